@@ -1,0 +1,102 @@
+# make                     the program and the bundled jobs, in build/
+# make check [T=slot]      all tests, or the suites and scripts whose name contains T
+# make SANITIZE=address,undefined check      the same under sanitizers, built beside the plain one
+# make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
+# Lists are wildcards: a new module, command, job, migration or test edits nothing here.
+
+PREFIX ?= /usr/local
+BUILD ?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),-coverage)
+comma := ,
+PKGS := libpq sqlite3 libconfig jansson nettle
+VERSION := $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md 2>/dev/null | head -1)
+
+CC ?= cc
+OPT ?= $(if $(SANITIZE)$(COVERAGE),-O1,-O2) -g
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wwrite-strings $(WERROR)
+HARDEN := -fPIE -fstack-protector-strong -fcf-protection $(if $(SANITIZE)$(COVERAGE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVERAGE),--coverage -fprofile-update=atomic)
+CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(INSTRUMENT) -Iinclude -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' $(shell pkg-config --cflags $(PKGS)) $(CFLAGS)
+LDFLAGS_ALL = -pie -Wl,-z,relro,-z,now,--as-needed $(INSTRUMENT) $(LDFLAGS)
+LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
+
+ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
+SQL := $(wildcard engine/store/*.sql) $(wildcard migrations/*/*.sql)
+TESTS := $(wildcard tests/test_*.c)
+JOBS := $(patsubst jobs/%/,$(BUILD)/jobs/%.so,$(wildcard jobs/*/))
+TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))
+ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o
+TESTS_O := $(TESTS:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TESTS),$(wildcard tests/*.c))) $(BUILD)/suite_table.o
+
+all: $(BUILD)/prescient $(JOBS)
+
+$(BUILD)/prescient: $(BUILD)/engine/main.o $(ENGINE_O)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+$(BUILD)/test: $(TESTS_O) $(ENGINE_O)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(shell pkg-config --libs cunit)
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(BUILD)/%.o: $(BUILD)/%.c
+	$(CC) $(CFLAGS_ALL) -I. -MMD -MP -c -o $@ $<
+
+# SQL is read as SQL; the build turns each block and each migration into a string.
+$(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(SQL)
+	@mkdir -p $(@D)
+	awk -f $< $(SQL) > $@.tmp && mv $@.tmp $@
+
+# cmd_NAME.c defines `const struct command cmd_NAME`, test_NAME.c `const struct suite suite_NAME`; the tables follow from the files.
+$(BUILD)/command_table.c: $(wildcard engine/cmd/cmd_*.c)
+	@mkdir -p $(@D)
+	{ echo '#include "engine/cmd/command.h"'; \
+	  for n in $(sort $(patsubst engine/cmd/%.c,%,$(wildcard engine/cmd/cmd_*.c))); do echo "extern const struct command $$n;"; done; \
+	  echo 'const struct command *const command_table[] = {'; \
+	  for n in $(sort $(patsubst engine/cmd/%.c,%,$(wildcard engine/cmd/cmd_*.c))); do echo "    &$$n,"; done; echo '    NULL };'; } > $@
+
+$(BUILD)/suite_table.c: $(TESTS)
+	@mkdir -p $(@D)
+	{ echo '#include "tests/test.h"'; \
+	  for n in $(patsubst tests/test_%.c,%,$(TESTS)); do echo "extern const struct suite suite_$$n;"; done; \
+	  echo 'const struct suite *const suite_table[] = {'; \
+	  for n in $(patsubst tests/test_%.c,%,$(TESTS)); do echo "    &suite_$$n,"; done; echo '    NULL };'; } > $@
+
+# A job is one folder: all its .c files make jobs/NAME.so. It sees nothing of ours but include/.
+.SECONDEXPANSION:
+$(BUILD)/jobs/%.so: $$(wildcard jobs/%/*.c) include/prescient/job.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden $(INSTRUMENT) -Iinclude -Wl,-z,relro,-z,now -o $@ $(filter %.c,$^)
+
+$(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) -Wall -Wextra -fPIC -shared -fvisibility=hidden -Iinclude -o $@ $<
+
+check: all $(BUILD)/test $(TEST_JOBS)
+	BUILD=$(BUILD) SANITIZE=$(SANITIZE) tests/run.sh $(T)
+
+test-programs: all $(BUILD)/test $(TEST_JOBS)
+
+coverage:
+	$(MAKE) COVERAGE=1 check T="$(T)"
+	tests/coverage.sh build-coverage
+
+fmt:
+	clang-format -i $(wildcard engine/*.c engine/*/*.[ch] jobs/*/*.c tests/*.[ch] tests/jobs/*.c)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/prescient/jobs $(DESTDIR)$(PREFIX)/include/prescient \
+	  $(DESTDIR)$(PREFIX)/share/doc/prescient/etc $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5
+	install $(BUILD)/prescient $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(JOBS) $(DESTDIR)$(PREFIX)/lib/prescient/jobs/
+	install -m 644 include/prescient/job.h $(DESTDIR)$(PREFIX)/include/prescient/
+	install -m 644 $(wildcard etc/*) $(DESTDIR)$(PREFIX)/share/doc/prescient/etc/
+	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 $(wildcard docs/*.5) $(DESTDIR)$(PREFIX)/share/man/man5/
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all check test-programs coverage fmt install clean
+.SECONDARY:
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

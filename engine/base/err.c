@@ -1,0 +1,58 @@
+/* err.c - the words of a failure, kept short and whole. */
+#include "err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int err_set(struct err *err, int code, const char *fmt, ...)
+{
+    if (!err)
+        return code;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err->text, sizeof err->text, fmt, ap);
+    va_end(ap);
+    err->code = code;
+    err->sqlstate[0] = '\0';
+    return code;
+}
+
+int err_wrap(struct err *err, int code, const char *fmt, ...)
+{
+    if (!err)
+        return code;
+    char whole[sizeof err->text];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(whole, sizeof whole, fmt, ap);
+    va_end(ap);
+    if (n >= 0 && (size_t)n < sizeof whole)
+        snprintf(whole + n, sizeof whole - (size_t)n, ": %s", err->text);
+    memcpy(err->text, whole, sizeof whole);
+    err->code = code;
+    return code;
+}
+
+int err_sys(struct err *err, int code, const char *fmt, ...)
+{
+    int saved = errno;
+    if (!err)
+        return code;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(err->text, sizeof err->text, fmt, ap);
+    va_end(ap);
+    if (n >= 0 && (size_t)n < sizeof err->text)
+        snprintf(err->text + n, sizeof err->text - (size_t)n, ": %s", strerror(saved));
+    err->code = code;
+    err->sqlstate[0] = '\0';
+    return code;
+}
+
+void err_clear(struct err *err)
+{
+    if (err)
+        *err = (struct err){ 0 };
+}

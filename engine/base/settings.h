@@ -1,0 +1,91 @@
+/* settings.h - what the operator decides: one row a setting (settings.c), which serves parser, bounds, flags, environment,
+ * `config --print` and the sample file. Order of precedence: flag > PRESCIENT_* > DATABASE_URL and PG* > file > default.
+ * File: --config, else ./prescient.cfg, else /etc/prescient/prescient.cfg; libconfig syntax. Durations are "250ms", "90s",
+ * "15m", "3h", "30d" or a number of seconds; sizes "64MiB" or a number of bytes. Unknown settings are errors; every error
+ * names file, line, setting, what was found and what was expected. */
+#ifndef PRESCIENT_SETTINGS_H
+#define PRESCIENT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "err.h"
+
+struct config_setting_t;
+
+struct job_settings {               /* jobs = { unshipped_order = { plugin = "..."; ... }; }; unset values come from the top level */
+    const char *name;
+    const char *plugin;             /* a file name in one of plugin_dirs, with or without ".so", never a path */
+    int64_t timeout_us;             /* one check */
+    int64_t batch_timeout_us;       /* one job_exec_many call */
+    int32_t batch;                  /* checks handed to job_exec_many at most; 1: never */
+    int32_t max_checks;
+    int64_t horizon_s;
+    int32_t max_failures;
+    int64_t backoff_s, backoff_max_s;       /* backoff_s 0: one slot length */
+    const struct config_setting_t *own;     /* its `settings` group; NULL: none */
+};
+
+struct settings {
+    /* store and business database */
+    const char *store;              /* URL; default "sqlite:prescient.db" */
+    const char *schema;             /* PostgreSQL; "prescient" */
+    const char *business;           /* URL of the business database; NULL: the store's own */
+    int64_t slot_length_s;          /* 0: whatever the database says */
+    int64_t connect_timeout_us, statement_timeout_us, lock_timeout_us;
+    bool prepared;                  /* prepared statements */
+    int32_t connections;            /* store connections of an engine; 0: 2 on PostgreSQL, 1 on SQLite */
+    int32_t business_connections;   /* at most, over all workers; 0: one a worker */
+    /* engine */
+    const char *engine_name;        /* NULL: host name */
+    int32_t workers;                /* 0: the number of processors */
+    int32_t workers_max;            /* with those started while others are stuck */
+    int32_t worker_checks;          /* replaced after so many; 0: never */
+    int64_t worker_memory;          /* RLIMIT_AS in bytes; 0: none */
+    int32_t worker_files;           /* RLIMIT_NOFILE */
+    const char *worker_user;        /* to switch to when started as root; NULL: none */
+    int64_t kill_grace_us;          /* from SIGTERM to SIGKILL */
+    int32_t hold_back_after;        /* timeouts or crashes of one job in a row */
+    int32_t page;                   /* checks a page */
+    int64_t page_bytes;
+    int32_t slab;                   /* checks a worker is handed at once */
+    int32_t split_at;               /* more checks than this split a slot into 64 leases */
+    int64_t lease_us, trust_us;     /* trust window: shorter than the lease */
+    int64_t settle_after_us;        /* a page is settled after so long, full or not */
+    int64_t stop_timeout_us;
+    int serve[60];                  /* minutes of the hour whose slots this server runs; nserve = 0: all */
+    int nserve;
+    const char *keep_runs;          /* "all", "problems", "none" */
+    int32_t history_days_ahead;
+    const char *log_level;
+    /* jobs */
+    const char **plugin_dirs;
+    int nplugin_dirs;
+    struct job_settings defaults;   /* the top-level timeout, max_checks, ... */
+    struct job_settings *jobs;      /* in the order of the file */
+    int njobs;
+    void *impl;                     /* what the strings and groups live in */
+};
+
+struct settings_flag { const char *name, *value; };     /* --name value: any top-level setting, '-' for '_' */
+
+/* Reads everything in the order of precedence. `file` NULL: looked for; a missing default file is fine, a named one is not.
+ * ERR_SETTINGS with words. What it fills is released by settings_release. */
+int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags, struct err *err);
+
+/* The same from a text instead of a file and environment: what a worker does with what its engine sent. */
+int settings_parse(struct settings *out, const char *text, const char *called, struct err *err);
+
+void settings_release(struct settings *s);
+
+/* The settings in force as a file that settings_parse reads back to the same, comments with help and bounds when `commented`.
+ * Passwords in URLs are printed as they are only with `secrets` (what a worker is sent), else as "***". */
+int settings_print(const struct settings *s, FILE *out, bool commented, bool secrets, struct err *err);
+
+/* The job named `name`, or NULL; *index its place. */
+const struct job_settings *settings_job(const struct settings *s, const char *name, int *index);
+
+/* A URL with its password replaced by "***", into `out`; for logs and `config --print`. */
+void settings_mask_url(const char *url, char *out, size_t size);
+
+#endif

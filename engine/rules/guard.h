@@ -1,0 +1,43 @@
+/* guard.h - what becomes of a check after its answer: DESIGN's table of guards as one total, pure function. */
+#ifndef PRESCIENT_GUARD_H
+#define PRESCIENT_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "outcome.h"
+
+struct guard_policy {               /* a job's limits, from the settings */
+    int32_t slot_length_s;
+    int32_t max_checks;             /* AGAINs granted at most */
+    int64_t horizon_s;              /* how far ahead an AGAIN may be */
+    int32_t max_failures;           /* failures in a row that are tried again */
+    int64_t backoff_s;              /* first delay after a failure; doubles with each; 0: one slot length */
+    int64_t backoff_max_s;
+};
+
+enum answer_kind { ANSWER_DONE, ANSWER_AGAIN, ANSWER_DEFER, ANSWER_FAIL, ANSWER_TIMEOUT, ANSWER_CRASH, ANSWER_BAD };
+
+struct guard_input {
+    enum answer_kind answer;
+    int64_t at;                     /* of AGAIN and DEFER */
+    int64_t now;                    /* the now that the job was given */
+    int32_t check_count, failure_count;     /* as read */
+    int64_t deferred_at;            /* when this check number was first deferred; 0: never */
+    uint64_t random;                /* for the jitter; the caller's seeded source */
+};
+
+struct verdict {
+    bool ends;                      /* true: archived; false: moved to next_at */
+    enum outcome outcome;
+    int64_t next_at;                /* a slot, > now; 0 when it ends */
+    int32_t check_count, failure_count;     /* what the row holds from now on */
+    int64_t deferred_at;
+};
+
+struct verdict guard_judge(const struct guard_policy *policy, const struct guard_input *in);
+
+/* The same shape for a check that was not run (held back, unknown job, reslot): moved to the first slot at or after
+ * `at`, nothing counted. */
+struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in, enum outcome why, int64_t at);
+
+#endif

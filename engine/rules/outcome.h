@@ -1,0 +1,31 @@
+/* outcome.h - the words for how a run of a check ended: what history, run log, reports and docs say. */
+#ifndef PRESCIENT_OUTCOME_H
+#define PRESCIENT_OUTCOME_H
+
+enum outcome {
+    /* the check is over: a row of history */
+    OUTCOME_DONE,
+    OUTCOME_PAST,               /* AGAIN not later than now */
+    OUTCOME_BEYOND_HORIZON,     /* AGAIN too far ahead */
+    OUTCOME_MAX_CHECKS,         /* AGAIN too often */
+    OUTCOME_DEFERRED_OUT,       /* deferred for longer than the horizon */
+    OUTCOME_RESOLVED,           /* by the application or by an effect; never from an answer */
+    /* the check is over or moved, as the guard says */
+    OUTCOME_FAILED,
+    OUTCOME_TIMEOUT,
+    OUTCOME_CRASHED,
+    OUTCOME_BAD_ANSWER,         /* the answer was garbage, or the database refused a value in it */
+    /* the check waits on: a row of the run log */
+    OUTCOME_AGAIN,
+    OUTCOME_DEFERRED,
+    /* moved without having run: no row */
+    OUTCOME_HELD_BACK,          /* its job was held back for the pass */
+    OUTCOME_UNKNOWN_JOB,        /* no engine here has the job */
+    OUTCOME_RESLOTTED,          /* `prescient reslot` */
+    OUTCOME_COUNT
+};
+
+/* "done", "past", ...: what the databases store. */
+const char *outcome_name(enum outcome o);
+
+#endif

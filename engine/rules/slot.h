@@ -1,0 +1,29 @@
+/* slot.h - which slot a moment falls in. Arithmetic only: no store, no clock. All moments: seconds since the Unix epoch, UTC. */
+#ifndef PRESCIENT_SLOT_H
+#define PRESCIENT_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SLOT_LENGTH_DEFAULT_S 900
+#define SLOT_LENGTH_MIN_S 1
+#define SLOT_LENGTH_MAX_S 86400
+#define MOMENT_MIN 0LL                  /* 1970-01-01T00:00:00Z */
+#define MOMENT_MAX 253402300799LL       /* 9999-12-31T23:59:59Z */
+
+/* From 1 s to 1 day, and it divides a day. */
+bool slot_length_is_valid(int64_t length_s);
+
+bool moment_is_valid(int64_t at);       /* 1970 to 9999 */
+
+int64_t slot_floor(int64_t at, int32_t length_s);      /* the slot that is running at `at` */
+int64_t slot_ceil(int64_t at, int32_t length_s);       /* `at` rounded up; a moment on the boundary stays */
+int64_t slot_next(int64_t now, int32_t length_s);      /* the first slot that has not begun at `now`; always > now */
+
+/* Where a check wanted at `at` is filed when the clock says `now`: rounded up, and never into a slot that has begun. */
+int64_t slot_for(int64_t at, int64_t now, int32_t length_s);
+
+/* Whether this server runs the slot: `serve` lists minutes of the hour (0 to 59); n = 0 serves all. */
+bool slot_is_served(int64_t slot, const int *serve, int n);
+
+#endif

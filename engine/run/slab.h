@@ -1,0 +1,90 @@
+/* slab.h - the shared memory between an engine and one worker: checks in, answers out.
+ *
+ * A memfd of fixed size, sealed against shrinking, growing and resealing before the worker gets it. The engine fills it
+ * while the worker waits, then says RUN over the socket. From then on:
+ *   - the worker claims the next index (or, for job_exec_many, a range) by compare-and-swap on `claim`, which holds
+ *     (next << 32 | end); the engine may lower `end` at any time (slab_cut), so that what has not been claimed goes to others;
+ *   - before each claim the worker looks at `start_until_us` (CLOCK_BOOTTIME): past it, nothing is started until the engine
+ *     has moved it on and said so (CONTINUE);
+ *   - each answer is written whole and then published by its `state` (release), which carries the slab's generation.
+ * So what is running is always what is claimed and not published. No message per check.
+ *
+ * The engine believes nothing it reads here: slab_take_answer copies an answer once, then checks generation, kind, offsets,
+ * lengths and UTF-8 on the copy. The same code reads a slab whose worker was killed. */
+#ifndef PRESCIENT_SLAB_H
+#define PRESCIENT_SLAB_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "../store/store.h"         /* struct check, struct effect: the words both sides speak */
+
+#define SLAB_CHECKS_MAX 1024
+#define SLAB_IN_BYTES (1u << 20)        /* strings of the checks */
+#define SLAB_OUT_BYTES (1u << 20)       /* texts and effects of the answers */
+#define SLAB_TEXT_MAX 4096              /* bytes of one answer's text, without the NUL */
+#define SLAB_EFFECTS_MAX 64             /* declared by one answer */
+
+struct slab;                            /* the mapping; engine and worker each have their own */
+
+/* ---- engine's side ---- */
+
+/* Makes, seals and maps one. *fd is what the worker is given. */
+int slab_new(struct slab **out, int *fd, struct err *err);
+void slab_free(struct slab *s);         /* unmaps; NULL is fine */
+
+/* Empties the slab and gives it the next generation. `now` is what jobs are told; `start_until_us` is CLOCK_BOOTTIME. */
+void slab_reset(struct slab *s, int64_t now, int64_t start_until_us);
+
+/* Puts a check in. `job` is its index in the worker's table of jobs (the order of the settings), `single` keeps it out of
+ * job_exec_many. False when it does not fit (count or bytes). */
+bool slab_put(struct slab *s, const struct check *check, int job, bool single);
+void slab_open(struct slab *s);         /* all put: indexes may be claimed from now on */
+
+int slab_count(const struct slab *s);           /* checks put */
+uint32_t slab_generation(const struct slab *s);
+int slab_claimed(const struct slab *s);         /* indexes [0, n) have been claimed; never more than slab_count */
+int slab_end(const struct slab *s);             /* indexes from here on will not be claimed */
+int slab_cut(struct slab *s);                   /* lowers the end to what is claimed; returns the new end: [end, count) is the engine's again */
+void slab_extend_trust(struct slab *s, int64_t start_until_us);
+
+struct raw_answer {                     /* one answer, copied and checked; the strings live in the arena */
+    int kind;                           /* enum prescient_answer_kind, or -1: garbage, `text` says what was wrong */
+    int64_t at;
+    int64_t run_at_us;                  /* wall clock when it began */
+    int64_t run_us;
+    const char *text;                   /* NULL: none */
+    struct effect *effects;
+    int neffects;
+};
+bool slab_is_answered(const struct slab *s, int index);
+/* True when check `index` is answered; fills `out`. Anything that is not as it must be becomes kind -1 with words. */
+bool slab_take_answer(const struct slab *s, int index, struct arena *a, struct raw_answer *out);
+
+/* ---- worker's side ---- */
+
+/* Maps the memfd that was handed over; ERR_GENERAL when it is not one of ours. */
+int slab_attach(int fd, struct slab **out, struct err *err);
+
+struct slab_check {                     /* a check as the worker sees it */
+    int job;
+    bool single;
+    int64_t id, now, slot, first_check_at;
+    int32_t check_count, failure_count;
+    const char *entity_name, *entity_key, *job_name, *payload;      /* in the slab; payload NULL: none */
+};
+void slab_get(const struct slab *s, int index, struct slab_check *out);
+
+enum slab_claim { SLAB_CLAIMED, SLAB_EMPTY, SLAB_UNTRUSTED };
+/* Claims up to `most` checks that follow each other and share job and single (single: one). `boot_us` is the time now. */
+enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from, int *n);
+
+/* Room for answer `index`'s effects and text comes from the slab's out heap: returns -1 when it is full. */
+int slab_add_effect(struct slab *s, int index, const struct effect *effect);
+/* Publishes. text may be NULL; it is cut at SLAB_TEXT_MAX on a character boundary. */
+void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t run_at_us, int64_t run_us, const char *text);
+
+#endif

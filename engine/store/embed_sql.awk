@@ -1,0 +1,48 @@
+# embed_sql.awk - turns .sql files into C strings.
+#   engine/store/store_NAME.sql: each "-- name: WORD" block becomes a row of `struct sql_block sql_NAME[]`
+#   migrations/NAME/NNNN_what.sql: each file becomes a row of `struct sql_migration migrations_NAME[]`, in order
+# Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with the schema).
+
+function c_string(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); return "    \"" s "\\n\"" }
+function family(path, a, n) { n = split(path, a, "/"); return path ~ /migrations\// ? a[n - 1] : substr(a[n], 7, length(a[n]) - 10) }
+
+FNR == 1 {
+    is_migration = FILENAME ~ /migrations\//
+    name = family(FILENAME)
+    if (is_migration) {
+        n = split(FILENAME, parts, "/")
+        file = parts[n]; sub(/\.sql$/, "", file)
+        version = file; sub(/_.*/, "", version)
+        m[name] = m[name] "    { " (version + 0) ", \"" file "\",\n"
+        open_migration[name] = 1
+        nmig++; order_m[nmig] = name
+    }
+    block = ""
+}
+is_migration {
+    m[name] = m[name] c_string($0) "\n"
+    last_of[FILENAME] = 1
+    next
+}
+/^-- name: / {
+    block = $3
+    nb[name]++
+    b[name] = b[name] (nb[name] > 1 ? "    },\n" : "") "    { \"" block "\",\n"
+    next
+}
+/^[ \t]*--/ || /^[ \t]*$/ { next }
+block != "" { b[name] = b[name] c_string($0) "\n" }
+
+# A migration's row is closed when the next one of its family begins; gather and close here.
+END {
+    print "/* made from the .sql files by embed_sql.awk */"
+    print "#include <stddef.h>"
+    print "#include \"engine/store/embedded_sql.h\"\n"
+    for (f in b) printf "const struct sql_block sql_%s[] = {\n%s    },\n    { NULL, NULL } };\n\n", f, b[f]
+    for (f in m) {
+        text = m[f]
+        count = gsub(/    \{ [0-9]+, "/, "    },\n&", text)
+        sub(/^    \},\n/, "", text)
+        printf "const struct sql_migration migrations_%s[] = {\n%s    },\n    { 0, NULL, NULL } };\n\n", f, text
+    }
+}

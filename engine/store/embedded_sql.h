@@ -1,0 +1,14 @@
+/* embedded_sql.h - the .sql files as strings; the build makes the tables (embed_sql.awk). */
+#ifndef PRESCIENT_EMBEDDED_SQL_H
+#define PRESCIENT_EMBEDDED_SQL_H
+
+struct sql_block { const char *name, *text; };                      /* ends with a NULL name */
+struct sql_migration { int version; const char *name, *text; };     /* ends with a NULL name; in order of version */
+
+extern const struct sql_block sql_pg[], sql_sqlite[];
+extern const struct sql_migration migrations_pg[], migrations_sqlite[];
+
+/* The text of the block named `name`, or NULL. */
+const char *sql_find(const struct sql_block *blocks, const char *name);
+
+#endif

@@ -1,0 +1,386 @@
+/* store.h - where checks are kept: the contract that store_pg and store_sqlite implement. Nothing above knows which it is.
+ *
+ * A `struct store` is one connection. It carries one call at a time: fill in a request, store_begin() it, wait on
+ * store_fd() for store_wants(), and store_step() until it says the call is done; then `call.rc` holds 0 or a negative ERR_
+ * and the request's out fields are set. store_do() does all that and blocks, for commands and tests. A call connects first
+ * when there is no connection (and checks server, settings and schema then), so nobody above ever connects. Every call has
+ * a deadline of its own; a call that passes it ends with ERR_LOST and its connection is closed, never cancelled.
+ *
+ * What the failures mean:
+ *   ERR_LOST    the database is away, cannot take writes, or its answer is unknown: back off, run nothing, try again
+ *   ERR_BUSY    a lock was held for longer than the lock timeout: try again
+ *   ERR_FENCED  the lease is not ours any more: nothing was changed
+ *   ERR_DATA    the database refuses a value; in a settle: halve the page down to the guilty check
+ *   ERR_SCHEMA  no schema, or one that this program does not fit; the words say what to do
+ *   ERR_INPUT   a value of the user is wrong; the words name it
+ *
+ * All moments and slots are seconds since the Unix epoch, UTC; names ending in _us are microseconds. `now` in a request is 0
+ * for the database's clock (SQLite: the machine's), else the virtual time that counts instead. */
+#ifndef PRESCIENT_STORE_H
+#define PRESCIENT_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "../base/arena.h"
+#include "../base/clock.h"
+#include "../base/err.h"
+#include "../rules/outcome.h"
+
+#define STORE_BUCKETS 64
+#define STORE_WHOLE_SLOT (-1)           /* the bucket of a lease on a slot that is not split */
+#define STORE_PAYLOAD_MAX (64 * 1024)   /* bytes */
+#define STORE_NAME_MAX 1024             /* bytes of an entity name, entity key or job name */
+#define STORE_OWNER_SIZE 16
+
+struct store;
+struct log;
+
+struct store_options {
+    const char *url;                /* "sqlite:FILE", "postgresql://...", or a libpq keyword string */
+    const char *schema;             /* PostgreSQL: "prescient" unless a test or bench brings its own; NULL is "prescient" */
+    const char *engine;             /* who we are in leases, passes and history: "host/pid"; NULL outside an engine */
+    int connect_timeout_ms;         /* 0: 10 s */
+    int statement_timeout_ms;       /* the deadline of one call; 0: 30 s */
+    int lock_timeout_ms;            /* 0: 250 ms */
+    bool unprepared;                /* no prepared statements, for an old PgBouncer in transaction mode */
+    int32_t slot_length_s;          /* what the settings say; 0: whatever the database says. A difference is ERR_SETTINGS */
+    const struct clock *clock;      /* NULL: clock_system */
+};
+
+/* No I/O: only the URL is read (ERR_INPUT). The strings of `options` are copied. Never carried across fork(). */
+int store_new(const struct store_options *options, struct store **out, struct err *err);
+void store_free(struct store *st);                      /* closes; NULL is fine */
+const char *store_scheme(const struct store *st);       /* "postgresql" or "sqlite" */
+int32_t store_slot_length_s(const struct store *st);    /* 0 before the first call has succeeded */
+
+/* ---- calls ---------------------------------------------------------------------------------------------------- */
+
+enum store_op {
+    STORE_HELLO, STORE_OPEN_SLOT, STORE_RENEW, STORE_READ_PAGE, STORE_SETTLE, STORE_FINISH, STORE_RELEASE, STORE_RELOOK,
+    STORE_LATE_SLOT, STORE_MARK_SWEPT, STORE_KEEP_DAYS, STORE_REPORT,
+    STORE_OPS
+};
+
+struct store_call {                 /* the first member of every request */
+    enum store_op op;               /* set by the STORE_..._INIT of the request */
+    int rc;
+    struct err err;
+};
+
+/* Starts `call`; both live until it is done. Returns at once, never waits for the network; a failure shows as a call that
+ * is done (the next store_step says so). One call at a time. */
+void store_begin(struct store *st, struct store_call *call);
+bool store_step(struct store *st);                      /* goes on as far as it can; true when the call is done */
+int store_fd(const struct store *st);                   /* what to poll; changes while connecting; -1: just step */
+short store_wants(const struct store *st);              /* POLLIN, POLLOUT */
+int64_t store_deadline_us(const struct store *st);      /* monotonic; step then even without an event; INT64_MAX when idle */
+void store_abandon(struct store *st);                   /* closes the connection under a call; its effect is unknown */
+int store_do(struct store *st, struct store_call *call);        /* begin, wait, done; returns call->rc */
+
+/* ---- hello: is it there, and what does it say ------------------------------------------------------------------ */
+
+struct store_hello {
+    struct store_call call;
+    /* out */
+    int64_t now_us;                 /* the database's clock */
+    int32_t slot_length_s;
+    int schema_version;             /* number of the newest migration applied */
+    bool read_only;                 /* a standby, or default_transaction_read_only */
+    char server[64];                /* "PostgreSQL 15.18", "SQLite 3.40.1" */
+};
+#define STORE_HELLO_INIT { .call.op = STORE_HELLO }
+
+/* ---- leases ------------------------------------------------------------------------------------------------------ */
+
+struct lease {
+    int64_t slot;
+    int32_t bucket;                         /* 0..63, or STORE_WHOLE_SLOT */
+    unsigned char owner[STORE_OWNER_SIZE];  /* 128 random bits per process start */
+    int64_t token;                          /* from a sequence; always compared together with the owner */
+    int64_t expires_us;                     /* by the database's clock */
+};
+
+enum slot_state {
+    SLOT_OPEN,          /* some bucket was not run to its end yet */
+    SLOT_RELOOK,        /* all buckets are done; it waits for old transactions and an empty look */
+    SLOT_CLOSED,        /* looked at for the last time */
+};
+
+/* Opens a slot, if it is not open yet, and takes leases on what is left of it to run. Opening counts the slot's rows: none
+ * stores the snapshot at once (state SLOT_RELOOK, nothing to take), up to `split_at` makes one lease of the whole slot, more
+ * makes 64. Takes at most `want` leases of those that are free or expired, or that stand in `watched` unchanged, and that
+ *   - have not been done yet, or
+ *   - with `again`: hold rows (of one of `jobs`, or of any job when `jobs` is NULL), done or not.
+ * Takes nothing on PostgreSQL while today's history partition is missing (ERR_LOST, in words). */
+struct store_open_slot {
+    struct store_call call;
+    int64_t slot, now;
+    int split_at;
+    const unsigned char *owner;             /* STORE_OWNER_SIZE bytes */
+    int lease_s;
+    int want;                               /* 1..STORE_BUCKETS */
+    bool again;
+    const char *const *jobs;                /* NULL: any */
+    int njobs;
+    const struct lease *watched;            /* leases of others, watched unchanged for the lease time on our own clock */
+    int nwatched;
+    /* out */
+    enum slot_state state;
+    int split;                              /* 1 or 64 */
+    int64_t rows;                           /* counted when this call opened the slot (at most split_at + 1); else -1 */
+    struct lease taken[STORE_BUCKETS];
+    int ntaken;
+    struct lease held[STORE_BUCKETS];       /* wanted, but held by others: to be watched */
+    int nheld;
+};
+#define STORE_OPEN_SLOT_INIT { .call.op = STORE_OPEN_SLOT }
+
+/* Renews leases, all in one statement. lost[i] is set where the lease was not ours any more. */
+struct store_renew {
+    struct store_call call;
+    struct lease *leases;                   /* in and out: expires_us moves on */
+    int n;
+    int lease_s;
+    /* out */
+    bool lost[STORE_BUCKETS];
+};
+#define STORE_RENEW_INIT { .call.op = STORE_RENEW }
+
+/* Gives leases back without having finished them. Those that are not ours any more are left alone. */
+struct store_release {
+    struct store_call call;
+    const struct lease *leases;
+    int n;
+};
+#define STORE_RELEASE_INIT { .call.op = STORE_RELEASE }
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
+
+struct check {                      /* as read; the strings end with NUL and live as long as their page */
+    int64_t id;
+    int64_t first_check_at, next_check_at;
+    int64_t deferred_at;            /* first deferral of this check number; 0: none */
+    int32_t bucket, priority;
+    int32_t check_count, failure_count;
+    const char *entity_name, *entity_key, *job_exec, *payload;     /* payload NULL: none */
+    uint32_t entity_name_len, entity_key_len, job_exec_len, payload_len;    /* bytes, without the NUL */
+};
+
+struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last row read */
+#define PAGE_START { .bucket = INT32_MIN, .priority = INT32_MIN, .id = INT64_MIN }
+
+/* The rows of one page; whoever receives it frees it. Shared by nobody. */
+struct store_page {
+    struct check *checks;
+    int n;
+    void *impl;                     /* what the strings live in (a PGresult, an arena) */
+    void (*free_impl)(void *impl);
+};
+void store_page_free(struct store_page *page);      /* frees what it holds and zeroes it; a zeroed page is fine */
+
+/* Reads the rows of a leased (slot, bucket) after `after`, in order (bucket, priority, id): at most `want` rows and about
+ * `max_bytes` of them, at least one; all of one priority, and for a split slot of one bucket. Plain read, begun after the
+ * lease's commit; it does not look at the lease. n = 0 says there are no more after `after`. */
+struct store_read_page {
+    struct store_call call;
+    struct lease lease;
+    struct page_cursor after;
+    int want;
+    size_t max_bytes;
+    /* out */
+    struct store_page page;         /* the caller's, to free */
+};
+#define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START }
+
+/* ---- settle ------------------------------------------------------------------------------------------------------ */
+
+enum effect_kind { EFFECT_EMIT, EFFECT_ENQUEUE, EFFECT_RESOLVE };
+
+struct effect {
+    enum effect_kind kind;
+    const char *event;                              /* emit: its name */
+    const char *entity_name, *entity_key, *job;     /* enqueue, resolve (job NULL: all); emit: those of the check itself */
+    const char *json;                               /* emit, enqueue; NULL: none */
+    const char *conflict;                           /* enqueue: "keep", "earlier", "replace" */
+    int64_t at;                                     /* enqueue */
+};
+
+enum settle_state {
+    SETTLE_TOUCHED,         /* written, with its history or run row */
+    SETTLE_UNTOUCHED,       /* not written; send it again with skip_locked to learn why */
+    SETTLE_SUPERSEDED,      /* the row is gone, or is not as read any more: the new state stands */
+    SETTLE_LOCKED,          /* the row is as read but an application's transaction holds it: try again later */
+};
+
+struct settlement {
+    const struct check *check;      /* as read */
+    bool ends;
+    enum outcome outcome;
+    int64_t next_at;                /* moves only; the statement clamps it to the first slot that has not begun */
+    int32_t check_count, failure_count;     /* moves: what the row holds from now on; ends: with this run counted */
+    int64_t deferred_at;            /* moves; 0: none */
+    bool ran;                       /* false: put off without a run; leaves no run row */
+    int64_t run_at_us;              /* when the run began (virtual time in a replay) */
+    int64_t run_us;                 /* how long it took */
+    const char *note;               /* error or output, valid UTF-8; NULL: none */
+    const struct effect *effects;   /* in the order they were declared */
+    int neffects;
+    /* out */
+    enum settle_state state;
+};
+
+/* Writes the answers of (part of) a page down, in one transaction, sorted by id by the caller; all of one lease and one
+ * priority. A check that ends is deleted and its history row inserted, or, when `again_at` was written beside it meanwhile,
+ * archived and started anew there with a new id. A check that moves leaves a run row if it ran (`keep_runs`). Effects of the
+ * rows really touched go into the same transaction. Touches each row only where id, next_check_at, check_count and
+ * failure_count are as read, and nothing at all when the lease is not ours (ERR_FENCED).
+ * With skip_locked, rows that others hold are left out, and each untouched row is told apart (SUPERSEDED or LOCKED). */
+enum keep_runs { KEEP_RUNS_ALL, KEEP_RUNS_PROBLEMS, KEEP_RUNS_NONE };    /* problems: failed, timeout, crashed, bad_answer */
+
+struct store_settle {
+    struct store_call call;
+    struct lease lease;
+    int64_t now;
+    struct settlement *settlements;     /* in and out */
+    int n;
+    bool skip_locked;
+    enum keep_runs keep_runs;
+    /* out */
+    int touched;
+};
+#define STORE_SETTLE_INIT { .call.op = STORE_SETTLE }
+
+/* ---- the end of a bucket ------------------------------------------------------------------------------------------ */
+
+struct pass_counts {                /* of one (slot, bucket) in one pass; what slot_pass keeps */
+    int64_t run, done, again, deferred, failed, timeout, crashed, guarded, held_back, unknown_job, superseded, locked;
+    int64_t late_us;                /* from the slot to the first run's start */
+    int64_t took_us;
+};
+
+/* Looks at the leased (slot, bucket) once more. When no row is left in it, but for those of the jobs in `left`: writes the
+ * pass's row with its counts and the snapshot of this look, and gives the lease back (`finished`). Otherwise changes
+ * nothing, and the caller reads on from the start. With `leave` it finishes whatever is left (rows that stay locked, a stop). */
+struct store_finish {
+    struct store_call call;
+    struct lease lease;
+    int64_t now;
+    bool leave;
+    const char *const *left;        /* jobs unknown here */
+    int nleft;
+    struct pass_counts counts;
+    /* out */
+    bool finished;
+};
+#define STORE_FINISH_INIT { .call.op = STORE_FINISH }
+
+/* ---- slots that are not over -------------------------------------------------------------------------------------- */
+
+/* One look at all slots that are not closed: closes those that are done, whose old transactions have all ended and that
+ * this look finds empty; returns the oldest of the others. */
+struct relook_slot {
+    int64_t slot;
+    bool has_rows;                  /* run it again: open_slot with `again` */
+    bool undone;                    /* some bucket was never finished: its engine died */
+};
+struct store_relook {
+    struct store_call call;
+    int64_t now;
+    struct relook_slot *slots;      /* room for `want` */
+    int want;
+    /* out */
+    int n;
+    int closed;
+};
+#define STORE_RELOOK_INIT { .call.op = STORE_RELOOK }
+
+/* The first slot in [from, before) that holds rows; 0 when there is none. from = 0: from the low-water mark of the
+ * sweep. `full`: the look at the left edge, one per bucket, that also finds what was put below the mark by hand. */
+struct store_late_slot {
+    struct store_call call;
+    int64_t from, before;
+    bool full;
+    /* out */
+    int64_t slot;
+};
+#define STORE_LATE_SLOT_INIT { .call.op = STORE_LATE_SLOT }
+
+/* Moves the low-water mark of the sweep up: no slot before `slot` holds rows. */
+struct store_mark_swept {
+    struct store_call call;
+    int64_t slot;
+};
+#define STORE_MARK_SWEPT_INIT { .call.op = STORE_MARK_SWEPT }
+
+/* Keeps history partitions `days` ahead and indexes those that are over. SQLite: nothing to do. */
+struct store_keep_days {
+    struct store_call call;
+    int days;
+    /* out */
+    int made, indexed;
+};
+#define STORE_KEEP_DAYS_INIT { .call.op = STORE_KEEP_DAYS }
+
+/* ---- reports and everything that is one named statement ------------------------------------------------------------ */
+
+/* Runs the statement `name` of the store's .sql file with text parameters and returns its rows as text. Both stores have the
+ * same names, parameters and columns. A column named *_at holds a moment in seconds, *_us microseconds, both as decimal text;
+ * the faces turn them into words. Used by list, show, history, runs, slots, status, events, enqueue, resolve, ... */
+enum cell_kind { CELL_TEXT, CELL_NUMBER, CELL_MOMENT, CELL_MOMENT_US, CELL_DURATION_US, CELL_JSON, CELL_BOOL };
+
+struct store_rows {                 /* lives in the request's arena */
+    int rows, columns;
+    const char **names;
+    enum cell_kind *kinds;          /* by the column's name (see store_cell_kind) and type */
+    const char **cells;             /* cells[row * columns + column]; NULL is NULL */
+};
+struct store_report {
+    struct store_call call;
+    const char *name;               /* "list", "history", ... (ERR_NOTFOUND when there is no such statement) */
+    const char *const *params;      /* NULL is SQL NULL */
+    int nparams;
+    struct arena *arena;            /* the caller's; the rows live in it */
+    /* out */
+    struct store_rows rows;
+};
+#define STORE_REPORT_INIT { .call.op = STORE_REPORT }
+
+/* What a column of this name holds: *_at, *_us (duration), at_us ending "_at_us" (moment), payload/data/json, is_*, else text or number. */
+enum cell_kind store_cell_kind(const char *column, bool is_number);
+
+/* ---- bulk load ------------------------------------------------------------------------------------------------------ */
+
+struct load_row {                   /* not owned */
+    const char *entity_name, *entity_key, *job_exec, *payload;      /* payload NULL: none */
+    int64_t at;                     /* the wanted time, not rounded */
+    int32_t priority;
+};
+struct load_counts { int64_t added, kept, moved, replaced; };
+
+/* Enqueues one chunk in one transaction; blocks. conflict: "keep", "earlier", "replace". On failure nothing of the chunk
+ * is there; *bad is the index of the guilty row where it is known, else -1. Rows are expected to be checked already
+ * (enqueue_check_row). */
+int store_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
+               struct load_counts *out, int *bad, struct err *err);
+
+/* ---- schema ----------------------------------------------------------------------------------------------------------- */
+
+struct migrate_options {
+    int32_t slot_length_s;          /* of a new schema; 0: the default. On an existing one a difference is ERR_SETTINGS ... */
+    bool change_slot_length;        /* ... unless this is set: then what is pending is reslotted */
+    bool dry_run;                   /* say what would be applied */
+    void (*applied)(void *ctx, int version, const char *name);     /* called per migration; may be NULL */
+    void *ctx;
+};
+
+/* Creates or upgrades the schema: applies what is missing, in order, a transaction each; several processes may try at
+ * once. Blocks. Returns how many were applied (or would be). */
+int store_migrate(struct store *st, const struct migrate_options *options, struct err *err);
+
+/* Drops history (whole partitions; SQLite: chunks), run log, passes and events older than `before`. Blocks. Returns the number of
+ * rows or partitions dropped, in *dropped. */
+struct prune_counts { int64_t history, runs, passes, events; };
+int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
+
+#endif

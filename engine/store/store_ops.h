@@ -1,0 +1,32 @@
+/* store_ops.h - what a backend is to store.c: one struct of functions. Included by store.c and the backends only. */
+#ifndef PRESCIENT_STORE_OPS_H
+#define PRESCIENT_STORE_OPS_H
+
+#include "store.h"
+
+struct store_ops {
+    const char *scheme;                         /* "postgresql", "sqlite" */
+    bool (*claims)(const char *url);            /* whether this backend reads such a URL */
+    int (*open)(const struct store_options *options, struct store **out, struct err *err);
+    void (*close)(struct store *st);            /* frees everything but the struct store's head, then the struct itself */
+    void (*begin)(struct store *st, struct store_call *call);
+    bool (*step)(struct store *st);
+    int (*fd)(const struct store *st);
+    short (*wants)(const struct store *st);
+    int64_t (*deadline_us)(const struct store *st);
+    void (*abandon)(struct store *st);
+    int (*load)(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
+                struct load_counts *out, int *bad, struct err *err);
+    int (*migrate)(struct store *st, const struct migrate_options *options, struct err *err);
+    int (*prune)(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
+};
+
+struct store {                                  /* the head of every backend's own struct */
+    const struct store_ops *ops;
+    const struct clock *clock;
+    int32_t slot_length_s;                      /* the database's, once known */
+};
+
+extern const struct store_ops store_pg_ops, store_sqlite_ops;
+
+#endif

@@ -1,0 +1,50 @@
+/* main.c - runs the suites of the table: all, or those whose name contains the first argument. */
+#include "test.h"
+
+#include <CUnit/Basic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *test_pg_url(void)
+{
+    const char *url = getenv("PRESCIENT_TEST_PG");
+    return url && *url ? url : NULL;
+}
+
+const char *test_build_dir(void)
+{
+    const char *dir = getenv("BUILD");
+    return dir && *dir ? dir : "build";
+}
+
+const char *test_tmp_dir(void)
+{
+    const char *dir = getenv("PRESCIENT_TEST_TMP");
+    return dir && *dir ? dir : "/tmp";
+}
+
+int main(int argc, char **argv)
+{
+    const char *wanted = argc > 1 ? argv[1] : "";
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return 2;
+    for (const struct suite *const *s = suite_table; *s; s++) {
+        if (!strstr((*s)->name, wanted))
+            continue;
+        CU_pSuite suite = CU_add_suite((*s)->name, (*s)->setup, (*s)->teardown);
+        for (const struct test *t = (*s)->tests; suite && t->name; t++)
+            CU_add_test(suite, t->name, t->run);
+    }
+    CU_basic_set_mode(CU_BRM_NORMAL);
+    CU_basic_run_tests();
+    unsigned run = CU_get_number_of_tests_run(), failed = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed();
+    FILE *counts = getenv("PRESCIENT_TEST_COUNTS") ? fopen(getenv("PRESCIENT_TEST_COUNTS"), "w") : NULL;
+    if (counts) {
+        fprintf(counts, "%u %u\n", run - CU_get_number_of_tests_failed(), failed);
+        fclose(counts);
+    }
+    CU_cleanup_registry();
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# pg_cluster.sh start DIR [setting=value ...] | url DIR | stop DIR
+# A PostgreSQL cluster of our own in DIR: initdb as user postgres (when root), unix socket only, nobody else's server touched.
+# `start` prints the libpq URL of its "postgres" database.
+set -euo pipefail
+
+bin=${PG_BIN:-}
+if [ -z "$bin" ]; then
+    bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1 || true)
+    [ -x "$bin/initdb" ] || bin=$(dirname "$(command -v initdb || echo /nonexistent/initdb)")
+fi
+[ -x "$bin/initdb" ] || { echo "pg_cluster.sh: no initdb found (install the postgresql package)" >&2; exit 1; }
+
+as_postgres() {
+    if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" LC_ALL=C.UTF-8 "$@"; else "$@"; fi
+}
+url() { echo "postgresql://postgres@/postgres?host=$1/sock"; }
+
+case ${1:-} in
+start)
+    dir=$2; shift 2
+    mkdir -p "$dir/sock"
+    [ "$(id -u)" != 0 ] || chown -R postgres "$dir"
+    chmod 755 "$dir"
+    as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; exit 1; }
+    {
+        echo "listen_addresses = ''"
+        echo "unix_socket_directories = '$dir/sock'"
+        echo "shared_buffers = 256MB"
+        echo "max_wal_size = 2GB"
+        echo "max_connections = 200"
+        for s in "$@"; do echo "${s%%=*} = '${s#*=}'"; done
+    } | as_postgres tee -a "$dir/data/postgresql.conf" >/dev/null
+    (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 start >/dev/null) || { cat "$dir/server.log" >&2; exit 1; }
+    url "$dir"
+    ;;
+url) url "$2" ;;
+stop)
+    (cd / && as_postgres "$bin/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null 2>&1) || true
+    rm -rf "$2"
+    ;;
+*) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;;
+esac
