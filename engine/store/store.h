@@ -172,7 +172,7 @@ struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last r
 
 /* The rows of one page; whoever receives it frees it. Shared by nobody. */
 struct store_page {
-    struct check *checks;
+    struct check *checks;           /* malloc()ed: store_page_free frees it and then the rest by free_impl */
     int n;
     void *impl;                     /* what the strings live in (a PGresult, an arena) */
     void (*free_impl)(void *impl);

@@ -1,0 +1,139 @@
+/* store.c - the backend chosen by URL, the blocking form of a call, and what both backends share.
+ * The only file that knows which backends there are; everything else goes through struct store_ops. */
+#include "store.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embedded_sql.h"
+#include "store_ops.h"
+
+#define CONNECT_TIMEOUT_MS 10000
+#define STATEMENT_TIMEOUT_MS 30000
+#define LOCK_TIMEOUT_MS 250
+
+static const struct store_ops *const backends[] = { &store_pg_ops, &store_sqlite_ops };
+
+/* Up to the first ':' at most: what follows may hold a password. */
+static int refuse_url(const char *url, struct err *err)
+{
+    const char *expected = "expected sqlite:FILE, postgresql://..., or libpq keywords such as \"host=... dbname=...\"";
+    if (!url || !*url)
+        return err_set(err, ERR_INPUT, "store: no URL given; %s", expected);
+    return err_set(err, ERR_INPUT, "store: '%.*s' names no store; %s", (int)strcspn(url, ":@/"), url, expected);
+}
+
+int store_new(const struct store_options *options, struct store **out, struct err *err)
+{
+    struct store_options o = *options;
+    o.schema = o.schema ? o.schema : "prescient";
+    o.clock = o.clock ? o.clock : &clock_system;
+    o.connect_timeout_ms = o.connect_timeout_ms > 0 ? o.connect_timeout_ms : CONNECT_TIMEOUT_MS;
+    o.statement_timeout_ms = o.statement_timeout_ms > 0 ? o.statement_timeout_ms : STATEMENT_TIMEOUT_MS;
+    o.lock_timeout_ms = o.lock_timeout_ms > 0 ? o.lock_timeout_ms : LOCK_TIMEOUT_MS;
+    *out = NULL;
+    for (size_t i = 0; o.url && i < sizeof backends / sizeof *backends; i++)
+        if (backends[i]->claims(o.url))
+            return backends[i]->open(&o, out, err);
+    return refuse_url(o.url, err);
+}
+
+void store_free(struct store *st)
+{
+    if (st)
+        st->ops->close(st);
+}
+
+const char *store_scheme(const struct store *st) { return st->ops->scheme; }
+int32_t store_slot_length_s(const struct store *st) { return st->slot_length_s; }
+
+void store_begin(struct store *st, struct store_call *call)
+{
+    call->rc = 0;
+    err_clear(&call->err);
+    st->ops->begin(st, call);
+}
+
+bool store_step(struct store *st) { return st->ops->step(st); }
+int store_fd(const struct store *st) { return st->ops->fd(st); }
+short store_wants(const struct store *st) { return st->ops->wants(st); }
+int64_t store_deadline_us(const struct store *st) { return st->ops->deadline_us(st); }
+void store_abandon(struct store *st) { st->ops->abandon(st); }
+
+/* Waits until the connection has something for us or the call's deadline is there. */
+static void wait_for_store(const struct store *st)
+{
+    struct pollfd p = { .fd = store_fd(st), .events = store_wants(st) };
+    if (p.fd < 0)
+        return;
+    int64_t left_us = store_deadline_us(st) - clock_mono_us(st->clock);
+    int64_t left_ms = left_us <= 0 ? 0 : left_us / 1000 + 1;
+    poll(&p, 1, left_ms > 60000 ? 60000 : (int)left_ms);        /* EINTR: the next step finds nothing, and we wait again */
+}
+
+int store_do(struct store *st, struct store_call *call)
+{
+    store_begin(st, call);
+    while (!store_step(st))
+        wait_for_store(st);
+    return call->rc;
+}
+
+int store_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
+               struct load_counts *out, int *bad, struct err *err)
+{
+    *out = (struct load_counts){ 0 };
+    *bad = -1;
+    return n > 0 ? st->ops->load(st, rows, n, conflict, now, out, bad, err) : 0;
+}
+
+int store_migrate(struct store *st, const struct migrate_options *options, struct err *err)
+{
+    return st->ops->migrate(st, options, err);
+}
+
+int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err)
+{
+    *out = (struct prune_counts){ 0 };
+    return st->ops->prune(st, before, dry_run, out, err);
+}
+
+void store_page_free(struct store_page *page)
+{
+    if (page->free_impl)
+        page->free_impl(page->impl);
+    free(page->checks);
+    *page = (struct store_page){ 0 };
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+enum cell_kind store_cell_kind(const char *column, bool is_number)
+{
+    static const struct { const char *end; enum cell_kind kind; } by_end[] = {
+        { "_at_us", CELL_MOMENT_US }, { "_at", CELL_MOMENT }, { "_us", CELL_DURATION_US },
+    };
+    static const char *const json[] = { "payload", "data", "json" };
+    for (size_t i = 0; i < sizeof by_end / sizeof *by_end; i++)
+        if (ends_with(column, by_end[i].end))
+            return by_end[i].kind;
+    for (size_t i = 0; i < sizeof json / sizeof *json; i++)
+        if (strcmp(column, json[i]) == 0)
+            return CELL_JSON;
+    if (strncmp(column, "is_", 3) == 0)
+        return CELL_BOOL;
+    return is_number ? CELL_NUMBER : CELL_TEXT;
+}
+
+const char *sql_find(const struct sql_block *blocks, const char *name)
+{
+    for (; blocks->name; blocks++)
+        if (strcmp(blocks->name, name) == 0)
+            return blocks->text;
+    return NULL;
+}
