@@ -4,12 +4,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "../base/moment.h"         /* MOMENT_MIN, MOMENT_MAX */
 
 #define SLOT_LENGTH_DEFAULT_S 900
 #define SLOT_LENGTH_MIN_S 1
 #define SLOT_LENGTH_MAX_S 86400
-#define MOMENT_MIN 0LL                  /* 1970-01-01T00:00:00Z */
-#define MOMENT_MAX 253402300799LL       /* 9999-12-31T23:59:59Z */
 
 /* From 1 s to 1 day, and it divides a day. */
 bool slot_length_is_valid(int64_t length_s);

@@ -1,0 +1,18 @@
+/* utf8.h - whether bytes are text, and where text may be cut. */
+#ifndef PRESCIENT_UTF8_H
+#define PRESCIENT_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether `len` bytes are well-formed UTF-8 that every database takes: shortest forms only, no surrogates, nothing past
+ * U+10FFFF, and no NUL byte. No bytes at all are valid. */
+bool utf8_is_valid(const char *s, size_t len);
+
+/* How many of `len` bytes to keep so that at most `max` are left and no character is cut in two. */
+size_t utf8_cut(const char *s, size_t len, size_t max);
+
+/* For "%.*s" in an error: what a user gave us, at most 80 bytes of it. */
+#define UTF8_SHOWN(s) (int)utf8_cut((s), __builtin_strlen(s), 80), (s)
+
+#endif

@@ -1,0 +1,61 @@
+/* slot.c - which slot a moment falls in, and when that slot closes.
+ * Arithmetic only: no store and no clock; the caller brings the time. */
+#include "slot.h"
+
+#include "../base/saturate.h"
+
+#define DAY_S 86400
+
+bool slot_length_is_valid(int64_t length_s)
+{
+    return length_s >= SLOT_LENGTH_MIN_S && length_s <= SLOT_LENGTH_MAX_S && DAY_S % length_s == 0;
+}
+
+bool moment_is_valid(int64_t at)
+{
+    return at >= MOMENT_MIN && at <= MOMENT_MAX;
+}
+
+/* Seconds from the slot that runs at `at`; never negative, whatever came in. */
+static int64_t seconds_into_slot(int64_t at, int64_t length_s)
+{
+    int64_t into = at % length_s;
+    return into < 0 ? into + length_s : into;
+}
+
+/* At the two ends of int64_t, where the slot wanted cannot be written, the outermost one that can be is taken. */
+int64_t slot_floor(int64_t at, int32_t length_s)
+{
+    int64_t length = length_s < 1 ? 1 : length_s, slot;
+    int64_t into = seconds_into_slot(at, length);
+    return __builtin_sub_overflow(at, into, &slot) ? at + (length - into) : slot;
+}
+
+int64_t slot_ceil(int64_t at, int32_t length_s)
+{
+    int64_t length = length_s < 1 ? 1 : length_s, slot;
+    int64_t into = seconds_into_slot(at, length);
+    if (into == 0)
+        return at;
+    return __builtin_add_overflow(at, length - into, &slot) ? at - into : slot;
+}
+
+int64_t slot_next(int64_t now, int32_t length_s)
+{
+    return slot_ceil(saturate_add(now, 1), length_s);
+}
+
+int64_t slot_for(int64_t at, int64_t now, int32_t length_s)
+{
+    int64_t wanted = slot_ceil(at, length_s), open = slot_next(now, length_s);
+    return wanted > open ? wanted : open;
+}
+
+bool slot_is_served(int64_t slot, const int *serve, int n)
+{
+    int minute = (int)(seconds_into_slot(slot, 3600) / 60);
+    for (int i = 0; i < n; i++)
+        if (serve[i] == minute)
+            return true;
+    return n <= 0;
+}
