@@ -28,6 +28,8 @@ struct app {                        /* one per process; filled by main.c before 
     int64_t now;                    /* --now: virtual time in seconds; 0: the database's clock */
     struct arena *arena;            /* lives as long as the command */
     struct store *store;            /* NULL until app_store */
+    const struct settings_flag *flags;      /* settings given as flags, for a command that loads them itself */
+    int nflags;
 };
 
 struct command_option {             /* long options only, but for -h; ends with a NULL name */
@@ -44,6 +46,7 @@ struct command {
     const char *more;               /* further lines for --help; may be NULL */
     const struct command_option *options;   /* may be NULL; --help, --config, --store, --json, ... are everybody's */
     int (*main)(struct app *app, int argc, char **argv);    /* arguments after the name; returns an exit code */
+    bool plain;                 /* starts without settings: app->settings is empty */
 };
 
 extern const struct command *const command_table[];     /* ends with NULL */
@@ -56,6 +59,9 @@ int app_option(struct app *app, int argc, char **argv, int *at, const char **val
 /* Says "prescient NAME: words" on stderr and returns the exit code that belongs to err->code (ERR_LOST 69, ERR_BUSY 75,
  * ERR_SETTINGS and ERR_SCHEMA 78, ERR_INPUT 2, else 1). */
 int app_fail(struct app *app, const struct err *err);
+
+/* What the settings say about the store, as store_new takes it; the strings belong to the settings. */
+struct store_options app_store_options(const struct app *app);
 
 /* The store of the settings, opened (and tried with a hello, bounded retries when it is away); NULL with words in err. */
 struct store *app_store(struct app *app, struct err *err);

@@ -1,0 +1,212 @@
+/* app.c - what every command stands on: the store of the settings, the time that counts, and how a failure is told. */
+#include "app.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "../base/moment.h"
+#include "text.h"
+
+static const struct { int code, exit; } exits[] = {
+    { ERR_LOST, EXIT_NO_STORE },
+    { ERR_BUSY, EXIT_TRY_AGAIN },
+    { ERR_SETTINGS, EXIT_BAD_SETTINGS },
+    { ERR_SCHEMA, EXIT_BAD_SETTINGS },
+    { ERR_INPUT, EXIT_BAD_USAGE },
+};
+
+static void say(struct app *app, const char *words)
+{
+    fflush(app->out);
+    fputs("prescient", stderr);
+    if (app->command)
+        fprintf(stderr, " %s", app->command->name);
+    fputs(": ", stderr);
+    text_put(stderr, words, 0);
+    fputc('\n', stderr);
+}
+
+int app_fail(struct app *app, const struct err *err)
+{
+    say(app, err->text[0] ? err->text : "failed for an unknown reason");
+    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
+        if (exits[i].code == err->code)
+            return exits[i].exit;
+    return EXIT_TROUBLE;
+}
+
+int app_usage(struct app *app, const char *why)
+{
+    const struct command *c = app->command;
+    say(app, why);
+    fprintf(stderr, "usage: prescient %s%s%s [options]\n", c->name, *c->args ? " " : "", c->args);
+    return EXIT_BAD_USAGE;
+}
+
+void app_say(struct app *app, const char *fmt, ...)
+{
+    char words[1024];
+    if (app->quiet)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(words, sizeof words, fmt, ap);
+    va_end(ap);
+    say(app, words);
+}
+
+/* ---- the store ---------------------------------------------------------------------------------------------------- */
+
+struct store_options app_store_options(const struct app *app)
+{
+    const struct settings *s = &app->settings;
+    return (struct store_options){
+        .url = s->store,
+        .schema = s->schema,
+        .connect_timeout_ms = (int)(s->connect_timeout_us / 1000),
+        .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),
+        .lock_timeout_ms = (int)(s->lock_timeout_us / 1000),
+        .unprepared = !s->prepared,
+        .slot_length_s = (int32_t)s->slot_length_s,
+    };
+}
+
+static void wait_ms(int64_t ms)
+{
+    struct timespec left = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        ;
+}
+
+/* Three tries: at once, after 1 s and after 2 s more. A restart of the database is bridged; a cron job does not hang. */
+int app_insist(struct app *app, int (*fn)(void *ctx, struct err *err), void *ctx, struct err *err)
+{
+    static const int64_t pauses_ms[] = { 1000, 2000 };
+    for (size_t i = 0; ; i++) {
+        err_clear(err);
+        int rc = fn(ctx, err);
+        bool again = rc == ERR_LOST || rc == ERR_BUSY;
+        if (!again || i == sizeof pauses_ms / sizeof *pauses_ms)
+            return rc;
+        log_info(&app->log, "%s; trying again in %" PRId64 " s", err->text, pauses_ms[i] / 1000);
+        wait_ms(pauses_ms[i]);
+    }
+}
+
+struct call_ctx { struct store *st; struct store_call *call; };
+
+static int call_once(void *ctx, struct err *err)
+{
+    struct call_ctx *c = ctx;
+    int rc = store_do(c->st, c->call);
+    if (rc < 0)
+        *err = c->call->err;
+    return rc;
+}
+
+int app_call(struct app *app, struct store *st, struct store_call *call)
+{
+    struct err err;
+    return app_insist(app, call_once, &(struct call_ctx){ st, call }, &err);
+}
+
+struct store *app_store_new(struct app *app, struct err *err)
+{
+    struct store_options options = app_store_options(app);
+    struct store *st;
+    return store_new(&options, &st, err) < 0 ? NULL : st;
+}
+
+struct store *app_store(struct app *app, struct err *err)
+{
+    if (app->store)
+        return app->store;
+    struct store *st = app_store_new(app, err);
+    if (!st)
+        return NULL;
+    struct store_hello hello = STORE_HELLO_INIT;
+    if (app_call(app, st, &hello.call) < 0) {
+        *err = hello.call.err;
+        store_free(st);
+        return NULL;
+    }
+    return app->store = st;
+}
+
+/* ---- time and numbers ---------------------------------------------------------------------------------------------- */
+
+int app_now(struct app *app, int64_t *now, struct err *err)
+{
+    if (app->now) {
+        *now = app->now;
+        return 0;
+    }
+    struct store *st = app_store(app, err);
+    if (!st)
+        return err->code;
+    struct store_hello hello = STORE_HELLO_INIT;
+    if (app_call(app, st, &hello.call) < 0) {
+        *err = hello.call.err;
+        return err->code;
+    }
+    *now = hello.now_us / 1000000;
+    return 0;
+}
+
+const char *app_now_param(struct app *app)
+{
+    return app->now ? arena_printf(app->arena, "%" PRId64, app->now) : NULL;
+}
+
+int app_moment(struct app *app, const char *text, int64_t *out, struct err *err)
+{
+    int64_t now;
+    int rc = app_now(app, &now, err);
+    return rc < 0 ? rc : moment_parse(text, now, out, err);
+}
+
+const char *app_moment_param(struct app *app, const char *text, struct err *err)
+{
+    int64_t at;
+    if (app_moment(app, text, &at, err) < 0)
+        return NULL;
+    const char *param = arena_printf(app->arena, "%" PRId64, at);
+    if (!param)
+        err_set(err, ERR_NOMEM, "out of memory");
+    return param;
+}
+
+int app_number(const char *what, const char *text, int64_t least, int64_t most, int64_t *out, struct err *err)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno || end == text || *end || number < least || number > most)
+        return err_set(err, ERR_INPUT, "%s: found '%s', expected a number from %" PRId64 " to %" PRId64, what, text, least, most);
+    *out = number;
+    return 0;
+}
+
+/* ---- reports --------------------------------------------------------------------------------------------------------- */
+
+int app_rows(struct app *app, const char *name, const char *const *params, int nparams, struct store_rows *out, struct err *err)
+{
+    struct store *st = app_store(app, err);
+    if (!st)
+        return err->code;
+    struct store_report report = STORE_REPORT_INIT;
+    report.name = name;
+    report.params = params;
+    report.nparams = nparams;
+    report.arena = app->arena;
+    int rc = store_do(st, &report.call);
+    if (rc < 0) {
+        *err = report.call.err;
+        return rc;
+    }
+    *out = report.rows;
+    return rc;
+}

@@ -1,0 +1,62 @@
+/* help.c - what --help says. Everything comes from the tables of commands and options, so it cannot fall behind. */
+#include "help.h"
+
+#include <string.h>
+#include "option.h"
+
+#ifndef VERSION
+#define VERSION ""
+#endif
+
+const char *version_text(void)
+{
+    return *VERSION ? VERSION : "unreleased";
+}
+
+const struct command *command_find(const char *name, struct err *err)
+{
+    struct nearest near = { .wanted = name };
+    for (const struct command *const *c = command_table; *c; c++) {
+        if (!strcmp((*c)->name, name))
+            return *c;
+        nearest_look(&near, (*c)->name);
+    }
+    const char *meant = nearest_word(&near);
+    if (meant)
+        err_set(err, ERR_INPUT, "unknown command '%s'; did you mean '%s'?", name, meant);
+    else
+        err_set(err, ERR_INPUT, "unknown command '%s'; 'prescient --help' lists them", name);
+    return NULL;
+}
+
+static void options_print(FILE *out, const struct command_option *options)
+{
+    for (const struct command_option *o = options; o && o->name; o++) {
+        int n = fprintf(out, "  --%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+        fprintf(out, "%*s%s\n", n < 26 ? 26 - n : 2, "", o->help);
+    }
+}
+
+void help_all(FILE *out)
+{
+    fprintf(out, "usage: prescient COMMAND [arguments] [options]\n"
+                 "Looks again, at its time, at what should have happened by then.\n\ncommands:\n");
+    for (const struct command *const *c = command_table; *c; c++)
+        fprintf(out, "  %-12s %s\n", (*c)->name, (*c)->help);
+    fprintf(out, "\noptions of every command:\n");
+    options_print(out, option_globals);
+    fprintf(out, "\n'prescient COMMAND --help' says more about one; prescient(1) is the manual.\n");
+}
+
+void help_command(FILE *out, const struct command *command)
+{
+    fprintf(out, "usage: prescient %s%s%s [options]\n%s\n", command->name, *command->args ? " " : "", command->args, command->help);
+    if (command->more)
+        fprintf(out, "\n%s%s", command->more, command->more[strlen(command->more) - 1] == '\n' ? "" : "\n");
+    if (command->options && command->options->name) {
+        fprintf(out, "\noptions:\n");
+        options_print(out, command->options);
+    }
+    fprintf(out, "\noptions of every command:\n");
+    options_print(out, option_globals);
+}

@@ -1,0 +1,17 @@
+/* help.h - what --help says: the list of commands, or one command with its options. */
+#ifndef PRESCIENT_HELP_H
+#define PRESCIENT_HELP_H
+
+#include <stdio.h>
+#include "command.h"
+
+void help_all(FILE *out);
+void help_command(FILE *out, const struct command *command);
+
+/* The command named `name`; NULL with words, and the nearest name, in err when there is none. */
+const struct command *command_find(const char *name, struct err *err);
+
+/* The version, as `--version` prints it. */
+const char *version_text(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* option.h - reading a command line: the flags everybody has, and those of one command. */
+#ifndef PRESCIENT_OPTION_H
+#define PRESCIENT_OPTION_H
+
+#include "command.h"
+
+extern const struct command_option option_globals[];       /* ends with a NULL name */
+
+/* The option that `word` ("--name" or "--name=value") names in `options` (NULL: none), or NULL. */
+const struct command_option *option_find(const struct command_option *options, const char *word);
+
+/* Whether the word is an option rather than an argument: "-" is stdin, "-15m" is a time. */
+bool option_is(const char *word);
+
+/* The value of `option` at argv[*i] ("--name=value", or the next word, then *i moves on to it); NULL for an option without one.
+ * ERR_INPUT when it has none and needs one, or the other way round. */
+int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value, struct err *err);
+
+/* Which of the words looked at `wanted` was probably meant to be; NULL when none is near. */
+struct nearest { const char *wanted, *best; int distance; };
+void nearest_look(struct nearest *n, const char *word);
+const char *nearest_word(const struct nearest *n);
+
+#endif

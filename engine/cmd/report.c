@@ -1,0 +1,273 @@
+/* report.c - rows of the store on their way out. The kind of a column decides how its cells look, for people and in JSON. */
+#include "report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "../base/moment.h"
+#include "table.h"
+
+#define BAR_WIDTH 24
+
+/* ---- one cell ------------------------------------------------------------------------------------------------------ */
+
+static bool number_read(const char *cell, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(cell, &end, 10);
+    if (errno || end == cell || *end)
+        return false;
+    *out = number;
+    return true;
+}
+
+static bool cell_is_true(const char *cell)
+{
+    return *cell == 't' || *cell == 'T' || *cell == '1' || *cell == 'y';
+}
+
+/* A moment or duration in words; NULL when the cell is no number. */
+static const char *words_of_time(enum cell_kind kind, const char *cell, char out[MOMENT_TEXT])
+{
+    int64_t number;
+    if (!number_read(cell, &number))
+        return NULL;
+    switch (kind) {
+    case CELL_MOMENT: return moment_format(number, out);
+    case CELL_MOMENT_US: return moment_format_us(number, out);
+    case CELL_DURATION_US: return duration_format_us(number, out);
+    default: return NULL;
+    }
+}
+
+const char *report_words(struct arena *a, enum cell_kind kind, const char *cell)
+{
+    char out[MOMENT_TEXT];
+    if (!cell)
+        return NULL;
+    if (kind == CELL_BOOL)
+        return cell_is_true(cell) ? "yes" : "no";
+    const char *words = words_of_time(kind, cell, out);
+    const char *kept = words ? arena_strdup(a, words) : NULL;
+    return kept ? kept : cell;
+}
+
+/* Text that is not UTF-8 (SQLite takes any bytes) cannot be a JSON string: its bytes are shown as Latin-1 letters. */
+static json_t *json_text(const char *cell)
+{
+    json_t *string = json_string(cell);
+    if (string)
+        return string;
+    char *wide = malloc(2 * strlen(cell) + 1), *w = wide;
+    if (!wide)
+        return json_null();
+    for (const unsigned char *s = (const unsigned char *)cell; *s; s++) {
+        if (*s >= 0x80) {
+            *w++ = (char)(0xc0 | *s >> 6);
+            *w++ = (char)(0x80 | (*s & 0x3f));
+        } else {
+            *w++ = (char)*s;
+        }
+    }
+    string = json_stringn(wide, (size_t)(w - wide));
+    free(wide);
+    return string;
+}
+
+static json_t *json_cell(enum cell_kind kind, const char *cell)
+{
+    char out[MOMENT_TEXT];
+    int64_t number;
+    json_t *value = NULL;
+    if (!cell)
+        return json_null();
+    if (kind == CELL_BOOL)
+        return json_boolean(cell_is_true(cell));
+    if (kind == CELL_NUMBER || kind == CELL_DURATION_US)
+        value = number_read(cell, &number) ? json_integer(number) : json_loads(cell, JSON_DECODE_ANY, NULL);
+    else if (kind == CELL_JSON)
+        value = json_loads(cell, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    else if (kind == CELL_MOMENT || kind == CELL_MOMENT_US)
+        value = json_string(words_of_time(kind, cell, out));
+    return value ? value : json_text(cell);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+
+int report_column(const struct store_rows *rows, const char *name)
+{
+    for (int c = 0; c < rows->columns; c++)
+        if (!strcmp(rows->names[c], name))
+            return c;
+    return -1;
+}
+
+const char *report_value(const struct store_rows *rows, int row, const char *name)
+{
+    int c = report_column(rows, name);
+    return c < 0 || row >= rows->rows ? NULL : rows->cells[row * rows->columns + c];
+}
+
+int64_t report_number(const struct store_rows *rows, int row, const char *name)
+{
+    const char *cell = report_value(rows, row, name);
+    return cell ? strtoll(cell, NULL, 10) : 0;
+}
+
+/* A moment is printed as words, so its name loses the unit: run_at_us is shown as run_at. So do durations in a table. */
+static size_t shown_length(const char *name, enum cell_kind kind, bool in_table)
+{
+    size_t len = strlen(name);
+    bool worded = kind == CELL_MOMENT_US || (in_table && kind == CELL_DURATION_US);
+    return worded && len > 3 && !strcmp(name + len - 3, "_us") ? len - 3 : len;
+}
+
+json_t *report_object(const struct store_rows *rows, int row)
+{
+    json_t *object = json_object();
+    for (int c = 0; c < rows->columns; c++) {
+        char name[64];
+        size_t len = shown_length(rows->names[c], rows->kinds[c], false);
+        snprintf(name, sizeof name, "%.*s", (int)len, rows->names[c]);
+        json_object_set_new(object, name, json_cell(rows->kinds[c], rows->cells[row * rows->columns + c]));
+    }
+    return object;
+}
+
+static void object_dump(struct app *app, json_t *object)
+{
+    json_dumpf(object, app->out, JSON_COMPACT);
+    json_decref(object);
+}
+
+void report_print_object(struct app *app, json_t *object)
+{
+    object_dump(app, object);
+    fputc('\n', app->out);
+}
+
+void report_print_lines(struct app *app, const struct store_rows *rows)
+{
+    for (int r = 0; r < rows->rows && !ferror(app->out); r++)
+        report_print_object(app, report_object(rows, r));
+}
+
+static void print_json(struct app *app, const struct store_rows *rows)
+{
+    fputc('[', app->out);
+    for (int r = 0; r < rows->rows && !ferror(app->out); r++) {
+        fputs(r ? ",\n" : "\n", app->out);
+        object_dump(app, report_object(rows, r));
+    }
+    fputs(rows->rows ? "\n]\n" : "]\n", app->out);
+}
+
+/* ---- tables -------------------------------------------------------------------------------------------------------- */
+
+/* The columns named in `wanted` (NULL: all) as indexes in order; returns how many. */
+static int pick_columns(const struct store_rows *rows, const char *wanted, int *picked)
+{
+    int n = 0;
+    for (int c = 0; !wanted && c < rows->columns; c++)
+        picked[n++] = c;
+    for (const char *w = wanted; w && *w && n < rows->columns; w += strspn(w, " ")) {
+        char name[64];
+        size_t len = strcspn(w, " ");
+        snprintf(name, sizeof name, "%.*s", (int)len, w);
+        int c = report_column(rows, name);
+        if (c >= 0)
+            picked[n++] = c;
+        w += len;
+    }
+    return n;
+}
+
+static void bars_draw(struct arena *a, const struct store_rows *rows, int column, const char **cells, int n)
+{
+    int64_t most = 1, number;
+    for (int r = 0; r < rows->rows; r++) {
+        const char *cell = rows->cells[r * rows->columns + column];
+        if (cell && number_read(cell, &number) && number > most)
+            most = number;
+    }
+    for (int r = 0; r < rows->rows; r++) {
+        static const char *const eighths[] = { "", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589" };
+        const char *cell = rows->cells[r * rows->columns + column];
+        number = 0;
+        if (cell && !number_read(cell, &number))
+            number = 0;
+        int units = (int)((double)number / (double)most * BAR_WIDTH * 8 + 0.5);
+        if (number > 0 && units == 0)
+            units = 1;
+        char *bar = arena_alloc(a, (size_t)BAR_WIDTH * 3 + 8), *b = bar;
+        for (int i = 0; bar && i < units / 8; i++)
+            b = stpcpy(b, "\u2588");
+        if (bar)
+            strcpy(b, eighths[units % 8]);
+        cells[r * n + n - 1] = bar ? bar : "";
+    }
+}
+
+static const struct table_column *table_columns(struct arena *a, const struct store_rows *rows, const int *picked, int n, bool bar)
+{
+    struct table_column *columns = arena_zalloc(a, sizeof *columns * (size_t)(n + 1));
+    for (int i = 0; columns && i < n; i++) {
+        enum cell_kind kind = rows->kinds[picked[i]];
+        const char *name = rows->names[picked[i]];
+        columns[i].name = arena_strndup(a, name, shown_length(name, kind, true));
+        columns[i].right = kind == CELL_NUMBER || kind == CELL_DURATION_US;
+        columns[i].shrinks = kind == CELL_TEXT || kind == CELL_JSON;
+    }
+    if (columns && bar)
+        columns[n] = (struct table_column){ .name = "", .shrinks = true };
+    return columns;
+}
+
+static void print_table(struct app *app, const struct store_rows *rows, const struct report_view *view)
+{
+    struct arena *a = app->arena;
+    int *picked = arena_alloc(a, sizeof *picked * (size_t)(rows->columns + 1));
+    int shown = picked ? pick_columns(rows, view->columns, picked) : 0;
+    int bar = view->bar && app->terminal ? report_column(rows, view->bar) : -1;
+    int n = shown + (bar >= 0);
+    const char **cells = arena_alloc(a, sizeof *cells * (size_t)rows->rows * (size_t)n);
+    const struct table_column *columns = table_columns(a, rows, picked, shown, bar >= 0);
+    if (!picked || !cells || !columns) {
+        fputs("prescient: out of memory\n", stderr);
+        return;
+    }
+    for (int r = 0; r < rows->rows; r++)
+        for (int i = 0; i < shown; i++)
+            cells[r * n + i] = report_words(a, rows->kinds[picked[i]], rows->cells[r * rows->columns + picked[i]]);
+    if (bar >= 0)
+        bars_draw(a, rows, bar, cells, n);
+    table_print(app->out, columns, n, cells, rows->rows, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0);
+}
+
+void report_print(struct app *app, const struct store_rows *rows, const struct report_view *view)
+{
+    if (app->json)
+        print_json(app, rows);
+    else if (rows->rows)
+        print_table(app, rows, view);
+    else if (view->when_empty)
+        fprintf(app->out, "%s\n", view->when_empty);
+}
+
+void report_print_pairs(struct app *app, const char *const (*pairs)[2], int n)
+{
+    static const struct table_column columns[] = { { 0 }, { .shrinks = true } };
+    table_print(app->out, columns, 2, &pairs[0][0], n, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0);
+}
+
+int app_report(struct app *app, const char *name, const char *const *params, int nparams, const char *when_empty)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    if (app_rows(app, name, params, nparams, &rows, &err) < 0)
+        return app_fail(app, &err);
+    report_print(app, &rows, &(struct report_view){ .when_empty = when_empty });
+    return EXIT_WELL;
+}

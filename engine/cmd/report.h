@@ -1,0 +1,35 @@
+/* report.h - rows of the store on their way out: a table for people, JSON for programs. */
+#ifndef PRESCIENT_REPORT_H
+#define PRESCIENT_REPORT_H
+
+#include <jansson.h>
+#include "command.h"
+
+struct report_view {
+    const char *columns;        /* which, and in which order, a table shows: "next_check_at entity_name"; NULL: all. JSON has all. */
+    const char *when_empty;
+    const char *bar;            /* name of a column of numbers drawn as a bar on a terminal; NULL: none */
+};
+
+/* Prints rows: a table, or with --json an array with one object a line. */
+void report_print(struct app *app, const struct store_rows *rows, const struct report_view *view);
+
+/* Prints rows as JSON Lines: one object a line, nothing around them. */
+void report_print_lines(struct app *app, const struct store_rows *rows);
+
+/* One row as an object: numbers as numbers, moments as RFC 3339, JSON as JSON. The caller's to decref. */
+json_t *report_object(const struct store_rows *rows, int row);
+void report_print_object(struct app *app, json_t *object);      /* on a line of its own; takes the reference */
+
+/* A column's index by name, or -1; a cell by its column's name, NULL when it is NULL or there is no such column. */
+int report_column(const struct store_rows *rows, const char *name);
+const char *report_value(const struct store_rows *rows, int row, const char *name);
+int64_t report_number(const struct store_rows *rows, int row, const char *name);       /* 0 when it is NULL */
+
+/* A cell as people read it: moments as RFC 3339, durations as "1h30m"; lives in the arena. NULL stays NULL. */
+const char *report_words(struct arena *a, enum cell_kind kind, const char *cell);
+
+/* Names and values below each other. */
+void report_print_pairs(struct app *app, const char *const (*pairs)[2], int n);
+
+#endif
