@@ -1,0 +1,371 @@
+/* moment.c - times and durations, read strictly and written back. The calendar is arithmetic: no time zone, no libc calendar.
+ * Readers step a cursor over the text; each takes what it knows and says whether it found it. */
+#include "moment.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "saturate.h"
+#include "utf8.h"
+
+#define DAY_S INT64_C(86400)
+#define SECOND_US INT64_C(1000000)
+#define DAYS_TO_1970 INT64_C(719162)    /* from 0001-01-01 */
+#define DAYS_IN_400_YEARS INT64_C(146097)
+
+/* ---- calendar ---- */
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+static bool is_leap(int64_t year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static int days_in_month(int64_t year, int month)
+{
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    return days[month - 1] + (month == 2 && is_leap(year));
+}
+
+/* Days from 0001-01-01 to the first of January of `year`, which may lie before. */
+static int64_t days_before_year(int64_t year)
+{
+    int64_t past = year - 1;
+    return 365 * past + floor_div(past, 4) - floor_div(past, 100) + floor_div(past, 400);
+}
+
+static int64_t days_since_1970(int64_t year, int month, int day)
+{
+    int64_t days = days_before_year(year) - DAYS_TO_1970 + day - 1;
+    for (int m = 1; m < month; m++)
+        days += days_in_month(year, m);
+    return days;
+}
+
+static void date_of(int64_t days_from_1970, int64_t *year, int *month, int *day)
+{
+    int64_t days = days_from_1970 + DAYS_TO_1970;
+    int64_t cycle = floor_div(days, DAYS_IN_400_YEARS);
+    int64_t y = cycle * 400 + 1 + (days - cycle * DAYS_IN_400_YEARS) / 366;    /* never too late, hardly ever too early */
+    while (days_before_year(y + 1) <= days)
+        y++;
+    int left = (int)(days - days_before_year(y)), m = 1;
+    for (; left >= days_in_month(y, m); m++)
+        left -= days_in_month(y, m);
+    *year = y;
+    *month = m;
+    *day = left + 1;
+}
+
+/* ---- readers ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool take(const char **p, char c)
+{
+    if (**p != c)
+        return false;
+    ++*p;
+    return true;
+}
+
+/* Exactly `digits` digits. */
+static bool take_digits(const char **p, int digits, int *out)
+{
+    int n = 0;
+    for (int i = 0; i < digits; i++) {
+        if (!is_digit((*p)[i]))
+            return false;
+        n = n * 10 + ((*p)[i] - '0');
+    }
+    *p += digits;
+    *out = n;
+    return true;
+}
+
+/* A decimal number without a sign, exact to 12 places; a last digit of 1 stands for all that was cut off. */
+struct decimal { int64_t whole; int64_t fraction; bool is_huge; };
+static const int64_t fraction_unit = INT64_C(1000000000000);
+
+static bool take_fraction(const char **p, int64_t *fraction)
+{
+    int64_t place = fraction_unit / 10;
+    *fraction = 0;
+    if (!is_digit(**p))
+        return false;
+    for (; is_digit(**p); ++*p) {
+        if (place)
+            *fraction += (**p - '0') * place;
+        else if (**p != '0')
+            *fraction |= 1;
+        place /= 10;
+    }
+    return true;
+}
+
+static bool take_decimal(const char **p, struct decimal *out)
+{
+    *out = (struct decimal){ 0 };
+    if (!is_digit(**p))
+        return false;
+    for (; is_digit(**p); ++*p)
+        if (__builtin_mul_overflow(out->whole, 10, &out->whole) || __builtin_add_overflow(out->whole, **p - '0', &out->whole)) {
+            out->is_huge = true;
+            out->whole = 0;
+        }
+    return !take(p, '.') || take_fraction(p, &out->fraction);
+}
+
+/* ---- durations ---- */
+
+static const struct unit { const char *name; int64_t us; } units[] = {      /* the largest first */
+    { "d", DAY_S * SECOND_US }, { "h", 3600 * SECOND_US }, { "m", 60 * SECOND_US }, { "s", SECOND_US }, { "ms", 1000 }, { "us", 1 },
+};
+enum { UNITS = sizeof units / sizeof *units };
+
+/* The unit that stands at the cursor, or NULL. Names are whole words: the "m" of "ms" is none. */
+static const struct unit *take_unit(const char **p)
+{
+    size_t len = strspn(*p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    for (const struct unit *u = units; u < units + UNITS; u++)
+        if (strlen(u->name) == len && !memcmp(u->name, *p, len)) {
+            *p += len;
+            return u;
+        }
+    return NULL;
+}
+
+/* Adds `n` units to *sum, a fraction of a microsecond rounded up; false when that does not fit. */
+static bool add_units(int64_t *sum, const struct decimal *n, int64_t unit_us)
+{
+    int64_t us, part = (int64_t)(((__int128)n->fraction * unit_us + fraction_unit - 1) / fraction_unit);
+    return !n->is_huge && !__builtin_mul_overflow(n->whole, unit_us, &us) && !__builtin_add_overflow(us, part, &us) &&
+        !__builtin_add_overflow(*sum, us, sum);
+}
+
+/* Returns NULL, or what is wrong. */
+static const char *read_duration(const char *p, int64_t *out)
+{
+    const struct unit *last = NULL;
+    struct decimal n = { 0 };
+    int64_t sum = 0;
+    bool fits = true;
+    if (*p == '-')
+        return "a duration is never negative";
+    do {
+        if (n.fraction)
+            return "only the last number may have a fraction";
+        if (!take_decimal(&p, &n))
+            return "that is not a number with a unit";
+        const struct unit *unit = take_unit(&p);
+        if (!unit && (last || *p))
+            return *p ? "the units are us, ms, s, m, h and d" : "the last number has no unit";
+        if (unit && last && unit <= last)
+            return "the units go from large to small, each once";
+        fits &= add_units(&sum, &n, unit ? unit->us : SECOND_US);
+        last = unit;
+    } while (*p);
+    if (!fits)
+        return "that is too long";
+    *out = sum;
+    return NULL;
+}
+
+int duration_parse_us(const char *text, int64_t *out, struct err *err)
+{
+    const char *wrong = read_duration(text, out);
+    if (!wrong)
+        return 0;
+    return err_set(err, ERR_INPUT, "\"%.*s\": expected a duration such as 250ms, 90s, 15m, 3h, 30d (%s)", UTF8_SHOWN(text), wrong);
+}
+
+/* "2", "2.4" or "2.345" and the unit. */
+static char *put_number(char *p, const char *end, uint64_t whole, unsigned thousandths, const char *unit)
+{
+    p += snprintf(p, (size_t)(end - p), "%" PRIu64, whole);
+    if (thousandths) {
+        p += snprintf(p, (size_t)(end - p), ".%03u", thousandths % 1000);
+        while (p[-1] == '0')
+            p--;
+    }
+    return p + snprintf(p, (size_t)(end - p), "%s", unit);
+}
+
+const char *duration_format_us(int64_t us, char out[MOMENT_TEXT])
+{
+    uint64_t left = us < 0 ? -(uint64_t)us : (uint64_t)us;
+    char *p = out, *end = out + MOMENT_TEXT;
+    if (us < 0)
+        *p++ = '-';
+    if (left < 1000) {
+        put_number(p, end, left, 0, left ? "us" : "s");
+        return out;
+    }
+    if (left < (uint64_t)SECOND_US) {
+        put_number(p, end, left / 1000, left % 1000, "ms");
+        return out;
+    }
+    uint64_t ms = (left + 500) / 1000;          /* beyond a second nobody reads microseconds */
+    for (const struct unit *u = units; u->us > SECOND_US; u++) {
+        uint64_t n = ms / (uint64_t)(u->us / 1000);
+        ms %= (uint64_t)(u->us / 1000);
+        if (n)
+            p = put_number(p, end, n, 0, u->name);
+    }
+    if (ms)
+        put_number(p, end, ms / 1000, ms % 1000, "s");
+    return out;
+}
+
+/* ---- moments ---- */
+
+struct reading {
+    int year, month, day, hour, minute, second, zone_s;
+    bool has_fraction;
+};
+
+/* Each of these takes one form and returns false where the text is no such thing; whether such a day or hour exists is
+ * asked afterwards. */
+static bool take_date(const char **p, struct reading *r)
+{
+    return take_digits(p, 4, &r->year) && take(p, '-') && take_digits(p, 2, &r->month) && take(p, '-') && take_digits(p, 2, &r->day);
+}
+
+static bool take_clock(const char **p, struct reading *r)
+{
+    int64_t fraction = 0;
+    if (!take_digits(p, 2, &r->hour) || !take(p, ':') || !take_digits(p, 2, &r->minute))
+        return false;
+    if (take(p, ':') && (!take_digits(p, 2, &r->second) || (take(p, '.') && !take_fraction(p, &fraction))))
+        return false;
+    r->has_fraction = fraction != 0;
+    return true;
+}
+
+/* Z, +02:00, +0200, +02 or nothing. A zone that no place can have is kept as one that is out of range. */
+static bool take_zone(const char **p, struct reading *r)
+{
+    int sign = **p == '-' ? -1 : 1, hours, minutes = 0;
+    if (!**p || take(p, 'Z') || take(p, 'z'))
+        return true;
+    if (!take(p, '+') && !take(p, '-'))
+        return false;
+    if (!take_digits(p, 2, &hours))
+        return false;
+    bool colon = take(p, ':');
+    if ((colon || **p) && !take_digits(p, 2, &minutes))
+        return false;
+    r->zone_s = hours > 23 || minutes > 59 ? INT32_MAX : sign * (hours * 3600 + minutes * 60);
+    return true;
+}
+
+static const char *wrong_in(const struct reading *r)
+{
+    if (r->month < 1 || r->month > 12)
+        return "there is no such month";
+    if (r->day < 1 || r->day > days_in_month(r->year, r->month))
+        return "that month has no such day";
+    if (r->hour > 23 || r->minute > 59 || r->second > 60)
+        return "there is no such time of day";
+    if (r->zone_s == INT32_MAX)
+        return "there is no such zone";
+    return NULL;
+}
+
+static const char not_a_time[] = "that is not a time";
+
+static const char *read_calendar(const char *p, int64_t *out)
+{
+    struct reading r = { 0 };
+    if (!take_date(&p, &r))
+        return not_a_time;
+    if (*p && !((take(&p, 'T') || take(&p, 't') || take(&p, ' ')) && take_clock(&p, &r) && take_zone(&p, &r) && !*p))
+        return not_a_time;
+    const char *wrong = wrong_in(&r);
+    if (wrong)
+        return wrong;
+    int64_t at = days_since_1970(r.year, r.month, r.day) * DAY_S + r.hour * 3600 + r.minute * 60 + r.second - r.zone_s;
+    if (r.second == 60 && at % DAY_S != 0)
+        return "a leap second ends a day";
+    *out = at + r.has_fraction;
+    return NULL;
+}
+
+static const char *read_epoch(const char *p, int64_t *out)
+{
+    struct decimal n;
+    if (!take_decimal(&p, &n) || *p)
+        return not_a_time;
+    *out = n.is_huge ? INT64_MAX : saturate_add(n.whole, n.fraction != 0);
+    return NULL;
+}
+
+static const char *read_relative(const char *p, int64_t now, int64_t *out)
+{
+    int64_t us;
+    const char *wrong = read_duration(p + 1, &us);
+    if (wrong)
+        return wrong;
+    *out = *p == '+' ? saturate_add(now, us / SECOND_US + (us % SECOND_US != 0)) : saturate_sub(now, us / SECOND_US);
+    return NULL;
+}
+
+static const char *read_moment(const char *text, int64_t now, int64_t *out)
+{
+    if (!strcmp(text, "now")) {
+        *out = now;
+        return NULL;
+    }
+    if (*text == '+' || *text == '-')
+        return read_relative(text, now, out);
+    if (*text == '@')
+        return read_epoch(text + 1, out);
+    bool is_number = is_digit(*text) && text[strspn(text, "0123456789.")] == '\0';
+    return is_number ? read_epoch(text, out) : read_calendar(text, out);
+}
+
+int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
+{
+    int64_t at;
+    const char *wrong = read_moment(text, now, &at);
+    if (!wrong && (at < MOMENT_MIN || at > MOMENT_MAX))
+        wrong = "that is not between the years 1970 and 9999";
+    if (wrong)
+        return err_set(err, ERR_INPUT, "\"%.*s\": expected a time such as 2026-03-01T13:15:00Z, 2026-03-01 13:15+02:00, 1772370900, "
+                                       "+3h or now (%s)", UTF8_SHOWN(text), wrong);
+    *out = at;
+    return 0;
+}
+
+static int put_moment(int64_t at, char out[MOMENT_TEXT])
+{
+    int64_t year, days = floor_div(at, DAY_S);
+    int month, day, second = (int)(at - days * DAY_S);
+    date_of(days, &year, &month, &day);
+    return snprintf(out, MOMENT_TEXT, "%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year < 0 ? "-" : "", year < 0 ? -year : year,
+                    month, day, second / 3600, second / 60 % 60, second % 60);
+}
+
+const char *moment_format(int64_t at, char out[MOMENT_TEXT])
+{
+    int n = put_moment(at, out);
+    snprintf(out + n, (size_t)(MOMENT_TEXT - n), "Z");
+    return out;
+}
+
+const char *moment_format_us(int64_t at_us, char out[MOMENT_TEXT])
+{
+    int64_t at = floor_div(at_us, SECOND_US);
+    int n = put_moment(at, out);
+    snprintf(out + n, (size_t)(MOMENT_TEXT - n), ".%03dZ", (int)((at_us - at * SECOND_US) / 1000));
+    return out;
+}
