@@ -8,6 +8,8 @@
  *     has moved it on and said so (CONTINUE);
  *   - each answer is written whole and then published by its `state` (release), which carries the slab's generation.
  * So what is running is always what is claimed and not published. No message per check.
+ * When less than SLAB_ANSWER_BYTES of the out heap are left, the worker lowers `end` itself and says ENDED: what lies behind
+ * the end that slab_cut then returns was never started.
  *
  * The engine believes nothing it reads here: slab_take_answer copies an answer once, then checks generation, kind, offsets,
  * lengths and UTF-8 on the copy. The same code reads a slab whose worker was killed. */
@@ -27,12 +29,13 @@
 #define SLAB_OUT_BYTES (1u << 20)       /* texts and effects of the answers */
 #define SLAB_TEXT_MAX 4096              /* bytes of one answer's text, without the NUL */
 #define SLAB_EFFECTS_MAX 64             /* declared by one answer */
+#define SLAB_ANSWER_BYTES (256u << 10)  /* of the out heap: what the effects of one answer may take */
 
 struct slab;                            /* the mapping; engine and worker each have their own */
 
 /* ---- engine's side ---- */
 
-/* Makes, seals and maps one. *fd is what the worker is given. */
+/* Makes, seals and maps one. *fd is what the worker is given; the caller closes it. */
 int slab_new(struct slab **out, int *fd, struct err *err);
 void slab_free(struct slab *s);         /* unmaps; NULL is fine */
 
@@ -61,8 +64,10 @@ struct raw_answer {                     /* one answer, copied and checked; the s
     int neffects;
 };
 bool slab_is_answered(const struct slab *s, int index);
-/* True when check `index` is answered; fills `out`. Anything that is not as it must be becomes kind -1 with words. */
-bool slab_take_answer(const struct slab *s, int index, struct arena *a, struct raw_answer *out);
+/* True when check `index` is answered; fills `out`. Anything that is not as it must be becomes kind -1 with words. An emit's
+ * entity_name, entity_key and job are NULL: they are those of the check, which the engine knows better than the worker. What
+ * all answers of one slab take of the arena is bounded by a few times SLAB_OUT_BYTES, whatever is in there. */
+bool slab_take_answer(struct slab *s, int index, struct arena *a, struct raw_answer *out);
 
 /* ---- worker's side ---- */
 
@@ -78,12 +83,18 @@ struct slab_check {                     /* a check as the worker sees it */
 };
 void slab_get(const struct slab *s, int index, struct slab_check *out);
 
+/* What the next claim begins with: its job and whether it is single. False when nothing is left to claim. */
+bool slab_peek(struct slab *s, int *job, bool *single);
+
 enum slab_claim { SLAB_CLAIMED, SLAB_EMPTY, SLAB_UNTRUSTED };
 /* Claims up to `most` checks that follow each other and share job and single (single: one). `boot_us` is the time now. */
 enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from, int *n);
 
-/* Room for answer `index`'s effects and text comes from the slab's out heap: returns -1 when it is full. */
+/* Room for answer `index`'s effects and text comes from the slab's out heap: returns -1 when it is full, or when the answer
+ * has SLAB_EFFECTS_MAX or SLAB_ANSWER_BYTES of them. The caller has checked the effect (effect_check). */
 int slab_add_effect(struct slab *s, int index, const struct effect *effect);
+/* What is wrong with an effect, as words in the arena, or NULL. What slab_take_answer asks too. */
+const char *effect_check(const struct effect *effect, struct arena *a);
 /* Publishes. text may be NULL; it is cut at SLAB_TEXT_MAX on a character boundary. */
 void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t run_at_us, int64_t run_us, const char *text);
 
