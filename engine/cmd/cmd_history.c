@@ -1,0 +1,28 @@
+/* prescient history - checks that are over, and how they ended. */
+#include "filter.h"
+
+static int history_main(struct app *app, int argc, char **argv);
+
+static const struct command_option options[] = {
+    FILTER_JOB, FILTER_OUTCOME, FILTER_SINCE, FILTER_BEFORE, FILTER_LIMITED, FILTER_WIDE, { 0 }
+};
+
+const struct command cmd_history = {
+    .name = "history", .args = "[ENTITY [KEY]]",
+    .help = "list checks that are over, newest first",
+    .options = options, .main = history_main,
+};
+
+static int history_main(struct app *app, int argc, char **argv)
+{
+    static const struct report_view view = {
+        .columns = "ended_at_us entity_name entity_key job_exec outcome check_count failure_count last_run_us note",
+        .when_empty = "no check is over yet, or none that fits",
+    };
+    struct filter f;
+    int code = filter_read(app, argc, argv, 2, &f);
+    if (code != EXIT_WELL)
+        return code;
+    const char *params[] = { f.entity, f.key, f.job, f.outcome, f.from, f.before, filter_limit_param(app, &f) };
+    return filter_print(app, &f, "history", params, 7, &view);
+}

@@ -1,0 +1,28 @@
+/* prescient list - the checks that wait. */
+#include "filter.h"
+
+static int list_main(struct app *app, int argc, char **argv);
+
+static const struct command_option options[] = {
+    FILTER_JOB, FILTER_FROM, FILTER_BEFORE, FILTER_LIMITED, FILTER_WIDE, { 0 }
+};
+
+const struct command cmd_list = {
+    .name = "list", .args = "[ENTITY [KEY]]",
+    .help = "list the checks that wait, soonest first",
+    .options = options, .main = list_main,
+};
+
+static int list_main(struct app *app, int argc, char **argv)
+{
+    static const struct report_view view = {
+        .columns = "next_check_at entity_name entity_key job_exec check_count failure_count payload",
+        .when_empty = "no checks wait",
+    };
+    struct filter f;
+    int code = filter_read(app, argc, argv, 2, &f);
+    if (code != EXIT_WELL)
+        return code;
+    const char *params[] = { f.entity, f.key, f.job, f.from, f.before, filter_limit_param(app, &f) };
+    return filter_print(app, &f, "list", params, 6, &view);
+}

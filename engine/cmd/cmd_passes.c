@@ -1,0 +1,28 @@
+/* prescient passes - who ran which slot, when, and with what result. */
+#include "filter.h"
+
+static int passes_main(struct app *app, int argc, char **argv);
+
+static const struct command_option options[] = {
+    FILTER_FROM, FILTER_BEFORE, FILTER_LIMITED, FILTER_WIDE, { 0 }
+};
+
+const struct command cmd_passes = {
+    .name = "passes", .args = "",
+    .help = "list what engines did, by slot and bucket",
+    .options = options, .main = passes_main,
+};
+
+static int passes_main(struct app *app, int argc, char **argv)
+{
+    static const struct report_view view = {
+        .columns = "slot_at bucket pass engine run done again deferred failed late_us took_us left_jobs",
+        .when_empty = "no passes yet",
+    };
+    struct filter f;
+    int code = filter_read(app, argc, argv, 0, &f);
+    if (code != EXIT_WELL)
+        return code;
+    const char *params[] = { f.from, f.before, filter_limit_param(app, &f) };
+    return filter_print(app, &f, "passes", params, 3, &view);
+}

@@ -1,0 +1,67 @@
+/* prescient show - everything about one row: its checks that wait, their runs, and those that are over. */
+#include <jansson.h>
+#include "app.h"
+#include "report.h"
+
+static int show_main(struct app *app, int argc, char **argv);
+
+static const struct command_option options[] = {
+    { "limit", 'l', "N", "at most so many lines of each kind (20)" },
+    { 0 }
+};
+
+const struct command cmd_show = {
+    .name = "show", .args = "ENTITY KEY",
+    .help = "show the checks, runs and history of one row",
+    .options = options, .main = show_main,
+};
+
+static const struct part { const char *report, *title; int nparams; struct report_view view; } parts[] = {
+    { "list", "waiting", 6, { .columns = "next_check_at job_exec check_count failure_count priority first_check_at payload", .when_empty = "  nothing" } },
+    { "runs", "runs", 7, { .columns = "run_at_us job_exec outcome slot_at next_check_at run_us note", .when_empty = "  none" } },
+    { "history", "history", 7, { .columns = "ended_at_us job_exec outcome run_count first_check_at total_run_us note", .when_empty = "  none" } },
+};
+
+static int show_part(struct app *app, const struct part *part, char **names, const char *limit, json_t *object)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    const char *params[] = { names[0], names[1], NULL, NULL, NULL, NULL, NULL };
+    params[part->nparams - 1] = limit;
+    if (app_rows(app, part->report, params, part->nparams, &rows, &err) < 0)
+        return app_fail(app, &err);
+    if (object) {
+        json_t *array = json_array();
+        for (int r = 0; r < rows.rows; r++)
+            json_array_append_new(array, report_object(&rows, r));
+        json_object_set_new(object, part->title, array);
+    } else {
+        fprintf(app->out, "%s%s:\n", part == parts ? "" : "\n", part->title);
+        report_print(app, &rows, &part->view);
+    }
+    return EXIT_WELL;
+}
+
+static int show_main(struct app *app, int argc, char **argv)
+{
+    struct err err = { 0 };
+    const char *value, *limit = "20";
+    int at = 0, first, letter, code = EXIT_WELL;
+    int64_t number;
+    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0) {
+        limit = value;
+        if (app_number("--limit", limit, 1, INT32_MAX, &number, &err) < 0)
+            return app_fail(app, &err);
+    }
+    if (letter < 0)
+        return EXIT_BAD_USAGE;
+    if (argc - first != 2)
+        return app_usage(app, argc - first < 2 ? "too few arguments" : "too many arguments");
+    json_t *object = app->json ? json_object() : NULL;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && code == EXIT_WELL; i++)
+        code = show_part(app, &parts[i], argv + first, limit, object);
+    if (object && code == EXIT_WELL)
+        report_print_object(app, json_incref(object));
+    json_decref(object);
+    return code;
+}

@@ -1,0 +1,72 @@
+/* filter.c - which rows a listing shows, and how many. */
+#include "filter.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "../rules/outcome.h"
+#include "../base/utf8.h"
+#include "app.h"
+
+static int outcome_check(const char *word, struct err *err)
+{
+    for (int o = 0; o < OUTCOME_COUNT; o++)
+        if (!strcmp(word, outcome_name((enum outcome)o)))
+            return 0;
+    return err_set(err, ERR_INPUT, "--outcome: found '%.*s', expected done, past, beyond_horizon, max_checks, deferred_out, resolved, failed, "
+                   "timeout, crashed, bad_answer, again or deferred", UTF8_SHOWN(word));
+}
+
+static int take(struct app *app, struct filter *f, int letter, const char *value, struct err *err)
+{
+    switch (letter) {
+    case 'j': f->job = value; break;
+    case 'o': f->outcome = value; return outcome_check(value, err);
+    case 'f': f->from = app_moment_param(app, value, err); return f->from ? 0 : err->code;
+    case 'b': f->before = app_moment_param(app, value, err); return f->before ? 0 : err->code;
+    case 'l': return app_number("--limit", value, 0, INT32_MAX - 1, &f->limit, err);
+    case 'w': f->wide = true; break;
+    }
+    return 0;
+}
+
+int filter_read(struct app *app, int argc, char **argv, int arguments, struct filter *out)
+{
+    struct err err = { 0 };
+    const char *value;
+    int at = 0, first, letter;
+    *out = (struct filter){ .limit = FILTER_LIMIT };
+    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
+        if (take(app, out, letter, value, &err) < 0)
+            return app_fail(app, &err);
+    if (letter < 0)
+        return EXIT_BAD_USAGE;
+    if (argc - first > arguments)
+        return app_usage(app, "too many arguments");
+    out->entity = argc > first ? argv[first] : NULL;
+    out->key = argc > first + 1 ? argv[first + 1] : NULL;
+    return EXIT_WELL;
+}
+
+const char *filter_limit_param(struct app *app, const struct filter *f)
+{
+    return f->limit ? arena_printf(app->arena, "%" PRId64, f->limit + 1) : arena_printf(app->arena, "%d", INT32_MAX);
+}
+
+int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params, int nparams,
+                 const struct report_view *view)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    if (app_rows(app, report, params, nparams, &rows, &err) < 0)
+        return app_fail(app, &err);
+    bool more = f->limit && rows.rows > f->limit;
+    if (more)
+        rows.rows = (int)f->limit;
+    struct report_view shown = *view;
+    if (f->wide)
+        shown.columns = NULL;
+    report_print(app, &rows, &shown);
+    if (more)
+        app_say(app, "the first %" PRId64 ", there are more; --limit N shows more of them, --limit 0 all", f->limit);
+    return EXIT_WELL;
+}

@@ -1,0 +1,36 @@
+/* filter.h - what list, history, runs, slots and passes have in common: which rows, how many, and printing them. */
+#ifndef PRESCIENT_FILTER_H
+#define PRESCIENT_FILTER_H
+
+#include "command.h"
+#include "report.h"
+
+#define FILTER_LIMIT 100            /* rows, when no --limit is given */
+
+/* The options, for the table of a command; their letters are filter_read's. */
+#define FILTER_JOB     { "job", 'j', "NAME", "only of this job" }
+#define FILTER_OUTCOME { "outcome", 'o', "WORD", "only with this outcome: done, failed, timeout, ..." }
+#define FILTER_FROM    { "from", 'f', "TIME", "only from this time on" }
+#define FILTER_SINCE   { "since", 'f', "TIME", "only from this time on" }
+#define FILTER_BEFORE  { "before", 'b', "TIME", "only before this time" }
+#define FILTER_LIMITED { "limit", 'l', "N", "at most so many (100); 0: all" }
+#define FILTER_WIDE    { "wide", 'w', NULL, "all columns" }
+
+struct filter {                     /* values as a report takes them; NULL: not given */
+    const char *entity, *key, *job, *outcome, *from, *before;
+    int64_t limit;                  /* 0: all */
+    bool wide;
+};
+
+/* Reads options and the arguments [ENTITY [KEY]] (at most `arguments` of them). Returns EXIT_WELL, or an exit code after having
+ * said what is wrong. */
+int filter_read(struct app *app, int argc, char **argv, int arguments, struct filter *out);
+
+/* The limit as a report's parameter: one more than wanted, so that filter_print knows whether there are more. */
+const char *filter_limit_param(struct app *app, const struct filter *f);
+
+/* Runs the report and prints its rows, and says on stderr when the limit left some out. Returns an exit code. */
+int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params, int nparams,
+                 const struct report_view *view);
+
+#endif

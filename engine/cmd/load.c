@@ -1,0 +1,336 @@
+/* load.c - enqueueing the lines of a CSV file. Lines are gathered into a chunk, checked one by one, and the chunk is one
+ * transaction: after a failure everything before its first line is written and nothing from there on. */
+#include "load.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../base/moment.h"
+#include "../base/utf8.h"
+#include "../store/enqueue_check.h"
+#include "app.h"
+#include "csv.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "report.h"
+
+#define CHUNK_ROWS 10000
+#define CHUNK_BYTES (16u << 20)         /* a chunk of large payloads is closed earlier */
+#define BAD_LINES_SHOWN 20
+
+enum column { ENTITY, KEY, JOB, AT, PAYLOAD, PRIORITY, COLUMNS };
+
+static const struct { const char *name, *also; bool required; } columns[COLUMNS] = {
+    [ENTITY] = { "entity_name", "entity", true },
+    [KEY] = { "entity_key", "key", true },
+    [JOB] = { "job_exec", "job", true },
+    [AT] = { "check_at", "at", true },
+    [PAYLOAD] = { "payload", NULL, false },
+    [PRIORITY] = { "priority", NULL, false },
+};
+
+static const struct csv_limits limits = { .field_bytes = 2 * STORE_PAYLOAD_MAX, .record_bytes = 4 * STORE_PAYLOAD_MAX, .fields = 64 };
+
+struct load {
+    struct app *app;
+    const struct load_options *o;
+    const char *called;             /* the file, or "stdin" */
+    int fd;
+    int64_t bytes;                  /* read so far */
+    struct interrupt interrupt;
+    struct progress progress;
+    struct csv *csv;
+    int at[COLUMNS];                /* a column's place in the record; -1: not in this file */
+    int nfields;                    /* of the header */
+    int64_t now;
+    struct arena *arena;            /* the strings of the chunk */
+    struct load_row rows[CHUNK_ROWS];
+    int64_t lines[CHUNK_ROWS];      /* where each row begins */
+    int n;
+    int64_t resume;                 /* the first line that is not written yet; 0 before the first was looked at */
+    int64_t body;                   /* the line behind the header */
+    struct load_counts counts;
+    int64_t skipped;
+};
+
+/* ---- reading ------------------------------------------------------------------------------------------------------- */
+
+static ssize_t source_read(void *ctx, char *buf, size_t size, struct err *err)
+{
+    struct load *l = ctx;
+    if (interrupt_wait_readable(&l->interrupt, l->fd))
+        return err_set(err, ERR_STOPPED, "stopped by a signal");
+    ssize_t n = read(l->fd, buf, size);
+    if (n < 0)
+        return err_sys(err, ERR_GENERAL, "%s: cannot be read", l->called);
+    l->bytes += n;
+    return n;
+}
+
+static int open_file(struct load *l, struct err *err)
+{
+    struct stat st;
+    l->called = "stdin";
+    l->fd = STDIN_FILENO;
+    if (strcmp(l->o->file, "-") != 0) {
+        l->called = l->o->file;
+        l->fd = open(l->o->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (l->fd < 0)
+            return err_sys(err, ERR_INPUT, "%s", l->o->file);
+    }
+    int64_t total = fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
+    progress_init(&l->progress, l->called, total, !l->app->quiet);
+    l->csv = csv_new(source_read, l, &limits);
+    return l->csv ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+}
+
+static enum column column_named(const char *name)
+{
+    enum column c = 0;
+    name += strspn(name, " ");
+    size_t len = strcspn(name, " ");
+    for (; c < COLUMNS; c++) {
+        const char *words[] = { columns[c].name, columns[c].also };
+        for (int i = 0; i < 2; i++)
+            if (words[i] && strlen(words[i]) == len && !strncasecmp(words[i], name, len))
+                return c;
+    }
+    return c;
+}
+
+static int read_header(struct load *l, struct err *err)
+{
+    struct csv_record header;
+    int rc = csv_next(l->csv, &header, err);
+    if (rc < 0)
+        return err_wrap(err, rc == ERR_DATA ? ERR_INPUT : rc, "%s:%" PRId64, l->called, header.line);
+    if (rc == 0)
+        return err_set(err, ERR_INPUT, "%s: empty, expected a line with the names of the columns", l->called);
+    for (int c = 0; c < COLUMNS; c++)
+        l->at[c] = -1;
+    for (int i = 0; i < header.n; i++) {
+        enum column c = column_named(header.fields[i]);
+        if (c == COLUMNS)
+            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": found column '%.*s', expected entity_name, entity_key, job_exec, check_at, payload or priority",
+                           l->called, header.line, UTF8_SHOWN(header.fields[i]));
+        if (l->at[c] >= 0)
+            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s stands there twice", l->called, header.line, columns[c].name);
+        l->at[c] = i;
+    }
+    for (int c = 0; c < COLUMNS; c++)
+        if (columns[c].required && l->at[c] < 0)
+            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s is missing in the line of names", l->called, header.line, columns[c].name);
+    l->nfields = header.n;
+    l->body = csv_line(l->csv);
+    return 0;
+}
+
+static int skip_to_start(struct load *l, struct err *err)
+{
+    if (l->o->start_line && l->o->start_line < l->body)
+        return err_set(err, ERR_INPUT, "--start-line: found %" PRId64 ", expected %" PRId64 " or more: the header is before it",
+                       l->o->start_line, l->body);
+    return csv_skip_to(l->csv, l->o->start_line, err);
+}
+
+/* ---- one line ------------------------------------------------------------------------------------------------------ */
+
+/* The row that a record means, its strings in the arena of the chunk; ERR_INPUT with words. */
+static int row_make(struct load *l, const struct csv_record *record, struct load_row *out, struct err *err)
+{
+    const char *text[COLUMNS] = { 0 };
+    if (record->n != l->nfields)
+        return err_set(err, ERR_INPUT, "found %d fields, expected %d as in the header", record->n, l->nfields);
+    for (int c = 0; c < COLUMNS; c++)
+        if (l->at[c] >= 0 && !(text[c] = arena_strdup(l->arena, record->fields[l->at[c]])))
+            return err_set(err, ERR_NOMEM, "out of memory");
+    *out = (struct load_row){ .entity_name = text[ENTITY], .entity_key = text[KEY], .job_exec = text[JOB] };
+    if (text[PAYLOAD] && *text[PAYLOAD])
+        out->payload = text[PAYLOAD];
+    if (moment_parse(text[AT], l->now, &out->at, err) < 0)
+        return err_wrap(err, ERR_INPUT, "check_at");
+    int64_t priority = 0;
+    if (text[PRIORITY] && *text[PRIORITY] && app_number("priority", text[PRIORITY], ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &priority, err) < 0)
+        return ERR_INPUT;
+    out->priority = (int32_t)priority;
+    return enqueue_check_row(out, err);
+}
+
+/* A bad line: said, and counted when bad lines may be skipped; else its error goes on up. */
+static int bad_line(struct load *l, int64_t line, struct err *err)
+{
+    if (!l->o->skip_bad)
+        return err_wrap(err, ERR_INPUT, "%s:%" PRId64, l->called, line);
+    progress_clear(&l->progress);
+    if (l->skipped < BAD_LINES_SHOWN)
+        app_say(l->app, "%s:%" PRId64 ": %s; left out", l->called, line, err->text);
+    else if (l->skipped == BAD_LINES_SHOWN)
+        app_say(l->app, "more bad lines are left out without a word");
+    l->skipped++;
+    return 0;
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------------------------- */
+
+struct flush { struct load *l; int bad; };
+
+static int flush_once(void *ctx, struct err *err)
+{
+    struct flush *f = ctx;
+    struct load *l = f->l;
+    struct load_counts counts = { 0 };
+    f->bad = -1;
+    int rc = store_load(l->app->store, l->rows, l->n, l->o->conflict, l->app->now, &counts, &f->bad, err);
+    if (rc < 0)
+        return rc;
+    l->counts.added += counts.added;
+    l->counts.kept += counts.kept;
+    l->counts.moved += counts.moved;
+    l->counts.replaced += counts.replaced;
+    return 0;
+}
+
+static void row_leave_out(struct load *l, int i)
+{
+    l->n--;
+    memmove(l->rows + i, l->rows + i + 1, sizeof *l->rows * (size_t)(l->n - i));
+    memmove(l->lines + i, l->lines + i + 1, sizeof *l->lines * (size_t)(l->n - i));
+}
+
+/* Writes the chunk. A row that only the database finds bad is treated like a bad line, and the rest is sent again. */
+static int flush(struct load *l, struct err *err)
+{
+    struct flush f = { .l = l };
+    while (l->n > 0) {
+        int rc = app_insist(l->app, flush_once, &f, err);
+        if (rc >= 0)
+            break;
+        bool guilty = (rc == ERR_DATA || rc == ERR_INPUT) && f.bad >= 0 && f.bad < l->n;
+        if (!guilty)
+            return rc;
+        rc = bad_line(l, l->lines[f.bad], err);
+        if (rc < 0)
+            return rc;
+        row_leave_out(l, f.bad);
+    }
+    l->n = 0;
+    l->resume = csv_line(l->csv);
+    arena_reset(l->arena);
+    return 0;
+}
+
+static void show(struct load *l)
+{
+    char detail[64];
+    snprintf(detail, sizeof detail, "%" PRId64 " checks",
+             l->counts.added + l->counts.kept + l->counts.moved + l->counts.replaced + l->n);
+    progress_show(&l->progress, l->bytes, detail);
+}
+
+static int load_line(struct load *l, const struct csv_record *record, struct err *err)
+{
+    int rc = row_make(l, record, &l->rows[l->n], err);
+    if (rc == ERR_INPUT)
+        return bad_line(l, record->line, err);
+    if (rc < 0)
+        return rc;
+    l->lines[l->n++] = record->line;
+    return 0;
+}
+
+static int load_lines(struct load *l, struct err *err)
+{
+    struct csv_record record;
+    l->resume = csv_line(l->csv);
+    for (;;) {
+        int rc = csv_next(l->csv, &record, err);
+        if (rc == 0)
+            return flush(l, err);
+        rc = rc == ERR_DATA ? bad_line(l, record.line, err) : rc < 0 ? rc : load_line(l, &record, err);
+        if (rc < 0)
+            return rc;
+        if (l->n < CHUNK_ROWS && arena_used(l->arena) < CHUNK_BYTES)
+            continue;
+        rc = flush(l, err);
+        if (rc < 0)
+            return rc;
+        show(l);
+        if (interrupt_came(&l->interrupt))
+            return err_set(err, ERR_STOPPED, "stopped by a signal");
+    }
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+
+static void say_counts(struct load *l)
+{
+    const struct load_counts *c = &l->counts;
+    if (l->app->json) {
+        report_print_object(l->app, json_pack("{s:I, s:I, s:I, s:I, s:I}", "added", (json_int_t)c->added, "kept", (json_int_t)c->kept,
+                                              "moved", (json_int_t)c->moved, "replaced", (json_int_t)c->replaced, "skipped", (json_int_t)l->skipped));
+        return;
+    }
+    fprintf(l->app->out, "%" PRId64 " added, %" PRId64 " kept, %" PRId64 " moved, %" PRId64 " replaced, %" PRId64 " skipped\n",
+            c->added, c->kept, c->moved, c->replaced, l->skipped);
+}
+
+static int load_failed(struct load *l, struct err *err)
+{
+    int code = app_fail(l->app, err);
+    if (!l->resume)                             /* no line was looked at */
+        return code;
+    say_counts(l);
+    fflush(l->app->out);
+    if (err->code == ERR_LOST)
+        fprintf(stderr, "prescient enqueue: whether lines from %" PRId64 " on were written is not known; a check that is pending already is %s\n",
+                l->resume, strcmp(l->o->conflict, "replace") == 0 ? "replaced" : "kept");
+    fprintf(stderr, "prescient enqueue: everything before line %" PRId64 " is written; go on with --start-line %" PRId64 "\n", l->resume, l->resume);
+    return code;
+}
+
+static int load_run(struct load *l, struct err *err)
+{
+    int rc = interrupt_init(&l->interrupt, err);
+    if (rc == 0)
+        rc = open_file(l, err);
+    if (rc == 0)
+        rc = read_header(l, err);
+    if (rc == 0)
+        rc = skip_to_start(l, err);
+    if (rc == 0)
+        rc = app_store(l->app, err) ? app_now(l->app, &l->now, err) : err->code;
+    return rc == 0 ? load_lines(l, err) : rc;
+}
+
+int load_csv(struct app *app, const struct load_options *options)
+{
+    struct err err = { 0 };
+    struct load *l = calloc(1, sizeof *l);
+    struct arena *arena = arena_new(1 << 20);
+    if (!l || !arena) {
+        free(l);
+        arena_free(arena);
+        err_set(&err, ERR_NOMEM, "out of memory");
+        return app_fail(app, &err);
+    }
+    *l = (struct load){ .app = app, .o = options, .arena = arena, .fd = -1, .interrupt.fd = -1 };
+    int rc = load_run(l, &err), code = EXIT_WELL;
+    progress_clear(&l->progress);
+    if (rc < 0) {
+        code = load_failed(l, &err);
+    } else {
+        say_counts(l);
+        code = l->skipped ? EXIT_TROUBLE : EXIT_WELL;
+    }
+    csv_free(l->csv);
+    if (l->fd > STDIN_FILENO)
+        close(l->fd);
+    interrupt_release(&l->interrupt);
+    arena_free(arena);
+    free(l);
+    return code;
+}

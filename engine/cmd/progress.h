@@ -1,0 +1,30 @@
+/* progress.h - a bar on stderr while something long goes on; nothing at all where nobody looks. */
+#ifndef PRESCIENT_PROGRESS_H
+#define PRESCIENT_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct clock;
+
+struct progress {
+    FILE *out;
+    const struct clock *clock;
+    const char *what;               /* "loading orders.csv" */
+    int64_t total;                  /* 0: not known */
+    int64_t started_us, drawn_us;
+    bool shown;                     /* false: every call does nothing */
+    int fd;
+};
+
+/* `wanted` false (--quiet), or stderr is no terminal: every call does nothing. */
+void progress_init(struct progress *p, const char *what, int64_t total, bool wanted);
+
+/* `done` of the total; `detail` stands behind the bar ("120000 checks") and may be NULL. Draws ten times a second at most. */
+void progress_show(struct progress *p, int64_t done, const char *detail);
+
+/* Takes the bar off the screen: before a line of words, and at the end. */
+void progress_clear(struct progress *p);
+
+#endif
