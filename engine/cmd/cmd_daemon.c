@@ -1,0 +1,28 @@
+/* prescient daemon - each slot at its time, for ever. */
+#include "app.h"
+#include "engine_command.h"
+
+static int daemon_main(struct app *app, int argc, char **argv);
+
+const struct command cmd_daemon = {
+    .name = "daemon", .args = "",
+    .help = "run each slot at its time, and what was missed",
+    .more = "Stays in the foreground; logs to stderr. TERM and INT: takes nothing new, lets running jobs answer, gives its leases\n"
+            "back; a second one ends it at once.",
+    .main = daemon_main,
+};
+
+static int daemon_main(struct app *app, int argc, char **argv)
+{
+    struct plan_daemon plan = { 0 };
+    const char *value;
+    int at = 0, first = 0;
+    if (app_option(app, argc, argv, &at, &value, &first) < 0)
+        return EXIT_BAD_USAGE;
+    if (first < argc)
+        return app_usage(app, "daemon takes no arguments");
+    if (app->now)
+        return app_usage(app, "daemon has no virtual time: use replay");
+    int code = engine_command(app, &plan_daemon, &plan, 0, true);
+    return code == EXIT_TROUBLE ? EXIT_WELL : code;     /* single checks in trouble are history's business */
+}

@@ -1,0 +1,24 @@
+/* prescient reslot - the other catch-up: all late checks move to the next slot, none is run. */
+#include "app.h"
+#include "engine_command.h"
+
+static int reslot_main(struct app *app, int argc, char **argv);
+
+const struct command cmd_reslot = {
+    .name = "reslot", .args = "",
+    .help = "move all late checks to the next slot, running none",
+    .more = "Counts neither as a check nor as a failure. Works under the same leases as a pass, so it may run beside engines.",
+    .main = reslot_main,
+};
+
+static int reslot_main(struct app *app, int argc, char **argv)
+{
+    struct plan_sweep plan = { .kind = TARGET_RESLOT };
+    const char *value;
+    int at = 0, first = 0;
+    if (app_option(app, argc, argv, &at, &value, &first) < 0)
+        return EXIT_BAD_USAGE;
+    if (first < argc)
+        return app_usage(app, "reslot takes no arguments");
+    return engine_command(app, &plan_sweep, &plan, app->now, false);
+}

@@ -1,0 +1,24 @@
+/* prescient sweep - the catch-up: every late slot that still holds checks, oldest first. */
+#include "app.h"
+#include "engine_command.h"
+
+static int sweep_main(struct app *app, int argc, char **argv);
+
+const struct command cmd_sweep = {
+    .name = "sweep", .args = "",
+    .help = "run the checks of missed slots, oldest slot first",
+    .more = "Looks at the whole table once, so it also finds what was put below the sweep's mark by hand.",
+    .main = sweep_main,
+};
+
+static int sweep_main(struct app *app, int argc, char **argv)
+{
+    struct plan_sweep plan = { .kind = TARGET_SWEEP };
+    const char *value;
+    int at = 0, first = 0;
+    if (app_option(app, argc, argv, &at, &value, &first) < 0)
+        return EXIT_BAD_USAGE;
+    if (first < argc)
+        return app_usage(app, "sweep takes no arguments");
+    return engine_command(app, &plan_sweep, &plan, app->now, false);
+}

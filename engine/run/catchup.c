@@ -1,0 +1,105 @@
+/* catchup.c - a small state machine: look again, then ask for the next late slot until there is none, then move the mark. */
+#include "catchup.h"
+
+#include "../rules/slot.h"
+
+enum { UNSERVED_WAIT_S = 3600 };
+
+void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full)
+{
+    *c = (struct catchup){ .step = kind == TARGET_RESLOT ? CATCHUP_ASK : CATCHUP_RELOOK, .kind = kind, .sweeps = sweeps, .before = before, .full = full };
+}
+
+void catchup_tick(struct engine *e, struct catchup *c)
+{
+    switch (c->step) {
+    case CATCHUP_RELOOK:
+        engine_give_errand(e, ERRAND_RELOOK, 0, 0, false);
+        break;
+    case CATCHUP_LOOKED:
+        if (!c->waiting)
+            c->step = c->sweeps ? CATCHUP_ASK : CATCHUP_DONE;
+        break;
+    case CATCHUP_ASK:
+        engine_give_errand(e, ERRAND_LATE_SLOT, c->from, c->before, c->full && !c->from);
+        break;
+    case CATCHUP_MARK:
+        engine_give_errand(e, ERRAND_MARK_SWEPT, 0, c->left_at ? c->left_at : c->before, false);
+        break;
+    case CATCHUP_SLOT:
+    case CATCHUP_DONE:
+        break;
+    }
+}
+
+static void looked_again(struct engine *e, struct catchup *c, const struct store_relook *r)
+{
+    c->moved = r->closed > 0;
+    c->undone = false;
+    c->unclosed = r->n;
+    for (int i = 0; i < r->n; i++) {
+        if (!r->slots[i].has_rows && !r->slots[i].undone)
+            continue;
+        c->undone = c->undone || r->slots[i].undone;
+        if (engine_has_target(e, r->slots[i].slot))
+            continue;                   /* it is being run at this moment */
+        if (engine_add_target(e, TARGET_RELOOK, r->slots[i].slot))
+            c->waiting++;
+    }
+    c->step = CATCHUP_LOOKED;
+}
+
+static void leave(struct catchup *c, int64_t slot)
+{
+    if (!c->left_at || slot < c->left_at)
+        c->left_at = slot;
+}
+
+/* With servers split by minute, another's slot is left to it for an hour; after that it is nobody's but late. */
+static bool is_somebody_elses(const struct engine *e, const struct catchup *c, int64_t slot)
+{
+    return c->kind == TARGET_SWEEP && !slot_is_served(slot, e->o.settings->serve, e->o.settings->nserve) && c->before - slot < UNSERVED_WAIT_S;
+}
+
+static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
+{
+    if (!slot) {
+        c->step = CATCHUP_MARK;
+        return;
+    }
+    c->from = slot + 1;
+    if (is_somebody_elses(e, c, slot) || engine_has_target(e, slot)) {
+        leave(c, slot);
+        return;
+    }
+    c->slot = slot;
+    c->slots++;
+    c->step = CATCHUP_SLOT;
+    engine_add_target(e, c->kind, slot);
+}
+
+void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc, const struct lane *lane)
+{
+    if (rc)
+        return;                         /* the step stands: it is asked again after the lane's back-off */
+    if (errand->kind == ERRAND_RELOOK && c->step == CATCHUP_RELOOK)
+        looked_again(e, c, &lane->req.relook);
+    else if (errand->kind == ERRAND_LATE_SLOT && c->step == CATCHUP_ASK)
+        late_slot_found(e, c, lane->req.late.slot);
+    else if (errand->kind == ERRAND_MARK_SWEPT && c->step == CATCHUP_MARK)
+        c->step = CATCHUP_DONE;
+}
+
+void catchup_target_over(struct engine *e, struct catchup *c, const struct target *target)
+{
+    (void)e;
+    c->moved = c->moved || target->counts.run || target->counts.unknown_job;
+    if (target->kind == TARGET_RELOOK && c->waiting > 0)
+        c->waiting--;
+    if (c->step != CATCHUP_SLOT || target->slot != c->slot)
+        return;
+    const struct pass_counts *n = &target->counts;
+    if (target->held || n->locked || n->superseded)
+        leave(c, target->slot);
+    c->step = CATCHUP_ASK;
+}

@@ -1,0 +1,30 @@
+/* catchup.h - what is not over yet: the second looks at slots that are not closed, then the sweep (or the reslot) of late
+ * slots, oldest first, one at a time. A part of the plans that need it; it asks the store by the engine's errands. */
+#ifndef PRESCIENT_CATCHUP_H
+#define PRESCIENT_CATCHUP_H
+
+#include "engine.h"
+
+enum catchup_step { CATCHUP_DONE, CATCHUP_RELOOK, CATCHUP_LOOKED, CATCHUP_ASK, CATCHUP_SLOT, CATCHUP_MARK };
+
+struct catchup {
+    enum catchup_step step;
+    bool sweeps;                    /* false: only the second looks */
+    enum target_kind kind;          /* TARGET_SWEEP or TARGET_RESLOT */
+    int64_t from, before;           /* late slots: [from, before); from 0: the low-water mark */
+    bool full;                      /* look at the left edge, too */
+    int64_t left_at;                /* the first slot that could not be emptied; 0: none */
+    int64_t slot;                   /* under way */
+    int waiting;                    /* second looks under way */
+    int slots;                      /* late slots found */
+    bool moved;                     /* the last look closed something or found something to do */
+    bool undone;                    /* a slot waits for the lease of somebody who may be dead */
+    int unclosed;                   /* slots that the last look could not close */
+};
+
+void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full);
+void catchup_tick(struct engine *e, struct catchup *c);
+void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc, const struct lane *lane);
+void catchup_target_over(struct engine *e, struct catchup *c, const struct target *target);
+
+#endif

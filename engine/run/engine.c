@@ -1,0 +1,440 @@
+/* engine.c - the loop and what the lanes share: clock, targets, errands, watched leases, signals.
+ * poll, not epoll: the descriptors are few, and libpq changes them while it connects. */
+#include "engine.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "../rules/retry.h"
+
+enum { POLL_MAX = 2200 };
+
+/* ---- clocks ---- */
+
+int64_t engine_mono_us(const struct engine *e)
+{
+    return clock_mono_us(e->o.clock);
+}
+
+int64_t engine_now_us(const struct engine *e)
+{
+    if (e->virtual_now)
+        return e->virtual_now * 1000000;
+    return e->has_clock ? engine_mono_us(e) + e->clock_offset_us : 0;
+}
+
+int64_t engine_now(const struct engine *e)
+{
+    return engine_now_us(e) / 1000000;
+}
+
+void engine_set_clock(struct engine *e, const struct store_hello *hello)
+{
+    e->clock_offset_us = hello->now_us - engine_mono_us(e);
+    e->slot_length_s = hello->slot_length_s;
+    e->has_clock = true;
+}
+
+/* ---- targets ---- */
+
+struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot)
+{
+    struct target **at = &e->targets;
+    for (struct target *t = e->targets; t; t = t->following)
+        if (t->slot == slot)
+            return t;
+    while (*at && ((*at)->kind < kind || ((*at)->kind == kind && (*at)->slot < slot)))
+        at = &(*at)->following;
+    struct target *t = calloc(1, sizeof *t);
+    if (!t) {
+        log_error(e->o.log, "out of memory: slot %lld is left to the next sweep", (long long)slot);
+        return NULL;
+    }
+    *t = (struct target){ .kind = kind, .slot = slot, .began_us = engine_mono_us(e), .following = *at };
+    *at = t;
+    return t;
+}
+
+bool engine_has_target(const struct engine *e, int64_t slot)
+{
+    for (const struct target *t = e->targets; t; t = t->following)
+        if (t->slot == slot)
+            return true;
+    return false;
+}
+
+struct target *engine_target_for(struct engine *e)
+{
+    for (struct target *t = e->targets; t; t = t->following)
+        if (!t->exhausted && !t->opening)
+            return t;
+    return NULL;
+}
+
+static void remove_target(struct engine *e, struct target *t)
+{
+    for (struct target **at = &e->targets; *at; at = &(*at)->following)
+        if (*at == t) {
+            *at = t->following;
+            free(t);
+            return;
+        }
+}
+
+static void say_target_over(struct engine *e, const struct target *t)
+{
+    static const char *const kinds[] = { "slot", "slot (again)", "late slot", "late slot (moved on)" };
+    const struct pass_counts *c = &t->counts;
+    if (c->run || c->held_back || c->unknown_job || t->held)
+        log_info(e->o.log,
+                 "%s %lld: %lld run, %lld done, %lld again, %lld failed, %lld timeout, %lld crashed, %lld ended by a guard, %lld put off, "
+                 "%lld superseded; %d leases held by others; %lld ms",
+                 kinds[t->kind], (long long)t->slot, (long long)c->run, (long long)c->done, (long long)c->again, (long long)c->failed,
+                 (long long)c->timeout, (long long)c->crashed, (long long)c->guarded, (long long)(c->held_back + c->unknown_job + c->deferred),
+                 (long long)c->superseded, t->held, (long long)(engine_mono_us(e) - t->began_us) / 1000);
+}
+
+void engine_target_run_over(struct engine *e, struct target *t, const struct pass_counts *counts)
+{
+    if (counts) {
+        counts_add(&t->counts, counts);
+        t->runs--;
+    }
+    if (t->runs || t->opening || (!t->exhausted && !e->stopping))
+        return;
+    counts_add(&e->totals, &t->counts);
+    e->slots_over++;
+    e->held_by_others += t->held;
+    say_target_over(e, t);
+    e->plan->target_over(e, e->plan_state, t);
+    remove_target(e, t);
+}
+
+/* ---- leases of others ---- */
+
+static bool same_lease(const struct lease *a, const struct lease *b)
+{
+    return a->slot == b->slot && a->bucket == b->bucket && a->token == b->token && a->expires_us == b->expires_us
+           && !memcmp(a->owner, b->owner, STORE_OWNER_SIZE);
+}
+
+/* Keeps what is still held as it was, with the time since when; forgets this slot's others. */
+void engine_watch_leases(struct engine *e, int64_t slot, const struct lease *held, int n)
+{
+    struct watched_lease kept[WATCHED_MAX];
+    int nkept = 0;
+    for (int i = 0; i < n && nkept < WATCHED_MAX; i++) {
+        if (!memcmp(held[i].owner, e->owner, STORE_OWNER_SIZE))
+            continue;
+        int64_t since = engine_mono_us(e);
+        for (int k = 0; k < e->nwatched; k++)
+            if (same_lease(&e->watched[k].lease, &held[i]))
+                since = e->watched[k].since_us;
+        kept[nkept++] = (struct watched_lease){ held[i], since };
+    }
+    for (int k = 0; k < e->nwatched && nkept < WATCHED_MAX; k++)
+        if (e->watched[k].lease.slot != slot)
+            kept[nkept++] = e->watched[k];
+    memcpy(e->watched, kept, sizeof kept);
+    e->nwatched = nkept;
+}
+
+int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int room)
+{
+    int n = 0;
+    for (int i = 0; i < e->nwatched && n < room; i++)
+        if (e->watched[i].lease.slot == slot && engine_mono_us(e) - e->watched[i].since_us > e->o.settings->lease_us)
+            out[n++] = e->watched[i].lease;
+    return n;
+}
+
+/* ---- errands ---- */
+
+bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full)
+{
+    if (e->errand.kind)
+        return false;
+    e->errand = (struct errand){ .kind = kind, .from = from, .before = before, .full = full };
+    return true;
+}
+
+void engine_errand_done(struct engine *e, struct lane *lane, int rc)
+{
+    struct errand was = e->errand;
+    e->errand = (struct errand){ 0 };
+    e->plan->errand_done(e, e->plan_state, &was, rc, lane);
+}
+
+bool engine_is_idle(const struct engine *e)
+{
+    if (e->targets || e->errand.kind)
+        return false;
+    for (int i = 0; i < e->nlanes; i++)
+        if (!lane_is_idle(&e->lanes[i]))
+            return false;
+    return true;
+}
+
+/* ---- ending ---- */
+
+void engine_end(struct engine *e, int rc, const char *fmt, ...)
+{
+    if (e->ended)
+        return;
+    e->ended = true;
+    e->end_rc = rc;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(e->end_err.text, sizeof e->end_err.text, fmt, ap);
+    va_end(ap);
+    e->end_err.code = rc;
+}
+
+void engine_stop(struct engine *e)
+{
+    if (e->stopping)
+        return;
+    e->stopping = true;
+    e->stop_until_us = engine_mono_us(e) + e->o.settings->stop_timeout_us;
+}
+
+static void take_signals(struct engine *e)
+{
+    struct signalfd_siginfo info;
+    while (read(e->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            continue;
+        if (++e->stop_signals > 1) {
+            engine_end(e, ERR_STOPPED, "stopped at once by a second signal");
+            return;
+        }
+        log_info(e->o.log, "SIG%s: finishing what runs, taking nothing new", sigabbrev_np((int)info.ssi_signo));
+        engine_stop(e);
+    }
+}
+
+static bool lanes_hold_nothing(const struct engine *e)
+{
+    for (int i = 0; i < e->nlanes; i++)
+        if (e->lanes[i].nruns || e->lanes[i].doing != LANE_WAIT)
+            return false;
+    return true;
+}
+
+/* Stopping ends when all leases are given back; at its timeout running jobs are ended, and some seconds later we go anyway. */
+static void stop_tick(struct engine *e)
+{
+    int64_t now = engine_mono_us(e), grace = e->o.settings->kill_grace_us + 2000000;
+    if (lanes_hold_nothing(e))
+        engine_end(e, ERR_STOPPED, "stopped");
+    else if (now > e->stop_until_us + grace)
+        engine_end(e, ERR_STOPPED, "stopped with leases still held: they expire by themselves");
+    else if (now > e->stop_until_us && !e->killed) {
+        log_warn(e->o.log, "jobs still run after the stop timeout: they are ended, their checks run again");
+        e->killed = true;
+        pool_kill(e->pool);
+    }
+}
+
+/* ---- the loop ---- */
+
+static int64_t next_us(const struct engine *e)
+{
+    int64_t next = pool_next_us(e->pool);
+    for (int i = 0; i < e->nlanes; i++) {
+        int64_t at = lane_next_us(&e->lanes[i]);
+        next = at < next ? at : next;
+    }
+    int64_t plan = e->plan->next_us ? e->plan->next_us(e, e->plan_state) : INT64_MAX;
+    next = plan < next ? plan : next;
+    if (e->stopping) {
+        int64_t soon = engine_mono_us(e) + 50000;
+        next = soon < next ? soon : next;
+    }
+    return next;
+}
+
+static int wait_ms(const struct engine *e)
+{
+    int64_t next = next_us(e), now = engine_mono_us(e);
+    if (next <= now)
+        return 0;
+    int64_t ms = next == INT64_MAX ? 1000 : (next - now + 999) / 1000;
+    return ms > 1000 ? 1000 : (int)ms;
+}
+
+static void wait_for_something(struct engine *e)
+{
+    struct pollfd fds[POLL_MAX];
+    int n = 0;
+    fds[n++] = (struct pollfd){ .fd = e->signals, .events = POLLIN };
+    for (int i = 0; i < e->nlanes; i++)
+        if (e->lanes[i].doing != LANE_WAIT && store_fd(e->lanes[i].store) >= 0)
+            fds[n++] = (struct pollfd){ .fd = store_fd(e->lanes[i].store), .events = store_wants(e->lanes[i].store) };
+    n += pool_poll_fds(e->pool, fds + n, POLL_MAX - n);
+    poll(fds, (nfds_t)n, wait_ms(e));
+    if (fds[0].revents)
+        take_signals(e);
+}
+
+int engine_run(struct engine *e, const struct plan *plan, void *plan_state, struct err *err)
+{
+    e->plan = plan;
+    e->plan_state = plan_state;
+    engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
+    while (!e->ended) {
+        wait_for_something(e);
+        pool_tick(e->pool);
+        if (!e->stopping)
+            plan->tick(e, plan_state);
+        for (int i = 0; i < e->nlanes && !e->ended; i++)
+            lane_drive(&e->lanes[i]);
+        pool_tick(e->pool);             /* give what was read just now */
+        if (e->stopping && !e->ended)
+            stop_tick(e);
+        if (pool_broken(e->pool) && !e->o.patient && !e->stopping) {
+            log_error(e->o.log, "no worker gets ready: %s", pool_broken(e->pool));
+            e->broken = true;
+            engine_stop(e);
+        }
+    }
+    if (e->broken)
+        return err_set(err, ERR_SETTINGS, "no worker gets ready: %s", pool_broken(e->pool) ? pool_broken(e->pool) : "see the log");
+    if (e->end_rc && err)
+        *err = e->end_err;
+    return e->end_rc;
+}
+
+/* ---- making one ---- */
+
+static void jobs_are_ready(void *ctx, const bool *usable)
+{
+    struct engine *e = ctx;
+    e->njob_names = 0;
+    for (int i = 0; i < e->o.settings->njobs; i++) {
+        e->jobs[i].usable = usable[i];
+        if (usable[i])
+            e->job_names[e->njob_names++] = e->o.settings->jobs[i].name;
+        else
+            log_error(e->o.log, "job %s cannot be run here: its checks are left to other engines", e->o.settings->jobs[i].name);
+    }
+}
+
+static int block_signals(struct err *err)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    signal(SIGPIPE, SIG_IGN);
+    if (sigprocmask(SIG_BLOCK, &set, NULL))
+        return err_sys(err, ERR_GENERAL, "sigprocmask");
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd < 0 ? err_sys(err, ERR_GENERAL, "signalfd") : fd;
+}
+
+static int open_lanes(struct engine *e, struct err *err)
+{
+    const struct settings *s = e->o.settings;
+    int wanted = s->connections ? s->connections : strncmp(s->store, "sqlite:", 7) ? 2 : 1;
+    e->lanes = calloc((size_t)wanted, sizeof *e->lanes);
+    if (!e->lanes)
+        return err_set(err, ERR_NOMEM, "out of memory for %d store connections", wanted);
+    for (int i = 0; i < wanted; i++) {
+        struct store_options options = {
+            .url = s->store,
+            .schema = s->schema,
+            .engine = e->name,
+            .connect_timeout_ms = (int)(s->connect_timeout_us / 1000),
+            .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),
+            .lock_timeout_ms = (int)(s->lock_timeout_us / 1000),
+            .unprepared = !s->prepared,
+            .slot_length_s = (int32_t)s->slot_length_s,
+            .clock = e->o.clock,
+        };
+        lane_init(&e->lanes[i], e, i);
+        int rc = store_new(&options, &e->lanes[i].store, err);
+        if (rc)
+            return rc;
+        e->nlanes++;
+    }
+    return 0;
+}
+
+static int set_up(struct engine *e, struct err *err)
+{
+    const struct settings *s = e->o.settings;
+    char host[64] = "localhost";
+    gethostname(host, sizeof host - 1);
+    snprintf(e->name, sizeof e->name, "%s/%d", s->engine_name ? s->engine_name : host, (int)getpid());
+    if (getrandom(e->owner, sizeof e->owner, 0) != (ssize_t)sizeof e->owner || getrandom(&e->random, sizeof e->random, 0) != (ssize_t)sizeof e->random)
+        return err_sys(err, ERR_GENERAL, "getrandom");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);   /* children that jobs leave behind become ours to end */
+    e->jobs = calloc((size_t)s->njobs + 1, sizeof *e->jobs);
+    e->job_names = calloc((size_t)s->njobs + 1, sizeof *e->job_names);
+    if (!e->jobs || !e->job_names)
+        return err_set(err, ERR_NOMEM, "out of memory for %d jobs", s->njobs);
+    for (int i = 0; i < s->njobs; i++) {
+        e->jobs[i].usable = true;       /* until the first worker says otherwise */
+        e->job_names[e->njob_names++] = s->jobs[i].name;
+    }
+    e->signals = block_signals(err);
+    if (e->signals < 0)
+        return e->signals;
+    struct pool_options pool = {
+        .settings = s,
+        .program = e->o.worker_program,
+        .clock = e->o.clock,
+        .log = e->o.log,
+        .events = { .answered = verdict_answered, .ready = jobs_are_ready, .ctx = e },
+    };
+    int rc = pool_new(&pool, &e->pool, err);
+    return rc ? rc : open_lanes(e, err);
+}
+
+int engine_new(const struct engine_options *options, struct engine **out, struct err *err)
+{
+    struct engine *e = calloc(1, sizeof *e);
+    if (!e)
+        return err_set(err, ERR_NOMEM, "out of memory for the engine");
+    e->o = *options;
+    if (!e->o.clock)
+        e->o.clock = &clock_system;
+    e->signals = -1;
+    e->virtual_now = options->virtual_now;
+    int rc = set_up(e, err);
+    if (rc) {
+        engine_free(e);
+        return rc;
+    }
+    *out = e;
+    return 0;
+}
+
+void engine_free(struct engine *e)
+{
+    if (!e)
+        return;
+    pool_free(e->pool);                 /* first: pages outlive the workers that hold their checks */
+    for (int i = 0; i < e->nlanes; i++)
+        lane_release_memory(&e->lanes[i]);
+    free(e->lanes);
+    while (e->targets)
+        remove_target(e, e->targets);
+    if (e->signals >= 0)
+        close(e->signals);
+    free(e->jobs);
+    free(e->job_names);
+    free(e);
+}

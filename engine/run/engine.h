@@ -1,0 +1,221 @@
+/* engine.h - one engine process: lanes (a store connection each), the pool of workers, and what there is to do.
+ *
+ * A plan (plan_*.c) says which slots are to be run: it adds targets. Each lane, when it has nothing better to do, opens a
+ * target and takes leases of it; under a lease it reads pages, hands them to the pool, settles the answers and finishes
+ * the bucket. One loop drives it all; nothing here blocks but the poll in engine_run (and SQLite's own calls). */
+#ifndef PRESCIENT_ENGINE_H
+#define PRESCIENT_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../base/clock.h"
+#include "../base/err.h"
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../store/store.h"
+#include "page.h"
+#include "pool.h"
+
+struct engine;
+struct lane;
+
+/* ---- what there is to do ---- */
+
+enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_SWEEP, TARGET_RESLOT };    /* in the order lanes prefer them */
+
+struct target {
+    enum target_kind kind;
+    int64_t slot;
+    int64_t began_us;               /* monotonic */
+    bool opening;                   /* a lane is opening it and its split is not known yet */
+    bool exhausted;                 /* nothing of it can be taken any more */
+    int held;                       /* leases of it that others hold */
+    int runs;                       /* leases of it that our lanes hold */
+    struct pass_counts counts;      /* summed over its buckets */
+    struct target *following;
+};
+
+/* ---- a lease and what is left to do under it ---- */
+
+enum { LANE_RUNS = 4, LANE_PAGES = 3, LEFT_JOBS_MAX = 32, ROUNDS_MAX = 100 };
+
+struct bucket_run {
+    struct lease lease;
+    struct target *target;
+    struct page_cursor cursor;
+    bool exhausted;                 /* the last read found no more */
+    bool leave;                     /* finish it whatever is left in it */
+    int rounds;                     /* how often a finish found more */
+    int npages;
+    int64_t start_until_us;         /* trust, CLOCK_BOOTTIME */
+    int64_t began_us;
+    bool ran;                       /* counts.late_us is set */
+    char *left[LEFT_JOBS_MAX];      /* names of jobs unknown here */
+    int nleft;
+    struct pass_counts counts;
+};
+
+/* ---- a lane: one store connection ---- */
+
+enum lane_action {
+    LANE_WAIT, LANE_OPEN, LANE_RENEW, LANE_READ, LANE_SETTLE, LANE_FINISH, LANE_RELEASE, LANE_ERRAND
+};
+
+struct lane_view {                  /* all that a decision rests on */
+    bool stopping, hungry;
+    bool renew_due, settle_due;
+    bool can_read;                  /* a run is not exhausted and there is room for a page */
+    bool can_finish;                /* a run is exhausted and all its pages are over */
+    bool can_open;                  /* a target is waiting and there is room for a lease */
+    bool has_errand;
+    bool has_runs, has_pages;
+};
+enum lane_action lane_decide(const struct lane_view *view);
+
+struct lane {
+    int number;
+    struct engine *engine;
+    struct store *store;
+    enum lane_action doing;         /* the call under way; LANE_WAIT: none */
+    union {
+        struct store_call call;
+        struct store_hello hello;
+        struct store_open_slot open;
+        struct store_renew renew;
+        struct store_release release;
+        struct store_read_page read;
+        struct store_settle settle;
+        struct store_finish finish;
+        struct store_relook relook;
+        struct store_late_slot late;
+        struct store_mark_swept swept;
+        struct store_keep_days days;
+    } req;
+    struct bucket_run *runs[LANE_RUNS];
+    int nruns;
+    struct page *pages, *zombies;   /* zombies: dropped, but a worker still runs a check of them */
+    int npages;
+    struct target *opening;
+    struct bucket_run *on;          /* the run that the call under way is for */
+    struct page *settling;
+    struct settlement *batch;       /* of the settle under way, and where each came from */
+    int *batch_index;
+    int batch_room, settle_limit;
+    int64_t sent_boot_us;           /* when the lease was asked for or renewed */
+    int64_t renewed_us;             /* monotonic */
+    struct lease renewing[LANE_RUNS];
+    int64_t retry_us;               /* backing off: nothing is sent before */
+    int failures;                   /* in a row */
+};
+
+/* ---- errands: calls of the plan, made by whichever lane is free ---- */
+
+enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_RELOOK, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT };
+
+struct errand {
+    enum errand_kind kind;
+    bool under_way;
+    int64_t from, before;           /* LATE_SLOT, MARK_SWEPT (before) */
+    bool full;
+};
+
+struct plan {
+    const char *name;
+    /* Looks at engine and plan state and adds targets, gives errands, or calls engine_end. Each turn of the loop. */
+    void (*tick)(struct engine *e, void *state);
+    /* An errand has come back; `rc` < 0 when it failed (it will not be repeated by itself). */
+    void (*errand_done)(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane);
+    /* A target is over: nothing of it is left to take and no lane holds a lease of it. */
+    void (*target_over)(struct engine *e, void *state, const struct target *target);
+    /* When tick must be called at the latest, monotonic; NULL: only when something happened. */
+    int64_t (*next_us)(const struct engine *e, const void *state);
+};
+
+/* ---- the engine ---- */
+
+struct watched_lease { struct lease lease; int64_t since_us; };
+enum { WATCHED_MAX = STORE_BUCKETS * 2 };
+
+struct job_watch { bool usable; int in_a_row; int64_t held_slot; };     /* held_slot: held back for the pass of that slot; 0: is not */
+
+struct engine_options {
+    const struct settings *settings;
+    struct log *log;
+    const struct clock *clock;
+    int64_t virtual_now;            /* 0: the database's clock */
+    bool patient;                   /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
+    const char *worker_program;     /* NULL: this program */
+};
+
+struct engine {
+    struct engine_options o;
+    unsigned char owner[STORE_OWNER_SIZE];
+    char name[96];                  /* "host/pid" */
+    struct pool *pool;
+    struct lane *lanes;
+    int nlanes;
+    const struct plan *plan;
+    void *plan_state;
+    struct target *targets;         /* those that are not over, preferred ones first */
+    struct errand errand;
+    struct job_watch *jobs;         /* one a job of the settings */
+    const char **job_names;         /* of the usable ones; for store_open_slot */
+    int njob_names;
+    struct watched_lease watched[WATCHED_MAX];
+    int nwatched;
+    int64_t virtual_now;
+    bool has_clock;
+    int64_t clock_offset_us;        /* the database's clock minus our monotonic one */
+    int32_t slot_length_s;
+    struct pass_counts totals;
+    int64_t slots_over, held_by_others;
+    uint64_t random;
+    int signals;                    /* signalfd */
+    int stop_signals;               /* how many came */
+    bool stopping, ended;
+    bool broken;                    /* no worker gets ready */
+    bool killed;                    /* the stop timeout is over: running jobs were ended by us, which counts for nothing */
+    int64_t stop_until_us;
+    int end_rc;
+    struct err end_err;
+};
+
+int engine_new(const struct engine_options *options, struct engine **out, struct err *err);
+void engine_free(struct engine *e);
+
+/* Runs until the plan ends it or a signal stops it. 0, or the negative ERR_ that it ended with. */
+int engine_run(struct engine *e, const struct plan *plan, void *plan_state, struct err *err);
+
+/* For plans. */
+int64_t engine_now(const struct engine *e);             /* seconds by the clock that counts; 0 before the first hello */
+int64_t engine_now_us(const struct engine *e);
+int64_t engine_mono_us(const struct engine *e);
+bool engine_is_idle(const struct engine *e);            /* no target, no errand, no lease */
+struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot);    /* that exists already: returns it */
+bool engine_has_target(const struct engine *e, int64_t slot);
+bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full);  /* false: one is under way */
+void engine_end(struct engine *e, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void engine_stop(struct engine *e);                     /* as a first SIGTERM */
+void counts_add(struct pass_counts *sum, const struct pass_counts *more);
+
+/* Between the files of the engine. */
+void lane_drive(struct lane *lane);                                     /* as far as it goes without waiting */
+void lane_init(struct lane *lane, struct engine *e, int number);
+void lane_release_memory(struct lane *lane);
+bool lane_is_idle(const struct lane *lane);
+int64_t lane_next_us(const struct lane *lane);
+struct target *engine_target_for(struct engine *e);                     /* the one to open next, or NULL */
+void engine_target_run_over(struct engine *e, struct target *t, const struct pass_counts *counts);
+void engine_watch_leases(struct engine *e, int64_t slot, const struct lease *held, int n);
+int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int room);      /* those unchanged for the lease time */
+void engine_errand_done(struct engine *e, struct lane *lane, int rc);
+void engine_set_clock(struct engine *e, const struct store_hello *hello);
+
+/* verdict.c */
+void verdict_answered(void *engine, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw);
+void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page);      /* a page just read: who runs, who does not */
+void verdict_refused_by_database(struct engine *e, struct page *page, int index, const char *words);
+void verdict_settled(struct bucket_run *run, const struct settlement *s);               /* counts it */
+int verdict_job_of(void *engine, const char *name);
+
+#endif

@@ -1,0 +1,602 @@
+/* lane.c - what one store connection does next (a pure decision), how each call is begun, and what its end changes.
+ * A lane carries one call at a time; between calls it decides anew, so a renewal never waits for more than one statement. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../rules/retry.h"
+#include "engine.h"
+#include "settle.h"
+
+enum { BACKOFF_US = 100 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000 };
+
+/* ---- the decision ---- */
+
+enum lane_action lane_decide(const struct lane_view *v)
+{
+    if (v->renew_due && v->has_runs)
+        return LANE_RENEW;
+    if (v->stopping) {
+        if (v->settle_due)
+            return LANE_SETTLE;
+        return v->has_runs && !v->has_pages ? LANE_RELEASE : LANE_WAIT;
+    }
+    if (v->can_read && v->hungry)       /* workers first, then paper work */
+        return LANE_READ;
+    if (v->settle_due)
+        return LANE_SETTLE;
+    if (v->can_read)
+        return LANE_READ;
+    if (v->can_finish)
+        return LANE_FINISH;
+    if (v->can_open)
+        return LANE_OPEN;
+    if (v->has_errand && !v->has_runs)
+        return LANE_ERRAND;
+    return LANE_WAIT;
+}
+
+static struct bucket_run *run_to_read(const struct lane *l)
+{
+    for (int i = 0; i < l->nruns; i++)
+        if (!l->runs[i]->exhausted)
+            return l->runs[i];
+    return NULL;
+}
+
+/* Which jobs can be run here is known once a worker has loaded them; moving checks on (reslot) needs none. */
+static bool can_take_in(const struct lane *l, const struct bucket_run *run)
+{
+    return run && (run->target->kind == TARGET_RESLOT || (pool_is_ready(l->engine->pool) && !pool_broken(l->engine->pool)));
+}
+
+static struct bucket_run *run_to_finish(const struct lane *l)
+{
+    for (int i = 0; i < l->nruns; i++)
+        if (l->runs[i]->exhausted && l->runs[i]->npages == 0)
+            return l->runs[i];
+    return NULL;
+}
+
+static int waiting_checks(const struct lane *l)
+{
+    int n = 0;
+    for (const struct page *p = l->pages; p; p = p->following)
+        n += page_waiting(p);
+    return n;
+}
+
+static struct lane_view look(const struct lane *l)
+{
+    struct engine *e = l->engine;
+    const struct settings *s = e->o.settings;
+    int64_t now = engine_mono_us(e);
+    int64_t renew_every = (s->lease_us < s->trust_us ? s->lease_us : s->trust_us) / 3;
+    return (struct lane_view){
+        .stopping = e->stopping,
+        .hungry = waiting_checks(l) == 0 && pool_is_hungry(e->pool),
+        .renew_due = l->nruns && now - l->renewed_us >= renew_every,
+        .settle_due = settle_page_due(l, now) != NULL,
+        .can_read = l->npages < LANE_PAGES && can_take_in(l, run_to_read(l)),
+        .can_finish = run_to_finish(l) != NULL,
+        .can_open = l->nruns < LANE_RUNS && !run_to_read(l) && e->has_clock && !pool_broken(e->pool) && engine_target_for(e),
+        .has_errand = e->errand.kind && !e->errand.under_way,
+        .has_runs = l->nruns > 0,
+        .has_pages = l->npages > 0,
+    };
+}
+
+/* ---- pages and runs come and go ---- */
+
+static void unlink_page(struct page **list, struct page *page)
+{
+    for (; *list; list = &(*list)->following)
+        if (*list == page) {
+            *list = page->following;
+            page->following = NULL;
+            return;
+        }
+}
+
+static void page_done(struct lane *l, struct page *page)
+{
+    struct bucket_run *run = page->run;
+    unlink_page(&l->pages, page);
+    pool_forget(l->engine->pool, page);
+    l->npages--;
+    run->npages--;
+    page_free(page);
+}
+
+/* Nothing of this page is believed any more. A check that still runs keeps the page as a zombie until it ends. */
+static void drop_page(struct lane *l, struct page *page)
+{
+    struct bucket_run *run = page->run;
+    pool_cut(l->engine->pool, page);
+    page->dropped = true;
+    for (int i = 0; i < page->rows.n; i++)
+        if (page->checks[i].state != CHECK_GIVEN && page->checks[i].state != CHECK_OVER)
+            page_over(page, i);
+    unlink_page(&l->pages, page);
+    l->npages--;
+    run->npages--;
+    page->run = NULL;
+    page->following = l->zombies;
+    l->zombies = page;
+}
+
+static void bury_zombies(struct lane *l)
+{
+    for (struct page **at = &l->zombies; *at;) {
+        struct page *p = *at;
+        for (int i = 0; i < p->rows.n && p->counts[CHECK_WAITING]; i++)
+            if (p->checks[i].state == CHECK_WAITING)
+                page_over(p, i);
+        if (!page_is_over(p)) {
+            at = &p->following;
+            continue;
+        }
+        *at = p->following;
+        pool_forget(l->engine->pool, p);
+        page_free(p);
+    }
+}
+
+static void run_free(struct bucket_run *run)
+{
+    for (int i = 0; i < run->nleft; i++)
+        free(run->left[i]);
+    free(run);
+}
+
+static void run_over(struct lane *l, struct bucket_run *run)
+{
+    for (struct page *p = l->pages, *next; p; p = next) {
+        next = p->following;
+        if (p->run == run)
+            drop_page(l, p);
+    }
+    for (int i = 0; i < l->nruns; i++)
+        if (l->runs[i] == run) {
+            l->runs[i] = l->runs[--l->nruns];
+            break;
+        }
+    engine_target_run_over(l->engine, run->target, &run->counts);
+    run_free(run);
+}
+
+static void run_lost(struct lane *l, struct bucket_run *run)
+{
+    int dropped = 0;
+    for (const struct page *p = l->pages; p; p = p->following)
+        if (p->run == run)
+            dropped += p->rows.n - p->counts[CHECK_OVER];
+    log_warn(l->engine->o.log, "slot %lld, bucket %d: the lease was taken over by another engine: %d checks of ours are dropped, nothing was changed",
+             (long long)run->lease.slot, run->lease.bucket, dropped);
+    run_over(l, run);
+}
+
+/* ---- failures ---- */
+
+static void back_off(struct lane *l, const char *what, const struct err *err)
+{
+    struct engine *e = l->engine;
+    int64_t wait = retry_delay(BACKOFF_US, BACKOFF_MAX_US, l->failures++, random_next(&e->random));
+    l->retry_us = engine_mono_us(e) + wait;
+    log_warn(e->o.log, "%s: %s; trying again in %lld ms", what, err->text, (long long)wait / 1000);
+}
+
+/* ---- open ---- */
+
+static void begin_open(struct lane *l)
+{
+    struct engine *e = l->engine;
+    const struct settings *s = e->o.settings;
+    struct target *t = engine_target_for(e);
+    struct store_open_slot *o = &l->req.open;
+    *o = (struct store_open_slot)STORE_OPEN_SLOT_INIT;
+    struct lease watched[WATCHED_MAX];
+    o->slot = t->slot;
+    o->now = e->virtual_now;
+    o->split_at = s->split_at;
+    o->owner = e->owner;
+    o->lease_s = (int)((s->lease_us + 999999) / 1000000);
+    o->want = LANE_RUNS - l->nruns;
+    o->again = t->kind != TARGET_SLOT;
+    o->jobs = t->kind == TARGET_RELOOK ? e->job_names : NULL;
+    o->njobs = t->kind == TARGET_RELOOK ? e->njob_names : 0;
+    o->nwatched = engine_watched(e, t->slot, watched, WATCHED_MAX);
+    o->watched = watched;
+    t->opening = true;
+    l->opening = t;
+    l->sent_boot_us = clock_boot_us(e->o.clock);
+    store_begin(l->store, &o->call);
+    o->watched = NULL;                  /* the store has taken what it needs of it */
+}
+
+static void start_run(struct lane *l, struct target *t, const struct lease *lease)
+{
+    struct engine *e = l->engine;
+    struct bucket_run *run = calloc(1, sizeof *run);
+    if (!run) {
+        log_error(e->o.log, "out of memory: slot %lld, bucket %d is left to its lease's end", (long long)lease->slot, lease->bucket);
+        return;
+    }
+    run->lease = *lease;
+    run->target = t;
+    run->cursor = (struct page_cursor)PAGE_START;
+    run->start_until_us = l->sent_boot_us + e->o.settings->trust_us;
+    run->began_us = engine_mono_us(e);
+    l->runs[l->nruns++] = run;
+    t->runs++;
+    if (t->kind != TARGET_RESLOT)
+        pool_start(e->pool);            /* an empty slot never gets here, and starts nobody */
+}
+
+static void opened(struct lane *l, int rc)
+{
+    struct engine *e = l->engine;
+    struct store_open_slot *o = &l->req.open;
+    struct target *t = l->opening;
+    t->opening = false;
+    l->opening = NULL;
+    if (rc == ERR_BUSY) {               /* it has not begun by the database's clock, or somebody opens it right now */
+        l->retry_us = engine_mono_us(e) + 5000;
+        return;
+    }
+    if (rc) {
+        back_off(l, "cannot open a slot", &o->call.err);
+        return;
+    }
+    if (!l->nruns)
+        l->renewed_us = engine_mono_us(e);
+    for (int i = 0; i < o->ntaken; i++)
+        start_run(l, t, &o->taken[i]);
+    t->held = 0;
+    for (int i = 0; i < o->nheld; i++)
+        t->held += memcmp(o->held[i].owner, e->owner, STORE_OWNER_SIZE) != 0;
+    engine_watch_leases(e, t->slot, o->held, o->nheld);
+    if (o->split == 1 || o->ntaken < o->want)
+        t->exhausted = true;
+    if (t->exhausted && !t->runs)
+        engine_target_run_over(e, t, NULL);
+}
+
+/* ---- renew ---- */
+
+static void begin_renew(struct lane *l)
+{
+    struct engine *e = l->engine;
+    struct store_renew *r = &l->req.renew;
+    *r = (struct store_renew)STORE_RENEW_INIT;
+    for (int i = 0; i < l->nruns; i++)
+        l->renewing[i] = l->runs[i]->lease;
+    r->leases = l->renewing;
+    r->n = l->nruns;
+    r->lease_s = (int)((e->o.settings->lease_us + 999999) / 1000000);
+    l->sent_boot_us = clock_boot_us(e->o.clock);
+    store_begin(l->store, &r->call);
+}
+
+static void extend_trust(struct lane *l, struct bucket_run *run)
+{
+    run->start_until_us = l->sent_boot_us + l->engine->o.settings->trust_us;
+    for (struct page *p = l->pages; p; p = p->following)
+        if (p->run == run) {
+            p->start_until_us = run->start_until_us;
+            pool_extend_trust(l->engine->pool, p);
+        }
+}
+
+static void renewed(struct lane *l, int rc)
+{
+    struct store_renew *r = &l->req.renew;
+    if (rc) {
+        back_off(l, "cannot renew leases", &r->call.err);
+        return;
+    }
+    l->renewed_us = engine_mono_us(l->engine);
+    struct bucket_run *runs[LANE_RUNS];
+    int n = l->nruns;
+    memcpy(runs, l->runs, sizeof runs);
+    for (int i = 0; i < n; i++) {
+        if (r->lost[i]) {
+            run_lost(l, runs[i]);
+            continue;
+        }
+        runs[i]->lease.expires_us = r->leases[i].expires_us;
+        extend_trust(l, runs[i]);
+    }
+}
+
+/* ---- read ---- */
+
+static void begin_read(struct lane *l)
+{
+    const struct settings *s = l->engine->o.settings;
+    struct store_read_page *r = &l->req.read;
+    l->on = run_to_read(l);
+    *r = (struct store_read_page)STORE_READ_PAGE_INIT;
+    r->lease = l->on->lease;
+    r->after = l->on->cursor;
+    r->want = s->page;
+    r->max_bytes = (size_t)s->page_bytes;
+    store_begin(l->store, &r->call);
+}
+
+static void take_page(struct lane *l, struct bucket_run *run, struct store_page *rows)
+{
+    struct engine *e = l->engine;
+    const struct check *last = &rows->checks[rows->n - 1];
+    run->cursor = (struct page_cursor){ last->bucket, last->priority, last->id };
+    struct page *page = page_new(rows, verdict_job_of, e, engine_now(e));
+    if (!page) {
+        log_error(e->o.log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later", (long long)run->lease.slot, run->lease.bucket);
+        run->exhausted = run->leave = true;
+        return;
+    }
+    page->run = run;
+    page->start_until_us = run->start_until_us;
+    struct page **end = &l->pages;
+    while (*end)
+        end = &(*end)->following;
+    *end = page;
+    l->npages++;
+    run->npages++;
+    verdict_take_in(e, run, page);
+    pool_offer(e->pool, page);
+    if (page_is_over(page))
+        page_done(l, page);
+}
+
+static void have_read(struct lane *l, int rc)
+{
+    struct store_read_page *r = &l->req.read;
+    struct bucket_run *run = l->on;
+    l->on = NULL;
+    if (rc) {
+        back_off(l, "cannot read a page", &r->call.err);
+        return;
+    }
+    /* A short page is most often the last one; when it is not, the finish sees that rows are left. */
+    run->exhausted = r->page.n < r->want;
+    if (r->page.n > 0)
+        take_page(l, run, &r->page);
+    store_page_free(&r->page);
+}
+
+/* ---- finish and release ---- */
+
+static void begin_finish(struct lane *l)
+{
+    struct engine *e = l->engine;
+    struct bucket_run *run = l->on = run_to_finish(l);
+    struct store_finish *f = &l->req.finish;
+    *f = (struct store_finish)STORE_FINISH_INIT;
+    run->counts.took_us = engine_mono_us(e) - run->began_us;
+    f->lease = run->lease;
+    f->now = e->virtual_now;
+    f->leave = run->leave || run->rounds >= ROUNDS_MAX;
+    f->left = (const char *const *)run->left;
+    f->nleft = run->nleft;
+    f->counts = run->counts;
+    store_begin(l->store, &f->call);
+}
+
+static void finished(struct lane *l, int rc)
+{
+    struct store_finish *f = &l->req.finish;
+    struct bucket_run *run = l->on;
+    l->on = NULL;
+    if (rc == ERR_FENCED)
+        run_lost(l, run);
+    else if (rc)
+        back_off(l, "cannot finish a bucket", &f->call.err);
+    else if (f->finished)
+        run_over(l, run);
+    else {                              /* rows came in meanwhile, or stand in another priority: once more from the start */
+        run->rounds++;
+        run->exhausted = false;
+        run->cursor = (struct page_cursor)PAGE_START;
+    }
+}
+
+static void begin_release(struct lane *l)
+{
+    struct store_release *r = &l->req.release;
+    *r = (struct store_release)STORE_RELEASE_INIT;
+    for (int i = 0; i < l->nruns; i++)
+        l->renewing[i] = l->runs[i]->lease;
+    r->leases = l->renewing;
+    r->n = l->nruns;
+    store_begin(l->store, &r->call);
+}
+
+static void released(struct lane *l, int rc)
+{
+    if (rc) {
+        back_off(l, "cannot give leases back", &l->req.release.call.err);
+        return;
+    }
+    while (l->nruns)
+        run_over(l, l->runs[0]);
+}
+
+/* ---- settle ---- */
+
+static void begin_settle(struct lane *l)
+{
+    settle_begin(l, settle_page_due(l, engine_mono_us(l->engine)));
+}
+
+static void settled(struct lane *l, int rc)
+{
+    struct page *page = l->settling;
+    struct bucket_run *run = page->run;
+    settle_ended(l, rc);
+    if (rc == ERR_FENCED)
+        run_lost(l, run);
+    else if (rc && rc != ERR_BUSY && rc != ERR_DATA)
+        back_off(l, "cannot settle a page", &l->req.settle.call.err);
+    else if (page_is_over(page))
+        page_done(l, page);
+}
+
+/* ---- errands ---- */
+
+static void begin_errand(struct lane *l)
+{
+    struct engine *e = l->engine;
+    struct errand *r = &e->errand;
+    r->under_way = true;
+    switch (r->kind) {
+    case ERRAND_KEEP_DAYS:
+        l->req.days = (struct store_keep_days)STORE_KEEP_DAYS_INIT;
+        l->req.days.days = e->o.settings->history_days_ahead;
+        break;
+    case ERRAND_RELOOK:
+        l->req.relook = (struct store_relook)STORE_RELOOK_INIT;
+        l->req.relook.now = e->virtual_now;
+        l->req.relook.slots = calloc(STORE_BUCKETS, sizeof *l->req.relook.slots);
+        l->req.relook.want = l->req.relook.slots ? STORE_BUCKETS : 0;
+        break;
+    case ERRAND_LATE_SLOT:
+        l->req.late = (struct store_late_slot)STORE_LATE_SLOT_INIT;
+        l->req.late.from = r->from;
+        l->req.late.before = r->before;
+        l->req.late.full = r->full;
+        break;
+    case ERRAND_MARK_SWEPT:
+        l->req.swept = (struct store_mark_swept)STORE_MARK_SWEPT_INIT;
+        l->req.swept.slot = r->before;
+        break;
+    default:
+        l->req.hello = (struct store_hello)STORE_HELLO_INIT;
+    }
+    store_begin(l->store, &l->req.call);
+}
+
+static void errand_ended(struct lane *l, int rc)
+{
+    struct engine *e = l->engine;
+    if (rc)
+        back_off(l, "cannot ask the store", &l->req.call.err);
+    else if (e->errand.kind == ERRAND_HELLO)
+        engine_set_clock(e, &l->req.hello);
+    engine_errand_done(e, l, rc);
+    if (l->req.call.op == STORE_RELOOK)
+        free(l->req.relook.slots);
+}
+
+/* ---- driving ---- */
+
+static const struct { void (*begin)(struct lane *l); void (*end)(struct lane *l, int rc); } moves[] = {
+    [LANE_OPEN] = { begin_open, opened },         [LANE_RENEW] = { begin_renew, renewed },
+    [LANE_READ] = { begin_read, have_read },      [LANE_SETTLE] = { begin_settle, settled },
+    [LANE_FINISH] = { begin_finish, finished },   [LANE_RELEASE] = { begin_release, released },
+    [LANE_ERRAND] = { begin_errand, errand_ended },
+};
+
+/* A call is over: its end is told, and a failure that cannot heal by waiting ends the engine. */
+static void call_over(struct lane *l)
+{
+    struct engine *e = l->engine;
+    enum lane_action was = l->doing;
+    int rc = l->req.call.rc;
+    struct err err = l->req.call.err;
+    l->doing = LANE_WAIT;
+    if (!rc)
+        l->failures = 0;
+    moves[was].end(l, rc);
+    if (rc == ERR_SCHEMA || rc == ERR_SETTINGS || rc == ERR_INPUT)
+        engine_end(e, rc, "%s", err.text);
+    else if (rc == ERR_LOST && !e->o.patient && !e->has_clock && l->failures >= 5)
+        engine_end(e, rc, "the store cannot be reached: %s", err.text);
+}
+
+/* Stopping: what has not been started is left where it is; what runs may still answer. */
+static void wind_down(struct lane *l)
+{
+    for (struct page *p = l->pages, *next; p; p = next) {
+        next = p->following;
+        pool_cut(l->engine->pool, p);
+        for (int i = 0; i < p->rows.n && p->counts[CHECK_WAITING]; i++)
+            if (p->checks[i].state == CHECK_WAITING)
+                page_over(p, i);
+        if (page_is_over(p))
+            page_done(l, p);
+    }
+}
+
+void lane_drive(struct lane *l)
+{
+    /* A bound, so that one lane with a fast store (SQLite answers at once) cannot keep workers from being looked after. */
+    for (int i = 0; i < 8; i++) {
+        bury_zombies(l);
+        if (l->engine->stopping)
+            wind_down(l);
+        if (l->doing != LANE_WAIT) {
+            if (!store_step(l->store))
+                return;
+            call_over(l);
+            continue;
+        }
+        if (l->engine->ended || engine_mono_us(l->engine) < l->retry_us)
+            return;
+        struct lane_view view = look(l);
+        enum lane_action action = lane_decide(&view);
+        if (action == LANE_WAIT)
+            return;
+        l->doing = action;
+        moves[action].begin(l);
+    }
+}
+
+int64_t lane_next_us(const struct lane *l)
+{
+    if (l->doing != LANE_WAIT)
+        return store_fd(l->store) < 0 ? 0 : store_deadline_us(l->store);
+    int64_t now = engine_mono_us(l->engine);
+    if (l->retry_us > now)
+        return l->retry_us;
+    struct lane_view view = look(l);
+    if (lane_decide(&view) != LANE_WAIT)
+        return 0;
+    int64_t next = settle_next_us(l);
+    if (l->nruns) {
+        const struct settings *s = l->engine->o.settings;
+        int64_t renew = l->renewed_us + (s->lease_us < s->trust_us ? s->lease_us : s->trust_us) / 3;
+        next = renew < next ? renew : next;
+    }
+    return next;
+}
+
+bool lane_is_idle(const struct lane *l)
+{
+    return l->doing == LANE_WAIT && !l->nruns && !l->zombies;
+}
+
+void lane_init(struct lane *l, struct engine *e, int number)
+{
+    *l = (struct lane){ .engine = e, .number = number, .settle_limit = e->o.settings->page };
+}
+
+void lane_release_memory(struct lane *l)
+{
+    if (l->doing != LANE_WAIT)
+        store_abandon(l->store);
+    if (l->doing == LANE_ERRAND && l->req.call.op == STORE_RELOOK)
+        free(l->req.relook.slots);
+    if (l->doing == LANE_READ)
+        store_page_free(&l->req.read.page);
+    struct page *lists[] = { l->pages, l->zombies };
+    for (int i = 0; i < 2; i++)
+        for (struct page *p = lists[i], *next; p; p = next) {
+            next = p->following;
+            page_free(p);
+        }
+    for (int i = 0; i < l->nruns; i++)
+        run_free(l->runs[i]);
+    free(l->batch);
+    free(l->batch_index);
+    store_free(l->store);
+}

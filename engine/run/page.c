@@ -1,0 +1,138 @@
+/* page.c - the moves of a check within its page, and the order in which checks are given: those of one job side by side,
+ * so that a worker can hand them to job_exec_many together. */
+#include "page.h"
+
+#include <stdlib.h>
+
+static void move(struct page *p, int index, enum check_state to)
+{
+    p->counts[p->checks[index].state]--;
+    p->counts[to]++;
+    p->checks[index].state = (uint8_t)to;
+}
+
+/* A stable counting sort by job: unknown jobs (-1) first, each job's checks in the order they were read. */
+static void sort_by_job(struct page *p)
+{
+    int most = -1;
+    for (int i = 0; i < p->rows.n; i++)
+        if (p->checks[i].job > most)
+            most = p->checks[i].job;
+    int at = 0;
+    for (int job = -1; job <= most && at < p->rows.n; job++)
+        for (int i = 0; i < p->rows.n; i++)
+            if (p->checks[i].job == job)
+                p->order[at++] = (uint32_t)i;
+}
+
+static bool all_one_job(const struct page *p)
+{
+    for (int i = 1; i < p->rows.n; i++)
+        if (p->checks[i].job != p->checks[0].job)
+            return false;
+    return true;
+}
+
+struct page *page_new(struct store_page *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now)
+{
+    struct page *p = calloc(1, sizeof *p);
+    size_t n = (size_t)rows->n + 1;
+    if (p) {
+        p->rows = *rows;
+        p->checks = calloc(n, sizeof *p->checks);
+        p->order = calloc(n, sizeof *p->order);
+        p->returned = calloc(n, sizeof *p->returned);
+        p->arena = arena_new(4096);
+        p->now = now;
+    }
+    if (!p || !p->checks || !p->order || !p->returned || !p->arena) {
+        if (p)
+            p->rows = (struct store_page){ 0 };
+        page_free(p);
+        store_page_free(rows);
+        return NULL;
+    }
+    *rows = (struct store_page){ 0 };
+    p->counts[CHECK_WAITING] = p->rows.n;
+    for (int i = 0; i < p->rows.n; i++) {
+        p->checks[i].settlement.check = &p->rows.checks[i];
+        p->checks[i].job = (int16_t)job_of(ctx, p->rows.checks[i].job_exec);
+        p->order[i] = (uint32_t)i;
+    }
+    if (!all_one_job(p))
+        sort_by_job(p);
+    return p;
+}
+
+void page_free(struct page *p)
+{
+    if (!p)
+        return;
+    store_page_free(&p->rows);
+    free(p->checks);
+    free(p->order);
+    free(p->returned);
+    arena_free(p->arena);
+    free(p);
+}
+
+int page_next(struct page *p)
+{
+    while (p->nreturned) {
+        int i = (int)p->returned[p->nreturned - 1];
+        if (p->checks[i].state == CHECK_WAITING)
+            return i;
+        p->nreturned--;
+    }
+    for (; p->next < p->rows.n; p->next++)
+        if (p->checks[p->order[p->next]].state == CHECK_WAITING)
+            return (int)p->order[p->next];
+    return -1;
+}
+
+void page_give(struct page *p, int index)
+{
+    if (p->nreturned && p->returned[p->nreturned - 1] == (uint32_t)index)
+        p->nreturned--;
+    else
+        p->next++;
+    move(p, index, CHECK_GIVEN);
+}
+
+void page_return(struct page *p, int index)
+{
+    move(p, index, CHECK_WAITING);
+    p->returned[p->nreturned++] = (uint32_t)index;
+}
+
+void page_answer(struct page *p, int index, int64_t now_us)
+{
+    move(p, index, CHECK_ANSWERED);
+    if (!p->answered_us)
+        p->answered_us = now_us;
+}
+
+void page_over(struct page *p, int index)
+{
+    move(p, index, CHECK_OVER);
+}
+
+void page_settling(struct page *p, int index)
+{
+    move(p, index, CHECK_SETTLING);
+}
+
+void page_unsettled(struct page *p, int index)
+{
+    move(p, index, CHECK_ANSWERED);
+}
+
+int page_waiting(const struct page *p)
+{
+    return p->dropped ? 0 : p->counts[CHECK_WAITING];
+}
+
+bool page_is_over(const struct page *p)
+{
+    return p->counts[CHECK_OVER] == p->rows.n;
+}

@@ -1,0 +1,69 @@
+/* page.h - the checks of one page on their way: read, given to workers, answered, settled.
+ * A page belongs to the lane that read it; the pool only holds it while `given` > 0. Moves between states go through the
+ * functions here, which keep the counts. No I/O. */
+#ifndef PRESCIENT_PAGE_H
+#define PRESCIENT_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "../store/store.h"
+
+enum check_state {
+    CHECK_WAITING,      /* to be given to a worker */
+    CHECK_GIVEN,        /* in a worker's slab */
+    CHECK_ANSWERED,     /* its settlement stands ready */
+    CHECK_SETTLING,     /* in a settle under way */
+    CHECK_OVER,         /* settled, superseded, or left behind */
+    CHECK_STATES
+};
+
+struct page_check {
+    uint8_t state;              /* enum check_state */
+    bool single;                /* a batch with it went wrong: run it alone */
+    bool unsure;                /* a settle with it was sent and its end is unknown */
+    bool bad;                   /* the database refused its answer once */
+    int16_t job;                /* index in the settings; -1: unknown here */
+    int64_t locked_us;          /* since when its row is held by somebody else's transaction; 0: is not */
+    struct settlement settlement;
+};
+
+struct page {
+    struct store_page rows;
+    struct page_check *checks;  /* rows.n of them */
+    uint32_t *order;            /* indexes, those of one job side by side */
+    int next;                   /* order[next] is the next one never given */
+    uint32_t *returned;         /* a stack of indexes that came back from a worker unrun */
+    int nreturned;
+    int counts[CHECK_STATES];
+    int64_t answered_us;        /* when the oldest answer that waits for its settle came; 0: none waits */
+    int64_t retry_us;           /* locked rows: do not settle again before */
+    bool skip_locked;           /* the next settle leaves out rows that others hold, and tells the rest apart */
+    bool dropped;               /* its lease is lost: give nothing more, believe nothing more */
+    int64_t now;                /* what the jobs are told */
+    int64_t start_until_us;     /* trust: nothing of it is started later (CLOCK_BOOTTIME) */
+    void *run;                  /* the lane's bucket run this page belongs to */
+    struct arena *arena;        /* answers live here */
+    struct page *following;     /* the owner's list */
+};
+
+/* Takes the rows over (also on failure). `job_of` tells a check's job by name. NULL when out of memory. */
+struct page *page_new(struct store_page *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now);
+void page_free(struct page *p);         /* NULL is fine; nothing may be given any more */
+
+/* The next check to give, or -1. Those that came back go first. */
+int page_next(struct page *p);
+void page_give(struct page *p, int index);
+void page_return(struct page *p, int index);        /* given, but not started: it waits again */
+
+/* Its answer is in `settlement`. From given (a worker answered) or waiting (the engine decided without a worker). */
+void page_answer(struct page *p, int index, int64_t now_us);
+void page_over(struct page *p, int index);          /* from any state but given */
+void page_settling(struct page *p, int index);
+void page_unsettled(struct page *p, int index);     /* the settle did not reach it: answered again */
+
+int page_waiting(const struct page *p);             /* how many may still be given */
+bool page_is_over(const struct page *p);            /* nothing waiting, given, answered or settling */
+
+#endif

@@ -1,0 +1,104 @@
+/* plan_daemon.c - each slot at its time; between slots the second looks, sweeps, and the housekeeping of partitions and clock. */
+#include "../rules/slot.h"
+#include "plan.h"
+
+enum {
+    LOOK_US = 500 * 1000,               /* the first second look after a slot; doubles while nothing moves */
+    LOOK_MAX_US = 15 * 1000 * 1000,
+    DAYS_US = 600 * 1000 * 1000,
+    CLOCK_US = 60 * 1000 * 1000,
+};
+static const int64_t full_us = 3600LL * 1000 * 1000;
+
+static int64_t boundary_us(const struct engine *e, const struct plan_daemon *p)
+{
+    int64_t next = p->current ? p->current + e->slot_length_s : slot_floor(engine_now(e), e->slot_length_s);
+    return next * 1000000 - e->clock_offset_us + 1000;      /* a moment later: the database's clock must agree */
+}
+
+static void begin_slot(struct engine *e, struct plan_daemon *p)
+{
+    p->current = slot_floor(engine_now(e), e->slot_length_s);       /* after a pause: only the newest; the sweep takes the rest */
+    p->pause_us = LOOK_US;
+    if (slot_is_served(p->current, e->o.settings->serve, e->o.settings->nserve))
+        engine_add_target(e, TARGET_SLOT, p->current);
+    int64_t soon = engine_mono_us(e) + LOOK_US;
+    if (p->catchup_us > soon)
+        p->catchup_us = soon;
+}
+
+static int64_t longest_pause_us(const struct engine *e, const struct plan_daemon *p)
+{
+    int64_t lease = e->o.settings->lease_us / 4;
+    return p->catchup.undone && lease < LOOK_MAX_US ? lease : LOOK_MAX_US;
+}
+
+static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
+{
+    if (p->catchup.step == CATCHUP_DONE && now >= p->catchup_us) {
+        catchup_begin(&p->catchup, TARGET_SWEEP, true, p->current, now >= p->full_us);
+        if (now >= p->full_us)
+            p->full_us = now + full_us;
+    }
+    if (p->catchup.step == CATCHUP_DONE)
+        return;
+    catchup_tick(e, &p->catchup);
+    if (p->catchup.step == CATCHUP_DONE) {
+        int64_t most = longest_pause_us(e, p);
+        p->pause_us = p->catchup.moved || p->catchup.slots ? LOOK_US : p->pause_us * 2;
+        if (p->pause_us > most)
+            p->pause_us = most;
+        p->catchup_us = now + p->pause_us;
+    }
+}
+
+static void daemon_tick(struct engine *e, void *state)
+{
+    struct plan_daemon *p = state;
+    int64_t now = engine_mono_us(e);
+    if (!e->has_clock)
+        return;
+    if (now >= p->days_us && engine_give_errand(e, ERRAND_KEEP_DAYS, 0, 0, false))
+        p->days_us = now + DAYS_US;
+    if (!p->started)
+        return;
+    if (now >= p->clock_us && engine_give_errand(e, ERRAND_HELLO, 0, 0, false))
+        p->clock_us = now + CLOCK_US;
+    if (now >= boundary_us(e, p))
+        begin_slot(e, p);
+    catchup_turn(e, p, now);
+}
+
+static void daemon_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
+{
+    struct plan_daemon *p = state;
+    if (errand->kind == ERRAND_HELLO && rc && !e->has_clock)
+        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
+    else if (errand->kind == ERRAND_HELLO && rc)
+        p->clock_us = 0;
+    else if (errand->kind == ERRAND_KEEP_DAYS) {
+        p->started = p->started || !rc;
+        if (rc)
+            p->days_us = 0;
+    } else
+        catchup_errand_done(e, &p->catchup, errand, rc, lane);
+}
+
+static void daemon_target_over(struct engine *e, void *state, const struct target *target)
+{
+    struct plan_daemon *p = state;
+    catchup_target_over(e, &p->catchup, target);
+}
+
+static int64_t daemon_next_us(const struct engine *e, const void *state)
+{
+    const struct plan_daemon *p = state;
+    if (!e->has_clock || !p->started)
+        return INT64_MAX;
+    int64_t next = boundary_us(e, p);
+    if (p->catchup.step == CATCHUP_DONE && p->catchup_us < next)
+        next = p->catchup_us;
+    return next;
+}
+
+const struct plan plan_daemon = { "daemon", daemon_tick, daemon_errand_done, daemon_target_over, daemon_next_us };

@@ -1,0 +1,71 @@
+/* pool.h - the workers: spawn, give, watch, time out, reap, hold back. No SQL and no job code.
+ *
+ * The pool is offered pages and gives their waiting checks to idle workers, a slab at a time. For each check it says how
+ * that ended: answered, timed out, crashed. It never waits: the engine's loop polls pool_poll_fds and calls pool_tick. */
+#ifndef PRESCIENT_POOL_H
+#define PRESCIENT_POOL_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "../base/clock.h"
+#include "../base/err.h"
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../rules/guard.h"
+#include "page.h"
+#include "slab.h"
+
+struct pool;
+
+struct pool_events {
+    /* Check `index` of `page` ended its run as `kind`; `raw` holds times, words and effects (words only for TIMEOUT and
+     * CRASH) and lives in the page's arena. The owner makes its settlement. */
+    void (*answered)(void *ctx, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw);
+    /* The first worker has said which jobs it could load: usable[i] for job i of the settings. Called once. */
+    void (*ready)(void *ctx, const bool *usable);
+    void *ctx;
+};
+
+struct pool_options {
+    const struct settings *settings;    /* outlives the pool */
+    const char *program;                /* NULL: this program itself (/proc/self/exe) */
+    const struct clock *clock;
+    struct log *log;
+    struct pool_events events;
+};
+
+int pool_new(const struct pool_options *options, struct pool **out, struct err *err);
+/* Kills what still runs and reaps it. Nothing is told any more. NULL is fine. */
+void pool_free(struct pool *pool);
+
+/* No worker is started before pool_start. After a few that died in a row before they were ready the pool is broken, in
+ * words, until one gets ready; it goes on trying with back-off. */
+void pool_start(struct pool *pool);
+bool pool_is_ready(const struct pool *pool);
+const char *pool_broken(const struct pool *pool);           /* words, or NULL */
+
+/* Checks of `page` may be given from now on. The pool keeps the pointer until pool_forget. */
+void pool_offer(struct pool *pool, struct page *page);
+void pool_forget(struct pool *pool, struct page *page);     /* over: nothing given, nothing waiting */
+
+/* Its lease is lost or we are stopping: nothing more of it is started; what runs goes on and is told as before. */
+void pool_cut(struct pool *pool, struct page *page);
+
+/* The lease was renewed: page->start_until_us has moved on. Tells the workers that have checks of it. */
+void pool_extend_trust(struct pool *pool, const struct page *page);
+
+/* Gives, collects, times out, replaces. Call when a descriptor is ready, on SIGCHLD, and at the latest at pool_next_us. */
+void pool_tick(struct pool *pool);
+int64_t pool_next_us(const struct pool *pool);              /* monotonic; INT64_MAX: nothing to watch */
+int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room);      /* how many were filled in */
+
+bool pool_is_hungry(const struct pool *pool);               /* a worker is idle and no offered page has a waiting check */
+int pool_running(const struct pool *pool);                  /* workers that have a slab */
+void pool_kill(struct pool *pool);                          /* SIGKILL to all, now: the end of a stop timeout */
+
+/* For a watcher of ours outside (tests, status): pids of the live workers. */
+int pool_pids(const struct pool *pool, pid_t *out, int room);
+
+#endif

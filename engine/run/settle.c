@@ -1,0 +1,217 @@
+/* settle.c - answers of a page into one settle, and its outcome back into the page.
+ * A page the database refuses is halved down to the guilty check; rows that an application's transaction holds are tried
+ * again for a while and then left, visible, for a later pass. */
+#include "settle.h"
+
+#include <stdlib.h>
+
+enum { LOCKED_RETRY_US = 250 * 1000, LOCKED_GIVE_UP_US = 30 * 1000 * 1000 };
+
+static bool is_due(const struct engine *e, const struct page *p, int64_t now_us)
+{
+    if (!p->counts[CHECK_ANSWERED] || now_us < p->retry_us)
+        return false;
+    bool all_in = p->counts[CHECK_WAITING] + p->counts[CHECK_GIVEN] == 0;
+    return all_in || now_us - p->answered_us >= e->o.settings->settle_after_us;
+}
+
+struct page *settle_page_due(const struct lane *l, int64_t now_us)
+{
+    for (struct page *p = l->pages; p; p = p->following)
+        if (is_due(l->engine, p, now_us))
+            return p;
+    return NULL;
+}
+
+int64_t settle_next_us(const struct lane *l)
+{
+    int64_t next = INT64_MAX;
+    for (const struct page *p = l->pages; p; p = p->following) {
+        if (!p->counts[CHECK_ANSWERED])
+            continue;
+        int64_t at = p->answered_us + l->engine->o.settings->settle_after_us;
+        if (at < p->retry_us)
+            at = p->retry_us;
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
+static bool make_room(struct lane *l, int n)
+{
+    if (l->batch_room >= n)
+        return true;
+    struct settlement *batch = realloc(l->batch, (size_t)n * sizeof *batch);
+    if (batch)
+        l->batch = batch;
+    int *index = realloc(l->batch_index, (size_t)n * sizeof *index);
+    if (index)
+        l->batch_index = index;
+    if (!batch || !index)
+        return false;
+    l->batch_room = n;
+    return true;
+}
+
+struct place { int64_t id; int index; };
+
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = ((const struct place *)a)->id, y = ((const struct place *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* The answered checks of the page, sorted by id: two settles then never wait for each other in a circle. Rows of a split
+ * slot's page come in that order already; those of a whole slot are ordered by bucket first. */
+static int gather(const struct page *p, int most, struct place *out)
+{
+    int n = 0;
+    bool sorted = true;
+    for (int i = 0; i < p->rows.n; i++) {
+        if (p->checks[i].state != CHECK_ANSWERED)
+            continue;
+        out[n] = (struct place){ p->rows.checks[i].id, i };
+        sorted = sorted && (n == 0 || out[n - 1].id < out[n].id);
+        n++;
+    }
+    if (!sorted)
+        qsort(out, (size_t)n, sizeof *out, by_id);
+    return n < most ? n : most;
+}
+
+void settle_begin(struct lane *l, struct page *page)
+{
+    const struct engine *e = l->engine;
+    struct store_settle *s = &l->req.settle;
+    *s = (struct store_settle)STORE_SETTLE_INIT;
+    struct bucket_run *run = page->run;
+    struct place *places = malloc((size_t)page->rows.n * sizeof *places);
+    int n = places && make_room(l, page->rows.n) ? gather(page, l->settle_limit, places) : 0;
+    for (int i = 0; i < n; i++) {
+        l->batch_index[i] = places[i].index;
+        l->batch[i] = page->checks[places[i].index].settlement;
+        page_settling(page, places[i].index);
+    }
+    free(places);
+    if (!page->counts[CHECK_ANSWERED])
+        page->answered_us = 0;
+    l->settling = page;
+    s->lease = run->lease;
+    s->now = e->virtual_now;
+    s->settlements = l->batch;
+    s->n = n;
+    s->skip_locked = page->skip_locked;
+    s->keep_runs = e->o.settings->keep_runs[0] == 'a' ? KEEP_RUNS_ALL : e->o.settings->keep_runs[0] == 'p' ? KEEP_RUNS_PROBLEMS : KEEP_RUNS_NONE;
+    store_begin(l->store, &s->call);
+}
+
+static void wait_again(struct lane *l, struct page *page, int index, bool unsure)
+{
+    page_unsettled(page, index);
+    page->checks[index].unsure = page->checks[index].unsure || unsure;
+    if (!page->answered_us)
+        page->answered_us = engine_mono_us(l->engine);
+}
+
+/* A row that an application's open transaction holds: again in a moment, and after half a minute no more. */
+static void locked(struct lane *l, struct bucket_run *run, struct page *page, int index, int64_t now)
+{
+    struct page_check *c = &page->checks[index];
+    if (!c->locked_us)
+        c->locked_us = now;
+    if (now - c->locked_us < LOCKED_GIVE_UP_US && !l->engine->stopping) {
+        wait_again(l, page, index, false);
+        page->retry_us = now + LOCKED_RETRY_US;
+        return;
+    }
+    const struct check *row = &page->rows.checks[index];
+    log_warn(l->engine->o.log, "check %s/%s (%s): another transaction holds its row: its answer is dropped, it runs again later",
+             row->entity_name, row->entity_key, row->job_exec);
+    run->counts.locked++;
+    run->leave = true;
+    page_over(page, index);
+}
+
+static void superseded(struct lane *l, struct bucket_run *run, struct page *page, int index)
+{
+    if (page->checks[index].unsure)     /* most likely by ourselves, in the settle whose answer was lost */
+        verdict_settled(run, &page->checks[index].settlement);
+    else {
+        run->counts.superseded++;
+        const struct check *row = &page->rows.checks[index];
+        log_info(l->engine->o.log, "check %s/%s (%s) was changed while it ran: its new state stands", row->entity_name, row->entity_key, row->job_exec);
+    }
+    page_over(page, index);
+}
+
+static void apply_states(struct lane *l)
+{
+    struct page *page = l->settling;
+    struct bucket_run *run = page->run;
+    int64_t now = engine_mono_us(l->engine);
+    bool untouched = false;
+    for (int i = 0; i < l->req.settle.n; i++) {
+        int index = l->batch_index[i];
+        switch (l->batch[i].state) {
+        case SETTLE_TOUCHED:
+            verdict_settled(run, &l->batch[i]);
+            page_over(page, index);
+            break;
+        case SETTLE_UNTOUCHED:
+            untouched = true;
+            wait_again(l, page, index, false);
+            break;
+        case SETTLE_LOCKED:
+            untouched = true;
+            locked(l, run, page, index, now);
+            break;
+        case SETTLE_SUPERSEDED:
+            superseded(l, run, page, index);
+            break;
+        }
+    }
+    page->skip_locked = untouched;
+}
+
+/* The database refuses a value: half as many next time; a single one is the guilty check. */
+static void refused(struct lane *l)
+{
+    struct page *page = l->settling;
+    struct bucket_run *run = page->run;
+    int n = l->req.settle.n;
+    for (int i = 0; i < n; i++)
+        wait_again(l, page, l->batch_index[i], false);
+    if (n > 1) {
+        l->settle_limit = n / 2;
+        return;
+    }
+    int index = l->batch_index[0];
+    const struct check *row = &page->rows.checks[index];
+    log_warn(l->engine->o.log, "check %s/%s (%s): the database refuses its answer: %s", row->entity_name, row->entity_key, row->job_exec,
+             l->req.settle.call.err.text);
+    if (!page->checks[index].bad) {
+        verdict_refused_by_database(l->engine, page, index, l->req.settle.call.err.text);
+        return;
+    }
+    run->counts.locked++;               /* even without its answer: it stays where it is, visible as late */
+    run->leave = true;
+    page_over(page, index);
+}
+
+void settle_ended(struct lane *l, int rc)
+{
+    struct page *page = l->settling;
+    if (rc == 0) {
+        apply_states(l);
+        if (l->settle_limit < l->engine->o.settings->page)
+            l->settle_limit *= 2;
+    } else if (rc == ERR_DATA)
+        refused(l);
+    else {
+        for (int i = 0; i < l->req.settle.n; i++)
+            wait_again(l, page, l->batch_index[i], rc == ERR_LOST);
+        if (rc == ERR_BUSY || rc == ERR_LOST)
+            page->skip_locked = true;
+    }
+    l->settling = NULL;
+}

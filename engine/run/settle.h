@@ -1,0 +1,12 @@
+/* settle.h - a lane's settles: which page, which of its answers, and what became of each. */
+#ifndef PRESCIENT_SETTLE_H
+#define PRESCIENT_SETTLE_H
+
+#include "engine.h"
+
+struct page *settle_page_due(const struct lane *lane, int64_t now_us);  /* NULL: none */
+int64_t settle_next_us(const struct lane *lane);                        /* when one will be due, monotonic */
+void settle_begin(struct lane *lane, struct page *page);
+void settle_ended(struct lane *lane, int rc);
+
+#endif

@@ -1,0 +1,99 @@
+/* spawn.c - what stands between fork and exec of a worker. */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { WORKER_SOCK = 3, ENVIRONMENT_MAX = 64 };
+
+/* What a worker may see of our environment: nothing that could hold a secret, but PG* where it is asked for. */
+static bool is_passed_on(const char *variable, bool pg_environment)
+{
+    static const char *const names[] = { "HOME=", "LANG=", "LC_ALL=", "TZ=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS=",
+                                         "GCOV_PREFIX=" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(variable, names[i], strlen(names[i])))
+            return true;
+    return pg_environment && !strncmp(variable, "PG", 2);
+}
+
+/* In the child, after fork: only async-signal-safe calls. Never returns. */
+static void become_worker(const char *program, char *const argv[], char *const envp[], int sock, int output)
+{
+    setpgid(0, 0);
+    struct sigaction plain = { .sa_handler = SIG_DFL };
+    for (int sig = 1; sig < NSIG; sig++)
+        sigaction(sig, &plain, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    int null = open("/dev/null", O_RDWR);
+    /* `sock` could be one of 0 to 2 when our own were closed: move the three out of the way first. */
+    int s = fcntl(sock, F_DUPFD, 10), o = fcntl(output, F_DUPFD, 10), n = fcntl(null, F_DUPFD, 10);
+    if (s < 0 || o < 0 || n < 0 || dup2(n, 0) < 0 || dup2(o, 1) < 0 || dup2(o, 2) < 0 || dup2(s, WORKER_SOCK) < 0)
+        _exit(71);
+    close_range(WORKER_SOCK + 1, ~0U, 0);
+    execve(program, argv, envp);
+    _exit(71);
+}
+
+static int start(const char *program, bool pg_environment, int sock, int output, pid_t *pid, struct err *err)
+{
+    char ours[16];
+    snprintf(ours, sizeof ours, "%d", (int)getpid());
+    char *argv[] = { (char *)"prescient", (char *)"worker", ours, NULL };
+    char *envp[ENVIRONMENT_MAX + 2];
+    int n = 0;
+    envp[n++] = (char *)"PATH=/usr/local/bin:/usr/bin:/bin";
+    for (char **e = environ; *e && n < ENVIRONMENT_MAX; e++)
+        if (is_passed_on(*e, pg_environment))
+            envp[n++] = *e;
+    envp[n] = NULL;
+    *pid = fork();
+    if (*pid < 0)
+        return err_sys(err, ERR_BUSY, "cannot start a worker: fork");
+    if (*pid == 0)
+        become_worker(program, argv, envp, sock, output);
+    setpgid(*pid, *pid);                /* whoever is first; a kill of the group must reach it from now on */
+    return 0;
+}
+
+int spawn_worker(const char *program, bool pg_environment, struct child *out, struct err *err)
+{
+    int pair[2] = { -1, -1 }, pipes[2] = { -1, -1 };
+    int rc = 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        rc = err_sys(err, ERR_BUSY, "cannot start a worker: socketpair");
+    else if (pipe2(pipes, O_CLOEXEC))
+        rc = err_sys(err, ERR_BUSY, "cannot start a worker: pipe");
+    else if (fcntl(pair[0], F_SETFL, O_NONBLOCK) || fcntl(pipes[0], F_SETFL, O_NONBLOCK))
+        rc = err_sys(err, ERR_GENERAL, "cannot start a worker: fcntl");
+    else
+        rc = start(program, pg_environment, pair[1], pipes[1], &out->pid, err);
+    if (pair[1] >= 0)
+        close(pair[1]);
+    if (pipes[1] >= 0)
+        close(pipes[1]);
+    out->sock = pair[0];
+    out->output = pipes[0];
+    if (rc)
+        child_close(out);
+    return rc;
+}
+
+void child_close(struct child *child)
+{
+    if (child->sock >= 0)
+        close(child->sock);
+    if (child->output >= 0)
+        close(child->output);
+    child->sock = child->output = -1;
+}
