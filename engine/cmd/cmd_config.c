@@ -1,0 +1,84 @@
+/* prescient config - the settings in force, a sample of all there are, or whether they are good. */
+#include <inttypes.h>
+#include <string.h>
+#include "app.h"
+#include "probe.h"
+#include "report.h"
+
+static int config_main(struct app *app, int argc, char **argv);
+
+static const struct command_option options[] = {
+    { "print", 'p', NULL, "print the settings in force, from flags, environment and file (what it does anyway)" },
+    { "check", 'k', NULL, "read the settings and try every plug-in; say what is wrong" },
+    { "sample", 's', NULL, "print all settings with their defaults, bounds and meaning" },
+    { 0 }
+};
+
+const struct command cmd_config = {
+    .name = "config", .args = "",
+    .help = "print or check the settings",
+    .more = "Passwords in URLs are printed as ***.",
+    .options = options, .main = config_main, .plain = true,
+};
+
+static int load(struct app *app, struct err *err)
+{
+    return settings_load(&app->settings, app->settings_file, app->flags, app->nflags, err);
+}
+
+static int config_print(struct app *app, struct err *err)
+{
+    if (load(app, err) < 0)
+        return app_fail(app, err);
+    return settings_print(&app->settings, app->out, false, false, err) < 0 ? app_fail(app, err) : EXIT_WELL;
+}
+
+static int config_sample(struct app *app, struct err *err)
+{
+    if (settings_parse(&app->settings, "", "sample", err) < 0)
+        return app_fail(app, err);
+    return settings_print(&app->settings, app->out, true, false, err) < 0 ? app_fail(app, err) : EXIT_WELL;
+}
+
+static int config_check(struct app *app, struct err *err)
+{
+    if (load(app, err) < 0)
+        return app_fail(app, err);
+    const struct settings *s = &app->settings;
+    int refused = 0;
+    for (int i = 0; i < s->njobs; i++) {
+        struct probe probe;
+        probe_plugin(s, s->jobs[i].plugin, &probe);
+        if (probe.loaded)
+            continue;
+        refused++;
+        err_set(err, ERR_SETTINGS, "job %s: plug-in %s: %s", s->jobs[i].name, s->jobs[i].plugin, probe.why);
+        app_fail(app, err);
+    }
+    if (refused)
+        return EXIT_BAD_SETTINGS;
+    if (!app->json)
+        fprintf(app->out, "the settings are good: %d %s, every plug-in loads\n", s->njobs, s->njobs == 1 ? "job" : "jobs");
+    else
+        report_print_object(app, json_pack("{s:b, s:i}", "good", 1, "jobs", s->njobs));
+    return EXIT_WELL;
+}
+
+static int config_main(struct app *app, int argc, char **argv)
+{
+    static const struct { char letter; int (*run)(struct app *app, struct err *err); } actions[] = {
+        { 'p', config_print }, { 'k', config_check }, { 's', config_sample },
+    };
+    struct err err = { 0 };
+    const char *value;
+    int at = 0, first, letter, action = 0;
+    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
+        for (int i = 0; i < 3; i++)
+            if (actions[i].letter == letter)
+                action = i;
+    if (letter < 0)
+        return EXIT_BAD_USAGE;
+    if (argc > first)
+        return app_usage(app, "takes no arguments");
+    return actions[action].run(app, &err);
+}

@@ -1,0 +1,306 @@
+/* prescient doctor - looks at everything that can be wrong around the checks and says what to do about it.
+ * Each look is a function that adds findings; a look that cannot be taken is a finding itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../base/moment.h"
+#include "app.h"
+#include "probe.h"
+#include "report.h"
+#include "text.h"
+
+static int doctor_main(struct app *app, int argc, char **argv);
+
+const struct command cmd_doctor = {
+    .name = "doctor", .args = "",
+    .help = "look for trouble: settings, plug-ins, database, clock, missed slots",
+    .more = "Exit code 0 when all is well, 1 when there are warnings or errors.",
+    .main = doctor_main,
+};
+
+#define SKEW_WARN_US 2000000        /* the machine's clock against the database's */
+#define PLAN_ROWS_LEAST 1000        /* with fewer rows a database rightly reads the whole table */
+
+enum level { OK, WARN, ERROR };
+static const struct { const char *name, *colour; } levels[] = {
+    [OK] = { "ok", "\033[32m" }, [WARN] = { "warn", "\033[33m" }, [ERROR] = { "error", "\033[31m" },
+};
+
+struct doctor {
+    struct app *app;
+    bool colour;
+    json_t *findings;               /* with --json */
+    int counts[3];
+    bool reachable;                 /* the store answers; looks that need it are left out otherwise */
+    struct store_hello hello;
+    int64_t wall_us;                /* the machine's clock in the middle of the hello */
+    struct store_rows status;
+};
+
+/* ---- findings ------------------------------------------------------------------------------------------------------ */
+
+static void finding(struct doctor *d, enum level level, const char *what, const char *found, const char *advice)
+{
+    FILE *out = d->app->out;
+    d->counts[level]++;
+    if (d->findings) {
+        json_array_append_new(d->findings, json_pack("{s:s, s:s, s:s, s:s?}", "what", what, "level", levels[level].name, "found", found,
+                                                     "advice", advice && *advice ? advice : NULL));
+        return;
+    }
+    fprintf(out, "%s%-5s%s  ", d->colour ? levels[level].colour : "", levels[level].name, d->colour ? "\033[0m" : "");
+    text_put(out, what, 0);
+    fputs(": ", out);
+    text_put(out, found, 0);
+    fputc('\n', out);
+    if (advice && *advice && level != OK) {
+        fputs("       ", out);
+        text_put(out, advice, 0);
+        fputc('\n', out);
+    }
+    fflush(out);
+}
+
+static void finding_err(struct doctor *d, const char *what, const struct err *err, const char *advice)
+{
+    finding(d, ERROR, what, err->text, advice);
+}
+
+static const char *text(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static const char *text(struct doctor *d, const char *fmt, ...)
+{
+    char words[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(words, sizeof words, fmt, ap);
+    va_end(ap);
+    const char *kept = arena_strdup(d->app->arena, words);
+    return kept ? kept : "out of memory";
+}
+
+/* ---- the settings file --------------------------------------------------------------------------------------------- */
+
+static const char *settings_file(const struct app *app)
+{
+    static const char *const defaults[] = { "prescient.cfg", "/etc/prescient/prescient.cfg" };
+    if (app->settings_file)
+        return app->settings_file;
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (access(defaults[i], F_OK) == 0)
+            return defaults[i];
+    return NULL;
+}
+
+static bool has_password(const char *url)
+{
+    char masked[4096];
+    if (!url)
+        return false;
+    settings_mask_url(url, masked, sizeof masked);
+    return strcmp(url, masked) != 0;
+}
+
+/* Whether `text` stands in the file, of which the first MiB is read. */
+static bool file_holds(const char *file, const char *wanted)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    size_t room = 1 << 20;
+    char *bytes = fd < 0 ? NULL : malloc(room);
+    ssize_t n = bytes ? read(fd, bytes, room) : -1;
+    bool found = n > 0 && memmem(bytes, (size_t)n, wanted, strlen(wanted));
+    free(bytes);
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+static void look_at_settings(struct doctor *d)
+{
+    const struct settings *s = &d->app->settings;
+    const char *file = settings_file(d->app);
+    struct stat st;
+    if (!file || stat(file, &st) < 0) {
+        finding(d, OK, "settings", "no file; defaults, environment and flags", NULL);
+        return;
+    }
+    bool secret = (has_password(s->store) && file_holds(file, s->store)) || (has_password(s->business) && file_holds(file, s->business));
+    if (st.st_mode & S_IWOTH)
+        finding(d, ERROR, "settings", text(d, "%s may be written by anybody (mode %04o)", file, st.st_mode & 07777u), text(d, "chmod o-w %s", file));
+    else if (secret && st.st_mode & (S_IRWXG | S_IRWXO))
+        finding(d, WARN, "settings", text(d, "%s holds a password and others may read it (mode %04o)", file, st.st_mode & 07777u),
+                text(d, "chmod 600 %s, or put the password into ~/.pgpass", file));
+    else
+        finding(d, OK, "settings", file, NULL);
+}
+
+/* ---- plug-ins ------------------------------------------------------------------------------------------------------ */
+
+static void look_at_plugins(struct doctor *d)
+{
+    const struct settings *s = &d->app->settings;
+    if (!s->njobs)
+        finding(d, WARN, "jobs", "no job in the settings: every check waits", "add jobs = { NAME = { plugin = \"...\"; }; }; to the settings file");
+    for (int i = 0; i < s->njobs; i++) {
+        struct probe probe;
+        probe_plugin(s, s->jobs[i].plugin, &probe);
+        if (probe.loaded)
+            finding(d, OK, "job", text(d, "%s: %s", s->jobs[i].name, probe.path), NULL);
+        else
+            finding(d, ERROR, "job", text(d, "%s: plug-in %s: %s", s->jobs[i].name, s->jobs[i].plugin, probe.why), "its checks wait until it loads");
+    }
+}
+
+/* ---- the database -------------------------------------------------------------------------------------------------- */
+
+static void look_at_connection(struct doctor *d)
+{
+    struct err err = { 0 };
+    char url[1024];
+    settings_mask_url(d->app->settings.store, url, sizeof url);
+    struct store *st = app_store(d->app, &err);
+    if (st) {
+        d->hello = (struct store_hello)STORE_HELLO_INIT;
+        int64_t before = clock_wall_us(&clock_system);
+        int rc = store_do(st, &d->hello.call);
+        d->wall_us = before + (clock_wall_us(&clock_system) - before) / 2;
+        if (rc < 0)
+            err = d->hello.call.err;
+    }
+    if (err.code < 0) {
+        finding_err(d, "store", &err, err.code == ERR_SCHEMA ? "prescient init creates or upgrades the schema" : text(d, "the setting store is %s", url));
+        return;
+    }
+    d->reachable = true;
+    finding(d, OK, "store", text(d, "%s, %s", url, d->hello.server), NULL);
+    if (d->hello.read_only)
+        finding(d, ERROR, "store", "it is read-only: nothing can run", "connect to the primary: add target_session_attrs=read-write to the URL");
+}
+
+static void look_at_schema(struct doctor *d)
+{
+    char length[MOMENT_TEXT];
+    struct err err = { 0 };
+    struct migrate_options o = { .dry_run = true };
+    int missing = store_migrate(d->app->store, &o, &err);
+    if (missing < 0)
+        finding_err(d, "schema", &err, NULL);
+    else if (missing > 0)
+        finding(d, WARN, "schema", text(d, "version %d, %d newer %s to be applied", d->hello.schema_version, missing, missing == 1 ? "is" : "are"),
+                "run prescient migrate");
+    else
+        finding(d, OK, "schema", text(d, "version %d, slots of %s", d->hello.schema_version,
+                                      duration_format_us(d->hello.slot_length_s * 1000000LL, length)), NULL);
+}
+
+static void look_at_clock(struct doctor *d)
+{
+    char words[MOMENT_TEXT];
+    int64_t skew_us = d->wall_us - d->hello.now_us;
+    int64_t size = skew_us < 0 ? -skew_us : skew_us;
+    const char *found = text(d, "this machine is %s %s the database", duration_format_us(size / 1000 * 1000, words), skew_us < 0 ? "behind" : "ahead of");
+    if (size > SKEW_WARN_US)
+        finding(d, WARN, "clock", found, "slots go by the database's clock, cron by this machine's: run an NTP client on both");
+    else
+        finding(d, OK, "clock", found, NULL);
+}
+
+static void look_at_slots(struct doctor *d)
+{
+    struct err err = { 0 };
+    const char *params[] = { app_now_param(d->app) };
+    if (app_rows(d->app, "status", params, 1, &d->status, &err) < 0) {
+        finding_err(d, "slots", &err, NULL);
+        return;
+    }
+    int64_t overdue = report_number(&d->status, 0, "overdue");
+    const char *oldest = report_words(d->app->arena, CELL_MOMENT, report_value(&d->status, 0, "oldest_overdue_at"));
+    if (overdue)
+        finding(d, WARN, "slots", text(d, "%" PRId64 "%s overdue %s since %s", overdue, overdue >= 1000000 ? " or more" : "",
+                                       overdue == 1 ? "check" : "checks", oldest ? oldest : "?"),
+                "prescient sweep runs them, prescient reslot moves them to the next slot");
+    else
+        finding(d, OK, "slots", text(d, "nothing is overdue, %" PRId64 " checks wait", report_number(&d->status, 0, "pending")), NULL);
+}
+
+/* The store's own looks: rows of its report. */
+static void look_inside(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    const char *params[] = { app_now_param(d->app) };
+    if (app_rows(d->app, "doctor", params, 1, &rows, &err) < 0) {
+        finding_err(d, "database", &err, NULL);
+        return;
+    }
+    for (int r = 0; r < rows.rows; r++) {
+        const char *level = report_value(&rows, r, "level"), *found = report_value(&rows, r, "found"), *what = report_value(&rows, r, "what");
+        enum level l = ERROR;
+        for (int i = OK; level && i <= ERROR; i++)
+            if (!strcmp(level, levels[i].name))
+                l = (enum level)i;
+        finding(d, l, what ? what : "database", found ? found : "", report_value(&rows, r, "advice"));
+    }
+}
+
+static void look_at_plan(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    const char *slot = report_value(&d->status, 0, "next_slot_at");
+    const char *params[] = { slot ? slot : "0" };
+    if (app_rows(d->app, "plan", params, 1, &rows, &err) < 0) {
+        finding_err(d, "plan", &err, NULL);
+        return;
+    }
+    const char *line = NULL;
+    for (int r = 0; r < rows.rows && !line; r++) {
+        const char *l = report_value(&rows, r, "line");
+        if (l && strcasestr(l, "index"))
+            line = l + strspn(l, " ->");
+    }
+    if (line)
+        finding(d, OK, "plan", text(d, "a slot is read by an index: %s", line), NULL);
+    else if (report_number(&d->status, 0, "pending") < PLAN_ROWS_LEAST)
+        finding(d, OK, "plan", "too few checks wait for an index to be of use", NULL);
+    else
+        finding(d, WARN, "plan", text(d, "a slot is read without an index: %s", rows.rows ? report_value(&rows, 0, "line") : "?"),
+                "the statistics may be old: run ANALYZE, and see that prescient migrate has nothing to apply");
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+
+static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[] = {
+    { look_at_settings, false },
+    { look_at_plugins, false },         /* forks: before there is a connection */
+    { look_at_connection, false },
+    { look_at_schema, true },
+    { look_at_clock, true },
+    { look_at_slots, true },
+    { look_inside, true },
+    { look_at_plan, true },
+};
+
+static int doctor_main(struct app *app, int argc, char **argv)
+{
+    struct doctor d = { .app = app, .colour = app->terminal && !getenv("NO_COLOR"), .findings = app->json ? json_array() : NULL };
+    const char *value;
+    int at = 0, first;
+    if (app_option(app, argc, argv, &at, &value, &first) != 0)
+        return EXIT_BAD_USAGE;
+    if (argc > first)
+        return app_usage(app, "takes no arguments");
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        if (d.reachable || !looks[i].needs_store)
+            looks[i].look(&d);
+    if (d.findings)
+        report_print_object(app, d.findings);
+    else
+        fprintf(app->out, "%d ok, %d %s, %d %s\n", d.counts[OK], d.counts[WARN], d.counts[WARN] == 1 ? "warning" : "warnings", d.counts[ERROR],
+                d.counts[ERROR] == 1 ? "error" : "errors");
+    return d.counts[WARN] || d.counts[ERROR] ? EXIT_TROUBLE : EXIT_WELL;
+}

@@ -1,0 +1,193 @@
+/* prescient events - what jobs announced, in the order in which it may be read; with --follow, as it happens. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "app.h"
+#include "interrupt.h"
+#include "report.h"
+#include "text.h"
+
+static int events_main(struct app *app, int argc, char **argv);
+
+static const struct command_option options[] = {
+    { "follow", 'f', NULL, "wait for more, from now on unless --after says from where" },
+    { "after", 'a', "CURSOR", "only events behind this one" },
+    { "limit", 'l', "N", "at most so many (100); 0: all" },
+    { 0 }
+};
+
+const struct command cmd_events = {
+    .name = "events", .args = "",
+    .help = "list what jobs announced, oldest first",
+    .more = "Every event has a cursor; --after CURSOR goes on behind it, and nothing is missed or seen twice that way.\n"
+            "--json prints one object a line.",
+    .options = options, .main = events_main,
+};
+
+#define PAGE 1000
+#define PAUSE_MS 1000           /* between two looks when nothing was new */
+
+struct events {
+    struct app *app;
+    bool follow;
+    const char *after;          /* a cursor, "xid-id" */
+    int64_t limit;              /* 0: all */
+    int64_t shown;
+    char cursor[64];            /* of the last event shown */
+};
+
+/* "xid-id": two numbers. */
+static int cursor_check(const char *cursor, struct err *err)
+{
+    size_t xid = strspn(cursor, "0123456789");
+    size_t id = cursor[xid] == '-' ? strspn(cursor + xid + 1, "0123456789") : 0;
+    if (xid == 0 || xid > 20 || id == 0 || id > 19 || cursor[xid + 1 + id])
+        return err_set(err, ERR_INPUT, "--after: found '%.80s', expected the cursor of an event, such as 7301-15", cursor);
+    return 0;
+}
+
+static int read_page(struct events *e, struct arena *a, int64_t want, struct store_rows *out, struct err *err)
+{
+    struct store *st = app_store(e->app, err);
+    if (!st)
+        return err->code;
+    const char *dash = strchr(e->cursor, '-');
+    const char *params[] = { arena_strndup(a, e->cursor, (size_t)(dash - e->cursor)), dash + 1, arena_printf(a, "%" PRId64, want) };
+    struct store_report report = STORE_REPORT_INIT;
+    report.name = "events";
+    report.params = params;
+    report.nparams = 3;
+    report.arena = a;
+    int rc = store_do(st, &report.call);
+    *err = report.call.err;
+    *out = report.rows;
+    return rc;
+}
+
+/* One event a line, for eyes; a stream has no column widths. */
+static void print_line(struct events *e, struct arena *a, const struct store_rows *rows, int r)
+{
+    static const char *const columns[] = { "cursor", "event", "entity_name", "entity_key", "job_exec", "data" };
+    FILE *out = e->app->out;
+    const char *at = report_words(a, CELL_MOMENT_US, report_value(rows, r, "emitted_at_us"));
+    text_put(out, at ? at : "-", 0);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const char *cell = report_value(rows, r, columns[i]);
+        if (!cell)
+            continue;
+        fputs("  ", out);
+        text_put(out, cell, 0);
+    }
+    fputc('\n', out);
+}
+
+static void print_page(struct events *e, struct arena *a, const struct store_rows *rows)
+{
+    if (e->app->json)
+        report_print_lines(e->app, rows);
+    else
+        for (int r = 0; r < rows->rows; r++)
+            print_line(e, a, rows, r);
+    fflush(e->app->out);
+    if (rows->rows) {
+        const char *cursor = report_value(rows, rows->rows - 1, "cursor");
+        snprintf(e->cursor, sizeof e->cursor, "%s", cursor && strchr(cursor, '-') ? cursor : "0-0");
+    }
+    e->shown += rows->rows;
+}
+
+/* Prints pages until there is nothing new, the limit is reached, or a failure. Returns 0 or an ERR_. */
+static int drain(struct events *e, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 * 1024);
+    struct store_rows rows = { 0 };
+    do {
+        int64_t left = e->limit ? e->limit - e->shown : PAGE;
+        if (left <= 0 || ferror(e->app->out))
+            return ERR_STOPPED;
+        if (!a)
+            return err_set(err, ERR_NOMEM, "out of memory");
+        arena_reset(a);
+        int rc = read_page(e, a, left < PAGE ? left : PAGE, &rows, err);
+        if (rc < 0)
+            return rc;
+        print_page(e, a, &rows);
+    } while (rows.rows > 0);
+    return 0;
+}
+
+/* Looks again and again. A store that is away is waited for: whoever follows wants to see what comes after. */
+static int follow(struct events *e, struct err *err)
+{
+    struct interrupt in;
+    bool away = false;
+    int rc = interrupt_init(&in, err);
+    while (rc == 0) {
+        rc = drain(e, err);
+        bool gone = rc == ERR_LOST || rc == ERR_BUSY;
+        if (gone && !away)
+            log_warn(&e->app->log, "%s; waiting for the store", err->text);
+        away = gone;
+        if (gone)
+            rc = 0;
+        if (rc == 0 && interrupt_wait(&in, PAUSE_MS))
+            rc = ERR_STOPPED;
+    }
+    interrupt_release(&in);
+    return rc;
+}
+
+static int find_start(struct events *e, struct err *err)
+{
+    struct store_rows rows;
+    const char *cursor = e->after;
+    if (!cursor && e->follow) {
+        if (app_rows(e->app, "events_end", NULL, 0, &rows, err) < 0)
+            return err->code;
+        cursor = report_value(&rows, 0, "cursor");
+    }
+    snprintf(e->cursor, sizeof e->cursor, "%s", cursor && strchr(cursor, '-') ? cursor : "0-0");
+    return app_store(e->app, err) ? 0 : err->code;
+}
+
+static int events_read(struct app *app, int argc, char **argv, struct events *e)
+{
+    struct err err = { 0 };
+    const char *value;
+    int at = 0, first, letter, rc = 0;
+    bool limited = false;
+    while (rc == 0 && (letter = app_option(app, argc, argv, &at, &value, &first)) != 0) {
+        switch (letter) {
+        case 'f': e->follow = true; break;
+        case 'a': e->after = value; rc = cursor_check(value, &err); break;
+        case 'l': rc = app_number("--limit", value, 0, INT64_MAX, &e->limit, &err); limited = true; break;
+        default: return EXIT_BAD_USAGE;
+        }
+    }
+    if (rc < 0)
+        return app_fail(app, &err);
+    if (argc > first)
+        return app_usage(app, "takes no arguments");
+    if (e->follow && !limited)
+        e->limit = 0;
+    return EXIT_WELL;
+}
+
+static int events_main(struct app *app, int argc, char **argv)
+{
+    struct events e = { .app = app, .limit = 100 };
+    struct err err = { 0 };
+    int code = events_read(app, argc, argv, &e);
+    if (code != EXIT_WELL)
+        return code;
+    int rc = find_start(&e, &err);
+    if (rc == 0)
+        rc = e.follow ? follow(&e, &err) : drain(&e, &err);
+    if (rc < 0 && rc != ERR_STOPPED)
+        return app_fail(app, &err);
+    if (e.shown == 0 && !e.follow && !app->json)
+        fprintf(app->out, "no events%s\n", e.after ? " behind that one" : "");
+    else if (!e.follow && e.limit && e.shown == e.limit)
+        app_say(app, "the first %" PRId64 "; --after %s shows what comes behind", e.limit, e.cursor);
+    return EXIT_WELL;
+}

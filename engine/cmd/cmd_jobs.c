@@ -1,0 +1,150 @@
+/* prescient jobs - the jobs of the settings: what answers them, within which limits, and whether it can be loaded. */
+#include <inttypes.h>
+#include <string.h>
+#include "../base/moment.h"
+#include "app.h"
+#include "probe.h"
+#include "report.h"
+#include "table.h"
+
+static int jobs_main(struct app *app, int argc, char **argv);
+
+static const struct command_option options[] = {
+    { "counts", 'c', NULL, "count the checks that wait for each job" },
+    { 0 }
+};
+
+const struct command cmd_jobs = {
+    .name = "jobs", .args = "",
+    .help = "list the jobs of the settings and whether their plug-ins load",
+    .more = "Each plug-in is loaded in a process of its own. With --counts, jobs that wait in the database but are not in the\n"
+            "settings are listed, too. Exit code 1 when a plug-in does not load.",
+    .options = options, .main = jobs_main,
+};
+
+/* The table's columns; a report's rows are made of them, so that tables and JSON come out as everywhere. */
+enum { JOB, PLUGIN, LOADED, TIMEOUT, MAX_CHECKS, HORIZON, MAX_FAILURES, BATCH, SUMMARY, WHY, WAITING, NEXT, COLUMNS };
+
+static const struct { const char *name; enum cell_kind kind; } columns[COLUMNS] = {
+    [JOB] = { "job", CELL_TEXT }, [PLUGIN] = { "plugin", CELL_TEXT }, [LOADED] = { "is_loaded", CELL_BOOL },
+    [TIMEOUT] = { "timeout_us", CELL_DURATION_US }, [MAX_CHECKS] = { "max_checks", CELL_NUMBER },
+    [HORIZON] = { "horizon_us", CELL_DURATION_US }, [MAX_FAILURES] = { "max_failures", CELL_NUMBER },
+    [BATCH] = { "batch", CELL_NUMBER }, [SUMMARY] = { "summary", CELL_TEXT }, [WHY] = { "why_not", CELL_TEXT },
+    [WAITING] = { "checks", CELL_NUMBER }, [NEXT] = { "next_check_at", CELL_MOMENT },
+};
+
+static const char *number(struct app *app, int64_t n)
+{
+    return arena_printf(app->arena, "%" PRId64, n);
+}
+
+static bool job_row(struct app *app, const struct job_settings *job, const char **row)
+{
+    struct probe probe;
+    probe_plugin(&app->settings, job->plugin, &probe);
+    row[JOB] = job->name;
+    row[PLUGIN] = job->plugin;
+    row[LOADED] = probe.loaded ? "true" : "false";
+    row[TIMEOUT] = number(app, job->timeout_us);
+    row[MAX_CHECKS] = number(app, job->max_checks);
+    row[HORIZON] = number(app, job->horizon_s * 1000000);
+    row[MAX_FAILURES] = number(app, job->max_failures);
+    row[BATCH] = number(app, probe.batches ? job->batch : 1);
+    row[SUMMARY] = *probe.summary ? arena_strdup(app->arena, probe.summary) : NULL;
+    row[WHY] = *probe.why ? arena_strdup(app->arena, probe.why) : NULL;
+    return probe.loaded;
+}
+
+static const char **row_of(struct store_rows *rows, const char *job)
+{
+    for (int r = 0; r < rows->rows; r++)
+        if (!strcmp(rows->cells[r * COLUMNS + JOB], job))
+            return rows->cells + r * COLUMNS;
+    return NULL;
+}
+
+/* Counts go beside the jobs of the settings; a job that is in the database only gets a row of its own. */
+static void counts_add(struct store_rows *rows, const struct store_rows *counts)
+{
+    for (int r = 0; r < rows->rows; r++)
+        rows->cells[r * COLUMNS + WAITING] = "0";
+    for (int r = 0; r < counts->rows; r++) {
+        const char *job = report_value(counts, r, "job_exec");
+        if (!job)
+            continue;
+        const char **row = row_of(rows, job);
+        if (!row) {
+            row = rows->cells + rows->rows++ * COLUMNS;
+            row[JOB] = job;
+            row[LOADED] = "false";
+            row[WHY] = "not in the settings";
+        }
+        row[WAITING] = report_value(counts, r, "checks");
+        row[NEXT] = report_value(counts, r, "next_check_at");
+    }
+}
+
+static int rows_new(struct app *app, int most, struct store_rows *out, struct err *err)
+{
+    *out = (struct store_rows){
+        .columns = COLUMNS,
+        .names = arena_zalloc(app->arena, sizeof *out->names * COLUMNS),
+        .kinds = arena_zalloc(app->arena, sizeof *out->kinds * COLUMNS),
+        .cells = arena_zalloc(app->arena, sizeof *out->cells * COLUMNS * (size_t)(most + 1)),
+    };
+    if (!out->names || !out->kinds || !out->cells)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    for (int c = 0; c < COLUMNS; c++) {
+        out->names[c] = columns[c].name;
+        out->kinds[c] = columns[c].kind;
+    }
+    return 0;
+}
+
+static void jobs_print(struct app *app, const struct store_rows *rows, bool counted)
+{
+    struct report_view view = {
+        .columns = counted ? "job plugin is_loaded timeout_us max_checks checks next_check_at summary why_not"
+                           : "job plugin is_loaded timeout_us max_checks horizon_us max_failures batch summary why_not",
+        .when_empty = "no jobs in the settings; a job is jobs = { NAME = { plugin = \"...\"; }; };",
+    };
+    report_print(app, rows, &view);
+}
+
+static int jobs_list(struct app *app, bool counted, struct err *err)
+{
+    const struct settings *s = &app->settings;
+    struct store_rows rows, counts = { 0 };
+    if (rows_new(app, s->njobs, &rows, err) < 0)
+        return err->code;
+    bool all_loaded = true;
+    for (rows.rows = 0; rows.rows < s->njobs; rows.rows++)        /* before there is a connection: each try forks */
+        all_loaded = job_row(app, &s->jobs[rows.rows], rows.cells + rows.rows * COLUMNS) && all_loaded;
+    if (counted) {
+        struct store_rows grown;
+        if (app_rows(app, "jobs_pending", NULL, 0, &counts, err) < 0 || rows_new(app, rows.rows + counts.rows, &grown, err) < 0)
+            return err->code;
+        memcpy(grown.cells, rows.cells, sizeof *rows.cells * COLUMNS * (size_t)rows.rows);
+        grown.rows = rows.rows;
+        rows = grown;
+        counts_add(&rows, &counts);
+    }
+    jobs_print(app, &rows, counted);
+    return all_loaded ? EXIT_WELL : EXIT_TROUBLE;
+}
+
+static int jobs_main(struct app *app, int argc, char **argv)
+{
+    struct err err = { 0 };
+    const char *value;
+    int at = 0, first, letter;
+    bool counted = false;
+    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
+        counted = true;
+    if (letter < 0)
+        return EXIT_BAD_USAGE;
+    if (argc > first)
+        return app_usage(app, "takes no arguments");
+    int code = jobs_list(app, counted, &err);
+    return code < 0 ? app_fail(app, &err) : code;
+}

@@ -1,0 +1,79 @@
+/* prescient prune - drop history, runs, passes and events that nobody will ask for any more. */
+#include <inttypes.h>
+#include "../base/moment.h"
+#include "app.h"
+#include "report.h"
+
+static int prune_main(struct app *app, int argc, char **argv);
+
+static const struct command_option options[] = {
+    { "keep", 'k', "DURATION", "keep what is younger (90d)" },
+    { "dry-run", 'n', NULL, "only say what would be dropped" },
+    { 0 }
+};
+
+const struct command cmd_prune = {
+    .name = "prune", .args = "",
+    .help = "drop old history, runs, passes and events",
+    .more = "Checks that wait are never dropped. On PostgreSQL history goes by whole days.",
+    .options = options, .main = prune_main,
+};
+
+struct prune_ctx { struct store *st; int64_t before; bool dry_run; struct prune_counts counts; };
+
+static int prune_once(void *ctx, struct err *err)
+{
+    struct prune_ctx *p = ctx;
+    struct prune_counts counts = { 0 };
+    int rc = store_prune(p->st, p->before, p->dry_run, &counts, err);
+    p->counts.history += counts.history;        /* a try that was cut short has dropped something, too */
+    p->counts.runs += counts.runs;
+    p->counts.passes += counts.passes;
+    p->counts.events += counts.events;
+    return rc;
+}
+
+static void say(struct app *app, const struct prune_ctx *p)
+{
+    const struct prune_counts *c = &p->counts;
+    char before[MOMENT_TEXT];
+    moment_format(p->before, before);
+    if (app->json)
+        report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I}", "before", before, "dry_run", p->dry_run, "history", (json_int_t)c->history,
+                                           "runs", (json_int_t)c->runs, "passes", (json_int_t)c->passes, "events", (json_int_t)c->events));
+    else
+        fprintf(app->out, "%s from before %s: history %" PRId64 ", runs %" PRId64 ", passes %" PRId64 ", events %" PRId64 "\n",
+                p->dry_run ? "would drop" : "dropped", before, c->history, c->runs, c->passes, c->events);
+}
+
+static int prune_main(struct app *app, int argc, char **argv)
+{
+    struct prune_ctx p = { 0 };
+    struct err err = { 0 };
+    const char *value, *keep = "90d";
+    int at = 0, first, letter;
+    int64_t keep_us, now;
+    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0) {
+        if (letter == 'n')
+            p.dry_run = true;
+        else
+            keep = value;
+    }
+    if (letter < 0)
+        return EXIT_BAD_USAGE;
+    if (argc > first)
+        return app_usage(app, "takes no arguments");
+    if (duration_parse_us(keep, &keep_us, &err) < 0) {
+        err_wrap(&err, err.code, "--keep");
+        return app_fail(app, &err);
+    }
+    if (app_now(app, &now, &err) < 0 || !(p.st = app_store(app, &err)))
+        return app_fail(app, &err);
+    p.before = now - keep_us / 1000000;
+    if (p.before < 0)
+        p.before = 0;
+    if (app_insist(app, prune_once, &p, &err) < 0)
+        return app_fail(app, &err);
+    say(app, &p);
+    return EXIT_WELL;
+}

@@ -1,0 +1,80 @@
+/* prescient status - the state of everything on one screen. */
+#include <inttypes.h>
+#include <string.h>
+#include "../base/moment.h"
+#include "app.h"
+#include "report.h"
+
+static int status_main(struct app *app, int argc, char **argv);
+
+const struct command cmd_status = {
+    .name = "status", .args = "",
+    .help = "say what waits, what is late, and who works",
+    .main = status_main,
+};
+
+#define DUE_COUNTED 1000000     /* `due` and `overdue` are counted up to here */
+
+static const struct line { const char *label, *column; } lines[] = {
+    { "now", "now_at" },
+    { "slot length", "slot_length_s" },
+    { "schema version", "schema_version" },
+    { "checks waiting", "pending" },
+    { "due now", "due" },
+    { "overdue", "overdue" },
+    { "oldest overdue", "oldest_overdue_at" },
+    { "next slot", "next_slot_at" },
+    { "leases", "leases" },
+    { "slots not closed", "unclosed_slots" },
+    { "oldest of them", "oldest_unclosed_at" },
+    { "oldest transaction", "oldest_transaction_us" },
+    { "history", "history_rows" },
+};
+
+/* What is behind the value: that it is an estimate, or only the least it can be. */
+static const char *remark(const struct store_rows *rows, const char *column)
+{
+    const char *estimate = report_value(rows, 0, "is_estimate");
+    if (!strcmp(column, "pending") && estimate && strchr("tT1", *estimate))
+        return " (estimate)";
+    bool counted = !strcmp(column, "due") || !strcmp(column, "overdue");
+    return counted && report_number(rows, 0, column) >= DUE_COUNTED ? " or more" : "";
+}
+
+static const char *line_value(struct app *app, const struct store_rows *rows, const char *column)
+{
+    char words[MOMENT_TEXT];
+    int c = report_column(rows, column);
+    const char *cell = c < 0 ? NULL : rows->cells[c];
+    if (!cell)
+        return NULL;
+    if (!strcmp(column, "slot_length_s"))
+        return arena_strdup(app->arena, duration_format_us(report_number(rows, 0, column) * 1000000, words));
+    return arena_printf(app->arena, "%s%s", report_words(app->arena, rows->kinds[c], cell), remark(rows, column));
+}
+
+static int status_main(struct app *app, int argc, char **argv)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    const char *value, *params[] = { app_now_param(app) };
+    int at = 0, first;
+    if (app_option(app, argc, argv, &at, &value, &first) != 0)
+        return EXIT_BAD_USAGE;
+    if (argc > first)
+        return app_usage(app, "takes no arguments");
+    if (app_rows(app, "status", params, 1, &rows, &err) < 0)
+        return app_fail(app, &err);
+    if (app->json) {
+        report_print_object(app, report_object(&rows, 0));
+        return EXIT_WELL;
+    }
+    enum { LINES = sizeof lines / sizeof *lines };
+    const char *pairs[LINES][2];
+    for (int i = 0; i < LINES; i++) {
+        pairs[i][0] = lines[i].label;
+        pairs[i][1] = line_value(app, &rows, lines[i].column);
+    }
+    report_print_pairs(app, (const char *const (*)[2])pairs, LINES);
+    return EXIT_WELL;
+}

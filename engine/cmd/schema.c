@@ -1,0 +1,113 @@
+/* schema.c - creating and upgrading the schema. Each migration is said as it is applied: one may take its time. */
+#include "schema.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include "../base/moment.h"
+#include "../rules/slot.h"
+#include "app.h"
+#include "report.h"
+
+struct upgrade {
+    struct app *app;
+    struct store *st;
+    struct migrate_options options;
+    json_t *applied;            /* with --json: what was applied; else NULL */
+    int count;
+};
+
+static int slot_length_read(const char *text, int32_t *out, struct err *err)
+{
+    int64_t us;
+    if (duration_parse_us(text, &us, err) < 0)
+        return err_wrap(err, ERR_INPUT, "--slot-length");
+    if (us % 1000000 || !slot_length_is_valid(us / 1000000))
+        return err_set(err, ERR_INPUT, "--slot-length: found '%.80s', expected a length from 1s to 1d that divides a day", text);
+    *out = (int32_t)(us / 1000000);
+    return 0;
+}
+
+static void applied(void *ctx, int version, const char *name)
+{
+    struct upgrade *u = ctx;
+    u->count++;
+    if (u->applied) {
+        json_array_append_new(u->applied, json_pack("{s:i, s:s}", "version", version, "name", name));
+        return;
+    }
+    fprintf(u->app->out, "%s %04d %s\n", u->options.dry_run ? "would apply" : "applied", version, name);
+    fflush(u->app->out);
+}
+
+static int migrate_once(void *ctx, struct err *err)
+{
+    struct upgrade *u = ctx;
+    return store_migrate(u->st, &u->options, err);
+}
+
+/* What the schema looks like now, and days of history ahead. */
+static int finish(struct upgrade *u, struct store_hello *hello, struct err *err)
+{
+    if (app_call(u->app, u->st, &hello->call) < 0) {
+        *err = hello->call.err;
+        return err->code;
+    }
+    struct store_keep_days keep = STORE_KEEP_DAYS_INIT;
+    keep.days = u->app->settings.history_days_ahead;
+    if (app_call(u->app, u->st, &keep.call) < 0) {
+        *err = keep.call.err;
+        return err->code;
+    }
+    return 0;
+}
+
+static void say_result(struct upgrade *u, const struct store_hello *hello)
+{
+    char length[MOMENT_TEXT];
+    struct app *app = u->app;
+    if (u->applied) {
+        json_t *object = json_pack("{s:b, s:O}", "dry_run", u->options.dry_run, "applied", u->applied);
+        if (!u->options.dry_run)
+            json_object_update_new(object, json_pack("{s:i, s:i, s:s}", "schema_version", hello->schema_version, "slot_length_s",
+                                                     (int)hello->slot_length_s, "server", hello->server));
+        report_print_object(app, object);
+    } else if (u->options.dry_run) {
+        fprintf(app->out, u->count ? "nothing was changed\n" : "nothing to apply\n");
+    } else {
+        fprintf(app->out, "%s: schema version %d is %s, slots of %s\n", hello->server, hello->schema_version, u->count ? "ready" : "up to date",
+                duration_format_us(hello->slot_length_s * 1000000LL, length));
+    }
+}
+
+static int upgrade_run(struct upgrade *u, struct err *err)
+{
+    struct store_hello hello = STORE_HELLO_INIT;
+    struct store_options options = app_store_options(u->app);
+    options.slot_length_s = 0;          /* whatever it is now is fine: it may be about to change */
+    if (store_new(&options, &u->st, err) < 0)
+        return err->code;
+    int rc = app_insist(u->app, migrate_once, u, err);
+    if (rc >= 0 && !u->options.dry_run)
+        rc = finish(u, &hello, err);
+    if (rc >= 0)
+        say_result(u, &hello);
+    store_free(u->st);
+    return rc;
+}
+
+int schema_upgrade(struct app *app, const struct schema_options *options)
+{
+    struct err err = { 0 };
+    struct upgrade u = {
+        .app = app,
+        .options = { .slot_length_s = (int32_t)app->settings.slot_length_s, .change_slot_length = options->change_slot_length,
+                     .dry_run = options->dry_run, .applied = applied },
+        .applied = app->json ? json_array() : NULL,
+    };
+    u.options.ctx = &u;
+    int rc = options->slot_length ? slot_length_read(options->slot_length, &u.options.slot_length_s, &err) : 0;
+    if (rc == 0)
+        rc = upgrade_run(&u, &err);
+    json_decref(u.applied);
+    return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
+}
