@@ -1,0 +1,222 @@
+/* settings_print.c - settings as a file: what is in force, and on request what each line means. */
+#include "settings_load.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct printer {
+    const struct settings *s;
+    FILE *out;
+    bool commented, secrets;
+    struct arena *arena;
+};
+
+/* ---- a job's own group ---- */
+
+static void indent(FILE *out, int depth)
+{
+    fprintf(out, "%*s", 4 * depth, "");
+}
+
+/* libconfig takes a number for a float by its point alone. */
+static void put_float(FILE *out, double value)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.17g", value);
+    size_t digits = strcspn(text, ".e");
+    fprintf(out, "%.*s%s%s", (int)digits, text, text[digits] == '.' ? "" : ".0", text + digits);
+}
+
+static bool is_secret_name(const char *name)
+{
+    static const char *const words[] = { "password", "passwd", "secret", "token", "api_key", "apikey" };
+    for (size_t i = 0; name && i < sizeof words / sizeof *words; i++)
+        if (strcasestr(name, words[i]))
+            return true;
+    return false;
+}
+
+static void put_own_string(struct printer *p, const char *name, const char *text)
+{
+    char masked[4097];
+    if (!p->secrets && is_secret_name(name))
+        text = "***";
+    else if (!p->secrets && strstr(text, "://") && strlen(text) < sizeof masked / 2) {
+        settings_mask_url(text, masked, sizeof masked);
+        text = masked;
+    }
+    settings_put_string(p->out, text);
+}
+
+static void put_node(struct printer *p, const config_setting_t *node, int depth);
+
+static void put_members(struct printer *p, const config_setting_t *group, int depth)
+{
+    fputs("{\n", p->out);
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
+        indent(p->out, depth + 1);
+        fprintf(p->out, "%s = ", config_setting_name(member));
+        put_node(p, member, depth + 1);
+        fputs(";\n", p->out);
+    }
+    indent(p->out, depth);
+    fputs("}", p->out);
+}
+
+static void put_elements(struct printer *p, const config_setting_t *node, int depth, const char *brackets)
+{
+    fputc(brackets[0], p->out);
+    for (int i = 0; i < config_setting_length(node); i++) {
+        fputs(i ? ", " : "", p->out);
+        put_node(p, config_setting_get_elem(node, (unsigned)i), depth);
+    }
+    fputc(brackets[1], p->out);
+}
+
+static const char *nearest_name(const config_setting_t *node)       /* an element is called what its list is */
+{
+    while (node && !config_setting_name(node))
+        node = config_setting_parent(node);
+    return node ? config_setting_name(node) : NULL;
+}
+
+static void put_node(struct printer *p, const config_setting_t *node, int depth)
+{
+    switch (config_setting_type(node)) {
+    case CONFIG_TYPE_GROUP: put_members(p, node, depth); break;
+    case CONFIG_TYPE_LIST: put_elements(p, node, depth, "()"); break;
+    case CONFIG_TYPE_ARRAY: put_elements(p, node, depth, "[]"); break;
+    case CONFIG_TYPE_STRING: put_own_string(p, nearest_name(node), config_setting_get_string(node)); break;
+    case CONFIG_TYPE_BOOL: fputs(config_setting_get_bool(node) ? "true" : "false", p->out); break;
+    case CONFIG_TYPE_FLOAT: put_float(p->out, config_setting_get_float(node)); break;
+    case CONFIG_TYPE_INT64: fprintf(p->out, "%lldL", config_setting_get_int64(node)); break;
+    default: fprintf(p->out, "%d", config_setting_get_int(node)); break;
+    }
+}
+
+/* ---- jobs ---- */
+
+/* Whether a name can stand before a "=" in libconfig. */
+static bool is_plain_name(const char *name)
+{
+    bool plain = isalpha((unsigned char)*name) || *name == '*';
+    for (; *name; name++)
+        plain &= isalnum((unsigned char)*name) || strchr("-_*", *name);
+    return plain;
+}
+
+/* A value is written down when it is not the one that every job starts from. */
+static bool is_inherited(const struct settings *s, const struct setting_row *row, const struct job_settings *job)
+{
+    static const size_t sizes[] = { [SETTING_INT] = sizeof(int32_t), [SETTING_DURATION_US] = sizeof(int64_t), [SETTING_DURATION_S] = sizeof(int64_t) };
+    return row->type < sizeof sizes / sizeof *sizes && sizes[row->type] &&
+        !memcmp((const char *)job + row->offset, (const char *)&s->defaults + row->offset, sizes[row->type]);
+}
+
+static void put_job_body(struct printer *p, const struct job_settings *job)
+{
+    for (const struct setting_row *row = settings_job_rows; row->name; row++) {
+        if (is_inherited(p->s, row, job))
+            continue;
+        fprintf(p->out, "        %s = ", row->name);
+        settings_put_value(row, (const char *)job + row->offset, 0, p->secrets, p->out);
+        fputs(";\n", p->out);
+    }
+    if (!job->own)
+        return;
+    fputs("        settings = ", p->out);
+    put_node(p, job->own, 2);
+    fputs(";\n", p->out);
+}
+
+static void put_jobs(struct printer *p)
+{
+    const struct settings *s = p->s;
+    bool listed = false;
+    for (int i = 0; i < s->njobs; i++)
+        listed |= !is_plain_name(s->jobs[i].name);
+    fprintf(p->out, "jobs = %c\n", listed ? '(' : '{');
+    for (int i = 0; i < s->njobs; i++) {
+        if (listed) {
+            fputs("    {\n        name = ", p->out);
+            settings_put_string(p->out, s->jobs[i].name);
+            fputs(";\n", p->out);
+        } else {
+            fprintf(p->out, "    %s = {\n", s->jobs[i].name);
+        }
+        put_job_body(p, &s->jobs[i]);
+        fprintf(p->out, "    }%s\n", !listed ? ";" : i + 1 < s->njobs ? "," : "");
+    }
+    fprintf(p->out, "%c;\n", listed ? ')' : '}');
+}
+
+static const char jobs_help[] =
+    "\n# What answers the checks: a name, the plug-in bound to it, limits of its own, and what the plug-in wants to know.\n";
+static const char jobs_example[] =
+    "# jobs = {\n"
+    "#     unshipped_order = {\n"
+    "#         plugin = \"sql_check\";\n"
+    "#         max_checks = 3;\n"
+    "#         settings = { };\n"
+    "#     };\n"
+    "# };\n";
+
+/* ---- the top level ---- */
+
+static void put_comment(struct printer *p, const struct setting_row *row)
+{
+    fputs("\n# ", p->out);
+    for (const char *c = row->help; *c; c++) {
+        fputc(*c, p->out);
+        if (*c == '\n')
+            fputs("# ", p->out);
+    }
+    const char *value = row->otherwise ? row->otherwise : "unset";
+    fprintf(p->out, "\n# Expected: %s. Default: %s.\n", settings_expected(row, p->arena), *value ? value : "none");
+}
+
+static void put_row(struct printer *p, const struct setting_row *row)
+{
+    struct settings *s = (struct settings *)p->s;               /* settings_field serves readers and writers */
+    if (p->commented && row->section)
+        fprintf(p->out, "\n# ---- %s ----\n", row->section);
+    if (p->commented)
+        put_comment(p, row);
+    const void *field = settings_field(row, s, NULL);
+    int count = row->count ? *(const int *)((const char *)s + row->count) : 0;
+    bool is_text = row->type == SETTING_TEXT || row->type == SETTING_URL;
+    if (is_text && !*(const char *const *)field) {
+        if (p->commented)
+            fprintf(p->out, "# %s = \"\";\n", row->name);
+        return;
+    }
+    fprintf(p->out, "%s = ", row->name);
+    settings_put_value(row, field, count, p->secrets, p->out);
+    fputs(";\n", p->out);
+}
+
+int settings_print(const struct settings *s, FILE *out, bool commented, bool secrets, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+    struct printer p = { .s = s, .out = out, .commented = commented, .secrets = secrets, .arena = a };
+    if (!a)
+        return err_set(err, ERR_NOMEM, "settings: out of memory");
+    if (commented)
+        fputs("# prescient.cfg - settings of prescient, in libconfig syntax. A setting that is left out has its default.\n"
+              "# @include \"FILE\" reads another file at that place.\n", out);
+    for (const struct setting_row *row = settings_rows; row->name; row++)
+        put_row(&p, row);
+    for (const struct setting_row *row = settings_job_rows; row->name; row++)
+        if (settings_row(row->name, false) == row)
+            put_row(&p, row);
+    fputs(commented ? jobs_help : "", out);
+    if (s->njobs || !commented)
+        put_jobs(&p);
+    else
+        fputs(jobs_example, out);
+    if (fflush(out) != 0 || ferror(out))
+        return err_sys(err, ERR_GENERAL, "settings: cannot write");
+    return 0;
+}

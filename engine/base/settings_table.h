@@ -1,0 +1,76 @@
+/* settings_table.h - a setting is one row: all that parser, bounds, flags, environment and printed file know of it. */
+#ifndef PRESCIENT_SETTINGS_TABLE_H
+#define PRESCIENT_SETTINGS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "arena.h"
+#include "settings.h"
+
+enum setting_type {
+    SETTING_TEXT,           /* const char * */
+    SETTING_URL,            /* const char *; its password is masked wherever it is shown */
+    SETTING_WORD,           /* const char *, one of `words` */
+    SETTING_BOOL,           /* bool */
+    SETTING_INT,            /* int32_t */
+    SETTING_SIZE,           /* int64_t, bytes */
+    SETTING_DURATION_US,    /* int64_t */
+    SETTING_DURATION_S,     /* int64_t, whole seconds */
+    SETTING_MINUTES,        /* int[60] with its count (struct setting_row.count) */
+    SETTING_TEXTS,          /* const char ** with its count */
+};
+
+struct setting_row {
+    const char *name;
+    enum setting_type type;
+    size_t offset;                  /* in struct settings, or in struct job_settings */
+    size_t count;                   /* offset of the int that counts a list's elements */
+    const char *otherwise;          /* the default, as a user would write it; NULL: none */
+    int64_t min, max;               /* durations in microseconds, sizes in bytes, texts in bytes */
+    bool or_zero;                   /* 0 is allowed too, and means what `help` says */
+    bool whole_seconds;             /* of a SETTING_DURATION_US */
+    const char *const *words;       /* ends with NULL */
+    bool (*accepts)(const char *text);
+    bool (*accepts_us)(int64_t us);
+    const char *expected;           /* what they accept, in words */
+    const char *help;               /* one line or several */
+    const char *section;            /* the heading that begins with this row */
+};
+
+/* Both end with a NULL name. The rows of a job stand at the top level, too (but for `plugin`): there they set
+ * settings.defaults, which every job starts from. */
+extern const struct setting_row settings_rows[], settings_job_rows[];
+enum { SETTINGS_ROWS_MAX = 64 };    /* in both tables together */
+
+/* The row named `name` ('-' is as good as '_'); `job`: one of a job's own, else any that may stand at the top level. NULL: none. */
+const struct setting_row *settings_row(const char *name, bool job);
+
+int settings_row_index(const struct setting_row *row);      /* 0 to SETTINGS_ROWS_MAX - 1, in both tables together */
+
+/* Where the row's value is, given the struct settings (job NULL) or the struct job_settings. */
+void *settings_field(const struct setting_row *row, struct settings *s, struct job_settings *job);
+
+/* A known name close to `name`, or NULL. */
+const char *settings_nearest(const char *name, bool job);
+
+/* "a duration such as 250ms, 90s, 15m, 3h, 30d, between 10ms and 1d". */
+const char *settings_expected(const struct setting_row *row, struct arena *a);
+
+/* What stands in a file, a variable or a flag: exactly one of the two. */
+struct setting_value { const struct config_setting_t *node; const char *text; };
+
+/* Reads a value into `field` (and `count` for lists). 0, ERR_SETTINGS when it is not what the row expects, ERR_NOMEM. */
+int settings_read_value(const struct setting_row *row, const struct setting_value *value, void *field, int *count, struct arena *a);
+
+/* The value as it was found, for an error: "\"5x\"", "12", "a group". */
+const char *settings_found(const struct setting_row *row, const struct setting_value *value, struct arena *a);
+
+/* The value of `field` in libconfig syntax. False when it is not set. */
+bool settings_put_value(const struct setting_row *row, const void *field, int count, bool secrets, FILE *out);
+
+/* A string in quotes, escaped so that libconfig reads it back. */
+void settings_put_string(FILE *out, const char *text);
+
+#endif
