@@ -28,8 +28,9 @@ int err_wrap(struct err *err, int code, const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(whole, sizeof whole, fmt, ap);
     va_end(ap);
-    if (n >= 0 && (size_t)n < sizeof whole)
-        snprintf(whole + n, sizeof whole - (size_t)n, ": %s", err->text);
+    size_t room = n >= 0 && (size_t)n < sizeof whole ? sizeof whole - (size_t)n : 0;
+    if (room)
+        snprintf(whole + n, room, ": %.*s", (int)room, err->text);
     memcpy(err->text, whole, sizeof whole);
     err->code = code;
     return code;

@@ -1,0 +1,78 @@
+/* test_lane.c - what a lane does next, decided from what it sees. */
+#include "../engine/run/engine.h"
+#include "test.h"
+
+static enum lane_action decide(struct lane_view v)
+{
+    return lane_decide(&v);
+}
+
+static void a_renewal_that_is_due_comes_before_everything(void)
+{
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .renew_due = true, .settle_due = true, .can_read = true, .hungry = true }), LANE_RENEW);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .renew_due = true, .stopping = true, .has_pages = true }), LANE_RENEW);
+}
+
+static void hungry_workers_are_fed_before_answers_are_written(void)
+{
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .can_read = true, .hungry = true, .settle_due = true }), LANE_READ);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .can_read = true, .settle_due = true }), LANE_SETTLE);
+}
+
+static void a_page_is_read_ahead_while_workers_are_busy(void)
+{
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .can_read = true, .has_pages = true }), LANE_READ);
+}
+
+static void a_bucket_is_finished_before_another_slot_is_opened(void)
+{
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .can_finish = true, .can_open = true }), LANE_FINISH);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .can_open = true, .has_errand = true }), LANE_OPEN);
+}
+
+static void errands_wait_until_no_lease_is_held(void)
+{
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_errand = true, .has_runs = true, .has_pages = true }), LANE_WAIT);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_errand = true }), LANE_ERRAND);
+}
+
+static void a_stop_settles_what_is_answered_then_gives_leases_back(void)
+{
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true, .has_runs = true, .has_pages = true, .settle_due = true }), LANE_SETTLE);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true, .has_runs = true, .has_pages = true }), LANE_WAIT);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true, .has_runs = true }), LANE_RELEASE);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true }), LANE_WAIT);
+}
+
+/* Every combination of what a lane can see: a stop takes nothing new, and no decision lacks what it acts on. */
+static void no_combination_leads_to_an_action_without_its_ground(void)
+{
+    for (unsigned bits = 0; bits < 1u << 10; bits++) {
+        struct lane_view v = {
+            .stopping = bits & 1, .hungry = bits & 2, .renew_due = bits & 4, .settle_due = bits & 8, .can_read = bits & 16,
+            .can_finish = bits & 32, .can_open = bits & 64, .has_errand = bits & 128, .has_runs = bits & 256, .has_pages = bits & 512,
+        };
+        enum lane_action a = lane_decide(&v);
+        bool ground[] = {
+            [LANE_WAIT] = true, [LANE_OPEN] = v.can_open, [LANE_RENEW] = v.has_runs, [LANE_READ] = v.can_read, [LANE_SETTLE] = v.settle_due,
+            [LANE_FINISH] = v.can_finish, [LANE_RELEASE] = v.has_runs && !v.has_pages && v.stopping, [LANE_ERRAND] = v.has_errand,
+        };
+        CU_ASSERT(ground[a]);
+        if (v.stopping)
+            CU_ASSERT(a != LANE_OPEN && a != LANE_READ && a != LANE_ERRAND && a != LANE_FINISH);
+        if (v.settle_due && !v.hungry)
+            CU_ASSERT(a != LANE_WAIT);
+    }
+}
+
+static const struct test tests[] = {
+    TEST(a_renewal_that_is_due_comes_before_everything),
+    TEST(hungry_workers_are_fed_before_answers_are_written),
+    TEST(a_page_is_read_ahead_while_workers_are_busy),
+    TEST(a_bucket_is_finished_before_another_slot_is_opened),
+    TEST(errands_wait_until_no_lease_is_held),
+    TEST(a_stop_settles_what_is_answered_then_gives_leases_back),
+    TEST(no_combination_leads_to_an_action_without_its_ground),
+    { 0 }
+};
+const struct suite suite_lane = { "lane", NULL, NULL, tests };

@@ -1,0 +1,138 @@
+/* test_page.c - checks on their way through a page: counts always add up, jobs stay side by side. */
+#include "../engine/run/page.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int job_of(void *ctx, const char *name)
+{
+    (void)ctx;
+    return name[0] == '?' ? -1 : name[0] - 'a';
+}
+
+static void free_checks(void *impl)
+{
+    free(impl);
+}
+
+/* One check a letter: its job. */
+static struct page *page_of(const char *jobs)
+{
+    static const char *const names[] = { "a", "b", "c" };
+    int n = (int)strlen(jobs);
+    struct check *checks = calloc((size_t)n + 1, sizeof *checks);
+    for (int i = 0; i < n; i++)
+        checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_key = "1", .job_exec = jobs[i] == '?' ? "?" : names[jobs[i] - 'a'] };
+    struct store_page rows = { .checks = checks, .n = n, .impl = checks, .free_impl = free_checks };
+    return page_new(&rows, job_of, NULL, 1000);
+}
+
+static void give_next(struct page *p, const char *expected)
+{
+    for (; *expected; expected++) {
+        int i = page_next(p);
+        CU_ASSERT_FATAL(i >= 0);
+        CU_ASSERT_EQUAL(p->rows.checks[i].job_exec[0], *expected);
+        page_give(p, i);
+    }
+}
+
+static void checks_of_one_job_are_given_side_by_side(void)
+{
+    struct page *p = page_of("abcabca");
+    give_next(p, "aaabbcc");
+    CU_ASSERT_EQUAL(page_next(p), -1);
+    CU_ASSERT_EQUAL(p->counts[CHECK_GIVEN], 7);
+    page_free(p);
+}
+
+static void within_a_job_the_order_of_the_read_is_kept(void)
+{
+    struct page *p = page_of("baba");
+    int order[] = { 1, 3, 0, 2 };
+    for (int i = 0; i < 4; i++) {
+        int got = page_next(p);
+        CU_ASSERT_EQUAL(got, order[i]);
+        page_give(p, got);
+    }
+    page_free(p);
+}
+
+static void a_returned_check_is_given_again_and_only_once(void)
+{
+    struct page *p = page_of("aaa");
+    give_next(p, "aaa");
+    page_return(p, 1);
+    CU_ASSERT_EQUAL(page_waiting(p), 1);
+    CU_ASSERT_EQUAL(page_next(p), 1);
+    page_give(p, 1);
+    CU_ASSERT_EQUAL(page_next(p), -1);
+    CU_ASSERT_EQUAL(p->counts[CHECK_GIVEN], 3);
+    page_free(p);
+}
+
+static void a_returned_check_that_was_answered_meanwhile_is_not_given(void)
+{
+    struct page *p = page_of("aa");
+    give_next(p, "aa");
+    page_return(p, 0);
+    page_answer(p, 0, 5);
+    CU_ASSERT_EQUAL(page_next(p), -1);
+    page_free(p);
+}
+
+static void a_check_decided_without_a_worker_is_passed_over(void)
+{
+    struct page *p = page_of("aaa");
+    page_answer(p, 0, 5);
+    page_over(p, 1);
+    CU_ASSERT_EQUAL(page_next(p), 2);
+    CU_ASSERT_EQUAL(p->answered_us, 5);
+    page_free(p);
+}
+
+static void a_page_is_over_when_every_check_is(void)
+{
+    struct page *p = page_of("a?");
+    page_over(p, 1);
+    CU_ASSERT_FALSE(page_is_over(p));
+    give_next(p, "a");
+    page_answer(p, 0, 1);
+    page_settling(p, 0);
+    page_unsettled(p, 0);
+    CU_ASSERT_EQUAL(p->counts[CHECK_ANSWERED], 1);
+    page_settling(p, 0);
+    page_over(p, 0);
+    CU_ASSERT_TRUE(page_is_over(p));
+    page_free(p);
+}
+
+static void nothing_of_a_dropped_page_waits(void)
+{
+    struct page *p = page_of("aaa");
+    p->dropped = true;
+    CU_ASSERT_EQUAL(page_waiting(p), 0);
+    page_free(p);
+}
+
+static void an_empty_page_is_over_at_once(void)
+{
+    struct page *p = page_of("");
+    CU_ASSERT_EQUAL(page_next(p), -1);
+    CU_ASSERT_TRUE(page_is_over(p));
+    page_free(p);
+}
+
+static const struct test tests[] = {
+    TEST(checks_of_one_job_are_given_side_by_side),
+    TEST(within_a_job_the_order_of_the_read_is_kept),
+    TEST(a_returned_check_is_given_again_and_only_once),
+    TEST(a_returned_check_that_was_answered_meanwhile_is_not_given),
+    TEST(a_check_decided_without_a_worker_is_passed_over),
+    TEST(a_page_is_over_when_every_check_is),
+    TEST(nothing_of_a_dropped_page_waits),
+    TEST(an_empty_page_is_over_at_once),
+    { 0 }
+};
+const struct suite suite_page = { "page", NULL, NULL, tests };
