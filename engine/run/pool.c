@@ -100,6 +100,12 @@ int pool_new(const struct pool_options *options, struct pool **out, struct err *
     pool->size = options->settings->workers_max > pool->usual ? options->settings->workers_max : pool->usual;
     if (pool->size > WORKERS_LIMIT)
         pool->size = WORKERS_LIMIT;
+    /* A worker has one business connection, so this many workers is how their number is capped. */
+    int connections = options->settings->business_connections;
+    if (connections && pool->size > connections)
+        pool->size = connections;
+    if (pool->usual > pool->size)
+        pool->usual = pool->size;
     pool->random = (uint64_t)getpid() << 32 ^ (uint64_t)now_us(pool);
     pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
     int rc = pool->workers ? print_settings(pool, err) : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
