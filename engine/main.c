@@ -11,6 +11,9 @@
 #include "cmd/app.h"
 #include "cmd/help.h"
 #include "cmd/option.h"
+#include "run/worker.h"
+
+#define WORKER_SOCK 3              /* where the engine puts our end of the socketpair */
 
 struct launch {                     /* the command line, taken apart */
     struct app app;
@@ -163,6 +166,8 @@ static void locale_init(void)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "worker"))     /* an engine started us */
+        return worker_main(WORKER_SOCK);
     signal(SIGPIPE, SIG_IGN);           /* a closed pipe or connection is a failed write, not the end of an engine */
     locale_init();
     struct launch l = {
