@@ -527,8 +527,10 @@ int slab_add_effect(struct slab *s, int index, const struct effect *e)
         bytes += strings[i] ? r.len[i] : 0;
     }
     bytes = (bytes + 7) & ~(size_t)7;
-    if (chain->n >= SLAB_EFFECTS_MAX || chain->bytes + bytes > SLAB_ANSWER_BYTES || s->out_used + bytes > SLAB_OUT_BYTES)
-        return -1;
+    if (chain->n >= SLAB_EFFECTS_MAX || chain->bytes + bytes > SLAB_ANSWER_BYTES)
+        return SLAB_TOO_MUCH;
+    if (s->out_used + bytes > SLAB_OUT_BYTES)
+        return SLAB_CROWDED;
     char *to = s->shared->out + s->out_used;
     memcpy(to, &r, sizeof r);
     to += sizeof r;
@@ -539,6 +541,11 @@ int slab_add_effect(struct slab *s, int index, const struct effect *e)
     chain->bytes += (uint32_t)bytes;
     s->out_used += (uint32_t)bytes;
     return 0;
+}
+
+void slab_drop_effects(struct slab *s, int index)
+{
+    s->chains[index] = (struct chain){ 0 };
 }
 
 /* Puts an answer's text into the out heap, cut to what may be and to what fits. Returns its length. */

@@ -90,9 +90,11 @@ enum slab_claim { SLAB_CLAIMED, SLAB_EMPTY, SLAB_UNTRUSTED };
 /* Claims up to `most` checks that follow each other and share job and single (single: one). `boot_us` is the time now. */
 enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from, int *n);
 
-/* Room for answer `index`'s effects and text comes from the slab's out heap: returns -1 when it is full, or when the answer
- * has SLAB_EFFECTS_MAX or SLAB_ANSWER_BYTES of them. The caller has checked the effect (effect_check). */
+/* Room for answer `index`'s effects and text comes from the slab's out heap. Returns 0, SLAB_CROWDED when that is full, or
+ * SLAB_TOO_MUCH when this answer has SLAB_EFFECTS_MAX or SLAB_ANSWER_BYTES of them. The caller has checked the effect. */
+enum { SLAB_CROWDED = -1, SLAB_TOO_MUCH = -2 };
 int slab_add_effect(struct slab *s, int index, const struct effect *effect);
+void slab_drop_effects(struct slab *s, int index);     /* the answer will declare none */
 /* What is wrong with an effect, as words in the arena, or NULL. What slab_take_answer asks too. */
 const char *effect_check(const struct effect *effect, struct arena *a);
 /* Publishes. text may be NULL; it is cut at SLAB_TEXT_MAX on a character boundary. */

@@ -119,7 +119,8 @@ struct prescient_host {
     const char *(*idempotency_key)(const struct prescient_host *host, const struct prescient_check *check);
 
     /* Effects. Each belongs to the answer it is declared with and is written in the same transaction as that answer;
-     * nothing of it happens when the answer is not settled. `json` is JSON text, or NULL for none.
+     * nothing of it happens when the answer is not settled. `json` is JSON text of at most 64 KiB, or NULL for none. One that is
+     * refused (-1: bad JSON, a name that is empty or longer than 1 KiB, more than 64 effects) turns an answer that is not FAIL into FAIL.
      * enqueue: conflict is "keep", "earlier" or "replace"; resolve: job NULL means every job of that row. */
     int (*emit)(const struct prescient_host *host, struct prescient_answer *answer, const char *event, const char *json);
     int (*enqueue)(const struct prescient_host *host, struct prescient_answer *answer, const char *entity_name,
@@ -191,6 +192,37 @@ prescient_fail(struct prescient_answer *answer, const char *fmt, ...)
     if (answer->text && answer->text_size)
         vsnprintf(answer->text, answer->text_size, fmt, ap);
     va_end(ap);
+}
+
+/* Writes `text` as a JSON string with its quotes. Returns its length, or -1 when `size` bytes do not hold it and the NUL. */
+static inline int prescient_json_string(char *out, size_t size, const char *text)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t n = 0;
+    if (size < 3)
+        return -1;
+    out[n++] = '"';
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (n + 8 > size)               /* the longest escape, the quote and the NUL */
+            return -1;
+        if (c == '"' || c == '\\') {
+            out[n++] = '\\';
+            out[n++] = (char)c;
+        } else if (c < 0x20) {
+            out[n++] = '\\';
+            out[n++] = 'u';
+            out[n++] = '0';
+            out[n++] = '0';
+            out[n++] = hex[c >> 4];
+            out[n++] = hex[c & 15];
+        } else {
+            out[n++] = (char)c;
+        }
+    }
+    out[n++] = '"';
+    out[n] = '\0';
+    return (int)n;
 }
 
 #ifdef __cplusplus

@@ -1,0 +1,300 @@
+/* business_pg.c - the business database in PostgreSQL.
+ * A query goes out as one message: its limits (read-only, statement_timeout), then the query itself, in one implicit
+ * transaction that ends with the Sync. No session is left changed, so this works through PgBouncer in transaction mode, and a
+ * killed worker leaves no query behind that runs longer than its check would have. */
+#include "business.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHED = 64, NAME_SIZE = 32, GRACE_MS = 1000 };
+
+static const char limits_sql[] =
+    "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1, true)";
+
+struct prepared { char *sql; bool known; };     /* known: the server has it under the name of its place */
+
+struct message { int replies, preparing[4]; };  /* what was sent: the results to come, and which place a reply prepares, or -1 */
+
+struct pg_business {
+    struct business base;
+    char *url;
+    bool unprepared;
+    int64_t connect_timeout_us;
+    PGconn *conn;
+    PGresult *result;                   /* what `rows` points into */
+    struct prepared cache[CACHED];
+};
+
+static bool pg_claims(const char *url)
+{
+    return !strncmp(url, "postgresql://", 13) || !strncmp(url, "postgres://", 11) || strchr(url, '=');
+}
+
+static int pg_open_business(const struct business_options *o, struct business **out, struct err *err)
+{
+    struct pg_business *b = calloc(1, sizeof *b);
+    char *url = strdup(o->url);
+    if (!b || !url) {
+        free(b);
+        free(url);
+        return err_set(err, ERR_NOMEM, "business database: out of memory");
+    }
+    b->url = url;
+    b->unprepared = o->unprepared;
+    b->connect_timeout_us = o->connect_timeout_us;
+    *out = &b->base;
+    return 0;
+}
+
+static void forget_prepared(struct pg_business *b)
+{
+    for (int i = 0; i < CACHED; i++) {
+        free(b->cache[i].sql);
+        b->cache[i] = (struct prepared){ 0 };
+    }
+}
+
+static void disconnect(struct pg_business *b)
+{
+    forget_prepared(b);
+    PQfinish(b->conn);
+    b->conn = NULL;
+}
+
+static void pg_close_business(struct business *base)
+{
+    struct pg_business *b = (struct pg_business *)base;
+    PQclear(b->result);
+    disconnect(b);
+    free(b->url);
+    free(b);
+}
+
+/* libpq's words, on one line. */
+static int say_lost(struct pg_business *b, const char *doing, struct err *err)
+{
+    const char *words = b->conn ? PQerrorMessage(b->conn) : "out of memory";
+    char line[1024];
+    snprintf(line, sizeof line, "%s", *words ? words : "the connection was lost");
+    for (char *p = line; *p; p++)
+        if (*p == '\n')
+            *p = p[1] ? ' ' : '\0';
+    return err_set(err, ERR_LOST, "business database: %s: %s", doing, line);
+}
+
+/* Waits for the socket until the deadline and `grace_ms`. */
+static bool wait_for(struct pg_business *b, short events, int64_t deadline_us, int grace_ms)
+{
+    for (;;) {
+        int left = business_left_ms(deadline_us + grace_ms * 1000LL);
+        struct pollfd p = { .fd = PQsocket(b->conn), .events = events };
+        int n = left > 0 ? poll(&p, 1, left) : 0;
+        if (n >= 0 || errno != EINTR)
+            return n > 0;
+    }
+}
+
+static void drop_notice(void *ctx, const char *message)
+{
+    (void)ctx;
+    (void)message;
+}
+
+static int connect_server(struct pg_business *b, int64_t deadline_us, struct err *err)
+{
+    /* What stands before dbname is a default that the URL may override, what stands behind it is not. */
+    static const char *const names[] = { "application_name", "keepalives_idle", "keepalives_interval", "keepalives_count",
+                                         "tcp_user_timeout", "dbname", "client_encoding", NULL };
+    const char *const values[] = { "prescient worker", "30", "10", "3", "30000", b->url, "UTF8", NULL };
+    int64_t until_us = b->connect_timeout_us ? business_now_us() + b->connect_timeout_us : deadline_us;
+    if (until_us > deadline_us)
+        until_us = deadline_us;
+    b->conn = PQconnectStartParams(names, values, 1);
+    if (!b->conn || PQstatus(b->conn) == CONNECTION_BAD)
+        return say_lost(b, "connect", err);
+    PQsetNoticeProcessor(b->conn, drop_notice, NULL);
+    for (PostgresPollingStatusType next = PGRES_POLLING_WRITING; next != PGRES_POLLING_OK; next = PQconnectPoll(b->conn)) {
+        if (next == PGRES_POLLING_FAILED)
+            return say_lost(b, "connect", err);
+        if (!wait_for(b, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until_us, 0))
+            return err_set(err, ERR_LOST, "business database: connect: no answer in time");
+    }
+    return PQenterPipelineMode(b->conn) ? 0 : say_lost(b, "pipeline mode", err);
+}
+
+/* The place of this text among the prepared ones, or -1: unprepared, or no room. */
+static int place_of(struct pg_business *b, const char *sql)
+{
+    if (b->unprepared)
+        return -1;
+    for (int i = 0; i < CACHED; i++) {
+        if (b->cache[i].sql && !strcmp(b->cache[i].sql, sql))
+            return i;
+        if (!b->cache[i].sql) {
+            b->cache[i].sql = strdup(sql);
+            return b->cache[i].sql ? i : -1;
+        }
+    }
+    return -1;
+}
+
+static void expect_reply(struct message *m, int preparing)
+{
+    m->preparing[m->replies++] = preparing;
+}
+
+/* One statement of the message, prepared first where its place is not known yet. */
+static bool send_statement(struct pg_business *b, int place, const char *sql, const struct prescient_value *params, int n, struct message *m)
+{
+    const char **values = arena_alloc(b->base.arena, ((size_t)n + 1) * sizeof *values);
+    if (!values)
+        return false;
+    for (int i = 0; i < n; i++)
+        values[i] = params[i].text;
+    if (place < 0) {
+        expect_reply(m, -1);
+        return PQsendQueryParams(b->conn, sql, n, NULL, values, NULL, NULL, 0);
+    }
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "prescient_%d", place);
+    if (!b->cache[place].known) {
+        if (!PQsendPrepare(b->conn, name, sql, 0, NULL))
+            return false;
+        expect_reply(m, place);
+    }
+    expect_reply(m, -1);
+    return PQsendQueryPrepared(b->conn, name, n, values, NULL, NULL, 0);
+}
+
+/* The next result, waited for; NULL with *lost when it does not come. */
+static PGresult *next_result(struct pg_business *b, int64_t deadline_us, bool *lost)
+{
+    while (PQisBusy(b->conn)) {
+        if (!wait_for(b, POLLIN, deadline_us, GRACE_MS) || !PQconsumeInput(b->conn)) {
+            *lost = true;
+            return NULL;
+        }
+    }
+    return PQgetResult(b->conn);
+}
+
+static int say_refused(const PGresult *r, struct err *err)
+{
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE), *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    state = state ? state : "";
+    int code = !strcmp(state, "57014") ? ERR_BUSY :
+               !strncmp(state, "08", 2) || !strncmp(state, "57P", 3) || !*state ? ERR_LOST : ERR_GENERAL;
+    err_set(err, code, "business database: %s%s%s", words ? words : PQresultErrorMessage(r), *state ? ", SQLSTATE " : "", state);
+    snprintf(err->sqlstate, sizeof err->sqlstate, "%s", state);
+    return code;
+}
+
+/* Reads all replies up to the Sync. The last but the Sync is the query's own; it becomes b->result. The first refusal
+ * counts, what follows it only says that it was skipped. */
+static int read_replies(struct pg_business *b, const struct message *m, int64_t deadline_us, struct err *err)
+{
+    int rc = 0, reply = 0;
+    for (;;) {
+        bool lost = false;
+        PGresult *r = next_result(b, deadline_us, &lost);
+        if (lost || PQstatus(b->conn) == CONNECTION_BAD) {
+            PQclear(r);
+            return business_left_ms(deadline_us) ? say_lost(b, "query", err) : err_set(err, ERR_BUSY, "business database: query: out of time");
+        }
+        if (!r) {                       /* the end of one reply */
+            if (++reply > m->replies)
+                return say_lost(b, "query: an answer too many", err);
+            continue;
+        }
+        ExecStatusType status = PQresultStatus(r);
+        if (status == PGRES_PIPELINE_SYNC) {
+            PQclear(r);
+            return rc;
+        }
+        if (!rc && status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+            rc = say_refused(r, err);
+        if (status == PGRES_COMMAND_OK && reply < m->replies && m->preparing[reply] >= 0)
+            b->cache[m->preparing[reply]].known = true;
+        if (!rc && reply == m->replies - 1)
+            b->result = r;
+        else
+            PQclear(r);
+    }
+}
+
+static int ask(struct pg_business *b, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
+{
+    char ms[16];
+    int left = business_left_ms(deadline_us);
+    snprintf(ms, sizeof ms, "%d", left > 0 ? left : 1);         /* 0 would be no limit */
+    struct prescient_value limit = { ms, strlen(ms) };
+    int limits = place_of(b, limits_sql), place = place_of(b, sql);
+    struct message m = { 0 };
+    if (!send_statement(b, limits, limits_sql, &limit, 1, &m) || !send_statement(b, place, sql, params, n, &m) || !PQpipelineSync(b->conn))
+        return say_lost(b, "send", err);
+    return read_replies(b, &m, deadline_us, err);
+}
+
+static int take_rows(struct pg_business *b, struct err *err)
+{
+    struct arena *a = b->base.arena;
+    int rows = PQntuples(b->result), columns = PQnfields(b->result);
+    const char **names = arena_alloc(a, ((size_t)columns + 1) * sizeof *names);
+    struct prescient_value *values = arena_alloc(a, ((size_t)rows * (size_t)columns + 1) * sizeof *values);
+    if (!names || !values)
+        return err_set(err, ERR_NOMEM, "business database: out of memory for %d rows", rows);
+    for (int c = 0; c < columns; c++)
+        names[c] = PQfname(b->result, c);
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < columns; c++)
+            if (PQgetisnull(b->result, r, c))
+                values[(size_t)r * (size_t)columns + (size_t)c] = (struct prescient_value){ NULL, 0 };
+            else
+                values[(size_t)r * (size_t)columns + (size_t)c] =
+                    (struct prescient_value){ PQgetvalue(b->result, r, c), (size_t)PQgetlength(b->result, r, c) };
+    b->base.rows = (struct prescient_rows){ .size = sizeof b->base.rows, .rows = rows, .columns = columns, .names = names, .values = values };
+    return 0;
+}
+
+/* Whether a second try on a new connection can help: it went away, or it does not know our prepared statements any more
+ * (a pooler gave us another server), or a table changed under one. */
+static bool is_worth_another(const struct err *err)
+{
+    return err->code == ERR_LOST || !strcmp(err->sqlstate, "26000") || !strcmp(err->sqlstate, "0A000") || !strcmp(err->sqlstate, "42P05");
+}
+
+static int pg_query(struct business *base, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
+{
+    struct pg_business *b = (struct pg_business *)base;
+    struct err why = { 0 };
+    int rc = ERR_LOST;
+    PQclear(b->result);
+    b->result = NULL;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        bool fresh = !b->conn;
+        rc = fresh ? connect_server(b, deadline_us, &why) : 0;
+        if (!rc)
+            rc = ask(b, sql, params, n, deadline_us, &why);
+        if (!rc)
+            rc = take_rows(b, &why);
+        if (!rc)
+            return 0;
+        bool again = !fresh && is_worth_another(&why) && business_left_ms(deadline_us);
+        if (rc == ERR_LOST || again || PQstatus(b->conn) == CONNECTION_BAD || PQtransactionStatus(b->conn) != PQTRANS_IDLE)
+            disconnect(b);
+        if (!again)
+            break;
+    }
+    if (err)
+        *err = why;
+    return rc;
+}
+
+const struct business_ops business_pg_ops = {
+    .dialect = "postgresql", .claims = pg_claims, .open = pg_open_business, .close = pg_close_business, .query = pg_query,
+};

@@ -1,0 +1,236 @@
+/* business_sqlite.c - the business database in a SQLite file, opened read-only.
+ * A query ends at its deadline: waiting for a lock by the busy timeout, working by the progress handler. */
+#include "business.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHED = 64, STEPS_BETWEEN_LOOKS = 1000 };
+
+struct cached { sqlite3_stmt *stmt; uint64_t used; };
+
+struct sqlite_business {
+    struct business base;
+    char *path;
+    bool unprepared;
+    sqlite3 *db;
+    int64_t deadline_us;
+    struct cached cache[CACHED];
+    uint64_t queries;
+};
+
+static bool sqlite_claims(const char *url)
+{
+    return !strncmp(url, "sqlite:", 7);
+}
+
+/* "sqlite:FILE", and "sqlite://" + path as other programs write it. */
+static const char *file_of(const char *url)
+{
+    const char *file = url + strlen("sqlite:");
+    return !strncmp(file, "//", 2) ? file + 2 : file;
+}
+
+static int sqlite_open_business(const struct business_options *o, struct business **out, struct err *err)
+{
+    if (!*file_of(o->url))
+        return err_set(err, ERR_SETTINGS, "business: 'sqlite:' names no file; expected sqlite:FILE");
+    struct sqlite_business *b = calloc(1, sizeof *b);
+    char *path = strdup(file_of(o->url));
+    if (!b || !path) {
+        free(b);
+        free(path);
+        return err_set(err, ERR_NOMEM, "business database: out of memory");
+    }
+    b->path = path;
+    b->unprepared = o->unprepared;
+    *out = &b->base;
+    return 0;
+}
+
+static void disconnect(struct sqlite_business *b)
+{
+    for (int i = 0; i < CACHED; i++) {
+        sqlite3_finalize(b->cache[i].stmt);
+        b->cache[i] = (struct cached){ 0 };
+    }
+    sqlite3_close(b->db);
+    b->db = NULL;
+}
+
+static void sqlite_close_business(struct business *base)
+{
+    struct sqlite_business *b = (struct sqlite_business *)base;
+    disconnect(b);
+    free(b->path);
+    free(b);
+}
+
+static int failed(struct sqlite_business *b, const char *doing, struct err *err)
+{
+    int code = sqlite3_errcode(b->db) & 0xff;
+    if (code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && business_left_ms(b->deadline_us) == 0))
+        return err_set(err, ERR_BUSY, "business database: %s: out of time", doing);
+    return err_set(err, code == SQLITE_BUSY ? ERR_BUSY : ERR_GENERAL, "business database: %s: %s", doing, sqlite3_errmsg(b->db));
+}
+
+static bool is_damaged(int code)
+{
+    return code == SQLITE_IOERR || code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_CANTOPEN;
+}
+
+static int deadline_passed(void *ctx)
+{
+    const struct sqlite_business *b = ctx;
+    return business_now_us() >= b->deadline_us;
+}
+
+static int connect_file(struct sqlite_business *b, struct err *err)
+{
+    if (b->db)
+        return 0;
+    if (sqlite3_open_v2(b->path, &b->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+        err_set(err, ERR_LOST, "business database: cannot open %s: %s", b->path, b->db ? sqlite3_errmsg(b->db) : "out of memory");
+        disconnect(b);
+        return ERR_LOST;
+    }
+    sqlite3_progress_handler(b->db, STEPS_BETWEEN_LOOKS, deadline_passed, b);
+    return 0;
+}
+
+/* The statement of this text: the cached one, else a new one in the place of the one not used for longest. */
+static int prepare(struct sqlite_business *b, const char *sql, sqlite3_stmt **out, struct err *err)
+{
+    struct cached *oldest = &b->cache[0];
+    for (int i = 0; i < CACHED; i++) {
+        struct cached *c = &b->cache[i];
+        if (c->stmt && !b->unprepared && !strcmp(sqlite3_sql(c->stmt), sql)) {
+            c->used = b->queries;
+            *out = c->stmt;
+            return 0;
+        }
+        if (c->used < oldest->used)
+            oldest = c;
+    }
+    sqlite3_stmt *stmt = NULL;
+    const char *tail = NULL;
+    if (sqlite3_prepare_v3(b->db, sql, -1, b->unprepared ? 0 : SQLITE_PREPARE_PERSISTENT, &stmt, &tail) != SQLITE_OK)
+        return failed(b, "prepare", err);
+    if (!stmt)
+        return err_set(err, ERR_GENERAL, "business database: the query is empty");
+    if (tail[strspn(tail, " \t\r\n;")] || !sqlite3_stmt_readonly(stmt)) {
+        sqlite3_finalize(stmt);
+        return err_set(err, ERR_GENERAL, "business database: expected one statement that only reads");
+    }
+    sqlite3_finalize(oldest->stmt);
+    *oldest = (struct cached){ stmt, b->queries };
+    *out = stmt;
+    return 0;
+}
+
+/* $2 and ?2 are parameter 2; SQLite itself would take $2 for a name and count names as they come. */
+static int parameter_number(sqlite3_stmt *stmt, int i)
+{
+    const char *name = sqlite3_bind_parameter_name(stmt, i);
+    if (!name)
+        return i;
+    char *end;
+    long number = strtol(name + 1, &end, 10);
+    return *end || end == name + 1 || number < 1 || number > 32766 ? 0 : (int)number;
+}
+
+static int bind_all(struct sqlite_business *b, sqlite3_stmt *stmt, const struct prescient_value *params, int n, struct err *err)
+{
+    int places = sqlite3_bind_parameter_count(stmt);
+    for (int i = 1; i <= places; i++) {
+        int number = parameter_number(stmt, i);
+        if (number < 1 || number > n)
+            return err_set(err, ERR_GENERAL, "business database: the query has a parameter %s, expected $1 to $%d",
+                           sqlite3_bind_parameter_name(stmt, i) ? sqlite3_bind_parameter_name(stmt, i) : "?", n);
+        const struct prescient_value *p = &params[number - 1];
+        int rc = p->text ? sqlite3_bind_text64(stmt, i, p->text, p->len, SQLITE_STATIC, SQLITE_UTF8) : sqlite3_bind_null(stmt, i);
+        if (rc != SQLITE_OK)
+            return failed(b, "bind", err);
+    }
+    return 0;
+}
+
+static bool take_row(struct arena *a, sqlite3_stmt *stmt, struct prescient_value *row, int columns)
+{
+    for (int c = 0; c < columns; c++) {
+        row[c] = (struct prescient_value){ NULL, 0 };
+        if (sqlite3_column_type(stmt, c) == SQLITE_NULL)
+            continue;
+        const char *text = (const char *)sqlite3_column_text(stmt, c);
+        size_t len = (size_t)sqlite3_column_bytes(stmt, c);
+        row[c].text = text ? arena_strndup(a, text, len) : NULL;
+        row[c].len = len;
+        if (!row[c].text)
+            return false;
+    }
+    return true;
+}
+
+/* Room for one row more; doubles by copying, as an arena cannot grow what it gave. */
+static struct prescient_value *grow(struct arena *a, struct prescient_value *values, int rows, int columns, int *room)
+{
+    if (rows < *room)
+        return values;
+    int more = *room ? *room * 2 : 16;
+    struct prescient_value *bigger = arena_alloc(a, (size_t)more * (size_t)columns * sizeof *bigger);
+    if (bigger && rows)
+        memcpy(bigger, values, (size_t)rows * (size_t)columns * sizeof *bigger);
+    *room = more;
+    return bigger;
+}
+
+static int read_rows(struct sqlite_business *b, sqlite3_stmt *stmt, struct err *err)
+{
+    struct arena *a = b->base.arena;
+    struct prescient_rows *out = &b->base.rows;
+    int columns = sqlite3_column_count(stmt), rows = 0, room = 0, rc;
+    struct prescient_value *values = NULL;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        values = grow(a, values, rows, columns, &room);
+        if (!values || !take_row(a, stmt, values + (size_t)rows * (size_t)columns, columns))
+            return err_set(err, ERR_NOMEM, "business database: out of memory after %d rows", rows);
+        rows++;
+    }
+    if (rc != SQLITE_DONE)
+        return failed(b, "query", err);
+    const char **names = arena_alloc(a, ((size_t)columns + 1) * sizeof *names);
+    for (int c = 0; names && c < columns; c++)
+        names[c] = arena_strdup(a, sqlite3_column_name(stmt, c));
+    if (!names)
+        return err_set(err, ERR_NOMEM, "business database: out of memory");
+    *out = (struct prescient_rows){ .size = sizeof *out, .rows = rows, .columns = columns, .names = names, .values = values };
+    return 0;
+}
+
+static int sqlite_query(struct business *base, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
+{
+    struct sqlite_business *b = (struct sqlite_business *)base;
+    sqlite3_stmt *stmt = NULL;
+    b->deadline_us = deadline_us;
+    b->queries++;
+    int rc = connect_file(b, err);
+    if (!rc) {
+        sqlite3_busy_timeout(b->db, business_left_ms(deadline_us));
+        rc = prepare(b, sql, &stmt, err);
+    }
+    if (rc)
+        return rc;
+    rc = bind_all(b, stmt, params, n, err);
+    if (!rc)
+        rc = read_rows(b, stmt, err);
+    sqlite3_reset(stmt);                /* or its read lock would stay */
+    sqlite3_clear_bindings(stmt);
+    if (rc && is_damaged(sqlite3_errcode(b->db) & 0xff))
+        disconnect(b);                  /* the file may have been replaced: the next query opens it anew */
+    return rc;
+}
+
+const struct business_ops business_sqlite_ops = {
+    .dialect = "sqlite", .claims = sqlite_claims, .open = sqlite_open_business, .close = sqlite_close_business, .query = sqlite_query,
+};

@@ -1,0 +1,443 @@
+/* worker.c - the process that runs jobs: takes its settings over the socket, loads plug-ins, works slabs.
+ * Per check there is no message, no allocation, and two looks at the clock. */
+#include "worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../include/prescient/job.h"
+#include "../base/clock.h"
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../base/utf8.h"
+#include "business.h"
+#include "confine.h"
+#include "host.h"
+#include "plugin.h"
+#include "slab.h"
+#include "wire.h"
+
+enum {
+    EXIT_OK = 0, EXIT_ALONE = 1, EXIT_UNUSABLE = 78,
+    SETTINGS_MAX = 16 << 20,            /* bytes of settings text */
+    TEXT_ROOM = SLAB_TEXT_MAX + 1,      /* what one check may write; in a batch, where there are many, less */
+    BATCH_TEXT_ROOM = 1024,
+};
+
+struct job {
+    const struct job_settings *settings;
+    struct plugin plugin;
+    struct host *host;
+    void *state;
+    int most;                           /* checks in one call; 1: never job_exec_many */
+    bool is_usable;
+    char why_not[512];
+};
+
+struct batch {                          /* room for one call of job_exec_many; element 0 serves job_exec */
+    struct slab_check *seen;
+    struct prescient_check *checks;
+    struct prescient_answer *answers;
+    struct host_answer *host;
+    char *texts;
+    int room;
+};
+
+struct worker {
+    int sock;
+    struct slab *slab;
+    struct settings settings;
+    bool has_settings;
+    char *text;                         /* of the settings, as it comes in parts */
+    size_t text_len;
+    struct host_services services;
+    struct job *jobs;
+    struct batch batch;
+    enum log_level least;
+    int64_t wall_ahead_us;              /* wall clock minus CLOCK_BOOTTIME, taken once a slab */
+    uint32_t generation;
+    bool is_waiting;                    /* for CONTINUE */
+    bool is_cut_off;                    /* a message could not be sent: the socket is gone */
+};
+
+static int64_t boot_us(void)
+{
+    return clock_boot_us(&clock_system);
+}
+
+/* ---- what goes to the engine ---- */
+
+static void say(struct worker *w, enum wire_kind kind, const void *body, size_t len)
+{
+    if (wire_send(w->sock, kind, body, len, -1, NULL))
+        w->is_cut_off = true;
+}
+
+static void say_log(void *ctx, int level, const char *text)
+{
+    struct worker *w = ctx;
+    level = level < LOG_LEVEL_DEBUG ? LOG_LEVEL_DEBUG : level > LOG_LEVEL_ERROR ? LOG_LEVEL_ERROR : level;
+    if ((enum log_level)level < w->least)
+        return;
+    char body[4096];
+    size_t len = utf8_cut(text, strlen(text), sizeof body - 1);
+    body[0] = (char)level;
+    memcpy(body + 1, text, len);
+    say(w, WIRE_LOG, body, len + 1);
+}
+
+/* ---- setting up ---- */
+
+static int add_settings(struct worker *w, const char *body, size_t len, struct err *err)
+{
+    if (w->text_len + len > SETTINGS_MAX)
+        return err_set(err, ERR_SETTINGS, "worker: more than %d bytes of settings", SETTINGS_MAX);
+    char *bigger = realloc(w->text, w->text_len + len + 1);
+    if (!bigger)
+        return err_set(err, ERR_NOMEM, "worker: out of memory");
+    memcpy(bigger + w->text_len, body, len);
+    w->text = bigger;
+    w->text_len += len;
+    w->text[w->text_len] = '\0';
+    return 0;
+}
+
+static int attach(struct worker *w, int fd, struct err *err)
+{
+    int rc = w->slab ? err_set(err, ERR_GENERAL, "worker: a second slab") : slab_attach(fd, &w->slab, err);
+    close(fd);
+    return rc;
+}
+
+/* Takes parts of the settings until BEGIN. */
+static int receive_settings(struct worker *w, struct err *err)
+{
+    char body[WIRE_MAX + 1];
+    for (;;) {
+        enum wire_kind kind;
+        int fd = -1, len = wire_receive(w->sock, &kind, body, &fd, err);
+        int rc = len < 0 ? len : 0;
+        if (fd >= 0 && !rc)
+            rc = attach(w, fd, err);
+        if (!rc && kind == WIRE_BEGIN)
+            return w->text && w->slab ? 0 : err_set(err, ERR_GENERAL, "worker: told to begin without settings or slab");
+        if (!rc && kind != WIRE_SETTINGS)
+            rc = err_set(err, ERR_GENERAL, "worker: found message '%c' (%d), expected settings", kind >= ' ' && kind < 127 ? (char)kind : '?', (int)kind);
+        if (!rc)
+            rc = add_settings(w, body, (size_t)len, err);
+        if (rc)
+            return rc;
+    }
+}
+
+static int read_settings(struct worker *w, struct err *err)
+{
+    int rc = settings_parse(&w->settings, w->text, "settings from the engine", err);
+    if (rc)
+        return rc;
+    w->has_settings = true;
+    explicit_bzero(w->text, w->text_len);
+    free(w->text);
+    w->text = NULL;
+    int least = w->settings.log_level ? log_level_named(w->settings.log_level) : LOG_LEVEL_INFO;
+    w->least = least < 0 ? LOG_LEVEL_INFO : (enum log_level)least;
+    if (w->settings.njobs == 0)
+        return err_set(err, ERR_SETTINGS, "no jobs in the settings; expected jobs = { NAME = { plugin = \"FILE\"; }; };");
+    return 0;
+}
+
+static int open_business(struct worker *w, struct err *err)
+{
+    struct business_options o = {
+        .url = w->settings.business ? w->settings.business : w->settings.store, .unprepared = !w->settings.prepared,
+        .connect_timeout_us = w->settings.connect_timeout_us,
+    };
+    return o.url ? business_new(&o, &w->services.business, err) : 0;
+}
+
+/* Jobs bound to the same plug-in share it; each has a state of its own. */
+static int load_plugin(struct worker *w, int index, struct err *err)
+{
+    struct job *job = &w->jobs[index];
+    for (int i = 0; i < index; i++)
+        if (w->jobs[i].plugin.handle && !strcmp(w->jobs[i].settings->plugin, job->settings->plugin)) {
+            job->plugin = w->jobs[i].plugin;
+            return 0;
+        }
+    return plugin_load(w->settings.plugin_dirs, w->settings.nplugin_dirs, job->settings->plugin, &job->plugin, err);
+}
+
+static int open_job(struct worker *w, int index, struct err *err)
+{
+    struct job *job = &w->jobs[index];
+    int rc = load_plugin(w, index, err);
+    if (!rc)
+        rc = host_new(job->settings, &w->services, &job->host, err);
+    if (rc)
+        return rc;
+    char why[512] = "";
+    host_begin(job->host, boot_us() + job->settings->timeout_us);
+    if (job->plugin.api.open && job->plugin.api.open(host_api(job->host), &job->state, why, sizeof why)) {
+        why[sizeof why - 1] = '\0';
+        return err_set(err, ERR_SETTINGS, "%s", *why ? why : "its open() failed without words");
+    }
+    bool many = job->plugin.api.job_exec_many && job->settings->batch > 1;
+    job->most = !many ? 1 : job->settings->batch < SLAB_CHECKS_MAX ? job->settings->batch : SLAB_CHECKS_MAX;
+    job->is_usable = true;
+    return 0;
+}
+
+/* A job that cannot be opened is of no use here; the others are. */
+static int open_jobs(struct worker *w, struct err *err)
+{
+    int usable = 0;
+    w->jobs = calloc((size_t)w->settings.njobs, sizeof *w->jobs);
+    if (!w->jobs)
+        return err_set(err, ERR_NOMEM, "worker: out of memory");
+    for (int i = 0; i < w->settings.njobs; i++) {
+        struct job *job = &w->jobs[i];
+        job->settings = &w->settings.jobs[i];
+        job->most = 1;
+        if (open_job(w, i, err) == 0) {
+            usable++;
+            continue;
+        }
+        err_wrap(err, err->code, "job %s", job->settings->name);
+        snprintf(job->why_not, sizeof job->why_not, "%.*s", (int)utf8_cut(err->text, strlen(err->text), sizeof job->why_not - 1), err->text);
+        say_log(w, LOG_LEVEL_ERROR, err->text);
+    }
+    return usable ? 0 : err_wrap(err, ERR_SETTINGS, "none of %d jobs can be used; the last", w->settings.njobs);
+}
+
+static int make_batch(struct worker *w, struct err *err)
+{
+    struct batch *b = &w->batch;
+    b->room = 1;
+    for (int i = 0; i < w->settings.njobs; i++)
+        b->room = w->jobs[i].most > b->room ? w->jobs[i].most : b->room;
+    size_t n = (size_t)b->room;
+    b->seen = calloc(n, sizeof *b->seen);
+    b->checks = calloc(n, sizeof *b->checks);
+    b->answers = calloc(n, sizeof *b->answers);
+    b->host = calloc(n, sizeof *b->host);
+    b->texts = calloc(n + TEXT_ROOM / BATCH_TEXT_ROOM, BATCH_TEXT_ROOM);
+    if (!b->seen || !b->checks || !b->answers || !b->host || !b->texts)
+        return err_set(err, ERR_NOMEM, "worker: out of memory for batches of %d", b->room);
+    return 0;
+}
+
+static int set_up(struct worker *w, struct err *err)
+{
+    int rc = confine_start(w->sock, err);
+    if (!rc)
+        rc = receive_settings(w, err);
+    if (!rc)
+        rc = read_settings(w, err);
+    if (!rc)
+        rc = confine_limits(&w->settings, w->sock, err);
+    if (!rc)
+        rc = open_business(w, err);
+    w->services.slab = w->slab;
+    w->services.log = say_log;
+    w->services.log_ctx = w;
+    if (!rc)
+        rc = open_jobs(w, err);
+    return rc ? rc : make_batch(w, err);
+}
+
+static void say_ready(struct worker *w)
+{
+    char usable[WIRE_MAX];
+    int n = w->settings.njobs < WIRE_MAX - 1 ? w->settings.njobs : WIRE_MAX - 1;
+    for (int i = 0; i < n; i++)
+        usable[i] = w->jobs[i].is_usable;
+    say(w, WIRE_READY, usable, (size_t)n);
+}
+
+/* ---- running checks ---- */
+
+static void prepare(struct worker *w, int place, int index, size_t text_room)
+{
+    struct batch *b = &w->batch;
+    struct slab_check *c = &b->seen[place];
+    slab_get(w->slab, index, c);
+    b->checks[place] = (struct prescient_check){
+        .size = sizeof b->checks[place], .entity_name = c->entity_name, .entity_key = c->entity_key, .job = c->job_name,
+        .payload = c->payload, .now = c->now, .slot = c->slot, .first_check_at = c->first_check_at,
+        .check_count = c->check_count, .failure_count = c->failure_count, .impl = c,
+    };
+    b->host[place] = (struct host_answer){ .index = index };
+    char *text = b->texts + (size_t)place * text_room;
+    text[0] = '\0';
+    b->answers[place] = (struct prescient_answer){
+        .size = sizeof b->answers[place], .text = text, .text_size = text_room, .impl = &b->host[place],
+    };
+}
+
+/* Makes what a job wrote into text: ends it, drops a character that was cut in two at the end, and puts '?' for bytes that are no UTF-8. */
+static void tidy(char *text, size_t room)
+{
+    text[room - 1] = '\0';
+    size_t len = strlen(text);
+    if (utf8_is_valid(text, len))
+        return;
+    for (size_t back = 1; len == room - 1 && back <= 3 && back <= len; back++)
+        if ((unsigned char)text[len - back] >= 0xc0) {
+            if (!utf8_is_valid(text + len - back, back))
+                text[len -= back] = '\0';
+            break;
+        }
+    for (size_t i = 0; i < len;) {
+        size_t n = 1;
+        while (n <= 4 && i + n <= len && !utf8_is_valid(text + i, n))
+            n++;
+        if (n > 4 || i + n > len) {
+            text[i] = '?';
+            n = 1;
+        }
+        i += n;
+    }
+}
+
+/* What has to be said in the place of what the job said, if anything. */
+static const char *overrule(const struct worker *w, int place, struct prescient_answer *a)
+{
+    const struct host_answer *h = &w->batch.host[place];
+    if (h->is_crowded) {
+        prescient_defer(a, w->batch.seen[place].now);
+        return "put off: the other checks of its batch have taken all room for effects";
+    }
+    if (a->kind != PRESCIENT_NO_ANSWER && (!h->is_refused || a->kind == PRESCIENT_FAIL))
+        return NULL;
+    const char *words = h->is_refused ? h->refusal : "no answer";
+    a->kind = PRESCIENT_FAIL;
+    return words;
+}
+
+static void publish(struct worker *w, int place, size_t text_room, int64_t began_us, int64_t run_us)
+{
+    struct prescient_answer *a = &w->batch.answers[place];
+    int index = w->batch.host[place].index;
+    char *text = w->batch.texts + (size_t)place * text_room;
+    const char *words = overrule(w, place, a);
+    if (words)
+        slab_drop_effects(w->slab, index);      /* it will be run again, and declare them again */
+    else if (*text)
+        tidy(text, text_room);
+    slab_answer(w->slab, index, a->kind, a->at, began_us + w->wall_ahead_us, run_us, words ? words : text);
+}
+
+static void run_one(struct worker *w, struct job *job, int index, int64_t began_us)
+{
+    prepare(w, 0, index, TEXT_ROOM);
+    host_begin(job->host, began_us + job->settings->timeout_us);
+    job->plugin.api.job_exec(job->state, &w->batch.checks[0], &w->batch.answers[0]);
+    publish(w, 0, TEXT_ROOM, began_us, boot_us() - began_us);
+}
+
+static void run_many(struct worker *w, struct job *job, int from, int n, int64_t began_us)
+{
+    for (int i = 0; i < n; i++)
+        prepare(w, i, from + i, BATCH_TEXT_ROOM);
+    host_begin(job->host, began_us + job->settings->batch_timeout_us);
+    job->plugin.api.job_exec_many(job->state, w->batch.checks, n, w->batch.answers);
+    int64_t each_us = (boot_us() - began_us) / n;
+    for (int i = 0; i < n; i++)
+        publish(w, i, BATCH_TEXT_ROOM, began_us, each_us);
+}
+
+static void run_none(struct worker *w, const struct job *job, int index, int64_t began_us)
+{
+    slab_answer(w->slab, index, PRESCIENT_FAIL, 0, began_us + w->wall_ahead_us, 0, job ? job->why_not : "its job is not in the settings");
+}
+
+static struct job *job_at(struct worker *w, int index)
+{
+    return index >= 0 && index < w->settings.njobs ? &w->jobs[index] : NULL;
+}
+
+/* Works the slab until nothing is left to claim, or nothing may be started. */
+static void work(struct worker *w)
+{
+    w->wall_ahead_us = clock_wall_us(&clock_system) - boot_us();
+    for (;;) {
+        int index = -1, from, n;
+        bool single = true;
+        slab_peek(w->slab, &index, &single);
+        struct job *job = job_at(w, index);
+        int64_t began_us = boot_us();
+        enum slab_claim claim = slab_claim(w->slab, job && !single ? job->most : 1, began_us, &from, &n);
+        w->is_waiting = claim == SLAB_UNTRUSTED;
+        if (claim == SLAB_EMPTY)
+            say(w, WIRE_ENDED, &w->generation, sizeof w->generation);
+        if (claim != SLAB_CLAIMED)
+            return;
+        if (!job || !job->is_usable)
+            run_none(w, job, from, began_us);
+        else if (n == 1)
+            run_one(w, job, from, began_us);
+        else
+            run_many(w, job, from, n, began_us);
+    }
+}
+
+/* ---- the loop ---- */
+
+static int serve(struct worker *w)
+{
+    char body[WIRE_MAX + 1];
+    while (!w->is_cut_off) {
+        enum wire_kind kind;
+        int len = wire_receive(w->sock, &kind, body, NULL, NULL);
+        if (len < 0)
+            return EXIT_ALONE;
+        if (kind == WIRE_EXIT)
+            return EXIT_OK;
+        if (kind == WIRE_RUN && len == (int)sizeof w->generation) {
+            memcpy(&w->generation, body, sizeof w->generation);
+            work(w);
+        } else if (kind == WIRE_CONTINUE && w->is_waiting) {
+            work(w);
+        }
+    }
+    return EXIT_ALONE;
+}
+
+static void release(struct worker *w)
+{
+    for (int i = 0; w->jobs && i < w->settings.njobs; i++) {
+        struct job *job = &w->jobs[i];
+        if (job->is_usable && job->plugin.api.close)
+            job->plugin.api.close(job->state);
+        host_free(job->host);
+    }
+    free(w->jobs);
+    business_free(w->services.business);
+    free(w->batch.seen);
+    free(w->batch.checks);
+    free(w->batch.answers);
+    free(w->batch.host);
+    free(w->batch.texts);
+    if (w->has_settings)
+        settings_release(&w->settings);
+    slab_free(w->slab);
+    free(w->text);
+}
+
+int worker_main(int sock)
+{
+    struct worker w = { .sock = sock, .least = LOG_LEVEL_INFO };
+    struct err err = { 0 };
+    int code = EXIT_UNUSABLE;
+    setvbuf(stdout, NULL, _IOLBF, 0);           /* what a job prints is there even when it crashes */
+    if (set_up(&w, &err)) {
+        say(&w, WIRE_FAILED, err.text, strlen(err.text));
+    } else {
+        say_ready(&w);
+        code = serve(&w);
+    }
+    release(&w);
+    return code;
+}

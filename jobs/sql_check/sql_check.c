@@ -1,0 +1,258 @@
+/* sql_check - has it happened? A query of the settings says so; while it has not, an event is emitted at every look.
+ * The query is given the keys as one JSON array and returns those for which the awaited thing HAS happened. */
+#include <prescient/job.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DELAYS_MAX = 64,
+    PAYLOAD_MAX = 48 * 1024,        /* of a check; with the names around it, an event's 64 KiB hold it */
+    EVENT_ROOM = 64 * 1024,
+    NAME_ROOM = 6 * 1024 + 16,      /* a name of 1 KiB as a JSON string */
+    GIVE_UP_AFTER = 3,              /* failing queries in a row: it is the database, not the key */
+};
+
+struct sql_check {
+    const struct prescient_host *host;
+    const char *query, *event;
+    bool wants_now;                 /* the query has a $2 */
+    int64_t delays_s[DELAYS_MAX];   /* counted from first_check_at */
+    int ndelays;
+    int64_t every_s;                /* 0: the list counts */
+    int failures;                   /* in a row */
+    char json[EVENT_ROOM];
+};
+
+/* ---- settings ---- */
+
+static const char *find_query(const struct prescient_host *host)
+{
+    char name[64];
+    snprintf(name, sizeof name, "query_%s", host->dialect(host));
+    const char *query = host->setting(host, name);
+    return query ? query : host->setting(host, "query");
+}
+
+static int read_delays(struct sql_check *job, char *why, size_t why_size)
+{
+    const struct prescient_host *host = job->host;
+    int n = host->setting_count(host, "again");
+    if (n == 0 && !host->setting(host, "again"))
+        n = -1;
+    if (n > DELAYS_MAX) {
+        snprintf(why, why_size, "setting 'again': found %d delays, expected at most %d", n, DELAYS_MAX);
+        return -1;
+    }
+    for (int i = 0; i < (n == 0 ? 1 : n); i++) {        /* a plain value is a list of one */
+        char name[32];
+        snprintf(name, sizeof name, n == 0 ? "again" : "again.%d", i);
+        job->delays_s[i] = host->setting_duration(host, name, -1);
+        if (job->delays_s[i] < 0) {
+            snprintf(why, why_size, "%s", host->error(host));
+            return -1;
+        }
+        job->ndelays = i + 1;
+    }
+    job->every_s = host->setting_duration(host, "again_every", 0);
+    if (job->every_s < 0) {
+        snprintf(why, why_size, "%s", host->error(host));
+        return -1;
+    }
+    if (job->every_s && job->ndelays) {
+        snprintf(why, why_size, "settings 'again' and 'again_every': found both, expected one of them");
+        return -1;
+    }
+    return 0;
+}
+
+static int read_settings(struct sql_check *job, char *why, size_t why_size)
+{
+    const struct prescient_host *host = job->host;
+    if (!*host->dialect(host)) {
+        snprintf(why, why_size, "no business database is set; expected `business = \"...\"` in the settings");
+        return -1;
+    }
+    job->query = find_query(host);
+    if (!job->query || !strstr(job->query, "$1")) {
+        snprintf(why, why_size, "setting 'query' (or 'query_%s'): %s, expected a SELECT with $1, the JSON array of keys", host->dialect(host),
+                 job->query ? "found no $1 in it" : "not set");
+        return -1;
+    }
+    job->event = host->setting(host, "event");
+    if (!job->event || !*job->event) {
+        snprintf(why, why_size, "setting 'event': not set, expected the name of the event to emit while it has not happened");
+        return -1;
+    }
+    job->wants_now = strstr(job->query, "$2") != NULL;
+    return read_delays(job, why, why_size);
+}
+
+static int sql_check_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
+{
+    struct sql_check *job = calloc(1, sizeof *job);
+    if (!job) {
+        snprintf(why, why_size, "out of memory");
+        return -1;
+    }
+    job->host = host;
+    if (read_settings(job, why, why_size)) {
+        free(job);
+        return -1;
+    }
+    *state = job;
+    return 0;
+}
+
+/* ---- the answer ---- */
+
+/* The next look: the first delay that is not past. 0: the list is used up. */
+static int64_t next_look(const struct sql_check *job, const struct prescient_check *check)
+{
+    int64_t next = 0;
+    if (job->every_s)
+        return check->now + job->every_s;
+    for (int i = 0; i < job->ndelays; i++) {
+        int64_t at = check->first_check_at + job->delays_s[i];
+        if (at > check->now && (next == 0 || at < next))
+            next = at;
+    }
+    return next;
+}
+
+static const char *write_event(struct sql_check *job, const struct prescient_check *check)
+{
+    char entity[NAME_ROOM], key[NAME_ROOM], name[NAME_ROOM];
+    bool has_payload = check->payload && *check->payload, fits = has_payload && strlen(check->payload) <= PAYLOAD_MAX;
+    if (prescient_json_string(entity, sizeof entity, check->entity_name) < 0 || prescient_json_string(key, sizeof key, check->entity_key) < 0 ||
+        prescient_json_string(name, sizeof name, check->job) < 0)
+        return NULL;
+    int n = snprintf(job->json, sizeof job->json,
+                     "{\"entity_name\": %s, \"entity_key\": %s, \"job\": %s, \"first_check_at\": %lld, \"check_number\": %d, \"payload\": %s%s}",
+                     entity, key, name, (long long)check->first_check_at, (int)check->check_count + 1, fits ? check->payload : "null",
+                     has_payload && !fits ? ", \"payload_left_out\": true" : "");
+    return n >= 0 && (size_t)n < sizeof job->json ? job->json : NULL;
+}
+
+static void answer_with(struct sql_check *job, const struct prescient_check *check, struct prescient_answer *answer, bool has_happened)
+{
+    if (has_happened) {
+        prescient_done(answer);
+        return;
+    }
+    const char *json = write_event(job, check);
+    if (!json || job->host->emit(job->host, answer, job->event, json)) {
+        prescient_fail(answer, "key %.200s: %s", check->entity_key, json ? job->host->error(job->host) : "its names are too long for an event");
+        return;
+    }
+    int64_t next = next_look(job, check);
+    if (next) {
+        prescient_again(answer, next);
+        return;
+    }
+    prescient_done(answer);
+    prescient_note(answer, "has not happened; no look is left");
+}
+
+/* ---- asking ---- */
+
+/* The keys as a JSON array; NULL when out of memory. */
+static char *write_keys(const struct prescient_check *checks, int n)
+{
+    size_t size = 3;
+    for (int i = 0; i < n; i++)
+        size += 6 * strlen(checks[i].entity_key) + 12;
+    char *keys = malloc(size), *to = keys;
+    if (!keys)
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        *to++ = i ? ',' : '[';
+        to += prescient_json_string(to, size - (size_t)(to - keys), checks[i].entity_key);
+    }
+    *to++ = ']';
+    *to = '\0';
+    return keys;
+}
+
+/* 0 and the keys that the query returned, in its first column. */
+static int ask(struct sql_check *job, const struct prescient_check *checks, int n, const struct prescient_rows **rows)
+{
+    char now[24];
+    char *keys = write_keys(checks, n);
+    if (!keys)
+        return -1;
+    int now_len = snprintf(now, sizeof now, "%lld", (long long)checks[0].now);
+    struct prescient_value params[] = { { keys, strlen(keys) }, { now, (size_t)now_len } };
+    int rc = job->host->query(job->host, job->query, params, job->wants_now ? 2 : 1, rows);
+    free(keys);
+    job->failures = rc ? job->failures + 1 : 0;
+    return rc;
+}
+
+static void sql_check(void *state, const struct prescient_check *check, struct prescient_answer *answer)
+{
+    struct sql_check *job = state;
+    const struct prescient_rows *rows;
+    if (ask(job, check, 1, &rows)) {
+        prescient_fail(answer, "key %.200s: %s", check->entity_key, job->host->error(job->host));
+        return;
+    }
+    bool has_happened = false;
+    for (int i = 0; i < rows->rows; i++) {
+        const char *key = rows->values[i * rows->columns].text;
+        has_happened |= key && !strcmp(key, check->entity_key);
+    }
+    answer_with(job, check, answer, has_happened);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The keys of the rows, sorted; owned by the caller. *n: how many. */
+static const char **sort_keys(const struct prescient_rows *rows, size_t *n)
+{
+    const char **keys = malloc(((size_t)rows->rows + 1) * sizeof *keys);
+    *n = 0;
+    for (int i = 0; keys && i < rows->rows; i++)
+        if (rows->values[i * rows->columns].text)
+            keys[(*n)++] = rows->values[i * rows->columns].text;
+    if (keys)
+        qsort(keys, *n, sizeof *keys, compare_keys);
+    return keys;
+}
+
+/* One key can make the query of a whole batch fail: asked one by one, only it fails. Once the database fails again and again, the
+ * others are put off and not counted. */
+static void one_by_one(struct sql_check *job, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+{
+    job->failures = 0;
+    for (int i = 0; i < n; i++) {
+        if (job->failures < GIVE_UP_AFTER) {
+            sql_check(job, &checks[i], &answers[i]);
+            continue;
+        }
+        prescient_defer(&answers[i], checks[i].now);
+        prescient_note(&answers[i], "not asked: %d queries in a row failed", job->failures);
+    }
+}
+
+static void sql_checks(void *state, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+{
+    struct sql_check *job = state;
+    const struct prescient_rows *rows;
+    size_t found;
+    const char **keys = ask(job, checks, n, &rows) ? NULL : sort_keys(rows, &found);
+    if (!keys) {
+        one_by_one(job, checks, n, answers);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        answer_with(job, &checks[i], &answers[i], bsearch(&checks[i].entity_key, keys, found, sizeof *keys, compare_keys) != NULL);
+    free(keys);
+}
+
+PRESCIENT_PLUGIN(.name = "sql_check", .summary = "asks a query of the settings; emits an event while it has not happened", .open = sql_check_open,
+                 .close = free, .job_exec = sql_check, .job_exec_many = sql_checks);

@@ -1,0 +1,216 @@
+/* unshipped_order - was the order shipped by the time we promised to look? If not: an event, and another look later.
+ * One row is looked up by its primary key; a batch is one query over all its keys. */
+#include <prescient/job.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NAME_ROOM = 140,                /* a quoted table: "schema"."table" */
+    SQL_ROOM = 1024,
+    GIVE_UP_AFTER = 3,              /* failing lookups in a row: it is the database, not the key */
+};
+
+struct unshipped_order {
+    const struct prescient_host *host;
+    int64_t again_after_s;
+    bool is_postgresql;
+    char one_sql[SQL_ROOM], many_sql[SQL_ROOM];
+    int failures;                   /* in a row */
+};
+
+enum shipped { SHIPPED_UNKNOWN, SHIPPED_NO, SHIPPED_YES, SHIPPED_NO_ROW };
+
+/* Quotes a name of letters, digits and '_', with dots between its parts where `dots` allows. */
+static bool quote_name(char out[NAME_ROOM], const char *name, bool dots)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", digits[] = "0123456789";
+    size_t n = 0;
+    for (;;) {
+        size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        if (len == 0 || len > 63 || strchr(digits, name[0]) || !strchr(letters, name[0]) || n + len + 4 > NAME_ROOM)
+            return false;
+        n += (size_t)snprintf(out + n, NAME_ROOM - n, "\"%.*s\"", (int)len, name);
+        name += len;
+        if (!*name)
+            return true;
+        if (*name++ != '.' || !dots)
+            return false;
+        out[n++] = '.';
+        dots = false;
+    }
+}
+
+static int read_name(const struct prescient_host *host, const char *setting, const char *otherwise, bool dots, char out[NAME_ROOM],
+                     char *why, size_t why_size)
+{
+    const char *name = host->setting(host, setting);
+    if (quote_name(out, name ? name : otherwise, dots))
+        return 0;
+    snprintf(why, why_size, "setting '%s': found '%.80s', expected a name of letters, digits and '_'%s", setting, name ? name : otherwise,
+             dots ? ", as \"orders\" or \"shop.orders\"" : "");
+    return -1;
+}
+
+static void write_sql(struct unshipped_order *job, const char *table, const char *key, const char *shipped)
+{
+    snprintf(job->one_sql, SQL_ROOM, "SELECT CASE WHEN %s IS NULL THEN 0 ELSE 1 END FROM %s WHERE %s = $1", shipped, table, key);
+    if (job->is_postgresql)         /* $1 takes the type of an array of the key's */
+        snprintf(job->many_sql, SQL_ROOM, "SELECT CAST(%s AS text), CASE WHEN %s IS NULL THEN 0 ELSE 1 END FROM %s WHERE %s = ANY ($1)", key, shipped,
+                 table, key);
+    else
+        snprintf(job->many_sql, SQL_ROOM, "SELECT k.value, CASE WHEN t.%s IS NULL THEN 0 ELSE 1 END FROM json_each($1) AS k JOIN %s AS t ON t.%s = k.value",
+                 shipped, table, key);
+}
+
+static int unshipped_order_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
+{
+    char table[NAME_ROOM], key[NAME_ROOM], shipped[NAME_ROOM];
+    if (read_name(host, "table", "orders", true, table, why, why_size) || read_name(host, "key", "id", false, key, why, why_size) ||
+        read_name(host, "shipped", "shipped_at", false, shipped, why, why_size))
+        return -1;
+    int64_t after_s = host->setting_duration(host, "again_after", 24 * 3600);
+    if (after_s <= 0) {
+        snprintf(why, why_size, "%s", after_s < 0 ? host->error(host) : "setting 'again_after': found 0, expected a duration such as \"24h\"");
+        return -1;
+    }
+    struct unshipped_order *job = calloc(1, sizeof *job);
+    if (!job) {
+        snprintf(why, why_size, "out of memory");
+        return -1;
+    }
+    job->host = host;
+    job->again_after_s = after_s;
+    job->is_postgresql = !strcmp(host->dialect(host), "postgresql");
+    write_sql(job, table, key, shipped);
+    *state = job;
+    return 0;
+}
+
+static void say_unshipped(struct unshipped_order *job, const struct prescient_check *check, struct prescient_answer *answer)
+{
+    char key[7 * 1024], json[8 * 1024];
+    if (prescient_json_string(key, sizeof key, check->entity_key) < 0)
+        key[0] = '\0';
+    snprintf(json, sizeof json, "{\"entity_key\": %s, \"first_check_at\": %lld, \"check_number\": %d}", *key ? key : "null",
+             (long long)check->first_check_at, (int)check->check_count + 1);
+    if (job->host->emit(job->host, answer, "order.unshipped", json))
+        prescient_fail(answer, "order %.200s: %s", check->entity_key, job->host->error(job->host));
+    else
+        prescient_again(answer, check->now + job->again_after_s);
+}
+
+static void answer_with(struct unshipped_order *job, const struct prescient_check *check, struct prescient_answer *answer, enum shipped shipped)
+{
+    if (shipped == SHIPPED_NO) {
+        say_unshipped(job, check, answer);
+        return;
+    }
+    prescient_done(answer);
+    if (shipped == SHIPPED_NO_ROW)
+        prescient_note(answer, "there is no such order");
+}
+
+static void unshipped_order(void *state, const struct prescient_check *check, struct prescient_answer *answer)
+{
+    struct unshipped_order *job = state;
+    struct prescient_value key = { check->entity_key, strlen(check->entity_key) };
+    const struct prescient_rows *rows;
+    if (job->host->query(job->host, job->one_sql, &key, 1, &rows)) {
+        job->failures++;
+        prescient_fail(answer, "order %.200s: %s", check->entity_key, job->host->error(job->host));
+        return;
+    }
+    job->failures = 0;
+    answer_with(job, check, answer, rows->rows == 0 ? SHIPPED_NO_ROW : rows->values[0].text[0] == '1' ? SHIPPED_YES : SHIPPED_NO);
+}
+
+/* ---- batches ---- */
+
+/* The keys as one parameter: a PostgreSQL array, or JSON. NULL when out of memory. Both escape by backslash; the JSON writer's
+ * escapes of control characters are not an array's, so those go in as they are there. */
+static char *write_keys(const struct unshipped_order *job, const struct prescient_check *checks, int n)
+{
+    size_t size = 3;
+    for (int i = 0; i < n; i++)
+        size += 6 * strlen(checks[i].entity_key) + 12;
+    char *keys = malloc(size), *to = keys;
+    if (!keys)
+        return NULL;
+    *to++ = job->is_postgresql ? '{' : '[';
+    for (int i = 0; i < n; i++) {
+        if (i)
+            *to++ = ',';
+        if (!job->is_postgresql) {
+            to += prescient_json_string(to, size - (size_t)(to - keys), checks[i].entity_key);
+            continue;
+        }
+        *to++ = '"';
+        for (const char *from = checks[i].entity_key; *from; *to++ = *from++)
+            if (*from == '"' || *from == '\\')
+                *to++ = '\\';
+        *to++ = '"';
+    }
+    *to++ = job->is_postgresql ? '}' : ']';
+    *to = '\0';
+    return keys;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    return strcmp(((const struct prescient_value *)a)->text, ((const struct prescient_value *)b)->text);
+}
+
+/* The rows (key, 0 or 1) in the order of their keys; owned by the caller. */
+static struct prescient_value *sort_rows(const struct prescient_rows *rows)
+{
+    size_t row = 2 * sizeof *rows->values;
+    struct prescient_value *sorted = malloc((size_t)rows->rows * row + 1);
+    if (sorted && rows->rows) {
+        memcpy(sorted, rows->values, (size_t)rows->rows * row);
+        qsort(sorted, (size_t)rows->rows, row, compare_rows);
+    }
+    return sorted;
+}
+
+/* Looks at them one by one; once the database fails again and again, the others are put off and not counted. */
+static void one_by_one(struct unshipped_order *job, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+{
+    job->failures = 0;
+    for (int i = 0; i < n; i++) {
+        if (answers[i].kind != PRESCIENT_NO_ANSWER)
+            continue;
+        if (job->failures < GIVE_UP_AFTER) {
+            unshipped_order(job, &checks[i], &answers[i]);
+            continue;
+        }
+        prescient_defer(&answers[i], checks[i].now);
+        prescient_note(&answers[i], "not asked: %d lookups in a row failed", job->failures);
+    }
+}
+
+static void unshipped_orders(void *state, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+{
+    struct unshipped_order *job = state;
+    const struct prescient_rows *rows = NULL;
+    char *keys = write_keys(job, checks, n);
+    struct prescient_value param = { keys, keys ? strlen(keys) : 0 };
+    struct prescient_value *sorted = NULL;
+    if (keys && job->host->query(job->host, job->many_sql, &param, 1, &rows) == 0)
+        sorted = sort_rows(rows);
+    for (int i = 0; sorted && i < n; i++) {
+        struct prescient_value key = { checks[i].entity_key, 0 };
+        const struct prescient_value *row = bsearch(&key, sorted, (size_t)rows->rows, 2 * sizeof *sorted, compare_rows);
+        if (row)
+            answer_with(job, &checks[i], &answers[i], row[1].text[0] == '1' ? SHIPPED_YES : SHIPPED_NO);
+    }
+    free(sorted);
+    free(keys);
+    /* What is left: no such row, a key written in another way than the database writes it ("042"), or one that is no key at all
+     * and made the whole query fail. */
+    one_by_one(job, checks, n, answers);
+}
+
+PRESCIENT_PLUGIN(.name = "unshipped_order", .summary = "emits order.unshipped until an order is shipped", .open = unshipped_order_open,
+                 .close = free, .job_exec = unshipped_order, .job_exec_many = unshipped_orders);

@@ -1,0 +1,59 @@
+/* journal - writes each run down in a file of its own, beside the store: what was really run, by whom, and when.
+ * One line a run: key, idempotency key, pid, CLOCK_BOOTTIME in ms. Then it is done, and emits an event when told to. */
+#include <fcntl.h>
+#include <prescient/job.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct journal {
+    const struct prescient_host *host;
+    const char *event;              /* setting: emitted with each answer; NULL: none */
+    long pause_us;                  /* setting: how long a check takes */
+    int fd;
+};
+
+static int journal_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
+{
+    const char *file = host->setting(host, "file"), *pause = host->setting(host, "pause_us");
+    struct journal *j = calloc(1, sizeof *j);
+    if (!j || !file || (j->fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) < 0) {
+        free(j);
+        snprintf(why, why_size, "cannot write to setting file = %s", file ? file : "(not set)");
+        return -1;
+    }
+    j->host = host;
+    j->event = host->setting(host, "event");
+    j->pause_us = pause ? atol(pause) : 0;
+    *state = j;
+    return 0;
+}
+
+static void journal_close(void *state)
+{
+    struct journal *j = state;
+    close(j->fd);
+    free(j);
+}
+
+static void journal_exec(void *state, const struct prescient_check *check, struct prescient_answer *answer)
+{
+    struct journal *j = state;
+    struct timespec now, pause = { j->pause_us / 1000000, j->pause_us % 1000000 * 1000 };
+    char line[1200];
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    int n = snprintf(line, sizeof line, "%s %s %d %lld\n", check->entity_key, j->host->idempotency_key(j->host, check), (int)getpid(),
+                     (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    if (write(j->fd, line, (size_t)n) != n) {      /* one write with O_APPEND: lines of several workers do not mix */
+        prescient_fail(answer, "cannot write to the journal");
+        return;
+    }
+    if (j->pause_us)
+        nanosleep(&pause, NULL);
+    if (j->event)
+        j->host->emit(j->host, answer, j->event, NULL);
+    prescient_done(answer);
+}
+
+PRESCIENT_PLUGIN(.name = "journal", .summary = "writes each run down in a file", .open = journal_open, .close = journal_close,
+                 .job_exec = journal_exec);
