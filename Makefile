@@ -78,8 +78,12 @@ check: all $(BUILD)/test $(TEST_JOBS)
 test-programs: all $(BUILD)/test $(TEST_JOBS)
 
 coverage:
+	find build-coverage -name '*.gcda' -delete 2>/dev/null || true
 	$(MAKE) COVERAGE=1 check T="$(T)"
 	tests/coverage.sh build-coverage
+
+valgrind: all $(BUILD)/test $(TEST_JOBS)
+	BUILD=$(BUILD) tests/valgrind.sh $(T)
 
 fmt:
 	clang-format -i $(wildcard engine/*.c engine/*/*.[ch] jobs/*/*.c tests/*.[ch] tests/jobs/*.c)
@@ -97,6 +101,6 @@ install: all
 clean:
 	rm -rf build build-*
 
-.PHONY: all check test-programs coverage fmt install clean
+.PHONY: all check test-programs coverage valgrind fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# quickstart.sh          installs what is missing, builds, and runs a shop's virtual week on SQLite (examples/shop)
+# quickstart.sh test     installs what the tests need, too, and runs them all; they start a PostgreSQL cluster of their own
+# For Debian 12, Ubuntu 22.04 or newer, as root or with sudo; elsewhere install the like of packages.txt first.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+
+say() { printf '%s\n' "$*" >&2; }
+
+# packages KIND...: the names in packages.txt that are marked with one of the kinds
+packages() {
+    local kind
+    for kind in "$@"; do
+        awk -v kind="$kind" '!/^#/ && $2 == kind { print $1 }' packages.txt
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        say "quickstart.sh: packages are missing and there is no sudo; run this as root: $*"
+        exit 1
+    fi
+}
+
+# A server from elsewhere (apt.postgresql.org) is as good as the package named postgresql.
+is_installed() {
+    [ "$1" != postgresql ] || ! compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || return 0
+    [ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]
+}
+
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" </dev/null
+}
+
+# Installing the server would also make and start a cluster for the whole machine. Nobody asked for that: the tests bring their own.
+no_cluster=/etc/postgresql-common/createcluster.d/prescient-quickstart.conf
+
+install_missing() {
+    local missing=() name
+    if ! command -v apt-get >/dev/null; then
+        say "quickstart.sh: no apt-get here; taking for granted that the like of these is installed: $(packages "$@" | xargs)"
+        return
+    fi
+    for name in $(packages "$@"); do
+        is_installed "$name" || missing+=("$name")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+
+    say "installing: ${missing[*]}"
+    local log
+    log=$(mktemp)
+    apt update >"$log" 2>&1 || say "quickstart.sh: apt-get update failed; trying with the lists that are here"
+    case " ${missing[*]} " in
+    *" postgresql "*)
+        as_root mkdir -p "${no_cluster%/*}"
+        echo "create_main_cluster = false" | as_root tee "$no_cluster" >/dev/null
+        trap 'as_root rm -f "$no_cluster"' EXIT
+        ;;
+    esac
+    if ! apt install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        say "quickstart.sh: apt-get could not install: ${missing[*]} (all it said: $log)"
+        exit 1
+    fi
+    rm -f "$log"
+    [ ! -e "$no_cluster" ] || as_root rm -f "$no_cluster"
+    trap - EXIT
+}
+
+# Quiet when all goes well; everything the compiler said when it does not.
+build() {
+    local log
+    log=$(mktemp)
+    if ! make -j"$(nproc)" "$@" >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        say "quickstart.sh: the build failed"
+        exit 1
+    fi
+    rm -f "$log"
+}
+
+# Neither demo nor tests may meet a database or settings of whoever runs them.
+forget_databases() {
+    local name
+    for name in $(compgen -e); do
+        case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
+    done
+}
+
+case ${1:-demo} in
+demo)
+    install_missing build
+    forget_databases
+    say "building"
+    build
+    exec examples/shop/run.sh build/prescient
+    ;;
+test)
+    install_missing build test
+    forget_databases
+    say "building"
+    build test-programs
+    exec make -s check T="${2:-}"
+    ;;
+*)
+    sed -n '2,4s/^# //p' quickstart.sh >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# tests/run.sh [T]      the CUnit suites of $BUILD/test and the test scripts beside this file, or those whose name contains T
+# A test script is an executable tests/NAME.sh that is none of the tools named below. It prints "ok - what" and "not ok - what", one
+# line a check. A line "# not under sanitizers" in it keeps it out of sanitizer runs. The last line is "N passed, N failed".
+#
+# BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
+# PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again; "none": SQLite only
+# TEST_LIMIT_S          how long the suites, and each script, may take (300)
+set -uo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
+
+tools=" run lib pg_cluster coverage valgrind "
+wanted=${1:-}
+limit_s=${TEST_LIMIT_S:-300}
+BUILD=$(realpath "${BUILD:-build}") || exit 2
+export BUILD
+passed=0 failed=0 cluster= child=
+
+[ -x "$BUILD/test" ] || { echo "tests/run.sh: no $BUILD/test; 'make check' builds it" >&2; exit 2; }
+
+# What the tests meet is what they bring: no settings and databases of whoever runs them.
+server=${PRESCIENT_TEST_PG:-}
+for name in $(compgen -e); do
+    case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
+done
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-test.XXXXXX") || exit 2
+chmod 711 "$tmp"                        # the server's user must get to its folder in here
+clean_up() {
+    trap - EXIT
+    [ -z "$child" ] || { kill "$child" 2>/dev/null && wait "$child"; }      # in the background it does not hear a Ctrl-C
+    [ -z "$cluster" ] || tests/pg_cluster.sh stop "$cluster"
+    rm -rf "$tmp"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=1:${ASAN_OPTIONS:-}"
+export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+
+start_cluster() {
+    local words
+    if words=$(tests/pg_cluster.sh start "$tmp/pg" fsync=off 2>&1); then
+        cluster=$tmp/pg
+        server=$words
+    else
+        printf '%s\n' "$words" "tests/run.sh: no PostgreSQL for these tests; they run on SQLite alone" >&2
+        case $words in *"no initdb"*) ;; *) failed=$((failed + 1)) ;; esac
+    fi
+}
+
+# run_limited NAME COMMAND...: in an empty folder of its own named by PRESCIENT_TEST_TMP, output into $tmp/NAME.out
+run_limited() {
+    local name=$1; shift
+    mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
+    PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=$server PRESCIENT_TEST_COUNTS=$tmp/counts \
+        timeout -k 10 "$limit_s" "$@" >"$tmp/$name.out" 2>&1 </dev/null &
+    child=$!
+    local code=0
+    wait "$child" || code=$?
+    child=
+    return $code
+}
+
+explain() {
+    case $1 in
+    124 | 137) echo "$2: stopped after $limit_s s" ;;
+    0) ;;
+    *) echo "$2: exit code $1" ;;
+    esac
+}
+
+run_suites() {
+    local code=0 good bad
+    run_limited unit "$BUILD/test" $wanted || code=$?
+    if read -r good bad 2>/dev/null <"$tmp/counts"; then
+        passed=$((passed + good)) failed=$((failed + bad))
+        [ "$code" = 0 ] || [ "$bad" != 0 ] || failed=$((failed + 1))        # a leak found at the end
+    else
+        failed=$((failed + 1))
+    fi
+    if [ "$code" != 0 ]; then
+        grep -vE '^ *Test: .*\.\.\.passed$|^$' "$tmp/unit.out"
+        explain "$code" "suites"
+    else
+        printf 'ok      %-24s %s tests\n' suites "$good"
+    fi
+}
+
+run_script() {
+    local name=$1 code=0 good bad began=$SECONDS
+    run_limited "$name" "tests/$name.sh" || code=$?
+    good=$(grep -c '^ok' "$tmp/$name.out")
+    bad=$(grep -c '^not ok' "$tmp/$name.out")
+    [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1
+    [ $((good + bad)) != 0 ] || { bad=1; echo "tests/$name.sh checked nothing"; }
+    passed=$((passed + good)) failed=$((failed + bad))
+    if [ "$bad" != 0 ]; then
+        printf 'not ok  %-24s %s of %s checks\n' "$name" "$bad" $((good + bad))
+        sed 's/^/    /' "$tmp/$name.out"
+        explain "$code" "    tests/$name.sh"
+    else
+        printf 'ok      %-24s %s checks, %s s\n' "$name" "$good" $((SECONDS - began))
+    fi
+}
+
+case $server in
+none) server= ;;
+"") start_cluster ;;
+esac
+
+run_suites
+for file in tests/*.sh; do
+    name=$(basename "$file" .sh)
+    case $tools in *" $name "*) continue ;; esac
+    case $name in *"$wanted"*) ;; *) continue ;; esac
+    [ -x "$file" ] || continue
+    if [ -n "${SANITIZE:-}" ] && grep -q '^# not under sanitizers' "$file"; then
+        printf 'left out %-23s under sanitizers\n' "$name"
+        continue
+    fi
+    run_script "$name"
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]
