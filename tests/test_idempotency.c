@@ -1,0 +1,85 @@
+/* test_idempotency.c - keys and buckets: pinned values, because databases and other programs compute them, too. */
+#include "test.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include "../engine/rules/idempotency.h"
+
+struct fields { const char *name, *key, *job; int64_t first, id; int32_t count; };
+
+static void key_of(const struct fields *f, char out[IDEMPOTENCY_KEY_SIZE])
+{
+    idempotency_key(f->name, f->key, f->job, f->first, f->id, f->count, out);
+}
+
+static void a_key_is_the_first_half_of_the_sha256_of_all_fields(void)
+{
+    char key[IDEMPOTENCY_KEY_SIZE];
+    key_of(&(struct fields){ "orders", "42", "unshipped", 1772370900, 7, 0 }, key);
+    CU_ASSERT_STRING_EQUAL(key, "bd69d585d401b2445654021fb2694449");
+    key_of(&(struct fields){ "", "", "", INT64_MIN, INT64_MAX, -1 }, key);
+    CU_ASSERT_STRING_EQUAL(key, "77e2b8c53afc06bfb103857f83c5cf28");
+}
+
+static void every_field_changes_the_key(void)
+{
+    const struct fields all[] = {
+        { "orders", "42", "unshipped", 100, 7, 1 }, { "order", "42", "unshipped", 100, 7, 1 }, { "orders", "43", "unshipped", 100, 7, 1 },
+        { "orders", "42", "unpaid", 100, 7, 1 }, { "orders", "42", "unshipped", 101, 7, 1 }, { "orders", "42", "unshipped", 100, 8, 1 },
+        { "orders", "42", "unshipped", 100, 7, 2 }, { "orders4", "2", "unshipped", 100, 7, 1 }, { "orders", "42u", "nshipped", 100, 7, 1 },
+        { "orders", "42", "unshipped", 1007, 1, 1 }, { "orders", "42", "unshipped", 10, 7, 1 },
+    };
+    enum { N = sizeof all / sizeof *all };
+    char keys[N][IDEMPOTENCY_KEY_SIZE];
+    for (int i = 0; i < N; i++) {
+        key_of(&all[i], keys[i]);
+        CU_ASSERT_EQUAL(strlen(keys[i]), IDEMPOTENCY_KEY_SIZE - 1);
+        for (int j = 0; j < i; j++)
+            CU_ASSERT_STRING_NOT_EQUAL(keys[i], keys[j]);
+    }
+}
+
+static void a_bucket_is_the_one_that_sql_computes(void)
+{
+    CU_ASSERT_EQUAL(bucket_of("orders", "42"), 50);
+    CU_ASSERT_EQUAL(bucket_of("\xc3\xbcn\xc3\xaf", "\xd0\xba\xd0\xbb\xd1\x8e\xd1\x87"), 5);
+    CU_ASSERT_EQUAL(bucket_of("", ""), 58);
+}
+
+static void the_border_between_name_and_key_counts(void)
+{
+    int same = 0;
+    for (int i = 0; i < 64; i++) {
+        char left[16], right[16];
+        snprintf(left, sizeof left, "a%d", i);
+        snprintf(right, sizeof right, "%db", i);
+        same += bucket_of(left, "b") == bucket_of("a", right);
+    }
+    CU_ASSERT_TRUE(same < 16);
+}
+
+static void buckets_are_even(void)
+{
+    int counts[64] = { 0 };
+    for (int i = 0; i < 64000; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", i);
+        int bucket = bucket_of("orders", key);
+        CU_ASSERT_FATAL(bucket >= 0 && bucket < 64);
+        counts[bucket]++;
+    }
+    for (int i = 0; i < 64; i++)
+        CU_ASSERT_TRUE(counts[i] > 850 && counts[i] < 1150);
+}
+
+static const struct test tests[] = {
+    TEST(a_key_is_the_first_half_of_the_sha256_of_all_fields),
+    TEST(every_field_changes_the_key),
+    TEST(a_bucket_is_the_one_that_sql_computes),
+    TEST(the_border_between_name_and_key_counts),
+    TEST(buckets_are_even),
+    { NULL, NULL },
+};
+
+const struct suite suite_idempotency = { .name = "idempotency", .tests = tests };

@@ -1,0 +1,148 @@
+/* test_slot.c - slots: rounding, the next one that has not begun, and the ends of int64_t. */
+#include "test.h"
+
+#include <stdint.h>
+#include "../engine/rules/retry.h"
+#include "../engine/rules/slot.h"
+
+#define AT_13_05 1772370300     /* 2026-03-01T13:05:00Z */
+#define AT_13_15 1772370900
+#define AT_13_30 1772371800
+
+static const int32_t lengths[] = { 1, 7, 60, 300, 900, 3600, 86400 };
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+static void a_moment_between_slots_is_rounded_up(void)
+{
+    CU_ASSERT_EQUAL(slot_ceil(AT_13_05, 900), AT_13_15);
+    CU_ASSERT_EQUAL(slot_ceil(AT_13_15 - 1, 900), AT_13_15);
+    CU_ASSERT_EQUAL(slot_floor(AT_13_05, 900), AT_13_05 - 300);
+}
+
+static void a_moment_on_the_boundary_stays(void)
+{
+    CU_ASSERT_EQUAL(slot_ceil(AT_13_15, 900), AT_13_15);
+    CU_ASSERT_EQUAL(slot_floor(AT_13_15, 900), AT_13_15);
+    CU_ASSERT_EQUAL(slot_ceil(0, 900), 0);
+}
+
+static void the_next_slot_is_never_the_running_one(void)
+{
+    CU_ASSERT_EQUAL(slot_next(AT_13_05, 900), AT_13_15);
+    CU_ASSERT_EQUAL(slot_next(AT_13_15, 900), AT_13_30);
+    CU_ASSERT_EQUAL(slot_next(AT_13_15 - 1, 900), AT_13_15);
+}
+
+static void a_check_is_never_filed_into_a_slot_that_has_begun(void)
+{
+    CU_ASSERT_EQUAL(slot_for(AT_13_05, AT_13_05 - 600, 900), AT_13_15);
+    CU_ASSERT_EQUAL(slot_for(AT_13_05, AT_13_05, 900), AT_13_15);
+    CU_ASSERT_EQUAL(slot_for(AT_13_15, AT_13_15, 900), AT_13_30);
+    CU_ASSERT_EQUAL(slot_for(0, AT_13_15, 900), AT_13_30);
+    CU_ASSERT_EQUAL(slot_for(AT_13_30, AT_13_15, 900), AT_13_30);
+    CU_ASSERT_EQUAL(slot_for(INT64_MIN, AT_13_15, 900), AT_13_30);
+}
+
+static void moments_before_1970_round_up_as_well(void)
+{
+    CU_ASSERT_EQUAL(slot_ceil(-1, 900), 0);
+    CU_ASSERT_EQUAL(slot_floor(-1, 900), -900);
+    CU_ASSERT_EQUAL(slot_ceil(-900, 900), -900);
+    CU_ASSERT_EQUAL(slot_next(-900, 900), 0);
+}
+
+static void the_last_slots_of_the_calendar_do_not_overflow(void)
+{
+    CU_ASSERT_EQUAL(slot_ceil(MOMENT_MAX, 900), MOMENT_MAX + 1);
+    CU_ASSERT_EQUAL(slot_next(MOMENT_MAX, 900), MOMENT_MAX + 1);
+    CU_ASSERT_EQUAL(slot_for(MOMENT_MAX, MOMENT_MAX, 86400), MOMENT_MAX + 1);
+}
+
+static void the_ends_of_the_number_range_give_multiples(void)
+{
+    const int64_t ends[] = { INT64_MIN, INT64_MIN + 1, INT64_MIN + 899, INT64_MAX - 899, INT64_MAX - 1, INT64_MAX };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (int n = 0; n < LENGTHS; n++) {
+            CU_ASSERT_EQUAL(slot_floor(ends[i], lengths[n]) % lengths[n], 0);
+            CU_ASSERT_EQUAL(slot_ceil(ends[i], lengths[n]) % lengths[n], 0);
+            CU_ASSERT_EQUAL(slot_next(ends[i], lengths[n]) % lengths[n], 0);
+            CU_ASSERT_EQUAL(slot_for(ends[i], ends[i], lengths[n]) % lengths[n], 0);
+        }
+}
+
+static void a_length_that_is_no_length_counts_as_a_second(void)
+{
+    CU_ASSERT_EQUAL(slot_ceil(AT_13_05 + 1, 0), AT_13_05 + 1);
+    CU_ASSERT_EQUAL(slot_floor(AT_13_05 + 1, -900), AT_13_05 + 1);
+    CU_ASSERT_EQUAL(slot_next(AT_13_05, INT32_MIN), AT_13_05 + 1);
+}
+
+static void any_moment_lies_between_its_slots(void)
+{
+    uint64_t seed = 20260301, random = seed;
+    for (int i = 0; i < 200000; i++) {
+        int64_t at = (int64_t)(random_next(&random) % (uint64_t)MOMENT_MAX) - MOMENT_MAX / 4;
+        int32_t length = lengths[random_next(&random) % LENGTHS];
+        int64_t below = slot_floor(at, length), above = slot_ceil(at, length), next = slot_next(at, length);
+        bool good = below <= at && at - below < length && above >= at && above - at < length && next > at && next - at <= length &&
+            below % length == 0 && above % length == 0 && next % length == 0;
+        if (!good) {
+            printf("seed %llu, turn %d: %lld, length %d\n", (unsigned long long)seed, i, (long long)at, (int)length);
+            CU_FAIL_FATAL("a slot is off");
+        }
+    }
+}
+
+static void a_length_must_divide_a_day(void)
+{
+    const int64_t good[] = { 1, 2, 60, 300, 900, 1800, 3600, 43200, 86400 };
+    const int64_t bad[] = { INT64_MIN, -900, 0, 7, 59, 901, 50000, 86399, 86401, 172800, INT64_MAX };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CU_ASSERT_TRUE(slot_length_is_valid(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CU_ASSERT_FALSE(slot_length_is_valid(bad[i]));
+}
+
+static void moments_are_those_of_1970_to_9999(void)
+{
+    CU_ASSERT_TRUE(moment_is_valid(0));
+    CU_ASSERT_TRUE(moment_is_valid(MOMENT_MAX));
+    CU_ASSERT_FALSE(moment_is_valid(-1));
+    CU_ASSERT_FALSE(moment_is_valid(MOMENT_MAX + 1));
+    CU_ASSERT_FALSE(moment_is_valid(INT64_MIN));
+}
+
+static void a_server_serves_its_minutes_only(void)
+{
+    const int serve[] = { 0, 30 };
+    CU_ASSERT_FALSE(slot_is_served(AT_13_15, serve, 2));
+    CU_ASSERT_TRUE(slot_is_served(AT_13_30, serve, 2));
+    CU_ASSERT_TRUE(slot_is_served(AT_13_30 + 59, serve, 2));
+    CU_ASSERT_FALSE(slot_is_served(AT_13_30 + 60, serve, 2));
+    CU_ASSERT_TRUE(slot_is_served(-1800, serve, 2));
+    CU_ASSERT_FALSE(slot_is_served(INT64_MAX, serve, 1));
+}
+
+static void a_server_without_minutes_serves_all(void)
+{
+    CU_ASSERT_TRUE(slot_is_served(AT_13_15, NULL, 0));
+}
+
+static const struct test tests[] = {
+    TEST(a_moment_between_slots_is_rounded_up),
+    TEST(a_moment_on_the_boundary_stays),
+    TEST(the_next_slot_is_never_the_running_one),
+    TEST(a_check_is_never_filed_into_a_slot_that_has_begun),
+    TEST(moments_before_1970_round_up_as_well),
+    TEST(the_last_slots_of_the_calendar_do_not_overflow),
+    TEST(the_ends_of_the_number_range_give_multiples),
+    TEST(a_length_that_is_no_length_counts_as_a_second),
+    TEST(any_moment_lies_between_its_slots),
+    TEST(a_length_must_divide_a_day),
+    TEST(moments_are_those_of_1970_to_9999),
+    TEST(a_server_serves_its_minutes_only),
+    TEST(a_server_without_minutes_serves_all),
+    { NULL, NULL },
+};
+
+const struct suite suite_slot = { .name = "slot", .tests = tests };
