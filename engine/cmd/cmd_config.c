@@ -26,18 +26,20 @@ static int load(struct app *app, struct err *err)
     return settings_load(&app->settings, app->settings_file, app->flags, app->nflags, err);
 }
 
+static int print(struct app *app, bool commented, struct err *err)
+{
+    int rc = settings_print(&app->settings, app->out, commented, false, err);
+    return rc < 0 && !ferror(app->out) ? app_fail(app, err) : EXIT_WELL;       /* an output that went away is main's to judge */
+}
+
 static int config_print(struct app *app, struct err *err)
 {
-    if (load(app, err) < 0)
-        return app_fail(app, err);
-    return settings_print(&app->settings, app->out, false, false, err) < 0 ? app_fail(app, err) : EXIT_WELL;
+    return load(app, err) < 0 ? app_fail(app, err) : print(app, false, err);
 }
 
 static int config_sample(struct app *app, struct err *err)
 {
-    if (settings_parse(&app->settings, "", "sample", err) < 0)
-        return app_fail(app, err);
-    return settings_print(&app->settings, app->out, true, false, err) < 0 ? app_fail(app, err) : EXIT_WELL;
+    return settings_parse(&app->settings, "", "sample", err) < 0 ? app_fail(app, err) : print(app, true, err);
 }
 
 static int config_check(struct app *app, struct err *err)

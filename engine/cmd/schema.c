@@ -35,7 +35,7 @@ static void applied(void *ctx, int version, const char *name)
         json_array_append_new(u->applied, json_pack("{s:i, s:s}", "version", version, "name", name));
         return;
     }
-    fprintf(u->app->out, "%s %04d %s\n", u->options.dry_run ? "would apply" : "applied", version, name);
+    fprintf(u->app->out, "%s %s\n", u->options.dry_run ? "would apply" : "applied", name);
     fflush(u->app->out);
 }
 

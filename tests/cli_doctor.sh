@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# doctor, jobs and config --check: bad plug-ins, loose permissions, stores that are away, overdue checks.
+. "$(dirname "$0")/lib.sh"
+root=$OLDPWD
+
+plugin() { # NAME, C code besides the plug-in itself
+    printf '#include <prescient/job.h>\n#include <stdlib.h>\n#include <unistd.h>\nstatic void run(void *s, const struct prescient_check *c, struct prescient_answer *a) { (void)s; (void)c; prescient_done(a); }\n%s\nPRESCIENT_PLUGIN(.name = "%s", .summary = "says done", .job_exec = run);\n' "$2" "$1" > "$1.c"
+    mkdir -p jobs
+    ${CC:-cc} -shared -fPIC -I"$root/include" -o "jobs/$1.so" "$1.c"
+}
+plugin good ""
+plugin aborts "static void __attribute__((constructor)) start(void) { abort(); }"
+plugin leaves "static void __attribute__((constructor)) start(void) { _exit(0); }"
+
+cat > prescient.cfg <<CFG
+store = "sqlite:$TMP/doctor.db";
+plugin_dirs = ["$TMP/jobs"];
+jobs = { one = { plugin = "good"; timeout = "5s"; }; };
+CFG
+chmod 600 prescient.cfg
+
+$P init >/dev/null
+is "all is well: exit 0" "$($P doctor --json | json 'sorted({f["level"] for f in j})'; echo "${PIPESTATUS[0]}")" "['ok']
+0"
+has "a job that loads" "$($P jobs)" "one  good    yes"
+is "jobs --json" "$($P jobs --json | json 'j[0]["is_loaded"], j[0]["timeout_us"], j[0]["summary"]')" "(True, 5000000, 'says done')"
+is "config --check" "$($P config --check)" "the settings are good: 1 job, every plug-in loads"
+
+$P enqueue orders 1 one +1h >/dev/null; $P enqueue orders 2 two +1h >/dev/null
+is "jobs --counts counts, also jobs that are not in the settings" \
+    "$($P jobs --counts --json | json '[(r["job"], r["checks"], r["is_loaded"], r["why_not"]) for r in j]')" \
+    "[('one', 1, True, None), ('two', 1, False, 'not in the settings')]"
+
+for bad in aborts leaves missing; do
+    sed "s/good/$bad/" prescient.cfg > bad.cfg; chmod 600 bad.cfg
+    is "doctor survives a plug-in: $bad" "$($P doctor --config bad.cfg --json | json '[f["what"] for f in j if f["level"] == "error"]')" "['job']"
+    is "jobs says 1: $bad" "$($P jobs --config bad.cfg >/dev/null; echo $?)" 1
+    fails_with 78 "job one: plug-in $bad" $P config --check --config bad.cfg
+done
+has "how it ended is said" "$($P jobs --config <(sed s/good/aborts/ prescient.cfg) --json)" "crashed while it was loaded (Aborted)"
+has "how it ended is said" "$($P jobs --config <(sed s/good/leaves/ prescient.cfg) --json)" "ended the process while it was loaded (exit code 0)"
+chmod 666 jobs/good.so
+is "a plug-in that others can write is refused" "$($P jobs --json | json 'j[0]["is_loaded"]')" False
+chmod 644 jobs/good.so
+
+chmod 666 prescient.cfg
+has "a settings file that anybody can write" "$($P doctor)" "error  settings: prescient.cfg may be written by anybody (mode 0666)"
+{ cat prescient.cfg; echo 'business = "postgresql://u:secret@h/d";'; } > secret.cfg; chmod 644 secret.cfg
+has "a password that others can read" "$($P doctor --config secret.cfg)" "warn   settings: secret.cfg holds a password and others may read it (mode 0644)"
+chmod 600 secret.cfg prescient.cfg
+has "a password for oneself is fine" "$($P doctor --config secret.cfg)" "ok     settings: secret.cfg"
+
+is "overdue checks are a warning" "$($P doctor --now +1d --json | json '[f["level"] for f in j if f["what"] == "slots"]')" "['warn']"
+has "no schema: it says what to do" "$($P doctor --store sqlite:new.db)" "prescient init creates or upgrades the schema"
+ok "and makes no file" test ! -e new.db
+mkdir none
+start=$SECONDS
+is "a store that is away is an error, exit 1" "$($P doctor --store "postgresql://u@/d?host=$TMP/none" --json | json '[f["level"] for f in j if f["what"] == "store"]'; echo "${PIPESTATUS[0]}")" "['error']
+1"
+fails_with 69 "none" $P list --store "postgresql://u@/d?host=$TMP/none"
+ok "it is tried for some seconds, not for ever" test $((SECONDS - start)) -lt 15

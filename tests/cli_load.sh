@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Enqueueing from CSV: what is read, what is refused and where, and from which line to go on.
+. "$(dirname "$0")/lib.sh"
+
+load() {
+    e() { $P --now 2030-01-01 enqueue --from "$@"; }
+    ok "$STORE_NAME: init" $P init
+    printf 'entity_name,entity_key,job_exec,check_at,payload,priority\r\norders,1,unshipped,+3h,,\r\norders,"2, ""b""",unshipped,2030-01-02,"{""x"":\n1}",-5\r\n' > good.csv
+    is "$STORE_NAME: a file is read" "$(e good.csv)" "2 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
+    is "$STORE_NAME: again, everything is kept" "$(e - --json < good.csv | json 'j["added"], j["kept"]')" "(0, 2)"
+    is "$STORE_NAME: replaced, when asked for" "$(e good.csv --conflict replace --json | json 'j["replaced"]')" 2
+    is "$STORE_NAME: quotes, payload and priority arrive" \
+        "$($P list --json | json '[(r["entity_key"], r["payload"], r["priority"]) for r in j]')" "[('1', None, 0), ('2, \"b\"', {'x': 1}, -5)]"
+
+    fails_with 2 "none.csv" e none.csv
+    printf '' > empty.csv
+    fails_with 2 "empty.csv: empty, expected a line with the names of the columns" e empty.csv
+    printf 'entity,key,job,when\n' > names.csv
+    fails_with 2 "names.csv:1: found column 'when', expected entity_name" e names.csv
+    printf 'entity,key,job\n' > names.csv
+    fails_with 2 "names.csv:1: column check_at is missing" e names.csv
+    printf 'entity,key,job,at,key\n' > names.csv
+    fails_with 2 "names.csv:1: column entity_key stands there twice" e names.csv
+    printf ' Entity , KEY,job,at\n' > names.csv
+    ok "$STORE_NAME: names of columns may be short, in capitals, with blanks" e names.csv
+
+    printf 'entity,key,job,at,payload\nbad,1,j,+1h,\nbad,2,j,never,\n"bad",3,j,+1h,{\nbad,4,j,+1h\nbad,5"x,j,+1h,\nbad,6,j,+1h,7\n' > bad.csv
+    fails_with 2 "bad.csv:3: check_at:" e bad.csv
+    has "$STORE_NAME: it says from which line to go on" "$(e bad.csv 2>&1)" "everything before line 2 is written; go on with --start-line 2"
+    is "$STORE_NAME: nothing of the chunk is written" "$($P list bad --json)" "[]"
+    e bad.csv --skip-bad > out 2> err
+    is "$STORE_NAME: with --skip-bad the rest is, and the exit code tells" "$? $(cat out)" "1 2 added, 0 kept, 0 moved, 0 replaced, 4 skipped"
+    is "$STORE_NAME: each bad line is named" "$(sed -E 's/^[^:]*: bad.csv:([0-9]+): ([a-z0-9_]+).*/\1 \2/' err | tr '\n' ';')" "3 check_at;4 payload;5 found;6 a;"
+    is "$STORE_NAME: --start-line passes over what is before" "$(e bad.csv --start-line 7)" "0 added, 1 kept, 0 moved, 0 replaced, 0 skipped"
+    fails_with 2 "--start-line: found '1'" e bad.csv --start-line 1
+    fails_with 2 "belong to --from" $P enqueue a b c now --skip-bad
+
+    { echo entity,key,job,at; seq -f 'many,%.0f,j,+1h' 1 25000; echo 'many,x,j,when'; } > many.csv
+    fails_with 2 "many.csv:25002" e many.csv
+    has "$STORE_NAME: chunks before the bad line are written" "$(e many.csv 2>&1)" "everything before line 20002 is written"
+    is "$STORE_NAME: as many as it says" "$($P list many --limit 0 --json | json 'len(j)')" 20000
+    sed -i '$d' many.csv
+    is "$STORE_NAME: going on from there loads the rest" "$(e many.csv --start-line 20002)" "5000 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
+
+    # Ctrl-C while the input stalls: the load ends at once and says where.
+    { cat many.csv; sleep 30; } | { $P enqueue --from - > out 2> err & echo $! > pid; wait $!; echo $? > code; } &
+    for _ in $(seq 100); do sleep 0.05; [ -s pid ] && grep -q . /proc/"$(cat pid)"/wchan 2>/dev/null && [ "$($P list many --job j --limit 1 --json | json 'len(j)')" = 1 ] && break; done
+    sleep 0.5
+    kill -INT "$(cat pid)"
+    for _ in $(seq 100); do [ -s code ] && break; sleep 0.05; done
+    is "$STORE_NAME: a signal ends a load that waits for input" "$(cat code)" 1
+    has "$STORE_NAME: and it says where to go on" "$(cat err)" "go on with --start-line 20002"
+    kill %1 2>/dev/null; wait 2>/dev/null
+}
+
+on_each_store load

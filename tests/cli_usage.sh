@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The command line itself: help, options, and what is said about wrong ones. No store is needed.
+. "$(dirname "$0")/lib.sh"
+
+has "--help lists the commands" "$($P --help)" "enqueue      write down what to look at, and when"
+is "every command of the list has a help of its own" \
+    "$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }' | while read -r c; do $P "$c" --help >/dev/null || echo "$c"; done)" ""
+has "help NAME is NAME --help" "$($P help list)" "usage: prescient list [ENTITY [KEY]]"
+is "-h is --help" "$($P -h)" "$($P --help)"
+has "--version says which" "$($P --version)" "prescient "
+is "version --json is JSON" "$($P version --json | json 'j["job_abi"]')" 1
+fails_with 2 "usage: prescient COMMAND" $P
+fails_with 2 "unknown command 'enque'; did you mean 'enqueue'?" $P enque
+fails_with 2 "unknown command 'frobnicate'; 'prescient --help' lists them" $P frobnicate
+fails_with 2 "unknown option --jbo; did you mean --job?" $P list --jbo x
+fails_with 2 "unknown option --stoer; did you mean --store?" $P --stoer x list
+fails_with 2 "--store needs a value: --store URL" $P list --store
+fails_with 2 "--json takes no value (found 'yes')" $P list --json=yes
+fails_with 2 "too many arguments" $P list a b c
+fails_with 2 "too few arguments" $P enqueue orders 42
+fails_with 2 "--limit: found 'many', expected a number" $P list --limit many
+fails_with 2 "--outcome: found 'great', expected done" $P history --outcome great
+fails_with 2 "--set: found 'workers', expected NAME=VALUE" $P list --set workers
+fails_with 2 "--now:" $P list --now yesterday
+fails_with 2 "names no store" $P list --store mysql:x
+fails_with 78 "no such setting" $P list --set colour=red
+fails_with 78 "nowhere.cfg" $P list --config nowhere.cfg
+fails_with 78 "prescient init" $P list --store sqlite:nothing.db
+ok "looking at a store that is not there leaves no file" test ! -e nothing.db
+echo 'workers = "many";' > prescient.cfg
+fails_with 78 "prescient.cfg:1" $P status
+ok "help works with bad settings" $P help
+ok "version works with bad settings" $P version
+ok "config --sample works with bad settings" $P config --sample
+fails_with 78 "workers" $P config --check
+$P config --sample > sample.cfg
+ok "the sample is a settings file" $P config --check --config sample.cfg
+is "the sample says nothing but defaults" "$(cd / && $P config --print --config "$TMP/sample.cfg")" "$(cd / && $P config --print)"
+has "flags win over the file" "$($P config --config sample.cfg --set workers=7)" "workers = 7;"
+has "a password is not printed" "$($P config --config sample.cfg --store postgresql://u:secret@h/d)" "postgresql://u:***@h/d"
+ok "a reader that goes away is no trouble" bash -c "set -o pipefail; $P --help | head -1; $P config --sample --config sample.cfg | head -1"
+fails_with 1 "cannot write the output" bash -c "$P --help > /dev/full"

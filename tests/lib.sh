@@ -1,0 +1,74 @@
+# lib.sh - what the cli_*.sh scripts share: an empty folder, a store in it, and lines "ok - what" / "not ok - what".
+# Sourced. The program is $P; the script ends non-zero when a line was "not ok". Everything is gone afterwards.
+
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+P=$(realpath "${BUILD:-build}/prescient") || exit 2
+JOBS=$(realpath "${BUILD:-build}")/jobs
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/prescient-cli.XXXXXX") || exit 2
+cd "$TMP" || exit 2
+SERVER=${PRESCIENT_TEST_PG:-}
+unset "${!PRESCIENT_@}" DATABASE_URL "${!PG@}" COLUMNS NO_COLOR 2>/dev/null
+: "${FAILED:=0}"
+
+finish() {
+    cd / || exit 2
+    for db in ${DATABASES:-}; do psql -qX "$SERVER" -c "DROP DATABASE IF EXISTS $db" >/dev/null 2>&1; done
+    rm -rf "$TMP"
+    [ "$FAILED" = 0 ]
+}
+trap 'finish || exit 1' EXIT
+
+# ok WHAT command...: the command succeeds.
+ok() {
+    local what=$1; shift
+    if "$@" >"$TMP/.out" 2>"$TMP/.err"; then echo "ok - $what"; else report "$what" "exit code $?"; fi
+}
+
+# is WHAT FOUND EXPECTED: the two are the same.
+is() {
+    if [ "$2" = "$3" ]; then echo "ok - $1"; else
+        : >"$TMP/.out"; : >"$TMP/.err"
+        report "$1" "found:    $2" "expected: $3"
+    fi
+}
+
+# has WHAT FOUND WORDS: WORDS (a fixed string) stand in what was found.
+has() {
+    case $2 in *"$3"*) echo "ok - $1" ;; *) is "$1" "$2" "... $3 ..." ;; esac
+}
+
+# fails_with CODE WORDS command...: the exit code is CODE and stderr has WORDS (a fixed string).
+fails_with() {
+    local code=$1 words=$2 found=0; shift 2
+    "$@" >"$TMP/.out" 2>"$TMP/.err" || found=$?
+    if [ "$found" = "$code" ] && grep -qF -- "$words" "$TMP/.err"; then
+        echo "ok - exit $code: $words"
+    else
+        report "exit $code: $words" "command:  $*" "found:    exit code $found"
+    fi
+}
+
+report() {
+    echo "not ok - $1"; shift
+    printf '#   %s\n' "$@"
+    sed 's/^/#   stdout: /' "$TMP/.out" | head -20
+    sed 's/^/#   stderr: /' "$TMP/.err" | head -20
+    FAILED=1
+}
+
+# json EXPRESSION: what a Python expression says of the JSON on stdin, `j`.
+json() { python3 -c "import json,sys; j=json.load(sys.stdin); print($1)"; }
+
+# on_each_store FUNCTION: runs it with PRESCIENT_STORE set to a store without a schema: SQLite, and PostgreSQL when there is a server.
+on_each_store() {
+    STORE_NAME=sqlite; export PRESCIENT_STORE="sqlite:$TMP/$1.db"
+    "$@"
+    [ -n "${SERVER:-}" ] || return 0
+    local db="prescient_cli_$$_$1"
+    psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || { FAILED=1; echo "not ok - a database of our own"; return 0; }
+    DATABASES="${DATABASES:-} $db"
+    STORE_NAME=postgresql; export PRESCIENT_STORE="${SERVER/\/postgres?/\/$db?}"
+    "$@"
+    unset PRESCIENT_STORE
+}
