@@ -68,7 +68,7 @@ on_each_store() {
     local db="prescient_cli_$$_$1"
     psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || { FAILED=1; echo "not ok - a database of our own"; return 0; }
     DATABASES="${DATABASES:-} $db"
-    STORE_NAME=postgresql; export PRESCIENT_STORE="${SERVER/\/postgres?/\/$db?}"
+    STORE_NAME=postgresql; PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER"); export PRESCIENT_STORE
     "$@"
     unset PRESCIENT_STORE
 }
