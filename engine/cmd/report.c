@@ -138,7 +138,7 @@ json_t *report_object(const struct store_rows *rows, int row)
 
 static void object_dump(struct app *app, json_t *object)
 {
-    json_dumpf(object, app->out, JSON_COMPACT);
+    json_dumpf(object, app->out, JSON_COMPACT | (app->terminal ? JSON_ENSURE_ASCII : 0));     /* no C1 control, no reordering on a terminal */
     json_decref(object);
 }
 
