@@ -1,0 +1,525 @@
+/* test_slab.c - what goes through the slab arrives, and what a hostile worker leaves in it does no harm. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../engine/rules/retry.h"
+#include "../engine/run/slab.h"
+#include "../include/prescient/job.h"
+
+static struct slab *engine, *worker;        /* two mappings of the same memory, as in two processes */
+static int fd = -1;
+static struct arena *arena;
+
+static void begin(int64_t start_until_us)
+{
+    struct err err;
+    CU_ASSERT_EQUAL_FATAL(slab_new(&engine, &fd, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(slab_attach(fd, &worker, &err), 0);
+    arena = arena_new(4096);
+    slab_reset(engine, 1000, start_until_us);
+}
+
+static void end(void)
+{
+    slab_free(engine);
+    slab_free(worker);
+    close(fd);
+    arena_free(arena);
+}
+
+static struct check make_check(const char *key, const char *payload)
+{
+    return (struct check){
+        .id = 7, .first_check_at = 900, .next_check_at = 960, .check_count = 2, .failure_count = 1,
+        .entity_name = "orders", .entity_name_len = 6, .entity_key = key, .entity_key_len = (uint32_t)strlen(key),
+        .job_exec = "job", .job_exec_len = 3, .payload = payload, .payload_len = payload ? (uint32_t)strlen(payload) : 0,
+    };
+}
+
+static bool put(const char *key, int job, bool single)
+{
+    struct check check = make_check(key, NULL);
+    return slab_put(engine, &check, job, single);
+}
+
+/* Opens the slab with n checks of job 0 and claims all of them, one by one. */
+static void claim_all(int n)
+{
+    int from, got;
+    for (int i = 0; i < n; i++)
+        put("42", 0, false);
+    slab_open(engine);
+    for (int i = 0; i < n; i++)
+        CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &got), SLAB_CLAIMED);
+}
+
+static void a_check_arrives_as_it_was_put(void)
+{
+    begin(1);
+    struct check check = make_check("42", "{\"a\":1}");
+    CU_ASSERT_TRUE(slab_put(engine, &check, 3, true));
+    CU_ASSERT_TRUE(put("43", 4, false));
+    struct slab_check got;
+    slab_get(worker, 0, &got);
+    CU_ASSERT_EQUAL(got.job, 3);
+    CU_ASSERT_TRUE(got.single);
+    CU_ASSERT_EQUAL(got.id, 7);
+    CU_ASSERT_EQUAL(got.now, 1000);
+    CU_ASSERT_EQUAL(got.slot, 960);
+    CU_ASSERT_EQUAL(got.first_check_at, 900);
+    CU_ASSERT_EQUAL(got.check_count, 2);
+    CU_ASSERT_EQUAL(got.failure_count, 1);
+    CU_ASSERT_STRING_EQUAL(got.entity_name, "orders");
+    CU_ASSERT_STRING_EQUAL(got.entity_key, "42");
+    CU_ASSERT_STRING_EQUAL(got.job_name, "job");
+    CU_ASSERT_STRING_EQUAL(got.payload, "{\"a\":1}");
+    slab_get(worker, 1, &got);
+    CU_ASSERT_STRING_EQUAL(got.entity_key, "43");
+    CU_ASSERT_PTR_NULL(got.payload);
+    CU_ASSERT_EQUAL(slab_count(engine), 2);
+    end();
+}
+
+static void a_full_slab_takes_no_more_checks(void)
+{
+    begin(1);
+    for (int i = 0; i < SLAB_CHECKS_MAX; i++)
+        CU_ASSERT_TRUE_FATAL(put("42", 0, false));
+    CU_ASSERT_FALSE(put("42", 0, false));
+    CU_ASSERT_EQUAL(slab_count(engine), SLAB_CHECKS_MAX);
+    end();
+}
+
+static void a_slab_full_of_bytes_takes_no_more_checks(void)
+{
+    begin(1);
+    char *payload = malloc(STORE_PAYLOAD_MAX + 1);
+    memset(payload, ' ', STORE_PAYLOAD_MAX);
+    payload[STORE_PAYLOAD_MAX] = '\0';
+    struct check check = make_check("42", payload);
+    int n = 0;
+    while (n < 100 && slab_put(engine, &check, 0, false))
+        n++;
+    CU_ASSERT_EQUAL(n, (int)(SLAB_IN_BYTES / (STORE_PAYLOAD_MAX + 15)));
+    CU_ASSERT_EQUAL(slab_count(engine), n);
+    free(payload);
+    end();
+}
+
+static void nothing_can_be_claimed_before_the_slab_is_open(void)
+{
+    begin(100);
+    int from, n, job;
+    bool single;
+    put("42", 0, false);
+    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_EMPTY);
+    CU_ASSERT_FALSE(slab_peek(worker, &job, &single));
+    slab_open(engine);
+    CU_ASSERT_TRUE(slab_peek(worker, &job, &single));
+    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_CLAIMED);
+    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_EMPTY);
+    end();
+}
+
+static void a_batch_is_of_one_job_and_of_none_that_is_single(void)
+{
+    static const struct { int job; bool single; } puts[] = { { 0, 0 }, { 0, 0 }, { 1, 0 }, { 1, 1 }, { 1, 0 }, { 1, 0 }, { 1, 0 } };
+    static const int sizes[] = { 2, 1, 1, 2, 1 };       /* the last by `most` */
+    begin(100);
+    for (size_t i = 0; i < sizeof puts / sizeof *puts; i++)
+        put("42", puts[i].job, puts[i].single);
+    slab_open(engine);
+    int from, n, at = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        CU_ASSERT_EQUAL(slab_claim(worker, 2, 0, &from, &n), SLAB_CLAIMED);
+        CU_ASSERT_EQUAL(from, at);
+        CU_ASSERT_EQUAL(n, sizes[i]);
+        at += n;
+        CU_ASSERT_EQUAL(slab_claimed(engine), at);
+    }
+    CU_ASSERT_EQUAL(slab_claim(worker, 2, 0, &from, &n), SLAB_EMPTY);
+    end();
+}
+
+static void nothing_is_started_past_the_trust_window(void)
+{
+    begin(100);
+    int from, n;
+    put("42", 0, false);
+    slab_open(engine);
+    CU_ASSERT_EQUAL(slab_claim(worker, 1, 100, &from, &n), SLAB_UNTRUSTED);
+    CU_ASSERT_EQUAL(slab_claimed(engine), 0);
+    slab_extend_trust(engine, 101);
+    CU_ASSERT_EQUAL(slab_claim(worker, 1, 100, &from, &n), SLAB_CLAIMED);
+    end();
+}
+
+static void what_is_cut_off_cannot_be_claimed(void)
+{
+    begin(100);
+    int from, n;
+    for (int i = 0; i < 5; i++)
+        put("42", 0, false);
+    slab_open(engine);
+    CU_ASSERT_EQUAL(slab_end(engine), 5);
+    CU_ASSERT_EQUAL(slab_claim(worker, 2, 0, &from, &n), SLAB_CLAIMED);
+    CU_ASSERT_EQUAL(slab_cut(engine), 2);
+    CU_ASSERT_EQUAL(slab_cut(engine), 2);
+    CU_ASSERT_EQUAL(slab_end(engine), 2);
+    CU_ASSERT_EQUAL(slab_claimed(engine), 2);
+    CU_ASSERT_EQUAL(slab_claim(worker, 2, 0, &from, &n), SLAB_EMPTY);
+    slab_answer(worker, 1, PRESCIENT_DONE, 0, 1, 1, NULL);
+    slab_answer(worker, 2, PRESCIENT_DONE, 0, 1, 1, NULL);
+    CU_ASSERT_TRUE(slab_is_answered(engine, 1));
+    CU_ASSERT_FALSE(slab_is_answered(engine, 2));       /* not its to answer */
+    end();
+}
+
+static void an_answer_arrives_with_its_text_and_effects(void)
+{
+    begin(100);
+    claim_all(2);
+    struct effect effects[] = {
+        { .kind = EFFECT_EMIT, .event = "order.late", .json = "{\"n\":1}" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "43", .job = "other", .at = 5000, .conflict = "replace" },
+        { .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "44" },
+    };
+    /* In turns, as in a batch. */
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(slab_add_effect(worker, 1, &effects[i]), 0);
+        CU_ASSERT_EQUAL(slab_add_effect(worker, 0, &effects[2 - i]), 0);
+    }
+    slab_answer(worker, 1, PRESCIENT_AGAIN, 2000, 123456, 789, "n\xc3\xb6");
+    struct raw_answer got;
+    CU_ASSERT_FALSE(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 1, arena, &got));
+    CU_ASSERT_EQUAL(got.kind, PRESCIENT_AGAIN);
+    CU_ASSERT_EQUAL(got.at, 2000);
+    CU_ASSERT_EQUAL(got.run_at_us, 123456);
+    CU_ASSERT_EQUAL(got.run_us, 789);
+    CU_ASSERT_STRING_EQUAL(got.text, "n\xc3\xb6");
+    CU_ASSERT_EQUAL_FATAL(got.neffects, 3);
+    CU_ASSERT_EQUAL(got.effects[0].kind, EFFECT_EMIT);
+    CU_ASSERT_STRING_EQUAL(got.effects[0].event, "order.late");
+    CU_ASSERT_STRING_EQUAL(got.effects[0].json, "{\"n\":1}");
+    CU_ASSERT_PTR_NULL(got.effects[0].entity_name);
+    CU_ASSERT_STRING_EQUAL(got.effects[1].job, "other");
+    CU_ASSERT_STRING_EQUAL(got.effects[1].conflict, "replace");
+    CU_ASSERT_EQUAL(got.effects[1].at, 5000);
+    CU_ASSERT_STRING_EQUAL(got.effects[2].entity_key, "44");
+    CU_ASSERT_PTR_NULL(got.effects[2].job);
+    slab_drop_effects(worker, 0);
+    slab_answer(worker, 0, PRESCIENT_FAIL, 0, 1, 1, "");
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_EQUAL(got.neffects, 0);
+    CU_ASSERT_PTR_NULL(got.text);
+    end();
+}
+
+static void a_long_text_is_cut_between_characters(void)
+{
+    begin(100);
+    claim_all(1);
+    char text[SLAB_TEXT_MAX + 2];
+    memset(text, 'x', sizeof text);
+    memcpy(text + SLAB_TEXT_MAX - 1, "\xc3\xb6", 3);
+    slab_answer(worker, 0, PRESCIENT_FAIL, 0, 1, 1, text);
+    struct raw_answer got;
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_EQUAL(got.kind, PRESCIENT_FAIL);
+    CU_ASSERT_EQUAL(strlen(got.text), SLAB_TEXT_MAX - 1);
+    end();
+}
+
+static void an_answer_of_an_earlier_generation_is_none(void)
+{
+    begin(100);
+    claim_all(1);
+    slab_answer(worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
+    CU_ASSERT_TRUE(slab_is_answered(engine, 0));
+    uint32_t before = slab_generation(engine);
+    slab_reset(engine, 1000, 100);
+    CU_ASSERT_NOT_EQUAL(slab_generation(engine), before);
+    put("42", 0, false);
+    slab_open(engine);
+    CU_ASSERT_FALSE(slab_is_answered(engine, 0));
+    struct raw_answer got;
+    CU_ASSERT_FALSE(slab_take_answer(engine, 0, arena, &got));
+    end();
+}
+
+static void one_answer_declares_so_many_effects_and_no_more(void)
+{
+    begin(100);
+    claim_all(1);
+    struct effect effect = { .kind = EFFECT_EMIT, .event = "e" };
+    for (int i = 0; i < SLAB_EFFECTS_MAX; i++)
+        CU_ASSERT_EQUAL(slab_add_effect(worker, 0, &effect), 0);
+    CU_ASSERT_EQUAL(slab_add_effect(worker, 0, &effect), SLAB_TOO_MUCH);
+    slab_answer(worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
+    struct raw_answer got;
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_EQUAL(got.kind, PRESCIENT_DONE);
+    CU_ASSERT_EQUAL(got.neffects, SLAB_EFFECTS_MAX);
+    end();
+}
+
+/* A JSON text of `size` bytes; the caller frees it. */
+static char *json_of(size_t size)
+{
+    char *json = malloc(size + 1);
+    memset(json, ' ', size);
+    json[0] = '1';
+    json[size] = '\0';
+    return json;
+}
+
+static void a_worker_whose_room_for_effects_runs_out_ends_its_slab_early(void)
+{
+    begin(100);
+    for (int i = 0; i < 100; i++)
+        put("42", 0, false);
+    slab_open(engine);
+    char *json = json_of(STORE_PAYLOAD_MAX);
+    struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
+    int from, n, answered = 0;
+    while (answered < 100 && slab_claim(worker, 1, 0, &from, &n) == SLAB_CLAIMED) {
+        CU_ASSERT_EQUAL(slab_add_effect(worker, from, &effect), 0);
+        slab_answer(worker, from, PRESCIENT_DONE, 0, 1, 1, NULL);
+        answered++;
+    }
+    CU_ASSERT_TRUE(answered > 10 && answered < 16);
+    CU_ASSERT_EQUAL(slab_cut(engine), answered);        /* the rest is the engine's again */
+    struct raw_answer got;
+    for (int i = 0; i < answered; i++) {
+        CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, i, arena, &got));
+        CU_ASSERT_EQUAL(got.neffects, 1);
+    }
+    slab_reset(engine, 1000, 100);
+    put("42", 0, false);
+    slab_open(engine);
+    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_CLAIMED);     /* the next slab has all its room */
+    free(json);
+    end();
+}
+
+static void effects_of_a_batch_that_do_not_fit_are_refused_as_crowded(void)
+{
+    begin(100);
+    claim_all(30);
+    char *json = json_of(STORE_PAYLOAD_MAX);
+    struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
+    int rc = 0, i = 0;
+    while (rc == 0 && i < 30)
+        rc = slab_add_effect(worker, i++, &effect);
+    CU_ASSERT_EQUAL(rc, SLAB_CROWDED);
+    CU_ASSERT_EQUAL(slab_add_effect(worker, 29, &(struct effect){ .kind = EFFECT_EMIT, .event = "e", .json = json }), SLAB_CROWDED);
+    slab_answer(worker, 29, PRESCIENT_DONE, 0, 1, 1, "a text still fits");
+    struct raw_answer got;
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 29, arena, &got));
+    CU_ASSERT_EQUAL(got.kind, PRESCIENT_DONE);
+    free(json);
+    end();
+}
+
+/* ---- what is wrong with an answer is said ---- */
+
+/* One answer with one effect that the worker did not check. */
+static const char *words_for(int kind, int64_t run_at_us, const char *text, const struct effect *effect)
+{
+    slab_reset(engine, 1000, 100);
+    claim_all(1);
+    if (effect)
+        CU_ASSERT_EQUAL(slab_add_effect(worker, 0, effect), 0);
+    slab_answer(worker, 0, kind, 0, run_at_us, 1, text);
+    struct raw_answer got;
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_PTR_NULL(got.effects);
+    return got.kind == -1 ? got.text : "not refused";
+}
+
+static void an_answer_that_is_garbage_is_refused_with_words(void)
+{
+    char *big = json_of(STORE_PAYLOAD_MAX + 1), name[STORE_NAME_MAX + 2];
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    const struct { int kind; int64_t run_at_us; const char *text; struct effect effect; bool has_effect; const char *words; } cases[] = {
+        { 77, 1, NULL, { 0 }, false, "kind is 77" },
+        { -1, 1, NULL, { 0 }, false, "kind is -1" },
+        { PRESCIENT_DONE, -1, NULL, { 0 }, false, "it began at -1" },
+        { PRESCIENT_DONE, INT64_MAX, NULL, { 0 }, false, "it began at" },
+        { PRESCIENT_DONE, 1, "\xff", { 0 }, false, "text is not valid UTF-8" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "" }, true, "event name has 0 bytes" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT }, true, "event name is missing" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = name }, true, "event name has 1025 bytes" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "\xc3" }, true, "event name is not valid UTF-8" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "e", .json = "{" }, true, "JSON is not valid" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "e", .json = "\"\xff\"" }, true, "JSON is not valid" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "e", .json = big }, true, "outside of the slab" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = (enum effect_kind)9, .event = "e" }, true, "kind 9 does not exist" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_RESOLVE, .entity_name = "orders" }, true, "entity key is missing" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .conflict = "keep" }, true, "job is missing" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .job = "j" }, true, "conflict is ''" },
+        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .job = "j", .conflict = "keep", .at = INT64_MAX },
+          true, "not between the years" },
+    };
+    begin(100);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *words = words_for(cases[i].kind, cases[i].run_at_us, cases[i].text, cases[i].has_effect ? &cases[i].effect : NULL);
+        CU_ASSERT_PTR_NOT_NULL(strstr(words, cases[i].words));
+        if (!strstr(words, cases[i].words))
+            fprintf(stderr, "case %zu: found '%s', expected '%s'\n", i, words, cases[i].words);
+    }
+    free(big);
+    end();
+}
+
+/* ---- a hostile worker ---- */
+
+static size_t slab_size(void)
+{
+    struct stat st;
+    CU_ASSERT_EQUAL_FATAL(fstat(fd, &st), 0);
+    return (size_t)st.st_size;
+}
+
+/* Everything that the engine does with a slab. Memory stays bounded, whatever is in there. */
+static void take_everything(void)
+{
+    struct raw_answer got;
+    int claimed = slab_claimed(engine);
+    CU_ASSERT_TRUE(claimed >= 0 && claimed <= slab_count(engine));
+    for (int i = 0; i < SLAB_CHECKS_MAX; i++) {
+        if (!slab_take_answer(engine, i, arena, &got))
+            continue;
+        CU_ASSERT_TRUE(got.kind >= -1 && got.kind <= PRESCIENT_FAIL);
+        CU_ASSERT_TRUE(got.kind >= 0 || got.text);
+        CU_ASSERT_TRUE(got.neffects >= 0 && got.neffects <= SLAB_EFFECTS_MAX);
+    }
+    CU_ASSERT_TRUE(arena_used(arena) < 16 * SLAB_OUT_BYTES);
+    int cut = slab_cut(engine);
+    CU_ASSERT_TRUE(cut >= 0 && cut <= slab_count(engine));
+    CU_ASSERT_EQUAL(slab_claimed(engine), cut);
+    CU_ASSERT_EQUAL(slab_end(engine), cut);
+    arena_reset(arena);
+}
+
+static void fill(unsigned char *map, size_t size, int how, uint64_t *state)
+{
+    for (size_t i = 0; i < size; i++)
+        map[i] = how < 2 ? (unsigned char)-how : (unsigned char)(random_next(state) >> 32);
+}
+
+static void a_slab_full_of_anything_does_no_harm(void)
+{
+    begin(100);
+    unsigned char *map = mmap(NULL, slab_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    uint64_t state = 4711;
+    for (int round = 0; round < 6; round++) {
+        slab_reset(engine, 1000, 100);
+        claim_all(20);
+        fill(map, slab_size(), round, &state);
+        take_everything();
+    }
+    munmap(map, slab_size());
+    end();
+}
+
+enum { ANSWERS = 6 };
+
+static void answer_honestly(void)
+{
+    slab_reset(engine, 1000, 100);
+    claim_all(ANSWERS);
+    for (int i = 0; i < ANSWERS; i++) {
+        slab_add_effect(worker, i, &(struct effect){ .kind = EFFECT_EMIT, .event = "order.late", .json = "{\"n\":1}" });
+        slab_add_effect(worker, i, &(struct effect){ .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "44" });
+        slab_answer(worker, i, PRESCIENT_AGAIN, 2000, 123456, 789, "words");
+    }
+}
+
+/* Changes bytes at random, but only where an answered slab differs from an empty one: where it hurts. */
+static void an_answered_slab_with_changed_bytes_does_no_harm(void)
+{
+    static const uint32_t nasty[] = { 0, 1, 64, 65, 0x7fffffff, 0x80000000, 0xffffffff, SLAB_OUT_BYTES, SLAB_OUT_BYTES - 1, SLAB_OUT_BYTES - 39 };
+    begin(100);
+    size_t size = slab_size(), used = 0;
+    unsigned char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *before = malloc(size);
+    uint32_t *places = malloc(size * sizeof *places);
+    memcpy(before, map, size);
+    answer_honestly();
+    for (size_t i = 0; i < size; i++)
+        if (map[i] != before[i])
+            places[used++] = (uint32_t)i;
+    CU_ASSERT_TRUE_FATAL(used > 100);
+    uint64_t state = 42;
+    for (int round = 0; round < 4000; round++) {
+        answer_honestly();
+        for (int i = 0; i <= round % 4; i++) {
+            size_t at = places[random_next(&state) % used];
+            uint64_t value = random_next(&state);
+            if (value & 1)
+                map[at] = (unsigned char)(value >> 8);
+            else
+                memcpy(map + (at & ~(size_t)3), &nasty[(value >> 8) % (sizeof nasty / sizeof *nasty)], 4);
+        }
+        take_everything();
+    }
+    free(places);
+    free(before);
+    munmap(map, size);
+    end();
+}
+
+static void the_memory_can_neither_shrink_nor_grow(void)
+{
+    begin(100);
+    CU_ASSERT_NOT_EQUAL(ftruncate(fd, 0), 0);
+    CU_ASSERT_NOT_EQUAL(ftruncate(fd, (off_t)slab_size() * 2), 0);
+    end();
+}
+
+static void memory_that_is_no_slab_is_refused(void)
+{
+    struct slab *s;
+    struct err err;
+    int other = memfd_create("other", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    CU_ASSERT_EQUAL(slab_attach(other, &s, &err), ERR_GENERAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "0 bytes, expected"));
+    begin(100);
+    CU_ASSERT_EQUAL(ftruncate(other, (off_t)slab_size()), 0);
+    CU_ASSERT_EQUAL(slab_attach(other, &s, &err), ERR_GENERAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "not sealed"));
+    CU_ASSERT_EQUAL(slab_attach(-1, &s, &err), ERR_GENERAL);
+    close(other);
+    end();
+}
+
+static const struct test tests[] = {
+    TEST(a_check_arrives_as_it_was_put),
+    TEST(a_full_slab_takes_no_more_checks),
+    TEST(a_slab_full_of_bytes_takes_no_more_checks),
+    TEST(nothing_can_be_claimed_before_the_slab_is_open),
+    TEST(a_batch_is_of_one_job_and_of_none_that_is_single),
+    TEST(nothing_is_started_past_the_trust_window),
+    TEST(what_is_cut_off_cannot_be_claimed),
+    TEST(an_answer_arrives_with_its_text_and_effects),
+    TEST(a_long_text_is_cut_between_characters),
+    TEST(an_answer_of_an_earlier_generation_is_none),
+    TEST(one_answer_declares_so_many_effects_and_no_more),
+    TEST(a_worker_whose_room_for_effects_runs_out_ends_its_slab_early),
+    TEST(effects_of_a_batch_that_do_not_fit_are_refused_as_crowded),
+    TEST(an_answer_that_is_garbage_is_refused_with_words),
+    TEST(a_slab_full_of_anything_does_no_harm),
+    TEST(an_answered_slab_with_changed_bytes_does_no_harm),
+    TEST(the_memory_can_neither_shrink_nor_grow),
+    TEST(memory_that_is_no_slab_is_refused),
+    { 0 },
+};
+
+const struct suite suite_slab = { "slab", NULL, NULL, tests };
