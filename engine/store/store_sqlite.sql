@@ -1,0 +1,425 @@
+-- store_sqlite.sql - all statements of the SQLite store. The same names in the same order as store_pg.sql where both have them.
+-- Nothing newer than SQLite 3.37. Times come in as parameters: the clock is the caller's.
+
+-- ---- connection -----------------------------------------------------------------------------------------------------------
+
+-- name: begin
+BEGIN IMMEDIATE
+
+-- name: commit
+COMMIT
+
+-- name: rollback
+ROLLBACK
+
+-- name: schema_cookie
+PRAGMA schema_version
+
+-- name: has_schema
+SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_migration')
+
+-- name: schema_version
+SELECT coalesce(max(version), 0), coalesce(max(oldest_engine), 0),
+       coalesce((SELECT value FROM prescient_setting WHERE name = 'slot_length_s'), 0)
+  FROM prescient_migration
+
+-- ---- slots and leases -------------------------------------------------------------------------------------------------------
+
+-- name: slot_state
+-- ?1 slot. The opening row, and whether the slot was run to its end once (one that held nothing was).
+SELECT closed_at_us IS NOT NULL,
+       opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0)
+  FROM prescient_slot_pass AS o WHERE slot_at = ?1 AND bucket = -1 AND pass = 0
+
+-- name: slot_count
+-- ?1 slot, ?2 count no further than this
+SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = ?1 LIMIT ?2)
+
+-- name: slot_open
+-- ?1 slot, ?2 engine, ?3 rows, ?4 clock
+INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, opened_rows, recorded_at_us)
+VALUES (?1, -1, 0, ?2, 1, ?3, ?4)
+
+-- name: slot_has_rows
+-- ?1 slot, ?2 JSON array of job names, or NULL for any
+SELECT EXISTS (SELECT 1 FROM prescient_future_job
+                WHERE next_check_at = ?1 AND (?2 IS NULL OR job_exec IN (SELECT value FROM json_each(?2))))
+
+-- name: slot_reopen
+-- ?1 slot. What a closed slot holds after all is run like the rest, so it must be looked at again.
+UPDATE prescient_slot_pass SET closed_at_us = NULL WHERE slot_at = ?1 AND bucket = -1 AND pass = 0 AND closed_at_us IS NOT NULL
+
+-- name: lease_look
+-- ?1 slot
+SELECT owner, token, expires_at_us FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1
+
+-- name: lease_take
+-- ?1 slot, ?2 owner, ?3 engine, ?4 clock, ?5 expiry. Replacing a row draws a new token.
+INSERT OR REPLACE INTO prescient_slot_lease (slot_at, bucket, owner, engine, taken_at_us, expires_at_us)
+VALUES (?1, -1, ?2, ?3, ?4, ?5)
+
+-- name: lease_is_ours
+-- ?1 slot, ?2 owner, ?3 token
+SELECT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3)
+
+-- name: lease_renew
+-- ?1 slot, ?2 owner, ?3 token, ?4 expiry
+UPDATE prescient_slot_lease SET expires_at_us = ?4 WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3
+
+-- name: lease_release
+-- ?1 slot, ?2 owner, ?3 token
+DELETE FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3
+
+-- ---- a page -----------------------------------------------------------------------------------------------------------------
+
+-- name: read_page
+-- ?1 slot, ?2 priority and ?3 id of the last row read, ?4 most
+SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key, job_exec, payload
+  FROM prescient_future_job
+ WHERE next_check_at = ?1 AND bucket = 0 AND (priority, id) > (?2, ?3)
+ ORDER BY priority, id LIMIT ?4
+
+-- name: settle_archive
+-- ?1 id, ?2 slot, ?3 check_count, ?4 failure_count as read; ?5 ended, ?6 outcome, ?7 check_count, ?8 failure_count,
+-- ?9 runs (1 or 0), ?10 run began, ?11 run took, ?12 note, ?13 whether the payload is kept, ?14 engine, ?15 clock
+INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, entity_key, job_exec, outcome, check_count,
+       failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us, last_run_us,
+       note, payload, engine, archived_at_us)
+SELECT id, ?5, entity_name, entity_key, job_exec, ?6, ?7,
+       ?8, run_count + ?9, next_check_at, first_check_at, coalesce(first_run_at_us, ?10), ?10,
+       total_run_us + coalesce(?11, 0), ?11, ?12, CASE WHEN ?13 THEN payload END, ?14, ?15
+  FROM prescient_future_job
+ WHERE id = ?1 AND next_check_at = ?2 AND check_count = ?3 AND failure_count = ?4
+
+-- name: settle_delete
+-- ?1 id; leaves the row when it was enqueued again meanwhile
+DELETE FROM prescient_future_job WHERE id = ?1 AND again_at IS NULL
+
+-- name: settle_anew
+-- ?1 id, ?2 the first slot that has not begun. A new life under a new id, at the slot that was written beside the old one.
+INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload)
+SELECT entity_name, entity_key, job_exec, max(again_at, ?2), max(again_at, ?2), priority, payload
+  FROM prescient_future_job WHERE id = ?1
+
+-- name: settle_move
+-- ?1 id, ?2 slot, ?3 check_count, ?4 failure_count as read; ?5 next slot, ?6 check_count, ?7 failure_count, ?8 deferred_at,
+-- ?9 runs (1 or 0), ?10 run began, ?11 run took
+UPDATE prescient_future_job
+   SET next_check_at = ?5, check_count = ?6, failure_count = ?7, deferred_at = ?8, run_count = run_count + ?9,
+       first_run_at_us = coalesce(first_run_at_us, ?10), total_run_us = total_run_us + coalesce(?11, 0)
+ WHERE id = ?1 AND next_check_at = ?2 AND check_count = ?3 AND failure_count = ?4
+
+-- name: settle_run
+-- ?1 id, ?2 slot, ?3 next slot, ?4 check_count, ?5 failure_count, ?6 run began, ?7 run took, ?8 outcome, ?9 note, ?10 engine, ?11 clock
+INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count,
+       slot_at, next_check_at, run_us, note, engine, recorded_at_us)
+SELECT id, ?6, entity_name, entity_key, job_exec, ?8, ?4, ?5, ?2, ?3, ?7, ?9, ?10, ?11 FROM prescient_future_job WHERE id = ?1
+
+-- name: effect_emit
+-- ?1 event, ?2 entity, ?3 key, ?4 job, ?5 clock, ?6 slot, ?7 check_count, ?8 data
+INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+
+-- name: effect_enqueue
+-- ?1 entity, ?2 key, ?3 job, ?4 at, ?5 payload, ?6 conflict, ?7 priority, ?8 now
+INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+
+-- name: effect_resolve
+-- ?1 entity, ?2 key, ?3 job or NULL, ?4 now, or NULL for the clock
+INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (?1, ?2, ?3, ?4)
+
+-- name: finish_look
+-- ?1 slot, ?2 JSON array of the jobs that may be left
+SELECT EXISTS (SELECT 1 FROM prescient_future_job
+                WHERE next_check_at = ?1 AND job_exec NOT IN (SELECT value FROM json_each(?2)))
+
+-- name: finish
+-- ?1 slot, ?2 engine, ?3 late_us, ?4 took_us, ?5 clock, ?6.. the counts
+INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us, run, done, again, deferred,
+       failed, timeout, crashed, guarded, held_back, unknown_job, superseded, locked, left_jobs)
+SELECT ?1, -1, 1 + coalesce(max(pass), 0), ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+       (SELECT nullif(json_group_array(job_exec), '[]')
+          FROM (SELECT DISTINCT job_exec FROM prescient_future_job WHERE next_check_at = ?1 ORDER BY job_exec))
+  FROM prescient_slot_pass WHERE slot_at = ?1 AND bucket = -1
+
+-- ---- slots that are not over ------------------------------------------------------------------------------------------------
+
+-- name: relook_unclosed
+SELECT EXISTS (SELECT 1 FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL)
+
+-- name: relook_close
+-- ?1 clock. Writers are serial: what this look does not see cannot come any more.
+UPDATE prescient_slot_pass AS o SET closed_at_us = ?1
+ WHERE pass = 0 AND closed_at_us IS NULL
+   AND (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0))
+   AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
+
+-- name: relook
+-- ?1 most
+SELECT slot_at, EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at),
+       NOT (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0))
+  FROM prescient_slot_pass AS o WHERE pass = 0 AND closed_at_us IS NULL ORDER BY slot_at LIMIT ?1
+
+-- name: late_slot
+-- ?1 from, ?2 before
+SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= ?1 AND next_check_at < ?2
+
+-- name: swept_until
+SELECT value FROM prescient_setting WHERE name = 'swept_until'
+
+-- name: mark_swept
+-- ?1 slot
+UPDATE prescient_setting SET value = ?1 WHERE name = 'swept_until' AND value < ?1
+
+-- ---- enqueue and load ----------------------------------------------------------------------------------------------------------
+
+-- name: pending_row
+-- ?1 entity, ?2 key, ?3 job
+SELECT id, next_check_at, again_at FROM prescient_future_job
+ WHERE bucket = 0 AND entity_name = ?1 AND entity_key = ?2 AND job_exec = ?3
+
+-- name: enqueue_words
+-- ?1 entity, ?2 key, ?3 job, ?4 at, ?5 payload, ?6 conflict, ?7 priority, ?8 now; all but now as text
+INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, CAST(?7 AS INTEGER), ?8)
+
+-- name: pending_count
+-- ?1 entity, ?2 key, ?3 job or NULL
+SELECT count(*) FROM prescient_future_job
+ WHERE bucket = 0 AND entity_name = ?1 AND entity_key = ?2 AND (?3 IS NULL OR job_exec = ?3)
+
+-- name: reschedule_words
+-- ?1 entity, ?2 key, ?3 job, ?4 at, as text, ?5 now
+INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now) VALUES (?1, ?2, ?3, ?4, ?5)
+
+-- name: load_new
+-- ?1 entity, ?2 key, ?3 job, ?4 slot, ?5 priority, ?6 payload
+INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload)
+VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6) ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+
+-- ---- migrate ------------------------------------------------------------------------------------------------------------------
+
+-- name: migration_find
+-- ?1 version
+SELECT checksum FROM prescient_migration WHERE version = ?1
+
+-- name: migration_add
+-- ?1 version, ?2 name, ?3 checksum, ?4 oldest engine, ?5 clock
+INSERT INTO prescient_migration (version, name, checksum, oldest_engine, applied_at_us) VALUES (?1, ?2, ?3, ?4, ?5)
+
+-- name: slot_length
+SELECT value FROM prescient_setting WHERE name = 'slot_length_s'
+
+-- name: set_slot_length
+UPDATE prescient_setting SET value = ?1 WHERE name = 'slot_length_s'
+
+-- name: reslot_leases
+-- ?1 clock
+SELECT count(*) FROM prescient_slot_lease WHERE expires_at_us > ?1
+
+-- name: reslot_table
+SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_future_job'
+
+-- name: reslot_indexes
+SELECT group_concat(sql, '; ') FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'prescient_future_job' AND sql IS NOT NULL
+
+-- name: reslot_copy
+-- ?1 now. What is not on a slot of the new length goes to the next one that has not begun.
+INSERT INTO prescient_future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, check_count,
+       failure_count, deferred_at, again_at, run_count, first_run_at_us, total_run_us, payload)
+SELECT id, bucket, entity_name, entity_key, job_exec, first_check_at,
+       CASE WHEN next_check_at % length_s = 0 THEN next_check_at
+            ELSE max((next_check_at / length_s + 1) * length_s, (?1 / length_s + 1) * length_s) END, priority, check_count,
+       failure_count, deferred_at, (again_at + length_s - 1) / length_s * length_s, run_count, first_run_at_us, total_run_us, payload
+  FROM prescient_future_job_old, (SELECT value AS length_s FROM prescient_setting WHERE name = 'slot_length_s')
+
+-- name: reslot_forget_sequence
+DELETE FROM sqlite_sequence WHERE name = 'prescient_future_job'
+
+-- name: reslot_keep_sequence
+INSERT INTO sqlite_sequence (name, seq) SELECT 'prescient_future_job', seq FROM sqlite_sequence WHERE name = 'prescient_future_job_old'
+
+-- ---- reports: parameters are text, NULL when not given; limits, moments and ids are cast here ---------------------------------------
+
+-- name: list
+-- ?1 entity, ?2 key, ?3 job, ?4 from, ?5 before, ?6 limit. By the key's index when there is an entity, else along the slots.
+SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload
+  FROM (SELECT * FROM prescient_future_job
+         WHERE ?1 IS NOT NULL AND bucket = 0 AND entity_name = ?1 AND entity_key BETWEEN coalesce(?2, '') AND coalesce(?2, x'')
+        UNION ALL
+        SELECT * FROM prescient_future_job
+         WHERE ?1 IS NULL AND (?2 IS NULL OR entity_key = ?2)
+           AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800))
+ WHERE (?3 IS NULL OR job_exec = ?3)
+   AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800)
+ ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(?6 AS INTEGER), -1)
+
+-- name: history
+-- ?1 entity, ?2 key, ?3 job, ?4 outcome, ?5 since, ?6 before, ?7 limit
+SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
+       CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN outcome
+            WHEN outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') THEN 'max_failures' END AS guard,
+       check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us, last_run_us,
+       note, payload, engine, archived_at_us
+  FROM prescient_future_job_history
+ WHERE (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
+   AND (?4 IS NULL OR outcome = ?4) AND (?5 IS NULL OR ended_at_us >= CAST(?5 AS INTEGER) * 1000000)
+   AND (?6 IS NULL OR ended_at_us < CAST(?6 AS INTEGER) * 1000000)
+ ORDER BY id DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
+
+-- name: runs
+-- ?1 entity, ?2 key, ?3 job, ?4 outcome, ?5 since, ?6 before, ?7 limit
+SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, slot_at, next_check_at, run_us, note, engine
+  FROM prescient_future_job_run
+ WHERE (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
+   AND (?4 IS NULL OR outcome = ?4) AND (?5 IS NULL OR run_at_us >= CAST(?5 AS INTEGER) * 1000000)
+   AND (?6 IS NULL OR run_at_us < CAST(?6 AS INTEGER) * 1000000)
+ ORDER BY id DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
+
+-- name: slots
+-- ?1 from, ?2 before, ?3 limit
+WITH pending AS (
+    SELECT next_check_at AS slot_at, count(*) AS checks FROM prescient_future_job
+     WHERE next_check_at >= coalesce(CAST(?1 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?2 AS INTEGER), 253402300800)
+     GROUP BY next_check_at),
+known AS (
+    SELECT slot_at, max(CASE WHEN pass = 0 THEN CASE WHEN closed_at_us IS NOT NULL THEN 3 WHEN opened_rows = 0 THEN 2 ELSE 1 END
+                             ELSE 2 END) AS state,
+           max(late_us) AS late_us, sum(run) AS run, sum(done) AS done, sum(again) AS again, sum(failed) AS failed
+      FROM prescient_slot_pass
+     WHERE slot_at >= coalesce(CAST(?1 AS INTEGER), 0) AND slot_at < coalesce(CAST(?2 AS INTEGER), 253402300800)
+     GROUP BY slot_at)
+SELECT s.slot_at, coalesce(checks, 0) AS checks,
+       CASE coalesce(state, 0) WHEN 0 THEN 'pending' WHEN 1 THEN 'open' WHEN 2 THEN 'relook' ELSE 'closed' END AS state,
+       late_us, run, done, again, failed
+  FROM (SELECT slot_at FROM pending UNION SELECT slot_at FROM known) AS s
+  LEFT JOIN pending ON pending.slot_at = s.slot_at LEFT JOIN known ON known.slot_at = s.slot_at
+ ORDER BY s.slot_at LIMIT coalesce(CAST(?3 AS INTEGER), -1)
+
+-- name: passes
+-- ?1 from, ?2 before, ?3 limit
+SELECT slot_at, bucket, pass, engine, split, run, done, again, deferred, failed, timeout, crashed, guarded, held_back, unknown_job,
+       superseded, locked, late_us, took_us, left_jobs, recorded_at_us
+  FROM prescient_slot_pass
+ WHERE slot_at >= coalesce(CAST(?1 AS INTEGER), 0) AND slot_at < coalesce(CAST(?2 AS INTEGER), 253402300800)
+ ORDER BY slot_at, bucket, pass LIMIT coalesce(CAST(?3 AS INTEGER), -1)
+
+-- name: status
+-- ?1 now
+WITH this AS (
+    SELECT now, length_s, now / length_s * length_s AS slot
+      FROM (SELECT coalesce(CAST(?1 AS INTEGER), :clock_us / 1000000) AS now, value AS length_s
+              FROM prescient_setting WHERE name = 'slot_length_s'))
+SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version) FROM prescient_migration) AS schema_version,
+       (SELECT count(*) FROM prescient_future_job) AS pending, 0 AS is_estimate,
+       (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = slot LIMIT 1000000)) AS due,
+       (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at < slot LIMIT 1000000)) AS overdue,
+       (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at < slot) AS oldest_overdue_at,
+       (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at > now) AS next_slot_at,
+       (SELECT count(*) FROM prescient_slot_lease) AS leases,
+       (SELECT count(*) FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL) AS unclosed_slots,
+       (SELECT min(slot_at) FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL) AS oldest_unclosed_at,
+       NULL AS oldest_transaction_us,
+       (SELECT coalesce(max(id) - min(id) + 1, 0) FROM prescient_future_job_history) AS history_rows
+  FROM this
+
+-- name: leases
+SELECT slot_at, bucket, engine, token, expires_at_us, expires_at_us <= :clock_us AS is_expired
+  FROM prescient_slot_lease ORDER BY slot_at, bucket
+
+-- name: jobs_pending
+SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
+
+-- name: events
+-- ?1 after xid (always 0 here), ?2 after id, ?3 limit
+SELECT '0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data
+  FROM prescient_event WHERE id > coalesce(CAST(?2 AS INTEGER), 0) ORDER BY id LIMIT coalesce(CAST(?3 AS INTEGER), -1)
+
+-- name: events_end
+SELECT '0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
+
+-- name: retry
+-- ?1 entity, ?2 key, ?3 job, ?4 since, ?7 limit (5 at, 6 now are the enqueue's). max(id) picks the row that the payload comes from.
+SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
+  FROM prescient_future_job_history
+ WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') AND ended_at_us >= coalesce(CAST(?4 AS INTEGER), 0) * 1000000
+   AND (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
+ GROUP BY entity_name, entity_key, job_exec
+ ORDER BY newest DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
+
+-- name: doctor
+-- ?1 now
+WITH this AS (
+    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(?1 AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
+     WHERE name = 'slot_length_s'),
+overdue AS (
+    SELECT count(*) AS n, min(next_check_at) AS oldest
+      FROM (SELECT next_check_at FROM prescient_future_job, this WHERE next_check_at < slot ORDER BY next_check_at LIMIT 1000000)),
+below AS (
+    SELECT count(*) AS n FROM (SELECT 1 FROM prescient_future_job
+                                WHERE next_check_at < (SELECT value FROM prescient_setting WHERE name = 'swept_until') LIMIT 1000000)),
+pages AS (SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count)
+SELECT 'file is whole' AS what, CASE found WHEN 'ok' THEN 'ok' ELSE 'error' END AS level, found,
+       CASE found WHEN 'ok' THEN '' ELSE 'stop everything that writes to the file, keep a copy, restore a backup or use sqlite3 .recover' END AS advice
+  FROM (SELECT quick_check AS found FROM pragma_quick_check(1))
+UNION ALL
+SELECT 'overdue checks', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), ''),
+       CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END FROM overdue
+UNION ALL
+SELECT 'checks below the mark of the sweep', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n,
+       CASE WHEN n = 0 THEN '' ELSE 'put there by hand or by a clock that jumped; a full look, once an hour, finds them' END FROM below
+UNION ALL
+SELECT 'leases that have expired', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n,
+       CASE WHEN n = 0 THEN '' ELSE 'an engine died; the next run takes its slots over' END
+  FROM (SELECT count(*) AS n FROM prescient_slot_lease WHERE expires_at_us <= :clock_us)
+UNION ALL
+SELECT 'slots that stay open', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), ''),
+       CASE WHEN n = 0 THEN '' ELSE 'opened over a day ago and not closed yet: a sweep closes what holds no checks any more' END
+  FROM (SELECT count(*) AS n, min(slot_at) AS oldest FROM prescient_slot_pass, this WHERE pass = 0 AND closed_at_us IS NULL AND slot_at < slot - 86400)
+UNION ALL
+SELECT 'room in the file', CASE WHEN freelist_count > 25000 AND freelist_count > page_count / 2 THEN 'warn' ELSE 'ok' END,
+       freelist_count || ' of ' || page_count || ' pages are free',
+       CASE WHEN freelist_count > 25000 AND freelist_count > page_count / 2 THEN 'VACUUM gives them back to the disk' ELSE '' END FROM pages
+UNION ALL
+SELECT 'SQLite', 'ok', sqlite_version(), ''
+
+-- ---- prune: ?1 microseconds before which rows go -----------------------------------------------------------------------------------
+-- Rows stand in the order they were written, so the old ones are at the left edge: a few thousand of them a transaction, until
+-- those at the edge are young.
+
+-- name: prune_history
+DELETE FROM prescient_future_job_history
+ WHERE id < (SELECT min(id) FROM prescient_future_job_history) + 5000 AND archived_at_us < ?1
+
+-- name: prune_runs
+DELETE FROM prescient_future_job_run
+ WHERE id < (SELECT min(id) FROM prescient_future_job_run) + 5000 AND recorded_at_us < ?1
+
+-- name: prune_passes
+-- Only of slots that are over for good: closed, without rows and without a lease.
+DELETE FROM prescient_slot_pass
+ WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < ?1 / 1000000
+                      AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
+                      AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at)
+                    ORDER BY slot_at LIMIT 2000)
+
+-- name: prune_events
+DELETE FROM prescient_event WHERE id < (SELECT min(id) FROM prescient_event) + 5000 AND emitted_at_us < ?1
+
+-- name: prune_history_count
+SELECT count(*) FROM prescient_future_job_history WHERE archived_at_us < ?1
+
+-- name: prune_runs_count
+SELECT count(*) FROM prescient_future_job_run WHERE recorded_at_us < ?1
+
+-- name: prune_passes_count
+SELECT count(*) FROM prescient_slot_pass
+ WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < ?1 / 1000000
+                      AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
+                      AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at))
+
+-- name: prune_events_count
+SELECT count(*) FROM prescient_event WHERE emitted_at_us < ?1

@@ -1,0 +1,424 @@
+/* store_sqlite_db.c - one connection to a SQLite file: opened, watched, its statements kept, its failures put into words.
+ * Knows nothing of checks and slots beyond the version of the schema. */
+#include "store_sqlite_db.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "embedded_sql.h"
+
+#define PROGRESS_STEPS 20000            /* virtual machine steps between two looks at the deadline: well under a millisecond */
+#define CACHE_KIB 32768
+#define JOURNAL_LIMIT (16 << 20)        /* bytes of a rollback journal that stay on disk between transactions */
+
+static const char *const statement_names[LITE_STATEMENTS_END] = {
+#define LITE_NAME(name) [LITE_##name] = #name,
+    LITE_STATEMENTS(LITE_NAME)
+#undef LITE_NAME
+};
+
+int64_t lite_clock_us(const struct lite *db) { return clock_wall_us(db->head.clock); }
+int64_t lite_now(const struct lite *db, int64_t now) { return now ? now : lite_clock_us(db) / 1000000; }
+
+/* ---- failures ------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    int rc;                     /* primary result code */
+    int code;
+    const char *words;
+} failures[] = {
+    { SQLITE_BUSY, ERR_BUSY, "is being written to by another program" },
+    { SQLITE_LOCKED, ERR_BUSY, "is being written to by another program" },
+    { SQLITE_CONSTRAINT, ERR_DATA, "refuses a value" },
+    { SQLITE_MISMATCH, ERR_DATA, "refuses a value" },
+    { SQLITE_TOOBIG, ERR_DATA, "refuses a value" },
+    { SQLITE_INTERRUPT, ERR_LOST, "took longer than the statement timeout" },
+    { SQLITE_FULL, ERR_LOST, "cannot grow" },
+    { SQLITE_IOERR, ERR_LOST, "cannot be read or written" },
+    { SQLITE_READONLY, ERR_LOST, "may only be read" },
+    { SQLITE_CORRUPT, ERR_LOST, "is damaged" },
+    { SQLITE_NOTADB, ERR_LOST, "is no SQLite database" },
+    { SQLITE_CANTOPEN, ERR_LOST, "cannot be opened" },
+    { SQLITE_PERM, ERR_LOST, "cannot be opened" },
+    { SQLITE_PROTOCOL, ERR_LOST, "cannot be locked" },
+    { SQLITE_NOMEM, ERR_LOST, "cannot be used" },
+    { SQLITE_SCHEMA, ERR_LOST, "has just had its schema changed" },
+};
+
+static bool is_missing_schema(const char *message)
+{
+    return strstr(message, "no such table") || strstr(message, "no such column");
+}
+
+int lite_fail(struct lite *db, int rc, struct err *err)
+{
+    const char *message = db->db ? sqlite3_errmsg(db->db) : sqlite3_errstr(rc);
+    int extended = db->db ? sqlite3_extended_errcode(db->db) : rc;
+    int primary = rc & 0xff;
+    if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
+        db->distrusted = true;
+    if (primary == SQLITE_ERROR && is_missing_schema(message))
+        return err_set(err, ERR_SCHEMA, "%s has no schema that fits this program (%s): run 'prescient init'", db->path, message);
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (failures[i].rc == primary)
+            return err_set(err, failures[i].code, "%s %s: %s (SQLite result %d)", db->path, failures[i].words, message, extended);
+    return err_set(err, ERR_GENERAL, "%s: %s (SQLite result %d)", db->path, message, extended);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------------- */
+
+void lite_start_clock(struct lite *db, bool patient)
+{
+    int64_t now = clock_mono_us(db->head.clock);
+    db->deadline_us = now + db->statement_timeout_us;
+    db->lock_until_us = patient ? db->deadline_us : now + db->lock_timeout_us;
+}
+
+/* Short waits of even length: with the growing ones of sqlite3_busy_timeout, whoever came last would win most often. */
+static int wait_for_lock(void *ctx, int tries)
+{
+    struct lite *db = ctx;
+    if (clock_mono_us(db->head.clock) >= db->lock_until_us)
+        return 0;
+    usleep(tries < 20 ? 500 : 2000);
+    return 1;
+}
+
+static int is_too_late(void *ctx)
+{
+    struct lite *db = ctx;
+    return clock_mono_us(db->head.clock) >= db->deadline_us;
+}
+
+/* ---- statements ---------------------------------------------------------------------------------------------------- */
+
+int lite_prepare(struct lite *db, const char *sql, sqlite3_stmt **out, struct err *err)
+{
+    int rc = sqlite3_prepare_v2(db->db, sql, -1, out, NULL);
+    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
+}
+
+int lite_exec(struct lite *db, const char *sql, struct err *err)
+{
+    int rc = sqlite3_exec(db->db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
+}
+
+static int kept_statement(struct lite *db, enum lite_statement which, sqlite3_stmt **out, struct err *err)
+{
+    if (!db->statements[which]) {
+        const char *sql = sql_find(sql_sqlite, statement_names[which]);
+        int rc = sql ? sqlite3_prepare_v3(db->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->statements[which], NULL) : SQLITE_MISUSE;
+        if (rc != SQLITE_OK)
+            return err_wrap(err, lite_fail(db, rc, err), "statement %s", statement_names[which]);
+    }
+    *out = db->statements[which];
+    return 0;
+}
+
+static int bind(sqlite3_stmt *s, const char *format, va_list ap)
+{
+    int rc = SQLITE_OK;
+    for (int i = 1; *format && rc == SQLITE_OK; format++, i++) {
+        if (*format == 'i')
+            rc = sqlite3_bind_int64(s, i, va_arg(ap, int64_t));
+        else if (*format == 't')
+            rc = sqlite3_bind_text(s, i, va_arg(ap, const char *), -1, SQLITE_STATIC);
+        else if (*format == 'o')
+            rc = sqlite3_bind_blob(s, i, va_arg(ap, const unsigned char *), STORE_OWNER_SIZE, SQLITE_STATIC);
+        else {
+            const int64_t *number = va_arg(ap, const int64_t *);
+            rc = number ? sqlite3_bind_int64(s, i, *number) : sqlite3_bind_null(s, i);
+        }
+    }
+    return rc;
+}
+
+/* The statement, bound, ready to step. */
+static int ready_statement(struct lite *db, enum lite_statement which, const char *format, va_list ap, sqlite3_stmt **out, struct err *err)
+{
+    int rc = kept_statement(db, which, out, err);
+    if (rc < 0)
+        return rc;
+    rc = bind(*out, format, ap);
+    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
+}
+
+int64_t lite_run(struct lite *db, struct err *err, enum lite_statement which, const char *format, ...)
+{
+    sqlite3_stmt *s;
+    va_list ap;
+    va_start(ap, format);
+    int rc = ready_statement(db, which, format, ap, &s, err);
+    va_end(ap);
+    if (rc < 0)
+        return rc;
+    while ((rc = sqlite3_step(s)) == SQLITE_ROW)
+        continue;
+    int code = rc == SQLITE_DONE ? 0 : lite_fail(db, rc, err);
+    sqlite3_reset(s);
+    return code < 0 ? code : sqlite3_changes(db->db);
+}
+
+int lite_next(struct lite *db, struct err *err, sqlite3_stmt *row)
+{
+    int rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW)
+        return 1;
+    int code = rc == SQLITE_DONE ? 0 : lite_fail(db, rc, err);
+    sqlite3_reset(row);
+    return code;
+}
+
+int lite_query(struct lite *db, struct err *err, sqlite3_stmt **row, enum lite_statement which, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    int rc = ready_statement(db, which, format, ap, row, err);
+    va_end(ap);
+    return rc < 0 ? rc : lite_next(db, err, *row);
+}
+
+void lite_done(sqlite3_stmt *row)
+{
+    sqlite3_reset(row);
+}
+
+int lite_number(struct lite *db, struct err *err, int64_t *out, enum lite_statement which, const char *format, ...)
+{
+    sqlite3_stmt *row;
+    va_list ap;
+    va_start(ap, format);
+    int rc = ready_statement(db, which, format, ap, &row, err);
+    va_end(ap);
+    rc = rc < 0 ? rc : lite_next(db, err, row);
+    if (rc < 0)
+        return rc;
+    *out = rc ? sqlite3_column_int64(row, 0) : 0;
+    lite_done(row);
+    return 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------- */
+
+/* A rollback journal survives anything; the write-ahead log of older libraries can lose a transaction when a checkpoint
+ * resets it while another connection begins to write. Repaired in 3.51.3 and in 3.53.0. */
+static bool library_has_safe_wal(void)
+{
+    int v = sqlite3_libversion_number();
+    return v >= 3053000 || (v >= 3051003 && v < 3052000);
+}
+
+static bool is_wal(struct lite *db, int *rc)
+{
+    sqlite3_stmt *s = NULL;
+    bool wal = false;
+    *rc = sqlite3_prepare_v2(db->db, "PRAGMA journal_mode", -1, &s, NULL);
+    if (*rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        wal = strcmp((const char *)sqlite3_column_text(s, 0), "wal") == 0;
+    if (*rc == SQLITE_OK)
+        *rc = sqlite3_finalize(s);
+    return wal;
+}
+
+/* PERSIST and TRUNCATE are the rollback journals whose commit is on the disk when it returns; DELETE needs one more sync, of the
+ * folder, for that. PERSIST is the faster one, and lite_disconnect removes the file it leaves. */
+static int choose_journal(struct lite *db, bool create, struct err *err)
+{
+    int rc;
+    bool wal = is_wal(db, &rc);
+    if (rc != SQLITE_OK)
+        return lite_fail(db, rc, err);
+    if (sqlite3_db_readonly(db->db, "main") || (wal && library_has_safe_wal()))
+        return 0;
+    int code = lite_exec(db, create && library_has_safe_wal() ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = PERSIST", err);
+    if (code < 0)
+        return err_wrap(err, code, "cannot set the journal mode");
+    if (wal && is_wal(db, &rc))
+        return err_set(err, ERR_BUSY, "%s has a write-ahead log, which SQLite %s may lose a transaction of, and other programs keep it "
+                       "open: close them, so that it can be changed to a rollback journal", db->path, sqlite3_libversion());
+    return 0;
+}
+
+static int set_up(struct lite *db, bool create, struct err *err)
+{
+    char pragmas[256];
+    sqlite3_extended_result_codes(db->db, 1);
+    sqlite3_busy_handler(db->db, wait_for_lock, db);
+    sqlite3_progress_handler(db->db, PROGRESS_STEPS, is_too_late, db);
+    sqlite3_snprintf(sizeof pragmas, pragmas,
+                     "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA cache_size = -%d; "
+                     "PRAGMA journal_size_limit = %d", CACHE_KIB, JOURNAL_LIMIT);
+    int rc = lite_exec(db, pragmas, err);
+    return rc < 0 ? rc : choose_journal(db, create, err);
+}
+
+static int refuse_missing(const struct lite *db, struct err *err)
+{
+    if (db->was_open)
+        return err_set(err, ERR_LOST, "%s was removed", db->path);
+    return err_set(err, ERR_SCHEMA, "there is no file %s: run 'prescient init' to make it", db->path);
+}
+
+static int open_file(struct lite *db, bool create, struct err *err)
+{
+    struct stat st;
+    if (!create && stat(db->path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return refuse_missing(db, err);
+    int rc = sqlite3_open_v2(db->path, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0), NULL);
+    if (rc == SQLITE_OK)
+        rc = set_up(db, create, err);
+    else
+        rc = lite_fail(db, rc, err);
+    if (rc < 0)
+        lite_disconnect(db);
+    return rc;
+}
+
+int lite_create(struct lite *db, struct err *err)
+{
+    lite_disconnect(db);
+    return open_file(db, true, err);
+}
+
+static int newest_known(void)
+{
+    int newest = 0;
+    for (const struct sql_migration *m = migrations_sqlite; m->name; m++)
+        newest = m->version;
+    return newest;
+}
+
+static int check_schema(struct lite *db, int version, int oldest_engine, struct err *err)
+{
+    if (version < newest_known())
+        return err_set(err, ERR_SCHEMA, "%s has schema version %d, this program needs %d: run 'prescient migrate'", db->path, version,
+                       newest_known());
+    if (oldest_engine > newest_known())
+        return err_set(err, ERR_SCHEMA, "%s has schema version %d, which needs a program that knows version %d; this one knows %d: "
+                       "install a newer prescient", db->path, version, oldest_engine, newest_known());
+    db->schema_version = version;
+    return 0;
+}
+
+static int check_slot_length(struct lite *db, int64_t length_s, struct err *err)
+{
+    if (db->slot_length_wanted_s && length_s != db->slot_length_wanted_s)
+        return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %lld s in %s: make them equal, or change the file with "
+                       "'prescient migrate --change-slot-length'", db->slot_length_wanted_s, (long long)length_s, db->path);
+    if (db->head.slot_length_s && length_s != db->head.slot_length_s)
+        return err_set(err, ERR_SETTINGS, "the slot length of %s was changed from %d s to %lld s while this program ran: start it again",
+                       db->path, db->head.slot_length_s, (long long)length_s);
+    db->head.slot_length_s = (int32_t)length_s;
+    return 0;
+}
+
+static int read_schema(struct lite *db, struct err *err)
+{
+    int64_t has = 0;
+    sqlite3_stmt *row = NULL;
+    int rc = lite_number(db, err, &db->schema_cookie, LITE_schema_cookie, "");
+    rc = rc < 0 ? rc : lite_number(db, err, &has, LITE_has_schema, "");
+    if (rc == 0 && !has)
+        return err_set(err, ERR_SCHEMA, "%s has no schema: run 'prescient init'", db->path);
+    rc = rc < 0 ? rc : lite_query(db, err, &row, LITE_schema_version, "");
+    if (rc < 0)
+        return rc;
+    int64_t version = sqlite3_column_int64(row, 0), oldest = sqlite3_column_int64(row, 1), length_s = sqlite3_column_int64(row, 2);
+    lite_done(row);
+    rc = check_schema(db, (int)version, (int)oldest, err);
+    return rc < 0 ? rc : check_slot_length(db, length_s, err);
+}
+
+static int check_file(struct lite *db, struct err *err)
+{
+    int moved = 0;
+    if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
+        db->distrusted = true;
+        return err_set(err, ERR_LOST, "%s was replaced or removed while it was in use: nothing was written to what had been opened", db->path);
+    }
+    return 0;
+}
+
+int lite_connect(struct lite *db, struct err *err)
+{
+    if (db->db)
+        return check_file(db, err);
+    int rc = open_file(db, false, err);
+    rc = rc < 0 ? rc : read_schema(db, err);
+    if (rc < 0)
+        lite_disconnect(db);
+    else
+        db->was_open = true;
+    return rc;
+}
+
+void lite_disconnect(struct lite *db)
+{
+    if (!db->db)
+        return;
+    for (int i = 0; i < LITE_STATEMENTS_END; i++) {
+        sqlite3_finalize(db->statements[i]);
+        db->statements[i] = NULL;
+    }
+    /* Takes the persistent journal away, unless somebody is writing or the handle has seen what it should not trust. */
+    db->lock_until_us = 0;
+    int rc;
+    if (!db->distrusted && sqlite3_get_autocommit(db->db) && !sqlite3_db_readonly(db->db, "main") && !is_wal(db, &rc))
+        sqlite3_exec(db->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    sqlite3_close_v2(db->db);
+    db->db = NULL;
+    db->distrusted = false;
+}
+
+/* ---- transactions -------------------------------------------------------------------------------------------------- */
+
+static int check_cookie(struct lite *db, struct err *err)
+{
+    int64_t cookie;
+    int rc = lite_number(db, err, &cookie, LITE_schema_cookie, "");
+    if (rc < 0 || cookie == db->schema_cookie)
+        return rc;
+    rc = read_schema(db, err);          /* an application's own tables change the cookie, too */
+    if (rc < 0)
+        db->distrusted = true;
+    return rc;
+}
+
+int lite_begin(struct lite *db, struct err *err)
+{
+    int rc = (int)lite_run(db, err, LITE_begin, "");
+    rc = rc < 0 ? rc : check_cookie(db, err);
+    if (rc < 0)
+        lite_rollback(db);
+    return rc < 0 ? rc : 0;
+}
+
+int lite_commit(struct lite *db, struct err *err)
+{
+    int64_t rc = lite_run(db, err, LITE_commit, "");
+    if (rc < 0)
+        lite_rollback(db);
+    return rc < 0 ? (int)rc : 0;
+}
+
+void lite_rollback(struct lite *db)
+{
+    struct err ignored;
+    if (!db->db || sqlite3_get_autocommit(db->db))
+        return;
+    db->deadline_us = INT64_MAX;        /* a deadline that has passed must not keep the transaction open */
+    if (lite_run(db, &ignored, LITE_rollback, "") < 0)
+        db->distrusted = true;
+}
+
+void lite_settle_down(struct lite *db)
+{
+    lite_rollback(db);
+    if (db->distrusted)
+        lite_disconnect(db);
+}

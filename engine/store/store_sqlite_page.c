@@ -1,0 +1,214 @@
+/* store_sqlite_page.c - the hot path: a page read with one SELECT, its answers written down in one transaction.
+ * Two short statements a check, all by rowid on pages that the read has just brought into the cache. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/saturate.h"
+#include "../base/utf8.h"
+#include "../rules/slot.h"
+#include "store_sqlite_calls.h"
+
+/* ---- read ------------------------------------------------------------------------------------------------------------ */
+
+#define PAGE_ARENA (64 * 1024)
+#define PAGE_FIRST 64                   /* checks there is room for at first; doubled as needed */
+
+static void free_page_arena(void *impl)
+{
+    arena_free(impl);
+}
+
+static const char *column_text(struct arena *a, sqlite3_stmt *row, int column, uint32_t *len)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    *len = text ? (uint32_t)sqlite3_column_bytes(row, column) : 0;
+    return text ? arena_strndup(a, text, *len) : NULL;
+}
+
+static bool read_check(struct arena *a, sqlite3_stmt *row, int64_t slot, struct check *c)
+{
+    *c = (struct check){
+        .id = sqlite3_column_int64(row, 0), .priority = sqlite3_column_int(row, 1), .first_check_at = sqlite3_column_int64(row, 2),
+        .deferred_at = sqlite3_column_int64(row, 3), .check_count = sqlite3_column_int(row, 4),
+        .failure_count = sqlite3_column_int(row, 5), .next_check_at = slot,
+    };
+    c->entity_name = column_text(a, row, 6, &c->entity_name_len);
+    c->entity_key = column_text(a, row, 7, &c->entity_key_len);
+    c->job_exec = column_text(a, row, 8, &c->job_exec_len);
+    c->payload = column_text(a, row, 9, &c->payload_len);
+    return c->entity_name && c->entity_key && c->job_exec && (c->payload || sqlite3_column_type(row, 9) == SQLITE_NULL);
+}
+
+static bool page_grow(struct store_page *page, int *room)
+{
+    if (page->n < *room)
+        return true;
+    int more = *room ? *room * 2 : PAGE_FIRST;
+    struct check *checks = realloc(page->checks, (size_t)more * sizeof *checks);
+    if (!checks)
+        return false;
+    page->checks = checks;
+    *room = more;
+    return true;
+}
+
+static int fill_page(struct lite *db, struct store_read_page *req, sqlite3_stmt *row, struct arena *a)
+{
+    struct store_page *page = &req->page;
+    int room = 0, rc = 1;
+    while (rc > 0) {
+        if (!page_grow(page, &room) || !read_check(a, row, req->lease.slot, &page->checks[page->n]))
+            return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld", (long long)req->lease.slot);
+        if (page->checks[page->n].priority != page->checks[0].priority)
+            break;
+        page->n++;
+        if (arena_used(a) >= req->max_bytes)
+            break;
+        rc = lite_next(db, &req->call.err, row);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+int lite_read_page(struct lite *db, struct store_call *call)
+{
+    struct store_read_page *req = (struct store_read_page *)call;
+    sqlite3_stmt *row = NULL;
+    req->page = (struct store_page){ 0 };
+    int rc = lite_query(db, &call->err, &row, LITE_read_page, "iiii", req->lease.slot, (int64_t)req->after.priority, req->after.id,
+                        (int64_t)req->want);
+    if (rc <= 0)
+        return rc;
+    struct arena *a = arena_new(PAGE_ARENA);
+    req->page = (struct store_page){ .impl = a, .free_impl = free_page_arena };
+    rc = a ? fill_page(db, req, row, a) : err_set(&call->err, ERR_NOMEM, "out of memory");
+    lite_done(row);
+    if (rc < 0)
+        store_page_free(&req->page);
+    return rc;
+}
+
+/* ---- settle ---------------------------------------------------------------------------------------------------------- */
+
+struct settling {                   /* what is the same for all answers of a page */
+    struct lite *db;
+    struct store_settle *req;
+    struct err *err;
+    int64_t now, clock_us;
+    int64_t open_slot;              /* the first that has not begun: nothing moves to an earlier one */
+};
+
+static bool is_problem(enum outcome o)
+{
+    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER;
+}
+
+static int64_t archive(const struct settling *s, const struct settlement *t)
+{
+    const struct check *c = t->check;
+    int64_t ended_us = t->ran ? saturate_add(t->run_at_us, t->run_us) : s->req->now ? s->now * 1000000 : s->clock_us;
+    return lite_run(s->db, s->err, LITE_settle_archive, "iiiiitiiipptiti",
+                    c->id, c->next_check_at, (int64_t)c->check_count, (int64_t)c->failure_count, ended_us, outcome_name(t->outcome),
+                    (int64_t)t->check_count, (int64_t)t->failure_count, (int64_t)t->ran, t->ran ? &t->run_at_us : NULL,
+                    t->ran ? &t->run_us : NULL, t->note, (int64_t)is_problem(t->outcome), s->db->engine, s->clock_us);
+}
+
+static int64_t settle_end(const struct settling *s, const struct settlement *t)
+{
+    int64_t rc = archive(s, t);
+    if (rc <= 0)
+        return rc;
+    rc = lite_run(s->db, s->err, LITE_settle_delete, "i", t->check->id);
+    return rc ? rc : lite_run(s->db, s->err, LITE_settle_anew, "ii", t->check->id, s->open_slot);
+}
+
+static bool leaves_run_row(const struct settling *s, const struct settlement *t)
+{
+    return t->ran && (s->req->keep_runs == KEEP_RUNS_ALL || (s->req->keep_runs == KEEP_RUNS_PROBLEMS && is_problem(t->outcome)));
+}
+
+static int64_t settle_move(const struct settling *s, const struct settlement *t)
+{
+    const struct check *c = t->check;
+    int64_t next_at = t->next_at > s->open_slot ? t->next_at : s->open_slot;
+    int64_t rc = lite_run(s->db, s->err, LITE_settle_move, "iiiiiiipipp", c->id, c->next_check_at, (int64_t)c->check_count,
+                          (int64_t)c->failure_count, next_at, (int64_t)t->check_count, (int64_t)t->failure_count,
+                          t->deferred_at ? &t->deferred_at : NULL, (int64_t)t->ran, t->ran ? &t->run_at_us : NULL,
+                          t->ran ? &t->run_us : NULL);
+    if (rc <= 0 || !leaves_run_row(s, t))
+        return rc;
+    return lite_run(s->db, s->err, LITE_settle_run, "iiiiiiittti", c->id, c->next_check_at, next_at, (int64_t)t->check_count,
+                    (int64_t)t->failure_count, t->run_at_us, t->run_us, outcome_name(t->outcome), t->note, s->db->engine, s->clock_us);
+}
+
+/* ---- effects: only of rows that were really touched, after all of them ------------------------------------------------- */
+
+static int64_t emit(const struct settling *s, const struct settlement *t, const struct effect *e)
+{
+    const struct check *c = t->check;
+    if (!utf8_is_valid(e->event, strlen(e->event)) || (e->json && !utf8_is_valid(e->json, strlen(e->json))))
+        return err_set(s->err, ERR_DATA, "the event of check (%s, %s, %s) is not valid UTF-8", c->entity_name, c->entity_key, c->job_exec);
+    return lite_run(s->db, s->err, LITE_effect_emit, "ttttiiit", e->event, c->entity_name, c->entity_key, c->job_exec,
+                    s->req->now ? s->now * 1000000 : s->clock_us, c->next_check_at, (int64_t)c->check_count, e->json);
+}
+
+static int64_t enqueue(const struct settling *s, const struct settlement *t, const struct effect *e)
+{
+    (void)t;
+    return lite_run(s->db, s->err, LITE_effect_enqueue, "tttittii", e->entity_name, e->entity_key, e->job, e->at, e->json,
+                    e->conflict ? e->conflict : "keep", (int64_t)0, s->now);
+}
+
+static int64_t resolve(const struct settling *s, const struct settlement *t, const struct effect *e)
+{
+    (void)t;
+    return lite_run(s->db, s->err, LITE_effect_resolve, "tttp", e->entity_name, e->entity_key, e->job, s->req->now ? &s->now : NULL);
+}
+
+static int64_t (*const effect_writers[])(const struct settling *s, const struct settlement *t, const struct effect *e) = {
+    [EFFECT_EMIT] = emit, [EFFECT_ENQUEUE] = enqueue, [EFFECT_RESOLVE] = resolve,
+};
+
+static int64_t write_effects(const struct settling *s)
+{
+    int64_t rc = 0;
+    for (int i = 0; i < s->req->n; i++) {
+        const struct settlement *t = &s->req->settlements[i];
+        for (int e = 0; t->state == SETTLE_TOUCHED && e < t->neffects && rc >= 0; e++)
+            rc = effect_writers[t->effects[e].kind](s, t, &t->effects[e]);
+    }
+    return rc;
+}
+
+/* No other transaction can hold a row here, so one that is not as read was changed: superseded, whatever skip_locked says. */
+static int64_t write_answers(const struct settling *s)
+{
+    int64_t rc = 0;
+    for (int i = 0; i < s->req->n && rc >= 0; i++) {
+        struct settlement *t = &s->req->settlements[i];
+        rc = t->ends ? settle_end(s, t) : settle_move(s, t);
+        t->state = rc > 0 ? SETTLE_TOUCHED : SETTLE_SUPERSEDED;
+        s->req->touched += rc > 0;
+    }
+    return rc;
+}
+
+static void forget_states(struct store_settle *req)
+{
+    req->touched = 0;
+    for (int i = 0; i < req->n; i++)
+        req->settlements[i].state = SETTLE_UNTOUCHED;
+}
+
+int lite_settle(struct lite *db, struct store_call *call)
+{
+    struct store_settle *req = (struct store_settle *)call;
+    struct settling s = { .db = db, .req = req, .err = &call->err, .now = lite_now(db, req->now), .clock_us = lite_clock_us(db) };
+    s.open_slot = slot_next(s.now, db->head.slot_length_s);
+    forget_states(req);
+    int64_t rc = lite_check_lease(db, &req->lease, &call->err);
+    rc = rc < 0 ? rc : write_answers(&s);
+    rc = rc < 0 ? rc : write_effects(&s);
+    if (rc < 0)
+        forget_states(req);
+    return rc < 0 ? (int)rc : 0;
+}

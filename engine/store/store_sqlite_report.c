@@ -1,0 +1,313 @@
+/* store_sqlite_report.c - the named statements behind list, history, status, enqueue, resolve, ...: text in, rows of text out.
+ * Most are one SELECT of store_sqlite.sql; the few that write, or need more than one statement, stand in a table here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embedded_sql.h"
+#include "store_sqlite_calls.h"
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
+
+struct gathering {                  /* rows as they come, in the request's arena at the end */
+    struct store_rows rows;
+    struct arena *arena;
+    const char **cells;             /* on the heap while they grow */
+    int room;
+    bool failed;                    /* out of memory */
+};
+
+static void gather_columns(struct gathering *g, int columns)
+{
+    g->rows.columns = columns;
+    g->rows.names = arena_zalloc(g->arena, sizeof(char *) * (size_t)columns);
+    g->rows.kinds = arena_zalloc(g->arena, sizeof *g->rows.kinds * (size_t)columns);
+    g->failed = !g->rows.names || !g->rows.kinds;
+}
+
+static void gather_name(struct gathering *g, int column, const char *name, bool is_number)
+{
+    g->rows.names[column] = arena_strdup(g->arena, name);
+    g->failed = g->failed || !g->rows.names[column];
+    g->rows.kinds[column] = store_cell_kind(name, is_number);
+}
+
+/* Room for one more row's cells, all NULL; NULL when there is no memory. */
+static const char **gather_row(struct gathering *g)
+{
+    int columns = g->rows.columns;
+    if (g->rows.rows == g->room) {
+        int room = g->room ? g->room * 2 : 32;
+        const char **cells = realloc(g->cells, sizeof *cells * (size_t)room * (size_t)columns);
+        g->failed = g->failed || !cells;
+        if (!cells)
+            return NULL;
+        g->cells = cells;
+        g->room = room;
+    }
+    const char **row = g->cells + (size_t)g->rows.rows++ * (size_t)columns;
+    memset(row, 0, sizeof *row * (size_t)columns);
+    return row;
+}
+
+static int gathered(struct gathering *g, struct store_rows *out, struct err *err)
+{
+    size_t size = sizeof *g->cells * (size_t)g->rows.rows * (size_t)g->rows.columns;
+    g->rows.cells = arena_alloc(g->arena, size);
+    if (g->rows.cells && size)
+        memcpy(g->rows.cells, g->cells, size);
+    free(g->cells);
+    if (g->failed || !g->rows.cells)
+        return err_set(err, ERR_NOMEM, "out of memory for %d rows", g->rows.rows);
+    *out = g->rows;
+    return 0;
+}
+
+static void gather_cell(struct gathering *g, const char **cell, const char *text)
+{
+    *cell = arena_strdup(g->arena, text);
+    g->failed = g->failed || (text && !*cell);
+}
+
+static void gather_number(struct gathering *g, const char **cell, int64_t number)
+{
+    *cell = arena_printf(g->arena, "%lld", (long long)number);
+    g->failed = g->failed || !*cell;
+}
+
+static bool gather_step(struct gathering *g, sqlite3_stmt *s)
+{
+    const char **row = gather_row(g);
+    for (int c = 0; row && c < g->rows.columns; c++) {
+        int type = sqlite3_column_type(s, c);
+        if (g->rows.kinds[c] == CELL_TEXT && (type == SQLITE_INTEGER || type == SQLITE_FLOAT))
+            g->rows.kinds[c] = CELL_NUMBER;
+        gather_cell(g, &row[c], (const char *)sqlite3_column_text(s, c));
+    }
+    return row && !g->failed;
+}
+
+/* Everything that the statement says. */
+static int gather_all(struct lite *db, sqlite3_stmt *s, struct store_report *req)
+{
+    struct gathering g = { .arena = req->arena };
+    int rc = SQLITE_DONE;
+    gather_columns(&g, sqlite3_column_count(s));
+    for (int c = 0; !g.failed && c < g.rows.columns; c++)
+        gather_name(&g, c, sqlite3_column_name(s, c), false);
+    while (!g.failed && (rc = sqlite3_step(s)) == SQLITE_ROW && gather_step(&g, s))
+        continue;
+    int code = rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : lite_fail(db, rc, &req->call.err);
+    if (code < 0) {
+        free(g.cells);
+        return code;
+    }
+    return gathered(&g, &req->rows, &req->call.err);
+}
+
+/* ---- one SELECT ------------------------------------------------------------------------------------------------------------ */
+
+/* Parameters are ?1, ?2, ... as text; a statement that needs the clock names it :clock_us. */
+static int bind_params(struct lite *db, sqlite3_stmt *s, const struct store_report *req, struct err *err)
+{
+    int clock = sqlite3_bind_parameter_index(s, ":clock_us"), rc = SQLITE_OK, most = sqlite3_bind_parameter_count(s);
+    for (int i = 0; i < req->nparams && i < most && rc == SQLITE_OK; i++)
+        if (i + 1 != clock)
+            rc = sqlite3_bind_text(s, i + 1, req->params[i], -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK && clock)
+        rc = sqlite3_bind_int64(s, clock, lite_clock_us(db));
+    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
+}
+
+static int select_rows(struct lite *db, struct store_report *req, const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    int rc = lite_prepare(db, sql, &s, &req->call.err);
+    rc = rc < 0 ? rc : bind_params(db, s, req, &req->call.err);
+    rc = rc < 0 ? rc : gather_all(db, s, req);
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* ---- reports of more than one statement ---------------------------------------------------------------------------------- */
+
+static const char *const outcomes[LITE_OUTCOMES] = {
+    [LITE_NEW] = "new", [LITE_KEPT] = "kept", [LITE_MOVED] = "moved", [LITE_REPLACED] = "replaced",
+};
+
+static const char *param(const struct store_report *req, int n)
+{
+    return n <= req->nparams ? req->params[n - 1] : NULL;
+}
+
+static int64_t now_param(struct lite *db, const struct store_report *req, int n)
+{
+    return lite_now(db, param(req, n) ? strtoll(param(req, n), NULL, 10) : 0);
+}
+
+static int outcome_row(struct store_report *req, const char *outcome, int64_t at)
+{
+    struct gathering g = { .arena = req->arena };
+    gather_columns(&g, 2);
+    if (!g.failed) {
+        gather_name(&g, 0, "outcome", false);
+        gather_name(&g, 1, "next_check_at", true);
+    }
+    const char **row = g.failed ? NULL : gather_row(&g);
+    if (row) {
+        gather_cell(&g, &row[0], outcome);
+        if (at)
+            gather_number(&g, &row[1], at);
+    }
+    return gathered(&g, &req->rows, &req->call.err);
+}
+
+static int report_enqueue(struct lite *db, struct store_report *req)
+{
+    struct lite_wanted wanted = { .entity_name = param(req, 1), .entity_key = param(req, 2), .job_exec = param(req, 3),
+                                  .check_at = param(req, 4) ? param(req, 4) : "", .payload = param(req, 5),
+                                  .conflict = param(req, 6), .priority = param(req, 7) };
+    struct lite_filed filed;
+    int rc = lite_enqueue(db, &wanted, now_param(db, req, 8), &filed, &req->call.err);
+    return rc < 0 ? rc : outcome_row(req, outcomes[filed.what], filed.at);
+}
+
+static int report_resolve(struct lite *db, struct store_report *req)
+{
+    struct err *err = &req->call.err;
+    int64_t n = 0, now = now_param(db, req, 4);
+    int64_t rc = lite_number(db, err, &n, LITE_pending_count, "ttt", param(req, 1), param(req, 2), param(req, 3));
+    rc = rc < 0 ? rc : lite_run(db, err, LITE_effect_resolve, "tttp", param(req, 1), param(req, 2), param(req, 3), param(req, 4) ? &now : NULL);
+    if (rc < 0)
+        return (int)rc;
+    struct gathering g = { .arena = req->arena };
+    gather_columns(&g, 1);
+    if (!g.failed)
+        gather_name(&g, 0, "resolved", true);
+    const char **row = g.failed ? NULL : gather_row(&g);
+    if (row)
+        gather_number(&g, &row[0], n);
+    return gathered(&g, &req->rows, err);
+}
+
+static int report_reschedule(struct lite *db, struct store_report *req)
+{
+    struct err *err = &req->call.err;
+    sqlite3_stmt *row = NULL;
+    int64_t at = 0, now = now_param(db, req, 5);
+    int64_t rc = lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2), param(req, 3));
+    if (rc <= 0)
+        return rc < 0 ? (int)rc : outcome_row(req, "not_found", 0);
+    lite_done(row);
+    rc = lite_run(db, err, LITE_reschedule_words, "tttti", param(req, 1), param(req, 2), param(req, 3), param(req, 4), now);
+    rc = rc < 0 ? rc : lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2), param(req, 3));
+    if (rc > 0) {
+        at = sqlite3_column_int64(row, 1);
+        lite_done(row);
+    }
+    return rc < 0 ? (int)rc : outcome_row(req, "moved", at);
+}
+
+enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
+
+/* `found` holds entity, key, job, payload of each check that ended in trouble. */
+static int retry_one(struct lite *db, const struct store_report *req, const struct store_rows *found, int n, struct gathering *g, struct err *err)
+{
+    const char *const *f = found->cells + (size_t)n * (size_t)found->columns;
+    struct lite_wanted wanted = { .entity_name = f[0], .entity_key = f[1], .job_exec = f[2], .payload = f[3], .conflict = "keep",
+                                  .check_at = param(req, 5) ? param(req, 5) : "" };
+    struct lite_filed filed;
+    int rc = lite_enqueue(db, &wanted, now_param(db, req, 6), &filed, err);
+    const char **row = rc < 0 ? NULL : gather_row(g);
+    if (!row)
+        return rc;
+    memcpy(row, f, 3 * sizeof *row);
+    row[RETRY_OUTCOME] = outcomes[filed.what];
+    gather_number(g, &row[RETRY_AT], filed.at);
+    return 0;
+}
+
+static int report_retry(struct lite *db, struct store_report *req)
+{
+    static const char *const names[RETRY_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome", "next_check_at" };
+    struct gathering g = { .arena = req->arena };
+    int rc = select_rows(db, req, sql_find(sql_sqlite, "retry"));
+    if (rc < 0)
+        return rc;
+    struct store_rows found = req->rows;
+    gather_columns(&g, RETRY_COLUMNS);
+    for (int c = 0; !g.failed && c < RETRY_COLUMNS; c++)
+        gather_name(&g, c, names[c], false);
+    for (int i = 0; !g.failed && i < found.rows && rc == 0; i++)
+        rc = retry_one(db, req, &found, i, &g, &req->call.err);
+    if (rc < 0) {
+        free(g.cells);
+        return rc;
+    }
+    return gathered(&g, &req->rows, &req->call.err);
+}
+
+static int report_plan(struct lite *db, struct store_report *req)
+{
+    char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_find(sql_sqlite, "read_page"));
+    int rc = sql ? select_rows(db, req, sql) : err_set(&req->call.err, ERR_NOMEM, "out of memory");
+    sqlite3_free(sql);
+    if (rc < 0)
+        return rc;
+    struct store_rows *rows = &req->rows;       /* id, parent, notused, detail: the last one is what people read */
+    for (int i = 0; i < rows->rows; i++)
+        rows->cells[i] = rows->cells[(size_t)i * (size_t)rows->columns + (size_t)rows->columns - 1];
+    rows->names[0] = "line";
+    rows->kinds[0] = CELL_TEXT;
+    rows->columns = 1;
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct lite *db, struct store_report *req);
+    bool writes;
+} specials[] = {
+    { "enqueue", report_enqueue, true },
+    { "resolve", report_resolve, true },
+    { "reschedule", report_reschedule, true },
+    { "retry", report_retry, true },
+    { "plan", report_plan, false },
+};
+
+static int special_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+        if (strcmp(specials[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+bool lite_report_writes(const struct store_report *report)
+{
+    int special = special_named(report->name);
+    return special >= 0 && specials[special].writes;
+}
+
+/* The blocks that are reports; the file has many others, which nobody should run by name. */
+static bool is_report(const char *name)
+{
+    static const char *const names[] = { "list", "history", "runs", "slots", "passes", "status", "leases", "jobs_pending", "events",
+                                         "events_end", "doctor" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+int lite_report(struct lite *db, struct store_call *call)
+{
+    struct store_report *req = (struct store_report *)call;
+    req->rows = (struct store_rows){ 0 };
+    int special = special_named(req->name);
+    if (special >= 0)
+        return specials[special].run(db, req);
+    if (!is_report(req->name))
+        return err_set(&call->err, ERR_NOTFOUND, "there is no report named '%s'", req->name);
+    return select_rows(db, req, sql_find(sql_sqlite, req->name));
+}

@@ -1,0 +1,208 @@
+/* store_sqlite_schema.c - makes and upgrades the tables, and changes the slot length that stands in them as a literal. */
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../rules/slot.h"
+#include "embedded_sql.h"
+#include "store_sqlite_calls.h"
+
+#define CHECKSUM_SIZE (2 * SHA256_DIGEST_SIZE + 1)
+
+static void checksum_of(const char *text, char out[CHECKSUM_SIZE])
+{
+    struct sha256_ctx sha;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&sha);
+    sha256_update(&sha, strlen(text), (const uint8_t *)text);
+    sha256_digest(&sha, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* A migration's comment says how many migrations an engine must know to work beside it. */
+static int oldest_engine_of(const struct sql_migration *m)
+{
+    static const char label[] = "-- oldest engine:";
+    const char *at = strstr(m->text, label);
+    return at ? atoi(at + strlen(label)) : m->version;
+}
+
+/* ---- the slot length --------------------------------------------------------------------------------------------------- */
+
+static int query_text(struct lite *db, char **out, struct err *err, enum lite_statement which)
+{
+    sqlite3_stmt *row = NULL;
+    int rc = lite_query(db, err, &row, which, "");
+    *out = rc > 0 ? strdup((const char *)sqlite3_column_text(row, 0)) : NULL;
+    lite_done(row);
+    if (rc > 0 && !*out)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    return rc < 0 ? rc : 0;
+}
+
+/* `text` with every "% 900 = 0" turned into "% 300 = 0"; NULL when there was none. The caller frees. */
+static char *with_slot_length(const char *text, int32_t old_s, int32_t new_s)
+{
+    char old[32], new[32], *out = NULL;
+    size_t size;
+    snprintf(old, sizeof old, "%% %d = 0", old_s);
+    snprintf(new, sizeof new, "%% %d = 0", new_s);
+    if (!strstr(text, old))
+        return NULL;
+    FILE *f = open_memstream(&out, &size);
+    for (const char *hit; f && (hit = strstr(text, old)); text = hit + strlen(old))
+        fprintf(f, "%.*s%s", (int)(hit - text), text, new);
+    if (f) {
+        fputs(text, f);
+        fclose(f);
+    }
+    return out;
+}
+
+/* SQLite cannot change a CHECK: the table is made anew under the old one's name, beside it, and filled. The ids go on where they
+ * were. `table` and `indexes` are the new text of the table and the text of its indexes. */
+static int rebuild(struct lite *db, const char *table, const char *indexes, int64_t now, struct err *err)
+{
+    int rc = lite_exec(db, "PRAGMA legacy_alter_table = ON; ALTER TABLE prescient_future_job RENAME TO prescient_future_job_old; "
+                       "PRAGMA legacy_alter_table = OFF", err);
+    rc = rc < 0 ? rc : lite_exec(db, table, err);
+    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_reslot_copy, "i", now);
+    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_reslot_forget_sequence, "");
+    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_reslot_keep_sequence, "");
+    rc = rc < 0 ? rc : lite_exec(db, "DROP TABLE prescient_future_job_old", err);
+    return rc < 0 ? rc : lite_exec(db, indexes, err);
+}
+
+static int change_slot_length(struct lite *db, int32_t old_s, int32_t new_s, struct err *err)
+{
+    char *table = NULL, *indexes = NULL, *changed = NULL;
+    int rc = query_text(db, &table, err, LITE_reslot_table);
+    rc = rc < 0 ? rc : query_text(db, &indexes, err, LITE_reslot_indexes);
+    changed = rc < 0 || !table ? NULL : with_slot_length(table, old_s, new_s);
+    if (rc == 0 && !changed)
+        rc = err_set(err, ERR_SCHEMA, "%s: table prescient_future_job does not have the slot length %d in its CHECK", db->path, old_s);
+    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_set_slot_length, "i", (int64_t)new_s);
+    rc = rc < 0 ? rc : rebuild(db, changed, indexes ? indexes : "", lite_now(db, 0), err);
+    free(table);
+    free(indexes);
+    free(changed);
+    return rc < 0 ? rc : 0;
+}
+
+static int refuse_while_leased(struct lite *db, struct err *err)
+{
+    int64_t leases = 0;
+    int rc = lite_number(db, err, &leases, LITE_reslot_leases, "i", lite_clock_us(db));
+    if (rc == 0 && leases)
+        return err_set(err, ERR_BUSY, "%s: %lld leases are held, so checks are being run: stop the engines, then change the slot length",
+                       db->path, (long long)leases);
+    return rc;
+}
+
+static int settle_slot_length(struct lite *db, const struct migrate_options *o, bool fresh, struct err *err)
+{
+    int64_t length_s = 0;
+    int rc = lite_number(db, err, &length_s, LITE_slot_length, "");
+    if (rc < 0 || o->slot_length_s == 0 || o->slot_length_s == length_s || o->dry_run)
+        return rc;
+    if (!fresh && !o->change_slot_length)
+        return err_set(err, ERR_SETTINGS, "%s has a slot length of %lld s, the settings say %d s: make them equal, or change the file's, "
+                       "which reslots what is pending, with 'prescient migrate --change-slot-length'", db->path, (long long)length_s,
+                       o->slot_length_s);
+    rc = fresh ? 0 : refuse_while_leased(db, err);
+    return rc < 0 ? rc : change_slot_length(db, (int32_t)length_s, o->slot_length_s, err);
+}
+
+/* ---- migrations ---------------------------------------------------------------------------------------------------------- */
+
+/* 1: applied already, 0: not. */
+static int is_applied(struct lite *db, const struct sql_migration *m, const char *checksum, struct err *err)
+{
+    int64_t has = 0;
+    sqlite3_stmt *row = NULL;
+    int rc = lite_number(db, err, &has, LITE_has_schema, "");
+    if (rc < 0 || !has)
+        return rc;
+    rc = lite_query(db, err, &row, LITE_migration_find, "i", (int64_t)m->version);
+    if (rc > 0 && strcmp((const char *)sqlite3_column_text(row, 0), checksum) != 0)
+        rc = err_set(err, ERR_SCHEMA, "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
+                     db->path, m->name, sqlite3_column_text(row, 0), checksum);
+    lite_done(row);
+    return rc;
+}
+
+static int apply(struct lite *db, const struct sql_migration *m, const char *checksum, const struct migrate_options *o, struct err *err)
+{
+    int rc = lite_exec(db, m->text, err);
+    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_migration_add, "ittii", (int64_t)m->version, m->name, checksum,
+                                     (int64_t)oldest_engine_of(m), lite_clock_us(db));
+    if (rc >= 0 && m->version == 1)
+        rc = settle_slot_length(db, o, true, err);
+    return rc < 0 ? err_wrap(err, rc, "migration %s", m->name) : 0;
+}
+
+/* 1: was missing, 0: was there. Looked at again inside the transaction: another process may be at the same migration. */
+static int migrate_one(struct lite *db, const struct sql_migration *m, const struct migrate_options *o, struct err *err)
+{
+    char checksum[CHECKSUM_SIZE];
+    checksum_of(m->text, checksum);
+    int rc = o->dry_run ? 0 : (int)lite_run(db, err, LITE_begin, "");
+    int there = rc < 0 ? rc : is_applied(db, m, checksum, err);
+    if (there == 0 && !o->dry_run) {
+        rc = apply(db, m, checksum, o, err);
+        rc = rc < 0 ? rc : lite_commit(db, err);
+        there = rc < 0 ? rc : 0;
+    }
+    lite_rollback(db);
+    if (there == 0 && o->applied)
+        o->applied(o->ctx, m->version, m->name);
+    return there < 0 ? there : !there;
+}
+
+static int migrate_all(struct lite *db, const struct migrate_options *o, struct err *err)
+{
+    int applied = 0, rc = 0;
+    for (const struct sql_migration *m = migrations_sqlite; m->name; m++) {
+        lite_start_clock(db, true);
+        db->deadline_us = INT64_MAX;
+        rc = migrate_one(db, m, o, err);
+        if (rc < 0)
+            return rc;
+        applied += rc;
+    }
+    if (applied && o->dry_run)
+        return applied;
+    rc = o->dry_run ? 0 : (int)lite_run(db, err, LITE_begin, "");
+    rc = rc < 0 ? rc : settle_slot_length(db, o, false, err);
+    rc = rc < 0 || o->dry_run ? rc : lite_commit(db, err);
+    lite_rollback(db);
+    return rc < 0 ? rc : applied;
+}
+
+/* What would be done to a file that is not there, or is empty. */
+static int say_all(const struct migrate_options *o)
+{
+    int n = 0;
+    for (const struct sql_migration *m = migrations_sqlite; m->name; m++, n++)
+        if (o->applied)
+            o->applied(o->ctx, m->version, m->name);
+    return n;
+}
+
+int lite_migrate(struct store *st, const struct migrate_options *options, struct err *err)
+{
+    struct lite *db = (struct lite *)st;
+    if (options->slot_length_s && !slot_length_is_valid(options->slot_length_s))
+        return err_set(err, ERR_INPUT, "slot_length is %d s, expected 1 s to 1 day that divides a day", options->slot_length_s);
+    if (options->dry_run && access(db->path, F_OK) != 0)
+        return say_all(options);
+    lite_start_clock(db, true);
+    int rc = lite_create(db, err);
+    rc = rc < 0 ? rc : migrate_all(db, options, err);
+    lite_disconnect(db);                /* the next call checks the new schema as any other connection would */
+    db->head.slot_length_s = 0;
+    return rc;
+}

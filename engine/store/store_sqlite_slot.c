@@ -1,0 +1,231 @@
+/* store_sqlite_slot.c - slots and leases: opened, taken, renewed, finished, looked at again.
+ * A slot is never split here: one lease (STORE_WHOLE_SLOT) covers it. Writers are serial, so no transaction can commit into a
+ * slot that has been read, and a re-look that finds a slot empty closes it. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_sqlite_calls.h"
+
+/* ---- leases ---------------------------------------------------------------------------------------------------------- */
+
+struct slot_look {                  /* what the opening row says */
+    bool open, closed, done;
+};
+
+static int look_at_slot(struct lite *db, int64_t slot, struct slot_look *out, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    int rc = lite_query(db, err, &row, LITE_slot_state, "i", slot);
+    if (rc <= 0)
+        return rc;
+    *out = (struct slot_look){ .open = true, .closed = sqlite3_column_int(row, 0), .done = sqlite3_column_int(row, 1) };
+    lite_done(row);
+    return 0;
+}
+
+static int open_now(struct lite *db, struct store_open_slot *req, struct slot_look *look)
+{
+    struct err *err = &req->call.err;
+    int rc = lite_number(db, err, &req->rows, LITE_slot_count, "ii", req->slot, (int64_t)req->split_at + 1);
+    if (rc < 0)
+        return rc;
+    *look = (struct slot_look){ .open = true, .done = req->rows == 0 };
+    return (int)lite_run(db, err, LITE_slot_open, "itii", req->slot, db->engine, req->rows, lite_clock_us(db));
+}
+
+/* The names as a JSON array, for json_each; NULL stays NULL. *out is the caller's to free. */
+static int names_as_json(const char *const *names, int n, char **out, struct err *err)
+{
+    *out = NULL;
+    if (!names)
+        return 0;
+    json_t *array = json_array();
+    for (int i = 0; array && i < n; i++)
+        json_array_append_new(array, json_string_nocheck(names[i]));
+    *out = array ? json_dumps(array, JSON_COMPACT) : NULL;
+    json_decref(array);
+    return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+}
+
+static int holds_rows(struct lite *db, const struct store_open_slot *req, int64_t *out, struct err *err)
+{
+    char *jobs;
+    int rc = names_as_json(req->jobs, req->njobs, &jobs, err);
+    rc = rc < 0 ? rc : lite_number(db, err, out, LITE_slot_has_rows, "it", req->slot, jobs);
+    free(jobs);
+    return rc;
+}
+
+static bool is_watched(const struct store_open_slot *req, const struct lease *held)
+{
+    for (int i = 0; i < req->nwatched; i++) {
+        const struct lease *w = &req->watched[i];
+        if (w->slot == held->slot && w->bucket == held->bucket && w->token == held->token && w->expires_us == held->expires_us &&
+            memcmp(w->owner, held->owner, STORE_OWNER_SIZE) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* 1 and the lease that stands in the file, or 0. */
+static int standing_lease(struct lite *db, int64_t slot, struct lease *out, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    int rc = lite_query(db, err, &row, LITE_lease_look, "i", slot);
+    if (rc <= 0)
+        return rc;
+    *out = (struct lease){ .slot = slot, .bucket = STORE_WHOLE_SLOT, .token = sqlite3_column_int64(row, 1),
+                           .expires_us = sqlite3_column_int64(row, 2) };
+    const void *owner = sqlite3_column_blob(row, 0);
+    if (owner && sqlite3_column_bytes(row, 0) == STORE_OWNER_SIZE)
+        memcpy(out->owner, owner, STORE_OWNER_SIZE);
+    lite_done(row);
+    return 1;
+}
+
+static int take_lease(struct lite *db, struct store_open_slot *req)
+{
+    struct err *err = &req->call.err;
+    struct lease held;
+    int64_t clock_us = lite_clock_us(db), expires_us = clock_us + req->lease_s * 1000000LL;
+    int rc = standing_lease(db, req->slot, &held, err);
+    if (rc < 0)
+        return rc;
+    if (rc && held.expires_us > clock_us && !is_watched(req, &held)) {
+        req->held[req->nheld++] = held;
+        return 0;
+    }
+    rc = (int)lite_run(db, err, LITE_lease_take, "iotii", req->slot, req->owner, db->engine, clock_us, expires_us);
+    if (rc < 0)
+        return rc;
+    struct lease *taken = &req->taken[req->ntaken++];
+    *taken = (struct lease){ .slot = req->slot, .bucket = STORE_WHOLE_SLOT, .expires_us = expires_us,
+                             .token = sqlite3_last_insert_rowid(db->db) };
+    memcpy(taken->owner, req->owner, STORE_OWNER_SIZE);
+    return (int)lite_run(db, err, LITE_slot_reopen, "i", req->slot);
+}
+
+int lite_open_slot(struct lite *db, struct store_call *call)
+{
+    struct store_open_slot *req = (struct store_open_slot *)call;
+    struct slot_look look = { 0 };
+    req->split = 1;
+    req->rows = -1;
+    req->ntaken = req->nheld = 0;
+    int rc = look_at_slot(db, req->slot, &look, &call->err);
+    if (rc == 0 && !look.open)
+        rc = open_now(db, req, &look);
+    int64_t wanted = !look.done;
+    if (rc >= 0 && !wanted && req->again)
+        rc = holds_rows(db, req, &wanted, &call->err);
+    if (rc >= 0 && wanted && req->want > 0)
+        rc = take_lease(db, req);
+    req->state = !look.done ? SLOT_OPEN : look.closed && !req->ntaken ? SLOT_CLOSED : SLOT_RELOOK;
+    return rc;
+}
+
+int lite_renew(struct lite *db, struct store_call *call)
+{
+    struct store_renew *req = (struct store_renew *)call;
+    int64_t expires_us = lite_clock_us(db) + req->lease_s * 1000000LL, rc = 0;
+    for (int i = 0; i < req->n && rc >= 0; i++) {
+        struct lease *l = &req->leases[i];
+        rc = lite_run(db, &call->err, LITE_lease_renew, "ioii", l->slot, l->owner, l->token, expires_us);
+        req->lost[i] = rc == 0;
+        if (rc > 0)
+            l->expires_us = expires_us;
+    }
+    return (int)rc;
+}
+
+static int give_back(struct lite *db, const struct lease *l, struct err *err)
+{
+    return (int)lite_run(db, err, LITE_lease_release, "ioi", l->slot, l->owner, l->token);
+}
+
+int lite_release(struct lite *db, struct store_call *call)
+{
+    struct store_release *req = (struct store_release *)call;
+    int rc = 0;
+    for (int i = 0; i < req->n && rc >= 0; i++)
+        rc = give_back(db, &req->leases[i], &call->err);
+    return rc;
+}
+
+int lite_check_lease(struct lite *db, const struct lease *lease, struct err *err)
+{
+    int64_t ours = 0;
+    int rc = lite_number(db, err, &ours, LITE_lease_is_ours, "ioi", lease->slot, lease->owner, lease->token);
+    if (rc == 0 && !ours)
+        return err_set(err, ERR_FENCED, "the lease on slot %lld (token %lld) is not ours any more: nothing was changed",
+                       (long long)lease->slot, (long long)lease->token);
+    return rc;
+}
+
+/* ---- the end of a pass ------------------------------------------------------------------------------------------------- */
+
+static int may_finish(struct lite *db, const struct store_finish *req, int64_t *rows_left, struct err *err)
+{
+    static const char *const none[] = { NULL };
+    char *jobs;
+    if (req->leave)
+        return 0;
+    int rc = names_as_json(req->nleft ? req->left : none, req->nleft, &jobs, err);
+    rc = rc < 0 ? rc : lite_number(db, err, rows_left, LITE_finish_look, "it", req->lease.slot, jobs);
+    free(jobs);
+    return rc;
+}
+
+int lite_finish(struct lite *db, struct store_call *call)
+{
+    struct store_finish *req = (struct store_finish *)call;
+    const struct pass_counts *c = &req->counts;
+    int64_t rows_left = 0;
+    req->finished = false;
+    int rc = lite_check_lease(db, &req->lease, &call->err);
+    rc = rc < 0 ? rc : may_finish(db, req, &rows_left, &call->err);
+    if (rc < 0 || rows_left)
+        return rc;
+    rc = (int)lite_run(db, &call->err, LITE_finish, "itiiiiiiiiiiiiiii", req->lease.slot, db->engine, c->late_us, c->took_us, lite_clock_us(db),
+                       c->run, c->done, c->again, c->deferred, c->failed, c->timeout, c->crashed, c->guarded, c->held_back,
+                       c->unknown_job, c->superseded, c->locked);
+    rc = rc < 0 ? rc : give_back(db, &req->lease, &call->err);
+    req->finished = rc >= 0;
+    return rc;
+}
+
+/* ---- slots that are not over ------------------------------------------------------------------------------------------- */
+
+int lite_relook(struct lite *db, struct store_call *call)
+{
+    struct store_relook *req = (struct store_relook *)call;
+    sqlite3_stmt *row = NULL;
+    req->n = req->closed = 0;
+    int64_t closed = lite_run(db, &call->err, LITE_relook_close, "i", lite_clock_us(db));
+    if (closed < 0)
+        return (int)closed;
+    int rc = lite_query(db, &call->err, &row, LITE_relook, "i", (int64_t)req->want);
+    for (; rc > 0; rc = lite_next(db, &call->err, row))
+        req->slots[req->n++] = (struct relook_slot){ .slot = sqlite3_column_int64(row, 0), .has_rows = sqlite3_column_int(row, 1),
+                                                     .undone = sqlite3_column_int(row, 2) };
+    req->closed = (int)closed;
+    return rc;
+}
+
+int lite_late_slot(struct lite *db, struct store_call *call)
+{
+    struct store_late_slot *req = (struct store_late_slot *)call;
+    int64_t from = req->from;
+    int rc = 0;
+    if (req->full)
+        from = 0;
+    else if (from == 0)
+        rc = lite_number(db, &call->err, &from, LITE_swept_until, "");
+    return rc < 0 ? rc : lite_number(db, &call->err, &req->slot, LITE_late_slot, "ii", from, req->before);
+}
+
+int lite_mark_swept(struct lite *db, struct store_call *call)
+{
+    return (int)lite_run(db, &call->err, LITE_mark_swept, "i", ((struct store_mark_swept *)call)->slot);
+}
