@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "../base/moment.h"
 #include "../rules/retry.h"
 
 enum { POLL_MAX = 2200 };
@@ -94,11 +95,12 @@ static void say_target_over(struct engine *e, const struct target *t)
 {
     static const char *const kinds[] = { "slot", "slot (again)", "late slot", "late slot (moved on)" };
     const struct pass_counts *c = &t->counts;
+    char slot[MOMENT_TEXT];
     if (c->run || c->held_back || c->unknown_job || t->held)
         log_info(e->o.log,
-                 "%s %lld: %lld run, %lld done, %lld again, %lld failed, %lld timeout, %lld crashed, %lld ended by a guard, %lld put off, "
+                 "%s %s: %lld run, %lld done, %lld again, %lld failed, %lld timeout, %lld crashed, %lld ended by a guard, %lld put off, "
                  "%lld superseded; %d leases held by others; %lld ms",
-                 kinds[t->kind], (long long)t->slot, (long long)c->run, (long long)c->done, (long long)c->again, (long long)c->failed,
+                 kinds[t->kind], moment_format(t->slot, slot), (long long)c->run, (long long)c->done, (long long)c->again, (long long)c->failed,
                  (long long)c->timeout, (long long)c->crashed, (long long)c->guarded, (long long)(c->held_back + c->unknown_job + c->deferred),
                  (long long)c->superseded, t->held, (long long)(engine_mono_us(e) - t->began_us) / 1000);
 }
@@ -116,6 +118,7 @@ void engine_target_run_over(struct engine *e, struct target *t, const struct pas
     e->held_by_others += t->held;
     say_target_over(e, t);
     e->plan->target_over(e, e->plan_state, t);
+    e->stirred = true;
     remove_target(e, t);
 }
 
@@ -171,6 +174,7 @@ void engine_errand_done(struct engine *e, struct lane *lane, int rc)
 {
     struct errand was = e->errand;
     e->errand = (struct errand){ 0 };
+    e->stirred = true;
     e->plan->errand_done(e, e->plan_state, &was, rc, lane);
 }
 
@@ -265,7 +269,7 @@ static int64_t next_us(const struct engine *e)
 
 static int wait_ms(const struct engine *e)
 {
-    int64_t next = next_us(e), now = engine_mono_us(e);
+    int64_t next = e->stirred ? 0 : next_us(e), now = engine_mono_us(e);
     if (next <= now)
         return 0;
     int64_t ms = next == INT64_MAX ? 1000 : (next - now + 999) / 1000;
@@ -293,6 +297,7 @@ int engine_run(struct engine *e, const struct plan *plan, void *plan_state, stru
     engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
     while (!e->ended) {
         wait_for_something(e);
+        e->stirred = false;
         pool_tick(e->pool);
         if (!e->stopping)
             plan->tick(e, plan_state);

@@ -170,6 +170,7 @@ struct engine {
     struct pass_counts totals;
     int64_t slots_over, held_by_others;
     uint64_t random;
+    bool stirred;                   /* something ended since the plan was last asked: do not wait */
     int signals;                    /* signalfd */
     int stop_signals;               /* how many came */
     bool stopping, ended;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/moment.h"
 #include "../rules/retry.h"
 #include "engine.h"
 #include "settle.h"
@@ -170,8 +171,9 @@ static void run_lost(struct lane *l, struct bucket_run *run)
     for (const struct page *p = l->pages; p; p = p->following)
         if (p->run == run)
             dropped += p->rows.n - p->counts[CHECK_OVER];
-    log_warn(l->engine->o.log, "slot %lld, bucket %d: the lease was taken over by another engine: %d checks of ours are dropped, nothing was changed",
-             (long long)run->lease.slot, run->lease.bucket, dropped);
+    char slot[MOMENT_TEXT];
+    log_warn(l->engine->o.log, "slot %s, bucket %d: the lease was taken over by another engine: %d checks of ours are dropped, nothing was changed",
+             moment_format(run->lease.slot, slot), run->lease.bucket, dropped);
     run_over(l, run);
 }
 
