@@ -1,0 +1,25 @@
+-- The shop's own table. prescient's tables stand beside it in the same file and begin with "prescient_".
+CREATE TABLE orders (
+    id INTEGER PRIMARY KEY,
+    customer TEXT NOT NULL,
+    placed_at TEXT NOT NULL,
+    shipped_at TEXT,
+    paid_at TEXT,
+    cancelled_at TEXT
+);
+
+-- Every order that is placed asks a question: shipped within three hours? It is asked in the transaction that places the order, so
+-- there is no order without its check and no check without its order.
+-- The last column, now, is here because this week is a virtual one; leave it out and the clock counts.
+CREATE TRIGGER orders_placed AFTER INSERT ON orders
+BEGIN
+    INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, now)
+    VALUES ('orders', NEW.id, 'unshipped_order', datetime(NEW.placed_at, '+3 hours'), CAST(strftime('%s', NEW.placed_at) AS INTEGER));
+END;
+
+-- A cancelled order has no open questions. (A shipped one could be resolved in the same way; here its check finds out by itself.)
+CREATE TRIGGER orders_cancelled AFTER UPDATE OF cancelled_at ON orders WHEN NEW.cancelled_at IS NOT NULL
+BEGIN
+    INSERT INTO prescient_resolve (entity_name, entity_key, now)
+    VALUES ('orders', NEW.id, CAST(strftime('%s', NEW.cancelled_at) AS INTEGER));
+END;
