@@ -22,6 +22,11 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+static int64_t floor_mod(int64_t a, int64_t b)
+{
+    return a % b + (a % b < 0 ? b : 0);
+}
+
 static bool is_leap(int64_t year)
 {
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -349,7 +354,7 @@ int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
 static int put_moment(int64_t at, char out[MOMENT_TEXT])
 {
     int64_t year, days = floor_div(at, DAY_S);
-    int month, day, second = (int)(at - days * DAY_S);
+    int month, day, second = (int)floor_mod(at, DAY_S);
     date_of(days, &year, &month, &day);
     return snprintf(out, MOMENT_TEXT, "%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year < 0 ? "-" : "", year < 0 ? -year : year,
                     month, day, second / 3600, second / 60 % 60, second % 60);
@@ -364,8 +369,7 @@ const char *moment_format(int64_t at, char out[MOMENT_TEXT])
 
 const char *moment_format_us(int64_t at_us, char out[MOMENT_TEXT])
 {
-    int64_t at = floor_div(at_us, SECOND_US);
-    int n = put_moment(at, out);
-    snprintf(out + n, (size_t)(MOMENT_TEXT - n), ".%03dZ", (int)((at_us - at * SECOND_US) / 1000));
+    int n = put_moment(floor_div(at_us, SECOND_US), out);
+    snprintf(out + n, (size_t)(MOMENT_TEXT - n), ".%03dZ", (int)(floor_mod(at_us, SECOND_US) / 1000));
     return out;
 }

@@ -1,0 +1,79 @@
+/* test_err.c - errors: the code comes back, the words gain context, and long words are cut, not lost. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+#include "../engine/base/err.h"
+
+static void setting_an_error_returns_its_code(void)
+{
+    struct err err = { .sqlstate = "25006" };
+    CU_ASSERT_EQUAL(err_set(&err, ERR_INPUT, "slot %d", 9), ERR_INPUT);
+    CU_ASSERT_EQUAL(err.code, ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "slot 9");
+    CU_ASSERT_STRING_EQUAL(err.sqlstate, "");
+}
+
+static void context_goes_in_front_and_keeps_the_sqlstate(void)
+{
+    struct err err = { 0 };
+    err_set(&err, ERR_LOST, "connection refused");
+    strcpy(err.sqlstate, "08006");
+    CU_ASSERT_EQUAL(err_wrap(&err, ERR_BUSY, "bucket %d", 3), ERR_BUSY);
+    CU_ASSERT_EQUAL(err_wrap(&err, ERR_BUSY, "slot %d", 9), ERR_BUSY);
+    CU_ASSERT_STRING_EQUAL(err.text, "slot 9: bucket 3: connection refused");
+    CU_ASSERT_STRING_EQUAL(err.sqlstate, "08006");
+    CU_ASSERT_EQUAL(err.code, ERR_BUSY);
+}
+
+static void the_words_of_errno_go_behind(void)
+{
+    struct err err = { 0 };
+    errno = ENOENT;
+    CU_ASSERT_EQUAL(err_sys(&err, ERR_GENERAL, "cannot open %s", "x.cfg"), ERR_GENERAL);
+    CU_ASSERT_STRING_EQUAL(err.text, "cannot open x.cfg: No such file or directory");
+}
+
+static void nobody_who_listens_still_gets_the_code(void)
+{
+    CU_ASSERT_EQUAL(err_set(NULL, ERR_DATA, "x"), ERR_DATA);
+    CU_ASSERT_EQUAL(err_wrap(NULL, ERR_DATA, "x"), ERR_DATA);
+    CU_ASSERT_EQUAL(err_sys(NULL, ERR_DATA, "x"), ERR_DATA);
+    err_clear(NULL);
+}
+
+static void words_that_are_too_long_are_cut(void)
+{
+    struct err err = { 0 };
+    err_set(&err, ERR_GENERAL, "%0*d", 5000, 7);
+    CU_ASSERT_EQUAL(strlen(err.text), sizeof err.text - 1);
+    err_wrap(&err, ERR_GENERAL, "slot 9");
+    CU_ASSERT_EQUAL(strlen(err.text), sizeof err.text - 1);
+    CU_ASSERT_EQUAL(strncmp(err.text, "slot 9: 000", 11), 0);
+    err_wrap(&err, ERR_GENERAL, "%0*d", 5000, 8);
+    CU_ASSERT_EQUAL(strlen(err.text), sizeof err.text - 1);
+    errno = EIO;
+    err_sys(&err, ERR_GENERAL, "%0*d", 5000, 8);
+    CU_ASSERT_EQUAL(strlen(err.text), sizeof err.text - 1);
+}
+
+static void a_cleared_error_says_nothing(void)
+{
+    struct err err = { 0 };
+    err_set(&err, ERR_GENERAL, "x");
+    err_clear(&err);
+    CU_ASSERT_EQUAL(err.code, ERR_OK);
+    CU_ASSERT_STRING_EQUAL(err.text, "");
+}
+
+static const struct test tests[] = {
+    TEST(setting_an_error_returns_its_code),
+    TEST(context_goes_in_front_and_keeps_the_sqlstate),
+    TEST(the_words_of_errno_go_behind),
+    TEST(nobody_who_listens_still_gets_the_code),
+    TEST(words_that_are_too_long_are_cut),
+    TEST(a_cleared_error_says_nothing),
+    { NULL, NULL },
+};
+
+const struct suite suite_err = { .name = "err", .tests = tests };
