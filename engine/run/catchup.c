@@ -17,9 +17,12 @@ void catchup_tick(struct engine *e, struct catchup *c)
         engine_give_errand(e, ERRAND_RELOOK, 0, 0, false);
         break;
     case CATCHUP_LOOKED:
-        if (!c->waiting)
-            c->step = c->sweeps ? CATCHUP_ASK : CATCHUP_DONE;
-        break;
+        if (c->waiting)
+            break;
+        c->step = c->sweeps ? CATCHUP_ASK : CATCHUP_DONE;
+        if (!c->sweeps)
+            break;
+        /* fall through */
     case CATCHUP_ASK:
         engine_give_errand(e, ERRAND_LATE_SLOT, c->from, c->before, c->full && !c->from);
         break;

@@ -9,8 +9,6 @@ static void replay_tick(struct engine *e, void *state)
     struct plan_replay *p = state;
     if (p->step == STEP_DAYS && e->has_clock)
         engine_give_errand(e, ERRAND_KEEP_DAYS, 0, 0, false);
-    else if (p->step == STEP_ASK)
-        engine_give_errand(e, ERRAND_LATE_SLOT, p->next, p->to + 1, false);
     else if (p->step == STEP_CLOSE || p->step == STEP_END) {
         catchup_tick(e, &p->catchup);
         if (p->catchup.step == CATCHUP_DONE && p->step == STEP_END && engine_is_idle(e))
@@ -18,6 +16,8 @@ static void replay_tick(struct engine *e, void *state)
         else if (p->catchup.step == CATCHUP_DONE && p->step == STEP_CLOSE)
             p->step = STEP_ASK;
     }
+    if (p->step == STEP_ASK)
+        engine_give_errand(e, ERRAND_LATE_SLOT, p->next, p->to + 1, false);
 }
 
 static void close_slots(struct plan_replay *p, int then)
