@@ -189,9 +189,10 @@ static int read_rows(struct sqlite_business *b, sqlite3_stmt *stmt, struct err *
 {
     struct arena *a = b->base.arena;
     struct prescient_rows *out = &b->base.rows;
-    int columns = sqlite3_column_count(stmt), rows = 0, room = 0, rc;
+    int columns, rows = 0, room = 0, rc;
     struct prescient_value *values = NULL;
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        columns = sqlite3_column_count(stmt);           /* the first step prepares again when a table has changed */
         values = grow(a, values, rows, columns, &room);
         if (!values || !take_row(a, stmt, values + (size_t)rows * (size_t)columns, columns))
             return err_set(err, ERR_NOMEM, "business database: out of memory after %d rows", rows);
@@ -199,6 +200,7 @@ static int read_rows(struct sqlite_business *b, sqlite3_stmt *stmt, struct err *
     }
     if (rc != SQLITE_DONE)
         return failed(b, "query", err);
+    columns = sqlite3_column_count(stmt);
     const char **names = arena_alloc(a, ((size_t)columns + 1) * sizeof *names);
     for (int c = 0; names && c < columns; c++)
         names[c] = arena_strdup(a, sqlite3_column_name(stmt, c));
