@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/run.sh [T]      the CUnit suites of $BUILD/test and the test scripts beside this file, or those whose name contains T
-# A test script is an executable tests/NAME.sh that is none of the tools named below. It prints "ok - what" and "not ok - what", one
+# A test script is an executable tests/NAME.sh that is none of the tools (is_test). It prints "ok - what" and "not ok - what", one
 # line a check. A line "# not under sanitizers" in it keeps it out of sanitizer runs. The last line is "N passed, N failed".
 #
 # BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
@@ -9,12 +9,11 @@
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
 
-tools=" run lib pg_cluster coverage valgrind "
 wanted=${1:-}
 limit_s=${TEST_LIMIT_S:-300}
 BUILD=$(realpath "${BUILD:-build}") || exit 2
 export BUILD
-passed=0 failed=0 cluster= child=
+passed=0 failed=0 cluster='' child=''
 
 [ -x "$BUILD/test" ] || { echo "tests/run.sh: no $BUILD/test; 'make check' builds it" >&2; exit 2; }
 
@@ -54,7 +53,7 @@ start_cluster() {
 run_limited() {
     local name=$1; shift
     mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
-    PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=$server PRESCIENT_TEST_COUNTS=$tmp/counts \
+    TMPDIR=$tmp/$name PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=$server PRESCIENT_TEST_COUNTS=$tmp/counts \
         timeout -k 10 "$limit_s" "$@" >"$tmp/$name.out" 2>&1 </dev/null &
     child=$!
     local code=0
@@ -105,6 +104,11 @@ run_script() {
     fi
 }
 
+is_test() {
+    case $1 in run | pg_cluster | coverage | valgrind | *lib) return 1 ;; esac
+    [ -x "tests/$1.sh" ]
+}
+
 case $server in
 none) server= ;;
 "") start_cluster ;;
@@ -113,9 +117,7 @@ esac
 run_suites
 for file in tests/*.sh; do
     name=$(basename "$file" .sh)
-    case $tools in *" $name "*) continue ;; esac
-    case $name in *"$wanted"*) ;; *) continue ;; esac
-    [ -x "$file" ] || continue
+    is_test "$name" && [[ $name == *"$wanted"* ]] || continue
     if [ -n "${SANITIZE:-}" ] && grep -q '^# not under sanitizers' "$file"; then
         printf 'left out %-23s under sanitizers\n' "$name"
         continue

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# layers.sh - includes point downward only, and a plug-in sees nothing of ours but include/.
+# cmd, http -> run -> store -> rules -> base; each may include itself, what is below it, and the job ABI.
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+failed=0
+
+# says WHAT FOUND: nothing found is good.
+says() {
+    if [ -z "$2" ]; then echo "ok - $1"; else
+        echo "not ok - $1"
+        printf '%s\n' "$2" | sed 's/^/#   /'
+        failed=1
+    fi
+}
+
+# includes FILE...: "file: what it includes", paths from the top; <...> of ours too
+includes() {
+    local file line path
+    for file; do
+        while IFS= read -r line; do
+            case $line in
+            \<prescient/*) path=include/${line#<} ;;
+            \<*) path=$line ;;
+            engine/*) path=$line ;;
+            *) path=$(realpath -m --relative-to=. "$(dirname "$file")/$line") ;;
+            esac
+            echo "$file: ${path%>}"
+        done < <(sed -n 's/^ *# *include *"\(.*\)".*/\1/p; s/^ *# *include *\(<.*>\).*/\1/p' "$file")
+    done
+}
+
+# layer NAME ALLOWED...: the folder of engine/ that is looked at, and those it may include
+layer() {
+    local name=$1 allowed; shift
+    allowed="^engine/[^ ]*: (<|include/prescient/|engine/($(IFS='|'; echo "$name $*" | tr ' ' '|'))/)"
+    says "engine/$name includes only itself${1:+, $*}" "$(includes engine/"$name"/*.[ch] | grep -vE "$allowed")"
+}
+
+layer base
+layer rules base
+layer store rules base
+layer run store rules base
+layer cmd run store rules base
+
+outside='<(libpq-fe|postgres_ext|sqlite3)\.h'
+says "rules and base know no database" "$(includes engine/rules/*.[ch] engine/base/*.[ch] | grep -E ": $outside")"
+says "the faces know no database but by the store" "$(includes engine/cmd/*.[ch] | grep -E ": $outside" | grep -v '^engine/cmd/cmd_version.c')"
+says "rules ask no clock" "$(grep -nE '\b(time|clock_gettime|gettimeofday)\(' engine/rules/*.c)"
+says "jobs include nothing of ours but include/prescient" "$(includes jobs/*/*.c tests/jobs/*.c | grep -vE ': (<|include/prescient/job\.h$)')"
+exit $failed
