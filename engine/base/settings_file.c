@@ -8,6 +8,15 @@
 
 #define JOB_NAME_MAX 1024       /* bytes; what the store takes */
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+/* libconfig loses the name or string it was reading when the text turns out to be no libconfig. */
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:strbuf_append\nleak:libconfig_yylex\n";
+}
+#endif
+
 static const char *place_of(const struct loader *l, const config_setting_t *node)
 {
     return source_place(&l->source, (int)config_setting_source_line(node));
