@@ -1,0 +1,632 @@
+/* store_pg.c - the PostgreSQL store: the life of a call over libpq's asynchronous interface, and the operations but for the settle.
+ * A call connects when it must, goes out as one message, and ends by its answer, its deadline or the loss of the connection. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embedded_sql.h"
+#include "store_pg.h"
+
+#define SEND_AGAIN 1            /* what an operation's `receive` says when its statement is to be sent once more */
+#define ROUNDS_MAX 5
+
+struct operation {
+    bool (*send)(struct pg_store *pg, struct store_call *call);         /* queues its statements; false: out of memory */
+    int (*receive)(struct pg_store *pg, struct store_call *call);       /* reads their results; 0, ERR_ or SEND_AGAIN */
+};
+static const struct operation operations[STORE_OPS];
+
+/* ---- the life of a call ----------------------------------------------------------------------------------------------- */
+
+static void clear_queue(struct pg_store *pg)
+{
+    for (int i = 0; i < pg->nqueue; i++)
+        PQclear(pg->queue[i].result);
+    memset(pg->queue, 0, sizeof pg->queue);
+    pg->nqueue = pg->answered = 0;
+    pg->synced = false;
+}
+
+static void end_call(struct pg_store *pg, int rc)
+{
+    clear_queue(pg);
+    pg->call->rc = rc;
+    pg->call->err.code = rc;
+    pg->call = NULL;
+    pg->deadline_us = INT64_MAX;
+}
+
+static void lose_call(struct pg_store *pg, int rc)
+{
+    pg_disconnect(pg);
+    end_call(pg, rc);
+}
+
+static bool queue_entry(struct pg_store *pg, int statement, bool prepares)
+{
+    if (pg->nqueue == PG_QUEUE_MAX)
+        return false;
+    pg->queue[pg->nqueue].statement = statement;
+    pg->queue[pg->nqueue].prepares = prepares;
+    pg->nqueue++;
+    return true;
+}
+
+bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *p)
+{
+    Oid types[WIRE_PARAMS_MAX];
+    int n = wire_types(pg_letters(statement), types);
+    const char *sql = pg_sql(pg, statement), *name = pg_statement_name(statement);
+    if (!sql)
+        return false;
+    if (pg->unprepared)
+        return queue_entry(pg, statement, false) &&
+               PQsendQueryParams(pg->conn, sql, n, types, p->values, p->lengths, p->formats, 1);
+    if (!pg->prepared[statement] && !(queue_entry(pg, statement, true) && PQsendPrepare(pg->conn, name, sql, n, types)))
+        return false;
+    return queue_entry(pg, statement, false) && PQsendQueryPrepared(pg->conn, name, n, p->values, p->lengths, p->formats, 1);
+}
+
+bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types, const char *const *values)
+{
+    return queue_entry(pg, -1, false) && PQsendQueryParams(pg->conn, sql, n, types, values, NULL, NULL, 0);
+}
+
+const PGresult *pg_result(const struct pg_store *pg, int n)
+{
+    for (int i = 0; i < pg->nqueue; i++)
+        if (!pg->queue[i].prepares && n-- == 0)
+            return pg->queue[i].result;
+    return NULL;
+}
+
+static void send_call(struct pg_store *pg)
+{
+    pg->rounds++;
+    bool queued = operations[pg->call->op].send(pg, pg->call);
+    if (!queued && PQstatus(pg->conn) == CONNECTION_OK && !*PQerrorMessage(pg->conn))
+        lose_call(pg, err_set(&pg->call->err, ERR_NOMEM, "store: out of memory"));      /* half a message may be in the buffer */
+    else if (!queued || !PQpipelineSync(pg->conn))
+        lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
+}
+
+/* A connection that the server closed while it was idle is found before anything is sent, so that the call's effect is known. */
+static bool is_alive(struct pg_store *pg)
+{
+    struct pollfd p = { .fd = PQsocket(pg->conn), .events = POLLIN };
+    if (poll(&p, 1, 0) > 0 && !PQconsumeInput(pg->conn))
+        return false;
+    return PQstatus(pg->conn) == CONNECTION_OK;
+}
+
+static void pg_begin(struct store *st, struct store_call *call)
+{
+    struct pg_store *pg = pg_store(st);
+    arena_reset(pg->arena);
+    clear_queue(pg);
+    pg->call = call;
+    pg->rounds = 0;
+    int rc = call->op == STORE_REPORT ? pg_report_check((struct store_report *)call, &call->err) : 0;
+    if (rc < 0) {
+        end_call(pg, rc);
+        return;
+    }
+    if (pg->phase == PG_READY && !is_alive(pg))
+        pg_disconnect(pg);
+    int64_t wait_ms = pg->statement_timeout_ms + (pg->phase == PG_READY ? 0 : (int64_t)pg->nhosts * pg->host_timeout_ms);
+    pg->deadline_us = clock_mono_us(st->clock) + wait_ms * 1000;
+    if (pg->phase == PG_READY)
+        send_call(pg);
+    else if (!pg_connect_begin(pg, &call->err))
+        end_call(pg, call->err.code);
+}
+
+/* Connected: the pipeline is entered for good, and the first message asks whether the schema is one we know. */
+static void begin_check(struct pg_store *pg)
+{
+    int rc = pg_check_server(pg, &pg->call->err);
+    if (rc < 0) {
+        lose_call(pg, rc);
+        return;
+    }
+    struct wire_params none = { 0 };
+    pg->phase = PG_CHECKING;
+    if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn) || !pg_queue(pg, PG_CHECK, &none) || !PQpipelineSync(pg->conn))
+        lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
+}
+
+static void connect_on(struct pg_store *pg)
+{
+    int rc = pg_connect_step(pg, &pg->call->err);
+    if (rc < 0)
+        lose_call(pg, rc);
+    else if (rc > 0)
+        begin_check(pg);
+}
+
+/* After a failure of these kinds the session itself is good; after any other, it is opened anew, which looks at the server again. */
+static bool is_session_good(const struct err *err)
+{
+    return err->code == ERR_DATA || err->code == ERR_BUSY || strncmp(err->sqlstate, "40", 2) == 0;
+}
+
+/* The first failure among the results, after what was prepared has been noted. */
+static int first_failure(struct pg_store *pg)
+{
+    for (int i = 0; i < pg->nqueue; i++) {
+        ExecStatusType status = PQresultStatus(pg->queue[i].result);
+        if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+            return pg_fail(&pg->call->err, pg->queue[i].result, pg->conn);
+        if (pg->queue[i].prepares)
+            pg->prepared[pg->queue[i].statement] = true;
+    }
+    return 0;
+}
+
+static int receive(struct pg_store *pg)
+{
+    if (pg->phase == PG_READY)
+        return operations[pg->call->op].receive(pg, pg->call);
+    int rc = pg_check_schema(pg, pg_result(pg, 0), &pg->call->err);
+    if (rc == 0)
+        pg->phase = PG_READY;
+    return rc < 0 ? rc : SEND_AGAIN;
+}
+
+/* All results up to the Sync are here. */
+static void end_round(struct pg_store *pg)
+{
+    bool was_checking = pg->phase == PG_CHECKING;
+    int rc = first_failure(pg);
+    if (rc < 0 && !is_session_good(&pg->call->err)) {
+        lose_call(pg, rc);
+        return;
+    }
+    rc = rc < 0 ? rc : receive(pg);
+    if (rc == SEND_AGAIN && pg->rounds < ROUNDS_MAX) {
+        clear_queue(pg);
+        send_call(pg);
+    } else if (rc == SEND_AGAIN) {
+        end_call(pg, err_set(&pg->call->err, ERR_BUSY, "others are at the same rows all the time: try again"));
+    } else if (was_checking && rc < 0) {
+        lose_call(pg, rc);
+    } else {
+        end_call(pg, rc);
+    }
+}
+
+/* Takes one result. False when there is nothing more to take now. */
+static bool take_result(struct pg_store *pg)
+{
+    PGresult *r = PQgetResult(pg->conn);
+    if (!r) {                                       /* the end of one statement's results */
+        bool had = pg->answered < pg->nqueue && pg->queue[pg->answered].result;
+        pg->answered += had;
+        return had;
+    }
+    if (PQresultStatus(r) == PGRES_PIPELINE_SYNC) {
+        pg->synced = true;
+        PQclear(r);
+        return false;
+    }
+    if (pg->answered < pg->nqueue && !pg->queue[pg->answered].result)
+        pg->queue[pg->answered].result = r;
+    else
+        PQclear(r);
+    return true;
+}
+
+/* The connection broke: the server's own last words, when it had any, say more than libpq's. */
+static int broken(struct pg_store *pg)
+{
+    for (int i = 0; i < pg->nqueue; i++)
+        if (PQresultStatus(pg->queue[i].result) == PGRES_FATAL_ERROR) {
+            pg_fail(&pg->call->err, pg->queue[i].result, pg->conn);
+            return pg->call->err.code = ERR_LOST;
+        }
+    return pg_lost(&pg->call->err, pg->conn, "the connection to the database was lost");
+}
+
+static void pump(struct pg_store *pg)
+{
+    int flushed = PQflush(pg->conn);
+    pg->unflushed = flushed > 0;
+    bool reads = PQconsumeInput(pg->conn);
+    while (!pg->synced && !PQisBusy(pg->conn) && take_result(pg))
+        ;
+    if (pg->synced)
+        end_round(pg);
+    else if (flushed < 0 || !reads || PQstatus(pg->conn) == CONNECTION_BAD)
+        lose_call(pg, broken(pg));
+}
+
+static bool pg_step(struct store *st)
+{
+    struct pg_store *pg = pg_store(st);
+    if (pg->call && clock_mono_us(st->clock) >= pg->deadline_us)
+        lose_call(pg, err_set(&pg->call->err, ERR_LOST, "no answer from the database within its time; the connection is closed"));
+    if (pg->call && pg->phase == PG_CONNECTING)
+        connect_on(pg);
+    if (pg->call && pg->phase >= PG_CHECKING)
+        pump(pg);
+    return !pg->call;
+}
+
+static int pg_fd(const struct store *st)
+{
+    const struct pg_store *pg = (const struct pg_store *)st;
+    return pg->conn ? PQsocket(pg->conn) : -1;
+}
+
+static short pg_wants(const struct store *st)
+{
+    const struct pg_store *pg = (const struct pg_store *)st;
+    if (pg->phase == PG_CONNECTING)
+        return pg->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+    return (short)(POLLIN | (pg->unflushed ? POLLOUT : 0));
+}
+
+static int64_t pg_deadline_us(const struct store *st)
+{
+    const struct pg_store *pg = (const struct pg_store *)st;
+    if (!pg->call)
+        return INT64_MAX;
+    return pg->phase == PG_CONNECTING && pg->host_deadline_us < pg->deadline_us ? pg->host_deadline_us : pg->deadline_us;
+}
+
+static void pg_abandon(struct store *st)
+{
+    struct pg_store *pg = pg_store(st);
+    if (pg->call)
+        lose_call(pg, err_set(&pg->call->err, ERR_LOST, "abandoned: the effect of the call is unknown"));
+    else
+        pg_disconnect(pg);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------------------------- */
+
+static bool pg_claims(const char *url)
+{
+    return strncmp(url, "postgresql://", 13) == 0 || strncmp(url, "postgres://", 11) == 0 || (strncmp(url, "sqlite:", 7) != 0 && strchr(url, '='));
+}
+
+/* The schema's name goes into SQL text as it is, so it is a plain one. */
+static int check_schema_name(const char *name, struct err *err)
+{
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (n == 0 || n > 50 || name[n] || (*name >= '0' && *name <= '9') || strncmp(name, "pg_", 3) == 0)
+        return err_set(err, ERR_INPUT, "store: schema '%s': expected lower case letters, digits and '_', at most 50, not beginning with a digit or pg_", name);
+    return 0;
+}
+
+static void pg_close(struct store *st)
+{
+    struct pg_store *pg = pg_store(st);
+    clear_queue(pg);
+    pg_disconnect(pg);
+    pg_side_close(pg);
+    for (int i = 0; i < PG_STATEMENTS; i++)
+        free(pg->sql[i]);
+    arena_free(pg->arena);
+    arena_free(pg->kept);
+    free(pg);
+}
+
+static int pg_open(const struct store_options *o, struct store **out, struct err *err)
+{
+    int rc = check_schema_name(o->schema, err);
+    if (rc < 0)
+        return rc;
+    struct pg_store *pg = calloc(1, sizeof *pg);
+    if (!pg)
+        return err_set(err, ERR_NOMEM, "store: out of memory");
+    pg->head = (struct store){ .ops = &store_pg_ops, .clock = o->clock };
+    pg->deadline_us = INT64_MAX;
+    pg->kept = arena_new(1024);
+    pg->arena = arena_new(64 * 1024);
+    pg->connect_timeout_ms = o->connect_timeout_ms;
+    pg->statement_timeout_ms = o->statement_timeout_ms;
+    pg->unprepared = o->unprepared;
+    pg->wanted_slot_length_s = o->slot_length_s;
+    if (pg->kept && pg->arena) {
+        pg->url = arena_strdup(pg->kept, o->url);
+        pg->schema = arena_strdup(pg->kept, o->schema);
+        pg->engine = arena_strdup(pg->kept, o->engine);
+        pg->lock_timeout = arena_printf(pg->kept, "%dms", o->lock_timeout_ms);
+    }
+    rc = pg->url && pg->schema && pg->lock_timeout ? pg_read_url(pg, err) : err_set(err, ERR_NOMEM, "store: out of memory");
+    if (rc < 0)
+        pg_close(&pg->head);
+    else
+        *out = &pg->head;
+    return rc;
+}
+
+/* ---- hello ------------------------------------------------------------------------------------------------------------- */
+
+static int unreadable(struct store_call *call, const char *what)
+{
+    return err_set(&call->err, ERR_LOST, "the database's answer to %s cannot be read", what);
+}
+
+static bool hello_send(struct pg_store *pg, struct store_call *call)
+{
+    struct wire_params none = { 0 };
+    (void)call;
+    return pg_queue(pg, PG_HELLO, &none);
+}
+
+static int hello_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_hello *h = (struct store_hello *)call;
+    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "niib", &h->now_us, &h->slot_length_s, &h->schema_version, &h->read_only))
+        return unreadable(call, "hello");
+    const char *version = PQparameterStatus(pg->conn, "server_version");
+    snprintf(h->server, sizeof h->server, "PostgreSQL %.*s", version ? (int)strcspn(version, " ") : 1, version ? version : "?");
+    return 0;
+}
+
+/* ---- leases -------------------------------------------------------------------------------------------------------------- */
+
+/* Leases as the columns that statements take them in. */
+struct lease_columns { int64_t *slots, *tokens, *expires_us; int32_t *buckets; unsigned char *owners; };
+
+static bool spread_leases(struct arena *a, const struct lease *leases, int n, struct lease_columns *c)
+{
+    size_t room = (size_t)n + 1;
+    c->slots = arena_alloc(a, room * sizeof *c->slots);
+    c->tokens = arena_alloc(a, room * sizeof *c->tokens);
+    c->expires_us = arena_alloc(a, room * sizeof *c->expires_us);
+    c->buckets = arena_alloc(a, room * sizeof *c->buckets);
+    c->owners = arena_alloc(a, room * STORE_OWNER_SIZE);
+    if (!c->slots || !c->tokens || !c->expires_us || !c->buckets || !c->owners)
+        return false;
+    for (int i = 0; i < n; i++) {
+        c->slots[i] = leases[i].slot;
+        c->tokens[i] = leases[i].token;
+        c->expires_us[i] = leases[i].expires_us;
+        c->buckets[i] = leases[i].bucket;
+        memcpy(c->owners + i * STORE_OWNER_SIZE, leases[i].owner, STORE_OWNER_SIZE);
+    }
+    return true;
+}
+
+static bool open_slot_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_open_slot *o = (struct store_open_slot *)call;
+    struct lease_columns w;
+    int odd = o->owner[0] | 1, start = o->owner[1];         /* an order of buckets of our own, so that engines seldom meet */
+    return spread_leases(pg->arena, o->watched, o->nwatched, &w) &&
+           pg_send(pg, PG_OPEN_SLOT, o->slot, o->split_at, o->owner, pg->engine, o->lease_s, o->want, o->again,
+                   o->jobs ? o->njobs : -1, o->jobs, pg->lock_timeout, o->nwatched, w.buckets, o->nwatched, w.owners, o->nwatched, w.tokens,
+                   o->nwatched, w.expires_us, odd, start);
+}
+
+static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, int row, bool *has_day)
+{
+    struct lease lease = { .slot = o->slot };
+    int32_t part;
+    int64_t pending;
+    if (!wire_get(pg_result(pg, 0), row, pg->arena, "iiulnlb", &part, &lease.bucket, lease.owner, &lease.token, &lease.expires_us, &pending, has_day))
+        return false;
+    if (part == 0) {
+        o->split = lease.bucket;
+        o->state = (enum slot_state)lease.token;
+        o->rows = pending;
+    } else if (part == 1 && o->ntaken < STORE_BUCKETS) {
+        o->taken[o->ntaken++] = lease;
+    } else if (part == 2 && o->nheld < STORE_BUCKETS) {
+        o->held[o->nheld++] = lease;
+    }
+    return true;
+}
+
+static int open_slot_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_open_slot *o = (struct store_open_slot *)call;
+    int n = PQntuples(pg_result(pg, 0));
+    bool has_day = true, has_day_of_slot = true;
+    o->ntaken = o->nheld = 0;
+    if (n == 0)
+        return SEND_AGAIN;          /* another engine opened it at the same moment: now its row is there */
+    for (int row = 0; row < n; row++) {
+        if (!read_open_slot_row(pg, o, row, &has_day))
+            return unreadable(call, "open_slot");
+        has_day_of_slot = row == 0 ? has_day : has_day_of_slot;
+    }
+    if (!has_day_of_slot)
+        return err_set(&call->err, ERR_LOST, "schema '%s' has no history partition for today: run `prescient init`, or see why the engines could not make it", pg->schema);
+    return 0;
+}
+
+static bool renew_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_renew *r = (struct store_renew *)call;
+    struct lease_columns c;
+    return spread_leases(pg->arena, r->leases, r->n, &c) &&
+           pg_send(pg, PG_RENEW, r->n, c.slots, r->n, c.buckets, r->n, c.owners, r->n, c.tokens, r->lease_s, pg->lock_timeout);
+}
+
+static int renew_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_renew *r = (struct store_renew *)call;
+    const PGresult *result = pg_result(pg, 0);
+    for (int i = 0; i < STORE_BUCKETS; i++)
+        r->lost[i] = i < r->n;
+    for (int row = 0; row < PQntuples(result); row++) {
+        int64_t n, expires_us;
+        if (!wire_get(result, row, pg->arena, "ln", &n, &expires_us) || n < 1 || n > r->n)
+            return unreadable(call, "renew");
+        r->leases[n - 1].expires_us = expires_us;
+        r->lost[n - 1] = false;
+    }
+    return 0;
+}
+
+static bool release_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_release *r = (struct store_release *)call;
+    struct lease_columns c;
+    return spread_leases(pg->arena, r->leases, r->n, &c) &&
+           pg_send(pg, PG_RELEASE, r->n, c.slots, r->n, c.buckets, r->n, c.owners, r->n, c.tokens, pg->lock_timeout);
+}
+
+static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
+{
+    (void)pg;
+    (void)call;
+    return 0;
+}
+
+/* ---- pages ----------------------------------------------------------------------------------------------------------------- */
+
+static bool read_page_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_read_page *r = (struct store_read_page *)call;
+    int64_t most_bytes = r->max_bytes > 0 && r->max_bytes < INT64_MAX ? (int64_t)r->max_bytes : INT64_MAX;
+    if (r->lease.bucket == STORE_WHOLE_SLOT)
+        return pg_send(pg, PG_READ_SLOT, r->lease.slot, r->after.bucket, r->after.priority, r->after.id, r->want, most_bytes);
+    return pg_send(pg, PG_READ_PAGE, r->lease.slot, r->lease.bucket, r->after.priority, r->after.id, r->want, most_bytes);
+}
+
+static bool read_check(const PGresult *r, int row, struct arena *a, int64_t slot, struct check *c)
+{
+    c->next_check_at = slot;
+    if (!wire_get(r, row, a, "lmmiiiitttt", &c->id, &c->first_check_at, &c->deferred_at, &c->bucket, &c->priority, &c->check_count, &c->failure_count,
+                  &c->entity_name, &c->entity_key, &c->job_exec, &c->payload))
+        return false;
+    c->entity_name_len = (uint32_t)PQgetlength(r, row, 7);
+    c->entity_key_len = (uint32_t)PQgetlength(r, row, 8);
+    c->job_exec_len = (uint32_t)PQgetlength(r, row, 9);
+    c->payload_len = (uint32_t)PQgetlength(r, row, 10);
+    return c->entity_name && c->entity_key && c->job_exec;
+}
+
+static void free_result(void *impl) { PQclear(impl); }
+
+/* The page keeps the result, in which its strings lie; it ends where the priority changes. */
+static int read_page_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_read_page *r = (struct store_read_page *)call;
+    const PGresult *result = pg_result(pg, 0);
+    int n = PQntuples(result);
+    r->page = (struct store_page){ 0 };
+    if (n == 0)
+        return 0;
+    struct check *checks = malloc(sizeof *checks * (size_t)n);
+    if (!checks)
+        return err_set(&call->err, ERR_NOMEM, "store: out of memory for a page of %d checks", n);
+    int i = 0;
+    for (; i < n; i++) {
+        if (!read_check(result, i, pg->arena, r->lease.slot, &checks[i])) {
+            free(checks);
+            return unreadable(call, "read_page");
+        }
+        if (i > 0 && checks[i].priority != checks[0].priority)
+            break;
+    }
+    r->page = (struct store_page){ .checks = checks, .n = i, .impl = (void *)(uintptr_t)result, .free_impl = free_result };
+    for (int q = 0; q < pg->nqueue; q++)
+        if (pg->queue[q].result == result)
+            pg->queue[q].result = NULL;
+    return 0;
+}
+
+/* ---- the end of a bucket, and slots that are not over ------------------------------------------------------------------------- */
+
+static bool finish_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_finish *f = (struct store_finish *)call;
+    const struct pass_counts *c = &f->counts;
+    const int64_t counts[] = { c->run, c->done, c->again, c->deferred, c->failed, c->timeout, c->crashed, c->guarded, c->held_back,
+                               c->unknown_job, c->superseded, c->locked, c->late_us, c->took_us };
+    return pg_send(pg, PG_FINISH, f->lease.slot, f->lease.bucket, f->lease.owner, f->lease.token, pg->lock_timeout, f->leave,
+                   f->nleft, f->left, pg->engine, (int)(sizeof counts / sizeof *counts), counts);
+}
+
+static int finish_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_finish *f = (struct store_finish *)call;
+    bool ours;
+    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "bb", &ours, &f->finished))
+        return unreadable(call, "finish");
+    return ours ? 0 : err_set(&call->err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is not ours any more", f->lease.slot, f->lease.bucket);
+}
+
+static bool relook_send(struct pg_store *pg, struct store_call *call)
+{
+    return pg_send(pg, PG_RELOOK, ((struct store_relook *)call)->want);
+}
+
+static int relook_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_relook *l = (struct store_relook *)call;
+    const PGresult *r = pg_result(pg, 0);
+    int last = PQntuples(r) - 1;
+    l->n = 0;
+    for (int row = 0; row < last && l->n < l->want; row++) {
+        struct relook_slot *s = &l->slots[l->n++];
+        if (!wire_get(r, row, pg->arena, "mbb", &s->slot, &s->has_rows, &s->undone))
+            return unreadable(call, "relook");
+    }
+    int64_t none;
+    bool no;
+    return wire_get(r, last, pg->arena, "mbbi", &none, &no, &no, &l->closed) ? 0 : unreadable(call, "relook");
+}
+
+static bool late_slot_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_late_slot *l = (struct store_late_slot *)call;
+    if (l->from == 0 && !l->full)
+        return pg_send(pg, PG_LATE_SLOT_FROM_MARK, l->before);
+    return pg_send(pg, PG_LATE_SLOT, l->from, l->before);
+}
+
+static int late_slot_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_late_slot *l = (struct store_late_slot *)call;
+    const PGresult *r = pg_result(pg, 0);
+    l->slot = 0;
+    return PQntuples(r) == 0 || wire_get(r, 0, pg->arena, "m", &l->slot) ? 0 : unreadable(call, "late_slot");
+}
+
+static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
+{
+    return pg_send(pg, PG_MARK_SWEPT, ((struct store_mark_swept *)call)->slot);
+}
+
+static bool keep_days_send(struct pg_store *pg, struct store_call *call)
+{
+    return pg_send(pg, PG_KEEP_DAYS, ((struct store_keep_days *)call)->days);
+}
+
+static int keep_days_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_keep_days *k = (struct store_keep_days *)call;
+    return wire_get(pg_result(pg, 0), 0, pg->arena, "ii", &k->made, &k->indexed) ? 0 : unreadable(call, "keep_days");
+}
+
+/* ---- the tables ------------------------------------------------------------------------------------------ */
+
+static const struct operation operations[STORE_OPS] = {
+    [STORE_HELLO] = { hello_send, hello_receive },
+    [STORE_OPEN_SLOT] = { open_slot_send, open_slot_receive },
+    [STORE_RENEW] = { renew_send, renew_receive },
+    [STORE_READ_PAGE] = { read_page_send, read_page_receive },
+    [STORE_SETTLE] = { pg_settle_send, pg_settle_receive },
+    [STORE_FINISH] = { finish_send, finish_receive },
+    [STORE_RELEASE] = { release_send, nothing_to_receive },
+    [STORE_RELOOK] = { relook_send, relook_receive },
+    [STORE_LATE_SLOT] = { late_slot_send, late_slot_receive },
+    [STORE_MARK_SWEPT] = { mark_swept_send, nothing_to_receive },
+    [STORE_KEEP_DAYS] = { keep_days_send, keep_days_receive },
+    [STORE_REPORT] = { pg_report_send, pg_report_receive },
+};
+
+const struct store_ops store_pg_ops = {
+    .scheme = "postgresql", .claims = pg_claims, .open = pg_open, .close = pg_close, .begin = pg_begin, .step = pg_step, .fd = pg_fd,
+    .wants = pg_wants, .deadline_us = pg_deadline_us, .abandon = pg_abandon, .load = pg_load, .migrate = pg_migrate, .prune = pg_prune,
+};

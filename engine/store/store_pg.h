@@ -1,0 +1,117 @@
+/* store_pg.h - the inside of the PostgreSQL store, shared by store_pg*.c only.
+ *
+ *   store_pg.c          the life of a call: begin, step, deadline, and the operations but for the settle
+ *   store_pg_settle.c   the settle: answers to parameters, results to states
+ *   store_pg_connect.c  hosts, connecting, what a server and its schema must be, failures to ERR_ codes
+ *   store_pg_sql.c      the statements: text from store_pg.sql, parameter types
+ *   store_pg_wire.c     values in the binary format
+ *   store_pg_report.c   the statements of STORE_REPORT
+ *   store_pg_load.c     bulk load by COPY
+ *   store_pg_admin.c    migrate and prune
+ *
+ * A call is one message: what an operation queues with pg_queue goes out up to one Sync, and is one transaction. */
+#ifndef PRESCIENT_STORE_PG_H
+#define PRESCIENT_STORE_PG_H
+
+#include <libpq-fe.h>
+#include "store_ops.h"
+#include "store_pg_wire.h"
+
+enum pg_statement {
+    PG_CHECK, PG_HELLO, PG_OPEN_SLOT, PG_RENEW, PG_RELEASE, PG_READ_PAGE, PG_READ_SLOT,
+    PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 3,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED */
+    PG_SETTLE_MOVE, PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 3,
+    PG_EFFECTS, PG_FINISH, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT, PG_KEEP_DAYS,
+    PG_STATEMENTS
+};
+enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2 };
+
+enum pg_phase { PG_AWAY, PG_CONNECTING, PG_CHECKING, PG_READY };
+
+#define PG_QUEUE_MAX 8
+
+struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's own default */
+
+struct pg_store {
+    struct store head;
+    struct arena *kept;                     /* strings of the options; as long as the store */
+    const char *url, *schema, *engine;
+    int connect_timeout_ms, statement_timeout_ms;
+    const char *lock_timeout;               /* "250ms" */
+    bool unprepared;
+    int32_t wanted_slot_length_s;
+    char *sql[PG_STATEMENTS];               /* with the schema in, once used */
+
+    struct pg_host *hosts;
+    int nhosts, host;                       /* the host in use, or to try next */
+    int host_timeout_ms;
+    PGconn *conn, *side;                    /* side: for what blocks, opened when first needed */
+    enum pg_phase phase;
+    PostgresPollingStatusType polling;
+    int hosts_tried;
+    int64_t host_deadline_us;               /* of the host being tried */
+    bool prepared[PG_STATEMENTS];
+
+    struct store_call *call;                /* NULL: idle */
+    int64_t deadline_us;
+    int rounds;                             /* how often this call was sent */
+    struct arena *arena;                    /* of the call */
+    struct { int statement; bool prepares; PGresult *result; } queue[PG_QUEUE_MAX];
+    int nqueue, answered;
+    bool synced, unflushed;
+};
+
+static inline struct pg_store *pg_store(struct store *st) { return (struct pg_store *)st; }
+
+/* ---- statements ---- */
+const char *pg_letters(int statement);                          /* of its parameters */
+const char *pg_statement_name(int statement);                   /* as prepared */
+const char *pg_sql(struct pg_store *pg, int statement);         /* NULL: out of memory */
+char *pg_expand(struct pg_store *pg, const char *block, int variant);      /* of a block; malloc()ed */
+char *pg_with_schema(const char *sql, const char *schema);      /* malloc()ed */
+
+/* ---- calls ---- */
+/* Queues one statement with parameters by its letters. False when out of memory or the connection is gone. */
+bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *params);
+/* The same for a text that is sent once, with text parameters and a text result. */
+bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types, const char *const *values);
+#define pg_send(pg, statement, ...) \
+    ({ struct wire_params p_; wire_put(&p_, (pg)->arena, pg_letters(statement), __VA_ARGS__) && pg_queue((pg), (statement), &p_); })
+/* The result of the n-th statement queued by the operation. */
+const PGresult *pg_result(const struct pg_store *pg, int n);
+
+/* ---- connection ---- */
+int pg_read_url(struct pg_store *pg, struct err *err);
+/* Begins with the next host. False when connecting has failed for this call: err says why. */
+bool pg_connect_begin(struct pg_store *pg, struct err *err);
+/* Goes on; 1 connected, 0 wait, negative ERR_. */
+int pg_connect_step(struct pg_store *pg, struct err *err);
+int pg_check_server(struct pg_store *pg, struct err *err);              /* version, encoding: known at connect */
+int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err);
+void pg_disconnect(struct pg_store *pg);
+PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err);      /* a new connection; NULL: err says why */
+/* The side connection with its schema checked, ready for blocking use; NULL: err says why. */
+PGconn *pg_side(struct pg_store *pg, struct err *err);
+void pg_side_close(struct pg_store *pg);
+
+/* ---- failures ---- */
+int pg_fail(struct err *err, const PGresult *r, const PGconn *conn);    /* code and words of a failed statement */
+int pg_lost(struct err *err, const PGconn *conn, const char *what);     /* the connection itself */
+
+/* ---- settle ---- */
+bool pg_settle_send(struct pg_store *pg, struct store_call *call);
+int pg_settle_receive(struct pg_store *pg, struct store_call *call);
+
+/* ---- reports ---- */
+int pg_report_check(const struct store_report *r, struct err *err);    /* before anything is sent: name and parameters */
+bool pg_report_send(struct pg_store *pg, struct store_call *call);
+int pg_report_receive(struct pg_store *pg, struct store_call *call);
+
+/* ---- blocking ---- */
+int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
+            struct load_counts *out, int *bad, struct err *err);
+int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);
+int pg_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
+int pg_schema_known(void);                      /* the newest migration of this program */
+
+#endif

@@ -1,0 +1,317 @@
+/* store_pg_connect.c - how a PostgreSQL server is reached, what it and its schema must be, and what its failures mean.
+ * libpq's own walk over several hosts has no time limit in its asynchronous form, so each host is an attempt of its own here. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_pg.h"
+
+#define SERVER_OLDEST 130000
+#define SEVERAL_HOSTS_TIMEOUT_MS 3000
+
+/* What we set unless the user did, in the URL or the environment: a dead peer is noticed in seconds, and only a server that
+ * takes writes is good. */
+static const char *const connect_defaults[][2] = {
+    { "keepalives", "1" }, { "keepalives_idle", "10" }, { "keepalives_interval", "5" }, { "keepalives_count", "3" },
+    { "tcp_user_timeout", "20000" }, { "target_session_attrs", "read-write" },
+};
+/* What is ours whatever the user says. */
+static const char *const connect_always[][2] = { { "client_encoding", "UTF8" }, { "fallback_application_name", "prescient" } };
+
+static const char *option_value(const PQconninfoOption *options, const char *keyword)
+{
+    for (const PQconninfoOption *o = options; o->keyword; o++)
+        if (strcmp(o->keyword, keyword) == 0) {
+            const char *env = o->envvar ? getenv(o->envvar) : NULL;
+            return o->val ? o->val : env && *env ? env : NULL;
+        }
+    return NULL;
+}
+
+static const char *lookup(const char *const table[][2], size_t n, const char *keyword)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(table[i][0], keyword) == 0)
+            return table[i][1];
+    return NULL;
+}
+#define LOOKUP(table, keyword) lookup(table, sizeof table / sizeof *table, keyword)
+
+/* The n-th part of a list with commas; the last one again when it has only one part and `repeat`. NULL: empty. */
+static char *nth_part(struct arena *a, const char *list, int n, bool repeat)
+{
+    if (!list || (repeat && !strchr(list, ',')))
+        n = 0;
+    for (; list && n > 0; n--) {
+        list = strchr(list, ',');
+        list = list ? list + 1 : NULL;
+    }
+    size_t len = list ? strcspn(list, ",") : 0;
+    return len ? arena_strndup(a, list, len) : NULL;
+}
+
+static int count_parts(const char *list)
+{
+    int n = 1;
+    for (; list && (list = strchr(list, ',')); list++)
+        n++;
+    return n;
+}
+
+int pg_read_url(struct pg_store *pg, struct err *err)
+{
+    char *why = NULL;
+    PQconninfoOption *options = PQconninfoParse(pg->url, &why);
+    if (!options) {
+        int rc = err_set(err, ERR_INPUT, "store: %s", why ? why : "out of memory");
+        PQfreemem(why);
+        return rc;
+    }
+    const char *host = option_value(options, "host"), *hostaddr = option_value(options, "hostaddr"), *port = option_value(options, "port");
+    int names = count_parts(host), addresses = count_parts(hostaddr);
+    pg->nhosts = names > addresses ? names : addresses;
+    pg->hosts = arena_zalloc(pg->kept, sizeof *pg->hosts * (size_t)pg->nhosts);
+    for (int i = 0; pg->hosts && i < pg->nhosts; i++)
+        pg->hosts[i] = (struct pg_host){ nth_part(pg->kept, host, i, false), nth_part(pg->kept, hostaddr, i, false), nth_part(pg->kept, port, i, true) };
+    const char *seconds = option_value(options, "connect_timeout");
+    int chosen_ms = seconds && atoi(seconds) > 0 && atoi(seconds) < 3600 ? atoi(seconds) * 1000 : 0;
+    pg->host_timeout_ms = chosen_ms ? chosen_ms : pg->connect_timeout_ms;
+    if (!chosen_ms && pg->nhosts > 1 && pg->host_timeout_ms > SEVERAL_HOSTS_TIMEOUT_MS)
+        pg->host_timeout_ms = SEVERAL_HOSTS_TIMEOUT_MS;
+    PQconninfoFree(options);
+    return pg->hosts ? 0 : err_set(err, ERR_NOMEM, "store: out of memory");
+}
+
+static const char *value_for(const struct pg_host *host, const PQconninfoOption *o, const PQconninfoOption *all)
+{
+    if (strcmp(o->keyword, "host") == 0)
+        return host->host;
+    if (strcmp(o->keyword, "hostaddr") == 0)
+        return host->hostaddr;
+    if (strcmp(o->keyword, "port") == 0)
+        return host->port;
+    const char *ours = LOOKUP(connect_always, o->keyword);
+    if (ours)
+        return ours;
+    const char *chosen = option_value(all, o->keyword);
+    return chosen ? chosen : LOOKUP(connect_defaults, o->keyword);
+}
+
+/* Starts (or, blocking, makes) a connection to one host with everything the URL says. NULL: out of memory. */
+static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool blocking)
+{
+    const char *keywords[64] = { 0 }, *values[64] = { 0 };
+    char timeout[16];
+    PQconninfoOption *options = PQconninfoParse(pg->url, NULL);
+    int n = 0;
+    for (const PQconninfoOption *o = options; o && o->keyword && n < 63; o++) {
+        values[n] = value_for(host, o, options);
+        keywords[n] = o->keyword;
+        if (strcmp(o->keyword, "connect_timeout") == 0) {
+            snprintf(timeout, sizeof timeout, "%d", (pg->host_timeout_ms + 999) / 1000);
+            values[n] = timeout;
+        }
+        n += values[n] != NULL;
+    }
+    keywords[n] = NULL;
+    PGconn *conn = !options ? NULL : blocking ? PQconnectdbParams(keywords, values, 0) : PQconnectStartParams(keywords, values, 0);
+    PQconninfoFree(options);
+    return conn;
+}
+
+static void drop_notice(void *arg, const PGresult *r)
+{
+    (void)arg;
+    (void)r;
+}
+
+void pg_disconnect(struct pg_store *pg)
+{
+    PQfinish(pg->conn);
+    pg->conn = NULL;
+    pg->phase = PG_AWAY;
+    pg->unflushed = false;
+    memset(pg->prepared, 0, sizeof pg->prepared);
+}
+
+/* On to the next host. False: all have been tried for this call; `err` holds the last one's words. */
+static bool try_host(struct pg_store *pg, struct err *err)
+{
+    while (pg->hosts_tried < pg->nhosts) {
+        if (pg->hosts_tried++ > 0)
+            pg->host = (pg->host + 1) % pg->nhosts;
+        pg_disconnect(pg);
+        pg->conn = connect_to(pg, &pg->hosts[pg->host], false);
+        if (pg->conn && PQstatus(pg->conn) != CONNECTION_BAD) {
+            PQsetNoticeReceiver(pg->conn, drop_notice, NULL);
+            pg->phase = PG_CONNECTING;
+            pg->polling = PGRES_POLLING_WRITING;
+            pg->host_deadline_us = clock_mono_us(pg->head.clock) + pg->host_timeout_ms * INT64_C(1000);
+            return true;
+        }
+        pg_lost(err, pg->conn, "cannot connect");
+    }
+    pg_disconnect(pg);
+    return false;
+}
+
+bool pg_connect_begin(struct pg_store *pg, struct err *err)
+{
+    pg->hosts_tried = 0;
+    return try_host(pg, err);
+}
+
+int pg_connect_step(struct pg_store *pg, struct err *err)
+{
+    PostgresPollingStatusType polling = PQconnectPoll(pg->conn);
+    if (polling == PGRES_POLLING_OK)
+        return 1;
+    if (polling != PGRES_POLLING_FAILED && clock_mono_us(pg->head.clock) < pg->host_deadline_us) {
+        pg->polling = polling;
+        return 0;
+    }
+    if (polling == PGRES_POLLING_FAILED)
+        pg_lost(err, pg->conn, "cannot connect");
+    else
+        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", pg->hosts[pg->host].host ? pg->hosts[pg->host].host : "the server",
+                pg->host_timeout_ms);
+    return try_host(pg, err) ? 0 : err->code;
+}
+
+/* ---- what it must be --------------------------------------------------------------------------------------------- */
+
+int pg_check_server(struct pg_store *pg, struct err *err)
+{
+    int version = PQserverVersion(pg->conn);
+    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
+    if (version < SERVER_OLDEST)
+        return err_set(err, ERR_SETTINGS, "store: the server is PostgreSQL %s, expected 13 or newer", PQparameterStatus(pg->conn, "server_version"));
+    if (encoding && strcmp(encoding, "UTF8") != 0)
+        return err_set(err, ERR_SETTINGS, "store: database '%s' has encoding %s, expected UTF8", PQdb(pg->conn), encoding);
+    return 0;
+}
+
+static int check_versions(const struct pg_store *pg, int32_t version, int32_t oldest_engine, struct err *err)
+{
+    int known = pg_schema_known();
+    if (oldest_engine > known)
+        return err_set(err, ERR_SCHEMA, "schema '%s' is at version %d and serves programs that know version %d or later; this one knows %d: upgrade it",
+                       pg->schema, version, oldest_engine, known);
+    if (version < known)
+        return err_set(err, ERR_SCHEMA, "schema '%s' is at version %d, this program needs %d: run `prescient migrate`", pg->schema, version, known);
+    return 0;
+}
+
+int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
+{
+    const char *isolation, *encoding;
+    int32_t version, oldest_engine, length_s;
+    if (!wire_get(r, 0, pg->arena, "ttiii", &isolation, &encoding, &version, &oldest_engine, &length_s))
+        return err_set(err, ERR_SCHEMA, "schema '%s' cannot be read: its tables are not ours", pg->schema);
+    if (strcmp(isolation, "read committed") != 0)
+        return err_set(err, ERR_SETTINGS, "store: transactions of this user are '%s', expected default_transaction_isolation 'read committed'", isolation);
+    int rc = check_versions(pg, version, oldest_engine, err);
+    if (rc < 0)
+        return rc;
+    if (pg->wanted_slot_length_s && pg->wanted_slot_length_s != length_s)
+        return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %d s in the database: change the setting, or run `prescient init` to change the database",
+                       pg->wanted_slot_length_s, length_s);
+    pg->head.slot_length_s = length_s;
+    return 0;
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------------------ */
+
+/* By the longest prefix; what is not listed means that nothing is known: back off, run nothing. */
+static const struct { const char *state; int code; } sqlstates[] = {
+    { "55P03", ERR_BUSY }, { "22", ERR_DATA }, { "23", ERR_DATA }, { "42P01", ERR_SCHEMA }, { "42883", ERR_SCHEMA }, { "42703", ERR_SCHEMA },
+    { "3F000", ERR_SCHEMA },
+};
+
+static int code_of(const char *state)
+{
+    for (size_t i = 0; i < sizeof sqlstates / sizeof *sqlstates; i++)
+        if (strncmp(state, sqlstates[i].state, strlen(sqlstates[i].state)) == 0)
+            return sqlstates[i].code;
+    return ERR_LOST;
+}
+
+/* Class 23 that speaks of the tables and not of a value: today's partition is missing (no constraint is named), or the slot
+ * length was changed under us. */
+static int code_of_check(const PGresult *r, int code)
+{
+    const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME), *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    if (!state || strcmp(state, "23514") != 0)
+        return code;
+    return !constraint || strcmp(constraint, "future_job_slot") == 0 ? ERR_LOST : code;
+}
+
+static void one_line(char *text)
+{
+    size_t n = strlen(text);
+    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
+        text[--n] = '\0';
+    for (; *text; text++)
+        if (*text == '\n' || *text == '\t')
+            *text = ' ';
+}
+
+int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
+{
+    const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+    if (!state)
+        return pg_lost(err, conn, "the connection to the database was lost");
+    const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY), *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
+    int code = code_of_check(r, code_of(state));
+    const char *what = strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: " : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
+    err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
+    one_line(err->text);
+    memcpy(err->sqlstate, state, 5);
+    err->sqlstate[5] = '\0';
+    return code;
+}
+
+int pg_lost(struct err *err, const PGconn *conn, const char *what)
+{
+    const char *words = conn ? PQerrorMessage(conn) : "out of memory";
+    err_set(err, ERR_LOST, "%s%s%s", what, *words ? ": " : "", words);
+    one_line(err->text);
+    return ERR_LOST;
+}
+
+/* ---- blocking -------------------------------------------------------------------------------------------------------- */
+
+PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
+{
+    for (int i = 0; i < pg->nhosts; i++) {
+        PGconn *conn = connect_to(pg, &pg->hosts[(pg->host + i) % pg->nhosts], true);
+        if (conn && PQstatus(conn) == CONNECTION_OK) {
+            PQsetNoticeReceiver(conn, drop_notice, NULL);
+            return conn;
+        }
+        pg_lost(err, conn, "cannot connect");
+        PQfinish(conn);
+    }
+    return NULL;
+}
+
+PGconn *pg_side(struct pg_store *pg, struct err *err)
+{
+    if (pg->side && PQstatus(pg->side) == CONNECTION_OK)
+        return pg->side;
+    struct store_hello hello = STORE_HELLO_INIT;        /* the same checks as everybody's, and their words */
+    if (store_do(&pg->head, &hello.call) < 0) {
+        *err = hello.call.err;
+        return NULL;
+    }
+    pg_side_close(pg);
+    pg->side = pg_connect_blocking(pg, err);
+    return pg->side;
+}
+
+void pg_side_close(struct pg_store *pg)
+{
+    PQfinish(pg->side);
+    pg->side = NULL;
+}

@@ -1,0 +1,95 @@
+/* store_pg_report.c - reports: a named block of store_pg.sql with text parameters, its rows as text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "embedded_sql.h"
+#include "store_pg.h"
+
+/* The blocks that may be asked for by name, and how many parameters each takes. */
+static const struct { const char *name; int nparams; } reports[] = {
+    { "enqueue", 8 }, { "resolve", 4 }, { "reschedule", 5 }, { "retry", 7 }, { "list", 6 }, { "history", 7 }, { "runs", 7 }, { "slots", 3 },
+    { "passes", 3 }, { "status", 1 }, { "leases", 0 }, { "jobs_pending", 0 }, { "events", 3 }, { "events_end", 0 }, { "doctor", 1 }, { "plan", 1 },
+};
+
+static int find_report(const char *name)
+{
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
+        if (strcmp(reports[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+int pg_report_check(const struct store_report *r, struct err *err)
+{
+    int i = find_report(r->name);
+    if (i < 0)
+        return err_set(err, ERR_NOTFOUND, "there is no report '%s'", r->name);
+    if (r->nparams > reports[i].nparams)
+        return err_set(err, ERR_INPUT, "report '%s' was given %d parameters, expected at most %d", r->name, r->nparams, reports[i].nparams);
+    return 0;
+}
+
+/* Parameters that are not given are NULL. All are text; the statement casts them. */
+bool pg_report_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_report *r = (struct store_report *)call;
+    int n = reports[find_report(r->name)].nparams;
+    const char *values[WIRE_PARAMS_MAX] = { 0 };
+    Oid types[WIRE_PARAMS_MAX];
+    for (int i = 0; i < n; i++)
+        types[i] = 25;
+    for (int i = 0; i < r->nparams; i++)
+        values[i] = r->params[i];
+    char *sql = pg_expand(pg, r->name, 0);
+    bool ok = sql && pg_queue_text(pg, sql, n, types, values);
+    free(sql);
+    return ok;
+}
+
+static bool is_number(Oid type)
+{
+    static const Oid numbers[] = { 20, 21, 23, 700, 701, 1700 };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i] == type)
+            return true;
+    return false;
+}
+
+static bool rows_init(struct store_rows *rows, struct arena *a, const PGresult *result)
+{
+    *rows = (struct store_rows){ .rows = PQntuples(result), .columns = PQnfields(result) };
+    size_t columns = (size_t)rows->columns, cells = (size_t)rows->rows * columns;
+    rows->names = arena_alloc(a, (columns + 1) * sizeof *rows->names);
+    rows->kinds = arena_alloc(a, (columns + 1) * sizeof *rows->kinds);
+    rows->cells = arena_alloc(a, (cells + 1) * sizeof *rows->cells);
+    return rows->names && rows->kinds && rows->cells;
+}
+
+static bool copy_rows(struct store_rows *rows, struct arena *a, const PGresult *result)
+{
+    if (!rows_init(rows, a, result))
+        return false;
+    for (int c = 0; c < rows->columns; c++) {
+        rows->names[c] = arena_strdup(a, PQfname(result, c));
+        if (!rows->names[c])
+            return false;
+        rows->kinds[c] = store_cell_kind(rows->names[c], is_number(PQftype(result, c)));
+    }
+    for (int row = 0; row < rows->rows; row++)
+        for (int c = 0; c < rows->columns; c++) {
+            const char *cell = PQgetisnull(result, row, c) ? NULL : PQgetvalue(result, row, c);
+            const char **to = &rows->cells[(size_t)row * (size_t)rows->columns + (size_t)c];
+            *to = cell ? arena_strndup(a, cell, (size_t)PQgetlength(result, row, c)) : NULL;
+            if (cell && !*to)
+                return false;
+        }
+    return true;
+}
+
+int pg_report_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_report *r = (struct store_report *)call;
+    if (copy_rows(&r->rows, r->arena, pg_result(pg, 0)))
+        return 0;
+    return err_set(&call->err, ERR_NOMEM, "store: out of memory for the rows of '%s'", r->name);
+}

@@ -1,0 +1,262 @@
+/* store_pg_settle.c - the settle: the answers of a page as columns of parameters, and what became of each row.
+ * Ends and moves are a statement each; with the effects they are one message and one transaction. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_pg.h"
+
+/* The settlements of one kind as the columns that the statement takes, in order of id. */
+struct columns {
+    int n, nnames, nnotes;
+    const struct settlement **rows;
+    int64_t *ids, *as_read, *run_at_us, *run_us, *next_at, *deferred_at;
+    int32_t *check_counts, *failure_counts;
+    int16_t *outcomes, *notes;          /* places in names and texts, counted from 1; 0: none */
+    const char *names[OUTCOME_COUNT];
+    int16_t place_of[OUTCOME_COUNT];
+    const char **texts;
+};
+
+static bool columns_init(struct columns *c, struct arena *a, int n)
+{
+    size_t room = (size_t)n;
+    *c = (struct columns){ 0 };
+    c->rows = arena_alloc(a, room * sizeof *c->rows);
+    c->texts = arena_alloc(a, room * sizeof *c->texts);
+    int64_t *wide = arena_alloc(a, 6 * room * sizeof *wide);
+    int32_t *middle = arena_alloc(a, 2 * room * sizeof *middle);
+    int16_t *narrow = arena_alloc(a, 2 * room * sizeof *narrow);
+    if (!c->rows || !c->texts || !wide || !middle || !narrow)
+        return false;
+    c->ids = wide;
+    c->as_read = wide + room;
+    c->run_at_us = wide + 2 * room;
+    c->run_us = wide + 3 * room;
+    c->next_at = wide + 4 * room;
+    c->deferred_at = wide + 5 * room;
+    c->check_counts = middle;
+    c->failure_counts = middle + room;
+    c->outcomes = narrow;
+    c->notes = narrow + room;
+    return true;
+}
+
+static int16_t outcome_place(struct columns *c, enum outcome o)
+{
+    if (!c->place_of[o]) {
+        c->names[c->nnames] = outcome_name(o);
+        c->place_of[o] = (int16_t)++c->nnames;
+    }
+    return c->place_of[o];
+}
+
+/* Notes of a page are often the same words (a refused connection): those in a row share one text. */
+static int16_t note_place(struct columns *c, const char *note)
+{
+    if (!note)
+        return 0;
+    if (c->nnotes == 0 || strcmp(c->texts[c->nnotes - 1], note) != 0)
+        c->texts[c->nnotes++] = note;
+    return (int16_t)c->nnotes;
+}
+
+static bool is_problem(enum outcome o)
+{
+    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER;
+}
+
+static bool leaves_row(const struct settlement *s, enum keep_runs keep)
+{
+    return s->ends || (s->ran && (keep == KEEP_RUNS_ALL || (keep == KEEP_RUNS_PROBLEMS && is_problem(s->outcome))));
+}
+
+/* Both counts as read in one number, as the statement compares them. */
+static int64_t as_read(const struct check *check)
+{
+    return (int64_t)((uint64_t)(uint32_t)check->check_count << 32 | (uint32_t)check->failure_count);
+}
+
+static void columns_add(struct columns *c, const struct settlement *s, enum keep_runs keep)
+{
+    int i = c->n++;
+    bool kept = leaves_row(s, keep);
+    c->rows[i] = s;
+    c->ids[i] = s->check->id;
+    c->as_read[i] = as_read(s->check);
+    c->run_at_us[i] = s->ran ? s->run_at_us : 0;
+    c->run_us[i] = s->ran ? (s->run_us > 0 ? s->run_us : 0) : -1;
+    c->next_at[i] = s->next_at;
+    c->deferred_at[i] = s->deferred_at;
+    c->check_counts[i] = s->check_count;
+    c->failure_counts[i] = s->failure_count;
+    c->outcomes[i] = kept ? outcome_place(c, s->outcome) : 0;
+    c->notes[i] = kept ? note_place(c, s->note) : 0;
+}
+
+static bool columns_fill(struct columns *c, struct arena *a, const struct store_settle *s, bool ends)
+{
+    if (!columns_init(c, a, s->n))
+        return false;
+    for (int i = 0; i < s->n; i++)
+        if (s->settlements[i].ends == ends)
+            columns_add(c, &s->settlements[i], s->keep_runs);
+    return true;
+}
+
+static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool ends, bool remember)
+{
+    struct columns c;
+    if (!columns_fill(&c, pg->arena, s, ends))
+        return false;
+    if (c.n == 0)
+        return true;
+    int statement = (ends ? PG_SETTLE_END : PG_SETTLE_MOVE) + (s->lease.bucket == STORE_WHOLE_SLOT ? PG_OF_SLOT : 0) +
+                    (s->skip_locked ? PG_SKIP_LOCKED : 0);
+    /* A statement takes as many parameters as its letters say: the last two belong to moves only. */
+    return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.rows[0]->check->priority, s->lease.owner, s->lease.token, pg->lock_timeout,
+                   s->now, pg->engine, c.n, c.ids, c.n, c.as_read, c.n, c.check_counts, c.n, c.failure_counts, c.n, c.outcomes,
+                   c.nnames, c.names, c.n, c.run_at_us, c.n, c.run_us, c.n, c.notes, c.nnotes, c.texts, remember, c.n, c.next_at, c.n, c.deferred_at);
+}
+
+/* ---- effects ---------------------------------------------------------------------------------------------------------- */
+
+struct effect_columns {
+    int n;
+    int64_t *ids, *at;
+    int32_t *check_counts, *kinds;
+    const char **words, **entities, **keys, **jobs, **jsons;
+};
+
+static int count_effects(const struct store_settle *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->n; i++)
+        n += s->settlements[i].neffects;
+    return n;
+}
+
+static bool effect_columns_init(struct effect_columns *c, struct arena *a, int n)
+{
+    size_t room = (size_t)n;
+    c->n = 0;
+    c->ids = arena_alloc(a, 2 * room * sizeof *c->ids);
+    c->check_counts = arena_alloc(a, 2 * room * sizeof *c->check_counts);
+    const char **texts = arena_alloc(a, 5 * room * sizeof *texts);
+    if (!c->ids || !c->check_counts || !texts)
+        return false;
+    c->at = c->ids + room;
+    c->kinds = c->check_counts + room;
+    c->words = texts;
+    c->entities = texts + room;
+    c->keys = texts + 2 * room;
+    c->jobs = texts + 3 * room;
+    c->jsons = texts + 4 * room;
+    return true;
+}
+
+static void effect_columns_add(struct effect_columns *c, const struct check *check, const struct effect *e)
+{
+    int i = c->n++;
+    bool emits = e->kind == EFFECT_EMIT;
+    c->ids[i] = check->id;
+    c->check_counts[i] = check->check_count;
+    c->kinds[i] = e->kind;
+    c->words[i] = emits ? e->event : e->conflict ? e->conflict : "keep";
+    c->entities[i] = emits ? check->entity_name : e->entity_name;
+    c->keys[i] = emits ? check->entity_key : e->entity_key;
+    c->jobs[i] = emits ? check->job_exec : e->job;
+    c->jsons[i] = e->json;
+    c->at[i] = e->kind == EFFECT_ENQUEUE ? e->at : 0;
+}
+
+static bool send_effects(struct pg_store *pg, const struct store_settle *s, int n)
+{
+    struct effect_columns c;
+    if (!effect_columns_init(&c, pg->arena, n))
+        return false;
+    for (int i = 0; i < s->n; i++)
+        for (int j = 0; j < s->settlements[i].neffects; j++)
+            effect_columns_add(&c, s->settlements[i].check, &s->settlements[i].effects[j]);
+    return pg_send(pg, PG_EFFECTS, s->lease.slot, s->now, n, c.ids, n, c.check_counts, n, c.kinds, n, c.words, n, c.entities, n, c.keys,
+                   n, c.jobs, n, c.jsons, n, c.at);
+}
+
+bool pg_settle_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_settle *s = (struct store_settle *)call;
+    int neffects = count_effects(s);
+    return send_columns(pg, s, true, neffects > 0) && send_columns(pg, s, false, neffects > 0) &&
+           (neffects == 0 || send_effects(pg, s, neffects));
+}
+
+/* ---- what became of it -------------------------------------------------------------------------------------------------- */
+
+/* Marks the settlements of one kind by their places, counted from 1. */
+static void mark(struct store_settle *s, bool ends, int n, const int32_t *places, enum settle_state from, enum settle_state to)
+{
+    int next = 0, place = 0;
+    for (int i = 0; i < s->n; i++) {
+        struct settlement *one = &s->settlements[i];
+        if (one->ends != ends)
+            continue;
+        place++;
+        while (next < n && places[next] < place)
+            next++;
+        if (next < n && places[next] == place && one->state == from)
+            one->state = to;
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int receive_columns(struct pg_store *pg, struct store_settle *s, const PGresult *r, bool ends)
+{
+    bool ours;
+    int32_t touched;
+    int nplaces, nthere;
+    const int32_t *places, *there;
+    if (!wire_get(r, 0, pg->arena, "biII", &ours, &touched, &nplaces, &places, &nthere, &there))
+        return err_set(&s->call.err, ERR_LOST, "the database's answer to a settle cannot be read");
+    if (!ours)
+        return err_set(&s->call.err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is not ours any more: nothing was written",
+                       s->lease.slot, s->lease.bucket);
+    int all = 0;
+    for (int i = 0; i < s->n; i++)
+        all += s->settlements[i].ends == ends;
+    s->touched += touched;
+    for (int i = 0; i < s->n; i++)
+        if (s->settlements[i].ends == ends)
+            s->settlements[i].state = touched == all ? SETTLE_TOUCHED : s->skip_locked ? SETTLE_SUPERSEDED : SETTLE_UNTOUCHED;
+    qsort((void *)(uintptr_t)places, (size_t)nplaces, sizeof *places, by_number);
+    qsort((void *)(uintptr_t)there, (size_t)nthere, sizeof *there, by_number);
+    if (touched < all) {
+        mark(s, ends, nthere, there, SETTLE_SUPERSEDED, SETTLE_LOCKED);
+        mark(s, ends, nplaces, places, s->skip_locked ? SETTLE_LOCKED : SETTLE_UNTOUCHED, SETTLE_TOUCHED);
+    }
+    return 0;
+}
+
+static bool has_kind(const struct store_settle *s, bool ends)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->settlements[i].ends == ends)
+            return true;
+    return false;
+}
+
+int pg_settle_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_settle *s = (struct store_settle *)call;
+    int n = 0, rc = 0;
+    s->touched = 0;
+    if (has_kind(s, true))
+        rc = receive_columns(pg, s, pg_result(pg, n++), true);
+    if (rc == 0 && has_kind(s, false))
+        rc = receive_columns(pg, s, pg_result(pg, n++), false);
+    return rc;
+}

@@ -1,0 +1,127 @@
+/* store_pg_sql.c - the statements of the PostgreSQL store: blocks of store_pg.sql put together, with the schema in.
+ * One row a statement; {word} in a block stands for another block, and for the settle which one depends on its variant. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embedded_sql.h"
+#include "store_pg.h"
+
+struct statement { const char *block, *name, *letters; int variant; };
+
+#define SETTLE_LETTERS "miiulto" "tLLIIHTNLHT" "b"
+#define SETTLE(at, block, letters) \
+    [at] = { block, block, letters, 0 }, [at + 1] = { block, block "_slot", letters, PG_OF_SLOT }, \
+    [at + 2] = { block, block "_skip", letters, PG_SKIP_LOCKED }, [at + 3] = { block, block "_slot_skip", letters, PG_OF_SLOT | PG_SKIP_LOCKED }
+
+static const struct statement statements[PG_STATEMENTS] = {
+    [PG_CHECK] = { "check", "check", "", 0 },
+    [PG_HELLO] = { "hello", "hello", "", 0 },
+    [PG_OPEN_SLOT] = { "open_slot", "open_slot", "miutiibTtIULNii", 0 },
+    [PG_RENEW] = { "renew", "renew", "MIULit", 0 },
+    [PG_RELEASE] = { "release", "release", "MIULt", 0 },
+    [PG_READ_PAGE] = { "read_page", "read_page", "miilil", 0 },
+    [PG_READ_SLOT] = { "read_slot", "read_slot", "miilil", 0 },
+    SETTLE(PG_SETTLE_END, "settle_end", SETTLE_LETTERS),
+    SETTLE(PG_SETTLE_MOVE, "settle_move", SETTLE_LETTERS "MM"),
+    [PG_EFFECTS] = { "effects", "effects", "moLIITTTTTM", 0 },
+    [PG_FINISH] = { "finish", "finish", "miultbTtL", 0 },
+    [PG_RELOOK] = { "relook", "relook", "i", 0 },
+    [PG_LATE_SLOT] = { "late_slot", "late_slot", "mm", 0 },
+    [PG_LATE_SLOT_FROM_MARK] = { "late_slot_from_mark", "late_slot_from_mark", "m", 0 },
+    [PG_MARK_SWEPT] = { "mark_swept", "mark_swept", "l", 0 },
+    [PG_KEEP_DAYS] = { "keep_days", "keep_days", "i", 0 },
+};
+
+/* Words whose block depends on the variant; "" is nothing. All others are the block of the same name. */
+static const struct { const char *word, *blocks[4]; } choices[] = {
+    { "rows", { "rows_of_bucket", "rows_of_slot", "rows_of_bucket", "rows_of_slot" } },
+    { "chosen", { "rows_of_bucket", "rows_of_slot", "unlocked_rows", "unlocked_rows" } },
+    { "unlocked", { "", "", "unlocked", "unlocked" } },
+    { "still_there", { "nobody_asked", "nobody_asked", "still_there", "still_there" } },
+};
+
+const char *pg_letters(int statement) { return statements[statement].letters; }
+const char *pg_statement_name(int statement) { return statements[statement].name; }
+
+static const char *block_for(const char *word, int variant)
+{
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (strcmp(choices[i].word, word) == 0)
+            word = choices[i].blocks[variant];
+    return *word ? sql_find(sql_pg, word) : "";
+}
+
+/* Replaces the innermost-first {word} by its block; a brace that encloses no word of lower case letters stays as it is. */
+static bool replace_word(FILE *out, const char **at, int variant)
+{
+    char word[32];
+    size_t n = strspn(*at + 1, "abcdefghijklmnopqrstuvwxyz_");
+    if (n == 0 || n >= sizeof word || (*at)[1 + n] != '}')
+        return false;
+    snprintf(word, sizeof word, "%.*s", (int)n, *at + 1);
+    const char *block = block_for(word, variant);
+    if (!block)
+        return false;
+    const char *brace;
+    while ((brace = strchr(block, '{'))) {
+        fwrite(block, 1, (size_t)(brace - block), out);
+        block = brace;
+        if (!replace_word(out, &block, variant))
+            fputc(*block++, out);
+    }
+    fputs(block, out);
+    *at += n + 2;
+    return true;
+}
+
+char *pg_expand(struct pg_store *pg, const char *block, int variant)
+{
+    char *text = NULL, whole[40];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    snprintf(whole, sizeof whole, "{%s}", block);
+    const char *at = whole;
+    bool found = replace_word(out, &at, variant);
+    if (fclose(out) != 0 || !found) {
+        free(text);
+        return NULL;
+    }
+    char *sql = pg_with_schema(text, pg->schema);
+    free(text);
+    return sql;
+}
+
+/* "prescient." and "prescient_schema" stand for the schema. */
+char *pg_with_schema(const char *sql, const char *schema)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    const char *next;
+    for (; (next = strstr(sql, "prescient")); sql = next) {
+        fwrite(sql, 1, (size_t)(next - sql), out);
+        size_t word = strlen("prescient"), suffix = strlen("_schema");
+        if (next[word] == '.' || strncmp(next + word, "_schema", suffix) == 0) {
+            fputs(schema, out);
+            next += next[word] == '.' ? word : word + suffix;
+        } else {
+            fwrite(next, 1, word, out);
+            next += word;
+        }
+    }
+    fputs(sql, out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+const char *pg_sql(struct pg_store *pg, int statement)
+{
+    const struct statement *s = &statements[statement];
+    if (!pg->sql[statement])
+        pg->sql[statement] = pg_expand(pg, s->block, s->variant);
+    return pg->sql[statement];
+}
