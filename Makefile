@@ -62,15 +62,16 @@ $(BUILD)/suite_table.c: $(TESTS)
 	  echo 'const struct suite *const suite_table[] = {'; \
 	  for n in $(patsubst tests/test_%.c,%,$(TESTS)); do echo "    &suite_$$n,"; done; echo '    NULL };'; } > $@
 
-# A job is one folder: all its .c files make jobs/NAME.so. It sees nothing of ours but include/.
+# A job is one folder: all its .c files make jobs/NAME.so. It sees nothing of ours but include/. What others may write is not loaded,
+# so a umask of 002 must not have its way.
 .SECONDEXPANSION:
 $(BUILD)/jobs/%.so: $$(wildcard jobs/%/*.c) include/prescient/job.h
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden $(INSTRUMENT) -Iinclude -Wl,-z,relro,-z,now -o $@ $(filter %.c,$^)
+	@mkdir -p $(@D) && chmod go-w $(@D)
+	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden $(INSTRUMENT) -Iinclude -Wl,-z,relro,-z,now -o $@ $(filter %.c,$^)
 
 $(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) -Wall -Wextra -fPIC -shared -fvisibility=hidden -Iinclude -o $@ $<
+	@mkdir -p $(@D) && chmod go-w $(@D)
+	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) -Wall -Wextra -fPIC -shared -fvisibility=hidden -Iinclude -o $@ $<
 
 check: all $(BUILD)/test $(TEST_JOBS)
 	BUILD=$(BUILD) SANITIZE=$(SANITIZE) tests/run.sh $(T)
@@ -85,8 +86,10 @@ coverage:
 valgrind: all $(BUILD)/test $(TEST_JOBS)
 	BUILD=$(BUILD) tests/valgrind.sh $(T)
 
+# Only lines that differ from the last commit, and new files: tables and columns of comments that stand are left alone.
 fmt:
-	clang-format -i $(wildcard engine/*.c engine/*/*.[ch] jobs/*/*.c tests/*.[ch] tests/jobs/*.c)
+	git clang-format --force --quiet --extensions c,h -- engine include jobs tests || [ $$? = 1 ]
+	git ls-files -o --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/prescient/jobs $(DESTDIR)$(PREFIX)/include/prescient \
