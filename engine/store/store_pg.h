@@ -7,7 +7,8 @@
  *   store_pg_wire.c     values in the binary format
  *   store_pg_report.c   the statements of STORE_REPORT
  *   store_pg_load.c     bulk load by COPY
- *   store_pg_admin.c    migrate and prune
+ *   store_pg_migrate.c  creating and upgrading the schema
+ *   store_pg_prune.c    dropping what is old
  *
  * A call is one message: what an operation queues with pg_queue goes out up to one Sync, and is one transaction. */
 #ifndef PRESCIENT_STORE_PG_H
@@ -108,6 +109,11 @@ bool pg_report_send(struct pg_store *pg, struct store_call *call);
 int pg_report_receive(struct pg_store *pg, struct store_call *call);
 
 /* ---- blocking ---- */
+/* Runs one text with the schema in and text parameters (n < 0: none, several statements). NULL: err says why; else the caller's. */
+PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n, struct err *err);
+int pg_execute(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);
+/* The first cell as a number; `param` may be NULL. */
+int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out, struct err *err);
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);

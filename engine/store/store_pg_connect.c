@@ -315,3 +315,33 @@ void pg_side_close(struct pg_store *pg)
     PQfinish(pg->side);
     pg->side = NULL;
 }
+
+PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n, struct err *err)
+{
+    char *sql = pg_with_schema(text, pg->schema);
+    PGresult *r = !sql ? NULL : n < 0 ? PQexec(conn, sql) : PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
+    free(sql);
+    ExecStatusType status = PQresultStatus(r);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+        return r;
+    pg_fail(err, r, conn);
+    PQclear(r);
+    return NULL;
+}
+
+int pg_execute(struct pg_store *pg, PGconn *conn, const char *text, struct err *err)
+{
+    PGresult *r = pg_run(pg, conn, text, NULL, -1, err);
+    PQclear(r);
+    return r ? 0 : err->code;
+}
+
+int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out, struct err *err)
+{
+    PGresult *r = pg_run(pg, conn, text, &param, param ? 1 : 0, err);
+    if (!r)
+        return err->code;
+    *out = PQntuples(r) > 0 ? strtoll(PQgetvalue(r, 0, 0), NULL, 10) : 0;
+    PQclear(r);
+    return 0;
+}

@@ -1,11 +1,10 @@
-/* store_pg_admin.c - the schema's own life: migrations are applied in order, what is old is dropped. Both block. */
+/* store_pg_migrate.c - the schema's own life: migrations are applied in order, a transaction each, by whoever comes first. Blocks. */
 #include <inttypes.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/moment.h"
 #include "../rules/slot.h"
 #include "embedded_sql.h"
 #include "store_pg.h"
@@ -19,40 +18,6 @@ int pg_schema_known(void)
     for (const struct sql_migration *m = migrations_pg; m->name; m++)
         newest = m->version > newest ? m->version : newest;
     return newest;
-}
-
-/* ---- one statement after the other ------------------------------------------------------------------------------------ */
-
-/* Runs the text with the schema in. NULL: err says why. The result is the caller's. */
-static PGresult *run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n, struct err *err)
-{
-    char *sql = pg_with_schema(text, pg->schema);
-    PGresult *r = !sql ? NULL : n < 0 ? PQexec(conn, sql) : PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
-    free(sql);
-    ExecStatusType status = PQresultStatus(r);
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
-        return r;
-    pg_fail(err, r, conn);
-    PQclear(r);
-    return NULL;
-}
-
-static int execute(struct pg_store *pg, PGconn *conn, const char *text, struct err *err)
-{
-    PGresult *r = run(pg, conn, text, NULL, -1, err);
-    PQclear(r);
-    return r ? 0 : err->code;
-}
-
-/* The first cell as a number. */
-static int ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out, struct err *err)
-{
-    PGresult *r = run(pg, conn, text, &param, param ? 1 : 0, err);
-    if (!r)
-        return err->code;
-    *out = PQntuples(r) > 0 ? strtoll(PQgetvalue(r, 0, 0), NULL, 10) : 0;
-    PQclear(r);
-    return 0;
 }
 
 /* ---- migrations --------------------------------------------------------------------------------------------------------- */
@@ -78,17 +43,17 @@ static int oldest_engine(const struct sql_migration *m)
 /* Everybody who migrates this schema waits for this lock, until the end of the transaction. */
 static int begin_locked(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    return execute(pg, conn, "BEGIN; SET LOCAL lock_timeout = '30s'; SELECT pg_advisory_xact_lock(1886544242, hashtext('prescient_schema'));"
+    return pg_execute(pg, conn, "BEGIN; SET LOCAL lock_timeout = '30s'; SELECT pg_advisory_xact_lock(1886544242, hashtext('prescient_schema'));"
                              "SET LOCAL lock_timeout = '3s'; SET LOCAL search_path = pg_catalog, pg_temp", err);
 }
 
 static int make_migration_table(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     int64_t there;
-    int rc = ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL, &there, err);
+    int rc = pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL, &there, err);
     if (rc < 0 || there)
         return rc;
-    return execute(pg, conn,
+    return pg_execute(pg, conn,
                    "CREATE SCHEMA IF NOT EXISTS prescient_schema;"
                    "CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,"
                    " oldest_engine integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())", err);
@@ -100,7 +65,7 @@ static int is_applied(struct pg_store *pg, PGconn *conn, const struct sql_migrat
     char version[16], ours[CHECKSUM_SIZE];
     const char *params[] = { version };
     snprintf(version, sizeof version, "%d", m->version);
-    PGresult *r = run(pg, conn, "SELECT name, sha256 FROM prescient.migration WHERE version = $1::integer", params, 1, err);
+    PGresult *r = pg_run(pg, conn, "SELECT name, sha256 FROM prescient.migration WHERE version = $1::integer", params, 1, err);
     if (!r)
         return err->code;
     int rc = PQntuples(r) > 0;
@@ -119,10 +84,10 @@ static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migrati
     snprintf(version, sizeof version, "%d", m->version);
     snprintf(oldest, sizeof oldest, "%d", oldest_engine(m));
     checksum(m->text, sum);
-    int rc = execute(pg, conn, m->text, err);
+    int rc = pg_execute(pg, conn, m->text, err);
     if (rc < 0)
         return err_wrap(err, rc, "migration %s", m->name);
-    PGresult *r = run(pg, conn, "INSERT INTO prescient.migration (version, name, sha256, oldest_engine) VALUES ($1::integer, $2, $3, $4::integer)",
+    PGresult *r = pg_run(pg, conn, "INSERT INTO prescient.migration (version, name, sha256, oldest_engine) VALUES ($1::integer, $2, $3, $4::integer)",
                       params, 4, err);
     PQclear(r);
     return r ? 0 : err->code;
@@ -132,7 +97,7 @@ static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migrati
 static int check_newest(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     int64_t oldest;
-    int rc = ask_number(pg, conn, "SELECT coalesce(max(oldest_engine), 0) FROM prescient.migration", NULL, &oldest, err);
+    int rc = pg_ask_number(pg, conn, "SELECT coalesce(max(oldest_engine), 0) FROM prescient.migration", NULL, &oldest, err);
     if (rc < 0 || oldest <= pg_schema_known())
         return rc;
     return err_set(err, ERR_SCHEMA, "schema '%s' serves programs that know migration %" PRId64 " or later; this one knows %d: upgrade it",
@@ -152,7 +117,7 @@ static int migrate_one(struct pg_store *pg, PGconn *conn, const struct sql_migra
         PQclear(PQexec(conn, "ROLLBACK"));
         return applied < 0 ? applied : rc;
     }
-    rc = execute(pg, conn, "COMMIT", err);
+    rc = pg_execute(pg, conn, "COMMIT", err);
     return rc < 0 ? rc : applied == 0;
 }
 
@@ -166,7 +131,7 @@ static int count_missing(struct pg_store *pg, PGconn *conn, const struct migrate
 {
     int missing = 0;
     int64_t there;
-    int rc = ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL, &there, err);
+    int rc = pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL, &there, err);
     for (const struct sql_migration *m = migrations_pg; rc >= 0 && m->name; m++) {
         rc = there ? is_applied(pg, conn, m, err) : 0;
         if (rc == 0) {
@@ -196,7 +161,7 @@ static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct mi
 {
     int64_t length_s;
     char wanted[16];
-    int rc = ask_number(pg, conn, "SELECT prescient.slot_length_s()", NULL, &length_s, err);
+    int rc = pg_ask_number(pg, conn, "SELECT prescient.slot_length_s()", NULL, &length_s, err);
     int32_t want = o->slot_length_s ? o->slot_length_s : (int32_t)length_s;
     if (rc < 0)
         return rc;
@@ -206,7 +171,7 @@ static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct mi
         return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %" PRId64 " s in the database; changing it moves what is pending: ask for that, or change the setting",
                        want, length_s);
     snprintf(wanted, sizeof wanted, "%d", want);
-    if (want != length_s && (rc = ask_number(pg, conn, "SELECT prescient.set_slot_length($1::integer)", wanted, &length_s, err)) < 0)
+    if (want != length_s && (rc = pg_ask_number(pg, conn, "SELECT prescient.set_slot_length($1::integer)", wanted, &length_s, err)) < 0)
         return rc;
     pg->head.slot_length_s = want;
     return 0;
@@ -225,27 +190,15 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
     int64_t there = 0, made;
     char ahead[16];
     snprintf(ahead, sizeof ahead, "%d", DAYS_AHEAD);
-    int rc = o->dry_run ? count_missing(pg, conn, o, err) : ask_number(pg, conn, "SELECT (to_regclass('prescient.future_job') IS NOT NULL)::int", NULL, &there, err);
+    int rc = o->dry_run ? count_missing(pg, conn, o, err) : pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.future_job') IS NOT NULL)::int", NULL, &there, err);
     if (!o->dry_run && rc >= 0)
         rc = apply_missing(pg, conn, o, err);
     if (!o->dry_run && rc >= 0) {
         int applied = rc;
         rc = settle_slot_length(pg, conn, o, !there, err);
-        rc = rc < 0 ? rc : ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made, err);
+        rc = rc < 0 ? rc : pg_ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made, err);
         rc = rc < 0 ? rc : applied;
     }
     PQfinish(conn);
     return rc;
-}
-
-int pg_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err)
-{
-    (void)st; (void)before; (void)dry_run; (void)out;
-    return err_set(err, ERR_GENERAL, "prune");
-}
-int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
-            struct load_counts *out, int *bad, struct err *err)
-{
-    (void)st; (void)rows; (void)n; (void)conflict; (void)now; (void)out; (void)bad;
-    return err_set(err, ERR_GENERAL, "load");
 }

@@ -1,0 +1,256 @@
+/* store_pg_load.c - bulk load: a chunk goes by COPY straight into the table; where it meets rows that are pending already, by the SQL API.
+ * Like every writer it takes its transaction id first, reads the clock then, and picks the slots last. Blocks. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../rules/idempotency.h"
+#include "../rules/slot.h"
+#include "store_pg.h"
+
+#define PIECE (64 * 1024)       /* bytes handed to libpq at a time */
+#define COLUMNS 8
+/* Locks of applications that have the same check in hand: wait for them a while, then give up the chunk. */
+#define BEGIN_CHUNK "BEGIN; SET LOCAL lock_timeout = '10s'"
+
+struct copy { PGconn *conn; char *buffer; size_t used, room; bool broken; };
+
+static char *copy_room(struct copy *c, size_t size)
+{
+    if (c->used + size > c->room) {
+        size_t room = 2 * (c->used + size);
+        char *more = realloc(c->buffer, room);
+        if (!more) {
+            c->broken = true;
+            return NULL;
+        }
+        c->buffer = more;
+        c->room = room;
+    }
+    c->used += size;
+    return c->buffer + c->used - size;
+}
+
+static void copy_bytes(struct copy *c, const char *bytes, size_t n)
+{
+    char *p = copy_room(c, 4 + n);
+    if (p) {
+        wire_put_int4(p, (int32_t)n);
+        memcpy(p + 4, bytes, n);
+    }
+}
+
+static void copy_text(struct copy *c, const char *text)
+{
+    char null[4];
+    wire_put_int4(null, -1);
+    if (text)
+        copy_bytes(c, text, strlen(text));
+    else if (copy_room(c, 4))
+        memcpy(c->buffer + c->used - 4, null, 4);
+}
+
+static void copy_number(struct copy *c, int64_t v, int size)
+{
+    char bytes[8];
+    if (size == 2)
+        wire_put_int2(bytes, (int16_t)v);
+    else if (size == 4)
+        wire_put_int4(bytes, (int32_t)v);
+    else
+        wire_put_int8(bytes, v);
+    copy_bytes(c, bytes, (size_t)size);
+}
+
+static void copy_flush(struct copy *c, size_t least)
+{
+    if (c->used < least || c->broken)
+        return;
+    c->broken = PQputCopyData(c->conn, c->buffer, (int)c->used) != 1;
+    c->used = 0;
+}
+
+static void copy_row(struct copy *c, const struct load_row *row, int64_t slot)
+{
+    int64_t us = (slot - WIRE_TIMESTAMP_EPOCH_S) * 1000000;
+    char *head = copy_room(c, 2);
+    if (head)
+        wire_put_int2(head, COLUMNS);
+    copy_number(c, bucket_of(row->entity_name, row->entity_key), 2);
+    copy_text(c, row->entity_name);
+    copy_text(c, row->entity_key);
+    copy_text(c, row->job_exec);
+    copy_number(c, us, 8);
+    copy_number(c, us, 8);
+    copy_text(c, row->payload);
+    copy_number(c, row->priority, 4);
+    copy_flush(c, PIECE);
+}
+
+static void copy_rows(struct copy *c, const struct load_row *rows, int n, int64_t now, int32_t length_s)
+{
+    static const char signature[19] = "PGCOPY\n\377\r\n\0";      /* then flags and the length of no extension */
+    char *head = copy_room(c, sizeof signature);
+    if (head)
+        memcpy(head, signature, sizeof signature);
+    for (int i = 0; i < n && !c->broken; i++)
+        copy_row(c, &rows[i], slot_for(rows[i].at, now, length_s));
+    char *end = copy_room(c, 2);
+    if (end)
+        wire_put_int2(end, -1);
+    copy_flush(c, 0);
+}
+
+/* Which row a failure speaks of: "COPY future_job, line 3" or the detail "row 3". */
+static int guilty_row(const PGresult *r, int n)
+{
+    const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT), *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
+    const char *line = context ? strstr(context, ", line ") : NULL;
+    int at = line ? atoi(line + 7) : detail && strncmp(detail, "row ", 4) == 0 ? atoi(detail + 4) : 0;
+    return at >= 1 && at <= n ? at - 1 : -1;
+}
+
+/* A value that the database refuses is a value of the user here. */
+static int refused(struct err *err, const PGresult *r, PGconn *conn, int n, int *bad)
+{
+    int rc = pg_fail(err, r, conn);
+    if (rc != ERR_DATA)
+        return rc;
+    *bad = guilty_row(r, n);
+    return err->code = ERR_INPUT;
+}
+
+/* The clock, behind the transaction id. Virtual time counts instead where it is given. */
+static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
+{
+    int64_t clock_s;
+    int rc = pg_execute(pg, pg->side, BEGIN_CHUNK, err);
+    rc = rc < 0 ? rc : pg_ask_number(pg, pg->side, "SELECT floor(date_part('epoch', t.at))::bigint FROM (SELECT pg_current_xact_id() AS id OFFSET 0) x,"
+                                                   " LATERAL (SELECT clock_timestamp() AS at, x.id OFFSET 0) t", NULL, &clock_s, err);
+    *now = *now ? *now : clock_s;
+    return rc;
+}
+
+static int end_chunk(struct pg_store *pg, int rc, struct err *err)
+{
+    if (rc < 0) {
+        PQclear(PQexec(pg->side, "ROLLBACK"));
+        return rc;
+    }
+    return pg_execute(pg, pg->side, "COMMIT", err);
+}
+
+static int begin_copy(struct pg_store *pg, struct err *err)
+{
+    char *sql = pg_with_schema("COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,"
+                               " priority) FROM STDIN (FORMAT binary)", pg->schema);
+    PGresult *r = sql ? PQexec(pg->side, sql) : NULL;
+    int rc = PQresultStatus(r) == PGRES_COPY_IN ? 0 : pg_fail(err, r, pg->side);
+    PQclear(r);
+    free(sql);
+    return rc;
+}
+
+/* The result of the whole COPY; NULL: the connection is gone. */
+static PGresult *end_copy(struct pg_store *pg, const struct copy *c)
+{
+    PGresult *r = PQputCopyEnd(pg->side, c->broken ? "out of memory" : NULL) == 1 ? PQgetResult(pg->side) : NULL, *more;
+    while (r && (more = PQgetResult(pg->side)))
+        PQclear(more);
+    return r;
+}
+
+/* 1: some check of the chunk is pending already, and nothing was written. */
+static int load_by_copy(struct pg_store *pg, const struct load_row *rows, int n, int64_t now, int *bad, struct err *err)
+{
+    int rc = begin_chunk(pg, &now, err);
+    rc = rc < 0 ? rc : begin_copy(pg, err);
+    if (rc < 0)
+        return end_chunk(pg, rc, err);
+    struct copy c = { .conn = pg->side };
+    copy_rows(&c, rows, n, now, pg->head.slot_length_s);
+    PGresult *r = end_copy(pg, &c);
+    free(c.buffer);
+    const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+    bool conflicts = state && strcmp(state, "23505") == 0;
+    if (PQresultStatus(r) != PGRES_COMMAND_OK)
+        rc = refused(err, r, pg->side, n, bad);
+    PQclear(r);
+    rc = end_chunk(pg, rc, err);
+    return conflicts ? 1 : rc;
+}
+
+struct load_columns { const char **entities, **keys, **jobs, **payloads; int64_t *at; int32_t *priorities; };
+
+static bool load_columns_fill(struct load_columns *c, struct arena *a, const struct load_row *rows, int n)
+{
+    size_t room = (size_t)n;
+    c->entities = arena_alloc(a, 4 * room * sizeof *c->entities);
+    c->at = arena_alloc(a, room * sizeof *c->at);
+    c->priorities = arena_alloc(a, room * sizeof *c->priorities);
+    if (!c->entities || !c->at || !c->priorities)
+        return false;
+    c->keys = c->entities + room;
+    c->jobs = c->entities + 2 * room;
+    c->payloads = c->entities + 3 * room;
+    for (int i = 0; i < n; i++) {
+        c->entities[i] = rows[i].entity_name;
+        c->keys[i] = rows[i].entity_key;
+        c->jobs[i] = rows[i].job_exec;
+        c->payloads[i] = rows[i].payload;
+        c->at[i] = rows[i].at;
+        c->priorities[i] = rows[i].priority;
+    }
+    return true;
+}
+
+/* The text[] of payloads becomes json[] in the statement, as NULL elements and all. */
+static const char *const file_checks = "SELECT added, kept, moved, replaced FROM prescient.file_checks($1, $2, $3, $4, $5::json[], $6, $7, $8)";
+
+static PGresult *run_file_checks(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict, int64_t now)
+{
+    const char *letters = "TTTMTtIo";
+    Oid types[WIRE_PARAMS_MAX];
+    struct wire_params p;
+    struct load_columns c;
+    arena_reset(pg->arena);
+    char *sql = pg_with_schema(file_checks, pg->schema);
+    PGresult *r = NULL;
+    if (sql && load_columns_fill(&c, pg->arena, rows, n) &&
+        wire_put(&p, pg->arena, letters, n, c.entities, n, c.keys, n, c.jobs, n, c.at, n, c.payloads, conflict, n, c.priorities, now))
+        r = PQexecParams(pg->side, sql, wire_types(letters, types), types, p.values, p.lengths, p.formats, 1);
+    free(sql);
+    return r;
+}
+
+static int load_by_call(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict, int64_t now,
+                        struct load_counts *out, int *bad, struct err *err)
+{
+    int rc = pg_execute(pg, pg->side, BEGIN_CHUNK, err);
+    PGresult *r = rc < 0 ? NULL : run_file_checks(pg, rows, n, conflict, now);
+    if (rc == 0 && PQresultStatus(r) != PGRES_TUPLES_OK)
+        rc = refused(err, r, pg->side, n, bad);
+    else if (rc == 0 && !wire_get(r, 0, pg->arena, "llll", &out->added, &out->kept, &out->moved, &out->replaced))
+        rc = err_set(err, ERR_LOST, "the database's answer to a load cannot be read");
+    PQclear(r);
+    return end_chunk(pg, rc, err);
+}
+
+int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
+            struct load_counts *out, int *bad, struct err *err)
+{
+    struct pg_store *pg = pg_store(st);
+    if (!pg_side(pg, err))
+        return err->code;
+    int rc = load_by_copy(pg, rows, n, now, bad, err);
+    if (rc == 0)
+        out->added = n;
+    else if (rc > 0)
+        rc = load_by_call(pg, rows, n, conflict, now, out, bad, err);
+    if (rc < 0)
+        *out = (struct load_counts){ 0 };
+    if (rc == ERR_LOST)
+        pg_side_close(pg);
+    return rc;
+}
