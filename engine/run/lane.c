@@ -203,9 +203,11 @@ static void begin_open(struct lane *l)
     o->owner = e->owner;
     o->lease_s = (int)((s->lease_us + 999999) / 1000000);
     o->want = LANE_RUNS - l->nruns;
-    o->again = t->kind != TARGET_SLOT;
-    o->jobs = t->kind == TARGET_RELOOK ? e->job_names : NULL;
-    o->njobs = t->kind == TARGET_RELOOK ? e->njob_names : 0;
+    /* Always `again`: a bucket that was done holds rows again when somebody put them there by hand. */
+    bool any_job = t->kind == TARGET_SWEEP || t->kind == TARGET_RESLOT;
+    o->again = true;
+    o->jobs = any_job ? NULL : e->job_names;
+    o->njobs = any_job ? 0 : e->njob_names;
     o->nwatched = engine_watched(e, t->slot, watched, WATCHED_MAX);
     o->watched = watched;
     t->opening = true;
