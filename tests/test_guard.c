@@ -306,7 +306,7 @@ static int32_t any_count(uint64_t *random)
 static bool keeps_its_promises(const struct guard_policy *p, const struct guard_input *in, const struct verdict *v)
 {
     bool counts = v->check_count - (int64_t)in->check_count == (v->outcome == OUTCOME_AGAIN && !v->ends) &&
-        (v->failure_count == in->failure_count || v->failure_count == 0 || v->failure_count == in->failure_count + 1);
+        (v->failure_count == in->failure_count || v->failure_count == 0 || v->failure_count - (int64_t)in->failure_count == 1);
     if (v->ends)
         return v->next_at == 0 && counts;
     int64_t length = p->slot_length_s < 1 ? 1 : p->slot_length_s;

@@ -1,121 +1,13 @@
-/* test_settings.c - settings: defaults, who wins, what is refused and with which words, and that what is printed reads back. */
-#include "test.h"
+/* test_settings.c - settings: defaults, values, jobs, and what is refused with which words. */
+#include "settings_fixture.h"
 
 #include <libconfig.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../engine/base/settings_table.h"
-#include "../engine/rules/retry.h"
 #include "../engine/rules/slot.h"
 #include "../engine/run/slab.h"
-
-/* ---- a folder and an environment of our own ---- */
-
-static const char *const foreign[] = { "DATABASE_URL", "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGUSER", "PRESCIENT_STORE",
-                                       "PRESCIENT_PAGE", "PRESCIENT_TIMEOUT", "PRESCIENT_SERVE", "PRESCIENT_PLUGIN_DIRS", "PRESCIENT_PREPARED" };
-enum { FOREIGN = sizeof foreign / sizeof *foreign };
-static struct { char *values[FOREIGN], *folder, *home; } kept;
-
-static void forget_environment(void)
-{
-    for (int i = 0; i < FOREIGN; i++)
-        unsetenv(foreign[i]);
-}
-
-static int settings_setup(void)
-{
-    for (int i = 0; i < FOREIGN; i++) {
-        const char *value = getenv(foreign[i]);
-        kept.values[i] = value ? strdup(value) : NULL;
-    }
-    forget_environment();
-    kept.home = getcwd(NULL, 0);
-    kept.folder = NULL;
-    if (asprintf(&kept.folder, "%s/settings.XXXXXX", test_tmp_dir()) < 0 || !kept.home)
-        return -1;
-    return mkdtemp(kept.folder) ? chdir(kept.folder) : -1;
-}
-
-static int settings_teardown(void)
-{
-    static const char *const files[] = { "prescient.cfg", "a.cfg", "b.cfg", "sub/c.cfg", "sub/d.cfg", "sub/e" };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        unlink(files[i]);
-    rmdir("folder.cfg");
-    rmdir("sub");
-    int rc = chdir(kept.home);
-    rc |= rmdir(kept.folder);
-    for (int i = 0; i < FOREIGN; i++) {
-        if (kept.values[i])
-            setenv(foreign[i], kept.values[i], 1);
-        free(kept.values[i]);
-    }
-    free(kept.folder);
-    free(kept.home);
-    return rc;
-}
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(text, f);
-    fclose(f);
-}
-
-static struct settings parsed(const char *text)
-{
-    struct settings s;
-    struct err err = { 0 };
-    if (settings_parse(&s, text, "test.cfg", &err) < 0) {
-        printf("%s\n", err.text);
-        CU_FAIL("refused");
-    }
-    return s;
-}
-
-static struct settings loaded(const char *file, const struct settings_flag *flags, int n)
-{
-    struct settings s;
-    struct err err = { 0 };
-    if (settings_load(&s, file, flags, n, &err) < 0) {
-        printf("%s\n", err.text);
-        CU_FAIL("refused");
-    }
-    return s;
-}
-
-static void says(const struct err *err, const char *text, const char *words)
-{
-    if (!strstr(err->text, words))
-        printf("%s\n  was refused as:    %s\n  expected in it:    %s\n", text, err->text, words);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err->text, words));
-}
-
-/* `text` is refused, with all of `words` (up to NULL) in the error, and nothing is left behind. */
-static void refused(const char *text, const char *words)
-{
-    struct settings s;
-    struct err err = { 0 };
-    int rc = settings_parse(&s, text, "test.cfg", &err);
-    if (rc != ERR_SETTINGS)
-        printf("taken: %s\n", text);
-    CU_ASSERT_EQUAL(rc, ERR_SETTINGS);
-    says(&err, text, words);
-    CU_ASSERT_PTR_NULL(s.impl);
-    settings_release(&s);
-}
-
-static void load_refused(const char *file, const struct settings_flag *flags, int n, const char *words)
-{
-    struct settings s;
-    struct err err = { 0 };
-    CU_ASSERT_EQUAL(settings_load(&s, file, flags, n, &err), ERR_SETTINGS);
-    says(&err, file ? file : "-", words);
-    settings_release(&s);
-}
 
 /* ---- defaults ---- */
 
@@ -165,6 +57,25 @@ static void without_anything_the_defaults_hold(void)
     settings_release(&s);
 }
 
+static void jobs_beside_the_program_come_before_the_installed_ones(void)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 6);
+    CU_ASSERT_TRUE_FATAL(n > 0);
+    path[n] = '\0';
+    strcpy(strrchr(path, '/'), "/jobs");
+    bool made = mkdir(path, 0755) == 0;
+    struct settings s = parsed("");
+    if (access(path, X_OK) == 0) {
+        CU_ASSERT_EQUAL_FATAL(s.nplugin_dirs, 2);
+        CU_ASSERT_STRING_EQUAL(s.plugin_dirs[0], path);
+        CU_ASSERT_STRING_EQUAL(s.plugin_dirs[1], PLUGIN_DIR);
+    }
+    settings_release(&s);
+    if (made)
+        rmdir(path);
+}
+
 static void the_bounds_agree_with_the_rest_of_the_program(void)
 {
     CU_ASSERT_EQUAL(settings_row("slab", false)->max, SLAB_CHECKS_MAX);
@@ -182,10 +93,10 @@ static void every_row_is_named_once_and_explained(void)
         for (const struct setting_row *row = tables[t]; row->name; row++) {
             CU_ASSERT_PTR_EQUAL(settings_row(row->name, t == 1), row);
             CU_ASSERT_TRUE(row->help && row->help[strlen(row->help) - 1] == '.');
+            CU_ASSERT_TRUE((row->type != SETTING_TEXT && row->type != SETTING_URL) || row->expected);
             CU_ASSERT_FALSE(seen[settings_row_index(row)]);
             seen[settings_row_index(row)] = true;
-            if (t == 1)
-                CU_ASSERT_PTR_NULL(settings_row(row->name, false) == row ? NULL : settings_row(row->name, false));
+            CU_ASSERT_EQUAL(settings_row(row->name, false) == row, strcmp(row->name, "plugin") != 0);
         }
 }
 
@@ -295,6 +206,8 @@ static void bad_values_are_refused_with_what_was_found_and_expected(void)
         { "serve = [0, 30, 0];", "expected minutes" },
         { "serve = [\"0\"];", "expected minutes" },
         { "serve = [0.5];", "expected minutes" },
+        { "serve = [0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4];",
+          "expected minutes" },
         { "serve = true;", "expected minutes" },
         { "serve = \"0\";", "serve = \"0\": expected minutes" },
         { "plugin_dirs = [];", "plugin_dirs = an array: expected folders" },
@@ -342,6 +255,7 @@ static void unknown_settings_are_refused_with_the_nearest_name(void)
     refused("lease_seconds = 5;", "did you mean \"lease\"?");
     refused("job = { };", "did you mean \"jobs\"?");
     refused("olg_level = \"info\";", "did you mean \"log_level\"?");
+    refused("a123456789b123456789c123456789d123456789e123456789 = 5;", "unknown setting \"a123456789b");
     refused("plugin = \"p\";", "unknown setting \"plugin\"");
     refused("zzzzzzzzzz = 5;", "test.cfg:1: unknown setting \"zzzzzzzzzz\"");
     refused("jobs = { a = { plugin = \"p\";\n max_cheks = 3; }; };", "test.cfg:2: unknown setting \"jobs.a.max_cheks\"; did you mean \"max_checks\"?");
@@ -433,532 +347,6 @@ static void bad_jobs_are_refused(void)
     settings_release(&s);
 }
 
-/* ---- files and includes ---- */
-
-static void a_named_file_must_be_there(void)
-{
-    load_refused("nowhere.cfg", NULL, 0, "cannot open nowhere.cfg: No such file or directory");
-    mkdir("folder.cfg", 0700);
-    load_refused("folder.cfg", NULL, 0, "folder.cfg is a folder: expected a settings file");
-}
-
-static void the_file_of_the_working_folder_is_found(void)
-{
-    write_file("prescient.cfg", "page = 77;");
-    struct settings s = loaded(NULL, NULL, 0);
-    CU_ASSERT_EQUAL(s.page, 77);
-    settings_release(&s);
-    unlink("prescient.cfg");
-    write_file("a.cfg", "page = 78;");
-    s = loaded("a.cfg", NULL, 0);
-    CU_ASSERT_EQUAL(s.page, 78);
-    settings_release(&s);
-}
-
-static void no_file_at_all_is_fine(void)
-{
-    if (access("/etc/prescient/prescient.cfg", F_OK) == 0)
-        return;
-    struct settings s = loaded(NULL, NULL, 0);
-    CU_ASSERT_EQUAL(s.page, 1000);
-    settings_release(&s);
-}
-
-static void an_included_file_is_found_beside_its_includer_or_where_we_work(void)
-{
-    char absolute[4200];
-    mkdir("sub", 0700);
-    snprintf(absolute, sizeof absolute, "# \"@include\n  @include \"%s/b.cfg\"\nslab = 9; // c\n@include \"sub/d.cfg\"\n", kept.folder);
-    write_file("a.cfg", "@include \"sub/c.cfg\" page = 5;");
-    write_file("sub/c.cfg", absolute);
-    write_file("b.cfg", "workers = 3;");
-    write_file("sub/d.cfg", "split_at = 44;\n@include \"e\"");
-    write_file("sub/e", "jobs = { a = { plugin = \"p\"; }; };");
-    struct settings s = loaded("a.cfg", NULL, 0);
-    CU_ASSERT_EQUAL(s.page, 5);
-    CU_ASSERT_EQUAL(s.slab, 9);
-    CU_ASSERT_EQUAL(s.workers, 3);
-    CU_ASSERT_EQUAL(s.split_at, 44);
-    CU_ASSERT_EQUAL(s.njobs, 1);
-    settings_release(&s);
-}
-
-static void an_error_names_the_included_file_and_its_line(void)
-{
-    mkdir("sub", 0700);
-    write_file("a.cfg", "page = 5;\n@include \"sub/c.cfg\"\nslab = 0;\n");
-    write_file("sub/c.cfg", "\n\nworkers = -1;\n");
-    load_refused("a.cfg", NULL, 0, "sub/c.cfg:3: workers = -1: expected");
-    write_file("sub/c.cfg", "\n\nworkers = 1;\n\n");
-    load_refused("a.cfg", NULL, 0, "a.cfg:3: slab = 0: expected");
-    write_file("sub/c.cfg", "\nworkers = ;");
-    load_refused("a.cfg", NULL, 0, "sub/c.cfg:2: syntax error");
-    write_file("sub/c.cfg", "page = 6;");
-    load_refused("a.cfg", NULL, 0, "sub/c.cfg:1: duplicate setting name");
-    unlink("sub/c.cfg");
-    load_refused("a.cfg", NULL, 0, "a.cfg:2: cannot open sub/c.cfg: No such file");
-}
-
-static void includes_that_never_end_are_refused(void)
-{
-    write_file("a.cfg", "@include \"b.cfg\"\n");
-    write_file("b.cfg", "@include \"a.cfg\"\n");
-    load_refused("a.cfg", NULL, 0, "@include is nested too deep: expected at most 10 levels");
-    mkdir("folder.cfg", 0700);
-    write_file("a.cfg", "@include \"folder.cfg\"\n");
-    load_refused("a.cfg", NULL, 0, "a.cfg:1: folder.cfg is a folder");
-}
-
-static void a_file_with_a_nul_byte_is_refused(void)
-{
-    FILE *f = fopen("a.cfg", "w");
-    fwrite("page = 5;\0page", 1, 14, f);
-    fclose(f);
-    load_refused("a.cfg", NULL, 0, "a.cfg: a NUL byte at offset 9");
-}
-
-/* ---- who wins ---- */
-
-static void flag_beats_variable_beats_file_beats_default(void)
-{
-    write_file("a.cfg", "page = 10;");
-    struct settings s = loaded("a.cfg", NULL, 0);
-    CU_ASSERT_EQUAL(s.page, 10);
-    settings_release(&s);
-    setenv("PRESCIENT_PAGE", "20", 1);
-    s = loaded("a.cfg", NULL, 0);
-    CU_ASSERT_EQUAL(s.page, 20);
-    settings_release(&s);
-    const struct settings_flag flag = { "page", "30" };
-    s = loaded("a.cfg", &flag, 1);
-    CU_ASSERT_EQUAL(s.page, 30);
-    settings_release(&s);
-    forget_environment();
-}
-
-static void a_variable_sets_what_jobs_start_from_but_not_what_they_say(void)
-{
-    write_file("a.cfg", "timeout = \"1s\"; jobs = { a = { plugin = \"p\"; }; b = { plugin = \"p\"; timeout = \"2s\"; }; };");
-    setenv("PRESCIENT_TIMEOUT", "3s", 1);
-    struct settings s = loaded("a.cfg", NULL, 0);
-    CU_ASSERT_EQUAL(s.defaults.timeout_us, 3000000);
-    CU_ASSERT_EQUAL(s.jobs[0].timeout_us, 3000000);
-    CU_ASSERT_EQUAL(s.jobs[1].timeout_us, 2000000);
-    settings_release(&s);
-    forget_environment();
-}
-
-static void lists_and_words_come_from_variables_too(void)
-{
-    write_file("a.cfg", "serve = [1];");
-    setenv("PRESCIENT_SERVE", "0,15,30", 1);
-    setenv("PRESCIENT_PLUGIN_DIRS", "/a:/b", 1);
-    setenv("PRESCIENT_PREPARED", "no", 1);
-    struct settings s = loaded("a.cfg", NULL, 0);
-    CU_ASSERT_EQUAL(s.nserve, 3);
-    CU_ASSERT_EQUAL(s.serve[2], 30);
-    CU_ASSERT_EQUAL(s.nplugin_dirs, 2);
-    CU_ASSERT_STRING_EQUAL(s.plugin_dirs[0], "/a");
-    CU_ASSERT_FALSE(s.prepared);
-    settings_release(&s);
-    setenv("PRESCIENT_SERVE", "0,", 1);
-    load_refused("a.cfg", NULL, 0, "PRESCIENT_SERVE: serve = \"0,\": expected minutes");
-    setenv("PRESCIENT_SERVE", "0,,30", 1);
-    load_refused("a.cfg", NULL, 0, "expected minutes");
-    setenv("PRESCIENT_SERVE", "", 1);
-    s = loaded("a.cfg", NULL, 0);
-    CU_ASSERT_EQUAL(s.nserve, 1);
-    settings_release(&s);
-    forget_environment();
-}
-
-static void a_bad_variable_or_flag_is_named(void)
-{
-    write_file("a.cfg", "");
-    setenv("PRESCIENT_PAGE", "many", 1);
-    load_refused("a.cfg", NULL, 0, "PRESCIENT_PAGE: page = \"many\": expected a whole number");
-    forget_environment();
-    const struct settings_flag flags[] = { { "lock-timeout", "1x" }, { "pages", "5" }, { "workers", NULL }, { "plugin", "p" }, { "zzzzzzz", "" } };
-    load_refused("a.cfg", flags, 1, "--lock-timeout: lock_timeout = \"1x\": expected a duration");
-    load_refused("a.cfg", flags + 1, 1, "--pages: there is no such setting; did you mean \"page\"?");
-    load_refused("a.cfg", flags + 2, 1, "--workers: workers = \"\": expected");
-    load_refused("a.cfg", flags + 3, 1, "--plugin: there is no such setting");
-    load_refused("a.cfg", flags + 4, 1, "--zzzzzzz: there is no such setting");
-}
-
-static void flags_may_be_spelled_with_dashes(void)
-{
-    write_file("a.cfg", "business = \"sqlite:x\"; prepared = false;");
-    const struct settings_flag flags[] = { { "lock-timeout", "1s" }, { "--worker_files", "99" }, { "prepared", NULL }, { "business", "" }, { "serve", "" } };
-    struct settings s = loaded("a.cfg", flags, 5);
-    CU_ASSERT_EQUAL(s.lock_timeout_us, 1000000);
-    CU_ASSERT_EQUAL(s.worker_files, 99);
-    CU_ASSERT_TRUE(s.prepared);
-    CU_ASSERT_PTR_NULL(s.business);
-    settings_release(&s);
-}
-
-static void store_is(const char *file, const char *url)
-{
-    struct settings s = loaded(file, NULL, 0);
-    CU_ASSERT_STRING_EQUAL(s.store, url);
-    settings_release(&s);
-}
-
-static void database_url_is_the_store_when_it_is_postgresql(void)
-{
-    write_file("a.cfg", "store = \"sqlite:file.db\";");
-    write_file("b.cfg", "");
-    setenv("DATABASE_URL", "mysql://u@h/db", 1);
-    store_is("a.cfg", "sqlite:file.db");
-    setenv("DATABASE_URL", "postgres://u@h/db", 1);
-    store_is("a.cfg", "postgres://u@h/db");
-    setenv("DATABASE_URL", "postgresql://u@h/db", 1);
-    setenv("PGHOST", "elsewhere", 1);
-    store_is("b.cfg", "postgresql://u@h/db");
-    setenv("PRESCIENT_STORE", "sqlite:mine.db", 1);
-    store_is("a.cfg", "sqlite:mine.db");
-    forget_environment();
-}
-
-static void pg_variables_are_the_store_when_nothing_else_is(void)
-{
-    write_file("a.cfg", "store = \"sqlite:file.db\";");
-    write_file("b.cfg", "page = 5;");
-    static const char *const names[] = { "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE" };
-    for (int i = 0; i < 5; i++) {
-        setenv(names[i], "x", 1);
-        store_is("b.cfg", "postgresql://");
-        store_is("a.cfg", "sqlite:file.db");
-        unsetenv(names[i]);
-    }
-    setenv("PGUSER", "x", 1);
-    setenv("PGHOST", "", 1);
-    store_is("b.cfg", "sqlite:prescient.db");
-    forget_environment();
-}
-
-static void passwords_do_not_show_in_errors(void)
-{
-    struct settings s;
-    struct err err = { 0 };
-    CU_ASSERT_EQUAL(settings_parse(&s, "store = \"postgresql://u:hunter2@h/db\\x01\";", "t", &err), ERR_SETTINGS);
-    CU_ASSERT_PTR_NULL(strstr(err.text, "hunter2"));
-    says(&err, "store", "postgresql://u:***@h/db");
-}
-
-/* ---- printing ---- */
-
-static char *printed(const struct settings *s, bool commented, bool secrets)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_EQUAL(settings_print(s, out, commented, secrets, NULL), 0);
-    fclose(out);
-    return text;
-}
-
-static bool same_value(const struct setting_row *row, const struct settings *a, const struct settings *b, const void *x, const void *y)
-{
-    char *ones = NULL, *others = NULL;
-    size_t size;
-    FILE *one = open_memstream(&ones, &size), *other = open_memstream(&others, &size);
-    int na = row->count ? *(const int *)((const char *)a + row->count) : 0, nb = row->count ? *(const int *)((const char *)b + row->count) : 0;
-    bool set = settings_put_value(row, x, na, true, one);
-    bool same = settings_put_value(row, y, nb, true, other) == set;
-    fclose(one);
-    fclose(other);
-    same &= !strcmp(ones, others);
-    free(ones);
-    free(others);
-    return same;
-}
-
-static bool same_node(const struct config_setting_t *a, const struct config_setting_t *b)
-{
-    if (!a || !b)
-        return a == b;
-    const char *x = config_setting_name(a), *y = config_setting_name(b);
-    if (config_setting_type(a) != config_setting_type(b) || config_setting_length(a) != config_setting_length(b) || !x != !y || (x && strcmp(x, y)))
-        return false;
-    for (int i = 0; config_setting_is_aggregate(a) && i < config_setting_length(a); i++)
-        if (!same_node(config_setting_get_elem(a, (unsigned)i), config_setting_get_elem(b, (unsigned)i)))
-            return false;
-    if (config_setting_type(a) == CONFIG_TYPE_STRING)
-        return !strcmp(config_setting_get_string(a), config_setting_get_string(b));
-    return !config_setting_is_scalar(a) || (config_setting_get_int64(a) == config_setting_get_int64(b) &&
-        config_setting_get_bool(a) == config_setting_get_bool(b) && !memcmp(&a->value.fval, &b->value.fval, config_setting_type(a) == CONFIG_TYPE_FLOAT ? 8 : 0));
-}
-
-static bool same_settings(struct settings *a, struct settings *b)
-{
-    bool same = a->njobs == b->njobs;
-    for (const struct setting_row *row = settings_rows; row->name; row++)
-        same &= same_value(row, a, b, settings_field(row, a, NULL), settings_field(row, b, NULL));
-    for (const struct setting_row *row = settings_job_rows; row->name; row++) {
-        same &= same_value(row, a, b, settings_field(row, a, NULL), settings_field(row, b, NULL));
-        for (int i = 0; i < a->njobs && same; i++)
-            same &= same_value(row, a, b, settings_field(row, a, &a->jobs[i]), settings_field(row, b, &b->jobs[i]));
-    }
-    for (int i = 0; i < a->njobs && same; i++)
-        same &= !strcmp(a->jobs[i].name, b->jobs[i].name) && same_node(a->jobs[i].own, b->jobs[i].own);
-    return same;
-}
-
-static bool reads_back(struct settings *s, bool commented)
-{
-    char *text = printed(s, commented, true);
-    struct settings back;
-    struct err err = { 0 };
-    int rc = settings_parse(&back, text, "printed", &err);
-    bool same = rc == 0 && same_settings(s, &back);
-    char *again = rc == 0 ? printed(&back, commented, true) : NULL;
-    same &= again && !strcmp(text, again);
-    if (!same)
-        printf("%s\n%s\n", err.text, text);
-    settings_release(&back);
-    free(text);
-    free(again);
-    return same;
-}
-
-static const char rich[] =
-    "store = \"postgresql://u:p%40ss@h/db?application_name=\\\"x\\\"\"; business = \"host=x password='a b\\\\'c'\"; schema = \"other\";\n"
-    "slot_length = \"1m\"; statement_timeout = 1.234567; settle_after = \"0.0015\"; engine_name = \"m\xc3\xbcller #1; {x}\";\n"
-    "worker_memory = 123456789; page_bytes = 6291456; serve = [59, 0, 7]; plugin_dirs = (\"/a b\", \"c\\\\d\", \"\xe2\x82\xac\");\n"
-    "timeout = \"12.345s\"; batch = 7; backoff = \"15m\"; keep_runs = \"none\"; prepared = no_such; ";
-
-static void what_is_printed_reads_back_to_the_same(void)
-{
-    char text[4096];
-    snprintf(text, sizeof text, "%.*s%s", (int)(strstr(rich, "prepared") - rich), rich,
-             "jobs = { a_b-c = { plugin = \"sql_check\"; timeout = \"1d\"; max_checks = 0; settings = { sql = \"select \\\"x\\\"\\n\\t\\x01 from y\"\n"
-             "   \" where z\"; n = -5; big = 5L; huge = 9223372036854775807L; low = -2147483648; hex = 0xFFFFFFFF; f = 0.1; g = 1e20; h = -1.5e-300; k = 5.0; zero = -0.0;\n"
-             "   yes = true; no = FALSE; list = ( 1, \"two\", 3.5, ( ), [ ], { }, { x = 1; } ); array = [ 1.5, 2.5 ]; strings = [ \"a\", \"b\" ];\n"
-             "   * = 1; group = { in = { deep = \"\"; }; }; }; }; B = { plugin = \"noop\"; settings = { }; }; };");
-    struct settings s = parsed(text);
-    CU_ASSERT_EQUAL(s.njobs, 2);
-    CU_ASSERT_EQUAL(s.statement_timeout_us, 1234567);
-    CU_ASSERT_EQUAL(s.settle_after_us, 1500);
-    CU_ASSERT_TRUE(reads_back(&s, false));
-    CU_ASSERT_TRUE(reads_back(&s, true));
-    settings_release(&s);
-}
-
-static void jobs_of_any_name_read_back(void)
-{
-    struct settings s = parsed("jobs = ( { name = \"a\\\"b\\\\\"; plugin = \"p\"; settings = { x = 1; }; }, { name = \"1\"; plugin = \"q\"; } );");
-    CU_ASSERT_TRUE(reads_back(&s, false));
-    CU_ASSERT_TRUE(reads_back(&s, true));
-    settings_release(&s);
-}
-
-static void the_sample_file_holds_every_setting_with_help_and_bounds(void)
-{
-    struct settings s = parsed("");
-    CU_ASSERT_TRUE(reads_back(&s, true));
-    char *text = printed(&s, true, false);
-    const struct setting_row *const tables[] = { settings_rows, settings_job_rows + 1 };
-    for (int t = 0; t < 2; t++)
-        for (const struct setting_row *row = tables[t]; row->name; row++) {
-            char line[100];
-            snprintf(line, sizeof line, "\n%s = ", row->name);
-            bool there = strstr(text, line) != NULL;
-            snprintf(line, sizeof line, "\n# %s = ", row->name);
-            CU_ASSERT_TRUE(there || strstr(text, line));
-        }
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "# How long one check may take."));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "# Expected: a duration such as 250ms, 90s, 15m, 3h, 30d, between 10ms and 1d. Default: 30s.\ntimeout = \"30s\";\n"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "# jobs = {"));
-    free(text);
-    settings_release(&s);
-}
-
-static void passwords_are_printed_on_request_only(void)
-{
-    struct settings s = parsed("store = \"postgresql://u:hunter2@h/db\"; business = \"host=h password=hunter2\";\n"
-                               "jobs = { a = { plugin = \"p\"; settings = { url = \"https://u:hunter2@h/x\"; api_token = \"hunter2\"; list = [\"s://a:hunter2@b\"]; sql = \"a://b\"; }; }; };");
-    char *shown = printed(&s, false, false), *whole = printed(&s, false, true);
-    CU_ASSERT_PTR_NULL(strstr(shown, "hunter2"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(shown, "postgresql://u:***@h/db"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(shown, "sql = \"a://b\""));
-    CU_ASSERT_PTR_NOT_NULL(strstr(whole, "postgresql://u:hunter2@h/db"));
-    free(shown);
-    free(whole);
-    settings_release(&s);
-}
-
-static void a_full_disk_is_noticed(void)
-{
-    struct settings s = parsed("");
-    struct err err = { 0 };
-    FILE *full = fopen("/dev/full", "w");
-    if (full) {
-        CU_ASSERT_EQUAL(settings_print(&s, full, true, false, &err), ERR_GENERAL);
-        says(&err, "print", "cannot write");
-        fclose(full);
-    }
-    settings_release(&s);
-}
-
-/* ---- any settings ---- */
-
-static void put_any_string(FILE *out, uint64_t *random)
-{
-    char text[40];
-    int n = (int)(random_next(random) % 30) + 1;
-    for (int i = 0; i < n; i++)
-        text[i] = (char)(random_next(random) % 127 + 1);
-    text[n] = '\0';
-    settings_put_string(out, text);
-}
-
-static void put_any_value(const struct setting_row *row, FILE *out, uint64_t *random)
-{
-    uint64_t n = random_next(random), range = (uint64_t)(row->max - row->min) + 1;
-    int64_t number = row->min + (int64_t)(random_next(random) % range);
-    switch (row->type) {
-    case SETTING_INT: fprintf(out, "%lld", (long long)number); break;
-    case SETTING_SIZE: fprintf(out, n % 2 ? "%lld" : "\"%lldB\"", (long long)number); break;
-    case SETTING_BOOL: fputs(n % 2 ? "true" : "false", out); break;
-    case SETTING_DURATION_US:
-        if (!row->whole_seconds && n % 2)
-            fprintf(out, "\"%lldus\"", (long long)number);
-        else
-            fprintf(out, "\"%llds\"", (long long)((number + 999999) / 1000000));
-        break;
-    case SETTING_DURATION_S: fprintf(out, "%lld", (long long)((number + 999999) / 1000000)); break;
-    case SETTING_WORD: fprintf(out, "\"%s\"", row->words[n % 3]); break;
-    case SETTING_MINUTES: fprintf(out, "[%d, %d]", (int)(n % 30), (int)(30 + n / 64 % 30)); break;
-    default: fputs("\"x\"", out); break;
-    }
-}
-
-static char *any_settings(uint64_t *random)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    const char *const bound[] = { "slot_length", "lease", "trust", "workers", "workers_max", "backoff", "backoff_max" };
-    for (const struct setting_row *row = settings_rows; row->name; row++) {
-        bool skip = random_next(random) % 3 == 0;
-        for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
-            skip |= !strcmp(row->name, bound[i]);
-        if (skip)
-            continue;
-        fprintf(out, "%s = ", row->name);
-        put_any_value(row, out, random);
-        fputs(";\n", out);
-    }
-    fputs("jobs = {", out);
-    for (int i = 0, n = (int)(random_next(random) % 4); i < n; i++) {
-        fprintf(out, "j%d = { plugin = \"p\"; timeout = ", i);
-        put_any_value(settings_row("timeout", true), out, random);
-        fputs("; settings = { a = ", out);
-        put_any_string(out, random);
-        fprintf(out, "; f = %.17g; n = %lld; }; };\n", (double)(int64_t)random_next(random) / 3e10 + 0.5, (long long)random_next(random));
-    }
-    fputs("};", out);
-    fclose(out);
-    return text;
-}
-
-static void any_settings_read_back(void)
-{
-    uint64_t seed = 31337, random = seed;
-    for (int i = 0; i < 300; i++) {
-        char *text = any_settings(&random);
-        struct settings s;
-        struct err err = { 0 };
-        int rc = settings_parse(&s, text, "any", &err);
-        if (rc < 0 || !reads_back(&s, i % 2)) {
-            printf("seed %llu, turn %d: %s\n%s\n", (unsigned long long)seed, i, err.text, text);
-            free(text);
-            CU_FAIL_FATAL("does not read back");
-        }
-        settings_release(&s);
-        free(text);
-    }
-}
-
-static void garbage_is_refused_or_taken_but_never_worse(void)
-{
-    static const char *const bits[] = { "page", "=", ";", "5", "\"", "{", "}", "(", ")", "[", "]", "jobs", " ", "\n", "/*", "*/", "#", "@include ", "0x", "L",
-                                        ".", "e", "-", "\\x0", "\xff", "timeout", "plugin", "settings", "name", ",", "999999999999", "//", "\"a\"", "true" };
-    uint64_t seed = 271828, random = seed;
-    for (int i = 0; i < 20000; i++) {
-        char text[400] = "";
-        for (int n = (int)(random_next(&random) % 24); n > 0; n--)
-            strcat(text, bits[random_next(&random) % (sizeof bits / sizeof *bits)]);
-        struct settings s;
-        struct err err = { 0 };
-        int rc = settings_parse(&s, text, "garbage", &err);
-        if (rc != 0 && (rc != ERR_SETTINGS || strncmp(err.text, "garbage:", 8) != 0)) {
-            printf("seed %llu, turn %d: %d %s\n%s\n", (unsigned long long)seed, i, rc, err.text, text);
-            CU_FAIL_FATAL("an error without a place");
-        }
-        settings_release(&s);
-    }
-}
-
-/* ---- masking ---- */
-
-static void passwords_are_masked(void)
-{
-    static const struct { const char *url, *masked; } all[] = {
-        { "postgresql://user:pw@host/db", "postgresql://user:***@host/db" },
-        { "postgresql://user:pw@host:5432/db?sslmode=require&password=pw", "postgresql://user:***@host:5432/db?sslmode=require&password=***" },
-        { "postgres://user:pw@h1:1,h2:2/db?password=pw&connect_timeout=5", "postgres://user:***@h1:1,h2:2/db?password=***&connect_timeout=5" },
-        { "postgresql://user:p@w@host/db", "postgresql://user:***@host/db" },
-        { "postgresql://user:p/w@host/db", "postgresql://user:***@host/db" },
-        { "postgresql://user:p?w@host/db", "postgresql://user:***@host/db" },
-        { "postgresql://user:@host/db", "postgresql://user:***@host/db" },
-        { "postgresql://user@host/db", "postgresql://user@host/db" },
-        { "postgresql://host:5432/db", "postgresql://host:5432/db" },
-        { "postgresql:///db?host=/run&user=a&sslpassword=pw", "postgresql:///db?host=/run&user=a&sslpassword=***" },
-        { "postgresql://?PASSWORD=pw", "postgresql://?PASSWORD=***" },
-        { "postgresql://h/db?passwords=x&password", "postgresql://h/db?passwords=x&password" },
-        { "postgresql://", "postgresql://" },
-        { "https://u:pw@h/x?y=1", "https://u:***@h/x?y=1" },
-        { "host=x password=pw", "host=x password=***" },
-        { "password = pw host=x", "password = *** host=x" },
-        { "password='p w' host=x", "password=*** host=x" },
-        { "password='p\\'w x' host=y", "password=*** host=y" },
-        { "password=p\\ w host=y", "password=*** host=y" },
-        { "password='never closed host=y", "password=***" },
-        { "user=a  sslpassword=pw  dbname=b", "user=a  sslpassword=***  dbname=b" },
-        { "host=x passfile=/f", "host=x passfile=/f" },
-        { "host='a=b password=c' user=d", "host='a=b password=c' user=d" },
-        { "password=", "password=***" },
-        { "password", "password" },
-        { "=x password=pw", "=x password=***" },
-        { "sqlite:/var/lib/x.db", "sqlite:/var/lib/x.db" },
-        { "", "" },
-        { " ", " " },
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        char out[200];
-        settings_mask_url(all[i].url, out, sizeof out);
-        if (strcmp(out, all[i].masked) != 0)
-            printf("%s: %s\n", all[i].url, out);
-        CU_ASSERT_STRING_EQUAL(out, all[i].masked);
-    }
-}
-
-static void a_masked_url_fits_its_room(void)
-{
-    const char *url = "postgresql://user:pw@host/db?password=pw";
-    for (size_t size = 0; size < 60; size++) {
-        char *out = malloc(size + 1);           /* so that a byte too many is seen */
-        out[size] = 'x';
-        settings_mask_url(url, out, size);
-        CU_ASSERT_TRUE(size == 0 || strlen(out) < size);
-        CU_ASSERT_EQUAL(out[size], 'x');
-        free(out);
-    }
-}
-
 static void releasing_nothing_is_fine(void)
 {
     struct settings s = { 0 };
@@ -969,6 +357,7 @@ static void releasing_nothing_is_fine(void)
 
 static const struct test tests[] = {
     TEST(without_anything_the_defaults_hold),
+    TEST(jobs_beside_the_program_come_before_the_installed_ones),
     TEST(the_bounds_agree_with_the_rest_of_the_program),
     TEST(every_row_is_named_once_and_explained),
     TEST(every_type_is_read_from_a_file),
@@ -981,32 +370,8 @@ static const struct test tests[] = {
     TEST(a_job_is_found_by_its_name),
     TEST(a_job_may_have_any_name_in_a_list),
     TEST(bad_jobs_are_refused),
-    TEST(a_named_file_must_be_there),
-    TEST(the_file_of_the_working_folder_is_found),
-    TEST(no_file_at_all_is_fine),
-    TEST(an_included_file_is_found_beside_its_includer_or_where_we_work),
-    TEST(an_error_names_the_included_file_and_its_line),
-    TEST(includes_that_never_end_are_refused),
-    TEST(a_file_with_a_nul_byte_is_refused),
-    TEST(flag_beats_variable_beats_file_beats_default),
-    TEST(a_variable_sets_what_jobs_start_from_but_not_what_they_say),
-    TEST(lists_and_words_come_from_variables_too),
-    TEST(a_bad_variable_or_flag_is_named),
-    TEST(flags_may_be_spelled_with_dashes),
-    TEST(database_url_is_the_store_when_it_is_postgresql),
-    TEST(pg_variables_are_the_store_when_nothing_else_is),
-    TEST(passwords_do_not_show_in_errors),
-    TEST(what_is_printed_reads_back_to_the_same),
-    TEST(jobs_of_any_name_read_back),
-    TEST(the_sample_file_holds_every_setting_with_help_and_bounds),
-    TEST(passwords_are_printed_on_request_only),
-    TEST(a_full_disk_is_noticed),
-    TEST(any_settings_read_back),
-    TEST(garbage_is_refused_or_taken_but_never_worse),
-    TEST(passwords_are_masked),
-    TEST(a_masked_url_fits_its_room),
     TEST(releasing_nothing_is_fine),
     { NULL, NULL },
 };
 
-const struct suite suite_settings = { .name = "settings", .setup = settings_setup, .teardown = settings_teardown, .tests = tests };
+const struct suite suite_settings = { .name = "settings", .tests = tests };

@@ -119,6 +119,7 @@ static void a_server_serves_its_minutes_only(void)
     CU_ASSERT_TRUE(slot_is_served(AT_13_30, serve, 2));
     CU_ASSERT_TRUE(slot_is_served(AT_13_30 + 59, serve, 2));
     CU_ASSERT_FALSE(slot_is_served(AT_13_30 + 60, serve, 2));
+    CU_ASSERT_TRUE(slot_is_served(AT_13_30 + 1800, serve, 2));
     CU_ASSERT_TRUE(slot_is_served(-1800, serve, 2));
     CU_ASSERT_FALSE(slot_is_served(INT64_MAX, serve, 1));
 }

@@ -15,6 +15,10 @@ const char *__lsan_default_suppressions(void)
 {
     return "leak:strbuf_append\nleak:libconfig_yylex\n";
 }
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
+}
 #endif
 
 static const char *place_of(const struct loader *l, const config_setting_t *node)

@@ -385,11 +385,6 @@ static const char *between_numbers(const struct setting_row *row, struct arena *
     return arena_printf(a, "a whole number between %" PRId64 " and %" PRId64, row->min, row->max);
 }
 
-static const char *text_of_length(const struct setting_row *row, struct arena *a)
-{
-    return arena_printf(a, "text in UTF-8, %" PRId64 " to %" PRId64 " bytes", row->min, row->max);
-}
-
 static const char *true_or_false(const struct setting_row *row, struct arena *a)
 {
     (void)row, (void)a;
@@ -413,10 +408,10 @@ static const char *some_folders(const struct setting_row *row, struct arena *a)
 static const struct type {
     int (*read)(const struct setting_row *row, const struct setting_value *v, struct target *to);
     bool (*put)(const struct setting_row *row, const void *field, int count, bool secrets, FILE *out);
-    const char *(*expected)(const struct setting_row *row, struct arena *a);
+    const char *(*expected)(const struct setting_row *row, struct arena *a);        /* unless the row says it */
 } types[] = {
-    [SETTING_TEXT] = { read_text, put_text, text_of_length },
-    [SETTING_URL] = { read_text, put_text, text_of_length },
+    [SETTING_TEXT] = { read_text, put_text, NULL },
+    [SETTING_URL] = { read_text, put_text, NULL },
     [SETTING_WORD] = { read_word, put_text, one_of_words },
     [SETTING_BOOL] = { read_bool, put_bool, true_or_false },
     [SETTING_INT] = { read_int, put_int, between_numbers },

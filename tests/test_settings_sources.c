@@ -1,0 +1,250 @@
+/* test_settings_sources.c - where settings come from: files and what they include, variables, flags, and who wins. */
+#include "settings_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- files and includes ---- */
+
+static void a_named_file_must_be_there(void)
+{
+    load_refused("nowhere.cfg", NULL, 0, "cannot open nowhere.cfg: No such file or directory");
+    mkdir("folder.cfg", 0700);
+    load_refused("folder.cfg", NULL, 0, "folder.cfg is a folder: expected a settings file");
+}
+
+static void the_file_of_the_working_folder_is_found(void)
+{
+    write_file("prescient.cfg", "page = 77;");
+    struct settings s = loaded(NULL, NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 77);
+    settings_release(&s);
+    unlink("prescient.cfg");
+    write_file("a.cfg", "page = 78;");
+    s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 78);
+    settings_release(&s);
+}
+
+static void no_file_at_all_is_fine(void)
+{
+    if (access("/etc/prescient/prescient.cfg", F_OK) == 0)
+        return;
+    struct settings s = loaded(NULL, NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 1000);
+    settings_release(&s);
+}
+
+static void an_included_file_is_found_beside_its_includer_or_where_we_work(void)
+{
+    char absolute[4200];
+    mkdir("sub", 0700);
+    snprintf(absolute, sizeof absolute, "# \"@include\n  @include \"%s/b.cfg\"\nslab = 9; // c\n@include \"sub/d.cfg\"\n", settings_fixture_folder());
+    write_file("a.cfg", "@include \"sub/c.cfg\" page = 5;");
+    write_file("sub/c.cfg", absolute);
+    write_file("b.cfg", "workers = 3;");
+    write_file("sub/d.cfg", "split_at = 44;\n@include \"e\"");
+    write_file("sub/e", "jobs = { a = { plugin = \"p\"; }; };");
+    struct settings s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 5);
+    CU_ASSERT_EQUAL(s.slab, 9);
+    CU_ASSERT_EQUAL(s.workers, 3);
+    CU_ASSERT_EQUAL(s.split_at, 44);
+    CU_ASSERT_EQUAL(s.njobs, 1);
+    settings_release(&s);
+}
+
+static void an_error_names_the_included_file_and_its_line(void)
+{
+    mkdir("sub", 0700);
+    write_file("a.cfg", "page = 5;\n@include \"sub/c.cfg\"\nslab = 0;\n");
+    write_file("sub/c.cfg", "\n\nworkers = -1;\n");
+    load_refused("a.cfg", NULL, 0, "sub/c.cfg:3: workers = -1: expected");
+    write_file("sub/c.cfg", "\n\nworkers = 1;\n\n");
+    load_refused("a.cfg", NULL, 0, "a.cfg:3: slab = 0: expected");
+    write_file("sub/c.cfg", "\nworkers = ;");
+    load_refused("a.cfg", NULL, 0, "sub/c.cfg:2: syntax error");
+    write_file("sub/c.cfg", "page = 6;");
+    load_refused("a.cfg", NULL, 0, "sub/c.cfg:1: duplicate setting name");
+    unlink("sub/c.cfg");
+    load_refused("a.cfg", NULL, 0, "a.cfg:2: cannot open sub/c.cfg: No such file");
+}
+
+static void includes_that_never_end_are_refused(void)
+{
+    write_file("a.cfg", "@include \"b.cfg\"\n");
+    write_file("b.cfg", "@include \"a.cfg\"\n");
+    load_refused("a.cfg", NULL, 0, "@include is nested too deep: expected at most 10 levels");
+    mkdir("folder.cfg", 0700);
+    write_file("a.cfg", "@include \"folder.cfg\"\n");
+    load_refused("a.cfg", NULL, 0, "a.cfg:1: folder.cfg is a folder");
+}
+
+static void a_file_that_is_too_large_or_no_text_is_refused(void)
+{
+    write_file("a.cfg", "");
+    CU_ASSERT_EQUAL(truncate("a.cfg", 17 << 20), 0);
+    load_refused("a.cfg", NULL, 0, "a.cfg: too large: expected a settings file of less than 16777216 bytes");
+    FILE *f = fopen("a.cfg", "w");
+    fwrite("page = 5;\0page", 1, 14, f);
+    fclose(f);
+    load_refused("a.cfg", NULL, 0, "a.cfg: a NUL byte at offset 9");
+}
+
+/* ---- who wins ---- */
+
+static void flag_beats_variable_beats_file_beats_default(void)
+{
+    write_file("a.cfg", "page = 10;");
+    struct settings s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 10);
+    settings_release(&s);
+    setenv("PRESCIENT_PAGE", "20", 1);
+    s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 20);
+    settings_release(&s);
+    const struct settings_flag flag = { "page", "30" };
+    s = loaded("a.cfg", &flag, 1);
+    CU_ASSERT_EQUAL(s.page, 30);
+    settings_release(&s);
+    settings_fixture_forget_environment();
+}
+
+static void a_variable_sets_what_jobs_start_from_but_not_what_they_say(void)
+{
+    write_file("a.cfg", "timeout = \"1s\"; jobs = { a = { plugin = \"p\"; }; b = { plugin = \"p\"; timeout = \"2s\"; }; };");
+    setenv("PRESCIENT_TIMEOUT", "3s", 1);
+    struct settings s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.defaults.timeout_us, 3000000);
+    CU_ASSERT_EQUAL(s.jobs[0].timeout_us, 3000000);
+    CU_ASSERT_EQUAL(s.jobs[1].timeout_us, 2000000);
+    settings_release(&s);
+    settings_fixture_forget_environment();
+}
+
+static void lists_and_words_come_from_variables_too(void)
+{
+    write_file("a.cfg", "serve = [1];");
+    setenv("PRESCIENT_SERVE", "0,15,30", 1);
+    setenv("PRESCIENT_PLUGIN_DIRS", "/a:/b", 1);
+    setenv("PRESCIENT_PREPARED", "no", 1);
+    struct settings s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.nserve, 3);
+    CU_ASSERT_EQUAL(s.serve[2], 30);
+    CU_ASSERT_EQUAL(s.nplugin_dirs, 2);
+    CU_ASSERT_STRING_EQUAL(s.plugin_dirs[0], "/a");
+    CU_ASSERT_FALSE(s.prepared);
+    settings_release(&s);
+    setenv("PRESCIENT_SERVE", "0,", 1);
+    load_refused("a.cfg", NULL, 0, "PRESCIENT_SERVE: serve = \"0,\": expected minutes");
+    setenv("PRESCIENT_SERVE", "0,,30", 1);
+    load_refused("a.cfg", NULL, 0, "expected minutes");
+    char many[200] = "0";
+    for (int i = 1; i < 70; i++)
+        strcat(many, ",1");
+    setenv("PRESCIENT_SERVE", many, 1);
+    load_refused("a.cfg", NULL, 0, "expected minutes");
+    setenv("PRESCIENT_SERVE", "", 1);
+    s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.nserve, 1);
+    settings_release(&s);
+    settings_fixture_forget_environment();
+}
+
+static void a_bad_variable_or_flag_is_named(void)
+{
+    write_file("a.cfg", "");
+    setenv("PRESCIENT_PAGE", "many", 1);
+    load_refused("a.cfg", NULL, 0, "PRESCIENT_PAGE: page = \"many\": expected a whole number");
+    settings_fixture_forget_environment();
+    const struct settings_flag flags[] = { { "lock-timeout", "1x" }, { "pages", "5" }, { "workers", NULL }, { "plugin", "p" }, { "zzzzzzz", "" } };
+    load_refused("a.cfg", flags, 1, "--lock-timeout: lock_timeout = \"1x\": expected a duration");
+    load_refused("a.cfg", flags + 1, 1, "--pages: there is no such setting; did you mean \"page\"?");
+    load_refused("a.cfg", flags + 2, 1, "--workers: workers = \"\": expected");
+    load_refused("a.cfg", flags + 3, 1, "--plugin: there is no such setting");
+    load_refused("a.cfg", flags + 4, 1, "--zzzzzzz: there is no such setting");
+}
+
+static void flags_may_be_spelled_with_dashes(void)
+{
+    write_file("a.cfg", "business = \"sqlite:x\"; prepared = false;");
+    const struct settings_flag flags[] = { { "lock-timeout", "1s" }, { "--worker_files", "99" }, { "prepared", NULL }, { "business", "" }, { "serve", "" } };
+    struct settings s = loaded("a.cfg", flags, 5);
+    CU_ASSERT_EQUAL(s.lock_timeout_us, 1000000);
+    CU_ASSERT_EQUAL(s.worker_files, 99);
+    CU_ASSERT_TRUE(s.prepared);
+    CU_ASSERT_PTR_NULL(s.business);
+    settings_release(&s);
+}
+
+static void store_is(const char *file, const char *url)
+{
+    struct settings s = loaded(file, NULL, 0);
+    CU_ASSERT_STRING_EQUAL(s.store, url);
+    settings_release(&s);
+}
+
+static void database_url_is_the_store_when_it_is_postgresql(void)
+{
+    write_file("a.cfg", "store = \"sqlite:file.db\";");
+    write_file("b.cfg", "");
+    setenv("DATABASE_URL", "mysql://u@h/db", 1);
+    store_is("a.cfg", "sqlite:file.db");
+    setenv("DATABASE_URL", "postgres://u@h/db", 1);
+    store_is("a.cfg", "postgres://u@h/db");
+    setenv("DATABASE_URL", "postgresql://u@h/db", 1);
+    setenv("PGHOST", "elsewhere", 1);
+    store_is("b.cfg", "postgresql://u@h/db");
+    setenv("PRESCIENT_STORE", "sqlite:mine.db", 1);
+    store_is("a.cfg", "sqlite:mine.db");
+    settings_fixture_forget_environment();
+}
+
+static void pg_variables_are_the_store_when_nothing_else_is(void)
+{
+    write_file("a.cfg", "store = \"sqlite:file.db\";");
+    write_file("b.cfg", "page = 5;");
+    static const char *const names[] = { "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE" };
+    for (int i = 0; i < 5; i++) {
+        setenv(names[i], "x", 1);
+        store_is("b.cfg", "postgresql://");
+        store_is("a.cfg", "sqlite:file.db");
+        unsetenv(names[i]);
+    }
+    setenv("PGUSER", "x", 1);
+    setenv("PGHOST", "", 1);
+    store_is("b.cfg", "sqlite:prescient.db");
+    settings_fixture_forget_environment();
+}
+
+static void passwords_do_not_show_in_errors(void)
+{
+    struct settings s;
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL(settings_parse(&s, "store = \"postgresql://u:hunter2@h/db\\x01\";", "t", &err), ERR_SETTINGS);
+    CU_ASSERT_PTR_NULL(strstr(err.text, "hunter2"));
+    says(&err, "store", "postgresql://u:***@h/db");
+}
+
+static const struct test tests[] = {
+    TEST(a_named_file_must_be_there),
+    TEST(the_file_of_the_working_folder_is_found),
+    TEST(no_file_at_all_is_fine),
+    TEST(an_included_file_is_found_beside_its_includer_or_where_we_work),
+    TEST(an_error_names_the_included_file_and_its_line),
+    TEST(includes_that_never_end_are_refused),
+    TEST(a_file_that_is_too_large_or_no_text_is_refused),
+    TEST(flag_beats_variable_beats_file_beats_default),
+    TEST(a_variable_sets_what_jobs_start_from_but_not_what_they_say),
+    TEST(lists_and_words_come_from_variables_too),
+    TEST(a_bad_variable_or_flag_is_named),
+    TEST(flags_may_be_spelled_with_dashes),
+    TEST(database_url_is_the_store_when_it_is_postgresql),
+    TEST(pg_variables_are_the_store_when_nothing_else_is),
+    TEST(passwords_do_not_show_in_errors),
+    { NULL, NULL },
+};
+
+const struct suite suite_settings_sources = { .name = "settings_sources", .setup = settings_fixture_setup, .teardown = settings_fixture_teardown, .tests = tests };
