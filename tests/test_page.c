@@ -11,11 +11,6 @@ static int job_of(void *ctx, const char *name)
     return name[0] == '?' ? -1 : name[0] - 'a';
 }
 
-static void free_checks(void *impl)
-{
-    free(impl);
-}
-
 /* One check a letter: its job. */
 static struct page *page_of(const char *jobs)
 {
@@ -24,7 +19,7 @@ static struct page *page_of(const char *jobs)
     struct check *checks = calloc((size_t)n + 1, sizeof *checks);
     for (int i = 0; i < n; i++)
         checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_key = "1", .job_exec = jobs[i] == '?' ? "?" : names[jobs[i] - 'a'] };
-    struct store_page rows = { .checks = checks, .n = n, .impl = checks, .free_impl = free_checks };
+    struct store_page rows = { .checks = checks, .n = n };
     return page_new(&rows, job_of, NULL, 1000);
 }
 

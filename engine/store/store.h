@@ -174,7 +174,7 @@ struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last r
 struct store_page {
     struct check *checks;           /* malloc()ed: store_page_free frees it and then the rest by free_impl */
     int n;
-    void *impl;                     /* what the strings live in (a PGresult, an arena) */
+    void *impl;                     /* what the strings live in (a PGresult, an arena); `checks` itself is malloced */
     void (*free_impl)(void *impl);
 };
 void store_page_free(struct store_page *page);      /* frees what it holds and zeroes it; a zeroed page is fine */
