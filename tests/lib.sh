@@ -4,6 +4,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 P=$(realpath "${BUILD:-build}/prescient") || exit 2
+[ -x "$P" ] || { echo "not ok - $P is not built" >&2; exit 2; }
 JOBS=$(realpath "${BUILD:-build}")/jobs
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/prescient-cli.XXXXXX") || exit 2
 cd "$TMP" || exit 2
@@ -58,7 +59,16 @@ report() {
 }
 
 # json EXPRESSION: what a Python expression says of the JSON on stdin, `j`.
-json() { python3 -c "import json,sys; j=json.load(sys.stdin); print($1)"; }
+json() {
+    python3 -c "
+import json, sys
+text = sys.stdin.read()
+try:
+    j = json.loads(text)
+    print(($1))
+except Exception as e:
+    print(type(e).__name__, e, 'in', repr(text[:400]))"
+}
 
 # on_each_store FUNCTION: runs it with PRESCIENT_STORE set to a store without a schema: SQLite, and PostgreSQL when there is a server.
 on_each_store() {
