@@ -269,7 +269,58 @@ static void a_page_runs_from_open_to_finish(void)
     CU_ASSERT_EQUAL(l.n, 0);
 }
 
+static struct store_report report(struct arena *a, const char *name, int n, const char *const *params)
+{
+    struct store_report r = STORE_REPORT_INIT;
+    r.name = name;
+    r.params = params;
+    r.nparams = n;
+    r.arena = a;
+    call(&r.call);
+    return r;
+}
+
+static void every_report_runs_with_and_without_parameters(void)
+{
+    WITH_SERVER();
+    put_checks(3);
+    take();
+    struct arena *a = arena_new(4096);
+    static const struct { const char *name; int nparams, least; const char *first, *params[8]; } all[] = {
+        { "list", 6, 3, "next_check_at", { "e", "2", "look", "0", "1772370901", "10" } },
+        { "history", 7, 0, "ended_at_us", { "e", "2", "look", "done", "0", "1772370901", "10" } },
+        { "runs", 7, 0, "run_at_us", { "e", "2", "look", "again", "0", "1772370901", "10" } },
+        { "slots", 3, 1, "slot_at", { "0", "1772370901", "10" } },
+        { "passes", 3, 1, "slot_at", { "0", "1772370901", "10" } },
+        { "status", 1, 1, "now_at", { "1772370960" } },
+        { "leases", 0, 1, "slot_at", { NULL } },
+        { "jobs_pending", 0, 1, "job_exec", { NULL } },
+        { "events", 3, 0, "cursor", { "0", "0", "10" } },
+        { "events_end", 0, 1, "cursor", { NULL } },
+        { "doctor", 1, 10, "what", { "1772370960" } },
+        { "plan", 1, 1, "line", { "1772370900" } },
+        { "retry", 7, 0, "entity_name", { "e", "2", "look", "0", "1772380000", "1772370960", "10" } },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int n = 0; n <= all[i].nparams; n += all[i].nparams ? all[i].nparams : 1) {
+            struct store_report r = report(a, all[i].name, n, all[i].params);
+            if (r.call.rc < 0)
+                printf("      %s/%d: %s\n", all[i].name, n, r.call.err.text);
+            CU_ASSERT_EQUAL_FATAL(r.call.rc, 0);
+            CU_ASSERT_STRING_EQUAL(r.rows.names[0], all[i].first);
+            CU_ASSERT(n > 0 || r.rows.rows >= all[i].least);
+            if (getenv("VERBOSE") && n == 0)
+                for (int row = 0; row < r.rows.rows; row++, printf("\n"))
+                    for (int c = 0; c < r.rows.columns; c++)
+                        printf("%s=%s ", r.rows.names[c], r.rows.cells[row * r.rows.columns + c]);
+        }
+    struct store_report none = report(a, "no such thing", 0, NULL);
+    CU_ASSERT_EQUAL(none.call.rc, ERR_NOTFOUND);
+    arena_free(a);
+}
+
 static const struct test tests[] = {
+    TEST(every_report_runs_with_and_without_parameters),
     TEST(bucket_is_the_same_in_sql_and_in_c),
     TEST(a_page_runs_from_open_to_finish),
     { NULL, NULL },

@@ -147,10 +147,16 @@ static void connect_on(struct pg_store *pg)
         begin_check(pg);
 }
 
+/* In a report, a value that the database refuses is a value of the user. */
+static int failure_of(const struct pg_store *pg, int rc)
+{
+    return rc == ERR_DATA && pg->call->op == STORE_REPORT ? ERR_INPUT : rc;
+}
+
 /* After a failure of these kinds the session itself is good; after any other, it is opened anew, which looks at the server again. */
 static bool is_session_good(const struct err *err)
 {
-    return err->code == ERR_DATA || err->code == ERR_BUSY || strncmp(err->sqlstate, "40", 2) == 0;
+    return err->code == ERR_DATA || err->code == ERR_INPUT || err->code == ERR_BUSY || strncmp(err->sqlstate, "40", 2) == 0;
 }
 
 /* The first failure among the results, after what was prepared has been noted. */
@@ -159,7 +165,7 @@ static int first_failure(struct pg_store *pg)
     for (int i = 0; i < pg->nqueue; i++) {
         ExecStatusType status = PQresultStatus(pg->queue[i].result);
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-            return pg_fail(&pg->call->err, pg->queue[i].result, pg->conn);
+            return pg->call->err.code = failure_of(pg, pg_fail(&pg->call->err, pg->queue[i].result, pg->conn));
         if (pg->queue[i].prepares)
             pg->prepared[pg->queue[i].statement] = true;
     }

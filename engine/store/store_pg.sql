@@ -320,3 +320,231 @@ INSERT INTO prescient.setting AS s VALUES ('swept_until', $1::text)
 -- name: keep_days
 -- $1 days ahead
 SELECT prescient.keep_history_days($1), prescient.index_history_day()
+
+-- ---- reports: parameters are text, NULL when not given; moments are seconds ------------------------------------------------
+
+-- name: enqueue
+-- $1 entity, $2 key, $3 job, $4 at, $5 payload, $6 conflict, $7 priority, $8 now
+SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
+  FROM prescient.file_check($1, $2, $3, to_timestamp($4::bigint), $5::json, coalesce($6, 'keep'), coalesce($7::integer, 0), to_timestamp($8::bigint)) c
+
+-- name: resolve
+-- $1 entity, $2 key, $3 job or NULL, $4 now
+SELECT prescient.resolve_at($1, $2, $3, to_timestamp($4::bigint)) AS resolved
+
+-- name: reschedule
+-- $1 entity, $2 key, $3 job, $4 at, $5 now
+SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
+  FROM prescient.reschedule_at($1, $2, $3, to_timestamp($4::bigint), to_timestamp($5::bigint)) c
+
+-- name: failed_history
+h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
+
+-- name: retry
+-- $1 entity, $2 key, $3 job, $4 since, $5 at, $6 now, $7 limit. Of each check the newest failure, with its payload.
+WITH newest AS MATERIALIZED (
+    SELECT DISTINCT ON (h.entity_name, h.entity_key, h.job_exec) h.entity_name, h.entity_key, h.job_exec, h.payload, h.archived_at
+      FROM prescient.future_job_history h
+     WHERE {failed_history} AND ($1 IS NULL OR h.entity_name = $1) AND ($2 IS NULL OR h.entity_key = $2) AND ($3 IS NULL OR h.job_exec = $3)
+       AND ($4 IS NULL OR h.ended_at >= to_timestamp($4::bigint))
+     ORDER BY h.entity_name, h.entity_key, h.job_exec, h.archived_at DESC),
+chosen AS MATERIALIZED (
+    SELECT * FROM newest ORDER BY archived_at DESC LIMIT $7::bigint)
+SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
+  FROM chosen n, LATERAL prescient.file_check(n.entity_name, n.entity_key, n.job_exec,
+           coalesce(to_timestamp($5::bigint), to_timestamp($6::bigint), clock_timestamp()), n.payload, 'keep', 0, to_timestamp($6::bigint)) c
+
+-- name: list
+-- $1 entity, $2 key, $3 job, $4 from, $5 before, $6 limit
+SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
+       f.priority, date_part('epoch', f.first_check_at)::bigint AS first_check_at, date_part('epoch', f.again_at)::bigint AS again_at, f.payload
+  FROM prescient.future_job f
+ WHERE ($1 IS NULL OR f.entity_name = $1) AND ($2 IS NULL OR f.entity_key = $2) AND ($3 IS NULL OR f.job_exec = $3)
+   AND ($1 IS NULL OR $2 IS NULL OR f.bucket = prescient.bucket_of($1, $2))
+   AND ($4 IS NULL OR f.next_check_at >= to_timestamp($4::bigint)) AND ($5 IS NULL OR f.next_check_at < to_timestamp($5::bigint))
+ ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT $6::bigint
+
+-- name: history
+-- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit
+SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key, h.job_exec, h.outcome,
+       CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN h.outcome
+            WHEN {failed_history} THEN 'max_failures' END AS guard,
+       h.check_count, h.failure_count, h.run_count, date_part('epoch', h.slot_at)::bigint AS slot_at,
+       date_part('epoch', h.first_check_at)::bigint AS first_check_at, (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
+       (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us, h.note, h.payload, h.engine,
+       (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us
+  FROM prescient.future_job_history h
+ WHERE ($1 IS NULL OR h.entity_name = $1) AND ($2 IS NULL OR h.entity_key = $2) AND ($3 IS NULL OR h.job_exec = $3) AND ($4 IS NULL OR h.outcome = $4)
+   AND ($5 IS NULL OR h.ended_at >= to_timestamp($5::bigint)) AND ($6 IS NULL OR h.ended_at < to_timestamp($6::bigint))
+ ORDER BY h.archived_at DESC, h.entity_name, h.entity_key, h.job_exec LIMIT $7::bigint
+
+-- name: runs
+-- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit
+SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_name, r.entity_key, r.job_exec, r.outcome, r.check_count,
+       r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at, date_part('epoch', r.next_check_at)::bigint AS next_check_at,
+       r.run_us, r.note, r.engine
+  FROM prescient.future_job_run r
+ WHERE ($1 IS NULL OR r.entity_name = $1) AND ($2 IS NULL OR r.entity_key = $2) AND ($3 IS NULL OR r.job_exec = $3) AND ($4 IS NULL OR r.outcome = $4)
+   AND ($5 IS NULL OR r.run_at >= to_timestamp($5::bigint)) AND ($6 IS NULL OR r.run_at < to_timestamp($6::bigint))
+ ORDER BY r.run_at DESC, r.check_count DESC, r.entity_name, r.entity_key, r.job_exec LIMIT $7::bigint
+
+-- name: slots
+-- $1 from, $2 before, $3 limit
+WITH pending AS (
+    SELECT f.next_check_at AS slot_at, count(*) AS checks FROM prescient.future_job f
+     WHERE ($1 IS NULL OR f.next_check_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR f.next_check_at < to_timestamp($2::bigint))
+     GROUP BY f.next_check_at),
+known AS (
+    SELECT p.slot_at, max(p.closed_at) AS closed_at, max(p.seen_xid) FILTER (WHERE p.pass = 0) AS seen_empty, max(p.split) AS split,
+           count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, max(p.late_us) AS late_us, sum(p.run)::bigint AS run,
+           sum(p.done)::bigint AS done, sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed
+      FROM prescient.slot_pass p
+     WHERE ($1 IS NULL OR p.slot_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR p.slot_at < to_timestamp($2::bigint))
+     GROUP BY p.slot_at)
+SELECT date_part('epoch', slot_at)::bigint AS slot_at, coalesce(pending.checks, 0) AS checks,
+       CASE WHEN known.split IS NULL THEN 'pending' WHEN known.closed_at IS NOT NULL THEN 'closed'
+            WHEN known.seen_empty IS NOT NULL OR known.finished >= known.split THEN 'relook' ELSE 'open' END AS state,
+       known.late_us, known.run, known.done, known.again, known.failed
+  FROM pending FULL JOIN known USING (slot_at) ORDER BY slot_at LIMIT $3::bigint
+
+-- name: passes
+-- $1 from, $2 before, $3 limit
+SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.engine, p.split, p.run, p.done, p.again, p.deferred, p.failed, p.timeout,
+       p.crashed, p.guarded, p.held_back, p.unknown_job, p.superseded, p.locked, p.late_us, p.took_us, array_to_string(p.left_jobs, ', ') AS left_jobs,
+       (date_part('epoch', p.recorded_at) * 1000000)::bigint AS recorded_at_us
+  FROM prescient.slot_pass p
+ WHERE ($1 IS NULL OR p.slot_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR p.slot_at < to_timestamp($2::bigint))
+ ORDER BY p.slot_at, p.bucket, p.pass LIMIT $3::bigint
+
+-- name: now_of
+coalesce(to_timestamp($1::bigint), clock_timestamp())
+
+-- name: estimate
+-- The rows of a table as the server last counted them; -1 when it never did.
+(SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint FROM pg_class c
+
+-- name: status
+-- $1 now. A count of a large table is left to the statistics; what is due is counted up to a million.
+WITH this AS MATERIALIZED (
+    SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
+sample AS MATERIALIZED (
+    SELECT count(*) AS n FROM (SELECT FROM prescient.future_job LIMIT 100001) few)
+SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s() AS slot_length_s,
+       (SELECT max(version) FROM prescient.migration) AS schema_version,
+       CASE WHEN sample.n > 100000 THEN greatest(sample.n, {estimate} WHERE c.oid = 'prescient.future_job'::regclass)) ELSE sample.n END AS pending,
+       (sample.n > 100000)::integer AS is_estimate,
+       (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot LIMIT 1000000) few) AS due,
+       (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot LIMIT 1000000) few) AS overdue,
+       (SELECT date_part('epoch', min(f.next_check_at))::bigint FROM prescient.future_job f WHERE f.next_check_at < this.slot) AS oldest_overdue_at,
+       (SELECT date_part('epoch', min(f.next_check_at))::bigint FROM prescient.future_job f WHERE f.next_check_at > this.now) AS next_slot_at,
+       (SELECT count(*) FROM prescient.slot_lease) AS leases,
+       (SELECT count(*) FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) AS unclosed_slots,
+       (SELECT date_part('epoch', min(p.slot_at))::bigint FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) AS oldest_unclosed_at,
+       (SELECT (date_part('epoch', clock_timestamp() - min(a.xact_start)) * 1000000)::bigint FROM pg_stat_activity a
+         WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()) AS oldest_transaction_us,
+       {history_rows} AS history_rows
+  FROM this, sample
+
+-- name: history_rows
+CASE WHEN (SELECT count(*) FROM (SELECT FROM prescient.future_job_history LIMIT 100001) few) > 100000
+     THEN {estimate} JOIN pg_inherits i ON i.inhrelid = c.oid WHERE i.inhparent = 'prescient.future_job_history'::regclass)
+     ELSE (SELECT count(*) FROM prescient.future_job_history) END
+
+-- name: leases
+SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.token, (date_part('epoch', l.expires_at) * 1000000)::bigint AS expires_at_us,
+       (l.expires_at <= clock_timestamp())::integer AS is_expired
+  FROM prescient.slot_lease l ORDER BY l.slot_at, l.bucket
+
+-- name: jobs_pending
+SELECT f.job_exec, count(*) AS checks, date_part('epoch', min(f.next_check_at))::bigint AS next_check_at
+  FROM prescient.future_job f GROUP BY f.job_exec ORDER BY f.job_exec
+
+-- name: events
+-- $1 after xid, $2 after id, $3 limit. Below the oldest running transaction: what it may still write comes later in this order.
+SELECT e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key, e.job_exec, (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
+       date_part('epoch', e.slot_at)::bigint AS slot_at, e.check_count, e.data
+  FROM prescient.event e
+ WHERE (e.xid, e.id) > (coalesce($1, '0')::xid8, coalesce($2::bigint, 0)) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+ ORDER BY e.xid, e.id LIMIT $3::bigint
+
+-- name: events_end
+SELECT coalesce((SELECT e.xid::text || '-' || e.id FROM prescient.event e WHERE e.xid < pg_snapshot_xmin(pg_current_snapshot())
+                  ORDER BY e.xid DESC, e.id DESC LIMIT 1), '0-0') AS cursor
+
+-- name: doctor
+-- $1 now
+WITH this AS MATERIALIZED (
+    SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
+oldest AS MATERIALIZED (
+    SELECT coalesce(max(date_part('epoch', clock_timestamp() - a.xact_start)), 0)::bigint AS age_s,
+           (array_agg(format('pid %s, user %s, %s in %s', a.pid, a.usename, a.state, a.datname) ORDER BY a.xact_start))[1] AS who
+      FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()),
+late AS MATERIALIZED (
+    SELECT count(*) AS n, min(l.next_check_at) AS first
+      FROM (SELECT f.next_check_at FROM prescient.future_job f, this WHERE f.next_check_at < this.slot LIMIT 1000000) l),
+below AS MATERIALIZED (
+    SELECT count(*) AS n
+      FROM (SELECT FROM prescient.future_job f
+             WHERE f.next_check_at < (SELECT to_timestamp(s.value::bigint) FROM prescient.setting s WHERE s.name = 'swept_until') LIMIT 100000) b),
+stuck AS MATERIALIZED (
+    SELECT count(*) AS n, min(p.slot_at) AS first FROM prescient.slot_pass p, this
+     WHERE p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < this.slot - interval '1 day'),
+expired AS MATERIALIZED (
+    SELECT count(*) AS n FROM prescient.slot_lease l WHERE l.expires_at < clock_timestamp() - interval '10 minutes'),
+days AS MATERIALIZED (
+    SELECT count(*) FILTER (WHERE d.n = 0 AND d.there) AS today,
+           coalesce(min(d.n) FILTER (WHERE NOT d.there), 31) - 1 AS ahead
+      FROM (SELECT n, prescient.history_day_is_there(prescient.utc_day(clock_timestamp()) + n) AS there FROM generate_series(0, 30) n) d),
+dead AS MATERIALIZED (
+    SELECT coalesce(max(s.n_dead_tup), 0) AS n, coalesce(max(s.n_live_tup), 0) AS live, max(s.last_autovacuum) AS last
+      FROM pg_stat_user_tables s WHERE s.relid = 'prescient.future_job'::regclass),
+prepared AS MATERIALIZED (
+    SELECT count(*) AS n, min(x.prepared) AS first FROM pg_prepared_xacts x),
+rows (place, what, bad, level, found, advice) AS (
+    SELECT 1, 'server', false, 'ok', 'PostgreSQL ' || current_setting('server_version'), '' FROM this
+    UNION ALL
+    SELECT 2, 'takes writes', pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, 'error',
+           CASE WHEN pg_is_in_recovery() THEN 'a standby' WHEN current_setting('transaction_read_only')::boolean THEN 'read only' ELSE 'yes' END,
+           'no check is run until it takes writes: connect to the primary'
+    UNION ALL
+    SELECT 3, 'synchronous_commit', current_setting('synchronous_commit') = 'off', 'warn', current_setting('synchronous_commit'),
+           'a crash may forget acknowledged enqueues and settles of the last moments: set it on for this database'
+    UNION ALL
+    SELECT 4, 'history partition of today', today = 0, 'error', CASE today WHEN 0 THEN 'missing' ELSE 'there' END,
+           'no slot is run without it: prescient init makes it, engines keep the next days' FROM days
+    UNION ALL
+    SELECT 5, 'history partitions ahead', ahead < 1, 'warn', ahead || ' days', 'no engine has made the next days: is one running?' FROM days
+    UNION ALL
+    SELECT 6, 'missed slots', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n || ' overdue checks, the oldest of ' || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') END,
+           'prescient sweep runs them, prescient reslot moves them' FROM late
+    UNION ALL
+    SELECT 7, 'checks below the low-water mark', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n::text END,
+           'put there by hand or by a clock that jumped; a full look, once an hour, finds them' FROM below
+    UNION ALL
+    SELECT 8, 'slots that stay open', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n || ', the oldest of ' || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') END,
+           'a sweep finishes them; one that waits for a second look waits for the oldest transaction' FROM stuck
+    UNION ALL
+    SELECT 9, 'leases long expired', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n::text END, 'an engine died and none has taken over: is one running?' FROM expired
+    UNION ALL
+    SELECT 10, 'oldest transaction', age_s > 600, 'warn', CASE WHEN who IS NULL THEN 'none' ELSE age_s || ' s: ' || who END,
+           'events and second looks at slots wait for it, and so does vacuum' FROM oldest
+    UNION ALL
+    SELECT 11, 'prepared transactions', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n || ', the oldest of ' || first::text END,
+           'events and second looks at slots wait for them: commit or roll back' FROM prepared
+    UNION ALL
+    SELECT 12, 'autovacuum', NOT current_setting('autovacuum')::boolean OR NOT current_setting('track_counts')::boolean, 'error',
+           CASE WHEN current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean THEN 'on' ELSE 'off' END,
+           'future_job changes completely every few hours: turn autovacuum and track_counts on' FROM this
+    UNION ALL
+    SELECT 13, 'dead rows in future_job', n > 100000 AND n > live, 'warn', n || coalesce(', vacuumed ' || to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), ''),
+           'vacuum does not keep up: look at the oldest transaction, and at autovacuum_max_workers' FROM dead
+    UNION ALL
+    SELECT 14, 'clock', false, 'ok', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', '' FROM this)
+SELECT what, CASE WHEN bad THEN level ELSE 'ok' END AS level, found, CASE WHEN bad THEN advice ELSE '' END AS advice FROM rows ORDER BY place
+
+-- name: plan
+-- $1 slot
+EXPLAIN SELECT id, first_check_at, deferred_at, bucket, priority, check_count, failure_count, entity_name, entity_key, job_exec, payload
+  FROM prescient.future_job
+ WHERE next_check_at = coalesce(to_timestamp($1::bigint), prescient.slot_floor(clock_timestamp())) AND bucket = 0 AND (priority, id) > (-2147483648, 0)
+ ORDER BY priority, id LIMIT 1000

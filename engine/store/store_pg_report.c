@@ -65,12 +65,19 @@ static bool rows_init(struct store_rows *rows, struct arena *a, const PGresult *
     return rows->names && rows->kinds && rows->cells;
 }
 
+/* EXPLAIN names its only column itself. */
+static const char *column_name(const PGresult *result, int c)
+{
+    const char *name = PQfname(result, c);
+    return strcmp(name, "QUERY PLAN") == 0 ? "line" : name;
+}
+
 static bool copy_rows(struct store_rows *rows, struct arena *a, const PGresult *result)
 {
     if (!rows_init(rows, a, result))
         return false;
     for (int c = 0; c < rows->columns; c++) {
-        rows->names[c] = arena_strdup(a, PQfname(result, c));
+        rows->names[c] = arena_strdup(a, column_name(result, c));
         if (!rows->names[c])
             return false;
         rows->kinds[c] = store_cell_kind(rows->names[c], is_number(PQftype(result, c)));

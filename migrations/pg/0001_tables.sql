@@ -108,7 +108,7 @@ CREATE TABLE prescient.future_job_history (
     note text,
     payload json
 ) PARTITION BY RANGE (archived_at);
-CREATE INDEX future_job_history_time ON prescient.future_job_history USING brin (archived_at);
+CREATE INDEX future_job_history_time ON prescient.future_job_history USING brin (archived_at, ended_at) WITH (autosummarize = on);
 COMMENT ON TABLE prescient.future_job_history IS 'Archived checks, one row each, written in the transaction that deletes the check.';
 
 CREATE TABLE prescient.future_job_run (
@@ -125,7 +125,7 @@ CREATE TABLE prescient.future_job_run (
     engine text,
     note text
 );
-CREATE INDEX future_job_run_time ON prescient.future_job_run USING brin (run_at);
+CREATE INDEX future_job_run_time ON prescient.future_job_run USING brin (run_at) WITH (autosummarize = on);
 COMMENT ON TABLE prescient.future_job_run IS 'One row for each run that did not end its check.';
 
 -- pass 0, bucket -1 is the slot's opening row (with the checks counted then, at most one above the limit for a split); every other row is the end of one pass over one bucket (-1: the whole slot).
