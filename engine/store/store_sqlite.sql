@@ -79,41 +79,54 @@ SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, en
  WHERE next_check_at = ?1 AND bucket = 0 AND (priority, id) > (?2, ?3)
  ORDER BY priority, id LIMIT ?4
 
+-- The answers of the page are the table prescient_answers (store_sqlite_answers.c); part 0: all of them, 1 to 3: the touched
+-- ones that end, that move, that leave a run row. Writers are serial, so what the first look finds is so to the end.
+
+-- name: settle_look
+-- The rows that are as they were read, and whether they were enqueued again meanwhile.
+SELECT a.nth, f.again_at IS NOT NULL
+  FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
+ WHERE a.part = 0 AND f.id = a.id AND f.next_check_at = a.slot_at AND f.check_count = a.read_check_count
+   AND f.failure_count = a.read_failure_count
+
 -- name: settle_archive
--- ?1 id, ?2 slot, ?3 check_count, ?4 failure_count as read; ?5 ended, ?6 outcome, ?7 check_count, ?8 failure_count,
--- ?9 runs (1 or 0), ?10 run began, ?11 run took, ?12 note, ?13 whether the payload is kept, ?14 engine, ?15 clock
+-- ?1 engine, ?2 clock
 INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, entity_key, job_exec, outcome, check_count,
        failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us, last_run_us,
        note, payload, engine, archived_at_us)
-SELECT id, ?5, entity_name, entity_key, job_exec, ?6, ?7,
-       ?8, run_count + ?9, next_check_at, first_check_at, coalesce(first_run_at_us, ?10), ?10,
-       total_run_us + coalesce(?11, 0), ?11, ?12, CASE WHEN ?13 THEN payload END, ?14, ?15
-  FROM prescient_future_job
- WHERE id = ?1 AND next_check_at = ?2 AND check_count = ?3 AND failure_count = ?4
-
--- name: settle_delete
--- ?1 id; leaves the row when it was enqueued again meanwhile
-DELETE FROM prescient_future_job WHERE id = ?1 AND again_at IS NULL
+SELECT f.id, a.ended_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count,
+       a.failure_count, f.run_count + a.runs, a.slot_at, f.first_check_at, coalesce(f.first_run_at_us, a.run_at_us), a.run_at_us,
+       f.total_run_us + coalesce(a.run_us, 0), a.run_us, a.note, CASE WHEN a.keeps_payload THEN f.payload END, ?1, ?2
+  FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
+ WHERE a.part = 1 AND f.id = a.id
 
 -- name: settle_anew
 -- ?1 id, ?2 the first slot that has not begun. A new life under a new id, at the slot that was written beside the old one.
 INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload)
 SELECT entity_name, entity_key, job_exec, max(again_at, ?2), max(again_at, ?2), priority, payload
-  FROM prescient_future_job WHERE id = ?1
+  FROM prescient_future_job WHERE id = ?1 AND again_at IS NOT NULL
+
+-- name: settle_delete
+-- After settle_anew: a row with again_at has its new id by then.
+DELETE FROM prescient_future_job WHERE id IN (SELECT id FROM prescient_answers WHERE part = 1)
 
 -- name: settle_move
--- ?1 id, ?2 slot, ?3 check_count, ?4 failure_count as read; ?5 next slot, ?6 check_count, ?7 failure_count, ?8 deferred_at,
--- ?9 runs (1 or 0), ?10 run began, ?11 run took
 UPDATE prescient_future_job
-   SET next_check_at = ?5, check_count = ?6, failure_count = ?7, deferred_at = ?8, run_count = run_count + ?9,
-       first_run_at_us = coalesce(first_run_at_us, ?10), total_run_us = total_run_us + coalesce(?11, 0)
- WHERE id = ?1 AND next_check_at = ?2 AND check_count = ?3 AND failure_count = ?4
+   SET next_check_at = a.next_at, check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
+       run_count = prescient_future_job.run_count + a.runs,
+       first_run_at_us = coalesce(prescient_future_job.first_run_at_us, a.run_at_us),
+       total_run_us = prescient_future_job.total_run_us + coalesce(a.run_us, 0)
+  FROM prescient_answers AS a
+ WHERE a.part = 2 AND prescient_future_job.id = a.id
 
 -- name: settle_run
--- ?1 id, ?2 slot, ?3 next slot, ?4 check_count, ?5 failure_count, ?6 run began, ?7 run took, ?8 outcome, ?9 note, ?10 engine, ?11 clock
+-- ?1 engine, ?2 clock
 INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count,
        slot_at, next_check_at, run_us, note, engine, recorded_at_us)
-SELECT id, ?6, entity_name, entity_key, job_exec, ?8, ?4, ?5, ?2, ?3, ?7, ?9, ?10, ?11 FROM prescient_future_job WHERE id = ?1
+SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count, a.failure_count,
+       a.slot_at, a.next_at, a.run_us, a.note, ?1, ?2
+  FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
+ WHERE a.part = 3 AND f.id = a.id
 
 -- name: effect_emit
 -- ?1 event, ?2 entity, ?3 key, ?4 job, ?5 clock, ?6 slot, ?7 check_count, ?8 data

@@ -253,7 +253,8 @@ static int set_up(struct lite *db, bool create, struct err *err)
     sqlite3_snprintf(sizeof pragmas, pragmas,
                      "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA cache_size = -%d; "
                      "PRAGMA journal_size_limit = %d", CACHE_KIB, JOURNAL_LIMIT);
-    int rc = lite_exec(db, pragmas, err);
+    int rc = lite_answers_register(db->db, &db->answers);
+    rc = rc == SQLITE_OK ? lite_exec(db, pragmas, err) : lite_fail(db, rc, err);
     return rc < 0 ? rc : choose_journal(db, create, err);
 }
 

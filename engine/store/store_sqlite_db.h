@@ -6,13 +6,14 @@
 #include <sqlite3.h>
 
 #include "store_ops.h"
+#include "store_sqlite_answers.h"
 
 /* Statements that stay prepared; the names are those of the blocks in store_sqlite.sql. */
 #define LITE_STATEMENTS(X)                                                                                                 \
     X(begin) X(commit) X(rollback) X(schema_cookie) X(has_schema) X(schema_version)                                        \
     X(slot_state) X(slot_count) X(slot_open) X(slot_has_rows) X(slot_reopen)                                               \
     X(lease_look) X(lease_take) X(lease_is_ours) X(lease_renew) X(lease_release)                                           \
-    X(read_page) X(settle_archive) X(settle_delete) X(settle_anew) X(settle_move) X(settle_run)                            \
+    X(read_page) X(settle_look) X(settle_archive) X(settle_anew) X(settle_delete) X(settle_move) X(settle_run)             \
     X(effect_emit) X(effect_enqueue) X(effect_resolve) X(finish_look) X(finish)                                            \
     X(relook_unclosed) X(relook_close) X(relook) X(late_slot) X(swept_until) X(mark_swept)                         \
     X(migration_find) X(migration_add) X(slot_length) X(set_slot_length)                                                   \
@@ -36,6 +37,7 @@ struct lite {
     int64_t statement_timeout_us, lock_timeout_us;
     sqlite3 *db;                        /* NULL: not connected; the next call opens it */
     sqlite3_stmt *statements[LITE_STATEMENTS_END];
+    struct lite_answers answers;        /* of the settle under way: the table prescient_answers */
     int64_t deadline_us;                /* monotonic, of the call under way */
     int64_t lock_until_us;              /* monotonic: how long the statement under way may wait for a lock */
     int64_t schema_cookie;              /* of the schema that was checked when the file was opened */

@@ -1,9 +1,8 @@
 /* store_sqlite_page.c - the hot path: a page read with one SELECT, its answers written down in one transaction.
- * Two short statements a check, all by rowid on pages that the read has just brought into the cache. */
+ * The answers are a table to SQL (store_sqlite_answers.c): a few statements a page, not a few thousand, took half the time. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/saturate.h"
 #include "../base/utf8.h"
 #include "../rules/slot.h"
 #include "store_sqlite_calls.h"
@@ -94,50 +93,55 @@ struct settling {                   /* what is the same for all answers of a pag
     struct store_settle *req;
     struct err *err;
     int64_t now, clock_us;
-    int64_t open_slot;              /* the first that has not begun: nothing moves to an earlier one */
+    int64_t open_slot;              /* the first that has not begun */
 };
 
-static bool is_problem(enum outcome o)
+/* Marks the answers whose row is as it was read. No other transaction can hold a row here, so one that is not was changed:
+ * superseded, whatever skip_locked says. *anew says whether any was enqueued again meanwhile. */
+static int look(const struct settling *s, bool *anew)
 {
-    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER;
+    sqlite3_stmt *row = NULL;
+    struct settlement *all = s->req->settlements;
+    for (int i = 0; i < s->req->n; i++)
+        all[i].state = SETTLE_SUPERSEDED;
+    int rc = lite_query(s->db, s->err, &row, LITE_settle_look, "");
+    for (; rc > 0; rc = lite_next(s->db, s->err, row)) {
+        all[sqlite3_column_int(row, 0)].state = SETTLE_TOUCHED;
+        *anew = *anew || sqlite3_column_int(row, 1);
+        s->req->touched++;
+    }
+    return rc;
 }
 
-static int64_t archive(const struct settling *s, const struct settlement *t)
+static int64_t start_anew(const struct settling *s)
 {
-    const struct check *c = t->check;
-    int64_t ended_us = t->ran ? saturate_add(t->run_at_us, t->run_us) : s->req->now ? s->now * 1000000 : s->clock_us;
-    return lite_run(s->db, s->err, LITE_settle_archive, "iiiiitiiipptiti",
-                    c->id, c->next_check_at, (int64_t)c->check_count, (int64_t)c->failure_count, ended_us, outcome_name(t->outcome),
-                    (int64_t)t->check_count, (int64_t)t->failure_count, (int64_t)t->ran, t->ran ? &t->run_at_us : NULL,
-                    t->ran ? &t->run_us : NULL, t->note, (int64_t)is_problem(t->outcome), s->db->engine, s->clock_us);
+    int64_t rc = 0;
+    for (int i = 0; i < s->req->n && rc >= 0; i++) {
+        const struct settlement *t = &s->req->settlements[i];
+        if (t->ends && t->state == SETTLE_TOUCHED)
+            rc = lite_run(s->db, s->err, LITE_settle_anew, "ii", t->check->id, s->open_slot);
+    }
+    return rc;
 }
 
-static int64_t settle_end(const struct settling *s, const struct settlement *t)
+static int64_t write_answers(const struct settling *s)
 {
-    int64_t rc = archive(s, t);
-    if (rc <= 0)
-        return rc;
-    rc = lite_run(s->db, s->err, LITE_settle_delete, "i", t->check->id);
-    return rc ? rc : lite_run(s->db, s->err, LITE_settle_anew, "ii", t->check->id, s->open_slot);
-}
-
-static bool leaves_run_row(const struct settling *s, const struct settlement *t)
-{
-    return t->ran && (s->req->keep_runs == KEEP_RUNS_ALL || (s->req->keep_runs == KEEP_RUNS_PROBLEMS && is_problem(t->outcome)));
-}
-
-static int64_t settle_move(const struct settling *s, const struct settlement *t)
-{
-    const struct check *c = t->check;
-    int64_t next_at = t->next_at > s->open_slot ? t->next_at : s->open_slot;
-    int64_t rc = lite_run(s->db, s->err, LITE_settle_move, "iiiiiiipipp", c->id, c->next_check_at, (int64_t)c->check_count,
-                          (int64_t)c->failure_count, next_at, (int64_t)t->check_count, (int64_t)t->failure_count,
-                          t->deferred_at ? &t->deferred_at : NULL, (int64_t)t->ran, t->ran ? &t->run_at_us : NULL,
-                          t->ran ? &t->run_us : NULL);
-    if (rc <= 0 || !leaves_run_row(s, t))
-        return rc;
-    return lite_run(s->db, s->err, LITE_settle_run, "iiiiiiittti", c->id, c->next_check_at, next_at, (int64_t)t->check_count,
-                    (int64_t)t->failure_count, t->run_at_us, t->run_us, outcome_name(t->outcome), t->note, s->db->engine, s->clock_us);
+    bool anew = false, ends = false, moves = false;
+    int64_t rc = look(s, &anew);
+    for (int i = 0; i < s->req->n; i++) {
+        ends = ends || s->req->settlements[i].ends;
+        moves = moves || !s->req->settlements[i].ends;
+    }
+    if (rc >= 0 && ends) {
+        rc = lite_run(s->db, s->err, LITE_settle_archive, "ti", s->db->engine, s->clock_us);
+        rc = rc < 0 || !anew ? rc : start_anew(s);
+        rc = rc < 0 ? rc : lite_run(s->db, s->err, LITE_settle_delete, "");
+    }
+    if (rc >= 0 && moves) {
+        rc = lite_run(s->db, s->err, LITE_settle_move, "");
+        rc = rc < 0 ? rc : lite_run(s->db, s->err, LITE_settle_run, "ti", s->db->engine, s->clock_us);
+    }
+    return rc;
 }
 
 /* ---- effects: only of rows that were really touched, after all of them ------------------------------------------------- */
@@ -179,19 +183,6 @@ static int64_t write_effects(const struct settling *s)
     return rc;
 }
 
-/* No other transaction can hold a row here, so one that is not as read was changed: superseded, whatever skip_locked says. */
-static int64_t write_answers(const struct settling *s)
-{
-    int64_t rc = 0;
-    for (int i = 0; i < s->req->n && rc >= 0; i++) {
-        struct settlement *t = &s->req->settlements[i];
-        rc = t->ends ? settle_end(s, t) : settle_move(s, t);
-        t->state = rc > 0 ? SETTLE_TOUCHED : SETTLE_SUPERSEDED;
-        s->req->touched += rc > 0;
-    }
-    return rc;
-}
-
 static void forget_states(struct store_settle *req)
 {
     req->touched = 0;
@@ -205,9 +196,12 @@ int lite_settle(struct lite *db, struct store_call *call)
     struct settling s = { .db = db, .req = req, .err = &call->err, .now = lite_now(db, req->now), .clock_us = lite_clock_us(db) };
     s.open_slot = slot_next(s.now, db->head.slot_length_s);
     forget_states(req);
+    db->answers = (struct lite_answers){ .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot,
+                                         .ended_at_us = req->now ? s.now * 1000000 : s.clock_us };
     int64_t rc = lite_check_lease(db, &req->lease, &call->err);
     rc = rc < 0 ? rc : write_answers(&s);
     rc = rc < 0 ? rc : write_effects(&s);
+    db->answers = (struct lite_answers){ 0 };
     if (rc < 0)
         forget_states(req);
     return rc < 0 ? (int)rc : 0;

@@ -1,0 +1,39 @@
+/* store_sqlite_answers.h - the answers of the settle under way, as a table that only this connection sees. */
+#ifndef PRESCIENT_STORE_SQLITE_ANSWERS_H
+#define PRESCIENT_STORE_SQLITE_ANSWERS_H
+
+#include <sqlite3.h>
+
+#include "../base/saturate.h"
+#include "store.h"
+
+struct lite_answers {
+    const struct settlement *settlements;
+    int n;
+    enum keep_runs keep_runs;
+    int64_t ended_at_us;            /* of a check that ended without a run */
+    int64_t open_slot;              /* the first that has not begun: nothing moves to an earlier one */
+};
+
+/* What prescient_answers.part is asked for. All but the first: only answers whose state is SETTLE_TOUCHED by now. */
+enum lite_part { LITE_PART_ALL, LITE_PART_ENDS, LITE_PART_MOVES, LITE_PART_RUNS };
+
+/* `answers` lives as long as the connection. Returns a SQLite result code. */
+int lite_answers_register(sqlite3 *db, struct lite_answers *answers);
+
+static inline bool lite_is_problem(enum outcome o)
+{
+    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER;
+}
+
+static inline bool lite_leaves_run_row(const struct settlement *t, enum keep_runs keep)
+{
+    return t->ran && (keep == KEEP_RUNS_ALL || (keep == KEEP_RUNS_PROBLEMS && lite_is_problem(t->outcome)));
+}
+
+static inline int64_t lite_ended_at_us(const struct settlement *t, const struct lite_answers *a)
+{
+    return t->ran ? saturate_add(t->run_at_us, t->run_us) : a->ended_at_us;
+}
+
+#endif
