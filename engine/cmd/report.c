@@ -184,65 +184,82 @@ static int pick_columns(const struct store_rows *rows, const char *wanted, int *
     return n;
 }
 
-static void bars_draw(struct arena *a, const struct store_rows *rows, int column, const char **cells, int n)
+#define BAR (-1)                /* stands in `picked` behind the column that it draws */
+
+static int bar_insert(const struct store_rows *rows, const char *name, int *picked, int n)
 {
-    int64_t most = 1, number;
-    for (int r = 0; r < rows->rows; r++) {
-        const char *cell = rows->cells[r * rows->columns + column];
-        if (cell && number_read(cell, &number) && number > most)
-            most = number;
+    int column = report_column(rows, name);
+    for (int i = 0; i < n; i++) {
+        if (picked[i] != column)
+            continue;
+        memmove(picked + i + 2, picked + i + 1, sizeof *picked * (size_t)(n - i - 1));
+        picked[i + 1] = BAR;
+        return n + 1;
     }
-    for (int r = 0; r < rows->rows; r++) {
-        static const char *const eighths[] = { "", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589" };
-        const char *cell = rows->cells[r * rows->columns + column];
-        number = 0;
-        if (cell && !number_read(cell, &number))
-            number = 0;
-        int units = (int)((double)number / (double)most * BAR_WIDTH * 8 + 0.5);
-        if (number > 0 && units == 0)
-            units = 1;
-        char *bar = arena_alloc(a, (size_t)BAR_WIDTH * 3 + 8), *b = bar;
-        for (int i = 0; bar && i < units / 8; i++)
-            b = stpcpy(b, "\u2588");
-        if (bar)
-            strcpy(b, eighths[units % 8]);
-        cells[r * n + n - 1] = bar ? bar : "";
-    }
+    return n;
 }
 
-static const struct table_column *table_columns(struct arena *a, const struct store_rows *rows, const int *picked, int n, bool bar)
+static const char *bar_draw(struct arena *a, int64_t number, int64_t most)
 {
-    struct table_column *columns = arena_zalloc(a, sizeof *columns * (size_t)(n + 1));
+    static const char *const eighths[] = { "", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589" };
+    int units = most > 0 && number > 0 ? (int)((double)number / (double)most * BAR_WIDTH * 8 + 0.5) : 0;
+    if (number > 0 && units == 0)
+        units = 1;
+    char *bar = arena_alloc(a, BAR_WIDTH * 3 + 8), *b = bar;
+    if (!bar)
+        return "";
+    *b = '\0';
+    for (int i = 0; i < units / 8; i++)
+        b = stpcpy(b, "\u2588");
+    strcpy(b, eighths[units % 8]);
+    return bar;
+}
+
+static int64_t largest(const struct store_rows *rows, const char *name)
+{
+    int64_t most = 0;
+    for (int r = 0; r < rows->rows; r++) {
+        int64_t number = report_number(rows, r, name);
+        most = number > most ? number : most;
+    }
+    return most;
+}
+
+static const struct table_column *table_columns(struct arena *a, const struct store_rows *rows, const int *picked, int n)
+{
+    struct table_column *columns = arena_zalloc(a, sizeof *columns * (size_t)n);
     for (int i = 0; columns && i < n; i++) {
+        if (picked[i] == BAR) {
+            columns[i] = (struct table_column){ .name = "", .shrinks = true };
+            continue;
+        }
         enum cell_kind kind = rows->kinds[picked[i]];
         const char *name = rows->names[picked[i]];
         columns[i].name = arena_strndup(a, name, shown_length(name, kind, true));
         columns[i].right = kind == CELL_NUMBER || kind == CELL_DURATION_US;
         columns[i].shrinks = kind == CELL_TEXT || kind == CELL_JSON;
     }
-    if (columns && bar)
-        columns[n] = (struct table_column){ .name = "", .shrinks = true };
     return columns;
 }
 
 static void print_table(struct app *app, const struct store_rows *rows, const struct report_view *view)
 {
     struct arena *a = app->arena;
-    int *picked = arena_alloc(a, sizeof *picked * (size_t)(rows->columns + 1));
-    int shown = picked ? pick_columns(rows, view->columns, picked) : 0;
-    int bar = view->bar && app->terminal ? report_column(rows, view->bar) : -1;
-    int n = shown + (bar >= 0);
+    int *picked = arena_alloc(a, sizeof *picked * (size_t)(rows->columns + 2));
+    int n = picked ? pick_columns(rows, view->columns, picked) : 0;
+    if (picked && view->bar && app->terminal)
+        n = bar_insert(rows, view->bar, picked, n);
     const char **cells = arena_alloc(a, sizeof *cells * (size_t)rows->rows * (size_t)n);
-    const struct table_column *columns = table_columns(a, rows, picked, shown, bar >= 0);
+    const struct table_column *columns = table_columns(a, rows, picked, n);
     if (!picked || !cells || !columns) {
         fputs("prescient: out of memory\n", stderr);
         return;
     }
+    int64_t most = view->bar ? largest(rows, view->bar) : 0;
     for (int r = 0; r < rows->rows; r++)
-        for (int i = 0; i < shown; i++)
-            cells[r * n + i] = report_words(a, rows->kinds[picked[i]], rows->cells[r * rows->columns + picked[i]]);
-    if (bar >= 0)
-        bars_draw(a, rows, bar, cells, n);
+        for (int i = 0; i < n; i++)
+            cells[r * n + i] = picked[i] == BAR ? bar_draw(a, report_number(rows, r, view->bar), most)
+                                                : report_words(a, rows->kinds[picked[i]], rows->cells[r * rows->columns + picked[i]]);
     table_print(app->out, columns, n, cells, rows->rows, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0);
 }
 
