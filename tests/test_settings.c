@@ -189,7 +189,7 @@ static void bad_values_are_refused_with_what_was_found_and_expected(void)
         { "keep_runs = \"ALL\";", "expected one of" },
         { "keep_runs = 1;", "keep_runs = 1: expected one of" },
         { "log_level = \"\";", "expected one of debug, info, warn, error" },
-        { "store = 5;", "store = 5: expected sqlite:FILE or postgresql://" },
+        { "store = 5;", "store = 5: expected sqlite:FILE, postgresql://" },
         { "store = \"\";", "store = \"\": expected" },
         { "store = \"sqlite:a\nb\";", "expected sqlite:FILE" },
         { "store = [\"a\"];", "store = an array: expected" },

@@ -59,13 +59,13 @@ static const char *const words_log_level[] = { "debug", "info", "warn", "error",
 
 const struct setting_row settings_rows[] = {
     { "store", SETTING_URL, AT(store), .otherwise = "sqlite:prescient.db", .min = 1, .max = 4096, .section = "Where checks are kept",
-      .accepts = is_printable, .expected = "sqlite:FILE or postgresql://USER:PASSWORD@HOST/DATABASE",
+      .accepts = is_printable, .expected = "sqlite:FILE, postgresql://USER:PASSWORD@HOST/DATABASE or a libpq keyword string",
       .help = "The store: sqlite:FILE, postgresql://USER:PASSWORD@HOST/DATABASE or a libpq keyword string.\n"
               "DATABASE_URL sets it, too; so do PGHOST, PGSERVICE, ... when nothing else does." },
     { "schema", SETTING_TEXT, AT(schema), .otherwise = "prescient", .min = 1, .max = 63, .accepts = is_identifier,
       .expected = "a name of lower-case letters, digits and _", .help = "The schema on PostgreSQL." },
     { "business", SETTING_URL, AT(business), .min = 1, .max = 4096, .accepts = is_printable,
-      .expected = "sqlite:FILE or postgresql://USER:PASSWORD@HOST/DATABASE",
+      .expected = "sqlite:FILE, postgresql://USER:PASSWORD@HOST/DATABASE or a libpq keyword string",
       .help = "The database that jobs look into, read-only. Unset: the store's own." },
     { "slot_length", SETTING_DURATION_S, AT(slot_length_s), .otherwise = "0s", .min = 1 * S, .max = DAY, .or_zero = true,
       .accepts_us = is_part_of_a_day, .expected = "0s, or a length that divides a day, such as 1m, 15m or 1h, from 1s to 1d",

@@ -359,9 +359,9 @@ static bool put_texts(const struct setting_row *row, const void *field, int coun
 static const char *between_durations(const struct setting_row *row, struct arena *a)
 {
     char min[MOMENT_TEXT], max[MOMENT_TEXT];
-    return arena_printf(a, "a duration %ssuch as 250ms, 90s, 15m, 3h, 30d, %sbetween %s and %s",
-                        row->whole_seconds || row->type == SETTING_DURATION_S ? "in whole seconds, " : "", row->or_zero ? "0s or " : "",
-                        duration_format_us(row->min, min), duration_format_us(row->max, max));
+    bool seconds = row->whole_seconds || row->type == SETTING_DURATION_S;
+    return arena_printf(a, "a duration %s90s, 15m, 3h, 30d, %sbetween %s and %s", seconds ? "in whole seconds such as " : "such as 250ms, ",
+                        row->or_zero ? "0s or " : "", duration_format_us(row->min, min), duration_format_us(row->max, max));
 }
 
 static const char *between_sizes(const struct setting_row *row, struct arena *a)
