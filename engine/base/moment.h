@@ -20,6 +20,6 @@ int duration_parse_us(const char *text, int64_t *out, struct err *err);
 #define MOMENT_TEXT 40
 const char *moment_format(int64_t at, char out[MOMENT_TEXT]);              /* "2026-03-01T13:15:00Z" */
 const char *moment_format_us(int64_t at_us, char out[MOMENT_TEXT]);        /* with milliseconds */
-const char *duration_format_us(int64_t us, char out[MOMENT_TEXT]);         /* "15m", "1h30m", "2.4ms"; reads back to the same for whole ms; from 1s on rounded to ms */
+const char *duration_format_us(int64_t us, char out[MOMENT_TEXT]);         /* "15m", "1h30m", "2.4ms"; from 1s on rounded to ms; whole ms read back */
 
 #endif
