@@ -118,17 +118,26 @@ static int take_api(struct plugin *p, const struct prescient_plugin *found, stru
     return 0;
 }
 
+/* The loader knows libraries by name, and an open descriptor's name is used again: by whoever closes it (so ours stay open for good),
+ * and by a child of a process that has loaded plug-ins (so the name has our number in it). Where /proc counts processes otherwise
+ * than we do, "self" has to do. */
+static void name_descriptor(int fd, char out[64])
+{
+    struct stat ours, named;
+    snprintf(out, 64, "/proc/%d/fd/%d", (int)getpid(), fd);
+    if (fstat(fd, &ours) || stat(out, &named) || ours.st_dev != named.st_dev || ours.st_ino != named.st_ino)
+        snprintf(out, 64, "/proc/self/fd/%d", fd);
+}
+
 int plugin_load(const char *const *dirs, int ndirs, const char *name, struct plugin *out, struct err *err)
 {
+    char file[64];
     memset(out, 0, sizeof *out);
     int fd = -1, rc = open_plugin(dirs, ndirs, name, out->path, &fd, err);
     if (rc)
         return rc;
-    /* The descriptor is kept for good: once its number were used again, the loader would take another file of the same
-     * name, /proc/self/fd/N, for the library it has already. */
-    char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    out->handle = dlopen(self, RTLD_NOW | RTLD_LOCAL);
+    name_descriptor(fd, file);
+    out->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!out->handle) {
         err_set(err, ERR_SETTINGS, "plug-in: %s cannot be loaded: %s", out->path, dlerror());
         close(fd);

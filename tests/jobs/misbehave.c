@@ -143,6 +143,14 @@ static int misbehave_open(const struct prescient_host *host, void **state, char 
     return 0;
 }
 
+static void misbehave_close(void *state)
+{
+    struct misbehave *job = state;
+    if (job->log >= 0)
+        close(job->log);
+    free(job);
+}
+
 static void write_log(const struct misbehave *job, const struct prescient_check *check)
 {
     char line[2048];
@@ -165,4 +173,5 @@ static void misbehave(void *state, const struct prescient_check *check, struct p
     prescient_done(answer);
 }
 
-PRESCIENT_PLUGIN(.name = "misbehave", .summary = "hangs, crashes, scribbles: as the key says", .open = misbehave_open, .job_exec = misbehave);
+PRESCIENT_PLUGIN(.name = "misbehave", .summary = "hangs, crashes, scribbles: as the key says", .open = misbehave_open, .close = misbehave_close,
+                 .job_exec = misbehave);
