@@ -35,7 +35,7 @@ checks() {
     is "$STORE_NAME: a limit says that there is more" "$(p list --limit 2 2>&1 >/dev/null)" \
         "prescient list: the first 2, there are more; --limit N shows more of them, --limit 0 all"
     is "$STORE_NAME: a limit that is not reached says nothing" "$(p list --limit 3 2>&1 >/dev/null)" ""
-    has "$STORE_NAME: a table has a line of names" "$(p list | head -1)" "next_check_at         entity_name  entity_key  job_exec"
+    has "$STORE_NAME: a table has a line of names" "$(p list | head -1)" "next_check_at         entity  key  job        checks  failures  payload"
 
     is "$STORE_NAME: reschedule" "$(p reschedule orders 43 unshipped +6h)" "moved to 2030-01-01T06:00:00Z"
     is "$STORE_NAME: reschedule of what is not there is trouble" "$(p reschedule orders 99 unshipped +6h; echo $?)" "no such check waits
@@ -50,7 +50,7 @@ checks() {
     is "$STORE_NAME: history by outcome" "$(p history --outcome failed)" "no check is over yet, or none that fits"
     is "$STORE_NAME: show has all of one row" "$(p show orders 42 --json | json 'len(j["waiting"]), len(j["runs"]), len(j["history"])')" "(0, 0, 2)"
     has "$STORE_NAME: show for people" "$(p show orders 43)" "waiting:
-next_check_at         job_exec"
+next_check_at         job"
     fails_with 2 "say which: ENTITY, --job, --since, or --all" p retry
     is "$STORE_NAME: nothing to retry" "$(p retry --all)" "nothing to retry"
     is "$STORE_NAME: no runs" "$(p runs)" "no runs, or none that fits"

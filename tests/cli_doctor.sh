@@ -50,7 +50,7 @@ has "a password that others can read" "$($P doctor --config secret.cfg)" "warn  
 chmod 600 secret.cfg prescient.cfg
 has "a password for oneself is fine" "$($P doctor --config secret.cfg)" "ok     settings: secret.cfg"
 
-is "overdue checks are a warning" "$($P doctor --now +1d --json | json '[f["level"] for f in j if f["what"] == "slots"]')" "['warn']"
+is "overdue checks are a warning" "$($P doctor --now +1d --json | json '[f["level"] for f in j if "prescient sweep" in (f["advice"] or "")]')" "['warn']"
 has "no schema: it says what to do" "$($P doctor --store sqlite:new.db)" "prescient init creates or upgrades the schema"
 ok "and makes no file" test ! -e new.db
 mkdir none

@@ -209,22 +209,13 @@ static void look_at_clock(struct doctor *d)
         finding(d, OK, "clock", found, NULL);
 }
 
-static void look_at_slots(struct doctor *d)
+/* The store's own looks say what is overdue; the number of checks and the next slot are for the plan. */
+static void look_at_status(struct doctor *d)
 {
     struct err err = { 0 };
     const char *params[] = { app_now_param(d->app) };
-    if (app_rows(d->app, "status", params, 1, &d->status, &err) < 0) {
-        finding_err(d, "slots", &err, NULL);
-        return;
-    }
-    int64_t overdue = report_number(&d->status, 0, "overdue");
-    const char *oldest = report_words(d->app->arena, CELL_MOMENT, report_value(&d->status, 0, "oldest_overdue_at"));
-    if (overdue)
-        finding(d, WARN, "slots", text(d, "%" PRId64 "%s overdue %s since %s", overdue, overdue >= 1000000 ? " or more" : "",
-                                       overdue == 1 ? "check" : "checks", oldest ? oldest : "?"),
-                "prescient sweep runs them, prescient reslot moves them to the next slot");
-    else
-        finding(d, OK, "slots", text(d, "nothing is overdue, %" PRId64 " checks wait", report_number(&d->status, 0, "pending")), NULL);
+    if (app_rows(d->app, "status", params, 1, &d->status, &err) < 0)
+        finding_err(d, "status", &err, NULL);
 }
 
 /* The store's own looks: rows of its report. */
@@ -280,7 +271,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_connection, false },
     { look_at_schema, true },
     { look_at_clock, true },
-    { look_at_slots, true },
+    { look_at_status, true },
     { look_inside, true },
     { look_at_plan, true },
 };

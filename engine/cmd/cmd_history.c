@@ -16,7 +16,7 @@ const struct command cmd_history = {
 static int history_main(struct app *app, int argc, char **argv)
 {
     static const struct report_view view = {
-        .columns = "ended_at_us entity_name entity_key job_exec outcome check_count failure_count last_run_us note",
+        .columns = "ended_at_us entity_name=entity entity_key=key job_exec=job outcome run_count=runs last_run_us=took note",
         .when_empty = "no check is over yet, or none that fits",
     };
     struct filter f;

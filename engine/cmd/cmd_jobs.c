@@ -104,8 +104,8 @@ static int rows_new(struct app *app, int most, struct store_rows *out, struct er
 static void jobs_print(struct app *app, const struct store_rows *rows, bool counted)
 {
     struct report_view view = {
-        .columns = counted ? "job plugin is_loaded timeout_us max_checks checks next_check_at summary why_not"
-                           : "job plugin is_loaded timeout_us max_checks horizon_us max_failures batch summary why_not",
+        .columns = counted ? "job plugin is_loaded=loads checks=waiting next_check_at summary why_not"
+                           : "job plugin is_loaded=loads timeout_us max_checks=checks horizon_us max_failures=failures batch summary why_not",
         .when_empty = "no jobs in the settings; a job is jobs = { NAME = { plugin = \"...\"; }; };",
     };
     report_print(app, rows, &view);

@@ -16,7 +16,7 @@ const struct command cmd_list = {
 static int list_main(struct app *app, int argc, char **argv)
 {
     static const struct report_view view = {
-        .columns = "next_check_at entity_name entity_key job_exec check_count failure_count payload",
+        .columns = "next_check_at entity_name=entity entity_key=key job_exec=job check_count=checks failure_count=failures payload",
         .when_empty = "no checks wait",
     };
     struct filter f;

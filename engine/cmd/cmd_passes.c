@@ -16,7 +16,7 @@ const struct command cmd_passes = {
 static int passes_main(struct app *app, int argc, char **argv)
 {
     static const struct report_view view = {
-        .columns = "slot_at bucket pass engine run done again deferred failed late_us took_us left_jobs",
+        .columns = "slot_at bucket engine run done again failed timeout crashed late_us took_us left_jobs",
         .when_empty = "no passes yet",
     };
     struct filter f;

@@ -17,7 +17,7 @@ const struct command cmd_runs = {
 static int runs_main(struct app *app, int argc, char **argv)
 {
     static const struct report_view view = {
-        .columns = "run_at_us entity_name entity_key job_exec outcome next_check_at run_us note",
+        .columns = "run_at_us entity_name=entity entity_key=key job_exec=job outcome next_check_at run_us=took note",
         .when_empty = "no runs, or none that fits",
     };
     struct filter f;

@@ -23,7 +23,7 @@ static const struct line { const char *label, *column; } lines[] = {
     { "due now", "due" },
     { "overdue", "overdue" },
     { "oldest overdue", "oldest_overdue_at" },
-    { "next slot", "next_slot_at" },
+    { "next checks", "next_slot_at" },
     { "leases", "leases" },
     { "slots not closed", "unclosed_slots" },
     { "oldest of them", "oldest_unclosed_at" },

@@ -8,7 +8,7 @@
 #include "../base/moment.h"
 #include "table.h"
 
-#define BAR_WIDTH 24
+#define BAR_WIDTH 8
 
 /* ---- one cell ------------------------------------------------------------------------------------------------------ */
 
@@ -166,36 +166,40 @@ static void print_json(struct app *app, const struct store_rows *rows)
 
 /* ---- tables -------------------------------------------------------------------------------------------------------- */
 
-/* The columns named in `wanted` (NULL: all) as indexes in order; returns how many. */
-static int pick_columns(const struct store_rows *rows, const char *wanted, int *picked)
+#define BAR (-1)                /* in place of a column: the bar of the column before it */
+
+struct pick { int column; const char *label; };         /* label NULL: the column's name */
+
+/* One word of a view's columns, "name" or "name=label"; returns how many picks that is, 0 when there is no such column. */
+static int pick_word(struct arena *a, const struct store_rows *rows, const char *word, size_t len, struct pick *out)
 {
-    int n = 0;
-    for (int c = 0; !wanted && c < rows->columns; c++)
-        picked[n++] = c;
-    for (const char *w = wanted; w && *w && n < rows->columns; w += strspn(w, " ")) {
-        char name[64];
-        size_t len = strcspn(w, " ");
-        snprintf(name, sizeof name, "%.*s", (int)len, w);
-        int c = report_column(rows, name);
-        if (c >= 0)
-            picked[n++] = c;
-        w += len;
-    }
-    return n;
+    char name[64];
+    size_t named = strcspn(word, "= ");
+    snprintf(name, sizeof name, "%.*s", (int)named, word);
+    *out = (struct pick){ .column = report_column(rows, name) };
+    if (named < len)
+        out->label = arena_strndup(a, word + named + 1, len - named - 1);
+    return out->column >= 0;
 }
 
-#define BAR (-1)                /* stands in `picked` behind the column that it draws */
-
-static int bar_insert(const struct store_rows *rows, const char *name, int *picked, int n)
+/* What the view shows of the rows; `picked` has room for all columns and a bar. */
+static int pick_columns(struct app *app, const struct store_rows *rows, const struct report_view *view, struct pick *picked)
 {
-    int column = report_column(rows, name);
-    for (int i = 0; i < n; i++) {
-        if (picked[i] != column)
-            continue;
-        memmove(picked + i + 2, picked + i + 1, sizeof *picked * (size_t)(n - i - 1));
-        picked[i + 1] = BAR;
-        return n + 1;
+    int n = 0;
+    for (int c = 0; !view->columns && c < rows->columns; c++)
+        picked[n++] = (struct pick){ .column = c };
+    for (const char *w = view->columns; w && *w && n < rows->columns; w += strspn(w, " ")) {
+        size_t len = strcspn(w, " ");
+        n += pick_word(app->arena, rows, w, len, &picked[n]);
+        w += len;
     }
+    int bar = view->bar && app->terminal ? report_column(rows, view->bar) : -1;
+    for (int i = 0; bar >= 0 && i < n; i++)
+        if (picked[i].column == bar) {
+            memmove(picked + i + 2, picked + i + 1, sizeof *picked * (size_t)(n - i - 1));
+            picked[i + 1] = (struct pick){ .column = BAR };
+            return n + 1;
+        }
     return n;
 }
 
@@ -225,17 +229,17 @@ static int64_t largest(const struct store_rows *rows, const char *name)
     return most;
 }
 
-static const struct table_column *table_columns(struct arena *a, const struct store_rows *rows, const int *picked, int n)
+static const struct table_column *table_columns(struct arena *a, const struct store_rows *rows, const struct pick *picked, int n)
 {
     struct table_column *columns = arena_zalloc(a, sizeof *columns * (size_t)n);
     for (int i = 0; columns && i < n; i++) {
-        if (picked[i] == BAR) {
-            columns[i] = (struct table_column){ .name = "", .shrinks = true };
+        if (picked[i].column == BAR) {
+            columns[i].name = "";
             continue;
         }
-        enum cell_kind kind = rows->kinds[picked[i]];
-        const char *name = rows->names[picked[i]];
-        columns[i].name = arena_strndup(a, name, shown_length(name, kind, true));
+        enum cell_kind kind = rows->kinds[picked[i].column];
+        const char *name = rows->names[picked[i].column];
+        columns[i].name = picked[i].label ? picked[i].label : arena_strndup(a, name, shown_length(name, kind, true));
         columns[i].right = kind == CELL_NUMBER || kind == CELL_DURATION_US;
         columns[i].shrinks = kind == CELL_TEXT || kind == CELL_JSON;
     }
@@ -245,10 +249,8 @@ static const struct table_column *table_columns(struct arena *a, const struct st
 static void print_table(struct app *app, const struct store_rows *rows, const struct report_view *view)
 {
     struct arena *a = app->arena;
-    int *picked = arena_alloc(a, sizeof *picked * (size_t)(rows->columns + 2));
-    int n = picked ? pick_columns(rows, view->columns, picked) : 0;
-    if (picked && view->bar && app->terminal)
-        n = bar_insert(rows, view->bar, picked, n);
+    struct pick *picked = arena_alloc(a, sizeof *picked * (size_t)(rows->columns + 1));
+    int n = picked ? pick_columns(app, rows, view, picked) : 0;
     const char **cells = arena_alloc(a, sizeof *cells * (size_t)rows->rows * (size_t)n);
     const struct table_column *columns = table_columns(a, rows, picked, n);
     if (!picked || !cells || !columns) {
@@ -258,8 +260,9 @@ static void print_table(struct app *app, const struct store_rows *rows, const st
     int64_t most = view->bar ? largest(rows, view->bar) : 0;
     for (int r = 0; r < rows->rows; r++)
         for (int i = 0; i < n; i++)
-            cells[r * n + i] = picked[i] == BAR ? bar_draw(a, report_number(rows, r, view->bar), most)
-                                                : report_words(a, rows->kinds[picked[i]], rows->cells[r * rows->columns + picked[i]]);
+            cells[r * n + i] = picked[i].column == BAR
+                                   ? bar_draw(a, report_number(rows, r, view->bar), most)
+                                   : report_words(a, rows->kinds[picked[i].column], rows->cells[r * rows->columns + picked[i].column]);
     table_print(app->out, columns, n, cells, rows->rows, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0);
 }
 

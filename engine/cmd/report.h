@@ -6,7 +6,8 @@
 #include "command.h"
 
 struct report_view {
-    const char *columns;        /* which, and in which order, a table shows: "next_check_at entity_name"; NULL: all. JSON has all. */
+    const char *columns;        /* what a table shows, in order, "entity_name entity_key=key": with a shorter name if wanted. NULL: all;
+                                   JSON has all, under their own names */
     const char *when_empty;
     const char *bar;            /* name of a column of numbers drawn as a bar on a terminal; NULL: none */
 };
