@@ -18,6 +18,7 @@
 enum {
     WATCH_US = 20 * 1000,               /* how often running workers are looked at */
     STUCK_US = 250 * 1000,              /* longer than this on one check: the rest of the slab goes to others */
+    GONE_US = 100 * 1000,               /* from the end of its socket to ours of it: most often it has died and is about to be reaped */
     FROZEN_US = 10 * 1000 * 1000,       /* a worker that has checks and starts none for so long */
     STARTING_US = 30 * 1000 * 1000,     /* a worker must be ready by then */
     BROKEN_AFTER = 3,                   /* workers in a row that died before they were ready */
@@ -47,7 +48,8 @@ struct worker {
     int64_t start_us;
     int32_t served;                     /* checks so far */
     size_t printed;                     /* bytes on stdout and stderr, this slab */
-    bool gone;                          /* its socket is at its end */
+    bool gone;                          /* its socket is at its end, or it broke the rules */
+    int64_t gone_us;                    /* since when */
 };
 
 struct pool {
@@ -325,6 +327,8 @@ static void give(struct pool *pool, struct worker *w, struct page *page)
     int most = pool->o.settings->slab, n = 0;
     for (int i; n < most && n < SLAB_CHECKS_MAX && (i = page_next(page)) >= 0; n++) {
         const struct page_check *c = &page->checks[i];
+        if (n > 0 && (c->single || page->checks[w->index[0]].single))
+            break;                      /* a suspect has a slab of its own: what happens to the slab is its own doing */
         if (!slab_put(w->slab, &page->rows.checks[i], c->job, c->single))
             break;
         page_give(page, i);
@@ -555,8 +559,21 @@ static void watch_running(struct pool *pool, struct worker *w, int64_t now)
     }
 }
 
+/* It has died, and says by its exit status how; or a job closed its socket. What it has claimed it may still answer. */
+static void watch_gone(struct pool *pool, struct worker *w, int64_t now)
+{
+    if (!w->gone_us) {
+        w->gone_us = now;
+        if (w->page)
+            cut(w);
+    } else if (now - w->gone_us > GONE_US)
+        put_down(pool, w, "it closed its connection");
+}
+
 static void watch(struct pool *pool, struct worker *w, int64_t now)
 {
+    if (w->gone && w->state != WORKER_DYING)
+        watch_gone(pool, w, now);
     if (w->state == WORKER_STARTING && now - w->start_us > STARTING_US)
         put_down(pool, w, "it was not ready in time");
     else if (w->state == WORKER_RUNNING)
@@ -585,7 +602,7 @@ static void settle_claimed(struct pool *pool, struct worker *w, const char *how)
     if (claimed > w->end)
         claimed = w->end;
     if (claimed - w->taken > 1) {
-        log_warn(pool->o.log, "job %s: %s in a batch of %d: its checks run one by one",
+        log_warn(pool->o.log, "job %s: %s with %d checks claimed: they run one by one",
                  w->page->rows.checks[w->index[w->taken]].job_exec, w->timed_out ? "timeout" : how, claimed - w->taken);
         for (int i = w->taken; i < claimed; i++) {
             w->page->checks[w->index[i]].single = true;
@@ -670,8 +687,6 @@ void pool_tick(struct pool *pool)
             listen_to(pool, w);
         if (w->child.output >= 0)
             drain_output(pool, w);
-        if (w->gone && w->state != WORKER_DYING)
-            put_down(pool, w, "it closed its connection");
         watch(pool, w, now);
     }
     spawn_missing(pool);
@@ -686,9 +701,9 @@ int64_t pool_next_us(const struct pool *pool)
         waiting = waiting || page_waiting(pool->pages[i]) > 0;
     for (int i = 0; i < pool->size; i++) {
         const struct worker *w = &pool->workers[i];
-        int64_t at = w->state == WORKER_RUNNING || w->state == WORKER_DYING ? now + WATCH_US
-                     : w->state == WORKER_STARTING                         ? w->start_us + STARTING_US
-                                                                           : INT64_MAX;
+        int64_t at = w->state == WORKER_RUNNING || w->state == WORKER_DYING || w->gone ? now + WATCH_US
+                     : w->state == WORKER_STARTING                                    ? w->start_us + STARTING_US
+                                                                                      : INT64_MAX;
         next = at < next ? at : next;
     }
     if (waiting && now < pool->spawn_after_us && pool->spawn_after_us < next)
