@@ -3,9 +3,9 @@
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+ROOT=$PWD
 P=$(realpath "${BUILD:-build}/prescient") || exit 2
 [ -x "$P" ] || { echo "not ok - $P is not built" >&2; exit 2; }
-JOBS=$(realpath "${BUILD:-build}")/jobs
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/prescient-cli.XXXXXX") || exit 2
 cd "$TMP" || exit 2
 SERVER=${PRESCIENT_TEST_PG:-}
@@ -68,6 +68,27 @@ try:
     print(($1))
 except Exception as e:
     print(type(e).__name__, e, 'in', repr(text[:400]))"
+}
+
+# plugin NAME BODY [CODE]: builds jobs/NAME.so, whose job_exec is BODY, with CODE in front of it.
+plugin() {
+    mkdir -p jobs
+    cat > "$1.c" <<C
+#include <prescient/job.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+${3:-}
+static int start_job(const struct prescient_host *host, void **state, char *why, size_t size) { (void)why; (void)size; *state = (void *)host; return 0; }
+static void run(void *state, const struct prescient_check *check, struct prescient_answer *answer)
+{
+    const struct prescient_host *host = state;
+    (void)host, (void)check;
+    $2
+}
+PRESCIENT_PLUGIN(.name = "$1", .summary = "from a test", .open = start_job, .job_exec = run);
+C
+    ${CC:-cc} -shared -fPIC -I"$ROOT/include" -o "jobs/$1.so" "$1.c"
 }
 
 # on_each_store FUNCTION: runs it with PRESCIENT_STORE set to a store without a schema: SQLite, and PostgreSQL when there is a server.

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# What comes of running: events with their cursors, also as they happen, passes, history, and failures enqueued again.
+. "$(dirname "$0")/lib.sh"
+
+plugin announce 'host->emit(host, answer, "order.late", "{\"n\": [1, \"\\u001b[2J\"]}"); prescient_done(answer);'
+plugin broken 'prescient_fail(answer, "no \033[31msuch\ntable");'
+
+events() {
+    cat > prescient.cfg <<CFG
+plugin_dirs = ["$TMP/jobs"];
+workers = 1;
+max_failures = 0;
+jobs = { announce = { plugin = "announce"; }; broken = { plugin = "broken"; }; };
+CFG
+    chmod 600 prescient.cfg
+    ok "$STORE_NAME: init" $P init
+    for key in 1 2 3; do $P --now 2030-01-01 enqueue orders $key announce +15m >/dev/null; done
+    ok "$STORE_NAME: a run" $P --now 2030-01-01T00:15:00Z run
+    is "$STORE_NAME: JSON Lines, one object an event, data as JSON" \
+        "$($P events --json | while read -r line; do echo "$line" | json 'j["event"], j["entity_name"], j["data"]["n"][0]'; done | sort -u)" "('order.late', 'orders', 1)"
+    is "$STORE_NAME: as many as there were" "$($P events --json | wc -l)" 3
+    local cursor; cursor=$($P events --json | head -1 | json 'j["cursor"]')
+    is "$STORE_NAME: --after goes on behind a cursor" "$($P events --after "$cursor" | wc -l)" 2
+    has "$STORE_NAME: a limit says how to go on" "$($P events --limit 1 2>&1 >/dev/null)" "the first 1; --after $cursor shows what comes behind"
+    has "$STORE_NAME: one event a line for people" "$($P events --limit 1 2>/dev/null)" "  order.late  orders  "
+    ok "$STORE_NAME: and nothing raw in it" bash -c "! $P events | tr -d '\n' | grep -q '[[:cntrl:]]'"
+
+    cursor=$($P events --json | tail -1 | json 'j["cursor"]')
+    $P events --follow --after "$cursor" --json > followed 2> err &
+    local pid=$!
+    $P --now 2030-01-01T00:15:00Z enqueue orders 4 announce +15m >/dev/null
+    $P --now 2030-01-01T00:30:00Z run >/dev/null 2>&1
+    for _ in $(seq 100); do [ -s followed ] && break; sleep 0.1; done
+    is "$STORE_NAME: --follow shows what happens as it happens" "$(head -1 followed | json 'j["entity_key"]')" 4
+    kill -INT $pid; wait $pid
+    is "$STORE_NAME: a signal ends it well" "$? $(wc -l < followed)" "0 1"
+
+    $P --now 2030-01-01T00:30:00Z enqueue orders 5 broken +15m --payload '{"a": 1}' >/dev/null
+    is "$STORE_NAME: a run with failures says 1" "$($P --now 2030-01-01T00:45:00Z run >/dev/null 2>&1; echo $?)" 1
+    is "$STORE_NAME: the failure is in the history with its words" "$($P history --outcome failed --json | json '[(r["entity_key"], r["note"], r["guard"]) for r in j]')" \
+        "[('5', 'no \\x1b[31msuch\\ntable', 'max_failures')]"
+    has "$STORE_NAME: and harmless in a table" "$($P history --outcome failed)" 'no \x1b[31msuch\ntable'
+    is "$STORE_NAME: retry enqueues it again" "$($P --now 2030-01-01T00:45:00Z retry --job broken --json | json '[(r["entity_key"], r["outcome"], r["next_check_at"]) for r in j]')" \
+        "[('5', 'new', '2030-01-01T01:00:00Z')]"
+    is "$STORE_NAME: with its payload" "$($P list --json | json '[r["payload"] for r in j]')" "[{'a': 1}]"
+    is "$STORE_NAME: passes say what was run" "$($P passes --json | json 'sorted((r["slot_at"][11:16], r["run"], r["done"], r["failed"]) for r in j if r["run"])')" \
+        "[('00:15', 3, 3, 0), ('00:30', 1, 1, 0), ('00:45', 1, 0, 1)]"
+    is "$STORE_NAME: prune says what it would drop, and drops nothing" \
+        "$($P --now 2040-01-01 prune --keep 1d --dry-run --json | json 'j["dry_run"], j["events"]'; $P events --json | wc -l)" "(True, 4)
+4"
+    is "$STORE_NAME: prune drops what is old" "$($P --now 2040-01-01 prune --keep 1d --json | json 'j["events"]'; $P events)" "4
+no events"
+    is "$STORE_NAME: what waits is not dropped" "$($P list --json | json 'len(j)')" 1
+}
+
+on_each_store events
