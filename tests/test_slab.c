@@ -476,6 +476,65 @@ static void an_answered_slab_with_changed_bytes_does_no_harm(void)
     end();
 }
 
+/* Each answer alone is in order; together they would make the engine copy the same bytes again and again. */
+static void answers_that_share_their_bytes_do_not_multiply_the_memory_they_take(void)
+{
+    enum { SHARERS = 40 };
+    begin(100);
+    char *json = json_of(STORE_PAYLOAD_MAX - 100);
+    struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
+    claim_all(SHARERS);
+    for (int i = 0; i < SHARERS; i++) {
+        struct slab *again;             /* a new mapping begins at the start of the out heap */
+        CU_ASSERT_EQUAL_FATAL(slab_attach(fd, &again, NULL), 0);
+        int from, n;
+        slab_claim(again, 1, 0, &from, &n);
+        for (int e = 0; e < 3; e++)
+            CU_ASSERT_EQUAL(slab_add_effect(again, i, &effect), 0);
+        slab_answer(again, i, PRESCIENT_DONE, 0, 1, 1, NULL);
+        slab_free(again);
+    }
+    int refused = 0;
+    for (int i = 0; i < SHARERS; i++) {
+        struct raw_answer got;
+        CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, i, arena, &got));
+        refused += got.kind == -1 && strstr(got.text, "no room is left");
+    }
+    CU_ASSERT_TRUE(refused > SHARERS / 2 && refused < SHARERS);
+    CU_ASSERT_TRUE(arena_used(arena) < 2 * SLAB_OUT_BYTES);
+    free(json);
+    end();
+}
+
+static void a_nul_byte_or_a_length_beyond_what_may_be_is_seen(void)
+{
+    begin(100);
+    size_t size = slab_size();
+    char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *text = json_of(SLAB_TEXT_MAX);
+    struct effect effect = { .kind = EFFECT_EMIT, .event = "order.late" };
+    claim_all(3);
+    slab_add_effect(worker, 0, &effect);
+    slab_answer(worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
+    memset(text, 'x', SLAB_TEXT_MAX);
+    slab_answer(worker, 1, PRESCIENT_DONE, 0, 1, 1, text);
+    slab_answer(worker, 2, PRESCIENT_DONE, 0, 1, 1, text);          /* lies right behind the first */
+    char *event = memmem(map, size, "order.late", 10);
+    uint32_t len = SLAB_TEXT_MAX, longer = SLAB_TEXT_MAX + 1;
+    char *text_len = memmem(map, size, &len, sizeof len);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(event);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text_len);
+    event[5] = '\0';
+    memcpy(text_len, &longer, sizeof longer);
+    struct raw_answer got;
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_TRUE(got.kind == -1 && strstr(got.text, "effect 1: it holds a NUL byte"));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 1, arena, &got));
+    CU_ASSERT_TRUE(got.kind == -1 && strstr(got.text, "its text has 4097 bytes, expected at most 4096"));
+    free(text);
+    munmap(map, size);
+    end();
+}
+
 static void the_memory_can_neither_shrink_nor_grow(void)
 {
     begin(100);
@@ -517,6 +576,8 @@ static const struct test tests[] = {
     TEST(an_answer_that_is_garbage_is_refused_with_words),
     TEST(a_slab_full_of_anything_does_no_harm),
     TEST(an_answered_slab_with_changed_bytes_does_no_harm),
+    TEST(answers_that_share_their_bytes_do_not_multiply_the_memory_they_take),
+    TEST(a_nul_byte_or_a_length_beyond_what_may_be_is_seen),
     TEST(the_memory_can_neither_shrink_nor_grow),
     TEST(memory_that_is_no_slab_is_refused),
     { 0 },

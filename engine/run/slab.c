@@ -339,9 +339,10 @@ const char *effect_check(const struct effect *e, struct arena *a)
 /* One effect, whose record is at `at`; *next is where the following one says it is. */
 static const char *take_effect(struct slab *s, uint32_t at, bool count, struct arena *a, struct effect *out, uint32_t *next)
 {
+    static const char outside[] = "it lies outside of the slab, or no room is left for it";
     struct effect_record r;
     if (!is_in_heap(s, at, sizeof r, count))
-        return "it lies outside of the slab";
+        return outside;
     copy_once(&r, s->shared->out + at, sizeof r);
     char *strings[EFFECT_STRINGS] = { NULL };
     uint64_t from = (uint64_t)at + sizeof r;
@@ -349,10 +350,10 @@ static const char *take_effect(struct slab *s, uint32_t at, bool count, struct a
         if (r.len[i] == NO_STRING)
             continue;
         if (from > SLAB_OUT_BYTES || r.len[i] > STORE_PAYLOAD_MAX)
-            return "it lies outside of the slab";
+            return outside;
         strings[i] = take_bytes(s, (uint32_t)from, r.len[i], a, count);
         if (!strings[i])
-            return "it lies outside of the slab, or no room is left for it";
+            return outside;
         if (strlen(strings[i]) != r.len[i])
             return "it holds a NUL byte";
         from += r.len[i];
