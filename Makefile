@@ -20,7 +20,7 @@ LDFLAGS_ALL = -pie -Wl,-z,relro,-z,now,--as-needed $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
 
 ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
-SQL := $(wildcard engine/store/*.sql) $(wildcard migrations/*/*.sql)
+SQL := $(wildcard engine/*/*.sql) $(wildcard migrations/*/*.sql)
 TESTS := $(wildcard tests/test_*.c)
 JOBS := $(patsubst jobs/%/,$(BUILD)/jobs/%.so,$(wildcard jobs/*/))
 TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))

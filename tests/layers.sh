@@ -44,7 +44,7 @@ layer cmd run store rules base
 
 outside='<(libpq-fe|postgres_ext|sqlite3)\.h'
 says "rules and base know no database" "$(includes engine/rules/*.[ch] engine/base/*.[ch] | grep -E ": $outside")"
-says "the faces know no database but by the store" "$(includes engine/cmd/*.[ch] | grep -E ": $outside" | grep -v '^engine/cmd/cmd_version.c')"
+says "the faces know no database but by the store" "$(includes engine/cmd/*.[ch] | grep -E ": $outside" | grep -vE '^engine/cmd/(cmd_version|bench_(pg|pg_bare|sqlite))\.[ch]')"
 says "rules ask no clock" "$(grep -nE '\b(time|clock_gettime|gettimeofday)\(' engine/rules/*.c)"
 says "jobs include nothing of ours but include/prescient" "$(includes jobs/*/*.c tests/jobs/*.c | grep -vE ': (<|include/prescient/job\.h$)')"
 exit $failed

@@ -1,10 +1,11 @@
 # embed_sql.awk - turns .sql files into C strings.
 #   engine/store/store_NAME.sql: each "-- name: WORD" block becomes a row of `struct sql_block sql_NAME[]`
+#   engine/cmd/NAME.sql: the same
 #   migrations/NAME/NNNN_what.sql: each file becomes a row of `struct sql_migration migrations_NAME[]`, in order
 # Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with the schema).
 
 function c_string(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); return "    \"" s "\\n\"" }
-function family(path, a, n) { n = split(path, a, "/"); return path ~ /migrations\// ? a[n - 1] : substr(a[n], 7, length(a[n]) - 10) }
+function family(path, a, n) { n = split(path, a, "/"); if (path ~ /migrations\//) return a[n - 1]; sub(/^store_/, "", a[n]); sub(/\.sql$/, "", a[n]); return a[n] }
 
 FNR == 1 {
     is_migration = FILENAME ~ /migrations\//

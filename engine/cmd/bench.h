@@ -1,0 +1,111 @@
+/* bench.h - what the parts of `prescient bench` share: one run, its scratch place, and the figures of a round.
+ * cmd_bench.c says what is measured, bench_scratch.c where, bench_engine.c starts engines, bench_pg.c and bench_sqlite.c are the
+ * bare SQL beside them, bench_report.c puts it in a table, bench_load.c is the load generator. */
+#ifndef PRESCIENT_BENCH_H
+#define PRESCIENT_BENCH_H
+
+#include "../base/clock.h"
+#include "command.h"
+#include "interrupt.h"
+
+enum { BENCH_ROUNDS_MAX = 99, BENCH_ENGINES_MAX = 16, BENCH_BATCH = 1000, BENCH_CHUNK = 10000 };
+
+struct bench_options {
+    int64_t checks, singles;        /* due in one slot; enqueued one a transaction */
+    int64_t future;                 /* waiting beside them */
+    bool scattered;                 /* in no order, the due ones among them */
+    int64_t old_snapshot;           /* settled, before the rounds, while another session holds a snapshot older than that; 0: none */
+    int engines, rounds;
+    const char *only;               /* names of measures, with commas between them; NULL: all */
+    int32_t slot_length_s;          /* 0: the default */
+};
+
+/* Of one round of one measure; -1: not known here. Memory: the largest one of its kind. */
+struct bench_figures {
+    int64_t checks, us, whole_us;           /* whole: with starting the processes */
+    int64_t engine_cpu_us, worker_cpu_us, client_cpu_us, server_cpu_us;
+    int64_t wal_bytes, transactions, dead_rows;
+    int64_t engine_peak_kib, worker_peak_kib;
+};
+#define BENCH_UNKNOWN { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 }
+
+enum bench_bare { BARE_INSERT, BARE_COPY, BARE_END, BARE_MOVE, BARE_LOOP, BARE_ENQUEUE };   /* ENQUEUE: the SQL API, one by one */
+
+struct bench_db;
+
+struct bench {
+    struct app *app;
+    struct bench_options o;
+    struct interrupt interrupt;
+    const struct bench_db_ops *ops;
+    struct bench_db *db;
+    char dir[64];                   /* of settings, outputs and, for SQLite, the file */
+    char url[4096];                 /* of the scratch store */
+    char settings_file[96];
+    char where[256];                /* the scratch place in words */
+    int64_t slot;                   /* where the due checks of this round are filed; a new, past one each round */
+    int32_t slot_length_s;
+    char server[512];               /* what was measured on, in words */
+};
+
+/* The bench's own connections: bare SQL and everything that is no engine's business. Functions return 0 or an ERR_. */
+struct bench_db_ops {
+    const char *scheme, *schema;
+    int (*take)(struct bench *b, struct err *err);          /* b->url is there; makes an empty place, or says whose it is */
+    void (*drop)(struct bench *b);                          /* all of it; NULL db is fine */
+    int (*fill)(struct bench *b, struct err *err);          /* once, after the schema: business rows, those that wait */
+    int (*prepare)(struct bench *b, const char *job, struct err *err);  /* b->slot holds the checks of `job`, none when NULL; nothing was run */
+    int (*bare)(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out, struct err *err);
+    int (*counters)(struct bench *b, struct bench_figures *out, struct err *err);   /* server_cpu_us, wal_bytes, transactions, dead_rows so far */
+    int (*pass)(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us, struct err *err);     /* what slot_pass says of b->slot */
+    int (*hold_snapshot)(struct bench *b, struct err *err);     /* NULL: there is no such thing */
+    /* Rows of numbers of the block `name`; the first column may be text when `words` is given. Up to `room` rows of 4; returns how many. */
+    int (*ask)(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room, struct err *err);
+};
+extern const struct bench_db_ops bench_pg_ops, bench_sqlite_ops;
+
+/* A block of the bench's SQL with {checks}, {future}, {slot} and {job} put in; in the arena. NULL when out of memory. */
+struct sql_block;
+char *bench_sql(const struct bench *b, const struct sql_block *blocks, const char *name, const char *job, struct arena *a);
+
+/* ---- bench_scratch.c: a place of our own ---- */
+int bench_open(struct bench *b, const char *jobs, struct err *err);     /* `jobs`: the jobs of the engines, libconfig text */
+void bench_close(struct bench *b);
+struct store *bench_store(struct bench *b, struct err *err);            /* a new one on the scratch place; the caller's to free */
+
+/* ---- bench_engine.c: engines as processes of their own ---- */
+struct bench_engine_run {
+    const char *command[8];         /* after the flags everybody has: "run", "--slot", ...; ends with NULL */
+    int engines;
+    int64_t stop_after_us;          /* SIGTERM then; 0: they end by themselves */
+};
+/* Sets us (whole), CPU and memory; *run is what the engines say they ran. */
+int bench_engines(struct bench *b, const struct bench_engine_run *r, struct bench_figures *out, int64_t *run, struct err *err);
+
+/* ---- bench_proc.c: what the kernel says of processes ---- */
+int64_t bench_self_cpu_us(void);
+int64_t bench_task_cpu_us(int pid);             /* a process without its children; a zombie's too. -1: not known */
+int64_t bench_tree_cpu_us(int pid);             /* with its children, living and reaped */
+int64_t bench_parent_of(int pid);
+int64_t bench_peak_kib(int pid);
+int bench_children_of(int pid, int *out, int room);
+bool bench_comm_is(int pid, const char *prefix);
+
+/* ---- bench_report.c ---- */
+struct bench_measure {
+    const char *name, *words;
+    int (*run)(struct bench *b, const struct bench_measure *m, struct bench_figures *out, struct err *err);
+    const char *job;                /* of a pass */
+    enum bench_bare bare;
+    int connections;
+    bool server_only;               /* PostgreSQL alone */
+    bool plain_only;                /* only without --future and --old-snapshot */
+};
+struct bench_ratio { const char *name, *words, *against[3]; };      /* the better one of `against` counts */
+void bench_report(struct bench *b, const struct bench_measure *measures, int n, struct bench_figures (*rounds)[BENCH_ROUNDS_MAX],
+                  const bool *measured, const struct bench_ratio *ratios);
+
+/* ---- bench_load.c ---- */
+int bench_load_main(struct app *app, int argc, char **argv);
+
+#endif

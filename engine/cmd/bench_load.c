@@ -1,0 +1,387 @@
+/* bench_load.c - a rush hour of checks: so many in each minute, some heavy, some that fail, some that hang, over several tenants;
+ * replayed on a virtual clock as fast as it goes, or lived through with a daemon. Says how late the checks were. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/moment.h"
+#include "../rules/slot.h"
+#include "app.h"
+#include "bench.h"
+#include "report.h"
+#include "table.h"
+
+enum { MINUTES = 60, ROWS_MAX = 200000, LIVE_TAIL_S = 15, LIVE_LEAD_S = 3 };
+
+struct rush {
+    int64_t checks;                 /* all of them */
+    int64_t hour, first, last;
+    int64_t heavy[MINUTES];         /* 0: shares what is left over */
+    int64_t in_minute[MINUTES];
+    double failing, slow;           /* percent */
+    int64_t timeout_us, slot_length_us;
+    int64_t tenants;
+    bool live, heavy_given;
+    int64_t begin;                  /* the moment of minute 0 */
+};
+
+/* ---- reading the plan ---- */
+
+static int read_percent(const char *what, const char *text, double *out, struct err *err)
+{
+    char *end;
+    *out = strtod(text, &end);
+    if (end == text || *end || !(*out >= 0 && *out <= 100))
+        return err_set(err, ERR_INPUT, "%s: found '%.40s', expected a percentage from 0 to 100", what, text);
+    return 0;
+}
+
+static int read_minutes(struct rush *r, const char *text, struct err *err)
+{
+    char *end;
+    r->first = strtoll(text, &end, 10);
+    r->last = *end == '-' && end != text ? strtoll(end + 1, &end, 10) : -1;
+    if (*end || r->first < 0 || r->last < r->first || r->last >= MINUTES)
+        return err_set(err, ERR_INPUT, "--minutes: found '%.40s', expected FROM-TO within 0-59", text);
+    return 0;
+}
+
+static int read_heavy(struct rush *r, const char *text, struct err *err)
+{
+    memset(r->heavy, 0, sizeof r->heavy);
+    r->heavy_given = true;
+    for (const char *at = text; *at;) {
+        char *end;
+        long minute = strtol(at, &end, 10);
+        long long n = *end == ':' && end != at ? strtoll(end + 1, &end, 10) : -1;
+        if ((*end && *end != ',') || minute < 0 || minute >= MINUTES || n < 1)
+            return err_set(err, ERR_INPUT, "--heavy: found '%.60s', expected MINUTE:CHECKS with commas between them, as 2:20000,5:15000", text);
+        r->heavy[minute] = n;
+        at = end + (*end == ',');
+    }
+    return 0;
+}
+
+/* What the heavy minutes leave is spread evenly over the others. */
+static int spread(struct rush *r, struct err *err)
+{
+    int64_t heavy = 0, light = 0;
+    for (int64_t m = 0; m < MINUTES; m++) {
+        bool inside = m >= r->first && m <= r->last;
+        if (r->heavy[m] && !inside && r->heavy_given)
+            return err_set(err, ERR_INPUT, "--heavy: found minute %" PRId64 ", expected one within --minutes %" PRId64 "-%" PRId64, m, r->first, r->last);
+        if (!inside)
+            r->heavy[m] = 0;
+        heavy += r->heavy[m];
+        light += inside && !r->heavy[m];
+    }
+    if (heavy > r->checks || (!light && heavy != r->checks))
+        return err_set(err, ERR_INPUT, "--heavy: found %" PRId64 " checks in the heavy minutes, expected at most the %" PRId64 " of --checks%s", heavy,
+                       r->checks, light ? "" : ", and no less when no other minute is left");
+    int64_t left = r->checks - heavy;
+    for (int64_t m = r->first; m <= r->last; m++) {
+        r->in_minute[m] = r->heavy[m] ? r->heavy[m] : left / light;
+        if (!r->heavy[m]) {
+            left -= r->in_minute[m];
+            light--;
+        }
+    }
+    return 0;
+}
+
+static int read_option(struct rush *r, struct bench_options *o, int letter, const char *value, struct err *err)
+{
+    int64_t n = 0;
+    int rc = 0;
+    switch (letter) {
+    case 'n': return app_number("--checks", value, 1, 100000000, &r->checks, err);
+    case 'f': return app_number("--future", value, 0, 1000000000, &o->future, err);
+    case 's': o->scattered = true; return 0;
+    case 'e':
+        rc = app_number("--engines", value, 1, BENCH_ENGINES_MAX, &n, err);
+        o->engines = (int)n;
+        return rc;
+    case 'H': return app_number("--at", value, 0, 23, &r->hour, err);
+    case 'm': return read_minutes(r, value, err);
+    case 'v': return read_heavy(r, value, err);
+    case 'F': return read_percent("--failing", value, &r->failing, err);
+    case 'S': return read_percent("--slow", value, &r->slow, err);
+    case 'T': return duration_parse_us(value, &r->timeout_us, err);
+    case 't': return app_number("--tenants", value, 1, 100000, &r->tenants, err);
+    case 'l': return duration_parse_us(value, &r->slot_length_us, err);
+    case 'L': r->live = true; return 0;
+    }
+    return err_set(err, ERR_INPUT, "this option belongs to `bench` without load");
+}
+
+/* ---- filling ---- */
+
+struct filling { struct bench *b; struct store *st; struct load_row *rows; char (*keys)[32], (*names)[32]; int n; int64_t now; };
+
+static int flush_rows(struct filling *f, struct err *err)
+{
+    struct load_counts counts = { 0 };
+    int bad = -1, rc = f->n ? store_load(f->st, f->rows, f->n, "keep", f->now, &counts, &bad, err) : 0;
+    if (rc == 0 && counts.added != f->n)
+        rc = err_set(err, ERR_GENERAL, "load: %" PRId64 " checks were added, expected %d", counts.added, f->n);
+    f->n = 0;
+    return rc;
+}
+
+/* Check i of a minute is wanted within its 60 s, evenly. */
+static int fill_minute(struct filling *f, const struct rush *r, int64_t minute, struct err *err)
+{
+    int rc = 0;
+    for (int64_t i = 0, n = r->in_minute[minute]; i < n && rc == 0; i++) {
+        snprintf(f->keys[f->n], sizeof f->keys[0], "%" PRId64 "-%" PRId64, minute, i);
+        snprintf(f->names[f->n], sizeof f->names[0], "tenant_%" PRId64, i % r->tenants);
+        f->rows[f->n] = (struct load_row){ .entity_name = f->names[f->n], .entity_key = f->keys[f->n], .job_exec = "bench_load",
+                                           .at = r->begin + minute * 60 + i * 60 / n + 1 };
+        if (++f->n == BENCH_CHUNK)
+            rc = flush_rows(f, err);
+    }
+    return rc;
+}
+
+static int fill(struct bench *b, const struct rush *r, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(1024 * 1024);
+    struct filling f = { .b = b, .st = bench_store(b, err), .now = r->live ? 0 : r->begin };
+    if (!f.st)
+        return err->code;
+    f.rows = a ? arena_alloc(a, BENCH_CHUNK * sizeof *f.rows) : NULL;
+    f.keys = a ? arena_alloc(a, BENCH_CHUNK * sizeof *f.keys) : NULL;
+    f.names = a ? arena_alloc(a, BENCH_CHUNK * sizeof *f.names) : NULL;
+    int rc = f.rows && f.keys && f.names ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+    for (int64_t m = r->first; m <= r->last && rc == 0; m++)
+        rc = fill_minute(&f, r, m, err);
+    if (rc == 0)
+        rc = flush_rows(&f, err);
+    store_free(f.st);
+    return rc;
+}
+
+/* ---- lateness ---- */
+
+struct lateness { int64_t us, n; };
+struct rush_result {
+    struct lateness *late;          /* in any order */
+    int n;
+    int64_t checks, whole_us, longest_pass_us;
+    int64_t engine_cpu_us, worker_cpu_us;
+};
+
+static int by_us(const void *a, const void *b)
+{
+    int64_t x = ((const struct lateness *)a)->us, y = ((const struct lateness *)b)->us;
+    return (x > y) - (x < y);
+}
+
+static int64_t percentile_us(const struct rush_result *r, double share)
+{
+    int64_t wanted = (int64_t)(share * (double)r->checks), so_far = 0;
+    for (int i = 0; i < r->n; i++) {
+        so_far += r->late[i].n;
+        if (so_far > wanted || i == r->n - 1)
+            return r->late[i].us;
+    }
+    return 0;
+}
+
+/* On a virtual clock: each slot's pass took as long as it took, and began at its slot or when the pass before was over. */
+static void late_by_queue(struct rush_result *r, int64_t (*rows)[4], int n)
+{
+    int64_t free_us = 0, begin_us = 0, slot = -1, end_us = 0;
+    for (int i = 0; i < n; i++) {
+        if (rows[i][0] != slot) {
+            slot = rows[i][0];
+            free_us = end_us;
+            begin_us = free_us > slot * 1000000 ? free_us : slot * 1000000;
+        }
+        int64_t took = rows[i][2] - rows[i][1];
+        end_us = begin_us + took;
+        r->longest_pass_us = took > r->longest_pass_us ? took : r->longest_pass_us;
+        r->late[r->n++] = (struct lateness){ end_us - slot * 1000000, rows[i][3] };
+        r->checks += rows[i][3];
+    }
+}
+
+static int read_lateness(struct bench *b, bool live, struct rush_result *r, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(1024 * 1024);
+    int64_t (*rows)[4] = a ? arena_alloc(a, ROWS_MAX * sizeof *rows) : NULL;
+    r->late = arena_alloc(b->app->arena, ROWS_MAX * sizeof *r->late);
+    if (!rows || !r->late)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    int n = b->ops->ask(b, live ? "load_starts" : "load_lateness", rows, NULL, ROWS_MAX, err);
+    if (n < 0)
+        return n;
+    if (!live)
+        late_by_queue(r, rows, n);
+    for (int i = 0; live && i < n; i++) {
+        r->late[r->n++] = (struct lateness){ rows[i][0], rows[i][1] };
+        r->checks += rows[i][1];
+    }
+    qsort(r->late, (size_t)r->n, sizeof *r->late, by_us);
+    return 0;
+}
+
+/* ---- running ---- */
+
+static int run_virtual(struct bench *b, const struct rush *r, struct bench_figures *f, int64_t *ran, struct err *err)
+{
+    char from[24], to[24];
+    snprintf(from, sizeof from, "%" PRId64, r->begin + 1);
+    snprintf(to, sizeof to, "%" PRId64, r->begin + 24 * 3600);
+    struct bench_engine_run run = { .command = { "replay", "--from", from, "--to", to }, .engines = 1 };
+    return bench_engines(b, &run, f, ran, err);
+}
+
+static int run_live(struct bench *b, const struct rush *r, struct bench_figures *f, int64_t *ran, struct err *err)
+{
+    int64_t now_us = clock_wall_us(&clock_system), end = r->begin + (r->last + 1) * 60 + r->slot_length_us / 1000000 + r->timeout_us / 1000000 + LIVE_TAIL_S;
+    struct bench_engine_run run = { .command = { "daemon" }, .engines = b->o.engines, .stop_after_us = end * 1000000 - now_us };
+    return bench_engines(b, &run, f, ran, err);
+}
+
+static const char load_jobs[] =
+    "\njobs = {\n"
+    "    bench_load = { plugin = \"rehearse\"; timeout = \"%s\"; settings = { failing = \"%.4f\"; slow = \"%.4f\"; slow_for = \"%s\"; }; };\n"
+    "    bench_end = { plugin = \"noop\"; };\n"
+    "};\n";
+
+static void choose_begin(struct bench *b, struct rush *r)
+{
+    int64_t now = clock_wall_us(&clock_system) / 1000000;
+    if (r->live)
+        r->begin = slot_next(now + LIVE_LEAD_S + r->checks / 50000, b->slot_length_s) - r->first * 60;
+    else
+        r->begin = now / 86400 * 86400 + r->hour * 3600;
+}
+
+/* ---- saying it ---- */
+
+static const double shares[] = { 0.5, 0.9, 0.99, 0.999, 1 };
+static const char *const share_names[] = { "p50", "p90", "p99", "p99.9", "max" };
+enum { SHARES = 5, OUTCOMES_MAX = 32 };
+
+struct outcomes { int n; char words[OUTCOMES_MAX][64]; int64_t counts[OUTCOMES_MAX][4]; int64_t pending; };
+
+static int read_outcomes(struct bench *b, struct outcomes *o, struct err *err)
+{
+    int64_t pending[1][4] = { 0 };
+    o->n = b->ops->ask(b, "load_outcomes", o->counts, o->words, OUTCOMES_MAX, err);
+    int rc = o->n < 0 ? o->n : b->ops->ask(b, "load_pending", pending, NULL, 1, err);
+    o->pending = pending[0][0];
+    return rc < 0 ? rc : 0;
+}
+
+static void say_json(struct bench *b, const struct rush *r, const struct rush_result *result, const struct outcomes *o)
+{
+    json_t *late = json_object(), *outcomes = json_object();
+    for (int i = 0; i < SHARES; i++)
+        json_object_set_new(late, share_names[i], json_real((double)percentile_us(result, shares[i]) / 1e6));
+    for (int i = 0; i < o->n; i++)
+        json_object_set_new(outcomes, o->words[i], json_integer(o->counts[i][1]));
+    report_print_object(b->app, json_pack("{s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:o, s:o, s:I, s:f, s:f}", "server", b->server, "live", r->live, "checks",
+                                          (json_int_t)r->checks, "looked_at", (json_int_t)result->checks, "s", (double)result->whole_us / 1e6,
+                                          "failing_percent", r->failing, "slow_percent", r->slow, "late_s", late, "outcomes", outcomes, "pending",
+                                          (json_int_t)o->pending, "engine_cpu_s", (double)result->engine_cpu_us / 1e6, "worker_cpu_s",
+                                          (double)result->worker_cpu_us / 1e6));
+}
+
+static void say_words(struct bench *b, const struct rush *r, const struct rush_result *result, const struct outcomes *o)
+{
+    char text[MOMENT_TEXT];
+    FILE *out = b->app->out;
+    fprintf(out, "%s\n%" PRId64 " checks of %" PRId64 " tenants in minutes %" PRId64 " to %" PRId64 ", slots of %d s, %.4g %% fail, %.4g %% hang until their timeout of %s\n",
+            b->server, r->checks, r->tenants, r->first, r->last, (int)b->slot_length_s, r->failing, r->slow, duration_format_us(r->timeout_us, text));
+    fprintf(out, "in the minutes:");
+    for (int64_t m = r->first; m <= r->last; m++)
+        fprintf(out, " %" PRId64, r->in_minute[m]);
+    fprintf(out, "\n%s: %.2f s; engine %.2f s and workers %.2f s of CPU", r->live ? "lived through" : "replayed on a virtual clock", (double)result->whole_us / 1e6,
+            (double)result->engine_cpu_us / 1e6, (double)result->worker_cpu_us / 1e6);
+    if (!r->live)
+        fprintf(out, "; the longest pass took %.3f s", (double)result->longest_pass_us / 1e6);
+    fprintf(out, "\n%s:", r->live ? "a run began so long after its slot" : "written down so long after its slot, passes in a queue");
+    for (int i = 0; i < SHARES; i++)
+        fprintf(out, "  %s %.3f s", share_names[i], (double)percentile_us(result, shares[i]) / 1e6);
+    fprintf(out, "\n");
+    for (int i = 0; i < o->n; i++)
+        fprintf(out, "%s%s %" PRId64, i ? ", " : "", o->words[i], o->counts[i][1]);
+    fprintf(out, "; still waiting %" PRId64 "\n", o->pending);
+}
+
+static int run_rush(struct bench *b, struct rush *r, struct err *err)
+{
+    struct bench_figures f = BENCH_UNKNOWN;
+    struct rush_result result = { 0 };
+    struct outcomes *o = arena_zalloc(b->app->arena, sizeof *o);
+    int64_t ran = 0;
+    int rc = o ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+    choose_begin(b, r);
+    if (rc == 0)
+        rc = fill(b, r, err);
+    if (rc == 0)
+        rc = r->live ? run_live(b, r, &f, &ran, err) : run_virtual(b, r, &f, &ran, err);
+    if (rc == 0)
+        rc = read_lateness(b, r->live, &result, err);
+    if (rc == 0)
+        rc = read_outcomes(b, o, err);
+    if (rc)
+        return rc;
+    result.whole_us = f.whole_us;
+    result.engine_cpu_us = f.engine_cpu_us;
+    result.worker_cpu_us = f.worker_cpu_us;
+    (b->app->json ? say_json : say_words)(b, r, &result, o);
+    return 0;
+}
+
+static int rush_main(struct bench *b, struct rush *r)
+{
+    struct app *app = b->app;
+    struct err err = { 0 };
+    char timeout[MOMENT_TEXT], slow_for[MOMENT_TEXT];
+    duration_format_us(r->timeout_us, timeout);
+    duration_format_us(r->timeout_us * 10 + 1000000 - r->timeout_us * 10 % 1000000, slow_for);
+    const char *jobs = arena_printf(app->arena, load_jobs, timeout, r->failing, r->slow, slow_for);
+    int rc = jobs ? interrupt_init(&b->interrupt, &err) : err_set(&err, ERR_NOMEM, "out of memory");
+    b->o.slot_length_s = (int32_t)(r->slot_length_us / 1000000);
+    b->o.checks = 1;                /* business rows: none are looked at */
+    if (rc == 0)
+        rc = bench_open(b, jobs, &err);
+    if (rc == 0) {
+        app_say(app, "works in %s, which is dropped at the end; the real tables are not touched", b->where);
+        rc = run_rush(b, r, &err);
+    }
+    bench_close(b);
+    return rc ? app_fail(app, &err) : EXIT_WELL;
+}
+
+int bench_load_main(struct app *app, int argc, char **argv)
+{
+    struct bench b = { .app = app, .interrupt.fd = -1, .o = { .engines = 1, .rounds = 1 } };
+    struct rush r = { .checks = 75000, .hour = 9, .first = 0, .last = 9, .failing = 1, .slow = 0.1, .timeout_us = 5000000, .slot_length_us = 60000000,
+                      .tenants = 10 };
+    struct err err = { 0 };
+    const char *value;
+    int at = 0, first = 0, letter;
+    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
+        if (read_option(&r, &b.o, letter, value, &err) < 0)
+            return app_fail(app, &err);
+    if (letter < 0)
+        return EXIT_BAD_USAGE;
+    if (argc - first != 1)
+        return app_usage(app, "bench takes no arguments but `load`");
+    if (r.slot_length_us % 1000000 || !slot_length_is_valid(r.slot_length_us / 1000000))
+        return app_usage(app, "--slot-length: expected a length from 1s to 1d that divides a day");
+    if (!r.heavy_given && r.checks == 75000 && r.first == 0 && r.last == 9) {
+        r.heavy[2] = 20000;
+        r.heavy[5] = 15000;
+        r.heavy[7] = 20000;
+    }
+    if (spread(&r, &err) < 0)
+        return app_fail(app, &err);
+    return rush_main(&b, &r);
+}

@@ -1,0 +1,325 @@
+/* bench_pg_bare.c - the bare SQL that engines are measured against: prepared statements, binary parameters, a thousand rows a
+ * transaction, on one or more connections driven by one loop. It runs no job, holds no lease and guards nothing. */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../rules/idempotency.h"
+#include "../store/embedded_sql.h"
+#include "bench_pg.h"
+
+enum { CONNECTIONS_MAX = 16, INT8_OID = 20, BUCKETS = 64 };
+
+struct row { int64_t id; int16_t bucket; };
+
+struct bare {                           /* one connection and its share of the slot */
+    PGconn *conn;
+    struct row *rows;
+    int n, next;
+    char *ids;                          /* an int8[] in binary */
+    int64_t done;
+    bool reading, over;
+};
+
+struct bare_run {
+    struct bench *b;
+    enum bench_bare what;
+    struct bare lines[CONNECTIONS_MAX];
+    int nlines;
+};
+
+/* ---- binary values ---- */
+
+static int64_t pg_moment(int64_t at)
+{
+    return (int64_t)htobe64((uint64_t)((at - 946684800) * 1000000));
+}
+
+static void put32(char *to, int32_t v)
+{
+    uint32_t n = htonl((uint32_t)v);
+    memcpy(to, &n, 4);
+}
+
+static void put64(char *to, int64_t v)
+{
+    uint64_t n = htobe64((uint64_t)v);
+    memcpy(to, &n, 8);
+}
+
+static int put_ids(char *to, const struct row *rows, int n)
+{
+    put32(to, 1);
+    put32(to + 4, 0);
+    put32(to + 8, INT8_OID);
+    put32(to + 12, n);
+    put32(to + 16, 1);
+    for (int i = 0; i < n; i++) {
+        put32(to + 20 + 12 * i, 8);
+        put64(to + 24 + 12 * i, rows[i].id);
+    }
+    return 20 + 12 * n;
+}
+
+/* ---- the lines ---- */
+
+static const char *const statements[] = { [BARE_END] = "bare_end", [BARE_MOVE] = "bare_move", [BARE_LOOP] = "bare_loop",
+                                          [BARE_INSERT] = "bare_insert", [BARE_ENQUEUE] = "enqueue" };
+
+static int prepare_line(struct bare_run *r, struct bare *l, const char *name, struct err *err)
+{
+    PGresult *result = PQprepare(l->conn, name, sql_find(sql_bench_pg, name), 0, NULL);
+    int rc = PQresultStatus(result) == PGRES_COMMAND_OK ? 0 : bench_pg_fail(l->conn, result, name, err);
+    PQclear(result);
+    (void)r;
+    return rc;
+}
+
+static int open_lines(struct bare_run *r, int n, struct err *err)
+{
+    for (int i = 0; i < n; i++) {
+        struct bare *l = &r->lines[i];
+        l->conn = bench_pg_connect(r->b, err);
+        if (!l->conn)
+            return err->code;
+        r->nlines++;
+        l->ids = malloc(20 + 12 * BENCH_BATCH);
+        if (!l->ids)
+            return err_set(err, ERR_NOMEM, "out of memory");
+        int rc = prepare_line(r, l, statements[r->what], err);
+        if (rc == 0 && (r->what == BARE_END || r->what == BARE_MOVE))
+            rc = prepare_line(r, l, "bare_read", err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static void close_lines(struct bare_run *r)
+{
+    for (int i = 0; i < r->nlines; i++) {
+        PQfinish(r->lines[i].conn);
+        free(r->lines[i].rows);
+        free(r->lines[i].ids);
+    }
+}
+
+static int send_read(struct bare_run *r, struct bare *l)
+{
+    int64_t slot = pg_moment(r->b->slot);
+    int share = BUCKETS / r->nlines, number = (int)(l - r->lines);
+    int16_t first = (int16_t)htons((uint16_t)(share * number));
+    int16_t last = (int16_t)htons((uint16_t)(number == r->nlines - 1 ? BUCKETS - 1 : share * (number + 1) - 1));
+    const char *values[] = { (char *)&slot, (char *)&first, (char *)&last };
+    l->reading = true;
+    return PQsendQueryPrepared(l->conn, "bare_read", 3, values, (int[]){ 8, 2, 2 }, (int[]){ 1, 1, 1 }, 1);
+}
+
+/* The next thousand, all of one bucket. */
+static int send_batch(struct bare_run *r, struct bare *l)
+{
+    int n = 1;
+    while (n < BENCH_BATCH && l->next + n < l->n && l->rows[l->next + n].bucket == l->rows[l->next].bucket)
+        n++;
+    int64_t slot = pg_moment(r->b->slot), to = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
+    int16_t bucket = (int16_t)htons((uint16_t)l->rows[l->next].bucket);
+    int size = put_ids(l->ids, l->rows + l->next, n);
+    const char *values[] = { (char *)&slot, (char *)&bucket, l->ids, (char *)&to };
+    l->next += n;
+    return PQsendQueryPrepared(l->conn, statements[r->what], 4, values, (int[]){ 8, 2, size, 8 }, (int[]){ 1, 1, 1, 1 }, 1);
+}
+
+/* Begins what the line does next; false when it has nothing left, or cannot send. */
+static bool send_next(struct bare_run *r, struct bare *l)
+{
+    if (r->what == BARE_LOOP)
+        return PQsendQueryPrepared(l->conn, "bare_loop", 0, NULL, NULL, NULL, 1);
+    return l->next < l->n && send_batch(r, l);
+}
+
+static int take_rows(struct bare *l, const PGresult *result, struct err *err)
+{
+    l->n = PQntuples(result);
+    l->rows = malloc(((size_t)l->n + 1) * sizeof *l->rows);
+    if (!l->rows)
+        return err_set(err, ERR_NOMEM, "out of memory for %d rows", l->n);
+    for (int i = 0; i < l->n; i++) {
+        uint64_t id;
+        uint16_t bucket;
+        memcpy(&id, PQgetvalue(result, i, 0), 8);
+        memcpy(&bucket, PQgetvalue(result, i, 1), 2);
+        l->rows[i] = (struct row){ (int64_t)be64toh(id), (int16_t)ntohs(bucket) };
+    }
+    return 0;
+}
+
+/* An answer is complete: takes it in, sends what is next. */
+static int answered(struct bare_run *r, struct bare *l, struct err *err)
+{
+    PGresult *result = PQgetResult(l->conn), *more;
+    ExecStatusType status = PQresultStatus(result);
+    int rc = 0, touched = 0;
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+        rc = bench_pg_fail(l->conn, result, statements[r->what], err);
+    else if (l->reading)
+        rc = take_rows(l, result, err);
+    else
+        l->done += touched = atoi(PQcmdTuples(result));
+    bool was_reading = l->reading;
+    l->reading = false;
+    PQclear(result);
+    while ((more = PQgetResult(l->conn)))
+        PQclear(more);
+    if (rc)
+        return rc;
+    l->over = (r->what == BARE_LOOP && !was_reading && touched == 0) || !send_next(r, l);
+    return 0;
+}
+
+static int drive(struct bare_run *r, struct err *err)
+{
+    for (;;) {
+        struct pollfd fds[CONNECTIONS_MAX + 1] = { { .fd = r->b->interrupt.fd, .events = POLLIN } };
+        struct bare *of[CONNECTIONS_MAX + 1];
+        int n = 1;
+        for (int i = 0; i < r->nlines; i++)
+            if (!r->lines[i].over) {
+                of[n] = &r->lines[i];
+                fds[n++] = (struct pollfd){ .fd = PQsocket(r->lines[i].conn), .events = POLLIN };
+            }
+        if (n == 1)
+            return 0;
+        if (poll(fds, (nfds_t)n, -1) < 0 && errno != EINTR)
+            return err_sys(err, ERR_GENERAL, "poll");
+        if (fds[0].revents)
+            return err_set(err, ERR_STOPPED, "stopped");
+        for (int i = 1; i < n; i++) {
+            if (!fds[i].revents)
+                continue;
+            if (!PQconsumeInput(of[i]->conn))
+                return bench_pg_fail(of[i]->conn, NULL, statements[r->what], err);
+            int rc = PQisBusy(of[i]->conn) ? 0 : answered(r, of[i], err);
+            if (rc)
+                return rc;
+        }
+    }
+}
+
+static int run_lines(struct bare_run *r, struct bench_figures *out, struct err *err)
+{
+    int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us();
+    for (int i = 0; i < r->nlines; i++)
+        if (!(r->what == BARE_LOOP ? send_next(r, &r->lines[i]) : send_read(r, &r->lines[i])))
+            return bench_pg_fail(r->lines[i].conn, NULL, statements[r->what], err);
+    int rc = drive(r, err);
+    out->us = clock_mono_us(&clock_system) - began;
+    out->client_cpu_us = bench_self_cpu_us() - cpu;
+    out->checks = 0;
+    for (int i = 0; i < r->nlines; i++)
+        out->checks += r->lines[i].done;
+    return rc;
+}
+
+/* ---- enqueue ---- */
+
+static int run_singles(struct bare_run *r, struct bench_figures *out, struct err *err)
+{
+    struct bare *l = &r->lines[0];
+    int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us(), at = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
+    for (int64_t i = 0; i < r->b->o.singles; i++) {
+        char key[24];
+        int len = snprintf(key, sizeof key, "s%" PRId64, i);
+        const char *values[] = { key, (char *)&at };
+        PGresult *result = PQexecPrepared(l->conn, statements[r->what], 2, values, (int[]){ len, 8 }, (int[]){ 0, 1 }, 1);
+        ExecStatusType status = PQresultStatus(result);
+        int rc = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ? 0 : bench_pg_fail(l->conn, result, statements[r->what], err);
+        PQclear(result);
+        if (rc)
+            return rc;
+    }
+    out->us = clock_mono_us(&clock_system) - began;
+    out->client_cpu_us = bench_self_cpu_us() - cpu;
+    out->checks = r->b->o.singles;
+    return 0;
+}
+
+static char *put_field(char *to, const void *bytes, int len)
+{
+    put32(to, len);
+    memcpy(to + 4, bytes, (size_t)len);
+    return to + 4 + len;
+}
+
+static char *put_row(char *to, int64_t i, int64_t at)
+{
+    char key[24];
+    int len = snprintf(key, sizeof key, "%" PRId64, i);
+    uint16_t fields = htons(6), bucket = htons((uint16_t)bucket_of("orders", key));
+    memcpy(to, &fields, 2);
+    to = put_field(to + 2, &bucket, 2);
+    to = put_field(to, "orders", 6);
+    to = put_field(to, key, len);
+    to = put_field(to, "bench_end", 9);
+    to = put_field(to, &at, 8);
+    return put_field(to, &at, 8);
+}
+
+static int copy_chunk(struct bare_run *r, PGconn *conn, int64_t from, int64_t to, struct err *err)
+{
+    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
+    char buffer[64 * 1024], *at = buffer;
+    int64_t when = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
+    PGresult *result = PQexec(conn, sql_find(sql_bench_pg, "bare_copy"));
+    int rc = PQresultStatus(result) == PGRES_COPY_IN ? 0 : bench_pg_fail(conn, result, "bare_copy", err);
+    PQclear(result);
+    memcpy(at, head, 19);
+    at += 19;
+    for (int64_t i = from; i < to && rc == 0; i++) {
+        at = put_row(at, i, when);
+        if (at - buffer > (ptrdiff_t)sizeof buffer - 256) {
+            rc = PQputCopyData(conn, buffer, (int)(at - buffer)) == 1 ? 0 : bench_pg_fail(conn, NULL, "bare_copy", err);
+            at = buffer;
+        }
+    }
+    memset(at, 0xff, 2);
+    if (rc == 0 && (PQputCopyData(conn, buffer, (int)(at + 2 - buffer)) != 1 || PQputCopyEnd(conn, NULL) != 1))
+        rc = bench_pg_fail(conn, NULL, "bare_copy", err);
+    while ((result = PQgetResult(conn))) {
+        if (rc == 0 && PQresultStatus(result) != PGRES_COMMAND_OK)
+            rc = bench_pg_fail(conn, result, "bare_copy", err);
+        PQclear(result);
+    }
+    return rc;
+}
+
+static int run_copy(struct bare_run *r, struct bench_figures *out, struct err *err)
+{
+    int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us(), n = r->b->o.checks;
+    PGconn *conn = bench_pg_connect(r->b, err);
+    if (!conn)
+        return err->code;
+    int rc = 0;
+    for (int64_t i = 0; i < n && rc == 0; i += BENCH_CHUNK)
+        rc = copy_chunk(r, conn, i, i + BENCH_CHUNK < n ? i + BENCH_CHUNK : n, err);
+    PQfinish(conn);
+    out->us = clock_mono_us(&clock_system) - began;
+    out->client_cpu_us = bench_self_cpu_us() - cpu;
+    out->checks = n;
+    return rc;
+}
+
+int bench_pg_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out, struct err *err)
+{
+    struct bare_run r = { .b = b, .what = what };
+    if (what == BARE_COPY)
+        return run_copy(&r, out, err);
+    int rc = open_lines(&r, connections, err);
+    if (rc == 0)
+        rc = what == BARE_INSERT || what == BARE_ENQUEUE ? run_singles(&r, out, err) : run_lines(&r, out, err);
+    close_lines(&r);
+    return rc;
+}
