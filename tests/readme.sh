@@ -4,6 +4,7 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 README=$PWD/README.md INCLUDE=$PWD/include
 . tests/lib.sh
+JOBS=${P%/*}/jobs
 
 # block KIND N: the N-th block of that kind
 block() {

@@ -71,7 +71,7 @@ explain() {
 }
 
 run_suites() {
-    local code=0 good bad
+    local code=0 good bad began=$SECONDS
     run_limited unit "$BUILD/test" $wanted || code=$?
     if read -r good bad 2>/dev/null <"$tmp/counts"; then
         passed=$((passed + good)) failed=$((failed + bad))
@@ -82,8 +82,8 @@ run_suites() {
     if [ "$code" != 0 ]; then
         grep -vE '^ *Test: .*\.\.\.passed$|^$' "$tmp/unit.out"
         explain "$code" "suites"
-    else
-        printf 'ok      %-24s %s tests\n' suites "$good"
+    elif [ "$good" != 0 ]; then
+        printf 'ok      %-24s %s tests, %s s\n' suites "$good" $((SECONDS - began))
     fi
 }
 
@@ -96,7 +96,7 @@ run_script() {
     [ $((good + bad)) != 0 ] || { bad=1; echo "tests/$name.sh checked nothing"; }
     passed=$((passed + good)) failed=$((failed + bad))
     if [ "$bad" != 0 ]; then
-        printf 'not ok  %-24s %s of %s checks\n' "$name" "$bad" $((good + bad))
+        printf 'not ok  %-24s %s of %s checks, %s s\n' "$name" "$bad" $((good + bad)) $((SECONDS - began))
         sed 's/^/    /' "$tmp/$name.out"
         explain "$code" "    tests/$name.sh"
     else
