@@ -412,6 +412,8 @@ static void slab_ended(struct pool *pool, struct worker *w, uint32_t generation)
     if (w->state != WORKER_RUNNING || generation != slab_generation(w->slab))
         return;
     collect(pool, w);
+    if (w->taken > 0 && w->taken < w->end)
+        cut(w);                         /* its room for answers is full: the rest goes into another slab */
     if (w->taken < w->end) {            /* it says it is done and is not: it cannot be trusted with another slab */
         w->why = "it said that it was done before it was";
         w->gone = true;
