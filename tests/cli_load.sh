@@ -13,6 +13,7 @@ load() {
         "$($P list --json | json '[(r["entity_key"], r["payload"], r["priority"]) for r in j]')" "[('1', None, 0), ('2, \"b\"', {'x': 1}, -5)]"
 
     fails_with 2 "none.csv" e none.csv
+    fails_with 1 "enqueue: .: cannot be read: Is a directory" e .
     printf '' > empty.csv
     fails_with 2 "empty.csv: empty, expected a line with the names of the columns" e empty.csv
     printf 'entity,key,job,when\n' > names.csv

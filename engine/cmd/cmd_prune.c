@@ -26,6 +26,8 @@ static int prune_once(void *ctx, struct err *err)
     struct prune_ctx *p = ctx;
     struct prune_counts counts = { 0 };
     int rc = store_prune(p->st, p->before, p->dry_run, &counts, err);
+    if (rc < 0 && p->dry_run)
+        return rc;
     p->counts.history += counts.history;        /* a try that was cut short has dropped something, too */
     p->counts.runs += counts.runs;
     p->counts.passes += counts.passes;

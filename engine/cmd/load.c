@@ -106,8 +106,10 @@ static int read_header(struct load *l, struct err *err)
 {
     struct csv_record header;
     int rc = csv_next(l->csv, &header, err);
+    if (rc == ERR_DATA)
+        return err_wrap(err, ERR_INPUT, "%s:%" PRId64, l->called, header.line);
     if (rc < 0)
-        return err_wrap(err, rc == ERR_DATA ? ERR_INPUT : rc, "%s:%" PRId64, l->called, header.line);
+        return rc;
     if (rc == 0)
         return err_set(err, ERR_INPUT, "%s: empty, expected a line with the names of the columns", l->called);
     for (int c = 0; c < COLUMNS; c++)
