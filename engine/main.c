@@ -13,7 +13,6 @@
 #include "cmd/option.h"
 #include "run/worker.h"
 
-#define WORKER_SOCK 3              /* where the engine puts our end of the socketpair */
 
 struct launch {                     /* the command line, taken apart */
     struct app app;

@@ -4,15 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "worker.h"
+
 extern char **environ;
 
-enum { WORKER_SOCK = 3, ENVIRONMENT_MAX = 64 };
+enum { ENVIRONMENT_MAX = 64 };
 
 /* What a worker may see of our environment: nothing that could hold a secret, but PG* where it is asked for. */
 static bool is_passed_on(const char *variable, bool pg_environment)
@@ -47,9 +48,7 @@ static void become_worker(const char *program, char *const argv[], char *const e
 
 static int start(const char *program, bool pg_environment, int sock, int output, pid_t *pid, struct err *err)
 {
-    char ours[16];
-    snprintf(ours, sizeof ours, "%d", (int)getpid());
-    char *argv[] = { (char *)"prescient", (char *)"worker", ours, NULL };
+    char *argv[] = { (char *)"prescient", (char *)"worker", NULL };
     char *envp[ENVIRONMENT_MAX + 2];
     int n = 0;
     envp[n++] = (char *)"PATH=/usr/local/bin:/usr/bin:/bin";

@@ -13,7 +13,7 @@ struct child {
     int output;         /* the read end of its stdout and stderr, non-blocking */
 };
 
-/* `program` is what to exec with the arguments "worker" and our pid; `pg_environment` passes PG* variables on, for a
+/* `program` is what to exec with the argument "worker"; `pg_environment` passes PG* variables on, for a
  * business database that is named by them. ERR_BUSY when there are no processes or descriptors left just now. */
 int spawn_worker(const char *program, bool pg_environment, struct child *out, struct err *err);
 
