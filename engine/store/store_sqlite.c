@@ -54,6 +54,8 @@ static int run_call(struct lite *db, struct store_call *call)
     if (rc >= 0 && writes)
         rc = lite_commit(db, &call->err);
     lite_settle_down(db);
+    if (rc == ERR_DATA && is_report)            /* what was refused came from the user, not from a job */
+        rc = call->err.code = ERR_INPUT;
     return rc < 0 ? rc : 0;
 }
 

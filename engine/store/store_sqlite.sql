@@ -58,15 +58,15 @@ SELECT owner, token, expires_at_us FROM prescient_slot_lease WHERE slot_at = ?1 
 INSERT OR REPLACE INTO prescient_slot_lease (slot_at, bucket, owner, engine, taken_at_us, expires_at_us)
 VALUES (?1, -1, ?2, ?3, ?4, ?5)
 
--- name: lease_is_ours
+-- name: lease_held
 -- ?1 slot, ?2 owner, ?3 token
 SELECT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3)
 
--- name: lease_renew
+-- name: renew
 -- ?1 slot, ?2 owner, ?3 token, ?4 expiry
 UPDATE prescient_slot_lease SET expires_at_us = ?4 WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3
 
--- name: lease_release
+-- name: release
 -- ?1 slot, ?2 owner, ?3 token
 DELETE FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3
 
@@ -90,11 +90,11 @@ SELECT a.nth, f.again_at IS NOT NULL
    AND f.failure_count = a.read_failure_count
 
 -- name: settle_archive
--- ?1 engine, ?2 clock
+-- ?1 engine, ?2 clock, ?3 when it ended
 INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, entity_key, job_exec, outcome, check_count,
        failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us, last_run_us,
        note, payload, engine, archived_at_us)
-SELECT f.id, a.ended_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count,
+SELECT f.id, ?3, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count,
        a.failure_count, f.run_count + a.runs, a.slot_at, f.first_check_at, coalesce(f.first_run_at_us, a.run_at_us), a.run_at_us,
        f.total_run_us + coalesce(a.run_us, 0), a.run_us, a.note, CASE WHEN a.keeps_payload THEN f.payload END, ?1, ?2
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
@@ -138,28 +138,21 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 
--- name: effect_resolve
--- ?1 entity, ?2 key, ?3 job or NULL, ?4 now, or NULL for the clock
-INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (?1, ?2, ?3, ?4)
-
 -- name: finish_look
 -- ?1 slot, ?2 JSON array of the jobs that may be left
 SELECT EXISTS (SELECT 1 FROM prescient_future_job
                 WHERE next_check_at = ?1 AND job_exec NOT IN (SELECT value FROM json_each(?2)))
 
 -- name: finish
--- ?1 slot, ?2 engine, ?3 late_us, ?4 took_us, ?5 clock, ?6.. the counts
+-- ?1 slot, ?2 engine, ?3 late_us, ?4 took_us, ?5 clock, ?6 to ?17 the counts. Which jobs are left behind is asked, not told.
 INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us, run, done, again, deferred,
        failed, timeout, crashed, guarded, held_back, unknown_job, superseded, locked, left_jobs)
 SELECT ?1, -1, 1 + coalesce(max(pass), 0), ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-       (SELECT nullif(json_group_array(job_exec), '[]')
+       (SELECT group_concat(job_exec, ', ')
           FROM (SELECT DISTINCT job_exec FROM prescient_future_job WHERE next_check_at = ?1 ORDER BY job_exec))
   FROM prescient_slot_pass WHERE slot_at = ?1 AND bucket = -1
 
 -- ---- slots that are not over ------------------------------------------------------------------------------------------------
-
--- name: relook_unclosed
-SELECT EXISTS (SELECT 1 FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL)
 
 -- name: relook_close
 -- ?1 clock. Writers are serial: what this look does not see cannot come any more.
@@ -192,7 +185,7 @@ UPDATE prescient_setting SET value = ?1 WHERE name = 'swept_until' AND value < ?
 SELECT id, next_check_at, again_at FROM prescient_future_job
  WHERE bucket = 0 AND entity_name = ?1 AND entity_key = ?2 AND job_exec = ?3
 
--- name: enqueue_words
+-- name: enqueue
 -- ?1 entity, ?2 key, ?3 job, ?4 at, ?5 payload, ?6 conflict, ?7 priority, ?8 now; all but now as text
 INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, CAST(?7 AS INTEGER), ?8)
@@ -202,56 +195,27 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, CAST(?7 AS INTEGER), ?8)
 SELECT count(*) FROM prescient_future_job
  WHERE bucket = 0 AND entity_name = ?1 AND entity_key = ?2 AND (?3 IS NULL OR job_exec = ?3)
 
--- name: reschedule_words
+-- name: resolve
+-- ?1 entity, ?2 key, ?3 job or NULL, ?4 now, or NULL for the clock
+INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (?1, ?2, ?3, ?4)
+
+-- name: reschedule
 -- ?1 entity, ?2 key, ?3 job, ?4 at, as text, ?5 now
 INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now) VALUES (?1, ?2, ?3, ?4, ?5)
+
+-- name: retry
+-- ?1 entity, ?2 key, ?3 job, ?4 since, ?7 limit (5 at, 6 now are the enqueue's). max(id) picks the row that the payload comes from.
+SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
+  FROM prescient_future_job_history
+ WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') AND ended_at_us >= coalesce(CAST(?4 AS INTEGER), 0) * 1000000
+   AND (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
+ GROUP BY entity_name, entity_key, job_exec
+ ORDER BY newest DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
 
 -- name: load_new
 -- ?1 entity, ?2 key, ?3 job, ?4 slot, ?5 priority, ?6 payload
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload)
 VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6) ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
-
--- ---- migrate ------------------------------------------------------------------------------------------------------------------
-
--- name: migration_find
--- ?1 version
-SELECT checksum FROM prescient_migration WHERE version = ?1
-
--- name: migration_add
--- ?1 version, ?2 name, ?3 checksum, ?4 oldest engine, ?5 clock
-INSERT INTO prescient_migration (version, name, checksum, oldest_engine, applied_at_us) VALUES (?1, ?2, ?3, ?4, ?5)
-
--- name: slot_length
-SELECT value FROM prescient_setting WHERE name = 'slot_length_s'
-
--- name: set_slot_length
-UPDATE prescient_setting SET value = ?1 WHERE name = 'slot_length_s'
-
--- name: reslot_leases
--- ?1 clock
-SELECT count(*) FROM prescient_slot_lease WHERE expires_at_us > ?1
-
--- name: reslot_table
-SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_future_job'
-
--- name: reslot_indexes
-SELECT group_concat(sql, '; ') FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'prescient_future_job' AND sql IS NOT NULL
-
--- name: reslot_copy
--- ?1 now. What is not on a slot of the new length goes to the next one that has not begun.
-INSERT INTO prescient_future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, check_count,
-       failure_count, deferred_at, again_at, run_count, first_run_at_us, total_run_us, payload)
-SELECT id, bucket, entity_name, entity_key, job_exec, first_check_at,
-       CASE WHEN next_check_at % length_s = 0 THEN next_check_at
-            ELSE max((next_check_at / length_s + 1) * length_s, (?1 / length_s + 1) * length_s) END, priority, check_count,
-       failure_count, deferred_at, (again_at + length_s - 1) / length_s * length_s, run_count, first_run_at_us, total_run_us, payload
-  FROM prescient_future_job_old, (SELECT value AS length_s FROM prescient_setting WHERE name = 'slot_length_s')
-
--- name: reslot_forget_sequence
-DELETE FROM sqlite_sequence WHERE name = 'prescient_future_job'
-
--- name: reslot_keep_sequence
-INSERT INTO sqlite_sequence (name, seq) SELECT 'prescient_future_job', seq FROM sqlite_sequence WHERE name = 'prescient_future_job_old'
 
 -- ---- reports: parameters are text, NULL when not given; limits, moments and ids are cast here ---------------------------------------
 
@@ -299,7 +263,7 @@ WITH pending AS (
 known AS (
     SELECT slot_at, max(CASE WHEN pass = 0 THEN CASE WHEN closed_at_us IS NOT NULL THEN 3 WHEN opened_rows = 0 THEN 2 ELSE 1 END
                              ELSE 2 END) AS state,
-           max(late_us) AS late_us, sum(run) AS run, sum(done) AS done, sum(again) AS again, sum(failed) AS failed
+           max(late_us) AS late_us, sum(run) AS run, sum(done) AS done, sum(again) AS again, sum(failed + timeout + crashed) AS failed
       FROM prescient_slot_pass
      WHERE slot_at >= coalesce(CAST(?1 AS INTEGER), 0) AND slot_at < coalesce(CAST(?2 AS INTEGER), 253402300800)
      GROUP BY slot_at)
@@ -351,15 +315,6 @@ SELECT '0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_a
 
 -- name: events_end
 SELECT '0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
-
--- name: retry
--- ?1 entity, ?2 key, ?3 job, ?4 since, ?7 limit (5 at, 6 now are the enqueue's). max(id) picks the row that the payload comes from.
-SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
-  FROM prescient_future_job_history
- WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') AND ended_at_us >= coalesce(CAST(?4 AS INTEGER), 0) * 1000000
-   AND (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
- GROUP BY entity_name, entity_key, job_exec
- ORDER BY newest DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
 
 -- name: doctor
 -- ?1 now
@@ -436,3 +391,45 @@ SELECT count(*) FROM prescient_slot_pass
 
 -- name: prune_events_count
 SELECT count(*) FROM prescient_event WHERE emitted_at_us < ?1
+
+-- ---- migrate ------------------------------------------------------------------------------------------------------------------
+
+-- name: migration_find
+-- ?1 version
+SELECT checksum FROM prescient_migration WHERE version = ?1
+
+-- name: migration_add
+-- ?1 version, ?2 name, ?3 checksum, ?4 oldest engine, ?5 clock
+INSERT INTO prescient_migration (version, name, checksum, oldest_engine, applied_at_us) VALUES (?1, ?2, ?3, ?4, ?5)
+
+-- name: slot_length
+SELECT value FROM prescient_setting WHERE name = 'slot_length_s'
+
+-- name: set_slot_length
+UPDATE prescient_setting SET value = ?1 WHERE name = 'slot_length_s'
+
+-- name: reslot_leases
+-- ?1 clock
+SELECT count(*) FROM prescient_slot_lease WHERE expires_at_us > ?1
+
+-- name: reslot_table
+SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_future_job'
+
+-- name: reslot_indexes
+SELECT group_concat(sql, '; ') FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'prescient_future_job' AND sql IS NOT NULL
+
+-- name: reslot_copy
+-- ?1 now. What is not on a slot of the new length goes to the next one that has not begun.
+INSERT INTO prescient_future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, check_count,
+       failure_count, deferred_at, again_at, run_count, first_run_at_us, total_run_us, payload)
+SELECT id, bucket, entity_name, entity_key, job_exec, first_check_at,
+       CASE WHEN next_check_at % length_s = 0 THEN next_check_at
+            ELSE max((next_check_at / length_s + 1) * length_s, (?1 / length_s + 1) * length_s) END, priority, check_count,
+       failure_count, deferred_at, (again_at + length_s - 1) / length_s * length_s, run_count, first_run_at_us, total_run_us, payload
+  FROM prescient_future_job_old, (SELECT value AS length_s FROM prescient_setting WHERE name = 'slot_length_s')
+
+-- name: reslot_forget_sequence
+DELETE FROM sqlite_sequence WHERE name = 'prescient_future_job'
+
+-- name: reslot_keep_sequence
+INSERT INTO sqlite_sequence (name, seq) SELECT 'prescient_future_job', seq FROM sqlite_sequence WHERE name = 'prescient_future_job_old'

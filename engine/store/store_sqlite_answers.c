@@ -9,12 +9,12 @@
 #define NO_PART (-1)
 
 enum column { NTH, PART, ID, SLOT_AT, READ_CHECK_COUNT, READ_FAILURE_COUNT, OUTCOME, CHECK_COUNT, FAILURE_COUNT, NEXT_AT, DEFERRED_AT,
-              RUNS, RUN_AT_US, RUN_US, ENDED_AT_US, NOTE, KEEPS_PAYLOAD };
+              RUNS, RUN_AT_US, RUN_US, NOTE, KEEPS_PAYLOAD };
 
 static const char schema[] =
     "CREATE TABLE prescient_answers (nth INTEGER, part INTEGER HIDDEN, id INTEGER, slot_at INTEGER, read_check_count INTEGER, "
     "read_failure_count INTEGER, outcome TEXT, check_count INTEGER, failure_count INTEGER, next_at INTEGER, deferred_at INTEGER, "
-    "runs INTEGER, run_at_us INTEGER, run_us INTEGER, ended_at_us INTEGER, note TEXT, keeps_payload INTEGER)";
+    "runs INTEGER, run_at_us INTEGER, run_us INTEGER, note TEXT, keeps_payload INTEGER)";
 
 struct answers_table {
     sqlite3_vtab base;
@@ -141,7 +141,6 @@ static int answers_column(sqlite3_vtab_cursor *base, sqlite3_context *result, in
     case RUNS: sqlite3_result_int(result, t->ran); break;
     case RUN_AT_US: result_when(result, t->ran, t->run_at_us); break;
     case RUN_US: result_when(result, t->ran, t->run_us); break;
-    case ENDED_AT_US: sqlite3_result_int64(result, lite_ended_at_us(t, c->answers)); break;
     case NOTE: sqlite3_result_text(result, t->note, -1, SQLITE_STATIC); break;
     case KEEPS_PAYLOAD: sqlite3_result_int(result, lite_is_problem(t->outcome)); break;
     }

@@ -4,14 +4,12 @@
 
 #include <sqlite3.h>
 
-#include "../base/saturate.h"
 #include "store.h"
 
 struct lite_answers {
     const struct settlement *settlements;
     int n;
     enum keep_runs keep_runs;
-    int64_t ended_at_us;            /* of a check that ended without a run */
     int64_t open_slot;              /* the first that has not begun: nothing moves to an earlier one */
 };
 
@@ -29,11 +27,6 @@ static inline bool lite_is_problem(enum outcome o)
 static inline bool lite_leaves_run_row(const struct settlement *t, enum keep_runs keep)
 {
     return t->ran && (keep == KEEP_RUNS_ALL || (keep == KEEP_RUNS_PROBLEMS && lite_is_problem(t->outcome)));
-}
-
-static inline int64_t lite_ended_at_us(const struct settlement *t, const struct lite_answers *a)
-{
-    return t->ran ? saturate_add(t->run_at_us, t->run_us) : a->ended_at_us;
 }
 
 #endif

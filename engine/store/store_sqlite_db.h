@@ -12,13 +12,13 @@
 #define LITE_STATEMENTS(X)                                                                                                 \
     X(begin) X(commit) X(rollback) X(schema_cookie) X(has_schema) X(schema_version)                                        \
     X(slot_state) X(slot_count) X(slot_open) X(slot_has_rows) X(slot_reopen)                                               \
-    X(lease_look) X(lease_take) X(lease_is_ours) X(lease_renew) X(lease_release)                                           \
+    X(lease_look) X(lease_take) X(lease_held) X(renew) X(release)                                           \
     X(read_page) X(settle_look) X(settle_archive) X(settle_anew) X(settle_delete) X(settle_move) X(settle_run)             \
-    X(effect_emit) X(effect_enqueue) X(effect_resolve) X(finish_look) X(finish)                                            \
-    X(relook_unclosed) X(relook_close) X(relook) X(late_slot) X(swept_until) X(mark_swept)                         \
+    X(effect_emit) X(effect_enqueue) X(resolve) X(finish_look) X(finish)                                            \
+    X(relook_close) X(relook) X(late_slot) X(swept_until) X(mark_swept)                         \
     X(migration_find) X(migration_add) X(slot_length) X(set_slot_length)                                                   \
     X(reslot_leases) X(reslot_table) X(reslot_indexes) X(reslot_copy) X(reslot_forget_sequence) X(reslot_keep_sequence)   \
-    X(pending_row) X(pending_count) X(enqueue_words) X(reschedule_words) X(load_new)                         \
+    X(pending_row) X(pending_count) X(enqueue) X(reschedule) X(load_new)                         \
     X(prune_history) X(prune_runs) X(prune_passes) X(prune_events)                                                         \
     X(prune_history_count) X(prune_runs_count) X(prune_passes_count) X(prune_events_count)
 

@@ -44,7 +44,7 @@ int lite_enqueue(struct lite *db, const struct lite_wanted *w, int64_t now, stru
     struct pending_row before, after;
     int64_t rc = look_at_row(db, w->entity_name, w->entity_key, w->job_exec, &before, err);
     if (rc >= 0 && w->check_at)
-        rc = lite_run(db, err, LITE_enqueue_words, "ttttttti", w->entity_name, w->entity_key, w->job_exec, w->check_at, w->payload, w->conflict,
+        rc = lite_run(db, err, LITE_enqueue, "ttttttti", w->entity_name, w->entity_key, w->job_exec, w->check_at, w->payload, w->conflict,
                       w->priority, now);
     else if (rc >= 0)
         rc = lite_run(db, err, LITE_effect_enqueue, "tttittii", w->entity_name, w->entity_key, w->job_exec, w->at, w->payload, w->conflict,
@@ -115,5 +115,5 @@ int lite_load(struct store *st, const struct load_row *rows, int n, const char *
         *out = (struct load_counts){ .added = counts[LITE_NEW], .kept = counts[LITE_KEPT], .moved = counts[LITE_MOVED],
                                      .replaced = counts[LITE_REPLACED] };
     lite_settle_down(db);
-    return rc;
+    return rc == ERR_DATA ? err->code = ERR_INPUT : rc;
 }

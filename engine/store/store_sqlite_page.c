@@ -93,6 +93,7 @@ struct settling {                   /* what is the same for all answers of a pag
     struct store_settle *req;
     struct err *err;
     int64_t now, clock_us;
+    int64_t at_us;                  /* what history and events are told: virtual time in a replay */
     int64_t open_slot;              /* the first that has not begun */
 };
 
@@ -133,7 +134,7 @@ static int64_t write_answers(const struct settling *s)
         moves = moves || !s->req->settlements[i].ends;
     }
     if (rc >= 0 && ends) {
-        rc = lite_run(s->db, s->err, LITE_settle_archive, "ti", s->db->engine, s->clock_us);
+        rc = lite_run(s->db, s->err, LITE_settle_archive, "tii", s->db->engine, s->clock_us, s->at_us);
         rc = rc < 0 || !anew ? rc : start_anew(s);
         rc = rc < 0 ? rc : lite_run(s->db, s->err, LITE_settle_delete, "");
     }
@@ -152,7 +153,7 @@ static int64_t emit(const struct settling *s, const struct settlement *t, const 
     if (!utf8_is_valid(e->event, strlen(e->event)) || (e->json && !utf8_is_valid(e->json, strlen(e->json))))
         return err_set(s->err, ERR_DATA, "the event of check (%s, %s, %s) is not valid UTF-8", c->entity_name, c->entity_key, c->job_exec);
     return lite_run(s->db, s->err, LITE_effect_emit, "ttttiiit", e->event, c->entity_name, c->entity_key, c->job_exec,
-                    s->req->now ? s->now * 1000000 : s->clock_us, c->next_check_at, (int64_t)c->check_count, e->json);
+                    s->at_us, c->next_check_at, (int64_t)c->check_count, e->json);
 }
 
 static int64_t enqueue(const struct settling *s, const struct settlement *t, const struct effect *e)
@@ -165,7 +166,7 @@ static int64_t enqueue(const struct settling *s, const struct settlement *t, con
 static int64_t resolve(const struct settling *s, const struct settlement *t, const struct effect *e)
 {
     (void)t;
-    return lite_run(s->db, s->err, LITE_effect_resolve, "tttp", e->entity_name, e->entity_key, e->job, s->req->now ? &s->now : NULL);
+    return lite_run(s->db, s->err, LITE_resolve, "tttp", e->entity_name, e->entity_key, e->job, s->req->now ? &s->now : NULL);
 }
 
 static int64_t (*const effect_writers[])(const struct settling *s, const struct settlement *t, const struct effect *e) = {
@@ -194,10 +195,10 @@ int lite_settle(struct lite *db, struct store_call *call)
 {
     struct store_settle *req = (struct store_settle *)call;
     struct settling s = { .db = db, .req = req, .err = &call->err, .now = lite_now(db, req->now), .clock_us = lite_clock_us(db) };
+    s.at_us = req->now ? s.now * 1000000 : s.clock_us;
     s.open_slot = slot_next(s.now, db->head.slot_length_s);
     forget_states(req);
-    db->answers = (struct lite_answers){ .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot,
-                                         .ended_at_us = req->now ? s.now * 1000000 : s.clock_us };
+    db->answers = (struct lite_answers){ .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot };
     int64_t rc = lite_check_lease(db, &req->lease, &call->err);
     rc = rc < 0 ? rc : write_answers(&s);
     rc = rc < 0 ? rc : write_effects(&s);

@@ -177,7 +177,7 @@ static int report_resolve(struct lite *db, struct store_report *req)
     struct err *err = &req->call.err;
     int64_t n = 0, now = now_param(db, req, 4);
     int64_t rc = lite_number(db, err, &n, LITE_pending_count, "ttt", param(req, 1), param(req, 2), param(req, 3));
-    rc = rc < 0 ? rc : lite_run(db, err, LITE_effect_resolve, "tttp", param(req, 1), param(req, 2), param(req, 3), param(req, 4) ? &now : NULL);
+    rc = rc < 0 ? rc : lite_run(db, err, LITE_resolve, "tttp", param(req, 1), param(req, 2), param(req, 3), param(req, 4) ? &now : NULL);
     if (rc < 0)
         return (int)rc;
     struct gathering g = { .arena = req->arena };
@@ -199,7 +199,7 @@ static int report_reschedule(struct lite *db, struct store_report *req)
     if (rc <= 0)
         return rc < 0 ? (int)rc : outcome_row(req, "not_found", 0);
     lite_done(row);
-    rc = lite_run(db, err, LITE_reschedule_words, "tttti", param(req, 1), param(req, 2), param(req, 3), param(req, 4), now);
+    rc = lite_run(db, err, LITE_reschedule, "tttti", param(req, 1), param(req, 2), param(req, 3), param(req, 4), now);
     rc = rc < 0 ? rc : lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2), param(req, 3));
     if (rc > 0) {
         at = sqlite3_column_int64(row, 1);
@@ -214,10 +214,11 @@ enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMN
 static int retry_one(struct lite *db, const struct store_report *req, const struct store_rows *found, int n, struct gathering *g, struct err *err)
 {
     const char *const *f = found->cells + (size_t)n * (size_t)found->columns;
+    int64_t now = now_param(db, req, 6);
     struct lite_wanted wanted = { .entity_name = f[0], .entity_key = f[1], .job_exec = f[2], .payload = f[3], .conflict = "keep",
-                                  .check_at = param(req, 5) ? param(req, 5) : "" };
+                                  .check_at = param(req, 5), .at = now };
     struct lite_filed filed;
-    int rc = lite_enqueue(db, &wanted, now_param(db, req, 6), &filed, err);
+    int rc = lite_enqueue(db, &wanted, now, &filed, err);
     const char **row = rc < 0 ? NULL : gather_row(g);
     if (!row)
         return rc;

@@ -131,7 +131,7 @@ int lite_renew(struct lite *db, struct store_call *call)
     int64_t expires_us = lite_clock_us(db) + req->lease_s * 1000000LL, rc = 0;
     for (int i = 0; i < req->n && rc >= 0; i++) {
         struct lease *l = &req->leases[i];
-        rc = lite_run(db, &call->err, LITE_lease_renew, "ioii", l->slot, l->owner, l->token, expires_us);
+        rc = lite_run(db, &call->err, LITE_renew, "ioii", l->slot, l->owner, l->token, expires_us);
         req->lost[i] = rc == 0;
         if (rc > 0)
             l->expires_us = expires_us;
@@ -141,7 +141,7 @@ int lite_renew(struct lite *db, struct store_call *call)
 
 static int give_back(struct lite *db, const struct lease *l, struct err *err)
 {
-    return (int)lite_run(db, err, LITE_lease_release, "ioi", l->slot, l->owner, l->token);
+    return (int)lite_run(db, err, LITE_release, "ioi", l->slot, l->owner, l->token);
 }
 
 int lite_release(struct lite *db, struct store_call *call)
@@ -156,7 +156,7 @@ int lite_release(struct lite *db, struct store_call *call)
 int lite_check_lease(struct lite *db, const struct lease *lease, struct err *err)
 {
     int64_t ours = 0;
-    int rc = lite_number(db, err, &ours, LITE_lease_is_ours, "ioi", lease->slot, lease->owner, lease->token);
+    int rc = lite_number(db, err, &ours, LITE_lease_held, "ioi", lease->slot, lease->owner, lease->token);
     if (rc == 0 && !ours)
         return err_set(err, ERR_FENCED, "the lease on slot %lld (token %lld) is not ours any more: nothing was changed",
                        (long long)lease->slot, (long long)lease->token);

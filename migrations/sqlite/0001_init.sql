@@ -131,7 +131,7 @@ CREATE TABLE prescient_slot_pass (
     locked INTEGER NOT NULL DEFAULT 0,
     late_us INTEGER,
     took_us INTEGER,
-    left_jobs TEXT,                         -- JSON array of the jobs whose checks were left behind
+    left_jobs TEXT,                         -- the jobs whose checks were left behind, with commas
     recorded_at_us INTEGER NOT NULL,
     PRIMARY KEY (slot_at, bucket, pass)
 ) STRICT, WITHOUT ROWID;

@@ -1,0 +1,365 @@
+/* contract_report.c - the store's contract: reports with the documented columns, events with a cursor, and pruning. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_contract.h"
+
+/* ---- columns ------------------------------------------------------------------------------------------------------------------- */
+
+static void columns_are(const char *report, const char *expected)
+{
+    char found[1024] = "";
+    struct store_rows rows = fixture_report(report, NULL, 0);
+    CU_ASSERT(rows.rows >= 0);
+    for (int c = 0; rows.rows >= 0 && c < rows.columns; c++)
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", c ? " " : "", rows.names[c]);
+    TEXT_IS(expected, found);
+}
+
+void reports_have_the_documented_columns(void)
+{
+    WITH_STORE();
+    columns_are("list", "next_check_at entity_name entity_key job_exec check_count failure_count priority first_check_at again_at payload");
+    columns_are("history", "ended_at_us entity_name entity_key job_exec outcome guard check_count failure_count run_count slot_at first_check_at "
+                "first_run_at_us last_run_at_us total_run_us last_run_us note payload engine archived_at_us");
+    columns_are("runs", "run_at_us entity_name entity_key job_exec outcome check_count failure_count slot_at next_check_at run_us note engine");
+    columns_are("slots", "slot_at checks state late_us run done again failed");
+    columns_are("passes", "slot_at bucket pass engine split run done again deferred failed timeout crashed guarded held_back unknown_job superseded "
+                "locked late_us took_us left_jobs recorded_at_us");
+    columns_are("status", "now_at slot_length_s schema_version pending is_estimate due overdue oldest_overdue_at next_slot_at leases unclosed_slots "
+                "oldest_unclosed_at oldest_transaction_us history_rows");
+    columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
+    columns_are("jobs_pending", "job_exec checks next_check_at");
+    columns_are("events", "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");
+    columns_are("events_end", "cursor");
+    columns_are("doctor", "what level found advice");
+    columns_are("plan", "line");
+}
+
+void columns_know_what_they_hold(void)
+{
+    WITH_STORE();
+    put_with("1", "[1]", 0);
+    struct store_rows rows = REPORT("list", "orders");
+    static const struct { const char *column; enum cell_kind kind; } all[] = {
+        { "next_check_at", CELL_MOMENT }, { "entity_key", CELL_TEXT }, { "check_count", CELL_NUMBER }, { "payload", CELL_JSON },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int c = 0; c < rows.columns; c++)
+            if (strcmp(rows.names[c], all[i].column) == 0)
+                IS(all[i].kind, rows.kinds[c]);
+}
+
+void a_report_that_does_not_exist_is_not_found(void)
+{
+    WITH_STORE();
+    IS(-1, REPORT("no such report", NULL).rows);
+    IS(ERR_NOTFOUND, fixture_err.code);
+    IS(-1, REPORT("settle_move", NULL).rows);
+    IS(ERR_NOTFOUND, fixture_err.code);
+}
+
+/* ---- what they say --------------------------------------------------------------------------------------------------------------- */
+
+static const char *number_text(int64_t n)
+{
+    static char text[4][24];
+    static int next;
+    snprintf(text[++next % 4], sizeof text[0], "%" PRId64, n);
+    return text[next % 4];
+}
+
+void list_is_filtered_sorted_and_limited(void)
+{
+    WITH_STORE();
+    put_any("orders", "1", "look", NULL, "keep", SLOT + 2 * LENGTH, BEFORE);
+    put_any("orders", "1", "bill", NULL, "keep", SLOT + LENGTH, BEFORE);
+    put_any("orders", "2", "look", NULL, "keep", SLOT, BEFORE);
+    put_any("invoices", "1", "look", NULL, "keep", SLOT + LENGTH, BEFORE);
+    struct store_rows rows = REPORT("list", "orders");
+    IS(3, rows.rows);
+    TEXT_IS("2", cell(&rows, 0, "entity_key"));
+    TEXT_IS("bill", cell(&rows, 1, "job_exec"));
+    IS(2, REPORT("list", "orders", "1").rows);
+    IS(1, REPORT("list", "orders", "1", "bill").rows);
+    IS(2, REPORT("list", NULL, "1", "look").rows);
+    IS(0, REPORT("list", "orders", "3").rows);
+    IS(2, REPORT("list", NULL, NULL, NULL, number_text(SLOT + LENGTH), number_text(SLOT + 2 * LENGTH)).rows);
+    IS(1, REPORT("list", "orders", NULL, NULL, number_text(SLOT + LENGTH), number_text(SLOT + 2 * LENGTH)).rows);
+    IS(3, REPORT("list", NULL, NULL, NULL, NULL, NULL, "3").rows);
+}
+
+void history_and_runs_are_filtered_and_newest_first(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(2);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    settle(&scene);
+    scene_end(&scene);
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = SLOT + LENGTH;
+    IS(0, fixture_call(&o.call));
+    scene.lease = o.taken[0];
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 1);
+    scene.n = 1;
+    scene.answers[0].check = &scene.page.checks[0];
+    answer_done(&scene.answers[0]);
+    scene.answers[0].outcome = OUTCOME_PAST;
+    struct store_settle later = STORE_SETTLE_INIT;
+    later.lease = scene.lease;
+    later.now = NOW + LENGTH;
+    later.settlements = scene.answers;
+    later.n = 1;
+    IS(0, fixture_call(&later.call));
+    struct store_rows rows = fixture_report("history", NULL, 0);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
+    TEXT_IS("past", cell(&rows, 0, "outcome"));
+    TEXT_IS("past", cell(&rows, 0, "guard"));
+    TEXT_IS("done", cell(&rows, 1, "outcome"));
+    IS(1, REPORT("history", NULL, NULL, NULL, "done").rows);
+    IS(1, REPORT("history", NULL, NULL, NULL, NULL, number_text(NOW + 10)).rows);
+    IS(1, REPORT("history", NULL, NULL, NULL, NULL, NULL, number_text(NOW + 10)).rows);
+    IS(1, REPORT("history", NULL, NULL, NULL, NULL, NULL, NULL, "1").rows);
+    IS(0, REPORT("history", "orders", "1", "bill").rows);
+    IS(1, REPORT("runs", "orders", "1", "look", "again").rows);
+    IS(0, REPORT("runs", "orders", "1", "look", "failed").rows);
+    scene_end(&scene);
+}
+
+static const char *state_of(int64_t slot)
+{
+    struct store_rows rows = REPORT("slots", number_text(slot), number_text(slot + 1), NULL);
+    return rows.rows == 1 ? cell(&rows, 0, "state") : "none";
+}
+
+void slots_go_from_pending_to_closed(void)
+{
+    WITH_STORE();
+    TEXT_IS("none", state_of(SLOT));
+    struct scene scene = scene_of(2);
+    put("3", SLOT + LENGTH, "keep", NOW);
+    TEXT_IS("pending", state_of(SLOT + LENGTH));
+    TEXT_IS("open", state_of(SLOT));
+    settle(&scene);
+    struct store_finish f = STORE_FINISH_INIT;
+    f.lease = scene.lease;
+    f.counts = (struct pass_counts){ .run = 2, .done = 2, .failed = 1, .timeout = 1, .crashed = 1, .late_us = 60000000 };
+    IS(0, fixture_call(&f.call));
+    TEXT_IS("relook", state_of(SLOT));
+    relook();
+    TEXT_IS("closed", state_of(SLOT));
+    struct store_rows rows = fixture_report("slots", NULL, 0);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
+    TEXT_IS("0", cell(&rows, 0, "checks"));
+    TEXT_IS("2", cell(&rows, 0, "run"));
+    TEXT_IS("2", cell(&rows, 0, "done"));
+    TEXT_IS("3", cell(&rows, 0, "failed"));
+    TEXT_IS("60000000", cell(&rows, 0, "late_us"));
+    TEXT_IS("1", cell(&rows, 1, "checks"));
+    scene_end(&scene);
+}
+
+void status_counts_what_waits(void)
+{
+    WITH_STORE();
+    put("1", SLOT - LENGTH, "keep", SLOT - 2 * LENGTH);
+    put("2", SLOT, "keep", BEFORE);
+    put("3", SLOT, "keep", BEFORE);
+    put("4", SLOT + 4 * LENGTH, "keep", BEFORE);
+    TEXT_IS("1", resolve("3"));
+    take();
+    struct store_rows rows = REPORT("status", number_text(NOW));
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    static const struct { const char *column; int64_t value; } all[] = {
+        { "now_at", NOW }, { "slot_length_s", LENGTH }, { "pending", 3 }, { "is_estimate", 0 }, { "due", 1 }, { "overdue", 1 },
+        { "oldest_overdue_at", SLOT - LENGTH }, { "next_slot_at", SLOT + 4 * LENGTH }, { "leases", 1 }, { "unclosed_slots", 1 },
+        { "oldest_unclosed_at", SLOT }, { "history_rows", 1 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        IS(all[i].value, atoll(cell(&rows, 0, all[i].column)));
+}
+
+void leases_and_jobs_are_listed(void)
+{
+    WITH_STORE();
+    put_any("orders", "1", "look", NULL, "keep", SLOT, BEFORE);
+    put_any("orders", "2", "look", NULL, "keep", SLOT + LENGTH, BEFORE);
+    put_any("orders", "1", "bill", NULL, "keep", SLOT + LENGTH, BEFORE);
+    struct lease lease = take();
+    struct store_rows rows = fixture_report("leases", NULL, 0);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    IS(SLOT, atoll(cell(&rows, 0, "slot_at")));
+    IS(lease.token, atoll(cell(&rows, 0, "token")));
+    IS(lease.expires_us, atoll(cell(&rows, 0, "expires_at_us")));
+    TEXT_IS("test/1", cell(&rows, 0, "engine"));
+    TEXT_IS("0", cell(&rows, 0, "is_expired"));
+    rows = fixture_report("jobs_pending", NULL, 0);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
+    TEXT_IS("bill", cell(&rows, 0, "job_exec"));
+    TEXT_IS("2", cell(&rows, 1, "checks"));
+    IS(SLOT, atoll(cell(&rows, 1, "next_check_at")));
+}
+
+void doctor_finds_overdue_checks(void)
+{
+    WITH_STORE();
+    struct store_rows rows = REPORT("doctor", number_text(NOW));
+    for (int i = 0; i < rows.rows; i++)
+        CU_ASSERT(strcmp(cell(&rows, i, "level"), "error") != 0);
+    put("1", SLOT - LENGTH, "keep", SLOT - 2 * LENGTH);
+    rows = REPORT("doctor", number_text(NOW));
+    int warnings = 0;
+    for (int i = 0; i < rows.rows; i++)
+        warnings += strcmp(cell(&rows, i, "level"), "warn") == 0 && strstr(cell(&rows, i, "found"), "2026-03-01 13:00:00") != NULL;
+    IS(1, warnings);
+}
+
+/* ---- retry ------------------------------------------------------------------------------------------------------------------------ */
+
+void retry_enqueues_what_ended_in_trouble(void)
+{
+    WITH_STORE();
+    put_with("1", "{\"n\": 1}", 0);
+    struct scene scene = { .lease = take(), .n = 1 };
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 1);
+    scene.answers[0].check = &scene.page.checks[0];
+    answer_done(&scene.answers[0]);
+    scene.answers[0].outcome = OUTCOME_TIMEOUT;
+    IS(1, settle(&scene).touched);
+    scene_end(&scene);
+    put("2", SLOT + LENGTH, "keep", BEFORE);
+    TEXT_IS("1", resolve("2"));
+    IS(0, REPORT("retry", NULL, NULL, "bill", NULL, NULL, number_text(NOW), NULL).rows);
+    IS(0, REPORT("retry", NULL, NULL, NULL, number_text(NOW + 60), NULL, number_text(NOW), NULL).rows);
+    struct store_rows rows = REPORT("retry", NULL, NULL, NULL, NULL, number_text(SLOT + 3 * LENGTH), number_text(NOW), "10");
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    TEXT_IS("1", cell(&rows, 0, "entity_key"));
+    TEXT_IS("new", cell(&rows, 0, "outcome"));
+    IS(SLOT + 3 * LENGTH, atoll(cell(&rows, 0, "next_check_at")));
+    TEXT_IS("{\"n\": 1}", value("list", "1", "payload"));
+    rows = REPORT("retry", "orders", "1", NULL, NULL, NULL, number_text(NOW), NULL);
+    TEXT_IS("kept", cell(&rows, 0, "outcome"));
+}
+
+/* ---- events --------------------------------------------------------------------------------------------------------------------------- */
+
+static void emit(struct scene *scene, const char *event)
+{
+    const struct effect effect = { .kind = EFFECT_EMIT, .event = event };
+    scene->answers[0].effects = &effect;
+    scene->answers[0].neffects = 1;
+    IS(0, settle(scene).call.rc);
+    scene->answers[0].neffects = 0;
+}
+
+static struct store_rows events_after(const char *cursor, const char *limit)
+{
+    static char xid[64];
+    snprintf(xid, sizeof xid, "%s", cursor);
+    char *dash = strchr(xid, '-');
+    CU_ASSERT_PTR_NOT_NULL_FATAL(dash);
+    *dash = '\0';
+    return REPORT("events", xid, dash + 1, limit);
+}
+
+void events_are_read_from_a_cursor_on(void)
+{
+    WITH_STORE();
+    struct store_rows end = fixture_report("events_end", NULL, 0);
+    TEXT_IS("0-0", cell(&end, 0, "cursor"));
+    struct scene scene = scene_of(3);
+    scene.n = 1;
+    emit(&scene, "one");
+    struct store_rows first = events_after("0-0", NULL);
+    CU_ASSERT_EQUAL_FATAL(first.rows, 1);
+    const char *cursor = cell(&first, 0, "cursor");
+    scene.answers[0] = scene.answers[1];
+    emit(&scene, "two");
+    scene.answers[0] = scene.answers[2];
+    emit(&scene, "three");
+    struct store_rows rest = events_after(cursor, NULL);
+    CU_ASSERT_EQUAL_FATAL(rest.rows, 2);
+    TEXT_IS("two", cell(&rest, 0, "event"));
+    TEXT_IS("three", cell(&rest, 1, "event"));
+    IS(1, events_after("0-0", "1").rows);
+    end = fixture_report("events_end", NULL, 0);
+    TEXT_IS(cell(&rest, 1, "cursor"), cell(&end, 0, "cursor"));
+    IS(0, events_after(cell(&end, 0, "cursor"), NULL).rows);
+    scene_end(&scene);
+}
+
+/* ---- prune --------------------------------------------------------------------------------------------------------------------------- */
+
+static void fill_everything(void)
+{
+    struct scene scene = scene_of(3);
+    answer_again(&scene.answers[0], FUTURE);
+    const struct effect effect = { .kind = EFFECT_EMIT, .event = "late" };
+    scene.answers[1].effects = &effect;
+    scene.answers[1].neffects = 1;
+    IS(3, settle(&scene).touched);
+    CU_ASSERT(finish(&scene.lease));
+    relook();
+    scene_end(&scene);
+}
+
+static int64_t a_week_from_now(void)
+{
+    return clock_wall_us(&clock_system) / 1000000 + 7 * 86400;
+}
+
+void a_dry_prune_drops_nothing(void)
+{
+    WITH_STORE();
+    fill_everything();
+    struct prune_counts counts = { 0 };
+    IS(0, store_prune(fixture_store(), a_week_from_now(), true, &counts, &fixture_err));
+    CU_ASSERT(counts.history > 0);
+    IS(1, counts.runs);
+    IS(2, counts.passes);
+    IS(1, counts.events);
+    IS(2, rows_in("history"));
+    IS(1, rows_in("runs"));
+    IS(1, rows_in("events"));
+}
+
+void prune_drops_what_is_old_and_leaves_what_is_pending(void)
+{
+    WITH_STORE();
+    fill_everything();
+    struct prune_counts counts = { 0 };
+    IS(0, store_prune(fixture_store(), a_week_from_now(), false, &counts, &fixture_err));
+    CU_ASSERT(counts.history > 0);
+    IS(1, counts.runs);
+    IS(2, counts.passes);
+    IS(1, counts.events);
+    IS(0, rows_in("history") + rows_in("runs") + rows_in("events") + rows_in("passes"));
+    IS(1, rows_in("list"));
+}
+
+void prune_leaves_what_is_young(void)
+{
+    WITH_STORE();
+    fill_everything();
+    struct prune_counts counts = { 0 };
+    IS(0, store_prune(fixture_store(), 86400, false, &counts, &fixture_err));
+    IS(0, counts.history + counts.runs + counts.passes + counts.events);
+    IS(2, rows_in("history"));
+    IS(2, rows_in("passes"));
+}
+
+void prune_leaves_slots_that_are_not_over(void)
+{
+    WITH_STORE();
+    put("1", SLOT, "keep", BEFORE);
+    take();
+    struct prune_counts counts = { 0 };
+    IS(0, store_prune(fixture_store(), a_week_from_now(), false, &counts, &fixture_err));
+    IS(0, counts.passes);
+    IS(1, rows_in("passes"));
+    IS(1, rows_in("leases"));
+}

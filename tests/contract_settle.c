@@ -1,0 +1,496 @@
+/* contract_settle.c - the store's contract: answers written down exactly once, with their effects, and never under a lost lease. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_contract.h"
+
+/* ---- what becomes of a check ------------------------------------------------------------------------------------------------ */
+
+void done_archives_the_check(void)
+{
+    WITH_STORE();
+    put_with("1", "{\"n\": 1}", 0);
+    struct scene scene = { .lease = take(), .n = 1 };
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 1);
+    scene.answers[0].check = &scene.page.checks[0];
+    answer_done(&scene.answers[0]);
+    scene.answers[0].note = "shipped \xe2\x82\xac";
+    struct store_settle s = settle(&scene);
+    IS(0, s.call.rc);
+    IS(1, s.touched);
+    IS(SETTLE_TOUCHED, scene.answers[0].state);
+    IS(0, rows_in("list"));
+    IS(1, rows_in("history"));
+    IS(0, rows_in("runs"));
+    TEXT_IS("done", value("history", "1", "outcome"));
+    TEXT_IS("shipped \xe2\x82\xac", value("history", "1", "note"));
+    TEXT_IS("test/1", value("history", "1", "engine"));
+    TEXT_IS("NULL", value("history", "1", "payload"));
+    IS(SLOT, number("history", "1", "slot_at"));
+    IS(SLOT, number("history", "1", "first_check_at"));
+    IS(1, number("history", "1", "run_count"));
+    IS(NOW * 1000000, number("history", "1", "first_run_at_us"));
+    IS(NOW * 1000000, number("history", "1", "last_run_at_us"));
+    IS(1500, number("history", "1", "total_run_us"));
+    IS(1500, number("history", "1", "last_run_us"));
+    IS(NOW * 1000000, number("history", "1", "ended_at_us"));
+    scene_end(&scene);
+}
+
+void again_moves_counts_and_leaves_one_run_row(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    answer_again(&scene.answers[0], SLOT + 4 * LENGTH);
+    scene.answers[0].note = "not yet";
+    IS(1, settle(&scene).touched);
+    IS(SLOT + 4 * LENGTH, number("list", "1", "next_check_at"));
+    IS(SLOT, number("list", "1", "first_check_at"));
+    IS(1, number("list", "1", "check_count"));
+    IS(0, rows_in("history"));
+    IS(1, rows_in("runs"));
+    TEXT_IS("again", value("runs", "1", "outcome"));
+    TEXT_IS("not yet", value("runs", "1", "note"));
+    TEXT_IS("test/1", value("runs", "1", "engine"));
+    IS(SLOT, number("runs", "1", "slot_at"));
+    IS(SLOT + 4 * LENGTH, number("runs", "1", "next_check_at"));
+    IS(1, number("runs", "1", "check_count"));
+    IS(1500, number("runs", "1", "run_us"));
+    IS(NOW * 1000000, number("runs", "1", "run_at_us"));
+    scene_end(&scene);
+}
+
+void a_deferral_is_remembered_beside_the_check(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    scene.answers[0].outcome = OUTCOME_DEFERRED;
+    scene.answers[0].check_count = 0;
+    scene.answers[0].deferred_at = NOW;
+    IS(1, settle(&scene).touched);
+    IS(0, number("list", "1", "check_count"));
+    TEXT_IS("deferred", value("runs", "1", "outcome"));
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = SLOT + LENGTH;
+    IS(0, fixture_call(&o.call));
+    struct store_page page = read_page(&o.taken[0], 10);
+    CU_ASSERT_EQUAL_FATAL(page.n, 1);
+    IS(NOW, page.checks[0].deferred_at);
+    store_page_free(&page);
+    scene_end(&scene);
+}
+
+void a_failure_that_ends_keeps_its_payload(void)
+{
+    WITH_STORE();
+    static const enum outcome problems[] = { OUTCOME_FAILED, OUTCOME_TIMEOUT, OUTCOME_CRASHED, OUTCOME_BAD_ANSWER };
+    static const char *const keys[] = { "1", "2", "3", "4" }, *const outcomes[] = { "failed", "timeout", "crashed", "bad_answer" };
+    for (int i = 0; i < 4; i++)
+        put_any("orders", keys[i], "look", "{\"n\": 1}", "keep", SLOT, BEFORE);
+    struct scene scene = { .lease = take(), .n = 4 };
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 4);
+    for (int i = 0; i < 4; i++)
+        scene.answers[atoi(scene.page.checks[i].entity_key) - 1].check = &scene.page.checks[i];
+    for (int i = 0; i < 4; i++) {
+        answer_done(&scene.answers[i]);
+        scene.answers[i].outcome = problems[i];
+        scene.answers[i].failure_count = 4;
+    }
+    IS(4, settle(&scene).touched);
+    for (int i = 0; i < 4; i++) {
+        TEXT_IS(outcomes[i], value("history", keys[i], "outcome"));
+        TEXT_IS("max_failures", value("history", keys[i], "guard"));
+        TEXT_IS("4", value("history", keys[i], "failure_count"));
+        TEXT_IS("{\"n\": 1}", value("history", keys[i], "payload"));
+    }
+    scene_end(&scene);
+}
+
+void a_check_put_off_without_a_run_leaves_no_run_row(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    scene.answers[0].outcome = OUTCOME_HELD_BACK;
+    scene.answers[0].check_count = 0;
+    scene.answers[0].ran = false;
+    IS(1, settle(&scene).touched);
+    IS(0, rows_in("runs"));
+    IS(SLOT + LENGTH, number("list", "1", "next_check_at"));
+    scene_end(&scene);
+}
+
+void the_run_log_can_be_kept_for_problems_or_not_at_all(void)
+{
+    WITH_STORE();
+    static const struct { enum keep_runs keep; int rows; } all[] = { { KEEP_RUNS_ALL, 2 }, { KEEP_RUNS_PROBLEMS, 1 }, { KEEP_RUNS_NONE, 0 } };
+    for (int i = 0; i < 3; i++) {
+        WITH_STORE();
+        struct scene scene = scene_of(2);
+        answer_again(&scene.answers[0], SLOT + LENGTH);
+        answer_again(&scene.answers[1], SLOT + LENGTH);
+        scene.answers[1].outcome = OUTCOME_FAILED;
+        struct store_settle s = STORE_SETTLE_INIT;
+        s.lease = scene.lease;
+        s.now = NOW;
+        s.settlements = scene.answers;
+        s.n = 2;
+        s.keep_runs = all[i].keep;
+        IS(0, fixture_call(&s.call));
+        IS(2, s.touched);
+        IS(all[i].rows, rows_in("runs"));
+        scene_end(&scene);
+    }
+}
+
+void what_the_runs_took_adds_up(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    scene.answers[0].run_at_us = NOW * 1000000 + 7;
+    scene.answers[0].run_us = 100;
+    IS(1, settle(&scene).touched);
+    scene_end(&scene);
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = SLOT + LENGTH;
+    IS(0, fixture_call(&o.call));
+    scene.lease = o.taken[0];
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 1);
+    IS(1, scene.page.checks[0].check_count);
+    scene.answers[0].check = &scene.page.checks[0];
+    answer_done(&scene.answers[0]);
+    scene.answers[0].run_at_us = (NOW + LENGTH) * 1000000;
+    scene.answers[0].run_us = 30;
+    IS(1, settle(&scene).touched);
+    IS(2, number("history", "1", "run_count"));
+    IS(130, number("history", "1", "total_run_us"));
+    IS(30, number("history", "1", "last_run_us"));
+    IS(NOW * 1000000 + 7, number("history", "1", "first_run_at_us"));
+    IS((NOW + LENGTH) * 1000000, number("history", "1", "last_run_at_us"));
+    IS(1, number("history", "1", "check_count"));
+    scene_end(&scene);
+}
+
+void a_move_is_clamped_to_the_first_slot_that_has_not_begun(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(2);
+    answer_again(&scene.answers[0], SLOT);
+    answer_again(&scene.answers[1], SLOT - 5 * LENGTH);
+    IS(2, settle(&scene).touched);
+    IS(SLOT + LENGTH, number("list", "1", "next_check_at"));
+    IS(SLOT + LENGTH, number("list", "2", "next_check_at"));
+    IS(SLOT + LENGTH, number("runs", "1", "next_check_at"));
+    scene_end(&scene);
+}
+
+void a_mixed_page_is_settled_in_one_go(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(9);
+    for (int i = 0; i < 9; i += 2)
+        answer_again(&scene.answers[i], SLOT + (i + 1) * LENGTH);
+    IS(9, settle(&scene).touched);
+    IS(5, rows_in("list"));
+    IS(5, rows_in("runs"));
+    IS(4, rows_in("history"));
+    IS(SLOT + 9 * LENGTH, number("list", "9", "next_check_at"));
+    CU_ASSERT(finish(&scene.lease));
+    scene_end(&scene);
+}
+
+/* ---- enqueued again meanwhile -------------------------------------------------------------------------------------------------- */
+
+void a_check_asked_for_again_starts_anew_when_it_ends(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    int64_t id = scene.answers[0].check->id;
+    TEXT_IS("kept +3", put("1", SLOT + 3 * LENGTH, "keep", NOW));
+    IS(1, settle(&scene).touched);
+    TEXT_IS("done", value("history", "1", "outcome"));
+    IS(SLOT, number("history", "1", "first_check_at"));
+    IS(SLOT + 3 * LENGTH, number("list", "1", "next_check_at"));
+    IS(SLOT + 3 * LENGTH, number("list", "1", "first_check_at"));
+    TEXT_IS("NULL", value("list", "1", "again_at"));
+    scene_end(&scene);
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = SLOT + 3 * LENGTH;
+    IS(0, fixture_call(&o.call));
+    struct store_page page = read_page(&o.taken[0], 10);
+    CU_ASSERT_EQUAL_FATAL(page.n, 1);
+    CU_ASSERT(page.checks[0].id > id);
+    store_page_free(&page);
+}
+
+void a_new_life_does_not_inherit_counts(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    put("1", SLOT + LENGTH, "keep", NOW);
+    scene.answers[0].outcome = OUTCOME_MAX_CHECKS;
+    scene.answers[0].check_count = 5;
+    scene.answers[0].failure_count = 2;
+    IS(1, settle(&scene).touched);
+    TEXT_IS("max_checks", value("history", "1", "guard"));
+    TEXT_IS("5", value("history", "1", "check_count"));
+    TEXT_IS("0", value("list", "1", "check_count"));
+    TEXT_IS("0", value("list", "1", "failure_count"));
+    scene_end(&scene);
+}
+
+void a_wish_that_has_passed_starts_in_the_next_slot(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    put("1", SLOT + LENGTH, "keep", NOW);
+    struct store_settle s = STORE_SETTLE_INIT;
+    s.lease = scene.lease;
+    s.now = SLOT + 5 * LENGTH + 1;
+    s.settlements = scene.answers;
+    s.n = 1;
+    IS(0, fixture_call(&s.call));
+    IS(SLOT + 6 * LENGTH, number("list", "1", "next_check_at"));
+    scene_end(&scene);
+}
+
+void a_wish_stays_beside_a_check_that_moves(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    put("1", SLOT + 9 * LENGTH, "keep", NOW);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    IS(1, settle(&scene).touched);
+    IS(SLOT + LENGTH, number("list", "1", "next_check_at"));
+    IS(SLOT + 9 * LENGTH, number("list", "1", "again_at"));
+    scene_end(&scene);
+}
+
+/* ---- what must not be touched ---------------------------------------------------------------------------------------------------- */
+
+void a_settle_under_a_lease_taken_over_changes_nothing(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(3);
+    struct lease current = take_over(&scene.lease);
+    answer_again(&scene.answers[1], SLOT + LENGTH);
+    struct effect effect = { .kind = EFFECT_EMIT, .event = "seen" };
+    scene.answers[0].effects = &effect;
+    scene.answers[0].neffects = 1;
+    struct store_settle s = settle(&scene);
+    IS(ERR_FENCED, s.call.rc);
+    IS(0, s.touched);
+    IS(3, rows_in("list"));
+    IS(0, rows_in("history") + rows_in("runs") + rows_in("events"));
+    scene.lease = current;
+    IS(3, settle(&scene).touched);
+    scene_end(&scene);
+}
+
+void a_settle_after_the_lease_was_given_back_changes_nothing(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    struct store_release release = STORE_RELEASE_INIT;
+    release.leases = &scene.lease;
+    release.n = 1;
+    IS(0, fixture_call(&release.call));
+    IS(ERR_FENCED, settle(&scene).call.rc);
+    IS(1, rows_in("list"));
+    scene_end(&scene);
+}
+
+void a_settle_shows_owner_and_token(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    struct lease real = scene.lease;
+    scene.lease.token++;
+    IS(ERR_FENCED, settle(&scene).call.rc);
+    scene.lease = real;
+    memcpy(scene.lease.owner, stranger, STORE_OWNER_SIZE);
+    IS(ERR_FENCED, settle(&scene).call.rc);
+    scene.lease = real;
+    IS(1, settle(&scene).touched);
+    scene_end(&scene);
+}
+
+void a_settle_twice_touches_nothing_the_second_time(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(4);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    IS(4, settle(&scene).touched);
+    struct store_settle s = settle(&scene);
+    IS(0, s.call.rc);
+    IS(0, s.touched);
+    IS(3, rows_in("history"));
+    IS(1, rows_in("runs"));
+    IS(1, number("list", "1", "check_count"));
+    scene_end(&scene);
+}
+
+void rows_changed_meanwhile_are_superseded(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(4);
+    TEXT_IS("1", resolve("1"));
+    TEXT_IS("replaced +2", put("2", SLOT + 2 * LENGTH, "replace", NOW));
+    TEXT_IS("moved +3", reschedule("3", SLOT + 3 * LENGTH, NOW));
+    struct store_settle s = STORE_SETTLE_INIT;
+    s.lease = scene.lease;
+    s.now = NOW;
+    s.settlements = scene.answers;
+    s.n = 4;
+    s.skip_locked = true;
+    IS(0, fixture_call(&s.call));
+    IS(1, s.touched);
+    for (int i = 0; i < 3; i++)
+        IS(SETTLE_SUPERSEDED, scene.answers[i].state);
+    IS(SETTLE_TOUCHED, scene.answers[3].state);
+    IS(SLOT + 2 * LENGTH, number("list", "2", "next_check_at"));
+    IS(SLOT + 3 * LENGTH, number("list", "3", "next_check_at"));
+    TEXT_IS("resolved", value("history", "1", "outcome"));
+    IS(2, rows_in("history"));
+    CU_ASSERT(finish(&scene.lease));
+    scene_end(&scene);
+}
+
+void a_row_replaced_into_the_same_slot_is_superseded(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    TEXT_IS("replaced +0", put("1", SLOT, "replace", BEFORE));       /* the same key, slot and counts: only the id tells them apart */
+    IS(0, settle(&scene).touched);
+    IS(1, rows_in("list"));
+    CU_ASSERT_FALSE(finish(&scene.lease));
+    scene_end(&scene);
+}
+
+/* ---- effects ---------------------------------------------------------------------------------------------------------------------- */
+
+static struct store_settle settle_with(struct scene *scene, const struct effect *effects, int n)
+{
+    scene->answers[0].effects = effects;
+    scene->answers[0].neffects = n;
+    return settle(scene);
+}
+
+void effects_happen_once_with_their_answer(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    put_any("orders", "gone", "look", NULL, "keep", SLOT + LENGTH, NOW);
+    put_any("orders", "half", "look", NULL, "keep", SLOT + LENGTH, NOW);
+    put_any("orders", "half", "bill", NULL, "keep", SLOT + LENGTH, NOW);
+    const struct effect effects[] = {
+        { .kind = EFFECT_EMIT, .event = "late", .json = "{\"days\": 3}" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = SLOT + 2 * LENGTH, .conflict = "keep",
+          .json = "[1]" },
+        { .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "gone" },
+        { .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "half", .job = "bill" },
+        { .kind = EFFECT_EMIT, .event = "late too" },
+    };
+    for (int round = 0; round < 2; round++) {
+        struct store_settle s = settle_with(&scene, effects, 5);
+        IS(0, s.call.rc);
+        IS(round == 0, s.touched);
+        struct store_rows events = REPORT("events", "0", "0", NULL);
+        CU_ASSERT_EQUAL_FATAL(events.rows, 2);
+        TEXT_IS("late", cell(&events, 0, "event"));
+        TEXT_IS("{\"days\": 3}", cell(&events, 0, "data"));
+        TEXT_IS("orders", cell(&events, 0, "entity_name"));
+        TEXT_IS("1", cell(&events, 0, "entity_key"));
+        TEXT_IS("look", cell(&events, 0, "job_exec"));
+        IS(SLOT, atoll(cell(&events, 0, "slot_at")));
+        IS(NOW * 1000000, atoll(cell(&events, 0, "emitted_at_us")));
+        TEXT_IS("late too", cell(&events, 1, "event"));
+        TEXT_IS("NULL", cell(&events, 1, "data"));
+        IS(SLOT + 2 * LENGTH, number("list", "next", "next_check_at"));
+        TEXT_IS("[1]", value("list", "next", "payload"));
+        TEXT_IS("none", value("list", "gone", "job_exec"));
+        TEXT_IS("look", value("list", "half", "job_exec"));
+    }
+    TEXT_IS("resolved", value("history", "gone", "outcome"));
+    scene_end(&scene);
+}
+
+void effects_of_a_row_not_touched_do_not_happen(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(2);
+    TEXT_IS("1", resolve("1"));
+    const struct effect effect = { .kind = EFFECT_EMIT, .event = "late" };
+    scene.answers[1].effects = &effect;
+    scene.answers[1].neffects = 1;
+    struct store_settle s = settle_with(&scene, &effect, 1);
+    IS(1, s.touched);
+    struct store_rows events = REPORT("events", "0", "0", NULL);
+    CU_ASSERT_EQUAL_FATAL(events.rows, 1);
+    TEXT_IS("2", cell(&events, 0, "entity_key"));
+    scene_end(&scene);
+}
+
+void its_own_resolve_beats_an_again(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    const struct effect effect = { .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "1" };
+    IS(1, settle_with(&scene, &effect, 1).touched);
+    IS(0, rows_in("list"));
+    TEXT_IS("resolved", value("history", "1", "outcome"));
+    scene_end(&scene);
+}
+
+void an_effect_may_ask_for_the_same_check_again(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    const struct effect effect = { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "1", .job = "look", .at = SLOT + 4 * LENGTH,
+                                   .conflict = "keep" };
+    IS(1, settle_with(&scene, &effect, 1).touched);
+    TEXT_IS("done", value("history", "1", "outcome"));
+    IS(SLOT + 4 * LENGTH, number("list", "1", "next_check_at"));
+    scene_end(&scene);
+}
+
+void an_effect_is_not_put_into_a_slot_that_has_begun(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    const struct effect effect = { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = SLOT, .conflict = "keep" };
+    IS(1, settle_with(&scene, &effect, 1).touched);
+    IS(SLOT + LENGTH, number("list", "next", "next_check_at"));
+    scene_end(&scene);
+}
+
+void an_effect_that_the_database_refuses_undoes_the_settle(void)
+{
+    WITH_STORE();
+    static const struct effect bad[] = {
+        { .kind = EFFECT_EMIT, .event = "late", .json = "{" },
+        { .kind = EFFECT_EMIT, .event = "late", .json = "\"\xff\"" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = SLOT + LENGTH, .conflict = "keep", .json = "nope" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "", .job = "look", .at = SLOT + LENGTH, .conflict = "keep" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = -1, .conflict = "keep" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = SLOT, .conflict = "sometimes" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = INT64_C(253402300799), .conflict = "keep" },
+    };
+    struct scene scene = scene_of(3);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct store_settle s = settle_with(&scene, &bad[i], 1);
+        IS(ERR_DATA, s.call.rc);
+        IS(0, s.touched);
+        CU_ASSERT(s.call.err.text[0] != '\0');
+        IS(3, rows_in("list"));
+        IS(0, rows_in("history") + rows_in("events"));
+    }
+    IS(3, settle_with(&scene, NULL, 0).touched);
+    scene_end(&scene);
+}
