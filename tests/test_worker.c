@@ -1,4 +1,5 @@
-/* test_worker.c - a real worker process, forked, answers slabs as an engine would hand them over. */
+/* test_worker.c - a real worker process, forked, answers slabs as an engine would hand them over.
+ * Its limits would be memcheck's own, so: not under valgrind. */
 #include "test.h"
 
 #include <fcntl.h>

@@ -17,10 +17,10 @@ passed=0 failed=0
 for file in tests/test_*.c; do
     name=$(basename "$file" .c)
     name=${name#test_}
-    case $name in *"${1:-}"*) ;; *) continue ;; esac
+    [[ $name == *"${1:-}"* ]] || continue
     grep -q 'not under valgrind' "$file" && continue
     mkdir "$tmp/$name"
-    if PRESCIENT_TEST_TMP=$tmp/$name timeout -k 10 120 valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
+    if PRESCIENT_TEST_TMP=$tmp/$name timeout -k 10 120 valgrind -q --suppressions=tests/valgrind.supp --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
         --show-leak-kinds=definite,indirect --child-silent-after-fork=yes "$BUILD/test" "$name" >"$tmp/$name.out" 2>&1 </dev/null; then
         echo "ok - $name under valgrind"
         passed=$((passed + 1))
