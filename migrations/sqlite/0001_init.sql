@@ -239,8 +239,8 @@ BEGIN
       FROM (SELECT CASE
             WHEN typeof(NEW.check_at) = 'integer' THEN NEW.check_at
             WHEN typeof(NEW.check_at) = 'real' THEN CAST(NEW.check_at AS INTEGER) + (NEW.check_at > CAST(NEW.check_at AS INTEGER))
-            WHEN NEW.check_at NOT GLOB '*[^0-9]*' AND length(NEW.check_at) BETWEEN 1 AND 12 THEN CAST(NEW.check_at AS INTEGER)
-            WHEN NEW.check_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
+            WHEN typeof(NEW.check_at) = 'text' AND NEW.check_at NOT GLOB '*[^0-9]*' AND length(NEW.check_at) BETWEEN 1 AND 12 THEN CAST(NEW.check_at AS INTEGER)
+            WHEN typeof(NEW.check_at) = 'text' AND NEW.check_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
             THEN strftime('%s', NEW.check_at) + (strftime('%f', NEW.check_at) NOT GLOB '*.000')
             ELSE RAISE(ABORT, 'prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch')
             END AS at);
