@@ -1,0 +1,132 @@
+# acceptance_lib.sh - what the t_*.sh scripts share beyond lib.sh: the store in plain SQL, a table full of checks, engines in the
+# background that are ended by pid, and waiting for conditions. Sourced.
+
+TESTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
+. "$TESTS/lib.sh"
+JOBS=$(dirname "$P")/jobs
+TEST_JOBS=$(dirname "$P")/tests/jobs
+declare -A RUNNING=()               # name -> pid of what was started and not joined
+
+everything_ends() {
+    local name
+    for name in "${!RUNNING[@]}"; do
+        kill -CONT "${RUNNING[$name]}" 2>/dev/null
+        kill -KILL "${RUNNING[$name]}" 2>/dev/null
+        wait "${RUNNING[$name]}" 2>/dev/null
+    done
+    RUNNING=()
+    finish
+}
+trap 'everything_ends || exit 1' EXIT
+trap 'exit 130' INT TERM
+
+pass() { echo "ok - $1"; }
+fail() { : >"$TMP/.out"; : >"$TMP/.err"; report "$@"; }
+
+# at_most WHAT FOUND MOST, at_least WHAT FOUND LEAST: whole numbers.
+at_most() { if [ "$2" -le "$3" ] 2>/dev/null; then pass "$1 ($2)"; else fail "$1" "found:    $2" "expected: at most $3"; fi; }
+at_least() { if [ "$2" -ge "$3" ] 2>/dev/null; then pass "$1 ($2)"; else fail "$1" "found:    $2" "expected: at least $3"; fi; }
+
+now_ms() { local t=$EPOCHREALTIME; t=${t/[.,]/}; echo $((t / 1000)); }
+boot_ms() { local up; read -r up _ </proc/uptime; echo "${up/./}0"; }
+
+# wait_until SECONDS command...: true as soon as the command is; false after so many seconds.
+wait_until() {
+    local until=$(($(now_ms) + $1 * 1000)); shift
+    until "$@"; do
+        [ "$(now_ms)" -lt "$until" ] || return 1
+        sleep 0.02
+    done
+}
+
+# ---- the store, in plain SQL ----
+
+# q SQL: the rows, columns separated by |. Tables are written as {future_job}, moments as <slot_at> (seconds since the epoch).
+q() {
+    local sql=$1
+    if [ "$STORE_NAME" = sqlite ]; then
+        sql=$(sed -E 's/\{([a-z_]+)\}/prescient_\1/g; s/<([a-z_.]+)>/\1/g' <<<"$sql")
+        sqlite3 -batch -noheader -cmd '.timeout 20000' "${PRESCIENT_STORE#sqlite:}" "$sql"
+    else
+        sql=$(sed -E 's/\{([a-z_]+)\}/prescient.\1/g; s/<([a-z_.]+)>/extract(epoch FROM \1)::bigint/g' <<<"$sql")
+        psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$sql"
+    fi
+}
+
+# fill N SLOT JOB [KEY]: N checks of entity "row" due at SLOT, by a plain INSERT; KEY is an SQL expression of the number n.
+fill() {
+    local key=${4:-"'k' || n"}
+    if [ "$STORE_NAME" = sqlite ]; then
+        q "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < $1)
+           INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, next_check_at) SELECT 'row', $key, '$3', $2, $2 FROM c"
+    else
+        q "INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
+           SELECT prescient.bucket_of('row', $key), 'row', $key, '$3', to_timestamp($2), to_timestamp($2) FROM generate_series(1, $1) n"
+    fi
+}
+
+# enqueue_in SECONDS N JOB [KEY]: N checks enqueued by an application, through the SQL API, for so many seconds from now.
+enqueue_in() {
+    local key=${4:-"'k' || n"}
+    if [ "$STORE_NAME" = sqlite ]; then
+        q "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < $2)
+           INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at) SELECT 'row', $key, '$3', strftime('%s', 'now') + $1 FROM c"
+    else
+        q "SELECT count(prescient.enqueue('row', $key, '$3', interval '$1 seconds')) FROM generate_series(1, $2) n" >/dev/null
+    fi
+}
+
+pending() { q "SELECT count(*) FROM {future_job}"; }
+archived() { q "SELECT count(*) FROM {future_job_history}"; }
+archived_at_least() { [ "$(archived)" -ge "$1" ]; }
+leases() { q "SELECT count(*) FROM {slot_lease}"; }
+nothing_pending() { [ "$(pending)" = 0 ]; }
+
+# a_clean_store: a new, empty schema in the store of this test, whatever was in it.
+a_clean_store() {
+    if [ "$STORE_NAME" = sqlite ]; then rm -f "${PRESCIENT_STORE#sqlite:}"*; else q "DROP SCHEMA IF EXISTS prescient CASCADE" 2>/dev/null; fi
+    "$P" --quiet init "$@" >/dev/null || { fail "$STORE_NAME: prescient init"; exit 1; }
+}
+
+# ---- settings and engines ----
+
+# settings LINES: prescient.cfg in the test's folder, which is where every prescient of the test is started.
+settings() {
+    { echo "plugin_dirs = (\"$JOBS\", \"$TEST_JOBS\");"; printf '%s\n' "$@"; } >prescient.cfg
+}
+
+# start NAME command...: in the background; stdout and stderr go to NAME.out and NAME.err. pid_of NAME; join NAME: waits, sets CODE.
+start() {
+    local name=$1; shift
+    "$@" >"$name.out" 2>"$name.err" &
+    RUNNING[$name]=$!
+}
+pid_of() { echo "${RUNNING[$1]}"; }
+alive() { kill -0 "${RUNNING[$1]}" 2>/dev/null; }
+join() {
+    CODE=0
+    wait "${RUNNING[$1]}" 2>/dev/null || CODE=$?
+    unset "RUNNING[$1]"
+}
+
+# join_within SECONDS NAME: the same, but ends it (and fails) when it takes longer.
+join_within() {
+    local name=$2
+    wait_until "$1" is_over "${RUNNING[$name]}" || { fail "$name ends within $1 s"; kill -KILL "${RUNNING[$name]}"; }
+    join "$name"
+}
+is_over() { local state; state=$(sed -E 's/.*\) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) || return 0; [ -z "$state" ] || [ "$state" = Z ]; }
+
+# workers_of PID: pids of the workers that the engine PID started; they carry its pid in their arguments, so also when it is gone.
+workers_of() {
+    local file words
+    for file in /proc/[0-9]*/cmdline; do
+        { mapfile -t -d '' words <"$file"; } 2>/dev/null || continue
+        [ "${words[1]:-}" = worker ] && [ "${words[2]:-}" = "$1" ] && echo "${file//[!0-9]/}"
+    done
+    return 0
+}
+no_workers_of() { [ -z "$(workers_of "$1")" ]; }
+
+# number NAME FILE: a number of the totals that an engine printed with --json.
+number() { sed -n "s/.*\"$1\": *\([0-9-]*\).*/\1/p" "$2" | tail -1; }

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# t_kill_engine.sh - engines and workers are killed, stopped and woken up at random moments. Every check is settled exactly once, what
+# runs twice carries the same idempotency key and is little, and no worker outlives its engine.
+. "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+
+SLOT=1700000100
+LEASE_S=2 TRUST_MS=1000
+SEED=${SEED:-$((($(now_ms) ^ $$) & 32767))}
+RANDOM=$SEED
+echo "# SEED=$SEED"
+
+settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
+    "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\"; event = \"ran\"; pause_us = 800; }; }; };"
+
+a_full_slot() {
+    a_clean_store
+    : >journal
+    CHECKS=$1
+    fill "$CHECKS" $SLOT journal
+}
+
+settled_once() {
+    is "$STORE_NAME: $1: history holds each check once" "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}')" "$CHECKS|$CHECKS"
+    is "$STORE_NAME: $1: what the job declared was written once" "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {event}')" "$CHECKS|$CHECKS"
+    is "$STORE_NAME: $1: nothing is pending, no lease is left, no run is logged" \
+        "$(pending) $(q 'SELECT count(*) FROM {slot_lease}') $(q 'SELECT count(*) FROM {future_job_run}')" "0 0 0"
+    is "$STORE_NAME: $1: each check was run" "$(cut -d' ' -f1 journal | sort -u | wc -l)" "$CHECKS"
+    is "$STORE_NAME: $1: every run of a check carried the same idempotency key" "$(cut -d' ' -f1,2 journal | sort -u | wc -l)" "$CHECKS"
+}
+
+# sweep_to_the_end: as cron would, again and again, while leases of the dead run out.
+sweep_once() {
+    "$P" --quiet sweep >>sweep.out 2>>sweep.err; CODE=$?
+    [ "$CODE" = 0 ] && nothing_pending
+}
+
+# ---- kill -9 of the engine ----
+
+killed_engine() {
+    local kills=$1 most_ms=$2 n=0 pid killed=0
+    while [ $n -lt "$kills" ]; do
+        n=$((n + 1))
+        start "engine$n" "$P" --quiet run --slot $SLOT
+        pid=$(pid_of "engine$n")
+        sleep "$(printf '0.%03d' $((RANDOM % most_ms + 20)))"
+        kill -KILL "$pid" 2>/dev/null && killed=$((killed + 1))
+        join "engine$n"
+        wait_until 1 no_workers_of "$pid" || fail "$STORE_NAME: no worker outlives engine $n by a second" "found:    $(workers_of "$pid")"
+        # SQLite: one lease is all there is. Without waiting for its end the next engines would have nothing to do.
+        [ "$STORE_NAME" = postgresql ] || wait_until $((LEASE_S + 1)) leases_are_over
+    done
+    is "$STORE_NAME: engines that lived when they were killed" "$killed" "$kills"
+    at_least "$STORE_NAME: checks were left when the last one was" "$(pending)" 1
+    at_least "$STORE_NAME: checks were done by then" "$(archived)" 1
+    ok "$STORE_NAME: sweeps bring it to an end" wait_until 60 sweep_once
+    settled_once "engine killed"
+    # What can run twice after a kill: what was answered and not settled (some 250 ms and a settle under way, at 2000 checks a second and
+    # worker), and what was being run.
+    local again=$(($(wc -l <journal) - CHECKS)) each
+    each=$(($(nproc) * 2 * 1000 + $(nproc)))
+    echo "# $STORE_NAME: $kills kills, $again runs more than checks"
+    at_most "$STORE_NAME: what runs twice is bounded" "$again" $((kills * each))
+}
+leases_are_over() {
+    if [ "$STORE_NAME" = sqlite ]; then
+        [ "$(q "SELECT count(*) FROM {slot_lease} WHERE expires_at_us > strftime('%s', 'now') * 1000000")" = 0 ]
+    else
+        [ "$(q "SELECT count(*) FROM {slot_lease} WHERE expires_at > clock_timestamp()")" = 0 ]
+    fi
+}
+
+kill_engines_pg() { [ "$STORE_NAME" = postgresql ] || return 0; a_full_slot 20000; killed_engine 20 500; }
+kill_engines_sqlite() { [ "$STORE_NAME" = sqlite ] || return 0; a_full_slot 8000; killed_engine 4 500; }
+
+# ---- kill -9 of workers ----
+
+kill_workers() {
+    local kills=0 pid workers
+    a_full_slot 4000
+    start engine "$P" --json run --slot $SLOT
+    pid=$(pid_of engine)
+    while alive engine && [ $kills -lt 12 ]; do
+        mapfile -t workers < <(workers_of "$pid")
+        sleep "$(printf '0.%03d' $((RANDOM % 120)))"
+        [ ${#workers[@]} -gt 0 ] && kill -KILL "${workers[RANDOM % ${#workers[@]}]}" 2>/dev/null && kills=$((kills + 1))
+    done
+    join_within 60 engine
+    local crashed; crashed=$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'crashed'")
+    echo "# $STORE_NAME: $kills workers killed, $crashed checks crashed"
+    at_least "$STORE_NAME: workers killed" "$kills" 6
+    at_least "$STORE_NAME: checks were being run when they were" "$crashed" 1
+    at_most "$STORE_NAME: a worker takes one check with it at most" "$crashed" "$kills"
+    is "$STORE_NAME: the others are done, each once" "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history} WHERE outcome = 'done'")" \
+        "$((CHECKS - crashed))|$((CHECKS - crashed))"
+    is "$STORE_NAME: those that crashed wait for another try" "$(pending)" "$crashed"
+    is "$STORE_NAME: no check was run twice" "$(cut -d' ' -f1 journal | sort | uniq -d | wc -l)" 0
+    is "$STORE_NAME: the exit code says that some ended in trouble" "$CODE" 1
+}
+
+# ---- SIGSTOP past the lease, a takeover, SIGCONT ----
+
+stopped_engine() {
+    local stopped woken late worker
+    a_full_slot 4000
+    start frozen "$P" --json run --slot $SLOT
+    ok "$STORE_NAME: the first engine is at work" wait_until 10 archived_at_least 300
+    kill -STOP "$(pid_of frozen)"
+    stopped=$(boot_ms)
+    ok "$STORE_NAME: its leases run out" wait_until $((LEASE_S + 2)) leases_are_over
+    is "$STORE_NAME: it still has checks" "$([ "$(pending)" -gt 0 ] && echo yes)" yes
+    ok "$STORE_NAME: another takes over" wait_until 30 sweep_once
+    is "$STORE_NAME: and settles all that was left" "$(archived) $(pending)" "$CHECKS 0"
+    q "SELECT entity_key, engine FROM {future_job_history} ORDER BY 1, 2" >before
+    woken=$(boot_ms)
+    local workers; workers=$(workers_of "$(pid_of frozen)")
+    kill -CONT "$(pid_of frozen)"
+    join_within 20 frozen
+    q "SELECT entity_key, engine FROM {future_job_history} ORDER BY 1, 2" >after
+    ok "$STORE_NAME: the first one's settles change nothing" cmp before after
+    has "$STORE_NAME: and it says so" "$(cat frozen.err)" "nothing was changed"
+    settled_once "engine stopped"
+    late=$(for worker in $workers; do awk -v w="$worker" -v after=$((stopped + TRUST_MS + 100)) '$3 == w && $4 > after' journal; done | wc -l)
+    is "$STORE_NAME: its workers started nothing once the trust was over" "$late" 0
+}
+
+on_each_store kill_engines_pg
+on_each_store kill_engines_sqlite
+on_each_store kill_workers
+on_each_store stopped_engine
