@@ -500,6 +500,19 @@ static const struct { void (*begin)(struct lane *l); void (*end)(struct lane *l,
     [LANE_ERRAND] = { begin_errand, errand_ended },
 };
 
+/* With leases in hand there is something to go on with, however long it takes. With none a command ends after some tries (in ten
+ * seconds or so), and whoever called it, a cron, calls again; a daemon never does. */
+static bool gives_up(const struct lane *l)
+{
+    const struct engine *e = l->engine;
+    if (e->o.patient || l->failures < (e->has_clock ? 8 : 5))
+        return false;
+    for (int i = 0; i < e->nlanes; i++)
+        if (e->lanes[i].nruns)
+            return false;
+    return true;
+}
+
 /* A call is over: its end is told, and a failure that cannot heal by waiting ends the engine. */
 static void call_over(struct lane *l)
 {
@@ -513,8 +526,8 @@ static void call_over(struct lane *l)
     moves[was].end(l, rc);
     if (rc == ERR_SCHEMA || rc == ERR_SETTINGS || rc == ERR_INPUT)
         engine_end(e, rc, "%s", err.text);
-    else if (rc == ERR_LOST && !e->o.patient && !e->has_clock && l->failures >= 5)
-        engine_end(e, rc, "the store cannot be reached: %s", err.text);
+    else if (rc == ERR_LOST && gives_up(l))
+        engine_end(e, rc, "the store cannot be reached or written to: %s", err.text);
 }
 
 /* Stopping: what has not been started is left where it is; what runs may still answer. */
