@@ -127,17 +127,34 @@ octet_length(f.entity_name) + octet_length(f.entity_key) + octet_length(f.job_ex
 -- ---- settle ----------------------------------------------------------------------------------------------------------
 
 -- $9 holds the page's ids in order. What belongs to a row is found by its place in there (width_bucket is a binary search) and a
--- subscript: a join to unnest() goes quadratic when there are no statistics. $10 holds the counts as read, both in one number.
+-- subscript: a join to unnest() goes quadratic when there are no statistics, and so does id = ANY ($9), which the planner then
+-- takes for a filter. $10 holds the counts as read, both in one number. A column in which all rows are alike comes with a single
+-- element: those are the common case, and a subscript for each row of each column would cost as much as the insert.
 
 -- name: rows_of_bucket
-f.next_check_at = $1 AND f.bucket = $2 AND f.priority = $3 AND f.id = ANY ($9)
+-- A page lies side by side in the index: one descent, and a range that ends with the page.
+f.next_check_at = $1 AND f.bucket = $2 AND f.priority = $3 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
+       AND ($9)[width_bucket(f.id, $9)] = f.id
 
 -- name: rows_of_slot
--- Of a slot that was not split there are few rows, and the index has no (slot, id): all are looked at.
-f.next_check_at = $1 AND f.priority = $3 AND ($9)[width_bucket(f.id, $9)] = f.id
+-- Of a slot that was not split there are few rows, and its pages span buckets: all entries of the slot are looked at.
+f.next_check_at = $1 AND f.priority = $3 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
+       AND ($9)[width_bucket(f.id, $9)] = f.id
 
 -- name: as_read
-(f.check_count::bigint << 32 | f.failure_count) = ($10)[width_bucket(f.id, $9)]
+(f.check_count::bigint << 32 | f.failure_count) = coalesce((SELECT ($10)[1] WHERE cardinality($10) = 1), ($10)[width_bucket(f.id, $9)])
+
+-- name: all_check_count
+(SELECT ($11)[1] WHERE cardinality($11) = 1)
+
+-- name: all_failure_count
+(SELECT ($12)[1] WHERE cardinality($12) = 1)
+
+-- name: all_outcome
+(SELECT ($13)[1] WHERE cardinality($13) = 1)
+
+-- name: all_ran
+(SELECT ($19)[1] WHERE cardinality($19) = 1)
 
 -- name: unlocked_rows
 {rows} AND (ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))[width_bucket(f.id, ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))] = f.id
@@ -157,8 +174,8 @@ NULL::integer[]
 
 -- name: settle_end
 -- $1 slot, $2 bucket, $3 priority, $4 owner, $5 token, $6 lock timeout, $7 virtual now or NULL, $8 engine, $9 ids, $10 as read,
--- and by place: $11 check counts, $12 failure counts, $13 outcome (a place in $14, names), $15 run began, $16 run took (-1: did
--- not run), $17 note (a place in $18, texts; 0: none); $19 remember what was touched, for the effects.
+-- and by place: $11 check counts, $12 failure counts, $13 outcome (a place in $14, names), $15 run began, $16 run took,
+-- $17 note (a place in $18, texts; 0: none), $19 whether it ran; $20 remember what was touched, for the effects.
 -- One row comes back: whether the lease is ours, how many rows were touched, their places where that is not all, and with
 -- skip_locked the places of the rows that are still as read.
 -- `anew` looks only when `gone` left something: rows that were asked for again while their slot was running. They are locked
@@ -191,46 +208,52 @@ ended AS (
 archived AS (
     INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,
            entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us, last_run_us, note, payload)
-    SELECT (SELECT at FROM begun), (SELECT coalesce($7, at) FROM begun), $1, e.first_check_at, ($11)[e.place], ($12)[e.place],
-           coalesce(e.run_count, 0) + CASE WHEN ($16)[e.place] >= 0 THEN 1 ELSE 0 END,
-           e.entity_name, e.entity_key, e.job_exec, ($14)[($13)[e.place]], $8,
-           CASE WHEN ($16)[e.place] >= 0 THEN coalesce(e.first_run_at, ($15)[e.place]) ELSE e.first_run_at END,
-           CASE WHEN ($16)[e.place] >= 0 THEN ($15)[e.place] END,
-           coalesce(e.total_run_us, 0) + greatest(($16)[e.place], 0), nullif(($16)[e.place], -1), ($18)[($17)[e.place]],
-           CASE WHEN e.payload IS NOT NULL AND ($14)[($13)[e.place]] IN ('failed', 'timeout', 'crashed', 'bad_answer') THEN e.payload END
-      FROM ended e)
+    SELECT (SELECT at FROM begun), (SELECT coalesce($7, at) FROM begun), $1, e.first_check_at,
+           coalesce({all_check_count}, ($11)[e.place]), coalesce({all_failure_count}, ($12)[e.place]), coalesce(e.run_count, 0) + e.ran,
+           e.entity_name, e.entity_key, e.job_exec, coalesce((SELECT ($14)[{all_outcome}]), ($14)[($13)[e.place]]), $8,
+           coalesce(e.first_run_at, e.run_at), e.run_at, coalesce(e.total_run_us, 0) + coalesce(e.run_us, 0), e.run_us,
+           CASE WHEN (SELECT cardinality($18) > 0) THEN ($18)[($17)[e.place]] END,
+           CASE WHEN e.payload IS NOT NULL AND ($14)[coalesce({all_outcome}, ($13)[e.place])] IN ('failed', 'timeout', 'crashed', 'bad_answer')
+                THEN e.payload END
+      FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN ($15)[place] END AS run_at, CASE r.ran WHEN 1 THEN ($16)[place] END AS run_us
+              FROM ended, LATERAL (SELECT coalesce({all_ran}, ($19)[place]) AS ran) r OFFSET 0) e)
 SELECT EXISTS (SELECT FROM lease), t.n,
        CASE WHEN t.n < cardinality($9) THEN ARRAY(SELECT place FROM gone UNION ALL SELECT place FROM renewed) END,
        {still_there},
-       CASE WHEN $19 THEN set_config('prescient.ended', ARRAY(SELECT ($9)[place] FROM gone UNION ALL SELECT ($9)[place] FROM renewed)::text, true) END
+       CASE WHEN $20 THEN set_config('prescient.ended', ARRAY(SELECT ($9)[place] FROM gone UNION ALL SELECT ($9)[place] FROM renewed)::text, true) END
   FROM (SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM renewed))::integer AS n) t
 
 -- name: settle_move
--- $1 to $12 as above; $13 outcome of the run row (a place in $14, names; 0: leaves none), $15 run began, $16 run took (-1: did
--- not run), $17 note (a place in $18, texts; 0: none); $19 remember what was touched; $20 next slots, $21 deferred_at (the epoch: none).
+-- $1 to $12 as above; $13 outcome of the run row (a place in $14, names; 0: leaves none), $15 to $20 as above, $21 next slots,
+-- $22 deferred_at (the epoch: none).
 WITH {lease_held},
 {unlocked}
 moved AS (
     UPDATE prescient.future_job f
-       SET next_check_at = greatest(($20)[width_bucket(f.id, $9)], (SELECT prescient.slot_next(coalesce($7, at)) FROM begun)),
-           check_count = ($11)[width_bucket(f.id, $9)],
-           failure_count = ($12)[width_bucket(f.id, $9)],
-           deferred_at = nullif(($21)[width_bucket(f.id, $9)], '1970-01-01 00:00:00+00'),
-           first_run_at = CASE WHEN f.first_run_at IS NULL AND ($16)[width_bucket(f.id, $9)] >= 0 THEN ($15)[width_bucket(f.id, $9)] ELSE f.first_run_at END,
-           run_count = CASE WHEN ($16)[width_bucket(f.id, $9)] >= 0 THEN coalesce(f.run_count, 0) + 1 ELSE f.run_count END,
-           total_run_us = CASE WHEN ($16)[width_bucket(f.id, $9)] >= 0 THEN coalesce(f.total_run_us, 0) + ($16)[width_bucket(f.id, $9)] ELSE f.total_run_us END
+       SET next_check_at = greatest(coalesce((SELECT ($21)[1] WHERE cardinality($21) = 1), ($21)[width_bucket(f.id, $9)]),
+                                    (SELECT prescient.slot_next(coalesce($7, at)) FROM begun)),
+           check_count = coalesce({all_check_count}, ($11)[width_bucket(f.id, $9)]),
+           failure_count = coalesce({all_failure_count}, ($12)[width_bucket(f.id, $9)]),
+           deferred_at = nullif(coalesce((SELECT ($22)[1] WHERE cardinality($22) = 1), ($22)[width_bucket(f.id, $9)]), '1970-01-01 00:00:00+00'),
+           first_run_at = CASE WHEN f.first_run_at IS NULL AND coalesce({all_ran}, ($19)[width_bucket(f.id, $9)]) = 1
+                               THEN ($15)[width_bucket(f.id, $9)] ELSE f.first_run_at END,
+           run_count = nullif(coalesce(f.run_count, 0) + coalesce({all_ran}, ($19)[width_bucket(f.id, $9)]), 0),
+           total_run_us = CASE coalesce({all_ran}, ($19)[width_bucket(f.id, $9)])
+                          WHEN 1 THEN coalesce(f.total_run_us, 0) + ($16)[width_bucket(f.id, $9)] ELSE f.total_run_us END
      WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun)
     RETURNING width_bucket(f.id, $9) AS place, f.next_check_at, f.entity_name, f.entity_key, f.job_exec),
 run_log AS (
     INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key, job_exec,
                                           outcome, engine, note)
-    SELECT ($15)[m.place], $1, m.next_check_at, ($16)[m.place], ($11)[m.place], ($12)[m.place], m.entity_name, m.entity_key, m.job_exec,
-           ($14)[($13)[m.place]], $8, ($18)[($17)[m.place]]
-      FROM moved m WHERE ($13)[m.place] > 0)
+    SELECT ($15)[m.place], $1, m.next_check_at, ($16)[m.place], coalesce({all_check_count}, ($11)[m.place]),
+           coalesce({all_failure_count}, ($12)[m.place]), m.entity_name, m.entity_key, m.job_exec,
+           coalesce((SELECT ($14)[{all_outcome}]), ($14)[($13)[m.place]]), $8,
+           CASE WHEN (SELECT cardinality($18) > 0) THEN ($18)[($17)[m.place]] END
+      FROM moved m WHERE coalesce({all_outcome}, ($13)[m.place]) > 0)
 SELECT EXISTS (SELECT FROM lease), t.n,
        CASE WHEN t.n < cardinality($9) THEN ARRAY(SELECT place FROM moved) END,
        {still_there},
-       CASE WHEN $19 THEN set_config('prescient.moved', ARRAY(SELECT ($9)[place] FROM moved)::text, true) END
+       CASE WHEN $20 THEN set_config('prescient.moved', ARRAY(SELECT ($9)[place] FROM moved)::text, true) END
   FROM (SELECT count(*)::integer AS n FROM moved) t
 
 -- name: effects

@@ -13,6 +13,7 @@ struct columns {
     int64_t *ids, *as_read, *run_at_us, *run_us, *next_at, *deferred_at;
     int32_t *check_counts, *failure_counts;
     int16_t *outcomes, *notes;          /* places in names and texts, counted from 1; 0: none */
+    int16_t *ran;
     const char *names[OUTCOME_COUNT];
     int16_t place_of[OUTCOME_COUNT];
     const char **texts;
@@ -26,7 +27,7 @@ static bool columns_init(struct columns *c, struct arena *a, int n)
     c->texts = arena_alloc(a, room * sizeof *c->texts);
     int64_t *wide = arena_alloc(a, 6 * room * sizeof *wide);
     int32_t *middle = arena_alloc(a, 2 * room * sizeof *middle);
-    int16_t *narrow = arena_alloc(a, 2 * room * sizeof *narrow);
+    int16_t *narrow = arena_alloc(a, 3 * room * sizeof *narrow);
     if (!c->rows || !c->texts || !wide || !middle || !narrow)
         return false;
     c->ids = wide;
@@ -39,6 +40,7 @@ static bool columns_init(struct columns *c, struct arena *a, int n)
     c->failure_counts = middle + room;
     c->outcomes = narrow;
     c->notes = narrow + room;
+    c->ran = narrow + 2 * room;
     return true;
 }
 
@@ -85,7 +87,8 @@ static void columns_add(struct columns *c, const struct settlement *s, enum keep
     c->ids[i] = s->check->id;
     c->as_read[i] = as_read(s->check);
     c->run_at_us[i] = s->ran ? s->run_at_us : 0;
-    c->run_us[i] = s->ran ? (s->run_us > 0 ? s->run_us : 0) : -1;
+    c->run_us[i] = s->ran && s->run_us > 0 ? s->run_us : 0;
+    c->ran[i] = s->ran;
     c->next_at[i] = s->next_at;
     c->deferred_at[i] = s->deferred_at;
     c->check_counts[i] = s->check_count;
@@ -104,6 +107,13 @@ static bool columns_fill(struct columns *c, struct arena *a, const struct store_
     return true;
 }
 
+/* How much of a column is sent: one element when all are alike. */
+static int extent(const void *column, size_t size, int n)
+{
+    return n > 1 && memcmp(column, (const char *)column + size, (size_t)(n - 1) * size) == 0 ? 1 : n;
+}
+#define COLUMN(c, name) extent((c).name, sizeof *(c).name, (c).n), (c).name
+
 static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool ends, bool remember)
 {
     struct columns c;
@@ -115,8 +125,9 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool
                     (s->skip_locked ? PG_SKIP_LOCKED : 0);
     /* A statement takes as many parameters as its letters say: the last two belong to moves only. */
     return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.rows[0]->check->priority, s->lease.owner, s->lease.token, pg->lock_timeout,
-                   s->now, pg->engine, c.n, c.ids, c.n, c.as_read, c.n, c.check_counts, c.n, c.failure_counts, c.n, c.outcomes,
-                   c.nnames, c.names, c.n, c.run_at_us, c.n, c.run_us, c.n, c.notes, c.nnotes, c.texts, remember, c.n, c.next_at, c.n, c.deferred_at);
+                   s->now, pg->engine, c.n, c.ids, COLUMN(c, as_read), COLUMN(c, check_counts), COLUMN(c, failure_counts),
+                   COLUMN(c, outcomes), c.nnames, c.names, c.n, c.run_at_us, c.n, c.run_us, c.nnotes ? c.n : 0, c.notes, c.nnotes, c.texts,
+                   COLUMN(c, ran), remember, COLUMN(c, next_at), COLUMN(c, deferred_at));
 }
 
 /* ---- effects ---------------------------------------------------------------------------------------------------------- */
