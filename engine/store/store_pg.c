@@ -93,13 +93,19 @@ static void send_call(struct pg_store *pg)
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
 }
 
-/* A connection that the server closed while it was idle is found before anything is sent, so that the call's effect is known. */
+/* A connection that the server closed while it was idle is found before anything is sent, so that the call's effect is known.
+ * What there is to read then: the server's last words, and behind them the end. */
 static bool is_alive(struct pg_store *pg)
 {
-    struct pollfd p = { .fd = PQsocket(pg->conn), .events = POLLIN };
-    if (poll(&p, 1, 0) > 0 && !PQconsumeInput(pg->conn))
-        return false;
-    return PQstatus(pg->conn) == CONNECTION_OK;
+    for (int reads = 0; reads < 4; reads++) {
+        struct pollfd p = { .fd = PQsocket(pg->conn), .events = POLLIN };
+        if (poll(&p, 1, 0) <= 0)
+            break;
+        if (!PQconsumeInput(pg->conn))
+            return false;
+        PQisBusy(pg->conn);         /* takes apart what was read */
+    }
+    return PQstatus(pg->conn) == CONNECTION_OK && PQsocket(pg->conn) >= 0;
 }
 
 static void pg_begin(struct store *st, struct store_call *call)

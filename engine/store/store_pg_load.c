@@ -106,7 +106,7 @@ static void copy_rows(struct copy *c, const struct load_row *rows, int n, int64_
 static int guilty_row(const PGresult *r, int n)
 {
     const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT), *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
-    const char *line = context ? strstr(context, ", line ") : NULL;
+    const char *copy = context ? strstr(context, "COPY ") : NULL, *line = copy ? strstr(copy, ", line ") : NULL;
     int at = line ? atoi(line + 7) : detail && strncmp(detail, "row ", 4) == 0 ? atoi(detail + 4) : 0;
     return at >= 1 && at <= n ? at - 1 : -1;
 }

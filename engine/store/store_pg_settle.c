@@ -225,6 +225,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The arena's numbers are ours to change; the reader hands them out as constant. */
+static void sort(const int32_t *numbers, int n)
+{
+    if (n > 1)
+        qsort((void *)(uintptr_t)numbers, (size_t)n, sizeof *numbers, by_number);
+}
+
 static int receive_columns(struct pg_store *pg, struct store_settle *s, const PGresult *r, bool ends)
 {
     bool ours;
@@ -243,9 +250,9 @@ static int receive_columns(struct pg_store *pg, struct store_settle *s, const PG
     for (int i = 0; i < s->n; i++)
         if (s->settlements[i].ends == ends)
             s->settlements[i].state = touched == all ? SETTLE_TOUCHED : s->skip_locked ? SETTLE_SUPERSEDED : SETTLE_UNTOUCHED;
-    qsort((void *)(uintptr_t)places, (size_t)nplaces, sizeof *places, by_number);
-    qsort((void *)(uintptr_t)there, (size_t)nthere, sizeof *there, by_number);
     if (touched < all) {
+        sort(places, nplaces);
+        sort(there, nthere);
         mark(s, ends, nthere, there, SETTLE_SUPERSEDED, SETTLE_LOCKED);
         mark(s, ends, nplaces, places, s->skip_locked ? SETTLE_LOCKED : SETTLE_UNTOUCHED, SETTLE_TOUCHED);
     }

@@ -134,6 +134,21 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) IS 'The same, counted from now.';
 
+-- A literal or a driver's parameter without a type would fit both of the above; it comes here.
+CREATE FUNCTION prescient.moment_of(words text) RETURNS timestamptz LANGUAGE plpgsql VOLATILE STRICT AS $$
+BEGIN
+    RETURN CASE WHEN left(words, 1) = '+' THEN clock_timestamp() + substr(words, 2)::interval ELSE words::timestamptz END;
+END $$;
+
+CREATE FUNCTION prescient.enqueue(entity text, key text, job text, check_at text, payload json DEFAULT NULL,
+                                  conflict text DEFAULT 'keep', priority integer DEFAULT 0) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (prescient.file_check(entity, key, job, prescient.moment_of(check_at), payload, conflict, priority, NULL)).outcome;
+END $$;
+COMMENT ON FUNCTION prescient.enqueue(text, text, text, text, json, text, integer) IS
+    'The same with the time in words: a timestamp, or with a + in front an interval from now.';
+
 -- Arrays of one length, in the order of the primary key, so that two such calls do not wait for each other crosswise. A value that
 -- is refused is told with the row it stands in.
 CREATE FUNCTION prescient.file_checks(entities text[], keys text[], jobs text[], check_ats timestamptz[], payloads json[], conflict text,
@@ -266,6 +281,12 @@ CREATE FUNCTION prescient.reschedule(entity text, key text, job text, check_afte
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN (prescient.reschedule_at(entity, key, job, clock_timestamp() + check_after, NULL)).outcome;
+END $$;
+
+CREATE FUNCTION prescient.reschedule(entity text, key text, job text, check_at text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (prescient.reschedule_at(entity, key, job, prescient.moment_of(check_at), NULL)).outcome;
 END $$;
 
 -- The slot length stands in slot_length_s(), in the CHECK and in the settings; what is pending moves to slots of the new length.

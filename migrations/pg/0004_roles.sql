@@ -28,10 +28,12 @@ BEGIN
             prescient.slot_for(timestamptz, timestamptz), prescient.bucket_of(text, text),
             prescient.enqueue(text, text, text, timestamptz, json, text, integer),
             prescient.enqueue(text, text, text, interval, json, text, integer),
+            prescient.enqueue(text, text, text, text, json, text, integer),
             prescient.enqueue_many(text[], text[], text[], timestamptz[], json[], text, integer[]),
             prescient.enqueue_many(text, text[], text, timestamptz, text),
             prescient.resolve(text, text, text),
-            prescient.reschedule(text, text, text, timestamptz), prescient.reschedule(text, text, text, interval) TO %I', part);
+            prescient.reschedule(text, text, text, timestamptz), prescient.reschedule(text, text, text, interval),
+            prescient.reschedule(text, text, text, text) TO %I', part);
     END LOOP;
     IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'prescient_engine') THEN
         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA prescient_schema TO prescient_engine;
