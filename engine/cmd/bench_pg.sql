@@ -6,7 +6,7 @@
 -- name: take
 -- One bench at a time, and only a schema that a bench made may be dropped.
 SELECT pg_try_advisory_lock(1886544243, 1651400547),
-       coalesce((SELECT obj_description(oid, 'pg_namespace') = 'scratch of prescient bench' FROM pg_namespace WHERE nspname = 'prescient_bench'), true)
+       coalesce((SELECT coalesce(obj_description(oid, 'pg_namespace') = 'scratch of prescient bench', false) FROM pg_namespace WHERE nspname = 'prescient_bench'), true)
 
 -- name: make
 DROP SCHEMA IF EXISTS prescient_bench CASCADE;

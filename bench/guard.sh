@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# bench/guard.sh [--record]   fails when a check became dearer, by figures that do not depend on the machine's mood.
+#
+# For 10,000 no-op checks that end and 10,000 that move, one engine with one worker and one store connection:
+#   instructions of engine and worker (valgrind --tool=callgrind), a check
+#   transactions, a thousand checks: a round trip that is made for each check shows here
+#   WAL bytes and row versions, a check: an index more, or a row written twice, shows here
+# against bench/guard.txt, whose third column is the tolerance in percent. --record writes the figures found into it.
+#
+# BUILD            where the program is (build)
+# PRESCIENT_TEST_PG   a PostgreSQL to use, else a cluster of our own is started and removed
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+
+checks=10000
+program=$(realpath "${BUILD:-build}/prescient")
+jobs=$(realpath "${BUILD:-build}/jobs")
+kept=bench/guard.txt
+server=${PRESCIENT_TEST_PG:-}
+for name in $(compgen -e); do
+    case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
+done
+command -v valgrind >/dev/null || { echo "guard.sh: valgrind is not installed" >&2; exit 2; }
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-guard.XXXXXX")
+chmod 711 "$tmp"
+database=prescient_guard_$$
+clean_up() {
+    if [ -d "$tmp/pg" ]; then tests/pg_cluster.sh stop "$tmp/pg"; else psql -qX "$server" -c "DROP DATABASE IF EXISTS $database" 2>/dev/null || true; fi
+    rm -rf "$tmp"
+}
+trap clean_up EXIT
+# No checkpoint within the minutes this takes, so that WAL holds no more full pages than the first touch of each; and no vacuum.
+[ -n "$server" ] || server=$(tests/pg_cluster.sh start "$tmp/pg" fsync=off autovacuum=off checkpoint_timeout=1h full_page_writes=off)
+psql -qX "$server" -c "CREATE DATABASE $database"
+store=$(sed -E "s#/postgres(\?|\$)#/$database\1#" <<<"$server")
+q() { psql -qXAt "$store" -c "$1"; }
+
+cat >"$tmp/prescient.cfg" <<CFG
+store = "$store";
+plugin_dirs = [ "$jobs" ];
+connections = 1;
+workers = 1;
+worker_checks = 0;
+worker_memory = "0";
+lease = "10m";
+trust = "9m";
+settle_after = "60s";
+statement_timeout = "5m";
+log_level = "warn";
+jobs = {
+    guard_end = { plugin = "noop"; settings = { answer = "done"; }; };
+    guard_move = { plugin = "noop"; settings = { answer = "again"; again_after = "1h"; }; };
+};
+CFG
+"${CC:-cc}" -shared -fPIC -O2 -o "$tmp/exec_by_name.so" bench/exec_by_name.c
+export GUARD_PROGRAM=$program GUARD_PRELOAD=$tmp/exec_by_name.so
+prescient() { "$@" "$program" --config "$tmp/prescient.cfg" --quiet --json "${args[@]}"; }
+
+args=(init); prescient >/dev/null
+slot=$(($(date +%s) / 900 * 900 - 900000))
+
+# fill JOB: the checks of one slot, written down as they lie in life: in the order of their ids.
+fill() {
+    slot=$((slot + 900))
+    q "TRUNCATE prescient.future_job"
+    q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
+       SELECT prescient.bucket_of('orders', i::text), 'orders', i::text, '$1', to_timestamp($slot), to_timestamp($slot) FROM generate_series(1, $checks) i"
+    q "VACUUM (ANALYZE) prescient.future_job"
+    q "CHECKPOINT"
+}
+counters() {
+    sleep 1.2                           # before PostgreSQL 15, counts are gathered twice a second
+    q "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, xact_commit,
+              (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables WHERE schemaname = 'prescient')::bigint
+         FROM pg_stat_database WHERE datname = current_database()"
+}
+ran() { python3 -c 'import json, sys; j = json.load(sys.stdin); n = j["run"]; sys.exit(f"guard.sh: {n} checks were run, expected '$checks'") if n != '$checks' else None'; }
+found() { awk -v name="$1" -v sum="$2" -v of="$3" 'BEGIN { printf "%s %.4g\n", name, sum / of }' >>"$tmp/found"; }
+
+# Counted twice: the reading of the counters is a transaction or two itself, and stays the same.
+measure_database() {
+    local before after
+    fill "guard_$1"
+    args=(run --slot "$slot")
+    prescient >/dev/null                # the first run of a slot may still find plans and caches cold; a second slot is what counts
+    fill "guard_$1"
+    args=(run --slot "$slot")
+    before=$(counters); prescient | ran; after=$(counters)
+    IFS='|' read -r wal0 tx0 rows0 <<<"$before"
+    IFS='|' read -r wal1 tx1 rows1 <<<"$after"
+    found "$1.wal_bytes" $((wal1 - wal0)) "$checks"
+    found "$1.transactions_per_1000" $((tx1 - tx0)) $((checks / 1000))
+    found "$1.row_writes" $((rows1 - rows0)) "$checks"
+}
+
+# What processes do before their first check is counted with one check alone, and is taken off. A worker is ended at the end by a
+# signal that leaves it no time to say anything, so counts are written after each message, too.
+instructions() {
+    awk '/^summary:/ { sum += $2 } /^totals:/ && !sum { sum = $2 } END { printf "%d\n", sum }' "$1"
+}
+run_counted() {
+    rm -f "$tmp"/callgrind.*
+    args=(run --slot "$slot")
+    prescient env LD_PRELOAD="$GUARD_PRELOAD" valgrind -q --tool=callgrind --trace-children=yes --dump-after=wire_send --callgrind-out-file="$tmp/callgrind.%p" >"$tmp/totals" 2>"$tmp/valgrind.log" ||
+        { cat "$tmp/valgrind.log" >&2; exit 1; }
+    engine=0 workers=0
+    for f in "$tmp"/callgrind.*; do
+        if grep -q '^cmd:.* worker' "$f"; then workers=$((workers + $(instructions "$f"))); else engine=$((engine + $(instructions "$f"))); fi
+    done
+}
+measure_instructions() {
+    local all=$checks engine0 workers0
+    checks=1; fill "guard_$1"; run_counted; engine0=$engine workers0=$workers
+    checks=$all; fill "guard_$1"; run_counted; ran <"$tmp/totals"
+    found "$1.engine_instructions" $((engine - engine0)) "$checks"
+    found "$1.worker_instructions" $((workers - workers0)) "$checks"
+}
+
+for kind in end move; do
+    measure_database "$kind"
+    measure_instructions "$kind"
+done
+
+if [ "${1:-}" = --record ]; then
+    { sed '/^[^#]/d' "$kept"; awk '{ print $1, $2, $1 ~ /instructions/ ? 10 : $1 ~ /row_writes/ ? 2 : 8 }' "$tmp/found"; } >"$tmp/kept"
+    cat "$tmp/kept" >"$kept"
+    echo "recorded in $kept:"; cat "$tmp/found"
+    exit 0
+fi
+awk '
+    FNR == NR { if ($0 !~ /^#/ && NF == 3) { kept[$1] = $2; tolerance[$1] = $3 } next }
+    !($1 in kept) { printf "not ok - %s is not in the file of figures\n", $1; bad = 1; next }
+    { percent = ($2 / kept[$1] - 1) * 100; seen[$1] = 1 }
+    percent > tolerance[$1] { printf "not ok - %-28s %10.4g, was %10.4g: %+.1f %%, allowed %s %%\n", $1, $2, kept[$1], percent, tolerance[$1]; bad = 1; next }
+    percent < -2 * tolerance[$1] { printf "ok     - %-28s %10.4g, was %10.4g: %+.1f %% (better: record it with --record)\n", $1, $2, kept[$1], percent; next }
+    { printf "ok     - %-28s %10.4g, was %10.4g: %+.1f %%\n", $1, $2, kept[$1], percent }
+    END { for (k in kept) if (!(k in seen)) { printf "not ok - %s was not measured\n", k; bad = 1 } exit bad }
+' "$kept" "$tmp/found"
