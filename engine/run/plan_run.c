@@ -33,6 +33,28 @@ static void choose(struct engine *e, struct plan_run *p)
         engine_add_target(e, slot == current ? TARGET_SLOT : TARGET_RELOOK, slot);
 }
 
+/* The first errands of a command: the clock, then the days of the history. True when `errand` was one of them. */
+static bool opening_done(struct engine *e, int *step, const struct errand *errand, int rc)
+{
+    if (errand->kind == ERRAND_HELLO && rc)
+        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
+    else if (errand->kind == ERRAND_KEEP_DAYS && !rc)
+        *step = STEP_CHOOSE;
+    return errand->kind == ERRAND_HELLO || errand->kind == ERRAND_KEEP_DAYS;
+}
+
+/* The last steps of a command: the catch-up, and the end when nothing is under way any more. */
+static void closing_tick(struct engine *e, int *step, struct catchup *c)
+{
+    if (*step == STEP_CATCHUP) {
+        catchup_tick(e, c);
+        if (c->step == CATCHUP_DONE)
+            *step = STEP_END;
+    }
+    if (*step == STEP_END && engine_is_idle(e))
+        engine_end(e, 0, "all done");
+}
+
 static void begin_catchup(struct engine *e, struct plan_run *p)
 {
     if (p->slot) {
@@ -57,23 +79,13 @@ static void run_tick(struct engine *e, void *state)
         choose(e, p);
     if (p->step == STEP_SLOT && engine_is_idle(e))
         begin_catchup(e, p);
-    if (p->step == STEP_CATCHUP) {
-        catchup_tick(e, &p->catchup);
-        if (p->catchup.step == CATCHUP_DONE)
-            p->step = STEP_END;
-    }
-    if (p->step == STEP_END && engine_is_idle(e))
-        engine_end(e, 0, "all done");
+    closing_tick(e, &p->step, &p->catchup);
 }
 
 static void run_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
 {
     struct plan_run *p = state;
-    if (errand->kind == ERRAND_KEEP_DAYS && !rc)
-        p->step = STEP_CHOOSE;
-    else if (errand->kind == ERRAND_HELLO && rc)
-        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
-    else if (p->step == STEP_CATCHUP)
+    if (!opening_done(e, &p->step, errand, rc) && p->step == STEP_CATCHUP)
         catchup_errand_done(e, &p->catchup, errand, rc, lane);
 }
 
@@ -104,23 +116,13 @@ static void sweep_tick(struct engine *e, void *state)
         catchup_begin(&p->catchup, p->kind, true, slot_floor(engine_now(e), e->slot_length_s), true);
         p->step = STEP_CATCHUP;
     }
-    if (p->step == STEP_CATCHUP) {
-        catchup_tick(e, &p->catchup);
-        if (p->catchup.step == CATCHUP_DONE)
-            p->step = STEP_END;
-    }
-    if (p->step == STEP_END && engine_is_idle(e))
-        engine_end(e, 0, "all done");
+    closing_tick(e, &p->step, &p->catchup);
 }
 
 static void sweep_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
 {
     struct plan_sweep *p = state;
-    if (errand->kind == ERRAND_KEEP_DAYS && !rc)
-        p->step = STEP_CHOOSE;
-    else if (errand->kind == ERRAND_HELLO && rc)
-        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
-    else if (p->step == STEP_CATCHUP)
+    if (!opening_done(e, &p->step, errand, rc) && p->step == STEP_CATCHUP)
         catchup_errand_done(e, &p->catchup, errand, rc, lane);
 }
 

@@ -1,0 +1,184 @@
+/* pool_end.c - deadlines, and the end of a worker: whose fault it was, and what becomes of the checks it had. */
+#include "pool_state.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+    STUCK_US = 250 * 1000,              /* longer than this on one check: the rest of the slab goes to others */
+    GONE_US = 100 * 1000,               /* from the end of its socket to ours of it: most often it has died and is about to be reaped */
+    FROZEN_US = 10 * 1000 * 1000,       /* a worker that has checks and starts none for so long */
+};
+
+static const char *const state_names[] = { "free", "starting", "idle", "running", "dying" };
+
+void worker_clear(struct worker *w)
+{
+    child_close(&w->child);
+    slab_free(w->slab);
+    *w = (struct worker){ .child = { .sock = -1, .output = -1 } };
+}
+
+void worker_signal(const struct worker *w, int sig)
+{
+    kill(-w->child.pid, sig);
+    kill(w->child.pid, sig);            /* a job may have left its process group */
+}
+
+/* ---- deadlines ---- */
+
+void worker_put_down(struct pool *pool, struct worker *w, const char *why)
+{
+    log_debug(pool->o.log, "worker %d (%s) is ended: %s", (int)w->child.pid, state_names[w->state], why);
+    w->state = WORKER_DYING;
+    if (!w->why)
+        w->why = why;
+    worker_signal(w, SIGTERM);
+    w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
+}
+
+/* How long what is running now may take: one check its job's timeout, several claimed at once their batch timeout. */
+static int64_t allowance_us(const struct pool *pool, const struct worker *w, int claimed)
+{
+    int job = w->page->checks[w->index[w->taken]].job;
+    const struct job_settings *j = job >= 0 && job < pool->o.settings->njobs ? &pool->o.settings->jobs[job] : &pool->o.settings->defaults;
+    return claimed - w->taken > 1 ? j->batch_timeout_us : j->timeout_us;
+}
+
+static void watch_running(struct pool *pool, struct worker *w, int64_t now)
+{
+    int taken = w->taken;
+    worker_collect(pool, w);
+    int claimed = slab_claimed(w->slab);
+    if (claimed > w->end)
+        claimed = w->end;
+    if (w->taken != taken || claimed != w->claimed) {
+        w->claimed = claimed;
+        w->seen_us = now;
+    }
+    int64_t waited = now - w->seen_us;
+    if (waited > STUCK_US && w->end > claimed)
+        worker_cut(w);
+    if (claimed <= w->taken) {          /* nothing of ours runs: it is about to say ENDED, waits for trust, or is frozen */
+        if (waited > FROZEN_US && w->page->start_until_us > clock_boot_us(pool->o.clock))
+            worker_put_down(pool, w, "it does not go on");
+    } else if (waited > allowance_us(pool, w, claimed)) {
+        w->timed_out = true;
+        worker_put_down(pool, w, "timeout");
+    }
+}
+
+/* It has died, and says by its exit status how; or a job closed its socket. What it has claimed it may still answer. */
+static void watch_gone(struct pool *pool, struct worker *w, int64_t now)
+{
+    if (!w->gone_us) {
+        w->gone_us = now;
+        if (w->page)
+            worker_cut(w);
+    } else if (now - w->gone_us > GONE_US)
+        worker_put_down(pool, w, "it closed its connection");
+}
+
+void worker_watch(struct pool *pool, struct worker *w, int64_t now)
+{
+    if (w->gone && w->state != WORKER_DYING)
+        watch_gone(pool, w, now);
+    if (w->state == WORKER_STARTING && now - w->start_us > WORKER_STARTING_US)
+        worker_put_down(pool, w, "it was not ready in time");
+    else if (w->state == WORKER_RUNNING)
+        watch_running(pool, w, now);
+    else if (w->state == WORKER_DYING && w->kill_us && now >= w->kill_us) {
+        worker_signal(w, SIGKILL);
+        w->kill_us = 0;
+    }
+}
+
+/* ---- the end of a worker ---- */
+
+static void say_how_it_ended(char *out, size_t size, const struct worker *w, int status)
+{
+    const char *colon = w->why ? ": " : "", *why = w->why ? w->why : "";
+    if (WIFSIGNALED(status))
+        snprintf(out, size, "killed by SIG%s%s%s", sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?", colon, why);
+    else
+        snprintf(out, size, "exit status %d%s%s", WEXITSTATUS(status), colon, why);
+}
+
+/* What it had claimed and not answered: one check is told as timed out or crashed, several (a batch) run again one by one. */
+static void settle_claimed(struct pool *pool, struct worker *w, const char *how)
+{
+    int claimed = slab_claimed(w->slab);
+    if (claimed > w->end)
+        claimed = w->end;
+    if (claimed - w->taken > 1) {
+        log_warn(pool->o.log, "job %s: %s with %d checks claimed: they run one by one",
+                 w->page->rows.checks[w->index[w->taken]].job_exec, w->timed_out ? "timeout" : how, claimed - w->taken);
+        for (int i = w->taken; i < claimed; i++) {
+            w->page->checks[w->index[i]].single = true;
+            page_return(w->page, w->index[i]);
+        }
+    } else if (claimed - w->taken == 1) {
+        int64_t ran = pool_now_us(pool) - w->seen_us;
+        struct raw_answer raw = { .run_us = ran, .run_at_us = clock_wall_us(pool->o.clock) - ran };
+        raw.text = w->timed_out ? arena_printf(w->page->arena, "no answer within %lld ms", (long long)allowance_us(pool, w, claimed) / 1000)
+                                : arena_strdup(w->page->arena, how);
+        pool_tell(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw);
+    }
+    if (claimed < w->taken)
+        claimed = w->taken;
+    for (int i = w->end - 1; i >= claimed; i--)
+        page_return(w->page, w->index[i]);
+}
+
+static void worker_ended(struct pool *pool, struct worker *w, int status)
+{
+    char how[512];
+    say_how_it_ended(how, sizeof how, w, status);
+    bool was_starting = w->start_us && !w->served && !w->page && w->state != WORKER_IDLE && !(w->why && !strcmp(w->why, "replaced"));
+    if (w->page) {
+        worker_collect(pool, w);
+        if (w->taken < w->end)
+            settle_claimed(pool, w, how);
+    }
+    if (w->child.output >= 0)
+        worker_drain(pool, w);
+    if (was_starting)
+        pool_spawn_failed(pool, w->why && w->why != pool->why ? how : w->why ? pool->why : how);
+    log_debug(pool->o.log, "worker %d is gone: %s", (int)w->child.pid, how);
+    worker_clear(w);
+}
+
+/* A leader that has ended is still a zombie here, so its number cannot be anybody else's: take its group down first. */
+void pool_reap(struct pool *pool)
+{
+    for (int i = 0; i < pool->size; i++) {
+        struct worker *w = &pool->workers[i];
+        if (w->state == WORKER_FREE)
+            continue;
+        siginfo_t info = { 0 };
+        if (waitid(P_PID, (id_t)w->child.pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+            continue;
+        if (!w->gone)
+            worker_listen(pool, w);
+        kill(-w->child.pid, SIGKILL);
+        int status = 0;
+        waitpid(w->child.pid, &status, 0);
+        worker_ended(pool, w, status);
+    }
+}
+
+/* Orphans of jobs become ours (we are a subreaper); whoever is not a worker is only reaped. */
+void pool_reap_orphans(struct pool *pool)
+{
+    for (int i = 0; i < 256; i++) {
+        siginfo_t info = { 0 };
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+            return;
+        for (int k = 0; k < pool->size; k++)
+            if (pool->workers[k].state != WORKER_FREE && pool->workers[k].child.pid == info.si_pid)
+                return;                 /* a worker that ended just now: the next reap is its */
+        waitpid(info.si_pid, NULL, WNOHANG);
+    }
+}

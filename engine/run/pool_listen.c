@@ -1,0 +1,170 @@
+/* pool_listen.c - what comes from a worker: answers in its slab, messages over its socket, and what its jobs print. */
+#include "pool_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <prescient/job.h>
+#include "wire.h"
+
+enum { OUTPUT_BYTES_MAX = 64 * 1024 };  /* of what a worker prints while it has one slab */
+
+/* ---- answers ---- */
+
+/* Lowers the end of a worker's slab to what it has claimed; what is cut off waits again in its page. */
+void worker_cut(struct worker *w)
+{
+    int end = slab_cut(w->slab);
+    if (end < w->taken)
+        end = w->taken;
+    for (int i = w->end - 1; i >= end; i--)
+        page_return(w->page, w->index[i]);
+    if (end < w->end)
+        w->end = end;
+}
+
+static const enum answer_kind kind_of_raw[] = {
+    [PRESCIENT_NO_ANSWER] = ANSWER_FAIL, [PRESCIENT_DONE] = ANSWER_DONE, [PRESCIENT_AGAIN] = ANSWER_AGAIN,
+    [PRESCIENT_DEFER] = ANSWER_DEFER,    [PRESCIENT_FAIL] = ANSWER_FAIL,
+};
+
+void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind kind, const struct raw_answer *raw)
+{
+    pool->o.events.answered(pool->o.events.ctx, w->page, w->index[place], kind, raw);
+}
+
+/* Takes the answers that are there, in order. Those of places that were cut off meanwhile are not this worker's to give. */
+void worker_collect(struct pool *pool, struct worker *w)
+{
+    while (w->taken < w->end && slab_is_answered(w->slab, w->taken)) {
+        struct raw_answer raw = { 0 };
+        if (!slab_take_answer(w->slab, w->taken, w->page->arena, &raw))
+            break;
+        bool known = raw.kind >= 0 && (size_t)raw.kind < sizeof kind_of_raw / sizeof *kind_of_raw;
+        if (raw.kind == PRESCIENT_NO_ANSWER && !raw.text)
+            raw.text = "the job gave no answer";
+        int place = w->taken++;         /* first, since being told may make the owner cut this slab */
+        w->served++;
+        pool_tell(pool, w, place, known ? kind_of_raw[raw.kind] : ANSWER_BAD, &raw);
+    }
+}
+
+static void slab_over(struct worker *w)
+{
+    w->page = NULL;
+    w->count = w->end = w->taken = 0;
+    w->state = WORKER_IDLE;
+}
+
+static void slab_ended(struct pool *pool, struct worker *w, uint32_t generation)
+{
+    if (w->state != WORKER_RUNNING || generation != slab_generation(w->slab))
+        return;
+    worker_collect(pool, w);
+    if (w->taken > 0 && w->taken < w->end)
+        worker_cut(w);                         /* its room for answers is full: the rest goes into another slab */
+    if (w->taken < w->end) {            /* it says it is done and is not: it cannot be trusted with another slab */
+        w->why = "it said that it was done before it was";
+        w->gone = true;
+        return;
+    }
+    slab_over(w);
+}
+
+/* ---- messages ---- */
+
+static void worker_ready(struct pool *pool, struct worker *w, const char *usable, int n)
+{
+    if (w->state != WORKER_STARTING)
+        return;
+    w->state = WORKER_IDLE;
+    pool->failures = 0;
+    pool->broken = false;
+    if (pool->ready)
+        return;
+    pool->ready = true;
+    int njobs = pool->o.settings->njobs;
+    bool *known = calloc((size_t)njobs + 1, sizeof *known);
+    for (int i = 0; known && i < njobs && i < n; i++)
+        known[i] = usable[i] != 0;
+    if (known && pool->o.events.ready)
+        pool->o.events.ready(pool->o.events.ctx, known);
+    free(known);
+}
+
+static void worker_logs(struct pool *pool, const char *body, int n)
+{
+    if (n < 1)
+        return;
+    int level = (unsigned char)body[0];
+    log_line(pool->o.log, level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR, "%.*s", n - 1, body + 1);
+}
+
+static void worker_says(struct pool *pool, struct worker *w, enum wire_kind kind, const char *body, int n)
+{
+    uint32_t generation = 0;
+    switch (kind) {
+    case WIRE_READY:
+        worker_ready(pool, w, body, n);
+        break;
+    case WIRE_ENDED:
+        if (n == (int)sizeof generation) {
+            memcpy(&generation, body, sizeof generation);
+            slab_ended(pool, w, generation);
+        }
+        break;
+    case WIRE_LOG:
+        worker_logs(pool, body, n);
+        break;
+    case WIRE_FAILED:
+        snprintf(pool->why, sizeof pool->why, "%.*s", n, body);
+        w->why = pool->why;
+        break;
+    default:
+        w->why = "it sent a message that does not exist";
+        w->gone = true;
+    }
+}
+
+void worker_listen(struct pool *pool, struct worker *w)
+{
+    char body[WIRE_MAX + 1];
+    for (int i = 0; i < 64 && !w->gone; i++) {      /* a bound: a job that chatters must not keep the loop here */
+        enum wire_kind kind;
+        int fd = -1;
+        int n = wire_receive(w->child.sock, &kind, body, &fd, NULL);
+        if (fd >= 0)
+            close(fd);
+        if (n == ERR_BUSY)
+            return;
+        if (n < 0)
+            w->gone = true;
+        else
+            worker_says(pool, w, kind, body, n);
+    }
+}
+
+/* What jobs print goes to the log, bounded for each slab; the rest is read and thrown away so that nobody blocks. */
+void worker_drain(struct pool *pool, struct worker *w)
+{
+    char text[2048];
+    for (int i = 0; i < 16; i++) {
+        ssize_t n = read(w->child.output, text, sizeof text - 1);
+        if (n == 0) {
+            close(w->child.output);
+            w->child.output = -1;
+        }
+        if (n <= 0)
+            return;
+        bool before = w->printed < OUTPUT_BYTES_MAX;
+        w->printed += (size_t)n;
+        while (n > 0 && text[n - 1] == '\n')
+            n--;
+        if (before && w->printed < OUTPUT_BYTES_MAX)
+            log_info(pool->o.log, "worker %d printed: %.*s", (int)w->child.pid, (int)n, text);
+        else if (before)
+            log_warn(pool->o.log, "worker %d prints too much: the rest is dropped", (int)w->child.pid);
+    }
+}

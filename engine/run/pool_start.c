@@ -1,0 +1,104 @@
+/* pool_start.c - how many workers there should be, starting them, and backing off when they do not get ready. */
+#include "pool_state.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "../rules/retry.h"
+#include "wire.h"
+
+enum {
+    BROKEN_AFTER = 3,                   /* workers in a row that died before they were ready */
+    BACKOFF_US = 200 * 1000,
+    BACKOFF_MAX_US = 30 * 1000 * 1000,
+};
+
+static int send_settings(struct pool *pool, struct worker *w, int slab_fd, struct err *err)
+{
+    size_t part = WIRE_MAX - 1;
+    for (size_t at = 0; at < pool->settings_len || at == 0; at += part) {
+        size_t n = pool->settings_len - at < part ? pool->settings_len - at : part;
+        int rc = wire_send(w->child.sock, WIRE_SETTINGS, pool->settings_text + at, n, at == 0 ? slab_fd : -1, err);
+        if (rc)
+            return rc;
+    }
+    return wire_send(w->child.sock, WIRE_BEGIN, NULL, 0, -1, err);
+}
+
+void pool_spawn_failed(struct pool *pool, const char *why)
+{
+    pool->failures++;
+    pool->spawn_after_us = pool_now_us(pool) + retry_delay(BACKOFF_US, BACKOFF_MAX_US, pool->failures - 1, random_next(&pool->random));
+    snprintf(pool->why, sizeof pool->why, "%s", why);
+    if (pool->failures >= BROKEN_AFTER && !pool->ready)
+        pool->broken = true;
+    log_warn(pool->o.log, "a worker did not get ready (%d in a row): %s", pool->failures, why);
+}
+
+static void spawn(struct pool *pool, struct worker *w)
+{
+    struct err err = { 0 };
+    int fd = -1;
+    const struct settings *s = pool->o.settings;
+    int rc = slab_new(&w->slab, &fd, &err);
+    if (!rc)
+        rc = spawn_worker(pool->o.program, !s->business, &w->child, &err);
+    if (rc) {
+        slab_free(w->slab);
+        *w = (struct worker){ .child = { .sock = -1, .output = -1 } };
+    } else {
+        w->state = WORKER_STARTING;
+        w->start_us = pool_now_us(pool);
+        if (send_settings(pool, w, fd, &err))
+            w->gone = true;             /* it died already; the reaper will say how */
+    }
+    if (fd >= 0)
+        close(fd);
+    if (rc)
+        pool_spawn_failed(pool, err.text);
+}
+
+/* How many workers there should be: the usual number, and one more for each that is stuck or dying. */
+static int wanted(const struct pool *pool)
+{
+    int n = pool->usual, waiting = 0;
+    for (int i = 0; i < pool->npages; i++)
+        waiting += page_waiting(pool->pages[i]);
+    if (!waiting)
+        return n;
+    for (int i = 0; i < pool->size; i++) {
+        const struct worker *w = &pool->workers[i];
+        n += w->state == WORKER_DYING || (w->state == WORKER_RUNNING && w->end < w->count);
+    }
+    return n < pool->size ? n : pool->size;
+}
+
+void pool_spawn_missing(struct pool *pool)
+{
+    if (!pool->started || pool_now_us(pool) < pool->spawn_after_us)
+        return;
+    int live = pool->size - pool_count(pool, WORKER_FREE);
+    for (int i = 0; i < pool->size && live < wanted(pool); i++)
+        if (pool->workers[i].state == WORKER_FREE) {
+            spawn(pool, &pool->workers[i]);
+            if (pool->workers[i].state == WORKER_FREE)
+                return;                 /* no processes or descriptors left: back off */
+            live++;
+        }
+}
+
+void pool_start(struct pool *pool)
+{
+    pool->started = true;
+    pool_spawn_missing(pool);
+}
+
+bool pool_is_ready(const struct pool *pool)
+{
+    return pool->ready;
+}
+
+const char *pool_broken(const struct pool *pool)
+{
+    return pool->broken ? pool->why : NULL;
+}

@@ -1,0 +1,76 @@
+/* pool_state.h - what the files of the pool share: its workers as a table of states, and what can happen to one.
+ * pool.c gives checks out, pool_start.c starts workers, pool_listen.c hears them, pool_end.c times them out and buries them. */
+#ifndef PRESCIENT_POOL_STATE_H
+#define PRESCIENT_POOL_STATE_H
+
+#include "pool.h"
+#include "spawn.h"
+
+enum { WORKER_STARTING_US = 30 * 1000 * 1000 };     /* a worker must be ready by then */
+
+enum worker_state { WORKER_FREE, WORKER_STARTING, WORKER_IDLE, WORKER_RUNNING, WORKER_DYING };
+
+struct worker {
+    enum worker_state state;
+    struct child child;
+    struct slab *slab;
+    struct page *page;                  /* whose checks it has; NULL when idle */
+    int index[SLAB_CHECKS_MAX];         /* of the page, by place in the slab */
+    int count, taken;                   /* checks in the slab; answers collected, always the first ones */
+    int end;                            /* places from here on were cut off and are not this worker's any more */
+    int claimed;                        /* as last seen */
+    int64_t seen_us;                    /* when what is running now was first seen */
+    bool timed_out;                     /* it is dying because of a deadline */
+    const char *why;                    /* what the log and the crash say, beyond its exit status */
+    int64_t kill_us;                    /* DYING: SIGKILL then; 0: was sent */
+    int64_t start_us;
+    int32_t served;                     /* checks so far */
+    size_t printed;                     /* bytes on stdout and stderr, this slab */
+    bool gone;                          /* its socket is at its end, or it broke the rules */
+    int64_t gone_us;                    /* since when */
+};
+
+struct pool {
+    struct pool_options o;
+    struct settings sent;               /* the settings a worker gets: no store but the business database */
+    char *settings_text;
+    size_t settings_len;
+    struct worker *workers;
+    int size, usual;                    /* places; how many run when nothing is stuck */
+    struct page **pages;                /* offered, oldest first */
+    int npages, pages_room;
+    bool started, ready;
+    int failures;                       /* in a row, before being ready */
+    int64_t spawn_after_us;
+    bool broken;
+    char why[1024];
+    uint64_t random;
+};
+
+static inline int64_t pool_now_us(const struct pool *pool)
+{
+    return clock_mono_us(pool->o.clock);
+}
+
+int pool_count(const struct pool *pool, enum worker_state state);
+
+/* pool_start.c */
+void pool_spawn_missing(struct pool *pool);                         /* as many as there should be, unless it backs off */
+void pool_spawn_failed(struct pool *pool, const char *why);         /* counts it, and backs off */
+
+/* pool_listen.c */
+void worker_listen(struct pool *pool, struct worker *w);            /* what it says over its socket */
+void worker_drain(struct pool *pool, struct worker *w);             /* what its jobs print */
+void worker_collect(struct pool *pool, struct worker *w);           /* the answers that are in its slab */
+void worker_cut(struct worker *w);                                  /* what it has not claimed goes back to its page */
+void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind kind, const struct raw_answer *raw);
+
+/* pool_end.c */
+void worker_watch(struct pool *pool, struct worker *w, int64_t now);
+void worker_put_down(struct pool *pool, struct worker *w, const char *why);
+void worker_signal(const struct worker *w, int sig);                /* to its process group */
+void worker_clear(struct worker *w);                                /* its place is free again */
+void pool_reap(struct pool *pool);
+void pool_reap_orphans(struct pool *pool);
+
+#endif
