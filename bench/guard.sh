@@ -123,7 +123,7 @@ for kind in end move; do
 done
 
 if [ "${1:-}" = --record ]; then
-    { sed '/^[^#]/d' "$kept"; awk '{ print $1, $2, $1 ~ /instructions/ ? 10 : $1 ~ /row_writes/ ? 2 : 8 }' "$tmp/found"; } >"$tmp/kept"
+    { sed '/^[^#]/d' "$kept"; awk '{ print $1, $2, $1 ~ /instructions/ ? 10 : $1 ~ /row_writes/ ? 2 : $1 ~ /wal/ ? 4 : 8 }' "$tmp/found"; } >"$tmp/kept"
     cat "$tmp/kept" >"$kept"
     echo "recorded in $kept:"; cat "$tmp/found"
     exit 0
