@@ -335,6 +335,24 @@ void a_settle_twice_touches_nothing_the_second_time(void)
     scene_end(&scene);
 }
 
+void a_check_that_left_its_slot_is_not_touched_though_its_counts_are_the_same(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    scene.answers[0].outcome = OUTCOME_HELD_BACK;
+    scene.answers[0].check_count = 0;
+    scene.answers[0].ran = false;
+    IS(1, settle(&scene).touched);
+    scene.answers[0].next_at = SLOT + 5 * LENGTH;
+    IS(0, settle(&scene).touched);
+    IS(SLOT + LENGTH, number("list", "1", "next_check_at"));
+    answer_done(&scene.answers[0]);
+    IS(0, settle(&scene).touched);
+    IS(1, rows_in("list"));
+    scene_end(&scene);
+}
+
 void rows_changed_meanwhile_are_superseded(void)
 {
     WITH_STORE();

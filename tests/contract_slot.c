@@ -249,7 +249,7 @@ static void read_all(const struct lease *lease, int want, size_t max_bytes, int 
     *in_order = true;
     for (;;) {
         struct store_read_page r = read_after(lease, at, want, max_bytes);
-        if (r.page.n == 0)
+        if (r.page.n == 0 || *pages > 20)
             break;
         for (int i = 0; i < r.page.n; i++) {
             const struct check *c = &r.page.checks[i];

@@ -95,6 +95,7 @@
     X(a_settle_after_the_lease_was_given_back_changes_nothing)                                                        \
     X(a_settle_shows_owner_and_token)                                                                                 \
     X(a_settle_twice_touches_nothing_the_second_time)                                                                 \
+    X(a_check_that_left_its_slot_is_not_touched_though_its_counts_are_the_same)                                       \
     X(rows_changed_meanwhile_are_superseded)                                                                          \
     X(a_row_replaced_into_the_same_slot_is_superseded)                                                                \
     X(effects_happen_once_with_their_answer)                                                                          \

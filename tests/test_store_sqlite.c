@@ -461,6 +461,8 @@ static void a_schema_that_needs_a_newer_program_is_refused(void)
     s = connect_to(url, (struct store_options){ 0 });
     RC_IS(ERR_SCHEMA, hello(s));
     SAYS("9000");
+    RC_IS(ERR_SCHEMA, init(s));
+    SAYS("9000");
     store_free(s);
 }
 

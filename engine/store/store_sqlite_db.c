@@ -294,16 +294,43 @@ static int newest_known(void)
     return newest;
 }
 
-static int check_schema(struct lite *db, int version, int oldest_engine, struct err *err)
+struct schema {
+    int64_t version, oldest_engine, slot_length_s;
+};
+
+static int look_at_schema(struct lite *db, struct schema *out, struct err *err)
 {
-    if (version < newest_known())
-        return err_set(err, ERR_SCHEMA, "%s has schema version %d, this program needs %d: run 'prescient migrate'", db->path, version,
-                       newest_known());
-    if (oldest_engine > newest_known())
-        return err_set(err, ERR_SCHEMA, "%s has schema version %d, which needs a program that knows version %d; this one knows %d: "
-                       "install a newer prescient", db->path, version, oldest_engine, newest_known());
-    db->schema_version = version;
+    sqlite3_stmt *row = NULL;
+    int rc = lite_query(db, err, &row, LITE_schema_version, "");
+    if (rc < 0)
+        return rc;
+    *out = (struct schema){ sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2) };
+    lite_done(row);
     return 0;
+}
+
+static int refuse_newer(const struct lite *db, const struct schema *s, struct err *err)
+{
+    if (s->oldest_engine <= newest_known())
+        return 0;
+    return err_set(err, ERR_SCHEMA, "%s has schema version %lld, which needs a program that knows version %lld; this one knows %d: "
+                   "install a newer prescient", db->path, (long long)s->version, (long long)s->oldest_engine, newest_known());
+}
+
+int lite_refuse_newer(struct lite *db, struct err *err)
+{
+    struct schema s;
+    int rc = look_at_schema(db, &s, err);
+    return rc < 0 ? rc : refuse_newer(db, &s, err);
+}
+
+static int check_schema(struct lite *db, const struct schema *s, struct err *err)
+{
+    if (s->version < newest_known())
+        return err_set(err, ERR_SCHEMA, "%s has schema version %lld, this program needs %d: run 'prescient migrate'", db->path,
+                       (long long)s->version, newest_known());
+    db->schema_version = (int)s->version;
+    return refuse_newer(db, s, err);
 }
 
 static int check_slot_length(struct lite *db, int64_t length_s, struct err *err)
@@ -321,18 +348,14 @@ static int check_slot_length(struct lite *db, int64_t length_s, struct err *err)
 static int read_schema(struct lite *db, struct err *err)
 {
     int64_t has = 0;
-    sqlite3_stmt *row = NULL;
+    struct schema s = { 0 };
     int rc = lite_number(db, err, &db->schema_cookie, LITE_schema_cookie, "");
     rc = rc < 0 ? rc : lite_number(db, err, &has, LITE_has_schema, "");
     if (rc == 0 && !has)
         return err_set(err, ERR_SCHEMA, "%s has no schema: run 'prescient init'", db->path);
-    rc = rc < 0 ? rc : lite_query(db, err, &row, LITE_schema_version, "");
-    if (rc < 0)
-        return rc;
-    int64_t version = sqlite3_column_int64(row, 0), oldest = sqlite3_column_int64(row, 1), length_s = sqlite3_column_int64(row, 2);
-    lite_done(row);
-    rc = check_schema(db, (int)version, (int)oldest, err);
-    return rc < 0 ? rc : check_slot_length(db, length_s, err);
+    rc = rc < 0 ? rc : look_at_schema(db, &s, err);
+    rc = rc < 0 ? rc : check_schema(db, &s, err);
+    return rc < 0 ? rc : check_slot_length(db, s.slot_length_s, err);
 }
 
 static int check_file(struct lite *db, struct err *err)

@@ -52,6 +52,8 @@ int lite_connect(struct lite *db, struct err *err);
 /* Opens the file, made when it is missing, and looks at nothing in it. For migrations. */
 int lite_create(struct lite *db, struct err *err);
 void lite_disconnect(struct lite *db);
+/* ERR_SCHEMA when what was applied to this file serves only programs that know more than this one. */
+int lite_refuse_newer(struct lite *db, struct err *err);
 
 /* The deadlines of the call that begins now. A patient one waits for a lock as long as it may take at all. */
 void lite_start_clock(struct lite *db, bool patient);

@@ -126,7 +126,8 @@ static int is_applied(struct lite *db, const struct sql_migration *m, const char
     int rc = lite_number(db, err, &has, LITE_has_schema, "");
     if (rc < 0 || !has)
         return rc;
-    rc = lite_query(db, err, &row, LITE_migration_find, "i", (int64_t)m->version);
+    rc = lite_refuse_newer(db, err);
+    rc = rc < 0 ? rc : lite_query(db, err, &row, LITE_migration_find, "i", (int64_t)m->version);
     if (rc > 0 && strcmp((const char *)sqlite3_column_text(row, 0), checksum) != 0)
         rc = err_set(err, ERR_SCHEMA, "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
                      db->path, m->name, sqlite3_column_text(row, 0), checksum);
