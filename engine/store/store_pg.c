@@ -91,6 +91,8 @@ static void send_call(struct pg_store *pg)
         lose_call(pg, err_set(&pg->call->err, ERR_NOMEM, "store: out of memory"));      /* half a message may be in the buffer */
     else if (!queued || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
+    else
+        pg->unflushed = PQflush(pg->conn) > 0;
 }
 
 /* A connection that the server closed while it was idle is found before anything is sent, so that the call's effect is known.
@@ -142,6 +144,8 @@ static void begin_check(struct pg_store *pg)
     pg->phase = PG_CHECKING;
     if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn) || !pg_queue(pg, PG_CHECK, &none) || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
+    else
+        pg->unflushed = PQflush(pg->conn) > 0;
 }
 
 static void connect_on(struct pg_store *pg)
@@ -210,25 +214,25 @@ static void end_round(struct pg_store *pg)
     }
 }
 
-/* Takes one result. False when there is nothing more to take now. */
-static bool take_result(struct pg_store *pg)
+/* Takes what is there without waiting, up to the Sync. A NULL ends the results of one statement; two in a row say that there is
+ * nothing more. */
+static void take_results(struct pg_store *pg)
 {
-    PGresult *r = PQgetResult(pg->conn);
-    if (!r) {                                       /* the end of one statement's results */
-        bool had = pg->answered < pg->nqueue && pg->queue[pg->answered].result;
-        pg->answered += had;
-        return had;
+    for (int nulls = 0; nulls < 2 && !pg->synced && !PQisBusy(pg->conn);) {
+        PGresult *r = PQgetResult(pg->conn);
+        bool is_open = pg->answered < pg->nqueue, has_result = is_open && pg->queue[pg->answered].result;
+        nulls = r ? 0 : nulls + 1;
+        if (!r) {
+            pg->answered += has_result;
+        } else if (PQresultStatus(r) == PGRES_PIPELINE_SYNC) {
+            pg->synced = true;
+            PQclear(r);
+        } else if (is_open && !has_result) {
+            pg->queue[pg->answered].result = r;
+        } else {
+            PQclear(r);
+        }
     }
-    if (PQresultStatus(r) == PGRES_PIPELINE_SYNC) {
-        pg->synced = true;
-        PQclear(r);
-        return false;
-    }
-    if (pg->answered < pg->nqueue && !pg->queue[pg->answered].result)
-        pg->queue[pg->answered].result = r;
-    else
-        PQclear(r);
-    return true;
 }
 
 /* The connection broke: the server's own last words, when it had any, say more than libpq's. */
@@ -247,8 +251,7 @@ static void pump(struct pg_store *pg)
     int flushed = PQflush(pg->conn);
     pg->unflushed = flushed > 0;
     bool reads = PQconsumeInput(pg->conn);
-    while (!pg->synced && !PQisBusy(pg->conn) && take_result(pg))
-        ;
+    take_results(pg);
     if (pg->synced)
         end_round(pg);
     else if (flushed < 0 || !reads || PQstatus(pg->conn) == CONNECTION_BAD)

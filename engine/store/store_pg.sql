@@ -58,7 +58,7 @@ wanted AS MATERIALIZED (
 taken AS (
     INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at)
     SELECT $1, w.bucket, $3, $4, clock_timestamp() + $5 * interval '1 second'
-      FROM wanted w
+      FROM wanted w, setup
      WHERE (NOT EXISTS (SELECT FROM held WHERE held.bucket = w.bucket) OR EXISTS (SELECT FROM ripe WHERE ripe.bucket = w.bucket))
        AND prescient.history_day_is_there(prescient.utc_day(clock_timestamp()))
      ORDER BY (w.bucket * $14 + $15) & 63 LIMIT $6
@@ -187,11 +187,13 @@ gone AS (
      WHERE {chosen} AND {as_read} AND f.again_at IS NULL AND EXISTS (SELECT FROM begun)
     RETURNING width_bucket(f.id, $9) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
               f.first_run_at, f.run_count, f.total_run_us, f.payload),
+gone_count AS MATERIALIZED (
+    SELECT count(*) AS n FROM gone),
 anew AS MATERIALIZED (
     SELECT width_bucket(f.id, $9) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
            f.first_run_at, f.run_count, f.total_run_us, f.payload, f.bucket, f.id, f.again_at
       FROM prescient.future_job f
-     WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL AND (SELECT count(*) FROM gone) < cardinality($9)
+     WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL AND (SELECT n FROM gone_count) < cardinality($9)
        FOR UPDATE),
 renewed AS (
     UPDATE prescient.future_job f
@@ -221,7 +223,7 @@ SELECT EXISTS (SELECT FROM lease), t.n,
        CASE WHEN t.n < cardinality($9) THEN ARRAY(SELECT place FROM gone UNION ALL SELECT place FROM renewed) END,
        {still_there},
        CASE WHEN $20 THEN set_config('prescient.ended', ARRAY(SELECT ($9)[place] FROM gone UNION ALL SELECT ($9)[place] FROM renewed)::text, true) END
-  FROM (SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM renewed))::integer AS n) t
+  FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- name: settle_move
 -- $1 to $12 as above; $13 outcome of the run row (a place in $14, names; 0: leaves none), $15 to $20 as above, $21 next slots,
@@ -562,7 +564,7 @@ rows (place, what, bad, level, found, advice) AS (
     SELECT 13, 'dead rows in future_job', n > 100000 AND n > live, 'warn', n || coalesce(', vacuumed ' || to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), ''),
            'vacuum does not keep up: look at the oldest transaction, and at autovacuum_max_workers' FROM dead
     UNION ALL
-    SELECT 14, 'clock', false, 'ok', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', '' FROM this)
+    SELECT 14, 'clock of the database', false, 'ok', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', '' FROM this)
 SELECT what, CASE WHEN bad THEN level ELSE 'ok' END AS level, found, CASE WHEN bad THEN advice ELSE '' END AS advice FROM rows ORDER BY place
 
 -- name: plan

@@ -1,6 +1,7 @@
 /* store_pg_connect.c - how a PostgreSQL server is reached, what it and its schema must be, and what its failures mean.
  * libpq's own walk over several hosts has no time limit in its asynchronous form, so each host is an attempt of its own here. */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,9 +163,16 @@ bool pg_connect_begin(struct pg_store *pg, struct err *err)
     return try_host(pg, err);
 }
 
+/* libpq must not be asked before the socket is ready: it would take a connect under way for one that is done. */
+static PostgresPollingStatusType poll_when_ready(const struct pg_store *pg)
+{
+    struct pollfd p = { .fd = PQsocket(pg->conn), .events = pg->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT };
+    return poll(&p, 1, 0) == 0 ? pg->polling : PQconnectPoll(pg->conn);
+}
+
 int pg_connect_step(struct pg_store *pg, struct err *err)
 {
-    PostgresPollingStatusType polling = PQconnectPoll(pg->conn);
+    PostgresPollingStatusType polling = poll_when_ready(pg);
     if (polling == PGRES_POLLING_OK)
         return 1;
     if (polling != PGRES_POLLING_FAILED && clock_mono_us(pg->head.clock) < pg->host_deadline_us) {

@@ -16,7 +16,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock
 BEGIN
     EXECUTE format('CREATE TABLE prescient.%I (LIKE prescient.future_job_history INCLUDING ALL EXCLUDING INDEXES)', prescient.history_day(day));
     EXECUTE format('ALTER TABLE prescient.future_job_history ATTACH PARTITION prescient.%I FOR VALUES FROM (%L) TO (%L)',
-                   prescient.history_day(day), day || ' 00:00:00+00', (day + 1) || ' 00:00:00+00');
+                   prescient.history_day(day), to_char(day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
 END $$;
 
 -- At most one index a call: a day of many millions of rows takes its time. Ten minutes after midnight no settle of yesterday is left.

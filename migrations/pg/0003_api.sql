@@ -291,7 +291,7 @@ END $$;
 
 -- The slot length stands in slot_length_s(), in the CHECK and in the settings; what is pending moves to slots of the new length.
 CREATE FUNCTION prescient.set_slot_length(seconds integer) RETURNS bigint
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET lock_timeout = '5s' AS $$
 DECLARE
     n bigint;
 BEGIN
