@@ -7,6 +7,7 @@
 # PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again; "none": SQLite only
 # TEST_LIMIT_S          how long the suites, and each script, may take (300)
 set -uo pipefail
+umask 022                               # a plug-in that a group may write is refused, also in a test
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
 
 wanted=${1:-}

@@ -29,7 +29,8 @@ void pool_spawn_failed(struct pool *pool, const char *why)
 {
     pool->failures++;
     pool->spawn_after_us = pool_now_us(pool) + retry_delay(BACKOFF_US, BACKOFF_MAX_US, pool->failures - 1, random_next(&pool->random));
-    snprintf(pool->why, sizeof pool->why, "%s", why);
+    if (why != pool->why)               /* what a worker said of itself stands there already */
+        snprintf(pool->why, sizeof pool->why, "%s", why);
     if (pool->failures >= BROKEN_AFTER && !pool->ready)
         pool->broken = true;
     log_warn(pool->o.log, "a worker did not get ready (%d in a row): %s", pool->failures, why);
