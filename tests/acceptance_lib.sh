@@ -98,7 +98,7 @@ settings() {
 # start NAME command...: in the background; stdout and stderr go to NAME.out and NAME.err. pid_of NAME; join NAME: waits, sets CODE.
 start() {
     local name=$1; shift
-    "$@" >"$name.out" 2>"$name.err" &
+    setsid "$@" >"$name.out" 2>"$name.err" &
     RUNNING[$name]=$!
 }
 pid_of() { echo "${RUNNING[$1]}"; }
@@ -117,14 +117,16 @@ join_within() {
 }
 is_over() { local state; state=$(sed -E 's/.*\) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) || return 0; [ -z "$state" ] || [ "$state" = Z ]; }
 
-# workers_of PID: pids of the workers that the engine PID started; they carry its pid in their arguments, so also when it is gone.
+# workers_of PID: pids of the workers of the engine PID, and of what their jobs started; also when it is gone, since each engine has a
+# session of its own here.
 workers_of() {
-    local file words
-    for file in /proc/[0-9]*/cmdline; do
-        { mapfile -t -d '' words <"$file"; } 2>/dev/null || continue
-        [ "${words[1]:-}" = worker ] && [ "${words[2]:-}" = "$1" ] && echo "${file//[!0-9]/}"
+    local file stat
+    for file in /proc/[0-9]*/stat; do
+        { read -r stat <"$file"; } 2>/dev/null || continue
+        file=${file//[!0-9]/}
+        read -ra stat <<<"${stat##*) }"         # state, parent, group, session, ...
+        [ "${stat[3]}" != "$1" ] || [ "$file" = "$1" ] || [ "${stat[0]}" = Z ] || echo "$file"
     done
-    return 0
 }
 no_workers_of() { [ -z "$(workers_of "$1")" ]; }
 

@@ -4,15 +4,15 @@
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 SLOT=1700000100
-LEASE_S=2 TRUST_MS=1000
 SEED=${SEED:-$((($(now_ms) ^ $$) & 32767))}
 RANDOM=$SEED
 echo "# SEED=$SEED"
 
-settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
-    "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\"; event = \"ran\"; pause_us = 800; }; }; };"
-
 a_full_slot() {
+    LEASE_S=2 TRUST_MS=1000
+    [ "$STORE_NAME" = postgresql ] || LEASE_S=1 TRUST_MS=500
+    settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
+        "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\"; event = \"ran\"; pause_us = 500; }; }; };"
     a_clean_store
     : >journal
     CHECKS=$1
@@ -37,27 +37,34 @@ sweep_once() {
 # ---- kill -9 of the engine ----
 
 killed_engine() {
-    local kills=$1 most_ms=$2 n=0 pid killed=0
-    while [ $n -lt "$kills" ]; do
+    local kills=$1 most_ms=$2 n=0 pid killed=0 had_workers=0
+    while [ $killed -lt "$kills" ] && [ $n -lt $((kills * 2)) ]; do
         n=$((n + 1))
         start "engine$n" "$P" --quiet run --slot $SLOT
         pid=$(pid_of "engine$n")
         sleep "$(printf '0.%03d' $((RANDOM % most_ms + 20)))"
-        kill -KILL "$pid" 2>/dev/null && killed=$((killed + 1))
+        no_workers_of "$pid" || had_workers=$((had_workers + 1))
+        kill -KILL "$pid" 2>/dev/null
         join "engine$n"
+        case $CODE in
+        137) killed=$((killed + 1)) ;;
+        0 | 75) ;;                      # all that was left was still leased to the dead
+        *) fail "$STORE_NAME: engine $n is killed, or ends for want of leases" "found:    $CODE" "$(tail -3 "engine$n.err")" ;;
+        esac
         wait_until 1 no_workers_of "$pid" || fail "$STORE_NAME: no worker outlives engine $n by a second" "found:    $(workers_of "$pid")"
         # SQLite: one lease is all there is. Without waiting for its end the next engines would have nothing to do.
         [ "$STORE_NAME" = postgresql ] || wait_until $((LEASE_S + 1)) leases_are_over
     done
     is "$STORE_NAME: engines that lived when they were killed" "$killed" "$kills"
+    at_least "$STORE_NAME: of these, some had workers" "$had_workers" $((kills / 4))
     at_least "$STORE_NAME: checks were left when the last one was" "$(pending)" 1
-    at_least "$STORE_NAME: checks were done by then" "$(archived)" 1
+    echo "# $STORE_NAME: $(archived) were done by then"
     ok "$STORE_NAME: sweeps bring it to an end" wait_until 60 sweep_once
     settled_once "engine killed"
-    # What can run twice after a kill: what was answered and not settled (some 250 ms and a settle under way, at 2000 checks a second and
-    # worker), and what was being run.
+    # What can run twice after a kill: what was answered and not settled (some 250 ms, and a settle under way: half a second of work, a worker
+    # half a millisecond a check), and what was being run.
     local again=$(($(wc -l <journal) - CHECKS)) each
-    each=$(($(nproc) * 2 * 1000 + $(nproc)))
+    each=$(($(nproc) * 1000 + $(nproc)))
     echo "# $STORE_NAME: $kills kills, $again runs more than checks"
     at_most "$STORE_NAME: what runs twice is bounded" "$again" $((kills * each))
 }
@@ -69,8 +76,8 @@ leases_are_over() {
     fi
 }
 
-kill_engines_pg() { [ "$STORE_NAME" = postgresql ] || return 0; a_full_slot 20000; killed_engine 20 500; }
-kill_engines_sqlite() { [ "$STORE_NAME" = sqlite ] || return 0; a_full_slot 8000; killed_engine 4 500; }
+kill_engines_pg() { [ "$STORE_NAME" = postgresql ] || return 0; a_full_slot 20000; killed_engine 20 400; }
+kill_engines_sqlite() { [ "$STORE_NAME" = sqlite ] || return 0; a_full_slot 6000; killed_engine 4 400; }
 
 # ---- kill -9 of workers ----
 

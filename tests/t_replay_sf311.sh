@@ -10,8 +10,8 @@
 
 settings_sf311() {
     settings 'jobs = { request_closed = { plugin = "sql_check"; settings = {
-        query_postgresql = "SELECT k FROM json_array_elements_text($1::json) AS k JOIN request ON request.request_id = k::bigint"
-                           " WHERE request.closed_at <= to_timestamp($2)";
+        query_postgresql = "SELECT request_id FROM request WHERE closed_at <= to_timestamp($2)"
+                           " AND request_id = ANY (ARRAY(SELECT k::bigint FROM json_array_elements_text($1::json) AS k))";
         query_sqlite = "SELECT k.value FROM json_each($1) AS k JOIN request ON request.request_id = k.value"
                        " WHERE strftime('"'%s'"', request.closed_at) + 0 <= CAST($2 AS INTEGER)";
         event = "request.open";
