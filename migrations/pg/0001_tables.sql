@@ -59,10 +59,10 @@ CREATE TABLE prescient.future_job (
     run_count integer,
     PRIMARY KEY (bucket, entity_name, entity_key, job_exec),
     CONSTRAINT future_job_bucket CHECK (bucket = prescient.bucket_of(entity_name, entity_key)),
-    CONSTRAINT future_job_slot CHECK (
-        next_check_at = to_timestamp(floor(date_part('epoch', next_check_at) / 900) * 900)
-        AND next_check_at >= '1970-01-01 00:00:00+00' AND next_check_at < '10000-01-01 00:00:00+00'),
-    CONSTRAINT future_job_again CHECK (again_at >= '1970-01-01 00:00:00+00' AND again_at < '10000-01-01 00:00:00+00'),
+    CONSTRAINT future_job_slot CHECK (next_check_at = to_timestamp(floor(date_part('epoch', next_check_at) / 900) * 900)),
+    CONSTRAINT future_job_times CHECK (
+        next_check_at >= '1970-01-01 00:00:00+00' AND next_check_at < '10000-01-01 00:00:00+00'
+        AND (again_at IS NULL OR (again_at >= '1970-01-01 00:00:00+00' AND again_at < '10000-01-01 00:00:00+00'))),
     CONSTRAINT future_job_names CHECK (
         octet_length(entity_name) BETWEEN 1 AND 1024 AND octet_length(entity_key) BETWEEN 1 AND 1024
         AND octet_length(job_exec) BETWEEN 1 AND 1024

@@ -7,7 +7,7 @@
 
 -- Says what is wrong with the values of a check, naming what was found and what was expected.
 CREATE FUNCTION prescient.require_check(entity text, key text, job text, check_at timestamptz, payload json, conflict text) RETURNS void
-LANGUAGE plpgsql IMMUTABLE AS $$
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
     names constant text[] := ARRAY['entity', 'key', 'job'];
     found constant text[] := ARRAY[entity, key, job];
@@ -26,7 +26,7 @@ BEGIN
     IF size > 2600 THEN
         RAISE EXCEPTION 'prescient: entity, key and job have % bytes together, expected at most 2600', size USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF check_at IS NULL OR check_at < '1970-01-01 00:00:00+00' OR check_at >= '10000-01-01 00:00:00+00' THEN
+    IF check_at IS NULL OR check_at < '1970-01-01 00:00:00+00' OR prescient.slot_ceil(check_at) >= '10000-01-01 00:00:00+00' THEN
         RAISE EXCEPTION 'prescient: check_at is %, expected a time from 1970 to 9999', coalesce(check_at::text, 'NULL') USING ERRCODE = 'datetime_field_overflow';
     END IF;
     IF octet_length(payload::text) > 65536 THEN
@@ -308,8 +308,7 @@ BEGIN
               WHERE next_check_at <> prescient.slot_ceil(next_check_at)';
     GET DIAGNOSTICS n = ROW_COUNT;
     EXECUTE format('ALTER TABLE prescient.future_job ADD CONSTRAINT future_job_slot CHECK (
-        next_check_at = to_timestamp(floor(date_part(''epoch'', next_check_at) / %1$s) * %1$s)
-        AND next_check_at >= ''1970-01-01 00:00:00+00'' AND next_check_at < ''10000-01-01 00:00:00+00'')', seconds);
+        next_check_at = to_timestamp(floor(date_part(''epoch'', next_check_at) / %1$s) * %1$s))', seconds);
     INSERT INTO prescient.setting VALUES ('slot_length_s', seconds::text)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value;
     RETURN n;
