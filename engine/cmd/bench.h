@@ -29,7 +29,8 @@ struct bench_figures {
 };
 #define BENCH_UNKNOWN { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 }
 
-enum bench_bare { BARE_INSERT, BARE_COPY, BARE_END, BARE_MOVE, BARE_LOOP, BARE_ENQUEUE };   /* ENQUEUE: the SQL API, one by one */
+/* END and MOVE: by their ids, and by the range of them. ENQUEUE: the SQL API, one by one. */
+enum bench_bare { BARE_INSERT, BARE_COPY, BARE_END, BARE_END_RANGE, BARE_MOVE, BARE_MOVE_RANGE, BARE_LOOP, BARE_ENQUEUE };
 
 struct bench_db;
 
@@ -101,7 +102,7 @@ struct bench_measure {
     bool server_only;               /* PostgreSQL alone */
     bool plain_only;                /* only without --future and --old-snapshot */
 };
-struct bench_ratio { const char *name, *words, *against[3]; };      /* the better one of `against` counts */
+struct bench_ratio { const char *name, *against[3]; };      /* the better one of `against` counts */
 void bench_report(struct bench *b, const struct bench_measure *measures, int n, struct bench_figures (*rounds)[BENCH_ROUNDS_MAX],
                   const bool *measured, const struct bench_ratio *ratios);
 

@@ -112,11 +112,24 @@ COPY prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, firs
 SELECT id, bucket FROM prescient_bench.future_job WHERE next_check_at = $1::timestamptz AND bucket BETWEEN $2::smallint AND $3::smallint
  ORDER BY bucket, priority, id
 
+-- By ids a batch is a thousand descents of the index; by their range (nobody else is here) it is one, which only a bench may do so simply.
+
 -- name: bare_end
 -- $1 slot, $2 bucket, $3 ids, $4 the next slot (not used)
 WITH gone AS (
     DELETE FROM prescient_bench.future_job
      WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0 AND id = ANY ($3::bigint[]) AND $4::timestamptz IS NOT NULL
+    RETURNING first_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
+INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,
+       entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us, last_run_us)
+SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_name, entity_key, job_exec, 'done', 'localhost/1234567', now(), now(), 1, 1
+  FROM gone
+
+-- name: bare_end_range
+-- $1 slot, $2 bucket, $3 ids, $4 the next slot (not used)
+WITH gone AS (
+    DELETE FROM prescient_bench.future_job
+     WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0 AND id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)] AND $4::timestamptz IS NOT NULL
     RETURNING first_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
 INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,
        entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us, last_run_us)
@@ -130,6 +143,18 @@ WITH moved AS (
        SET next_check_at = $4::timestamptz, check_count = check_count + 1, first_run_at = coalesce(first_run_at, now()),
            run_count = coalesce(run_count, 0) + 1, total_run_us = coalesce(total_run_us, 0) + 1
      WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0 AND id = ANY ($3::bigint[])
+    RETURNING next_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
+INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key, job_exec,
+                                            outcome, engine)
+SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, entity_key, job_exec, 'again', 'localhost/1234567' FROM moved
+
+-- name: bare_move_range
+-- $1 slot, $2 bucket, $3 ids, $4 the next slot
+WITH moved AS (
+    UPDATE prescient_bench.future_job
+       SET next_check_at = $4::timestamptz, check_count = check_count + 1, first_run_at = coalesce(first_run_at, now()),
+           run_count = coalesce(run_count, 0) + 1, total_run_us = coalesce(total_run_us, 0) + 1
+     WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0 AND id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)]
     RETURNING next_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
 INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key, job_exec,
                                             outcome, engine)

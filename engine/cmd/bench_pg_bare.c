@@ -67,7 +67,8 @@ static int put_ids(char *to, const struct row *rows, int n)
 
 /* ---- the lines ---- */
 
-static const char *const statements[] = { [BARE_END] = "bare_end", [BARE_MOVE] = "bare_move", [BARE_LOOP] = "bare_loop",
+static const char *const statements[] = { [BARE_END] = "bare_end", [BARE_END_RANGE] = "bare_end_range", [BARE_MOVE] = "bare_move",
+                                          [BARE_MOVE_RANGE] = "bare_move_range", [BARE_LOOP] = "bare_loop",
                                           [BARE_INSERT] = "bare_insert", [BARE_ENQUEUE] = "enqueue" };
 
 static int prepare_line(struct bare_run *r, struct bare *l, const char *name, struct err *err)
@@ -91,7 +92,7 @@ static int open_lines(struct bare_run *r, int n, struct err *err)
         if (!l->ids)
             return err_set(err, ERR_NOMEM, "out of memory");
         int rc = prepare_line(r, l, statements[r->what], err);
-        if (rc == 0 && (r->what == BARE_END || r->what == BARE_MOVE))
+        if (rc == 0 && r->what >= BARE_END && r->what <= BARE_MOVE_RANGE)
             rc = prepare_line(r, l, "bare_read", err);
         if (rc)
             return rc;

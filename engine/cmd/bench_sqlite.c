@@ -223,7 +223,7 @@ static int run_bulk(struct bare *r, struct err *err)
 static const struct { const char *first, *second; int (*run)(struct bare *r, struct err *err); } bares[] = {
     [BARE_INSERT] = { "bare_insert", NULL, run_singles }, [BARE_COPY] = { "bare_insert", NULL, run_bulk },
     [BARE_END] = { "bare_archive", "bare_delete", run_batches }, [BARE_MOVE] = { "bare_run", "bare_move", run_batches },
-    [BARE_ENQUEUE] = { "enqueue", NULL, run_singles }, [BARE_LOOP] = { NULL, NULL, NULL },
+    [BARE_ENQUEUE] = { "enqueue", NULL, run_singles },
 };
 
 static bool prepare(struct bare *r, const char *name, sqlite3_stmt **out)
