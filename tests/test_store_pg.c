@@ -834,6 +834,39 @@ static void a_split_slot_is_settled_bucket_by_bucket(void)
     CU_ASSERT_EQUAL(relook(slots).closed, 1);
 }
 
+static void heavy_payloads_make_small_pages_and_none_is_lost(void)
+{
+    WITH_SERVER();
+    put_checks(20);
+    PQclear(ask(app, "UPDATE prescient.future_job SET payload = to_json(repeat('x', CASE WHEN entity_key IN ('5', '6', '7') THEN 3000 ELSE 10 END))"));
+    struct store_open_slot o = open_slot(owner);
+    RC_IS(0, call(&o.call));
+    struct page_cursor after = PAGE_START;
+    int pages = 0, rows = 0, heavy = 0;
+    for (struct store_page page;; store_page_free(&page), pages++) {
+        struct store_read_page r = STORE_READ_PAGE_INIT;
+        r.lease = o.taken[0];
+        r.after = after;
+        r.want = 10;
+        r.max_bytes = 2000;
+        RC_IS(0, call(&r.call));
+        page = r.page;
+        if (page.n == 0)
+            break;
+        for (int i = 0; i < page.n; i++, rows++) {
+            CU_ASSERT_PTR_NOT_NULL_FATAL(page.checks[i].payload);
+            CU_ASSERT_EQUAL(strlen(page.checks[i].payload), page.checks[i].payload_len);
+            heavy += page.checks[i].payload_len > 3000;
+        }
+        CU_ASSERT(page.n == 1 || page.checks[0].payload_len < 3000);
+        const struct check *last = &page.checks[page.n - 1];
+        after = (struct page_cursor){ .bucket = last->bucket, .priority = last->priority, .id = last->id };
+    }
+    CU_ASSERT_EQUAL(rows, 20);
+    CU_ASSERT_EQUAL(heavy, 3);
+    CU_ASSERT(pages >= 4);
+}
+
 /* ---- plans ------------------------------------------------------------------------------------------------------------------- */
 
 /* The generic plan of a statement, on tables that were never analysed. */
@@ -1117,6 +1150,7 @@ static const struct test tests[] = {
     TEST(effects_follow_what_was_touched_and_nothing_else),
     TEST(an_effect_that_is_refused_takes_its_page_back),
     TEST(a_split_slot_is_settled_bucket_by_bucket),
+    TEST(heavy_payloads_make_small_pages_and_none_is_lost),
     TEST(hot_statements_use_the_slot_index_without_statistics),
     TEST(no_lease_is_taken_without_a_partition_for_today),
     TEST(a_settle_without_a_partition_is_no_verdict_about_a_check),

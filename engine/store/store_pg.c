@@ -498,20 +498,29 @@ static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
 
 /* ---- pages ----------------------------------------------------------------------------------------------------------------- */
 
+/* What one row may take for a page of `want` rows to keep within its bytes. */
+static int64_t share_of(const struct store_read_page *r)
+{
+    int64_t most = r->max_bytes > 0 && r->max_bytes < INT64_MAX ? (int64_t)r->max_bytes : INT64_MAX;
+    return most / (r->want > 0 ? r->want : 1);
+}
+
 static bool read_page_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
-    int64_t most_bytes = r->max_bytes > 0 && r->max_bytes < INT64_MAX ? (int64_t)r->max_bytes : INT64_MAX;
+    const struct page_cursor *after = &r->after;
+    int64_t bytes = pg->heavy_pages ? share_of(r) * r->want : share_of(r);
     if (r->lease.bucket == STORE_WHOLE_SLOT)
-        return pg_send(pg, PG_READ_SLOT, r->lease.slot, r->after.bucket, r->after.priority, r->after.id, r->want, most_bytes);
-    return pg_send(pg, PG_READ_PAGE, r->lease.slot, r->lease.bucket, r->after.priority, r->after.id, r->want, most_bytes);
+        return pg_send(pg, pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT, r->lease.slot, after->bucket, after->priority, after->id, r->want, bytes);
+    return pg_send(pg, pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE, r->lease.slot, r->lease.bucket, after->priority, after->id, r->want, bytes);
 }
 
-static bool read_check(const PGresult *r, int row, struct arena *a, int64_t slot, struct check *c)
+/* `size` is the payload's, which the row itself may lack. */
+static bool read_check(const PGresult *r, int row, struct arena *a, int64_t slot, struct check *c, int32_t *size)
 {
     c->next_check_at = slot;
-    if (!wire_get(r, row, a, "lmmiiiitttt", &c->id, &c->first_check_at, &c->deferred_at, &c->bucket, &c->priority, &c->check_count, &c->failure_count,
-                  &c->entity_name, &c->entity_key, &c->job_exec, &c->payload))
+    if (!wire_get(r, row, a, "lmmiiiitttti", &c->id, &c->first_check_at, &c->deferred_at, &c->bucket, &c->priority, &c->check_count, &c->failure_count,
+                  &c->entity_name, &c->entity_key, &c->job_exec, &c->payload, size))
         return false;
     c->entity_name_len = (uint32_t)PQgetlength(r, row, 7);
     c->entity_key_len = (uint32_t)PQgetlength(r, row, 8);
@@ -522,32 +531,53 @@ static bool read_check(const PGresult *r, int row, struct arena *a, int64_t slot
 
 static void free_result(void *impl) { PQclear(impl); }
 
-/* The page keeps the result, in which its strings lie; it ends where the priority changes. */
+/* Takes the rows that make up the page: it ends where the priority changes, and before a payload that was left out. Returns how
+ * many, or -1 for a row that cannot be read. */
+static int read_checks(const struct pg_store *pg, const struct store_read_page *r, const PGresult *result, struct check *checks, bool *heavy)
+{
+    int n = PQntuples(result), i = 0;
+    int64_t share = share_of(r);
+    *heavy = false;
+    for (; i < n; i++) {
+        int32_t size;
+        if (!read_check(result, i, pg->arena, r->lease.slot, &checks[i], &size))
+            return -1;
+        *heavy |= size > share;
+        if (checks[i].priority != checks[0].priority || (size > 0 && !checks[i].payload))
+            break;
+    }
+    return i;
+}
+
+/* The page keeps the result, in which its strings lie. */
+static void keep_result(struct pg_store *pg, struct store_page *page, struct check *checks, int n)
+{
+    const PGresult *result = pg_result(pg, 0);
+    for (int i = 0; i < pg->nqueue; i++)
+        if (pg->queue[i].result == result) {
+            *page = (struct store_page){ .checks = checks, .n = n, .impl = pg->queue[i].result, .free_impl = free_result };
+            pg->queue[i].result = NULL;
+            return;
+        }
+}
+
 static int read_page_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
     const PGresult *result = pg_result(pg, 0);
-    int n = PQntuples(result);
     r->page = (struct store_page){ 0 };
-    if (n == 0)
+    if (PQntuples(result) == 0)
         return 0;
-    struct check *checks = malloc(sizeof *checks * (size_t)n);
+    struct check *checks = malloc(sizeof *checks * (size_t)PQntuples(result));
     if (!checks)
-        return err_set(&call->err, ERR_NOMEM, "store: out of memory for a page of %d checks", n);
-    int i = 0;
-    for (; i < n; i++) {
-        if (!read_check(result, i, pg->arena, r->lease.slot, &checks[i])) {
-            free(checks);
-            return unreadable(call, "read_page");
-        }
-        if (i > 0 && checks[i].priority != checks[0].priority)
-            break;
+        return err_set(&call->err, ERR_NOMEM, "store: out of memory for a page of %d checks", PQntuples(result));
+    int n = read_checks(pg, r, result, checks, &pg->heavy_pages);
+    if (n > 0) {
+        keep_result(pg, &r->page, checks, n);
+        return 0;
     }
-    r->page = (struct store_page){ .checks = checks, .n = i, .impl = (void *)(uintptr_t)result, .free_impl = free_result };
-    for (int q = 0; q < pg->nqueue; q++)
-        if (pg->queue[q].result == result)
-            pg->queue[q].result = NULL;
-    return 0;
+    free(checks);
+    return n < 0 ? unreadable(call, "read_page") : SEND_AGAIN;      /* it begins with a heavy one */
 }
 
 /* ---- the end of a bucket, and slots that are not over ------------------------------------------------------------------------- */

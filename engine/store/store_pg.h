@@ -19,7 +19,7 @@
 #include "store_pg_wire.h"
 
 enum pg_statement {
-    PG_CHECK, PG_HELLO, PG_OPEN_SLOT, PG_RENEW, PG_RELEASE, PG_READ_PAGE, PG_READ_SLOT,
+    PG_CHECK, PG_HELLO, PG_OPEN_SLOT, PG_RENEW, PG_RELEASE, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT,
     PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 3,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED */
     PG_SETTLE_MOVE, PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 3,
     PG_EFFECTS, PG_FINISH, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT, PG_KEEP_DAYS,
@@ -60,6 +60,7 @@ struct pg_store {
     struct { int statement; bool prepares; PGresult *result; } queue[PG_QUEUE_MAX];
     int nqueue, answered;
     bool synced, unflushed;
+    bool heavy_pages;                       /* the last page had payloads above their share */
 };
 
 static inline struct pg_store *pg_store(struct store *st) { return (struct pg_store *)st; }

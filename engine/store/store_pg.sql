@@ -103,26 +103,44 @@ begun AS MATERIALIZED (
 
 -- ---- pages -----------------------------------------------------------------------------------------------------------
 
+-- A page is bounded in bytes. Where each row keeps to its share ($6) of them, a plain read does: a payload above its share is only told
+-- by its size, and the page ends before it. A page that begins with one is read by the heavy form, which counts as it goes; that
+-- costs as much again as the read itself.
+
+-- name: check_columns
+f.id, f.first_check_at, f.deferred_at, f.bucket::integer, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec
+
 -- name: read_page
--- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 about so many bytes
-SELECT id, first_check_at, deferred_at, bucket::integer, priority, check_count, failure_count, entity_name, entity_key, job_exec, payload
-  FROM (SELECT f.*, sum({bytes}) OVER (ORDER BY f.priority, f.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT * FROM prescient.future_job
-                 WHERE next_check_at = $1 AND bucket = $2 AND (priority, id) > ($3, $4)
-                 ORDER BY priority, id LIMIT $5) f) page
- WHERE coalesce(before, 0) < $6
+-- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes
+SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text)
+  FROM prescient.future_job f
+ WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
+ ORDER BY f.priority, f.id LIMIT $5
 
 -- name: read_slot
--- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 about so many bytes
-SELECT id, first_check_at, deferred_at, bucket::integer, priority, check_count, failure_count, entity_name, entity_key, job_exec, payload
-  FROM (SELECT f.*, sum({bytes}) OVER (ORDER BY f.bucket, f.priority, f.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+-- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes
+SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text)
+  FROM prescient.future_job f
+ WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
+ ORDER BY f.bucket, f.priority, f.id LIMIT $5
+
+-- name: read_heavy_page
+-- As read_page; $6 about so many bytes in all
+SELECT {check_columns}, f.payload, octet_length(f.payload::text)
+  FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM (SELECT * FROM prescient.future_job
-                 WHERE next_check_at = $1 AND (bucket, priority, id) > ($2, $3, $4)
-                 ORDER BY bucket, priority, id LIMIT $5) f) page
+                 WHERE next_check_at = $1 AND bucket = $2 AND (priority, id) > ($3, $4)
+                 ORDER BY priority, id LIMIT $5) g) f
  WHERE coalesce(before, 0) < $6
 
--- name: bytes
-octet_length(f.entity_name) + octet_length(f.entity_key) + octet_length(f.job_exec) + coalesce(octet_length(f.payload::text), 0)
+-- name: read_heavy_slot
+-- As read_slot; $6 about so many bytes in all
+SELECT {check_columns}, f.payload, octet_length(f.payload::text)
+  FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.bucket, g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+          FROM (SELECT * FROM prescient.future_job
+                 WHERE next_check_at = $1 AND (bucket, priority, id) > ($2, $3, $4)
+                 ORDER BY bucket, priority, id LIMIT $5) g) f
+ WHERE coalesce(before, 0) < $6
 
 -- ---- settle ----------------------------------------------------------------------------------------------------------
 

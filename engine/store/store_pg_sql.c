@@ -22,6 +22,8 @@ static const struct statement statements[PG_STATEMENTS] = {
     [PG_RELEASE] = { "release", "release", "MIULt", 0 },
     [PG_READ_PAGE] = { "read_page", "read_page", "miilil", 0 },
     [PG_READ_SLOT] = { "read_slot", "read_slot", "miilil", 0 },
+    [PG_READ_HEAVY_PAGE] = { "read_heavy_page", "read_heavy_page", "miilil", 0 },
+    [PG_READ_HEAVY_SLOT] = { "read_heavy_slot", "read_heavy_slot", "miilil", 0 },
     SETTLE(PG_SETTLE_END, "settle_end", SETTLE_LETTERS),
     SETTLE(PG_SETTLE_MOVE, "settle_move", SETTLE_LETTERS "MM"),
     [PG_EFFECTS] = { "effects", "effects", "moLIITTTTTM", 0 },
