@@ -64,7 +64,7 @@ deed() {
     local name=$1 outcome=$2 words=${3:-} pid before
     q "DELETE FROM {future_job_history}"
     fill 40 $DEED_SLOT misbehave "CASE n WHEN 20 THEN '$name' ELSE 'good' END || n"
-    start engine "$P" --json run --slot $DEED_SLOT
+    start engine "$P" --json --config deeds.cfg run --slot $DEED_SLOT
     pid=$(pid_of engine)
     : >below
     while alive engine; do descendants "$pid" >>below; sleep 0.05; done
@@ -95,6 +95,7 @@ one_by_one() {
 }
 
 sed 's/max_failures = 0/max_failures = 2/; s/timeout = "2s"/timeout = "500ms"/' prescient.cfg >tries.cfg
+sed 's/ settings = { log = "[^"]*"; };//' prescient.cfg >deeds.cfg       # a log of its own would be closed, too
 on_each_store a_thousand
 on_each_store tries
 STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/deeds.db; export PRESCIENT_STORE      # what a job does to its worker has nothing to do with the store
