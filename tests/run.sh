@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # tests/run.sh [T]      the CUnit suites of $BUILD/test and the test scripts beside this file, or those whose name contains T
 # A test script is an executable tests/NAME.sh that is none of the tools (is_test). It prints "ok - what" and "not ok - what", one
-# line a check. A line "# not under sanitizers" in it keeps it out of sanitizer runs. The last line is "N passed, N failed".
+# line a check. A line "# not under sanitizers" in it keeps it out of sanitizer runs; "# alone" runs it when nothing else runs, for one
+# that measures time. The last line is "N passed, N failed".
 #
 # BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
 # PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again; "none": SQLite only
 # TEST_LIMIT_S          how long the suites, and each script, may take (300)
+# TEST_AT_ONCE          how many of them run at once (the number of processors, at most 4)
 set -uo pipefail
 umask 022                               # a plug-in that a group may write is refused, also in a test
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
@@ -14,7 +16,9 @@ wanted=${1:-}
 limit_s=${TEST_LIMIT_S:-300}
 BUILD=$(realpath "${BUILD:-build}") || exit 2
 export BUILD
-passed=0 failed=0 cluster='' child=''
+at_once=${TEST_AT_ONCE:-$(($(nproc) < 4 ? $(nproc) : 4))}
+passed=0 failed=0 cluster=''
+declare -A running=() began=()         # by pid: what runs, and since when
 
 [ -x "$BUILD/test" ] || { echo "tests/run.sh: no $BUILD/test; 'make check' builds it" >&2; exit 2; }
 
@@ -28,7 +32,10 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-test.XXXXXX") || exit 2
 chmod 711 "$tmp"                        # the server's user must get to its folder in here
 clean_up() {
     trap - EXIT
-    [ -z "$child" ] || { kill "$child" 2>/dev/null && wait "$child"; }      # in the background it does not hear a Ctrl-C
+    if [ ${#running[@]} -gt 0 ]; then   # in the background they do not hear a Ctrl-C
+        kill "${!running[@]}" 2>/dev/null
+        wait "${!running[@]}"
+    fi
     [ -z "$cluster" ] || tests/pg_cluster.sh stop "$cluster"
     rm -rf "$tmp"
 }
@@ -51,17 +58,24 @@ start_cluster() {
     fi
 }
 
-# run_limited NAME COMMAND...: in an empty folder of its own named by PRESCIENT_TEST_TMP, output into $tmp/NAME.out
-run_limited() {
+# start_limited NAME COMMAND...: begins it in an empty folder of its own named by PRESCIENT_TEST_TMP, its output in $tmp/NAME.out
+start_limited() {
     local name=$1; shift
     mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
     TMPDIR=$tmp/$name PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=$server PRESCIENT_TEST_COUNTS=$tmp/counts \
         timeout -k 10 "$limit_s" "$@" >"$tmp/$name.out" 2>&1 </dev/null &
-    child=$!
-    local code=0
-    wait "$child" || code=$?
-    child=
-    return $code
+    running[$!]=$name
+    began[$!]=$SECONDS
+}
+
+# finish_one: waits for one of those that run; its name, exit code and time are in the variables of whoever calls
+finish_one() {
+    local pid
+    code=0
+    wait -n -p pid "${!running[@]}" || code=$?
+    name=${running[$pid]}
+    took=$((SECONDS - ${began[$pid]}))
+    unset "running[$pid]" "began[$pid]"
 }
 
 explain() {
@@ -72,9 +86,8 @@ explain() {
     esac
 }
 
-run_suites() {
-    local code=0 good bad began=$SECONDS
-    run_limited unit "$BUILD/test" $wanted || code=$?
+report_suites() {
+    local good bad
     if read -r good bad 2>/dev/null <"$tmp/counts"; then
         passed=$((passed + good)) failed=$((failed + bad))
         [ "$code" = 0 ] || [ "$bad" != 0 ] || failed=$((failed + 1))        # a leak found at the end
@@ -82,28 +95,34 @@ run_suites() {
         failed=$((failed + 1))
     fi
     if [ "$code" != 0 ]; then
-        grep -vE '^ *Test: .*\.\.\.passed$|^$' "$tmp/unit.out"
-        explain "$code" "suites"
+        printf 'not ok  %-24s %s s\n' suites "$took"
+        grep -vE '^ *Test: .*\.\.\.passed$|^$' "$tmp/suites.out" | sed 's/^/    /'
+        explain "$code" "    suites"
     elif [ "$good" != 0 ]; then
-        printf 'ok      %-24s %s tests, %s s\n' suites "$good" $((SECONDS - began))
+        printf 'ok      %-24s %s tests, %s s\n' suites "$good" "$took"
     fi
 }
 
-run_script() {
-    local name=$1 code=0 good bad began=$SECONDS
-    run_limited "$name" "tests/$name.sh" || code=$?
+report_script() {
+    local good bad
     good=$(grep -c '^ok' "$tmp/$name.out")
     bad=$(grep -c '^not ok' "$tmp/$name.out")
     [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1
     [ $((good + bad)) != 0 ] || { bad=1; echo "tests/$name.sh checked nothing"; }
     passed=$((passed + good)) failed=$((failed + bad))
     if [ "$bad" != 0 ]; then
-        printf 'not ok  %-24s %s of %s checks, %s s\n' "$name" "$bad" $((good + bad)) $((SECONDS - began))
+        printf 'not ok  %-24s %s of %s checks, %s s\n' "$name" "$bad" $((good + bad)) "$took"
         sed 's/^/    /' "$tmp/$name.out"
         explain "$code" "    tests/$name.sh"
     else
-        printf 'ok      %-24s %s checks, %s s\n' "$name" "$good" $((SECONDS - began))
+        printf 'ok      %-24s %s checks, %s s\n' "$name" "$good" "$took"
     fi
+}
+
+report_one() {
+    local name code took
+    finish_one
+    if [ "$name" = suites ]; then report_suites; else report_script; fi
 }
 
 is_test() {
@@ -116,7 +135,8 @@ none) server= ;;
 "") start_cluster ;;
 esac
 
-run_suites
+alone=()
+start_limited suites "$BUILD/test" $wanted
 for file in tests/*.sh; do
     name=$(basename "$file" .sh)
     is_test "$name" && [[ $name == *"$wanted"* ]] || continue
@@ -124,7 +144,17 @@ for file in tests/*.sh; do
         printf 'left out %-23s under sanitizers\n' "$name"
         continue
     fi
-    run_script "$name"
+    if grep -q '^# alone' "$file"; then
+        alone+=("$name")
+        continue
+    fi
+    [ ${#running[@]} -lt "$at_once" ] || report_one
+    start_limited "$name" "tests/$name.sh"
+done
+while [ ${#running[@]} -gt 0 ]; do report_one; done
+for name in "${alone[@]}"; do
+    start_limited "$name" "tests/$name.sh"
+    report_one
 done
 
 echo "$passed passed, $failed failed"

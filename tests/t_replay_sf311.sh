@@ -2,6 +2,7 @@
 # t_replay_sf311.sh - ten years of real requests, and Northwind's orders, replayed on both stores. What prescient wrote into events, run log
 # and history must equal, row by row, what one plain SQL query over the same table says.
 # not under sanitizers: the sixty seconds are measured
+# alone: for the same reason
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 # ---- San Francisco's 311 line: looks 24 h, 72 h and 168 h after the request came in ----
