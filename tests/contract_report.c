@@ -99,7 +99,7 @@ void history_and_runs_are_filtered_and_newest_first(void)
     settle(&scene);
     scene_end(&scene);
     struct store_open_slot o = open_slot(owner, 60);
-    o.slot = SLOT + LENGTH;
+    o.slot = o.now = SLOT + LENGTH;
     IS(0, fixture_call(&o.call));
     scene.lease = o.taken[0];
     scene.page = read_page(&scene.lease, 10);

@@ -73,7 +73,7 @@ void a_deferral_is_remembered_beside_the_check(void)
     IS(0, number("list", "1", "check_count"));
     TEXT_IS("deferred", value("runs", "1", "outcome"));
     struct store_open_slot o = open_slot(owner, 60);
-    o.slot = SLOT + LENGTH;
+    o.slot = o.now = SLOT + LENGTH;
     IS(0, fixture_call(&o.call));
     struct store_page page = read_page(&o.taken[0], 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);
@@ -156,7 +156,7 @@ void what_the_runs_took_adds_up(void)
     IS(1, settle(&scene).touched);
     scene_end(&scene);
     struct store_open_slot o = open_slot(owner, 60);
-    o.slot = SLOT + LENGTH;
+    o.slot = o.now = SLOT + LENGTH;
     IS(0, fixture_call(&o.call));
     scene.lease = o.taken[0];
     scene.page = read_page(&scene.lease, 10);
@@ -220,7 +220,7 @@ void a_check_asked_for_again_starts_anew_when_it_ends(void)
     TEXT_IS("NULL", value("list", "1", "again_at"));
     scene_end(&scene);
     struct store_open_slot o = open_slot(owner, 60);
-    o.slot = SLOT + 3 * LENGTH;
+    o.slot = o.now = SLOT + 3 * LENGTH;
     IS(0, fixture_call(&o.call));
     struct store_page page = read_page(&o.taken[0], 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);

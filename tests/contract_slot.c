@@ -40,6 +40,26 @@ void an_empty_slot_waits_for_its_relook_and_has_nothing_to_take(void)
     IS(0, rows_in("leases"));
 }
 
+/* An engine's idea of the time may run ahead of the database's: opened too early, a slot could be closed under an enqueue. */
+void a_slot_that_has_not_begun_is_not_opened(void)
+{
+    WITH_STORE();
+    put_in_slot(1);
+    struct store_open_slot o = open_slot(owner, 60);
+    o.now = SLOT - 1;
+    IS(ERR_BUSY, fixture_call(&o.call));
+    IS(0, o.ntaken);
+    IS(0, rows_in("leases"));
+    o = open_slot(owner, 60);
+    o.slot = 253402300500;                          /* and by the database's own clock */
+    o.now = 0;
+    IS(ERR_BUSY, fixture_call(&o.call));
+    o = open_slot(owner, 60);
+    o.now = SLOT;
+    IS(0, fixture_call(&o.call));
+    IS(1, o.ntaken);
+}
+
 void a_large_slot_is_split_where_the_store_splits(void)
 {
     WITH_STORE();

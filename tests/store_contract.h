@@ -48,6 +48,7 @@
     X(a_load_of_nothing_does_nothing)                                                                                 \
     /* contract_slot.c */                                                                                             \
     X(opening_a_slot_counts_its_rows_once)                                                                            \
+    X(a_slot_that_has_not_begun_is_not_opened)                                                                        \
     X(an_empty_slot_waits_for_its_relook_and_has_nothing_to_take)                                                     \
     X(a_large_slot_is_split_where_the_store_splits)                                                                   \
     X(a_lease_is_taken_once)                                                                                          \

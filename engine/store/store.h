@@ -112,6 +112,7 @@ enum slot_state {
  * makes 64. Takes at most `want` leases of those that are free or expired, or that stand in `watched` unchanged, and that
  *   - have not been done yet, or
  *   - with `again`: hold rows (of one of `jobs`, or of any job when `jobs` is NULL), done or not.
+ * ERR_BUSY when the slot has not begun by the clock that counts: nothing was opened.
  * Takes nothing on PostgreSQL while today's history partition is missing (ERR_LOST, in words). */
 struct store_open_slot {
     struct store_call call;

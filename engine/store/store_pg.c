@@ -417,10 +417,10 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
     return spread_leases(pg->arena, o->watched, o->nwatched, &w) &&
            pg_send(pg, PG_OPEN_SLOT, o->slot, o->split_at, o->owner, pg->engine, o->lease_s, o->want, o->again,
                    o->jobs ? o->njobs : -1, o->jobs, pg->lock_timeout, o->nwatched, w.buckets, o->nwatched, w.owners, o->nwatched, w.tokens,
-                   o->nwatched, w.expires_us, odd, start);
+                   o->nwatched, w.expires_us, odd, start, o->now);
 }
 
-static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, int row, bool *has_day)
+static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, int row, bool *has_day, bool *has_begun)
 {
     struct lease lease = { .slot = o->slot };
     int32_t part;
@@ -435,6 +435,8 @@ static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, i
         o->taken[o->ntaken++] = lease;
     } else if (part == 2 && o->nheld < STORE_BUCKETS) {
         o->held[o->nheld++] = lease;
+    } else if (part == 3) {
+        *has_begun = false;
     }
     return true;
 }
@@ -443,15 +445,17 @@ static int open_slot_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_open_slot *o = (struct store_open_slot *)call;
     int n = PQntuples(pg_result(pg, 0));
-    bool has_day = true, has_day_of_slot = true;
+    bool has_day = true, has_day_of_slot = true, has_begun = true;
     o->ntaken = o->nheld = 0;
     if (n == 0)
         return SEND_AGAIN;          /* another engine opened it at the same moment: now its row is there */
     for (int row = 0; row < n; row++) {
-        if (!read_open_slot_row(pg, o, row, &has_day))
+        if (!read_open_slot_row(pg, o, row, &has_day, &has_begun))
             return unreadable(call, "open_slot");
         has_day_of_slot = row == 0 ? has_day : has_day_of_slot;
     }
+    if (!has_begun)
+        return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by the database's clock", (long long)o->slot);
     if (!has_day_of_slot)
         return err_set(&call->err, ERR_LOST, "schema '%s' has no history partition for today: run `prescient init`, or see why the engines could not make it", pg->schema);
     return 0;

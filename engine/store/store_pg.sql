@@ -19,12 +19,14 @@ SELECT clock_timestamp(), (SELECT value::integer FROM prescient.setting WHERE na
 
 -- name: open_slot
 -- $1 slot, $2 split_at, $3 owner, $4 engine, $5 lease seconds, $6 want, $7 again, $8 jobs or NULL, $9 lock timeout,
--- $10 to $13 the watched leases' bucket, owner, token, expires_at, $14 and $15 an order of buckets that is the owner's own.
--- Rows: first the slot, then the leases taken, then those wanted but held. No row at all: another engine opens it right now.
+-- $10 to $13 the watched leases' bucket, owner, token, expires_at, $14 and $15 an order of buckets that is the owner's own,
+-- $16 virtual now or NULL.
+-- Rows: first the slot, then the leases taken, then those wanted but held; or one that says that the slot has not begun. No row
+-- at all: another engine opens it right now.
 -- The count runs only when there is no opening row. An empty slot has had its last look with that; the id of this
 -- transaction, taken in the same statement, is above that of everything this look may have missed.
 WITH setup AS MATERIALIZED (
-    SELECT set_config('lock_timeout', $9, true) AS lock_timeout),
+    SELECT set_config('lock_timeout', $9, true) AS lock_timeout WHERE $1 <= coalesce($16, clock_timestamp())),
 opening AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine, pending, seen_xid)
     SELECT $1, -1, 0, CASE WHEN n.pending > $2 THEN 64 ELSE 1 END, $4, n.pending,
@@ -75,6 +77,8 @@ SELECT 1, bucket, owner, token, expires_at, 0, true FROM taken
 UNION ALL
 SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true
   FROM held h WHERE h.bucket IN (SELECT w.bucket FROM wanted w) AND h.bucket NOT IN (SELECT r.bucket FROM ripe r)
+UNION ALL
+SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true WHERE NOT EXISTS (SELECT FROM setup)
 
 -- name: renew
 -- $1 slots, $2 buckets, $3 owners, $4 tokens, $5 lease seconds, $6 lock timeout

@@ -17,7 +17,7 @@ struct statement { const char *block, *name, *letters; int variant; };
 static const struct statement statements[PG_STATEMENTS] = {
     [PG_CHECK] = { "check", "check", "", 0 },
     [PG_HELLO] = { "hello", "hello", "", 0 },
-    [PG_OPEN_SLOT] = { "open_slot", "open_slot", "miutiibTtIULNii", 0 },
+    [PG_OPEN_SLOT] = { "open_slot", "open_slot", "miutiibTtIULNiio", 0 },
     [PG_RENEW] = { "renew", "renew", "MIULit", 0 },
     [PG_RELEASE] = { "release", "release", "MIULt", 0 },
     [PG_READ_PAGE] = { "read_page", "read_page", "miilil", 0 },
