@@ -28,7 +28,10 @@ for name in $(compgen -e); do
     case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
 done
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-test.XXXXXX") || exit 2
+# Short, since sockets live in it, and their paths have 107 bytes at most.
+base=${TMPDIR:-/tmp}
+[ ${#base} -le 16 ] || base=/tmp
+tmp=$(mktemp -d "$base/pt.XXXXXX") || exit 2
 chmod 711 "$tmp"                        # the server's user must get to its folder in here
 clean_up() {
     trap - EXIT
@@ -62,7 +65,7 @@ start_cluster() {
 start_limited() {
     local name=$1; shift
     mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
-    TMPDIR=$tmp/$name PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=$server PRESCIENT_TEST_COUNTS=$tmp/counts \
+    TMPDIR=$tmp PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=$server PRESCIENT_TEST_COUNTS=$tmp/counts \
         timeout -k 10 "$limit_s" "$@" >"$tmp/$name.out" 2>&1 </dev/null &
     running[$!]=$name
     began[$!]=$SECONDS
