@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # tests/run.sh [T]      the CUnit suites of $BUILD/test and the test scripts beside this file, or those whose name contains T
 # A test script is an executable tests/NAME.sh that is none of the tools (is_test). It prints "ok - what" and "not ok - what", one
-# line a check. A line "# not under sanitizers" in it keeps it out of sanitizer runs; "# alone" runs it when nothing else runs, for one
-# that measures time. The last line is "N passed, N failed".
+# line a check. A line "# not under sanitizers" in it keeps it out of sanitizer runs, "# not instrumented" out of coverage, too; "# alone" runs
+# it when nothing else runs, for one that measures time. The last line is "N passed, N failed".
 #
 # BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
 # PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again; "none": SQLite only
@@ -133,6 +133,11 @@ is_test() {
     [ -x "tests/$1.sh" ]
 }
 
+is_left_out() {
+    { [ -n "${SANITIZE:-}" ] && grep -q '^# not under sanitizers' "$1"; } ||
+        { [ -n "${SANITIZE:-}${COVERAGE:-}" ] && grep -q '^# not instrumented' "$1"; }
+}
+
 case $server in
 none) server= ;;
 "") start_cluster ;;
@@ -143,8 +148,8 @@ start_limited suites "$BUILD/test" $wanted
 for file in tests/*.sh; do
     name=$(basename "$file" .sh)
     is_test "$name" && [[ $name == *"$wanted"* ]] || continue
-    if [ -n "${SANITIZE:-}" ] && grep -q '^# not under sanitizers' "$file"; then
-        printf 'left out %-23s under sanitizers\n' "$name"
+    if is_left_out "$file"; then
+        printf 'left out %-23s of this build\n' "$name"
         continue
     fi
     if grep -q '^# alone' "$file"; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # t_replay_sf311.sh - ten years of real requests, and Northwind's orders, replayed on both stores. What prescient wrote into events, run log
 # and history must equal, row by row, what one plain SQL query over the same table says.
-# not under sanitizers: the sixty seconds are measured
+# not instrumented: the sixty seconds are measured
 # alone: for the same reason
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
