@@ -26,7 +26,8 @@ CREATE FUNCTION prescient.slot_next(at timestamptz) RETURNS timestamptz LANGUAGE
     SELECT to_timestamp((floor(date_part('epoch', at) / prescient.slot_length_s()) + 1) * prescient.slot_length_s()) $$;
 COMMENT ON FUNCTION prescient.slot_next(timestamptz) IS 'The first slot that has not begun at this moment.';
 
-CREATE FUNCTION prescient.slot_for(wanted timestamptz, at timestamptz) RETURNS timestamptz LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
+-- Not STRICT: greatest() is not, and a function that is stricter than its body is never inlined.
+CREATE FUNCTION prescient.slot_for(wanted timestamptz, at timestamptz) RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT greatest(prescient.slot_ceil(wanted), prescient.slot_next(at)) $$;
 COMMENT ON FUNCTION prescient.slot_for(timestamptz, timestamptz) IS
     'Where a check wanted at the first moment is filed when the clock says the second: rounded up, and never into a slot that has begun.';
@@ -58,17 +59,18 @@ CREATE TABLE prescient.future_job (
     total_run_us bigint,
     run_count integer,
     PRIMARY KEY (bucket, entity_name, entity_key, job_exec),
-    CONSTRAINT future_job_bucket CHECK (bucket = prescient.bucket_of(entity_name, entity_key)),
+    -- Each statement that writes a row makes these ready anew, so they are short, and bucket_of is written out: to inline a function
+    -- there means to parse it.
+    CONSTRAINT future_job_bucket CHECK (
+        bucket = get_byte(sha256(convert_to(octet_length(entity_name)::text || ':' || entity_name || entity_key, 'UTF8')), 0) & 63),
     CONSTRAINT future_job_slot CHECK (next_check_at = to_timestamp(floor(date_part('epoch', next_check_at) / 900) * 900)),
-    CONSTRAINT future_job_times CHECK (
-        next_check_at >= '1970-01-01 00:00:00+00' AND next_check_at < '10000-01-01 00:00:00+00'
-        AND (again_at IS NULL OR (again_at >= '1970-01-01 00:00:00+00' AND again_at < '10000-01-01 00:00:00+00'))),
+    CONSTRAINT future_job_times CHECK (next_check_at >= '1970-01-01 00:00:00+00' AND greatest(next_check_at, again_at) < '10000-01-01 00:00:00+00'),
     CONSTRAINT future_job_names CHECK (
-        octet_length(entity_name) BETWEEN 1 AND 1024 AND octet_length(entity_key) BETWEEN 1 AND 1024
-        AND octet_length(job_exec) BETWEEN 1 AND 1024
+        least(octet_length(entity_name), octet_length(entity_key), octet_length(job_exec)) >= 1
+        AND greatest(octet_length(entity_name), octet_length(entity_key), octet_length(job_exec)) <= 1024
         AND octet_length(entity_name) + octet_length(entity_key) + octet_length(job_exec) <= 2600),
     CONSTRAINT future_job_payload CHECK (octet_length(payload::text) <= 65536),
-    CONSTRAINT future_job_counts CHECK (check_count >= 0 AND failure_count >= 0)
+    CONSTRAINT future_job_counts CHECK (least(check_count, failure_count) >= 0)
 ) WITH (
     -- Rows live for hours and go by the page: vacuum soon and without pauses, and never take the lock that truncating needs.
     autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,

@@ -96,23 +96,27 @@ END $$;
 CREATE FUNCTION prescient.file_check(entity text, key text, job text, check_at timestamptz, payload json, conflict text, priority integer,
                                      at timestamptz, OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
+DECLARE
+    slot timestamptz;
+    in_bucket smallint;
 BEGIN
     PERFORM prescient.require_check(entity, key, job, check_at, payload, conflict);
     PERFORM pg_current_xact_id();
     at := coalesce(at, clock_timestamp());
+    slot := prescient.slot_for(check_at, at);
+    in_bucket := prescient.bucket_of(entity, key);
+    priority := coalesce(priority, 0);
     LOOP
         INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload, priority)
-        SELECT prescient.bucket_of(entity, key), entity, key, job, s.slot, s.slot, file_check.payload, coalesce(file_check.priority, 0)
-          FROM (SELECT prescient.slot_for(check_at, at) AS slot) s
-            ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+        VALUES (in_bucket, entity, key, job, slot, slot, file_check.payload, file_check.priority)
+            ON CONFLICT ON CONSTRAINT future_job_pkey DO NOTHING
         RETURNING f.next_check_at INTO filed_at;
         IF FOUND THEN
             outcome := 'new';
             RETURN;
         END IF;
         SELECT g.outcome, g.filed_at INTO outcome, filed_at
-          FROM prescient.file_again(entity, key, job, prescient.slot_for(check_at, at), at, file_check.payload, conflict,
-                                    coalesce(file_check.priority, 0)) g;
+          FROM prescient.file_again(entity, key, job, slot, at, file_check.payload, conflict, file_check.priority) g;
         EXIT WHEN outcome IS NOT NULL;
     END LOOP;
 END $$;
