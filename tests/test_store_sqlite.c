@@ -497,6 +497,37 @@ static void the_slot_length_is_not_changed_while_checks_are_run(void)
     SQL_IS("900", "SELECT value FROM prescient_setting WHERE name = 'slot_length_s'");
 }
 
+/* What a replay's store was told lies in one transaction until a hello: others see all of it or nothing, and a call that fails
+ * undoes itself alone. */
+static void a_relaxed_store_keeps_what_it_wrote_with_a_hello(void)
+{
+    begin();
+    RC_IS(3, load(st, 0, 3));
+    struct store *replay = connect_to(url, (struct store_options){ .relaxed = true });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(replay);
+    RC_IS(0, open_slot(replay));
+    SQL_IS("0", "SELECT count(*) FROM prescient_slot_lease");
+    struct store_finish f = STORE_FINISH_INIT;
+    f.lease = (struct lease){ .slot = SLOT, .bucket = STORE_WHOLE_SLOT, .token = 4711 };
+    RC_IS(ERR_FENCED, store_do(replay, &f.call));
+    RC_IS(0, hello(replay));
+    SQL_IS("1", "SELECT count(*) FROM prescient_slot_lease");
+    store_free(replay);
+}
+
+static void a_relaxed_store_that_loses_its_file_says_that_the_replay_is_to_be_started_again(void)
+{
+    begin();
+    struct store *replay = connect_to(url, (struct store_options){ .relaxed = true });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(replay);
+    RC_IS(0, open_slot(replay));
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    CU_ASSERT(hello(replay) < 0);
+    RC_IS(ERR_INPUT, hello(replay));
+    SAYS("start it again");
+    store_free(replay);
+}
+
 static int64_t hurried_us(void *ctx)
 {
     return *(int64_t *)ctx += 1000000;  /* a second passes with every look at the clock */
@@ -563,6 +594,8 @@ static const struct test tests[] = {
     TEST(a_migration_applied_with_other_contents_is_refused),
     TEST(a_slot_length_changed_under_an_engine_stops_it),
     TEST(the_slot_length_is_not_changed_while_checks_are_run),
+    TEST(a_relaxed_store_keeps_what_it_wrote_with_a_hello),
+    TEST(a_relaxed_store_that_loses_its_file_says_that_the_replay_is_to_be_started_again),
     TEST(a_statement_past_its_deadline_is_stopped),
     TEST(without_memory_a_call_fails_cleanly),
     { NULL, NULL },

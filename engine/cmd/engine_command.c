@@ -35,7 +35,7 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
     struct err err = { 0 };
     struct engine *e = NULL;
     struct engine_options options = {
-        .settings = &app->settings, .log = &app->log, .virtual_now = virtual_now, .patient = patient,
+        .settings = &app->settings, .log = &app->log, .virtual_now = virtual_now, .patient = patient, .relaxed = plan == &plan_replay,
     };
     int rc = engine_new(&options, &e, &err);
     if (rc)

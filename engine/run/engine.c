@@ -365,6 +365,7 @@ static int open_lanes(struct engine *e, struct err *err)
             .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),
             .lock_timeout_ms = (int)(s->lock_timeout_us / 1000),
             .unprepared = !s->prepared,
+            .relaxed = e->o.relaxed,
             .slot_length_s = (int32_t)s->slot_length_s,
             .clock = e->o.clock,
         };

@@ -143,6 +143,7 @@ struct engine_options {
     struct log *log;
     const struct clock *clock;
     int64_t virtual_now;            /* 0: the database's clock */
+    bool relaxed;                   /* a replay: settles need not be on disk one by one */
     bool patient;                   /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
     const char *worker_program;     /* NULL: this program */
 };

@@ -1,8 +1,9 @@
-/* plan_replay.c - the past (or the future) as fast as it goes: the virtual clock jumps from one slot that holds checks to the next. */
+/* plan_replay.c - the past (or the future) as fast as it goes: the virtual clock jumps from one slot that holds checks to the next.
+ * The store is relaxed: a replay that was cut off is simply started again, so no settle waits for the disk by itself. */
 #include "plan.h"
 
 enum { CLOSE_EVERY = 500 };             /* slots between second looks, which close what is over */
-enum { STEP_DAYS, STEP_ASK, STEP_SLOT, STEP_CLOSE, STEP_END };
+enum { STEP_DAYS, STEP_ASK, STEP_SLOT, STEP_CLOSE, STEP_END, STEP_KEEP };
 
 static void replay_tick(struct engine *e, void *state)
 {
@@ -12,12 +13,14 @@ static void replay_tick(struct engine *e, void *state)
     else if (p->step == STEP_CLOSE || p->step == STEP_END) {
         catchup_tick(e, &p->catchup);
         if (p->catchup.step == CATCHUP_DONE && p->step == STEP_END && engine_is_idle(e))
-            engine_end(e, 0, "all done");
+            p->step = STEP_KEEP;
         else if (p->catchup.step == CATCHUP_DONE && p->step == STEP_CLOSE)
             p->step = STEP_ASK;
     }
     if (p->step == STEP_ASK)
         engine_give_errand(e, ERRAND_LATE_SLOT, p->next, p->to + 1, false);
+    if (p->step == STEP_KEEP)
+        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);       /* what was written is on disk when it comes back */
 }
 
 static void close_slots(struct plan_replay *p, int then)
@@ -53,6 +56,8 @@ static void replay_errand_done(struct engine *e, void *state, const struct erran
     }
     if (errand->kind == ERRAND_KEEP_DAYS)
         p->step = STEP_ASK;
+    else if (errand->kind == ERRAND_HELLO && p->step == STEP_KEEP)
+        engine_end(e, 0, "all done");
     else if (errand->kind == ERRAND_LATE_SLOT && p->step == STEP_ASK)
         have_asked(e, p, lane->req.late.slot);
     else

@@ -45,6 +45,8 @@ struct store_options {
     int lock_timeout_ms;            /* 0: 250 ms */
     bool unprepared;                /* no prepared statements, for an old PgBouncer in transaction mode */
     int32_t slot_length_s;          /* what the settings say; 0: whatever the database says. A difference is ERR_SETTINGS */
+    bool relaxed;                   /* a replay: a call need not be on disk when it returns, a hello makes it so. After a crash the last
+                                     * moments are missing as a whole; nothing is half there */
     const struct clock *clock;      /* NULL: clock_system */
 };
 

@@ -60,14 +60,15 @@ bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *p)
     Oid types[WIRE_PARAMS_MAX];
     int n = wire_types(pg_letters(statement), types);
     const char *sql = pg_sql(pg, statement), *name = pg_statement_name(statement);
+    int format = statement < PG_ENQUEUE;        /* binary */
     if (!sql)
         return false;
     if (pg->unprepared)
         return queue_entry(pg, statement, false) &&
-               PQsendQueryParams(pg->conn, sql, n, types, p->values, p->lengths, p->formats, 1);
+               PQsendQueryParams(pg->conn, sql, n, types, p->values, p->lengths, p->formats, format);
     if (!pg->prepared[statement] && !(queue_entry(pg, statement, true) && PQsendPrepare(pg->conn, name, sql, n, types)))
         return false;
-    return queue_entry(pg, statement, false) && PQsendQueryPrepared(pg->conn, name, n, p->values, p->lengths, p->formats, 1);
+    return queue_entry(pg, statement, false) && PQsendQueryPrepared(pg->conn, name, n, p->values, p->lengths, p->formats, format);
 }
 
 bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types, const char *const *values)
@@ -345,6 +346,7 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
     pg->connect_timeout_ms = o->connect_timeout_ms;
     pg->statement_timeout_ms = o->statement_timeout_ms;
     pg->unprepared = o->unprepared;
+    pg->relaxed = o->relaxed;
     pg->wanted_slot_length_s = o->slot_length_s;
     if (pg->kept && pg->arena) {
         pg->url = arena_strdup(pg->kept, o->url);

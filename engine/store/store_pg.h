@@ -23,9 +23,10 @@ enum pg_statement {
     PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 3,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED */
     PG_SETTLE_MOVE, PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 3,
     PG_EFFECTS, PG_FINISH, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT, PG_KEEP_DAYS,
+    PG_ENQUEUE, PG_RESOLVE, PG_RESCHEDULE,      /* reports that are asked for often; their results are text */
     PG_STATEMENTS
 };
-enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2 };
+enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2, PG_RELAXED = 4 };
 
 enum pg_phase { PG_AWAY, PG_CONNECTING, PG_CHECKING, PG_READY };
 
@@ -39,7 +40,7 @@ struct pg_store {
     const char *url, *schema, *engine;
     int connect_timeout_ms, statement_timeout_ms;
     const char *lock_timeout;               /* "250ms" */
-    bool unprepared;
+    bool unprepared, relaxed;
     int32_t wanted_slot_length_s;
     char *sql[PG_STATEMENTS];               /* with the schema in, once used */
 

@@ -17,6 +17,10 @@ SELECT clock_timestamp(), (SELECT value::integer FROM prescient.setting WHERE na
 
 -- ---- leases ----------------------------------------------------------------------------------------------------------
 
+-- name: durability
+-- In a replay a commit does not wait for the disk: for its transaction only, beside the lock timeout.
+left(set_config('synchronous_commit', 'off', true), 0) ||
+
 -- name: open_slot
 -- $1 slot, $2 split_at, $3 owner, $4 engine, $5 lease seconds, $6 want, $7 again, $8 jobs or NULL, $9 lock timeout,
 -- $10 to $13 the watched leases' bucket, owner, token, expires_at, $14 and $15 an order of buckets that is the owner's own,
@@ -26,7 +30,7 @@ SELECT clock_timestamp(), (SELECT value::integer FROM prescient.setting WHERE na
 -- The count runs only when there is no opening row. An empty slot has had its last look with that; the id of this
 -- transaction, taken in the same statement, is above that of everything this look may have missed.
 WITH setup AS MATERIALIZED (
-    SELECT set_config('lock_timeout', $9, true) AS lock_timeout WHERE $1 <= coalesce($16, clock_timestamp())),
+    SELECT {durability}set_config('lock_timeout', $9, true) AS lock_timeout WHERE $1 <= coalesce($16, clock_timestamp())),
 opening AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine, pending, seen_xid)
     SELECT $1, -1, 0, CASE WHEN n.pending > $2 THEN 64 ELSE 1 END, $4, n.pending,
@@ -83,7 +87,7 @@ SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true WHERE NOT EXISTS (SELECT FROM s
 -- name: renew
 -- $1 slots, $2 buckets, $3 owners, $4 tokens, $5 lease seconds, $6 lock timeout
 UPDATE prescient.slot_lease l SET expires_at = clock_timestamp() + $5 * interval '1 second'
-  FROM (SELECT set_config('lock_timeout', $6, true) AS lock_timeout OFFSET 0) setup,
+  FROM (SELECT {durability}set_config('lock_timeout', $6, true) AS lock_timeout OFFSET 0) setup,
        unnest($1, $2, $3, $4) WITH ORDINALITY u (slot_at, bucket, owner, token, n)
  WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner AND l.token = u.token
 RETURNING u.n, l.expires_at
@@ -91,7 +95,7 @@ RETURNING u.n, l.expires_at
 -- name: release
 -- $1 slots, $2 buckets, $3 owners, $4 tokens, $5 lock timeout
 DELETE FROM prescient.slot_lease l
- USING (SELECT set_config('lock_timeout', $5, true) AS lock_timeout OFFSET 0) setup,
+ USING (SELECT {durability}set_config('lock_timeout', $5, true) AS lock_timeout OFFSET 0) setup,
        unnest($1, $2, $3, $4) u (slot_at, bucket, owner, token)
  WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner AND l.token = u.token
 
@@ -100,7 +104,7 @@ DELETE FROM prescient.slot_lease l
 -- ours any more. `begun` reads the clock with the lock held.
 lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
-     WHERE slot_at = $1 AND bucket = $2 AND owner = $4 AND token = $5 AND set_config('lock_timeout', $6, true) IS NOT NULL
+     WHERE slot_at = $1 AND bucket = $2 AND owner = $4 AND token = $5 AND {durability}set_config('lock_timeout', $6, true) IS NOT NULL
        FOR SHARE),
 begun AS MATERIALIZED (
     SELECT clock_timestamp() AS at FROM lease)
@@ -311,7 +315,7 @@ SELECT count(outcome) FROM called
 -- The look, the pass's row and the lease's end are one statement. Its transaction id is above that of all whom the look may have missed.
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
-     WHERE slot_at = $1 AND bucket = $2 AND owner = $3 AND token = $4 AND set_config('lock_timeout', $5, true) IS NOT NULL
+     WHERE slot_at = $1 AND bucket = $2 AND owner = $3 AND token = $4 AND {durability}set_config('lock_timeout', $5, true) IS NOT NULL
        FOR UPDATE),
 given_back AS (
     DELETE FROM prescient.slot_lease l

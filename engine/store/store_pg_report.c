@@ -5,10 +5,12 @@
 #include "embedded_sql.h"
 #include "store_pg.h"
 
-/* The blocks that may be asked for by name, and how many parameters each takes. */
-static const struct { const char *name; int nparams; } reports[] = {
-    { "enqueue", 8 }, { "resolve", 4 }, { "reschedule", 5 }, { "retry", 7 }, { "list", 6 }, { "history", 7 }, { "runs", 7 }, { "slots", 3 },
-    { "passes", 3 }, { "status", 1 }, { "leases", 0 }, { "jobs_pending", 0 }, { "events", 3 }, { "events_end", 0 }, { "doctor", 1 }, { "plan", 1 },
+/* The blocks that may be asked for by name, and how many parameters each takes. Those without a statement of their own are planned
+ * each time, for the parameters that are given. */
+static const struct { const char *name; int nparams, statement; } reports[] = {
+    { "enqueue", 8, PG_ENQUEUE }, { "resolve", 4, PG_RESOLVE }, { "reschedule", 5, PG_RESCHEDULE }, { "retry", 7, 0 }, { "list", 6, 0 },
+    { "history", 7, 0 }, { "runs", 7, 0 }, { "slots", 3, 0 }, { "passes", 3, 0 }, { "status", 1, 0 }, { "leases", 0, 0 },
+    { "jobs_pending", 0, 0 }, { "events", 3, 0 }, { "events_end", 0, 0 }, { "doctor", 1, 0 }, { "plan", 1, 0 },
 };
 
 static int find_report(const char *name)
@@ -29,21 +31,27 @@ int pg_report_check(const struct store_report *r, struct err *err)
     return 0;
 }
 
+static bool send_planned(struct pg_store *pg, const char *name, const struct wire_params *p)
+{
+    Oid types[WIRE_PARAMS_MAX];
+    wire_types("tttttttt", types);
+    char *sql = pg_expand(pg, name, 0);
+    bool ok = sql && pg_queue_text(pg, sql, p->n, types, p->values);
+    free(sql);
+    return ok;
+}
+
 /* Parameters that are not given are NULL. All are text; the statement casts them. */
 bool pg_report_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
-    int n = reports[find_report(r->name)].nparams;
-    const char *values[WIRE_PARAMS_MAX] = { 0 };
-    Oid types[WIRE_PARAMS_MAX];
-    for (int i = 0; i < n; i++)
-        types[i] = 25;
-    for (int i = 0; i < r->nparams; i++)
-        values[i] = r->params[i];
-    char *sql = pg_expand(pg, r->name, 0);
-    bool ok = sql && pg_queue_text(pg, sql, n, types, values);
-    free(sql);
-    return ok;
+    int report = find_report(r->name);
+    struct wire_params p = { .n = reports[report].nparams };
+    for (int i = 0; i < r->nparams; i++) {
+        p.values[i] = r->params[i];
+        p.lengths[i] = r->params[i] ? (int)strlen(r->params[i]) : 0;
+    }
+    return reports[report].statement ? pg_queue(pg, reports[report].statement, &p) : send_planned(pg, r->name, &p);
 }
 
 static bool is_number(Oid type)

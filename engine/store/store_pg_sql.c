@@ -33,6 +33,9 @@ static const struct statement statements[PG_STATEMENTS] = {
     [PG_LATE_SLOT_FROM_MARK] = { "late_slot_from_mark", "late_slot_from_mark", "m", 0 },
     [PG_MARK_SWEPT] = { "mark_swept", "mark_swept", "l", 0 },
     [PG_KEEP_DAYS] = { "keep_days", "keep_days", "i", 0 },
+    [PG_ENQUEUE] = { "enqueue", "enqueue", "tttttttt", 0 },
+    [PG_RESOLVE] = { "resolve", "resolve", "tttt", 0 },
+    [PG_RESCHEDULE] = { "reschedule", "reschedule", "ttttt", 0 },
 };
 
 /* Words whose block depends on the variant; "" is nothing. All others are the block of the same name. */
@@ -48,9 +51,11 @@ const char *pg_statement_name(int statement) { return statements[statement].name
 
 static const char *block_for(const char *word, int variant)
 {
+    if (strcmp(word, "durability") == 0 && !(variant & PG_RELAXED))
+        return "";
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         if (strcmp(choices[i].word, word) == 0)
-            word = choices[i].blocks[variant];
+            word = choices[i].blocks[variant & ~PG_RELAXED];
     return *word ? sql_find(sql_pg, word) : "";
 }
 
@@ -124,6 +129,6 @@ const char *pg_sql(struct pg_store *pg, int statement)
 {
     const struct statement *s = &statements[statement];
     if (!pg->sql[statement])
-        pg->sql[statement] = pg_expand(pg, s->block, s->variant);
+        pg->sql[statement] = pg_expand(pg, s->block, s->variant | (pg->relaxed ? PG_RELAXED : 0));
     return pg->sql[statement];
 }

@@ -15,7 +15,7 @@ static int lite_hello(struct lite *db, struct store_call *call)
     hello->schema_version = db->schema_version;
     hello->read_only = sqlite3_db_readonly(db->db, "main") == 1;
     snprintf(hello->server, sizeof hello->server, "SQLite %s", sqlite3_libversion());
-    return 0;
+    return lite_keep(db, &call->err);
 }
 
 static int lite_keep_days(struct lite *db, struct store_call *call)
@@ -122,6 +122,7 @@ static int sqlite_open(const struct store_options *options, struct store **out, 
     db->slot_length_wanted_s = options->slot_length_s;
     db->statement_timeout_us = options->statement_timeout_ms * 1000LL;
     db->lock_timeout_us = options->lock_timeout_ms * 1000LL;
+    db->relaxed = options->relaxed;
     if (!db->path || (options->engine && !db->engine)) {
         sqlite_free(&db->head);
         return err_set(err, ERR_NOMEM, "out of memory");

@@ -12,6 +12,15 @@ COMMIT
 -- name: rollback
 ROLLBACK
 
+-- name: savepoint
+SAVEPOINT prescient_call
+
+-- name: release_savepoint
+RELEASE prescient_call
+
+-- name: rollback_savepoint
+ROLLBACK TO prescient_call
+
 -- name: schema_cookie
 PRAGMA schema_version
 

@@ -12,6 +12,7 @@
 #include "embedded_sql.h"
 
 #define PROGRESS_STEPS 20000            /* virtual machine steps between two looks at the deadline: well under a millisecond */
+#define GROUP_US (250 * 1000)            /* how long calls of a relaxed store share a transaction */
 #define CACHE_KIB 32768
 #define JOURNAL_LIMIT (16 << 20)        /* bytes of a rollback journal that stay on disk between transactions */
 
@@ -252,7 +253,8 @@ static int set_up(struct lite *db, bool create, struct err *err)
     sqlite3_progress_handler(db->db, PROGRESS_STEPS, is_too_late, db);
     sqlite3_snprintf(sizeof pragmas, pragmas,
                      "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA cache_size = -%d; "
-                     "PRAGMA journal_size_limit = %d", CACHE_KIB, JOURNAL_LIMIT);
+                     "PRAGMA journal_size_limit = %d%s", CACHE_KIB, JOURNAL_LIMIT,
+                     db->relaxed ? "; PRAGMA cache_spill = OFF" : "");      /* spilling would lock out the jobs' own reads */
     int rc = lite_answers_register(db->db, &db->answers);
     rc = rc == SQLITE_OK ? lite_exec(db, pragmas, err) : lite_fail(db, rc, err);
     return rc < 0 ? rc : choose_journal(db, create, err);
@@ -370,6 +372,8 @@ static int check_file(struct lite *db, struct err *err)
 
 int lite_connect(struct lite *db, struct err *err)
 {
+    if (db->group_lost)
+        return lite_keep(db, err);
     if (db->db)
         return check_file(db, err);
     int rc = open_file(db, false, err);
@@ -381,10 +385,23 @@ int lite_connect(struct lite *db, struct err *err)
     return rc;
 }
 
+/* The end of the handle is the end of a transaction that calls shared. */
+static void keep_or_lose_group(struct lite *db)
+{
+    struct err ignored;
+    if (!db->group_us)
+        return;
+    lite_start_clock(db, true);
+    if (db->distrusted || lite_keep(db, &ignored) < 0)
+        db->group_lost = true;
+    db->group_us = 0;
+}
+
 void lite_disconnect(struct lite *db)
 {
     if (!db->db)
         return;
+    keep_or_lose_group(db);
     for (int i = 0; i < LITE_STATEMENTS_END; i++) {
         sqlite3_finalize(db->statements[i]);
         db->statements[i] = NULL;
@@ -413,30 +430,85 @@ static int check_cookie(struct lite *db, struct err *err)
     return rc;
 }
 
+static bool in_transaction(const struct lite *db)
+{
+    return db->db && !sqlite3_get_autocommit(db->db);
+}
+
+/* A call of a relaxed store is a savepoint in a transaction that several share. */
+static int begin_in_group(struct lite *db, struct err *err)
+{
+    int rc = 0;
+    if (!db->group_us) {
+        rc = (int)lite_run(db, err, LITE_begin, "");
+        rc = rc < 0 ? rc : check_cookie(db, err);
+        if (rc >= 0)
+            db->group_us = clock_mono_us(db->head.clock);
+    }
+    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_savepoint, "");
+    db->in_call = rc >= 0;
+    return rc;
+}
+
 int lite_begin(struct lite *db, struct err *err)
 {
-    int rc = (int)lite_run(db, err, LITE_begin, "");
-    rc = rc < 0 ? rc : check_cookie(db, err);
+    int rc = db->relaxed ? begin_in_group(db, err) : (int)lite_run(db, err, LITE_begin, "");
+    rc = rc < 0 || db->relaxed ? rc : check_cookie(db, err);
     if (rc < 0)
         lite_rollback(db);
     return rc < 0 ? rc : 0;
 }
 
+int lite_keep(struct lite *db, struct err *err)
+{
+    if (db->group_lost)
+        return err_set(err, ERR_INPUT, "%s: the last moments of this replay could not be written; start it again", db->path);
+    if (!db->group_us)
+        return 0;
+    int64_t rc = lite_run(db, err, LITE_commit, "");
+    if (rc >= 0)
+        db->group_us = 0;
+    return rc < 0 ? (int)rc : 0;        /* busy: the transaction stays, and is tried again with the next call */
+}
+
+static int commit_in_group(struct lite *db, struct err *err)
+{
+    struct err later;
+    int64_t rc = lite_run(db, err, LITE_release_savepoint, "");
+    if (rc < 0)
+        return (int)rc;
+    db->in_call = false;
+    if (clock_mono_us(db->head.clock) - db->group_us > GROUP_US)
+        lite_keep(db, &later);
+    return 0;
+}
+
 int lite_commit(struct lite *db, struct err *err)
 {
-    int64_t rc = lite_run(db, err, LITE_commit, "");
+    int64_t rc = db->relaxed ? commit_in_group(db, err) : lite_run(db, err, LITE_commit, "");
     if (rc < 0)
         lite_rollback(db);
     return rc < 0 ? (int)rc : 0;
 }
 
-void lite_rollback(struct lite *db)
+/* Undoes the call: in a group its savepoint alone. */
+static bool undo(struct lite *db)
 {
     struct err ignored;
-    if (!db->db || sqlite3_get_autocommit(db->db))
+    if (!db->group_us)
+        return lite_run(db, &ignored, LITE_rollback, "") >= 0;
+    if (!db->in_call)
+        return true;
+    db->in_call = false;
+    return lite_run(db, &ignored, LITE_rollback_savepoint, "") >= 0 && lite_run(db, &ignored, LITE_release_savepoint, "") >= 0;
+}
+
+void lite_rollback(struct lite *db)
+{
+    if (!in_transaction(db))
         return;
     db->deadline_us = INT64_MAX;        /* a deadline that has passed must not keep the transaction open */
-    if (lite_run(db, &ignored, LITE_rollback, "") < 0)
+    if (!undo(db))
         db->distrusted = true;
 }
 

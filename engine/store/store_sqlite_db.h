@@ -10,7 +10,7 @@
 
 /* Statements that stay prepared; the names are those of the blocks in store_sqlite.sql. */
 #define LITE_STATEMENTS(X)                                                                                                 \
-    X(begin) X(commit) X(rollback) X(schema_cookie) X(has_schema) X(schema_version)                                        \
+    X(begin) X(commit) X(rollback) X(savepoint) X(release_savepoint) X(rollback_savepoint) X(schema_cookie) X(has_schema) X(schema_version)                                        \
     X(slot_state) X(slot_count) X(slot_open) X(slot_has_rows) X(slot_reopen)                                               \
     X(lease_look) X(lease_take) X(lease_held) X(renew) X(release)                                           \
     X(read_page) X(settle_look) X(settle_archive) X(settle_anew) X(settle_delete) X(settle_move) X(settle_run)             \
@@ -42,6 +42,10 @@ struct lite {
     int64_t lock_until_us;              /* monotonic: how long the statement under way may wait for a lock */
     int64_t schema_cookie;              /* of the schema that was checked when the file was opened */
     int schema_version;
+    bool relaxed;                       /* a replay: calls share a transaction, committed now and then and by a hello */
+    int64_t group_us;                   /* when the shared transaction began, monotonic; 0: none is open */
+    bool in_call;                       /* a call's savepoint is open in it */
+    bool group_lost;                    /* it could not be kept: what earlier calls were told is not true any more */
     bool was_open;                      /* it was there once: when it is missing now, somebody took it away */
     bool distrusted;                    /* after an I/O error what the handle believes may not be what the disk holds: close it */
 };
@@ -62,6 +66,7 @@ void lite_start_clock(struct lite *db, bool patient);
  * others write for longer than the lock timeout. */
 int lite_begin(struct lite *db, struct err *err);
 int lite_commit(struct lite *db, struct err *err);
+int lite_keep(struct lite *db, struct err *err);        /* of a relaxed store: what is not committed yet is; else nothing */
 void lite_rollback(struct lite *db);        /* nothing when no transaction is open */
 void lite_settle_down(struct lite *db);     /* the end of every call: no transaction is left open, a distrusted handle is closed */
 
