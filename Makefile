@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 BUILD ?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),-coverage)
 comma := ,
 PKGS := libpq sqlite3 libconfig jansson nettle
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS))
 VERSION := $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md 2>/dev/null | head -1)
 
 CC ?= cc
@@ -15,13 +16,14 @@ OPT ?= $(if $(SANITIZE)$(COVERAGE),-O1,-O2) -g
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wwrite-strings $(WERROR)
 HARDEN := -fPIE -fstack-protector-strong -fcf-protection $(if $(SANITIZE)$(COVERAGE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVERAGE),--coverage -fprofile-update=atomic)
-CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(INSTRUMENT) -Iinclude -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' $(shell pkg-config --cflags $(PKGS)) $(CFLAGS)
+CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(INSTRUMENT) -Iinclude -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -pie -Wl,-z,relro,-z,now,--as-needed $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
 
 ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
 SQL := $(wildcard engine/*/*.sql) $(wildcard migrations/*/*.sql)
-TESTS := $(wildcard tests/test_*.c)
+COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
+TESTS := $(sort $(wildcard tests/test_*.c))
 JOBS := $(patsubst jobs/%/,$(BUILD)/jobs/%.so,$(wildcard jobs/*/))
 TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))
 ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o
@@ -35,27 +37,33 @@ $(BUILD)/prescient: $(BUILD)/engine/main.o $(ENGINE_O)
 $(BUILD)/test: $(TESTS_O) $(ENGINE_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(shell pkg-config --libs cunit)
 
-$(BUILD)/%.o: %.c
+# Written only when what they say changes: other flags or PREFIX, a file that came or went.
+$(BUILD)/flags: SAYS = $(CC) $(CFLAGS_ALL)
+$(BUILD)/lists: SAYS = $(SQL) $(COMMANDS) $(TESTS)
+$(BUILD)/flags $(BUILD)/lists: FORCE
+	@mkdir -p $(@D); says="$(subst ",,$(subst ',,$(SAYS)))"; echo "$$says" | cmp -s - $@ || echo "$$says" > $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-$(BUILD)/%.o: $(BUILD)/%.c
+$(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(CC) $(CFLAGS_ALL) -I. -MMD -MP -c -o $@ $<
 
 # SQL is read as SQL; the build turns each block and each migration into a string.
-$(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(SQL)
+$(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(SQL) $(BUILD)/lists
 	@mkdir -p $(@D)
 	awk -f $< $(SQL) > $@.tmp && mv $@.tmp $@
 
 # cmd_NAME.c defines `const struct command cmd_NAME`, test_NAME.c `const struct suite suite_NAME`; the tables follow from the files.
-$(BUILD)/command_table.c: $(wildcard engine/cmd/cmd_*.c)
+$(BUILD)/command_table.c: $(BUILD)/lists
 	@mkdir -p $(@D)
 	{ echo '#include "engine/cmd/command.h"'; \
-	  for n in $(sort $(patsubst engine/cmd/%.c,%,$(wildcard engine/cmd/cmd_*.c))); do echo "extern const struct command $$n;"; done; \
+	  for n in $(patsubst engine/cmd/%.c,%,$(COMMANDS)); do echo "extern const struct command $$n;"; done; \
 	  echo 'const struct command *const command_table[] = {'; \
-	  for n in $(sort $(patsubst engine/cmd/%.c,%,$(wildcard engine/cmd/cmd_*.c))); do echo "    &$$n,"; done; echo '    NULL };'; } > $@
+	  for n in $(patsubst engine/cmd/%.c,%,$(COMMANDS)); do echo "    &$$n,"; done; echo '    NULL };'; } > $@
 
-$(BUILD)/suite_table.c: $(TESTS)
+$(BUILD)/suite_table.c: $(BUILD)/lists
 	@mkdir -p $(@D)
 	{ echo '#include "tests/test.h"'; \
 	  for n in $(patsubst tests/test_%.c,%,$(TESTS)); do echo "extern const struct suite suite_$$n;"; done; \
@@ -104,6 +112,6 @@ install: all
 clean:
 	rm -rf build build-*
 
-.PHONY: all check test-programs coverage valgrind fmt install clean
+.PHONY: FORCE all check test-programs coverage valgrind fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
