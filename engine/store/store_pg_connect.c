@@ -223,7 +223,7 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
     if (rc < 0)
         return rc;
     if (pg->wanted_slot_length_s && pg->wanted_slot_length_s != length_s)
-        return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %d s in the database: change the setting, or run `prescient init` to change the database",
+        return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %d s in the database: change the setting, or run `prescient migrate --slot-length LENGTH`, which reslots what is pending",
                        pg->wanted_slot_length_s, length_s);
     pg->head.slot_length_s = length_s;
     return 0;

@@ -110,7 +110,7 @@ static int settle_slot_length(struct lite *db, const struct migrate_options *o, 
         return rc;
     if (!fresh && !o->change_slot_length)
         return err_set(err, ERR_SETTINGS, "%s has a slot length of %lld s, the settings say %d s: make them equal, or change the file's, "
-                       "which reslots what is pending, with 'prescient migrate --change-slot-length'", db->path, (long long)length_s,
+                       "which reslots what is pending, with 'prescient migrate --slot-length LENGTH'", db->path, (long long)length_s,
                        o->slot_length_s);
     rc = fresh ? 0 : refuse_while_leased(db, err);
     return rc < 0 ? rc : change_slot_length(db, (int32_t)length_s, o->slot_length_s, err);
