@@ -1,0 +1,284 @@
+/* test_store_pg_schema.c - plans without statistics, history by days, reports, and the servers and schemas that fit or do not. */
+#include "test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine/store/store_pg.h"     /* the texts of its statements, for their plans */
+#include "pg_fixture.h"
+
+static void every_report_runs_with_and_without_parameters(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(3);
+    pgfx_take();
+    struct arena *a = arena_new(4096);
+    static const struct { const char *name; int nparams, least; const char *first, *params[8]; } all[] = {
+        { "list", 6, 3, "next_check_at", { "e", "2", "look", "0", "1772370901", "10" } },
+        { "history", 7, 0, "ended_at_us", { "e", "2", "look", "done", "0", "1772370901", "10" } },
+        { "runs", 7, 0, "run_at_us", { "e", "2", "look", "again", "0", "1772370901", "10" } },
+        { "slots", 3, 1, "slot_at", { "0", "1772370901", "10" } },
+        { "passes", 3, 1, "slot_at", { "0", "1772370901", "10" } },
+        { "status", 1, 1, "now_at", { "1772370960" } },
+        { "leases", 0, 1, "slot_at", { NULL } },
+        { "jobs_pending", 0, 1, "job_exec", { NULL } },
+        { "events", 3, 0, "cursor", { "0", "0", "10" } },
+        { "events_end", 0, 1, "cursor", { NULL } },
+        { "doctor", 1, 10, "what", { "1772370960" } },
+        { "plan", 1, 1, "line", { "1772370900" } },
+        { "retry", 7, 0, "entity_name", { "e", "2", "look", "0", "1772380000", "1772370960", "10" } },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int n = 0; n <= all[i].nparams; n += all[i].nparams ? all[i].nparams : 1) {
+            struct store_report r = pgfx_report(a, all[i].name, n, all[i].params);
+            if (r.call.rc < 0)
+                printf("      %s/%d: %s\n", all[i].name, n, r.call.err.text);
+            CU_ASSERT_EQUAL_FATAL(r.call.rc, 0);
+            CU_ASSERT_STRING_EQUAL(r.rows.names[0], all[i].first);
+            CU_ASSERT(n > 0 || r.rows.rows >= all[i].least);
+            if (getenv("VERBOSE") && n == 0)
+                for (int row = 0; row < r.rows.rows; row++, printf("\n"))
+                    for (int c = 0; c < r.rows.columns; c++)
+                        printf("%s=%s ", r.rows.names[c], r.rows.cells[row * r.rows.columns + c]);
+        }
+    struct store_report none = pgfx_report(a, "no such thing", 0, NULL);
+    CU_ASSERT_EQUAL(none.call.rc, ERR_NOTFOUND);
+    arena_free(a);
+}
+
+
+/* ---- plans ------------------------------------------------------------------------------------------------------------------- */
+
+/* The generic plan of a statement, on tables that were never analysed. */
+static void plan_of(int statement, const char *args, char *plan, size_t size)
+{
+    Oid types[WIRE_PARAMS_MAX];
+    int n = wire_types(pg_letters(statement), types);
+    PQclear(pgfx_ask(pgfx.app, "SET plan_cache_mode = force_generic_plan"));
+    PQclear(PQprepare(pgfx.app, "planned", pg_sql(pg_store(pgfx.st), statement), n, types));
+    PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (COSTS off) EXECUTE planned(%s)", args);
+    *plan = '\0';
+    if (PQresultStatus(r) != PGRES_TUPLES_OK)
+        printf("      %s\n", PQerrorMessage(pgfx.app));
+    for (int i = 0; i < PQntuples(r); i++)
+        snprintf(plan + strlen(plan), size - strlen(plan), "%s\n", PQgetvalue(r, i, 0));
+    PQclear(r);
+    PQclear(pgfx_ask(pgfx.app, "DEALLOCATE planned; RESET plan_cache_mode"));
+}
+
+static void hot_statements_use_the_slot_index_without_statistics(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(5000);
+    static const char *const settle = "now(), 1, 0, '00000000-0000-0000-0000-000000000000', 1, '1s', NULL, 'e', '{1,2}', '{0}', '{0}', '{0}', '{1}',"
+                                      " '{done}', '{now,now}', '{1,2}', '{}', '{}', '{1}', false";
+    char moves[600], plan[20000];
+    snprintf(moves, sizeof moves, "%s, '{now}', '{epoch}'", settle);
+    const struct { int statement; const char *args, *cond; } hot[] = {
+        { PG_READ_PAGE, "now(), 1, 0, 1, 1000, 1000000", "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($3, $4))" },
+        { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000", "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
+        { PG_SETTLE_END, settle, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+        { PG_SETTLE_MOVE, moves, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+        { PG_SETTLE_END + PG_OF_SLOT, settle, "(next_check_at = $1) AND (priority = $3)" },
+        { PG_SETTLE_END + PG_SKIP_LOCKED, settle, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+    };
+    for (size_t i = 0; i < sizeof hot / sizeof *hot; i++) {
+        plan_of(hot[i].statement, hot[i].args, plan, sizeof plan);
+        if (!strstr(plan, hot[i].cond) || strstr(plan, "Function Scan") || strstr(plan, "Seq Scan on future_job"))
+            printf("%s\n", plan);
+        CU_ASSERT_PTR_NOT_NULL(strstr(plan, hot[i].cond));
+        CU_ASSERT_PTR_NULL(strstr(plan, "Function Scan"));
+        CU_ASSERT_PTR_NULL(strstr(plan, "Seq Scan on future_job"));
+        CU_ASSERT(hot[i].statement >= PG_SETTLE_END || !strstr(plan, "Sort"));
+    }
+}
+
+/* ---- history by days --------------------------------------------------------------------------------------------------------- */
+
+static void no_lease_is_taken_without_a_partition_for_today(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(1);
+    char day[64];
+    snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
+    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s", day, day));
+    struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+    RC_IS(ERR_LOST, pgfx_call(&o.call));
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "history partition"));
+    SQL_IS("0", "SELECT count(*) FROM prescient.slot_lease");
+    struct store_keep_days days = STORE_KEEP_DAYS_INIT;
+    days.days = 3;
+    RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_EQUAL(days.made, 1);
+    o = pgfx_open_slot(pgfx_owner);
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL(o.ntaken, 1);
+}
+
+static void a_settle_without_a_partition_is_no_verdict_about_a_check(void)
+{
+    WITH_SERVER();
+    struct pgfx_run run;
+    pgfx_run_init(&run, 1);
+    char day[64];
+    snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
+    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s", day, day));
+    RC_IS(ERR_LOST, pgfx_run_settle(&run).call.rc);
+    SQL_IS("1", "SELECT prescient.resolve('e', '1')");          /* an application makes the day it needs */
+    SQL_IS("resolved", "SELECT outcome FROM prescient.future_job_history");
+    store_page_free(&run.page);
+}
+
+static void days_that_are_over_are_indexed_and_pruned(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.make_history_day('2020-01-01'); SELECT prescient.make_history_day('2020-01-02')"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,"
+                     " entity_name, entity_key, job_exec, outcome) SELECT t, t, t, t, 0, 0, 1, 'e', '1', 'j', 'done' FROM (SELECT '2020-01-01 12:00+00'::timestamptz AS t) x"));
+    struct store_keep_days days = STORE_KEEP_DAYS_INIT;
+    days.days = 1;
+    RC_IS(0, pgfx_call(&days.call));
+    RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_EQUAL(days.indexed, 1);
+    SQL_IS("2", "SELECT count(*) FROM pg_indexes WHERE tablename LIKE 'future_job_history_p2020%%' AND indexdef LIKE '%%(entity_name, entity_key)%%'");
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES ('2019-01-01', 'old', 'e', '1', 'j'), (now(), 'new', 'e', '1', 'j')"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, closed_at) VALUES ('2019-01-01', -1, 0, 1, now()), ('2019-01-02', -1, 0, 1, NULL)"));
+    struct prune_counts counts;
+    int64_t before = 1577923200;                                /* 2020-01-02: the second day is not over then */
+    RC_IS(0, store_prune(pgfx.st, before, true, &counts, &pgfx.err));
+    CU_ASSERT_EQUAL(counts.history, 1);
+    CU_ASSERT_EQUAL(counts.events, 1);
+    SQL_IS("2", "SELECT count(*) FROM pg_class WHERE relname LIKE 'future_job_history_p2020____'");
+    RC_IS(0, store_prune(pgfx.st, before, false, &counts, &pgfx.err));
+    CU_ASSERT_EQUAL(counts.history, 1);
+    CU_ASSERT_EQUAL(counts.events, 1);
+    CU_ASSERT_EQUAL(counts.passes, 1);
+    SQL_IS("future_job_history_p20200102", "SELECT relname FROM pg_class WHERE relname LIKE 'future_job_history_p2020____'");
+    SQL_IS("new", "SELECT event FROM prescient.event");
+    RC_IS(0, store_prune(pgfx.st, before + 86400, false, &counts, &pgfx.err));
+    CU_ASSERT_EQUAL(counts.history, 1);
+}
+
+/* ---- server and schema ---------------------------------------------------------------------------------------------------------- */
+
+static int hello_of(const struct store_options *options)
+{
+    struct store *s = pgfx_new_store(options);
+    struct store_hello hello = STORE_HELLO_INIT;
+    int rc = store_do(s, &hello.call);
+    pgfx.err = hello.call.err;
+    store_free(s);
+    return rc;
+}
+
+static void a_server_that_does_not_fit_is_refused_in_words(void)
+{
+    WITH_SERVER();
+    RC_IS(ERR_SCHEMA, hello_of(&(struct store_options){ .schema = "nothing_here" }));
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "prescient init"));
+    RC_IS(ERR_SETTINGS, hello_of(&(struct store_options){ .slot_length_s = 60 }));
+    CU_ASSERT(strstr(pgfx.err.text, "60") && strstr(pgfx.err.text, "900"));
+    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s SET default_transaction_isolation = 'serializable'", pgfx.database));
+    RC_IS(ERR_SETTINGS, hello_of(NULL));
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "serializable"));
+    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s RESET default_transaction_isolation", pgfx.database));
+    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s SET default_transaction_read_only = on", pgfx.database));
+    RC_IS(ERR_LOST, hello_of(NULL));
+    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s RESET default_transaction_read_only", pgfx.database));
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.migration SET oldest_engine = 9999 WHERE version = 1"));
+    RC_IS(ERR_SCHEMA, hello_of(NULL));
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "9999"));
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.migration SET oldest_engine = 1 WHERE version = 1"));
+    RC_IS(0, hello_of(NULL));
+}
+
+static void a_landed_migration_that_changed_is_named(void)
+{
+    WITH_SERVER();
+    struct migrate_options options = { 0 };
+    RC_IS(0, store_migrate(pgfx.st, &options, &pgfx.err));
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.migration SET sha256 = 'x' || substr(sha256, 2) WHERE version = 2"));
+    RC_IS(ERR_SCHEMA, store_migrate(pgfx.st, &options, &pgfx.err));
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "0002_history_days"));
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.migration SET sha256 = (SELECT sha256 FROM prescient.migration WHERE version = 1) WHERE version = 99"));
+    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA prescient CASCADE"));
+    options.dry_run = true;
+    int would = store_migrate(pgfx.st, &options, &pgfx.err);
+    CU_ASSERT(would > 0);
+    options.dry_run = false;
+    RC_IS(would, store_migrate(pgfx.st, &options, &pgfx.err));
+    store_free(pgfx.st);                     /* its statements spoke of the tables that are gone */
+    pgfx.st = pgfx_new_store(NULL);
+}
+
+static void a_new_slot_length_reslots_what_is_pending(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', '1', 'j', '2030-01-01 00:15+00', NULL, 'keep', 0, NULL)"));
+    struct migrate_options options = { .slot_length_s = 3600 };
+    RC_IS(ERR_SETTINGS, store_migrate(pgfx.st, &options, &pgfx.err));
+    options.change_slot_length = true;
+    RC_IS(0, store_migrate(pgfx.st, &options, &pgfx.err));
+    SQL_IS("t", "SELECT next_check_at = '2030-01-01 01:00+00' FROM prescient.future_job");
+    SQL_IS("t", "SELECT prescient.slot_ceil('2030-01-01 00:00:01+00') = '2030-01-01 01:00+00'");
+    options.slot_length_s = 7;
+    RC_IS(ERR_SETTINGS, store_migrate(pgfx.st, &options, &pgfx.err));
+    options.slot_length_s = LENGTH;
+    RC_IS(0, store_migrate(pgfx.st, &options, &pgfx.err));
+}
+
+static void a_schema_of_another_name_and_unprepared_statements_work(void)
+{
+    WITH_SERVER();
+    struct store *usual = pgfx.st;
+    pgfx.st = pgfx_new_store(&(struct store_options){ .schema = "bench_1", .unprepared = true });
+    struct migrate_options options = { .slot_length_s = 60 };
+    CU_ASSERT(store_migrate(pgfx.st, &options, &pgfx.err) > 0);
+    SQL_IS("new", "SELECT (bench_1.file_check('e', '1', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))).outcome", SLOT, SLOT - 1000);
+    struct lease lease = pgfx_take();
+    CU_ASSERT_EQUAL(store_slot_length_s(pgfx.st), 60);
+    struct store_page page = pgfx_read_page(&lease, 10);
+    CU_ASSERT_EQUAL_FATAL(page.n, 1);
+    struct settlement s = pgfx_done(&page.checks[0]);
+    struct store_settle settle = pgfx_settle_of(&lease, &s, 1);
+    RC_IS(0, pgfx_call(&settle.call));
+    SQL_IS("1", "SELECT count(*) FROM bench_1.future_job_history");
+    store_page_free(&page);
+    store_free(pgfx.st);
+    pgfx.st = usual;
+    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA bench_1 CASCADE"));
+    struct store *bad = NULL;
+    CU_ASSERT_EQUAL(store_new(&(struct store_options){ .url = pgfx.url, .schema = "no; DROP" }, &bad, &pgfx.err), ERR_INPUT);
+}
+
+static void the_second_host_is_tried_when_the_first_is_not_there(void)
+{
+    WITH_SERVER();
+    const char *host = strstr(pgfx.url, "host=");
+    char two[700];
+    if (!host)
+        return;
+    snprintf(two, sizeof two, "%.*shost=/nowhere,%s", (int)(host - pgfx.url), pgfx.url, host + strlen("host="));
+    RC_IS(0, hello_of(&(struct store_options){ .url = two }));
+    snprintf(two, sizeof two, "%.*shost=/nowhere", (int)(host - pgfx.url), pgfx.url);
+    RC_IS(ERR_LOST, hello_of(&(struct store_options){ .url = two }));
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "/nowhere"));
+}
+
+static const struct test tests[] = {
+    TEST(every_report_runs_with_and_without_parameters),
+    TEST(hot_statements_use_the_slot_index_without_statistics),
+    TEST(no_lease_is_taken_without_a_partition_for_today),
+    TEST(a_settle_without_a_partition_is_no_verdict_about_a_check),
+    TEST(days_that_are_over_are_indexed_and_pruned),
+    TEST(a_server_that_does_not_fit_is_refused_in_words),
+    TEST(a_landed_migration_that_changed_is_named),
+    TEST(a_new_slot_length_reslots_what_is_pending),
+    TEST(a_schema_of_another_name_and_unprepared_statements_work),
+    TEST(the_second_host_is_tried_when_the_first_is_not_there),
+    { NULL, NULL },
+};
+
+const struct suite suite_store_pg_schema = { "store_pg_schema", pgfx_setup, pgfx_teardown, tests };
