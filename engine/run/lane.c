@@ -179,9 +179,17 @@ static void run_lost(struct lane *l, struct bucket_run *run)
 
 /* ---- failures ---- */
 
+/* Failures that cannot heal by waiting: they end the engine. */
+static bool is_final(int rc)
+{
+    return rc == ERR_SCHEMA || rc == ERR_SETTINGS || rc == ERR_INPUT;
+}
+
 static void back_off(struct lane *l, const char *what, const struct err *err)
 {
     struct engine *e = l->engine;
+    if (is_final(err->code))
+        return;
     int64_t wait = retry_delay(BACKOFF_US, BACKOFF_MAX_US, l->failures++, random_next(&e->random));
     l->retry_us = engine_mono_us(e) + wait;
     log_warn(e->o.log, "%s: %s; trying again in %lld ms", what, err->text, (long long)wait / 1000);
@@ -524,7 +532,7 @@ static void call_over(struct lane *l)
     if (!rc)
         l->failures = 0;
     moves[was].end(l, rc);
-    if (rc == ERR_SCHEMA || rc == ERR_SETTINGS || rc == ERR_INPUT)
+    if (is_final(rc))
         engine_end(e, rc, "%s", err.text);
     else if (rc == ERR_LOST && gives_up(l))
         engine_end(e, rc, "the store cannot be reached or written to: %s", err.text);
