@@ -153,8 +153,31 @@ END $$;
 COMMENT ON FUNCTION prescient.enqueue(text, text, text, text, json, text, integer) IS
     'The same with the time in words: a timestamp, or with a + in front an interval from now.';
 
--- Arrays of one length, in the order of the primary key, so that two such calls do not wait for each other crosswise. A value that
--- is refused is told with the row it stands in.
+-- Files all of them with one INSERT, or none: NULL when a check is pending already, stands twice in the arrays or is refused.
+CREATE FUNCTION prescient.file_new_checks(entities text[], keys text[], jobs text[], check_ats timestamptz[], payloads json[],
+                                          priorities integer[], at timestamptz) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload, priority)
+    SELECT s.bucket, u.entity, u.key, u.job, s.slot, s.slot, u.payload, coalesce(u.priority, 0)
+      FROM unnest(entities, keys, jobs, check_ats, payloads, priorities) u (entity, key, job, check_at, payload, priority),
+           LATERAL (SELECT prescient.bucket_of(u.entity, u.key) AS bucket, prescient.slot_for(u.check_at, at) AS slot) s
+     ORDER BY s.bucket, u.entity, u.key, u.job
+        ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING;
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n < greatest(cardinality(entities), cardinality(keys), cardinality(jobs), cardinality(check_ats)) THEN
+        RAISE unique_violation;         -- undoes the INSERT
+    END IF;
+    RETURN n;
+EXCEPTION
+    WHEN data_exception OR integrity_constraint_violation THEN
+        RETURN NULL;
+END $$;
+
+-- Arrays of one length, in the order of the primary key, so that two such calls do not wait for each other crosswise. All at once
+-- where all are new; else one by one, and a value that is refused is told with the row it stands in.
 CREATE FUNCTION prescient.file_checks(entities text[], keys text[], jobs text[], check_ats timestamptz[], payloads json[], conflict text,
                                       priorities integer[], at timestamptz,
                                       OUT added bigint, OUT kept bigint, OUT moved bigint, OUT replaced bigint)
@@ -164,8 +187,15 @@ DECLARE
     state text;
     words text;
 BEGIN
-    added := 0; kept := 0; moved := 0; replaced := 0;
+    kept := 0; moved := 0; replaced := 0;
     PERFORM pg_current_xact_id();
+    IF conflict IN ('keep', 'earlier', 'replace') THEN
+        added := prescient.file_new_checks(entities, keys, jobs, check_ats, payloads, priorities, coalesce(at, clock_timestamp()));
+        IF added IS NOT NULL THEN
+            RETURN;
+        END IF;
+    END IF;
+    added := 0;
     FOR c IN SELECT u.* FROM unnest(entities, keys, jobs, check_ats, payloads, priorities)
                              WITH ORDINALITY u (entity, key, job, check_at, payload, priority, n)
               ORDER BY prescient.bucket_of(u.entity, u.key), u.entity, u.key, u.job, u.n LOOP
