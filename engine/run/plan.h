@@ -30,7 +30,7 @@ struct plan_daemon {
     struct catchup catchup;
     int64_t catchup_us, full_us, days_us, clock_us;     /* when each is due again, monotonic */
     int64_t pause_us;               /* between second looks; grows while nothing moves */
-    bool asked;
+    bool looking;                   /* a catch-up is under way */
 };
 extern const struct plan plan_daemon;
 

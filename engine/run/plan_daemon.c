@@ -33,22 +33,26 @@ static int64_t longest_pause_us(const struct engine *e, const struct plan_daemon
     return p->catchup.undone && lease < LOOK_MAX_US ? lease : LOOK_MAX_US;
 }
 
+/* A catch-up most often ends between two turns, when its last errand comes back: only here is it seen, and the pause begins. */
 static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
 {
-    if (p->catchup.step == CATCHUP_DONE && now >= p->catchup_us) {
+    if (!p->looking && now < p->catchup_us)
+        return;
+    if (!p->looking) {
+        p->looking = true;
         catchup_begin(&p->catchup, TARGET_SWEEP, true, p->current, now >= p->full_us);
         if (now >= p->full_us)
             p->full_us = now + full_us;
     }
-    if (p->catchup.step == CATCHUP_DONE)
-        return;
-    catchup_tick(e, &p->catchup);
+    if (p->catchup.step != CATCHUP_DONE)
+        catchup_tick(e, &p->catchup);
     if (p->catchup.step == CATCHUP_DONE) {
         int64_t most = longest_pause_us(e, p);
         p->pause_us = p->catchup.moved || p->catchup.slots ? LOOK_US : p->pause_us * 2;
         if (p->pause_us > most)
             p->pause_us = most;
         p->catchup_us = now + p->pause_us;
+        p->looking = false;
     }
 }
 
@@ -96,7 +100,7 @@ static int64_t daemon_next_us(const struct engine *e, const void *state)
     if (!e->has_clock || !p->started)
         return INT64_MAX;
     int64_t next = boundary_us(e, p);
-    if (p->catchup.step == CATCHUP_DONE && p->catchup_us < next)
+    if (!p->looking && p->catchup_us < next)
         next = p->catchup_us;
     return next;
 }
