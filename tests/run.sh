@@ -7,7 +7,8 @@
 # BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
 # PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again; "none": SQLite only
 # TEST_LIMIT_S          how long the suites, and each script, may take (300)
-# TEST_AT_ONCE          how many of them run at once (the number of processors, at most 4)
+# TEST_AT_ONCE          how many of them run at once (the number of processors, at most 4), each beside a cluster of its own: a transaction
+#                       that is open in one database delays second looks and events in all others of the server
 set -uo pipefail
 umask 022                               # a plug-in that a group may write is refused, also in a test
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
@@ -17,8 +18,9 @@ limit_s=${TEST_LIMIT_S:-300}
 BUILD=$(realpath "${BUILD:-build}") || exit 2
 export BUILD
 at_once=${TEST_AT_ONCE:-$(($(nproc) < 4 ? $(nproc) : 4))}
-passed=0 failed=0 cluster=''
-declare -A running=() began=()         # by pid: what runs, and since when
+passed=0 failed=0
+declare -A running=() began=() lane=() # by pid: what runs, since when, beside which server
+servers=()                              # by lane; "": none
 
 [ -x "$BUILD/test" ] || { echo "tests/run.sh: no $BUILD/test; 'make check' builds it" >&2; exit 2; }
 
@@ -39,7 +41,9 @@ clean_up() {
         kill "${!running[@]}" 2>/dev/null
         wait "${!running[@]}"
     fi
-    [ -z "$cluster" ] || tests/pg_cluster.sh stop "$cluster"
+    for cluster in "$tmp"/pg*; do
+        [ ! -d "$cluster" ] || tests/pg_cluster.sh stop "$cluster"
+    done
     rm -rf "$tmp"
 }
 trap clean_up EXIT
@@ -50,25 +54,36 @@ export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_us
 export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 
-start_cluster() {
+# start_server LANE: makes servers[LANE]; without initdb it says so and leaves it empty
+start_server() {
     local words
-    if words=$(tests/pg_cluster.sh start "$tmp/pg" fsync=off 2>&1); then
-        cluster=$tmp/pg
-        server=$words
-    else
-        printf '%s\n' "$words" "tests/run.sh: no PostgreSQL for these tests; they run on SQLite alone" >&2
-        case $words in *"no initdb"*) ;; *) failed=$((failed + 1)) ;; esac
+    if words=$(tests/pg_cluster.sh start "$tmp/pg$1" fsync=off 2>&1); then
+        servers[$1]=$words
+        return
     fi
+    printf '%s\n' "$words" "tests/run.sh: no PostgreSQL for these tests; they run on SQLite alone" >&2
+    case $words in *"no initdb"*) ;; *) failed=$((failed + 1)) ;; esac
+    for ((i = 0; i < at_once; i++)); do servers[i]=; done
+}
+
+free_lane() {
+    local i
+    for ((i = 0; i < at_once; i++)); do
+        case " ${lane[*]} " in *" $i "*) ;; *) echo "$i"; return ;; esac
+    done
 }
 
 # start_limited NAME COMMAND...: begins it in an empty folder of its own named by PRESCIENT_TEST_TMP, its output in $tmp/NAME.out
 start_limited() {
-    local name=$1; shift
+    local name=$1 at; shift
+    at=$(free_lane)
+    [ -n "${servers[at]+known}" ] || start_server "$at"
     mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
-    TMPDIR=$tmp PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=$server PRESCIENT_TEST_COUNTS=$tmp/counts \
+    TMPDIR=$tmp PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=${servers[at]} PRESCIENT_TEST_COUNTS=$tmp/counts \
         timeout -k 10 "$limit_s" "$@" >"$tmp/$name.out" 2>&1 </dev/null &
     running[$!]=$name
     began[$!]=$SECONDS
+    lane[$!]=$at
 }
 
 # finish_one: waits for one of those that run; its name, exit code and time are in the variables of whoever calls
@@ -78,7 +93,7 @@ finish_one() {
     wait -n -p pid "${!running[@]}" || code=$?
     name=${running[$pid]}
     took=$((SECONDS - ${began[$pid]}))
-    unset "running[$pid]" "began[$pid]"
+    unset "running[$pid]" "began[$pid]" "lane[$pid]"
 }
 
 explain() {
@@ -139,8 +154,8 @@ is_left_out() {
 }
 
 case $server in
-none) server= ;;
-"") start_cluster ;;
+none) for ((i = 0; i < at_once; i++)); do servers[i]=; done ;;
+?*) at_once=1 servers=("$server") ;;
 esac
 
 alone=()
