@@ -5,6 +5,7 @@
 #   instructions of engine and worker (valgrind --tool=callgrind), a check
 #   transactions, a thousand checks: a round trip that is made for each check shows here
 #   WAL bytes and row versions, a check: an index more, or a row written twice, shows here
+# and the transactions of a daemon in five seconds without any check to run,
 # against bench/guard.txt, whose third column is the tolerance in percent. --record writes the figures found into it.
 #
 # BUILD            where the program is (build)
@@ -117,13 +118,28 @@ measure_instructions() {
     found "$1.worker_instructions" $((workers - workers0)) "$checks"
 }
 
+measure_idle() {
+    local before after
+    q "TRUNCATE prescient.future_job"
+    before=$(counters)
+    "$program" --config "$tmp/prescient.cfg" daemon 2>/dev/null >/dev/null &
+    local daemon=$!
+    sleep 5
+    kill "$daemon" && wait "$daemon" || true
+    after=$(counters)
+    IFS='|' read -r _ tx0 _ <<<"$before"
+    IFS='|' read -r _ tx1 _ <<<"$after"
+    found idle.transactions_in_5s $((tx1 - tx0)) 1
+}
+
 for kind in end move; do
     measure_database "$kind"
     measure_instructions "$kind"
 done
+measure_idle
 
 if [ "${1:-}" = --record ]; then
-    { sed '/^[^#]/d' "$kept"; awk '{ print $1, $2, $1 ~ /instructions/ ? 10 : $1 ~ /row_writes/ ? 2 : $1 ~ /wal/ ? 4 : 8 }' "$tmp/found"; } >"$tmp/kept"
+    { sed '/^[^#]/d' "$kept"; awk '{ print $1, $2, $1 ~ /instructions/ ? 10 : $1 ~ /idle/ ? 60 : $1 ~ /row_writes/ ? 2 : $1 ~ /wal/ ? 4 : 8 }' "$tmp/found"; } >"$tmp/kept"
     cat "$tmp/kept" >"$kept"
     echo "recorded in $kept:"; cat "$tmp/found"
     exit 0
