@@ -1,4 +1,4 @@
-/* main.c - runs the suites of the table: all, or those whose name contains the first argument. */
+/* main.c - runs the suites of the table: all, those whose name contains the first argument, or with =NAME that one. */
 #include "test.h"
 
 #include <CUnit/Basic.h>
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 2;
     for (const struct suite *const *s = suite_table; *s; s++) {
-        if (!strstr((*s)->name, wanted))
+        if (*wanted == '=' ? strcmp((*s)->name, wanted + 1) != 0 : !strstr((*s)->name, wanted))
             continue;
         CU_pSuite suite = CU_add_suite((*s)->name, (*s)->setup, (*s)->teardown);
         for (const struct test *t = (*s)->tests; suite && t->name; t++)
