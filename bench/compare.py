@@ -118,7 +118,7 @@ def main():
         if isinstance(key, tuple):
             row(f"{key[0]}, {key[1]} process{'es' if key[1] > 1 else ''}", found, KEEPS[key[0]])
         else:
-            row(found[0]["what"], found, KEEPS["bare" if "bare" in key else "loop" if "loop" in key else "prescient"])
+            row(found[0]["what"], found, KEEPS["bare" if "bare" in key or "range" in key else "loop" if "loop" in key else "prescient"])
     best = max(statistics.median(f["per_s"] for f in results[("graphile-worker", p)]) for p in (1, 2))
     ours = statistics.median(f["per_s"] for f in results["end"])
     loop = max(statistics.median(f["per_s"] for f in results[k]) for k in ("loop-1", "loop-2"))

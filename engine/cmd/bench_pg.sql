@@ -33,7 +33,7 @@ VACUUM ANALYZE prescient_bench.bench_order
 -- {future} checks over 2,880 slots from tomorrow on, in the order of time: enqueued with equal delays, they lie side by side.
 INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
 SELECT prescient_bench.bucket_of('waiting', i::text), 'waiting', i::text, 'bench_end', s.at, s.at
-  FROM generate_series(1, {future}) i,
+  FROM generate_series(1::bigint, {future}) i,
        LATERAL (SELECT prescient_bench.slot_ceil(now() + interval '1 day') + (i * 2880 / {future}) * prescient_bench.slot_length_s() * interval '1 second' AS at) s
 
 -- name: add_scattered

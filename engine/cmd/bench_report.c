@@ -104,12 +104,33 @@ static int better_of(const struct report *r, const struct bench_ratio *ratio)
     return best;
 }
 
+/* All CPU that a check took, on both sides of the wire; -1 where the server's is not known. */
+static double all_cpu_us(const struct bench_figures *f)
+{
+    int64_t sum = f->server_cpu_us;
+    const int64_t own[] = { f->engine_cpu_us, f->worker_cpu_us, f->client_cpu_us };
+    for (int i = 0; i < 3; i++)
+        sum += sum >= 0 && own[i] > 0 ? own[i] : 0;
+    return each(sum, f);
+}
+
 static struct spread ratio_of(const struct report *r, int a, int b)
 {
     double values[BENCH_ROUNDS_MAX];
     for (int i = 0; i < r->b->o.rounds; i++)
         values[i] = per_s(&r->rounds[a][i]) / per_s(&r->rounds[b][i]);
     return spread_of(values, r->b->o.rounds);
+}
+
+/* The same by CPU, which others on the machine disturb less: where all processors are busy, the two are one. */
+static struct spread cpu_ratio_of(const struct report *r, int a, int b)
+{
+    double values[BENCH_ROUNDS_MAX];
+    int n = 0;
+    for (int i = 0; i < r->b->o.rounds; i++)
+        if (all_cpu_us(&r->rounds[a][i]) > 0 && all_cpu_us(&r->rounds[b][i]) > 0)
+            values[n++] = all_cpu_us(&r->rounds[b][i]) / all_cpu_us(&r->rounds[a][i]);
+    return spread_of(values, n);
 }
 
 /* ---- tables ---- */
@@ -145,24 +166,26 @@ static void print_measures(const struct report *r, struct arena *a)
 static void print_ratios(const struct report *r, const struct bench_ratio *ratios, struct arena *a)
 {
     static const struct table_column titles[] = { { .name = "ratio of" }, { .name = "to" }, { .name = "median", .right = true },
-                                                  { .name = "least", .right = true }, { .name = "most", .right = true } };
-    const char *cells[5 * 32];
+                                                  { .name = "least", .right = true }, { .name = "most", .right = true },
+                                                  { .name = "by CPU", .right = true } };
+    const char *cells[6 * 32];
     int rows = 0;
     for (; ratios->name && rows < 32; ratios++) {
         int i = find(r, ratios->name), k = better_of(r, ratios);
         if (i < 0 || k < 0)
             continue;
         struct spread s = ratio_of(r, i, k);
-        const char **row = cells + 5 * rows++;
+        const char **row = cells + 6 * rows++;
         row[0] = r->measures[i].words;
         row[1] = r->measures[k].words;
         row[2] = number(a, s.median, 2);
         row[3] = number(a, s.least, 2);
         row[4] = number(a, s.most, 2);
+        row[5] = number(a, cpu_ratio_of(r, i, k).median, 2);
     }
     if (rows) {
         fputc('\n', r->b->app->out);
-        table_print(r->b->app->out, titles, 5, cells, rows, 0);
+        table_print(r->b->app->out, titles, 6, cells, rows, 0);
     }
 }
 
@@ -203,8 +226,8 @@ static json_t *json_ratios(const struct report *r, const struct bench_ratio *rat
     for (; ratios->name; ratios++) {
         int i = find(r, ratios->name), k = better_of(r, ratios);
         if (i >= 0 && k >= 0)
-            json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "of", r->measures[i].name, "to", r->measures[k].name, "ratio",
-                                                  json_spread(ratio_of(r, i, k))));
+            json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "of", r->measures[i].name, "to", r->measures[k].name, "ratio",
+                                                  json_spread(ratio_of(r, i, k)), "ratio_by_cpu", json_spread(cpu_ratio_of(r, i, k))));
     }
     return list;
 }
