@@ -72,7 +72,8 @@ static int run_pass(struct bench *b, const struct bench_measure *m, struct bench
     int64_t ran = 0, counted = 0, late_us;
     int rc = prepare(b, m->job, err);
     snprintf(slot, sizeof slot, "%" PRId64, b->slot);
-    struct bench_engine_run run = { .command = { "run", "--slot", slot }, .engines = b->o.engines };
+    /* As if it were that slot's moment: what cron and a daemon run, not what a sweep finds later. */
+    struct bench_engine_run run = { .command = { "--now", slot, "run", "--slot", slot }, .engines = b->o.engines };
     if (rc || (rc = b->ops->counters(b, &before, err)) || (rc = bench_engines(b, &run, out, &ran, err)) || (rc = b->ops->counters(b, &after, err))
         || (rc = b->ops->pass(b, &out->us, &counted, &late_us, err)))
         return rc;
