@@ -536,6 +536,23 @@ void a_full_look_finds_what_lies_below_the_mark(void)
     IS(0, late_slot(0, SLOT - 2 * LENGTH, true));
 }
 
+void a_mark_ahead_of_the_clock_counts_for_nothing(void)
+{
+    WITH_STORE();
+    put_in_slot(1);
+    struct store_mark_swept m = STORE_MARK_SWEPT_INIT;
+    m.slot = 253402300500;                          /* a run in virtual time, or a clock that came back from the future */
+    IS(0, fixture_call(&m.call));
+    struct store_late_slot late = STORE_LATE_SLOT_INIT;
+    late.before = SLOT + LENGTH;
+    IS(0, fixture_call(&late.call));
+    IS(SLOT, late.slot);
+    m.slot = SLOT + LENGTH;
+    IS(0, fixture_call(&m.call));
+    IS(0, fixture_call(&late.call));
+    IS(0, late.slot);
+}
+
 void the_mark_of_the_sweep_only_moves_up(void)
 {
     WITH_STORE();

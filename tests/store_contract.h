@@ -76,6 +76,7 @@
     X(a_relook_returns_a_slot_that_holds_rows_again)                                                                  \
     X(late_slots_are_found_from_the_mark_on)                                                                          \
     X(a_full_look_finds_what_lies_below_the_mark)                                                                     \
+    X(a_mark_ahead_of_the_clock_counts_for_nothing)                                                                   \
     X(the_mark_of_the_sweep_only_moves_up)                                                                            \
     X(days_are_kept_ahead)                                                                                            \
     /* contract_settle.c */                                                                                           \

@@ -140,6 +140,9 @@ static void days_that_are_over_are_indexed_and_pruned(void)
     struct store_keep_days days = STORE_KEEP_DAYS_INIT;
     days.days = 1;
     RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_EQUAL(days.indexed, 0);
+    days.days = 0;
+    RC_IS(0, pgfx_call(&days.call));
     RC_IS(0, pgfx_call(&days.call));
     CU_ASSERT_EQUAL(days.indexed, 1);
     SQL_IS("2", "SELECT count(*) FROM pg_indexes WHERE tablename LIKE 'future_job_history_p2020%%' AND indexdef LIKE '%%(entity_name, entity_key)%%'");

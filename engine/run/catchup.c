@@ -35,13 +35,20 @@ void catchup_tick(struct engine *e, struct catchup *c)
     }
 }
 
+/* With servers split by minute, another's slot is left to it for an hour; after that it is nobody's but late. */
+static bool is_somebody_elses(const struct engine *e, int64_t slot)
+{
+    return !slot_is_served(slot, e->o.settings->serve, e->o.settings->nserve) && engine_now(e) - slot < UNSERVED_WAIT_S;
+}
+
 static void looked_again(struct engine *e, struct catchup *c, const struct store_relook *r)
 {
     c->moved = r->closed > 0;
     c->undone = false;
-    c->unclosed = r->n;
     for (int i = 0; i < r->n; i++) {
         if (!r->slots[i].has_rows && !r->slots[i].undone)
+            continue;
+        if (is_somebody_elses(e, r->slots[i].slot))
             continue;
         c->undone = c->undone || r->slots[i].undone;
         if (engine_has_target(e, r->slots[i].slot))
@@ -58,12 +65,6 @@ static void leave(struct catchup *c, int64_t slot)
         c->left_at = slot;
 }
 
-/* With servers split by minute, another's slot is left to it for an hour; after that it is nobody's but late. */
-static bool is_somebody_elses(const struct engine *e, const struct catchup *c, int64_t slot)
-{
-    return c->kind == TARGET_SWEEP && !slot_is_served(slot, e->o.settings->serve, e->o.settings->nserve) && c->before - slot < UNSERVED_WAIT_S;
-}
-
 static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
 {
     if (!slot) {
@@ -71,7 +72,7 @@ static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
         return;
     }
     c->from = slot + 1;
-    if (is_somebody_elses(e, c, slot) || engine_has_target(e, slot)) {
+    if ((c->kind == TARGET_SWEEP && is_somebody_elses(e, slot)) || engine_has_target(e, slot)) {
         leave(c, slot);
         return;
     }

@@ -19,7 +19,6 @@ struct catchup {
     int slots;                      /* late slots found */
     bool moved;                     /* the last look closed something or found something to do */
     bool undone;                    /* a slot waits for the lease of somebody who may be dead */
-    int unclosed;                   /* slots that the last look could not close */
 };
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full);

@@ -122,6 +122,15 @@ void engine_target_run_over(struct engine *e, struct target *t, const struct pas
     remove_target(e, t);
 }
 
+void engine_leave_older(struct engine *e, int64_t slot)
+{
+    for (struct target *t = e->targets, *next; t; t = next) {
+        next = t->following;
+        if (t->kind == TARGET_SLOT && t->slot < slot && !t->runs && !t->opening)
+            remove_target(e, t);
+    }
+}
+
 /* ---- leases of others ---- */
 
 static bool same_lease(const struct lease *a, const struct lease *b)
@@ -130,33 +139,48 @@ static bool same_lease(const struct lease *a, const struct lease *b)
            && !memcmp(a->owner, b->owner, STORE_OWNER_SIZE);
 }
 
+/* How long a lease must be seen unchanged before it is taken over: our lease time, or what its owner may still have of a longer
+ * one. One of our own that no lane knows, from an open whose answer was lost, is free for us at once. */
+static int64_t patience_us(const struct engine *e, const struct lease *held)
+{
+    if (!memcmp(held->owner, e->owner, STORE_OWNER_SIZE))
+        return 0;
+    int64_t lease_us = e->o.settings->lease_us, left_us = held->expires_us - engine_now_us(e);
+    if (e->virtual_now || left_us < lease_us)
+        return lease_us;
+    return left_us < 10 * lease_us ? left_us : 10 * lease_us;       /* beyond that the clock was set back */
+}
+
 /* Keeps what is still held as it was, with the time since when; forgets this slot's others. */
-void engine_watch_leases(struct engine *e, int64_t slot, const struct lease *held, int n)
+void engine_watch_leases(struct engine *e, int64_t slot, const struct lease *held, int n,
+                         bool (*is_ours)(const struct engine *e, const struct lease *lease))
 {
     struct watched_lease kept[WATCHED_MAX];
     int nkept = 0;
     for (int i = 0; i < n && nkept < WATCHED_MAX; i++) {
-        if (!memcmp(held[i].owner, e->owner, STORE_OWNER_SIZE))
+        if (is_ours(e, &held[i]))
             continue;
-        int64_t since = engine_mono_us(e);
+        struct watched_lease w = { held[i], engine_mono_us(e), patience_us(e, &held[i]) };
         for (int k = 0; k < e->nwatched; k++)
             if (same_lease(&e->watched[k].lease, &held[i]))
-                since = e->watched[k].since_us;
-        kept[nkept++] = (struct watched_lease){ held[i], since };
+                w = e->watched[k];
+        kept[nkept++] = w;
     }
     for (int k = 0; k < e->nwatched && nkept < WATCHED_MAX; k++)
         if (e->watched[k].lease.slot != slot)
             kept[nkept++] = e->watched[k];
-    memcpy(e->watched, kept, sizeof kept);
+    memcpy(e->watched, kept, (size_t)nkept * sizeof *kept);
     e->nwatched = nkept;
 }
 
 int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int room)
 {
     int n = 0;
-    for (int i = 0; i < e->nwatched && n < room; i++)
-        if (e->watched[i].lease.slot == slot && engine_mono_us(e) - e->watched[i].since_us > e->o.settings->lease_us)
-            out[n++] = e->watched[i].lease;
+    for (int i = 0; i < e->nwatched && n < room; i++) {
+        const struct watched_lease *w = &e->watched[i];
+        if (w->lease.slot == slot && engine_mono_us(e) - w->since_us >= w->wait_us)
+            out[n++] = w->lease;
+    }
     return n;
 }
 
@@ -258,7 +282,7 @@ static int64_t next_us(const struct engine *e)
         int64_t at = lane_next_us(&e->lanes[i]);
         next = at < next ? at : next;
     }
-    int64_t plan = e->plan->next_us ? e->plan->next_us(e, e->plan_state) : INT64_MAX;
+    int64_t plan = e->plan->next_us && !e->stopping ? e->plan->next_us(e, e->plan_state) : INT64_MAX;
     next = plan < next ? plan : next;
     if (e->stopping) {
         int64_t soon = engine_mono_us(e) + 50000;

@@ -30,6 +30,7 @@ struct target {
     bool opening;                   /* a lane is opening it and its split is not known yet */
     bool exhausted;                 /* nothing of it can be taken any more */
     int held;                       /* leases of it that others hold */
+    int refused;                    /* how often it had not begun by the database's clock */
     int runs;                       /* leases of it that our lanes hold */
     struct pass_counts counts;      /* summed over its buckets */
     struct target *following;
@@ -37,7 +38,9 @@ struct target {
 
 /* ---- a lease and what is left to do under it ---- */
 
-enum { LANE_RUNS = 4, LANE_PAGES = 3, LEFT_JOBS_MAX = 32, ROUNDS_MAX = 100 };
+/* Leases are taken a few at a time. Those whose pages only wait for slow jobs are many more at most: a hanging check must not
+ * keep a lane from its other buckets. */
+enum { LANE_TAKE = 4, LANE_RUNS = 32, LANE_PAGES = 64, LEFT_JOBS_MAX = 32, ROUNDS_MAX = 100 };
 
 struct bucket_run {
     struct lease lease;
@@ -45,7 +48,8 @@ struct bucket_run {
     struct page_cursor cursor;
     bool exhausted;                 /* the last read found no more */
     bool leave;                     /* finish it whatever is left in it */
-    int rounds;                     /* how often a finish found more */
+    int rounds;                     /* how often in a row a finish found more and nothing had been settled */
+    int64_t settled;                /* checks settled when the last finish was tried */
     int npages;
     int64_t start_until_us;         /* trust, CLOCK_BOOTTIME */
     int64_t began_us;
@@ -63,11 +67,13 @@ enum lane_action {
 
 struct lane_view {                  /* all that a decision rests on */
     bool stopping, hungry;
+    bool broken;                    /* no worker gets ready: nothing can be run */
     bool renew_due, settle_due;
     bool can_read;                  /* a run is not exhausted and there is room for a page */
     bool can_finish;                /* a run is exhausted and all its pages are over */
     bool can_open;                  /* a target is waiting and there is room for a lease */
     bool has_errand;
+    bool is_urgent;                 /* the errand comes before other slots, whatever leases are held */
     bool has_runs, has_pages;
 };
 enum lane_action lane_decide(const struct lane_view *view);
@@ -110,7 +116,7 @@ struct lane {
 
 /* ---- errands: calls of the plan, made by whichever lane is free ---- */
 
-enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_RELOOK, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT };
+enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_RELOOK, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT };
 
 struct errand {
     enum errand_kind kind;
@@ -133,7 +139,7 @@ struct plan {
 
 /* ---- the engine ---- */
 
-struct watched_lease { struct lease lease; int64_t since_us; };
+struct watched_lease { struct lease lease; int64_t since_us, wait_us; };
 enum { WATCHED_MAX = STORE_BUCKETS * 2 };
 
 struct job_watch { bool usable; int in_a_row; int64_t held_slot; };     /* held_slot: held back for the pass of that slot; 0: is not */
@@ -168,6 +174,8 @@ struct engine {
     bool has_clock;
     int64_t clock_offset_us;        /* the database's clock minus our monotonic one */
     int32_t slot_length_s;
+    bool wants_clock;               /* the database's clock was not what we thought: ask it again */
+    bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
     struct pass_counts totals;
     int64_t slots_over, held_by_others;
     uint64_t random;
@@ -195,6 +203,7 @@ int64_t engine_mono_us(const struct engine *e);
 bool engine_is_idle(const struct engine *e);            /* no target, no errand, no lease */
 struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot);    /* that exists already: returns it */
 bool engine_has_target(const struct engine *e, int64_t slot);
+void engine_leave_older(struct engine *e, int64_t slot);        /* slots before this one that nobody has begun to open: to the sweep */
 bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full);  /* false: one is under way */
 void engine_end(struct engine *e, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void engine_stop(struct engine *e);                     /* as a first SIGTERM */
@@ -208,7 +217,9 @@ bool lane_is_idle(const struct lane *lane);
 int64_t lane_next_us(const struct lane *lane);
 struct target *engine_target_for(struct engine *e);                     /* the one to open next, or NULL */
 void engine_target_run_over(struct engine *e, struct target *t, const struct pass_counts *counts);
-void engine_watch_leases(struct engine *e, int64_t slot, const struct lease *held, int n);
+/* Leases that are seen held; `is_ours` tells those of our own that a lane works under. */
+void engine_watch_leases(struct engine *e, int64_t slot, const struct lease *held, int n,
+                         bool (*is_ours)(const struct engine *e, const struct lease *lease));
 int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int room);      /* those unchanged for the lease time */
 void engine_errand_done(struct engine *e, struct lane *lane, int rc);
 void engine_set_clock(struct engine *e, const struct store_hello *hello);

@@ -8,7 +8,7 @@
 #include "engine.h"
 #include "settle.h"
 
-enum { BACKOFF_US = 100 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000 };
+enum { BACKOFF_US = 100 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, NOT_BEGUN_US = 5000, NOT_BEGUN_TIMES = 200 };
 
 /* ---- the decision ---- */
 
@@ -21,6 +21,8 @@ enum lane_action lane_decide(const struct lane_view *v)
             return LANE_SETTLE;
         return v->has_runs && !v->has_pages ? LANE_RELEASE : LANE_WAIT;
     }
+    if (v->broken && v->has_runs && !v->has_pages)
+        return LANE_RELEASE;            /* others may have workers */
     if (v->can_read && v->hungry)       /* workers first, then paper work */
         return LANE_READ;
     if (v->settle_due)
@@ -29,6 +31,8 @@ enum lane_action lane_decide(const struct lane_view *v)
         return LANE_READ;
     if (v->can_finish)
         return LANE_FINISH;
+    if (v->has_errand && v->is_urgent)
+        return LANE_ERRAND;
     if (v->can_open)
         return LANE_OPEN;
     if (v->has_errand && !v->has_runs)
@@ -77,10 +81,12 @@ static struct lane_view look(const struct lane *l)
         .hungry = waiting_checks(l) == 0 && pool_is_hungry(e->pool),
         .renew_due = l->nruns && now - l->renewed_us >= renew_every,
         .settle_due = settle_page_due(l, now) != NULL,
-        .can_read = l->npages < LANE_PAGES && can_take_in(l, run_to_read(l)),
+        .can_read = l->npages < LANE_PAGES && waiting_checks(l) < s->page && can_take_in(l, run_to_read(l)),
         .can_finish = run_to_finish(l) != NULL,
         .can_open = l->nruns < LANE_RUNS && !run_to_read(l) && e->has_clock && !pool_broken(e->pool) && engine_target_for(e),
         .has_errand = e->errand.kind && !e->errand.under_way,
+        .is_urgent = e->errand.kind == ERRAND_KEEP_DAYS,
+        .broken = pool_broken(e->pool) != NULL,
         .has_runs = l->nruns > 0,
         .has_pages = l->npages > 0,
     };
@@ -210,7 +216,7 @@ static void begin_open(struct lane *l)
     o->split_at = s->split_at;
     o->owner = e->owner;
     o->lease_s = (int)((s->lease_us + 999999) / 1000000);
-    o->want = LANE_RUNS - l->nruns;
+    o->want = LANE_RUNS - l->nruns < LANE_TAKE ? LANE_RUNS - l->nruns : LANE_TAKE;
     /* Always `again`: a bucket that was done holds rows again when somebody put them there by hand. */
     bool any_job = t->kind == TARGET_SWEEP || t->kind == TARGET_RESLOT;
     o->again = true;
@@ -244,6 +250,29 @@ static void start_run(struct lane *l, struct target *t, const struct lease *leas
         pool_start(e->pool);            /* an empty slot never gets here, and starts nobody */
 }
 
+/* By the database's clock the slot has not begun, or a lock was held. That is over in a moment, or the database's clock was set
+ * back: then the slot is left, and comes again when it is its time. */
+static void not_begun(struct lane *l, struct target *t)
+{
+    struct engine *e = l->engine;
+    l->retry_us = engine_mono_us(e) + NOT_BEGUN_US;
+    if (++t->refused < NOT_BEGUN_TIMES)
+        return;
+    t->exhausted = true;
+    e->wants_clock = true;
+    if (!t->runs)
+        engine_target_run_over(e, t, NULL);
+}
+
+static bool is_ours(const struct engine *e, const struct lease *lease)
+{
+    for (int i = 0; i < e->nlanes; i++)
+        for (int k = 0; k < e->lanes[i].nruns; k++)
+            if (e->lanes[i].runs[k]->lease.token == lease->token)
+                return true;
+    return false;
+}
+
 static void opened(struct lane *l, int rc)
 {
     struct engine *e = l->engine;
@@ -251,11 +280,12 @@ static void opened(struct lane *l, int rc)
     struct target *t = l->opening;
     t->opening = false;
     l->opening = NULL;
-    if (rc == ERR_BUSY) {               /* it has not begun by the database's clock, or somebody opens it right now */
-        l->retry_us = engine_mono_us(e) + 5000;
+    if (rc == ERR_BUSY) {
+        not_begun(l, t);
         return;
     }
     if (rc) {
+        e->writes_failed = true;
         back_off(l, "cannot open a slot", &o->call.err);
         return;
     }
@@ -264,10 +294,14 @@ static void opened(struct lane *l, int rc)
     for (int i = 0; i < o->ntaken; i++)
         start_run(l, t, &o->taken[i]);
     t->held = 0;
-    for (int i = 0; i < o->nheld; i++)
-        t->held += memcmp(o->held[i].owner, e->owner, STORE_OWNER_SIZE) != 0;
-    engine_watch_leases(e, t->slot, o->held, o->nheld);
-    if (o->split == 1 || o->ntaken < o->want)
+    bool lost_reply = false;            /* taken by us, in a call whose answer never came: the next call takes it over */
+    for (int i = 0; i < o->nheld; i++) {
+        bool own = !memcmp(o->held[i].owner, e->owner, STORE_OWNER_SIZE);
+        t->held += !own;
+        lost_reply = lost_reply || (own && !is_ours(e, &o->held[i]));
+    }
+    engine_watch_leases(e, t->slot, o->held, o->nheld, is_ours);
+    if (!lost_reply && (o->split == 1 || o->ntaken < o->want))
         t->exhausted = true;
     if (t->exhausted && !t->runs)
         engine_target_run_over(e, t, NULL);
@@ -406,7 +440,8 @@ static void finished(struct lane *l, int rc)
     else if (f->finished)
         run_over(l, run);
     else {                              /* rows came in meanwhile, or stand in another priority: once more from the start */
-        run->rounds++;
+        run->rounds = run->counts.run + run->counts.unknown_job + run->counts.held_back > run->settled ? 0 : run->rounds + 1;
+        run->settled = run->counts.run + run->counts.unknown_job + run->counts.held_back;
         run->exhausted = false;
         run->cursor = (struct page_cursor)PAGE_START;
     }
@@ -447,8 +482,10 @@ static void settled(struct lane *l, int rc)
     settle_ended(l, rc);
     if (rc == ERR_FENCED)
         run_lost(l, run);
-    else if (rc && rc != ERR_BUSY && rc != ERR_DATA)
+    else if (rc && rc != ERR_BUSY && rc != ERR_DATA) {
+        l->engine->writes_failed = true;
         back_off(l, "cannot settle a page", &l->req.settle.call.err);
+    }
     else if (page_is_over(page))
         page_done(l, page);
 }
@@ -462,8 +499,9 @@ static void begin_errand(struct lane *l)
     r->under_way = true;
     switch (r->kind) {
     case ERRAND_KEEP_DAYS:
+    case ERRAND_INDEX_DAYS:
         l->req.days = (struct store_keep_days)STORE_KEEP_DAYS_INIT;
-        l->req.days.days = e->o.settings->history_days_ahead;
+        l->req.days.days = r->kind == ERRAND_KEEP_DAYS ? e->o.settings->history_days_ahead : 0;
         break;
     case ERRAND_RELOOK:
         l->req.relook = (struct store_relook)STORE_RELOOK_INIT;
@@ -490,7 +528,9 @@ static void begin_errand(struct lane *l)
 static void errand_ended(struct lane *l, int rc)
 {
     struct engine *e = l->engine;
-    if (rc)
+    if (rc && e->errand.kind == ERRAND_INDEX_DAYS)
+        log_warn(e->o.log, "a day of the history could not be indexed, which only makes lookups in it slower: %s", l->req.call.err.text);
+    else if (rc)
         back_off(l, "cannot ask the store", &l->req.call.err);
     else if (e->errand.kind == ERRAND_HELLO)
         engine_set_clock(e, &l->req.hello);
@@ -534,7 +574,7 @@ static void call_over(struct lane *l)
     moves[was].end(l, rc);
     if (is_final(rc))
         engine_end(e, rc, "%s", err.text);
-    else if (rc == ERR_LOST && gives_up(l))
+    else if ((rc == ERR_LOST || (rc == ERR_BUSY && was == LANE_ERRAND)) && gives_up(l))
         engine_end(e, rc, "the store cannot be reached or written to: %s", err.text);
 }
 
@@ -557,7 +597,7 @@ void lane_drive(struct lane *l)
     /* A bound, so that one lane with a fast store (SQLite answers at once) cannot keep workers from being looked after. */
     for (int i = 0; i < 8; i++) {
         bury_zombies(l);
-        if (l->engine->stopping)
+        if (l->engine->stopping || pool_broken(l->engine->pool))
             wind_down(l);
         if (l->doing != LANE_WAIT) {
             if (!store_step(l->store))

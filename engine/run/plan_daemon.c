@@ -7,6 +7,7 @@ enum {
     LOOK_MAX_US = 15 * 1000 * 1000,
     DAYS_US = 600 * 1000 * 1000,
     CLOCK_US = 60 * 1000 * 1000,
+    SOON_US = 10 * 1000 * 1000,         /* housekeeping that failed, or is wanted out of turn */
 };
 static const int64_t full_us = 3600LL * 1000 * 1000;
 
@@ -19,6 +20,7 @@ static int64_t boundary_us(const struct engine *e, const struct plan_daemon *p)
 static void begin_slot(struct engine *e, struct plan_daemon *p)
 {
     p->current = slot_floor(engine_now(e), e->slot_length_s);       /* after a pause: only the newest; the sweep takes the rest */
+    engine_leave_older(e, p->current);
     p->pause_us = LOOK_US;
     if (slot_is_served(p->current, e->o.settings->serve, e->o.settings->nserve))
         engine_add_target(e, TARGET_SLOT, p->current);
@@ -62,12 +64,22 @@ static void daemon_tick(struct engine *e, void *state)
     int64_t now = engine_mono_us(e);
     if (!e->has_clock)
         return;
+    if (e->writes_failed && p->days_us > now + SOON_US)
+        p->days_us = now + SOON_US;     /* perhaps today's partition is missing: a restore, a clock that jumped */
+    e->writes_failed = false;
+    if (e->wants_clock && p->clock_us > now + SOON_US / 10)
+        p->clock_us = now + SOON_US / 10;
+    e->wants_clock = false;
     if (now >= p->days_us && engine_give_errand(e, ERRAND_KEEP_DAYS, 0, 0, false))
         p->days_us = now + DAYS_US;
     if (!p->started)
         return;
     if (now >= p->clock_us && engine_give_errand(e, ERRAND_HELLO, 0, 0, false))
         p->clock_us = now + CLOCK_US;
+    if (p->current > slot_floor(engine_now(e), e->slot_length_s)) {
+        p->current = 0;                 /* the database's clock had run ahead and came back */
+        p->full_us = 0;
+    }
     if (now >= boundary_us(e, p))
         begin_slot(e, p);
     catchup_turn(e, p, now);
@@ -79,12 +91,14 @@ static void daemon_errand_done(struct engine *e, void *state, const struct erran
     if (errand->kind == ERRAND_HELLO && rc && !e->has_clock)
         engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
     else if (errand->kind == ERRAND_HELLO && rc)
-        p->clock_us = 0;
+        p->clock_us = engine_mono_us(e) + SOON_US / 10;
     else if (errand->kind == ERRAND_KEEP_DAYS) {
         p->started = p->started || !rc;
         if (rc)
-            p->days_us = 0;
-    } else
+            p->days_us = engine_mono_us(e) + (p->started ? SOON_US : SOON_US / 10);
+        else
+            engine_give_errand(e, ERRAND_INDEX_DAYS, 0, 0, false);
+    } else if (errand->kind != ERRAND_INDEX_DAYS)
         catchup_errand_done(e, &p->catchup, errand, rc, lane);
 }
 

@@ -3,7 +3,7 @@
 #include "plan.h"
 
 enum { EARLY_MAX_US = 5 * 1000 * 1000 };
-enum { STEP_DAYS, STEP_CHOOSE, STEP_EARLY, STEP_SLOT, STEP_CATCHUP, STEP_END };
+enum { STEP_DAYS, STEP_CHOOSE, STEP_EARLY, STEP_SLOT, STEP_CATCHUP, STEP_END, STEP_INDEX, STEP_OVER };
 
 /* A cron that fires a moment early means the slot that is about to begin. */
 static int64_t early_by_us(const struct engine *e)
@@ -40,7 +40,9 @@ static bool opening_done(struct engine *e, int *step, const struct errand *erran
         engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
     else if (errand->kind == ERRAND_KEEP_DAYS && !rc)
         *step = STEP_CHOOSE;
-    return errand->kind == ERRAND_HELLO || errand->kind == ERRAND_KEEP_DAYS;
+    else if (errand->kind == ERRAND_INDEX_DAYS)
+        *step = STEP_OVER;
+    return errand->kind == ERRAND_HELLO || errand->kind == ERRAND_KEEP_DAYS || errand->kind == ERRAND_INDEX_DAYS;
 }
 
 /* The last steps of a command: the catch-up, and the end when nothing is under way any more. */
@@ -52,6 +54,10 @@ static void closing_tick(struct engine *e, int *step, struct catchup *c)
             *step = STEP_END;
     }
     if (*step == STEP_END && engine_is_idle(e))
+        *step = STEP_INDEX;
+    if (*step == STEP_INDEX)
+        engine_give_errand(e, ERRAND_INDEX_DAYS, 0, 0, false);  /* last: nobody waits for it, and it may fail */
+    if (*step == STEP_OVER)
         engine_end(e, 0, "all done");
 }
 
@@ -61,7 +67,10 @@ static void begin_catchup(struct engine *e, struct plan_run *p)
         p->step = STEP_END;
         return;
     }
-    catchup_begin(&p->catchup, TARGET_SWEEP, !p->no_sweep, slot_floor(engine_now(e), e->slot_length_s), false);
+    /* Once an hour with a look at the left edge: a transaction may have come in below the mark. */
+    int64_t now = engine_now(e), current = slot_floor(now, e->slot_length_s);
+    bool full = slot_floor(now, 3600) > current - e->slot_length_s;
+    catchup_begin(&p->catchup, TARGET_SWEEP, !p->no_sweep, current, full);
     p->step = STEP_CATCHUP;
 }
 

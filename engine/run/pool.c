@@ -108,6 +108,9 @@ void pool_offer(struct pool *pool, struct page *page)
 
 void pool_forget(struct pool *pool, struct page *page)
 {
+    for (int i = 0; i < pool->size; i++)
+        if (pool->workers[i].page == page)
+            pool->workers[i].page = NULL;       /* it has nothing of it any more, and is about to say so */
     for (int i = 0; i < pool->npages; i++)
         if (pool->pages[i] == page) {
             memmove(&pool->pages[i], &pool->pages[i + 1], (size_t)(pool->npages - i - 1) * sizeof *pool->pages);
@@ -123,15 +126,20 @@ void pool_cut(struct pool *pool, struct page *page)
             worker_cut(&pool->workers[i]);
 }
 
+/* A worker whose trust had run out waits to be told; one that runs a check keeps its stopwatch. */
 void pool_extend_trust(struct pool *pool, const struct page *page)
 {
     for (int i = 0; i < pool->size; i++) {
         struct worker *w = &pool->workers[i];
         if (w->page != page || w->state != WORKER_RUNNING)
             continue;
+        bool may_wait = w->start_until_us <= clock_boot_us(pool->o.clock);
+        w->start_until_us = page->start_until_us;
         slab_extend_trust(w->slab, page->start_until_us);
-        w->seen_us = pool_now_us(pool);
-        wire_send(w->child.sock, WIRE_CONTINUE, NULL, 0, -1, NULL);     /* only matters to one that waits for it */
+        if (slab_claimed(w->slab) <= w->taken)
+            w->seen_us = pool_now_us(pool);
+        if (may_wait)
+            wire_send(w->child.sock, WIRE_CONTINUE, NULL, 0, -1, NULL);
     }
 }
 
@@ -161,6 +169,7 @@ static void give(struct pool *pool, struct worker *w, struct page *page)
         w->index[n] = i;
     }
     w->page = page;
+    w->start_until_us = page->start_until_us;
     w->count = w->end = n;
     w->taken = w->claimed = 0;
     w->printed = 0;

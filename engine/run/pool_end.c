@@ -54,6 +54,8 @@ static void watch_running(struct pool *pool, struct worker *w, int64_t now)
     int claimed = slab_claimed(w->slab);
     if (claimed > w->end)
         claimed = w->end;
+    if (claimed < w->claimed && w->claimed <= w->end)
+        claimed = w->claimed;           /* claims only grow, whatever stands in its slab */
     if (w->taken != taken || claimed != w->claimed) {
         w->claimed = claimed;
         w->seen_us = now;
@@ -62,7 +64,7 @@ static void watch_running(struct pool *pool, struct worker *w, int64_t now)
     if (waited > STUCK_US && w->end > claimed)
         worker_cut(w);
     if (claimed <= w->taken) {          /* nothing of ours runs: it is about to say ENDED, waits for trust, or is frozen */
-        if (waited > FROZEN_US && w->page->start_until_us > clock_boot_us(pool->o.clock))
+        if (waited > FROZEN_US && w->start_until_us > clock_boot_us(pool->o.clock))
             worker_put_down(pool, w, "it does not go on");
     } else if (waited > allowance_us(pool, w, claimed)) {
         w->timed_out = true;
@@ -136,7 +138,7 @@ static void worker_ended(struct pool *pool, struct worker *w, int status)
 {
     char how[512];
     say_how_it_ended(how, sizeof how, w, status);
-    bool was_starting = w->start_us && !w->served && !w->page && w->state != WORKER_IDLE && !(w->why && !strcmp(w->why, "replaced"));
+    bool was_starting = w->start_us && !w->served && !w->count && w->state != WORKER_IDLE && !(w->why && !strcmp(w->why, "replaced"));
     if (w->page) {
         worker_collect(pool, w);
         if (w->taken < w->end)

@@ -21,8 +21,11 @@ void worker_cut(struct worker *w)
         end = w->taken;
     for (int i = w->end - 1; i >= end; i--)
         page_return(w->page, w->index[i]);
-    if (end < w->end)
-        w->end = end;
+    if (end >= w->end)
+        return;
+    w->end = end;
+    if (w->state == WORKER_RUNNING)     /* it may be waiting for trust: now it finds nothing left, and says so */
+        wire_send(w->child.sock, WIRE_CONTINUE, NULL, 0, -1, NULL);
 }
 
 static const enum answer_kind kind_of_raw[] = {
@@ -94,10 +97,13 @@ static void worker_ready(struct pool *pool, struct worker *w, const char *usable
     free(known);
 }
 
-static void worker_logs(struct pool *pool, const char *body, int n)
+static void worker_logs(struct pool *pool, struct worker *w, const char *body, int n)
 {
-    if (n < 1)
+    if (n < 1 || w->printed >= OUTPUT_BYTES_MAX)
         return;
+    w->printed += (size_t)n;
+    if (w->printed >= OUTPUT_BYTES_MAX)
+        log_warn(pool->o.log, "worker %d logs too much: the rest is dropped until its next checks", (int)w->child.pid);
     int level = (unsigned char)body[0];
     log_line(pool->o.log, level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR, "%.*s", n - 1, body + 1);
 }
@@ -116,7 +122,7 @@ static void worker_says(struct pool *pool, struct worker *w, enum wire_kind kind
         }
         break;
     case WIRE_LOG:
-        worker_logs(pool, body, n);
+        worker_logs(pool, w, body, n);
         break;
     case WIRE_FAILED:
         snprintf(pool->why, sizeof pool->why, "%.*s", n, body);

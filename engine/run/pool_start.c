@@ -31,7 +31,8 @@ void pool_spawn_failed(struct pool *pool, const char *why)
     pool->spawn_after_us = pool_now_us(pool) + retry_delay(BACKOFF_US, BACKOFF_MAX_US, pool->failures - 1, random_next(&pool->random));
     if (why != pool->why)               /* what a worker said of itself stands there already */
         snprintf(pool->why, sizeof pool->why, "%s", why);
-    if (pool->failures >= BROKEN_AFTER && !pool->ready)
+    bool none_left = pool_count(pool, WORKER_IDLE) + pool_count(pool, WORKER_RUNNING) == 0;
+    if (pool->failures >= BROKEN_AFTER && none_left)
         pool->broken = true;
     log_warn(pool->o.log, "a worker did not get ready (%d in a row): %s", pool->failures, why);
 }

@@ -19,6 +19,7 @@ struct worker {
     int count, taken;                   /* checks in the slab; answers collected, always the first ones */
     int end;                            /* places from here on were cut off and are not this worker's any more */
     int claimed;                        /* as last seen */
+    int64_t start_until_us;             /* trust of what it was given, as in its slab */
     int64_t seen_us;                    /* when what is running now was first seen */
     bool timed_out;                     /* it is dying because of a deadline */
     const char *why;                    /* what the log and the crash say, beyond its exit status */

@@ -7,6 +7,8 @@
 #include "../rules/slot.h"
 #include "engine.h"
 
+static const int64_t RUN_US_MAX = 365LL * 86400 * 1000000;      /* what a worker says of itself need not be true */
+
 static const struct job_settings *job_settings(const struct engine *e, int job)
 {
     const struct settings *s = e->o.settings;
@@ -114,7 +116,7 @@ void verdict_answered(void *engine, struct page *page, int index, enum answer_ki
     struct settlement *s = &c->settlement;
     apply(s, &v);
     s->ran = true;
-    s->run_us = raw->run_us < 0 ? 0 : raw->run_us;
+    s->run_us = raw->run_us < 0 || raw->run_us > RUN_US_MAX ? 0 : raw->run_us;
     s->run_at_us = e->virtual_now ? page->now * 1000000 : raw->run_at_us;
     s->note = raw->text;
     s->effects = raw->effects;

@@ -281,7 +281,8 @@ struct store_finish {
 /* ---- slots that are not over -------------------------------------------------------------------------------------- */
 
 /* One look at all slots that are not closed: closes those that are done, whose old transactions have all ended and that
- * this look finds empty; returns the oldest of the others. */
+ * this look finds empty; returns the oldest of those in which
+ * there is something to do: rows to run, or a bucket that was never finished. */
 struct relook_slot {
     int64_t slot;
     bool has_rows;                  /* run it again: open_slot with `again` */
@@ -316,7 +317,8 @@ struct store_mark_swept {
 };
 #define STORE_MARK_SWEPT_INIT { .call.op = STORE_MARK_SWEPT }
 
-/* Keeps history partitions `days` ahead and indexes those that are over. SQLite: nothing to do. */
+/* Keeps history partitions `days` ahead; with days = 0 gives one that is over its lookup index instead, which may take a
+ * while and may fail without harm. SQLite: nothing to do. */
 struct store_keep_days {
     struct store_call call;
     int days;

@@ -334,7 +334,7 @@ recorded AS (
 SELECT EXISTS (SELECT FROM lease), EXISTS (SELECT FROM given_back)
 
 -- name: relook
--- $1 most slots. The look and the snapshot are one statement: a slot is closed when all its buckets were finished, every
+-- $1 most slots: of those that there is something to do in. The look and the snapshot are one statement: a slot is closed when all its buckets were finished, every
 -- transaction that their last looks may have missed has ended before this statement began, and this look finds no row.
 WITH unclosed AS MATERIALIZED (
     SELECT o.slot_at, EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at) AS has_rows,
@@ -347,7 +347,7 @@ closed AS (
       FROM unclosed u
      WHERE o.slot_at = u.slot_at AND o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NULL AND NOT u.has_rows AND NOT u.undone AND u.is_settled
     RETURNING o.slot_at)
-SELECT * FROM (SELECT u.slot_at, u.has_rows, u.undone, 0 AS closed FROM unclosed u WHERE u.slot_at NOT IN (SELECT c.slot_at FROM closed c)
+SELECT * FROM (SELECT u.slot_at, u.has_rows, u.undone, 0 AS closed FROM unclosed u WHERE u.has_rows OR u.undone
                 ORDER BY u.slot_at LIMIT $1) listed
 UNION ALL
 SELECT NULL, false, false, count(*)::integer FROM closed
@@ -357,20 +357,23 @@ SELECT NULL, false, false, count(*)::integer FROM closed
 SELECT next_check_at FROM prescient.future_job WHERE next_check_at >= $1 AND next_check_at < $2 ORDER BY next_check_at LIMIT 1
 
 -- name: late_slot_from_mark
--- $1 before. A mark that is not there yet is the beginning of time.
+-- $1 before. A mark that is not there yet is the beginning of time, and so is one ahead of the clock, which was set back (or
+-- the mark was set in virtual time).
 SELECT next_check_at FROM prescient.future_job
  WHERE next_check_at < $1
-   AND next_check_at >= coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name = 'swept_until'), '-infinity')
+   AND next_check_at >= coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name = 'swept_until'
+                                      AND value::bigint <= extract(epoch FROM clock_timestamp())), '-infinity')
  ORDER BY next_check_at LIMIT 1
 
 -- name: mark_swept
--- $1 slot; the mark only moves up
+-- $1 slot; the mark only moves up, unless it is ahead of the clock
 INSERT INTO prescient.setting AS s VALUES ('swept_until', $1::text)
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE s.value::bigint < excluded.value::bigint
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+     WHERE s.value::bigint < excluded.value::bigint OR s.value::bigint > extract(epoch FROM clock_timestamp())
 
 -- name: keep_days
--- $1 days ahead
-SELECT prescient.keep_history_days($1), prescient.index_history_day()
+-- $1 days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day
+SELECT CASE WHEN $1 > 0 THEN prescient.keep_history_days($1) ELSE 0 END, CASE WHEN $1 > 0 THEN 0 ELSE prescient.index_history_day() END
 
 -- ---- reports: parameters are text, NULL when not given; moments are seconds ------------------------------------------------
 

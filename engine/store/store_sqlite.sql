@@ -184,8 +184,8 @@ SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= ?1 AN
 SELECT value FROM prescient_setting WHERE name = 'swept_until'
 
 -- name: mark_swept
--- ?1 slot
-UPDATE prescient_setting SET value = ?1 WHERE name = 'swept_until' AND value < ?1
+-- ?1 slot, ?2 clock; the mark only moves up, unless it is ahead of the clock
+UPDATE prescient_setting SET value = ?1 WHERE name = 'swept_until' AND (value < ?1 OR value > ?2)
 
 -- ---- enqueue and load ----------------------------------------------------------------------------------------------------------
 

@@ -224,10 +224,12 @@ int lite_late_slot(struct lite *db, struct store_call *call)
         from = 0;
     else if (from == 0)
         rc = lite_number(db, &call->err, &from, LITE_swept_until, "");
+    if (req->from == 0 && from > lite_now(db, 0))
+        from = 0;                       /* the mark was set in virtual time, or the clock was set back */
     return rc < 0 ? rc : lite_number(db, &call->err, &req->slot, LITE_late_slot, "ii", from, req->before);
 }
 
 int lite_mark_swept(struct lite *db, struct store_call *call)
 {
-    return (int)lite_run(db, &call->err, LITE_mark_swept, "i", ((struct store_mark_swept *)call)->slot);
+    return (int)lite_run(db, &call->err, LITE_mark_swept, "ii", ((struct store_mark_swept *)call)->slot, lite_now(db, 0));
 }
