@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# t_stuck.sh - what could stand in the way for ever does not: a job that hangs while its lease is renewed again and again, many that
+# hang at once, an engine whose workers do not get ready, a slot of the future that the clock has come back from.
+. "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+
+SLOT=1700000100
+LEASE='lease = "2s"; trust = "1s";'     # renewed three times a second
+
+hangs_under_renewals() {
+    a_clean_store
+    settings 'jobs = { misbehave = { plugin = "misbehave"; timeout = "2s"; max_failures = 0; settings = { log = "'"$TMP/log"'"; }; }; };' "$LEASE"
+    fill 20 $SLOT misbehave "CASE WHEN n = 7 THEN 'hang' ELSE 'good' END || n"
+    local began; began=$(now_ms)
+    start engine "$P" --json run --slot $SLOT
+    join_within 20 engine
+    at_most "$STORE_NAME: a renewal does not wind back the timeout (ms)" $(($(now_ms) - began)) 6000
+    is "$STORE_NAME: the hanging check timed out" "$(q "SELECT outcome, count(*) FROM {future_job_history} GROUP BY outcome ORDER BY outcome" | tr '\n' ' ')" "done|19 timeout|1 "
+}
+
+# More hanging checks, in more pages, than a lane would hold at once if pages with one hanging check counted in full.
+others_go_on() {
+    a_clean_store
+    settings 'jobs = { misbehave = { plugin = "misbehave"; timeout = "8s"; max_failures = 0; settings = { log = "'"$TMP/log"'"; }; }; };' \
+        'page = 50; slab = 25; connections = 1;'
+    fill 1000 $SLOT misbehave "CASE WHEN n % 100 = 7 THEN 'hang' ELSE 'good' END || n"
+    start engine "$P" --json run --slot $SLOT
+    if wait_until 6 archived_at_least 990; then pass "$STORE_NAME: ten hanging checks delay only themselves"
+    else fail "$STORE_NAME: ten hanging checks delay only themselves" "found:    $(archived) done while they hang" "expected: 990"; fi
+    join_within 30 engine
+    is "$STORE_NAME: they timed out" "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome = 'timeout'")" 10
+}
+
+no_lease() { [ "$(leases)" = 0 ]; }
+broken_twice() { [ "$(grep -c 'did not get ready' broken.err)" -ge 3 ]; }
+
+without_workers() {
+    a_clean_store
+    settings 'jobs = { misbehave = { plugin = "not_there"; }; };' "$LEASE"
+    fill 5 $SLOT misbehave
+    start broken "$P" daemon
+    ok "$STORE_NAME: the workers of a daemon do not get ready" wait_until 20 broken_twice
+    ok "$STORE_NAME: it gives its leases back" wait_until 10 no_lease
+    settings 'jobs = { misbehave = { plugin = "misbehave"; settings = { log = "'"$TMP/log"'"; }; }; };' "$LEASE"
+    start healthy "$P" --json sweep
+    join_within 20 healthy
+    wait_until 20 nothing_pending || { start again "$P" --json sweep; join_within 20 again; }
+    is "$STORE_NAME: an engine that has workers runs what was left" "$(archived)" 5
+    kill -TERM "$(pid_of broken)"
+    join_within 20 broken
+}
+
+# An unclosed slot an hour ahead, as after a clock that was set back, beside an overdue check.
+a_slot_of_the_future() {
+    a_clean_store
+    settings 'jobs = { misbehave = { plugin = "misbehave"; settings = { log = "'"$TMP/log"'"; }; }; };'
+    local ahead=$(($(date +%s) / 900 * 900 + 3600))
+    "$P" --quiet run --now $ahead >/dev/null 2>&1
+    q "UPDATE {slot_pass} SET $([ "$STORE_NAME" = sqlite ] && echo closed_at_us || echo closed_at) = NULL"
+    fill 1 $ahead misbehave "'ahead'"
+    fill 1 $SLOT misbehave "'late'"
+    start engine "$P" --json run
+    join_within 20 engine
+    is "$STORE_NAME: a slot of the future does not keep the late one waiting" "$(q "SELECT entity_key FROM {future_job_history}")" late
+    is "$STORE_NAME: and is left for its time" "$(q "SELECT entity_key FROM {future_job}")" ahead
+}
+
+everything() {
+    hangs_under_renewals
+    others_go_on
+    without_workers
+    a_slot_of_the_future
+}
+on_each_store everything
