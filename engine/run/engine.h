@@ -142,6 +142,10 @@ struct plan {
 struct watched_lease { struct lease lease; int64_t since_us, wait_us; };
 enum { WATCHED_MAX = STORE_BUCKETS * 2 };
 
+/* A check whose row an application's transaction has held for long, or whose settle the database refuses: not run again at once. */
+struct given_up { int64_t id; int64_t until_us, pause_us; };
+enum { GIVEN_UP_MAX = 256 };
+
 struct job_watch { bool usable; int in_a_row; int64_t held_slot; };     /* held_slot: held back for the pass of that slot; 0: is not */
 
 struct engine_options {
@@ -170,6 +174,8 @@ struct engine {
     int njob_names;
     struct watched_lease watched[WATCHED_MAX];
     int nwatched;
+    struct given_up given_up[GIVEN_UP_MAX];
+    int ngiven_up;                  /* in all: the oldest places are used again */
     int64_t virtual_now;
     bool has_clock;
     int64_t clock_offset_us;        /* the database's clock minus our monotonic one */
@@ -223,6 +229,10 @@ void engine_watch_leases(struct engine *e, int64_t slot, const struct lease *hel
 int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int room);      /* those unchanged for the lease time */
 void engine_errand_done(struct engine *e, struct lane *lane, int rc);
 void engine_set_clock(struct engine *e, const struct store_hello *hello);
+
+/* Leaves the check alone for a minute, the next time for two, and so on up to an hour. */
+void engine_give_up(struct engine *e, int64_t id);
+bool engine_has_given_up(const struct engine *e, int64_t id);
 
 /* verdict.c */
 void verdict_answered(void *engine, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw);

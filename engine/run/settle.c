@@ -127,6 +127,7 @@ static void locked(struct lane *l, struct bucket_run *run, struct page *page, in
     const struct check *row = &page->rows.checks[index];
     log_warn(l->engine->o.log, "check %s/%s (%s): another transaction holds its row: its answer is dropped, it runs again later",
              row->entity_name, row->entity_key, row->job_exec);
+    engine_give_up(l->engine, row->id);
     run->counts.locked++;
     run->leave = true;
     page_over(page, index);
@@ -193,6 +194,7 @@ static void refused(struct lane *l)
         verdict_refused_by_database(l->engine, page, index, l->req.settle.call.err.text);
         return;
     }
+    engine_give_up(l->engine, row->id);
     run->counts.locked++;               /* even without its answer: it stays where it is, visible as late */
     run->leave = true;
     page_over(page, index);

@@ -178,6 +178,10 @@ void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page
         else if (job < 0) {
             leave_behind(run, c->job_exec);
             page_over(page, i);
+        } else if (engine_has_given_up(e, c->id)) {
+            run->counts.locked++;
+            run->leave = true;
+            page_over(page, i);
         } else if (is_held_back(e, job, run->lease.slot))
             put_off(e, page, i, OUTCOME_HELD_BACK, slot_next(page->now, e->slot_length_s));
     }
