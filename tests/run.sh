@@ -7,7 +7,7 @@
 # BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
 # PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again; "none": SQLite only
 # TEST_LIMIT_S          how long the suites, and each script, may take (300)
-# TEST_AT_ONCE          how many of them run at once (the number of processors, at most 4), each beside a cluster of its own: a transaction
+# TEST_AT_ONCE          how many of them run at once (one more than processors, at most 4; they mostly wait), each beside a cluster of its own: a transaction
 #                       that is open in one database delays second looks and events in all others of the server
 set -uo pipefail
 umask 022                               # a plug-in that a group may write is refused, also in a test
@@ -17,7 +17,7 @@ wanted=${1:-}
 limit_s=${TEST_LIMIT_S:-300}
 BUILD=$(realpath "${BUILD:-build}") || exit 2
 export BUILD
-at_once=${TEST_AT_ONCE:-$(($(nproc) < 4 ? $(nproc) : 4))}
+at_once=${TEST_AT_ONCE:-$(($(nproc) < 3 ? $(nproc) + 1 : 4))}
 passed=0 failed=0
 declare -A running=() began=() lane=() # by pid: what runs, since when, beside which server
 servers=()                              # by lane; "": none
