@@ -269,14 +269,6 @@ bool pool_is_hungry(const struct pool *pool)
     return pool_count(pool, WORKER_IDLE) > 0 || !pool->ready;
 }
 
-int pool_running(const struct pool *pool)
-{
-    int n = 0;
-    for (int i = 0; i < pool->size; i++)
-        n += pool->workers[i].page != NULL;
-    return n;
-}
-
 void pool_kill(struct pool *pool)
 {
     for (int i = 0; i < pool->size; i++) {
@@ -289,13 +281,4 @@ void pool_kill(struct pool *pool)
         if (!w->why)
             w->why = "stopped";
     }
-}
-
-int pool_pids(const struct pool *pool, pid_t *out, int room)
-{
-    int n = 0;
-    for (int i = 0; i < pool->size && n < room; i++)
-        if (pool->workers[i].state != WORKER_FREE)
-            out[n++] = pool->workers[i].child.pid;
-    return n;
 }

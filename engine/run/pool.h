@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include "../base/clock.h"
 #include "../base/err.h"
 #include "../base/log.h"
@@ -62,10 +61,6 @@ int64_t pool_next_us(const struct pool *pool);              /* monotonic; INT64_
 int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room);      /* how many were filled in */
 
 bool pool_is_hungry(const struct pool *pool);               /* a worker is idle and no offered page has a waiting check */
-int pool_running(const struct pool *pool);                  /* workers that have a slab */
 void pool_kill(struct pool *pool);                          /* SIGKILL to all, now: the end of a stop timeout */
-
-/* For a watcher of ours outside (tests, status): pids of the live workers. */
-int pool_pids(const struct pool *pool, pid_t *out, int room);
 
 #endif
