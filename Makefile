@@ -14,10 +14,16 @@ VERSION := $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md 2>/dev/null
 CC ?= cc
 OPT ?= $(if $(SANITIZE)$(COVERAGE),-O1,-O2) -g
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wwrite-strings $(WERROR)
-HARDEN := -fPIE -fstack-protector-strong -fcf-protection $(if $(SANITIZE)$(COVERAGE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+# What this compiler takes of what makes a wild write or a stack overrun end in an abort. Not -ftrivial-auto-var-init: it would hide from memcheck what
+# it looks for. tests/hardened.sh looks whether all of it arrived in the files that are built.
+takes = $(if $(shell $(CC) -O2 -U_FORTIFY_SOURCE $(1) -Werror -include stdio.h -x c -S -o /dev/null /dev/null 2>&1),,$(1))
+CONTROL_FLOW := $(call takes,-fcf-protection)
+PROTECT := -fstack-protector-strong $(call takes,-fstack-clash-protection) $(CONTROL_FLOW) $(if $(SANITIZE)$(COVERAGE),,-U_FORTIFY_SOURCE \
+  $(or $(call takes,-D_FORTIFY_SOURCE=3),-D_FORTIFY_SOURCE=2))
+LINK_PROTECT := -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed$(if $(CONTROL_FLOW),$(comma)-z$(comma)shstk)
 INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVERAGE),--coverage -fprofile-update=atomic)
-CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(INSTRUMENT) -Iinclude -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' $(PKG_CFLAGS) $(CFLAGS)
-LDFLAGS_ALL = -pie -Wl,-z,relro,-z,now,--as-needed $(INSTRUMENT) $(LDFLAGS)
+CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUMENT) -Iinclude -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' $(PKG_CFLAGS) $(CFLAGS)
+LDFLAGS_ALL = -pie $(LINK_PROTECT) $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
 
 ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
@@ -73,9 +79,10 @@ $(BUILD)/suite_table.c: $(BUILD)/lists
 # A job is one folder: all its .c files make jobs/NAME.so. It sees nothing of ours but include/. What others may write is not loaded,
 # so a umask of 002 must not have its way.
 .SECONDEXPANSION:
-$(BUILD)/jobs/%.so: $$(wildcard jobs/%/*.c) include/prescient/job.h
+$(BUILD)/jobs/%.so: $$(wildcard jobs/%/*.c) include/prescient/job.h $(BUILD)/flags
 	@mkdir -p $(@D) && chmod go-w $(@D)
-	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden $(INSTRUMENT) -Iinclude -Wl,-z,relro,-z,now -o $@ $(filter %.c,$^)
+	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden $(PROTECT) $(INSTRUMENT) -Iinclude $(LINK_PROTECT) \
+	  -o $@ $(filter %.c,$^)
 
 $(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
 	@mkdir -p $(@D) && chmod go-w $(@D)
