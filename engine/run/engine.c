@@ -16,6 +16,7 @@
 
 #include "../base/moment.h"
 #include "../rules/retry.h"
+#include "spawn.h"
 
 enum { POLL_MAX = 2200 };
 
@@ -277,6 +278,21 @@ static void take_signals(struct engine *e)
     }
 }
 
+static int block_signals(struct err *err)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    signal(SIGPIPE, SIG_IGN);
+    if (sigprocmask(SIG_BLOCK, &set, NULL))
+        return err_sys(err, ERR_GENERAL, "sigprocmask");
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd < 0 ? err_sys(err, ERR_GENERAL, "signalfd") : fd;
+}
+
 static bool lanes_hold_nothing(const struct engine *e)
 {
     for (int i = 0; i < e->nlanes; i++)
@@ -302,8 +318,10 @@ static void stop_tick(struct engine *e)
 
 /* ---- the loop ---- */
 
-static int64_t next_us(const struct engine *e)
+int64_t engine_next_us(const struct engine *e)
 {
+    if (e->stirred)
+        return engine_mono_us(e);
     int64_t next = pool_next_us(e->pool);
     for (int i = 0; i < e->nlanes; i++) {
         int64_t at = lane_next_us(&e->lanes[i]);
@@ -320,7 +338,7 @@ static int64_t next_us(const struct engine *e)
 
 static int wait_ms(const struct engine *e)
 {
-    int64_t next = e->stirred ? 0 : next_us(e), now = engine_mono_us(e);
+    int64_t next = engine_next_us(e), now = engine_mono_us(e);
     if (next <= now)
         return 0;
     int64_t ms = next == INT64_MAX ? 1000 : (next - now + 999) / 1000;
@@ -341,33 +359,59 @@ static void wait_for_something(struct engine *e)
         take_signals(e);
 }
 
-int engine_run(struct engine *e, const struct plan *plan, void *plan_state, struct err *err)
+void engine_begin(struct engine *e, const struct plan *plan, void *plan_state)
 {
     e->plan = plan;
     e->plan_state = plan_state;
     engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
-    while (!e->ended) {
-        wait_for_something(e);
-        e->stirred = false;
-        pool_tick(e->pool);
-        if (!e->stopping)
-            plan->tick(e, plan_state);
-        for (int i = 0; i < e->nlanes && !e->ended; i++)
-            lane_drive(&e->lanes[i]);
-        pool_tick(e->pool);             /* give what was read just now */
-        if (e->stopping && !e->ended)
-            stop_tick(e);
-        if (pool_broken(e->pool) && !e->o.patient && !e->stopping) {
-            log_error(e->o.log, "no worker gets ready: %s", pool_broken(e->pool));
-            e->broken = true;
-            engine_stop(e);
-        }
+}
+
+void engine_turn(struct engine *e)
+{
+    e->stirred = false;
+    pool_tick(e->pool);
+    if (!e->stopping)
+        e->plan->tick(e, e->plan_state);
+    for (int i = 0; i < e->nlanes && !e->ended; i++)
+        lane_drive(&e->lanes[i]);
+    pool_tick(e->pool);                 /* give what was read just now */
+    if (e->stopping && !e->ended)
+        stop_tick(e);
+    if (pool_broken(e->pool) && !e->o.patient && !e->stopping) {
+        log_error(e->o.log, "no worker gets ready: %s", pool_broken(e->pool));
+        e->broken = true;
+        engine_stop(e);
     }
+}
+
+int engine_result(const struct engine *e, struct err *err)
+{
     if (e->broken)
         return err_set(err, ERR_SETTINGS, "no worker gets ready: %s", pool_broken(e->pool) ? pool_broken(e->pool) : "see the log");
     if (e->end_rc && err)
         *err = e->end_err;
     return e->end_rc;
+}
+
+/* A process of its own hears signals, and gets the children that its workers leave behind. */
+static int become_process(struct engine *e, struct err *err)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    e->signals = block_signals(err);
+    return e->signals < 0 ? e->signals : 0;
+}
+
+int engine_run(struct engine *e, const struct plan *plan, void *plan_state, struct err *err)
+{
+    int rc = become_process(e, err);
+    if (rc)
+        return rc;
+    engine_begin(e, plan, plan_state);
+    while (!e->ended) {
+        wait_for_something(e);
+        engine_turn(e);
+    }
+    return engine_result(e, err);
 }
 
 /* ---- making one ---- */
@@ -383,21 +427,6 @@ static void jobs_are_ready(void *ctx, const bool *usable)
         else
             log_error(e->o.log, "job %s cannot be run here: its checks are left to other engines", e->o.settings->jobs[i].name);
     }
-}
-
-static int block_signals(struct err *err)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGCHLD);
-    signal(SIGPIPE, SIG_IGN);
-    if (sigprocmask(SIG_BLOCK, &set, NULL))
-        return err_sys(err, ERR_GENERAL, "sigprocmask");
-    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fd < 0 ? err_sys(err, ERR_GENERAL, "signalfd") : fd;
 }
 
 static int open_lanes(struct engine *e, struct err *err)
@@ -421,11 +450,23 @@ static int open_lanes(struct engine *e, struct err *err)
             .clock = e->o.clock,
         };
         lane_init(&e->lanes[i], e, i);
-        int rc = store_new(&options, &e->lanes[i].store, err);
+        int rc = e->o.open_store(&options, &e->lanes[i].store, err);
         if (rc)
             return rc;
         e->nlanes++;
     }
+    return 0;
+}
+
+/* 128 random bits a process start; of a simulated one those that follow from its seed. */
+static int name_owner(struct engine *e, struct err *err)
+{
+    e->random = e->o.seed;
+    if (!e->o.seed && (getrandom(e->owner, sizeof e->owner, 0) != (ssize_t)sizeof e->owner ||
+                       getrandom(&e->random, sizeof e->random, 0) != (ssize_t)sizeof e->random))
+        return err_sys(err, ERR_GENERAL, "getrandom");
+    for (size_t i = 0; e->o.seed && i < sizeof e->owner; i++)
+        e->owner[i] = (unsigned char)random_next(&e->random);
     return 0;
 }
 
@@ -435,9 +476,9 @@ static int set_up(struct engine *e, struct err *err)
     char host[64] = "localhost";
     gethostname(host, sizeof host - 1);
     snprintf(e->name, sizeof e->name, "%s/%d", s->engine_name ? s->engine_name : host, (int)getpid());
-    if (getrandom(e->owner, sizeof e->owner, 0) != (ssize_t)sizeof e->owner || getrandom(&e->random, sizeof e->random, 0) != (ssize_t)sizeof e->random)
-        return err_sys(err, ERR_GENERAL, "getrandom");
-    prctl(PR_SET_CHILD_SUBREAPER, 1);   /* children that jobs leave behind become ours to end */
+    int rc = name_owner(e, err);
+    if (rc)
+        return rc;
     e->jobs = calloc((size_t)s->njobs + 1, sizeof *e->jobs);
     e->job_names = calloc((size_t)s->njobs + 1, sizeof *e->job_names);
     if (!e->jobs || !e->job_names)
@@ -446,17 +487,16 @@ static int set_up(struct engine *e, struct err *err)
         e->jobs[i].usable = true;       /* until the first worker says otherwise */
         e->job_names[e->njob_names++] = s->jobs[i].name;
     }
-    e->signals = block_signals(err);
-    if (e->signals < 0)
-        return e->signals;
     struct pool_options pool = {
         .settings = s,
         .program = e->o.worker_program,
         .clock = e->o.clock,
+        .spawner = e->o.spawner,
+        .seed = random_next(&e->random),
         .log = e->o.log,
         .events = { .answered = verdict_answered, .ready = jobs_are_ready, .ctx = e },
     };
-    int rc = pool_new(&pool, &e->pool, err);
+    rc = pool_new(&pool, &e->pool, err);
     return rc ? rc : open_lanes(e, err);
 }
 
@@ -468,6 +508,10 @@ int engine_new(const struct engine_options *options, struct engine **out, struct
     e->o = *options;
     if (!e->o.clock)
         e->o.clock = &clock_system;
+    if (!e->o.spawner)
+        e->o.spawner = &spawner_system;
+    if (!e->o.open_store)
+        e->o.open_store = store_new;
     e->signals = -1;
     e->virtual_now = options->virtual_now;
     int rc = set_up(e, err);

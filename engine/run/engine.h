@@ -156,6 +156,10 @@ struct engine_options {
     bool relaxed;                   /* a replay: settles need not be on disk one by one */
     bool patient;                   /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
     const char *worker_program;     /* NULL: this program */
+    /* What it stands on, for whoever brings a world of his own (a simulation does). */
+    const struct spawner *spawner;  /* NULL: processes */
+    int (*open_store)(const struct store_options *options, struct store **out, struct err *err);    /* NULL: store_new */
+    uint64_t seed;                  /* of its name and its jitter; 0: the kernel's */
 };
 
 struct engine {
@@ -201,6 +205,13 @@ void engine_free(struct engine *e);
 
 /* Runs until the plan ends it or a signal stops it. 0, or the negative ERR_ that it ended with. */
 int engine_run(struct engine *e, const struct plan *plan, void *plan_state, struct err *err);
+
+/* The same in parts, for whoever waits himself: begin once, then turn whenever a connection or a worker has something to say, and at
+ * the latest at engine_next_us (monotonic), until `ended`. Signals come in by engine_stop. */
+void engine_begin(struct engine *e, const struct plan *plan, void *plan_state);
+void engine_turn(struct engine *e);
+int64_t engine_next_us(const struct engine *e);
+int engine_result(const struct engine *e, struct err *err);
 
 /* For plans. */
 int64_t engine_now(const struct engine *e);             /* seconds by the clock that counts; 0 before the first hello */

@@ -2,12 +2,10 @@
  * What a worker says is checked before it is believed (slab_take_answer), and what it does not say in time ends it. */
 #include "pool_state.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "wire.h"
@@ -51,7 +49,7 @@ int pool_new(const struct pool_options *options, struct pool **out, struct err *
         pool->size = connections;
     if (pool->usual > pool->size)
         pool->usual = pool->size;
-    pool->random = (uint64_t)getpid() << 32 ^ (uint64_t)pool_now_us(pool);
+    pool->random = options->seed;
     pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
     int rc = pool->workers ? print_settings(pool, err) : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
     if (rc) {
@@ -70,9 +68,8 @@ void pool_free(struct pool *pool)
         struct worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
-        worker_signal(w, SIGKILL);
-        while (waitpid(w->child.pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+        worker_signal(pool, w, SIGKILL);
+        pool->o.spawner->bury(pool->o.spawner->ctx, w->child.pid);
         worker_clear(w);
     }
     free(pool->workers);
@@ -181,10 +178,10 @@ static void give(struct pool *pool, struct worker *w, struct page *page)
         w->gone = true;
 }
 
-static void retire(struct worker *w)
+static void retire(const struct pool *pool, struct worker *w)
 {
     if (wire_send(w->child.sock, WIRE_EXIT, NULL, 0, -1, NULL))
-        worker_signal(w, SIGKILL);
+        worker_signal(pool, w, SIGKILL);
     w->state = WORKER_DYING;
     w->why = "replaced";
 }
@@ -196,7 +193,7 @@ static void give_all(struct pool *pool)
         if (w->state != WORKER_IDLE || w->gone)
             continue;
         if (pool->o.settings->worker_checks && w->served >= pool->o.settings->worker_checks) {
-            retire(w);
+            retire(pool, w);
             w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
             continue;
         }
@@ -275,7 +272,7 @@ void pool_kill(struct pool *pool)
         struct worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
-        worker_signal(w, SIGKILL);
+        worker_signal(pool, w, SIGKILL);
         w->state = WORKER_DYING;
         w->kill_us = 0;
         if (!w->why)

@@ -17,6 +17,7 @@
 #include "slab.h"
 
 struct pool;
+struct spawner;
 
 struct pool_events {
     /* Check `index` of `page` ended its run as `kind`; `raw` holds times, words and effects (words only for TIMEOUT and
@@ -31,6 +32,8 @@ struct pool_options {
     const struct settings *settings;    /* outlives the pool */
     const char *program;                /* NULL: this program itself (/proc/self/exe) */
     const struct clock *clock;
+    const struct spawner *spawner;
+    uint64_t seed;                      /* of the jitter */
     struct log *log;
     struct pool_events events;
 };

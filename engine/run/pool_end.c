@@ -21,10 +21,9 @@ void worker_clear(struct worker *w)
     *w = (struct worker){ .child = { .sock = -1, .output = -1 } };
 }
 
-void worker_signal(const struct worker *w, int sig)
+void worker_signal(const struct pool *pool, const struct worker *w, int sig)
 {
-    kill(-w->child.pid, sig);
-    kill(w->child.pid, sig);            /* a job may have left its process group */
+    pool->o.spawner->signal(pool->o.spawner->ctx, w->child.pid, sig);
 }
 
 /* ---- deadlines ---- */
@@ -35,7 +34,7 @@ void worker_put_down(struct pool *pool, struct worker *w, const char *why)
     w->state = WORKER_DYING;
     if (!w->why)
         w->why = why;
-    worker_signal(w, SIGTERM);
+    worker_signal(pool, w, SIGTERM);
     w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
 }
 
@@ -92,7 +91,7 @@ void worker_watch(struct pool *pool, struct worker *w, int64_t now)
     else if (w->state == WORKER_RUNNING)
         watch_running(pool, w, now);
     else if (w->state == WORKER_DYING && w->kill_us && now >= w->kill_us) {
-        worker_signal(w, SIGKILL);
+        worker_signal(pool, w, SIGKILL);
         w->kill_us = 0;
     }
 }
@@ -155,32 +154,29 @@ static void worker_ended(struct pool *pool, struct worker *w, int status)
 /* A leader that has ended is still a zombie here, so its number cannot be anybody else's: take its group down first. */
 void pool_reap(struct pool *pool)
 {
+    const struct spawner *sp = pool->o.spawner;
     for (int i = 0; i < pool->size; i++) {
         struct worker *w = &pool->workers[i];
-        if (w->state == WORKER_FREE)
-            continue;
-        siginfo_t info = { 0 };
-        if (waitid(P_PID, (id_t)w->child.pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+        if (w->state == WORKER_FREE || !sp->has_ended(sp->ctx, w->child.pid))
             continue;
         if (!w->gone)
             worker_listen(pool, w);
-        kill(-w->child.pid, SIGKILL);
-        int status = 0;
-        waitpid(w->child.pid, &status, 0);
-        worker_ended(pool, w, status);
+        worker_signal(pool, w, SIGKILL);
+        worker_ended(pool, w, sp->bury(sp->ctx, w->child.pid));
     }
 }
 
 /* Orphans of jobs become ours (we are a subreaper); whoever is not a worker is only reaped. */
 void pool_reap_orphans(struct pool *pool)
 {
+    const struct spawner *sp = pool->o.spawner;
     for (int i = 0; i < 256; i++) {
-        siginfo_t info = { 0 };
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+        pid_t pid = sp->any_ended(sp->ctx);
+        if (!pid)
             return;
         for (int k = 0; k < pool->size; k++)
-            if (pool->workers[k].state != WORKER_FREE && pool->workers[k].child.pid == info.si_pid)
+            if (pool->workers[k].state != WORKER_FREE && pool->workers[k].child.pid == pid)
                 return;                 /* a worker that ended just now: the next reap is its */
-        waitpid(info.si_pid, NULL, WNOHANG);
+        sp->bury(sp->ctx, pid);
     }
 }

@@ -44,7 +44,7 @@ static void spawn(struct pool *pool, struct worker *w)
     const struct settings *s = pool->o.settings;
     int rc = slab_new(&w->slab, &fd, &err);
     if (!rc)
-        rc = spawn_worker(pool->o.program, !s->business, &w->child, &err);
+        rc = pool->o.spawner->start(pool->o.spawner->ctx, pool->o.program, !s->business, &w->child, &err);
     if (rc) {
         slab_free(w->slab);
         *w = (struct worker){ .child = { .sock = -1, .output = -1 } };

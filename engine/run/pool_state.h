@@ -69,7 +69,7 @@ void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind 
 /* pool_end.c */
 void worker_watch(struct pool *pool, struct worker *w, int64_t now);
 void worker_put_down(struct pool *pool, struct worker *w, const char *why);
-void worker_signal(const struct worker *w, int sig);                /* to its process group */
+void worker_signal(const struct pool *pool, const struct worker *w, int sig);
 void worker_clear(struct worker *w);                                /* its place is free again */
 void pool_reap(struct pool *pool);
 void pool_reap_orphans(struct pool *pool);

@@ -1,4 +1,4 @@
-/* spawn.c - what stands between fork and exec of a worker. */
+/* spawn.c - what stands between fork and exec of a worker, and its end as the kernel tells it. */
 #include "spawn.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "worker.h"
@@ -65,8 +66,9 @@ static int start(const char *program, bool pg_environment, int sock, int output,
     return 0;
 }
 
-int spawn_worker(const char *program, bool pg_environment, struct child *out, struct err *err)
+static int system_start(void *ctx, const char *program, bool pg_environment, struct child *out, struct err *err)
 {
+    (void)ctx;
     int pair[2] = { -1, -1 }, pipes[2] = { -1, -1 };
     int rc = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
@@ -96,3 +98,41 @@ void child_close(struct child *child)
         close(child->output);
     child->sock = child->output = -1;
 }
+
+static void system_signal(void *ctx, pid_t pid, int sig)
+{
+    (void)ctx;
+    kill(-pid, sig);
+    kill(pid, sig);                     /* a job may have left its process group */
+}
+
+static pid_t ended(idtype_t which, pid_t pid)
+{
+    siginfo_t info = { 0 };
+    return waitid(which, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) ? 0 : info.si_pid;
+}
+
+static bool system_has_ended(void *ctx, pid_t pid)
+{
+    (void)ctx;
+    return ended(P_PID, pid) != 0;
+}
+
+static pid_t system_any_ended(void *ctx)
+{
+    (void)ctx;
+    return ended(P_ALL, 0);
+}
+
+static int system_bury(void *ctx, pid_t pid)
+{
+    (void)ctx;
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+const struct spawner spawner_system = {
+    .start = system_start, .signal = system_signal, .has_ended = system_has_ended, .any_ended = system_any_ended, .bury = system_bury,
+};

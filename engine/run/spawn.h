@@ -1,5 +1,5 @@
-/* spawn.h - starts a worker process: fork and exec of this same program, in a process group of its own, with nothing but a
- * socketpair, a pipe for what it prints, and a clean environment. */
+/* spawn.h - what the pool does to processes. A worker is fork and exec of this same program, in a process group of its own, with
+ * nothing but a socketpair, a pipe for what it prints, and a clean environment. */
 #ifndef PRESCIENT_SPAWN_H
 #define PRESCIENT_SPAWN_H
 
@@ -10,12 +10,22 @@
 struct child {
     pid_t pid;          /* and its process group */
     int sock;           /* SOCK_SEQPACKET, non-blocking (wire.h) */
-    int output;         /* the read end of its stdout and stderr, non-blocking */
+    int output;         /* the read end of its stdout and stderr, non-blocking; -1: none */
 };
 
-/* `program` is what to exec with the argument "worker"; `pg_environment` passes PG* variables on, for a
- * business database that is named by them. ERR_BUSY when there are no processes or descriptors left just now. */
-int spawn_worker(const char *program, bool pg_environment, struct child *out, struct err *err);
+/* Processes, behind a seam as the clock is: a simulation brings its own. */
+struct spawner {
+    /* `program` is what to exec with the argument "worker"; `pg_environment` passes PG* variables on, for a
+     * business database that is named by them. ERR_BUSY when there are no processes or descriptors left just now. */
+    int (*start)(void *ctx, const char *program, bool pg_environment, struct child *out, struct err *err);
+    void (*signal)(void *ctx, pid_t pid, int sig);      /* to the worker, and to its process group */
+    bool (*has_ended)(void *ctx, pid_t pid);            /* it waits to be buried: until then its number is nobody else's */
+    pid_t (*any_ended)(void *ctx);                      /* a child, worker or orphan of a job, that waits to be buried; 0: none */
+    int (*bury)(void *ctx, pid_t pid);                  /* its wait status; waits for one that was killed a moment ago */
+    void *ctx;
+};
+
+extern const struct spawner spawner_system;
 
 /* Closes what is ours of it; the process itself is killed and reaped by the pool. */
 void child_close(struct child *child);
