@@ -1,6 +1,7 @@
 # make                     the program and the bundled jobs, in build/
 # make check [T=slot]      all tests, or the suites and scripts whose name contains T
 # make SANITIZE=address,undefined check      the same under sanitizers, built beside the plain one
+# make faults [ONLY=F06] [SEED=N] [QUICK=1]       the campaign of faults (tests/faults/README.md)
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
 # Lists are wildcards: a new module, command, job, migration or test edits nothing here.
 
@@ -93,6 +94,9 @@ check: all $(BUILD)/test $(TEST_JOBS)
 
 test-programs: all $(BUILD)/test $(TEST_JOBS)
 
+faults: all $(TEST_JOBS)
+	BUILD=$(BUILD) SEED=$(SEED) ONLY="$(ONLY)" QUICK=$(QUICK) RECORD=$(RECORD) tests/faults/run.sh
+
 coverage:
 	find build-coverage -name '*.gcda' -delete 2>/dev/null || true
 	$(MAKE) COVERAGE=1 check T="$(T)"
@@ -119,6 +123,6 @@ install: all
 clean:
 	rm -rf build build-*
 
-.PHONY: FORCE all check test-programs coverage valgrind fmt install clean
+.PHONY: FORCE all check test-programs faults coverage valgrind fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

@@ -1,0 +1,403 @@
+#!/usr/bin/env python3
+"""check.py - the one checker of the campaign: does what was enqueued, what jobs really ran, what the store says and which faults were made
+fit together? It reads the plan, the journal and the faults of a case (README.md tells their lines) and the store, through sqlite3 or psql.
+
+    check.py --case DIR --store URL [--summary FILE] [--epsilon-ms N] [--lease-ms N] [--late-before EPOCH] [--no-events] [--pending-ok KEY-PREFIX]
+             [--changed KEY-PREFIX]
+
+It prints what is wrong, one line each, and exits 1; check_selftest.py plants each kind of violation and sees it found. Kinds:
+    lost            an acknowledged check is neither archived nor pending
+    invented        the store or the journal has a check that nobody enqueued
+    pending_left    a check still waits
+    lease_left      a lease was not given back
+    settled_twice   two settles took effect for one (check, slot), or a check was archived twice
+    chain           counts of the run log and the history do not follow from each other
+    no_run          an answer was settled that no job gave
+    unsettled_run   a job ran, and neither was its answer settled nor the check run again
+    wrong_outcome   what was settled is not what the job answered, and no fault explains it
+    rerun           a check ran again with the same counts, and no fault hit the engine that ran it first
+    key_changed     two runs of the same check number carried different idempotency keys
+    key_shared      two different checks, or check numbers, carried the same one
+    early           a check ran before its slot
+    late            a check ran later than it may, and no fault explains it
+    put_off         a check left its slot without a run, and no pass says why
+    event           an event that an answer declared is missing, doubled or nobody's
+"""
+import argparse
+import collections
+import csv
+import io
+import os
+import sqlite3
+import subprocess
+import sys
+
+Run = collections.namedtuple("Run", "at boot pid engine row idem first slot checks failures deed")
+Settle = collections.namedtuple("Settle", "row outcome checks failures slot next first runs ends")
+Pending = collections.namedtuple("Pending", "row checks failures slot first")
+Fault = collections.namedtuple("Fault", "begin end what whom")
+Event = collections.namedtuple("Event", "row slot checks")
+Pass = collections.namedtuple("Pass", "slot number left")
+
+FAILURES = {"failed", "timeout", "crashed", "bad_answer"}
+SILENT = {"timeout", "crashed", "bad_answer"}       # outcomes whose answer, and so its events, never came
+AGAIN = {"again", "past", "beyond_horizon", "max_checks"}
+CRASH = {"crashed"}
+OUTCOMES = {                                        # by the last deed of a run
+    "done": {"done"}, "again": AGAIN, "again_at": AGAIN, "again_from_slot": AGAIN,
+    "defer": {"deferred", "deferred_out"}, "defer_at": {"deferred", "deferred_out"}, "fail": {"failed"},
+    "garbage": {"bad_answer"}, "bad_text": {"bad_answer"}, "silence": {"failed"}, "sleep": {"failed"},
+    "hang": {"timeout"}, "block": {"timeout"}, "crash": CRASH, "abort": CRASH, "exit": CRASH, "_exit": CRASH, "memory": CRASH,
+}
+US = 1000000
+
+
+class World:
+    """Everything that is compared."""
+
+    def __init__(self):
+        self.sent = {}                  # row -> batch
+        self.acked = {}                 # batch -> moment
+        self.runs, self.settles, self.pending, self.faults, self.events, self.passes = [], [], [], [], [], []
+        self.leases = 0
+
+
+class Options:
+    def __init__(self, epsilon_ms=4000, lease_ms=2000, late_before=0, no_events=False, pending_ok=(), changed=()):
+        self.epsilon, self.lease, self.late_before = epsilon_ms * 1000, lease_ms * 1000, late_before
+        self.no_events, self.pending_ok, self.changed = no_events, tuple(pending_ok), tuple(changed)
+
+
+# ---- reading ----
+
+def lines(path):
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as f:
+        for line in f:
+            if line.endswith("\n"):     # a kill may have cut the last one off
+                yield line[:-1].split("\t")
+
+
+def unescape(text):
+    if "\\x" not in text:
+        return text
+    parts = text.split("\\x")
+    return parts[0] + "".join(chr(int(p[:2], 16)) + p[2:] for p in parts[1:])
+
+
+def read_journal(path):
+    for f in lines(path):
+        if len(f) == 13:
+            yield Run(int(f[0]), int(f[1]), int(f[2]), int(f[3]), (unescape(f[4]), unescape(f[5]), unescape(f[6])), f[7], int(f[8]), int(f[9]), int(f[10]),
+                      int(f[11]), f[12])
+
+
+def read_plan(path, world):
+    for f in lines(path):
+        if f[0] == "sent" and len(f) == 8:
+            world.sent[(f[3], f[4], f[5])] = f[2]
+        elif f[0] == "acked" and len(f) == 3:
+            world.acked[f[2]] = int(f[1])
+
+
+def read_faults(path):
+    open_ones, out = {}, []
+    for f in lines(path):
+        at, how, what, whom = int(f[0]), f[1], f[2], f[3]
+        if how == "at":
+            out.append(Fault(at, at, what, whom))
+        elif how == "begin":
+            open_ones[(what, whom)] = at
+        elif how == "end":
+            out.append(Fault(open_ones.pop((what, whom), at), at, what, whom))
+    return out + [Fault(at, 1 << 62, what, whom) for (what, whom), at in open_ones.items()]
+
+
+# Columns are the same in both stores but for how a moment is written.
+QUERIES = {
+    "history": "SELECT entity_name, entity_key, job_exec, outcome, check_count, failure_count, {slot_at}, 0, {first_check_at}, run_count FROM {T}future_job_history",
+    "run": "SELECT entity_name, entity_key, job_exec, outcome, check_count, failure_count, {slot_at}, {next_check_at}, 0, 0 FROM {T}future_job_run",
+    "pending": "SELECT entity_name, entity_key, job_exec, check_count, failure_count, {next_check_at}, {first_check_at} FROM {T}future_job",
+    "event": "SELECT entity_name, entity_key, job_exec, {slot_at}, check_count FROM {T}event WHERE slot_at IS NOT NULL",
+    "pass": "SELECT {slot_at}, pass, coalesce(held_back, 0) + coalesce(unknown_job, 0) + coalesce(locked, 0) FROM {T}slot_pass",
+    "lease": "SELECT count(*) FROM {T}slot_lease",
+}
+MOMENTS = ["slot_at", "next_check_at", "first_check_at"]
+
+
+def ask_sqlite(url):
+    db = sqlite3.connect("file:%s?mode=ro" % url[len("sqlite:"):], uri=True, timeout=20)
+    db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    names = dict({m: m for m in MOMENTS}, T="prescient_")
+    return lambda query: db.execute(QUERIES[query].format(**names))
+
+
+def ask_postgresql(url):
+    names = dict({m: "extract(epoch FROM %s)::bigint" % m for m in MOMENTS}, T="prescient.")
+
+    def ask(query):
+        sql = "COPY (%s) TO STDOUT WITH (FORMAT csv)" % QUERIES[query].format(**names)
+        out = subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", url, "-c", sql], stdout=subprocess.PIPE, check=True,
+                             env={**os.environ, "PGCLIENTENCODING": "UTF8", "PGCONNECT_TIMEOUT": "10"})
+        return csv.reader(io.StringIO(out.stdout.decode("utf-8", "surrogateescape"), newline=""))
+    return ask
+
+
+def read_store(url, world):
+    ask = ask_sqlite(url) if url.startswith("sqlite:") else ask_postgresql(url)
+    for query, ends in (("run", False), ("history", True)):
+        for r in ask(query):
+            world.settles.append(Settle(tuple(r[0:3]), r[3], int(r[4]), int(r[5]), int(r[6]), int(r[7]), int(r[8]), int(r[9]), ends))
+    world.pending = [Pending(tuple(r[0:3]), int(r[3]), int(r[4]), int(r[5]), int(r[6])) for r in ask("pending")]
+    world.events = [Event(tuple(r[0:3]), int(r[3]), int(r[4])) for r in ask("event")]
+    world.passes = [Pass(int(r[0]), int(r[1]), int(r[2])) for r in ask("pass")]
+    world.leases = int(next(iter(ask("lease")))[0])
+
+
+def read_case(folder, url):
+    world = World()
+    read_plan(os.path.join(folder, "plan"), world)
+    world.runs = list(read_journal(os.path.join(folder, "journal")))
+    world.faults = read_faults(os.path.join(folder, "faults"))
+    read_store(url, world)
+    return world
+
+
+# ---- comparing ----
+
+def name(row):
+    return "%s/%s (%s)" % row
+
+
+class Check:
+    def __init__(self, world, options):
+        self.w, self.o = world, options
+        self.found = []                 # (kind, words)
+        self.longest, self.again = 0, 0
+        self.by_row = collections.defaultdict(lambda: ([], [], []))
+        for r in world.runs:
+            self.by_row[r.row][0].append(r)
+        for s in world.settles:
+            self.by_row[s.row][1].append(s)
+        for p in world.pending:
+            self.by_row[p.row][2].append(p)
+        self.store_faults = [f for f in world.faults if f.whom == "store"]
+        self.engine_faults = collections.defaultdict(list)
+        for f in world.faults:
+            self.engine_faults[f.whom].append(f)
+        self.worker_faults = [f for f in world.faults if f.whom.startswith("worker:")]
+        self.left = {p.slot for p in world.passes if p.number > 0 and p.left > 0}
+        self.late_faults = sorted(world.faults)
+
+    def say(self, kind, words, *args):
+        self.found.append((kind, words % args))
+
+    def all(self):
+        self.rows_that_should_be()
+        self.keys()
+        for row, (runs, settles, pending) in self.by_row.items():
+            if row[1].startswith(self.o.changed):
+                self.changed_row(row, settles)
+                continue
+            entries = self.chain(row, settles, pending)
+            self.answers(row, runs, entries)
+            self.repeats(row, runs, entries, pending)
+        self.delays()
+        if not self.o.no_events:
+            self.declared()
+        if self.w.leases:
+            self.say("lease_left", "%d leases are left", self.w.leases)
+        return self.found
+
+    def rows_that_should_be(self):
+        for row, batch in self.w.sent.items():
+            here = self.by_row.get(row)
+            if batch in self.w.acked and not (here and (here[1] or here[2])):
+                self.say("lost", "%s was acknowledged and is neither archived nor pending", name(row))
+        for row, (runs, settles, pending) in self.by_row.items():
+            if row not in self.w.sent:
+                self.say("invented", "%s: %d runs, %d settles, %d pending, and nobody enqueued it", name(row), len(runs), len(settles), len(pending))
+            for p in pending:
+                if not row[1].startswith(self.o.pending_ok):
+                    self.say("pending_left", "%s still waits in slot %d", name(row), p.slot)
+
+    # What came of each row, in the order of slots: (entry, check_count before, failure_count before).
+    def chain(self, row, settles, pending):
+        settles = sorted(settles, key=lambda s: (s.slot, s.ends))
+        out, checks, failures, runs, before, ended = [], 0, 0, 0, None, 0
+        for s in settles:
+            if before is not None and s.slot <= before.slot:
+                self.say("settled_twice", "%s: %s and %s both in slot %d", name(row), before.outcome, s.outcome, s.slot)
+                continue
+            out.append((s, checks, failures))
+            expected = (checks + 1, 0) if s.outcome == "again" else (checks, failures + 1) if s.outcome in FAILURES else (checks, failures)
+            if (s.checks, s.failures) != expected:
+                self.say("chain", "%s: slot %d: %s leaves counts %d, %d, expected %d, %d", name(row), s.slot, s.outcome, s.checks, s.failures, *expected)
+            self.left_its_slot(row, before.next if before and not before.ends else s.first if s.ends and not runs else None, s)
+            runs += 1
+            checks, failures = s.checks, s.failures
+            if s.ends:
+                ended += 1
+                if s.runs != runs - (s.outcome == "resolved"):
+                    self.say("chain", "%s: history counts %d runs, the run log has %d before", name(row), s.runs, runs - 1)
+                checks = failures = runs = 0
+            before = s
+        if ended > 1:
+            self.say("settled_twice", "%s: archived %d times, enqueued once", name(row), ended)
+        if ended and pending:
+            self.say("settled_twice", "%s: archived, and still pending", name(row))
+        for p in pending:
+            if (p.checks, p.failures) != (checks, failures):
+                self.say("chain", "%s: pending with counts %d, %d, the run log leaves %d, %d", name(row), p.checks, p.failures, checks, failures)
+        return out
+
+    def left_its_slot(self, row, filed, s):
+        if filed is None or filed >= s.slot or filed in self.left:
+            return
+        if self.disturbed(filed * US, s.slot * US):
+            return                      # the pass that put it off may have died before it could say so
+        self.say("put_off", "%s: filed under %d, settled in %d, and no pass of %d says that it left anything", name(row), filed, s.slot, filed)
+
+    # Rows that the scenario itself changed under the run: what they go through is its to say, but a slot is still settled once.
+    def changed_row(self, row, settles):
+        seen = set()
+        for s in settles:
+            if s.outcome != "resolved" and (s.slot, s.ends, s.checks, s.failures, s.first) in seen:
+                self.say("settled_twice", "%s: %s twice in slot %d", name(row), s.outcome, s.slot)
+            seen.add((s.slot, s.ends, s.checks, s.failures, s.first))
+
+    def disturbed(self, begin, end):
+        return any(f.begin <= end and f.end + self.o.lease >= begin for f in self.w.faults)
+
+    def worker_hit(self, runs, slot):
+        begin = min((r.at for r in runs), default=slot * US)
+        return any(f.begin >= begin - self.o.epsilon and f.begin >= slot * US for f in self.worker_faults)
+
+    def answers(self, row, runs, entries):
+        of_state = collections.defaultdict(list)
+        for r in runs:
+            of_state[(r.slot, r.checks, r.failures)].append(r)
+        for s, checks, failures in entries:
+            if s.outcome == "resolved":
+                continue
+            mine = of_state.get((s.slot, checks, failures), [])
+            by_fault = s.outcome in ("crashed", "timeout") and self.worker_hit(mine, s.slot)
+            if not mine and not by_fault:
+                self.say("no_run", "%s: slot %d: %s was settled for counts %d, %d, and no job ran that", name(row), s.slot, s.outcome, checks, failures)
+            elif mine and not by_fault:
+                said = {r.deed.split(",")[-1].split()[0] for r in mine}
+                if not any(s.outcome in OUTCOMES.get(d, {s.outcome}) for d in said):
+                    self.say("wrong_outcome", "%s: slot %d: settled as %s, the job did '%s'", name(row), s.slot, s.outcome, mine[-1].deed)
+
+    def repeats(self, row, runs, entries, pending):
+        settled = {(s.slot, checks, failures) for s, checks, failures in entries}
+        groups = collections.defaultdict(list)
+        for r in runs:
+            groups[(r.idem, r.checks, r.failures)].append(r)
+        for group in groups.values():
+            group.sort()
+            for i, r in enumerate(group):
+                following = group[i + 1] if i + 1 < len(group) else None
+                state = (r.slot, r.checks, r.failures)
+                if state in settled and not (following and following.slot == r.slot):
+                    continue            # the run whose answer counts
+                if not following:
+                    if not any((p.checks, p.failures) == (r.checks, r.failures) for p in pending):
+                        self.say("unsettled_run", "%s: ran in slot %d with counts %d, %d (engine %d), which was never settled", name(row), *state, r.engine)
+                    continue
+                self.again += 1
+                if not self.excused(r, following):
+                    self.say("rerun", "%s: slot %d: ran on engine %d at %d, and again on engine %d %d ms later", name(row), r.slot, r.engine, r.at,
+                             following.engine, (following.at - r.at) // 1000)
+
+    def excused(self, r, following):
+        hits = self.store_faults + self.engine_faults.get("engine:%d" % r.engine, []) + self.engine_faults.get("row:%s" % r.row[1], [])
+        return any(f.begin <= following.at and f.end + self.o.lease >= r.at for f in hits)
+
+    def keys(self):
+        numbers, owners = {}, {}
+        for r in self.w.runs:
+            number = (r.row, r.first, r.checks)
+            if numbers.setdefault(number, r.idem) != r.idem and not r.row[1].startswith(self.o.changed):
+                self.say("key_changed", "%s: check number %d ran with keys %s and %s", name(r.row), r.checks, numbers[number], r.idem)
+            if owners.setdefault(r.idem, number) != number:
+                self.say("key_shared", "%s number %d and %s number %d share the key %s", name(r.row), r.checks, name(owners[r.idem][0]), owners[r.idem][2], r.idem)
+
+    def delays(self):
+        first = {}
+        for r in self.w.runs:
+            if r.at < r.slot * US:
+                self.say("early", "%s: slot %d: ran %d ms before it", name(r.row), r.slot, r.slot * 1000 - r.at // 1000)
+            target = (r.row, r.slot)
+            if target not in first or r.at < first[target]:
+                first[target] = r.at
+        for (row, slot), at in first.items():
+            if slot >= self.o.late_before:
+                self.delay(row, slot, at)
+
+    # A fault that came after the slot's beginning moves the limit: from its end on a dead engine's lease may last, and a sweep has to come by.
+    def delay(self, row, slot, at):
+        late = at - slot * US
+        self.longest = max(self.longest, late)
+        if late <= self.o.epsilon:
+            return
+        base = max([slot * US] + [min(f.end, at) for f in self.late_faults if f.begin <= at])
+        if at - base > self.o.epsilon + (self.o.lease * 2 if base > slot * US else 0):
+            self.say("late", "%s: slot %d: ran %d ms after it, %d ms after the last fault", name(row), slot, late // 1000, (at - base) // 1000)
+
+    def declared(self):
+        written = collections.Counter(self.w.events)
+        for row, (runs, settles, _) in self.by_row.items():
+            if row[1].startswith(self.o.changed):
+                continue
+            for s in settles:
+                if s.outcome == "resolved":
+                    continue
+                event = Event(row, s.slot, s.checks - (s.outcome == "again"))
+                n = written.pop(event, 0)
+                if n > 1 or (n == 0 and s.outcome not in SILENT):
+                    self.say("event", "%s: slot %d: %s has %d events, expected one", name(row), s.slot, s.outcome, n)
+        for event, n in written.items():
+            if not event.row[1].startswith(self.o.changed):
+                self.say("event", "%s: slot %d: %d events of a run that was not settled", name(event.row), event.slot, n)
+
+
+def check(world, options):
+    c = Check(world, options)
+    return c.all(), (len(world.runs), c.again, c.longest // 1000)
+
+
+def report(found, most=12):
+    kinds = collections.Counter(kind for kind, _ in found)
+    shown = collections.Counter()
+    for kind, words in found:
+        shown[kind] += 1
+        if shown[kind] <= most:
+            print("%s: %s" % (kind, words))
+    for kind, n in kinds.items():
+        if n > most:
+            print("%s: and %d more" % (kind, n - most))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--case", required=True)
+    p.add_argument("--store", required=True)
+    p.add_argument("--summary")
+    p.add_argument("--epsilon-ms", type=int, default=4000)
+    p.add_argument("--lease-ms", type=int, default=2000)
+    p.add_argument("--late-before", type=int, default=0, help="checks of slots before this moment are late by intention")
+    p.add_argument("--no-events", action="store_true", help="the jobs of this case emit none")
+    p.add_argument("--pending-ok", action="append", default=[], help="keys with this prefix may still wait")
+    p.add_argument("--changed", action="append", default=[], help="keys with this prefix were changed under the run")
+    a = p.parse_args()
+    found, summary = check(read_case(a.case, a.store), Options(a.epsilon_ms, a.lease_ms, a.late_before, a.no_events, a.pending_ok, a.changed))
+    if a.summary:
+        with open(a.summary, "w") as f:
+            print(*summary, file=f)
+    report(found)
+    print("%d runs, %d of them again, longest delay %d ms, %d violations" % (*summary, len(found)))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""check_selftest.py - can the checker fail? A made-up world in which all is well must pass; then each kind of violation is planted in it, one
+at a time, and must be found under its name; and what a fault explains must not be held against anybody."""
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import check
+from check import Event, Fault, Options, Pass, Pending, Run, Settle, World
+
+SLOT = 1700000000
+US = 1000000
+ENGINE = 4711
+
+
+def row(n):
+    return ("row", "k%d" % n, "witness")
+
+
+def run(n, slot, checks, failures, deed, at_ms=100, idem=None, engine=ENGINE):
+    at = slot * US + at_ms * 1000
+    return Run(at, at, 5000, engine, row(n), idem or "%032x" % (n * 100 + checks), SLOT, slot, checks, failures, deed)
+
+
+# k0: done. k1: again, then done. k2: fails, then done. k3: deferred, then done. k4: crashes, and is over.
+def good_world():
+    w = World()
+    w.sent = {row(n): "b%d" % (n // 3) for n in range(5)}
+    w.acked = {"b0": (SLOT - 5) * US, "b1": (SLOT - 5) * US}
+    w.runs = [run(0, SLOT, 0, 0, "done"),
+              run(1, SLOT, 0, 0, "sleep 5, again 2"), run(1, SLOT + 2, 1, 0, "done"),
+              run(2, SLOT, 0, 0, "fail"), run(2, SLOT + 1, 0, 1, "done"),
+              run(3, SLOT, 0, 0, "defer 3"), run(3, SLOT + 3, 0, 0, "done"),
+              run(4, SLOT, 0, 0, "crash")]
+    w.settles = [Settle(row(0), "done", 0, 0, SLOT, 0, SLOT, 1, True),
+                 Settle(row(1), "again", 1, 0, SLOT, SLOT + 2, 0, 0, False), Settle(row(1), "done", 1, 0, SLOT + 2, 0, SLOT, 2, True),
+                 Settle(row(2), "failed", 0, 1, SLOT, SLOT + 1, 0, 0, False), Settle(row(2), "done", 0, 1, SLOT + 1, 0, SLOT, 2, True),
+                 Settle(row(3), "deferred", 0, 0, SLOT, SLOT + 3, 0, 0, False), Settle(row(3), "done", 0, 0, SLOT + 3, 0, SLOT, 2, True),
+                 Settle(row(4), "crashed", 0, 1, SLOT, 0, SLOT, 1, True)]
+    w.events = [Event(row(0), SLOT, 0), Event(row(1), SLOT, 0), Event(row(1), SLOT + 2, 1), Event(row(2), SLOT, 0), Event(row(2), SLOT + 1, 0),
+                Event(row(3), SLOT, 0), Event(row(3), SLOT + 3, 0)]
+    return w
+
+
+# ---- what is planted ----
+
+def lose_a_check(w):
+    w.settles = [s for s in w.settles if s.row != row(0)]
+    w.runs = [r for r in w.runs if r.row != row(0)]
+    w.events = [e for e in w.events if e.row != row(0)]
+
+
+def invent_a_check(w):
+    del w.sent[row(0)]
+
+
+def leave_one_pending(w):
+    w.settles = w.settles[:-1]
+    w.runs = w.runs[:-1]
+    w.pending = [Pending(row(4), 0, 0, SLOT, SLOT)]
+
+
+def leave_a_lease(w):
+    w.leases = 1
+
+
+def settle_a_slot_twice(w):
+    w.settles.append(w.settles[1]._replace(outcome="deferred", checks=0))
+
+
+def archive_twice(w):
+    w.settles.append(w.settles[0]._replace(slot=SLOT + 9))
+    w.runs.append(run(0, SLOT + 9, 0, 0, "done"))
+
+
+def archive_and_keep(w):
+    w.pending = [Pending(row(0), 0, 0, SLOT + 9, SLOT)]
+
+
+def count_an_again_twice(w):
+    w.settles[1] = w.settles[1]._replace(checks=2)
+
+
+def forget_a_run_row(w):
+    del w.settles[3]
+
+
+def miscount_runs(w):
+    w.settles[2] = w.settles[2]._replace(runs=3)
+
+
+def settle_without_a_run(w):
+    del w.runs[0]
+
+
+def settle_something_else(w):
+    w.settles[0] = w.settles[0]._replace(outcome="past")
+
+
+def run_without_a_settle(w):
+    w.runs.append(run(0, SLOT + 7, 0, 0, "done"))
+
+
+def run_twice(w):
+    w.runs.append(run(0, SLOT, 0, 0, "done", at_ms=900))
+
+
+def run_twice_beside_another_engines_fault(w):
+    run_twice(w)
+    w.faults = [Fault(SLOT * US + 500000, SLOT * US + 500000, "KILL", "engine:4712")]
+
+
+def run_twice_long_after_the_fault(w):
+    w.runs.append(run(0, SLOT, 0, 0, "done", at_ms=900))
+    w.faults = [Fault((SLOT - 60) * US, (SLOT - 50) * US, "STOP", "engine:%d" % ENGINE)]
+
+
+def run_twice_before_the_fault(w):
+    run_twice(w)
+    w.faults = [Fault((SLOT + 2) * US, (SLOT + 2) * US, "KILL", "engine:%d" % ENGINE)]
+
+
+def change_the_key(w):
+    w.runs[4] = w.runs[4]._replace(idem="f" * 32)
+
+
+def share_a_key(w):
+    w.runs[2] = w.runs[2]._replace(idem=w.runs[1].idem)
+
+
+def share_a_key_between_rows(w):
+    w.runs[0] = w.runs[0]._replace(idem=w.runs[7].idem)
+
+
+def run_early(w):
+    w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=-1)
+
+
+def run_late(w):
+    w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=6000)
+
+
+def run_late_long_after_a_fault(w):
+    w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=20000)
+    w.faults = [Fault(SLOT * US, SLOT * US + 1, "KILL", "engine:%d" % ENGINE)]
+
+
+def put_off_in_silence(w):
+    w.settles[1] = w.settles[1]._replace(next=SLOT + 1)
+
+
+def put_off_the_first_slot_in_silence(w):
+    w.settles[0] = w.settles[0]._replace(first=SLOT - 1)
+
+
+def lose_an_event(w):
+    del w.events[0]
+
+
+def double_an_event(w):
+    w.events.append(w.events[0])
+
+
+def invent_an_event(w):
+    w.events.append(Event(row(4), SLOT + 1, 0))
+
+
+PLANTED = [("lost", lose_a_check), ("invented", invent_a_check), ("pending_left", leave_one_pending), ("lease_left", leave_a_lease),
+           ("settled_twice", settle_a_slot_twice), ("settled_twice", archive_twice), ("settled_twice", archive_and_keep), ("chain", count_an_again_twice),
+           ("chain", forget_a_run_row), ("chain", miscount_runs), ("no_run", settle_without_a_run), ("wrong_outcome", settle_something_else),
+           ("unsettled_run", run_without_a_settle), ("rerun", run_twice), ("rerun", run_twice_beside_another_engines_fault),
+           ("rerun", run_twice_long_after_the_fault), ("rerun", run_twice_before_the_fault), ("key_changed", change_the_key), ("key_shared", share_a_key),
+           ("key_shared", share_a_key_between_rows), ("early", run_early), ("late", run_late), ("late", run_late_long_after_a_fault),
+           ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence), ("event", lose_an_event), ("event", double_an_event),
+           ("event", invent_an_event)]
+
+
+# ---- what a fault explains ----
+
+def killed_between_run_and_settle(w):
+    run_twice(w)
+    w.faults = [Fault(SLOT * US + 500000, SLOT * US + 500000, "KILL", "engine:%d" % ENGINE)]
+
+
+def database_away_between(w):
+    run_twice(w)
+    w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "restart", "store")]
+
+
+def late_after_a_takeover(w):
+    w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=6500)
+    w.faults = [Fault(SLOT * US + 500000, SLOT * US + 500000, "KILL", "engine:%d" % ENGINE)]
+
+
+def worker_killed_before_it_wrote(w):
+    del w.runs[7]
+    w.faults = [Fault(SLOT * US + 50000, SLOT * US + 50000, "KILL", "worker:5000")]
+
+
+def worker_killed_while_it_slept(w):
+    w.runs[7] = w.runs[7]._replace(deed="sleep 100, done")
+    w.faults = [Fault(SLOT * US + 150000, SLOT * US + 150000, "KILL", "worker:5000")]
+
+
+def held_back_and_said(w):
+    put_off_in_silence(w)
+    w.passes = [Pass(SLOT + 1, 1, 3)]
+
+
+def sent_and_not_acknowledged(w):
+    lose_a_check(w)
+    del w.acked["b0"]
+
+
+EXPLAINED = [killed_between_run_and_settle, database_away_between, late_after_a_takeover, worker_killed_before_it_wrote, worker_killed_while_it_slept,
+             held_back_and_said, sent_and_not_acknowledged]
+
+
+# ---- the files ----
+
+JOURNAL = ("1700000000100000\t55\t7\t8\trow\tk\\x09\\x5c1\twitness\t%s\t1700000000\t1700000000\t0\t0\tdone\n" % ("a" * 32)) + "1700000000200000\t55\t7\t8\tro"
+PLAN = "sent\t1\tb0\trow\tk1\twitness\t5\t[\"done\"]\nacked\t2\tb0\nsent\t3\tb1\trow\tk2\twitness\t5\t[\"done\"]\n"
+FAULTS = "10\tbegin\tSTOP\tengine:5\n20\tat\tKILL\tengine:6\n30\tend\tSTOP\tengine:5\n40\tbegin\tcut\tstore\n"
+
+
+def files_are_read(folder):
+    for name, text in (("journal", JOURNAL), ("plan", PLAN), ("faults", FAULTS)):
+        with open(os.path.join(folder, name), "w") as f:
+            f.write(text)
+    w = World()
+    check.read_plan(os.path.join(folder, "plan"), w)
+    runs = list(check.read_journal(os.path.join(folder, "journal")))
+    faults = check.read_faults(os.path.join(folder, "faults"))
+    return [("journal: a line cut off by a kill is left out", len(runs) == 1),
+            ("journal: escapes are undone", runs[0].row == ("row", "k\t\\1", "witness")),
+            ("plan", w.sent == {("row", "k1", "witness"): "b0", ("row", "k2", "witness"): "b1"} and w.acked == {"b0": 2}),
+            ("faults: beginnings and ends", set(faults) == {Fault(10, 30, "STOP", "engine:5"), Fault(20, 20, "KILL", "engine:6"), Fault(40, 1 << 62, "cut", "store")})]
+
+
+def kinds_of(plant):
+    w = good_world()
+    if plant:
+        plant(w)
+    found, _ = check.check(w, Options())
+    return found
+
+
+def main():
+    bad, n = [], 0
+    if kinds_of(None):
+        bad.append("a good world is not good: %s" % kinds_of(None))
+    for kind, plant in PLANTED:
+        n += 1
+        found = kinds_of(plant)
+        if kind not in {k for k, _ in found}:
+            bad.append("%s: planted %s, found %s" % (plant.__name__, kind, found))
+    for plant in EXPLAINED:
+        n += 1
+        if kinds_of(plant):
+            bad.append("%s is held against the engine: %s" % (plant.__name__, kinds_of(plant)))
+    with tempfile.TemporaryDirectory() as folder:
+        for words, good in files_are_read(folder):
+            n += 1
+            if not good:
+                bad.append("files: %s" % words)
+    missing = {line.split()[0] for line in check.__doc__.split("Kinds:\n")[1].splitlines() if line.strip()} - {k for k, _ in PLANTED}
+    if missing:
+        bad.append("nothing plants %s" % ", ".join(sorted(missing)))
+    for words in bad:
+        print(words)
+    print("%d planted, %d explained: %s" % (len(PLANTED), len(EXPLAINED), "%d not as they should be" % len(bad) if bad else "all as they should be"))
+    return 1 if bad or n < 30 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
