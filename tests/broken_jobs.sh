@@ -20,3 +20,22 @@ fails_with 78 "file too short" "$P" --now 2030-01-01T00:15:00Z run
 chmod g+w plugins/absent.so
 fails_with 78 "plugins/absent.so may be written by others (mode 0664)" "$P" --now 2030-01-01T00:15:00Z run
 is "no lease is left behind" "$(sqlite3 store.db 'SELECT count(*) FROM prescient_slot_lease')" 0
+
+# One that kills who loads it is left out after two, and the others run.
+plugin good 'prescient_done(answer);'
+plugin killer 'prescient_done(answer);' '#include <signal.h>
+__attribute__((constructor)) static void kill_loader(void) { raise(SIGKILL); }'
+cat >prescient.cfg <<'END'
+plugin_dirs = ["jobs"];
+jobs = { killer = { plugin = "killer"; }; good = { plugin = "good"; }; };
+END
+chmod -R go-w jobs
+ok "a check of it" "$P" --now 2030-01-01 enqueue orders 2 killer +30m
+ok "a check of a good one" "$P" --now 2030-01-01 enqueue orders 2 good +30m
+"$P" --now 2030-01-01T00:30:00Z run >.out 2>.err
+has "the log says who ended workers" "$(cat .err)" "job killer: a worker died while it loaded or opened it (killed by SIGKILL): it is left out"
+is "the good one ran" "$("$P" history --json | json '[(r["job_exec"], r["outcome"]) for r in j]')" "[('good', 'done')]"
+is "the check of the bad one is neither run nor lost" "$("$P" list --json | json '[(r["entity_key"], r["check_count"], r["failure_count"]) for r in j if r["job_exec"] == "killer"]')" "[('2', 0, 0)]"
+
+sed -i 's/ good = .*};/ };/' prescient.cfg
+fails_with 78 "none of 1 jobs can be used; the last: job killer: left out, as workers have died of loading or opening it" "$P" --now 2030-01-01T00:45:00Z run --slot 2030-01-01T00:30:00Z

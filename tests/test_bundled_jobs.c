@@ -85,7 +85,8 @@ static int rig_open(struct rig *r, const char *url, const char *plugin, const ch
     CU_ASSERT_EQUAL_FATAL(settings_parse(&r->settings, text, "test", &err), 0);
     snprintf(dir, sizeof dir, "%s/jobs", test_build_dir());
     const char *const dirs[] = { dir };
-    CU_ASSERT_EQUAL_FATAL(plugin_load(dirs, 1, plugin, &r->plugin, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(plugin_open(dirs, 1, plugin, &r->plugin, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(plugin_load(&r->plugin, &err), 0);
     CU_ASSERT_EQUAL_FATAL(slab_new(&r->slab, &fd, &err), 0);
     close(fd);
     r->services.slab = r->slab;

@@ -65,7 +65,7 @@ static void send_settings(const char *text, int fd)
     CU_ASSERT_EQUAL(wire_send(sock, WIRE_BEGIN, NULL, 0, -1, NULL), 0);
 }
 
-/* The next message that is no LOG; those are kept. 0 when the worker is gone or says nothing for ten seconds. */
+/* The next message that is no LOG or OPENING; the former are kept. 0 when the worker is gone or says nothing for ten seconds. */
 static int hear(char body[WIRE_MAX + 1], int *len)
 {
     enum wire_kind kind;
@@ -75,7 +75,7 @@ static int hear(char body[WIRE_MAX + 1], int *len)
             return 0;
         if (kind == WIRE_LOG || kind == WIRE_FAILED)
             strncat(logged, body + (kind == WIRE_LOG), sizeof logged - strlen(logged) - 1);
-        if (kind != WIRE_LOG)
+        if (kind != WIRE_LOG && kind != WIRE_OPENING)
             return (int)kind;
     }
 }
@@ -202,6 +202,48 @@ static void a_job_that_cannot_be_loaded_is_refused_alone_and_with_words(void)
     CU_ASSERT_EQUAL(answer(0).kind, PRESCIENT_FAIL);
     CU_ASSERT_PTR_NOT_NULL(strstr(answer(0).text, "no_such_file"));
     CU_ASSERT_TRUE(is_answer(1, PRESCIENT_DONE, NULL));
+    stop();
+}
+
+/* The second of two jobs with one plug-in must not take it for loaded. */
+static void jobs_that_share_a_plugin_share_its_refusal(void)
+{
+    char text[PATH_MAX + 512], build[PATH_MAX] = "";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
+    static const char *const plugins[] = { "no_symbol", "no_exec", "wrong_abi", "absent" };
+    for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) {
+        snprintf(text, sizeof text, "plugin_dirs = [\"%s/tests/jobs\"]; jobs = { a = { plugin = \"%s\"; }; b = { plugin = \"%s\"; }; c = { plugin = \"noanswer\"; }; };",
+                 build, plugins[i], plugins[i]);
+        CU_ASSERT_EQUAL_FATAL(start_with(text), WIRE_READY);
+        CU_ASSERT_PTR_NOT_NULL(strstr(logged, "[3 jobs: 001"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(logged, "job b: its plug-in is that of job a, which cannot be used"));
+        stop();
+    }
+}
+
+static void a_job_that_the_engine_leaves_out_is_not_even_loaded(void)
+{
+    char text[PATH_MAX + 512], build[PATH_MAX] = "", body[WIRE_MAX + 1];
+    static const char left_out[] = { 1, 0 };
+    int fd, len;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
+    snprintf(text, sizeof text, "plugin_dirs = [\"%s/tests/jobs\"]; jobs = { a = { plugin = \"misbehave\"; }; b = { plugin = \"noanswer\"; }; };", build);
+    CU_ASSERT_EQUAL_FATAL(slab_new(&slab, &fd, NULL), 0);
+    arena = arena_new(4096);
+    logged[0] = '\0';
+    fork_worker();
+    CU_ASSERT_EQUAL(wire_send(sock, WIRE_SETTINGS, text, strlen(text), fd, NULL), 0);
+    CU_ASSERT_EQUAL(wire_send(sock, WIRE_BEGIN, left_out, sizeof left_out, -1, NULL), 0);
+    close(fd);
+    CU_ASSERT_EQUAL_FATAL(hear(body, &len), WIRE_READY);
+    CU_ASSERT_EQUAL(body[0], 0);
+    CU_ASSERT_EQUAL(body[1], 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(logged, "job a: left out"));
+    char maps[PATH_MAX + 64];
+    snprintf(maps, sizeof maps, "grep -q misbehave /proc/%d/maps", (int)pid);
+    CU_ASSERT_NOT_EQUAL(system(maps), 0);
+    snprintf(maps, sizeof maps, "grep -q noanswer /proc/%d/maps", (int)pid);
+    CU_ASSERT_EQUAL(system(maps), 0);
     stop();
 }
 
@@ -531,6 +573,8 @@ static int teardown(void)
 static const struct test tests[] = {
     TEST(a_slab_is_worked_to_its_end_and_then_the_next),
     TEST(a_job_that_cannot_be_loaded_is_refused_alone_and_with_words),
+    TEST(jobs_that_share_a_plugin_share_its_refusal),
+    TEST(a_job_that_the_engine_leaves_out_is_not_even_loaded),
     TEST(settings_that_are_no_good_end_the_worker_with_words),
     TEST(effects_arrive_with_their_answer),
     TEST(an_effect_that_is_refused_makes_the_answer_a_failure),

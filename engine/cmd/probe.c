@@ -36,7 +36,7 @@ static _Noreturn void child_main(const struct settings *s, const char *name, int
     int null = open("/dev/null", O_RDWR);       /* what it prints on loading is not for our output */
     for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
-    if (plugin_load(s->plugin_dirs, s->nplugin_dirs, name, &plugin, &err) < 0) {
+    if (plugin_open(s->plugin_dirs, s->nplugin_dirs, name, &plugin, &err) < 0 || plugin_load(&plugin, &err) < 0) {
         copy_text(found.why, sizeof found.why, err.text);
     } else {
         found.loaded = true;

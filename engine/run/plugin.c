@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 
 /* Where the struct of ABI 1 ended when it was first released; it only grows behind this. */
 enum { FIRST_SIZE = offsetof(struct prescient_plugin, job_exec_many) + sizeof(((struct prescient_plugin *)0)->job_exec_many) };
+
+/* ---- the name ---- */
 
 /* "order_paid" and "order_paid.so" are the same file. */
 static int file_name(const char *name, char out[NAME_MAX + 1], struct err *err)
@@ -28,49 +31,120 @@ static int file_name(const char *name, char out[NAME_MAX + 1], struct err *err)
     return 0;
 }
 
-/* Who may write it decides what code runs here. */
-static int check_writers(int fd, const char *path, mode_t type, const char *type_name, struct err *err)
+/* ---- what others could have written ---- */
+
+static int refuse_link(const char *path, const char *whole, struct err *err)
 {
-    struct stat st;
-    if (fstat(fd, &st))
-        return err_sys(err, ERR_SETTINGS, "plug-in: %s", path);
-    if ((st.st_mode & S_IFMT) != type)
-        return err_set(err, ERR_SETTINGS, "plug-in: %s is not a %s", path, type_name);
-    if (st.st_uid != 0 && st.st_uid != geteuid())
+    char real[PATH_MAX];
+    return err_set(err, ERR_SETTINGS, "plug-in: %s is a symbolic link or no folder; expected the real path, %s", path,
+                   realpath(whole, real) ? real : "without links");
+}
+
+/* Who may write it decides what code runs here. In a folder with the sticky bit others may add entries, but not take away or rename
+ * what is not theirs: good enough above, where the entry that we follow is checked next, and not for the folder of the plug-ins. */
+static int check_writers(const struct stat *st, const char *path, bool above, struct err *err)
+{
+    if (st->st_uid != 0 && st->st_uid != geteuid())
         return err_set(err, ERR_SETTINGS, "plug-in: %s belongs to user %u; expected root or the user that runs it, %u", path,
-                       (unsigned)st.st_uid, (unsigned)geteuid());
-    if (st.st_mode & (S_IWGRP | S_IWOTH))
+                       (unsigned)st->st_uid, (unsigned)geteuid());
+    if (st->st_mode & (S_IWGRP | S_IWOTH) && !(above && st->st_mode & S_ISVTX))
         return err_set(err, ERR_SETTINGS, "plug-in: %s may be written by others (mode %04o); expected no write for group and others: chmod go-w", path,
-                       (unsigned)(st.st_mode & 07777));
+                       (unsigned)(st->st_mode & 07777));
     return 0;
 }
 
-static int open_failed(const char *path, struct err *err)
+/* A step of the walk: the folder `name` of the one that *d is, which it takes the place of. */
+static int step_down(int *d, const char *name, const char *path, bool last, const char *whole, struct err *err)
 {
-    if (errno == ELOOP || errno == ENOTDIR)
-        return err_set(err, ERR_SETTINGS, "plug-in: %s is a symbolic link or no folder; expected the real one", path);
-    return err_sys(err, ERR_SETTINGS, "plug-in: %s", path);
+    struct stat st;
+    int below = openat(*d, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (below < 0 && (errno == ELOOP || errno == ENOTDIR))
+        return refuse_link(path, whole, err);
+    if (below < 0)
+        return errno == ENOENT ? ERR_NOTFOUND : err_sys(err, ERR_SETTINGS, "plug-in: %s", path);
+    close(*d);
+    *d = below;
+    return fstat(below, &st) ? err_sys(err, ERR_SETTINGS, "plug-in: %s", path) : check_writers(&st, path, !last, err);
 }
 
-/* Opens DIR/FILE and checks both. ERR_NOTFOUND without words when it is not there. */
-static int open_in(const char *dir, const char *file, char path[PATH_MAX], int *out, struct err *err)
+static bool is_last(const char *rest)
 {
-    if (snprintf(path, PATH_MAX, "%s/%s", dir, file) >= PATH_MAX)
-        return err_set(err, ERR_SETTINGS, "plug-in '%s': the path of its folder is too long: %.80s...", file, dir);
-    int d = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return rest[strspn(rest, "/")] == '\0';
+}
+
+/* Goes down from / to the folder, one name after the other; each is checked when it is open, so that nothing can be exchanged
+ * between. ERR_NOTFOUND without words when one of them is not there. */
+static int walk_to(const char *whole, int *out, struct err *err)
+{
+    char path[PATH_MAX], name[NAME_MAX + 1];
+    int d = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), rc = 0;
     if (d < 0)
-        return errno == ENOENT ? ERR_NOTFOUND : open_failed(dir, err);
-    int rc = 0, fd = openat(d, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);    /* a FIFO must not hold us */
-    if (fd < 0)
-        rc = errno == ENOENT ? ERR_NOTFOUND : open_failed(path, err);
+        return err_sys(err, ERR_SETTINGS, "plug-in: /");
+    for (const char *at = whole + strspn(whole, "/"); *at && !rc; at += strspn(at, "/")) {
+        size_t len = strcspn(at, "/");
+        if (len > NAME_MAX) {
+            rc = err_set(err, ERR_SETTINGS, "plug-in: a folder's name has %zu bytes: %.80s...", len, at);
+            break;
+        }
+        memcpy(name, at, len);
+        name[len] = '\0';
+        at += len;
+        snprintf(path, sizeof path, "%.*s", (int)(at - whole), whole);
+        rc = step_down(&d, name, path, is_last(at), whole, err);
+    }
+    if (rc) {
+        close(d);
+        return rc;
+    }
+    *out = d;
+    return 0;
+}
+
+/* From the root, whatever the folder was called. */
+static int absolute(const char *dir, char out[PATH_MAX], struct err *err)
+{
+    char here[PATH_MAX] = "";
+    if (*dir != '/' && !getcwd(here, sizeof here))
+        return err_sys(err, ERR_SETTINGS, "plug-in: the folder '%.80s' is none, as the working directory", dir);
+    if (snprintf(out, PATH_MAX, "%s%s%s", here, *here ? "/" : "", dir) >= PATH_MAX)
+        return err_set(err, ERR_SETTINGS, "plug-in: the path of its folder is too long: %.80s...", dir);
+    return 0;
+}
+
+static int check_file(struct plugin *p, struct err *err)
+{
+    struct stat st;
+    if (fstat(p->fd, &st))
+        return err_sys(err, ERR_SETTINGS, "plug-in: %s", p->path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_SETTINGS, "plug-in: %s is not a regular file", p->path);
+    p->dev = st.st_dev;
+    p->ino = st.st_ino;
+    return check_writers(&st, p->path, false, err);
+}
+
+/* Opens DIR/FILE and checks what leads there. ERR_NOTFOUND without words when it is not there. */
+static int open_in(const char *dir, const char *file, struct plugin *p, struct err *err)
+{
+    char whole[PATH_MAX];
+    int d = -1;
+    if (snprintf(p->path, PATH_MAX, "%s/%s", dir, file) >= PATH_MAX)
+        return err_set(err, ERR_SETTINGS, "plug-in '%s': the path of its folder is too long: %.80s...", file, dir);
+    int rc = absolute(dir, whole, err);
     if (!rc)
-        rc = check_writers(d, dir, S_IFDIR, "folder", err);
-    if (!rc)
-        rc = check_writers(fd, path, S_IFREG, "regular file", err);
+        rc = walk_to(whole, &d, err);
+    if (rc)
+        return rc;
+    p->fd = openat(d, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);    /* a FIFO must not hold us */
+    if (p->fd < 0 && errno == ELOOP)
+        rc = refuse_link(p->path, p->path, err);
+    else if (p->fd < 0)
+        rc = errno == ENOENT ? ERR_NOTFOUND : err_sys(err, ERR_SETTINGS, "plug-in: %s", p->path);
+    else
+        rc = check_file(p, err);
     close(d);
-    if (rc && fd >= 0)
-        close(fd);
-    *out = fd;
+    if (rc)
+        plugin_close(p);
     return rc;
 }
 
@@ -83,27 +157,30 @@ static int not_found(const char *const *dirs, int ndirs, const char *file, struc
     return err_set(err, ERR_NOTFOUND, "plug-in: no file %s (%s)", file, where);
 }
 
-static int open_plugin(const char *const *dirs, int ndirs, const char *name, char path[PATH_MAX], int *fd, struct err *err)
+int plugin_open(const char *const *dirs, int ndirs, const char *name, struct plugin *out, struct err *err)
 {
     char file[NAME_MAX + 1];
+    memset(out, 0, sizeof *out);
+    out->fd = -1;
     int rc = file_name(name, file, err);
     if (rc)
         return rc;
     for (int i = 0; i < ndirs; i++) {
-        rc = open_in(dirs[i], file, path, fd, err);
+        rc = open_in(dirs[i], file, out, err);
         if (rc != ERR_NOTFOUND)
             return rc;
     }
     return not_found(dirs, ndirs, file, err);
 }
 
-int plugin_find(const char *const *dirs, int ndirs, const char *name, char path[PATH_MAX], struct err *err)
+void plugin_close(struct plugin *p)
 {
-    int fd = -1, rc = open_plugin(dirs, ndirs, name, path, &fd, err);
-    if (!rc)
-        close(fd);
-    return rc;
+    if (p->fd >= 0)
+        close(p->fd);
+    p->fd = -1;
 }
+
+/* ---- loading ---- */
 
 /* Copies as many bytes as both sides know; what is missing reads as NULL. */
 static int take_api(struct plugin *p, const struct prescient_plugin *found, struct err *err)
@@ -118,33 +195,65 @@ static int take_api(struct plugin *p, const struct prescient_plugin *found, stru
     return 0;
 }
 
-/* The loader knows libraries by name, and an open descriptor's name is used again: by whoever closes it (so ours stay open for good),
- * and by a child of a process that has loaded plug-ins (so the name has our number in it). Where /proc counts processes otherwise
- * than we do, "self" has to do. */
-static void name_descriptor(int fd, char out[64])
+/* The number in slashes: "/." for a bit that is 1, "/" for one that is 0. The kernel reads over both. */
+static char *put_bits(char *to, uint64_t number)
 {
-    struct stat ours, named;
-    snprintf(out, 64, "/proc/%d/fd/%d", (int)getpid(), fd);
-    if (fstat(fd, &ours) || stat(out, &named) || ours.st_dev != named.st_dev || ours.st_ino != named.st_ino)
-        snprintf(out, 64, "/proc/self/fd/%d", fd);
+    for (int bit = 0; bit < 64; bit++, number >>= 1) {
+        *to++ = '/';
+        if (number & 1)
+            *to++ = '.';
+    }
+    return to;
 }
 
-int plugin_load(const char *const *dirs, int ndirs, const char *name, struct plugin *out, struct err *err)
+enum { NAME_SIZE = 2 * 2 * 64 + 64 };
+
+/* A path to what the descriptor is; the loader opens it anew and has the file that was checked, whatever stands at its old place by now.
+ * The loader knows libraries by the words of their path and gives the first one again for the same words, but a descriptor's number
+ * comes again: when somebody has closed it, and in a child of a process that has loaded plug-ins. So the words tell the process and which
+ * file it is. Where /proc counts processes otherwise than we do, "self" has to do. */
+static void name_descriptor(const struct plugin *p, char out[NAME_SIZE])
 {
-    char file[64];
-    memset(out, 0, sizeof *out);
-    int fd = -1, rc = open_plugin(dirs, ndirs, name, out->path, &fd, err);
+    struct stat named;
+    char rest[NAME_SIZE - 32], *end = put_bits(put_bits(rest, p->dev), p->ino);
+    snprintf(end, (size_t)(rest + sizeof rest - end), "/%d", p->fd);
+    snprintf(out, NAME_SIZE, "/proc/%d/fd%s", (int)getpid(), rest);
+    if (stat(out, &named) || p->dev != named.st_dev || p->ino != named.st_ino)
+        snprintf(out, NAME_SIZE, "/proc/self/fd%s", rest);
+}
+
+/* Somebody else's code may have closed descriptors since ours was opened. */
+static int is_still_it(const struct plugin *p, struct err *err)
+{
+    struct stat now;
+    if (fstat(p->fd, &now) || now.st_dev != p->dev || now.st_ino != p->ino)
+        return err_set(err, ERR_SETTINGS, "plug-in: %s is not open any more where it was: another plug-in has closed descriptor %d", p->path, p->fd);
+    return 0;
+}
+
+static int open_library(struct plugin *p, struct err *err)
+{
+    char file[NAME_SIZE];
+    int rc = is_still_it(p, err);
     if (rc)
         return rc;
-    name_descriptor(fd, file);
-    out->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (!out->handle) {
-        err_set(err, ERR_SETTINGS, "plug-in: %s cannot be loaded: %s", out->path, dlerror());
-        close(fd);
+    name_descriptor(p, file);
+    p->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!p->handle) {
+        err_set(err, ERR_SETTINGS, "plug-in: %s cannot be loaded: %s", p->path, dlerror());
+        plugin_close(p);
         return ERR_SETTINGS;
     }
-    const struct prescient_plugin *found = dlsym(out->handle, SYMBOL);
+    return 0;
+}
+
+int plugin_load(struct plugin *p, struct err *err)
+{
+    int rc = open_library(p, err);
+    if (rc)
+        return rc;
+    const struct prescient_plugin *found = dlsym(p->handle, SYMBOL);
     if (!found)
-        return err_set(err, ERR_SETTINGS, "plug-in: %s exports no symbol " SYMBOL " (PRESCIENT_PLUGIN of prescient/job.h writes it)", out->path);
-    return take_api(out, found, err);
+        return err_set(err, ERR_SETTINGS, "plug-in: %s exports no symbol " SYMBOL " (PRESCIENT_PLUGIN of prescient/job.h writes it)", p->path);
+    return take_api(p, found, err);
 }

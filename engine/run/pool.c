@@ -51,7 +51,8 @@ int pool_new(const struct pool_options *options, struct pool **out, struct err *
         pool->usual = pool->size;
     pool->random = options->seed;
     pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
-    int rc = pool->workers ? print_settings(pool, err) : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
+    pool->deaths = calloc((size_t)options->settings->njobs + 1, sizeof *pool->deaths);
+    int rc = pool->workers && pool->deaths ? print_settings(pool, err) : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
     if (rc) {
         pool_free(pool);
         return rc;
@@ -74,6 +75,7 @@ void pool_free(struct pool *pool)
     }
     free(pool->workers);
     free(pool->pages);
+    free(pool->deaths);
     free(pool->settings_text);
     free(pool);
 }
@@ -183,6 +185,7 @@ static void retire(const struct pool *pool, struct worker *w)
     if (wire_send(w->child.sock, WIRE_EXIT, NULL, 0, -1, NULL))
         worker_signal(pool, w, SIGKILL);
     w->state = WORKER_DYING;
+    w->retired = true;
     w->why = "replaced";
 }
 

@@ -133,11 +133,27 @@ static void settle_claimed(struct pool *pool, struct worker *w, const char *how)
         page_return(w->page, w->index[i]);
 }
 
+/* It died while it loaded or opened a job: that job's doing, or bad luck. True when the job is left out from now on, so that the
+ * others run, and the next worker may be started at once. */
+static bool is_job_left_out(struct pool *pool, const struct worker *w, const char *how)
+{
+    if (!w->opening)
+        return false;
+    unsigned char *deaths = &pool->deaths[w->opening - 1];
+    *deaths += *deaths < DEATHS_ENOUGH;
+    if (*deaths < DEATHS_ENOUGH)
+        return false;
+    log_error(pool->o.log, "job %s: a worker died while it loaded or opened it (%s): it is left out", pool->o.settings->jobs[w->opening - 1].name, how);
+    pool->failures = 0;
+    pool->spawn_after_us = 0;
+    return true;
+}
+
 static void worker_ended(struct pool *pool, struct worker *w, int status)
 {
     char how[512];
     say_how_it_ended(how, sizeof how, w, status);
-    bool was_starting = w->start_us && !w->served && !w->count && w->state != WORKER_IDLE && !(w->why && !strcmp(w->why, "replaced"));
+    bool was_starting = w->start_us && !w->served && !w->count && w->state != WORKER_IDLE && !w->retired;
     if (w->page) {
         worker_collect(pool, w);
         if (w->taken < w->end)
@@ -145,7 +161,7 @@ static void worker_ended(struct pool *pool, struct worker *w, int status)
     }
     if (w->child.output >= 0)
         worker_drain(pool, w);
-    if (was_starting)
+    if (was_starting && !is_job_left_out(pool, w, how))
         pool_spawn_failed(pool, w->why && w->why != pool->why ? how : w->why ? pool->why : how);
     log_debug(pool->o.log, "worker %d is gone: %s", (int)w->child.pid, how);
     worker_clear(w);

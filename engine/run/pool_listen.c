@@ -83,6 +83,7 @@ static void worker_ready(struct pool *pool, struct worker *w, const char *usable
     if (w->state != WORKER_STARTING)
         return;
     w->state = WORKER_IDLE;
+    w->opening = 0;
     pool->failures = 0;
     pool->broken = false;
     if (pool->ready)
@@ -95,6 +96,25 @@ static void worker_ready(struct pool *pool, struct worker *w, const char *usable
     if (known && pool->o.events.ready)
         pool->o.events.ready(pool->o.events.ctx, known);
     free(known);
+}
+
+static void worker_opens(const struct pool *pool, struct worker *w, const char *body, int n)
+{
+    uint32_t job;
+    if (n != (int)sizeof job || w->state != WORKER_STARTING)
+        return;
+    memcpy(&job, body, sizeof job);
+    w->opening = job < (uint32_t)pool->o.settings->njobs ? (int)job + 1 : 0;
+}
+
+/* Only while it starts: later it has nothing of the kind to say. */
+static void worker_failed(struct pool *pool, struct worker *w, const char *words, int n)
+{
+    if (w->state != WORKER_STARTING)
+        return;
+    snprintf(pool->why, sizeof pool->why, "%.*s", n, words);
+    w->why = pool->why;
+    w->opening = 0;
 }
 
 static void worker_logs(struct pool *pool, struct worker *w, const char *body, int n)
@@ -115,6 +135,9 @@ static void worker_says(struct pool *pool, struct worker *w, enum wire_kind kind
     case WIRE_READY:
         worker_ready(pool, w, body, n);
         break;
+    case WIRE_OPENING:
+        worker_opens(pool, w, body, n);
+        break;
     case WIRE_ENDED:
         if (n == (int)sizeof generation) {
             memcpy(&generation, body, sizeof generation);
@@ -125,8 +148,7 @@ static void worker_says(struct pool *pool, struct worker *w, enum wire_kind kind
         worker_logs(pool, w, body, n);
         break;
     case WIRE_FAILED:
-        snprintf(pool->why, sizeof pool->why, "%.*s", n, body);
-        w->why = pool->why;
+        worker_failed(pool, w, body, n);
         break;
     default:
         w->why = "it sent a message that does not exist";

@@ -13,6 +13,16 @@ enum {
     BACKOFF_MAX_US = 30 * 1000 * 1000,
 };
 
+/* All settings have been sent: begin, without the jobs that have ended workers. */
+static int send_begin(struct pool *pool, struct worker *w, struct err *err)
+{
+    char left_out[WIRE_MAX - 1];
+    int n = pool->o.settings->njobs < WIRE_MAX - 1 ? pool->o.settings->njobs : WIRE_MAX - 1;
+    for (int i = 0; i < n; i++)
+        left_out[i] = pool->deaths[i] >= DEATHS_ENOUGH;
+    return wire_send(w->child.sock, WIRE_BEGIN, left_out, (size_t)n, -1, err);
+}
+
 static int send_settings(struct pool *pool, struct worker *w, int slab_fd, struct err *err)
 {
     size_t part = WIRE_MAX - 1;
@@ -22,7 +32,7 @@ static int send_settings(struct pool *pool, struct worker *w, int slab_fd, struc
         if (rc)
             return rc;
     }
-    return wire_send(w->child.sock, WIRE_BEGIN, NULL, 0, -1, err);
+    return send_begin(pool, w, err);
 }
 
 void pool_spawn_failed(struct pool *pool, const char *why)

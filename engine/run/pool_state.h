@@ -22,9 +22,11 @@ struct worker {
     int64_t start_until_us;             /* trust of what it was given, as in its slab */
     int64_t seen_us;                    /* when what is running now was first seen */
     bool timed_out;                     /* it is dying because of a deadline */
+    bool retired;                       /* it is dying because we told it to */
     const char *why;                    /* what the log and the crash say, beyond its exit status */
     int64_t kill_us;                    /* DYING: SIGKILL then; 0: was sent */
     int64_t start_us;
+    int opening;                        /* STARTING: the job that it loads and opens, counted from 1; 0: none */
     int32_t served;                     /* checks so far */
     size_t printed;                     /* bytes on stdout and stderr, this slab */
     bool gone;                          /* its socket is at its end, or it broke the rules */
@@ -42,6 +44,7 @@ struct pool {
     int npages, pages_room;
     bool started, ready;
     int failures;                       /* in a row, before being ready */
+    unsigned char *deaths;              /* per job: workers that died while they loaded or opened it */
     int64_t spawn_after_us;
     bool broken;
     char why[1024];
@@ -52,6 +55,8 @@ static inline int64_t pool_now_us(const struct pool *pool)
 {
     return clock_mono_us(pool->o.clock);
 }
+
+enum { DEATHS_ENOUGH = 2 };              /* workers that died of opening a job, until it is left out: one may have been killed by anybody */
 
 int pool_count(const struct pool *pool, enum worker_state state);
 

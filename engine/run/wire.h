@@ -10,11 +10,13 @@
 enum wire_kind {
     /* engine -> worker */
     WIRE_SETTINGS = 'S',    /* a part of the settings text (libconfig syntax); the slab's fd comes with the first part */
-    WIRE_BEGIN = 'B',       /* that was all of the settings: load, open, then say READY or FAILED */
+    WIRE_BEGIN = 'B',       /* that was all of the settings: load, open, then say READY or FAILED. Body: per job of the settings, in order,
+                             * one byte: 1 leave it out; jobs beyond the body are not */
     WIRE_RUN = 'R',         /* body: uint32 generation; the slab is open */
     WIRE_CONTINUE = 'C',    /* start_until was moved on */
     WIRE_EXIT = 'X',        /* close the jobs and exit 0 */
     /* worker -> engine */
+    WIRE_OPENING = 'o',     /* body: uint32 index of the job that is loaded and opened next: whose fault it is when no more is heard */
     WIRE_READY = 'r',       /* body: per job of the settings, in order, one byte: 1 loaded, 0 refused */
     WIRE_FAILED = 'f',      /* body: words; the worker exits 78 */
     WIRE_ENDED = 'e',       /* body: uint32 generation; nothing is left to claim and all that was claimed is answered */

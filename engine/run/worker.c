@@ -29,6 +29,8 @@ enum {
 struct job {
     const struct job_settings *settings;
     struct plugin plugin;
+    struct job *twin;                   /* an earlier one with the same plug-in, which they share; NULL: none */
+    bool is_left_out;                   /* by the engine: workers have died of it */
     struct host *host;
     void *state;
     int most;                           /* checks in one call; 1: never job_exec_many */
@@ -50,6 +52,7 @@ struct worker {
     struct slab *slab;
     struct settings settings;
     bool has_settings;
+    char left_out[WIRE_MAX];            /* per job, as the engine has said; what follows is 0 */
     char *text;                         /* of the settings, as it comes in parts */
     size_t text_len;
     struct host_services services;
@@ -122,6 +125,8 @@ static int receive_settings(struct worker *w, struct err *err)
         if (fd >= 0 && !rc)
             rc = attach(w, fd, err);
         if (!rc && kind == WIRE_BEGIN)
+            memcpy(w->left_out, body, (size_t)len);
+        if (!rc && kind == WIRE_BEGIN)
             return w->text && w->slab ? 0 : err_set(err, ERR_GENERAL, "worker: told to begin without settings or slab");
         if (!rc && kind != WIRE_SETTINGS)
             rc = err_set(err, ERR_GENERAL, "worker: found message '%c' (%d), expected settings", kind >= ' ' && kind < 127 ? (char)kind : '?', (int)kind);
@@ -157,27 +162,62 @@ static int open_business(struct worker *w, struct err *err)
     return o.url ? business_new(&o, &w->services.business, err) : 0;
 }
 
-/* Jobs bound to the same plug-in share it; each has a state of its own. */
-static int load_plugin(struct worker *w, int index, struct err *err)
+/* ---- jobs ---- */
+
+static void say_why_not(struct worker *w, struct job *job, struct err *err)
 {
-    struct job *job = &w->jobs[index];
-    for (int i = 0; i < index; i++)
-        if (w->jobs[i].plugin.handle && !strcmp(w->jobs[i].settings->plugin, job->settings->plugin)) {
-            job->plugin = w->jobs[i].plugin;
-            return 0;
-        }
-    return plugin_load(w->settings.plugin_dirs, w->settings.nplugin_dirs, job->settings->plugin, &job->plugin, err);
+    err_wrap(err, err->code, "job %s", job->settings->name);
+    snprintf(job->why_not, sizeof job->why_not, "%.*s", (int)utf8_cut(err->text, strlen(err->text), sizeof job->why_not - 1), err->text);
+    say_log(w, LOG_LEVEL_ERROR, err->text);
 }
 
-static int open_job(struct worker *w, int index, struct err *err)
+static struct job *twin_of(struct worker *w, int index)
 {
-    struct job *job = &w->jobs[index];
-    int rc = load_plugin(w, index, err);
-    if (!rc)
-        rc = host_new(job->settings, &w->services, &job->host, err);
+    for (int i = 0; i < index; i++)
+        if (!strcmp(w->jobs[i].settings->plugin, w->jobs[index].settings->plugin))
+            return &w->jobs[i];
+    return NULL;
+}
+
+/* Before we become somebody else and before any of their code runs, so that what is loaded later is what the engine's user may reach. */
+static int open_plugins(struct worker *w, struct err *err)
+{
+    w->jobs = calloc((size_t)w->settings.njobs, sizeof *w->jobs);
+    if (!w->jobs)
+        return err_set(err, ERR_NOMEM, "worker: out of memory");
+    for (int i = 0; i < w->settings.njobs; i++) {
+        struct job *job = &w->jobs[i];
+        *job = (struct job){ .settings = &w->settings.jobs[i], .plugin = { .fd = -1 }, .most = 1, .is_left_out = i < WIRE_MAX && w->left_out[i] };
+        job->twin = twin_of(w, i);
+        if (!job->twin && plugin_open(w->settings.plugin_dirs, w->settings.nplugin_dirs, job->settings->plugin, &job->plugin, err))
+            say_why_not(w, job, err);
+    }
+    return 0;
+}
+
+/* Jobs bound to the same plug-in share it; each has a state of its own. */
+static int load_plugin(struct job *job, struct err *err)
+{
+    struct job *first = job->twin ? job->twin : job;
+    if (job->is_left_out)
+        return err_set(err, ERR_SETTINGS, "left out, as workers have died of loading or opening it");
+    if (!first->plugin.handle && first->plugin.fd >= 0) {
+        int rc = plugin_load(&first->plugin, err);
+        if (rc)
+            return rc;
+    }
+    if (!first->plugin.api.job_exec)
+        return err_set(err, ERR_SETTINGS, "its plug-in is that of job %s, which cannot be used", first->settings->name);
+    job->plugin = first->plugin;
+    return 0;
+}
+
+static int open_job(struct worker *w, struct job *job, struct err *err)
+{
+    char why[512] = "";
+    int rc = host_new(job->settings, &w->services, &job->host, err);
     if (rc)
         return rc;
-    char why[512] = "";
     host_begin(job->host, boot_us() + job->settings->timeout_us);
     if (job->plugin.api.open && job->plugin.api.open(host_api(job->host), &job->state, why, sizeof why)) {
         why[sizeof why - 1] = '\0';
@@ -189,25 +229,21 @@ static int open_job(struct worker *w, int index, struct err *err)
     return 0;
 }
 
-/* A job that cannot be opened is of no use here; the others are. */
+/* Each of their steps is announced, so that the engine knows whose fault it is when we die of it. All are loaded before the first is
+ * opened: by then descriptors belong to whoever likes to close them. A job that goes wrong is of no use here; the others are. */
 static int open_jobs(struct worker *w, struct err *err)
 {
     int usable = 0;
-    w->jobs = calloc((size_t)w->settings.njobs, sizeof *w->jobs);
-    if (!w->jobs)
-        return err_set(err, ERR_NOMEM, "worker: out of memory");
-    for (int i = 0; i < w->settings.njobs; i++) {
-        struct job *job = &w->jobs[i];
-        job->settings = &w->settings.jobs[i];
-        job->most = 1;
-        if (open_job(w, i, err) == 0) {
-            usable++;
-            continue;
+    for (uint32_t step = 0; step < 2; step++)
+        for (uint32_t i = 0; i < (uint32_t)w->settings.njobs; i++) {
+            struct job *job = &w->jobs[i];
+            if (*job->why_not)
+                continue;
+            say(w, WIRE_OPENING, &i, sizeof i);
+            if (step == 0 ? load_plugin(job, err) : open_job(w, job, err))
+                say_why_not(w, job, err);
+            usable += job->is_usable;
         }
-        err_wrap(err, err->code, "job %s", job->settings->name);
-        snprintf(job->why_not, sizeof job->why_not, "%.*s", (int)utf8_cut(err->text, strlen(err->text), sizeof job->why_not - 1), err->text);
-        say_log(w, LOG_LEVEL_ERROR, err->text);
-    }
     return usable ? 0 : err_wrap(err, ERR_SETTINGS, "none of %d jobs can be used; the last", w->settings.njobs);
 }
 
@@ -235,6 +271,8 @@ static int set_up(struct worker *w, struct err *err)
         rc = receive_settings(w, err);
     if (!rc)
         rc = read_settings(w, err);
+    if (!rc)
+        rc = open_plugins(w, err);
     if (!rc)
         rc = confine_limits(&w->settings, w->sock, err);
     if (!rc)
