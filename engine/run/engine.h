@@ -40,7 +40,7 @@ struct target {
 
 /* Leases are taken a few at a time. Those whose pages only wait for slow jobs are many more at most: a hanging check must not
  * keep a lane from its other buckets. */
-enum { LANE_TAKE = 4, LANE_RUNS = 32, LANE_PAGES = 64, LEFT_JOBS_MAX = 32, ROUNDS_MAX = 100 };
+enum { LANE_TAKE = 4, LANE_RUNS = 32, LANE_PAGES = 64, LEFT_JOBS_MAX = 32, ROUNDS_MAX = 100, WATCHED_MAX = STORE_BUCKETS * 2 };
 
 struct bucket_run {
     struct lease lease;
@@ -110,6 +110,7 @@ struct lane {
     int64_t sent_boot_us;           /* when the lease was asked for or renewed */
     int64_t renewed_us;             /* monotonic */
     struct lease renewing[LANE_RUNS];
+    struct lease watched[WATCHED_MAX];      /* of the open under way */
     int64_t retry_us;               /* backing off: nothing is sent before */
     int failures;                   /* in a row */
 };
@@ -140,7 +141,6 @@ struct plan {
 /* ---- the engine ---- */
 
 struct watched_lease { struct lease lease; int64_t since_us, wait_us; };
-enum { WATCHED_MAX = STORE_BUCKETS * 2 };
 
 /* A check whose row an application's transaction has held for long, or whose settle the database refuses: not run again at once. */
 struct given_up { int64_t id; int64_t until_us, pause_us; };

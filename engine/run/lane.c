@@ -210,7 +210,6 @@ static void begin_open(struct lane *l)
     struct target *t = engine_target_for(e);
     struct store_open_slot *o = &l->req.open;
     *o = (struct store_open_slot)STORE_OPEN_SLOT_INIT;
-    struct lease watched[WATCHED_MAX];
     o->slot = t->slot;
     o->now = e->virtual_now;
     o->split_at = s->split_at;
@@ -222,13 +221,12 @@ static void begin_open(struct lane *l)
     o->again = true;
     o->jobs = any_job ? NULL : e->job_names;
     o->njobs = any_job ? 0 : e->njob_names;
-    o->nwatched = engine_watched(e, t->slot, watched, WATCHED_MAX);
-    o->watched = watched;
+    o->nwatched = engine_watched(e, t->slot, l->watched, WATCHED_MAX);
+    o->watched = l->watched;
     t->opening = true;
     l->opening = t;
     l->sent_boot_us = clock_boot_us(e->o.clock);
     store_begin(l->store, &o->call);
-    o->watched = NULL;                  /* the store has taken what it needs of it */
 }
 
 static void start_run(struct lane *l, struct target *t, const struct lease *lease)
