@@ -2,6 +2,7 @@
 # make check [T=slot]      all tests, or the suites and scripts whose name contains T
 # make SANITIZE=address,undefined check      the same under sanitizers, built beside the plain one
 # make faults [ONLY=F06] [SEED=N] [QUICK=1]       the campaign of faults (tests/faults/README.md)
+# make sim [SEED=n | SEEDS=n FROM=n]         simulated worlds: one with its story, or many (tests/sim/README.md)
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
 # Lists are wildcards: a new module, command, job, migration or test edits nothing here.
 
@@ -33,6 +34,7 @@ COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
 TESTS := $(sort $(wildcard tests/test_*.c))
 JOBS := $(patsubst jobs/%/,$(BUILD)/jobs/%.so,$(wildcard jobs/*/))
 TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))
+SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
 ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o
 TESTS_O := $(TESTS:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TESTS),$(wildcard tests/*.c))) $(BUILD)/suite_table.o
 
@@ -43,6 +45,9 @@ $(BUILD)/prescient: $(BUILD)/engine/main.o $(ENGINE_O)
 
 $(BUILD)/test: $(TESTS_O) $(ENGINE_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(shell pkg-config --libs cunit)
+
+$(BUILD)/sim: $(SIM_O) $(ENGINE_O)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
 # Written only when what they say changes: other flags or PREFIX, a file that came or went.
 $(BUILD)/flags: SAYS = $(CC) $(CFLAGS_ALL)
@@ -89,6 +94,9 @@ $(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
 	@mkdir -p $(@D) && chmod go-w $(@D)
 	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) -Wall -Wextra -fPIC -shared -fvisibility=hidden -Iinclude -o $@ $<
 
+sim: $(BUILD)/sim
+	$(BUILD)/sim $(if $(SEED),$(SEED),--seeds $(or $(SEEDS),10000) --from $(or $(FROM),1)) $(if $(WRONG),--wrong $(WRONG))
+
 check: all $(BUILD)/test $(TEST_JOBS)
 	BUILD=$(BUILD) SANITIZE=$(SANITIZE) tests/run.sh $(T)
 
@@ -123,6 +131,6 @@ install: all
 clean:
 	rm -rf build build-*
 
-.PHONY: FORCE all check test-programs faults coverage valgrind fmt install clean
+.PHONY: FORCE all sim check test-programs faults coverage valgrind fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

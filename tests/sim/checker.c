@@ -1,0 +1,289 @@
+/* checker.c - no check is lost, none is settled twice, none is run again without a reason, none is started after its lease may be
+ * somebody else's. */
+#include "checker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "db.h"
+#include "host.h"
+
+struct happening { int64_t until_us; int host, key; const char *what; };
+
+/* What a lost call does: its deadline, a back-off, and then the lease runs out. */
+enum { LINGERS_US = 30 * 1000 * 1000 };
+
+/* A settled answer: of this check, in this slot, with these counts, once. */
+struct settled { int64_t id, slot; int32_t check_count, failure_count; };
+
+struct checker {
+    struct run *runs;
+    int nruns, runs_room;
+    struct happening *happenings;
+    int nhappenings, happenings_room;
+    struct settled *settled;
+    int nsettled, settled_room;
+    int64_t begun, ended, replaced;         /* lives of checks */
+    int64_t jumped_us;                      /* when the database's clock last jumped; 0: never */
+};
+
+static void *room_for_one(void *list, int n, int *room, size_t size)
+{
+    if (n < *room)
+        return list;
+    *room = *room ? *room * 2 : 64;
+    list = realloc(list, (size_t)*room * size);
+    if (!list)
+        abort();
+    return list;
+}
+
+void checker_make(struct world *w)
+{
+    w->checker = calloc(1, sizeof *w->checker);
+    if (!w->checker)
+        abort();
+}
+
+void checker_free(struct world *w)
+{
+    free(w->checker->runs);
+    free(w->checker->happenings);
+    free(w->checker->settled);
+    free(w->checker);
+}
+
+/* ---- what went wrong ---- */
+
+void checker_event(struct world *w, int host, int key, int64_t lasts_us, const char *what)
+{
+    struct checker *c = w->checker;
+    c->happenings = room_for_one(c->happenings, c->nhappenings, &c->happenings_room, sizeof *c->happenings);
+    c->happenings[c->nhappenings++] = (struct happening){ w->now_us + (lasts_us ? lasts_us + LINGERS_US : 0), host, key, what };
+}
+
+void checker_clock_jumped(struct world *w)
+{
+    w->checker->jumped_us = w->now_us;
+    checker_event(w, -1, -1, 1, "the database's clock jumped");
+}
+
+static bool has_reason(const struct checker *c, const struct run *first)
+{
+    for (int i = c->nhappenings - 1; i >= 0; i--) {
+        const struct happening *h = &c->happenings[i];
+        if ((h->host < 0 || h->host == first->host) && (h->key < 0 || h->key == first->key) && h->until_us >= first->began_us)
+            return true;
+    }
+    return false;
+}
+
+/* ---- runs ---- */
+
+static bool same_number(const struct run *a, const struct run *b)
+{
+    return a->key == b->key && a->id == b->id && a->slot == b->slot && a->check_count == b->check_count && a->failure_count == b->failure_count;
+}
+
+static void second_runs_have_a_reason(struct world *w, const struct run *run)
+{
+    const struct checker *c = w->checker;
+    for (int i = c->nruns - 1; i >= 0; i--)
+        if (same_number(&c->runs[i], run)) {
+            if (!has_reason(c, &c->runs[i]))
+                world_violate(w, "check %d (id %lld, count %d, failures %d) is run again on host %d and nothing had happened since its run %d on host %d",
+                              run->key, (long long)run->id, run->check_count, run->failure_count, run->host, i, c->runs[i].host);
+            return;
+        }
+}
+
+static struct lease_row *lease_over(const struct world *w, const struct run *run)
+{
+    struct slot_row *slot = db_slot(w->db, run->slot, false);
+    bool whole = !slot || slot->split == 1;
+    return db_lease(w->db, run->slot, whole ? STORE_WHOLE_SLOT : w->db->rows[run->key].bucket, false);
+}
+
+/* By the database's own book: a lease that was taken over, or that its engine last asked for longer ago than its trust window. */
+static void no_run_begins_without_its_lease(struct world *w, const struct run *run)
+{
+    const struct host *h = &w->hosts[run->host];
+    const struct lease_row *lease = lease_over(w, run);
+    bool ours = lease && lease->is.exists && !memcmp(lease->is.owner, h->engine->owner, STORE_OWNER_SIZE);
+    if (!ours && !w->checker->jumped_us)
+        world_violate(w, "host %d begins a run of check %d under a lease that is not its own any more", run->host, run->key);
+    else if (ours && host_boot_us(h) >= lease->is.sent_boot_us + h->settings.trust_us)
+        world_violate(w, "host %d begins a run of check %d %lld ms after its last good renewal was sent, and trusts it for %lld ms", run->host,
+                      run->key, (long long)(host_boot_us(h) - lease->is.sent_boot_us) / 1000, (long long)h->settings.trust_us / 1000);
+}
+
+static void no_run_begins_early(struct world *w, const struct run *run)
+{
+    db_set_clock(w->db, 0);
+    if (run->slot * SECOND_US > w->db->clock_most_us)
+        world_violate(w, "check %d of slot %lld is run before its slot", run->key, (long long)run->slot);
+}
+
+int checker_run_begins(struct world *w, const struct run *run)
+{
+    struct checker *c = w->checker;
+    if (run->key >= 0) {
+        second_runs_have_a_reason(w, run);
+        no_run_begins_without_its_lease(w, run);
+        no_run_begins_early(w, run);
+    }
+    c->runs = room_for_one(c->runs, c->nruns, &c->runs_room, sizeof *c->runs);
+    c->runs[c->nruns] = *run;
+    return c->nruns++;
+}
+
+struct run *checker_run(struct world *w, int number)
+{
+    return &w->checker->runs[number];
+}
+
+/* ---- settles ---- */
+
+#define BIT(outcome) (1u << (outcome))
+
+static const unsigned outcomes_of[ACTS] = {
+    [ACT_DONE] = BIT(OUTCOME_DONE), [ACT_SLOW] = BIT(OUTCOME_DONE), [ACT_CLOSE] = BIT(OUTCOME_DONE),
+    [ACT_AGAIN] = BIT(OUTCOME_AGAIN) | BIT(OUTCOME_PAST) | BIT(OUTCOME_BEYOND_HORIZON) | BIT(OUTCOME_MAX_CHECKS),
+    [ACT_DEFER] = BIT(OUTCOME_DEFERRED) | BIT(OUTCOME_DEFERRED_OUT),
+    [ACT_FAIL] = BIT(OUTCOME_FAILED), [ACT_SILENT] = BIT(OUTCOME_FAILED), [ACT_GARBAGE] = BIT(OUTCOME_BAD_ANSWER),
+};
+
+static bool is_of(const struct run *run, const struct record *r)
+{
+    return run->key == r->key && run->id == r->id && run->slot == r->slot && run->check_count == r->check_count &&
+           run->failure_count == r->failure_count && run->host == r->host;
+}
+
+/* An answer without a number is the engine's own: of a run that gave none, or that the database refused. */
+static bool is_explained(const struct run *run, const struct record *r)
+{
+    if (r->outcome == OUTCOME_BAD_ANSWER)
+        return true;
+    return (r->outcome == OUTCOME_CRASHED || r->outcome == OUTCOME_TIMEOUT) && !run->answered;
+}
+
+static void an_answer_is_that_of_its_run(struct world *w, const struct record *r)
+{
+    struct checker *c = w->checker;
+    if (r->run >= 0 && r->run < c->nruns) {
+        struct run *run = &c->runs[r->run];
+        if (!is_of(run, r))
+            world_violate(w, "check %d is settled by the answer of run %d, which was of check %d", r->key, r->run, run->key);
+        else if (!(outcomes_of[run->act] & BIT(r->outcome)))
+            world_violate(w, "check %d ends as %s, which run %d did not answer", r->key, outcome_name(r->outcome), r->run);
+        run->settled = true;
+        return;
+    }
+    for (int i = c->nruns - 1; i >= 0; i--)
+        if (is_of(&c->runs[i], r) && is_explained(&c->runs[i], r))
+            return;
+    world_violate(w, "check %d is settled as %s and no run of it ended so", r->key, outcome_name(r->outcome));
+}
+
+/* A clock that was set back lets an application move a check back into the slot that it was deferred from. */
+static void a_number_is_settled_once(struct world *w, const struct record *r)
+{
+    struct checker *c = w->checker;
+    struct settled now = { r->id, r->slot, r->check_count, r->failure_count };
+    for (int i = 0; i < c->nsettled && !c->jumped_us; i++)
+        if (c->settled[i].id == now.id && c->settled[i].slot == now.slot && c->settled[i].check_count == now.check_count &&
+            c->settled[i].failure_count == now.failure_count)
+            world_violate(w, "check %d (id %lld, count %d) is settled twice in its slot", r->key, (long long)r->id, r->check_count);
+    c->settled = room_for_one(c->settled, c->nsettled, &c->settled_room, sizeof *c->settled);
+    c->settled[c->nsettled++] = now;
+}
+
+static void an_event_is_written_once(struct world *w, const struct record *r)
+{
+    struct checker *c = w->checker;
+    if (r->run < 0 || r->run >= c->nruns)
+        world_violate(w, "an event of check %d comes from no run", r->key);
+    else if (++c->runs[r->run].emitted > c->runs[r->run].effects)
+        world_violate(w, "run %d of check %d declared %d events, and %d were written", r->run, r->key, c->runs[r->run].effects, c->runs[r->run].emitted);
+}
+
+static void read_records(struct world *w, const struct tx *tx)
+{
+    for (int i = 0; i < tx->nrecords && !w->over; i++) {
+        const struct record *r = &tx->records[i];
+        if (r->kind == RECORD_EVENT) {
+            an_event_is_written_once(w, r);
+            continue;
+        }
+        if (!r->ran)
+            continue;
+        a_number_is_settled_once(w, r);
+        an_answer_is_that_of_its_run(w, r);
+    }
+}
+
+/* ---- lives ---- */
+
+static int histories_of(const struct tx *tx, int64_t id)
+{
+    int n = 0;
+    for (int i = 0; i < tx->nrecords; i++)
+        n += tx->records[i].kind == RECORD_HISTORY && tx->records[i].id == id;
+    return n;
+}
+
+static void read_row(struct world *w, const struct tx *tx, const struct row *row)
+{
+    struct checker *c = w->checker;
+    const struct version *was = &row->is, *is = &row->will;
+    bool goes_on = was->exists && is->exists && was->id == is->id;
+    int histories = was->exists ? histories_of(tx, was->id) : 0;
+    if (is->exists && !goes_on)
+        c->begun++;
+    if (goes_on && histories)
+        world_violate(w, "check %d goes on and has a row of history", row->key);
+    if (was->exists && !goes_on) {
+        c->ended += histories;
+        c->replaced += !histories;
+        if (histories > 1 || (!histories && !is->exists))
+            world_violate(w, "check %d (id %lld) ended with %d rows of history", row->key, (long long)was->id, histories);
+    }
+    if (is->exists && is->next_at % w->shape.slot_length_s)
+        world_violate(w, "check %d is filed at %lld, which is no slot", row->key, (long long)is->next_at);
+}
+
+/* Nothing is written under a lease that is somebody else's. */
+static void a_settle_holds_its_lease(struct world *w, const struct tx *tx)
+{
+    for (int i = 0; i < tx->nrecords; i++) {
+        const struct record *r = &tx->records[i];
+        if (!r->ran || r->host < 0 || r->kind == RECORD_EVENT || !tx->shared)
+            continue;
+        if (tx->shared->is.host != r->host || !tx->shared->is.exists)
+            world_violate(w, "host %d settles check %d under a lease that host %d holds", r->host, r->key, tx->shared->is.host);
+        return;
+    }
+}
+
+void checker_commit(struct world *w, const struct tx *tx)
+{
+    for (int i = 0; i < tx->nrows; i++)
+        read_row(w, tx, tx->rows[i]);
+    read_records(w, tx);
+    a_settle_holds_its_lease(w, tx);
+}
+
+/* ---- the end ---- */
+
+void checker_at_the_end(struct world *w)
+{
+    const struct checker *c = w->checker;
+    for (int i = 0; i < w->db->nleases; i++)
+        if (w->db->leases[i]->is.exists)
+            world_violate(w, "a lease of host %d stands although every engine has stopped", w->db->leases[i]->is.host);
+    if (c->begun != c->ended + c->replaced)
+        world_violate(w, "%lld checks began, %lld ended, %lld were replaced", (long long)c->begun, (long long)c->ended, (long long)c->replaced);
+    for (int i = 0; i < c->nruns; i++)
+        if (c->runs[i].settled && c->runs[i].emitted != c->runs[i].effects)
+            world_violate(w, "run %d of check %d declared %d events, %d were written", i, c->runs[i].key, c->runs[i].effects, c->runs[i].emitted);
+}

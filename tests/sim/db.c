@@ -1,0 +1,282 @@
+/* db.c - transactions over rows in two versions, their numbers, and the database's clock. */
+#include "db.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../engine/rules/idempotency.h"
+#include "checker.h"
+
+/* ---- making ---- */
+
+void db_make(struct world *w)
+{
+    struct db *db = w->db = calloc(1, sizeof *db);
+    if (!db)
+        abort();
+    db->w = w;
+    db->clock_offset_us = world_between(w, -3, 3) * SECOND_US;
+    db->next_xid = 700;
+    db->next_id = db->next_token = 1;
+    for (int key = 0; key < KEYS_MAX; key++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", key);
+        db->rows[key] = (struct row){ .key = key, .job = key % JOBS, .bucket = bucket_of("order", text) };
+    }
+    db_set_clock(db, 0);
+}
+
+static void free_txs(struct tx *tx)
+{
+    for (struct tx *next; tx; tx = next) {
+        next = tx->following;
+        free(tx);
+    }
+}
+
+void db_free(struct world *w)
+{
+    struct db *db = w->db;
+    free_txs(db->running);
+    free_txs(db->spare);
+    for (int i = 0; i < db->nleases; i++)
+        free(db->leases[i]);
+    for (int i = 0; i < db->nslots; i++)
+        free(db->slots[i]);
+    free(db->leases);
+    free(db->slots);
+    free(db);
+}
+
+void db_set_clock(struct db *db, int64_t by_us)
+{
+    int64_t now = db_clock_us(db);
+    if (now > db->clock_most_us)
+        db->clock_most_us = now;
+    db->clock_offset_us += by_us;
+    now = db_clock_us(db);
+    if (now > db->clock_most_us)
+        db->clock_most_us = now;
+}
+
+/* ---- finding ---- */
+
+static void *grow(void *list, int n, int *room, size_t size)
+{
+    if (n < *room)
+        return list;
+    *room = *room ? *room * 2 : 32;
+    list = realloc(list, (size_t)*room * size);
+    if (!list)
+        abort();
+    return list;
+}
+
+struct lease_row *db_lease(struct db *db, int64_t slot, int32_t bucket, bool make)
+{
+    for (int i = db->nleases - 1; i >= 0; i--)
+        if (db->leases[i]->slot == slot && db->leases[i]->bucket == bucket)
+            return db->leases[i];
+    if (!make)
+        return NULL;
+    db->leases = grow(db->leases, db->nleases, &db->leases_room, sizeof *db->leases);
+    struct lease_row *lease = calloc(1, sizeof *lease);
+    if (!lease)
+        abort();
+    lease->slot = slot;
+    lease->bucket = bucket;
+    return db->leases[db->nleases++] = lease;
+}
+
+struct slot_row *db_slot(struct db *db, int64_t slot, bool make)
+{
+    for (int i = db->nslots - 1; i >= 0; i--)
+        if (db->slots[i]->slot == slot)
+            return db->slots[i];
+    if (!make)
+        return NULL;
+    db->slots = grow(db->slots, db->nslots, &db->slots_room, sizeof *db->slots);
+    struct slot_row *row = calloc(1, sizeof *row);
+    if (!row)
+        abort();
+    row->slot = slot;
+    return db->slots[db->nslots++] = row;
+}
+
+bool row_is_in(const struct version *v, const struct row *row, int64_t slot, int32_t bucket)
+{
+    return v->exists && v->next_at == slot && (bucket == STORE_WHOLE_SLOT || row->bucket == bucket);
+}
+
+/* ---- transactions ---- */
+
+struct tx *tx_begin(struct db *db, struct tx **holder)
+{
+    struct tx *tx = db->spare;
+    if (tx)
+        db->spare = tx->following;
+    else
+        tx = malloc(sizeof *tx);
+    if (!tx)
+        abort();
+    tx->holder = holder;
+    tx->committing = false;
+    tx->xid = db->next_xid++;
+    tx->nrows = tx->nleases = tx->ncloses = tx->nrecords = 0;
+    tx->shared = NULL;
+    tx->opens = NULL;
+    tx->pass = (struct pass){ 0 };
+    tx->mark = 0;
+    tx->makes_day = false;
+    tx->following = db->running;
+    db->running = tx;
+    return *holder = tx;
+}
+
+static void tx_end(struct db *db, struct tx *tx)
+{
+    for (struct tx **at = &db->running; *at; at = &(*at)->following)
+        if (*at == tx) {
+            *at = tx->following;
+            break;
+        }
+    *tx->holder = NULL;
+    tx->following = db->spare;
+    db->spare = tx;
+}
+
+const struct version *tx_sees(const struct tx *tx, const struct row *row)
+{
+    return tx && row->by == tx ? &row->will : &row->is;
+}
+
+struct version *tx_row(struct tx *tx, struct row *row)
+{
+    if (row->by == tx)
+        return &row->will;
+    if (row->by)
+        return NULL;
+    row->by = tx;
+    row->will = row->is;
+    tx->rows[tx->nrows++] = row;
+    return &row->will;
+}
+
+struct lease_version *tx_lease(struct tx *tx, struct lease_row *lease)
+{
+    if (lease->by == tx)
+        return &lease->will;
+    if (lease->by || lease->shares || tx->nleases == TX_LEASES)
+        return NULL;
+    lease->by = tx;
+    lease->will = lease->is;
+    tx->leases[tx->nleases++] = lease;
+    return &lease->will;
+}
+
+struct record *tx_record(struct tx *tx, enum record_kind kind, const struct row *row, const struct version *as_read)
+{
+    if (tx->nrecords == TX_RECORDS)
+        abort();
+    struct record *r = &tx->records[tx->nrecords++];
+    *r = (struct record){ .kind = kind, .key = row->key, .id = as_read->id, .slot = as_read->next_at,
+                          .check_count = as_read->check_count, .failure_count = as_read->failure_count, .run = -1, .host = -1 };
+    return r;
+}
+
+static void unlock_rows(struct tx *tx)
+{
+    for (int i = 0; i < tx->nrows; i++)
+        tx->rows[i]->by = NULL;
+    tx->nrows = 0;
+}
+
+void tx_forget_rows(struct tx *tx)
+{
+    unlock_rows(tx);
+    for (int i = 0; i < tx->nleases; i++)
+        tx->leases[i]->by = NULL;
+    if (tx->opens)
+        tx->opens->by = NULL;
+    tx->opens = NULL;
+    tx->nleases = tx->nrecords = tx->ncloses = 0;
+}
+
+static void unlock_all(struct tx *tx)
+{
+    unlock_rows(tx);
+    for (int i = 0; i < tx->nleases; i++)
+        tx->leases[i]->by = NULL;
+    if (tx->shared)
+        tx->shared->shares--;
+    if (tx->opens)
+        tx->opens->by = NULL;
+}
+
+void tx_roll_back(struct db *db, struct tx *tx)
+{
+    unlock_all(tx);
+    tx_end(db, tx);
+}
+
+static void write_pass(const struct tx *tx)
+{
+    struct slot_row *s = tx->pass.slot;
+    if (!s)
+        return;
+    s->done |= 1ull << (tx->pass.bucket == STORE_WHOLE_SLOT ? 0 : tx->pass.bucket);
+    if (tx->xid > s->seen_xid)
+        s->seen_xid = tx->xid;
+}
+
+void tx_commit(struct db *db, struct tx *tx)
+{
+    checker_commit(db->w, tx);
+    for (int i = 0; i < tx->nrows; i++)
+        tx->rows[i]->is = tx->rows[i]->will;
+    for (int i = 0; i < tx->nleases; i++)
+        tx->leases[i]->is = tx->leases[i]->will;
+    if (tx->opens)
+        tx->opens->exists = true;
+    for (int i = 0; i < tx->ncloses; i++)
+        tx->closes[i]->closed = true;
+    write_pass(tx);
+    if (tx->mark)
+        db->mark = tx->mark;
+    if (tx->makes_day)
+        db->day_missing = false;
+    unlock_all(tx);
+    tx_end(db, tx);
+}
+
+void db_go_down(struct db *db)
+{
+    while (db->running)
+        if (db->running->committing && world_chance(db->w, 500))
+            tx_commit(db, db->running);
+        else
+            tx_roll_back(db, db->running);
+}
+
+/* ---- the end ---- */
+
+bool db_is_done(const struct db *db, char *left, size_t size)
+{
+    int rows = 0, leases = 0, slots = 0, txs = 0, key = -1;
+    for (int i = 0; i < KEYS_MAX; i++)
+        if (db->rows[i].is.exists) {
+            rows++;
+            key = key < 0 ? i : key;
+        }
+    for (int i = 0; i < db->nleases; i++)
+        leases += db->leases[i]->is.exists;
+    for (int i = 0; i < db->nslots; i++)
+        slots += db->slots[i]->exists && !db->slots[i]->closed;
+    for (const struct tx *tx = db->running; tx; tx = tx->following)
+        txs++;
+    int n = snprintf(left, size, "%d checks wait, %d leases stand, %d slots are not closed, %d transactions run", rows, leases, slots, txs);
+    if (key >= 0 && n > 0 && (size_t)n < size)
+        snprintf(left + n, size - (size_t)n, "; check %d waits at slot +%lld s", key,
+                 (long long)(db->rows[key].is.next_at - db->w->began_us / SECOND_US));
+    return rows + leases + slots + txs == 0;
+}

@@ -1,0 +1,153 @@
+/* db.h - the simulated database that all engines of a world share: rows in two versions, what is committed and what a transaction
+ * that still runs has made of it; leases by the database's clock; and for each statement of the store's contract a function.
+ * It promises what the PostgreSQL store promises: statements see what was committed when they began, writers lock rows, a commit may
+ * come long after its statement, and a transaction's number is taken before its clock. */
+#ifndef PRESCIENT_SIM_DB_H
+#define PRESCIENT_SIM_DB_H
+
+#include "../../engine/store/store.h"
+#include "world.h"
+
+struct message;
+struct tx;
+
+struct version {
+    bool exists;
+    int64_t id;
+    int64_t first_at, next_at, deferred_at, again_at;
+    int32_t priority, check_count, failure_count;
+};
+
+/* One a key: its checks come and go, their ids tell them apart. */
+struct row {
+    int key, job, bucket;
+    struct version is, will;        /* committed; what `by` has made of it */
+    struct tx *by;                  /* who holds its lock */
+};
+
+struct lease_version {
+    bool exists;
+    unsigned char owner[STORE_OWNER_SIZE];
+    int64_t token, expires_us;
+    int host;
+    int64_t sent_boot_us;           /* when its owner sent the take or renewal, by the owner's clock */
+};
+
+struct lease_row {
+    int64_t slot;
+    int32_t bucket;
+    struct lease_version is, will;
+    struct tx *by;
+    int shares;                     /* settles under way under it: nobody takes it over */
+};
+
+struct slot_row {                   /* the opening row, and what its passes add up to */
+    int64_t slot;
+    bool exists, closed;
+    struct tx *by;
+    int split;
+    uint64_t done;                  /* a bit a bucket that was finished; bit 0 for the whole slot */
+    int64_t opened_xid, seen_xid;   /* opened_xid: the look that found it empty; 0: it was not. seen_xid: the newest of all */
+};
+
+enum record_kind { RECORD_HISTORY, RECORD_RUN, RECORD_EVENT };
+
+/* A row of one of the logs; who wrote it and what it says. */
+struct record {
+    enum record_kind kind;
+    int key;
+    int64_t id, slot;
+    int32_t check_count, failure_count;     /* as read */
+    enum outcome outcome;
+    bool ran;
+    int run;                        /* the run whose answer it is, as its text says; -1: it does not */
+    int host;                       /* -1: an application */
+};
+
+struct pass { struct slot_row *slot; int32_t bucket; };
+
+enum { TX_LEASES = 64, TX_RECORDS = 256, TX_CLOSES = 64 };
+
+struct tx {
+    struct tx *following;           /* of those that run */
+    struct tx **holder;             /* where whoever began it keeps it; NULL there once it is over */
+    bool committing;                /* all it does is done: it only waits for the disk */
+    int64_t xid;
+    struct row *rows[KEYS_MAX];
+    int nrows;
+    struct lease_row *leases[TX_LEASES];
+    int nleases;
+    struct lease_row *shared;
+    struct slot_row *opens, *closes[TX_CLOSES];
+    int ncloses;
+    struct pass pass;               /* slot NULL: none */
+    struct record records[TX_RECORDS];
+    int nrecords;
+    int64_t mark;                   /* 0: not moved */
+    bool makes_day;
+};
+
+struct db {
+    struct world *w;
+    int64_t clock_offset_us;        /* from true time */
+    int64_t clock_most_us;          /* the latest that its clock ever showed */
+    int64_t next_xid, next_id, next_token;
+    struct row rows[KEYS_MAX];
+    struct lease_row **leases;
+    int nleases, leases_room;
+    struct slot_row **slots;
+    int nslots, slots_room;
+    struct tx *running, *spare;
+    int64_t mark;                   /* of the sweep */
+    bool read_only, day_missing;
+    int64_t down_until_us, commits_hang_until_us;
+};
+
+void db_make(struct world *w);
+void db_free(struct world *w);
+
+static inline int64_t db_clock_us(const struct db *db) { return db->w->now_us + db->clock_offset_us; }
+void db_set_clock(struct db *db, int64_t by_us);
+
+/* All transactions are rolled back, or were committed a moment before. */
+void db_go_down(struct db *db);
+
+/* True when no check waits, no lease stands, every slot is closed and no transaction runs; else what is left, in words. */
+bool db_is_done(const struct db *db, char *left, size_t size);
+
+/* ---- transactions ---- */
+struct tx *tx_begin(struct db *db, struct tx **holder);
+void tx_commit(struct db *db, struct tx *tx);
+void tx_roll_back(struct db *db, struct tx *tx);
+/* The row with its lock held, `will` to be changed; NULL: another transaction holds it. */
+struct version *tx_row(struct tx *tx, struct row *row);
+const struct version *tx_sees(const struct tx *tx, const struct row *row);
+struct lease_version *tx_lease(struct tx *tx, struct lease_row *lease);        /* NULL: locked */
+struct record *tx_record(struct tx *tx, enum record_kind kind, const struct row *row, const struct version *as_read);
+void tx_forget_rows(struct tx *tx);      /* all but the lease it shares: a statement that begins anew */
+
+struct lease_row *db_lease(struct db *db, int64_t slot, int32_t bucket, bool make);
+struct slot_row *db_slot(struct db *db, int64_t slot, bool make);
+bool row_is_in(const struct version *v, const struct row *row, int64_t slot, int32_t bucket);
+
+/* ---- what applications and effects do (db_api.c); BLOCKED when another transaction holds the row ---- */
+enum served { ANSWERED, COMMITS, BLOCKED };
+
+enum conflict { CONFLICT_KEEP, CONFLICT_EARLIER, CONFLICT_REPLACE };
+enum served api_enqueue(struct db *db, struct tx *tx, int key, int64_t at, enum conflict conflict, int32_t priority);
+enum served api_reschedule(struct db *db, struct tx *tx, int key, int64_t at);
+enum served api_resolve(struct db *db, struct tx *tx, int key);
+
+/* ---- the statements of the store's contract (db_slots.c, db_settle.c) ---- */
+/* Runs the message's statement. COMMITS: message->tx is to be committed, then it is answered. BLOCKED: try again. */
+enum served db_serve(struct db *db, struct message *m);
+
+enum served db_open_slot(struct db *db, struct message *m);
+enum served db_renew(struct db *db, struct message *m);
+enum served db_release(struct db *db, struct message *m);
+enum served db_read_page(struct db *db, struct message *m);
+enum served db_settle(struct db *db, struct message *m);
+enum served db_finish(struct db *db, struct message *m);
+enum served db_relook(struct db *db, struct message *m);
+
+#endif

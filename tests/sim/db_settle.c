@@ -1,0 +1,179 @@
+/* db_settle.c - pages read and answers written down, as store_pg.sql has them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../engine/rules/slot.h"
+#include "checker.h"
+#include "db.h"
+#include "message.h"
+
+/* ---- read ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct sent_check *x = a, *y = b;
+    if (x->v.priority != y->v.priority)
+        return x->v.priority < y->v.priority ? -1 : 1;
+    return (x->v.id > y->v.id) - (x->v.id < y->v.id);
+}
+
+static bool is_after(const struct row *row, const struct page_cursor *after, bool whole)
+{
+    if (whole && row->bucket != after->bucket)
+        return row->bucket > after->bucket;
+    if (row->is.priority != after->priority)
+        return row->is.priority > after->priority;
+    return row->is.id > after->id;
+}
+
+/* The rows of one bucket after the cursor, in order. */
+static int read_bucket(const struct db *db, const struct store_read_page *r, int32_t bucket, struct sent_check *out)
+{
+    int n = 0;
+    for (int i = 0; i < KEYS_MAX; i++) {
+        const struct row *row = &db->rows[i];
+        if (row->bucket == bucket && row_is_in(&row->is, row, r->lease.slot, bucket) &&
+            is_after(row, &r->after, r->lease.bucket == STORE_WHOLE_SLOT))
+            out[n++] = (struct sent_check){ i, row->bucket, row->is };
+    }
+    qsort(out, (size_t)n, sizeof *out, by_place);
+    return n;
+}
+
+enum served db_read_page(struct db *db, struct message *m)
+{
+    const struct store_read_page *r = &m->u.read;
+    bool whole = r->lease.bucket == STORE_WHOLE_SLOT;
+    struct sent_check found[KEYS_MAX];
+    int n = 0;
+    for (int b = whole ? 0 : r->lease.bucket; b <= (whole ? STORE_BUCKETS - 1 : r->lease.bucket); b++)
+        n += read_bucket(db, r, b, found + n);
+    int want = r->want < PAGE_MAX ? r->want : PAGE_MAX;
+    if (n > 1 && world_chance(db->w, 50))
+        want = (int)world_between(db->w, 1, n);     /* a page is bounded in bytes, too */
+    for (m->npage = 0; m->npage < n && m->npage < want; m->npage++) {
+        if (found[m->npage].v.priority != found[0].v.priority)
+            break;
+        m->page[m->npage] = found[m->npage];
+    }
+    return ANSWERED;
+}
+
+/* ---- settle ---- */
+
+static bool is_as_read(const struct db *db, const struct version *v, const struct sent_settlement *s)
+{
+    if (!v->exists || v->id != s->id)
+        return false;
+    return db->w->wrong[SETTLE_IGNORES_COUNTS] || (v->next_at == s->slot && v->check_count == s->check_count && v->failure_count == s->failure_count);
+}
+
+static struct record *record_run(struct message *m, enum record_kind kind, const struct row *row, const struct version *v, const struct sent_settlement *s)
+{
+    struct record *r = tx_record(m->tx, kind, row, v);
+    r->outcome = s->s.outcome;
+    r->ran = s->s.ran;
+    r->run = s->run;
+    r->host = m->host;
+    return r;
+}
+
+static void write_end(struct db *db, struct message *m, const struct row *row, struct version *v, const struct sent_settlement *s)
+{
+    if (!db->w->wrong[SETTLE_FORGETS_HISTORY] || !world_chance(db->w, 50))
+        record_run(m, RECORD_HISTORY, row, v, s);
+    v->exists = false;
+    if (!v->again_at)
+        return;
+    int64_t slot = slot_for(v->again_at, db_clock_us(db) / SECOND_US, db->w->shape.slot_length_s);
+    *v = (struct version){ .exists = true, .id = db->next_id++, .first_at = slot, .next_at = slot, .priority = v->priority };
+}
+
+static void write_move(struct db *db, struct message *m, const struct row *row, struct version *v, const struct sent_settlement *s)
+{
+    int64_t open = slot_next(db_clock_us(db) / SECOND_US, db->w->shape.slot_length_s);
+    if (s->s.ran)
+        record_run(m, RECORD_RUN, row, v, s);
+    v->next_at = s->s.next_at > open || db->w->wrong[SETTLE_IGNORES_BEGUN] ? s->s.next_at : open;
+    v->check_count = s->s.check_count;
+    v->failure_count = s->s.failure_count;
+    v->deferred_at = s->s.deferred_at;
+}
+
+static enum served write_effects(struct db *db, struct message *m, const struct sent_settlement *s)
+{
+    for (int i = 0; i < s->neffects; i++) {
+        const struct sent_effect *e = &s->effects[i];
+        enum served how = COMMITS;
+        if (e->kind == EFFECT_EMIT) {
+            struct version as_read = { .id = s->id, .next_at = s->slot, .check_count = s->check_count, .failure_count = s->failure_count };
+            record_run(m, RECORD_EVENT, &db->rows[s->key], &as_read, s);
+        } else if (e->kind == EFFECT_ENQUEUE)
+            how = api_enqueue(db, m->tx, e->key, e->at, e->conflict, 0);
+        else
+            how = api_resolve(db, m->tx, e->key);
+        if (how == BLOCKED)
+            return BLOCKED;
+    }
+    return COMMITS;
+}
+
+/* One answer into its row, if that is still as it was read. False: somebody else's transaction holds the row, and it is waited for. */
+static bool write_answer(struct db *db, struct message *m, struct sent_settlement *s)
+{
+    struct row *row = s->key >= 0 ? &db->rows[s->key] : NULL;
+    bool skip = m->u.settle.skip_locked;
+    s->s.state = skip ? SETTLE_SUPERSEDED : SETTLE_UNTOUCHED;
+    if (!row || !is_as_read(db, &row->is, s))
+        return true;
+    struct version *v = tx_row(m->tx, row);
+    if (!v) {
+        checker_event(db->w, -1, row->key, 0, "its row was held by another transaction");
+        s->s.state = SETTLE_LOCKED;
+        return skip;
+    }
+    if (s->s.ends)
+        write_end(db, m, row, v, s);
+    else
+        write_move(db, m, row, v, s);
+    s->s.state = SETTLE_TOUCHED;
+    m->u.settle.touched++;
+    return true;
+}
+
+/* The lease, held against a takeover until this transaction ends; ANSWERED: it is not ours. */
+static enum served share_lease(struct db *db, struct message *m)
+{
+    const struct lease *lease = &m->u.settle.lease;
+    struct lease_row *row = db_lease(db, lease->slot, lease->bucket, false);
+    if (m->tx->shared)
+        return COMMITS;
+    if (row && row->by)
+        return BLOCKED;
+    bool ours = row && row->is.exists && row->is.token == lease->token && !memcmp(row->is.owner, lease->owner, STORE_OWNER_SIZE);
+    if (!ours && !(db->w->wrong[SETTLE_IGNORES_TOKEN] && row && row->is.exists)) {
+        m->rc = ERR_FENCED;
+        m->words = "the lease is not ours any more: nothing was written";
+        return ANSWERED;
+    }
+    row->shares++;
+    m->tx->shared = row;
+    return COMMITS;
+}
+
+enum served db_settle(struct db *db, struct message *m)
+{
+    struct store_settle *s = &m->u.settle;
+    if (!m->tx)
+        tx_begin(db, &m->tx);
+    tx_forget_rows(m->tx);
+    s->touched = 0;
+    enum served how = share_lease(db, m);
+    for (int i = 0; i < s->n && how == COMMITS; i++)
+        if (!write_answer(db, m, &m->settlements[i]))
+            how = BLOCKED;
+    for (int i = 0; i < s->n && how == COMMITS; i++)
+        if (m->settlements[i].s.state == SETTLE_TOUCHED || db->w->wrong[SETTLE_REPEATS_EFFECTS])
+            how = write_effects(db, m, &m->settlements[i]);
+    return how;
+}

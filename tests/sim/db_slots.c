@@ -1,0 +1,331 @@
+/* db_slots.c - the statements about slots and leases: opened, taken, renewed, finished, looked at again. As store_pg.sql has them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "db.h"
+#include "message.h"
+
+static enum served refuse(struct message *m, int rc, const char *words)
+{
+    m->rc = rc;
+    m->words = words;
+    return ANSWERED;
+}
+
+static struct tx *tx_of(struct db *db, struct message *m)
+{
+    if (!m->tx)
+        tx_begin(db, &m->tx);
+    return m->tx;
+}
+
+static int count_done(const struct slot_row *s)
+{
+    return __builtin_popcountll(s->done);
+}
+
+/* ---- open ---- */
+
+static void open_new_slot(struct db *db, struct message *m, struct slot_row *s)
+{
+    struct store_open_slot *o = &m->u.open;
+    s->by = m->tx;
+    m->tx->opens = s;
+    int rows = 0;
+    for (int i = 0; i < KEYS_MAX; i++)
+        rows += row_is_in(&db->rows[i].is, &db->rows[i], o->slot, STORE_WHOLE_SLOT);
+    o->rows = rows <= o->split_at ? rows : o->split_at + 1;
+    s->split = rows > o->split_at ? STORE_BUCKETS : 1;
+    s->done = 0;
+    s->closed = false;
+    s->opened_xid = s->seen_xid = rows ? 0 : m->tx->xid;
+}
+
+/* A bit a bucket that holds rows of the jobs asked for. */
+static uint64_t buckets_with_rows(const struct db *db, const struct message *m, const struct slot_row *s)
+{
+    uint64_t out = 0;
+    for (int i = 0; i < KEYS_MAX; i++) {
+        const struct row *row = &db->rows[i];
+        if (row_is_in(&row->is, row, s->slot, STORE_WHOLE_SLOT) && (m->any_job || m->jobs[row->job]))
+            out |= 1ull << (s->split == 1 ? 0 : row->bucket);
+    }
+    return out;
+}
+
+static bool is_watched(const struct message *m, const struct lease_row *lease)
+{
+    for (int i = 0; i < m->u.open.nwatched; i++) {
+        const struct lease *l = &m->leases[i];
+        if (l->slot == lease->slot && l->bucket == lease->bucket && l->token == lease->is.token && l->expires_us == lease->is.expires_us &&
+            !memcmp(l->owner, lease->is.owner, STORE_OWNER_SIZE))
+            return true;
+    }
+    return false;
+}
+
+static bool is_ripe(const struct db *db, const struct message *m, const struct lease_row *lease)
+{
+    int64_t clock = db_clock_us(db);
+    if (db->w->wrong[TAKE_IGNORES_HOLDERS])
+        return true;
+    if (db->w->wrong[LEASE_ENDS_EARLY])
+        clock += m->u.open.lease_s * SECOND_US / 2;
+    return !lease->by && !lease->shares && (lease->is.expires_us <= clock || is_watched(m, lease));
+}
+
+static struct lease told(const struct lease_row *lease, const struct lease_version *v)
+{
+    struct lease out = { .slot = lease->slot, .bucket = lease->bucket, .token = v->token, .expires_us = v->expires_us };
+    memcpy(out.owner, v->owner, sizeof out.owner);
+    return out;
+}
+
+static void take(struct db *db, struct message *m, struct lease_row *lease)
+{
+    struct store_open_slot *o = &m->u.open;
+    struct lease_version *v = tx_lease(m->tx, lease);
+    if (!v)
+        return;                     /* another engine inserts it at this moment */
+    *v = (struct lease_version){ .exists = true, .token = db->next_token++, .expires_us = db_clock_us(db) + o->lease_s * SECOND_US,
+                                 .host = m->host, .sent_boot_us = m->sent_boot_us };
+    memcpy(v->owner, m->owner, sizeof v->owner);
+    o->taken[o->ntaken++] = told(lease, v);
+}
+
+/* In an order of buckets that is the owner's own. */
+static void take_what_is_free(struct db *db, struct message *m, const struct slot_row *s, uint64_t wanted)
+{
+    struct store_open_slot *o = &m->u.open;
+    int odd = m->owner[0] | 1, start = m->owner[1], at[STORE_BUCKETS];
+    for (int b = 0; b < STORE_BUCKETS; b++)
+        at[(b * odd + start) & (STORE_BUCKETS - 1)] = b;
+    for (int i = 0; i < STORE_BUCKETS; i++) {
+        if (!(wanted >> at[i] & 1))
+            continue;
+        struct lease_row *lease = db_lease(db, s->slot, s->split == 1 ? STORE_WHOLE_SLOT : at[i], true);
+        if (lease->is.exists && !is_ripe(db, m, lease))
+            o->held[o->nheld++] = told(lease, &lease->is);
+        else if (o->ntaken < o->want && !db->day_missing)
+            take(db, m, lease);
+    }
+}
+
+enum served db_open_slot(struct db *db, struct message *m)
+{
+    struct store_open_slot *o = &m->u.open;
+    o->ntaken = o->nheld = 0;
+    o->rows = -1;
+    if (o->slot * SECOND_US > db_clock_us(db))
+        return refuse(m, ERR_BUSY, "the slot has not begun by the database's clock");
+    struct slot_row *s = db_slot(db, o->slot, true);
+    if (s->by && s->by != m->tx)
+        return BLOCKED;             /* another engine opens it */
+    tx_forget_rows(tx_of(db, m));
+    if (!s->exists)
+        open_new_slot(db, m, s);
+    uint64_t all = s->split == 1 ? 1 : UINT64_MAX, done = s->opened_xid ? 1 : s->done;
+    take_what_is_free(db, m, s, (all & ~done) | (o->again ? buckets_with_rows(db, m, s) : 0));
+    o->split = s->split;
+    o->state = s->closed ? SLOT_CLOSED : __builtin_popcountll(done) >= s->split ? SLOT_RELOOK : SLOT_OPEN;
+    if (db->day_missing)
+        refuse(m, ERR_LOST, "no history partition for today");
+    return COMMITS;
+}
+
+/* ---- leases ---- */
+
+static bool is_ours(const struct lease_row *row, const struct lease *lease)
+{
+    return row && row->is.exists && row->is.token == lease->token && !memcmp(row->is.owner, lease->owner, STORE_OWNER_SIZE);
+}
+
+enum served db_renew(struct db *db, struct message *m)
+{
+    struct store_renew *r = &m->u.renew;
+    tx_forget_rows(tx_of(db, m));
+    for (int i = 0; i < r->n; i++) {
+        struct lease_row *row = db_lease(db, m->leases[i].slot, m->leases[i].bucket, false);
+        r->lost[i] = !is_ours(row, &m->leases[i]);
+        if (r->lost[i] && !(db->w->wrong[RENEWAL_ALWAYS_GOOD] && row))
+            continue;
+        struct lease_version *v = r->lost[i] ? NULL : tx_lease(m->tx, row);
+        if (!r->lost[i] && !v)
+            return BLOCKED;
+        m->leases[i].expires_us = db_clock_us(db) + r->lease_s * SECOND_US;
+        r->lost[i] = false;
+        if (v) {
+            v->expires_us = m->leases[i].expires_us;
+            v->sent_boot_us = m->sent_boot_us;
+        }
+    }
+    return COMMITS;
+}
+
+enum served db_release(struct db *db, struct message *m)
+{
+    struct store_release *r = &m->u.release;
+    tx_forget_rows(tx_of(db, m));
+    for (int i = 0; i < r->n; i++) {
+        struct lease_row *row = db_lease(db, m->leases[i].slot, m->leases[i].bucket, false);
+        if (!is_ours(row, &m->leases[i]) && !(db->w->wrong[RELEASE_IGNORES_TOKEN] && row && row->is.exists))
+            continue;
+        struct lease_version *v = tx_lease(m->tx, row);
+        if (!v)
+            return BLOCKED;
+        v->exists = false;
+    }
+    return COMMITS;
+}
+
+/* ---- the end of a bucket ---- */
+
+static bool has_rows_left(const struct db *db, const struct message *m)
+{
+    for (int i = 0; i < KEYS_MAX; i++) {
+        const struct row *row = &db->rows[i];
+        if (row_is_in(&row->is, row, m->u.finish.lease.slot, m->u.finish.lease.bucket) && !m->jobs[row->job])
+            return true;
+    }
+    return false;
+}
+
+enum served db_finish(struct db *db, struct message *m)
+{
+    struct store_finish *f = &m->u.finish;
+    struct lease_row *lease = db_lease(db, f->lease.slot, f->lease.bucket, false);
+    f->finished = false;
+    tx_forget_rows(tx_of(db, m));
+    if (lease && lease->is.exists && (lease->by || lease->shares))
+        return BLOCKED;
+    if (!is_ours(lease, &f->lease))
+        return refuse(m, ERR_FENCED, "the lease is not ours any more");
+    if (!f->leave && has_rows_left(db, m))
+        return ANSWERED;
+    if (!db->w->wrong[FINISH_KEEPS_LEASE])
+        tx_lease(m->tx, lease)->exists = false;
+    m->tx->pass = (struct pass){ db_slot(db, f->lease.slot, false), f->lease.bucket };
+    f->finished = true;
+    return COMMITS;
+}
+
+/* ---- slots that are not over ---- */
+
+static int64_t oldest_running(const struct db *db, const struct tx *but)
+{
+    int64_t oldest = but->xid;
+    for (const struct tx *tx = db->running; tx; tx = tx->following)
+        if (tx != but && tx->xid < oldest)
+            oldest = tx->xid;
+    return oldest;
+}
+
+static bool slot_has_rows(const struct db *db, int64_t slot)
+{
+    for (int i = 0; i < KEYS_MAX; i++)
+        if (row_is_in(&db->rows[i].is, &db->rows[i], slot, STORE_WHOLE_SLOT))
+            return true;
+    return false;
+}
+
+static int by_slot(const void *a, const void *b)
+{
+    int64_t x = ((const struct relook_slot *)a)->slot, y = ((const struct relook_slot *)b)->slot;
+    return (x > y) - (x < y);
+}
+
+static void close_slot(struct message *m, struct slot_row *s)
+{
+    if (m->tx->ncloses < TX_CLOSES) {
+        m->tx->closes[m->tx->ncloses++] = s;
+        m->u.relook.closed++;
+    }
+}
+
+/* Looks at one slot: closes it, or notes that there is something to do. */
+static void look_again(struct db *db, struct message *m, struct slot_row *s, int64_t oldest)
+{
+    struct store_relook *r = &m->u.relook;
+    struct relook_slot found = { .slot = s->slot, .has_rows = slot_has_rows(db, s->slot), .undone = !s->opened_xid && count_done(s) < s->split };
+    bool settled = (s->seen_xid && s->seen_xid <= oldest) || db->w->wrong[RELOOK_IGNORES_RUNNING];
+    if (db->w->wrong[RELOOK_ALWAYS_CLOSED] || (!found.has_rows && !found.undone && settled))
+        close_slot(m, s);
+    else if ((found.has_rows || found.undone) && r->n < STORE_BUCKETS)
+        m->slots[r->n++] = found;
+}
+
+enum served db_relook(struct db *db, struct message *m)
+{
+    struct store_relook *r = &m->u.relook;
+    tx_forget_rows(tx_of(db, m));
+    int64_t oldest = oldest_running(db, m->tx);
+    r->n = r->closed = 0;
+    for (int i = 0; i < db->nslots; i++)
+        if (db->slots[i]->exists && !db->slots[i]->closed)
+            look_again(db, m, db->slots[i], oldest);
+    qsort(m->slots, (size_t)r->n, sizeof *m->slots, by_slot);
+    r->n = r->n < r->want ? r->n : r->want;
+    return COMMITS;
+}
+
+static enum served late_slot(struct db *db, struct message *m)
+{
+    struct store_late_slot *l = &m->u.late;
+    int64_t from = l->from;
+    if (!from && !l->full)
+        from = db->mark <= db_clock_us(db) / SECOND_US ? db->mark : 0;
+    l->slot = 0;
+    for (int i = 0; i < KEYS_MAX; i++) {
+        const struct version *v = &db->rows[i].is;
+        if (v->exists && v->next_at >= from && v->next_at < l->before && (!l->slot || v->next_at < l->slot))
+            l->slot = v->next_at;
+    }
+    return ANSWERED;
+}
+
+static enum served mark_swept(struct db *db, struct message *m)
+{
+    int64_t slot = m->u.swept.slot + (db->w->wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
+    if (slot > db->mark || db->mark > db_clock_us(db) / SECOND_US)
+        tx_of(db, m)->mark = slot;
+    else
+        tx_of(db, m);
+    return COMMITS;
+}
+
+static enum served keep_days(struct db *db, struct message *m)
+{
+    tx_of(db, m)->makes_day = m->u.days.days > 0;
+    m->u.days.made = m->u.days.indexed = 0;
+    return COMMITS;
+}
+
+static enum served hello(struct db *db, struct message *m)
+{
+    m->u.hello.now_us = db_clock_us(db);
+    m->u.hello.slot_length_s = db->w->shape.slot_length_s;
+    m->u.hello.schema_version = 4;
+    m->u.hello.read_only = db->read_only;
+    snprintf(m->u.hello.server, sizeof m->u.hello.server, "simulated");
+    return ANSWERED;
+}
+
+/* ---- all of them ---- */
+
+static const struct { enum served (*run)(struct db *db, struct message *m); bool writes; } statements[STORE_OPS] = {
+    [STORE_HELLO] = { hello, false },           [STORE_OPEN_SLOT] = { db_open_slot, true }, [STORE_RENEW] = { db_renew, true },
+    [STORE_READ_PAGE] = { db_read_page, false },[STORE_SETTLE] = { db_settle, true },       [STORE_FINISH] = { db_finish, true },
+    [STORE_RELEASE] = { db_release, true },     [STORE_RELOOK] = { db_relook, true },       [STORE_LATE_SLOT] = { late_slot, false },
+    [STORE_MARK_SWEPT] = { mark_swept, true },  [STORE_KEEP_DAYS] = { keep_days, true },
+};
+
+enum served db_serve(struct db *db, struct message *m)
+{
+    m->rc = 0;
+    m->words = NULL;
+    if (!statements[m->op].run)
+        return refuse(m, ERR_GENERAL, "the simulated store has no such statement");
+    if (db->read_only && statements[m->op].writes)
+        return refuse(m, ERR_LOST, "cannot execute this in a read-only transaction");
+    return statements[m->op].run(db, m);
+}

@@ -1,0 +1,326 @@
+/* faults.c - a table of faults, each with its beginning and its end; a world draws the kinds it knows, and all are over when it
+ * is quiet. */
+#include "faults.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker.h"
+#include "db.h"
+#include "host.h"
+#include "network.h"
+
+struct fault {
+    const char *name;
+    int weight;
+    int64_t most_us;                            /* how long it lasts at most; 0: a moment */
+    bool (*begin)(struct world *w, struct host *h, int64_t us);     /* false: not now */
+    void (*end)(struct world *w, struct host *h);
+};
+
+struct faults {
+    uint64_t kinds;                             /* a bit a row of the table that this world knows */
+    int under_way[HOSTS_MAX][32];
+    struct weather fair;                        /* the network's weather as it was made */
+};
+
+/* ---- engines ---- */
+
+static bool kill_engine(struct world *w, struct host *h, int64_t us)
+{
+    (void)w;
+    (void)us;
+    if (!h->engine)
+        return false;
+    host_kill(h);
+    return true;
+}
+
+static bool freeze_engine(struct world *w, struct host *h, int64_t us)
+{
+    (void)w;
+    (void)us;
+    if (!h->engine || h->frozen)
+        return false;
+    host_freeze(h, false);
+    return true;
+}
+
+static bool freeze_all(struct world *w, struct host *h, int64_t us)
+{
+    (void)w;
+    (void)us;
+    if (!h->engine || h->frozen)
+        return false;
+    host_freeze(h, true);
+    return true;
+}
+
+static void thaw(struct world *w, struct host *h)
+{
+    (void)w;
+    host_thaw(h);
+}
+
+static bool suspend(struct world *w, struct host *h, int64_t us)
+{
+    (void)w;
+    (void)us;
+    if (!h->engine || h->frozen || h->asleep_since_us)
+        return false;
+    host_suspend(h);
+    return true;
+}
+
+static void resume(struct world *w, struct host *h)
+{
+    (void)w;
+    host_resume(h);
+}
+
+static bool stop_engine(struct world *w, struct host *h, int64_t us)
+{
+    (void)us;
+    if (!h->engine || h->frozen)
+        return false;
+    world_tell(w, "host %d: SIGTERM", h->number);
+    checker_event(w, h->number, -1, 1, "an engine was stopped");
+    engine_stop(h->engine);
+    host_wake(h, w->now_us);
+    return true;
+}
+
+/* ---- workers ---- */
+
+static bool kill_worker(struct world *w, struct host *h, int64_t us)
+{
+    (void)w;
+    (void)us;
+    return workers_kill_one(h);
+}
+
+static bool stop_worker(struct world *w, struct host *h, int64_t us)
+{
+    (void)w;
+    return workers_stop_one(h, us);
+}
+
+static bool no_processes(struct world *w, struct host *h, int64_t us)
+{
+    h->no_spawn_until_us = w->now_us + us;
+    return true;
+}
+
+static bool dead_starts(struct world *w, struct host *h, int64_t us)
+{
+    h->dead_start_until_us = w->now_us + us;
+    return true;
+}
+
+/* ---- the network ---- */
+
+static bool cut(struct world *w, struct host *h, int64_t us)
+{
+    (void)us;
+    if (h->cut_to || h->cut_from)
+        return false;
+    int64_t which = world_between(w, 0, 3);
+    h->cut_to = which != 1;
+    h->cut_from = which != 2;
+    checker_event(w, h->number, -1, us, "a host was cut off");
+    return true;
+}
+
+static void mend(struct world *w, struct host *h)
+{
+    (void)w;
+    h->cut_to = h->cut_from = false;
+}
+
+static bool reset(struct world *w, struct host *h, int64_t us)
+{
+    (void)us;
+    checker_event(w, h->number, -1, 1, "connections were reset");
+    network_reset(w, h);
+    return true;
+}
+
+static bool slow(struct world *w, struct host *h, int64_t us)
+{
+    (void)h;
+    (void)us;
+    if (w->network->weather.latency_us > SECOND_US)
+        return false;
+    checker_event(w, -1, -1, us, "the network was slow");
+    w->network->weather.latency_us = world_between(w, 10, 3000) * MS_US;
+    w->network->weather.latency_most_us = 2 * w->network->weather.latency_us;
+    return true;
+}
+
+static void fast(struct world *w, struct host *h)
+{
+    (void)h;
+    w->network->weather.latency_us = w->faults->fair.latency_us;
+    w->network->weather.latency_most_us = w->faults->fair.latency_most_us;
+}
+
+/* ---- the database ---- */
+
+static bool restart_db(struct world *w, struct host *h, int64_t us)
+{
+    (void)h;
+    checker_event(w, -1, -1, us, "the database went down");
+    network_restart_db(w, w->now_us + us);
+    return true;
+}
+
+static bool read_only(struct world *w, struct host *h, int64_t us)
+{
+    (void)h;
+    (void)us;
+    if (w->db->read_only)
+        return false;
+    checker_event(w, -1, -1, us, "the database was read-only");
+    w->db->read_only = true;
+    return true;
+}
+
+static void read_write(struct world *w, struct host *h)
+{
+    (void)h;
+    w->db->read_only = false;
+}
+
+static bool commits_hang(struct world *w, struct host *h, int64_t us)
+{
+    (void)h;
+    checker_event(w, -1, -1, us, "commits hung");
+    w->db->commits_hang_until_us = w->now_us + us;
+    return true;
+}
+
+static bool clock_jumps(struct world *w, struct host *h, int64_t us)
+{
+    (void)h;
+    (void)us;
+    int64_t by = world_chance(w, 500) ? world_between(w, -20, 20) : world_between(w, -200, 600);
+    world_tell(w, "the database's clock jumps by %lld s", (long long)by);
+    db_set_clock(w->db, by * SECOND_US);
+    checker_clock_jumped(w);
+    return true;
+}
+
+static bool day_missing(struct world *w, struct host *h, int64_t us)
+{
+    (void)h;
+    (void)us;
+    w->db->day_missing = true;
+    return true;
+}
+
+static bool wall_jumps(struct world *w, struct host *h, int64_t us)
+{
+    (void)us;
+    h->wall_offset_us += world_between(w, -86400, 86400) * SECOND_US;
+    return true;
+}
+
+/* ---- the table ---- */
+
+static const struct fault faults[] = {
+    { "an engine is killed", 10, 0, kill_engine, NULL },
+    { "an engine is frozen", 10, 40 * SECOND_US, freeze_engine, thaw },
+    { "an engine and its workers are frozen", 6, 40 * SECOND_US, freeze_all, thaw },
+    { "a host is suspended", 6, 40 * SECOND_US, suspend, resume },
+    { "an engine is stopped", 6, 0, stop_engine, NULL },
+    { "a worker is killed", 10, 0, kill_worker, NULL },
+    { "a worker is stopped", 6, 20 * SECOND_US, stop_worker, NULL },
+    { "no processes are left", 4, 20 * SECOND_US, no_processes, NULL },
+    { "workers die before they are ready", 4, 20 * SECOND_US, dead_starts, NULL },
+    { "a host is cut off", 10, 40 * SECOND_US, cut, mend },
+    { "connections are reset", 6, 0, reset, NULL },
+    { "the network is slow", 6, 20 * SECOND_US, slow, fast },
+    { "the database goes down", 6, 20 * SECOND_US, restart_db, NULL },
+    { "the database is read-only", 6, 20 * SECOND_US, read_only, read_write },
+    { "commits hang", 6, 40 * SECOND_US, commits_hang, NULL },
+    { "the database's clock jumps", 2, 0, clock_jumps, NULL },
+    { "today's partition is missing", 3, 0, day_missing, NULL },
+    { "a wall clock jumps", 3, 0, wall_jumps, NULL },
+};
+enum { FAULTS = sizeof faults / sizeof *faults };
+
+static void end_fault(struct world *w, void *arg, uint64_t which)
+{
+    struct host *h = arg;
+    if (--w->faults->under_way[h->number][which] > 0)
+        return;
+    world_tell(w, "over on host %d: %s", h->number, faults[which].name);
+    faults[which].end(w, h);
+}
+
+static int draw_fault(struct world *w)
+{
+    int sum = 0, which = 0;
+    for (int i = 0; i < FAULTS; i++)
+        sum += w->faults->kinds >> i & 1 ? faults[i].weight : 0;
+    int64_t at = world_between(w, 0, sum - 1);
+    while ((at -= w->faults->kinds >> which & 1 ? faults[which].weight : 0) >= 0)
+        which++;
+    return which;
+}
+
+static void begin_fault(struct world *w)
+{
+    int which = draw_fault(w);
+    const struct fault *f = &faults[which];
+    struct host *h = &w->hosts[world_between(w, 0, w->shape.hosts - 1)];
+    int64_t us = f->most_us ? world_between(w, 0, world_chance(w, 500) ? f->most_us / 10 : f->most_us) : 0;
+    if (w->now_us + us > w->quiet_us)
+        us = w->quiet_us - w->now_us;
+    if (!f->begin(w, h, us))
+        return;
+    world_tell(w, "FAULT on host %d: %s, for %lld ms", h->number, f->name, (long long)(us / 1000));
+    if (!f->end)
+        return;
+    w->faults->under_way[h->number][which]++;
+    world_after(w, us, end_fault, h, (uint64_t)which);
+}
+
+static void next_fault(struct world *w, void *arg, uint64_t tag)
+{
+    (void)arg;
+    if (world_is_quiet(w))
+        return;
+    begin_fault(w);
+    world_after(w, world_between(w, 100 * MS_US, 12 * SECOND_US), next_fault, NULL, tag);
+}
+
+/* From now on the weather is fair. */
+static void calm_down(struct world *w, void *arg, uint64_t tag)
+{
+    struct weather *now = &w->network->weather;
+    (void)arg;
+    (void)tag;
+    now->lose_request = now->lose_answer = now->reset = now->delay = 0;
+    now->refuse_busy = now->refuse_data = now->refuse_lost = 0;
+    world_tell(w, "from now on nothing goes wrong");
+}
+
+void faults_make(struct world *w)
+{
+    w->faults = calloc(1, sizeof *w->faults);
+    if (!w->faults)
+        abort();
+    w->faults->fair = w->network->weather;
+    world_at(w, w->quiet_us, calm_down, NULL, 0);
+    for (int i = 0; i < FAULTS; i++)
+        if (world_chance(w, 300))
+            w->faults->kinds |= 1ull << i;
+    if (!w->shape.calm && w->faults->kinds)
+        world_after(w, world_between(w, 0, 5 * SECOND_US), next_fault, NULL, 0);
+}
+
+void faults_free(struct world *w)
+{
+    free(w->faults);
+}

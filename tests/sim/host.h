@@ -1,0 +1,53 @@
+/* host.h - a machine with clocks of its own, on which one engine at a time runs, with its workers. */
+#ifndef PRESCIENT_SIM_HOST_H
+#define PRESCIENT_SIM_HOST_H
+
+#include "../../engine/run/plan.h"
+#include "worker.h"
+#include "world.h"
+
+enum host_kind { HOST_DAEMON, HOST_CRON };      /* an engine for ever; `prescient run` at each slot */
+
+struct host {
+    struct world *w;
+    int number;
+    enum host_kind kind;
+    struct clock clock;
+    int64_t mono_base_us, wall_offset_us, drift_ppm;
+    int64_t asleep_us, asleep_since_us;     /* suspended in all; since when it is now, 0: is not */
+    struct settings settings;
+    struct log log;
+    FILE *log_out;
+    struct engine *engine;                  /* NULL: none runs */
+    int starts;
+    union { struct plan_daemon daemon; struct plan_run run; } plan;
+    int64_t wake_us;                        /* when its next turn is; the event that says otherwise is out of date */
+    uint64_t wake_tag;
+    int64_t turned_us;
+    int turns;                              /* in the second that began at turned_us */
+    bool frozen, workers_frozen, stopping;
+    bool cut_to, cut_from;                  /* the network towards the database, and back */
+    int64_t no_spawn_until_us, dead_start_until_us;
+    struct crew crew;
+    bool usable[JOBS];
+};
+
+void hosts_make(struct world *w);
+void hosts_free(struct world *w);
+void hosts_stop(struct world *w);                   /* asks all engines to end, and starts none any more */
+bool hosts_are_empty(const struct world *w);
+
+struct world *host_world(const struct host *h);
+int host_number(const struct host *h);
+bool host_is_cut(const struct host *h, bool from);
+int64_t host_boot_us(const struct host *h);
+
+void host_start(struct host *h);                    /* an engine, unless one runs */
+void host_kill(struct host *h);                     /* its engine, and so its workers */
+void host_wake(struct host *h, int64_t at_us);
+void host_freeze(struct host *h, bool workers);
+void host_thaw(struct host *h);
+void host_suspend(struct host *h);
+void host_resume(struct host *h);
+
+#endif

@@ -1,0 +1,212 @@
+/* message.c - requests copied into messages, and answers copied back into requests. */
+#include "message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int key_of(const char *entity_key)
+{
+    char *end = NULL;
+    long key = entity_key ? strtol(entity_key, &end, 10) : -1;
+    return end && !*end && key >= 0 && key < KEYS_MAX ? (int)key : -1;
+}
+
+int job_of(const char *job)
+{
+    return job && job[0] == 'j' && job[1] >= '0' && job[1] < '0' + JOBS && !job[2] ? job[1] - '0' : -1;
+}
+
+/* A run says its number in its answer's text. */
+static int run_of(const char *note)
+{
+    return note && !strncmp(note, "run ", 4) ? atoi(note + 4) : -1;
+}
+
+static void mark_jobs(struct message *m, const char *const *jobs, int n)
+{
+    memset(m->jobs, 0, sizeof m->jobs);
+    for (int i = 0; i < n; i++)
+        if (job_of(jobs[i]) >= 0)
+            m->jobs[job_of(jobs[i])] = true;
+}
+
+static void take_leases(struct message *m, const struct lease *leases, int n)
+{
+    if (n > 0)
+        memcpy(m->leases, leases, (size_t)n * sizeof *leases);
+}
+
+static void take_open(struct message *m)
+{
+    m->any_job = !m->u.open.jobs;
+    mark_jobs(m, m->u.open.jobs, m->u.open.njobs);
+    memcpy(m->owner, m->u.open.owner, sizeof m->owner);
+    take_leases(m, m->u.open.watched, m->u.open.nwatched);
+}
+
+static void take_renew(struct message *m) { take_leases(m, m->u.renew.leases, m->u.renew.n); }
+static void take_release(struct message *m) { take_leases(m, m->u.release.leases, m->u.release.n); }
+static void take_finish(struct message *m) { mark_jobs(m, m->u.finish.left, m->u.finish.nleft); }
+
+static enum conflict conflict_of(const char *name)
+{
+    return !name || !strcmp(name, "keep") ? CONFLICT_KEEP : !strcmp(name, "earlier") ? CONFLICT_EARLIER : CONFLICT_REPLACE;
+}
+
+static void take_settlement(struct sent_settlement *to, const struct settlement *from)
+{
+    const struct check *c = from->check;
+    *to = (struct sent_settlement){ .s = *from, .key = key_of(c->entity_key), .id = c->id, .slot = c->next_check_at, .check_count = c->check_count,
+                                    .failure_count = c->failure_count, .run = run_of(from->note) };
+    for (int i = 0; i < from->neffects && i < EFFECTS_MAX; i++) {
+        const struct effect *e = &from->effects[i];
+        to->effects[to->neffects++] = (struct sent_effect){ e->kind, key_of(e->entity_key), e->at, conflict_of(e->conflict) };
+    }
+}
+
+static void take_settle(struct message *m)
+{
+    int n = m->u.settle.n;
+    if (n > m->settlements_room) {
+        m->settlements = realloc(m->settlements, (size_t)n * sizeof *m->settlements);
+        if (!m->settlements)
+            abort();
+        m->settlements_room = n;
+    }
+    for (int i = 0; i < n; i++)
+        take_settlement(&m->settlements[i], &m->u.settle.settlements[i]);
+}
+
+/* ---- answers ---- */
+
+static int give_nothing(const struct message *m, struct store_call *call)
+{
+    (void)m;
+    (void)call;
+    return 0;
+}
+
+static int give_hello(const struct message *m, struct store_call *call)
+{
+    struct store_hello *h = (struct store_hello *)call;
+    h->now_us = m->u.hello.now_us;
+    h->slot_length_s = m->u.hello.slot_length_s;
+    h->schema_version = m->u.hello.schema_version;
+    h->read_only = m->u.hello.read_only;
+    memcpy(h->server, m->u.hello.server, sizeof h->server);
+    return 0;
+}
+
+static int give_open(const struct message *m, struct store_call *call)
+{
+    struct store_open_slot *o = (struct store_open_slot *)call;
+    const struct store_open_slot *from = &m->u.open;
+    o->state = from->state;
+    o->split = from->split;
+    o->rows = from->rows;
+    o->ntaken = from->ntaken;
+    o->nheld = from->nheld;
+    memcpy(o->taken, from->taken, (size_t)from->ntaken * sizeof *o->taken);
+    memcpy(o->held, from->held, (size_t)from->nheld * sizeof *o->held);
+    return 0;
+}
+
+static int give_renew(const struct message *m, struct store_call *call)
+{
+    struct store_renew *r = (struct store_renew *)call;
+    for (int i = 0; i < r->n; i++) {
+        r->lost[i] = m->u.renew.lost[i];
+        if (!r->lost[i])
+            r->leases[i].expires_us = m->leases[i].expires_us;
+    }
+    return 0;
+}
+
+static int give_page(const struct message *m, struct store_call *call)
+{
+    struct store_read_page *r = (struct store_read_page *)call;
+    static const char *const jobs[JOBS] = { "j0", "j1", "j2" };
+    r->page = (struct store_page){ 0 };
+    if (!m->npage)
+        return 0;
+    struct check *checks = calloc((size_t)m->npage, sizeof *checks);
+    char (*keys)[8] = calloc((size_t)m->npage, sizeof *keys);
+    if (!checks || !keys)
+        abort();
+    for (int i = 0; i < m->npage; i++) {
+        const struct version *v = &m->page[i].v;
+        int key = m->page[i].key, len = snprintf(keys[i], sizeof keys[i], "%d", key);
+        checks[i] = (struct check){
+            .id = v->id, .first_check_at = v->first_at, .next_check_at = v->next_at, .deferred_at = v->deferred_at, .bucket = m->page[i].bucket,
+            .priority = v->priority,
+            .check_count = v->check_count, .failure_count = v->failure_count, .entity_name = "order", .entity_key = keys[i],
+            .job_exec = jobs[key % JOBS], .entity_name_len = 5, .entity_key_len = (uint32_t)len, .job_exec_len = 2,
+        };
+    }
+    r->page = (struct store_page){ .checks = checks, .n = m->npage, .impl = keys, .free_impl = free };
+    return 0;
+}
+
+static int give_settle(const struct message *m, struct store_call *call)
+{
+    struct store_settle *s = (struct store_settle *)call;
+    s->touched = m->u.settle.touched;
+    for (int i = 0; i < s->n; i++)
+        s->settlements[i].state = m->settlements[i].s.state;
+    return 0;
+}
+
+static int give_finish(const struct message *m, struct store_call *call)
+{
+    ((struct store_finish *)call)->finished = m->u.finish.finished;
+    return 0;
+}
+
+static int give_relook(const struct message *m, struct store_call *call)
+{
+    struct store_relook *r = (struct store_relook *)call;
+    r->n = m->u.relook.n;
+    r->closed = m->u.relook.closed;
+    memcpy(r->slots, m->slots, (size_t)r->n * sizeof *r->slots);
+    return 0;
+}
+
+static int give_late(const struct message *m, struct store_call *call)
+{
+    ((struct store_late_slot *)call)->slot = m->u.late.slot;
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+static const struct { const char *name; size_t size; void (*take)(struct message *m); int (*give)(const struct message *m, struct store_call *call); } ops[] = {
+    [STORE_HELLO] = { "hello", sizeof(struct store_hello), NULL, give_hello },
+    [STORE_OPEN_SLOT] = { "open", sizeof(struct store_open_slot), take_open, give_open },
+    [STORE_RENEW] = { "renew", sizeof(struct store_renew), take_renew, give_renew },
+    [STORE_READ_PAGE] = { "read", sizeof(struct store_read_page), NULL, give_page },
+    [STORE_SETTLE] = { "settle", sizeof(struct store_settle), take_settle, give_settle },
+    [STORE_FINISH] = { "finish", sizeof(struct store_finish), take_finish, give_finish },
+    [STORE_RELEASE] = { "release", sizeof(struct store_release), take_release, give_nothing },
+    [STORE_RELOOK] = { "relook", sizeof(struct store_relook), NULL, give_relook },
+    [STORE_LATE_SLOT] = { "late slot", sizeof(struct store_late_slot), NULL, give_late },
+    [STORE_MARK_SWEPT] = { "mark swept", sizeof(struct store_mark_swept), NULL, give_nothing },
+    [STORE_KEEP_DAYS] = { "keep days", sizeof(struct store_keep_days), NULL, give_nothing },
+};
+
+const char *message_name(enum store_op op)
+{
+    return (size_t)op < sizeof ops / sizeof *ops ? ops[op].name : "?";
+}
+
+void message_take(struct message *m, const struct store_call *call)
+{
+    m->op = call->op;
+    memcpy(&m->u, call, ops[call->op].size);
+    if (ops[call->op].take)
+        ops[call->op].take(m);
+}
+
+int message_give(const struct message *m, struct store_call *call)
+{
+    return m->rc ? err_set(&call->err, m->rc, "%s", m->words ? m->words : "refused") : ops[m->op].give(m, call);
+}

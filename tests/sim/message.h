@@ -1,0 +1,77 @@
+/* message.h - one call on its way from an engine's store to the database and back: a copy of its own, since the engine that
+ * sent it may be dead when it arrives. */
+#ifndef PRESCIENT_SIM_MESSAGE_H
+#define PRESCIENT_SIM_MESSAGE_H
+
+#include "../../engine/store/store.h"
+#include "db.h"
+
+enum { EFFECTS_MAX = 3, PAGE_MAX = 64, WATCHED_MAX_SENT = STORE_BUCKETS * 2 };
+
+struct sent_effect {
+    enum effect_kind kind;
+    int key;
+    int64_t at;
+    enum conflict conflict;
+};
+
+struct sent_settlement {
+    struct settlement s;            /* its pointers are of no use here */
+    int key;
+    int64_t id, slot;
+    int32_t check_count, failure_count;
+    int run;                        /* what its text says: whose answer it is; -1: nobody's */
+    struct sent_effect effects[EFFECTS_MAX];
+    int neffects;
+};
+
+struct sent_check { int key, bucket; struct version v; };
+
+struct message {
+    struct message *older, *spare;
+    struct link *link;              /* whoever waits for it; NULL: nobody any more */
+    uint64_t connection;
+    int host;
+    int64_t sent_boot_us, arrived_us;
+    struct tx *tx;
+    bool served, is_there;          /* answered by the database; the answer has come back */
+    bool lose_answer;
+    int64_t answer_delay_us;
+    int rc;
+    const char *words;
+    enum store_op op;
+    union {
+        struct store_call call;
+        struct store_hello hello;
+        struct store_open_slot open;
+        struct store_renew renew;
+        struct store_release release;
+        struct store_read_page read;
+        struct store_settle settle;
+        struct store_finish finish;
+        struct store_relook relook;
+        struct store_late_slot late;
+        struct store_mark_swept swept;
+        struct store_keep_days days;
+    } u;
+    bool any_job;                   /* open */
+    bool jobs[JOBS];                /* open: wanted; finish: left */
+    unsigned char owner[STORE_OWNER_SIZE];
+    struct lease leases[WATCHED_MAX_SENT];          /* open: watched; renew, release */
+    struct sent_settlement *settlements;
+    int settlements_room;
+    struct sent_check page[PAGE_MAX];
+    int npage;
+    struct relook_slot slots[STORE_BUCKETS];
+};
+
+/* Copies the request into the message, and the answer back into the request. */
+void message_take(struct message *m, const struct store_call *call);
+int message_give(const struct message *m, struct store_call *call);
+
+/* "order 17" is key 17, job "j2" is 2; -1: is none of ours. */
+int key_of(const char *entity_key);
+int job_of(const char *job);
+const char *message_name(enum store_op op);
+
+#endif

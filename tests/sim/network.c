@@ -1,0 +1,405 @@
+/* network.c - the life of a call: connect, request, statement, commit, answer; each step an event that may come late or never. */
+#include "network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker.h"
+#include "host.h"
+
+enum { LOCK_POLL_US = 10 * 1000, LOCK_TIMEOUT_US = 250 * 1000 };
+
+void network_make(struct world *w)
+{
+    struct network *net = w->network = calloc(1, sizeof *net);
+    if (!net)
+        abort();
+    bool bad = !w->shape.calm && world_chance(w, 400);
+    net->weather = (struct weather){ .latency_us = 100, .latency_most_us = world_chance(w, 200) ? 200 * MS_US : 2 * MS_US,
+                                     .commit_us = 100, .commit_most_us = 5 * MS_US };
+    if (bad) {
+        struct weather *now = &net->weather;
+        int *const chances[] = { &now->lose_request, &now->lose_answer, &now->reset, &now->delay, &now->refuse_busy, &now->refuse_data, &now->refuse_lost };
+        for (size_t i = 0; i < sizeof chances / sizeof *chances; i++)
+            *chances[i] = world_chance(w, 400) ? (int)world_between(w, 1, 30) : 0;
+    }
+}
+
+/* ---- messages ---- */
+
+static struct message *message_new(struct network *net)
+{
+    struct message *m = net->spare;
+    if (m)
+        net->spare = m->spare;
+    else if ((m = calloc(1, sizeof *m))) {
+        m->older = net->newest;
+        net->newest = m;
+    } else
+        abort();
+    m->link = NULL;
+    m->tx = NULL;
+    m->served = m->is_there = m->lose_answer = false;
+    m->answer_delay_us = 0;
+    m->rc = 0;
+    m->npage = 0;
+    return m;
+}
+
+/* No event will come for it any more. */
+static void message_over(struct network *net, struct message *m)
+{
+    if (m->link && m->link->sent == m)
+        m->link->sent = NULL;
+    m->link = NULL;
+    m->spare = net->spare;
+    net->spare = m;
+}
+
+static int64_t latency(struct world *w)
+{
+    const struct weather *now = &w->network->weather;
+    return world_between(w, now->latency_us, now->latency_most_us);
+}
+
+static void forget_message(struct link *l)
+{
+    struct message *m = l->sent;
+    l->sent = NULL;
+    if (!m)
+        return;
+    m->link = NULL;
+    if (m->is_there)
+        message_over(host_world(l->host)->network, m);
+}
+
+static void disconnect(struct link *l)
+{
+    forget_message(l);
+    l->connected = l->connecting = l->broken = false;
+    l->connection = 0;
+}
+
+/* ---- the database's side ---- */
+
+static void answer_comes(struct world *w, void *arg, uint64_t connection)
+{
+    struct message *m = arg;
+    if (!m->link || m->link->connection != connection) {
+        message_over(w->network, m);
+        return;
+    }
+    m->is_there = true;
+    host_wake(m->link->host, w->now_us);
+}
+
+static void answer_leaves(struct world *w, struct message *m)
+{
+    m->served = true;
+    bool lost = m->lose_answer || (m->link && host_is_cut(m->link->host, true));
+    if (!m->link || lost) {
+        if (lost && m->link)
+            world_tell(w, "answer to %s of host %d is lost", message_name(m->op), m->host);
+        message_over(w->network, m);
+        return;
+    }
+    world_after(w, latency(w) + m->answer_delay_us, answer_comes, m, m->connection);
+}
+
+static void commits(struct world *w, void *arg, uint64_t tag)
+{
+    struct message *m = arg;
+    (void)tag;
+    if (!m->tx) {                   /* the database went down in between */
+        message_over(w->network, m);
+        return;
+    }
+    if (w->now_us < w->db->commits_hang_until_us) {
+        world_at(w, w->db->commits_hang_until_us + world_between(w, 0, MS_US), commits, m, 0);
+        return;
+    }
+    world_tell(w, "host %d: %s is committed (%lld)", m->host, message_name(m->op), (long long)m->tx->xid);
+    tx_commit(w->db, m->tx);
+    answer_leaves(w, m);
+}
+
+static void end_statement(struct world *w, struct message *m)
+{
+    if (m->tx)
+        tx_roll_back(w->db, m->tx);
+    answer_leaves(w, m);
+}
+
+static bool is_refused(struct world *w, struct message *m)
+{
+    const struct weather *now = &w->network->weather;
+    m->rc = world_chance(w, now->refuse_lost) ? ERR_LOST : world_chance(w, now->refuse_busy) ? ERR_BUSY
+            : m->op == STORE_SETTLE && world_chance(w, now->refuse_data) ? ERR_DATA : 0;
+    m->words = "refused by chance";
+    if (m->rc)
+        checker_event(w, m->host, -1, 1, "a call was refused");
+    return m->rc != 0;
+}
+
+static void serve(struct world *w, void *arg, uint64_t tag)
+{
+    struct message *m = arg;
+    const struct weather *now = &w->network->weather;
+    (void)tag;
+    if (tag && !m->tx) {            /* it waited for a lock when the database went down */
+        message_over(w->network, m);
+        return;
+    }
+    if (!tag && is_refused(w, m)) {
+        end_statement(w, m);
+        return;
+    }
+    enum served how = db_serve(w->db, m);
+    if (how == BLOCKED && w->now_us - m->arrived_us >= LOCK_TIMEOUT_US) {
+        m->rc = ERR_BUSY;
+        m->words = "canceling statement due to lock timeout";
+        end_statement(w, m);
+    } else if (how == BLOCKED) {
+        if (!m->tx)
+            tx_begin(w->db, &m->tx);
+        tx_forget_rows(m->tx);
+        world_after(w, LOCK_POLL_US, serve, m, 1);
+    } else if (how == COMMITS) {
+        m->tx->committing = true;
+        world_after(w, world_between(w, now->commit_us, now->commit_most_us), commits, m, 0);
+    } else
+        end_statement(w, m);
+}
+
+/* The link itself may be gone by then: it is found by its connection. */
+static struct link *link_of(const struct world *w, uint64_t connection)
+{
+    for (struct link *l = w->network->links; l; l = l->following)
+        if (l->connection == connection)
+            return l;
+    return NULL;
+}
+
+static void reset_comes(struct world *w, void *arg, uint64_t connection)
+{
+    struct link *l = link_of(w, connection);
+    (void)arg;
+    if (!l)
+        return;
+    l->broken = true;
+    host_wake(l->host, w->now_us);
+}
+
+static void arrives(struct world *w, void *arg, uint64_t connection)
+{
+    struct message *m = arg;
+    m->arrived_us = w->now_us;
+    if (w->now_us < w->db->down_until_us) {
+        world_after(w, latency(w), reset_comes, NULL, connection);
+        message_over(w->network, m);
+        return;
+    }
+    serve(w, m, 0);
+}
+
+/* ---- sending ---- */
+
+static void lose_request(struct world *w, struct message *m)
+{
+    world_tell(w, "host %d: request %s is lost", m->host, message_name(m->op));
+    checker_event(w, m->host, -1, 1, "a request was lost");
+    message_over(w->network, m);
+}
+
+static void send_call(struct link *l)
+{
+    struct world *w = host_world(l->host);
+    const struct weather *now = &w->network->weather;
+    struct message *m = message_new(w->network);
+    message_take(m, l->call);           /* now, not when the call began: until then it is the caller's to keep */
+    m->link = l;
+    m->connection = l->connection;
+    m->host = host_number(l->host);
+    m->sent_boot_us = clock_boot_us(l->head.clock);
+    l->sent = m;
+    l->deadline_us = clock_mono_us(l->head.clock) + l->statement_timeout_us;
+    int64_t on_its_way = latency(w);
+    if (host_is_cut(l->host, false) || world_chance(w, now->lose_request)) {
+        lose_request(w, m);
+        return;
+    }
+    if (world_chance(w, now->delay)) {
+        on_its_way += world_between(w, 0, 40 * SECOND_US);
+        checker_event(w, m->host, -1, 1, "a request came late");
+    }
+    if (world_chance(w, now->lose_answer)) {
+        m->lose_answer = true;
+        checker_event(w, m->host, -1, 1, "an answer was lost");
+    }
+    if (world_chance(w, now->reset)) {
+        checker_event(w, m->host, -1, 1, "a connection was reset");
+        world_after(w, on_its_way + world_between(w, 0, 10 * MS_US), reset_comes, NULL, l->connection);
+    }
+    world_after(w, on_its_way, arrives, m, l->connection);
+}
+
+static void connect_ends(struct world *w, void *arg, uint64_t connection)
+{
+    struct link *l = link_of(w, connection);
+    (void)arg;
+    if (!l || !l->connecting || host_is_cut(l->host, false) || host_is_cut(l->host, true))
+        return;                     /* nobody hears: the deadline ends it */
+    l->connecting = false;
+    if (w->now_us < w->db->down_until_us) {
+        l->broken = true;
+        host_wake(l->host, w->now_us);
+        return;
+    }
+    l->connected = true;
+    send_call(l);
+}
+
+/* ---- the store that an engine sees ---- */
+
+static void sim_begin(struct store *st, struct store_call *call)
+{
+    struct link *l = (struct link *)st;
+    struct world *w = host_world(l->host);
+    l->call = call;
+    if (l->broken)
+        disconnect(l);
+    if (l->connected) {
+        send_call(l);
+        return;
+    }
+    l->connecting = true;
+    l->connection = ++w->network->connections;
+    l->deadline_us = clock_mono_us(st->clock) + l->connect_timeout_us;
+    world_after(w, 3 * latency(w), connect_ends, NULL, l->connection);
+}
+
+static bool end_call(struct link *l, int rc, const char *words)
+{
+    l->call->rc = err_set(&l->call->err, rc, "%s", words);
+    l->call = NULL;
+    disconnect(l);
+    return true;
+}
+
+/* After these the session is good; any other failure ends it. */
+static bool is_session_good(int rc)
+{
+    return rc == 0 || rc == ERR_BUSY || rc == ERR_DATA || rc == ERR_FENCED;
+}
+
+static bool sim_step(struct store *st)
+{
+    struct link *l = (struct link *)st;
+    struct message *m = l->sent;
+    if (!l->call)
+        return true;
+    if (clock_mono_us(st->clock) >= l->deadline_us)
+        return end_call(l, ERR_LOST, "no answer from the database within its time; the connection is closed");
+    if (m && m->is_there) {
+        l->call->rc = message_give(m, l->call);
+        if (m->op == STORE_HELLO && !m->rc)
+            st->slot_length_s = m->u.hello.slot_length_s;
+        bool good = is_session_good(m->rc);
+        l->call = NULL;
+        l->sent = NULL;
+        message_over(host_world(l->host)->network, m);
+        if (!good)
+            disconnect(l);
+        return true;
+    }
+    return l->broken ? end_call(l, ERR_LOST, "the connection to the database was lost") : false;
+}
+
+/* Nobody polls it: host.c wakes the engine. */
+static int sim_fd(const struct store *st)
+{
+    (void)st;
+    return 0;
+}
+
+static short sim_wants(const struct store *st)
+{
+    (void)st;
+    return 0;
+}
+
+static int64_t sim_deadline_us(const struct store *st)
+{
+    const struct link *l = (const struct link *)st;
+    return l->call ? l->deadline_us : INT64_MAX;
+}
+
+static void sim_abandon(struct store *st)
+{
+    struct link *l = (struct link *)st;
+    if (l->call)
+        end_call(l, ERR_LOST, "abandoned: the effect of the call is unknown");
+}
+
+static void sim_close(struct store *st)
+{
+    struct link *l = (struct link *)st;
+    struct network *net = host_world(l->host)->network;
+    disconnect(l);
+    for (struct link **at = &net->links; *at; at = &(*at)->following)
+        if (*at == l) {
+            *at = l->following;
+            break;
+        }
+    free(l);
+}
+
+static const struct store_ops sim_ops = {
+    .scheme = "simulated", .close = sim_close, .begin = sim_begin, .step = sim_step, .fd = sim_fd, .wants = sim_wants,
+    .deadline_us = sim_deadline_us, .abandon = sim_abandon,
+};
+
+int network_open_store(const struct store_options *options, struct store **out, struct err *err)
+{
+    struct link *l = calloc(1, sizeof *l);
+    if (!l)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    l->head = (struct store){ .ops = &sim_ops, .clock = options->clock };
+    l->host = options->clock->ctx;
+    l->connect_timeout_us = options->connect_timeout_ms * MS_US;
+    l->statement_timeout_us = options->statement_timeout_ms * MS_US;
+    struct network *net = host_world(l->host)->network;
+    l->following = net->links;
+    net->links = l;
+    *out = &l->head;
+    return 0;
+}
+
+/* ---- what goes wrong with all of it ---- */
+
+void network_reset(struct world *w, const struct host *host)
+{
+    for (struct link *l = w->network->links; l; l = l->following)
+        if (l->connection && (!host || l->host == host) && !host_is_cut(l->host, true)) {
+            l->broken = true;
+            host_wake(l->host, w->now_us);
+        }
+}
+
+void network_restart_db(struct world *w, int64_t until_us)
+{
+    w->db->down_until_us = until_us;
+    db_go_down(w->db);
+    network_reset(w, NULL);
+}
+
+void network_free(struct world *w)
+{
+    struct network *net = w->network;
+    for (struct message *m = net->newest, *next; m; m = next) {
+        next = m->older;
+        free(m->settlements);
+        free(m);
+    }
+    free(net);
+}

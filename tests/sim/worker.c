@@ -1,0 +1,476 @@
+/* worker.c - simulated workers: the wire's messages, the claims, and what a job may do to the process it runs in. */
+#include "worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../../engine/rules/slot.h"
+#include "../../engine/run/slab.h"
+#include "../../engine/run/wire.h"
+#include "../../include/prescient/job.h"
+#include "checker.h"
+#include "host.h"
+#include "message.h"
+
+enum state { STARTING, LOADING, IDLE, RUNNING, WAITING, DEAD };
+
+enum { CLAIM_MAX = 16, PID_FIRST = 1000 };
+
+struct claimed { int index, run; enum act act; int64_t now, at; };
+
+struct worker_sim {
+    struct host *host;
+    struct worker_sim *following;
+    int pid, sock, status;
+    enum state state;
+    struct slab *slab;
+    uint32_t generation;
+    uint64_t tag;                       /* of the event that goes on with it */
+    bool deaf;                          /* its job blocks signals */
+    bool hangs;
+    bool stopped, late;                 /* SIGSTOP; an event came meanwhile */
+    struct claimed claimed[CLAIM_MAX];
+    int nclaimed;
+    struct claimed last;                /* what was answered before; run < 0: nothing */
+    int64_t began_us;
+};
+
+static bool is_still(const struct worker_sim *w)
+{
+    return w->stopped || w->host->workers_frozen;
+}
+
+/* ---- the end ---- */
+
+static void die(struct worker_sim *w, int status)
+{
+    if (w->state == DEAD)
+        return;
+    world_tell(w->host->w, "host %d: worker %d ends, status %d", w->host->number, w->pid, status);
+    w->state = DEAD;
+    w->status = status;
+    w->tag++;
+    close(w->sock);
+    w->sock = -1;
+    slab_free(w->slab);
+    w->slab = NULL;
+    if (w->nclaimed)
+        checker_event(w->host->w, w->host->number, -1, 0, "a worker ended while it ran checks");
+    host_wake(w->host, w->host->w->now_us + 50);
+}
+
+/* ---- going on ---- */
+
+static void go_on(struct world *world, void *arg, uint64_t tag);
+
+static struct worker_sim *worker_of(struct host *h, int pid)
+{
+    for (struct worker_sim *w = h->crew.workers; w; w = w->following)
+        if (w->pid == pid)
+            return w;
+    return NULL;
+}
+
+/* Events name a worker by host and pid: it may be buried by the time they come. */
+static uint64_t name_of(const struct worker_sim *w)
+{
+    return (uint64_t)w->pid << 32 | (uint32_t)w->tag;
+}
+
+static void later(struct worker_sim *w, int64_t us)
+{
+    w->tag++;
+    world_after(w->host->w, us, go_on, w->host, name_of(w));
+}
+
+static void say(struct worker_sim *w, enum wire_kind kind, const void *body, size_t len)
+{
+    if (w->sock >= 0 && wire_send(w->sock, kind, body, len, -1, NULL) == 0)
+        host_wake(w->host, w->host->w->now_us + 30);
+}
+
+static void get_ready(struct worker_sim *w)
+{
+    struct host *h = w->host;
+    char usable[JOBS];
+    for (int j = 0; j < JOBS; j++)
+        usable[j] = h->usable[j];
+    if (h->w->now_us < h->dead_start_until_us) {
+        static const char words[] = "a library is missing";
+        say(w, WIRE_FAILED, words, sizeof words - 1);
+        die(w, 78 << 8);
+        return;
+    }
+    w->state = IDLE;
+    say(w, WIRE_READY, usable, sizeof usable);
+}
+
+/* ---- jobs ---- */
+
+struct act_row { int weight, bad_weight; int64_t us, most_us; };
+
+static const struct act_row act_rows[ACTS] = {
+    [ACT_DONE] = { 700, 500, 50, 5 * MS_US },      [ACT_AGAIN] = { 200, 150, 50, 5 * MS_US },  [ACT_DEFER] = { 20, 50, 50, 5 * MS_US },
+    [ACT_FAIL] = { 40, 80, 50, 5 * MS_US },        [ACT_SILENT] = { 5, 20, 50, 5 * MS_US },    [ACT_GARBAGE] = { 0, 20, 50, 5 * MS_US },
+    [ACT_SLOW] = { 35, 80, 5 * MS_US, 1800 * MS_US }, [ACT_HANG] = { 0, 40, 0, 0 },             [ACT_CRASH] = { 0, 40, 50, 50 * MS_US },
+    [ACT_EXIT] = { 0, 10, 50, 5 * MS_US },         [ACT_CLOSE] = { 0, 10, 50, 300 * MS_US },
+};
+
+static enum act draw_act(struct world *world)
+{
+    bool quiet = world_is_quiet(world), bad = world->shape.jobs_misbehave && !quiet;
+    if (quiet)
+        return world_chance(world, 900) ? ACT_DONE : ACT_AGAIN;
+    int sum = 0;
+    for (int i = 0; i < ACTS; i++)
+        sum += bad ? act_rows[i].bad_weight : act_rows[i].weight;
+    int at = (int)world_between(world, 0, sum - 1), act = 0;
+    while ((at -= bad ? act_rows[act].bad_weight : act_rows[act].weight) >= 0)
+        act++;
+    return (enum act)act;
+}
+
+static struct claimed begin_check(struct worker_sim *w, int index)
+{
+    struct host *h = w->host;
+    struct slab_check c;
+    slab_get(w->slab, index, &c);
+    int key = key_of(c.entity_key);
+    struct run run = { .key = key, .host = h->number, .id = c.id, .slot = c.slot, .check_count = c.check_count,
+                       .failure_count = c.failure_count, .began_us = h->w->now_us, .act = draw_act(h->w) };
+    if (key < 0 || job_of(c.job_name) != c.job)
+        world_violate(h->w, "a worker was given check %s of job %s (%d)", c.entity_key, c.job_name, c.job);
+    int number = checker_run_begins(h->w, &run);
+    world_tell(h->w, "host %d: worker %d begins run %d: check %d (id %lld), count %d, failures %d", h->number, w->pid, number, key,
+               (long long)c.id, c.check_count, c.failure_count);
+    return (struct claimed){ .index = index, .run = number, .act = run.act, .now = c.now };
+}
+
+static int kind_of(struct worker_sim *w, struct claimed *c)
+{
+    struct world *world = w->host->w;
+    int64_t length = world->shape.slot_length_s;
+    switch (c->act) {
+    case ACT_AGAIN:
+        c->at = c->now + (world_chance(world, 30) ? -1 : world_chance(world, 20) ? 90 * 86400 : world_between(world, 1, 3 * length));
+        return PRESCIENT_AGAIN;
+    case ACT_DEFER:
+        c->at = c->now + world_between(world, 0, 2 * length);
+        return PRESCIENT_DEFER;
+    case ACT_FAIL:
+        return PRESCIENT_FAIL;
+    case ACT_SILENT:
+        return PRESCIENT_NO_ANSWER;
+    case ACT_GARBAGE:
+        return 77;
+    default:
+        return PRESCIENT_DONE;
+    }
+}
+
+/* Sometimes an answer declares something: an event, another check, the end of one. */
+static void declare(struct worker_sim *w, const struct claimed *c)
+{
+    struct world *world = w->host->w;
+    char key[8];
+    if (world_is_quiet(world) || !world_chance(world, 150))
+        return;
+    snprintf(key, sizeof key, "%d", (int)world_between(world, 0, KEYS_MAX - 1));
+    static const char *const conflicts[] = { "keep", "earlier", "replace" };
+    char job[4] = { 'j', (char)('0' + key_of(key) % JOBS), '\0', '\0' };
+    struct effect effects[] = {
+        { .kind = EFFECT_EMIT, .event = "seen", .json = "{}" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "order", .entity_key = key, .job = job, .conflict = conflicts[world_random(world) % 3],
+          .at = c->now + world_between(world, 0, 3 * world->shape.slot_length_s) },
+        { .kind = EFFECT_RESOLVE, .entity_name = "order", .entity_key = key },
+    };
+    int which = (int)world_between(world, 0, 2);
+    if (slab_add_effect(w->slab, c->index, &effects[which]) == 0 && which == 0)
+        checker_run(world, c->run)->effects++;
+}
+
+static void answer(struct worker_sim *w, struct claimed *c)
+{
+    struct world *world = w->host->w;
+    char text[32];
+    bool repeat = world->wrong[WORKER_REPEATS_ANSWER] && w->last.run >= 0 && world_chance(world, 100);
+    struct claimed *from = repeat ? &w->last : c;
+    int kind = kind_of(w, from);
+    if (kind == PRESCIENT_DONE || kind == PRESCIENT_AGAIN)
+        declare(w, c);
+    snprintf(text, sizeof text, "run %d", from->run);
+    checker_run(world, c->run)->answered = true;
+    slab_answer(w->slab, c->index, kind, from->at, w->began_us + w->host->wall_offset_us, world->now_us - w->began_us, text);
+    world_tell(world, "host %d: worker %d answers run %d", w->host->number, w->pid, c->run);
+    w->last = *c;
+}
+
+/* What was claimed is over, one way or another. False: so is the worker. */
+static bool end_claim(struct worker_sim *w)
+{
+    int n = w->nclaimed;
+    for (int i = 0; i < n; i++) {
+        struct claimed *c = &w->claimed[i];
+        if (c->act == ACT_CRASH || c->act == ACT_EXIT) {
+            die(w, c->act == ACT_CRASH ? SIGSEGV : 0);
+            return false;
+        }
+        if (c->act == ACT_HANG) {
+            w->hangs = true;
+            w->deaf = world_chance(w->host->w, 300);
+            return false;
+        }
+        if (c->act == ACT_CLOSE && w->sock >= 0) {
+            checker_event(w->host->w, w->host->number, -1, 0, "a job closed its worker's socket");
+            shutdown(w->sock, SHUT_RDWR);
+            host_wake(w->host, w->host->w->now_us + 30);
+        }
+        answer(w, c);
+    }
+    w->nclaimed = 0;
+    return true;
+}
+
+/* ---- claims ---- */
+
+static int most_of(const struct worker_sim *w, int job, bool single)
+{
+    const struct settings *s = &w->host->settings;
+    if (single || job < 0 || job >= s->njobs)
+        return 1;
+    return s->jobs[job].batch < CLAIM_MAX ? s->jobs[job].batch : CLAIM_MAX;
+}
+
+static void run_claimed(struct worker_sim *w, int from, int n)
+{
+    struct world *world = w->host->w;
+    int64_t takes = 0;
+    w->nclaimed = n;
+    w->began_us = world->now_us;
+    for (int i = 0; i < n; i++) {
+        w->claimed[i] = begin_check(w, from + i);
+        const struct act_row *row = &act_rows[w->claimed[i].act];
+        takes += world_between(world, row->us, row->most_us);
+    }
+    later(w, takes);
+}
+
+static void claim(struct worker_sim *w)
+{
+    int job = -1, from = 0, n = 0;
+    bool single = true, trusts_all = w->host->w->wrong[WORKER_IGNORES_TRUST];
+    slab_peek(w->slab, &job, &single);
+    int64_t now = trusts_all ? INT64_MIN : clock_boot_us(&w->host->clock);
+    enum slab_claim how = slab_claim(w->slab, most_of(w, job, single), now, &from, &n);
+    w->state = how == SLAB_CLAIMED ? RUNNING : how == SLAB_EMPTY ? IDLE : WAITING;
+    if (how == SLAB_CLAIMED)
+        run_claimed(w, from, n);
+    else if (how == SLAB_EMPTY)
+        say(w, WIRE_ENDED, &w->generation, sizeof w->generation);
+}
+
+static void go_on(struct world *world, void *arg, uint64_t tag)
+{
+    struct worker_sim *w = worker_of(arg, (int)(tag >> 32));
+    (void)world;
+    if (!w || w->state == DEAD || (uint32_t)w->tag != (uint32_t)tag)
+        return;
+    if (is_still(w))
+        w->late = true;
+    else if (w->state == LOADING)
+        get_ready(w);
+    else if (w->state == RUNNING && (!w->nclaimed || end_claim(w)))
+        claim(w);
+}
+
+/* ---- what the engine says ---- */
+
+static void attach(struct worker_sim *w, int fd)
+{
+    struct err err = { 0 };
+    if (slab_attach(fd, &w->slab, &err))
+        world_violate(w->host->w, "a worker cannot use its slab: %s", err.text);
+    close(fd);
+}
+
+static void hear(struct worker_sim *w, enum wire_kind kind, const char *body, int len)
+{
+    struct world *world = w->host->w;
+    if (kind == WIRE_BEGIN && w->state == STARTING) {
+        w->state = LOADING;
+        later(w, world_between(world, 1, 60) * MS_US);
+    } else if (kind == WIRE_RUN && len == (int)sizeof w->generation) {
+        memcpy(&w->generation, body, sizeof w->generation);
+        w->state = RUNNING;
+        later(w, world_between(world, 10, 300));
+    } else if (kind == WIRE_CONTINUE && w->state == WAITING) {
+        w->state = RUNNING;
+        later(w, world_between(world, 10, 300));
+    } else if (kind == WIRE_EXIT)
+        die(w, 0);
+}
+
+static void listen_to_engine(struct worker_sim *w)
+{
+    char body[WIRE_MAX + 1];
+    while (w->sock >= 0 && w->state != RUNNING && w->state != LOADING && !is_still(w)) {
+        enum wire_kind kind;
+        int fd = -1, len = wire_receive(w->sock, &kind, body, &fd, NULL);
+        if (fd >= 0)
+            attach(w, fd);
+        if (len == ERR_BUSY)
+            return;
+        if (len < 0)
+            die(w, 1 << 8);
+        else
+            hear(w, kind, body, len);
+    }
+}
+
+void workers_listen(struct host *h)
+{
+    for (struct worker_sim *w = h->crew.workers; w; w = w->following)
+        listen_to_engine(w);
+}
+
+/* ---- what the pool does to processes ---- */
+
+static int crew_start(void *ctx, const char *program, bool pg_environment, struct child *out, struct err *err)
+{
+    struct host *h = ctx;
+    int pair[2];
+    (void)program;
+    (void)pg_environment;
+    if (h->w->now_us < h->no_spawn_until_us)
+        return err_set(err, ERR_BUSY, "cannot start a worker: fork: no processes left");
+    struct worker_sim *w = calloc(1, sizeof *w);
+    if (!w || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) {
+        free(w);
+        return err_sys(err, ERR_BUSY, "cannot start a worker: socketpair");
+    }
+    *w = (struct worker_sim){ .host = h, .pid = PID_FIRST + h->crew.pids++, .sock = pair[1], .following = h->crew.workers, .last.run = -1 };
+    h->crew.workers = w;
+    *out = (struct child){ .pid = w->pid, .sock = pair[0], .output = -1 };
+    return 0;
+}
+
+static void crew_signal(void *ctx, pid_t pid, int sig)
+{
+    struct host *h = ctx;
+    struct worker_sim *w = worker_of(h, pid);
+    if (!w || w->state == DEAD || (h->w->wrong[SIGNALS_ARE_LOST] && w->hangs))
+        return;
+    if (sig == SIGKILL || (!w->deaf && !is_still(w)))
+        die(w, sig);
+}
+
+static bool crew_has_ended(void *ctx, pid_t pid)
+{
+    const struct worker_sim *w = worker_of(ctx, pid);
+    return w && w->state == DEAD;
+}
+
+static pid_t crew_any_ended(void *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+static int crew_bury(void *ctx, pid_t pid)
+{
+    struct host *h = ctx;
+    for (struct worker_sim **at = &h->crew.workers; *at; at = &(*at)->following)
+        if ((*at)->pid == pid) {
+            struct worker_sim *w = *at;
+            die(w, SIGKILL);
+            int status = w->status;
+            *at = w->following;
+            free(w);
+            return status;
+        }
+    return 0;
+}
+
+void workers_make(struct host *h)
+{
+    h->crew.spawner = (struct spawner){ crew_start, crew_signal, crew_has_ended, crew_any_ended, crew_bury, h };
+}
+
+void workers_free(struct host *h)
+{
+    while (h->crew.workers)
+        crew_bury(h, h->crew.workers->pid);
+}
+
+/* ---- what goes wrong with them ---- */
+
+void workers_die(struct host *h)
+{
+    for (struct worker_sim *w = h->crew.workers; w; w = w->following)
+        die(w, SIGKILL);
+}
+
+static void thaw(struct worker_sim *w)
+{
+    bool late = w->late;
+    w->late = false;
+    if (late)
+        later(w, world_between(w->host->w, 0, 100));
+    listen_to_engine(w);
+}
+
+void workers_thaw(struct host *h)
+{
+    h->workers_frozen = false;
+    for (struct worker_sim *w = h->crew.workers; w; w = w->following)
+        if (w->state != DEAD && !w->stopped)
+            thaw(w);
+}
+
+static struct worker_sim *any_worker(struct host *h)
+{
+    int n = 0;
+    for (struct worker_sim *w = h->crew.workers; w; w = w->following)
+        n += w->state != DEAD && !w->stopped;
+    int which = n ? (int)world_between(h->w, 0, n - 1) : -1;
+    for (struct worker_sim *w = h->crew.workers; w; w = w->following)
+        if (w->state != DEAD && !w->stopped && which-- == 0)
+            return w;
+    return NULL;
+}
+
+bool workers_kill_one(struct host *h)
+{
+    struct worker_sim *w = any_worker(h);
+    if (w)
+        die(w, SIGKILL);
+    return w != NULL;
+}
+
+static void continue_one(struct world *world, void *arg, uint64_t pid)
+{
+    struct worker_sim *w = worker_of(arg, (int)pid);
+    (void)world;
+    if (!w || w->state == DEAD)
+        return;
+    w->stopped = false;
+    if (!is_still(w))
+        thaw(w);
+}
+
+bool workers_stop_one(struct host *h, int64_t us)
+{
+    struct worker_sim *w = any_worker(h);
+    if (!w)
+        return false;
+    world_tell(h->w, "host %d: worker %d is stopped for %lld ms", h->number, w->pid, (long long)(us / 1000));
+    checker_event(h->w, h->number, -1, us, "a worker was stopped");
+    w->stopped = true;
+    world_after(h->w, us, continue_one, h, (uint64_t)w->pid);
+    return true;
+}
