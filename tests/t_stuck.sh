@@ -30,6 +30,18 @@ others_go_on() {
     is "$STORE_NAME: they timed out" "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome = 'timeout'")" 10
 }
 
+# A worker that hangs on the last check of its slab has nothing that could be taken from it, and is stuck all the same.
+others_get_workers() {
+    a_clean_store
+    settings 'jobs = { misbehave = { plugin = "misbehave"; timeout = "8s"; max_failures = 0; settings = { log = "'"$TMP/log"'"; }; }; };' \
+        'slab = 1; workers = 2;'
+    fill 30 $SLOT misbehave "CASE WHEN n <= 3 THEN 'hang' ELSE 'good' END || n"
+    start engine "$P" --json run --slot $SLOT
+    if wait_until 6 archived_at_least 27; then pass "$STORE_NAME: workers that hang on the last check of their slabs are replaced, too"
+    else fail "$STORE_NAME: workers that hang on the last check of their slabs are replaced, too" "found:    $(archived) done while they hang" "expected: 27"; fi
+    join_within 30 engine
+}
+
 no_lease() { [ "$(leases)" = 0 ]; }
 broken_twice() { [ "$(grep -c 'did not get ready' broken.err)" -ge 3 ]; }
 
@@ -67,6 +79,7 @@ a_slot_of_the_future() {
 everything() {
     hangs_under_renewals
     others_go_on
+    others_get_workers
     without_workers
     a_slot_of_the_future
 }

@@ -46,6 +46,11 @@ static int64_t allowance_us(const struct pool *pool, const struct worker *w, int
     return claimed - w->taken > 1 ? j->batch_timeout_us : j->timeout_us;
 }
 
+bool worker_is_stuck(const struct pool *pool, const struct worker *w)
+{
+    return w->claimed > w->taken && pool_now_us(pool) - w->seen_us > STUCK_US;
+}
+
 static void watch_running(struct pool *pool, struct worker *w, int64_t now)
 {
     int taken = w->taken;

@@ -80,7 +80,7 @@ static int wanted(const struct pool *pool)
         return n;
     for (int i = 0; i < pool->size; i++) {
         const struct worker *w = &pool->workers[i];
-        n += w->state == WORKER_DYING || (w->state == WORKER_RUNNING && w->end < w->count);
+        n += w->state == WORKER_DYING || (w->state == WORKER_RUNNING && (w->end < w->count || worker_is_stuck(pool, w)));
     }
     return n < pool->size ? n : pool->size;
 }

@@ -73,6 +73,7 @@ void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind 
 
 /* pool_end.c */
 void worker_watch(struct pool *pool, struct worker *w, int64_t now);
+bool worker_is_stuck(const struct pool *pool, const struct worker *w);      /* on one check, so long that others get what else it has */
 void worker_put_down(struct pool *pool, struct worker *w, const char *why);
 void worker_signal(const struct pool *pool, const struct worker *w, int sig);
 void worker_clear(struct worker *w);                                /* its place is free again */

@@ -3,7 +3,7 @@
 fit together? It reads the plan, the journal and the faults of a case (README.md tells their lines) and the store, through sqlite3 or psql.
 
     check.py --case DIR --store URL [--summary FILE] [--epsilon-ms N] [--lease-ms N] [--late-before EPOCH] [--no-events] [--pending-ok KEY-PREFIX]
-             [--changed KEY-PREFIX]
+             [--changed KEY-PREFIX] [--batches]
 
 It prints what is wrong, one line each, and exits 1; check_selftest.py plants each kind of violation and sees it found. Kinds:
     lost            an acknowledged check is neither archived nor pending
@@ -42,12 +42,12 @@ Pass = collections.namedtuple("Pass", "slot number left")
 FAILURES = {"failed", "timeout", "crashed", "bad_answer"}
 SILENT = {"timeout", "crashed", "bad_answer"}       # outcomes whose answer, and so its events, never came
 AGAIN = {"again", "past", "beyond_horizon", "max_checks"}
-CRASH = {"crashed"}
+CRASH, HANG = {"crashed"}, {"timeout"}
 OUTCOMES = {                                        # by the last deed of a run
     "done": {"done"}, "again": AGAIN, "again_at": AGAIN, "again_from_slot": AGAIN,
     "defer": {"deferred", "deferred_out"}, "defer_at": {"deferred", "deferred_out"}, "fail": {"failed"},
     "garbage": {"bad_answer"}, "bad_text": {"bad_answer"}, "silence": {"failed"}, "sleep": {"failed"},
-    "hang": {"timeout"}, "block": {"timeout"}, "crash": CRASH, "abort": CRASH, "exit": CRASH, "_exit": CRASH, "memory": CRASH,
+    "hang": HANG, "block": HANG, "crash": CRASH, "abort": CRASH, "exit": CRASH, "_exit": CRASH, "memory": CRASH,
 }
 US = 1000000
 
@@ -63,9 +63,10 @@ class World:
 
 
 class Options:
-    def __init__(self, epsilon_ms=4000, lease_ms=2000, late_before=0, no_events=False, pending_ok=(), changed=()):
+    def __init__(self, epsilon_ms=4000, lease_ms=2000, late_before=0, no_events=False, pending_ok=(), changed=(), batches=False):
         self.epsilon, self.lease, self.late_before = epsilon_ms * 1000, lease_ms * 1000, late_before
         self.no_events, self.pending_ok, self.changed = no_events, tuple(pending_ok), tuple(changed)
+        self.batches = batches
 
 
 # ---- reading ----
@@ -168,6 +169,10 @@ def name(row):
     return "%s/%s (%s)" % row
 
 
+def last_word(deed):
+    return deed.split(",")[-1].split()[0]
+
+
 class Check:
     def __init__(self, world, options):
         self.w, self.o = world, options
@@ -187,6 +192,10 @@ class Check:
         self.worker_faults = [f for f in world.faults if f.whom.startswith("worker:")]
         self.left = {p.slot for p in world.passes if p.number > 0 and p.left > 0}
         self.late_faults = sorted(world.faults)
+        self.deaths = collections.defaultdict(list)         # by worker: when a job of it died or hung of its own will
+        for r in world.runs if options.batches else ():
+            if OUTCOMES.get(last_word(r.deed)) in (CRASH, HANG):
+                self.deaths[r.pid].append(r.at)
 
     def say(self, kind, words, *args):
         self.found.append((kind, words % args))
@@ -284,7 +293,7 @@ class Check:
             if not mine and not by_fault:
                 self.say("no_run", "%s: slot %d: %s was settled for counts %d, %d, and no job ran that", name(row), s.slot, s.outcome, checks, failures)
             elif mine and not by_fault:
-                said = {r.deed.split(",")[-1].split()[0] for r in mine}
+                said = {last_word(r.deed) for r in mine}
                 if not any(s.outcome in OUTCOMES.get(d, {s.outcome}) for d in said):
                     self.say("wrong_outcome", "%s: slot %d: settled as %s, the job did '%s'", name(row), s.slot, s.outcome, mine[-1].deed)
 
@@ -310,6 +319,8 @@ class Check:
                              following.engine, (following.at - r.at) // 1000)
 
     def excused(self, r, following):
+        if any(r.at <= at <= following.at for at in self.deaths.get(r.pid, ())):
+            return True                 # of a batch that died the checks without an answer run one by one
         hits = self.store_faults + self.engine_faults.get("engine:%d" % r.engine, []) + self.engine_faults.get("row:%s" % r.row[1], [])
         return any(f.begin <= following.at and f.end + self.o.lease >= r.at for f in hits)
 
@@ -388,9 +399,10 @@ def main():
     p.add_argument("--late-before", type=int, default=0, help="checks of slots before this moment are late by intention")
     p.add_argument("--no-events", action="store_true", help="the jobs of this case emit none")
     p.add_argument("--pending-ok", action="append", default=[], help="keys with this prefix may still wait")
+    p.add_argument("--batches", action="store_true", help="jobs answer in batches, so that one that dies lets others run again")
     p.add_argument("--changed", action="append", default=[], help="keys with this prefix were changed under the run")
     a = p.parse_args()
-    found, summary = check(read_case(a.case, a.store), Options(a.epsilon_ms, a.lease_ms, a.late_before, a.no_events, a.pending_ok, a.changed))
+    found, summary = check(read_case(a.case, a.store), Options(a.epsilon_ms, a.lease_ms, a.late_before, a.no_events, a.pending_ok, a.changed, a.batches))
     if a.summary:
         with open(a.summary, "w") as f:
             print(*summary, file=f)

@@ -125,6 +125,11 @@ def change_the_key(w):
     w.runs[4] = w.runs[4]._replace(idem="f" * 32)
 
 
+def run_twice_beside_a_job_that_died_alone(w):
+    run_twice(w)
+    w.runs[7] = w.runs[7]._replace(at=SLOT * US + 200000)
+
+
 def share_a_key(w):
     w.runs[2] = w.runs[2]._replace(idem=w.runs[1].idem)
 
@@ -170,7 +175,8 @@ PLANTED = [("lost", lose_a_check), ("invented", invent_a_check), ("pending_left"
            ("settled_twice", settle_a_slot_twice), ("settled_twice", archive_twice), ("settled_twice", archive_and_keep), ("chain", count_an_again_twice),
            ("chain", forget_a_run_row), ("chain", miscount_runs), ("no_run", settle_without_a_run), ("wrong_outcome", settle_something_else),
            ("unsettled_run", run_without_a_settle), ("rerun", run_twice), ("rerun", run_twice_beside_another_engines_fault),
-           ("rerun", run_twice_long_after_the_fault), ("rerun", run_twice_before_the_fault), ("key_changed", change_the_key), ("key_shared", share_a_key),
+           ("rerun", run_twice_long_after_the_fault), ("rerun", run_twice_before_the_fault),
+           ("rerun", run_twice_beside_a_job_that_died_alone), ("key_changed", change_the_key), ("key_shared", share_a_key),
            ("key_shared", share_a_key_between_rows), ("early", run_early), ("late", run_late), ("late", run_late_long_after_a_fault),
            ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence), ("event", lose_an_event), ("event", double_an_event),
            ("event", invent_an_event)]

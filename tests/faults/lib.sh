@@ -37,15 +37,26 @@ needs_command() { local c; for c; do needs "command -v $c" "it needs the command
 needs_namespaces() { needs_root; needs 'unshare -mn true' "it needs the right to make namespaces"; }
 needs_postgresql() { needs '[ -n "$SERVER" ]' "it needs PostgreSQL's initdb"; }
 
-# on_stores STORE... FUNCTION: runs it on each of these stores (sqlite, postgresql) that is wanted (STORES) and there.
+# on_stores STORE... FUNCTION: runs it with STORE_NAME and PRESCIENT_STORE set, on each of these stores (sqlite, postgresql) that is wanted (STORES)
+# and there.
 on_stores() {
-    local run=${!#} store wanted=" ${STORES:-sqlite postgresql} "
-    for store in "${@:1:$#-1}"; do
-        case $wanted in *" $store "*) ON_STORE=$store; on_each_store "on_this_store_$store" "$run" ;; esac
+    local run=${!#} wanted=" ${STORES:-sqlite postgresql} " db
+    for STORE_NAME in "${@:1:$#-1}"; do
+        case $wanted in *" $STORE_NAME "*) ;; *) continue ;; esac
+        db="prescient_$$_${run:0:40}"
+        if [ "$STORE_NAME" = sqlite ]; then
+            export PRESCIENT_STORE="sqlite:$TMP/$run.db"
+        elif [ -n "$SERVER" ]; then
+            psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || { FAILED=1; echo "not ok - a database of our own"; continue; }
+            DATABASES="${DATABASES:-} $db"
+            PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER"); export PRESCIENT_STORE
+        else
+            continue
+        fi
+        "$run"
+        unset PRESCIENT_STORE
     done
 }
-on_this_store_sqlite() { [ "$STORE_NAME" != sqlite ] || "$1"; }
-on_this_store_postgresql() { [ "$STORE_NAME" != postgresql ] || "$1"; }
 on_both_stores() { on_stores sqlite postgresql "$1"; }
 
 # ---- a case ----
