@@ -261,14 +261,18 @@ static struct page_cursor cursor_after(const struct store_page *page)
     return (struct page_cursor){ .bucket = last->bucket, .priority = last->priority, .id = last->id };
 }
 
-/* Pages of `want` to the end of the slot: how many pages and rows, and whether they came in order. */
+/* Pages of `want` to the end of the slot: how many pages and rows, and whether they came in order. Behind a short page that was not
+ * cut there is nothing. */
 static void read_all(const struct lease *lease, int want, size_t max_bytes, int *pages, int *rows, bool *in_order)
 {
     struct page_cursor at = PAGE_START;
     *pages = *rows = 0;
     *in_order = true;
+    bool over = false;
     for (;;) {
         struct store_read_page r = read_after(lease, at, want, max_bytes);
+        CU_ASSERT(!over || r.page.n == 0);
+        over = r.page.n < want && !r.page.is_cut;
         if (r.page.n == 0 || *pages > 20)
             break;
         for (int i = 0; i < r.page.n; i++) {
@@ -309,6 +313,9 @@ void a_page_has_one_priority(void)
     put_with("3", NULL, 5);
     put_with("4", NULL, 0);
     struct lease lease = take();
+    struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, 10, 1 << 20);
+    CU_ASSERT(r.page.n < 4 && r.page.is_cut);
+    store_page_free(&r.page);
     int pages, rows;
     bool in_order;
     read_all(&lease, 10, 1 << 20, &pages, &rows, &in_order);
@@ -329,6 +336,7 @@ void a_page_stops_at_its_bytes_but_has_one_row(void)
     struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, 100, 100);
     IS(1, r.page.n);
     IS(5000, r.page.checks[0].payload_len);
+    CU_ASSERT(r.page.is_cut);
     store_page_free(&r.page);
     int pages, rows;
     bool in_order;

@@ -30,6 +30,18 @@ others_go_on() {
     is "$STORE_NAME: they timed out" "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome = 'timeout'")" 10
 }
 
+# Pages are of one priority, so that here each holds a check or two: the next one is read while the first still hangs.
+other_priorities_go_on() {
+    a_clean_store
+    settings 'jobs = { misbehave = { plugin = "misbehave"; timeout = "8s"; max_failures = 0; settings = { log = "'"$TMP/log"'"; }; }; };'
+    fill 60 $SLOT misbehave "CASE WHEN n <= 2 THEN 'hang' ELSE 'good' END || n"
+    q "UPDATE {future_job} SET priority = id % 7"
+    start engine "$P" --json run --slot $SLOT
+    if wait_until 6 archived_at_least 58; then pass "$STORE_NAME: a check that hangs does not keep those of other priorities waiting"
+    else fail "$STORE_NAME: a check that hangs does not keep those of other priorities waiting" "found:    $(archived) done while it hangs" "expected: 58"; fi
+    join_within 30 engine
+}
+
 # A worker that hangs on the last check of its slab has nothing that could be taken from it, and is stuck all the same.
 others_get_workers() {
     a_clean_store
@@ -80,6 +92,7 @@ everything() {
     hangs_under_renewals
     others_go_on
     others_get_workers
+    other_priorities_go_on
     without_workers
     a_slot_of_the_future
 }

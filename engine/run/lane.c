@@ -402,7 +402,7 @@ static void have_read(struct lane *l, int rc)
         return;
     }
     /* A short page is most often the last one; when it is not, the finish sees that rows are left. */
-    run->exhausted = r->page.n < r->want;
+    run->exhausted = r->page.n < r->want && !r->page.is_cut;
     if (r->page.n > 0)
         take_page(l, run, &r->page);
     store_page_free(&r->page);

@@ -177,6 +177,7 @@ struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last r
 struct store_page {
     struct check *checks;           /* malloc()ed: store_page_free frees it and then the rest by free_impl */
     int n;
+    bool is_cut;                    /* it ended for its bytes or a priority: rows may be behind it, although it is short */
     void *impl;                     /* what the strings live in (a PGresult, an arena); `checks` itself is malloced */
     void (*free_impl)(void *impl);
 };

@@ -556,12 +556,12 @@ static int read_checks(const struct pg_store *pg, const struct store_read_page *
 }
 
 /* The page keeps the result, in which its strings lie. */
-static void keep_result(struct pg_store *pg, struct store_page *page, struct check *checks, int n)
+static void keep_result(struct pg_store *pg, struct store_page *page, struct check *checks, int n, bool is_cut)
 {
     const PGresult *result = pg_result(pg, 0);
     for (int i = 0; i < pg->nqueue; i++)
         if (pg->queue[i].result == result) {
-            *page = (struct store_page){ .checks = checks, .n = n, .impl = pg->queue[i].result, .free_impl = free_result };
+            *page = (struct store_page){ .checks = checks, .n = n, .is_cut = is_cut, .impl = pg->queue[i].result, .free_impl = free_result };
             pg->queue[i].result = NULL;
             return;
         }
@@ -577,9 +577,10 @@ static int read_page_receive(struct pg_store *pg, struct store_call *call)
     struct check *checks = malloc(sizeof *checks * (size_t)PQntuples(result));
     if (!checks)
         return err_set(&call->err, ERR_NOMEM, "store: out of memory for a page of %d checks", PQntuples(result));
+    bool was_heavy = pg->heavy_pages;
     int n = read_checks(pg, r, result, checks, &pg->heavy_pages);
     if (n > 0) {
-        keep_result(pg, &r->page, checks, n);
+        keep_result(pg, &r->page, checks, n, was_heavy || n < PQntuples(result));
         return 0;
     }
     free(checks);

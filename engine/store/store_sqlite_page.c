@@ -58,11 +58,15 @@ static int fill_page(struct lite *db, struct store_read_page *req, sqlite3_stmt 
     while (rc > 0) {
         if (!page_grow(page, &room) || !read_check(a, row, req->lease.slot, &page->checks[page->n]))
             return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld", (long long)req->lease.slot);
-        if (page->checks[page->n].priority != page->checks[0].priority)
+        if (page->checks[page->n].priority != page->checks[0].priority) {
+            page->is_cut = true;
             break;
+        }
         page->n++;
-        if (arena_used(a) >= req->max_bytes)
+        if (arena_used(a) >= req->max_bytes) {
+            page->is_cut = true;
             break;
+        }
         rc = lite_next(db, &req->call.err, row);
     }
     return rc < 0 ? rc : 0;
