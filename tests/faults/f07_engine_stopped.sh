@@ -45,6 +45,6 @@ stopped_engines() {
     done
     written w
     verdict F07
-    at_least "$CASE_NAME: takeovers were seen" "$(cat e?.err | grep -c 'nothing was changed')" 1
+    at_least "$CASE_NAME: takeovers were seen" "$(cat "$CASE"/e?.err | grep -c 'nothing was changed')" 1
 }
 on_both_stores stopped_engines

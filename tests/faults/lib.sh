@@ -95,7 +95,7 @@ case_settings() {
 engine() {
     local name=$1; shift
     [ $# -gt 0 ] || set -- daemon
-    start "$name" env TMPDIR="$CASE/tmp" "$P" --log-level info "$@"
+    start "$name" env TMPDIR="$CASE/tmp" "$P" --log-level ${ENGINE_LOG:-info} "$@"
     ENGINES[$name]=$(pid_of "$name")
     ALL_ENGINES+=("${ENGINES[$name]}")
 }
@@ -127,6 +127,12 @@ engine_at_work() {
         [ "${ENGINES[$name]}" != "$pid" ] || { echo "$name"; return; }
     done
     return 1
+}
+
+# worker_at_work: pid of the worker that began the newest run, as soon as there is a new one.
+worker_at_work() {
+    local before; before=$(runs)
+    wait_until "${1:-5}" runs_at_least $((before + 1)) && tail -n 1 "$CASE/journal" | cut -f3
 }
 
 # a_worker PID: one of the workers of the engine PID, picked by the seed; nothing when it has none.

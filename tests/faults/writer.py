@@ -26,7 +26,7 @@ MIXES = {
               (2, ["abort", "done"]), (2, ["exit 0", "done"]), (2, ["_exit 3", "again {s}", "done"]), (1, ["garbage 77", "done"]), (1, ["fail"])],
     "deadly": [(40, ["done"]), (10, ["crash"]), (5, ["crash", "crash", "done"]), (10, ["abort"]), (10, ["exit 0"]), (5, ["exit 0", "again {s}", "done"]),
                (10, ["_exit 3"]), (5, ["again {s}", "_exit 0", "done"]), (5, ["sleep {ms}, crash", "done"])],
-    "stuck": [(85, ["done"]), (15, ["block"])],
+    "stuck": [(96, ["done"]), (4, ["block"])],
     "greedy": [(84, ["done"]), (4, ["memory"]), (4, ["files, done"]), (4, ["processes 5, done"]), (4, ["talk 20000, done"])],
     "slow": [(100, ["sleep {ms}, done"])],
 }
