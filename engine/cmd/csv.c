@@ -58,21 +58,28 @@ int64_t csv_line(const struct csv *c)
 
 /* ---- bytes --------------------------------------------------------------------------------------------------------- */
 
-static int peek_byte(struct csv *c)
+/* Reads on behind what is there. Returns 0, END or BROKEN. */
+static int fill(struct csv *c)
 {
-    if (c->pos < c->len)
-        return (unsigned char)c->in[c->pos];
     if (c->ended)
         return END;
-    ssize_t n = c->source(c->ctx, c->in, sizeof c->in, &c->err);
+    ssize_t n = c->source(c->ctx, c->in + c->len, sizeof c->in - c->len, &c->err);
     if (n < 0) {
         c->err.code = (int)n;
         return BROKEN;
     }
-    c->pos = 0;
-    c->len = (size_t)n;
+    c->len += (size_t)n;
     c->ended = n == 0;
-    return n ? (unsigned char)c->in[0] : END;
+    return n ? 0 : END;
+}
+
+static int peek_byte(struct csv *c)
+{
+    if (c->pos < c->len)
+        return (unsigned char)c->in[c->pos];
+    c->pos = c->len = 0;
+    int rc = fill(c);
+    return rc < 0 ? rc : (unsigned char)c->in[0];
 }
 
 static int next_byte(struct csv *c)
@@ -209,10 +216,16 @@ static int read_field(struct csv *c)
 
 /* ---- records ------------------------------------------------------------------------------------------------------- */
 
+/* The mark may come in pieces: a pipe hands out what its writer wrote. */
 static void skip_mark(struct csv *c)
 {
-    if (c->line == 1 && peek_byte(c) == 0xef && c->len - c->pos >= 3 && !memcmp(c->in + c->pos, "\xef\xbb\xbf", 3))
-        c->pos += 3;
+    static const char mark[] = { '\xef', '\xbb', '\xbf' };
+    if (c->line > 1)
+        return;
+    for (size_t i = 0; i < sizeof mark; i++)
+        if ((c->pos + i == c->len && fill(c) < 0) || c->in[c->pos + i] != mark[i])
+            return;
+    c->pos += sizeof mark;
 }
 
 static int skip_empty_lines(struct csv *c)
