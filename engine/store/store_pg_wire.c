@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../base/saturate.h"
+
 enum { OID_BOOL = 16, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25, OID_TIMESTAMPTZ = 1184, OID_UUID = 2950 };
 
 /* One row a letter: an array's element is `size` bytes of type `element`. */
@@ -156,7 +158,7 @@ static bool get_int4_array(const char *p, int length, struct arena *a, int *n, c
     if (length < 12 || wire_int4(p) == 0)
         return length == 0 || length >= 12;
     int count = length >= ARRAY_HEADER ? wire_int4(p + 12) : -1;
-    if (wire_int4(p) != 1 || wire_int4(p + 4) != 0 || count < 0 || length != ARRAY_HEADER + 8 * count)
+    if (wire_int4(p) != 1 || wire_int4(p + 4) != 0 || count < 0 || length != ARRAY_HEADER + INT64_C(8) * count)
         return false;
     int32_t *to = arena_alloc(a, sizeof *to * (size_t)(count + 1));
     if (!to)
@@ -176,7 +178,7 @@ static void get_fixed(char letter, const char *p, va_list *ap)
     case 'l': *va_arg(*ap, int64_t *) = p ? wire_int8(p) : 0; break;
     case 'b': *va_arg(*ap, bool *) = p && *p; break;
     case 'm': *va_arg(*ap, int64_t *) = p ? wire_int8(p) / 1000000 + WIRE_TIMESTAMP_EPOCH_S : 0; break;
-    case 'n': *va_arg(*ap, int64_t *) = p ? wire_int8(p) + WIRE_TIMESTAMP_EPOCH_S * 1000000 : 0; break;
+    case 'n': *va_arg(*ap, int64_t *) = p ? saturate_add(wire_int8(p), WIRE_TIMESTAMP_EPOCH_S * 1000000) : 0; break;    /* 'infinity' is the largest */
     case 'u':
         if (p)
             memcpy(va_arg(*ap, unsigned char *), p, 16);
