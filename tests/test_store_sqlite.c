@@ -438,6 +438,57 @@ static void a_damaged_file_is_named_and_not_written_to(void)
     SAYS(path);
 }
 
+/* The table as somebody may leave it who has switched its constraints off. */
+static void loosen(void)
+{
+    SQL_IS("", "ALTER TABLE prescient_future_job RENAME TO strict_one");
+    SQL_IS("", "CREATE TABLE prescient_future_job AS SELECT * FROM strict_one");
+    SQL_IS("", "DROP TABLE strict_one");
+    SQL_IS("", "CREATE INDEX prescient_future_job_slot ON prescient_future_job (next_check_at, bucket, priority, id)");
+}
+
+static int read_page(struct store_read_page *r, struct page_cursor after)
+{
+    *r = (struct store_read_page)STORE_READ_PAGE_INIT;
+    r->lease = (struct lease){ .slot = SLOT, .bucket = STORE_WHOLE_SLOT };
+    r->after = after;
+    r->want = 100;
+    r->max_bytes = 1 << 20;
+    store_do(st, &r->call);
+    err = r->call.err;
+    return r->call.rc;
+}
+
+/* A priority that is no number sorts behind all numbers: such a row would be read again and again. */
+static void a_row_that_no_check_can_be_is_named_once_what_lies_before_it_is_read(void)
+{
+    static const char *const damages[] = {
+        "priority = x'07'", "priority = 'low'", "priority = 1.5", "priority = 1 << 40", "entity_key = NULL", "entity_name = x'37'", "job_exec = x'6c'",
+        "check_count = 'x'", "failure_count = 1 << 32", "first_check_at = NULL", "payload = x'37'", "deferred_at = 'x'",
+    };
+    begin();
+    RC_IS(10, load(st, 0, 10));
+    loosen();
+    SQL_IS("", "UPDATE prescient_future_job SET priority = 1 WHERE id = 10");
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        struct store_read_page r;
+        char sql[256];
+        snprintf(sql, sizeof sql, "UPDATE prescient_future_job SET %s WHERE id = 10", damages[i]);
+        SQL_IS("", sql);
+        RC_IS(0, read_page(&r, (struct page_cursor)PAGE_START));
+        CU_ASSERT_EQUAL(r.page.n, 9);
+        store_page_free(&r.page);
+        RC_IS(ERR_LOST, read_page(&r, (struct page_cursor){ .priority = 0, .id = 9 }));
+        SAYS("is damaged: in slot 1772370900 the check with id 10");
+        SQL_IS("", "UPDATE prescient_future_job SET (priority, entity_name, entity_key, job_exec, check_count, failure_count, first_check_at, deferred_at, payload) "
+                   "= (1, 'orders', '9', 'look', 0, 0, 900, NULL, NULL) WHERE id = 10");
+    }
+    struct store_read_page r;
+    RC_IS(0, read_page(&r, (struct page_cursor){ .priority = 0, .id = 9 }));
+    CU_ASSERT_EQUAL(r.page.n, 1);
+    store_page_free(&r.page);
+}
+
 static void what_is_no_database_is_said_to_be_none(void)
 {
     begin();
@@ -589,6 +640,7 @@ static const struct test tests[] = {
     TEST(a_reader_that_stays_keeps_a_commit_waiting_but_nothing_half_done),
     TEST(a_full_disk_loses_nothing_that_was_acknowledged),
     TEST(a_damaged_file_is_named_and_not_written_to),
+    TEST(a_row_that_no_check_can_be_is_named_once_what_lies_before_it_is_read),
     TEST(what_is_no_database_is_said_to_be_none),
     TEST(a_schema_that_needs_a_newer_program_is_refused),
     TEST(a_migration_applied_with_other_contents_is_refused),

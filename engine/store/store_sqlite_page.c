@@ -24,6 +24,26 @@ static const char *column_text(struct arena *a, sqlite3_stmt *row, int column, u
     return text ? arena_strndup(a, text, *len) : NULL;
 }
 
+/* What the columns of read_page hold, by the table's own constraints. A file that somebody has damaged, or whose constraints somebody
+ * has switched off, may hold anything else. */
+static const struct { bool text, may_be_null, is_32_bits; } columns[] = {
+    { false, false, false }, { false, false, true }, { false, false, false }, { false, true, false }, { false, false, true },
+    { false, false, true },  { true, false, false }, { true, false, false },  { true, false, false }, { true, true, false },
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static bool is_in_order(sqlite3_stmt *row)
+{
+    for (int i = 0; i < COLUMNS; i++) {
+        int type = sqlite3_column_type(row, i);
+        if (type == SQLITE_NULL ? !columns[i].may_be_null : type != (columns[i].text ? SQLITE_TEXT : SQLITE_INTEGER))
+            return false;
+        if (columns[i].is_32_bits && sqlite3_column_int64(row, i) != sqlite3_column_int(row, i))
+            return false;
+    }
+    return true;
+}
+
 static bool read_check(struct arena *a, sqlite3_stmt *row, int64_t slot, struct check *c)
 {
     *c = (struct check){
@@ -36,6 +56,13 @@ static bool read_check(struct arena *a, sqlite3_stmt *row, int64_t slot, struct 
     c->job_exec = column_text(a, row, 8, &c->job_exec_len);
     c->payload = column_text(a, row, 9, &c->payload_len);
     return c->entity_name && c->entity_key && c->job_exec && (c->payload || sqlite3_column_type(row, 9) == SQLITE_NULL);
+}
+
+/* A row that does not lie behind the one before it would be read for ever: the index disagrees with the table. */
+static bool is_behind(const struct page_cursor *last, sqlite3_stmt *row)
+{
+    int64_t id = sqlite3_column_int64(row, 0), priority = sqlite3_column_int64(row, 1);
+    return priority > last->priority || (priority == last->priority && id > last->id);
 }
 
 static bool page_grow(struct store_page *page, int *room)
@@ -51,13 +78,30 @@ static bool page_grow(struct store_page *page, int *room)
     return true;
 }
 
+static int take_row(struct lite *db, struct store_read_page *req, sqlite3_stmt *row, struct arena *a, struct page_cursor *last, int *room)
+{
+    struct store_page *page = &req->page;
+    if (!is_in_order(row) || !is_behind(last, row))
+        return err_set(&req->call.err, ERR_LOST, "%s is damaged: in slot %lld the check with id %lld holds what no check can hold", db->path,
+                       (long long)req->lease.slot, (long long)sqlite3_column_int64(row, 0));
+    if (!page_grow(page, room) || !read_check(a, row, req->lease.slot, &page->checks[page->n]))
+        return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld", (long long)req->lease.slot);
+    *last = (struct page_cursor){ .priority = page->checks[page->n].priority, .id = page->checks[page->n].id };
+    return 0;
+}
+
+/* What lies in front of a damaged row is a page; only then is it in the way. */
 static int fill_page(struct lite *db, struct store_read_page *req, sqlite3_stmt *row, struct arena *a)
 {
     struct store_page *page = &req->page;
+    struct page_cursor last = req->after;
     int room = 0, rc = 1;
     while (rc > 0) {
-        if (!page_grow(page, &room) || !read_check(a, row, req->lease.slot, &page->checks[page->n]))
-            return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld", (long long)req->lease.slot);
+        rc = take_row(db, req, row, a, &last, &room);
+        if (rc == ERR_LOST && page->n)
+            return 0;                   /* not as one that was cut: what is good is settled before the next look */
+        if (rc < 0)
+            break;
         if (page->checks[page->n].priority != page->checks[0].priority) {
             page->is_cut = true;
             break;
