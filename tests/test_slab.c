@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../engine/base/utf8.h"
 #include "../engine/rules/retry.h"
 #include "../engine/run/slab.h"
 #include "../include/prescient/job.h"
@@ -379,6 +380,20 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
     end();
 }
 
+/* The parser shows where it stopped, and cuts what it shows at a byte. */
+static void what_is_wrong_with_json_is_said_in_text_even_where_the_parser_cuts_a_character(void)
+{
+    static const char json[] = "\"\xc3\xa4\xef\xbb\xbf" "0/~;\xef\xbb\xa4\\u\xef\xbb\xbf\xef\xbb]\xbf\xc3\xa4";
+    begin(100);
+    const struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
+    const char *words = words_for(PRESCIENT_DONE, 1, NULL, &effect);
+    CU_ASSERT_PTR_NOT_NULL(strstr(words, "JSON is not valid at byte"));
+    CU_ASSERT_TRUE(utf8_is_valid(words, strlen(words)));
+    words = effect_check(&effect, arena);
+    CU_ASSERT_TRUE(words && utf8_is_valid(words, strlen(words)));
+    end();
+}
+
 /* ---- a hostile worker ---- */
 
 static size_t slab_size(void)
@@ -574,6 +589,7 @@ static const struct test tests[] = {
     TEST(a_worker_whose_room_for_effects_runs_out_ends_its_slab_early),
     TEST(effects_of_a_batch_that_do_not_fit_are_refused_as_crowded),
     TEST(an_answer_that_is_garbage_is_refused_with_words),
+    TEST(what_is_wrong_with_json_is_said_in_text_even_where_the_parser_cuts_a_character),
     TEST(a_slab_full_of_anything_does_no_harm),
     TEST(an_answered_slab_with_changed_bytes_does_no_harm),
     TEST(answers_that_share_their_bytes_do_not_multiply_the_memory_they_take),

@@ -247,6 +247,20 @@ static void a_job_that_the_engine_leaves_out_is_not_even_loaded(void)
     stop();
 }
 
+static void words_of_an_open_that_are_no_text_still_make_a_failure(void)
+{
+    char text[4096 + PATH_MAX], build[PATH_MAX] = "";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
+    snprintf(text, sizeof text, "store = \"sqlite:/nonexistent/business.db\"; plugin_dirs = [\"%s/tests/jobs\"];\n"
+             "jobs = { refuses = { plugin = \"refuses\"; }; noanswer = { plugin = \"noanswer\"; }; };\n", build);
+    CU_ASSERT_EQUAL_FATAL(start_with(text), WIRE_READY);
+    fill(1000000);
+    put(0, "42", false);
+    CU_ASSERT_TRUE(run_to_end());
+    CU_ASSERT_TRUE(is_answer(0, PRESCIENT_FAIL, "job refuses: kein Schl?ssel"));
+    stop();
+}
+
 static void settings_that_are_no_good_end_the_worker_with_words(void)
 {
     static const struct { const char *text, *words; } cases[] = {
@@ -575,6 +589,7 @@ static const struct test tests[] = {
     TEST(a_job_that_cannot_be_loaded_is_refused_alone_and_with_words),
     TEST(jobs_that_share_a_plugin_share_its_refusal),
     TEST(a_job_that_the_engine_leaves_out_is_not_even_loaded),
+    TEST(words_of_an_open_that_are_no_text_still_make_a_failure),
     TEST(settings_that_are_no_good_end_the_worker_with_words),
     TEST(effects_arrive_with_their_answer),
     TEST(an_effect_that_is_refused_makes_the_answer_a_failure),

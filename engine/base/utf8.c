@@ -35,7 +35,7 @@ static size_t character_size(const unsigned char *s, size_t len)
     return lead->more + 1u;
 }
 
-bool utf8_is_valid(const char *s, size_t len)
+size_t utf8_valid_bytes(const char *s, size_t len)
 {
     const unsigned char *p = (const unsigned char *)s;
     for (size_t i = 0; i < len;) {
@@ -45,10 +45,15 @@ bool utf8_is_valid(const char *s, size_t len)
         }
         size_t n = character_size(p + i, len - i);
         if (n == 0)
-            return false;
+            return i;
         i += n;
     }
-    return true;
+    return len;
+}
+
+bool utf8_is_valid(const char *s, size_t len)
+{
+    return utf8_valid_bytes(s, len) == len;
 }
 
 size_t utf8_cut(const char *s, size_t len, size_t max)

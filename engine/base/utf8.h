@@ -9,6 +9,9 @@
  * U+10FFFF, and no NUL byte. No bytes at all are valid. */
 bool utf8_is_valid(const char *s, size_t len);
 
+/* How many of the first bytes are such text: all `len` of them, or those in front of the first that is not. */
+size_t utf8_valid_bytes(const char *s, size_t len);
+
 /* How many of `len` bytes to keep so that at most `max` are left and no character is cut in two. */
 size_t utf8_cut(const char *s, size_t len, size_t max);
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "../base/utf8.h"
+
 enum {
     STUCK_US = 250 * 1000,              /* longer than this on one check: the rest of the slab goes to others */
     GONE_US = 100 * 1000,               /* from the end of its socket to ours of it: most often it has died and is about to be reaped */
@@ -129,7 +131,7 @@ static void settle_claimed(struct pool *pool, struct worker *w, const char *how)
         int64_t ran = pool_now_us(pool) - w->seen_us;
         struct raw_answer raw = { .run_us = ran, .run_at_us = clock_wall_us(pool->o.clock) - ran };
         raw.text = w->timed_out ? arena_printf(w->page->arena, "no answer within %lld ms", (long long)allowance_us(pool, w, claimed) / 1000)
-                                : arena_strdup(w->page->arena, how);
+                                : arena_strndup(w->page->arena, how, utf8_valid_bytes(how, strlen(how)));
         pool_tell(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw);
     }
     if (claimed < w->taken)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <prescient/job.h>
+#include "../base/utf8.h"
 #include "wire.h"
 
 enum { OUTPUT_BYTES_MAX = 64 * 1024 };  /* of what a worker prints while it has one slab */
@@ -112,7 +113,8 @@ static void worker_failed(struct pool *pool, struct worker *w, const char *words
 {
     if (w->state != WORKER_STARTING)
         return;
-    snprintf(pool->why, sizeof pool->why, "%.*s", n, words);
+    size_t len = utf8_cut(words, utf8_valid_bytes(words, (size_t)n), sizeof pool->why - 1);     /* a database takes no note that is no text */
+    snprintf(pool->why, sizeof pool->why, "%.*s", (int)len, words);
     w->why = pool->why;
     w->opening = 0;
 }

@@ -279,8 +279,9 @@ static const char *check_json(const char *json, struct arena *a)
     if (len > STORE_PAYLOAD_MAX)
         return arena_printf(a, "its JSON has %zu bytes, expected at most %d", len, STORE_PAYLOAD_MAX);
     json_t *parsed = json_loadb(json, len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
-    if (!parsed)
-        return arena_printf(a, "its JSON is not valid at byte %d: %s", error.position, error.text);
+    if (!parsed)                            /* the parser's words may end in the middle of a character */
+        return arena_printf(a, "its JSON is not valid at byte %d: %.*s", error.position,
+                            (int)utf8_valid_bytes(error.text, strlen(error.text)), error.text);
     json_decref(parsed);
     return NULL;
 }

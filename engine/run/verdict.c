@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/utf8.h"
 #include "../rules/retry.h"
 #include "../rules/slot.h"
 #include "engine.h"
@@ -137,7 +138,7 @@ void verdict_refused_by_database(struct engine *e, struct page *page, int index,
     struct verdict v = guard_judge(&policy, &in);
     apply(&c->settlement, &v);
     c->settlement.neffects = 0;
-    c->settlement.note = arena_printf(page->arena, "the database refuses the answer: %s", words);
+    c->settlement.note = arena_printf(page->arena, "the database refuses the answer: %.*s", (int)utf8_valid_bytes(words, strlen(words)), words);
     c->bad = true;
 }
 

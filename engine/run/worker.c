@@ -91,6 +91,33 @@ static void say_log(void *ctx, int level, const char *text)
     say(w, WIRE_LOG, body, len + 1);
 }
 
+/* ---- what jobs write ---- */
+
+/* Makes what a job wrote into text: ends it, drops a character that was cut in two at the end, and puts '?' for bytes that are no UTF-8. */
+static void tidy(char *text, size_t room)
+{
+    text[room - 1] = '\0';
+    size_t len = strlen(text);
+    if (utf8_is_valid(text, len))
+        return;
+    for (size_t back = 1; len == room - 1 && back <= 3 && back <= len; back++)
+        if ((unsigned char)text[len - back] >= 0xc0) {
+            if (!utf8_is_valid(text + len - back, back))
+                text[len -= back] = '\0';
+            break;
+        }
+    for (size_t i = 0; i < len;) {
+        size_t n = 1;
+        while (n <= 4 && i + n <= len && !utf8_is_valid(text + i, n))
+            n++;
+        if (n > 4 || i + n > len) {
+            text[i] = '?';
+            n = 1;
+        }
+        i += n;
+    }
+}
+
 /* ---- setting up ---- */
 
 static int add_settings(struct worker *w, const char *body, size_t len, struct err *err)
@@ -167,7 +194,8 @@ static int open_business(struct worker *w, struct err *err)
 static void say_why_not(struct worker *w, struct job *job, struct err *err)
 {
     err_wrap(err, err->code, "job %s", job->settings->name);
-    snprintf(job->why_not, sizeof job->why_not, "%.*s", (int)utf8_cut(err->text, strlen(err->text), sizeof job->why_not - 1), err->text);
+    snprintf(job->why_not, sizeof job->why_not, "%.*s", (int)sizeof job->why_not - 1, err->text);
+    tidy(job->why_not, sizeof job->why_not);
     say_log(w, LOG_LEVEL_ERROR, err->text);
 }
 
@@ -312,31 +340,6 @@ static void prepare(struct worker *w, int place, int index, size_t text_room)
     b->answers[place] = (struct prescient_answer){
         .size = sizeof b->answers[place], .text = text, .text_size = text_room, .impl = &b->host[place],
     };
-}
-
-/* Makes what a job wrote into text: ends it, drops a character that was cut in two at the end, and puts '?' for bytes that are no UTF-8. */
-static void tidy(char *text, size_t room)
-{
-    text[room - 1] = '\0';
-    size_t len = strlen(text);
-    if (utf8_is_valid(text, len))
-        return;
-    for (size_t back = 1; len == room - 1 && back <= 3 && back <= len; back++)
-        if ((unsigned char)text[len - back] >= 0xc0) {
-            if (!utf8_is_valid(text + len - back, back))
-                text[len -= back] = '\0';
-            break;
-        }
-    for (size_t i = 0; i < len;) {
-        size_t n = 1;
-        while (n <= 4 && i + n <= len && !utf8_is_valid(text + i, n))
-            n++;
-        if (n > 4 || i + n > len) {
-            text[i] = '?';
-            n = 1;
-        }
-        i += n;
-    }
 }
 
 /* What has to be said in the place of what the job said, if anything. */
