@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "asan.h"
 #include "utf8.h"
 
 #define JOB_NAME_MAX 1024       /* bytes; what the store takes */
 
-#ifdef __SANITIZE_ADDRESS__
+#if ASAN_WATCHES
 #include <sanitizer/lsan_interface.h>
 /* libconfig loses the name or string it was reading when the text turns out to be no libconfig. */
 const char *__lsan_default_suppressions(void)
