@@ -3,6 +3,7 @@
 # make SANITIZE=address,undefined check      the same under sanitizers, built beside the plain one
 # make faults [ONLY=F06] [SEED=N] [QUICK=1]       the campaign of faults (tests/faults/README.md)
 # make sim [SEED=n | SEEDS=n FROM=n]         simulated worlds: one with its story, or many (tests/sim/README.md)
+# make fuzz | fuzz-corpus  see tests/fuzz/README.md
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
 # Lists are wildcards: a new module, command, job, migration or test edits nothing here.
 
@@ -130,6 +131,8 @@ install: all
 
 clean:
 	rm -rf build build-*
+
+include $(wildcard tests/*/*.mk)
 
 .PHONY: FORCE all sim check test-programs faults coverage valgrind fmt install clean
 .SECONDARY:

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "../engine/base/arena.h"
+#include "../engine/base/asan.h"
 
 static void what_is_handed_out_is_aligned_and_apart(void)
 {
@@ -77,6 +78,19 @@ static void sizes_that_nobody_has_give_null(void)
     CU_ASSERT_PTR_NOT_NULL(arena_alloc(a, 0));
 }
 
+static void a_sanitizer_sees_a_write_past_the_end(void)
+{
+#if ASAN_WATCHES
+    CLEANUP(arena_freep) struct arena *a = arena_new(256);
+    const char *first = arena_alloc(a, 20), *second = arena_alloc(a, 5);
+    CU_ASSERT_FALSE(__asan_address_is_poisoned(first + 19));
+    CU_ASSERT_TRUE(__asan_address_is_poisoned(first + 20));
+    CU_ASSERT_TRUE(__asan_address_is_poisoned(second - 1));
+    arena_reset(a);
+    CU_ASSERT_TRUE(__asan_address_is_poisoned(first));
+#endif
+}
+
 static void freeing_nothing_is_fine(void)
 {
     arena_free(NULL);
@@ -92,6 +106,7 @@ static const struct test tests[] = {
     TEST(printed_text_has_any_length),
     TEST(a_reset_forgets_all_and_keeps_a_block),
     TEST(sizes_that_nobody_has_give_null),
+    TEST(a_sanitizer_sees_a_write_past_the_end),
     TEST(freeing_nothing_is_fine),
     { NULL, NULL },
 };
