@@ -44,6 +44,16 @@ all: $(BUILD)/prescient $(JOBS)
 $(BUILD)/prescient: $(BUILD)/engine/main.o $(ENGINE_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
+# The same program with failpoints (engine/base/failpoint.h): only what has some is compiled again.
+FAILPOINTS := $(shell grep -l 'base/failpoint.h\|"failpoint.h"' engine/*/*.c)
+
+$(BUILD)/prescient-failpoints: $(FAILPOINTS:%.c=$(BUILD)/failpoints/%.o) $(filter-out $(FAILPOINTS:%.c=$(BUILD)/%.o),$(BUILD)/engine/main.o $(ENGINE_O))
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+$(BUILD)/failpoints/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -DPRESCIENT_FAILPOINTS -MMD -MP -c -o $@ $<
+
 $(BUILD)/test: $(TESTS_O) $(ENGINE_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(shell pkg-config --libs cunit)
 
@@ -103,7 +113,7 @@ check: all $(BUILD)/test $(TEST_JOBS)
 
 test-programs: all $(BUILD)/test $(TEST_JOBS)
 
-faults: all $(TEST_JOBS)
+faults: all $(TEST_JOBS) $(BUILD)/prescient-failpoints
 	BUILD=$(BUILD) SEED=$(SEED) ONLY="$(ONLY)" QUICK=$(QUICK) RECORD=$(RECORD) tests/faults/run.sh
 
 coverage:
@@ -136,4 +146,4 @@ include $(wildcard tests/*/*.mk)
 
 .PHONY: FORCE all sim check test-programs faults coverage valgrind fmt install clean
 .SECONDARY:
--include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/failpoint.h"
 #include "../base/moment.h"
 #include "../rules/retry.h"
 #include "engine.h"
@@ -226,6 +227,7 @@ static void begin_open(struct lane *l)
     t->opening = true;
     l->opening = t;
     l->sent_boot_us = clock_boot_us(e->o.clock);
+    FAILPOINT("before-lease");
     store_begin(l->store, &o->call);
 }
 
@@ -289,6 +291,8 @@ static void opened(struct lane *l, int rc)
     }
     if (!l->nruns)
         l->renewed_us = engine_mono_us(e);
+    if (o->ntaken)
+        FAILPOINT("after-lease");
     for (int i = 0; i < o->ntaken; i++)
         start_run(l, t, &o->taken[i]);
     t->held = 0;
@@ -423,6 +427,7 @@ static void begin_finish(struct lane *l)
     f->left = (const char *const *)run->left;
     f->nleft = run->nleft;
     f->counts = run->counts;
+    FAILPOINT("before-finish");
     store_begin(l->store, &f->call);
 }
 
@@ -447,6 +452,7 @@ static void finished(struct lane *l, int rc)
 
 static void begin_release(struct lane *l)
 {
+    FAILPOINT("before-release");
     struct store_release *r = &l->req.release;
     *r = (struct store_release)STORE_RELEASE_INIT;
     for (int i = 0; i < l->nruns; i++)
@@ -470,13 +476,17 @@ static void released(struct lane *l, int rc)
 
 static void begin_settle(struct lane *l)
 {
+    FAILPOINT("before-settle");
     settle_begin(l, settle_page_due(l, engine_mono_us(l->engine)));
+    FAILPOINT("after-settle-sent");
 }
 
 static void settled(struct lane *l, int rc)
 {
     struct page *page = l->settling;
     struct bucket_run *run = page->run;
+    if (!rc)
+        FAILPOINT("after-settle");
     settle_ended(l, rc);
     if (rc == ERR_FENCED)
         run_lost(l, run);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/failpoint.h"
 #include "wire.h"
 
 enum {
@@ -175,6 +176,7 @@ static void give(struct pool *pool, struct worker *w, struct page *page)
     w->seen_us = pool_now_us(pool);
     w->state = WORKER_RUNNING;
     uint32_t generation = slab_generation(w->slab);
+    FAILPOINT("before-run");
     slab_open(w->slab);
     if (wire_send(w->child.sock, WIRE_RUN, &generation, sizeof generation, -1, NULL))
         w->gone = true;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <prescient/job.h>
+#include "../base/failpoint.h"
 #include "../base/utf8.h"
 #include "wire.h"
 
@@ -36,6 +37,7 @@ static const enum answer_kind kind_of_raw[] = {
 
 void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind kind, const struct raw_answer *raw)
 {
+    FAILPOINT("after-run");
     pool->o.events.answered(pool->o.events.ctx, w->page, w->index[place], kind, raw);
 }
 

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# f00_failpoints.sh - F00: at each step of the protocol an engine is killed, stopped past its lease and woken up, or cut off from the database
+# PASS: wherever it happens, the common checks hold. The steps: before-lease, after-lease, before-run, after-run, before-settle, after-settle-sent,
+# after-settle, before-finish, before-release.
+# quick
+. "$(dirname "$0")/lib.sh"
+
+POINTS="before-lease after-lease before-run after-run before-settle after-settle-sent after-settle before-finish before-release"
+[ -x "$P-failpoints" ] || { echo "not ok - $P-failpoints is not built ('make faults' builds it)"; exit 1; }
+
+armed() { [ -e "$CASE/$1" ]; }
+is_hit() { ! armed "$1"; }
+name_of() { local name; for name in "${!ENGINES[@]}"; do [ "${ENGINES[$name]}" != "$1" ] || echo "$name"; done; }
+
+# A lease is only released, unsettled, by an engine that ends.
+provoke() {
+    [ "$1" = before-release ] || return 0
+    local name; name=$(engine_at_work) || return 0
+    kill -TERM "$(engine_pid "$name")"
+    LEAVING=$name
+}
+
+# cross POINT ACTION: one hit and what follows from it. A hit that was not seen is a step that the scenario does not reach.
+cross() {
+    local pid name
+    LEAVING=
+    echo "$2" >"$CASE/.armed" && mv "$CASE/.armed" "$CASE/$1"
+    provoke "$1"
+    if ! wait_until 8 is_hit "$1"; then
+        rm -f "${CASE:?}/$1"
+        [ -z "$LEAVING" ] || { engine_over "$LEAVING"; a_new_engine; }
+        return 1
+    fi
+    HITS=$((HITS + 1))
+    wait_until 2 grep -q "$2 $1" "$CASE/faults"
+    pid=$(sed -n "s/.*	$2 $1	engine://p" "$CASE/faults" | tail -1)
+    name=$(name_of "$pid")
+    case $2 in
+    kill) engine_over "$name"; a_new_engine ;;
+    stop)
+        sleep "$((LEASE_S + 1)).$((RANDOM % 9))"
+        kill -CONT "$pid"
+        fault_ends "$2 $1" "engine:$pid"
+        ;;
+    esac
+    [ -z "$LEAVING" ] || [ "$2" = kill ] || { engine_over "$LEAVING"; a_new_engine; }
+    MISSED=${MISSED//" $1 "/ }
+}
+a_new_engine() { engine "e$((NEXT++))"; }
+
+crossing() {
+    local action=$1 each_s=$2 points point checks
+    read -ra points <<<"$POINTS"
+    WITNESS='batch = 1;' a_case "$action" 'workers = 2; split_at = 40; connections = 2;'
+    export PRESCIENT_FAILPOINTS=$CASE
+    P=$P-failpoints
+    NEXT=0 HITS=0 MISSED=" $POINTS "
+    a_new_engine; a_new_engine; a_new_engine
+    checks=$((${#points[@]} * each_s * 60))
+    write_checks w --checks "$checks" --batch 20 --over $((checks / 60)) --mix slow --most-ms 12 --ahead 0,2
+    for point in "${points[@]}"; do
+        cross "$point" "$action" || cross "$point" "$action"
+        sleep "0.$((RANDOM % 9))"
+    done
+    written w
+    P=${P%-failpoints}
+    unset PRESCIENT_FAILPOINTS
+    verdict F00
+    is "$CASE_NAME: steps that were not hit" "${MISSED// /}" ""
+}
+kills() { crossing kill 2; }
+stops() { crossing stop 5; }
+cuts() { crossing cut 1; }
+
+on_both_stores kills
+on_stores postgresql cuts
+[ -n "${QUICK:-}" ] || on_both_stores stops
