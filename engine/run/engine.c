@@ -214,14 +214,13 @@ bool engine_has_given_up(const struct engine *e, int64_t id)
 
 /* ---- errands ---- */
 
-/* Lanes open slots before they run errands. When no slot can be opened for want of today's partition, an errand would wait for ever,
- * and the one that makes the partition behind it: so that one takes its place, and whoever gave the other asks again. */
+/* Today's partition comes before whatever waits, and everything before an index: whoever gave the other asks again. */
 bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full)
 {
-    bool is_urgent = kind == ERRAND_KEEP_DAYS && e->errand.kind != kind && !e->errand.under_way;
-    if (e->errand.kind && !is_urgent)
+    bool takes_place = !e->errand.under_way && e->errand.kind != kind && (kind == ERRAND_KEEP_DAYS || e->errand.kind == ERRAND_INDEX_DAYS);
+    if (e->errand.kind && !takes_place)
         return false;
-    e->errand = (struct errand){ .kind = kind, .from = from, .before = before, .full = full };
+    e->errand = (struct errand){ .kind = kind, .given_us = engine_mono_us(e), .from = from, .before = before, .full = full };
     return true;
 }
 

@@ -30,7 +30,7 @@ struct target {
     bool opening;                   /* a lane is opening it and its split is not known yet */
     bool exhausted;                 /* nothing of it can be taken any more */
     int held;                       /* leases of it that others hold */
-    int refused;                    /* how often it had not begun by the database's clock */
+    int64_t refused_us;             /* since when it has not begun by the database's clock; 0: was not refused */
     int runs;                       /* leases of it that our lanes hold */
     struct pass_counts counts;      /* summed over its buckets */
     struct target *following;
@@ -122,6 +122,7 @@ enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAY
 struct errand {
     enum errand_kind kind;
     bool under_way;
+    int64_t given_us;
     int64_t from, before;           /* LATE_SLOT, MARK_SWEPT (before) */
     bool full;
 };

@@ -9,7 +9,8 @@
 #include "engine.h"
 #include "settle.h"
 
-enum { BACKOFF_US = 100 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, NOT_BEGUN_US = 5000, NOT_BEGUN_TIMES = 200 };
+enum { BACKOFF_US = 100 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, NOT_BEGUN_US = 5000, NOT_BEGUN_MAX_US = 1000 * 1000,
+       ERRAND_WAITS_US = 2 * 1000 * 1000 };
 
 /* ---- the decision ---- */
 
@@ -71,6 +72,13 @@ static int waiting_checks(const struct lane *l)
     return n;
 }
 
+/* Errands wait while there are slots to open, but not for ever: a slot that cannot be opened may be waiting for just this errand.
+ * An index may take its time, and leases with it: only for one that nobody waits for. */
+static bool is_urgent(const struct engine *e, int64_t now)
+{
+    return e->errand.kind == ERRAND_KEEP_DAYS || (e->errand.kind != ERRAND_INDEX_DAYS && now - e->errand.given_us > ERRAND_WAITS_US);
+}
+
 static struct lane_view look(const struct lane *l)
 {
     struct engine *e = l->engine;
@@ -86,7 +94,7 @@ static struct lane_view look(const struct lane *l)
         .can_finish = run_to_finish(l) != NULL,
         .can_open = l->nruns < LANE_RUNS && !run_to_read(l) && e->has_clock && !pool_broken(e->pool) && engine_target_for(e),
         .has_errand = e->errand.kind && !e->errand.under_way,
-        .is_urgent = e->errand.kind == ERRAND_KEEP_DAYS,
+        .is_urgent = is_urgent(e, now),
         .broken = pool_broken(e->pool) != NULL,
         .has_runs = l->nruns > 0,
         .has_pages = l->npages > 0,
@@ -255,8 +263,11 @@ static void start_run(struct lane *l, struct target *t, const struct lease *leas
 static void not_begun(struct lane *l, struct target *t)
 {
     struct engine *e = l->engine;
-    l->retry_us = engine_mono_us(e) + NOT_BEGUN_US;
-    if (++t->refused < NOT_BEGUN_TIMES)
+    int64_t now = engine_mono_us(e);
+    l->retry_us = now + NOT_BEGUN_US;
+    if (!t->refused_us)
+        t->refused_us = now;
+    if (now - t->refused_us < NOT_BEGUN_MAX_US)
         return;
     t->exhausted = true;
     e->wants_clock = true;
