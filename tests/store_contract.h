@@ -72,6 +72,7 @@
     X(a_pass_told_to_leave_finishes_whatever_is_left)                                                                 \
     X(finishing_under_a_lease_taken_over_is_refused)                                                                  \
     X(a_relook_closes_what_is_done_and_empty)                                                                         \
+    X(a_relook_removes_an_expired_lease_on_a_closed_slot)                                                             \
     X(a_relook_returns_a_slot_that_was_never_finished)                                                                \
     X(a_relook_returns_a_slot_that_holds_rows_again)                                                                  \
     X(late_slots_are_found_from_the_mark_on)                                                                          \

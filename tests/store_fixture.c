@@ -159,7 +159,7 @@ bool fixture_begin(void)
         remove_file();
     else
         on_server(fx.url, "TRUNCATE prescient.future_job, prescient.future_job_history, prescient.future_job_run, prescient.slot_pass, "
-                  "prescient.slot_lease, prescient.event; DELETE FROM prescient.setting WHERE name = 'swept_until'; "
+                  "prescient.slot_lease, prescient.event; DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted'); "
                   "SELECT prescient.keep_history_days(1)");
     bool made = make_store();
     if (!made)

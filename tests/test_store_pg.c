@@ -84,6 +84,39 @@ static void a_check_committed_late_is_found_by_the_second_look(void)
     store_page_free(&page);
 }
 
+static int64_t first_late_slot(void)
+{
+    struct store_late_slot l = STORE_LATE_SLOT_INIT;
+    l.before = SLOT + LENGTH;
+    RC_IS(0, pgfx_call(&l.call));
+    return l.slot;
+}
+
+static void move_mark(void)
+{
+    struct store_mark_swept m = STORE_MARK_SWEPT_INIT;
+    m.slot = SLOT + LENGTH;
+    RC_IS(0, pgfx_call(&m.call));
+    RC_IS(0, pgfx_call(&m.call));
+}
+
+/* Engines were down: the slot has no opening row, and so no second look. */
+static void a_check_committed_late_into_a_slot_that_nobody_opened_is_swept(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "SELECT prescient.file_check('e', 'late', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))", SLOT, SLOT - 100));
+    move_mark();
+    CU_ASSERT_EQUAL(first_late_slot(), 0);
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    CU_ASSERT_EQUAL(first_late_slot(), SLOT);
+    move_mark();
+    CU_ASSERT_EQUAL(first_late_slot(), SLOT);
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.resolve('e', 'late')"));
+    move_mark();
+    SQL_IS("1", "SELECT count(*) FROM prescient.setting WHERE name = 'swept_until' AND value = '%" PRId64 "'", SLOT + LENGTH);
+}
+
 static void a_transaction_that_has_an_id_but_ended_none_yet_keeps_the_slot_open(void)
 {
     WITH_SERVER();
@@ -407,6 +440,7 @@ static void heavy_payloads_make_small_pages_and_none_is_lost(void)
 static const struct test tests[] = {
     TEST(a_page_runs_from_open_to_finish),
     TEST(a_check_committed_late_is_found_by_the_second_look),
+    TEST(a_check_committed_late_into_a_slot_that_nobody_opened_is_swept),
     TEST(a_transaction_that_has_an_id_but_ended_none_yet_keeps_the_slot_open),
     TEST(a_consumer_of_events_waits_for_the_oldest_transaction),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),

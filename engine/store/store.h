@@ -282,7 +282,7 @@ struct store_finish {
 /* ---- slots that are not over -------------------------------------------------------------------------------------- */
 
 /* One look at all slots that are not closed: closes those that are done, whose old transactions have all ended and that
- * this look finds empty; returns the oldest of those in which
+ * this look finds empty; removes expired leases on closed slots, which nobody would take over; returns the oldest of those in which
  * there is something to do: rows to run, or a bucket that was never finished. */
 struct relook_slot {
     int64_t slot;
@@ -311,7 +311,8 @@ struct store_late_slot {
 };
 #define STORE_LATE_SLOT_INIT { .call.op = STORE_LATE_SLOT }
 
-/* Moves the low-water mark of the sweep up: no slot before `slot` holds rows. */
+/* Moves the low-water mark of the sweep up: no slot before `slot` holds rows. Where a transaction that runs may still file a check there
+ * (PostgreSQL), the slot is only noted, and becomes the mark by a later call, once all those are over and nothing has come in. */
 struct store_mark_swept {
     struct store_call call;
     int64_t slot;

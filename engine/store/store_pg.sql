@@ -335,7 +335,8 @@ SELECT EXISTS (SELECT FROM lease), EXISTS (SELECT FROM given_back)
 
 -- name: relook
 -- $1 most slots: of those that there is something to do in. The look and the snapshot are one statement: a slot is closed when all its buckets were finished, every
--- transaction that their last looks may have missed has ended before this statement began, and this look finds no row.
+-- transaction that their last looks may have missed has ended before this statement began, and this look finds no row. A lease on a closed slot whose
+-- engine died is nobody's to take over: it goes once it has expired.
 WITH unclosed AS MATERIALIZED (
     SELECT o.slot_at, EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at) AS has_rows,
            o.seen_xid IS NULL AND (SELECT count(DISTINCT p.bucket) FROM prescient.slot_pass p WHERE p.slot_at = o.slot_at AND p.pass > 0) < o.split AS undone,
@@ -346,7 +347,13 @@ closed AS (
     UPDATE prescient.slot_pass o SET closed_at = clock_timestamp()
       FROM unclosed u
      WHERE o.slot_at = u.slot_at AND o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NULL AND NOT u.has_rows AND NOT u.undone AND u.is_settled
-    RETURNING o.slot_at)
+    RETURNING o.slot_at),
+left_behind AS MATERIALIZED (
+    SELECT l.slot_at, l.bucket FROM prescient.slot_lease l, prescient.slot_pass o
+     WHERE o.slot_at = l.slot_at AND o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND l.expires_at <= clock_timestamp()
+       FOR UPDATE OF l SKIP LOCKED),
+removed AS (
+    DELETE FROM prescient.slot_lease l USING left_behind b WHERE l.slot_at = b.slot_at AND l.bucket = b.bucket)
 SELECT * FROM (SELECT u.slot_at, u.has_rows, u.undone, 0 AS closed FROM unclosed u WHERE u.has_rows OR u.undone
                 ORDER BY u.slot_at LIMIT $1) listed
 UNION ALL
@@ -366,10 +373,33 @@ SELECT next_check_at FROM prescient.future_job
  ORDER BY next_check_at LIMIT 1
 
 -- name: mark_swept
--- $1 slot; the mark only moves up, unless it is ahead of the clock
-INSERT INTO prescient.setting AS s VALUES ('swept_until', $1::text)
+-- $1 slot: the look before this found nothing below it. But a transaction that runs may still file a check into a slot below, and one that no
+-- engine has opened gets no second look. So the slot is noted first, with a transaction id taken when it had begun by the clock: above that of all who
+-- may still file into a slot before it. A later call makes it the mark, once those are over and a look, in that statement, finds nothing there.
+-- The mark only moves up, unless it is ahead of the clock.
+WITH clock AS MATERIALIZED (
+    SELECT extract(epoch FROM clock_timestamp())::bigint AS now),
+mark AS MATERIALIZED (
+    SELECT max(s.value::bigint) AS slot FROM prescient.setting s, clock c WHERE s.name = 'swept_until' AND s.value::bigint <= c.now),
+noted AS MATERIALIZED (
+    SELECT n.slot, n.xid <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled
+      FROM (SELECT split_part(s.value, ' ', 1)::bigint AS slot, split_part(s.value, ' ', 2)::bigint AS xid
+              FROM prescient.setting s WHERE s.name = 'sweep_noted') n, clock c
+     WHERE n.slot <= c.now AND n.xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint),
+good AS MATERIALIZED (
+    SELECT n.slot FROM noted n, mark m
+     WHERE n.is_settled
+       AND NOT EXISTS (SELECT FROM prescient.future_job f
+                        WHERE f.next_check_at < to_timestamp(n.slot) AND f.next_check_at >= coalesce(to_timestamp(m.slot), '-infinity'))),
+moved AS (
+    INSERT INTO prescient.setting AS s SELECT 'swept_until', g.slot::text FROM good g
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+         WHERE s.value::bigint < excluded.value::bigint OR s.value::bigint > (SELECT now FROM clock))
+INSERT INTO prescient.setting AS s
+SELECT 'sweep_noted', $1::text || ' ' || pg_current_xact_id()::text
+  FROM clock c
+ WHERE $1 <= c.now AND (EXISTS (SELECT FROM good) OR NOT EXISTS (SELECT FROM noted))
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
-     WHERE s.value::bigint < excluded.value::bigint OR s.value::bigint > extract(epoch FROM clock_timestamp())
 
 -- name: keep_days
 -- $1 days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day

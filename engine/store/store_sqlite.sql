@@ -170,6 +170,12 @@ UPDATE prescient_slot_pass AS o SET closed_at_us = ?1
    AND (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0))
    AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
 
+-- name: relook_leases
+-- ?1 clock. What a dead engine left on a closed slot is nobody's to take over.
+DELETE FROM prescient_slot_lease
+ WHERE expires_at_us <= ?1
+   AND EXISTS (SELECT 1 FROM prescient_slot_pass AS o WHERE o.slot_at = prescient_slot_lease.slot_at AND o.pass = 0 AND o.closed_at_us IS NOT NULL)
+
 -- name: relook
 -- ?1 most
 SELECT slot_at, EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at),

@@ -205,9 +205,10 @@ int lite_relook(struct lite *db, struct store_call *call)
     sqlite3_stmt *row = NULL;
     req->n = req->closed = 0;
     int64_t closed = lite_run(db, &call->err, LITE_relook_close, "i", lite_clock_us(db));
-    if (closed < 0)
-        return (int)closed;
-    int rc = lite_query(db, &call->err, &row, LITE_relook, "i", (int64_t)req->want);
+    int rc = closed < 0 ? (int)closed : (int)lite_run(db, &call->err, LITE_relook_leases, "i", lite_clock_us(db));
+    if (rc < 0)
+        return rc;
+    rc = lite_query(db, &call->err, &row, LITE_relook, "i", (int64_t)req->want);
     for (; rc > 0; rc = lite_next(db, &call->err, row))
         req->slots[req->n++] = (struct relook_slot){ .slot = sqlite3_column_int64(row, 0), .has_rows = sqlite3_column_int(row, 1),
                                                      .undone = sqlite3_column_int(row, 2) };

@@ -68,6 +68,11 @@ void checker_clock_jumped(struct world *w)
     checker_event(w, -1, -1, 1, "the database's clock jumped");
 }
 
+bool checker_has_jumped(const struct world *w)
+{
+    return w->checker->jumped_us != 0;
+}
+
 static bool has_reason(const struct checker *c, const struct run *first)
 {
     for (int i = c->nhappenings - 1; i >= 0; i--) {

@@ -38,6 +38,7 @@ void checker_commit(struct world *w, const struct tx *tx);
 void checker_event(struct world *w, int host, int key, int64_t lasts_us, const char *what);
 /* Leases may end before their time from now on. */
 void checker_clock_jumped(struct world *w);
+bool checker_has_jumped(const struct world *w);
 
 void checker_at_the_end(struct world *w);
 

@@ -126,7 +126,8 @@ struct tx *tx_begin(struct db *db, struct tx **holder)
     tx->shared = NULL;
     tx->opens = NULL;
     tx->pass = (struct pass){ 0 };
-    tx->mark = 0;
+    tx->mark = tx->noted = 0;
+    tx->clears = false;
     tx->makes_day = false;
     tx->following = db->running;
     db->running = tx;
@@ -229,6 +230,16 @@ static void write_pass(const struct tx *tx)
         s->seen_xid = tx->xid;
 }
 
+static void clear_leases(struct db *db)
+{
+    for (int i = 0; i < db->nleases; i++) {
+        struct lease_row *l = db->leases[i];
+        const struct slot_row *s = db_slot(db, l->slot, false);
+        if (l->is.exists && !l->by && !l->shares && s && s->closed && l->is.expires_us <= db_clock_us(db))
+            l->is.exists = false;
+    }
+}
+
 void tx_commit(struct db *db, struct tx *tx)
 {
     checker_commit(db->w, tx);
@@ -243,6 +254,12 @@ void tx_commit(struct db *db, struct tx *tx)
     write_pass(tx);
     if (tx->mark)
         db->mark = tx->mark;
+    if (tx->noted) {
+        db->noted = tx->noted;
+        db->noted_xid = tx->xid;
+    }
+    if (tx->clears)
+        clear_leases(db);
     if (tx->makes_day)
         db->day_missing = false;
     unlock_all(tx);

@@ -80,10 +80,11 @@ struct tx {
     struct lease_row *shared;
     struct slot_row *opens, *closes[TX_CLOSES];
     int ncloses;
+    bool clears;                    /* removes expired leases on closed slots */
     struct pass pass;               /* slot NULL: none */
     struct record records[TX_RECORDS];
     int nrecords;
-    int64_t mark;                   /* 0: not moved */
+    int64_t mark, noted;            /* 0: not moved */
     bool makes_day;
 };
 
@@ -99,6 +100,7 @@ struct db {
     int nslots, slots_room;
     struct tx *running, *spare;
     int64_t mark;                   /* of the sweep */
+    int64_t noted, noted_xid;       /* what becomes the mark when all who ran then are over */
     bool read_only, day_missing;
     int64_t down_until_us, commits_hang_until_us;
 };

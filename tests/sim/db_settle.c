@@ -56,6 +56,7 @@ enum served db_read_page(struct db *db, struct message *m)
             break;
         m->page[m->npage] = found[m->npage];
     }
+    m->is_cut = m->npage < n && m->npage < r->want;
     return ANSWERED;
 }
 

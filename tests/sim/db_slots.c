@@ -265,31 +265,49 @@ enum served db_relook(struct db *db, struct message *m)
             look_again(db, m, db->slots[i], oldest);
     qsort(m->slots, (size_t)r->n, sizeof *m->slots, by_slot);
     r->n = r->n < r->want ? r->n : r->want;
+    m->tx->clears = true;
     return COMMITS;
+}
+
+/* The first slot in [from, before) that holds rows. */
+static int64_t first_slot(const struct db *db, int64_t from, int64_t before)
+{
+    int64_t first = 0;
+    for (int i = 0; i < KEYS_MAX; i++) {
+        const struct version *v = &db->rows[i].is;
+        if (v->exists && v->next_at >= from && v->next_at < before && (!first || v->next_at < first))
+            first = v->next_at;
+    }
+    return first;
+}
+
+/* A mark ahead of the clock counts for nothing. */
+static int64_t mark_of(const struct db *db)
+{
+    return db->mark <= db_clock_us(db) / SECOND_US ? db->mark : 0;
 }
 
 static enum served late_slot(struct db *db, struct message *m)
 {
     struct store_late_slot *l = &m->u.late;
-    int64_t from = l->from;
-    if (!from && !l->full)
-        from = db->mark <= db_clock_us(db) / SECOND_US ? db->mark : 0;
-    l->slot = 0;
-    for (int i = 0; i < KEYS_MAX; i++) {
-        const struct version *v = &db->rows[i].is;
-        if (v->exists && v->next_at >= from && v->next_at < l->before && (!l->slot || v->next_at < l->slot))
-            l->slot = v->next_at;
-    }
+    l->slot = first_slot(db, l->from || l->full ? l->from : mark_of(db), l->before);
     return ANSWERED;
 }
 
+/* The slot is noted first; it becomes the mark when all who ran then are over and nothing has come in. */
 static enum served mark_swept(struct db *db, struct message *m)
 {
-    int64_t slot = m->u.swept.slot + (db->w->wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
-    if (slot > db->mark || db->mark > db_clock_us(db) / SECOND_US)
-        tx_of(db, m)->mark = slot;
-    else
-        tx_of(db, m);
+    struct tx *tx = tx_of(db, m);
+    const bool *wrong = db->w->wrong;
+    int64_t now = db_clock_us(db) / SECOND_US, slot = m->u.swept.slot + (wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
+    bool noted = db->noted && db->noted <= now;
+    bool good = noted && db->noted_xid <= oldest_running(db, tx) && !first_slot(db, mark_of(db), db->noted);
+    if (wrong[MARK_MOVES_AT_ONCE])
+        tx->mark = slot > db->mark ? slot : db->mark;
+    else if (good && (db->noted > db->mark || db->mark > now))
+        tx->mark = db->noted;
+    if ((slot <= now || wrong[MARK_MOVES_TOO_FAR]) && (good || !noted))
+        tx->noted = slot;
     return COMMITS;
 }
 

@@ -143,7 +143,7 @@ static int give_page(const struct message *m, struct store_call *call)
             .job_exec = jobs[key % JOBS], .entity_name_len = 5, .entity_key_len = (uint32_t)len, .job_exec_len = 2,
         };
     }
-    r->page = (struct store_page){ .checks = checks, .n = m->npage, .impl = keys, .free_impl = free };
+    r->page = (struct store_page){ .checks = checks, .n = m->npage, .is_cut = m->is_cut, .impl = keys, .free_impl = free };
     return 0;
 }
 
