@@ -3,6 +3,7 @@
 # make SANITIZE=address,undefined check      the same under sanitizers, built beside the plain one
 # make faults [ONLY=F06] [SEED=N] [QUICK=1]       the campaign of faults (tests/faults/README.md)
 # make sim [SEED=n | SEEDS=n FROM=n]         simulated worlds: one with its story, or many (tests/sim/README.md)
+# make model                                 every state of the protocol, in small (tests/model/README.md)
 # make fuzz | fuzz-corpus  see tests/fuzz/README.md
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
 # Lists are wildcards: a new module, command, job, migration or test edits nothing here.
@@ -35,6 +36,7 @@ COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
 TESTS := $(sort $(wildcard tests/test_*.c))
 JOBS := $(patsubst jobs/%/,$(BUILD)/jobs/%.so,$(wildcard jobs/*/))
 TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))
+MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
 ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o
 TESTS_O := $(TESTS:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TESTS),$(wildcard tests/*.c))) $(BUILD)/suite_table.o
@@ -59,6 +61,9 @@ $(BUILD)/test: $(TESTS_O) $(ENGINE_O)
 
 $(BUILD)/sim: $(SIM_O) $(ENGINE_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+$(BUILD)/model: $(MODEL_O)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 # Written only when what they say changes: other flags or PREFIX, a file that came or went.
 $(BUILD)/flags: SAYS = $(CC) $(CFLAGS_ALL)
@@ -108,6 +113,9 @@ $(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
 sim: $(BUILD)/sim
 	$(BUILD)/sim $(if $(SEED),$(SEED),--seeds $(or $(SEEDS),10000) --from $(or $(FROM),1)) $(if $(WRONG),--wrong $(WRONG))
 
+model: $(BUILD)/model
+	$(BUILD)/model
+
 check: all $(BUILD)/test $(TEST_JOBS)
 	BUILD=$(BUILD) SANITIZE=$(SANITIZE) tests/run.sh $(T)
 
@@ -144,6 +152,6 @@ clean:
 
 include $(wildcard tests/*/*.mk)
 
-.PHONY: FORCE all sim check test-programs faults coverage valgrind fmt install clean
+.PHONY: FORCE all model sim check test-programs faults coverage valgrind fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

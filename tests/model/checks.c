@@ -1,0 +1,95 @@
+/* checks.c - the promises: what no move may break, and what the end of all work looks like. */
+#include "model.h"
+
+const char *const property_names[PROPERTIES] = {
+    [HOLDS] = "HOLDS",
+    [LOST_LEASE_RUN] = "JOB STARTED UNDER A LOST LEASE",
+    [LOST_LEASE_SETTLE] = "SETTLED UNDER A LOST LEASE",
+    [SECOND_RUN] = "SECOND RUN WITHOUT A NAMED EVENT",
+    [SETTLED_TWICE] = "SETTLED TWICE",
+    [CHECK_LOST] = "CHECK LOST",
+    [CLOSED_OVER_A_ROW] = "CLOSED OVER A ROW",
+    [NO_END] = "NO END",
+    [STUCK] = "STUCK",
+};
+
+/* Named events: faults. A check that fails, is deferred or given up has its count of runs begun anew where that is written. A failover
+ * that loses commits counts twice: a run whose settle is lost, and one under a lease that is lost. */
+int events_so_far(const struct model *m, const struct state *s)
+{
+    return m->rules.faults - s->faults + (m->rules.failover == FAILOVER_ASYNC && s->replication == FAILED_OVER);
+}
+
+/* A clock set forward and a failover are named events that take leases away: then a second run is in order. */
+static bool leases_may_be_lost(const struct model *m)
+{
+    return m->rules.forth || m->rules.failover;
+}
+
+void check_start(struct model *m, const struct state *s, int engine, int check)
+{
+    const struct engine *e = &s->engine[engine];
+    const struct item *item = &e->item[check];
+    const struct row *row = &s->db.row[check];
+    bool current = row->slot == e->slot && row->id == item->id && row->count == item->count && row->fails == item->fails;
+    int events = events_so_far(m, s);
+    if (!e->bare && !(e->token & TOKEN_GOOD) && !leases_may_be_lost(m))
+        breaks(m, LOST_LEASE_RUN, "check %d of slot %d is started, and the lease is another's", check, e->slot);
+    else if (item->settled && !leases_may_be_lost(m))
+        breaks(m, SECOND_RUN, "check %d of slot %d, count %d, is started, and its answer is written already", check, e->slot, item->count);
+    else if (current && (int)row->runs > events)
+        breaks(m, SECOND_RUN, "check %d of slot %d, count %d, is started again", check, e->slot, item->count);
+}
+
+void check_settle(struct model *m, const struct row *row, const struct request *r, int check, int found)
+{
+    const struct item *item = &r->item[check];
+    if (!r->bare && !(r->token & TOKEN_GOOD))
+        breaks(m, LOST_LEASE_SETTLE, "check %d of slot %d is settled, and the lease is another's", check, r->slot);
+    else if (found != check || row->reborn != item->reborn)
+        breaks(m, CHECK_LOST, "check %d takes an answer to %s, whose id came again", found, found == check ? "an earlier life" : "the other check");
+    else if (row->slot != r->slot || row->count != item->count || row->fails != item->fails)
+        breaks(m, SETTLED_TWICE, "check %d (slot %d, count %d, failures %d) takes the answer to (slot %d, count %d, failures %d)", check, row->slot,
+               row->count, row->fails, r->slot, item->count, item->fails);
+    else if (row->owed && !item->put_off && item->answer == ANSWER_DONE && !row->again)
+        breaks(m, CHECK_LOST, "check %d was filed anew while it ran, and the answer to its old life ends it", check);
+}
+
+void check_state(struct model *m, const struct state *s)
+{
+    for (int slot = 1; m->rules.strict && slot <= m->rules.slots; slot++)
+        if (s->db.pass[slot].state == PASS_CLOSED && slot_has_rows(&s->db, slot)) {
+            breaks(m, CLOSED_OVER_A_ROW, "slot %d is closed, and check %d is in it", slot, s->db.row[0].slot == (unsigned)slot ? 0 : 1);
+            return;
+        }
+}
+
+/* ---- the end ---- */
+
+bool is_over(const struct model *m, const struct state *s)
+{
+    if (s->app.phase || in_sight(&s->db.row[0], &m->rules) || in_sight(&s->db.row[1], &m->rules))
+        return false;
+    for (int i = 0; i < ENGINES; i++)
+        if (s->engine[i].mode || s->engine[i].leased || s->engine[i].call.kind)
+            return false;
+    for (int j = 0; j < STRAYS; j++)
+        if (s->stray[j].kind)
+            return false;
+    for (int slot = 1; slot <= m->rules.slots; slot++) {
+        if (s->db.pass[slot].state == PASS_OPEN)
+            return false;
+        for (int b = 0; b < BUCKETS; b++)
+            if (s->db.lease[slot][b].left && s->db.lease[slot][b].left != FAR)
+                return false;
+    }
+    return true;
+}
+
+bool is_answered(const struct model *m, const struct state *s)
+{
+    for (int k = 0; k < CHECKS; k++)
+        if (in_sight(&s->db.row[k], &m->rules) && !is_locked(s, k))
+            return false;
+    return true;
+}

@@ -1,0 +1,95 @@
+/* closing.c - how slots are closed and forgotten: the re-look, the trimming of old passes, the sweep's mark.
+ * Statements of the database that any engine or command may send at any time. */
+#include "model.h"
+
+#include <string.h>
+
+static void relook(struct model *m, const struct state *s, int slot)
+{
+    const struct pass *p = &s->db.pass[slot];
+    if (!all_done(p) || (p->seen && (p->older || slot_has_rows(&s->db, slot))))
+        return;
+    struct state t = *s;
+    t.db.pass[slot] = (struct pass){ .state = PASS_CLOSED, .split = p->split, .trimming = p->trimming };
+    move(m, &t, BY_SYSTEM, "the re-look closes slot %d%s", slot,
+         p->seen ? ": old transactions are over and it is empty" : " unseen: its buckets are complete");
+}
+
+static bool may_trim(const struct model *m, const struct state *s, int slot)
+{
+    if (!m->rules.trimlook)
+        return true;
+    struct holder h;
+    for (int n = 0; n < HOLDERS; n++)
+        if (holder_get(s, &m->rules, n, &h) && h.slot == (unsigned)slot && h.token & TOKEN_GOOD)
+            return false;
+    return !slot_has_rows(&s->db, slot) && !s->db.lease[slot][0].left && !s->db.lease[slot][1].left;
+}
+
+static void prune(struct model *m, const struct state *s, int slot)
+{
+    bool closed = s->db.pass[slot].state == PASS_CLOSED;
+    if (!m->rules.prune || !s->db.pass[slot].state)
+        return;
+    struct state t = *s;
+    if (closed && !s->db.pass[slot].trimming && may_trim(m, s, slot)) {
+        t.db.pass[slot].trimming = 1;
+        move(m, &t, BY_SYSTEM, "prune sees that slot %d is closed and holds nothing", slot);
+    } else if (s->db.pass[slot].trimming) {
+        t.db.pass[slot] = (struct pass){ 0 };
+        move(m, &t, BY_SYSTEM, "prune deletes the rows of slot %d's passes", slot);
+    }
+}
+
+/* A lease on a closed slot is nobody's to take over: once it has expired it goes. */
+static void remove_lease(struct model *m, const struct state *s, int slot, int bucket)
+{
+    struct state t = *s;
+    if (s->db.pass[slot].state != PASS_CLOSED || s->db.lease[slot][bucket].left || is_shared(s, &m->rules, slot, bucket))
+        return;
+    lease_gone(&t, slot, bucket);
+    if (memcmp(&t, s, sizeof t))
+        move(m, &t, BY_SYSTEM, "the re-look removes an expired lease on slot %d, bucket %d", slot, bucket);
+}
+
+/* The first slot from `from` on and before `before` that holds a row, else `before`: what a sweep has left. */
+static int first_late(const struct state *s, int from, int before)
+{
+    int first = before;
+    for (int k = 0; k < CHECKS; k++)
+        if (s->db.row[k].slot && s->db.row[k].slot < first && s->db.row[k].slot >= from)
+            first = s->db.row[k].slot;
+    return first;
+}
+
+/* mark_swept: the mark moves to the slot noted before, if all who ran then are over and nothing has come in; and another is noted. */
+static void move_mark(struct model *m, const struct state *s)
+{
+    struct state t = *s;
+    struct db *db = &t.db;
+    int from = db->mark <= s->clock ? db->mark : 0, to = first_late(s, from, s->clock);
+    bool noted = db->noted && db->noted <= s->clock;
+    bool good = m->rules.noted ? noted && !db->noted_older && first_late(s, from, db->noted) == db->noted : to > from;
+    if (m->rules.full)
+        return;
+    if (good)
+        db->mark = m->rules.noted ? db->noted : (unsigned)to & 7;
+    if (m->rules.noted && (good || !noted)) {
+        db->noted = (unsigned)to & 7;
+        db->noted_older = (unsigned)running_xids(s, &m->rules) & 31;
+    }
+    if (memcmp(&t, s, sizeof t))
+        move(m, &t, BY_SYSTEM, good ? "a sweep is over: its mark moves to slot %d" : "a sweep is over: slot %d is noted, to be the mark",
+             good ? db->mark : db->noted);
+}
+
+void closing_moves(struct model *m, const struct state *s)
+{
+    for (int slot = 1; slot <= m->rules.slots; slot++) {
+        relook(m, s, slot);
+        for (int b = 0; b < BUCKETS; b++)
+            remove_lease(m, s, slot, b);
+        prune(m, s, slot);
+    }
+    move_mark(m, s);
+}

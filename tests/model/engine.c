@@ -1,0 +1,430 @@
+/* engine.c - what an engine and its worker do: choose a slot, read pages, run, settle, renew, finish, stop.
+ * One lease and one call at a time, as a lane has it; reading and finishing are one move, since nobody can tell the difference. */
+#include "model.h"
+
+#include <string.h>
+
+/* A call that nothing can befall on its way is one move: the same outcomes, and far fewer states. */
+static bool is_seen_at_once(const struct model *m, const struct state *s)
+{
+    return !s->faults && m->rules.ownread && m->rules.xlate && !m->rules.early;
+}
+
+/* ---- answers come back ---- */
+
+static void received_lease(const struct model *m, struct engine *e)
+{
+    struct request r = e->call;
+    struct engine was = *e;
+    engine_drop_run(e);
+    e->leased = 1;
+    e->slot = r.slot;
+    e->bucket = r.bucket;
+    e->whole = r.whole;
+    e->target = r.target;
+    e->token = r.token;
+    e->older = r.older;
+    e->clean = 1;
+    e->trust = m->rules.fromsend ? was.shadow : (unsigned)m->rules.trust & 3;
+    if (m->rules.ownread)
+        return;
+    for (int k = 0; k < CHECKS; k++)    /* the mistake: the rows as the statement saw them when it began */
+        if (r.item[k].state && in_bucket(k, r.bucket, r.whole)) {
+            e->item[k] = r.item[k];
+            e->item[k].state = ITEM_WAITING;
+            if (place_of(k, r.item[k].id, r.whole) > (int)e->cursor)
+                e->cursor = (unsigned)place_of(k, r.item[k].id, r.whole) & 15;
+        }
+    e->began = e->exhausted = 1;
+    e->clean = 0;
+}
+
+static void received_settle(struct engine *e)
+{
+    for (int k = 0; k < CHECKS; k++) {
+        struct item *item = &e->item[k];
+        if (item->state != ITEM_SETTLING)
+            continue;
+        unsigned became = e->call.item[k].state;
+        item->state = became == ITEM_LOCKED ? ITEM_ANSWERED : ITEM_OUT;
+        if (became == ITEM_SUPERSEDED)
+            e->clean = 0;
+    }
+}
+
+void receive(const struct model *m, struct state *s, int engine)
+{
+    struct engine *e = &s->engine[engine];
+    struct request r = e->call;
+    if (r.kind == REQUEST_OPEN && r.result == RESULT_GOOD) {
+        received_lease(m, e);
+        return;
+    }
+    if (r.kind != REQUEST_OPEN && r.result == RESULT_LOST) {
+        engine_drop_run(e);
+        return;
+    }
+    if (r.kind == REQUEST_RENEW)
+        e->trust = m->rules.fromsend ? e->shadow : (unsigned)m->rules.trust & 3;
+    else if (r.kind == REQUEST_SETTLE)
+        received_settle(e);
+    memset(&e->call, 0, sizeof e->call);
+    e->shadow = 0;
+}
+
+/* ---- choosing a slot ---- */
+
+/* What the plans do: the slot that runs; slots on the re-look list that hold rows or were never finished; late slots that hold rows. */
+static bool wants_slot(const struct model *m, const struct state *s, int slot, bool sweep)
+{
+    const struct pass *p = &s->db.pass[slot];
+    bool has_rows = slot_has_rows(&s->db, slot), undone = p->state == PASS_OPEN && !all_done(p);
+    if (sweep)
+        return m->rules.sweep && slot < s->clock && has_rows && (m->rules.full || slot >= s->db.mark || s->db.mark > s->clock);
+    if (slot == s->clock || (m->rules.early && slot == s->clock + 1))
+        return p->state == PASS_NONE || undone || has_rows;
+    return p->state == PASS_OPEN && (undone || has_rows);
+}
+
+static struct request ask_for(const struct model *m, const struct state *s, int slot, enum target_kind target)
+{
+    struct request r = { .kind = REQUEST_OPEN, .slot = (unsigned)slot & 3, .target = target };
+    r.whole = s->db.pass[slot].split == 1;
+    if (!m->rules.xlate)
+        r.older = (unsigned)running_xids(s, &m->rules) & 31;
+    for (int k = 0; k < CHECKS && !m->rules.ownread; k++)
+        if (s->db.row[k].slot == (unsigned)slot)
+            r.item[k] = (struct item){ .state = ITEM_WAITING, .id = s->db.row[k].id, .count = s->db.row[k].count, .fails = s->db.row[k].fails };
+    return r;
+}
+
+/* Asking where nothing can be had changes nothing. */
+static bool can_be_had(const struct model *m, const struct state *s, const struct request *r, int engine)
+{
+    const struct pass *p = &s->db.pass[r->slot];
+    if (p->state == PASS_NONE || (m->rules.sweep == SWEEP_OWN_BUCKET && r->target != TARGET_SLOT))
+        return true;
+    for (int b = 0; b < p->split; b++)
+        if (wants_bucket(m, s, r, engine, b) && lease_can_be_taken(m, s, engine, r->slot, b))
+            return true;
+    return false;
+}
+
+static void asks(struct model *m, const struct state *s, int engine, int slot, enum target_kind target)
+{
+    static const char *const why[] = { "", ": it is late", ": it is late, its checks are to be moved on" };
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    e->call = ask_for(m, s, slot, target);
+    if (!can_be_had(m, s, &e->call, engine))
+        return;
+    e->shadow = (unsigned)m->rules.trust & 3;
+    if (is_seen_at_once(m, s))
+        serve_call(m, &t, engine);
+    else
+        move(m, &t, BY_SYSTEM, "E%d asks for a lease of slot %d%s", engine, slot, why[target]);
+}
+
+static void sweeps_bare(struct model *m, const struct state *s, int engine, int slot)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    engine_drop_run(e);
+    e->leased = e->bare = e->whole = 1;
+    e->slot = (unsigned)slot & 3;
+    e->target = TARGET_SWEEP;
+    e->trust = (unsigned)m->rules.trust & 3;
+    move(m, &t, BY_SYSTEM, "E%d sweeps slot %d without a lease", engine, slot);
+}
+
+static void watches(struct model *m, const struct state *s, int engine, int slot)
+{
+    const struct pass *p = &s->db.pass[slot];
+    for (int b = 0; b < p->split; b++) {
+        int place = slot * BUCKETS + b;
+        if (s->db.lease[slot][b].left != FAR || s->engine[engine].watch == place)
+            continue;
+        struct state t = *s;
+        t.engine[engine].watch = (unsigned)place & 15;
+        t.engine[engine].watch_left = (unsigned)m->rules.patience & 7;
+        move(m, &t, BY_SYSTEM, "E%d finds the lease of slot %d, bucket %d held and watches it", engine, slot, b);
+    }
+}
+
+static void choose_slot(struct model *m, const struct state *s, int engine)
+{
+    for (int slot = 1; slot <= m->rules.slots; slot++) {
+        bool now = wants_slot(m, s, slot, false), late = wants_slot(m, s, slot, true);
+        if (now || late)
+            watches(m, s, engine, slot);
+        if (now)
+            asks(m, s, engine, slot, TARGET_SLOT);
+        if (late && m->rules.sweep == SWEEP_BARE)
+            sweeps_bare(m, s, engine, slot);
+        else if (late) {
+            asks(m, s, engine, slot, TARGET_SWEEP);
+            if (m->rules.reslot)
+                asks(m, s, engine, slot, TARGET_RESLOT);
+        }
+    }
+}
+
+/* ---- reading ---- */
+
+static struct request run_of(const struct model *m, const struct engine *e, enum request_kind kind)
+{
+    struct request r = { .kind = kind, .slot = e->slot, .bucket = e->bucket, .whole = e->whole, .token = e->token, .bare = e->bare,
+                         .cursor = e->cursor, .left = e->left, .leave = e->leave, .moved = e->moved, .clean = e->clean && m->rules.complete };
+    return r;
+}
+
+/* verdict_take_in: who is run, who is moved on without a run, who is left. */
+static void take_in(const struct model *m, const struct state *s, int engine, struct engine *e, int check)
+{
+    const struct row *row = &s->db.row[check];
+    struct item *item = &e->item[check];
+    *item = (struct item){ .state = ITEM_WAITING, .id = row->id, .count = row->count, .fails = row->fails, .reborn = row->reborn };
+    bool unknown = !takes_part(m, engine, check);
+    if (e->target == TARGET_RESLOT || (unknown && e->target == TARGET_SWEEP)) {
+        item->state = ITEM_ANSWERED;
+        item->put_off = 1;
+        item->to = ((unsigned)s->clock + 1) & 7;
+    } else if (unknown) {
+        item->state = ITEM_OUT;
+        e->left |= 1u << check & 3;
+        e->clean = 0;
+    }
+}
+
+/* The check whose row comes next after the cursor, or -1. */
+static int next_row(const struct state *s, const struct engine *e)
+{
+    int best = -1, best_place = 99;
+    for (int k = 0; k < CHECKS; k++) {
+        int place = place_of(k, s->db.row[k].id, e->whole);
+        if (s->db.row[k].slot == e->slot && in_bucket(k, e->bucket, e->whole) && place > (int)e->cursor && place < best_place && !e->item[k].state) {
+            best = k;
+            best_place = place;
+        }
+    }
+    return best;
+}
+
+static void reads(struct model *m, const struct state *s, int engine)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    int n = 0, k, seen = 0;
+    if (!e->cursor)                     /* with xmin below X the page may have missed somebody; of an empty one nothing is known */
+        e->clean = !e->older && next_row(s, e) >= 0 && !(e->moved && m->rules.server);
+    e->began = 1;
+    while (n < m->rules.page && (k = next_row(s, e)) >= 0) {
+        e->cursor = (unsigned)place_of(k, s->db.row[k].id, e->whole) & 15;
+        take_in(m, s, engine, e, k);
+        seen |= 1 << k;
+        n++;
+    }
+    e->exhausted = n < m->rules.page;
+    static const char *const which[] = { "nothing", "check 0", "check 1", "checks 0 and 1" };
+    move(m, &t, BY_SYSTEM, "E%d reads a page of slot %d, bucket %d: %s", engine, e->slot, e->bucket, which[seen]);
+}
+
+/* ---- running ---- */
+
+static bool is_running(const struct engine *e)
+{
+    return e->item[0].state == ITEM_RUNNING || e->item[1].state == ITEM_RUNNING;
+}
+
+/* The model's own notes: a run is a run, also when the database forgets what it wrote since. */
+static void note_start(struct row *row, const struct engine *e, const struct item *item)
+{
+    if (row->slot == e->slot && row->id == item->id && row->count == item->count && row->fails == item->fails)
+        row->runs = row->runs < 3 ? (row->runs + 1) & 3 : 3;
+    row->owed = 0;
+}
+
+static void starts(struct model *m, const struct state *s, int engine, int check)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    struct item *item = &e->item[check];
+    item->state = ITEM_RUNNING;
+    check_start(m, s, engine, check);
+    note_start(&t.db.row[check], e, item);
+    note_start(&t.standby.row[check], e, item);
+    if (t.app.phase && t.app.check == (unsigned)check)
+        t.app.ran = 1;
+    move(m, &t, BY_SYSTEM, "E%d's worker starts check %d (slot %d, count %d)", engine, check, e->slot, item->count);
+}
+
+static void answers(struct model *m, const struct state *s, int engine, int check)
+{
+    static const struct { int say; enum answer answer; const char *word; } table[] = {
+        { 0, ANSWER_DONE, "DONE" }, { SAY_AGAIN, ANSWER_AGAIN, "AGAIN" }, { SAY_FAIL, ANSWER_FAIL, "FAIL" }, { SAY_DEFER, ANSWER_DEFER, "DEFER" },
+    };
+    const struct item *was = &s->engine[engine].item[check];
+    for (int i = 0; i < 4; i++) {
+        bool said = (table[i].answer == ANSWER_AGAIN && was->count) || (table[i].answer == ANSWER_FAIL && was->fails)
+                    || (table[i].answer == ANSWER_DEFER && s->db.row[check].deferred);
+        if ((table[i].say && !(m->rules.answers & table[i].say)) || said)
+            continue;
+        struct state t = *s;
+        struct item *item = &t.engine[engine].item[check];
+        item->state = ITEM_ANSWERED;
+        item->answer = table[i].answer;
+        item->to = i ? ((unsigned)s->clock + 1) & 7 : 0;
+        move(m, &t, BY_SYSTEM, i ? "E%d: check %d answers %s, for slot %d" : "E%d: check %d answers %s", engine, check, table[i].word, s->clock + 1);
+    }
+}
+
+static void worker_moves(struct model *m, const struct state *s, int engine)
+{
+    const struct engine *e = &s->engine[engine];
+    for (int k = 0; k < CHECKS; k++) {
+        bool trusted = e->trust || e->bare || !m->rules.slabtrust;
+        if (e->item[k].state == ITEM_WAITING && !is_running(e) && trusted)
+            starts(m, s, engine, k);
+        if (e->item[k].state == ITEM_RUNNING)
+            answers(m, s, engine, k);
+    }
+}
+
+/* ---- settling, renewing, finishing, stopping ---- */
+
+static bool has_item(const struct engine *e, enum item_state state)
+{
+    return e->item[0].state == state || e->item[1].state == state;
+}
+
+static bool is_page_over(const struct engine *e)
+{
+    return !e->item[0].state && !e->item[1].state;
+}
+
+static void settles(struct model *m, const struct state *s, int engine)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    e->call = run_of(m, e, REQUEST_SETTLE);
+    for (int k = 0; k < CHECKS; k++)
+        if (e->item[k].state == ITEM_ANSWERED) {
+            e->item[k].state = ITEM_SETTLING;
+            e->call.item[k] = e->item[k];
+        }
+    if (is_seen_at_once(m, s))
+        serve_call(m, &t, engine);
+    else
+        move(m, &t, BY_SYSTEM, "E%d sends a settle of slot %d:%s%s", engine, e->slot, e->call.item[0].state ? " check 0" : "",
+             e->call.item[1].state ? " check 1" : "");
+}
+
+/* An application's transaction has held the row for long: the answer is dropped, the check runs again later. A named event. */
+static void gives_up(struct model *m, const struct state *s, int engine, int check)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    e->item[check].state = ITEM_OUT;
+    e->leave = 1;
+    e->clean = 0;
+    t.db.row[check].runs = t.standby.row[check].runs = 0;
+    move(m, &t, BY_SYSTEM, "E%d gives check %d up: another transaction holds its row", engine, check);
+}
+
+static void renews(struct model *m, const struct state *s, int engine)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    e->call = run_of(m, e, REQUEST_RENEW);
+    e->shadow = (unsigned)m->rules.trust & 3;
+    if (is_seen_at_once(m, s))
+        serve_call(m, &t, engine);
+    else
+        move(m, &t, BY_SYSTEM, "E%d sends a renewal of slot %d's lease", engine, e->slot);
+}
+
+static void finishes(struct model *m, const struct state *s, int engine)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    struct request r = run_of(m, e, REQUEST_FINISH);
+    enum finish end = e->bare ? FINISH_OVER : finish_bucket(m, &t, &r);
+    if (end == FINISH_BLOCKED)
+        return;
+    if (end == FINISH_MORE) {
+        e->exhausted = 0;
+        if (!m->rules.beyond)
+            e->cursor = 0;
+    } else
+        engine_drop_run(e);
+    static const char *const words[] = { "", "the lease is another's", "rows are left, it reads on", "recorded, and the lease given back" };
+    move(m, &t, BY_SYSTEM, "E%d finishes slot %d, bucket %d: %s%s", engine, r.slot, r.bucket, words[end],
+         end == FINISH_OVER && r.clean ? " (complete)" : "");
+}
+
+/* What waits is let go: the stop leaves it where it is; a breakdown of the workers reads it again. */
+static void lets_go(struct model *m, const struct state *s, int engine, bool stopping)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[engine];
+    for (int k = 0; k < CHECKS; k++)
+        if (e->item[k].state == ITEM_WAITING)
+            e->item[k].state = ITEM_OUT;
+    if (stopping)
+        e->leaving = 1;
+    else {
+        t.faults--;
+        e->clean = e->clean && !m->rules.winddown;
+    }
+    move(m, &t, stopping ? BY_SYSTEM : BY_FAULT, stopping ? "E%d is told to stop" : "E%d has no worker for a moment: what waits is let go", engine);
+}
+
+static void releases(struct model *m, const struct state *s, int engine)
+{
+    struct state t = *s;
+    const struct engine was = s->engine[engine];
+    if (is_shared(s, &m->rules, was.slot, was.bucket))
+        return;
+    if (was.token & (TOKEN_GOOD | TOKEN_FAKE))
+        lease_gone(&t, was.slot, was.bucket);
+    engine_drop_run(&t.engine[engine]);
+    move(m, &t, BY_SYSTEM, "E%d gives its lease of slot %d, bucket %d back and is started anew", engine, was.slot, was.bucket);
+}
+
+static void under_lease(struct model *m, const struct state *s, int engine)
+{
+    const struct engine *e = &s->engine[engine];
+    if (e->trust < (unsigned)m->rules.trust && !e->bare)
+        renews(m, s, engine);
+    if (has_item(e, ITEM_ANSWERED))
+        settles(m, s, engine);
+    for (int k = 0; k < CHECKS; k++)
+        if (e->item[k].state == ITEM_ANSWERED && is_locked(s, k))
+            gives_up(m, s, engine, k);
+    if (e->leaving) {
+        if (!has_item(e, ITEM_ANSWERED) && !is_running(e))
+            releases(m, s, engine);
+        return;
+    }
+    if (!e->exhausted)
+        reads(m, s, engine);
+    else if (is_page_over(e))
+        finishes(m, s, engine);
+    if (m->rules.stop && !e->bare)
+        lets_go(m, s, engine, true);
+    if (m->rules.broken && s->faults && has_item(e, ITEM_WAITING))
+        lets_go(m, s, engine, false);
+}
+
+void engine_moves(struct model *m, const struct state *s, int engine)
+{
+    const struct engine *e = &s->engine[engine];
+    if (e->leased && e->mode != FROZEN_WITH_WORKER)
+        worker_moves(m, s, engine);
+    if (e->mode == AWAKE && !e->call.kind) {
+        if (e->leased)
+            under_lease(m, s, engine);
+        else
+            choose_slot(m, s, engine);
+    }
+}

@@ -1,0 +1,297 @@
+/* faults.c - time, and what goes wrong: engines killed, frozen and cut off, failovers, clocks that are set.
+ * A fault may fall between any two moves. */
+#include "model.h"
+
+#include <string.h>
+
+/* ---- time ---- */
+
+/* An engine that stands on its feet is never a tick late: its calls are answered, its lease renewed. */
+static bool may_tick(const struct model *m, const struct state *s)
+{
+    bool moves = false;
+    for (int slot = 1; slot <= m->rules.slots; slot++)
+        for (int b = 0; b < BUCKETS; b++) {
+            const struct lease *l = &s->db.lease[slot][b];
+            moves = moves || (l->left && l->left != FAR);
+        }
+    for (int i = 0; i < ENGINES; i++) {
+        const struct engine *e = &s->engine[i];
+        if (e->mode == AWAKE && (e->call.kind || (e->leased && !e->bare && e->trust < (unsigned)m->rules.trust)))
+            return false;
+        moves = moves || e->trust || e->shadow || (e->watch && e->watch_left);
+    }
+    return moves;
+}
+
+static void tick_leases(struct db *db)
+{
+    for (int slot = 1; slot <= SLOTS; slot++)
+        for (int b = 0; b < BUCKETS; b++)
+            if (db->lease[slot][b].left && db->lease[slot][b].left != FAR)
+                db->lease[slot][b].left--;
+}
+
+static void tick(struct model *m, const struct state *s)
+{
+    struct state t = *s;
+    tick_leases(&t.db);
+    tick_leases(&t.standby);
+    for (int i = 0; i < ENGINES; i++) {
+        struct engine *e = &t.engine[i];
+        bool stands_still = !m->rules.boottime && e->mode == FROZEN_WITH_WORKER;
+        if (e->trust && !stands_still && !e->bare)
+            e->trust--;
+        if (e->shadow && !stands_still)
+            e->shadow--;
+        if (e->watch && e->watch_left)
+            e->watch_left--;
+    }
+    move(m, &t, BY_TIME, "time passes");
+}
+
+void time_moves(struct model *m, const struct state *s)
+{
+    if (s->clock <= m->rules.slots) {
+        struct state t = *s;
+        t.clock++;
+        move(m, &t, BY_TIME, t.clock <= m->rules.slots ? "slot %d begins" : "slot %d begins, the first that the model does not look at", t.clock);
+    }
+    if (may_tick(m, s))
+        tick(m, s);
+}
+
+/* ---- engines in trouble ---- */
+
+static int free_stray(const struct state *s)
+{
+    for (int j = 0; j < STRAYS; j++)
+        if (!s->stray[j].kind)
+            return j;
+    return -1;
+}
+
+static void rename_xid(struct state *s, int from, int to)
+{
+    if (s->db.noted_older & from)
+        s->db.noted_older |= (unsigned)to & 31;
+    for (int slot = 1; slot <= SLOTS; slot++)
+        if (s->db.pass[slot].older & (unsigned)from)
+            s->db.pass[slot].older |= (unsigned)to & 31;
+    for (int i = 0; i < ENGINES; i++)
+        if (s->engine[i].older & from)
+            s->engine[i].older |= (unsigned)to & 31;
+    xid_over(s, from);
+}
+
+/* The call under way goes on without whoever sent it. False when there is no room for one more. */
+static bool let_stray(const struct model *m, struct state *s, int engine)
+{
+    struct request *r = &s->engine[engine].call;
+    if (!r->kind || r->result)
+        return true;
+    int j = free_stray(s);
+    if (j < 0)
+        return false;
+    s->stray[j] = *r;
+    s->stray[j].owner = (unsigned)owner_of(&m->rules, engine) & 3;
+    rename_xid(s, XID_ENGINE << engine, XID_STRAY << j);
+    memset(r, 0, sizeof *r);
+    return true;
+}
+
+static void owner_dies(struct lease lease[SLOTS + 1][BUCKETS], unsigned owner)
+{
+    for (int slot = 1; slot <= SLOTS; slot++)
+        for (int b = 0; b < BUCKETS; b++)
+            if (lease[slot][b].owner == owner)
+                lease[slot][b].owner = NOBODY;
+}
+
+static void kill_engine(struct model *m, const struct state *s, int i)
+{
+    struct state t = *s;
+    unsigned owner = (unsigned)owner_of(&m->rules, i);
+    if (!let_stray(m, &t, i))
+        return;
+    t.faults--;
+    memset(&t.engine[i], 0, sizeof t.engine[i]);
+    owner_dies(t.db.lease, owner);
+    owner_dies(t.standby.lease, owner);
+    for (int j = 0; j < STRAYS; j++)
+        if (t.stray[j].kind && t.stray[j].owner == owner)
+            t.stray[j].owner = NOBODY;
+    move(m, &t, BY_FAULT, "E%d is KILLED and started anew", i);
+}
+
+static void freeze(struct model *m, const struct state *s, int i)
+{
+    for (int mode = FROZEN_ALONE; mode <= FROZEN_WITH_WORKER; mode++) {
+        struct state t = *s;
+        t.faults--;
+        t.engine[i].mode = (unsigned)mode & 3;
+        move(m, &t, BY_FAULT, mode == FROZEN_ALONE ? "E%d FREEZES, its worker runs on" : "E%d FREEZES with its worker", i);
+    }
+}
+
+static void unsettle_all(struct engine *e)
+{
+    for (int k = 0; k < CHECKS; k++)
+        if (e->item[k].state == ITEM_SETTLING)
+            e->item[k].state = ITEM_ANSWERED;
+    memset(&e->call, 0, sizeof e->call);
+}
+
+static void cut_call(struct model *m, const struct state *s, int i)
+{
+    static const char *const calls[] = { "", "open_slot", "renewal", "settle" };
+    struct state t = *s;
+    struct engine *e = &t.engine[i];
+    int kind = e->call.kind;
+    if (!let_stray(m, &t, i))
+        return;
+    t.faults--;
+    unsettle_all(e);
+    e->shadow = 0;
+    move(m, &t, BY_FAULT, "E%d's connection is CUT under its %s", i, calls[kind]);
+}
+
+static void cut_finish(struct model *m, const struct state *s, int i)
+{
+    struct state t = *s;
+    struct engine *e = &t.engine[i];
+    int j = free_stray(s);
+    if (j < 0)
+        return;
+    t.stray[j] = (struct request){ .kind = REQUEST_FINISH, .slot = e->slot, .bucket = e->bucket, .whole = e->whole, .token = e->token,
+                                   .cursor = e->cursor, .left = e->left, .leave = e->leave, .clean = e->clean && m->rules.complete,
+                                   .owner = (unsigned)owner_of(&m->rules, i) & 3 };
+    t.faults--;
+    unsettle_all(e);
+    move(m, &t, BY_FAULT, "E%d's connection is CUT under its finish of slot %d, bucket %d", i, e->slot, e->bucket);
+}
+
+static bool ready_to_finish(const struct engine *e)
+{
+    return e->leased && !e->bare && !e->call.kind && e->exhausted && !e->leaving && !e->item[0].state && !e->item[1].state;
+}
+
+static void engine_faults(struct model *m, const struct state *s, int i)
+{
+    const struct engine *e = &s->engine[i];
+    if (!e->leased && !e->call.kind)
+        return;
+    if (m->rules.freeze && e->mode == AWAKE)
+        freeze(m, s, i);
+    if (m->rules.kill)
+        kill_engine(m, s, i);
+    if (m->rules.cut && e->mode == AWAKE && e->call.kind)
+        cut_call(m, s, i);
+    if (m->rules.cut && e->mode == AWAKE && ready_to_finish(e))
+        cut_finish(m, s, i);
+}
+
+static void wake(struct model *m, const struct state *s, int i)
+{
+    struct state t = *s;
+    t.engine[i].mode = AWAKE;
+    if (t.engine[i].call.result)
+        receive(m, &t, i);
+    move(m, &t, BY_WAKING, "E%d wakes%s", i, s->engine[i].call.result ? " and reads the answer of its call" : "");
+}
+
+static void get_lost(struct model *m, const struct state *s, int j)
+{
+    static const char *const calls[] = { "", "open_slot", "renewal", "settle", "finish" };
+    struct state t = *s;
+    memset(&t.stray[j], 0, sizeof t.stray[j]);
+    move(m, &t, BY_SYSTEM, "a stray %s never reaches the database", calls[s->stray[j].kind]);
+}
+
+/* ---- the database in trouble ---- */
+
+/* From here on the standby gets nothing: what commits now is lost if it takes over. */
+static void stop_replication(struct model *m, const struct state *s)
+{
+    struct state t = *s;
+    struct holder h;
+    t.standby = s->db;
+    t.replication = REPLICATION_STOPPED;
+    for (int n = 0; n < HOLDERS; n++)
+        if (holder_get(s, &m->rules, n, &h) && h.token & TOKEN_GOOD)
+            holder_set_token(&t, n, h.token | TOKEN_STANDBY);
+    move(m, &t, BY_FAULT, "the standby stops RECEIVING commits");
+}
+
+static void all_calls_fail(const struct model *m, struct state *s)
+{
+    for (int i = 0; i < ENGINES; i++) {
+        struct engine *e = &s->engine[i];
+        if (e->call.kind && !e->call.result)
+            unsettle_all(e);
+        if (e->leased)
+            e->moved = 1;
+        if (m->rules.server)
+            e->clean = 0;
+        e->older = 0;
+    }
+    memset(s->stray, 0, sizeof s->stray);
+    for (int slot = 1; slot <= SLOTS; slot++)
+        s->db.pass[slot].older = 0;
+    s->db.noted_older = 0;
+    s->app = (struct app){ .left = s->app.left };
+}
+
+static void fail_over(struct model *m, const struct state *s)
+{
+    struct state t = *s;
+    bool loses = s->replication == REPLICATION_STOPPED;
+    struct holder h;
+    t.faults--;
+    if (loses)
+        t.db = s->standby;
+    all_calls_fail(m, &t);
+    for (int n = 0; loses && n < HOLDERS; n++)
+        if (holder_get(&t, &m->rules, n, &h))
+            holder_set_token(&t, n, (h.token & TOKEN_STANDBY ? TOKEN_GOOD : 0) | (h.token & TOKEN_AFTER));
+    memset(&t.standby, 0, sizeof t.standby);
+    t.replication = FAILED_OVER;
+    move(m, &t, BY_FAULT, loses ? "the database FAILS OVER, and what committed since is lost" : "the database FAILS OVER, losing nothing");
+}
+
+static void set_clock(struct model *m, const struct state *s, int by)
+{
+    struct state t = *s;
+    t.clock = (unsigned)(s->clock + by) & 7;
+    t.faults--;
+    struct db *both[] = { &t.db, &t.standby };
+    for (int i = 0; i < 2; i++)
+        for (int slot = 1; slot <= SLOTS; slot++)
+            for (int b = 0; b < BUCKETS; b++)
+                if (both[i]->lease[slot][b].left)
+                    both[i]->lease[slot][b].left = by < 0 ? FAR : 0;
+    move(m, &t, BY_FAULT, by < 0 ? "the database's clock is SET BACK to slot %d" : "the database's clock is SET FORWARD to slot %d, past all leases",
+         t.clock);
+}
+
+void fault_moves(struct model *m, const struct state *s)
+{
+    for (int i = 0; i < ENGINES; i++)
+        if (s->engine[i].mode != AWAKE)
+            wake(m, s, i);
+    for (int j = 0; j < STRAYS; j++)
+        if (s->stray[j].kind && !s->stray[j].looked)
+            get_lost(m, s, j);
+    if (!s->faults)
+        return;
+    for (int i = 0; i < ENGINES; i++)
+        engine_faults(m, s, i);
+    if (m->rules.failover == FAILOVER_ASYNC && s->replication == REPLICATES)
+        stop_replication(m, s);
+    if (m->rules.failover && s->replication == (m->rules.failover == FAILOVER_ASYNC ? REPLICATION_STOPPED : REPLICATES))
+        fail_over(m, s);
+    if (m->rules.back && s->clock > 0)
+        set_clock(m, s, -1);
+    if (m->rules.forth && s->clock <= m->rules.slots)
+        set_clock(m, s, 1);
+}

@@ -1,0 +1,188 @@
+/* main.c - runs the scenarios, some at a time, each in a process of its own; or one by its switches.
+ * Ends with "N passed, N failed". */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scenarios.h"
+#include "search.h"
+
+enum { SCENARIOS_MAX = 200, AT_ONCE_MAX = 8, LIMIT_S = 600, MOST_STATES = 6000000, MOST_STATES_ALONE = 60000000 };
+
+static const char usage[] =
+    "usage: model [-v] [WORDS]       all scenarios, or those whose words or switches contain WORDS; -v prints counterexamples\n"
+    "       model SWITCH=VALUE ...   one scenario, with its counterexample\n"
+    "       model -l                 the switches\n";
+
+/* A scenario under way or done: its search writes to `out`, and its verdict there at the end. */
+struct run {
+    const struct scenario *scenario;
+    const char *group;
+    FILE *out;
+    pid_t pid;
+    bool over;
+    struct verdict verdict;
+    long told;                          /* length of the counterexample */
+};
+
+struct runs {
+    struct run run[SCENARIOS_MAX];
+    int n, passed, failed;
+    bool verbose;
+};
+
+static bool parse(struct rules *rules, const char *words)
+{
+    const char *bad;
+    rules_init(rules);
+    if (rules_set(rules, words, &bad))
+        return true;
+    fprintf(stderr, "model: not a switch: %s\n", bad);
+    return false;
+}
+
+/* ---- one scenario ---- */
+
+static void search_in_child(struct run *run)
+{
+    struct rules rules;
+    struct verdict verdict = { .complete = false };
+    alarm(LIMIT_S);
+    if (parse(&rules, run->scenario->rules))
+        search_run(&rules, MOST_STATES, run->scenario->sees, run->out, &verdict);
+    fwrite(&verdict, sizeof verdict, 1, run->out);
+    _exit(fflush(run->out) ? 1 : 0);
+}
+
+static bool begin(struct run *run)
+{
+    run->out = tmpfile();
+    fflush(stdout);
+    run->pid = run->out ? fork() : -1;
+    if (run->pid == 0)
+        search_in_child(run);
+    return run->pid > 0;
+}
+
+static void read_verdict(struct run *run, int status)
+{
+    run->over = true;
+    if (status || fseek(run->out, -(long)sizeof run->verdict, SEEK_END) || (run->told = ftell(run->out)) < 0
+        || fread(&run->verdict, sizeof run->verdict, 1, run->out) != 1)
+        run->verdict = (struct verdict){ .complete = false };
+}
+
+static void end_one(struct runs *runs)
+{
+    int status;
+    pid_t pid = wait(&status);
+    for (int i = 0; i < runs->n; i++)
+        if (runs->run[i].pid == pid)
+            read_verdict(&runs->run[i], status);
+}
+
+/* ---- telling ---- */
+
+static void tell_trace(struct run *run)
+{
+    rewind(run->out);
+    for (long i = 0; i < run->told; i++)
+        putchar(getc(run->out));
+}
+
+static bool is_as_expected(const struct run *run)
+{
+    return run->verdict.complete && run->verdict.broken == run->scenario->expected && (run->verdict.seen || !run->scenario->sees);
+}
+
+static void tell(struct runs *runs, struct run *run)
+{
+    const struct verdict *v = &run->verdict;
+    bool good = is_as_expected(run);
+    printf("%-6s  %-31s  %s  [%s]  %zu states, %.1f s\n", good ? "ok" : "not ok",
+           v->complete ? property_names[v->broken] : "(not searched to its end)", run->scenario->words, run->scenario->rules, v->states, v->seconds);
+    if (!good)
+        printf("        expected: %s%s%s\n", property_names[run->scenario->expected], run->scenario->sees ? ", and a move that says: " : "",
+               run->scenario->sees ? run->scenario->sees : "");
+    if (v->broken && (runs->verbose || !good))
+        tell_trace(run);
+    runs->passed += good;
+    runs->failed += !good;
+    if (run->out)
+        fclose(run->out);
+}
+
+/* ---- all of them ---- */
+
+static void collect(struct runs *runs, const char *wanted)
+{
+    for (int g = 0; g < scenario_group_count; g++)
+        for (int i = 0; i < scenario_groups[g].n && runs->n < SCENARIOS_MAX; i++) {
+            const struct scenario *s = &scenario_groups[g].scenarios[i];
+            if (!wanted || strstr(s->words, wanted) || strstr(s->rules, wanted))
+                runs->run[runs->n++] = (struct run){ .scenario = s, .group = scenario_groups[g].words };
+        }
+}
+
+static int run_all(struct runs *runs)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int at_once = processors < 1 ? 1 : processors > AT_ONCE_MAX ? AT_ONCE_MAX : (int)processors;
+    const char *group = "";
+    for (int told = 0, begun = 0, running = 0; told < runs->n;) {
+        if (begun < runs->n && running < at_once) {
+            bool forked = begin(&runs->run[begun]);
+            runs->run[begun++].over = !forked;
+            running += forked;
+            continue;
+        }
+        if (running) {
+            end_one(runs);
+            running--;
+        }
+        for (; told < runs->n && runs->run[told].over; told++) {
+            if (strcmp(group, runs->run[told].group))
+                printf("-- %s\n", group = runs->run[told].group);
+            tell(runs, &runs->run[told]);
+        }
+    }
+    printf("%d passed, %d failed\n", runs->passed, runs->failed);
+    return runs->failed || !runs->passed;
+}
+
+static int run_by_switches(int argc, char **argv)
+{
+    struct rules rules;
+    struct verdict v;
+    const char *bad;
+    rules_init(&rules);
+    for (int i = 1; i < argc; i++)
+        if (!rules_set(&rules, argv[i], &bad)) {
+            fprintf(stderr, "model: not a switch: %s\n%s", bad, usage);
+            return 2;
+        }
+    search_run(&rules, MOST_STATES_ALONE, NULL, stdout, &v);
+    printf("%s: %zu states, %zu steps, %.1f s\n", v.complete ? property_names[v.broken] : "(not searched to its end)", v.states, v.steps, v.seconds);
+    return !v.complete || v.broken;
+}
+
+int main(int argc, char **argv)
+{
+    struct runs runs = { .n = 0 };
+    if (argc == 2 && !strcmp(argv[1], "-l")) {
+        rules_list();
+        return 0;
+    }
+    if (argc > 1 && strchr(argv[argc - 1], '='))
+        return run_by_switches(argc, argv);
+    runs.verbose = argc > 1 && !strcmp(argv[1], "-v");
+    int first = 1 + runs.verbose;
+    if (argc > first + 1 || (argc > first && argv[first][0] == '-')) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    collect(&runs, argc > first ? argv[first] : NULL);
+    return run_all(&runs);
+}

@@ -1,0 +1,58 @@
+/* model.h - a search under way: moves are given to it, and it says what breaks a promise. */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include <stdbool.h>
+#include "state.h"
+
+/* What must hold, by the names that scenarios expect and counterexamples end with. */
+enum property {
+    HOLDS, LOST_LEASE_RUN, LOST_LEASE_SETTLE, SECOND_RUN, SETTLED_TWICE, CHECK_LOST, CLOSED_OVER_A_ROW, NO_END, STUCK, PROPERTIES
+};
+extern const char *const property_names[PROPERTIES];
+
+/* Who makes a move. Liveness asks whether work can end without some of them. */
+enum mover { BY_SYSTEM, BY_TIME, BY_APP, BY_NEW_TXN, BY_WAKING, BY_FAULT };
+
+struct search;
+struct model {
+    struct rules rules;
+    struct search *search;
+};
+
+/* Offers `next` as a state that the one looked at may turn into; the words say how, with engines as E0, E1. */
+void move(struct model *m, struct state *next, enum mover mover, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Says that the move offered next breaks a promise. */
+void breaks(struct model *m, enum property property, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- the moves, by who makes them ---- */
+
+void engine_moves(struct model *m, const struct state *s, int engine);
+void server_moves(struct model *m, const struct state *s);
+void closing_moves(struct model *m, const struct state *s);
+void app_moves(struct model *m, const struct state *s);
+void time_moves(struct model *m, const struct state *s);
+void fault_moves(struct model *m, const struct state *s);
+
+/* ---- between the files of moves ---- */
+
+bool slot_begun(const struct model *m, const struct state *s, int slot);
+bool takes_part(const struct model *m, int engine, int check);              /* it knows the check's job */
+bool lease_can_be_taken(const struct model *m, const struct state *s, int engine, int slot, int bucket);
+bool wants_bucket(const struct model *m, const struct state *s, const struct request *r, int engine, int bucket);
+void serve_call(struct model *m, const struct state *s, int engine);           /* what the database does with its call */
+enum finish { FINISH_BLOCKED, FINISH_FENCED, FINISH_MORE, FINISH_OVER };
+enum finish finish_bucket(const struct model *m, struct state *s, const struct request *r);
+void receive(const struct model *m, struct state *s, int engine);           /* the answer of its call reaches an engine */
+
+/* ---- what must hold (checks.c) ---- */
+
+void check_start(struct model *m, const struct state *s, int engine, int check);        /* before the job is started */
+void check_settle(struct model *m, const struct row *row, const struct request *r, int check, int found);   /* before the row is touched */
+void check_state(struct model *m, const struct state *s);
+int events_so_far(const struct model *m, const struct state *s);
+bool is_over(const struct model *m, const struct state *s);                 /* all work has ended */
+bool is_answered(const struct model *m, const struct state *s);             /* all checks have, but for those locked */
+
+#endif

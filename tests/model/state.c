@@ -1,0 +1,270 @@
+/* state.c - the world at the start, its canonical form, and what several steps ask of it. */
+#include "state.h"
+
+#include <string.h>
+
+void state_init(struct state *s, const struct rules *rules)
+{
+    memset(s, 0, sizeof *s);
+    s->clock = rules->app ? 0 : 1;
+    s->faults = (uint8_t)rules->faults & 7;
+    s->app.left = rules->app ? (unsigned)rules->txns & 3 : 0;
+    for (int k = 0; k < rules->checks; k++)
+        s->db.row[k] = (struct row){ .slot = k ? 1u : (unsigned)rules->first & 7, .id = (unsigned)(k + 1) & 7, .owed = 1 };
+    s->db.next_id = 3;
+}
+
+/* ---- questions ---- */
+
+bool in_bucket(int check, int bucket, bool whole)
+{
+    return whole || check % BUCKETS == bucket;
+}
+
+int place_of(int check, int id, bool whole)
+{
+    return whole ? check % BUCKETS * 8 + id : id;
+}
+
+bool bucket_has_rows(const struct db *db, int slot, int bucket, bool whole)
+{
+    for (int k = 0; k < CHECKS; k++)
+        if (db->row[k].slot == (unsigned)slot && in_bucket(k, bucket, whole))
+            return true;
+    return false;
+}
+
+bool in_sight(const struct row *row, const struct rules *rules)
+{
+    return row->slot && (int)row->slot <= rules->slots;
+}
+
+bool slot_has_rows(const struct db *db, int slot)
+{
+    return bucket_has_rows(db, slot, 0, true);
+}
+
+bool is_locked(const struct state *s, int check)
+{
+    return s->app.phase == APP_WRITTEN && s->app.locks && s->app.check == (unsigned)check;
+}
+
+bool all_done(const struct pass *p)
+{
+    unsigned all = (1u << p->split) - 1;
+    return p->state == PASS_OPEN && (p->done & all) == all;
+}
+
+int owner_of(const struct rules *rules, int engine)
+{
+    return rules->lanes ? 1 : engine + 1;
+}
+
+static bool looks_at(const struct request *r, int slot, int bucket)
+{
+    return r->kind == REQUEST_SETTLE && r->looked && !r->result && !r->bare && r->slot == (unsigned)slot && r->bucket == (unsigned)bucket;
+}
+
+bool is_shared(const struct state *s, const struct rules *rules, int slot, int bucket)
+{
+    if (!rules->share || !rules->token)
+        return false;
+    for (int i = 0; i < ENGINES; i++)
+        if (looks_at(&s->engine[i].call, slot, bucket))
+            return true;
+    for (int j = 0; j < STRAYS; j++)
+        if (looks_at(&s->stray[j], slot, bucket))
+            return true;
+    return false;
+}
+
+/* ---- holders of tokens ---- */
+
+/* A call shows a token; open_slot does once it has got one. */
+static bool holder_of_request(const struct request *r, int owner, struct holder *out)
+{
+    if (!r->kind || (r->kind == REQUEST_OPEN && r->result != RESULT_GOOD))
+        return false;
+    *out = (struct holder){ r->slot, r->bucket, (unsigned)owner, r->token };
+    return true;
+}
+
+bool holder_get(const struct state *s, const struct rules *rules, int n, struct holder *out)
+{
+    if (n >= 2 * ENGINES)
+        return holder_of_request(&s->stray[n - 2 * ENGINES], s->stray[n - 2 * ENGINES].owner, out);
+    const struct engine *e = &s->engine[n / 2];
+    if (n % 2)
+        return holder_of_request(&e->call, owner_of(rules, n / 2), out);
+    if (!e->leased || e->bare)
+        return false;
+    *out = (struct holder){ e->slot, e->bucket, (unsigned)owner_of(rules, n / 2), e->token };
+    return true;
+}
+
+void holder_set_token(struct state *s, int n, unsigned token)
+{
+    if (n >= 2 * ENGINES)
+        s->stray[n - 2 * ENGINES].token = token & 15;
+    else if (n % 2)
+        s->engine[n / 2].call.token = token & 15;
+    else
+        s->engine[n / 2].token = token & 15;
+}
+
+void lease_changed(struct state *s, int slot, int bucket)
+{
+    for (int i = 0; i < ENGINES; i++)
+        if (s->engine[i].watch == slot * BUCKETS + bucket)
+            s->engine[i].watch = s->engine[i].watch_left = 0;
+}
+
+static void holders_lose(struct state *s, int slot, int bucket)
+{
+    struct holder h;
+    struct rules any = { 0 };
+    for (int n = 0; n < HOLDERS; n++)
+        if (holder_get(s, &any, n, &h) && h.slot == (unsigned)slot && h.bucket == (unsigned)bucket)
+            holder_set_token(s, n, h.token & ~(unsigned)(TOKEN_GOOD | TOKEN_FAKE));
+}
+
+void lease_gone(struct state *s, int slot, int bucket)
+{
+    s->db.lease[slot][bucket] = (struct lease){ 0 };
+    holders_lose(s, slot, bucket);
+    lease_changed(s, slot, bucket);
+}
+
+void engine_drop_run(struct engine *e)
+{
+    struct engine kept = { .mode = e->mode, .watch = e->watch, .watch_left = e->watch_left };
+    *e = kept;
+}
+
+/* ---- transactions ---- */
+
+static bool has_xid(const struct request *r, const struct rules *rules)
+{
+    return r->kind == REQUEST_SETTLE && r->looked && !r->result && rules->settleid;
+}
+
+int running_xids(const struct state *s, const struct rules *rules)
+{
+    int xids = s->app.phase && s->app.has_id ? XID_APP : 0;
+    for (int i = 0; i < ENGINES; i++)
+        xids |= has_xid(&s->engine[i].call, rules) ? XID_ENGINE << i : 0;
+    for (int j = 0; j < STRAYS; j++)
+        xids |= has_xid(&s->stray[j], rules) ? XID_STRAY << j : 0;
+    return xids;
+}
+
+/* Replaces every set of transactions by what `map` says of it. */
+static void map_xids(struct state *s, int (*map)(int set, int arg), int arg)
+{
+    for (int slot = 1; slot <= SLOTS; slot++)
+        s->db.pass[slot].older = (unsigned)map(s->db.pass[slot].older, arg) & 31;
+    s->db.noted_older = (unsigned)map(s->db.noted_older, arg) & 31;
+    for (int i = 0; i < ENGINES; i++) {
+        s->engine[i].older = (unsigned)map(s->engine[i].older, arg) & 31;
+        s->engine[i].call.older = (unsigned)map(s->engine[i].call.older, arg) & 31;
+    }
+    for (int j = 0; j < STRAYS; j++)
+        s->stray[j].older = (unsigned)map(s->stray[j].older, arg) & 31;
+}
+
+static int without(int set, int bit)
+{
+    return set & ~bit;
+}
+
+void xid_over(struct state *s, int bit)
+{
+    map_xids(s, without, bit);
+}
+
+static int swap_bits(int set, int low)
+{
+    int high = low << 1, kept = set & ~(low | high);
+    return kept | (set & low ? high : 0) | (set & high ? low : 0);
+}
+
+/* ---- canonical form ---- */
+
+static void swap_owners(struct lease lease[SLOTS + 1][BUCKETS])
+{
+    for (int slot = 1; slot <= SLOTS; slot++)
+        for (int b = 0; b < BUCKETS; b++) {
+            unsigned owner = lease[slot][b].owner;
+            lease[slot][b].owner = owner == 1 ? 2 : owner == 2 ? 1 : owner & 3;
+        }
+}
+
+static void swap_engines(struct state *s, const struct rules *rules)
+{
+    struct engine first = s->engine[0];
+    s->engine[0] = s->engine[1];
+    s->engine[1] = first;
+    map_xids(s, swap_bits, XID_ENGINE);
+    if (rules->lanes)
+        return;
+    swap_owners(s->db.lease);
+    swap_owners(s->standby.lease);
+    for (int j = 0; j < STRAYS; j++)
+        s->stray[j].owner = s->stray[j].owner == 1 ? 2 : s->stray[j].owner == 2 ? 1 : s->stray[j].owner;
+}
+
+static void swap_strays(struct state *s)
+{
+    struct request first = s->stray[0];
+    s->stray[0] = s->stray[1];
+    s->stray[1] = first;
+    map_xids(s, swap_bits, XID_STRAY);
+}
+
+static void forget_items(struct item *item)
+{
+    for (int k = 0; k < CHECKS; k++)
+        if (item[k].state == ITEM_OUT)
+            item[k] = (struct item){ 0 };
+}
+
+static void forget(struct state *s, const struct rules *rules)
+{
+    for (int slot = 1; slot <= SLOTS; slot++)
+        for (int b = 0; b < BUCKETS; b++)
+            if (!s->db.lease[slot][b].left)
+                s->db.lease[slot][b].owner = 0;
+    for (int k = 0; k < CHECKS; k++)
+        if (!s->db.row[k].slot)
+            s->db.row[k] = (struct row){ 0 };
+        else if (!in_sight(&s->db.row[k], rules))
+            s->db.row[k] = (struct row){ .slot = s->db.row[k].slot, .id = s->db.row[k].id };
+    for (int i = 0; i < ENGINES; i++) {
+        struct engine *e = &s->engine[i];
+        forget_items(e->item);
+        if (e->began && e->cursor)
+            e->older = 0;
+        if (e->call.kind != REQUEST_OPEN && e->call.kind != REQUEST_RENEW && e->trust == e->shadow)
+            e->shadow = 0;
+        forget_items(e->call.item);
+    }
+    for (int j = 0; j < STRAYS; j++)
+        if (!s->stray[j].kind)
+            memset(&s->stray[j], 0, sizeof s->stray[j]);
+        else
+            forget_items(s->stray[j].item);
+}
+
+bool state_canonize(struct state *s, const struct rules *rules)
+{
+    forget(s, rules);
+    if (memcmp(&s->stray[0], &s->stray[1], sizeof s->stray[0]) > 0)
+        swap_strays(s);
+    if (rules->unknown || memcmp(&s->engine[0], &s->engine[1], sizeof s->engine[0]) <= 0)
+        return false;
+    swap_engines(s, rules);
+    /* The owners of strays have changed: their order may have, too. */
+    if (memcmp(&s->stray[0], &s->stray[1], sizeof s->stray[0]) > 0)
+        swap_strays(s);
+    return true;
+}
