@@ -118,6 +118,39 @@ static void the_api_works_in_a_trigger_and_rolls_back_with_it(void)
     PQclear(pgfx_ask(pgfx.app, "DROP TABLE orders"));
 }
 
+/* Asks `other` until it says yes; false after ten seconds. */
+static bool comes_true(const char *question)
+{
+    for (int i = 0; i < 500; i++) {
+        if (!strcmp(pgfx_cell(pgfx.other, "%s", question), "t"))
+            return true;
+        PQclear(pgfx_ask(pgfx.other, "SELECT pg_sleep(0.02)"));
+    }
+    return false;
+}
+
+/* By the clock from before it waited the slot would not have begun, and the row would be taken from under the engine that is running it. */
+static void an_enqueue_that_waited_for_its_row_until_the_slot_began_moves_nothing(void)
+{
+    WITH_SERVER();
+    char waits[80];
+    snprintf(waits, sizeof waits, "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = %d)", PQbackendPID(pgfx.app));
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.set_slot_length(1)"));
+    SQL_IS("new", "SELECT prescient.enqueue('orders', '42', 'unshipped', clock_timestamp() + interval '2 seconds')");
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "SELECT FROM prescient.future_job FOR UPDATE"));
+    CU_ASSERT(PQsendQuery(pgfx.app, "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '0', conflict => 'earlier')"));
+    CU_ASSERT(comes_true(waits));
+    CU_ASSERT(comes_true("SELECT clock_timestamp() >= next_check_at FROM prescient.future_job"));
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    PGresult *r = PQgetResult(pgfx.app);
+    CU_ASSERT_STRING_EQUAL(PQgetvalue(r, 0, 0), "kept");
+    PQclear(r);
+    PQclear(PQgetResult(pgfx.app));
+    SQL_IS("t", "SELECT next_check_at = first_check_at AND again_at < next_check_at FROM prescient.future_job");
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.set_slot_length(900)"));
+}
+
 static void an_enqueuer_calls_the_api_and_sees_no_table(void)
 {
     WITH_SERVER();
@@ -203,6 +236,7 @@ static const struct test tests[] = {
     TEST(bad_values_are_refused_in_words),
     TEST(a_plain_insert_is_at_least_aligned_and_in_its_bucket),
     TEST(the_api_works_in_a_trigger_and_rolls_back_with_it),
+    TEST(an_enqueue_that_waited_for_its_row_until_the_slot_began_moves_nothing),
     TEST(an_enqueuer_calls_the_api_and_sees_no_table),
     TEST(an_engine_role_runs_checks_without_owning_the_tables),
     TEST(a_load_copies_what_is_new_and_settles_what_is_not),

@@ -39,7 +39,8 @@ BEGIN
 END $$;
 
 -- Changes a check that is pending already; NULL when it has gone meanwhile. A row whose slot has begun may be being answered at
--- this moment: keep and earlier then write the wanted slot beside it, and the settle starts the check anew there.
+-- this moment: keep and earlier then write the wanted slot beside it, and the settle starts the check anew there. `at` NULL: the
+-- database's clock, which is read anew when the row is locked, as the wait for that may have been long.
 CREATE FUNCTION prescient.file_again(entity text, key text, job text, slot timestamptz, at timestamptz, new_payload json, conflict text,
                                      new_priority integer, OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
@@ -53,7 +54,7 @@ BEGIN
         RETURN;
     END IF;
     -- Nothing to write, so no lock: an engine never waits for an application that only asked to keep.
-    IF old.next_check_at > at AND (conflict = 'keep' OR (conflict = 'earlier' AND slot >= old.next_check_at)) THEN
+    IF old.next_check_at > coalesce(at, clock_timestamp()) AND (conflict = 'keep' OR (conflict = 'earlier' AND slot >= old.next_check_at)) THEN
         outcome := 'kept';
         filed_at := old.next_check_at;
         RETURN;
@@ -65,7 +66,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    begun := old.next_check_at <= at;
+    begun := old.next_check_at <= coalesce(at, clock_timestamp());
     IF conflict = 'replace' THEN
         -- A new id by UPDATE: a settle of the old one touches nothing, and a concurrent resolve still meets the row.
         outcome := 'replaced';
@@ -102,8 +103,7 @@ DECLARE
 BEGIN
     PERFORM prescient.require_check(entity, key, job, check_at, payload, conflict);
     PERFORM pg_current_xact_id();
-    at := coalesce(at, clock_timestamp());
-    slot := prescient.slot_for(check_at, at);
+    slot := prescient.slot_for(check_at, coalesce(at, clock_timestamp()));
     in_bucket := prescient.bucket_of(entity, key);
     priority := coalesce(priority, 0);
     LOOP
