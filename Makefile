@@ -111,15 +111,15 @@ $(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
 	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) -Wall -Wextra -fPIC -shared -fvisibility=hidden -Iinclude -o $@ $<
 
 sim: $(BUILD)/sim
-	$(BUILD)/sim $(if $(SEED),$(SEED),--seeds $(or $(SEEDS),10000) --from $(or $(FROM),1)) $(if $(WRONG),--wrong $(WRONG))
+	@$(BUILD)/sim $(if $(SEED),$(SEED),--seeds $(or $(SEEDS),10000) --from $(or $(FROM),1)) $(if $(WRONG),--wrong $(WRONG))
 
 model: $(BUILD)/model
 	$(BUILD)/model
 
-check: all $(BUILD)/test $(TEST_JOBS)
+check: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
 	BUILD=$(BUILD) SANITIZE=$(SANITIZE) tests/run.sh $(T)
 
-test-programs: all $(BUILD)/test $(TEST_JOBS)
+test-programs: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
 
 faults: all $(TEST_JOBS) $(BUILD)/prescient-failpoints
 	BUILD=$(BUILD) SEED=$(SEED) ONLY="$(ONLY)" QUICK=$(QUICK) RECORD=$(RECORD) tests/faults/run.sh

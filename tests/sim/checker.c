@@ -153,6 +153,7 @@ struct run *checker_run(struct world *w, int number)
 
 static const unsigned outcomes_of[ACTS] = {
     [ACT_DONE] = BIT(OUTCOME_DONE), [ACT_SLOW] = BIT(OUTCOME_DONE), [ACT_CLOSE] = BIT(OUTCOME_DONE),
+    [ACT_BABBLE] = BIT(OUTCOME_DONE), [ACT_CHATTER] = BIT(OUTCOME_DONE), [ACT_LIE] = BIT(OUTCOME_DONE),
     [ACT_AGAIN] = BIT(OUTCOME_AGAIN) | BIT(OUTCOME_PAST) | BIT(OUTCOME_BEYOND_HORIZON) | BIT(OUTCOME_MAX_CHECKS),
     [ACT_DEFER] = BIT(OUTCOME_DEFERRED) | BIT(OUTCOME_DEFERRED_OUT),
     [ACT_FAIL] = BIT(OUTCOME_FAILED), [ACT_SILENT] = BIT(OUTCOME_FAILED), [ACT_GARBAGE] = BIT(OUTCOME_BAD_ANSWER),
@@ -237,6 +238,23 @@ static int histories_of(const struct tx *tx, int64_t id)
     return n;
 }
 
+/* What is filed must be looked at again: in a slot that has not begun for this transaction, or in one that gets a second look, or above
+ * the sweep's mark. */
+static void what_is_filed_is_looked_at(struct world *w, const struct tx *tx, const struct row *row)
+{
+    int64_t at = row->will.next_at;
+    const struct slot_row *slot = db_slot(w->db, at, false);
+    bool opened = slot && slot->exists;
+    if (row->is.exists && row->is.next_at == at)
+        return;
+    if (opened && slot->xid < tx->xid)
+        world_violate(w, "check %d is filed into slot %lld by a transaction that began after the slot was opened", row->key, (long long)at);
+    else if (opened && slot->closed)
+        world_violate(w, "check %d is filed into slot %lld, which was closed", row->key, (long long)at);
+    else if (!opened && at < w->db->mark)
+        world_violate(w, "check %d is filed into slot %lld, which nobody has opened, and the sweep has passed it", row->key, (long long)at);
+}
+
 static void read_row(struct world *w, const struct tx *tx, const struct row *row)
 {
     struct checker *c = w->checker;
@@ -255,6 +273,17 @@ static void read_row(struct world *w, const struct tx *tx, const struct row *row
     }
     if (is->exists && is->next_at % w->shape.slot_length_s)
         world_violate(w, "check %d is filed at %lld, which is no slot", row->key, (long long)is->next_at);
+    if (is->exists && !c->jumped_us)
+        what_is_filed_is_looked_at(w, tx, row);
+}
+
+static void a_lease_is_given_back_by_its_owner(struct world *w, const struct tx *tx)
+{
+    for (int i = 0; i < tx->nleases; i++) {
+        const struct lease_row *l = tx->leases[i];
+        if (l->is.exists && !l->will.exists && (l->is.host != tx->host || l->is.start != tx->start))
+            world_violate(w, "host %d gives back a lease of host %d", tx->host, l->is.host);
+    }
 }
 
 /* Nothing is written under a lease that is somebody else's. */
@@ -275,6 +304,7 @@ void checker_commit(struct world *w, const struct tx *tx)
     for (int i = 0; i < tx->nrows; i++)
         read_row(w, tx, tx->rows[i]);
     read_records(w, tx);
+    a_lease_is_given_back_by_its_owner(w, tx);
     a_settle_holds_its_lease(w, tx);
 }
 

@@ -9,7 +9,8 @@
 struct tx;
 
 /* What a job does with a check. */
-enum act { ACT_DONE, ACT_AGAIN, ACT_DEFER, ACT_FAIL, ACT_SILENT, ACT_GARBAGE, ACT_SLOW, ACT_HANG, ACT_CRASH, ACT_EXIT, ACT_CLOSE, ACTS };
+enum act { ACT_DONE, ACT_AGAIN, ACT_DEFER, ACT_FAIL, ACT_SILENT, ACT_GARBAGE, ACT_SLOW, ACT_HANG, ACT_CRASH, ACT_EXIT, ACT_CLOSE,
+           ACT_LIE, ACT_BABBLE, ACT_CHATTER, ACTS };
 
 struct run {
     int key, host;

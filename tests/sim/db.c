@@ -120,6 +120,7 @@ struct tx *tx_begin(struct db *db, struct tx **holder)
     if (!tx)
         abort();
     tx->holder = holder;
+    tx->host = tx->start = -1;
     tx->committing = false;
     tx->xid = db->next_xid++;
     tx->nrows = tx->nleases = tx->ncloses = tx->nrecords = 0;
@@ -247,8 +248,10 @@ void tx_commit(struct db *db, struct tx *tx)
         tx->rows[i]->is = tx->rows[i]->will;
     for (int i = 0; i < tx->nleases; i++)
         tx->leases[i]->is = tx->leases[i]->will;
-    if (tx->opens)
+    if (tx->opens) {
         tx->opens->exists = true;
+        tx->opens->xid = tx->xid;
+    }
     for (int i = 0; i < tx->ncloses; i++)
         tx->closes[i]->closed = true;
     write_pass(tx);

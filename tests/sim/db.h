@@ -29,7 +29,7 @@ struct lease_version {
     bool exists;
     unsigned char owner[STORE_OWNER_SIZE];
     int64_t token, expires_us;
-    int host;
+    int host, start;                /* its owner: the host, and how many engines that had had */
     int64_t sent_boot_us;           /* when its owner sent the take or renewal, by the owner's clock */
 };
 
@@ -47,7 +47,8 @@ struct slot_row {                   /* the opening row, and what its passes add 
     struct tx *by;
     int split;
     uint64_t done;                  /* a bit a bucket that was finished; bit 0 for the whole slot */
-    int64_t opened_xid, seen_xid;   /* opened_xid: the look that found it empty; 0: it was not. seen_xid: the newest of all */
+    int64_t xid;                    /* of the transaction that opened it: whoever comes after it knows that the slot has begun */
+    int64_t empty_xid, seen_xid;    /* empty_xid: the look that found it empty; 0: it was not. seen_xid: the newest of all looks */
 };
 
 enum record_kind { RECORD_HISTORY, RECORD_RUN, RECORD_EVENT };
@@ -73,6 +74,7 @@ struct tx {
     struct tx **holder;             /* where whoever began it keeps it; NULL there once it is over */
     bool committing;                /* all it does is done: it only waits for the disk */
     int64_t xid;
+    int host, start;                /* the engine that it is of; -1: an application's */
     struct row *rows[KEYS_MAX];
     int nrows;
     struct lease_row *leases[TX_LEASES];

@@ -12,13 +12,6 @@ static enum served refuse(struct message *m, int rc, const char *words)
     return ANSWERED;
 }
 
-static struct tx *tx_of(struct db *db, struct message *m)
-{
-    if (!m->tx)
-        tx_begin(db, &m->tx);
-    return m->tx;
-}
-
 static int count_done(const struct slot_row *s)
 {
     return __builtin_popcountll(s->done);
@@ -38,7 +31,7 @@ static void open_new_slot(struct db *db, struct message *m, struct slot_row *s)
     s->split = rows > o->split_at ? STORE_BUCKETS : 1;
     s->done = 0;
     s->closed = false;
-    s->opened_xid = s->seen_xid = rows ? 0 : m->tx->xid;
+    s->empty_xid = s->seen_xid = rows ? 0 : m->tx->xid;
 }
 
 /* A bit a bucket that holds rows of the jobs asked for. */
@@ -88,7 +81,7 @@ static void take(struct db *db, struct message *m, struct lease_row *lease)
     if (!v)
         return;                     /* another engine inserts it at this moment */
     *v = (struct lease_version){ .exists = true, .token = db->next_token++, .expires_us = db_clock_us(db) + o->lease_s * SECOND_US,
-                                 .host = m->host, .sent_boot_us = m->sent_boot_us };
+                                 .host = m->host, .start = m->start, .sent_boot_us = m->sent_boot_us };
     memcpy(v->owner, m->owner, sizeof v->owner);
     o->taken[o->ntaken++] = told(lease, v);
 }
@@ -121,10 +114,10 @@ enum served db_open_slot(struct db *db, struct message *m)
     struct slot_row *s = db_slot(db, o->slot, true);
     if (s->by && s->by != m->tx)
         return BLOCKED;             /* another engine opens it */
-    tx_forget_rows(tx_of(db, m));
+    tx_forget_rows(message_tx(db, m));
     if (!s->exists)
         open_new_slot(db, m, s);
-    uint64_t all = s->split == 1 ? 1 : UINT64_MAX, done = s->opened_xid ? 1 : s->done;
+    uint64_t all = s->split == 1 ? 1 : UINT64_MAX, done = s->empty_xid ? 1 : s->done;
     take_what_is_free(db, m, s, (all & ~done) | (o->again ? buckets_with_rows(db, m, s) : 0));
     o->split = s->split;
     o->state = s->closed ? SLOT_CLOSED : __builtin_popcountll(done) >= s->split ? SLOT_RELOOK : SLOT_OPEN;
@@ -143,7 +136,7 @@ static bool is_ours(const struct lease_row *row, const struct lease *lease)
 enum served db_renew(struct db *db, struct message *m)
 {
     struct store_renew *r = &m->u.renew;
-    tx_forget_rows(tx_of(db, m));
+    tx_forget_rows(message_tx(db, m));
     for (int i = 0; i < r->n; i++) {
         struct lease_row *row = db_lease(db, m->leases[i].slot, m->leases[i].bucket, false);
         r->lost[i] = !is_ours(row, &m->leases[i]);
@@ -165,7 +158,7 @@ enum served db_renew(struct db *db, struct message *m)
 enum served db_release(struct db *db, struct message *m)
 {
     struct store_release *r = &m->u.release;
-    tx_forget_rows(tx_of(db, m));
+    tx_forget_rows(message_tx(db, m));
     for (int i = 0; i < r->n; i++) {
         struct lease_row *row = db_lease(db, m->leases[i].slot, m->leases[i].bucket, false);
         if (!is_ours(row, &m->leases[i]) && !(db->w->wrong[RELEASE_IGNORES_TOKEN] && row && row->is.exists))
@@ -195,7 +188,7 @@ enum served db_finish(struct db *db, struct message *m)
     struct store_finish *f = &m->u.finish;
     struct lease_row *lease = db_lease(db, f->lease.slot, f->lease.bucket, false);
     f->finished = false;
-    tx_forget_rows(tx_of(db, m));
+    tx_forget_rows(message_tx(db, m));
     if (lease && lease->is.exists && (lease->by || lease->shares))
         return BLOCKED;
     if (!is_ours(lease, &f->lease))
@@ -246,7 +239,7 @@ static void close_slot(struct message *m, struct slot_row *s)
 static void look_again(struct db *db, struct message *m, struct slot_row *s, int64_t oldest)
 {
     struct store_relook *r = &m->u.relook;
-    struct relook_slot found = { .slot = s->slot, .has_rows = slot_has_rows(db, s->slot), .undone = !s->opened_xid && count_done(s) < s->split };
+    struct relook_slot found = { .slot = s->slot, .has_rows = slot_has_rows(db, s->slot), .undone = !s->empty_xid && count_done(s) < s->split };
     bool settled = (s->seen_xid && s->seen_xid <= oldest) || db->w->wrong[RELOOK_IGNORES_RUNNING];
     if (db->w->wrong[RELOOK_ALWAYS_CLOSED] || (!found.has_rows && !found.undone && settled))
         close_slot(m, s);
@@ -257,7 +250,7 @@ static void look_again(struct db *db, struct message *m, struct slot_row *s, int
 enum served db_relook(struct db *db, struct message *m)
 {
     struct store_relook *r = &m->u.relook;
-    tx_forget_rows(tx_of(db, m));
+    tx_forget_rows(message_tx(db, m));
     int64_t oldest = oldest_running(db, m->tx);
     r->n = r->closed = 0;
     for (int i = 0; i < db->nslots; i++)
@@ -297,23 +290,23 @@ static enum served late_slot(struct db *db, struct message *m)
 /* The slot is noted first; it becomes the mark when all who ran then are over and nothing has come in. */
 static enum served mark_swept(struct db *db, struct message *m)
 {
-    struct tx *tx = tx_of(db, m);
+    struct tx *tx = message_tx(db, m);
     const bool *wrong = db->w->wrong;
-    int64_t now = db_clock_us(db) / SECOND_US, slot = m->u.swept.slot + (wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
+    int64_t now = db_clock_us(db) / SECOND_US, slot = m->u.swept.slot;
     bool noted = db->noted && db->noted <= now;
     bool good = noted && db->noted_xid <= oldest_running(db, tx) && !first_slot(db, mark_of(db), db->noted);
     if (wrong[MARK_MOVES_AT_ONCE])
         tx->mark = slot > db->mark ? slot : db->mark;
     else if (good && (db->noted > db->mark || db->mark > now))
-        tx->mark = db->noted;
-    if ((slot <= now || wrong[MARK_MOVES_TOO_FAR]) && (good || !noted))
+        tx->mark = db->noted + (wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
+    if (slot <= now && (good || !noted))
         tx->noted = slot;
     return COMMITS;
 }
 
 static enum served keep_days(struct db *db, struct message *m)
 {
-    tx_of(db, m)->makes_day = m->u.days.days > 0;
+    message_tx(db, m)->makes_day = m->u.days.days > 0;
     m->u.days.made = m->u.days.indexed = 0;
     return COMMITS;
 }

@@ -22,6 +22,7 @@ struct faults {
     uint64_t kinds;                             /* a bit a row of the table that this world knows */
     int under_way[HOSTS_MAX][32];
     struct weather fair;                        /* the network's weather as it was made */
+    int at_moments;                             /* per mille of the moments at which something happens */
 };
 
 /* ---- engines ---- */
@@ -33,6 +34,14 @@ static bool kill_engine(struct world *w, struct host *h, int64_t us)
     if (!h->engine)
         return false;
     host_kill(h);
+    return true;
+}
+
+static bool kill_for_long(struct world *w, struct host *h, int64_t us)
+{
+    if (!kill_engine(w, h, us))
+        return false;
+    h->away_until_us = w->now_us + us;
     return true;
 }
 
@@ -90,6 +99,17 @@ static bool stop_engine(struct world *w, struct host *h, int64_t us)
     return true;
 }
 
+static bool end_engine(struct world *w, struct host *h, int64_t us)
+{
+    (void)us;
+    if (!h->engine || h->frozen)
+        return false;
+    checker_event(w, h->number, -1, 1, "an engine was ended by a second signal");
+    engine_end(h->engine, ERR_STOPPED, "stopped at once by a second signal");
+    host_wake(h, w->now_us);
+    return true;
+}
+
 /* ---- workers ---- */
 
 static bool kill_worker(struct world *w, struct host *h, int64_t us)
@@ -115,6 +135,21 @@ static bool dead_starts(struct world *w, struct host *h, int64_t us)
 {
     h->dead_start_until_us = w->now_us + us;
     return true;
+}
+
+static bool deadly_job(struct world *w, struct host *h, int64_t us)
+{
+    (void)us;
+    if (!h->number)
+        return false;                           /* one host stays that can run everything */
+    h->deadly_job = (int)world_between(w, 0, JOBS - 1);
+    return true;
+}
+
+static void harmless_job(struct world *w, struct host *h)
+{
+    (void)w;
+    h->deadly_job = -1;
 }
 
 /* ---- the network ---- */
@@ -174,6 +209,14 @@ static bool restart_db(struct world *w, struct host *h, int64_t us)
     return true;
 }
 
+static bool end_sessions(struct world *w, struct host *h, int64_t us)
+{
+    (void)us;
+    checker_event(w, h->number, -1, 1, "sessions were ended");
+    network_end_sessions(w, h);
+    return true;
+}
+
 static bool read_only(struct world *w, struct host *h, int64_t us)
 {
     (void)h;
@@ -229,18 +272,22 @@ static bool wall_jumps(struct world *w, struct host *h, int64_t us)
 
 static const struct fault faults[] = {
     { "an engine is killed", 10, 0, kill_engine, NULL },
+    { "an engine is killed and stays away", 6, 60 * SECOND_US, kill_for_long, NULL },
     { "an engine is frozen", 10, 40 * SECOND_US, freeze_engine, thaw },
     { "an engine and its workers are frozen", 6, 40 * SECOND_US, freeze_all, thaw },
     { "a host is suspended", 6, 40 * SECOND_US, suspend, resume },
     { "an engine is stopped", 6, 0, stop_engine, NULL },
+    { "an engine is ended at once", 4, 0, end_engine, NULL },
     { "a worker is killed", 10, 0, kill_worker, NULL },
     { "a worker is stopped", 6, 20 * SECOND_US, stop_worker, NULL },
     { "no processes are left", 4, 20 * SECOND_US, no_processes, NULL },
     { "workers die before they are ready", 4, 20 * SECOND_US, dead_starts, NULL },
+    { "opening a job ends workers", 4, 40 * SECOND_US, deadly_job, harmless_job },
     { "a host is cut off", 10, 40 * SECOND_US, cut, mend },
     { "connections are reset", 6, 0, reset, NULL },
     { "the network is slow", 6, 20 * SECOND_US, slow, fast },
     { "the database goes down", 6, 20 * SECOND_US, restart_db, NULL },
+    { "sessions are ended", 6, 0, end_sessions, NULL },
     { "the database is read-only", 6, 20 * SECOND_US, read_only, read_write },
     { "commits hang", 6, 40 * SECOND_US, commits_hang, NULL },
     { "the database's clock jumps", 2, 0, clock_jumps, NULL },
@@ -269,11 +316,10 @@ static int draw_fault(struct world *w)
     return which;
 }
 
-static void begin_fault(struct world *w)
+static void begin_fault(struct world *w, struct host *h)
 {
     int which = draw_fault(w);
     const struct fault *f = &faults[which];
-    struct host *h = &w->hosts[world_between(w, 0, w->shape.hosts - 1)];
     int64_t us = f->most_us ? world_between(w, 0, world_chance(w, 500) ? f->most_us / 10 : f->most_us) : 0;
     if (w->now_us + us > w->quiet_us)
         us = w->quiet_us - w->now_us;
@@ -291,8 +337,22 @@ static void next_fault(struct world *w, void *arg, uint64_t tag)
     (void)arg;
     if (world_is_quiet(w))
         return;
-    begin_fault(w);
+    begin_fault(w, &w->hosts[world_between(w, 0, w->shape.hosts - 1)]);
     world_after(w, world_between(w, 100 * MS_US, 12 * SECOND_US), next_fault, NULL, tag);
+}
+
+static void fault_now(struct world *w, void *arg, uint64_t tag)
+{
+    (void)tag;
+    if (!world_is_quiet(w))
+        begin_fault(w, arg);
+}
+
+/* A moment later: whoever calls may be in the middle of an engine's turn. */
+void faults_moment(struct world *w, struct host *h)
+{
+    if (w->faults && w->faults->at_moments && !world_is_quiet(w) && world_chance(w, w->faults->at_moments))
+        world_after(w, world_between(w, 0, world_chance(w, 500) ? 100 : 300 * MS_US), fault_now, h, 0);
 }
 
 /* From now on the weather is fair. */
@@ -316,7 +376,11 @@ void faults_make(struct world *w)
     for (int i = 0; i < FAULTS; i++)
         if (world_chance(w, 300))
             w->faults->kinds |= 1ull << i;
-    if (!w->shape.calm && w->faults->kinds)
+    if (w->shape.calm || !w->faults->kinds)
+        return;
+    if (world_chance(w, 600))
+        w->faults->at_moments = (int)world_between(w, 1, 25);
+    if (!w->faults->at_moments || world_chance(w, 300))
         world_after(w, world_between(w, 0, 5 * SECOND_US), next_fault, NULL, 0);
 }
 

@@ -143,11 +143,25 @@ static void start_again(struct world *w, void *arg, uint64_t tag)
     host_start(arg);
 }
 
+/* What an engine is started for: of a host with a cron most often `run`. */
+static const struct plan *draw_plan(struct host *h)
+{
+    memset(&h->plan, 0, sizeof h->plan);
+    if (h->kind == HOST_DAEMON)
+        return &plan_daemon;
+    if (world_is_quiet(h->w) || world_chance(h->w, 700)) {
+        h->plan.run.no_sweep = world_chance(h->w, 200);
+        return &plan_run;
+    }
+    h->plan.sweep.kind = world_chance(h->w, 700) ? TARGET_SWEEP : TARGET_RESLOT;
+    return &plan_sweep;
+}
+
 void host_start(struct host *h)
 {
     struct world *w = h->w;
     struct err err = { 0 };
-    if (h->engine || w->done_us || h->asleep_since_us)
+    if (h->engine || w->done_us || h->asleep_since_us || w->now_us < h->away_until_us)
         return;
     struct engine_options options = {
         .settings = &h->settings, .log = w->out ? &h->log : NULL, .clock = &h->clock, .patient = h->kind == HOST_DAEMON,
@@ -160,9 +174,9 @@ void host_start(struct host *h)
     h->starts++;
     h->frozen = h->workers_frozen = false;
     h->wake_us = 0;
-    memset(&h->plan, 0, sizeof h->plan);
-    engine_begin(h->engine, h->kind == HOST_DAEMON ? &plan_daemon : &plan_run, &h->plan);
-    world_tell(w, "host %d: an engine starts (%s)", h->number, h->kind == HOST_DAEMON ? "daemon" : "run");
+    const struct plan *plan = draw_plan(h);
+    engine_begin(h->engine, plan, &h->plan);
+    world_tell(w, "host %d: an engine starts (%s)", h->number, plan->name);
     host_wake(h, w->now_us);
 }
 
@@ -271,6 +285,7 @@ static void host_make(struct world *w, int number)
     h->mono_base_us = world_between(w, 1, 100000) * SECOND_US;
     h->wall_offset_us = world_between(w, -5, 5) * SECOND_US;
     h->drift_ppm = world_between(w, -100, 100);
+    h->deadly_job = -1;
     for (int j = 0; j < JOBS; j++)
         h->usable[j] = !number || world_chance(w, 900);
     draw_settings(h);

@@ -6,7 +6,7 @@
 #include "worker.h"
 #include "world.h"
 
-enum host_kind { HOST_DAEMON, HOST_CRON };      /* an engine for ever; `prescient run` at each slot */
+enum host_kind { HOST_DAEMON, HOST_CRON };      /* an engine for ever; `prescient run` (or sweep, or reslot) at each slot */
 
 struct host {
     struct world *w;
@@ -20,7 +20,7 @@ struct host {
     FILE *log_out;
     struct engine *engine;                  /* NULL: none runs */
     int starts;
-    union { struct plan_daemon daemon; struct plan_run run; } plan;
+    union { struct plan_daemon daemon; struct plan_run run; struct plan_sweep sweep; } plan;
     int64_t wake_us;                        /* when its next turn is; the event that says otherwise is out of date */
     uint64_t wake_tag;
     int64_t turned_us;
@@ -28,8 +28,10 @@ struct host {
     bool frozen, workers_frozen, stopping;
     bool cut_to, cut_from;                  /* the network towards the database, and back */
     int64_t no_spawn_until_us, dead_start_until_us;
+    int64_t away_until_us;                  /* no engine is started before */
     struct crew crew;
     bool usable[JOBS];
+    int deadly_job;                         /* opening it ends workers; -1: none does */
 };
 
 void hosts_make(struct world *w);

@@ -180,7 +180,8 @@ static int find_mistakes(const struct options *o, const struct settings *setting
         printf("%s: %s\n", mistake_rows[i].name, mistake_rows[i].what);
         fflush(stdout);
         live_many(b, o, settings, wrong, true);
-        printf("%sok - %s after %llu worlds\n", b->failed ? "" : "not ", b->failed ? "found" : "not found", (unsigned long long)b->lived);
+        printf("%sok - %s is %s after %llu worlds\n", b->failed ? "" : "not ", mistake_rows[i].name, b->failed ? "found" : "not found",
+               (unsigned long long)b->lived);
         found += b->failed > 0;
         munmap(b, sizeof *b);
     }

@@ -198,6 +198,16 @@ const char *message_name(enum store_op op)
     return (size_t)op < sizeof ops / sizeof *ops ? ops[op].name : "?";
 }
 
+struct tx *message_tx(struct db *db, struct message *m)
+{
+    if (m->tx)
+        return m->tx;
+    tx_begin(db, &m->tx);
+    m->tx->host = m->host;
+    m->tx->start = m->start;
+    return m->tx;
+}
+
 void message_take(struct message *m, const struct store_call *call)
 {
     m->op = call->op;

@@ -31,7 +31,7 @@ struct message {
     struct message *older, *spare;
     struct link *link;              /* whoever waits for it; NULL: nobody any more */
     uint64_t connection;
-    int host;
+    int host, start;
     int64_t sent_boot_us, arrived_us;
     struct tx *tx;
     bool served, is_there;          /* answered by the database; the answer has come back */
@@ -65,6 +65,9 @@ struct message {
     bool is_cut;
     struct relook_slot slots[STORE_BUCKETS];
 };
+
+/* The transaction of its statement, begun when there is none. */
+struct tx *message_tx(struct db *db, struct message *m);
 
 /* Copies the request into the message, and the answer back into the request. */
 void message_take(struct message *m, const struct store_call *call);

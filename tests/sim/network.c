@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "checker.h"
+#include "faults.h"
 #include "host.h"
 
 enum { LOCK_POLL_US = 10 * 1000, LOCK_TIMEOUT_US = 250 * 1000 };
@@ -160,9 +161,7 @@ static void serve(struct world *w, void *arg, uint64_t tag)
         m->words = "canceling statement due to lock timeout";
         end_statement(w, m);
     } else if (how == BLOCKED) {
-        if (!m->tx)
-            tx_begin(w->db, &m->tx);
-        tx_forget_rows(m->tx);
+        tx_forget_rows(message_tx(w->db, m));
         world_after(w, LOCK_POLL_US, serve, m, 1);
     } else if (how == COMMITS) {
         m->tx->committing = true;
@@ -220,15 +219,17 @@ static void send_call(struct link *l)
     m->link = l;
     m->connection = l->connection;
     m->host = host_number(l->host);
+    m->start = l->host->starts;
     m->sent_boot_us = clock_boot_us(l->head.clock);
     l->sent = m;
     l->deadline_us = clock_mono_us(l->head.clock) + l->statement_timeout_us;
     int64_t on_its_way = latency(w);
+    faults_moment(w, l->host);
     if (host_is_cut(l->host, false) || world_chance(w, now->lose_request)) {
         lose_request(w, m);
         return;
     }
-    if (world_chance(w, now->delay)) {
+    if (world_chance(w, m->op == STORE_RELEASE && now->delay ? 300 : now->delay)) {
         on_its_way += world_between(w, 0, 40 * SECOND_US);
         checker_event(w, m->host, -1, 1, "a request came late");
     }
@@ -384,6 +385,16 @@ void network_reset(struct world *w, const struct host *host)
             l->broken = true;
             host_wake(l->host, w->now_us);
         }
+}
+
+void network_end_sessions(struct world *w, const struct host *host)
+{
+    for (struct tx *tx = w->db->running, *next; tx; tx = next) {
+        next = tx->following;
+        if (tx->host == host->number && !tx->committing)
+            tx_roll_back(w->db, tx);
+    }
+    network_reset(w, host);
 }
 
 void network_restart_db(struct world *w, int64_t until_us)

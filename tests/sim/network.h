@@ -41,6 +41,8 @@ int network_open_store(const struct store_options *options, struct store **out, 
 
 /* All connections of a host (NULL: of all hosts) are cut; whoever waits hears of it. */
 void network_reset(struct world *w, const struct host *host);
+/* The database ends the sessions of a host: what they had not committed is rolled back. */
+void network_end_sessions(struct world *w, const struct host *host);
 /* The database goes down until then: transactions are rolled back, connections end. */
 void network_restart_db(struct world *w, int64_t until_us);
 

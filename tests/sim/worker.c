@@ -14,6 +14,7 @@
 #include "../../engine/run/wire.h"
 #include "../../include/prescient/job.h"
 #include "checker.h"
+#include "faults.h"
 #include "host.h"
 #include "message.h"
 
@@ -37,6 +38,7 @@ struct worker_sim {
     struct claimed claimed[CLAIM_MAX];
     int nclaimed;
     struct claimed last;                /* what was answered before; run < 0: nothing */
+    char left_out[JOBS], usable[JOBS];
     int64_t began_us;
 };
 
@@ -94,12 +96,30 @@ static void say(struct worker_sim *w, enum wire_kind kind, const void *body, siz
         host_wake(w->host, w->host->w->now_us + 30);
 }
 
+/* Each job is opened, and some opening is a worker's last. False: it was. */
+static bool open_jobs(struct worker_sim *w, char usable[JOBS])
+{
+    struct host *h = w->host;
+    for (uint32_t j = 0; j < JOBS; j++) {
+        usable[j] = h->usable[j] && !w->left_out[j];
+        if (w->left_out[j])
+            continue;
+        say(w, WIRE_OPENING, &j, sizeof j);
+        if ((int)j == h->deadly_job) {
+            die(w, SIGSEGV);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void get_ready(struct worker_sim *w)
 {
     struct host *h = w->host;
     char usable[JOBS];
-    for (int j = 0; j < JOBS; j++)
-        usable[j] = h->usable[j];
+    if (!open_jobs(w, usable))
+        return;
+    memcpy(w->usable, usable, sizeof usable);
     if (h->w->now_us < h->dead_start_until_us) {
         static const char words[] = "a library is missing";
         say(w, WIRE_FAILED, words, sizeof words - 1);
@@ -119,6 +139,7 @@ static const struct act_row act_rows[ACTS] = {
     [ACT_FAIL] = { 40, 80, 50, 5 * MS_US },        [ACT_SILENT] = { 5, 20, 50, 5 * MS_US },    [ACT_GARBAGE] = { 0, 20, 50, 5 * MS_US },
     [ACT_SLOW] = { 35, 80, 5 * MS_US, 1800 * MS_US }, [ACT_HANG] = { 0, 40, 0, 0 },             [ACT_CRASH] = { 0, 40, 50, 50 * MS_US },
     [ACT_EXIT] = { 0, 10, 50, 5 * MS_US },         [ACT_CLOSE] = { 0, 10, 50, 300 * MS_US },
+    [ACT_LIE] = { 0, 10, 50, 5 * MS_US },          [ACT_BABBLE] = { 0, 10, 50, 5 * MS_US },   [ACT_CHATTER] = { 10, 10, 50, 5 * MS_US },
 };
 
 static enum act draw_act(struct world *world)
@@ -145,6 +166,8 @@ static struct claimed begin_check(struct worker_sim *w, int index)
                        .failure_count = c.failure_count, .began_us = h->w->now_us, .act = draw_act(h->w) };
     if (key < 0 || job_of(c.job_name) != c.job)
         world_violate(h->w, "a worker was given check %s of job %s (%d)", c.entity_key, c.job_name, c.job);
+    if (c.job >= 0 && c.job < JOBS && !w->usable[c.job])
+        run.act = ACT_FAIL;             /* the worker itself says why not */
     int number = checker_run_begins(h->w, &run);
     world_tell(h->w, "host %d: worker %d begins run %d: check %d (id %lld), count %d, failures %d", h->number, w->pid, number, key,
                (long long)c.id, c.check_count, c.failure_count);
@@ -210,6 +233,23 @@ static void answer(struct worker_sim *w, struct claimed *c)
     w->last = *c;
 }
 
+/* What a job may do besides answering. */
+static void misbehave(struct worker_sim *w, enum act act)
+{
+    static const char words[] = "\1a job has much to say";
+    uint32_t other = w->generation - 1;
+    if (act == ACT_CLOSE && w->sock >= 0) {
+        checker_event(w->host->w, w->host->number, -1, 0, "a job closed its worker's socket");
+        shutdown(w->sock, SHUT_RDWR);
+        host_wake(w->host, w->host->w->now_us + 30);
+    } else if (act == ACT_LIE)
+        say(w, WIRE_ENDED, world_chance(w->host->w, 500) ? &w->generation : &other, sizeof other);
+    else if (act == ACT_BABBLE)
+        say(w, (enum wire_kind)'?', NULL, 0);
+    for (int i = 0; i < 80 && act == ACT_CHATTER; i++)
+        say(w, WIRE_LOG, words, sizeof words - 1);
+}
+
 /* What was claimed is over, one way or another. False: so is the worker. */
 static bool end_claim(struct worker_sim *w)
 {
@@ -225,11 +265,7 @@ static bool end_claim(struct worker_sim *w)
             w->deaf = world_chance(w->host->w, 300);
             return false;
         }
-        if (c->act == ACT_CLOSE && w->sock >= 0) {
-            checker_event(w->host->w, w->host->number, -1, 0, "a job closed its worker's socket");
-            shutdown(w->sock, SHUT_RDWR);
-            host_wake(w->host, w->host->w->now_us + 30);
-        }
+        misbehave(w, c->act);
         answer(w, c);
     }
     w->nclaimed = 0;
@@ -252,10 +288,12 @@ static void run_claimed(struct worker_sim *w, int from, int n)
     int64_t takes = 0;
     w->nclaimed = n;
     w->began_us = world->now_us;
+    faults_moment(world, w->host);
     for (int i = 0; i < n; i++) {
         w->claimed[i] = begin_check(w, from + i);
         const struct act_row *row = &act_rows[w->claimed[i].act];
-        takes += world_between(world, row->us, row->most_us);
+        bool slow = world->shape.jobs_are_slow && n == 1 && row->most_us && world_chance(world, 500);
+        takes += slow ? world_between(world, 100, 1800) * MS_US : world_between(world, row->us, row->most_us);
     }
     later(w, takes);
 }
@@ -302,6 +340,7 @@ static void hear(struct worker_sim *w, enum wire_kind kind, const char *body, in
 {
     struct world *world = w->host->w;
     if (kind == WIRE_BEGIN && w->state == STARTING) {
+        memcpy(w->left_out, body, len < JOBS ? (size_t)len : JOBS);
         w->state = LOADING;
         later(w, world_between(world, 1, 60) * MS_US);
     } else if (kind == WIRE_RUN && len == (int)sizeof w->generation) {

@@ -42,7 +42,7 @@ struct shape {
     int split_at;
     bool calm;                      /* no fault at all: more is asked then */
     bool app_writes;                /* applications change things while engines run */
-    bool jobs_misbehave;
+    bool jobs_misbehave, jobs_are_slow;
 };
 
 struct world {
