@@ -403,6 +403,19 @@ static int become_process(struct engine *e, struct err *err)
     return e->signals < 0 ? e->signals : 0;
 }
 
+/* The jobs of idle workers are closed as they were opened; another signal cuts that short. */
+static void let_workers_end(struct engine *e)
+{
+    struct pollfd fds[POLL_MAX];
+    pool_retire(e->pool);
+    while (!pool_is_retired(e->pool) && e->stop_signals < 2) {
+        fds[0] = (struct pollfd){ .fd = e->signals, .events = POLLIN };
+        poll(fds, (nfds_t)(1 + pool_poll_fds(e->pool, fds + 1, POLL_MAX - 1)), 100);
+        take_signals(e);
+        pool_tick(e->pool);
+    }
+}
+
 int engine_run(struct engine *e, const struct plan *plan, void *plan_state, struct err *err)
 {
     int rc = become_process(e, err);
@@ -413,6 +426,7 @@ int engine_run(struct engine *e, const struct plan *plan, void *plan_state, stru
         wait_for_something(e);
         engine_turn(e);
     }
+    let_workers_end(e);
     return engine_result(e, err);
 }
 

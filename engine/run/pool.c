@@ -13,6 +13,7 @@
 
 enum {
     WATCH_US = 20 * 1000,               /* how often running workers are looked at */
+    CLOSE_US = 2 * 1000 * 1000,         /* what the jobs of a worker may take to close */
     WORKERS_LIMIT = 1024,
 };
 
@@ -51,6 +52,7 @@ int pool_new(const struct pool_options *options, struct pool **out, struct err *
     if (pool->usual > pool->size)
         pool->usual = pool->size;
     pool->random = options->seed;
+    pool->talk = (struct talk){ .room = TALK_BURST, .since_us = pool_now_us(pool) };
     pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
     pool->deaths = calloc((size_t)options->settings->njobs + 1, sizeof *pool->deaths);
     int rc = pool->workers && pool->deaths ? print_settings(pool, err) : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
@@ -136,7 +138,7 @@ void pool_extend_trust(struct pool *pool, const struct page *page)
         bool may_wait = w->start_until_us <= clock_boot_us(pool->o.clock);
         w->start_until_us = page->start_until_us;
         slab_extend_trust(w->slab, page->start_until_us);
-        if (slab_claimed(w->slab) <= w->taken)
+        if (may_wait && slab_claimed(w->slab) <= w->taken)
             w->seen_us = pool_now_us(pool);
         if (may_wait)
             wire_send(w->child.sock, WIRE_CONTINUE, NULL, 0, -1, NULL);
@@ -173,7 +175,7 @@ static void give(struct pool *pool, struct worker *w, struct page *page)
     w->count = w->end = n;
     w->taken = w->claimed = 0;
     w->printed = 0;
-    w->seen_us = pool_now_us(pool);
+    w->given_us = w->seen_us = pool_now_us(pool);
     w->state = WORKER_RUNNING;
     uint32_t generation = slab_generation(w->slab);
     FAILPOINT("before-run");
@@ -182,13 +184,15 @@ static void give(struct pool *pool, struct worker *w, struct page *page)
         w->gone = true;
 }
 
-static void retire(const struct pool *pool, struct worker *w)
+/* It closes its jobs and exits, in a time that is bounded. */
+static void retire(const struct pool *pool, struct worker *w, const char *why)
 {
     if (wire_send(w->child.sock, WIRE_EXIT, NULL, 0, -1, NULL))
         worker_signal(pool, w, SIGKILL);
     w->state = WORKER_DYING;
     w->retired = true;
-    w->why = "replaced";
+    w->why = why;
+    w->kill_us = pool_now_us(pool) + CLOSE_US;
 }
 
 static void give_all(struct pool *pool)
@@ -198,8 +202,7 @@ static void give_all(struct pool *pool)
         if (w->state != WORKER_IDLE || w->gone)
             continue;
         if (pool->o.settings->worker_checks && w->served >= pool->o.settings->worker_checks) {
-            retire(pool, w);
-            w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
+            retire(pool, w, "replaced");
             continue;
         }
         struct page *page = page_with_work(pool);
@@ -207,6 +210,22 @@ static void give_all(struct pool *pool)
             return;
         give(pool, w, page);
     }
+}
+
+void pool_retire(struct pool *pool)
+{
+    pool->started = false;
+    for (int i = 0; i < pool->size; i++)
+        if (pool->workers[i].state == WORKER_IDLE)
+            retire(pool, &pool->workers[i], "stopped");
+}
+
+bool pool_is_retired(const struct pool *pool)
+{
+    for (int i = 0; i < pool->size; i++)
+        if (pool->workers[i].retired)
+            return false;
+    return true;
 }
 
 /* ---- the loop's side ---- */

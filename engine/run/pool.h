@@ -39,6 +39,11 @@ struct pool_options {
 };
 
 int pool_new(const struct pool_options *options, struct pool **out, struct err *err);
+/* No more work: no worker is started, and idle ones close their jobs and exit, for which they have some two seconds. It is done when
+ * pool_is_retired says so; pool_tick goes on as before until then. */
+void pool_retire(struct pool *pool);
+bool pool_is_retired(const struct pool *pool);
+
 /* Kills what still runs and reaps it. Nothing is told any more. NULL is fine. */
 void pool_free(struct pool *pool);
 

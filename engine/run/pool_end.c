@@ -53,11 +53,23 @@ bool worker_is_stuck(const struct pool *pool, const struct worker *w)
     return w->claimed > w->taken && pool_now_us(pool) - w->seen_us > STUCK_US;
 }
 
+/* Each new claim would wind its stopwatch back. Who claims has answered all that it had: it looked, before our second look. */
+static bool claims_too_early(const struct worker *w, int claimed)
+{
+    return claimed > w->claimed && w->taken < w->claimed && w->taken < w->end;
+}
+
 static void watch_running(struct pool *pool, struct worker *w, int64_t now)
 {
     int taken = w->taken;
     worker_collect(pool, w);
     int claimed = slab_claimed(w->slab);
+    if (claimed > w->claimed)
+        worker_collect(pool, w);
+    if (claims_too_early(w, claimed)) {
+        worker_put_down(pool, w, "it took new checks before it had answered the old ones");
+        return;
+    }
     if (claimed > w->end)
         claimed = w->end;
     if (claimed < w->claimed && w->claimed <= w->end)
@@ -70,7 +82,7 @@ static void watch_running(struct pool *pool, struct worker *w, int64_t now)
     if (waited > STUCK_US && w->end > claimed)
         worker_cut(w);
     if (claimed <= w->taken) {          /* nothing of ours runs: it is about to say ENDED, waits for trust, or is frozen */
-        if (waited > FROZEN_US && w->start_until_us > clock_boot_us(pool->o.clock))
+        if (waited > FROZEN_US && (!w->page || w->start_until_us > clock_boot_us(pool->o.clock)))
             worker_put_down(pool, w, "it does not go on");
     } else if (waited > allowance_us(pool, w, claimed)) {
         w->timed_out = true;

@@ -11,7 +11,11 @@
 #include "../base/utf8.h"
 #include "wire.h"
 
-enum { OUTPUT_BYTES_MAX = 64 * 1024 };  /* of what a worker prints while it has one slab */
+enum {
+    OUTPUT_BYTES_MAX = 64 * 1024,       /* of what a worker prints while it has one slab */
+    PAGE_ANSWER_BYTES = 32 << 20,       /* texts and effects of one page; above it, effects are put off to the next slot */
+    CLOCK_STEP_US = 5 * 1000 * 1000,    /* what the wall clock may be set by while a slab is worked */
+};
 
 /* ---- answers ---- */
 
@@ -41,16 +45,35 @@ void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind 
     pool->o.events.answered(pool->o.events.ctx, w->page, w->index[place], kind, raw);
 }
 
+/* What it says about time is bounded by what we have seen: it has had the check for so long and no longer. */
+static void bound_times(struct raw_answer *raw, int64_t had_us, int64_t wall_us)
+{
+    if (raw->run_us > had_us + CLOCK_STEP_US)
+        raw->run_us = had_us;
+    if (raw->run_at_us < wall_us - had_us - CLOCK_STEP_US || raw->run_at_us > wall_us + CLOCK_STEP_US)
+        raw->run_at_us = wall_us - raw->run_us;
+}
+
+static bool take_one(struct worker *w, struct raw_answer *raw)
+{
+    struct arena *a = w->page->arena;
+    bool crowded = arena_used(a) > PAGE_ANSWER_BYTES;
+    return crowded ? slab_take_without_effects(w->slab, w->taken, a, raw) : slab_take_answer(w->slab, w->taken, a, raw);
+}
+
 /* Takes the answers that are there, in order. Those of places that were cut off meanwhile are not this worker's to give. */
 void worker_collect(struct pool *pool, struct worker *w)
 {
+    bool any = w->taken < w->end && slab_is_answered(w->slab, w->taken);
+    int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0, wall_us = any ? clock_wall_us(pool->o.clock) : 0;
     while (w->taken < w->end && slab_is_answered(w->slab, w->taken)) {
         struct raw_answer raw = { 0 };
-        if (!slab_take_answer(w->slab, w->taken, w->page->arena, &raw))
+        if (!take_one(w, &raw))
             break;
         bool known = raw.kind >= 0 && (size_t)raw.kind < sizeof kind_of_raw / sizeof *kind_of_raw;
         if (raw.kind == PRESCIENT_NO_ANSWER && !raw.text)
             raw.text = "the job gave no answer";
+        bound_times(&raw, had_us, wall_us);
         int place = w->taken++;         /* first, since being told may make the owner cut this slab */
         w->served++;
         pool_tell(pool, w, place, known ? kind_of_raw[raw.kind] : ANSWER_BAD, &raw);
@@ -121,13 +144,47 @@ static void worker_failed(struct pool *pool, struct worker *w, const char *words
     w->opening = 0;
 }
 
+/* Takes room for `n` bytes in the log. Once there is none, what comes is dropped until a quarter is free again, so that the log has a
+ * line about it and not one each time. */
+static bool take_room(struct pool *pool, size_t n)
+{
+    struct talk *t = &pool->talk;
+    int64_t now = pool_now_us(pool), more = (now - t->since_us) / 1000 * TALK_PER_S / 1000;
+    if (more > 0) {
+        t->room = t->room + more < TALK_BURST ? t->room + more : TALK_BURST;
+        t->since_us = now;
+    }
+    if (t->room < (int64_t)n || (t->dropped && t->room < TALK_BURST / 4)) {
+        if (!t->dropped)
+            log_warn(pool->o.log, "jobs print too much for the log: what is beyond %d KiB a second is dropped for now", TALK_PER_S >> 10);
+        t->dropped += (int64_t)n;
+        return false;
+    }
+    if (t->dropped)
+        log_warn(pool->o.log, "%lld bytes that jobs printed were dropped", (long long)t->dropped);
+    t->dropped = 0;
+    t->room -= (int64_t)n;
+    return true;
+}
+
+/* Whether `n` bytes that a worker prints or logs go into the log: so many for each slab, and for all workers together in time. */
+static bool may_talk(struct pool *pool, struct worker *w, size_t n)
+{
+    bool before = w->printed < OUTPUT_BYTES_MAX;
+    w->printed += n;
+    if (!before)
+        return false;
+    if (w->printed < OUTPUT_BYTES_MAX)
+        return take_room(pool, n);
+    if (take_room(pool, 100))
+        log_warn(pool->o.log, "worker %d prints too much: the rest is dropped until its next checks", (int)w->child.pid);
+    return false;
+}
+
 static void worker_logs(struct pool *pool, struct worker *w, const char *body, int n)
 {
-    if (n < 1 || w->printed >= OUTPUT_BYTES_MAX)
+    if (n < 1 || !may_talk(pool, w, (size_t)n))
         return;
-    w->printed += (size_t)n;
-    if (w->printed >= OUTPUT_BYTES_MAX)
-        log_warn(pool->o.log, "worker %d logs too much: the rest is dropped until its next checks", (int)w->child.pid);
     int level = (unsigned char)body[0];
     log_line(pool->o.log, level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR, "%.*s", n - 1, body + 1);
 }
@@ -190,13 +247,10 @@ void worker_drain(struct pool *pool, struct worker *w)
         }
         if (n <= 0)
             return;
-        bool before = w->printed < OUTPUT_BYTES_MAX;
-        w->printed += (size_t)n;
+        bool shown = may_talk(pool, w, (size_t)n);
         while (n > 0 && text[n - 1] == '\n')
             n--;
-        if (before && w->printed < OUTPUT_BYTES_MAX)
+        if (shown)
             log_info(pool->o.log, "worker %d printed: %.*s", (int)w->child.pid, (int)n, text);
-        else if (before)
-            log_warn(pool->o.log, "worker %d prints too much: the rest is dropped", (int)w->child.pid);
     }
 }

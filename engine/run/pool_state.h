@@ -20,6 +20,7 @@ struct worker {
     int end;                            /* places from here on were cut off and are not this worker's any more */
     int claimed;                        /* as last seen */
     int64_t start_until_us;             /* trust of what it was given, as in its slab */
+    int64_t given_us;                   /* when it got them */
     int64_t seen_us;                    /* when what is running now was first seen */
     bool timed_out;                     /* it is dying because of a deadline */
     bool retired;                       /* it is dying because we told it to */
@@ -33,6 +34,13 @@ struct worker {
     int64_t gone_us;                    /* since when */
 };
 
+/* What jobs print and log, over all workers: a bucket that fills again. */
+enum { TALK_BURST = 1 << 20, TALK_PER_S = 16 << 10 };           /* bytes */
+struct talk {
+    int64_t room, since_us;
+    int64_t dropped;                    /* bytes, since there was no room any more; 0: there is */
+};
+
 struct pool {
     struct pool_options o;
     struct settings sent;               /* the settings a worker gets: no store but the business database */
@@ -44,6 +52,7 @@ struct pool {
     int npages, pages_room;
     bool started, ready;
     int failures;                       /* in a row, before being ready */
+    struct talk talk;
     unsigned char *deaths;              /* per job: workers that died while they loaded or opened it */
     int64_t spawn_after_us;
     bool broken;

@@ -68,6 +68,8 @@ bool slab_is_answered(const struct slab *s, int index);
  * entity_name, entity_key and job are NULL: they are those of the check, which the engine knows better than the worker. What
  * all answers of one slab take of the arena is bounded by a few times SLAB_OUT_BYTES, whatever is in there. */
 bool slab_take_answer(struct slab *s, int index, struct arena *a, struct raw_answer *out);
+/* The same for who has no memory left for effects: an answer that declares some becomes DEFER, and they are not copied. */
+bool slab_take_without_effects(struct slab *s, int index, struct arena *a, struct raw_answer *out);
 
 /* ---- worker's side ---- */
 
