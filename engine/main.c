@@ -11,6 +11,7 @@
 #include "cmd/app.h"
 #include "cmd/help.h"
 #include "cmd/option.h"
+#include "run/confine.h"
 #include "run/worker.h"
 
 
@@ -167,6 +168,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "worker"))     /* an engine started us */
         return worker_main(WORKER_SOCK);
+    confine_memory();                   /* settings hold passwords */
     signal(SIGPIPE, SIG_IGN);           /* a closed pipe or connection is a failed write, not the end of an engine */
     locale_init();
     struct launch l = {

@@ -117,7 +117,7 @@ join_within() {
 }
 is_over() { local state; state=$(sed -E 's/.*\) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) || return 0; [ -z "$state" ] || [ "$state" = Z ]; }
 
-# workers_of PID: pids of the workers of the engine PID, and of what their jobs started; also when it is gone, since each engine has a
+# workers_of PID: pids of the workers of the engine PID, their keepers, and what their jobs started; also when it is gone, since each engine has a
 # session of its own here.
 workers_of() {
     local file stat
@@ -127,6 +127,12 @@ workers_of() {
         read -ra stat <<<"${stat##*) }"         # state, parent, group, session, ...
         [ "${stat[3]}" != "$1" ] || [ "$file" = "$1" ] || [ "${stat[0]}" = Z ] || echo "$file"
     done
+}
+# A keeper is no worker: it stays in each worker's group to end it when the engine is killed.
+is_keeper() { local comm; { read -r comm <"/proc/$1/comm"; } 2>/dev/null && [ "$comm" = "worker keeper" ]; }
+workers_but_keepers_of() {
+    local pid
+    for pid in $(workers_of "$1"); do is_keeper "$pid" || echo "$pid"; done
 }
 no_workers_of() { [ -z "$(workers_of "$1")" ]; }
 

@@ -90,7 +90,7 @@ kill_workers() {
     start engine "$P" --json run --slot $SLOT
     pid=$(pid_of engine)
     while alive engine && [ $kills -lt 12 ]; do
-        mapfile -t workers < <(workers_of "$pid")
+        mapfile -t workers < <(workers_but_keepers_of "$pid")
         sleep "$(printf '0.%03d' $((RANDOM % 120)))"
         [ ${#workers[@]} -gt 0 ] && kill -KILL "${workers[RANDOM % ${#workers[@]}]}" 2>/dev/null && kills=$((kills + 1))
     done

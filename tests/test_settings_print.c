@@ -174,6 +174,14 @@ static void put_any_string(FILE *out, uint64_t *random)
     settings_put_string(out, text);
 }
 
+static size_t count_words(const char *const *words)
+{
+    size_t n = 0;
+    while (words[n])
+        n++;
+    return n;
+}
+
 static void put_any_value(const struct setting_row *row, FILE *out, uint64_t *random)
 {
     uint64_t n = random_next(random), range = (uint64_t)(row->max - row->min) + 1;
@@ -189,7 +197,7 @@ static void put_any_value(const struct setting_row *row, FILE *out, uint64_t *ra
             fprintf(out, "\"%llds\"", (long long)((number + 999999) / 1000000));
         break;
     case SETTING_DURATION_S: fprintf(out, "%lld", (long long)((number + 999999) / 1000000)); break;
-    case SETTING_WORD: fprintf(out, "\"%s\"", row->words[n % 3]); break;
+    case SETTING_WORD: fprintf(out, "\"%s\"", row->words[n % count_words(row->words)]); break;
     case SETTING_MINUTES: fprintf(out, "[%d, %d]", (int)(n % 30), (int)(30 + n / 64 % 30)); break;
     default: fputs("\"x\"", out); break;
     }

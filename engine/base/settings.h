@@ -44,7 +44,10 @@ struct settings {
     int32_t worker_checks;          /* replaced after so many; 0: never */
     int64_t worker_memory;          /* RLIMIT_AS in bytes; 0: none */
     int32_t worker_files;           /* RLIMIT_NOFILE */
+    int32_t worker_processes;       /* RLIMIT_NPROC; 0: none */
+    int64_t worker_file_size;       /* RLIMIT_FSIZE in bytes; 0: none */
     const char *worker_user;        /* to switch to when started as root; NULL: none */
+    const char *worker_seccomp;     /* "on", "off": what no job needs is refused by the kernel */
     int64_t kill_grace_us;          /* from SIGTERM to SIGKILL */
     int32_t hold_back_after;        /* timeouts or crashes of one job in a row */
     int32_t page;                   /* checks a page */

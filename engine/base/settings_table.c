@@ -50,6 +50,7 @@ static bool is_part_of_a_day(int64_t us)       /* as rules/slot.h has it */
 }
 
 static const char *const words_keep_runs[] = { "all", "problems", "none", NULL };
+static const char *const words_on_off[] = { "on", "off", NULL };
 static const char *const words_log_level[] = { "debug", "info", "warn", "error", NULL };
 
 /* ---- the rows ---- */
@@ -95,8 +96,15 @@ const struct setting_row settings_rows[] = {
       .help = "Address space of a worker. 0: no limit." },
     { "worker_files", SETTING_INT, AT(worker_files), .otherwise = "256", .min = 16, .max = 1048576,
       .help = "Open files of a worker." },
+    { "worker_processes", SETTING_INT, AT(worker_processes), .otherwise = "0", .min = 0, .max = 4194304,
+      .help = "Processes and threads at most of the user who workers are; all that this user runs is counted, so it wants a user\n"
+              "of its own. Nothing holds root. 0: no limit." },
+    { "worker_file_size", SETTING_SIZE, AT(worker_file_size), .otherwise = "0", .min = 4 * KIB, .max = 64 * TIB, .or_zero = true,
+      .help = "Size of a file that a worker writes: who goes on writing is killed. 0: no limit." },
     { "worker_user", SETTING_TEXT, AT(worker_user), .min = 1, .max = 255, .accepts = is_user_name, .expected = "the name of a user",
       .help = "The user whom workers become when the engine was started as root. Unset: nobody else." },
+    { "worker_seccomp", SETTING_WORD, AT(worker_seccomp), .otherwise = "on", .words = words_on_off,
+      .help = "Whether the kernel refuses workers what no job needs: to debug others, to mount, namespaces, modules, keys, clocks." },
     { "kill_grace", SETTING_DURATION_US, AT(kill_grace_us), .otherwise = "250ms", .min = 0, .max = MINUTE,
       .help = "From SIGTERM to SIGKILL, when a worker has passed its deadline." },
     { "hold_back_after", SETTING_INT, AT(hold_back_after), .otherwise = "20", .min = 1, .max = 1000000,

@@ -1,4 +1,4 @@
-/* confine.c - signals, process group, descriptors, user and limits of a worker. */
+/* confine.c - signals, process group, descriptors, user, limits and system calls of a worker. */
 #include "confine.h"
 
 #include <errno.h>
@@ -12,8 +12,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "keeper.h"
+#include "seccomp.h"
 
 /* A sanitizer reserves terabytes of addresses and looks for leaks from a helper process of its own. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -34,7 +36,7 @@ static void default_signals(void)
 
 /* The parent's death must kill us. It may have died before prctl, so the parent is looked at behind it; who it should be is
  * known from the socketpair that it made. */
-static int die_with_engine(int sock, struct err *err)
+static int die_with_engine(int sock, pid_t *engine, struct err *err)
 {
     struct ucred peer = { 0 };
     socklen_t len = sizeof peer;
@@ -44,19 +46,19 @@ static int die_with_engine(int sock, struct err *err)
         return err_sys(err, ERR_GENERAL, "worker: descriptor %d is not the engine's socket", sock);
     if (getppid() != peer.pid)
         return err_set(err, ERR_LOST, "worker: the engine (process %d) is gone; our parent is %d", (int)peer.pid, (int)getppid());
+    *engine = peer.pid;
     return 0;
 }
 
 /* A descriptor that the engine inherited without close-on-exec, say the lock file of a cron wrapper, is not for jobs. */
 static void close_inherited(int sock)
 {
-#ifdef SYS_close_range
-    syscall(SYS_close_range, sock + 1, ~0U, 0);
-    if (sock > STDERR_FILENO + 1)
-        syscall(SYS_close_range, STDERR_FILENO + 1, sock - 1, 0);
-#else
-    (void)sock;
-#endif
+    if (close_range((unsigned)sock + 1, ~0U, 0) == 0 && (sock <= STDERR_FILENO + 1 || close_range(STDERR_FILENO + 1, (unsigned)sock - 1, 0) == 0))
+        return;
+    long most = sysconf(_SC_OPEN_MAX);          /* a kernel before 5.9 */
+    for (int fd = STDERR_FILENO + 1; fd < (most > 0 && most < 65536 ? most : 65536); fd++)
+        if (fd != sock)
+            close(fd);
 }
 
 static int stdin_from_null(struct err *err)
@@ -69,19 +71,30 @@ static int stdin_from_null(struct err *err)
     return 0;
 }
 
+void confine_memory(void)
+{
+    if (INSTRUMENTED)
+        return;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
 int confine_start(int sock, struct err *err)
 {
     default_signals();
     setpgid(0, 0);                              /* refused to a session leader, which has a group of its own */
     umask(077);
-    int rc = die_with_engine(sock, err);
+    confine_memory();                           /* before there is a secret in it */
+    pid_t engine = 0;
+    int rc = die_with_engine(sock, &engine, err);
     if (rc)
         return rc;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return err_sys(err, ERR_GENERAL, "worker: prctl(PR_SET_NO_NEW_PRIVS)");
     close_inherited(sock);
     fcntl(sock, F_SETFD, FD_CLOEXEC);           /* what a job executes has no business with it */
-    return stdin_from_null(err);
+    rc = stdin_from_null(err);
+    return rc ? rc : keeper_start(engine, sock, err);
 }
 
 /* Root becomes `name`. Any other user stays who he is: he could not change, and the engine has checked the name. */
@@ -95,7 +108,9 @@ static int become_user(const char *name, int sock, struct err *err)
         return err_set(err, ERR_SETTINGS, "worker_user: there is no user '%.80s'%s%s", name, errno ? ": " : "", errno ? strerror(errno) : "");
     if (initgroups(name, user->pw_gid) || setgid(user->pw_gid) || setuid(user->pw_uid))
         return err_sys(err, ERR_SETTINGS, "worker_user: cannot become '%.80s'", name);
-    return die_with_engine(sock, err);          /* a change of user forgets it */
+    confine_memory();                           /* a change of user forgets both */
+    pid_t engine;
+    return die_with_engine(sock, &engine, err);
 }
 
 static int limit(int resource, const char *setting, rlim_t most, struct err *err)
@@ -118,9 +133,11 @@ int confine_limits(const struct settings *s, int sock, struct err *err)
         rc = limit(RLIMIT_AS, "worker_memory", (rlim_t)s->worker_memory, err);
     if (!rc && s->worker_files > 0)
         rc = limit(RLIMIT_NOFILE, "worker_files", (rlim_t)s->worker_files, err);
-    if (!rc)
-        rc = limit(RLIMIT_CORE, "core", 0, err);
-    if (!rc && !INSTRUMENTED && prctl(PR_SET_DUMPABLE, 0))
-        rc = err_sys(err, ERR_GENERAL, "worker: prctl(PR_SET_DUMPABLE)");
+    if (!rc && s->worker_processes > 0)
+        rc = limit(RLIMIT_NPROC, "worker_processes", (rlim_t)s->worker_processes, err);
+    if (!rc && s->worker_file_size > 0)
+        rc = limit(RLIMIT_FSIZE, "worker_file_size", (rlim_t)s->worker_file_size, err);
+    if (!rc && s->worker_seccomp && !strcmp(s->worker_seccomp, "on") && !INSTRUMENTED)
+        rc = seccomp_refuse(err);
     return rc;
 }

@@ -138,7 +138,7 @@ worker_at_work() {
 # a_worker PID: one of the workers of the engine PID, picked by the seed; nothing when it has none.
 a_worker() {
     local list
-    mapfile -t list < <(workers_of "$1")
+    mapfile -t list < <(workers_but_keepers_of "$1")
     [ ${#list[@]} = 0 ] || echo "${list[RANDOM % ${#list[@]}]}"
 }
 
