@@ -261,8 +261,8 @@ static struct page_cursor cursor_after(const struct store_page *page)
     return (struct page_cursor){ .bucket = last->bucket, .priority = last->priority, .id = last->id };
 }
 
-/* Pages of `want` to the end of the slot: how many pages and rows, and whether they came in order. Behind a short page that was not
- * cut there is nothing. */
+/* Pages of `want` to the end of the slot: how many pages and rows, and whether they came in order. Behind a page that says
+ * that there is no more there is nothing. */
 static void read_all(const struct lease *lease, int want, size_t max_bytes, int *pages, int *rows, bool *in_order)
 {
     struct page_cursor at = PAGE_START;
@@ -272,7 +272,7 @@ static void read_all(const struct lease *lease, int want, size_t max_bytes, int 
     for (;;) {
         struct store_read_page r = read_after(lease, at, want, max_bytes);
         CU_ASSERT(!over || r.page.n == 0);
-        over = r.page.n < want && !r.page.is_cut;
+        over = !r.has_more;
         if (r.page.n == 0 || *pages > 20)
             break;
         for (int i = 0; i < r.page.n; i++) {
@@ -314,7 +314,7 @@ void a_page_has_one_priority(void)
     put_with("4", NULL, 0);
     struct lease lease = take();
     struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, 10, 1 << 20);
-    CU_ASSERT(r.page.n < 4 && r.page.is_cut);
+    CU_ASSERT(r.page.n < 4 && r.has_more);
     store_page_free(&r.page);
     int pages, rows;
     bool in_order;
@@ -336,7 +336,7 @@ void a_page_stops_at_its_bytes_but_has_one_row(void)
     struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, 100, 100);
     IS(1, r.page.n);
     IS(5000, r.page.checks[0].payload_len);
-    CU_ASSERT(r.page.is_cut);
+    CU_ASSERT(r.has_more);
     store_page_free(&r.page);
     int pages, rows;
     bool in_order;
@@ -459,6 +459,59 @@ void finishing_under_a_lease_taken_over_is_refused(void)
     CU_ASSERT_FALSE(f.finished);
     IS(1, rows_in("leases"));
     scene_end(&scene);
+}
+
+void a_finish_looks_behind_the_last_row_read_only(void)
+{
+    WITH_STORE();
+    put_in_slot(2);
+    struct lease lease = take();
+    struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, 1, 1000);
+    struct store_finish f = STORE_FINISH_INIT;
+    f.lease = lease;
+    f.after = cursor_after(&r.page);
+    store_page_free(&r.page);
+    IS(0, fixture_call(&f.call));
+    CU_ASSERT_FALSE(f.finished);
+    r = read_after(&lease, f.after, 1, 1000);
+    f.after = cursor_after(&r.page);
+    store_page_free(&r.page);
+    IS(0, fixture_call(&f.call));
+    CU_ASSERT_TRUE(f.finished);
+    IS(2, rows_in("list"));
+    struct store_relook l = relook();
+    CU_ASSERT_EQUAL_FATAL(l.n, 1);
+    CU_ASSERT(l.slots[0].has_rows);
+}
+
+void a_read_says_whether_there_is_more(void)
+{
+    WITH_STORE();
+    put_in_slot(3);
+    struct lease lease = take();
+    static const struct { int want; size_t max_bytes; } all[] = { { 2, 1 << 20 }, { 10, 1 << 20 }, { 10, 1 } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, all[i].want, all[i].max_bytes);
+        CU_ASSERT(r.page.n > 0);
+        IS(r.page.n < 3, r.has_more);
+        store_page_free(&r.page);
+    }
+}
+
+void a_closed_slot_that_is_taken_again_is_open_again(void)
+{
+    WITH_STORE();
+    struct store_open_slot o = open_slot(owner, 60);
+    IS(0, fixture_call(&o.call));
+    IS(1, relook().closed);
+    put("late", SLOT, "keep", BEFORE);
+    o = open_slot(owner, 60);
+    o.again = true;
+    IS(0, fixture_call(&o.call));
+    IS(1, o.ntaken);
+    struct store_relook r = relook();
+    CU_ASSERT_EQUAL_FATAL(r.n, 1);
+    CU_ASSERT(r.slots[0].has_rows);
 }
 
 /* ---- slots that are not over --------------------------------------------------------------------------------------------------------- */

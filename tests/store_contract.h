@@ -71,6 +71,9 @@
     X(a_pass_finishes_with_jobs_that_are_unknown_here)                                                                \
     X(a_pass_told_to_leave_finishes_whatever_is_left)                                                                 \
     X(finishing_under_a_lease_taken_over_is_refused)                                                                  \
+    X(a_finish_looks_behind_the_last_row_read_only)                                                                   \
+    X(a_read_says_whether_there_is_more)                                                                              \
+    X(a_closed_slot_that_is_taken_again_is_open_again)                                                                \
     X(a_relook_closes_what_is_done_and_empty)                                                                         \
     X(a_relook_removes_an_expired_lease_on_a_closed_slot)                                                             \
     X(a_relook_returns_a_slot_that_was_never_finished)                                                                \

@@ -132,6 +132,112 @@ static void a_transaction_that_has_an_id_but_ended_none_yet_keeps_the_slot_open(
     CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 1);
 }
 
+/* A lease on SLOT, and the first read under it. */
+static struct store_read_page first_read(struct store_open_slot *o)
+{
+    *o = pgfx_open_slot(pgfx_owner);
+    RC_IS(0, pgfx_call(&o->call));
+    CU_ASSERT_EQUAL_FATAL(o->ntaken, 1);
+    CU_ASSERT(o->origin.xid > 0);
+    struct store_read_page r = STORE_READ_PAGE_INIT;
+    r.lease = o->taken[0];
+    r.want = 10;
+    r.max_bytes = 1 << 20;
+    r.origin = o->origin;
+    RC_IS(0, pgfx_call(&r.call));
+    return r;
+}
+
+static void settle_and_finish(struct store_read_page *r)
+{
+    struct settlement s[10];
+    for (int i = 0; i < r->page.n; i++)
+        s[i] = pgfx_done(&r->page.checks[i]);
+    struct store_settle settle = pgfx_settle_of(&r->lease, s, r->page.n);
+    RC_IS(0, pgfx_call(&settle.call));
+    CU_ASSERT_EQUAL(settle.touched, r->page.n);
+    const struct check *last = &r->page.checks[r->page.n - 1];
+    struct store_finish f = STORE_FINISH_INIT;
+    f.lease = r->lease;
+    f.after = (struct page_cursor){ last->bucket, last->priority, last->id };
+    f.complete = r->is_complete;
+    f.origin = r->origin;
+    RC_IS(0, pgfx_call(&f.call));
+    CU_ASSERT(f.finished);
+    store_page_free(&r->page);
+}
+
+static void a_slot_whose_reads_were_complete_is_closed_at_once(void)
+{
+    WITH_SERVER();
+    struct relook_slot slots[8];
+    struct store_open_slot o;
+    pgfx_put_checks(3);
+    struct store_read_page r = first_read(&o);
+    CU_ASSERT(r.is_complete);
+    settle_and_finish(&r);
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));         /* begun after the slot: it can file nothing there, and keeps nothing open */
+    PQclear(pgfx_ask(pgfx.other, "SELECT pg_current_xact_id()"));
+    CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 1);
+    PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+}
+
+static void a_read_beside_an_older_transaction_is_not_complete(void)
+{
+    WITH_SERVER();
+    struct relook_slot slots[8];
+    struct store_open_slot o;
+    pgfx_put_checks(3);
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "SELECT prescient.file_check('e', 'late', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))", SLOT, SLOT - 100));
+    pgfx_put_checks(5);                             /* two more, with higher ids: the late one lies before the last row read */
+    struct store_read_page r = first_read(&o);
+    CU_ASSERT_EQUAL(r.page.n, 5);
+    CU_ASSERT_FALSE(r.is_complete);
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    settle_and_finish(&r);
+    struct store_relook l = pgfx_relook(slots);
+    CU_ASSERT_EQUAL(l.closed, 0);
+    CU_ASSERT(l.n == 1 && slots[0].has_rows);
+    o = pgfx_open_slot(pgfx_owner);
+    o.again = true;
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL_FATAL(o.ntaken, 1);
+    struct store_page page = pgfx_read_page(&o.taken[0], 10);
+    CU_ASSERT_EQUAL(page.n, 1);
+    store_page_free(&page);
+}
+
+static void after_a_failover_a_slot_is_looked_at_again(void)
+{
+    WITH_SERVER();
+    struct relook_slot slots[8];
+    struct store_open_slot o;
+    pgfx_put_checks(3);
+    struct store_read_page r = first_read(&o);
+    CU_ASSERT(r.is_complete);
+    r.origin.incarnation--;                         /* it was taken on another server, which perhaps knew of more */
+    settle_and_finish(&r);
+    pgfx_put_checks(4);                             /* one that was settled there is back */
+    struct store_relook l = pgfx_relook(slots);
+    CU_ASSERT_EQUAL(l.closed, 0);
+    CU_ASSERT(l.n == 1 && slots[0].has_rows);
+}
+
+static void a_read_that_does_not_know_its_transaction_is_not_complete(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(1);
+    struct lease lease = pgfx_take();
+    struct store_read_page r = STORE_READ_PAGE_INIT;
+    r.lease = lease;
+    r.want = 10;
+    r.max_bytes = 1 << 20;
+    RC_IS(0, pgfx_call(&r.call));
+    CU_ASSERT_FALSE(r.is_complete);
+    store_page_free(&r.page);
+}
+
 static void a_consumer_of_events_waits_for_the_oldest_transaction(void)
 {
     WITH_SERVER();
@@ -442,6 +548,10 @@ static const struct test tests[] = {
     TEST(a_check_committed_late_is_found_by_the_second_look),
     TEST(a_check_committed_late_into_a_slot_that_nobody_opened_is_swept),
     TEST(a_transaction_that_has_an_id_but_ended_none_yet_keeps_the_slot_open),
+    TEST(a_slot_whose_reads_were_complete_is_closed_at_once),
+    TEST(a_read_beside_an_older_transaction_is_not_complete),
+    TEST(after_a_failover_a_slot_is_looked_at_again),
+    TEST(a_read_that_does_not_know_its_transaction_is_not_complete),
     TEST(a_consumer_of_events_waits_for_the_oldest_transaction),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),
     TEST(a_lease_that_another_is_just_taking_is_not_waited_for_long),

@@ -29,6 +29,7 @@ struct target {
     int64_t began_us;               /* monotonic */
     bool opening;                   /* a lane is opening it and its split is not known yet */
     bool exhausted;                 /* nothing of it can be taken any more */
+    bool fresh;                     /* it was not done yet when it was opened: buckets that are done need no second look by this pass */
     int held;                       /* leases of it that others hold */
     int64_t refused_us;             /* since when it has not begun by the database's clock; 0: was not refused */
     int runs;                       /* leases of it that our lanes hold */
@@ -46,6 +47,9 @@ struct bucket_run {
     struct lease lease;
     struct target *target;
     struct page_cursor cursor;
+    struct lease_origin origin;
+    bool saw_all;                   /* the first read saw all that will ever be filed there */
+    int64_t nread, ntouched;        /* checks read, and those of them that a settle is known to have written */
     bool exhausted;                 /* the last read found no more */
     bool leave;                     /* finish it whatever is left in it */
     int rounds;                     /* how often in a row a finish found more and nothing had been settled */

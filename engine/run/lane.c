@@ -225,9 +225,10 @@ static void begin_open(struct lane *l)
     o->owner = e->owner;
     o->lease_s = (int)((s->lease_us + 999999) / 1000000);
     o->want = LANE_RUNS - l->nruns < LANE_TAKE ? LANE_RUNS - l->nruns : LANE_TAKE;
-    /* Always `again`: a bucket that was done holds rows again when somebody put them there by hand. */
+    /* `again`: a bucket that was done holds rows again when a transaction committed late, or somebody put them there by hand. A
+     * slot that is only being run for the first time is not asked: its buckets that are done have just been emptied. */
     bool any_job = t->kind == TARGET_SWEEP || t->kind == TARGET_RESLOT;
-    o->again = true;
+    o->again = !t->fresh;
     o->jobs = any_job ? NULL : e->job_names;
     o->njobs = any_job ? 0 : e->njob_names;
     o->nwatched = engine_watched(e, t->slot, l->watched, WATCHED_MAX);
@@ -239,7 +240,7 @@ static void begin_open(struct lane *l)
     store_begin(l->store, &o->call);
 }
 
-static void start_run(struct lane *l, struct target *t, const struct lease *lease)
+static void start_run(struct lane *l, struct target *t, const struct lease *lease, const struct lease_origin *origin)
 {
     struct engine *e = l->engine;
     struct bucket_run *run = calloc(1, sizeof *run);
@@ -250,6 +251,8 @@ static void start_run(struct lane *l, struct target *t, const struct lease *leas
     run->lease = *lease;
     run->target = t;
     run->cursor = (struct page_cursor)PAGE_START;
+    if (!e->virtual_now)                /* of those who file by the real clock it says nothing */
+        run->origin = *origin;
     run->start_until_us = l->sent_boot_us + e->o.settings->trust_us;
     run->began_us = engine_mono_us(e);
     l->runs[l->nruns++] = run;
@@ -305,7 +308,8 @@ static void opened(struct lane *l, int rc)
     if (o->ntaken)
         FAILPOINT("after-lease");
     for (int i = 0; i < o->ntaken; i++)
-        start_run(l, t, &o->taken[i]);
+        start_run(l, t, &o->taken[i], &o->origin);
+    t->fresh = t->fresh || o->state == SLOT_OPEN;
     t->held = 0;
     bool lost_reply = false;            /* taken by us, in a call whose answer never came: the next call takes it over */
     for (int i = 0; i < o->nheld; i++) {
@@ -379,6 +383,7 @@ static void begin_read(struct lane *l)
     r->after = l->on->cursor;
     r->want = s->page;
     r->max_bytes = (size_t)s->page_bytes;
+    r->origin = l->on->origin;
     store_begin(l->store, &r->call);
 }
 
@@ -387,6 +392,7 @@ static void take_page(struct lane *l, struct bucket_run *run, struct store_page 
     struct engine *e = l->engine;
     const struct check *last = &rows->checks[rows->n - 1];
     run->cursor = (struct page_cursor){ last->bucket, last->priority, last->id };
+    run->nread += rows->n;
     struct page *page = page_new(rows, verdict_job_of, e, engine_now(e));
     if (!page) {
         log_error(e->o.log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later", (long long)run->lease.slot, run->lease.bucket);
@@ -416,14 +422,21 @@ static void have_read(struct lane *l, int rc)
         back_off(l, "cannot read a page", &r->call.err);
         return;
     }
-    /* A short page is most often the last one; when it is not, the finish sees that rows are left. */
-    run->exhausted = r->page.n < r->want && !r->page.is_cut;
+    if (run->cursor.id == INT64_MIN)
+        run->saw_all = r->is_complete;          /* then so do all that come after it */
+    run->exhausted = !r->has_more;
     if (r->page.n > 0)
         take_page(l, run, &r->page);
     store_page_free(&r->page);
 }
 
 /* ---- finish and release ---- */
+
+/* All that will ever be filed there was read, and all of it is known to be written down. */
+static bool is_complete(const struct bucket_run *run)
+{
+    return run->saw_all && run->nread == run->ntouched && !run->leave && run->rounds < ROUNDS_MAX;
+}
 
 static void begin_finish(struct lane *l)
 {
@@ -435,6 +448,9 @@ static void begin_finish(struct lane *l)
     f->lease = run->lease;
     f->now = e->virtual_now;
     f->leave = run->leave || run->rounds >= ROUNDS_MAX;
+    f->complete = is_complete(run);
+    f->origin = run->origin;
+    f->after = run->cursor;
     f->left = (const char *const *)run->left;
     f->nleft = run->nleft;
     f->counts = run->counts;
@@ -453,11 +469,10 @@ static void finished(struct lane *l, int rc)
         back_off(l, "cannot finish a bucket", &f->call.err);
     else if (f->finished)
         run_over(l, run);
-    else {                              /* rows came in meanwhile, or stand in another priority: once more from the start */
+    else {                              /* rows came in meanwhile, behind the last one read */
         run->rounds = run->counts.run + run->counts.unknown_job + run->counts.held_back > run->settled ? 0 : run->rounds + 1;
         run->settled = run->counts.run + run->counts.unknown_job + run->counts.held_back;
         run->exhausted = false;
-        run->cursor = (struct page_cursor)PAGE_START;
     }
 }
 

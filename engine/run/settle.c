@@ -155,6 +155,7 @@ static void apply_states(struct lane *l)
         int index = l->batch_index[i];
         switch (l->batch[i].state) {
         case SETTLE_TOUCHED:
+            run->ntouched++;
             verdict_settled(run, &l->batch[i]);
             page_over(page, index);
             break;

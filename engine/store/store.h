@@ -103,6 +103,12 @@ struct lease {
     int64_t expires_us;                     /* by the database's clock */
 };
 
+/* Where and when leases were taken; all 0: unknown. */
+struct lease_origin {
+    int64_t xid;                    /* of the transaction that took them, for store_read_page */
+    int64_t incarnation;            /* of the server, for store_finish: another one may have lost what was settled on this one */
+};
+
 enum slot_state {
     SLOT_OPEN,          /* some bucket was not run to its end yet */
     SLOT_RELOOK,        /* all buckets are done; it waits for old transactions and an empty look */
@@ -114,6 +120,7 @@ enum slot_state {
  * makes 64. Takes at most `want` leases of those that are free or expired, or that stand in `watched` unchanged, and that
  *   - have not been done yet, or
  *   - with `again`: hold rows (of one of `jobs`, or of any job when `jobs` is NULL), done or not.
+ * A closed slot of which a lease is taken is open again.
  * ERR_BUSY when the slot has not begun by the clock that counts: nothing was opened.
  * Takes nothing on PostgreSQL while today's history partition is missing (ERR_LOST, in words). */
 struct store_open_slot {
@@ -134,6 +141,7 @@ struct store_open_slot {
     int64_t rows;                           /* counted when this call opened the slot (at most split_at + 1); else -1 */
     struct lease taken[STORE_BUCKETS];
     int ntaken;
+    struct lease_origin origin;             /* of those taken */
     struct lease held[STORE_BUCKETS];       /* wanted, but held by others: to be watched */
     int nheld;
 };
@@ -177,7 +185,6 @@ struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last r
 struct store_page {
     struct check *checks;           /* malloc()ed: store_page_free frees it and then the rest by free_impl */
     int n;
-    bool is_cut;                    /* it ended for its bytes or a priority: rows may be behind it, although it is short */
     void *impl;                     /* what the strings live in (a PGresult, an arena); `checks` itself is malloced */
     void (*free_impl)(void *impl);
 };
@@ -185,15 +192,21 @@ void store_page_free(struct store_page *page);      /* frees what it holds and z
 
 /* Reads the rows of a leased (slot, bucket) after `after`, in order (bucket, priority, id): at most `want` rows and about
  * `max_bytes` of them, at least one; all of one priority, and for a split slot of one bucket. Plain read, begun after the
- * lease's commit; it does not look at the lease. n = 0 says there are no more after `after`. */
+ * lease's commit; it does not look at the lease. n = 0 says there are no more after `after`.
+ * `is_complete` says that every transaction older than the origin's was over when this read began. Who files a check has his
+ * transaction before he reads the clock, and the lease's came after the slot had begun: so nothing that this read does not see,
+ * and no later one, will ever be filed here. */
 struct store_read_page {
     struct store_call call;
     struct lease lease;
     struct page_cursor after;
     int want;
     size_t max_bytes;
+    struct lease_origin origin;     /* of the lease */
     /* out */
     struct store_page page;         /* the caller's, to free */
+    bool has_more;                  /* the page was cut: by its bounds, or where the priority changes */
+    bool is_complete;               /* false for an empty page: nothing is known */
 };
 #define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START }
 
@@ -263,26 +276,32 @@ struct pass_counts {                /* of one (slot, bucket) in one pass; what s
     int64_t took_us;
 };
 
-/* Looks at the leased (slot, bucket) once more. When no row is left in it, but for those of the jobs in `left`: writes the
- * pass's row with its counts and the snapshot of this look, and gives the lease back (`finished`). Otherwise changes
- * nothing, and the caller reads on from the start. With `leave` it finishes whatever is left (rows that stay locked, a stop). */
+/* Looks whether the leased (slot, bucket) holds rows after `after`, the last one read. When there is none, but for those of the
+ * jobs in `left`: writes the pass's row with its counts and gives the lease back (`finished`). Otherwise changes nothing, and
+ * the caller reads on. With `leave` it finishes whatever is left (rows that stay locked, a stop).
+ * Rows that came in before `after` meanwhile are left to the second look (store_relook): the pass's row keeps a transaction id
+ * that is above all whom the reads may have missed. With `complete`, which says that all that will ever be filed there was read
+ * and settled, there is nothing to look for, unless the server is not the one of `origin` any more. */
 struct store_finish {
     struct store_call call;
     struct lease lease;
     int64_t now;
-    bool leave;
+    bool leave, complete;
+    struct lease_origin origin;
+    struct page_cursor after;
     const char *const *left;        /* jobs unknown here */
     int nleft;
     struct pass_counts counts;
     /* out */
     bool finished;
 };
-#define STORE_FINISH_INIT { .call.op = STORE_FINISH }
+#define STORE_FINISH_INIT { .call.op = STORE_FINISH, .after = PAGE_START }
 
 /* ---- slots that are not over -------------------------------------------------------------------------------------- */
 
-/* One look at all slots that are not closed: closes those that are done, whose old transactions have all ended and that
- * this look finds empty; removes expired leases on closed slots, which nobody would take over; returns the oldest of those in which
+/* One look at all slots that are not closed: closes those that are done and complete, and those that are done, whose old
+ * transactions have all ended and that this look finds empty; removes expired leases on closed slots, which nobody would take
+ * over; returns the oldest of those in which
  * there is something to do: rows to run, or a bucket that was never finished. */
 struct relook_slot {
     int64_t slot;

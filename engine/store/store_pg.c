@@ -426,15 +426,17 @@ static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, i
 {
     struct lease lease = { .slot = o->slot };
     int32_t part;
-    int64_t pending;
-    if (!wire_get(pg_result(pg, 0), row, pg->arena, "iiulnlb", &part, &lease.bucket, lease.owner, &lease.token, &lease.expires_us, &pending, has_day))
+    int64_t number, incarnation;
+    if (!wire_get(pg_result(pg, 0), row, pg->arena, "iiulnlbl", &part, &lease.bucket, lease.owner, &lease.token, &lease.expires_us, &number, has_day,
+                  &incarnation))
         return false;
     if (part == 0) {
         o->split = lease.bucket;
         o->state = (enum slot_state)lease.token;
-        o->rows = pending;
+        o->rows = number;
     } else if (part == 1 && o->ntaken < STORE_BUCKETS) {
         o->taken[o->ntaken++] = lease;
+        o->origin = (struct lease_origin){ .xid = number, .incarnation = incarnation };
     } else if (part == 2 && o->nheld < STORE_BUCKETS) {
         o->held[o->nheld++] = lease;
     } else if (part == 3) {
@@ -449,6 +451,7 @@ static int open_slot_receive(struct pg_store *pg, struct store_call *call)
     int n = PQntuples(pg_result(pg, 0));
     bool has_day = true, has_day_of_slot = true, has_begun = true;
     o->ntaken = o->nheld = 0;
+    o->origin = (struct lease_origin){ 0 };
     if (n == 0)
         return SEND_AGAIN;          /* another engine opened it at the same moment: now its row is there */
     for (int row = 0; row < n; row++) {
@@ -511,27 +514,36 @@ static int64_t share_of(const struct store_read_page *r)
     return most / (r->want > 0 ? r->want : 1);
 }
 
+/* In the order (bucket, priority, id); a lease on one bucket begins with it. */
+static int32_t bucket_after(const struct lease *lease, const struct page_cursor *after)
+{
+    return lease->bucket == STORE_WHOLE_SLOT ? after->bucket : lease->bucket;
+}
+
 static bool read_page_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
     const struct page_cursor *after = &r->after;
     int64_t bytes = pg->heavy_pages ? share_of(r) * r->want : share_of(r);
-    if (r->lease.bucket == STORE_WHOLE_SLOT)
-        return pg_send(pg, pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT, r->lease.slot, after->bucket, after->priority, after->id, r->want, bytes);
-    return pg_send(pg, pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE, r->lease.slot, r->lease.bucket, after->priority, after->id, r->want, bytes);
+    int statement = r->lease.bucket == STORE_WHOLE_SLOT ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
+                                                        : (pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE);
+    return pg_send(pg, statement, r->lease.slot, bucket_after(&r->lease, after), after->priority, after->id, r->want, bytes,
+                   r->origin.xid ? r->origin.xid : INT64_MAX);
 }
 
-/* `size` is the payload's, which the row itself may lack. */
-static bool read_check(const PGresult *r, int row, struct arena *a, int64_t slot, struct check *c, int32_t *size)
+/* `size` is the payload's, which the row itself may lack. Only a lease on the whole slot is told each row's bucket. */
+static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease, struct check *c, int32_t *size, bool *is_complete)
 {
-    c->next_check_at = slot;
-    if (!wire_get(r, row, a, "lmmiiiitttti", &c->id, &c->first_check_at, &c->deferred_at, &c->bucket, &c->priority, &c->check_count, &c->failure_count,
-                  &c->entity_name, &c->entity_key, &c->job_exec, &c->payload, size))
+    c->next_check_at = lease->slot;
+    c->bucket = lease->bucket;
+    if (!wire_get(r, row, a, lease->bucket == STORE_WHOLE_SLOT ? "lmmiiittttibi" : "lmmiiittttib", &c->id, &c->first_check_at, &c->deferred_at,
+                  &c->priority, &c->check_count, &c->failure_count, &c->entity_name, &c->entity_key, &c->job_exec, &c->payload, size, is_complete,
+                  &c->bucket))
         return false;
-    c->entity_name_len = (uint32_t)PQgetlength(r, row, 7);
-    c->entity_key_len = (uint32_t)PQgetlength(r, row, 8);
-    c->job_exec_len = (uint32_t)PQgetlength(r, row, 9);
-    c->payload_len = (uint32_t)PQgetlength(r, row, 10);
+    c->entity_name_len = (uint32_t)PQgetlength(r, row, 6);
+    c->entity_key_len = (uint32_t)PQgetlength(r, row, 7);
+    c->job_exec_len = (uint32_t)PQgetlength(r, row, 8);
+    c->payload_len = (uint32_t)PQgetlength(r, row, 9);
     return c->entity_name && c->entity_key && c->job_exec;
 }
 
@@ -539,14 +551,14 @@ static void free_result(void *impl) { PQclear(impl); }
 
 /* Takes the rows that make up the page: it ends where the priority changes, and before a payload that was left out. Returns how
  * many, or -1 for a row that cannot be read. */
-static int read_checks(const struct pg_store *pg, const struct store_read_page *r, const PGresult *result, struct check *checks, bool *heavy)
+static int read_checks(const struct pg_store *pg, struct store_read_page *r, const PGresult *result, struct check *checks, bool *heavy)
 {
     int n = PQntuples(result), i = 0;
     int64_t share = share_of(r);
     *heavy = false;
     for (; i < n; i++) {
         int32_t size;
-        if (!read_check(result, i, pg->arena, r->lease.slot, &checks[i], &size))
+        if (!read_check(result, i, pg->arena, &r->lease, &checks[i], &size, &r->is_complete))
             return -1;
         *heavy |= size > share;
         if (checks[i].priority != checks[0].priority || (size > 0 && !checks[i].payload))
@@ -556,12 +568,12 @@ static int read_checks(const struct pg_store *pg, const struct store_read_page *
 }
 
 /* The page keeps the result, in which its strings lie. */
-static void keep_result(struct pg_store *pg, struct store_page *page, struct check *checks, int n, bool is_cut)
+static void keep_result(struct pg_store *pg, struct store_page *page, struct check *checks, int n)
 {
     const PGresult *result = pg_result(pg, 0);
     for (int i = 0; i < pg->nqueue; i++)
         if (pg->queue[i].result == result) {
-            *page = (struct store_page){ .checks = checks, .n = n, .is_cut = is_cut, .impl = pg->queue[i].result, .free_impl = free_result };
+            *page = (struct store_page){ .checks = checks, .n = n, .impl = pg->queue[i].result, .free_impl = free_result };
             pg->queue[i].result = NULL;
             return;
         }
@@ -572,6 +584,7 @@ static int read_page_receive(struct pg_store *pg, struct store_call *call)
     struct store_read_page *r = (struct store_read_page *)call;
     const PGresult *result = pg_result(pg, 0);
     r->page = (struct store_page){ 0 };
+    r->has_more = r->is_complete = false;
     if (PQntuples(result) == 0)
         return 0;
     struct check *checks = malloc(sizeof *checks * (size_t)PQntuples(result));
@@ -580,7 +593,8 @@ static int read_page_receive(struct pg_store *pg, struct store_call *call)
     bool was_heavy = pg->heavy_pages;
     int n = read_checks(pg, r, result, checks, &pg->heavy_pages);
     if (n > 0) {
-        keep_result(pg, &r->page, checks, n, was_heavy || n < PQntuples(result));
+        r->has_more = n < PQntuples(result) || n == r->want || was_heavy;
+        keep_result(pg, &r->page, checks, n);
         return 0;
     }
     free(checks);
@@ -595,8 +609,9 @@ static bool finish_send(struct pg_store *pg, struct store_call *call)
     const struct pass_counts *c = &f->counts;
     const int64_t counts[] = { c->run, c->done, c->again, c->deferred, c->failed, c->timeout, c->crashed, c->guarded, c->held_back,
                                c->unknown_job, c->superseded, c->locked, c->late_us, c->took_us };
-    return pg_send(pg, PG_FINISH, f->lease.slot, f->lease.bucket, f->lease.owner, f->lease.token, pg->lock_timeout, f->leave,
-                   f->nleft, f->left, pg->engine, (int)(sizeof counts / sizeof *counts), counts);
+    return pg_send(pg, PG_FINISH + (f->lease.bucket == STORE_WHOLE_SLOT ? PG_OF_SLOT : 0), f->lease.slot, f->lease.bucket, f->lease.owner, f->lease.token, pg->lock_timeout, f->leave,
+                   f->nleft, f->left, pg->engine, (int)(sizeof counts / sizeof *counts), counts, bucket_after(&f->lease, &f->after),
+                   f->after.priority, f->after.id, f->complete, f->origin.incarnation);
 }
 
 static int finish_receive(struct pg_store *pg, struct store_call *call)

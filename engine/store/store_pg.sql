@@ -21,12 +21,18 @@ SELECT clock_timestamp(), (SELECT value::integer FROM prescient.setting WHERE na
 -- In a replay a commit does not wait for the disk: for its transaction only, beside the lock timeout.
 left(set_config('synchronous_commit', 'off', true), 0) ||
 
+-- name: incarnation
+-- A standby that was promoted without the last settles is another server, and so is one that was started again.
+(SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint)
+
 -- name: open_slot
 -- $1 slot, $2 split_at, $3 owner, $4 engine, $5 lease seconds, $6 want, $7 again, $8 jobs or NULL, $9 lock timeout,
 -- $10 to $13 the watched leases' bucket, owner, token, expires_at, $14 and $15 an order of buckets that is the owner's own,
 -- $16 virtual now or NULL.
 -- Rows: first the slot, then the leases taken, then those wanted but held; or one that says that the slot has not begun. No row
 -- at all: another engine opens it right now.
+-- With a lease taken come the id of this transaction (see is_complete) and the start of this server (see finish), and a slot that
+-- was closed is open again.
 -- The count runs only when there is no opening row. An empty slot has had its last look with that; the id of this
 -- transaction, taken in the same statement, is above that of everything this look may have missed.
 WITH setup AS MATERIALIZED (
@@ -71,18 +77,21 @@ taken AS (
         ON CONFLICT (slot_at, bucket) DO UPDATE
        SET owner = excluded.owner, token = nextval('prescient.slot_lease_token_seq'), engine = excluded.engine, expires_at = excluded.expires_at
      WHERE l.bucket IN (SELECT ripe.bucket FROM ripe)
-    RETURNING l.bucket, l.owner, l.token, l.expires_at)
+    RETURNING l.bucket, l.owner, l.token, l.expires_at),
+reopened AS (
+    UPDATE prescient.slot_pass p SET closed_at = NULL
+     WHERE p.slot_at = $1 AND p.bucket = -1 AND p.pass = 0 AND (SELECT closed_at IS NOT NULL FROM slot) AND EXISTS (SELECT FROM taken))
 SELECT 0 AS part, split::integer AS bucket, NULL::uuid AS owner,
        CASE WHEN closed_at IS NOT NULL THEN 2 WHEN (SELECT count(*) FROM done) >= split THEN 1 ELSE 0 END::bigint AS token,
-       clock_timestamp() AS expires_at, pending, prescient.history_day_is_there(prescient.utc_day(clock_timestamp()))
+       clock_timestamp() AS expires_at, pending, prescient.history_day_is_there(prescient.utc_day(clock_timestamp())), 0::bigint
   FROM slot
 UNION ALL
-SELECT 1, bucket, owner, token, expires_at, 0, true FROM taken
+SELECT 1, bucket, owner, token, expires_at, pg_current_xact_id()::text::bigint, true, {incarnation} FROM taken
 UNION ALL
-SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true
+SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true, 0
   FROM held h WHERE h.bucket IN (SELECT w.bucket FROM wanted w) AND h.bucket NOT IN (SELECT r.bucket FROM ripe r)
 UNION ALL
-SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true WHERE NOT EXISTS (SELECT FROM setup)
+SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0 WHERE NOT EXISTS (SELECT FROM setup)
 
 -- name: renew
 -- $1 slots, $2 buckets, $3 owners, $4 tokens, $5 lease seconds, $6 lock timeout
@@ -116,25 +125,32 @@ begun AS MATERIALIZED (
 -- costs as much again as the read itself.
 
 -- name: check_columns
-f.id, f.first_check_at, f.deferred_at, f.bucket::integer, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec
+f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec
+
+-- name: is_complete
+-- $7 is the transaction that took the lease. It saw that the slot had begun before it had its id, and whoever files a check takes an
+-- id, then looks at the clock, then picks the slot: so those who picked this one have older ids. When they all have ended, this
+-- read sees everything that will ever be filed here.
+(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= $7)
 
 -- name: read_page
--- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes
-SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text)
+-- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 see is_complete
+SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete}
   FROM prescient.future_job f
  WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
  ORDER BY f.priority, f.id LIMIT $5
 
 -- name: read_slot
--- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes
-SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text)
+-- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 see is_complete
+SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete},
+       f.bucket::integer
   FROM prescient.future_job f
  WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
  ORDER BY f.bucket, f.priority, f.id LIMIT $5
 
 -- name: read_heavy_page
 -- As read_page; $6 about so many bytes in all
-SELECT {check_columns}, f.payload, octet_length(f.payload::text)
+SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}
   FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM (SELECT * FROM prescient.future_job
                  WHERE next_check_at = $1 AND bucket = $2 AND (priority, id) > ($3, $4)
@@ -143,7 +159,7 @@ SELECT {check_columns}, f.payload, octet_length(f.payload::text)
 
 -- name: read_heavy_slot
 -- As read_slot; $6 about so many bytes in all
-SELECT {check_columns}, f.payload, octet_length(f.payload::text)
+SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}, f.bucket::integer
   FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.bucket, g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM (SELECT * FROM prescient.future_job
                  WHERE next_check_at = $1 AND (bucket, priority, id) > ($2, $3, $4)
@@ -310,9 +326,18 @@ SELECT count(outcome) FROM called
 
 -- ---- the end of a bucket -----------------------------------------------------------------------------------------------
 
+-- name: behind_in_bucket
+f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($11, $12)
+
+-- name: behind_in_slot
+f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($10, $11, $12)
+
 -- name: finish
--- $1 slot, $2 bucket, $3 owner, $4 token, $5 lock timeout, $6 leave, $7 jobs left, $8 engine, $9 the counts, in the order of the columns.
--- The look, the pass's row and the lease's end are one statement. Its transaction id is above that of all whom the look may have missed.
+-- $1 slot, $2 bucket, $3 owner, $4 token, $5 lock timeout, $6 leave, $7 jobs left, $8 engine, $9 the counts, in the order of the columns,
+-- $10 bucket, $11 priority and $12 id of the last row read, $13 whether all that will ever be filed there was read and settled,
+-- $14 on which server.
+-- It looks for rows behind the last one read only: before that there is the wreckage of the whole pass, which vacuum clears away for
+-- less. What came in there late is the second look's: the transaction id kept is above that of all whom the reads may have missed.
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
      WHERE slot_at = $1 AND bucket = $2 AND owner = $3 AND token = $4 AND {durability}set_config('lock_timeout', $5, true) IS NOT NULL
@@ -320,29 +345,31 @@ WITH lease AS MATERIALIZED (
 given_back AS (
     DELETE FROM prescient.slot_lease l
      WHERE l.slot_at = $1 AND l.bucket = $2 AND l.owner = $3 AND l.token = $4 AND EXISTS (SELECT FROM lease)
-       AND ($6 OR NOT EXISTS (SELECT FROM prescient.future_job f
-                               WHERE f.next_check_at = $1 AND f.bucket >= greatest($2, 0) AND f.bucket <= CASE $2 WHEN -1 THEN 63 ELSE $2 END
-                                 AND f.job_exec <> ALL ($7)))
+       AND ($6 OR NOT EXISTS (SELECT FROM prescient.future_job f WHERE {rows_behind} AND f.job_exec <> ALL ($7)))
     RETURNING l.bucket),
 recorded AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, engine, seen_xid, run, done, again, deferred, failed, timeout, crashed, guarded,
                                      held_back, unknown_job, superseded, locked, late_us, took_us, left_jobs)
     SELECT $1, g.bucket, 1 + coalesce((SELECT max(pass) FROM prescient.slot_pass p WHERE p.slot_at = $1 AND p.bucket = g.bucket), 0), $8,
-           pg_current_xact_id()::text::bigint, ($9)[1], ($9)[2], ($9)[3], ($9)[4], ($9)[5], ($9)[6], ($9)[7], ($9)[8], ($9)[9], ($9)[10],
+           CASE WHEN NOT ($13 AND $14 = {incarnation}) THEN pg_current_xact_id()::text::bigint END, ($9)[1], ($9)[2], ($9)[3], ($9)[4], ($9)[5], ($9)[6], ($9)[7], ($9)[8], ($9)[9], ($9)[10],
            ($9)[11], ($9)[12], ($9)[13], ($9)[14], CASE WHEN cardinality($7) > 0 THEN $7 END
       FROM given_back g)
 SELECT EXISTS (SELECT FROM lease), EXISTS (SELECT FROM given_back)
 
 -- name: relook
 -- $1 most slots: of those that there is something to do in. The look and the snapshot are one statement: a slot is closed when all its buckets were finished, every
--- transaction that their last looks may have missed has ended before this statement began, and this look finds no row. A lease on a closed slot whose
--- engine died is nobody's to take over: it goes once it has expired.
+-- transaction that their reads may have missed has ended before this statement began, and this look finds no row. Where the reads
+-- missed nothing (no seen_xid) there is nothing to look for. A lease on a closed slot whose engine died is nobody's to take over: it
+-- goes once it has expired.
 WITH unclosed AS MATERIALIZED (
-    SELECT o.slot_at, EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at) AS has_rows,
-           o.seen_xid IS NULL AND (SELECT count(DISTINCT p.bucket) FROM prescient.slot_pass p WHERE p.slot_at = o.slot_at AND p.pass > 0) < o.split AS undone,
-           (SELECT max(p.seen_xid) FROM prescient.slot_pass p WHERE p.slot_at = o.slot_at)
-               <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled
-      FROM prescient.slot_pass o WHERE o.pass = 0 AND o.closed_at IS NULL),
+    SELECT o.slot_at, s.missed_before <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled,
+           o.seen_xid IS NULL AND s.finished < o.split AS undone,
+           CASE WHEN s.finished >= o.split AND s.missed_before = 0 THEN false
+                ELSE EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at) END AS has_rows
+      FROM prescient.slot_pass o,
+           LATERAL (SELECT count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, coalesce(max(p.seen_xid), 0) AS missed_before
+                      FROM prescient.slot_pass p WHERE p.slot_at = o.slot_at OFFSET 0) s
+     WHERE o.pass = 0 AND o.closed_at IS NULL),
 closed AS (
     UPDATE prescient.slot_pass o SET closed_at = clock_timestamp()
       FROM unclosed u

@@ -148,9 +148,9 @@ INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 
 -- name: finish_look
--- ?1 slot, ?2 JSON array of the jobs that may be left
+-- ?1 slot, ?2 JSON array of the jobs that may be left, ?3 priority and ?4 id of the last row read
 SELECT EXISTS (SELECT 1 FROM prescient_future_job
-                WHERE next_check_at = ?1 AND job_exec NOT IN (SELECT value FROM json_each(?2)))
+                WHERE next_check_at = ?1 AND bucket = 0 AND (priority, id) > (?3, ?4) AND job_exec NOT IN (SELECT value FROM json_each(?2)))
 
 -- name: finish
 -- ?1 slot, ?2 engine, ?3 late_us, ?4 took_us, ?5 clock, ?6 to ?17 the counts. Which jobs are left behind is asked, not told.

@@ -99,18 +99,16 @@ static int fill_page(struct lite *db, struct store_read_page *req, sqlite3_stmt 
     while (rc > 0) {
         rc = take_row(db, req, row, a, &last, &room);
         if (rc == ERR_LOST && page->n)
-            return 0;                   /* not as one that was cut: what is good is settled before the next look */
+            return 0;                   /* as if there were no more: what is good is settled before the next look */
         if (rc < 0)
             break;
-        if (page->checks[page->n].priority != page->checks[0].priority) {
-            page->is_cut = true;
+        req->has_more = page->checks[page->n].priority != page->checks[0].priority;
+        if (req->has_more)
             break;
-        }
         page->n++;
-        if (arena_used(a) >= req->max_bytes) {
-            page->is_cut = true;
+        req->has_more = page->n == req->want || arena_used(a) >= req->max_bytes;
+        if (req->has_more)
             break;
-        }
         rc = lite_next(db, &req->call.err, row);
     }
     return rc < 0 ? rc : 0;
@@ -121,6 +119,8 @@ int lite_read_page(struct lite *db, struct store_call *call)
     struct store_read_page *req = (struct store_read_page *)call;
     sqlite3_stmt *row = NULL;
     req->page = (struct store_page){ 0 };
+    req->has_more = false;
+    req->is_complete = true;            /* writers are serial */
     int rc = lite_query(db, &call->err, &row, LITE_read_page, "iiii", req->lease.slot, (int64_t)req->after.priority, req->after.id,
                         (int64_t)req->want);
     if (rc <= 0)

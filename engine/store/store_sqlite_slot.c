@@ -174,7 +174,7 @@ static int may_finish(struct lite *db, const struct store_finish *req, int64_t *
     if (req->leave)
         return 0;
     int rc = names_as_json(req->nleft ? req->left : none, req->nleft, &jobs, err);
-    rc = rc < 0 ? rc : lite_number(db, err, rows_left, LITE_finish_look, "it", req->lease.slot, jobs);
+    rc = rc < 0 ? rc : lite_number(db, err, rows_left, LITE_finish_look, "itii", req->lease.slot, jobs, (int64_t)req->after.priority, req->after.id);
     free(jobs);
     return rc;
 }
