@@ -11,13 +11,13 @@
 
 enum { OID_BOOL = 16, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25, OID_TIMESTAMPTZ = 1184, OID_UUID = 2950 };
 
-/* One row a letter: an array's element is `size` bytes of type `element`. */
-struct wire_type { char letter; Oid oid, element; int size; };
-static const struct wire_type wire_type_table[] = {
-    { 'i', OID_INT4, 0, 4 }, { 'l', OID_INT8, 0, 8 }, { 'b', OID_BOOL, 0, 1 }, { 't', OID_TEXT, 0, -1 },
-    { 'm', OID_TIMESTAMPTZ, 0, 8 }, { 'o', OID_TIMESTAMPTZ, 0, 8 }, { 'n', OID_TIMESTAMPTZ, 0, 8 }, { 'u', OID_UUID, 0, 16 },
-    { 'I', 1007, OID_INT4, 4 }, { 'L', 1016, OID_INT8, 8 }, { 'H', 1005, OID_INT2, 2 }, { 'T', 1009, OID_TEXT, -1 },
-    { 'M', 1185, OID_TIMESTAMPTZ, 8 }, { 'N', 1185, OID_TIMESTAMPTZ, 8 }, { 'U', 2951, OID_UUID, 16 },
+/* By letter: an array's element is `size` bytes of type `element`. */
+struct wire_type { Oid oid, element; int size; };
+static const struct wire_type wire_types_by_letter['z' + 1] = {
+    ['i'] = { OID_INT4, 0, 4 }, ['l'] = { OID_INT8, 0, 8 }, ['b'] = { OID_BOOL, 0, 1 }, ['t'] = { OID_TEXT, 0, -1 },
+    ['m'] = { OID_TIMESTAMPTZ, 0, 8 }, ['o'] = { OID_TIMESTAMPTZ, 0, 8 }, ['n'] = { OID_TIMESTAMPTZ, 0, 8 }, ['u'] = { OID_UUID, 0, 16 },
+    ['I'] = { 1007, OID_INT4, 4 }, ['L'] = { 1016, OID_INT8, 8 }, ['H'] = { 1005, OID_INT2, 2 }, ['T'] = { 1009, OID_TEXT, -1 },
+    ['M'] = { 1185, OID_TIMESTAMPTZ, 8 }, ['N'] = { 1185, OID_TIMESTAMPTZ, 8 }, ['U'] = { 2951, OID_UUID, 16 },
 };
 
 #define ARRAY_HEADER 20     /* dimensions, has NULLs, element type, length, lower bound */
@@ -28,13 +28,7 @@ void wire_put_int8(char *p, int64_t v) { uint64_t u = htobe64((uint64_t)v); memc
 void wire_put_int4(char *p, int32_t v) { uint32_t u = htobe32((uint32_t)v); memcpy(p, &u, sizeof u); }
 void wire_put_int2(char *p, int16_t v) { uint16_t u = htobe16((uint16_t)v); memcpy(p, &u, sizeof u); }
 
-static const struct wire_type *type_of(char letter)
-{
-    for (size_t i = 0; i < sizeof wire_type_table / sizeof *wire_type_table; i++)
-        if (wire_type_table[i].letter == letter)
-            return &wire_type_table[i];
-    return NULL;
-}
+static const struct wire_type *type_of(char letter) { return &wire_types_by_letter[(unsigned char)letter]; }
 
 int wire_types(const char *letters, Oid types[WIRE_PARAMS_MAX])
 {
@@ -70,8 +64,9 @@ static size_t array_size(const struct wire_type *type, int n, const void *elemen
     return size;
 }
 
-static char *put_array(struct arena *a, const struct wire_type *type, int n, const void *elements, int *length)
+static char *put_array(struct arena *a, char letter, int n, const void *elements, int *length)
 {
+    const struct wire_type *type = type_of(letter);
     size_t size = array_size(type, n, elements);
     char *start = size <= INT32_MAX ? arena_alloc(a, size) : NULL, *p = start;
     if (!start)
@@ -87,7 +82,7 @@ static char *put_array(struct arena *a, const struct wire_type *type, int n, con
         int32_t len = type->size > 0 ? type->size : text ? (int32_t)strlen(text) : -1;
         wire_put_int4(p, len);
         if (type->size > 0)
-            put_fixed(type->letter, p + 4, elements, i);
+            put_fixed(letter, p + 4, elements, i);
         else if (text)
             memcpy(p + 4, text, (size_t)len);
         p += len > 0 ? len : 0;
@@ -97,27 +92,28 @@ static char *put_array(struct arena *a, const struct wire_type *type, int n, con
 }
 
 /* A scalar that is not text, in the size of its type. NULL: out of memory, or an `o` of 0 (`*is_null`). */
-static char *put_scalar(struct arena *a, const struct wire_type *type, va_list *ap, bool *is_null)
+static char *put_scalar(struct arena *a, char letter, va_list *ap, bool *is_null)
 {
     char *p = arena_alloc(a, 16);
     if (!p)
         return NULL;
     int64_t at;
-    switch (type->letter) {
+    switch (letter) {
     case 'i': wire_put_int4(p, va_arg(*ap, int)); break;
     case 'l': wire_put_int8(p, va_arg(*ap, int64_t)); break;
     case 'b': *p = va_arg(*ap, int) != 0; break;
     case 'u': memcpy(p, va_arg(*ap, const unsigned char *), 16); break;
     default:
         at = va_arg(*ap, int64_t);
-        *is_null = type->letter == 'o' && at == 0;
+        *is_null = letter == 'o' && at == 0;
         wire_put_int8(p, us_since_2000(at));
     }
     return p;
 }
 
-static bool put_one(struct wire_params *p, struct arena *a, const struct wire_type *type, va_list *ap)
+static bool put_one(struct wire_params *p, struct arena *a, char letter, va_list *ap)
 {
+    const struct wire_type *type = type_of(letter);
     bool is_null = false;
     const char *value;
     int length = type->size;
@@ -125,13 +121,13 @@ static bool put_one(struct wire_params *p, struct arena *a, const struct wire_ty
         int n = va_arg(*ap, int);
         const void *elements = va_arg(*ap, const void *);
         is_null = n < 0;
-        value = is_null ? "" : put_array(a, type, n, elements, &length);
-    } else if (type->letter == 't') {
+        value = is_null ? "" : put_array(a, letter, n, elements, &length);
+    } else if (letter == 't') {
         value = va_arg(*ap, const char *);
         is_null = !value;
         length = value ? (int)strlen(value) : 0;
     } else {
-        value = put_scalar(a, type, ap, &is_null);
+        value = put_scalar(a, letter, ap, &is_null);
     }
     p->values[p->n] = is_null ? NULL : value;
     p->lengths[p->n] = length;
@@ -146,7 +142,7 @@ bool wire_put(struct wire_params *p, struct arena *a, const char *letters, ...)
     bool ok = true;
     va_start(ap, letters);
     for (p->n = 0; ok && *letters && p->n < WIRE_PARAMS_MAX; letters++)
-        ok = put_one(p, a, type_of(*letters), &ap);
+        ok = put_one(p, a, *letters, &ap);
     va_end(ap);
     return ok;
 }
@@ -194,16 +190,15 @@ bool wire_get(const PGresult *r, int row, struct arena *a, const char *letters, 
     bool ok = PQnfields(r) >= (int)strlen(letters) && row < PQntuples(r);
     va_start(ap, letters);
     for (int column = 0; ok && letters[column]; column++) {
-        const char *p = PQgetisnull(r, row, column) ? NULL : PQgetvalue(r, row, column);
         int length = PQgetlength(r, row, column);
+        const char *p = length == 0 && PQgetisnull(r, row, column) ? NULL : PQgetvalue(r, row, column);
         if (letters[column] == 't') {
             *va_arg(ap, const char **) = p;
         } else if (letters[column] == 'I') {
             int *n = va_arg(ap, int *);
             ok = get_int4_array(p ? p : "", p ? length : 0, a, n, va_arg(ap, const int32_t **));
         } else {
-            const struct wire_type *type = type_of(letters[column]);
-            ok = !p || length == type->size;
+            ok = !p || length == type_of(letters[column])->size;
             get_fixed(letters[column], ok ? p : NULL, &ap);
         }
     }
