@@ -97,7 +97,7 @@ values() {
         has "$STORE_NAME: a slot that is none is refused" "$(cat .err)" "future_job_slot"
         q "INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
            VALUES ((prescient.bucket_of('row', 'k') + 1) % 64, 'row', 'k', 'noop', to_timestamp(900), to_timestamp(900))" 2>.err
-        has "$STORE_NAME: a bucket that is not its own is refused" "$(cat .err)" "future_job_bucket"
+        has "$STORE_NAME: a bucket that is not its own is refused" "$(cat .err)" "the bucket of (row, k) is"
     fi
     # In the CLI and in a CSV file.
     fails_with 2 "1970" "$P" enqueue row k noop 1969-12-31T23:59:59Z

@@ -97,6 +97,28 @@ static void a_plain_insert_is_at_least_aligned_and_in_its_bucket(void)
                     " VALUES ((prescient.bucket_of('e', '1') + 1) & 63, 'e', '1', 'j', now(), '2030-01-01 00:15+00')");
     SQL_IS("23514", "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
                     " VALUES (prescient.bucket_of('e', '1'), 'e', '1', 'j', now(), 'infinity')");
+    SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
+}
+
+static void the_key_of_a_check_does_not_change(void)
+{
+    WITH_SERVER();
+    SQL_IS("new", "SELECT prescient.enqueue('e', '1', 'j', '2030-01-01 00:15+00'::timestamptz)");
+    SQL_IS("23514", "UPDATE prescient.future_job SET entity_key = '2'");
+    SQL_IS("23514", "UPDATE prescient.future_job SET bucket = 1 - bucket, priority = 1");
+    SQL_IS("23514", "INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+                    " VALUES (prescient.bucket_of('e', '1'), 'e', '1', 'j', now(), '2030-01-01 00:15+00')"
+                    " ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO UPDATE SET entity_name = 'f'");
+    SQL_IS("e 1 0", "SELECT entity_name || ' ' || entity_key || ' ' || priority FROM prescient.future_job");
+}
+
+static void a_subscription_cannot_put_a_check_into_a_wrong_bucket(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app, "SET session_replication_role = replica"));
+    SQL_IS("23514", "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+                    " VALUES ((prescient.bucket_of('e', '1') + 1) & 63, 'e', '1', 'j', now(), '2030-01-01 00:15+00')");
+    PQclear(pgfx_ask(pgfx.app, "RESET session_replication_role"));
 }
 
 static void the_api_works_in_a_trigger_and_rolls_back_with_it(void)
@@ -235,6 +257,8 @@ static const struct test tests[] = {
     TEST(enqueue_many_takes_arrays_and_names_the_bad_row),
     TEST(bad_values_are_refused_in_words),
     TEST(a_plain_insert_is_at_least_aligned_and_in_its_bucket),
+    TEST(the_key_of_a_check_does_not_change),
+    TEST(a_subscription_cannot_put_a_check_into_a_wrong_bucket),
     TEST(the_api_works_in_a_trigger_and_rolls_back_with_it),
     TEST(an_enqueue_that_waited_for_its_row_until_the_slot_began_moves_nothing),
     TEST(an_enqueuer_calls_the_api_and_sees_no_table),
