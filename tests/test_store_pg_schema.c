@@ -73,7 +73,7 @@ static void hot_statements_use_the_slot_index_without_statistics(void)
     WITH_SERVER();
     pgfx_put_checks(5000);
     static const char *const settle = "now(), 1, 0, '00000000-0000-0000-0000-000000000000', 1, '1s', NULL, 'e', '{1,2}', '{0}', '{0}', '{0}', '{1}',"
-                                      " '{done}', '{now,now}', '{1,2}', '{}', '{}', '{1}', false";
+                                      " '{done}', '{now,now}', '{1,2}', '{}', '{}', '{1}', false, 1, 2";
     static const char *const finish = "now(), 1, '00000000-0000-0000-0000-000000000000', 1, '1s', false, '{}', 'e', '{1}', 1, 0, 1, true, 1";
     char moves[600], plan[20000];
     snprintf(moves, sizeof moves, "%s, '{now}', '{epoch}'", settle);
@@ -82,7 +82,7 @@ static void hot_statements_use_the_slot_index_without_statistics(void)
         { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000, 1", "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
         { PG_SETTLE_END, settle, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
         { PG_SETTLE_MOVE, moves, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-        { PG_SETTLE_END + PG_OF_SLOT, settle, "(next_check_at = $1) AND (priority = $3)" },
+        { PG_SETTLE_END + PG_OF_SLOT, settle, "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (priority = $3)" },
         { PG_FINISH, finish, "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($11, $12))" },
         { PG_FINISH + PG_OF_SLOT, finish, "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($10, $11, $12))" },
         { PG_SETTLE_END + PG_SKIP_LOCKED, settle, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },

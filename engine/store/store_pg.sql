@@ -179,8 +179,9 @@ f.next_check_at = $1 AND f.bucket = $2 AND f.priority = $3 AND f.id >= ($9)[1] A
        AND ($9)[width_bucket(f.id, $9)] = f.id
 
 -- name: rows_of_slot
--- Of a slot that was not split there are few rows, and its pages span buckets: all entries of the slot are looked at.
-f.next_check_at = $1 AND f.priority = $3 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
+-- A page of a slot that was not split spans buckets, $21 to $22. In most there are few rows; a slot can be large all the same, when a
+-- load was committed after it had been opened.
+f.next_check_at = $1 AND f.bucket >= $21 AND f.bucket <= $22 AND f.priority = $3 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
        AND ($9)[width_bucket(f.id, $9)] = f.id
 
 -- name: as_read
@@ -217,7 +218,8 @@ NULL::integer[]
 -- name: settle_end
 -- $1 slot, $2 bucket, $3 priority, $4 owner, $5 token, $6 lock timeout, $7 virtual now or NULL, $8 engine, $9 ids, $10 as read,
 -- and by place: $11 check counts, $12 failure counts, $13 outcome (a place in $14, names), $15 run began, $16 run took,
--- $17 note (a place in $18, texts; 0: none), $19 whether it ran; $20 remember what was touched, for the effects.
+-- $17 note (a place in $18, texts; 0: none), $19 whether it ran; $20 remember what was touched, for the effects; $21 first and
+-- $22 last bucket of the page.
 -- One row comes back: whether the lease is ours, how many rows were touched, their places where that is not all, and with
 -- skip_locked the places of the rows that are still as read.
 -- `anew` looks only when `gone` left something: rows that were asked for again while their slot was running. They are locked
@@ -268,17 +270,17 @@ SELECT EXISTS (SELECT FROM lease), t.n,
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- name: settle_move
--- $1 to $12 as above; $13 outcome of the run row (a place in $14, names; 0: leaves none), $15 to $20 as above, $21 next slots,
--- $22 deferred_at (the epoch: none).
+-- $1 to $12 as above; $13 outcome of the run row (a place in $14, names; 0: leaves none), $15 to $22 as above, $23 next slots,
+-- $24 deferred_at (the epoch: none).
 WITH {lease_held},
 {unlocked}
 moved AS (
     UPDATE prescient.future_job f
-       SET next_check_at = greatest(coalesce((SELECT ($21)[1] WHERE cardinality($21) = 1), ($21)[width_bucket(f.id, $9)]),
+       SET next_check_at = greatest(coalesce((SELECT ($23)[1] WHERE cardinality($23) = 1), ($23)[width_bucket(f.id, $9)]),
                                     (SELECT prescient.slot_next(coalesce($7, at)) FROM begun)),
            check_count = coalesce({all_check_count}, ($11)[width_bucket(f.id, $9)]),
            failure_count = coalesce({all_failure_count}, ($12)[width_bucket(f.id, $9)]),
-           deferred_at = nullif(coalesce((SELECT ($22)[1] WHERE cardinality($22) = 1), ($22)[width_bucket(f.id, $9)]), '1970-01-01 00:00:00+00'),
+           deferred_at = nullif(coalesce((SELECT ($24)[1] WHERE cardinality($24) = 1), ($24)[width_bucket(f.id, $9)]), '1970-01-01 00:00:00+00'),
            first_run_at = CASE WHEN f.first_run_at IS NULL AND coalesce({all_ran}, ($19)[width_bucket(f.id, $9)]) = 1
                                THEN ($15)[width_bucket(f.id, $9)] ELSE f.first_run_at END,
            run_count = nullif(coalesce(f.run_count, 0) + coalesce({all_ran}, ($19)[width_bucket(f.id, $9)]), 0),

@@ -9,6 +9,7 @@
 /* The settlements of one kind as the columns that the statement takes, in order of id. */
 struct columns {
     int n, nnames, nnotes;
+    int32_t first_bucket, last_bucket;
     const struct settlement **rows;
     int64_t *ids, *as_read, *run_at_us, *run_us, *next_at, *deferred_at;
     int32_t *check_counts, *failure_counts;
@@ -22,7 +23,7 @@ struct columns {
 static bool columns_init(struct columns *c, struct arena *a, int n)
 {
     size_t room = (size_t)n;
-    *c = (struct columns){ 0 };
+    *c = (struct columns){ .first_bucket = STORE_BUCKETS };
     c->rows = arena_alloc(a, room * sizeof *c->rows);
     c->texts = arena_alloc(a, room * sizeof *c->texts);
     int64_t *wide = arena_alloc(a, 6 * room * sizeof *wide);
@@ -85,6 +86,10 @@ static void columns_add(struct columns *c, const struct settlement *s, enum keep
     bool kept = leaves_row(s, keep);
     c->rows[i] = s;
     c->ids[i] = s->check->id;
+    if (s->check->bucket < c->first_bucket)
+        c->first_bucket = s->check->bucket;
+    if (s->check->bucket > c->last_bucket)
+        c->last_bucket = s->check->bucket;
     c->as_read[i] = as_read(s->check);
     c->run_at_us[i] = s->ran ? s->run_at_us : 0;
     c->run_us[i] = s->ran && s->run_us > 0 ? s->run_us : 0;
@@ -127,7 +132,7 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool
     return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.rows[0]->check->priority, s->lease.owner, s->lease.token, pg->lock_timeout,
                    s->now, pg->engine, c.n, c.ids, COLUMN(c, as_read), COLUMN(c, check_counts), COLUMN(c, failure_counts),
                    COLUMN(c, outcomes), c.nnames, c.names, c.n, c.run_at_us, c.n, c.run_us, c.nnotes ? c.n : 0, c.notes, c.nnotes, c.texts,
-                   COLUMN(c, ran), remember, COLUMN(c, next_at), COLUMN(c, deferred_at));
+                   COLUMN(c, ran), remember, c.first_bucket, c.last_bucket, COLUMN(c, next_at), COLUMN(c, deferred_at));
 }
 
 /* ---- effects ---------------------------------------------------------------------------------------------------------- */
