@@ -110,6 +110,15 @@ bool row_is_in(const struct version *v, const struct row *row, int64_t slot, int
 
 /* ---- transactions ---- */
 
+int64_t oldest_running(const struct db *db, int64_t own)
+{
+    int64_t oldest = own;
+    for (const struct tx *tx = db->running; tx; tx = tx->following)
+        if (tx->xid < oldest)
+            oldest = tx->xid;
+    return oldest;
+}
+
 struct tx *tx_begin(struct db *db, struct tx **holder)
 {
     struct tx *tx = db->spare;
@@ -125,7 +134,7 @@ struct tx *tx_begin(struct db *db, struct tx **holder)
     tx->xid = db->next_xid++;
     tx->nrows = tx->nleases = tx->ncloses = tx->nrecords = 0;
     tx->shared = NULL;
-    tx->opens = NULL;
+    tx->opens = tx->reopens = NULL;
     tx->pass = (struct pass){ 0 };
     tx->mark = tx->noted = 0;
     tx->clears = false;
@@ -200,7 +209,7 @@ void tx_forget_rows(struct tx *tx)
         tx->leases[i]->by = NULL;
     if (tx->opens)
         tx->opens->by = NULL;
-    tx->opens = NULL;
+    tx->opens = tx->reopens = NULL;
     tx->nleases = tx->nrecords = tx->ncloses = 0;
 }
 
@@ -227,7 +236,7 @@ static void write_pass(const struct tx *tx)
     if (!s)
         return;
     s->done |= 1ull << (tx->pass.bucket == STORE_WHOLE_SLOT ? 0 : tx->pass.bucket);
-    if (tx->xid > s->seen_xid)
+    if (tx->xid > s->seen_xid && !tx->pass.complete)
         s->seen_xid = tx->xid;
 }
 
@@ -254,6 +263,8 @@ void tx_commit(struct db *db, struct tx *tx)
     }
     for (int i = 0; i < tx->ncloses; i++)
         tx->closes[i]->closed = true;
+    if (tx->reopens)
+        tx->reopens->closed = false;
     write_pass(tx);
     if (tx->mark)
         db->mark = tx->mark;

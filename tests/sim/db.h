@@ -65,7 +65,7 @@ struct record {
     int host;                       /* -1: an application */
 };
 
-struct pass { struct slot_row *slot; int32_t bucket; };
+struct pass { struct slot_row *slot; int32_t bucket; bool complete; };
 
 enum { TX_LEASES = 64, TX_RECORDS = 256, TX_CLOSES = 64 };
 
@@ -80,7 +80,7 @@ struct tx {
     struct lease_row *leases[TX_LEASES];
     int nleases;
     struct lease_row *shared;
-    struct slot_row *opens, *closes[TX_CLOSES];
+    struct slot_row *opens, *reopens, *closes[TX_CLOSES];
     int ncloses;
     bool clears;                    /* removes expired leases on closed slots */
     struct pass pass;               /* slot NULL: none */
@@ -95,6 +95,7 @@ struct db {
     int64_t clock_offset_us;        /* from true time */
     int64_t clock_most_us;          /* the latest that its clock ever showed */
     int64_t next_xid, next_id, next_token;
+    int64_t incarnation;            /* how often the server was started */
     struct row rows[KEYS_MAX];
     struct lease_row **leases;
     int nleases, leases_room;
@@ -132,6 +133,9 @@ void tx_forget_rows(struct tx *tx);      /* all but the lease it shares: a state
 
 struct lease_row *db_lease(struct db *db, int64_t slot, int32_t bucket, bool make);
 struct slot_row *db_slot(struct db *db, int64_t slot, bool make);
+/* The oldest transaction that runs, `own` if there is none older. */
+int64_t oldest_running(const struct db *db, int64_t own);
+bool is_after(const struct row *row, const struct page_cursor *after, bool whole);        /* (bucket,) priority, id */
 bool row_is_in(const struct version *v, const struct row *row, int64_t slot, int32_t bucket);
 
 /* ---- what applications and effects do (db_api.c); BLOCKED when another transaction holds the row ---- */

@@ -17,7 +17,7 @@ static int by_place(const void *a, const void *b)
     return (x->v.id > y->v.id) - (x->v.id < y->v.id);
 }
 
-static bool is_after(const struct row *row, const struct page_cursor *after, bool whole)
+bool is_after(const struct row *row, const struct page_cursor *after, bool whole)
 {
     if (whole && row->bucket != after->bucket)
         return row->bucket > after->bucket;
@@ -42,7 +42,7 @@ static int read_bucket(const struct db *db, const struct store_read_page *r, int
 
 enum served db_read_page(struct db *db, struct message *m)
 {
-    const struct store_read_page *r = &m->u.read;
+    struct store_read_page *r = &m->u.read;
     bool whole = r->lease.bucket == STORE_WHOLE_SLOT;
     struct sent_check found[KEYS_MAX];
     int n = 0;
@@ -56,7 +56,8 @@ enum served db_read_page(struct db *db, struct message *m)
             break;
         m->page[m->npage] = found[m->npage];
     }
-    m->is_cut = m->npage < n && m->npage < r->want;
+    r->has_more = m->npage < n;
+    r->is_complete = m->npage && r->origin.xid && r->origin.xid <= oldest_running(db, db->next_xid);
     return ANSWERED;
 }
 

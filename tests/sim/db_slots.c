@@ -84,6 +84,7 @@ static void take(struct db *db, struct message *m, struct lease_row *lease)
                                  .host = m->host, .start = m->start, .sent_boot_us = m->sent_boot_us };
     memcpy(v->owner, m->owner, sizeof v->owner);
     o->taken[o->ntaken++] = told(lease, v);
+    o->origin = (struct lease_origin){ .xid = m->tx->xid, .incarnation = db->incarnation };
 }
 
 /* In an order of buckets that is the owner's own. */
@@ -118,7 +119,10 @@ enum served db_open_slot(struct db *db, struct message *m)
     if (!s->exists)
         open_new_slot(db, m, s);
     uint64_t all = s->split == 1 ? 1 : UINT64_MAX, done = s->empty_xid ? 1 : s->done;
+    o->origin = (struct lease_origin){ 0 };
     take_what_is_free(db, m, s, (all & ~done) | (o->again ? buckets_with_rows(db, m, s) : 0));
+    if (o->ntaken && s->closed)
+        m->tx->reopens = s;
     o->split = s->split;
     o->state = s->closed ? SLOT_CLOSED : __builtin_popcountll(done) >= s->split ? SLOT_RELOOK : SLOT_OPEN;
     if (db->day_missing)
@@ -173,11 +177,14 @@ enum served db_release(struct db *db, struct message *m)
 
 /* ---- the end of a bucket ---- */
 
+/* Behind the last one read. */
 static bool has_rows_left(const struct db *db, const struct message *m)
 {
+    const struct store_finish *f = &m->u.finish;
     for (int i = 0; i < KEYS_MAX; i++) {
         const struct row *row = &db->rows[i];
-        if (row_is_in(&row->is, row, m->u.finish.lease.slot, m->u.finish.lease.bucket) && !m->jobs[row->job])
+        if (row_is_in(&row->is, row, f->lease.slot, f->lease.bucket) && is_after(row, &f->after, f->lease.bucket == STORE_WHOLE_SLOT) &&
+            !m->jobs[row->job])
             return true;
     }
     return false;
@@ -197,21 +204,12 @@ enum served db_finish(struct db *db, struct message *m)
         return ANSWERED;
     if (!db->w->wrong[FINISH_KEEPS_LEASE])
         tx_lease(m->tx, lease)->exists = false;
-    m->tx->pass = (struct pass){ db_slot(db, f->lease.slot, false), f->lease.bucket };
+    m->tx->pass = (struct pass){ db_slot(db, f->lease.slot, false), f->lease.bucket, f->complete && f->origin.incarnation == db->incarnation };
     f->finished = true;
     return COMMITS;
 }
 
 /* ---- slots that are not over ---- */
-
-static int64_t oldest_running(const struct db *db, const struct tx *but)
-{
-    int64_t oldest = but->xid;
-    for (const struct tx *tx = db->running; tx; tx = tx->following)
-        if (tx != but && tx->xid < oldest)
-            oldest = tx->xid;
-    return oldest;
-}
 
 static bool slot_has_rows(const struct db *db, int64_t slot)
 {
@@ -239,8 +237,10 @@ static void close_slot(struct message *m, struct slot_row *s)
 static void look_again(struct db *db, struct message *m, struct slot_row *s, int64_t oldest)
 {
     struct store_relook *r = &m->u.relook;
-    struct relook_slot found = { .slot = s->slot, .has_rows = slot_has_rows(db, s->slot), .undone = !s->empty_xid && count_done(s) < s->split };
-    bool settled = (s->seen_xid && s->seen_xid <= oldest) || db->w->wrong[RELOOK_IGNORES_RUNNING];
+    bool undone = !s->empty_xid && count_done(s) < s->split;
+    bool complete = !undone && !s->seen_xid;        /* the reads missed nothing: its rows are not looked at */
+    struct relook_slot found = { .slot = s->slot, .has_rows = !complete && slot_has_rows(db, s->slot), .undone = undone };
+    bool settled = s->seen_xid <= oldest || db->w->wrong[RELOOK_IGNORES_RUNNING];
     if (db->w->wrong[RELOOK_ALWAYS_CLOSED] || (!found.has_rows && !found.undone && settled))
         close_slot(m, s);
     else if ((found.has_rows || found.undone) && r->n < STORE_BUCKETS)
@@ -251,7 +251,7 @@ enum served db_relook(struct db *db, struct message *m)
 {
     struct store_relook *r = &m->u.relook;
     tx_forget_rows(message_tx(db, m));
-    int64_t oldest = oldest_running(db, m->tx);
+    int64_t oldest = oldest_running(db, m->tx->xid);
     r->n = r->closed = 0;
     for (int i = 0; i < db->nslots; i++)
         if (db->slots[i]->exists && !db->slots[i]->closed)
@@ -294,7 +294,7 @@ static enum served mark_swept(struct db *db, struct message *m)
     const bool *wrong = db->w->wrong;
     int64_t now = db_clock_us(db) / SECOND_US, slot = m->u.swept.slot;
     bool noted = db->noted && db->noted <= now;
-    bool good = noted && db->noted_xid <= oldest_running(db, tx) && !first_slot(db, mark_of(db), db->noted);
+    bool good = noted && db->noted_xid <= oldest_running(db, tx->xid) && !first_slot(db, mark_of(db), db->noted);
     if (wrong[MARK_MOVES_AT_ONCE])
         tx->mark = slot > db->mark ? slot : db->mark;
     else if (good && (db->noted > db->mark || db->mark > now))

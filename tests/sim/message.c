@@ -106,6 +106,7 @@ static int give_open(const struct message *m, struct store_call *call)
     o->rows = from->rows;
     o->ntaken = from->ntaken;
     o->nheld = from->nheld;
+    o->origin = from->origin;
     memcpy(o->taken, from->taken, (size_t)from->ntaken * sizeof *o->taken);
     memcpy(o->held, from->held, (size_t)from->nheld * sizeof *o->held);
     return 0;
@@ -127,6 +128,8 @@ static int give_page(const struct message *m, struct store_call *call)
     struct store_read_page *r = (struct store_read_page *)call;
     static const char *const jobs[JOBS] = { "j0", "j1", "j2" };
     r->page = (struct store_page){ 0 };
+    r->has_more = m->u.read.has_more;
+    r->is_complete = m->u.read.is_complete;
     if (!m->npage)
         return 0;
     struct check *checks = calloc((size_t)m->npage, sizeof *checks);
@@ -143,7 +146,7 @@ static int give_page(const struct message *m, struct store_call *call)
             .job_exec = jobs[key % JOBS], .entity_name_len = 5, .entity_key_len = (uint32_t)len, .job_exec_len = 2,
         };
     }
-    r->page = (struct store_page){ .checks = checks, .n = m->npage, .is_cut = m->is_cut, .impl = keys, .free_impl = free };
+    r->page = (struct store_page){ .checks = checks, .n = m->npage, .impl = keys, .free_impl = free };
     return 0;
 }
 

@@ -62,7 +62,6 @@ struct message {
     int settlements_room;
     struct sent_check page[PAGE_MAX];
     int npage;
-    bool is_cut;
     struct relook_slot slots[STORE_BUCKETS];
 };
 

@@ -400,6 +400,7 @@ void network_end_sessions(struct world *w, const struct host *host)
 void network_restart_db(struct world *w, int64_t until_us)
 {
     w->db->down_until_us = until_us;
+    w->db->incarnation++;
     db_go_down(w->db);
     network_reset(w, NULL);
 }
