@@ -113,6 +113,7 @@ struct lane {
     int batch_room, settle_limit;
     int64_t sent_boot_us;           /* when the lease was asked for or renewed */
     int64_t renewed_us;             /* monotonic */
+    bool in_doubt;                  /* a call was lost, and perhaps the database with the leases it had given: renewed before they are used */
     struct lease renewing[LANE_RUNS];
     struct lease watched[WATCHED_MAX];      /* of the open under way */
     int64_t retry_us;               /* backing off: nothing is sent before */

@@ -88,7 +88,7 @@ static struct lane_view look(const struct lane *l)
     return (struct lane_view){
         .stopping = e->stopping,
         .hungry = waiting_checks(l) == 0 && pool_is_hungry(e->pool),
-        .renew_due = l->nruns && now - l->renewed_us >= renew_every,
+        .renew_due = l->nruns && (l->in_doubt || now - l->renewed_us >= renew_every),
         .settle_due = settle_page_due(l, now) != NULL,
         .can_read = l->npages < LANE_PAGES && waiting_checks(l) < s->page && can_take_in(l, run_to_read(l)),
         .can_finish = run_to_finish(l) != NULL,
@@ -303,8 +303,10 @@ static void opened(struct lane *l, int rc)
         back_off(l, "cannot open a slot", &o->call.err);
         return;
     }
-    if (!l->nruns)
+    if (!l->nruns) {
         l->renewed_us = engine_mono_us(e);
+        l->in_doubt = false;
+    }
     if (o->ntaken)
         FAILPOINT("after-lease");
     for (int i = 0; i < o->ntaken; i++)
@@ -358,6 +360,7 @@ static void renewed(struct lane *l, int rc)
         return;
     }
     l->renewed_us = engine_mono_us(l->engine);
+    l->in_doubt = false;
     struct bucket_run *runs[LANE_RUNS];
     int n = l->nruns;
     memcpy(runs, l->runs, sizeof runs);
@@ -605,6 +608,7 @@ static void call_over(struct lane *l)
     l->doing = LANE_WAIT;
     if (!rc)
         l->failures = 0;
+    l->in_doubt = l->in_doubt || rc == ERR_LOST;
     moves[was].end(l, rc);
     if (is_final(rc))
         engine_end(e, rc, "%s", err.text);

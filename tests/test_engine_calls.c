@@ -1,0 +1,174 @@
+/* test_engine_calls.c - which calls an engine makes, and in which order, against a store that answers at once and as it is told. */
+#include "settings_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine/run/plan.h"
+#include "../engine/store/store_ops.h"
+
+enum { CALLS_MAX = 64, SLOT = 900 * 1000, LENGTH_S = 900 };
+
+/* The store, and what it was asked; the read of this number is lost. */
+static struct fake {
+    struct store head;
+    enum store_op calls[CALLS_MAX];
+    int ncalls, reads, lose_read;
+    int64_t now_us;
+} fake;
+static struct settings settings;
+static struct log quiet;
+static struct engine *engine;
+
+static int64_t fake_clock(void *ctx)
+{
+    (void)ctx;
+    return fake.now_us;
+}
+static const struct clock counted = { fake_clock, fake_clock, fake_clock, NULL };
+
+/* ---- the store ---- */
+
+static void answer_hello(struct store_call *call)
+{
+    struct store_hello *h = (struct store_hello *)call;
+    h->now_us = (SLOT + LENGTH_S + 1) * INT64_C(1000000);
+    h->slot_length_s = LENGTH_S;
+}
+
+static void answer_open(struct store_call *call)
+{
+    struct store_open_slot *o = (struct store_open_slot *)call;
+    o->split = 1;
+    o->taken[0] = (struct lease){ .slot = o->slot, .bucket = STORE_WHOLE_SLOT, .token = 1 };
+    memcpy(o->taken[0].owner, o->owner, STORE_OWNER_SIZE);
+    o->ntaken = 1;
+    o->nheld = 0;
+}
+
+static void answer_renew(struct store_call *call)
+{
+    struct store_renew *r = (struct store_renew *)call;
+    memset(r->lost, 0, sizeof r->lost);
+}
+
+static void answer_read(struct store_call *call)
+{
+    struct store_read_page *r = (struct store_read_page *)call;
+    r->page = (struct store_page){ 0 };
+    if (++fake.reads == fake.lose_read)
+        call->rc = err_set(&call->err, ERR_LOST, "the connection was lost");
+}
+
+static void answer_finish(struct store_call *call)
+{
+    ((struct store_finish *)call)->finished = true;
+}
+
+static void fake_begin(struct store *st, struct store_call *call)
+{
+    static void (*const answers[])(struct store_call *) = {
+        [STORE_HELLO] = answer_hello, [STORE_OPEN_SLOT] = answer_open, [STORE_RENEW] = answer_renew, [STORE_READ_PAGE] = answer_read,
+        [STORE_FINISH] = answer_finish,
+    };
+    (void)st;
+    if (fake.ncalls < CALLS_MAX)
+        fake.calls[fake.ncalls++] = call->op;
+    if ((size_t)call->op < sizeof answers / sizeof *answers && answers[call->op])
+        answers[call->op](call);
+}
+
+static bool fake_step(struct store *st)
+{
+    (void)st;
+    return true;
+}
+
+static void fake_close(struct store *st)
+{
+    (void)st;
+}
+
+static const struct store_ops fake_ops = { .scheme = "fake", .begin = fake_begin, .step = fake_step, .close = fake_close };
+
+static int fake_open(const struct store_options *options, struct store **out, struct err *err)
+{
+    (void)err;
+    fake.head = (struct store){ .ops = &fake_ops, .clock = options->clock };
+    *out = &fake.head;
+    return 0;
+}
+
+/* ---- a plan of one slot, whose checks are moved on: that needs no worker ---- */
+
+static void one_slot(struct engine *e, void *state)
+{
+    bool *given = state;
+    if (e->has_clock && !*given)
+        *given = engine_add_target(e, TARGET_RESLOT, SLOT) != NULL;
+}
+
+static void nothing_to_do(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
+{
+    (void)e, (void)state, (void)errand, (void)rc, (void)lane;
+}
+
+static void slot_is_over(struct engine *e, void *state, const struct target *target)
+{
+    (void)state, (void)target;
+    engine_end(e, 0, "all done");
+}
+
+static const struct plan plan = { "one slot", one_slot, nothing_to_do, slot_is_over, NULL };
+
+static void run_slot(int lose_read)
+{
+    bool given = false;
+    struct err err = { 0 };
+    fake = (struct fake){ .lose_read = lose_read, .now_us = 1000000 };
+    settings = parsed("store = \"sqlite:not used\";");
+    log_init(&quiet, fopen("/dev/null", "we"), LOG_LEVEL_ERROR, "test");
+    struct engine_options options = { .settings = &settings, .log = &quiet, .clock = &counted, .patient = true, .open_store = fake_open, .seed = 1 };
+    CU_ASSERT_EQUAL_FATAL(engine_new(&options, &engine, &err), 0);
+    engine_begin(engine, &plan, &given);
+    for (int turns = 0; turns < 100 && !engine->ended; turns++) {
+        engine_turn(engine);
+        fake.now_us += 10 * 1000;       /* far less than a lease is renewed after, in all */
+    }
+    CU_ASSERT(engine->ended);
+    engine_free(engine);
+    settings_release(&settings);
+    fclose(quiet.out);
+}
+
+static void calls_are(const enum store_op *expected, int n)
+{
+    CU_ASSERT_EQUAL(fake.ncalls, n);
+    for (int i = 0; i < n && i < fake.ncalls; i++)
+        CU_ASSERT_EQUAL(fake.calls[i], expected[i]);
+}
+
+/* ---- tests ---- */
+
+static void a_slot_is_opened_read_and_finished(void)
+{
+    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH };
+    run_slot(0);
+    calls_are(expected, sizeof expected / sizeof *expected);
+}
+
+/* The database may be another one by now, and the lease lost with what it had not yet been told. */
+static void after_a_lost_connection_the_lease_is_renewed_before_it_is_used(void)
+{
+    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_RENEW, STORE_READ_PAGE, STORE_FINISH };
+    run_slot(1);
+    calls_are(expected, sizeof expected / sizeof *expected);
+}
+
+static const struct test tests[] = {
+    TEST(a_slot_is_opened_read_and_finished),
+    TEST(after_a_lost_connection_the_lease_is_renewed_before_it_is_used),
+    { NULL, NULL },
+};
+
+const struct suite suite_engine_calls = { "engine_calls", settings_fixture_setup, settings_fixture_teardown, tests };
