@@ -44,7 +44,7 @@ static void app_may_begin(struct model *m, const struct state *s)
 }
 
 /* What file_check and file_again decide, by the clock that the transaction read. */
-static enum app_effect effect_of(const struct model *m, const struct app *app, const struct row *row)
+static enum app_effect effect_of(const struct model *m, const struct app *app, const struct row *row, int clock)
 {
     if (app->op == APP_RESOLVE)
         return row->slot ? APP_DELETE : APP_NOTHING;
@@ -52,7 +52,7 @@ static enum app_effect effect_of(const struct model *m, const struct app *app, c
         return APP_INSERT;
     if (app->op == APP_REPLACE)
         return APP_NEW_LIFE;
-    if (row->slot <= app->at)
+    if ((int)row->slot <= (m->rules.lockclock ? clock : app->at))
         return m->rules.againat ? APP_AGAIN : APP_KEPT;
     return app->op == APP_EARLIER && app->to < row->slot ? APP_MOVE : APP_KEPT;
 }
@@ -66,7 +66,8 @@ static void app_writes(struct model *m, const struct state *s)
     };
     struct state t = *s;
     struct app *app = &t.app;
-    app->effect = effect_of(m, app, &s->db.row[app->check]);
+    app->effect = effect_of(m, app, &s->db.row[app->check], s->clock);
+    app->late = app->effect == APP_MOVE && s->db.row[app->check].slot <= s->clock;
     app->phase = APP_WRITTEN;
     app->has_id = 1;
     app->locks = app->effect != APP_NOTHING && app->effect != APP_INSERT && app->effect != APP_KEPT;
@@ -91,7 +92,8 @@ static void apply(struct model *m, struct state *t)
         break;
     case APP_MOVE:
         row->slot = app.to & 7;
-        row->runs = 0;                  /* its new state stands, and a run of the old one is superseded */
+        if (!app.late)
+            row->runs = 0;              /* its new state stands: a run since the row was locked is superseded */
         break;
     case APP_AGAIN:
         if (!row->again || (app.op == APP_EARLIER && app.to < row->again))

@@ -13,11 +13,11 @@ const char *const property_names[PROPERTIES] = {
     [STUCK] = "STUCK",
 };
 
-/* Named events: faults. A check that fails, is deferred or given up has its count of runs begun anew where that is written. A failover
- * that loses commits counts twice: a run whose settle is lost, and one under a lease that is lost. */
+/* Named events: faults. A check that fails, is deferred or given up has its count of runs begun anew where that is written. A token that
+ * comes again gives two connections of one engine the same lease: one run more. */
 int events_so_far(const struct model *m, const struct state *s)
 {
-    return m->rules.faults - s->faults + (m->rules.failover == FAILOVER_ASYNC && s->replication == FAILED_OVER);
+    return m->rules.faults - s->faults + (m->rules.lanes && m->rules.failover == FAILOVER_ASYNC && s->replication == FAILED_OVER);
 }
 
 /* A clock set forward and a failover are named events that take leases away: then a second run is in order. */

@@ -64,9 +64,10 @@ void receive(const struct model *m, struct state *s, int engine)
         engine_drop_run(e);
         return;
     }
-    if (r.kind == REQUEST_RENEW)
+    if (r.kind == REQUEST_RENEW) {
+        e->doubt = 0;
         e->trust = m->rules.fromsend ? e->shadow : (unsigned)m->rules.trust & 3;
-    else if (r.kind == REQUEST_SETTLE)
+    } else if (r.kind == REQUEST_SETTLE)
         received_settle(e);
     memset(&e->call, 0, sizeof e->call);
     e->shadow = 0;
@@ -394,8 +395,10 @@ static void releases(struct model *m, const struct state *s, int engine)
 static void under_lease(struct model *m, const struct state *s, int engine)
 {
     const struct engine *e = &s->engine[engine];
-    if (e->trust < (unsigned)m->rules.trust && !e->bare)
+    if ((e->doubt || e->trust < (unsigned)m->rules.trust) && !e->bare)
         renews(m, s, engine);
+    if (e->doubt)
+        return;
     if (has_item(e, ITEM_ANSWERED))
         settles(m, s, engine);
     for (int k = 0; k < CHECKS; k++)

@@ -134,8 +134,9 @@ static void freeze(struct model *m, const struct state *s, int i)
     }
 }
 
-static void unsettle_all(struct engine *e)
+static void lose_connection(const struct model *m, struct engine *e)
 {
+    e->doubt = e->leased && m->rules.renewfirst;
     for (int k = 0; k < CHECKS; k++)
         if (e->item[k].state == ITEM_SETTLING)
             e->item[k].state = ITEM_ANSWERED;
@@ -151,7 +152,7 @@ static void cut_call(struct model *m, const struct state *s, int i)
     if (!let_stray(m, &t, i))
         return;
     t.faults--;
-    unsettle_all(e);
+    lose_connection(m, e);
     e->shadow = 0;
     move(m, &t, BY_FAULT, "E%d's connection is CUT under its %s", i, calls[kind]);
 }
@@ -167,7 +168,7 @@ static void cut_finish(struct model *m, const struct state *s, int i)
                                    .cursor = e->cursor, .left = e->left, .leave = e->leave, .clean = e->clean && m->rules.complete,
                                    .owner = (unsigned)owner_of(&m->rules, i) & 3 };
     t.faults--;
-    unsettle_all(e);
+    lose_connection(m, e);
     move(m, &t, BY_FAULT, "E%d's connection is CUT under its finish of slot %d, bucket %d", i, e->slot, e->bucket);
 }
 
@@ -228,7 +229,8 @@ static void all_calls_fail(const struct model *m, struct state *s)
     for (int i = 0; i < ENGINES; i++) {
         struct engine *e = &s->engine[i];
         if (e->call.kind && !e->call.result)
-            unsettle_all(e);
+            lose_connection(m, e);
+        e->doubt = e->leased && m->rules.renewfirst;
         if (e->leased)
             e->moved = 1;
         if (m->rules.server)

@@ -12,7 +12,7 @@
 enum { SCENARIOS_MAX = 200, AT_ONCE_MAX = 8, LIMIT_S = 600, MOST_STATES = 6000000, MOST_STATES_ALONE = 60000000 };
 
 static const char usage[] =
-    "usage: model [-v] [WORDS]       all scenarios, or those whose words or switches contain WORDS; -v prints counterexamples\n"
+    "usage: model [-v] [WORDS]       all scenarios, or those whose words, switches or group contain WORDS; -v prints counterexamples\n"
     "       model SWITCH=VALUE ...   one scenario, with its counterexample\n"
     "       model -l                 the switches\n";
 
@@ -101,7 +101,7 @@ static void tell(struct runs *runs, struct run *run)
 {
     const struct verdict *v = &run->verdict;
     bool good = is_as_expected(run);
-    printf("%-6s  %-31s  %s  [%s]  %zu states, %.1f s\n", good ? "ok" : "not ok",
+    printf("%-6s  %-32s  %s  [%s]  %zu states, %.1f s\n", good ? "ok" : "not ok",
            v->complete ? property_names[v->broken] : "(not searched to its end)", run->scenario->words, run->scenario->rules, v->states, v->seconds);
     if (!good)
         printf("        expected: %s%s%s\n", property_names[run->scenario->expected], run->scenario->sees ? ", and a move that says: " : "",
@@ -121,7 +121,7 @@ static void collect(struct runs *runs, const char *wanted)
     for (int g = 0; g < scenario_group_count; g++)
         for (int i = 0; i < scenario_groups[g].n && runs->n < SCENARIOS_MAX; i++) {
             const struct scenario *s = &scenario_groups[g].scenarios[i];
-            if (!wanted || strstr(s->words, wanted) || strstr(s->rules, wanted))
+            if (!wanted || strstr(scenario_groups[g].words, wanted) || strstr(s->words, wanted) || strstr(s->rules, wanted))
                 runs->run[runs->n++] = (struct run){ .scenario = s, .group = scenario_groups[g].words };
         }
 }

@@ -57,6 +57,8 @@ static const struct { const char *name; size_t at; int otherwise; const char *he
     { AT(sweep), SWEEP_LEASED, "0 none, 1 under the slot's leases, 2 under the row's own bucket, 3 without a lease" },
     { AT(full), 1, "the sweep looks at all slots; 0: only from its mark on" },
     { AT(noted), 1, "0: the mark moves at once, not when the transactions are over that may still write below it" },
+    { AT(renewfirst), 1, "0: an engine whose connection was lost goes on before it has renewed its lease" },
+    { AT(lockclock), 1, "0: keep and earlier ask whether a slot has begun by the clock from before they waited for the row" },
     { AT(fromsend), 1, "0: trust is counted from the answer" },
     { AT(slabtrust), 1, "0: a worker does not look at the trust window" },
     { AT(boottime), 1, "0: the trust clock stands still while the process does" },

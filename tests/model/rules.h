@@ -18,7 +18,7 @@ struct rules {
     int faults, kill, freeze, cut, stop, broken, failover, back, forth;
     /* the protocol */
     int token, owner, share, message, ownread, begun, asread, newid, clamp, idfirst, settleid, againat, relook, reopen, beyond, complete,
-        server, xlate, sweep, full, noted, fromsend, slabtrust, boottime, winddown, trimlook;
+        server, xlate, sweep, full, noted, renewfirst, lockclock, fromsend, slabtrust, boottime, winddown, trimlook;
     /* what is asked */
     int strict;
 };

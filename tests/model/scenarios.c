@@ -34,6 +34,7 @@ static const struct scenario as_built[] = {
     { HOLDS, "the same, with all kinds of answers", "failover=2 checks=1 answers=7", NULL },
     { HOLDS, "the same, two connections of one engine: a token comes again", "failover=2 checks=1 lanes=1", "given out before the failover" },
     { HOLDS, "the same, and an engine is killed", "faults=2 failover=2 kill=1 checks=1 answers=0", NULL },
+    { HOLDS, "the same, and engines are told to stop", "failover=2 stop=1 slots=1 answers=0", NULL },
     { HOLDS, "the same, and late commits", "failover=2 app=1 checks=1 answers=0 slots=1", NULL },
 
     { HOLDS, "the database's clock is set back: leases are watched", "back=1 freeze=1 kill=1 checks=1 strict=0", "held and watches it" },
@@ -69,6 +70,8 @@ static const struct scenario planted[] = {
     { LOST_LEASE_RUN, "the trust clock stands still in a suspend", "boottime=0 freeze=1", NULL },
     { LOST_LEASE_RUN, "an endless lease is taken over as soon as it is seen", "patience=0 back=1 checks=1 strict=0", NULL },
     { SECOND_RUN, "the first page is read in the takeover's statement", "ownread=0 faults=0", NULL },
+    { SECOND_RUN, "an engine goes on under its lease after a failover, before it has renewed", "renewfirst=0 failover=2 stop=1 slots=1 answers=0", NULL },
+    { SECOND_RUN, "earlier asks the clock from before it waited for the row", "lockclock=0 faults=0 app=16 first=2 checks=1", NULL },
     { CLOSED_OVER_A_ROW, "complete judged by an id from before the clock was seen", "xlate=0 early=1 faults=0 app=1 checks=1", NULL },
     { CLOSED_OVER_A_ROW, "complete after a failover that lost the settle", "server=0 failover=2 checks=1", NULL },
     { CLOSED_OVER_A_ROW, "complete although checks were let go unrun", "winddown=0 broken=1", NULL },

@@ -227,7 +227,7 @@ static void serve_renew(struct model *m, const struct state *s, struct sender fr
     int slot = r->slot;
     if (is_shared(s, &m->rules, slot, r->bucket))
         return;
-    bool good = r->token & TOKEN_GOOD;
+    bool good = r->token & (TOKEN_GOOD | TOKEN_FAKE);
     if (good) {
         lease_changed(&t, slot, r->bucket);
         t.db.lease[slot][r->bucket].left = (unsigned)m->rules.lease & 7;
@@ -317,7 +317,9 @@ static void settle_looks(struct model *m, const struct state *s, struct sender f
         answer(m, &t, from);
     }
     move(m, &t, BY_SYSTEM, "%s settle of slot %d: %s", whose(from), slot,
-         ours ? "the lease is its own; it has a transaction id and reads the clock" : "the lease is another's, nothing is changed");
+         !ours ? "the lease is another's, nothing is changed"
+         : m->rules.token ? "the lease is its own; it has a transaction id and reads the clock"
+                          : "it has a transaction id and reads the clock, and does not look at the lease");
 }
 
 /* What belongs to an answer is found by slot, bucket and id, not by key. */

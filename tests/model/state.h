@@ -79,7 +79,7 @@ enum engine_mode { AWAKE, FROZEN_ALONE, FROZEN_WITH_WORKER };
 /* The lease an engine works under (leased), the page, and the call under way. */
 struct engine {
     uint32_t mode : 2, leased : 1, slot : 2, bucket : 1, whole : 1, target : 2, token : 4, trust : 2, shadow : 2;
-    uint32_t bare : 1, exhausted : 1, began : 1, clean : 1, moved : 1, leave : 1, left : 2, leaving : 1, cursor : 4;
+    uint32_t bare : 1, exhausted : 1, began : 1, clean : 1, moved : 1, doubt : 1, leave : 1, left : 2, leaving : 1, cursor : 4;
     /* moved: the database failed over since. */
     uint8_t older : 5;                  /* transactions with ids below X, that of the open_slot, which still run */
     uint8_t watch : 4, watch_left : 3;
@@ -92,7 +92,7 @@ struct engine {
 enum app_phase { APP_IDLE, APP_DECIDED, APP_WRITTEN };
 enum app_effect { APP_NOTHING, APP_INSERT, APP_NEW_LIFE, APP_MOVE, APP_AGAIN, APP_DELETE, APP_KEPT };
 struct app {
-    uint32_t phase : 2, op : 6, check : 1, at : 3, to : 3, has_id : 1, left : 2, ran : 1, effect : 3, id : 3, locks : 1;
+    uint32_t phase : 2, op : 6, check : 1, at : 3, to : 3, has_id : 1, left : 2, ran : 1, effect : 3, id : 3, locks : 1, late : 1;
 };
 
 enum replication { REPLICATES, REPLICATION_STOPPED, FAILED_OVER };
