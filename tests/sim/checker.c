@@ -25,6 +25,13 @@ struct checker {
     int nsettled, settled_room;
     int64_t begun, ended, replaced;         /* lives of checks */
     int64_t jumped_us;                      /* when the database's clock last jumped; 0: never */
+    int64_t failed_over_us;                 /* until then leases may be lost whose owners still trust in them */
+};
+
+struct checker_mark {
+    int nsettled, nruns;
+    int64_t begun, ended, replaced;
+    struct run *runs;
 };
 
 static void *room_for_one(void *list, int n, int *room, size_t size)
@@ -115,6 +122,8 @@ static void no_run_begins_without_its_lease(struct world *w, const struct run *r
     const struct host *h = &w->hosts[run->host];
     const struct lease_row *lease = lease_over(w, run);
     bool ours = lease && lease->is.exists && !memcmp(lease->is.owner, h->engine->owner, STORE_OWNER_SIZE);
+    if (w->now_us < w->checker->failed_over_us)
+        return;
     if (!ours && !w->checker->jumped_us)
         world_violate(w, "host %d begins a run of check %d under a lease that is not its own any more", run->host, run->key);
     else if (ours && host_boot_us(h) >= lease->is.sent_boot_us + h->settings.trust_us)
@@ -129,6 +138,16 @@ static void no_run_begins_early(struct world *w, const struct run *run)
         world_violate(w, "check %d of slot %lld is run before its slot", run->key, (long long)run->slot);
 }
 
+/* A dead engine delays its checks by its lease, and by how seldom others look. */
+static void no_run_begins_late(struct world *w, const struct run *run)
+{
+    int64_t late_us = db_clock_us(w->db) - run->slot * SECOND_US, most_us = w->shape.late_most_us;
+    bool engines_ran = run->slot * SECOND_US - w->db->clock_offset_us > w->began_us + 5 * SECOND_US;
+    if (most_us && engines_ran && late_us > most_us)
+        world_violate(w, "check %d begins %lld ms after its slot; %lld ms is the most that can be explained", run->key, (long long)late_us / 1000,
+                      (long long)most_us / 1000);
+}
+
 int checker_run_begins(struct world *w, const struct run *run)
 {
     struct checker *c = w->checker;
@@ -136,6 +155,7 @@ int checker_run_begins(struct world *w, const struct run *run)
         second_runs_have_a_reason(w, run);
         no_run_begins_without_its_lease(w, run);
         no_run_begins_early(w, run);
+        no_run_begins_late(w, run);
     }
     c->runs = room_for_one(c->runs, c->nruns, &c->runs_room, sizeof *c->runs);
     c->runs[c->nruns] = *run;
@@ -145,6 +165,15 @@ int checker_run_begins(struct world *w, const struct run *run)
 struct run *checker_run(struct world *w, int number)
 {
     return &w->checker->runs[number];
+}
+
+void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, int64_t moved_us)
+{
+    const struct settings *s = &h->settings;
+    int64_t took_us = w->now_us - moved_us, most_us = nclaimed > 1 ? s->defaults.batch_timeout_us : s->defaults.timeout_us;
+    if (nclaimed && took_us > most_us + s->kill_grace_us + SECOND_US && !h->frozen && h->thawed_us < moved_us)
+        world_violate(w, "host %d: a worker was let run for %lld ms on %d checks that have %lld ms", h->number, (long long)took_us / 1000, nclaimed,
+                      (long long)most_us / 1000);
 }
 
 /* ---- settles ---- */
@@ -238,6 +267,17 @@ static int histories_of(const struct tx *tx, int64_t id)
     return n;
 }
 
+/* Lives of this key that began and ended in this same transaction: filed by one effect, resolved by another. */
+static int short_lives(const struct tx *tx, const struct row *row)
+{
+    int n = 0;
+    for (int i = 0; i < tx->nrecords; i++) {
+        const struct record *r = &tx->records[i];
+        n += r->kind == RECORD_HISTORY && r->key == row->key && !(row->is.exists && r->id == row->is.id);
+    }
+    return n;
+}
+
 /* What is filed must be looked at again: in a slot that has not begun for this transaction, or in one that gets a second look, or above
  * the sweep's mark. */
 static void what_is_filed_is_looked_at(struct world *w, const struct tx *tx, const struct row *row)
@@ -260,7 +300,9 @@ static void read_row(struct world *w, const struct tx *tx, const struct row *row
     struct checker *c = w->checker;
     const struct version *was = &row->is, *is = &row->will;
     bool goes_on = was->exists && is->exists && was->id == is->id;
-    int histories = was->exists ? histories_of(tx, was->id) : 0;
+    int histories = was->exists ? histories_of(tx, was->id) : 0, between = short_lives(tx, row);
+    c->begun += between;
+    c->ended += between;
     if (is->exists && !goes_on)
         c->begun++;
     if (goes_on && histories)
@@ -268,7 +310,7 @@ static void read_row(struct world *w, const struct tx *tx, const struct row *row
     if (was->exists && !goes_on) {
         c->ended += histories;
         c->replaced += !histories;
-        if (histories > 1 || (!histories && !is->exists))
+        if (histories > 1 || (!histories && !is->exists && !between))
             world_violate(w, "check %d (id %lld) ended with %d rows of history", row->key, (long long)was->id, histories);
     }
     if (is->exists && is->next_at % w->shape.slot_length_s)
@@ -306,6 +348,47 @@ void checker_commit(struct world *w, const struct tx *tx)
     read_records(w, tx);
     a_lease_is_given_back_by_its_owner(w, tx);
     a_settle_holds_its_lease(w, tx);
+}
+
+/* ---- failover ---- */
+
+struct checker_mark *checker_remember(const struct world *w)
+{
+    const struct checker *c = w->checker;
+    struct checker_mark *m = calloc(1, sizeof *m);
+    if (m)
+        m->runs = calloc((size_t)c->nruns + 1, sizeof *m->runs);
+    if (!m || !m->runs)
+        abort();
+    m->nsettled = c->nsettled;
+    m->nruns = c->nruns;
+    m->begun = c->begun;
+    m->ended = c->ended;
+    m->replaced = c->replaced;
+    if (c->nruns)
+        memcpy(m->runs, c->runs, (size_t)c->nruns * sizeof *m->runs);
+    return m;
+}
+
+void checker_forget(struct checker_mark *m)
+{
+    free(m->runs);
+    free(m);
+}
+
+void checker_was_failed_over(struct world *w, const struct checker_mark *m)
+{
+    struct checker *c = w->checker;
+    c->nsettled = m->nsettled;
+    c->begun = m->begun;
+    c->ended = m->ended;
+    c->replaced = m->replaced;
+    for (int i = 0; i < c->nruns; i++) {
+        c->runs[i].settled = i < m->nruns && m->runs[i].settled;
+        c->runs[i].emitted = i < m->nruns ? m->runs[i].emitted : 0;
+    }
+    c->failed_over_us = w->now_us + LEASE_MOST_S * SECOND_US;
+    checker_event(w, -1, -1, 1, "a failover lost what was committed last");
 }
 
 /* ---- the end ---- */

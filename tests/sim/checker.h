@@ -19,7 +19,7 @@ struct run {
     int64_t began_us;
     enum act act;
     bool answered;                  /* published in the slab */
-    bool settled;
+    bool settled;                   /* as is what follows: gone when a failover loses it */
     int effects;                    /* events that its answer declared */
     int emitted;                    /* and that were written */
 };
@@ -29,6 +29,8 @@ void checker_free(struct world *w);
 
 /* A worker starts a check. Returns the number that its answer carries. */
 int checker_run_begins(struct world *w, const struct run *run);
+/* A worker ends, `nclaimed` checks of it unanswered, and nothing came from it since then. */
+void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, int64_t moved_us);
 struct run *checker_run(struct world *w, int number);
 
 /* Before a transaction takes effect. */
@@ -40,6 +42,12 @@ void checker_event(struct world *w, int host, int key, int64_t lasts_us, const c
 /* Leases may end before their time from now on. */
 void checker_clock_jumped(struct world *w);
 bool checker_has_jumped(const struct world *w);
+
+/* What was settled and lived at a moment, to go back to when what came after it is lost. */
+struct checker_mark;
+struct checker_mark *checker_remember(const struct world *w);
+void checker_forget(struct checker_mark *mark);
+void checker_was_failed_over(struct world *w, const struct checker_mark *mark);
 
 void checker_at_the_end(struct world *w);
 

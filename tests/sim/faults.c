@@ -7,6 +7,7 @@
 
 #include "checker.h"
 #include "db.h"
+#include "failover.h"
 #include "host.h"
 #include "network.h"
 
@@ -22,6 +23,7 @@ struct faults {
     uint64_t kinds;                             /* a bit a row of the table that this world knows */
     int under_way[HOSTS_MAX][32];
     struct weather fair;                        /* the network's weather as it was made */
+    struct standby *standby;                    /* it lags behind, and will take over; NULL: there is none */
     int at_moments;                             /* per mille of the moments at which something happens */
 };
 
@@ -29,9 +31,8 @@ struct faults {
 
 static bool kill_engine(struct world *w, struct host *h, int64_t us)
 {
-    (void)w;
     (void)us;
-    if (!h->engine)
+    if (!h->engine || (w->shape.only_kills && !h->number))
         return false;
     host_kill(h);
     return true;
@@ -93,7 +94,6 @@ static bool stop_engine(struct world *w, struct host *h, int64_t us)
     if (!h->engine || h->frozen)
         return false;
     world_tell(w, "host %d: SIGTERM", h->number);
-    checker_event(w, h->number, -1, 1, "an engine was stopped");
     engine_stop(h->engine);
     host_wake(h, w->now_us);
     return true;
@@ -217,6 +217,25 @@ static bool end_sessions(struct world *w, struct host *h, int64_t us)
     return true;
 }
 
+static bool lag(struct world *w, struct host *h, int64_t us)
+{
+    (void)h;
+    (void)us;
+    if (w->faults->standby)
+        return false;
+    w->faults->standby = standby_new(w);
+    return true;
+}
+
+static void fail_over(struct world *w, struct host *h)
+{
+    (void)h;
+    network_restart_db(w, w->now_us + world_between(w, 0, 5 * SECOND_US));
+    standby_take_over(w, w->faults->standby);
+    standby_free(w->faults->standby);
+    w->faults->standby = NULL;
+}
+
 static bool read_only(struct world *w, struct host *h, int64_t us)
 {
     (void)h;
@@ -288,6 +307,7 @@ static const struct fault faults[] = {
     { "the network is slow", 6, 20 * SECOND_US, slow, fast },
     { "the database goes down", 6, 20 * SECOND_US, restart_db, NULL },
     { "sessions are ended", 6, 0, end_sessions, NULL },
+    { "a standby that lags behind takes over", 4, 10 * SECOND_US, lag, fail_over },
     { "the database is read-only", 6, 20 * SECOND_US, read_only, read_write },
     { "commits hang", 6, 40 * SECOND_US, commits_hang, NULL },
     { "the database's clock jumps", 2, 0, clock_jumps, NULL },
@@ -321,8 +341,8 @@ static void begin_fault(struct world *w, struct host *h)
     int which = draw_fault(w);
     const struct fault *f = &faults[which];
     int64_t us = f->most_us ? world_between(w, 0, world_chance(w, 500) ? f->most_us / 10 : f->most_us) : 0;
-    if (w->now_us + us > w->quiet_us)
-        us = w->quiet_us - w->now_us;
+    if (w->now_us + us >= w->quiet_us)
+        us = w->quiet_us - w->now_us - 1;
     if (!f->begin(w, h, us))
         return;
     world_tell(w, "FAULT on host %d: %s, for %lld ms", h->number, f->name, (long long)(us / 1000));
@@ -374,7 +394,7 @@ void faults_make(struct world *w)
     w->faults->fair = w->network->weather;
     world_at(w, w->quiet_us, calm_down, NULL, 0);
     for (int i = 0; i < FAULTS; i++)
-        if (world_chance(w, 300))
+        if (w->shape.only_kills ? faults[i].begin == kill_engine || faults[i].begin == kill_worker : world_chance(w, 300))
             w->faults->kinds |= 1ull << i;
     if (w->shape.calm || !w->faults->kinds)
         return;
@@ -386,5 +406,6 @@ void faults_make(struct world *w)
 
 void faults_free(struct world *w)
 {
+    standby_free(w->faults->standby);
     free(w->faults);
 }

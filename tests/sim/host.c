@@ -208,6 +208,7 @@ void host_thaw(struct host *h)
     if (!h->frozen)
         return;
     h->frozen = false;
+    h->thawed_us = h->w->now_us;
     if (h->workers_frozen)
         workers_thaw(h);
     h->workers_frozen = false;
@@ -264,8 +265,8 @@ static void draw_settings(struct host *h)
     struct world *w = h->w;
     struct settings *s = &h->settings;
     *s = *w->settings;
-    bool own = world_chance(w, 200);        /* leases of another length than its neighbours' */
-    s->lease_us = own ? world_between(w, 4, 12) * SECOND_US : w->shape.lease_us;
+    bool own = !w->shape.late_most_us && world_chance(w, 200);      /* leases of another length than its neighbours' */
+    s->lease_us = own ? world_between(w, 4, LEASE_MOST_S) * SECOND_US : w->shape.lease_us;
     s->trust_us = own ? s->lease_us * world_between(w, 30, 95) / 100 : w->shape.trust_us;
     s->split_at = w->shape.split_at;
     s->connections = (int)world_between(w, 1, 3);

@@ -26,6 +26,7 @@ struct host {
     int64_t turned_us;
     int turns;                              /* in the second that began at turned_us */
     bool frozen, workers_frozen, stopping;
+    int64_t thawed_us;
     bool cut_to, cut_from;                  /* the network towards the database, and back */
     int64_t no_spawn_until_us, dead_start_until_us;
     int64_t away_until_us;                  /* no engine is started before */

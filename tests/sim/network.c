@@ -15,8 +15,8 @@ void network_make(struct world *w)
     struct network *net = w->network = calloc(1, sizeof *net);
     if (!net)
         abort();
-    bool bad = !w->shape.calm && world_chance(w, 400);
-    net->weather = (struct weather){ .latency_us = 100, .latency_most_us = world_chance(w, 200) ? 200 * MS_US : 2 * MS_US,
+    bool bad = !w->shape.calm && !w->shape.only_kills && world_chance(w, 400), far = !w->shape.late_most_us && world_chance(w, 200);
+    net->weather = (struct weather){ .latency_us = 100, .latency_most_us = far ? 200 * MS_US : 2 * MS_US,
                                      .commit_us = 100, .commit_most_us = 5 * MS_US };
     if (bad) {
         struct weather *now = &net->weather;

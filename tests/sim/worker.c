@@ -39,7 +39,8 @@ struct worker_sim {
     int nclaimed;
     struct claimed last;                /* what was answered before; run < 0: nothing */
     char left_out[JOBS], usable[JOBS];
-    int64_t began_us;
+    int64_t began_us;                   /* the claim */
+    int64_t moved_us;                   /* the claim, or the last answer of it */
 };
 
 static bool is_still(const struct worker_sim *w)
@@ -61,8 +62,9 @@ static void die(struct worker_sim *w, int status)
     w->sock = -1;
     slab_free(w->slab);
     w->slab = NULL;
-    if (w->nclaimed)
-        checker_event(w->host->w, w->host->number, -1, 0, "a worker ended while it ran checks");
+    checker_worker_ends(w->host->w, w->host, w->nclaimed, w->moved_us);
+    for (int i = 0; i < w->nclaimed; i++)
+        checker_event(w->host->w, w->host->number, checker_run(w->host->w, w->claimed[i].run)->key, 0, "its worker ended");
     host_wake(w->host, w->host->w->now_us + 50);
 }
 
@@ -231,6 +233,7 @@ static void answer(struct worker_sim *w, struct claimed *c)
     slab_answer(w->slab, c->index, kind, from->at, w->began_us + w->host->wall_offset_us, world->now_us - w->began_us, text);
     world_tell(world, "host %d: worker %d answers run %d", w->host->number, w->pid, c->run);
     w->last = *c;
+    w->moved_us = world->now_us;
 }
 
 /* What a job may do besides answering. */
@@ -239,7 +242,6 @@ static void misbehave(struct worker_sim *w, enum act act)
     static const char words[] = "\1a job has much to say";
     uint32_t other = w->generation - 1;
     if (act == ACT_CLOSE && w->sock >= 0) {
-        checker_event(w->host->w, w->host->number, -1, 0, "a job closed its worker's socket");
         shutdown(w->sock, SHUT_RDWR);
         host_wake(w->host, w->host->w->now_us + 30);
     } else if (act == ACT_LIE)
@@ -287,7 +289,7 @@ static void run_claimed(struct worker_sim *w, int from, int n)
     struct world *world = w->host->w;
     int64_t takes = 0;
     w->nclaimed = n;
-    w->began_us = world->now_us;
+    w->began_us = w->moved_us = world->now_us;
     faults_moment(world, w->host);
     for (int i = 0; i < n; i++) {
         w->claimed[i] = begin_check(w, from + i);
@@ -508,7 +510,6 @@ bool workers_stop_one(struct host *h, int64_t us)
     if (!w)
         return false;
     world_tell(h->w, "host %d: worker %d is stopped for %lld ms", h->number, w->pid, (long long)(us / 1000));
-    checker_event(h->w, h->number, -1, us, "a worker was stopped");
     w->stopped = true;
     world_after(h->w, us, continue_one, h, (uint64_t)w->pid);
     return true;

@@ -17,8 +17,9 @@
 enum {
     EVENTS_MAX = 4000000,           /* of one world: more is a loop without an end */
     DONE_WITHIN_S = 1500,           /* from the last fault; a full look, which would heal what was lost, comes after 3600 */
-    DONE_AFTER_JUMP_S = 5400,       /* what is filed while the clock is set back may lie below the sweep's mark: that waits for the full look */
+    DONE_AFTER_JUMP_S = 3 * 3600,      /* what is filed while the clock is set back may lie below the sweep's mark: that waits for the full look */
     STOP_WITHIN_S = 120,
+    QUEUE_US = 8 * 1000 * 1000,     /* behind slow checks of the same slot */
 };
 
 /* ---- chance ---- */
@@ -117,13 +118,18 @@ static void draw_shape(struct world *w)
     s->hosts = (int)world_between(w, 1, HOSTS_MAX);
     s->checks = (int)world_between(w, 4, 40);
     s->slots = (int)world_between(w, 1, 4);
-    s->lease_us = world_between(w, 4, 12) * SECOND_US;
+    s->lease_us = world_between(w, 4, LEASE_MOST_S) * SECOND_US;
     s->trust_us = s->lease_us * world_between(w, 30, 95) / 100;
     s->split_at = world_chance(w, 250) ? (int)world_between(w, 0, 8) : 1000;
     s->calm = world_chance(w, 100);
     s->app_writes = world_chance(w, 700);
     s->jobs_misbehave = !s->calm && world_chance(w, 500);
     s->jobs_are_slow = !s->calm && world_chance(w, 250);
+    s->only_kills = !s->calm && s->hosts > 1 && world_chance(w, 80);
+    if (s->only_kills)
+        s->jobs_misbehave = s->jobs_are_slow = s->app_writes = false;
+    if (s->only_kills || (s->calm && !s->app_writes))
+        s->late_most_us = QUEUE_US + (s->calm ? 0 : s->lease_us * 5 / 4);
     w->began_us = (1700000000LL + world_between(w, 0, 7200)) * SECOND_US + world_between(w, 0, 999999);
     w->now_us = w->began_us;
     w->quiet_us = w->began_us + (s->slots + 2) * world_slot_us(w) + world_between(w, 0, 30) * SECOND_US;
@@ -134,7 +140,7 @@ static void say_shape(struct world *w)
     const struct shape *s = &w->shape;
     world_tell(w, "seed %llu: %d hosts, %d checks over %d slots of %d s, lease %lld ms, trust %lld ms, split at %d%s%s%s%s", (unsigned long long)w->seed,
                s->hosts, s->checks, s->slots, (int)s->slot_length_s, (long long)(s->lease_us / 1000), (long long)(s->trust_us / 1000), s->split_at,
-               s->calm ? ", calm" : "", s->app_writes ? ", the application writes" : "", s->jobs_misbehave ? ", jobs misbehave" : "",
+               s->calm ? ", calm" : s->only_kills ? ", only kills" : "", s->app_writes ? ", the application writes" : "", s->jobs_misbehave ? ", jobs misbehave" : "",
                s->jobs_are_slow ? ", jobs are slow" : "");
 }
 

@@ -13,7 +13,7 @@
 #define SECOND_US 1000000LL
 #define MS_US 1000LL
 
-enum { HOSTS_MAX = 3, KEYS_MAX = 128, JOBS = 3, WORLD_WORDS = 400 };
+enum { HOSTS_MAX = 3, KEYS_MAX = 128, JOBS = 3, WORLD_WORDS = 400, LEASE_MOST_S = 12 };
 
 struct world;
 struct db;
@@ -43,6 +43,8 @@ struct shape {
     bool calm;                      /* no fault at all: more is asked then */
     bool app_writes;                /* applications change things while engines run */
     bool jobs_misbehave, jobs_are_slow;
+    bool only_kills;                /* the only faults are kills, and one engine is spared */
+    int64_t late_most_us;           /* how late a check may begin; 0: in this world there is no telling */
 };
 
 struct world {

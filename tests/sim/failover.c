@@ -1,0 +1,94 @@
+/* failover.c - the copy, and the database put back to it. */
+#include "failover.h"
+
+#include <stdlib.h>
+
+#include "checker.h"
+#include "db.h"
+
+struct standby {
+    struct row rows[KEYS_MAX];
+    struct lease_row *leases;
+    struct slot_row *slots;
+    int nleases, nslots;
+    int64_t next_xid, next_id, next_token, mark, noted, noted_xid;
+    struct checker_mark *known;
+};
+
+static void *copies(size_t n, size_t size)
+{
+    void *p = calloc(n + 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+struct standby *standby_new(const struct world *w)
+{
+    const struct db *db = w->db;
+    struct standby *s = copies(1, sizeof *s);
+    s->leases = copies((size_t)db->nleases, sizeof *s->leases);
+    s->slots = copies((size_t)db->nslots, sizeof *s->slots);
+    for (int i = 0; i < KEYS_MAX; i++) {
+        s->rows[i] = db->rows[i];
+        s->rows[i].by = NULL;
+    }
+    for (int i = 0; i < db->nleases; i++) {
+        s->leases[s->nleases] = *db->leases[i];
+        s->leases[s->nleases].by = NULL;
+        s->leases[s->nleases++].shares = 0;
+    }
+    for (int i = 0; i < db->nslots; i++)
+        if (db->slots[i]->exists) {
+            s->slots[s->nslots] = *db->slots[i];
+            s->slots[s->nslots++].by = NULL;
+        }
+    s->next_xid = db->next_xid;
+    s->next_id = db->next_id;
+    s->next_token = db->next_token;
+    s->mark = db->mark;
+    s->noted = db->noted;
+    s->noted_xid = db->noted_xid;
+    s->known = checker_remember(w);
+    return s;
+}
+
+void standby_free(struct standby *s)
+{
+    if (!s)
+        return;
+    checker_forget(s->known);
+    free(s->leases);
+    free(s->slots);
+    free(s);
+}
+
+static void put_back_lists(struct db *db, const struct standby *s)
+{
+    for (int i = 0; i < db->nleases; i++)
+        free(db->leases[i]);
+    for (int i = 0; i < db->nslots; i++)
+        free(db->slots[i]);
+    db->nleases = db->nslots = 0;
+    for (int i = 0; i < s->nleases; i++)
+        *db_lease(db, s->leases[i].slot, s->leases[i].bucket, true) = s->leases[i];
+    for (int i = 0; i < s->nslots; i++)
+        *db_slot(db, s->slots[i].slot, true) = s->slots[i];
+}
+
+void standby_take_over(struct world *w, struct standby *s)
+{
+    struct db *db = w->db;
+    while (db->running)
+        tx_roll_back(db, db->running);
+    for (int i = 0; i < KEYS_MAX; i++)
+        db->rows[i] = s->rows[i];
+    put_back_lists(db, s);
+    db->next_xid = s->next_xid;
+    db->next_id = s->next_id;
+    db->next_token = s->next_token;
+    db->mark = s->mark;
+    db->noted = s->noted;
+    db->noted_xid = s->noted_xid;
+    checker_was_failed_over(w, s->known);
+}
