@@ -1,4 +1,4 @@
-/* test_store_pg_schema.c - plans without statistics, history by days, reports, and the servers and schemas that fit or do not. */
+/* test_store_pg_schema.c - history by days, reports, and the servers and schemas that fit or do not. */
 #include "test.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../engine/store/store_pg.h"     /* the texts of its statements, for their plans */
+
 #include "pg_fixture.h"
 
 static void every_report_runs_with_and_without_parameters(void)
@@ -46,56 +46,6 @@ static void every_report_runs_with_and_without_parameters(void)
     struct store_report none = pgfx_report(a, "no such thing", 0, NULL);
     CU_ASSERT_EQUAL(none.call.rc, ERR_NOTFOUND);
     arena_free(a);
-}
-
-
-/* ---- plans ------------------------------------------------------------------------------------------------------------------- */
-
-/* The generic plan of a statement, on tables that were never analysed. */
-static void plan_of(int statement, const char *args, char *plan, size_t size)
-{
-    Oid types[WIRE_PARAMS_MAX];
-    int n = wire_types(pg_letters(statement), types);
-    PQclear(pgfx_ask(pgfx.app, "SET plan_cache_mode = force_generic_plan"));
-    PQclear(PQprepare(pgfx.app, "planned", pg_sql(pg_store(pgfx.st), statement), n, types));
-    PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (COSTS off) EXECUTE planned(%s)", args);
-    *plan = '\0';
-    if (PQresultStatus(r) != PGRES_TUPLES_OK)
-        printf("      %s\n", PQerrorMessage(pgfx.app));
-    for (int i = 0; i < PQntuples(r); i++)
-        snprintf(plan + strlen(plan), size - strlen(plan), "%s\n", PQgetvalue(r, i, 0));
-    PQclear(r);
-    PQclear(pgfx_ask(pgfx.app, "DEALLOCATE planned; RESET plan_cache_mode"));
-}
-
-static void hot_statements_use_the_slot_index_without_statistics(void)
-{
-    WITH_SERVER();
-    pgfx_put_checks(5000);
-    static const char *const settle = "now(), 1, 0, '00000000-0000-0000-0000-000000000000', 1, '1s', NULL, 'e', '{1,2}', '{0}', '{0}', '{0}', '{1}',"
-                                      " '{done}', '{now,now}', '{1,2}', '{}', '{}', '{1}', false, 1, 2";
-    static const char *const finish = "now(), 1, '00000000-0000-0000-0000-000000000000', 1, '1s', false, '{}', 'e', '{1}', 1, 0, 1, true, 1";
-    char moves[600], plan[20000];
-    snprintf(moves, sizeof moves, "%s, '{now}', '{epoch}'", settle);
-    const struct { int statement; const char *args, *cond; } hot[] = {
-        { PG_READ_PAGE, "now(), 1, 0, 1, 1000, 1000000, 1", "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($3, $4))" },
-        { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000, 1", "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
-        { PG_SETTLE_END, settle, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-        { PG_SETTLE_MOVE, moves, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-        { PG_SETTLE_END + PG_OF_SLOT, settle, "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (priority = $3)" },
-        { PG_FINISH, finish, "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($11, $12))" },
-        { PG_FINISH + PG_OF_SLOT, finish, "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($10, $11, $12))" },
-        { PG_SETTLE_END + PG_SKIP_LOCKED, settle, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-    };
-    for (size_t i = 0; i < sizeof hot / sizeof *hot; i++) {
-        plan_of(hot[i].statement, hot[i].args, plan, sizeof plan);
-        if (!strstr(plan, hot[i].cond) || strstr(plan, "Function Scan") || strstr(plan, "Seq Scan on future_job"))
-            printf("%s\n", plan);
-        CU_ASSERT_PTR_NOT_NULL(strstr(plan, hot[i].cond));
-        CU_ASSERT_PTR_NULL(strstr(plan, "Function Scan"));
-        CU_ASSERT_PTR_NULL(strstr(plan, "Seq Scan on future_job"));
-        CU_ASSERT(hot[i].statement >= PG_SETTLE_END || !strstr(plan, "Sort"));
-    }
 }
 
 /* ---- history by days --------------------------------------------------------------------------------------------------------- */
@@ -275,7 +225,6 @@ static void the_second_host_is_tried_when_the_first_is_not_there(void)
 
 static const struct test tests[] = {
     TEST(every_report_runs_with_and_without_parameters),
-    TEST(hot_statements_use_the_slot_index_without_statistics),
     TEST(no_lease_is_taken_without_a_partition_for_today),
     TEST(a_settle_without_a_partition_is_no_verdict_about_a_check),
     TEST(days_that_are_over_are_indexed_and_pruned),

@@ -1,0 +1,182 @@
+/* test_plans.c - what the hot statements cost does not depend on how much else there is: their plans, with statistics and without.
+ * PRESCIENT_TEST_ROWS says among how many checks (5,000); tests/t_plans.sh asks with a million. */
+#include "pg_fixture.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../engine/store/embedded_sql.h"
+#include "../engine/store/store_pg.h"
+#include "../engine/store/store_pg_wire.h"
+#include "../engine/store/store_sqlite_db.h"
+
+static int rows_beside(void)
+{
+    const char *rows = getenv("PRESCIENT_TEST_ROWS");
+    return rows ? atoi(rows) : 5000;
+}
+
+/* ---- PostgreSQL ---- */
+
+#define NOBODY "'00000000-0000-0000-0000-000000000000'"
+#define SETTLE "now(), 1, 0, " NOBODY ", 1, '1s', NULL, 'e', '{1,2}', '{0}', '{0}', '{0}', '{1}', '{done}', '{now,now}', '{1,2}', '{}', '{}', '{1}', false, 1, 2"
+#define FINISH "now(), 1, " NOBODY ", 1, '1s', false, '{}', 'e', '{1}', 1, 0, 1, true, 1"
+
+/* A hot statement, values for EXPLAIN, and the part of the index that it must keep to. */
+static const struct { int statement; const char *args, *cond; } hot[] = {
+    { PG_READ_PAGE, "now(), 1, 0, 1, 1000, 1000000, 1", "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($3, $4))" },
+    { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000, 1", "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
+    { PG_SETTLE_END, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+    { PG_SETTLE_MOVE, SETTLE ", '{now}', '{epoch}'", "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+    { PG_SETTLE_END + PG_OF_SLOT, SETTLE, "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (priority = $3)" },
+    { PG_SETTLE_END + PG_SKIP_LOCKED, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+    { PG_FINISH, FINISH, "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($11, $12))" },
+    { PG_FINISH + PG_OF_SLOT, FINISH, "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($10, $11, $12))" },
+};
+
+static void plan_of(int statement, const char *args, char *plan, size_t size)
+{
+    Oid types[WIRE_PARAMS_MAX];
+    int n = wire_types(pg_letters(statement), types);
+    PQclear(pgfx_ask(pgfx.app, "SET plan_cache_mode = force_generic_plan"));
+    PQclear(PQprepare(pgfx.app, "planned", pg_sql(pg_store(pgfx.st), statement), n, types));
+    PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (COSTS off) EXECUTE planned(%s)", args);
+    *plan = '\0';
+    if (PQresultStatus(r) != PGRES_TUPLES_OK)
+        printf("      %s\n", PQerrorMessage(pgfx.app));
+    for (int i = 0; i < PQntuples(r); i++)
+        snprintf(plan + strlen(plan), size - strlen(plan), "%s\n", PQgetvalue(r, i, 0));
+    PQclear(r);
+    PQclear(pgfx_ask(pgfx.app, "DEALLOCATE planned; RESET plan_cache_mode"));
+}
+
+static void plans_hold(void)
+{
+    char plan[20000];
+    for (size_t i = 0; i < sizeof hot / sizeof *hot; i++) {
+        plan_of(hot[i].statement, hot[i].args, plan, sizeof plan);
+        bool has_cond = strstr(plan, hot[i].cond), has_scan = strstr(plan, "Function Scan") || strstr(plan, "Seq Scan on future_job"),
+             sorts = hot[i].statement < PG_SETTLE_END && strstr(plan, "Sort");
+        if (!has_cond || has_scan || sorts)
+            printf("      %s wants %s:\n%s\n", pg_statement_name(hot[i].statement), hot[i].cond, plan);
+        CU_ASSERT_TRUE(has_cond);
+        CU_ASSERT_FALSE(has_scan);
+        CU_ASSERT_FALSE(sorts);
+    }
+}
+
+/* Most in later slots, a fifth of them in SLOT. */
+static void put_many(int n)
+{
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+                     " SELECT prescient.bucket_of('e', i::text), 'e', i::text, 'look', at, at"
+                     "   FROM generate_series(1, %d) i, LATERAL (SELECT to_timestamp(%" PRId64 " + i %% 5 * %d)) t (at)", n, SLOT, LENGTH));
+    CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.future_job")), n);
+}
+
+static void on_postgresql_the_slot_index_serves_without_statistics_and_with(void)
+{
+    WITH_SERVER();
+    put_many(rows_beside());
+    plans_hold();
+    PQclear(pgfx_ask(pgfx.app, "ANALYZE prescient.future_job"));
+    plans_hold();
+}
+
+static void on_postgresql_the_slot_index_serves_with_statistics_of_an_empty_table(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app, "ANALYZE prescient.future_job"));
+    put_many(5000);
+    plans_hold();
+}
+
+/* ---- SQLite ---- */
+
+/* A statement, and what the plan says of the table of checks. What lies before the last row read is gone by then, so that a read needs
+ * not go down to its id. */
+static const struct { const char *name, *line; } lite_hot[] = {
+    { "read_page", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND bucket=? AND priority>?)" },
+    { "finish_look", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND bucket=? AND priority>?)" },
+    { "settle_look", "f USING INTEGER PRIMARY KEY (rowid=?)" },
+    { "settle_archive", "f USING INTEGER PRIMARY KEY (rowid=?)" },
+    { "settle_delete", "prescient_future_job USING INTEGER PRIMARY KEY (rowid=?)" },
+    { "settle_move", "prescient_future_job USING INTEGER PRIMARY KEY (rowid=?)" },
+    { "settle_run", "f USING INTEGER PRIMARY KEY (rowid=?)" },
+    { "late_slot", "prescient_future_job USING COVERING INDEX prescient_future_job_slot (next_check_at>? AND next_check_at<?)" },
+};
+
+static void lite_plan(sqlite3 *db, const char *name, char *plan, size_t size)
+{
+    sqlite3_stmt *row = NULL;
+    char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_find(sql_sqlite, name));
+    *plan = '\0';
+    if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) != SQLITE_OK)
+        printf("      %s: %s\n", name, sqlite3_errmsg(db));
+    while (sqlite3_step(row) == SQLITE_ROW)
+        snprintf(plan + strlen(plan), size - strlen(plan), "%s\n", sqlite3_column_text(row, 3));
+    sqlite3_finalize(row);
+    sqlite3_free(sql);
+}
+
+static void lite_plans_hold(sqlite3 *db)
+{
+    char plan[4000];
+    for (size_t i = 0; i < sizeof lite_hot / sizeof *lite_hot; i++) {
+        lite_plan(db, lite_hot[i].name, plan, sizeof plan);
+        bool has_line = strstr(plan, lite_hot[i].line), has_scan = strstr(plan, "SCAN prescient_future_job") || strstr(plan, "SCAN f\n");
+        if (!has_line || has_scan)
+            printf("      %s wants %s:\n%s\n", lite_hot[i].name, lite_hot[i].line, plan);
+        CU_ASSERT_TRUE(has_line);
+        CU_ASSERT_FALSE(has_scan);
+    }
+}
+
+static bool run_sql(sqlite3 *db, const char *sql)
+{
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    printf("      %s\n", sqlite3_errmsg(db));
+    return false;
+}
+
+static void on_sqlite_the_slot_index_and_the_id_serve(void)
+{
+    char path[400], url[420], sql[400];
+    snprintf(path, sizeof path, "%s/plans.XXXXXX", test_tmp_dir());
+    int fd = mkstemp(path);
+    CU_ASSERT_FATAL(fd >= 0);
+    close(fd);
+    unlink(path);
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    struct store *st = NULL;
+    struct err err;
+    CU_ASSERT_EQUAL_FATAL(store_new(&(struct store_options){ .url = url }, &st, &err), 0);
+    CU_ASSERT_FATAL(store_migrate(st, &(struct migrate_options){ 0 }, &err) > 0);
+    struct store_hello hello = STORE_HELLO_INIT;
+    CU_ASSERT_EQUAL_FATAL(store_do(st, &hello.call), 0);
+    sqlite3 *db = ((struct lite *)st)->db;
+    snprintf(sql, sizeof sql, "WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+             " INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+             " SELECT 'e', i, 'look', %" PRId64 " + i %% 5 * %d, %" PRId64 " + i %% 5 * %d FROM n", rows_beside(), SLOT, LENGTH, SLOT, LENGTH);
+    CU_ASSERT_TRUE(run_sql(db, sql));
+    lite_plans_hold(db);
+    CU_ASSERT_TRUE(run_sql(db, "ANALYZE"));
+    store_free(st);                         /* statistics are read when a connection begins */
+    CU_ASSERT_EQUAL_FATAL(store_new(&(struct store_options){ .url = url }, &st, &err), 0);
+    hello = (struct store_hello)STORE_HELLO_INIT;
+    CU_ASSERT_EQUAL_FATAL(store_do(st, &hello.call), 0);
+    lite_plans_hold(((struct lite *)st)->db);
+    store_free(st);
+    unlink(path);
+}
+
+static const struct test tests[] = {
+    TEST(on_postgresql_the_slot_index_serves_without_statistics_and_with),
+    TEST(on_postgresql_the_slot_index_serves_with_statistics_of_an_empty_table),
+    TEST(on_sqlite_the_slot_index_and_the_id_serve),
+    { NULL, NULL },
+};
+
+const struct suite suite_plans = { "plans", pgfx_setup, pgfx_teardown, tests };
