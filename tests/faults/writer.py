@@ -28,6 +28,7 @@ MIXES = {
                (10, ["_exit 3"]), (5, ["again {s}", "_exit 0", "done"]), (5, ["sleep {ms}, crash", "done"])],
     "stuck": [(96, ["done"]), (4, ["block"])],
     "greedy": [(84, ["done"]), (4, ["memory"]), (4, ["files, done"]), (4, ["processes 5, done"]), (4, ["talk 20000, done"])],
+    "chatty": [(100, ["talk 3000, done"])],
     "slow": [(100, ["sleep {ms}, done"])],
 }
 
