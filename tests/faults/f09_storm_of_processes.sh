@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# f09_storm_of_processes.sh - F09: a seeded storm of all that can happen to processes (killed, stopped, ended, crashing, workers and engines), three engines
+# PASS: the common checks. STORM_S is how long (60).
+# limit 900
+. "$(dirname "$0")/lib.sh"
+. "$FAULTS/chaos.sh"
+
+process_storm() {
+    local seconds=${STORM_S:-60}
+    CHAOS_NEXT=0 CHAOS_DONE=() ASLEEP=() CHAOS_ARGS=(daemon)
+    WITNESS='batch = 1; timeout = "1500ms"; max_failures = 6;' a_case storm 'workers = 2; split_at = 50; hold_back_after = 1000000;'
+    chaos_engine; chaos_engine; chaos_engine
+    write_checks w --checks $((seconds * 60)) --batch 30 --over "$seconds" --mix rough --most-ms 30
+    chaos "$seconds" 100 1200 "$CHAOS_PROCESSES"
+    written w
+    LIVE_S=60 EPSILON_MS=6000 verdict F09
+    at_least "$CASE_NAME: checks that ran again" "$RERUNS" 1
+}
+on_both_stores process_storm
