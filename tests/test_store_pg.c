@@ -224,6 +224,26 @@ static void after_a_failover_a_slot_is_looked_at_again(void)
     CU_ASSERT(l.n == 1 && slots[0].has_rows);
 }
 
+/* What was closed unseen was opened again for a reason: a clock that had jumped, rows put there by hand. */
+static void a_slot_closed_unseen_and_opened_again_is_looked_at(void)
+{
+    WITH_SERVER();
+    struct relook_slot slots[8];
+    struct store_open_slot o;
+    pgfx_put_checks(3);
+    struct store_read_page r = first_read(&o);
+    settle_and_finish(&r);
+    CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 1);
+    pgfx_put_checks(4);
+    o = pgfx_open_slot(pgfx_owner);
+    o.again = true;
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL_FATAL(o.ntaken, 1);
+    struct store_relook l = pgfx_relook(slots);     /* while it is being run */
+    CU_ASSERT_EQUAL(l.closed, 0);
+    CU_ASSERT(l.n == 1 && slots[0].has_rows);
+}
+
 static void a_read_that_does_not_know_its_transaction_is_not_complete(void)
 {
     WITH_SERVER();
@@ -551,6 +571,7 @@ static const struct test tests[] = {
     TEST(a_slot_whose_reads_were_complete_is_closed_at_once),
     TEST(a_read_beside_an_older_transaction_is_not_complete),
     TEST(after_a_failover_a_slot_is_looked_at_again),
+    TEST(a_slot_closed_unseen_and_opened_again_is_looked_at),
     TEST(a_read_that_does_not_know_its_transaction_is_not_complete),
     TEST(a_consumer_of_events_waits_for_the_oldest_transaction),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),

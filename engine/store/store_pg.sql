@@ -32,7 +32,7 @@ left(set_config('synchronous_commit', 'off', true), 0) ||
 -- Rows: first the slot, then the leases taken, then those wanted but held; or one that says that the slot has not begun. No row
 -- at all: another engine opens it right now.
 -- With a lease taken come the id of this transaction (see is_complete) and the start of this server (see finish), and a slot that
--- was closed is open again.
+-- was closed is open again, and not closed once more without a look.
 -- The count runs only when there is no opening row. An empty slot has had its last look with that; the id of this
 -- transaction, taken in the same statement, is above that of everything this look may have missed.
 WITH setup AS MATERIALIZED (
@@ -79,7 +79,7 @@ taken AS (
      WHERE l.bucket IN (SELECT ripe.bucket FROM ripe)
     RETURNING l.bucket, l.owner, l.token, l.expires_at),
 reopened AS (
-    UPDATE prescient.slot_pass p SET closed_at = NULL
+    UPDATE prescient.slot_pass p SET closed_at = NULL, seen_xid = pg_current_xact_id()::text::bigint
      WHERE p.slot_at = $1 AND p.bucket = -1 AND p.pass = 0 AND (SELECT closed_at IS NOT NULL FROM slot) AND EXISTS (SELECT FROM taken))
 SELECT 0 AS part, split::integer AS bucket, NULL::uuid AS owner,
        CASE WHEN closed_at IS NOT NULL THEN 2 WHEN (SELECT count(*) FROM done) >= split THEN 1 ELSE 0 END::bigint AS token,

@@ -49,7 +49,7 @@ static const struct { const char *name; size_t at; int otherwise; const char *he
     { AT(settleid), 1, "0: a settle reads the clock before it has a transaction id" },
     { AT(againat), 1, "0: keep changes nothing on a row whose slot has begun" },
     { AT(relook), 1, "0: a slot is closed when its last bucket is finished" },
-    { AT(reopen), REOPEN, "a closed slot of which a lease is taken: 0 stays closed, 1 is open again, 2 and has to be looked at again" },
+    { AT(reopen), REOPEN_SEEN, "a closed slot of which a lease is taken: 0 stays closed, 1 is open again, 2 and has to be looked at again" },
     { AT(beyond), 1, "0: finish looks at the whole bucket, and what it finds is read from the start" },
     { AT(complete), 1, "0: no bucket is complete, and every slot is looked at before it is closed" },
     { AT(server), 1, "after a failover: 0 a bucket may still be complete, 1 not, 2 and the settle finds the lease lost" },

@@ -263,8 +263,11 @@ void tx_commit(struct db *db, struct tx *tx)
     }
     for (int i = 0; i < tx->ncloses; i++)
         tx->closes[i]->closed = true;
-    if (tx->reopens)
+    if (tx->reopens) {
         tx->reopens->closed = false;
+        if (tx->xid > tx->reopens->seen_xid)
+            tx->reopens->seen_xid = tx->xid;
+    }
     write_pass(tx);
     if (tx->mark)
         db->mark = tx->mark;
