@@ -145,9 +145,13 @@ static int launch_run(struct launch *l, int argc, char **argv)
 }
 
 /* What was printed must have arrived. A reader that went away (a pipe into head) is no trouble of ours: we end quietly. */
-static int finish_output(int code)
+static int finish_output(int code, bool was_short)
 {
     bool failed = fflush(stdout) != 0 || ferror(stdout);
+    if (was_short) {
+        fputs("prescient: out of memory: not all was printed\n", stderr);
+        return code ? code : EXIT_TROUBLE;
+    }
     if (!failed)
         return code;
     struct pollfd out = { .fd = STDOUT_FILENO };
@@ -184,10 +188,11 @@ int main(int argc, char **argv)
         code = launch_run(&l, argc, argv);
     else
         fputs("prescient: out of memory\n", stderr);
+    bool was_short = l.app.was_short || (l.app.arena && arena_was_short(l.app.arena));
     store_free(l.app.store);
     settings_release(&l.app.settings);
     arena_free(l.app.arena);
     free(l.flags);
     free(l.argv);
-    return finish_output(code);
+    return finish_output(code, was_short);
 }

@@ -22,6 +22,7 @@ struct block {
 struct arena {
     struct block *newest;
     size_t used;
+    bool was_short;
 };
 
 static struct block *block_new(size_t size, struct block *older)
@@ -83,6 +84,11 @@ size_t arena_used(const struct arena *a)
     return a->used;
 }
 
+bool arena_was_short(const struct arena *a)
+{
+    return a->was_short;
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
     const size_t align = alignof(max_align_t);
@@ -94,8 +100,10 @@ void *arena_alloc(struct arena *a, size_t size)
     if (b->size - b->used < size + GAP) {
         size_t want = b->size * 2 > size + GAP ? b->size * 2 : size + GAP;
         struct block *more = block_new(want, b);
-        if (!more)
+        if (!more) {
+            a->was_short = true;
             return NULL;
+        }
         a->newest = b = more;
     }
     void *p = b->data + b->used;

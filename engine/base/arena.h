@@ -2,6 +2,7 @@
 #ifndef PRESCIENT_ARENA_H
 #define PRESCIENT_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
@@ -11,6 +12,7 @@ struct arena *arena_new(size_t block);
 void arena_free(struct arena *a);           /* NULL is fine */
 void arena_reset(struct arena *a);          /* forgets all that was handed out, keeps the largest block */
 size_t arena_used(const struct arena *a);   /* bytes handed out since the last reset */
+bool arena_was_short(const struct arena *a);        /* whether it ever had to say no; for whoever goes on without what it asked for */
 
 /* All of these return NULL when out of memory; what they return is aligned for any type and not zeroed unless said. */
 void *arena_alloc(struct arena *a, size_t size);

@@ -2,6 +2,7 @@
 #include "settings_load.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "asan.h"
@@ -47,8 +48,19 @@ static const struct setting_row *row_named(const char *name, bool job)
 
 /* ---- the top level ---- */
 
+/* libconfig does not look whether it was given the memory it asks for, and would crash; so we look before it does. */
+static bool memory_is_there_for(const char *text)
+{
+    void *enough = malloc(64 * 1024 + 64 * strlen(text));
+    __asm__ volatile("" : : "r"(enough));       /* or a compiler leaves out what nobody uses */
+    free(enough);
+    return enough != NULL;
+}
+
 int settings_file_parse(struct loader *l)
 {
+    if (!memory_is_there_for(l->source.text))
+        return settings_nomem(l);
     config_t *config = &l->impl->config;
     if (config_read_string(config, l->source.text))
         return 0;
@@ -63,6 +75,8 @@ int settings_file_read_top(struct loader *l)
     const config_setting_t *root = config_root_setting(&l->impl->config);
     for (int i = 0; i < config_setting_length(root); i++) {
         const config_setting_t *node = config_setting_get_elem(root, (unsigned)i);
+        if (!config_setting_name(node))
+            return settings_nomem(l);
         const struct setting_row *row = row_named(config_setting_name(node), false);
         if (!strcmp(config_setting_name(node), "jobs"))
             continue;
@@ -80,18 +94,21 @@ int settings_file_read_top(struct loader *l)
 static int check_own(struct loader *l, const config_setting_t *node, const char *label)
 {
     if (config_setting_is_aggregate(node)) {
-        for (int i = 0; i < config_setting_length(node); i++) {
-            int rc = check_own(l, config_setting_get_elem(node, (unsigned)i), label);
-            if (rc < 0)
-                return rc;
+        int rc = 0;
+        for (int i = 0; rc == 0 && i < config_setting_length(node); i++) {
+            const config_setting_t *member = config_setting_get_elem(node, (unsigned)i);
+            bool is_lost = config_setting_is_group(node) && !config_setting_name(member);
+            rc = is_lost ? settings_nomem(l) : check_own(l, member, label);
         }
-        return 0;
+        return rc;
     }
     const char *wrong = NULL;
     if (config_setting_type(node) == CONFIG_TYPE_FLOAT && !isfinite(config_setting_get_float(node)))
         wrong = "expected a number that can be held";
     if (config_setting_type(node) == CONFIG_TYPE_STRING) {
         const char *text = config_setting_get_string(node);
+        if (!text)
+            return settings_nomem(l);
         if (!utf8_is_valid(text, strlen(text)))
             wrong = "expected text in UTF-8";
     }
@@ -106,6 +123,8 @@ static int check_own(struct loader *l, const config_setting_t *node, const char 
 static int read_job_member(struct loader *l, const config_setting_t *node, struct job_settings *job, const char *label)
 {
     const char *name = config_setting_name(node);
+    if (!name)                                          /* libconfig had no memory for it */
+        return settings_nomem(l);
     const struct setting_row *row = row_named(name, true);
     bool listed = config_setting_is_list(config_setting_parent(config_setting_parent(node)));
     if (listed && !strcmp(name, "name"))

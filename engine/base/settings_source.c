@@ -247,6 +247,7 @@ static int end(struct source *s, int rc, struct err *err)
     bool bad = ferror(s->out);
     bad |= fclose(s->out) != 0;
     s->out = NULL;
+    bad |= !s->text;                    /* as good as no file, and it is not taken for that */
     return rc == 0 && bad ? err_set(err, ERR_NOMEM, "out of memory") : rc;
 }
 

@@ -48,6 +48,8 @@ static bool is_quoted(const struct setting_value *v)
 static const char *quoted(const struct setting_row *row, const char *text, struct arena *a)
 {
     char shown[256];
+    if (!text)
+        return NULL;
     if (row->type == SETTING_URL)
         settings_mask_url(text, shown, sizeof shown);
     else

@@ -48,8 +48,9 @@ static void finding(struct doctor *d, enum level level, const char *what, const 
     FILE *out = d->app->out;
     d->counts[level]++;
     if (d->findings) {
-        json_array_append_new(d->findings, json_pack("{s:s, s:s, s:s, s:s?}", "what", what, "level", levels[level].name, "found", found,
-                                                     "advice", advice && *advice ? advice : NULL));
+        json_t *object = json_pack("{s:s, s:s, s:s, s:s?}", "what", what, "level", levels[level].name, "found", found, "advice",
+                                   advice && *advice ? advice : NULL);
+        report_added(d->app, json_array_append_new(d->findings, object));
         return;
     }
     fprintf(out, "%s%-5s%s  ", d->colour ? levels[level].colour : "", levels[level].name, d->colour ? "\033[0m" : "");
@@ -278,7 +279,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
 
 static int doctor_main(struct app *app, int argc, char **argv)
 {
-    struct doctor d = { .app = app, .colour = app->terminal && !getenv("NO_COLOR"), .findings = app->json ? json_array() : NULL };
+    struct doctor d = { .app = app, .colour = app->terminal && !getenv("NO_COLOR"), .findings = app->json ? report_made(app, json_array()) : NULL };
     const char *value;
     int at = 0, first;
     if (app_option(app, argc, argv, &at, &value, &first) != 0)

@@ -88,6 +88,7 @@ static void print_page(struct events *e, struct arena *a, const struct store_row
     else
         for (int r = 0; r < rows->rows; r++)
             print_line(e, a, rows, r);
+    e->app->was_short |= arena_was_short(a);
     fflush(e->app->out);
     if (rows->rows) {
         const char *cursor = report_value(rows, rows->rows - 1, "cursor");

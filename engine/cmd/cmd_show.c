@@ -33,8 +33,8 @@ static int show_part(struct app *app, const struct part *part, char **names, con
     if (object) {
         json_t *array = json_array();
         for (int r = 0; r < rows.rows; r++)
-            json_array_append_new(array, report_object(&rows, r));
-        json_object_set_new(object, part->title, array);
+            report_added(app, json_array_append_new(array, report_object(&rows, r)));
+        report_added(app, json_object_set_new(object, part->title, array));
     } else {
         fprintf(app->out, "%s%s:\n", part == parts ? "" : "\n", part->title);
         report_print(app, &rows, &part->view);
@@ -57,7 +57,7 @@ static int show_main(struct app *app, int argc, char **argv)
         return EXIT_BAD_USAGE;
     if (argc - first != 2)
         return app_usage(app, argc - first < 2 ? "too few arguments" : "too many arguments");
-    json_t *object = app->json ? json_object() : NULL;
+    json_t *object = app->json ? report_made(app, json_object()) : NULL;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && code == EXIT_WELL; i++)
         code = show_part(app, &parts[i], argv + first, limit, object);
     if (object && code == EXIT_WELL)

@@ -6,6 +6,7 @@
 #include "../../include/prescient/job.h"
 #include "command.h"
 #include "help.h"
+#include "report.h"
 
 static int version_main(struct app *app, int argc, char **argv);
 
@@ -31,7 +32,8 @@ static int version_main(struct app *app, int argc, char **argv)
     }
     json_t *object = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "version", version_text(), "job_abi", (int)PRESCIENT_ABI, "libpq", libpq,
                                "sqlite", sqlite3_libversion(), "libconfig", libconfig, "jansson", JANSSON_VERSION);
-    json_dumpf(object, app->out, 0);
+    if (report_made(app, object))
+        json_dumpf(object, app->out, 0);
     fputc('\n', app->out);
     json_decref(object);
     return EXIT_WELL;

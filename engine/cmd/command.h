@@ -28,6 +28,7 @@ struct app {                        /* one per process; filled by main.c before 
     int64_t now;                    /* --now: virtual time in seconds; 0: the database's clock */
     struct arena *arena;            /* lives as long as the command */
     struct store *store;            /* NULL until app_store */
+    bool was_short;                 /* of memory, while it printed: not all of it is there, and the exit code says so */
     const struct settings_flag *flags;      /* settings given as flags, for a command that loads them itself */
     int nflags;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "../base/moment.h"
+#include "../base/utf8.h"
 #include "table.h"
 
 #define BAR_WIDTH 8
@@ -57,12 +58,12 @@ const char *report_words(struct arena *a, enum cell_kind kind, const char *cell)
 /* Text that is not UTF-8 (SQLite takes any bytes) cannot be a JSON string: its bytes are shown as Latin-1 letters. */
 static json_t *json_text(const char *cell)
 {
-    json_t *string = json_string(cell);
-    if (string)
-        return string;
+    json_t *string;
+    if (utf8_is_valid(cell, strlen(cell)))
+        return json_string(cell);
     char *wide = malloc(2 * strlen(cell) + 1), *w = wide;
     if (!wide)
-        return json_null();
+        return NULL;
     for (const unsigned char *s = (const unsigned char *)cell; *s; s++) {
         if (*s >= 0x80) {
             *w++ = (char)(0xc0 | *s >> 6);
@@ -76,22 +77,29 @@ static json_t *json_text(const char *cell)
     return string;
 }
 
+/* What is no JSON is text; NULL when out of memory. */
+static json_t *json_parsed(const char *cell, size_t flags)
+{
+    json_error_t error = { 0 };
+    json_t *value = json_loads(cell, flags, &error);
+    return value || json_error_code(&error) == json_error_out_of_memory ? value : json_text(cell);
+}
+
+/* NULL when out of memory. */
 static json_t *json_cell(enum cell_kind kind, const char *cell)
 {
     char out[MOMENT_TEXT];
     int64_t number;
-    json_t *value = NULL;
     if (!cell)
         return json_null();
     if (kind == CELL_BOOL)
         return json_boolean(cell_is_true(cell));
     if (kind == CELL_NUMBER || kind == CELL_DURATION_US)
-        value = number_read(cell, &number) ? json_integer(number) : json_loads(cell, JSON_DECODE_ANY, NULL);
-    else if (kind == CELL_JSON)
-        value = json_loads(cell, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    else if (kind == CELL_MOMENT || kind == CELL_MOMENT_US)
-        value = json_string(words_of_time(kind, cell, out));
-    return value ? value : json_text(cell);
+        return number_read(cell, &number) ? json_integer(number) : json_parsed(cell, JSON_DECODE_ANY);
+    if (kind == CELL_JSON)
+        return json_parsed(cell, JSON_DECODE_ANY | JSON_ALLOW_NUL);
+    const char *words = kind == CELL_MOMENT || kind == CELL_MOMENT_US ? words_of_time(kind, cell, out) : NULL;
+    return json_text(words ? words : cell);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------- */
@@ -127,18 +135,35 @@ static size_t shown_length(const char *name, enum cell_kind kind, bool in_table)
 json_t *report_object(const struct store_rows *rows, int row)
 {
     json_t *object = json_object();
-    for (int c = 0; c < rows->columns; c++) {
+    int rc = 0;
+    for (int c = 0; object && c < rows->columns; c++) {
         char name[64];
         size_t len = shown_length(rows->names[c], rows->kinds[c], false);
         snprintf(name, sizeof name, "%.*s", (int)len, rows->names[c]);
-        json_object_set_new(object, name, json_cell(rows->kinds[c], rows->cells[row * rows->columns + c]));
+        rc |= json_object_set_new(object, name, json_cell(rows->kinds[c], rows->cells[row * rows->columns + c]));
     }
-    return object;
+    if (rc == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *report_made(struct app *app, json_t *made)
+{
+    app->was_short |= !made;
+    return made;
+}
+
+void report_added(struct app *app, int rc)
+{
+    app->was_short |= rc != 0;
 }
 
 static void object_dump(struct app *app, json_t *object)
 {
-    json_dumpf(object, app->out, JSON_COMPACT | (app->terminal ? JSON_ENSURE_ASCII : 0));     /* no C1 control, no reordering on a terminal */
+    size_t flags = JSON_COMPACT | (app->terminal ? JSON_ENSURE_ASCII : 0);      /* no C1 control, no reordering on a terminal */
+    if (report_made(app, object) && json_dumpf(object, app->out, flags) && !ferror(app->out))
+        app->was_short = true;
     json_decref(object);
 }
 
@@ -253,17 +278,15 @@ static void print_table(struct app *app, const struct store_rows *rows, const st
     int n = picked ? pick_columns(app, rows, view, picked) : 0;
     const char **cells = arena_alloc(a, sizeof *cells * (size_t)rows->rows * (size_t)n);
     const struct table_column *columns = table_columns(a, rows, picked, n);
-    if (!picked || !cells || !columns) {
-        fputs("prescient: out of memory\n", stderr);
-        return;
-    }
+    if (!picked || !cells || !columns)
+        return;                         /* the arena remembers */
     int64_t most = view->bar ? largest(rows, view->bar) : 0;
     for (int r = 0; r < rows->rows; r++)
         for (int i = 0; i < n; i++)
             cells[r * n + i] = picked[i].column == BAR
                                    ? bar_draw(a, report_number(rows, r, view->bar), most)
                                    : report_words(a, rows->kinds[picked[i].column], rows->cells[r * rows->columns + picked[i].column]);
-    table_print(app->out, columns, n, cells, rows->rows, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0);
+    report_added(app, table_print(app->out, columns, n, cells, rows->rows, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0));
 }
 
 void report_print(struct app *app, const struct store_rows *rows, const struct report_view *view)
@@ -279,7 +302,7 @@ void report_print(struct app *app, const struct store_rows *rows, const struct r
 void report_print_pairs(struct app *app, const char *const (*pairs)[2], int n)
 {
     static const struct table_column columns[] = { { 0 }, { .shrinks = true } };
-    table_print(app->out, columns, 2, &pairs[0][0], n, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0);
+    report_added(app, table_print(app->out, columns, 2, &pairs[0][0], n, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0));
 }
 
 int app_report(struct app *app, const char *name, const char *const *params, int nparams, const char *when_empty)

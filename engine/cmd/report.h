@@ -18,9 +18,13 @@ void report_print(struct app *app, const struct store_rows *rows, const struct r
 /* Prints rows as JSON Lines: one object a line, nothing around them. */
 void report_print_lines(struct app *app, const struct store_rows *rows);
 
-/* One row as an object: numbers as numbers, moments as RFC 3339, JSON as JSON. The caller's to decref. */
+/* One row as an object: numbers as numbers, moments as RFC 3339, JSON as JSON. The caller's to decref; NULL when out of memory. */
 json_t *report_object(const struct store_rows *rows, int row);
-void report_print_object(struct app *app, json_t *object);      /* on a line of its own; takes the reference */
+void report_print_object(struct app *app, json_t *object);      /* on a line of its own; takes the reference; NULL: there was no memory for it */
+
+/* Notes in `app` that jansson had no memory: made is what it made or NULL, rc what adding a value returned. */
+json_t *report_made(struct app *app, json_t *made);
+void report_added(struct app *app, int rc);
 
 /* A column's index by name, or -1; a cell by its column's name, NULL when it is NULL or there is no such column. */
 int report_column(const struct store_rows *rows, const char *name);

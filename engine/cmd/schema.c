@@ -32,7 +32,7 @@ static void applied(void *ctx, int version, const char *name)
     struct upgrade *u = ctx;
     u->count++;
     if (u->applied) {
-        json_array_append_new(u->applied, json_pack("{s:i, s:s}", "version", version, "name", name));
+        report_added(u->app, json_array_append_new(u->applied, json_pack("{s:i, s:s}", "version", version, "name", name)));
         return;
     }
     fprintf(u->app->out, "%s %s\n", u->options.dry_run ? "would apply" : "applied", name);
@@ -68,8 +68,8 @@ static void say_result(struct upgrade *u, const struct store_hello *hello)
     if (u->applied) {
         json_t *object = json_pack("{s:b, s:O}", "dry_run", u->options.dry_run, "applied", u->applied);
         if (!u->options.dry_run)
-            json_object_update_new(object, json_pack("{s:i, s:i, s:s}", "schema_version", hello->schema_version, "slot_length_s",
-                                                     (int)hello->slot_length_s, "server", hello->server));
+            report_added(app, json_object_update_new(object, json_pack("{s:i, s:i, s:s}", "schema_version", hello->schema_version, "slot_length_s",
+                                                                       (int)hello->slot_length_s, "server", hello->server)));
         report_print_object(app, object);
     } else if (u->options.dry_run) {
         fprintf(app->out, u->count ? "nothing was changed\n" : "nothing to apply\n");
@@ -102,7 +102,7 @@ int schema_upgrade(struct app *app, const struct schema_options *options)
         .app = app,
         .options = { .slot_length_s = (int32_t)app->settings.slot_length_s, .change_slot_length = options->change_slot_length,
                      .dry_run = options->dry_run, .applied = applied },
-        .applied = app->json ? json_array() : NULL,
+        .applied = app->json ? report_made(app, json_array()) : NULL,
     };
     u.options.ctx = &u;
     int rc = options->slot_length ? slot_length_read(options->slot_length, &u.options.slot_length_s, &err) : 0;

@@ -202,9 +202,10 @@ static int read_rows(struct sqlite_business *b, sqlite3_stmt *stmt, struct err *
         return failed(b, "query", err);
     columns = sqlite3_column_count(stmt);
     const char **names = arena_alloc(a, ((size_t)columns + 1) * sizeof *names);
-    for (int c = 0; names && c < columns; c++)
-        names[c] = arena_strdup(a, sqlite3_column_name(stmt, c));
-    if (!names)
+    bool is_whole = names != NULL;
+    for (int c = 0; is_whole && c < columns; c++)
+        is_whole = (names[c] = arena_strdup(a, sqlite3_column_name(stmt, c)));
+    if (!is_whole)
         return err_set(err, ERR_NOMEM, "business database: out of memory");
     *out = (struct prescient_rows){ .size = sizeof *out, .rows = rows, .columns = columns, .names = names, .values = values };
     return 0;

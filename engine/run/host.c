@@ -26,6 +26,7 @@ struct host {
     struct arena *call;                 /* goes with the next call into the job */
     struct arena *life;                 /* goes with the host */
     struct setting_text *texts;
+    char spare_key[IDEMPOTENCY_KEY_SIZE];
     struct err err;
 };
 
@@ -169,7 +170,7 @@ static const char *host_idempotency_key(const struct prescient_host *api, const 
     const struct slab_check *c = check->impl;
     char *key = arena_alloc(h->call, IDEMPOTENCY_KEY_SIZE);
     if (!key)
-        return "";
+        key = h->spare_key;             /* without memory the key of one check at a time is still the right one; none at all would be shared by all */
     idempotency_key(c->entity_name, c->entity_key, c->job_name, c->first_check_at, c->id, c->check_count, key);
     return key;
 }
@@ -231,10 +232,20 @@ static int host_resolve(const struct prescient_host *api, struct prescient_answe
 
 /* ---- life ---- */
 
+/* Room for the texts of all numbers of the group, so that asking for one never fails: a job would take the setting for one that is not set. */
+static size_t room_for_texts(const config_setting_t *s)
+{
+    enum { TEXT_ROOM = sizeof(struct setting_text) + 96 };
+    size_t room = TEXT_ROOM;
+    for (int i = 0; s && config_setting_is_aggregate(s) && i < config_setting_length(s); i++)
+        room += room_for_texts(config_setting_get_elem(s, (unsigned)i));
+    return room;
+}
+
 int host_new(const struct job_settings *job, const struct host_services *services, struct host **out, struct err *err)
 {
     struct host *h = calloc(1, sizeof *h);
-    if (!h || !(h->call = arena_new(4096)) || !(h->life = arena_new(1024))) {
+    if (!h || !(h->call = arena_new(4096)) || !(h->life = arena_new(room_for_texts(job->own)))) {
         host_free(h);
         return err_set(err, ERR_NOMEM, "job %s: out of memory", job->name);
     }

@@ -28,8 +28,8 @@ static int print_settings(struct pool *pool, struct err *err)
     if (!f)
         return err_set(err, ERR_NOMEM, "out of memory for the workers' settings");
     int rc = settings_print(&pool->sent, f, false, true, err);
-    fclose(f);
-    return rc;
+    bool is_whole = fclose(f) == 0 && pool->settings_text;
+    return rc || is_whole ? rc : err_set(err, ERR_NOMEM, "out of memory for the workers' settings");
 }
 
 int pool_new(const struct pool_options *options, struct pool **out, struct err *err)

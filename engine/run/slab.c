@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -272,16 +274,29 @@ static char *take_bytes(struct slab *s, uint32_t at, uint32_t len, struct arena 
     return p;
 }
 
+/* Words in the arena, as far as they are text: the JSON parser's may end in the middle of a character. Without memory for them something is
+ * wrong all the same. */
+static const char *__attribute__((format(printf, 2, 3))) wrong_in(struct arena *a, const char *fmt, ...)
+{
+    char words[512];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(words, sizeof words, fmt, ap);
+    va_end(ap);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof words ? (size_t)n : sizeof words - 1;
+    const char *kept = arena_strndup(a, words, utf8_valid_bytes(words, len));
+    return kept ? kept : "there is no memory to say what";
+}
+
 static const char *check_json(const char *json, struct arena *a)
 {
     json_error_t error;
     size_t len = strlen(json);
     if (len > STORE_PAYLOAD_MAX)
-        return arena_printf(a, "its JSON has %zu bytes, expected at most %d", len, STORE_PAYLOAD_MAX);
+        return wrong_in(a, "its JSON has %zu bytes, expected at most %d", len, STORE_PAYLOAD_MAX);
     json_t *parsed = json_loadb(json, len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
-    if (!parsed)                            /* the parser's words may end in the middle of a character */
-        return arena_printf(a, "its JSON is not valid at byte %d: %.*s", error.position,
-                            (int)utf8_valid_bytes(error.text, strlen(error.text)), error.text);
+    if (!parsed)
+        return wrong_in(a, "its JSON is not valid at byte %d: %s", error.position, error.text);
     json_decref(parsed);
     return NULL;
 }
@@ -290,11 +305,11 @@ static const char *check_name(const char *what, const char *name, struct arena *
 {
     size_t len = name ? strlen(name) : 0;
     if (!name)
-        return arena_printf(a, "its %s is missing", what);
+        return wrong_in(a, "its %s is missing", what);
     if (len < 1 || len > STORE_NAME_MAX)
-        return arena_printf(a, "its %s has %zu bytes, expected 1 to %d", what, len, STORE_NAME_MAX);
+        return wrong_in(a, "its %s has %zu bytes, expected 1 to %d", what, len, STORE_NAME_MAX);
     if (!utf8_is_valid(name, len))
-        return arena_printf(a, "its %s is not valid UTF-8", what);
+        return wrong_in(a, "its %s is not valid UTF-8", what);
     return NULL;
 }
 
@@ -320,9 +335,9 @@ static const char *check_enqueue(const struct effect *e, struct arena *a)
 {
     const char *wrong = check_target(e, true, a);
     if (!wrong && conflict_index(e->conflict) < 0)
-        wrong = arena_printf(a, "its conflict is '%.*s', expected keep, earlier or replace", UTF8_SHOWN(e->conflict ? e->conflict : ""));
+        wrong = wrong_in(a, "its conflict is '%.*s', expected keep, earlier or replace", UTF8_SHOWN(e->conflict ? e->conflict : ""));
     if (!wrong && !moment_is_valid(e->at))
-        wrong = arena_printf(a, "its time %lld is not between the years 1970 and 9999", (long long)e->at);
+        wrong = wrong_in(a, "its time %lld is not between the years 1970 and 9999", (long long)e->at);
     return wrong;
 }
 
@@ -331,7 +346,7 @@ const char *effect_check(const struct effect *e, struct arena *a)
     const char *wrong = e->kind == EFFECT_EMIT    ? check_name("event name", e->event, a) :
                         e->kind == EFFECT_ENQUEUE ? check_enqueue(e, a) :
                         e->kind == EFFECT_RESOLVE ? check_target(e, false, a) :
-                                                    arena_printf(a, "its kind %d does not exist", (int)e->kind);
+                                                    wrong_in(a, "its kind %d does not exist", (int)e->kind);
     if (!wrong && e->json)
         wrong = check_json(e->json, a);
     return wrong;
@@ -375,7 +390,7 @@ static const char *take_effects(struct slab *s, const struct answer_record *r, b
     if (r->neffects == 0)
         return NULL;
     if (r->neffects > SLAB_EFFECTS_MAX)
-        return arena_printf(a, "it declares %u effects, expected at most %d", r->neffects, SLAB_EFFECTS_MAX);
+        return wrong_in(a, "it declares %u effects, expected at most %d", r->neffects, SLAB_EFFECTS_MAX);
     struct effect *effects = arena_alloc(a, r->neffects * sizeof *effects);
     if (!effects)
         return "no memory for its effects";
@@ -383,9 +398,9 @@ static const char *take_effects(struct slab *s, const struct answer_record *r, b
     for (uint32_t i = 0; i < r->neffects; i++) {
         const char *wrong = take_effect(s, at, count, a, &effects[i], &at);
         if (wrong)
-            return arena_printf(a, "effect %u: %s", i + 1, wrong);
+            return wrong_in(a, "effect %u: %s", i + 1, wrong);
         if (s->taken_bytes - before > SLAB_ANSWER_BYTES)
-            return arena_printf(a, "its effects take more than %u bytes", SLAB_ANSWER_BYTES);
+            return wrong_in(a, "its effects take more than %u bytes", SLAB_ANSWER_BYTES);
     }
     out->effects = effects;
     out->neffects = (int)r->neffects;
@@ -397,7 +412,7 @@ static const char *take_text(struct slab *s, const struct answer_record *r, bool
     if (r->text_len == 0)
         return NULL;
     if (r->text_len > SLAB_TEXT_MAX)
-        return arena_printf(a, "its text has %u bytes, expected at most %d", r->text_len, SLAB_TEXT_MAX);
+        return wrong_in(a, "its text has %u bytes, expected at most %d", r->text_len, SLAB_TEXT_MAX);
     char *text = take_bytes(s, r->text_at, r->text_len, a, count);
     if (!text)
         return "its text lies outside of the slab, or no room is left for it";
@@ -410,11 +425,11 @@ static const char *take_text(struct slab *s, const struct answer_record *r, bool
 static const char *take_numbers(const struct answer_record *r, struct arena *a, struct raw_answer *out)
 {
     if (r->kind < PRESCIENT_NO_ANSWER || r->kind > PRESCIENT_FAIL)
-        return arena_printf(a, "its kind is %d, expected %d to %d", r->kind, PRESCIENT_DONE, PRESCIENT_FAIL);
+        return wrong_in(a, "its kind is %d, expected %d to %d", r->kind, PRESCIENT_DONE, PRESCIENT_FAIL);
     if (r->run_at_us < 0 || r->run_at_us / 1000000 > MOMENT_MAX)
-        return arena_printf(a, "it says that it began at %lld us", (long long)r->run_at_us);
+        return wrong_in(a, "it says that it began at %lld us", (long long)r->run_at_us);
     if (r->run_us < 0 || r->run_us / 1000000 > MOMENT_MAX)
-        return arena_printf(a, "it says that it took %lld us", (long long)r->run_us);
+        return wrong_in(a, "it says that it took %lld us", (long long)r->run_us);
     *out = (struct raw_answer){ .kind = r->kind, .at = r->at, .run_at_us = r->run_at_us, .run_us = r->run_us };
     return NULL;
 }
@@ -445,8 +460,8 @@ static bool take(struct slab *s, int index, bool effects, struct arena *a, struc
     *out = (struct raw_answer){ .kind = -1 };
     const char *wrong = take_record(s, &r, effects, count, a, out);
     if (wrong) {
-        const char *words = arena_printf(a, "bad answer: %s", wrong);
-        *out = (struct raw_answer){ .kind = -1, .run_at_us = out->run_at_us, .run_us = out->run_us, .text = words ? words : "bad answer" };
+        const char *words = wrong_in(a, "bad answer: %s", wrong);
+        *out = (struct raw_answer){ .kind = -1, .run_at_us = out->run_at_us, .run_us = out->run_us, .text = words };
     }
     return true;
 }

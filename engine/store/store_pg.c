@@ -354,7 +354,7 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
         pg->engine = arena_strdup(pg->kept, o->engine);
         pg->lock_timeout = arena_printf(pg->kept, "%dms", o->lock_timeout_ms);
     }
-    rc = pg->url && pg->schema && pg->lock_timeout ? pg_read_url(pg, err) : err_set(err, ERR_NOMEM, "store: out of memory");
+    rc = pg->url && pg->schema && pg->lock_timeout && !pg->engine == !o->engine ? pg_read_url(pg, err) : err_set(err, ERR_NOMEM, "store: out of memory");
     if (rc < 0)
         pg_close(&pg->head);
     else

@@ -65,7 +65,8 @@ int pg_read_url(struct pg_store *pg, struct err *err)
     char *why = NULL;
     PQconninfoOption *options = PQconninfoParse(pg->url, &why);
     if (!options) {
-        int rc = err_set(err, ERR_INPUT, "store: %s", why ? why : "out of memory");
+        bool is_short = !why || strstr(why, "out of memory");
+        int rc = is_short ? err_set(err, ERR_NOMEM, "store: out of memory") : err_set(err, ERR_INPUT, "store: %s", why);
         PQfreemem(why);
         return rc;
     }
@@ -81,7 +82,8 @@ int pg_read_url(struct pg_store *pg, struct err *err)
     if (!chosen_ms && pg->nhosts > 1 && pg->host_timeout_ms > SEVERAL_HOSTS_TIMEOUT_MS)
         pg->host_timeout_ms = SEVERAL_HOSTS_TIMEOUT_MS;
     PQconninfoFree(options);
-    return pg->hosts ? 0 : err_set(err, ERR_NOMEM, "store: out of memory");
+    /* A part that there was no memory for looks like one that is not set, and would lead to another server. */
+    return pg->hosts && !arena_was_short(pg->kept) ? 0 : err_set(err, ERR_NOMEM, "store: out of memory");
 }
 
 static const char *value_for(const struct pg_host *host, const PQconninfoOption *o, const PQconninfoOption *all)

@@ -94,7 +94,7 @@ char *pg_expand(struct pg_store *pg, const char *block, int variant)
     snprintf(whole, sizeof whole, "{%s}", block);
     const char *at = whole;
     bool found = replace_word(out, &at, variant);
-    if (fclose(out) != 0 || !found) {
+    if (fclose(out) != 0 || !found || !text) {
         free(text);
         return NULL;
     }

@@ -41,9 +41,10 @@ static int names_as_json(const char *const *names, int n, char **out, struct err
     if (!names)
         return 0;
     json_t *array = json_array();
-    for (int i = 0; array && i < n; i++)
-        json_array_append_new(array, json_string_nocheck(names[i]));
-    *out = array ? json_dumps(array, JSON_COMPACT) : NULL;
+    int rc = array ? 0 : -1;
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = json_array_append_new(array, json_string_nocheck(names[i]));
+    *out = rc == 0 ? json_dumps(array, JSON_COMPACT) : NULL;
     json_decref(array);
     return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 }
