@@ -43,7 +43,8 @@ static void app_may_begin(struct model *m, const struct state *s)
     }
 }
 
-/* What file_check and file_again decide, by the clock that the transaction read. */
+/* What file_check and file_again decide. The slot was picked by the clock that the transaction read; whether the row's has begun is asked
+ * of the clock once the row is locked. */
 static enum app_effect effect_of(const struct model *m, const struct app *app, const struct row *row, int clock)
 {
     if (app->op == APP_RESOLVE)

@@ -242,7 +242,8 @@ static void note_start(struct row *row, const struct engine *e, const struct ite
 {
     if (row->slot == e->slot && row->id == item->id && row->count == item->count && row->fails == item->fails)
         row->runs = row->runs < 3 ? (row->runs + 1) & 3 : 3;
-    row->owed = 0;
+    if (row->id == item->id)
+        row->owed = 0;
 }
 
 static void starts(struct model *m, const struct state *s, int engine, int check)

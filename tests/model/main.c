@@ -39,7 +39,7 @@ static bool parse(struct rules *rules, const char *words)
     rules_init(rules);
     if (rules_set(rules, words, &bad))
         return true;
-    fprintf(stderr, "model: not a switch: %s\n", bad);
+    fprintf(stderr, "model: no switch of this name, or no such value: %s\n", bad);
     return false;
 }
 
@@ -160,7 +160,7 @@ static int run_by_switches(int argc, char **argv)
     rules_init(&rules);
     for (int i = 1; i < argc; i++)
         if (!rules_set(&rules, argv[i], &bad)) {
-            fprintf(stderr, "model: not a switch: %s\n%s", bad, usage);
+            fprintf(stderr, "model: no switch of this name, or no such value: %s\n%s", bad, usage);
             return 2;
         }
     search_run(&rules, MOST_STATES_ALONE, NULL, stdout, &v);

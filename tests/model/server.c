@@ -388,9 +388,7 @@ enum finish finish_bucket(const struct model *m, struct state *s, const struct r
             return FINISH_MORE;
     }
     struct pass *p = &s->db.pass[r->slot];
-    if (p->state == PASS_NONE)
-        *p = (struct pass){ .state = PASS_NONE };
-    else if (p->state == PASS_OPEN) {
+    if (p->state == PASS_OPEN) {
         p->done |= 1u << r->bucket & 3;
         if (!r->clean) {
             p->seen = 1;
