@@ -39,8 +39,7 @@ BEGIN
 END $$;
 
 -- Changes a check that is pending already; NULL when it has gone meanwhile. A row whose slot has begun may be being answered at
--- this moment: keep and earlier then write the wanted slot beside it, and the settle starts the check anew there. `at` NULL: the
--- database's clock, which is read anew when the row is locked, as the wait for that may have been long.
+-- this moment: keep and earlier then write the wanted slot beside it, and the settle starts the check anew there.
 CREATE FUNCTION prescient.file_again(entity text, key text, job text, slot timestamptz, at timestamptz, new_payload json, conflict text,
                                      new_priority integer, OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
@@ -54,7 +53,7 @@ BEGIN
         RETURN;
     END IF;
     -- Nothing to write, so no lock: an engine never waits for an application that only asked to keep.
-    IF old.next_check_at > coalesce(at, clock_timestamp()) AND (conflict = 'keep' OR (conflict = 'earlier' AND slot >= old.next_check_at)) THEN
+    IF old.next_check_at > at AND (conflict = 'keep' OR (conflict = 'earlier' AND slot >= old.next_check_at)) THEN
         outcome := 'kept';
         filed_at := old.next_check_at;
         RETURN;
@@ -66,7 +65,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    begun := old.next_check_at <= coalesce(at, clock_timestamp());
+    begun := old.next_check_at <= at;
     IF conflict = 'replace' THEN
         -- A new id by UPDATE: a settle of the old one touches nothing, and a concurrent resolve still meets the row.
         outcome := 'replaced';
@@ -103,7 +102,8 @@ DECLARE
 BEGIN
     PERFORM prescient.require_check(entity, key, job, check_at, payload, conflict);
     PERFORM pg_current_xact_id();
-    slot := prescient.slot_for(check_at, coalesce(at, clock_timestamp()));
+    at := coalesce(at, clock_timestamp());
+    slot := prescient.slot_for(check_at, at);
     in_bucket := prescient.bucket_of(entity, key);
     priority := coalesce(priority, 0);
     LOOP
