@@ -4,19 +4,20 @@
 # quick
 # limit 14400
 #
-# SAMPLE        places of each sweep, drawn from the seed (QUICK=1: 12; else 600, which is all of them for most); 0: every one
+# SAMPLE        places of each sweep, drawn from the seed (QUICK=1: 10, and 4 on PostgreSQL; else 600, which is all of them for most); 0: every one
 . "$(dirname "$0")/lib.sh"
 
 preload=$TMP/failing_calls.so
 ok "the library that lets calls fail is built" "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -o "$preload" "$FAULTS/failing_calls.c"
 
-# sweeps TARGET:CLASS...: on this store; one line each.
+# sweeps QUICK_SAMPLE TARGET:CLASS...: on this store; one line each.
 sweeps() {
+    local quick=$1; shift
     local before=$FAILED began result=passed
     began=$(now_ms) CASE_NAME=$STORE_NAME.failing_calls CASE_BEGAN=$(now_ms)
     FAILED=0
     python3 "$FAULTS/failing_calls.py" --program "$P" --preload "$preload" --jobs "$JOBS" "$TEST_JOBS" --folder "$TMP/$STORE_NAME" --seed "$SEED" \
-        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo 12 || echo 600)}" --at-once 4 --summary "$TMP/summary" \
+        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 4 --summary "$TMP/summary" \
         $([ "$STORE_NAME" = sqlite ] || echo "--store $PRESCIENT_STORE") -- "$@" || FAILED=1 result=failed
     RUNS=$(cat "$TMP/summary") RERUNS=0 LONGEST_MS=0
     record F34 "$result"
@@ -24,11 +25,11 @@ sweeps() {
 }
 
 memory_on_sqlite() {
-    sweeps run:malloc worker:malloc empty_run:malloc enqueue:malloc load:malloc jobs:malloc config:malloc list:malloc resolve:malloc init:malloc doctor:malloc \
+    sweeps 10 run:malloc worker:malloc empty_run:malloc enqueue:malloc load:malloc jobs:malloc config:malloc list:malloc resolve:malloc init:malloc doctor:malloc \
         run:open run:map run:fork worker:open enqueue:open jobs:open jobs:fork
 }
 memory_and_network_on_postgresql() {
-    sweeps run:malloc enqueue:malloc load:malloc run:connect run:send run:recv enqueue:connect enqueue:send enqueue:recv load:send load:recv
+    sweeps 4 run:malloc enqueue:malloc load:malloc run:connect run:send run:recv enqueue:connect enqueue:send enqueue:recv load:send load:recv
 }
 on_stores sqlite memory_on_sqlite
 on_stores postgresql memory_and_network_on_postgresql

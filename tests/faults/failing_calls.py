@@ -27,6 +27,7 @@ SLOT = 1772370900                       # 2026-03-01T13:15:00Z, long over
 CHECKS = 16
 DEEDS = ["done", "again 90000", "done", "defer 90000"]
 CSV_LINES = 20
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("PRESCIENT_")}     # the settings file alone counts
 
 
 class Wrong(Exception):
@@ -206,7 +207,7 @@ def run(case, target, wish):
     told = os.path.join(case.folder, "told")
     if os.path.exists(told):
         os.unlink(told)
-    env = dict(os.environ, LD_PRELOAD=case.args.preload, FAIL_TOLD=told, FAIL_IN=target.role, FAIL_SPARES="/libconfig.so")
+    env = dict(ENVIRONMENT, LD_PRELOAD=case.args.preload, FAIL_TOLD=told, FAIL_IN=target.role, FAIL_SPARES="/libconfig.so")
     if wish:
         env["FAIL"] = wish
     process = subprocess.Popen([case.args.program, "--config", "prescient.cfg"] + target.argv, cwd=case.folder, env=env, stdin=subprocess.DEVNULL,
@@ -222,7 +223,7 @@ def run(case, target, wish):
     for line in lines:
         if " " in line:
             calls[line.split()[0]] = max(calls.get(line.split()[0], 0), int(line.split()[1]))
-    return Ended(process.returncode, out, err, "fired" in lines, calls)
+    return Ended(process.returncode, out.replace(case.folder, "FOLDER"), err, "fired" in lines, calls)
 
 
 def start_over(case, target):
@@ -336,7 +337,7 @@ def prepare(args, folder):
     with open(os.path.join(folder, "lines.csv"), "w", encoding="utf-8") as f:
         f.write("entity_name,entity_key,job_exec,check_at,payload\n" + "".join('row,line%d,witness,+1h,"""done"""\n' % i for i in range(CSV_LINES)))
     store = Sqlite(url) if url.startswith("sqlite:") else Postgresql(url)
-    subprocess.run([args.program, "--quiet", "--config", "prescient.cfg", "init"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([args.program, "--quiet", "--config", "prescient.cfg", "init"], cwd=folder, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL)
     store.keep()
     return Case(args, store, folder)
 
