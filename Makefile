@@ -5,6 +5,7 @@
 # make sim [SEED=n | SEEDS=n FROM=n]         simulated worlds: one with its story, or many (tests/sim/README.md)
 # make model                                 every state of the protocol, in small (tests/model/README.md)
 # make fuzz | fuzz-corpus  see tests/fuzz/README.md
+# make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]     all faults at once, 200,000 checks
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
 # Lists are wildcards: a new module, command, job, migration or test edits nothing here.
 
@@ -124,6 +125,9 @@ test-programs: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
 faults: all $(TEST_JOBS) $(BUILD)/prescient-failpoints
 	BUILD=$(BUILD) SEED=$(SEED) ONLY="$(ONLY)" QUICK=$(QUICK) RECORD=$(RECORD) tests/faults/run.sh
 
+storm: all $(TEST_JOBS)
+	BUILD=$(BUILD) SEED=$(SEED) STORM_S=$(SECONDS) STORES="$(STORES)" FAULTS_RESULTS=$(abspath $(BUILD))/faults-storm.tsv FAULTS_EVIDENCE=$(abspath $(BUILD))/faults-failed tests/faults/storm.sh
+
 coverage:
 	find build-coverage -name '*.gcda' -delete 2>/dev/null || true
 	$(MAKE) COVERAGE=1 check T="$(T)"
@@ -152,6 +156,6 @@ clean:
 
 include $(wildcard tests/*/*.mk)
 
-.PHONY: FORCE all model sim check test-programs faults coverage valgrind fmt install clean
+.PHONY: FORCE all model sim check test-programs faults storm coverage valgrind fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
