@@ -340,6 +340,7 @@ static void begin_renew(struct lane *l)
     r->lease_s = (int)((e->o.settings->lease_us + 999999) / 1000000);
     l->sent_boot_us = clock_boot_us(e->o.clock);
     store_begin(l->store, &r->call);
+    FAILPOINT("after-renew-sent");
 }
 
 static void extend_trust(struct lane *l, struct bucket_run *run)

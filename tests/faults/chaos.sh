@@ -12,9 +12,10 @@ CHAOS_STORE="backend_kill:8 backends_kill:3 server_restart:3 server_crash:2 lock
 
 chaos_engine() { engine "s$((CHAOS_NEXT++))" "${CHAOS_ARGS[@]}"; }
 
-# Those that can be hit: an engine that sleeps is left alone.
+# Mostly an engine that works at this moment, else any: a fault that hits nobody at work shows little. One that sleeps is left alone.
 chaos_pick() {
     local names=() name
+    if [ $((RANDOM % 4)) != 0 ] && PICKED=$(engine_at_work 1) && [ -z "${ASLEEP[${ENGINES[$PICKED]}]+yes}" ]; then return; fi
     for name in "${!ENGINES[@]}"; do
         [ -n "${ASLEEP[${ENGINES[$name]}]+yes}" ] || names+=("$name")
     done
@@ -64,7 +65,7 @@ chaos_engine_stop() {
     chaos_pick || return 0
     chaos_fall_asleep "${ENGINES[$PICKED]}" engine $((LEASE_S * 500 + RANDOM % (LEASE_S * 2000)))
 }
-chaos_a_worker() { chaos_pick && WORKER=$(a_worker "${ENGINES[$PICKED]}") && [ -n "$WORKER" ] && [ -z "${ASLEEP[$WORKER]+yes}" ]; }
+chaos_a_worker() { { WORKER=$(worker_at_work 1) || { chaos_pick && WORKER=$(a_worker "${ENGINES[$PICKED]}"); }; } && [ -n "$WORKER" ] && [ -z "${ASLEEP[$WORKER]+yes}" ]; }
 chaos_worker_kill() { chaos_a_worker && signal_worker "$WORKER" KILL; }
 chaos_worker_segv() { chaos_a_worker && signal_worker "$WORKER" SEGV; }
 chaos_worker_abort() { chaos_a_worker && signal_worker "$WORKER" ABRT; }

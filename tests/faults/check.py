@@ -16,6 +16,7 @@ It prints what is wrong, one line each, and exits 1; check_selftest.py plants ea
     unsettled_run   a job ran, and neither was its answer settled nor the check run again
     wrong_outcome   what was settled is not what the job answered, and no fault explains it
     rerun           a check ran again with the same counts, and no fault hit the engine that ran it first
+    zombie          an engine settled what another one had begun to run after it, or started what another one had taken over
     key_changed     two runs of the same check number carried different idempotency keys
     key_shared      two different checks, or check numbers, carried the same one
     early           a check ran before its slot
@@ -33,7 +34,7 @@ import subprocess
 import sys
 
 Run = collections.namedtuple("Run", "at boot pid engine row idem first slot checks failures deed")
-Settle = collections.namedtuple("Settle", "row outcome checks failures slot next first runs ends")
+Settle = collections.namedtuple("Settle", "row outcome checks failures slot next first runs ends engine")
 Pending = collections.namedtuple("Pending", "row checks failures slot first")
 Fault = collections.namedtuple("Fault", "begin end what whom")
 Event = collections.namedtuple("Event", "row slot checks")
@@ -116,8 +117,8 @@ def read_faults(path):
 
 # Columns are the same in both stores but for how a moment is written.
 QUERIES = {
-    "history": "SELECT entity_name, entity_key, job_exec, outcome, check_count, failure_count, {slot_at}, 0, {first_check_at}, run_count FROM {T}future_job_history",
-    "run": "SELECT entity_name, entity_key, job_exec, outcome, check_count, failure_count, {slot_at}, {next_check_at}, 0, 0 FROM {T}future_job_run",
+    "history": "SELECT entity_name, entity_key, job_exec, outcome, check_count, failure_count, {slot_at}, 0, {first_check_at}, run_count, engine FROM {T}future_job_history",
+    "run": "SELECT entity_name, entity_key, job_exec, outcome, check_count, failure_count, {slot_at}, {next_check_at}, 0, 0, engine FROM {T}future_job_run",
     "pending": "SELECT entity_name, entity_key, job_exec, check_count, failure_count, {next_check_at}, {first_check_at} FROM {T}future_job",
     "event": "SELECT entity_name, entity_key, job_exec, {slot_at}, check_count FROM {T}event WHERE slot_at IS NOT NULL",
     "pass": "SELECT {slot_at}, pass, coalesce(held_back, 0) + coalesce(unknown_job, 0) + coalesce(locked, 0) FROM {T}slot_pass",
@@ -144,11 +145,16 @@ def ask_postgresql(url):
     return ask
 
 
+def pid_of(engine):
+    """The engine is called NAME/PID in the store; nobody, where an application ended the check."""
+    return int(engine.rsplit("/", 1)[1]) if engine else 0
+
+
 def read_store(url, world):
     ask = ask_sqlite(url) if url.startswith("sqlite:") else ask_postgresql(url)
     for query, ends in (("run", False), ("history", True)):
         for r in ask(query):
-            world.settles.append(Settle(tuple(r[0:3]), r[3], int(r[4]), int(r[5]), int(r[6]), int(r[7]), int(r[8]), int(r[9]), ends))
+            world.settles.append(Settle(tuple(r[0:3]), r[3], int(r[4]), int(r[5]), int(r[6]), int(r[7]), int(r[8]), int(r[9]), ends, pid_of(r[10])))
     world.pending = [Pending(tuple(r[0:3]), int(r[3]), int(r[4]), int(r[5]), int(r[6])) for r in ask("pending")]
     world.events = [Event(tuple(r[0:3]), int(r[3]), int(r[4])) for r in ask("event")]
     world.passes = [Pass(int(r[0]), int(r[1]), int(r[2])) for r in ask("pass")]
@@ -290,6 +296,8 @@ class Check:
             if s.outcome == "resolved":
                 continue
             mine = of_state.get((s.slot, checks, failures), [])
+            if mine:
+                self.fenced(row, s, mine)
             by_fault = s.outcome in ("crashed", "timeout") and self.worker_hit(mine, s.slot)
             if not mine and not by_fault:
                 self.say("no_run", "%s: slot %d: %s was settled for counts %d, %d, and no job ran that", name(row), s.slot, s.outcome, checks, failures)
@@ -297,6 +305,21 @@ class Check:
                 said = {last_word(r.deed) for r in mine}
                 if not any(s.outcome in OUTCOMES.get(d, {s.outcome}) for d in said):
                     self.say("wrong_outcome", "%s: slot %d: settled as %s, the job did '%s'", name(row), s.slot, s.outcome, mine[-1].deed)
+
+    # Whoever takes a lease over runs what it finds, so the last to start a check is the one whose answer counts, and nobody before it starts anything any more.
+    def fenced(self, row, s, runs):
+        order = [r for r in sorted(runs) if not self.was_asleep(r)]
+        if order and order[-1].engine != s.engine:
+            self.say("zombie", "%s: slot %d: settled by engine %d, last run by engine %d", name(row), s.slot, s.engine, order[-1].engine)
+        seen = set()
+        for before, r in zip(order, order[1:]):
+            seen.add(before.engine)
+            if r.engine != before.engine and r.engine in seen and not self.excused(before, r):      # else it may have taken it back
+                self.say("zombie", "%s: slot %d: engine %d ran it at %d, after engine %d had taken it over", name(row), s.slot, r.engine, r.at, before.engine)
+
+    # A worker that is stopped between taking a check and writing the line writes it when it is woken.
+    def was_asleep(self, r):
+        return any(f.begin < f.end and f.begin <= r.at and f.end + US >= r.at for f in self.engine_faults.get("worker:%d" % r.pid, ()))
 
     def repeats(self, row, runs, entries, pending):
         settled = {(s.slot, checks, failures) for s, checks, failures in entries}

@@ -33,11 +33,11 @@ def good_world():
               run(2, SLOT, 0, 0, "fail"), run(2, SLOT + 1, 0, 1, "done"),
               run(3, SLOT, 0, 0, "defer 3"), run(3, SLOT + 3, 0, 0, "done"),
               run(4, SLOT, 0, 0, "crash")]
-    w.settles = [Settle(row(0), "done", 0, 0, SLOT, 0, SLOT, 1, True),
-                 Settle(row(1), "again", 1, 0, SLOT, SLOT + 2, 0, 0, False), Settle(row(1), "done", 1, 0, SLOT + 2, 0, SLOT, 2, True),
-                 Settle(row(2), "failed", 0, 1, SLOT, SLOT + 1, 0, 0, False), Settle(row(2), "done", 0, 1, SLOT + 1, 0, SLOT, 2, True),
-                 Settle(row(3), "deferred", 0, 0, SLOT, SLOT + 3, 0, 0, False), Settle(row(3), "done", 0, 0, SLOT + 3, 0, SLOT, 2, True),
-                 Settle(row(4), "crashed", 0, 1, SLOT, 0, SLOT, 1, True)]
+    w.settles = [Settle(row(0), "done", 0, 0, SLOT, 0, SLOT, 1, True, ENGINE),
+                 Settle(row(1), "again", 1, 0, SLOT, SLOT + 2, 0, 0, False, ENGINE), Settle(row(1), "done", 1, 0, SLOT + 2, 0, SLOT, 2, True, ENGINE),
+                 Settle(row(2), "failed", 0, 1, SLOT, SLOT + 1, 0, 0, False, ENGINE), Settle(row(2), "done", 0, 1, SLOT + 1, 0, SLOT, 2, True, ENGINE),
+                 Settle(row(3), "deferred", 0, 0, SLOT, SLOT + 3, 0, 0, False, ENGINE), Settle(row(3), "done", 0, 0, SLOT + 3, 0, SLOT, 2, True, ENGINE),
+                 Settle(row(4), "crashed", 0, 1, SLOT, 0, SLOT, 1, True, ENGINE)]
     w.events = [Event(row(0), SLOT, 0), Event(row(1), SLOT, 0), Event(row(1), SLOT + 2, 1), Event(row(2), SLOT, 0), Event(row(2), SLOT + 1, 0),
                 Event(row(3), SLOT, 0), Event(row(3), SLOT + 3, 0)]
     return w
@@ -121,6 +121,18 @@ def run_twice_before_the_fault(w):
     w.faults = [Fault((SLOT + 2) * US, (SLOT + 2) * US, "KILL", "engine:%d" % ENGINE)]
 
 
+# The first engine is stopped, the second one runs the check; then the first one's answer is written down.
+def settle_after_a_takeover(w):
+    w.runs.append(run(0, SLOT, 0, 0, "done", at_ms=3000, engine=ENGINE + 1))
+    w.faults = [Fault(SLOT * US + 200000, SLOT * US + 3100000, "STOP", "engine:%d" % ENGINE)]
+
+
+# The first one wakes up and starts the check once more.
+def start_after_a_takeover(w):
+    settle_after_a_takeover(w)
+    w.runs.append(run(0, SLOT, 0, 0, "done", at_ms=3200))
+
+
 def change_the_key(w):
     w.runs[4] = w.runs[4]._replace(idem="f" * 32)
 
@@ -176,7 +188,7 @@ PLANTED = [("lost", lose_a_check), ("invented", invent_a_check), ("pending_left"
            ("chain", forget_a_run_row), ("chain", miscount_runs), ("no_run", settle_without_a_run), ("wrong_outcome", settle_something_else),
            ("unsettled_run", run_without_a_settle), ("rerun", run_twice), ("rerun", run_twice_beside_another_engines_fault),
            ("rerun", run_twice_long_after_the_fault), ("rerun", run_twice_before_the_fault),
-           ("rerun", run_twice_beside_a_job_that_died_alone), ("key_changed", change_the_key), ("key_shared", share_a_key),
+           ("rerun", run_twice_beside_a_job_that_died_alone), ("zombie", settle_after_a_takeover), ("zombie", start_after_a_takeover), ("key_changed", change_the_key), ("key_shared", share_a_key),
            ("key_shared", share_a_key_between_rows), ("early", run_early), ("late", run_late), ("late", run_late_long_after_a_fault),
            ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence), ("event", lose_an_event), ("event", double_an_event),
            ("event", invent_an_event)]
@@ -214,13 +226,23 @@ def held_back_and_said(w):
     w.passes = [Pass(SLOT + 1, 1, 3)]
 
 
+def taken_over_and_settled_by_the_last(w):
+    settle_after_a_takeover(w)
+    w.settles[0] = w.settles[0]._replace(engine=ENGINE + 1)
+
+
+def taken_back_from_one_that_died(w):
+    start_after_a_takeover(w)
+    w.faults.append(Fault(SLOT * US + 3100000, SLOT * US + 3100000, "KILL", "engine:%d" % (ENGINE + 1)))
+
+
 def sent_and_not_acknowledged(w):
     lose_a_check(w)
     del w.acked["b0"]
 
 
 EXPLAINED = [killed_between_run_and_settle, database_away_between, late_after_a_takeover, worker_killed_before_it_wrote, worker_killed_while_it_slept,
-             held_back_and_said, sent_and_not_acknowledged]
+             held_back_and_said, taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
 
 
 # ---- the files ----

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # f00_failpoints.sh - F00: at each step of the protocol an engine is killed, stopped past its lease and woken up, or cut off from the database
-# PASS: wherever it happens, the common checks hold. The steps: before-lease, after-lease, before-run, after-run, before-settle, after-settle-sent,
+# PASS: wherever it happens, the common checks hold. The steps: before-lease, after-lease, after-renew-sent, before-run, after-run, before-settle, after-settle-sent,
 # after-settle, before-finish, before-release.
 # quick
 . "$(dirname "$0")/lib.sh"
 
-POINTS="before-lease after-lease before-run after-run before-settle after-settle-sent after-settle before-finish before-release"
+POINTS="before-lease after-lease after-renew-sent before-run after-run before-settle after-settle-sent after-settle before-finish before-release"
 [ -x "$P-failpoints" ] || { echo "not ok - $P-failpoints is not built ('make faults' builds it)"; exit 1; }
 
 armed() { [ -e "$CASE/$1" ]; }
@@ -57,7 +57,7 @@ crossing() {
     NEXT=0 HITS=0 MISSED=" $POINTS "
     a_new_engine; a_new_engine; a_new_engine
     checks=$((${#points[@]} * each_s * 60))
-    write_checks w --checks "$checks" --batch 20 --over $((checks / 60)) --mix slow --most-ms 12 --ahead 0,2
+    write_checks w --checks "$checks" --batch 20 --over $((checks / 60)) --mix uneven --most-ms 12 --ahead 0,2
     for point in "${points[@]}"; do
         cross "$point" "$action" || cross "$point" "$action"
         sleep "0.$((RANDOM % 9))"
