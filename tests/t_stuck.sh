@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # t_stuck.sh - what could stand in the way for ever does not: a job that hangs while its lease is renewed again and again, many that
-# hang at once, an engine whose workers do not get ready, a slot of the future that the clock has come back from.
+# hang at once, an engine whose workers do not get ready, a slot of the future that the clock has come back from, an effect that waits for
+# an application.
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 SLOT=1700000100
@@ -88,6 +89,25 @@ a_slot_of_the_future() {
     is "$STORE_NAME: and is left for its time" "$(q "SELECT entity_key FROM {future_job}")" ahead
 }
 
+# One check declares an effect on a row that an application's transaction holds: that one waits, the others of its page do not.
+an_effect_that_waits() {
+    [ "$STORE_NAME" != sqlite ] || return 0             # its writers are serial
+    a_clean_store
+    settings 'jobs = { effects = { plugin = "effects"; }; };' 'log_level = "warn";'
+    q "SELECT prescient.enqueue('orders', '44', 'other', interval '5 days')" >/dev/null
+    fill 40 $SLOT effects "CASE WHEN n = 7 THEN 'resolve' ELSE 'good' END || n"
+    start application psql -qX "$PRESCIENT_STORE" -c "BEGIN" -c "SELECT FROM prescient.future_job WHERE entity_key = '44' FOR UPDATE" -c "SELECT pg_sleep(600)"
+    held_by_the_application() { [ -n "$(q "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND state = 'active' AND pid <> pg_backend_pid()")" ]; }
+    wait_until 10 held_by_the_application
+    start engine "$P" --json run --slot $SLOT
+    ok "$STORE_NAME: an effect that waits for an application keeps no other answer waiting" wait_until 20 archived_at_least 39
+    is "$STORE_NAME: its own check waits" "$(q "SELECT entity_key FROM {future_job} WHERE entity_name = 'row'")" resolve7
+    q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()" >/dev/null
+    ok "$STORE_NAME: and is written when the application is done" wait_until 10 archived_at_least 41
+    join_within 20 engine
+    is "$STORE_NAME: with its effect, once" "$(q "SELECT entity_name, outcome, count(*) FROM {future_job_history} GROUP BY 1, 2 ORDER BY 1, 2" | tr '\n' ' ')" "orders|resolved|1 row|done|40 "
+}
+
 everything() {
     hangs_under_renewals
     others_go_on
@@ -95,5 +115,6 @@ everything() {
     other_priorities_go_on
     without_workers
     a_slot_of_the_future
+    an_effect_that_waits
 }
 on_each_store everything

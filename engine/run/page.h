@@ -24,8 +24,10 @@ struct page_check {
     bool single;                /* a batch with it went wrong: run it alone */
     bool unsure;                /* a settle with it was sent and its end is unknown */
     bool bad;                   /* the database refused its answer once */
+    bool apart;                 /* an effect of it waits for somebody else's transaction: it is sent by itself, and not before apart_us */
     int16_t job;                /* index in the settings; -1: unknown here */
-    int64_t locked_us;          /* since when its row is held by somebody else's transaction; 0: is not */
+    int64_t locked_us;          /* since when its row, or that of an effect, is held by somebody else's transaction; 0: is not */
+    int64_t apart_us;
     struct settlement settlement;
 };
 
@@ -39,6 +41,7 @@ struct page {
     int counts[CHECK_STATES];
     int64_t answered_us;        /* when the oldest answer that waits for its settle came; 0: none waits */
     int64_t retry_us;           /* locked rows: do not settle again before */
+    bool has_apart;             /* one of its checks is, or was, apart */
     bool skip_locked;           /* the next settle leaves out rows that others hold, and tells the rest apart */
     bool dropped;               /* its lease is lost: give nothing more, believe nothing more */
     int64_t now;                /* what the jobs are told */

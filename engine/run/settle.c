@@ -1,15 +1,28 @@
 /* settle.c - answers of a page into one settle, and its outcome back into the page.
  * A page the database refuses is halved down to the guilty check; rows that an application's transaction holds are tried
- * again for a while and then left, visible, for a later pass. */
+ * again for a while and then left, visible, for a later pass. So is a check one of whose effects waits for such a row. */
 #include "settle.h"
 
 #include <stdlib.h>
 
-enum { LOCKED_RETRY_US = 250 * 1000, LOCKED_GIVE_UP_US = 30 * 1000 * 1000 };
+enum { LOCKED_RETRY_US = 250 * 1000, LOCKED_GIVE_UP_US = 30 * 1000 * 1000, LOCKED_STOPPING_US = 1000 * 1000 };
+
+/* When something of what is answered may be sent: at once, unless all of it stands apart. */
+static int64_t ready_us(const struct page *p)
+{
+    int64_t at = p->has_apart ? INT64_MAX : 0;
+    for (int i = 0; p->has_apart && i < p->rows.n; i++) {
+        const struct page_check *c = &p->checks[i];
+        int64_t mine = c->apart ? c->apart_us : 0;
+        if (c->state == CHECK_ANSWERED && mine < at)
+            at = mine;
+    }
+    return at;
+}
 
 static bool is_due(const struct engine *e, const struct page *p, int64_t now_us)
 {
-    if (!p->counts[CHECK_ANSWERED] || now_us < p->retry_us)
+    if (!p->counts[CHECK_ANSWERED] || now_us < p->retry_us || now_us < ready_us(p))
         return false;
     bool all_in = p->counts[CHECK_WAITING] + p->counts[CHECK_GIVEN] == 0;
     return all_in || now_us - p->answered_us >= e->o.settings->settle_after_us;
@@ -29,9 +42,11 @@ int64_t settle_next_us(const struct lane *l)
     for (const struct page *p = l->pages; p; p = p->following) {
         if (!p->counts[CHECK_ANSWERED])
             continue;
-        int64_t at = p->answered_us + l->engine->o.settings->settle_after_us;
+        int64_t at = p->answered_us + l->engine->o.settings->settle_after_us, ready = ready_us(p);
         if (at < p->retry_us)
             at = p->retry_us;
+        if (at < ready)
+            at = ready;
         next = at < next ? at : next;
     }
     return next;
@@ -61,19 +76,32 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* One check that stands apart and is due again, when there is nothing else to send. */
+static int gather_apart(const struct page *p, int64_t now_us, struct place *out)
+{
+    for (int i = 0; p->has_apart && i < p->rows.n; i++)
+        if (p->checks[i].state == CHECK_ANSWERED && p->checks[i].apart_us <= now_us) {
+            *out = (struct place){ p->rows.checks[i].id, i };
+            return 1;
+        }
+    return 0;
+}
+
 /* The answered checks of the page, sorted by id: two settles then never wait for each other in a circle. Rows of a split
  * slot's page come in that order already; those of a whole slot are ordered by bucket first. */
-static int gather(const struct page *p, int most, struct place *out)
+static int gather(const struct page *p, int most, int64_t now_us, struct place *out)
 {
     int n = 0;
     bool sorted = true;
     for (int i = 0; i < p->rows.n; i++) {
-        if (p->checks[i].state != CHECK_ANSWERED)
+        if (p->checks[i].state != CHECK_ANSWERED || p->checks[i].apart)
             continue;
         out[n] = (struct place){ p->rows.checks[i].id, i };
         sorted = sorted && (n == 0 || out[n - 1].id < out[n].id);
         n++;
     }
+    if (!n)
+        return gather_apart(p, now_us, out);
     if (!sorted)
         qsort(out, (size_t)n, sizeof *out, by_id);
     return n < most ? n : most;
@@ -86,7 +114,7 @@ void settle_begin(struct lane *l, struct page *page)
     *s = (struct store_settle)STORE_SETTLE_INIT;
     struct bucket_run *run = page->run;
     struct place *places = malloc((size_t)page->rows.n * sizeof *places);
-    int n = places && make_room(l, page->rows.n) ? gather(page, l->settle_limit, places) : 0;
+    int n = places && make_room(l, page->rows.n) ? gather(page, l->settle_limit, engine_mono_us(e), places) : 0;
     for (int i = 0; i < n; i++) {
         l->batch_index[i] = places[i].index;
         l->batch[i] = page->checks[places[i].index].settlement;
@@ -113,24 +141,40 @@ static void wait_again(struct lane *l, struct page *page, int index, bool unsure
         page->answered_us = engine_mono_us(l->engine);
 }
 
-/* A row that an application's open transaction holds: again in a moment, and after half a minute no more. */
-static void locked(struct lane *l, struct bucket_run *run, struct page *page, int index, int64_t now)
+static void all_wait_again(struct lane *l, bool unsure)
 {
-    struct page_check *c = &page->checks[index];
+    for (int i = 0; i < l->req.settle.n; i++)
+        wait_again(l, l->settling, l->batch_index[i], unsure);
+}
+
+static bool is_worth_waiting(const struct lane *l, struct page_check *c, int64_t now)
+{
     if (!c->locked_us)
         c->locked_us = now;
-    if (now - c->locked_us < LOCKED_GIVE_UP_US && !l->engine->stopping) {
-        wait_again(l, page, index, false);
-        page->retry_us = now + LOCKED_RETRY_US;
-        return;
-    }
+    return now - c->locked_us < (l->engine->stopping ? LOCKED_STOPPING_US : LOCKED_GIVE_UP_US);
+}
+
+/* Another transaction holds its row, or that of an effect, for too long. */
+static void give_up(struct lane *l, struct bucket_run *run, struct page *page, int index)
+{
     const struct check *row = &page->rows.checks[index];
-    log_warn(l->engine->o.log, "check %s/%s (%s): another transaction holds its row: its answer is dropped, it runs again later",
+    log_warn(l->engine->o.log, "check %s/%s (%s): another transaction holds its row, or that of an effect: its answer is dropped, it runs again later",
              row->entity_name, row->entity_key, row->job_exec);
     engine_give_up(l->engine, row->id);
     run->counts.locked++;
     run->leave = true;
     page_over(page, index);
+}
+
+/* A row that an application's open transaction holds: again in a moment, and after half a minute no more. */
+static void locked(struct lane *l, struct bucket_run *run, struct page *page, int index, int64_t now)
+{
+    if (!is_worth_waiting(l, &page->checks[index], now)) {
+        give_up(l, run, page, index);
+        return;
+    }
+    wait_again(l, page, index, false);
+    page->retry_us = now + LOCKED_RETRY_US;
 }
 
 static void superseded(struct lane *l, struct bucket_run *run, struct page *page, int index)
@@ -181,8 +225,7 @@ static void refused(struct lane *l)
     struct page *page = l->settling;
     struct bucket_run *run = page->run;
     int n = l->req.settle.n;
-    for (int i = 0; i < n; i++)
-        wait_again(l, page, l->batch_index[i], false);
+    all_wait_again(l, false);
     if (n > 1) {
         l->settle_limit = n / 2;
         return;
@@ -201,6 +244,35 @@ static void refused(struct lane *l)
     page_over(page, index);
 }
 
+static bool has_effects(const struct lane *l)
+{
+    for (int i = 0; i < l->req.settle.n; i++)
+        if (l->batch[i].neffects)
+            return true;
+    return false;
+}
+
+/* A lock that going around rows does not help against: one that an effect needs. Half as many next time; a single one stands apart
+ * from now on, so that the others are written. */
+static void held_up(struct lane *l)
+{
+    struct page *page = l->settling;
+    int64_t now = engine_mono_us(l->engine);
+    int index = l->batch_index[0];
+    all_wait_again(l, false);
+    if (!has_effects(l))
+        return;
+    if (l->req.settle.n > 1) {
+        l->settle_limit = l->req.settle.n / 2;
+        return;
+    }
+    struct page_check *c = &page->checks[index];
+    c->apart = page->has_apart = true;
+    c->apart_us = now + LOCKED_RETRY_US;
+    if (!is_worth_waiting(l, c, now))
+        give_up(l, page->run, page, index);
+}
+
 void settle_ended(struct lane *l, int rc)
 {
     struct page *page = l->settling;
@@ -210,9 +282,10 @@ void settle_ended(struct lane *l, int rc)
             l->settle_limit *= 2;
     } else if (rc == ERR_DATA)
         refused(l);
+    else if (rc == ERR_BUSY && page->skip_locked)
+        held_up(l);
     else {
-        for (int i = 0; i < l->req.settle.n; i++)
-            wait_again(l, page, l->batch_index[i], rc == ERR_LOST);
+        all_wait_again(l, rc == ERR_LOST);
         if (rc == ERR_BUSY || rc == ERR_LOST)
             page->skip_locked = true;
     }
