@@ -11,7 +11,7 @@
 struct happening { int64_t until_us; int host, key; const char *what; };
 
 /* What a lost call does: its deadline, a back-off, and then the lease runs out. */
-enum { LINGERS_US = 30 * 1000 * 1000 };
+enum { LINGERS_US = 30 * 1000 * 1000, KILLS_MAX = 256, QUEUE_US = 8 * 1000 * 1000 };     /* QUEUE_US: behind slow checks of the same slot */
 
 /* A settled answer: of this check, in this slot, with these counts, once. */
 struct settled { int64_t id, slot; int32_t check_count, failure_count; };
@@ -24,6 +24,8 @@ struct checker {
     struct settled *settled;
     int nsettled, settled_room;
     int64_t begun, ended, replaced;         /* lives of checks */
+    int64_t kills_us[KILLS_MAX];            /* when engines were killed */
+    int nkills;
     int64_t jumped_us;                      /* when the database's clock last jumped; 0: never */
     int64_t failed_over_us;                 /* until then leases may be lost whose owners still trust in them */
 };
@@ -67,6 +69,14 @@ void checker_event(struct world *w, int host, int key, int64_t lasts_us, const c
     struct checker *c = w->checker;
     c->happenings = room_for_one(c->happenings, c->nhappenings, &c->happenings_room, sizeof *c->happenings);
     c->happenings[c->nhappenings++] = (struct happening){ w->now_us + (lasts_us ? lasts_us + LINGERS_US : 0), host, key, what };
+}
+
+void checker_engine_killed(struct world *w, int host)
+{
+    struct checker *c = w->checker;
+    if (c->nkills < KILLS_MAX)
+        c->kills_us[c->nkills++] = w->now_us;
+    checker_event(w, host, -1, 0, "an engine was killed");
 }
 
 void checker_clock_jumped(struct world *w)
@@ -138,12 +148,23 @@ static void no_run_begins_early(struct world *w, const struct run *run)
         world_violate(w, "check %d of slot %lld is run before its slot", run->key, (long long)run->slot);
 }
 
-/* A dead engine delays its checks by its lease, and by how seldom others look. */
+/* A dead engine delays its checks by its lease, and by how seldom others look; whoever takes over may die, too. */
+static int64_t explained_us(const struct world *w, int64_t slot_us)
+{
+    const struct checker *c = w->checker;
+    int64_t us = QUEUE_US;
+    for (int i = 0; i < c->nkills; i++)
+        us += c->kills_us[i] > slot_us - w->shape.lease_us ? w->shape.lease_us * 5 / 4 : 0;
+    return us;
+}
+
 static void no_run_begins_late(struct world *w, const struct run *run)
 {
-    int64_t late_us = db_clock_us(w->db) - run->slot * SECOND_US, most_us = w->shape.late_most_us;
-    bool engines_ran = run->slot * SECOND_US - w->db->clock_offset_us > w->began_us + 5 * SECOND_US;
-    if (most_us && engines_ran && late_us > most_us)
+    int64_t slot_us = run->slot * SECOND_US - w->db->clock_offset_us, late_us = w->now_us - slot_us;
+    if (!w->shape.prompt || slot_us < w->began_us + 5 * SECOND_US)
+        return;                         /* its slot began before the engines did */
+    int64_t most_us = explained_us(w, slot_us);
+    if (late_us > most_us)
         world_violate(w, "check %d begins %lld ms after its slot; %lld ms is the most that can be explained", run->key, (long long)late_us / 1000,
                       (long long)most_us / 1000);
 }

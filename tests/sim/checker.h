@@ -39,6 +39,7 @@ void checker_commit(struct world *w, const struct tx *tx);
 /* Something that may be the reason of a second run: on a host (-1: on all), about a key (-1: any). Its effect lasts: a first run
  * that begins so long after it may still lose its lease by it. */
 void checker_event(struct world *w, int host, int key, int64_t lasts_us, const char *what);
+void checker_engine_killed(struct world *w, int host);
 /* Leases may end before their time from now on. */
 void checker_clock_jumped(struct world *w);
 bool checker_has_jumped(const struct world *w);

@@ -114,8 +114,10 @@ static enum served write_effects(struct db *db, struct message *m, const struct 
             how = api_enqueue(db, m->tx, e->key, e->at, e->conflict, 0);
         else
             how = api_resolve(db, m->tx, e->key);
-        if (how == BLOCKED)
+        if (how == BLOCKED) {
+            checker_event(db->w, -1, s->key, 0, "an effect of it waited for another transaction");
             return BLOCKED;
+        }
     }
     return COMMITS;
 }

@@ -185,7 +185,7 @@ void host_kill(struct host *h)
     if (!h->engine)
         return;
     world_tell(h->w, "host %d: the engine is killed", h->number);
-    checker_event(h->w, h->number, -1, 0, "an engine was killed");
+    checker_engine_killed(h->w, h->number);
     engine_over(h);
 }
 
@@ -265,7 +265,7 @@ static void draw_settings(struct host *h)
     struct world *w = h->w;
     struct settings *s = &h->settings;
     *s = *w->settings;
-    bool own = !w->shape.late_most_us && world_chance(w, 200);      /* leases of another length than its neighbours' */
+    bool own = !w->shape.prompt && world_chance(w, 200);      /* leases of another length than its neighbours' */
     s->lease_us = own ? world_between(w, 4, LEASE_MOST_S) * SECOND_US : w->shape.lease_us;
     s->trust_us = own ? s->lease_us * world_between(w, 30, 95) / 100 : w->shape.trust_us;
     s->split_at = w->shape.split_at;

@@ -15,7 +15,7 @@ void network_make(struct world *w)
     struct network *net = w->network = calloc(1, sizeof *net);
     if (!net)
         abort();
-    bool bad = !w->shape.calm && !w->shape.only_kills && world_chance(w, 400), far = !w->shape.late_most_us && world_chance(w, 200);
+    bool bad = !w->shape.calm && !w->shape.only_kills && world_chance(w, 400), far = !w->shape.prompt && world_chance(w, 200);
     net->weather = (struct weather){ .latency_us = 100, .latency_most_us = far ? 200 * MS_US : 2 * MS_US,
                                      .commit_us = 100, .commit_most_us = 5 * MS_US };
     if (bad) {
@@ -97,6 +97,8 @@ static void answer_comes(struct world *w, void *arg, uint64_t connection)
 static void answer_leaves(struct world *w, struct message *m)
 {
     m->served = true;
+    if (m->rc)
+        world_tell(w, "host %d: %s is refused (%d): %s", m->host, message_name(m->op), m->rc, m->words ? m->words : "");
     bool lost = m->lose_answer || (m->link && host_is_cut(m->link->host, true));
     if (!m->link || lost) {
         if (lost && m->link)

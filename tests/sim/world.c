@@ -19,7 +19,6 @@ enum {
     DONE_WITHIN_S = 1500,           /* from the last fault; a full look, which would heal what was lost, comes after 3600 */
     DONE_AFTER_JUMP_S = 3 * 3600,      /* what is filed while the clock is set back may lie below the sweep's mark: that waits for the full look */
     STOP_WITHIN_S = 120,
-    QUEUE_US = 8 * 1000 * 1000,     /* behind slow checks of the same slot */
 };
 
 /* ---- chance ---- */
@@ -128,8 +127,7 @@ static void draw_shape(struct world *w)
     s->only_kills = !s->calm && s->hosts > 1 && world_chance(w, 80);
     if (s->only_kills)
         s->jobs_misbehave = s->jobs_are_slow = s->app_writes = false;
-    if (s->only_kills || (s->calm && !s->app_writes))
-        s->late_most_us = QUEUE_US + (s->calm ? 0 : s->lease_us * 5 / 4);
+    s->prompt = s->only_kills || (s->calm && !s->app_writes);
     w->began_us = (1700000000LL + world_between(w, 0, 7200)) * SECOND_US + world_between(w, 0, 999999);
     w->now_us = w->began_us;
     w->quiet_us = w->began_us + (s->slots + 2) * world_slot_us(w) + world_between(w, 0, 30) * SECOND_US;

@@ -44,7 +44,7 @@ struct shape {
     bool app_writes;                /* applications change things while engines run */
     bool jobs_misbehave, jobs_are_slow;
     bool only_kills;                /* the only faults are kills, and one engine is spared */
-    int64_t late_most_us;           /* how late a check may begin; 0: in this world there is no telling */
+    bool prompt;                    /* how late a check may begin can be told */
 };
 
 struct world {
