@@ -109,7 +109,7 @@ const struct setting_row settings_rows[] = {
       .help = "From SIGTERM to SIGKILL, when a worker has passed its deadline." },
     { "hold_back_after", SETTING_INT, AT(hold_back_after), .otherwise = "20", .min = 1, .max = 1000000,
       .help = "Timeouts or crashes of one job in a row after which it is held back for the rest of the pass." },
-    { "page", SETTING_INT, AT(page), .otherwise = "1000", .min = 1, .max = 100000,
+    { "page", SETTING_INT, AT(page), .otherwise = "2000", .min = 1, .max = 100000,
       .help = "Checks read and settled at once." },
     { "page_bytes", SETTING_SIZE, AT(page_bytes), .otherwise = "4MiB", .min = 64 * KIB, .max = GIB,
       .help = "The same in bytes, whichever is reached first." },
