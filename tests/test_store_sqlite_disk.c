@@ -1,0 +1,181 @@
+/* test_store_sqlite_disk.c - a disk that does not keep what it was given: after a sync that failed nothing is acknowledged, and the handle,
+ * which holds pages that may never have arrived, is not used again. fsync and fdatasync of this program are those below. */
+#include "test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../engine/store/store.h"
+
+#define SLOT INT64_C(1772370900)
+
+static int syncs_until_failure;             /* 0: none fails; 1: the next and all after it */
+static char path[PATH_MAX], url[PATH_MAX + 8];
+static struct store *st;
+static struct err err;
+static const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1";
+
+static int sync_or_fail(long number, int fd)
+{
+    if (syncs_until_failure > 1)
+        syncs_until_failure--;
+    else if (syncs_until_failure == 1)
+        return errno = EIO, -1;
+    return (int)syscall(number, fd);
+}
+
+int fsync(int fd) { return sync_or_fail(SYS_fsync, fd); }
+int fdatasync(int fd) { return sync_or_fail(SYS_fdatasync, fd); }
+
+static struct store *connect_to(struct store_options o)
+{
+    struct store *s = NULL;
+    o.url = url;
+    CU_ASSERT_EQUAL_FATAL(store_new(&o, &s, &err), 0);
+    return s;
+}
+
+static int load(int from, int n)
+{
+    struct load_row rows[20];
+    char keys[20][16];
+    struct load_counts counts;
+    int bad;
+    for (int i = 0; i < n; i++) {
+        snprintf(keys[i], sizeof keys[i], "%d", from + i);
+        rows[i] = (struct load_row){ .entity_name = "orders", .entity_key = keys[i], .job_exec = "look", .at = SLOT };
+    }
+    int rc = store_load(st, rows, n, "keep", SLOT - 60, &counts, &bad, &err);
+    return rc < 0 ? rc : (int)counts.added;
+}
+
+static void begin(void)
+{
+    struct migrate_options options = { 0 };
+    syncs_until_failure = 0;
+    snprintf(path, sizeof path, "%s/disk_%d.db", test_tmp_dir(), (int)getpid());
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    st = connect_to((struct store_options){ 0 });
+    CU_ASSERT_FATAL(store_migrate(st, &options, &err) > 0);
+    CU_ASSERT_EQUAL(load(0, 5), 5);
+}
+
+static void end(void)
+{
+    char journal[PATH_MAX + 16];
+    syncs_until_failure = 0;
+    store_free(st);
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    unlink(journal);
+    unlink(path);
+}
+
+/* How many of our descriptors are of the file. */
+static int handles(void)
+{
+    struct stat file, other;
+    int n = 0;
+    CU_ASSERT_EQUAL_FATAL(stat(path, &file), 0);
+    DIR *dir = opendir("/proc/self/fd");
+    for (struct dirent *e; (e = readdir(dir));)
+        n += fstat(atoi(e->d_name), &other) == 0 && other.st_ino == file.st_ino && other.st_dev == file.st_dev;
+    closedir(dir);
+    return n;
+}
+
+static const char *ask(const char *sql)
+{
+    static char text[256];
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    CU_ASSERT_EQUAL_FATAL(sqlite3_open(path, &db), SQLITE_OK);
+    CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    CU_ASSERT_EQUAL_FATAL(sqlite3_step(s), SQLITE_ROW);
+    snprintf(text, sizeof text, "%s", (const char *)sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return text;
+}
+
+/* A commit is several syncs: of the journal, of the file, of the journal again. Whichever fails. */
+static void a_load_whose_sync_fails_is_not_acknowledged_and_its_handle_closed(void)
+{
+    for (int nth = 1; nth < 6; nth++) {
+        begin();
+        syncs_until_failure = nth;
+        int rc = load(5, 5);
+        bool failed = rc < 0;
+        CU_ASSERT_TRUE(failed || nth > 3);
+        if (failed) {
+            CU_ASSERT_EQUAL(rc, ERR_LOST);
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, path));
+            CU_ASSERT_EQUAL(handles(), 0);
+        }
+        syncs_until_failure = 0;
+        rc = load(5, 5);                    /* what was not acknowledged may be there: then it is kept */
+        CU_ASSERT_TRUE(rc == 5 || rc == 0);
+        CU_ASSERT_STRING_EQUAL(ask("SELECT count(*) FROM prescient_future_job"), "10");
+        CU_ASSERT_STRING_EQUAL(ask("PRAGMA integrity_check"), "ok");
+        end();
+    }
+}
+
+static int open_slot(void)
+{
+    struct store_open_slot o = STORE_OPEN_SLOT_INIT;
+    o.slot = SLOT;
+    o.owner = owner;
+    o.lease_s = 60;
+    o.want = 1;
+    o.split_at = 1000;
+    store_do(st, &o.call);
+    err = o.call.err;
+    return o.call.rc ? o.call.rc : o.ntaken;
+}
+
+static void a_lease_whose_sync_fails_is_not_taken_and_its_handle_closed(void)
+{
+    begin();
+    syncs_until_failure = 1;
+    CU_ASSERT_EQUAL(open_slot(), ERR_LOST);
+    CU_ASSERT_EQUAL(handles(), 0);
+    syncs_until_failure = 0;
+    CU_ASSERT_EQUAL(open_slot(), 1);
+    CU_ASSERT_STRING_EQUAL(ask("SELECT count(*) FROM prescient_slot_lease"), "1");
+    end();
+}
+
+/* A replay's calls share a transaction: when that could not be kept, no later call may say that all is well. */
+static void a_replay_whose_sync_fails_does_not_go_on(void)
+{
+    begin();
+    store_free(st);
+    st = connect_to((struct store_options){ .relaxed = true });
+    CU_ASSERT_EQUAL(open_slot(), 1);
+    syncs_until_failure = 1;
+    struct store_hello hello = STORE_HELLO_INIT;
+    CU_ASSERT_NOT_EQUAL(store_do(st, &hello.call), 0);
+    syncs_until_failure = 0;
+    CU_ASSERT_EQUAL(handles(), 0);
+    CU_ASSERT_NOT_EQUAL(store_do(st, &hello.call), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hello.call.err.text, "start it again"));
+    CU_ASSERT_STRING_EQUAL(ask("SELECT count(*) FROM prescient_slot_lease"), "0");
+    end();
+}
+
+static const struct test tests[] = {
+    TEST(a_load_whose_sync_fails_is_not_acknowledged_and_its_handle_closed),
+    TEST(a_lease_whose_sync_fails_is_not_taken_and_its_handle_closed),
+    TEST(a_replay_whose_sync_fails_does_not_go_on),
+    { 0 },
+};
+
+const struct suite suite_store_sqlite_disk = { "store_sqlite_disk", NULL, NULL, tests };
