@@ -46,7 +46,7 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         code = app_fail(app, &err);
     else {
         say_totals(app, e, plan->name);
-        if (in_trouble(&e->totals))
+        if (in_trouble(&e->totals) || e->left_some)
             code = EXIT_TROUBLE;
         else if (e->held_by_others && !e->totals.run && !patient)
             code = EXIT_TRY_AGAIN;

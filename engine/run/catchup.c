@@ -77,7 +77,6 @@ static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
         return;
     }
     c->slot = slot;
-    c->slots++;
     c->step = CATCHUP_SLOT;
     engine_add_target(e, c->kind, slot);
 }
@@ -105,5 +104,6 @@ void catchup_target_over(struct engine *e, struct catchup *c, const struct targe
     const struct pass_counts *n = &target->counts;
     if (target->held || n->locked || n->superseded)
         leave(c, target->slot);
+    c->slots += !n->locked || n->run || n->unknown_job || n->held_back;     /* where nothing moves there is no hurry to look again */
     c->step = CATCHUP_ASK;
 }

@@ -16,7 +16,7 @@ struct catchup {
     int64_t left_at;                /* the first slot that could not be emptied; 0: none */
     int64_t slot;                   /* under way */
     int waiting;                    /* second looks under way */
-    int slots;                      /* late slots found */
+    int slots;                      /* late slots found, but for those of which nothing could be run */
     bool moved;                     /* the last look closed something or found something to do */
     bool undone;                    /* a slot waits for the lease of somebody who may be dead */
 };

@@ -52,6 +52,7 @@ struct bucket_run {
     int64_t nread, ntouched;        /* checks read, and those of them that a settle is known to have written */
     bool exhausted;                 /* the last read found no more */
     bool leave;                     /* finish it whatever is left in it */
+    int64_t damaged_id;             /* of the first row that no check can be; 0: none was seen */
     int rounds;                     /* how often in a row a finish found more and nothing had been settled */
     int64_t settled;                /* checks settled when the last finish was tried */
     int npages;
@@ -194,6 +195,7 @@ struct engine {
     bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
     struct pass_counts totals;
     int64_t slots_over, held_by_others;
+    bool left_some;                 /* what should have been run was left behind, in words: a command's exit code says so */
     uint64_t random;
     bool stirred;                   /* something ended since the plan was last asked: do not wait */
     int signals;                    /* signalfd */

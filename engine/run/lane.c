@@ -400,7 +400,7 @@ static void take_page(struct lane *l, struct bucket_run *run, struct store_page 
     struct page *page = page_new(rows, verdict_job_of, e, engine_now(e));
     if (!page) {
         log_error(e->o.log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later", (long long)run->lease.slot, run->lease.bucket);
-        run->exhausted = run->leave = true;
+        run->exhausted = run->leave = e->left_some = true;
         return;
     }
     page->run = run;
@@ -417,6 +417,21 @@ static void take_page(struct lane *l, struct bucket_run *run, struct store_page 
         page_done(l, page);
 }
 
+/* They stay where they are, visible as late, and whoever reads the log can mend or delete them. The log tells it again after growing pauses. */
+static void leave_damaged(struct engine *e, struct bucket_run *run, const struct store_read_page *r)
+{
+    if (run->damaged_id == r->damaged_id)
+        return;                         /* the page before told of the same ones */
+    if (!engine_has_given_up(e, r->damaged_id)) {
+        log_error(e->o.log, "slot %lld: %d rows hold what no check can hold, the first has the id %lld: they are not run, and left where they are",
+                  (long long)run->lease.slot, r->ndamaged, (long long)r->damaged_id);
+        engine_give_up(e, r->damaged_id);
+    }
+    run->damaged_id = r->damaged_id;
+    run->counts.locked += r->ndamaged;
+    run->leave = e->left_some = true;
+}
+
 static void have_read(struct lane *l, int rc)
 {
     struct store_read_page *r = &l->req.read;
@@ -429,6 +444,8 @@ static void have_read(struct lane *l, int rc)
     if (run->cursor.id == INT64_MIN)
         run->saw_all = r->is_complete;          /* then so do all that come after it */
     run->exhausted = !r->has_more;
+    if (r->ndamaged)
+        leave_damaged(l->engine, run, r);
     if (r->page.n > 0)
         take_page(l, run, &r->page);
     store_page_free(&r->page);
@@ -586,17 +603,18 @@ static const struct { void (*begin)(struct lane *l); void (*end)(struct lane *l,
     [LANE_ERRAND] = { begin_errand, errand_ended },
 };
 
-/* With leases in hand there is something to go on with, however long it takes. With none a command ends after some tries (in ten
- * seconds or so), and whoever called it, a cron, calls again; a daemon never does. */
+/* With pages in hand there is something to go on with, however long it takes. With leases alone a command ends after a minute or so, and
+ * with nothing after some tries (in ten seconds or so); whoever called it, a cron, calls again. A daemon never ends so. */
 static bool gives_up(const struct lane *l)
 {
+    enum { TRIES_WITH_LEASES = 12 };
     const struct engine *e = l->engine;
-    if (e->o.patient || l->failures < (e->has_clock ? 8 : 5))
-        return false;
-    for (int i = 0; i < e->nlanes; i++)
-        if (e->lanes[i].nruns)
-            return false;
-    return true;
+    int pages = 0, runs = 0;
+    for (int i = 0; i < e->nlanes; i++) {
+        pages += e->lanes[i].npages;
+        runs += e->lanes[i].nruns;
+    }
+    return !e->o.patient && !pages && l->failures >= (runs ? TRIES_WITH_LEASES : e->has_clock ? 8 : 5);
 }
 
 /* A call is over: its end is told, and a failure that cannot heal by waiting ends the engine. */

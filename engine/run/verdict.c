@@ -165,6 +165,25 @@ static void leave_behind(struct bucket_run *run, const char *job)
         run->leave = true;              /* too many names to list: the sweep puts off what stays */
 }
 
+/* Constraints see to it; but a check that came in without them must not wait for a slab that it would fit in, nor be run when no settle will
+ * know it again by its counts. */
+static bool can_be_run(const struct check *c)
+{
+    return c->check_count >= 0 && c->failure_count >= 0 && c->entity_name_len <= STORE_NAME_MAX && c->entity_key_len <= STORE_NAME_MAX && c->job_exec_len <= STORE_NAME_MAX &&
+           c->payload_len <= STORE_PAYLOAD_MAX;
+}
+
+static void leave_impossible(struct engine *e, struct bucket_run *run, const struct check *c)
+{
+    if (!engine_has_given_up(e, c->id)) {
+        log_error(e->o.log, "slot %lld: the check with the id %lld has counts, a name or a payload that no check can have: it is not run, and left where it is",
+                  (long long)run->lease.slot, (long long)c->id);
+        engine_give_up(e, c->id);
+    }
+    run->counts.locked++;
+    run->leave = e->left_some = true;
+}
+
 void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page)
 {
     enum target_kind kind = run->target->kind;
@@ -178,6 +197,9 @@ void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page
                     page->now + unknown_job_delay_s(c->first_check_at, page->now, e->slot_length_s));
         else if (job < 0) {
             leave_behind(run, c->job_exec);
+            page_over(page, i);
+        } else if (!can_be_run(c)) {
+            leave_impossible(e, run, c);
             page_over(page, i);
         } else if (engine_has_given_up(e, c->id)) {
             run->counts.locked++;

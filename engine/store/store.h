@@ -207,6 +207,8 @@ struct store_read_page {
     struct store_page page;         /* the caller's, to free */
     bool has_more;                  /* the page was cut: by its bounds, or where the priority changes */
     bool is_complete;               /* false for an empty page: nothing is known */
+    int ndamaged;                   /* rows left out, because no check can be like that: a damaged file, or constraints that somebody has */
+    int64_t damaged_id;             /* switched off. The id of the first */
 };
 #define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START }
 

@@ -78,40 +78,38 @@ static bool page_grow(struct store_page *page, int *room)
     return true;
 }
 
-static int take_row(struct lite *db, struct store_read_page *req, sqlite3_stmt *row, struct arena *a, struct page_cursor *last, int *room)
+/* Adds the row to the page; one that no check can be is only counted. */
+static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena *a, struct page_cursor *last, int *room)
 {
     struct store_page *page = &req->page;
-    if (!is_in_order(row) || !is_behind(last, row))
-        return err_set(&req->call.err, ERR_LOST, "%s is damaged: in slot %lld the check with id %lld holds what no check can hold", db->path,
-                       (long long)req->lease.slot, (long long)sqlite3_column_int64(row, 0));
+    if (!is_in_order(row) || !is_behind(last, row)) {
+        if (!req->ndamaged++)
+            req->damaged_id = sqlite3_column_int64(row, 0);
+        return 0;
+    }
     if (!page_grow(page, room) || !read_check(a, row, req->lease.slot, &page->checks[page->n]))
         return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld", (long long)req->lease.slot);
-    *last = (struct page_cursor){ .priority = page->checks[page->n].priority, .id = page->checks[page->n].id };
+    const struct check *c = &page->checks[page->n];
+    if (c->priority != page->checks[0].priority)
+        return 1;                       /* it belongs to the next page */
+    *last = (struct page_cursor){ .priority = c->priority, .id = c->id };
+    page->n++;
     return 0;
 }
 
-/* What lies in front of a damaged row is a page; only then is it in the way. */
 static int fill_page(struct lite *db, struct store_read_page *req, sqlite3_stmt *row, struct arena *a)
 {
-    struct store_page *page = &req->page;
     struct page_cursor last = req->after;
-    int room = 0, rc = 1;
-    while (rc > 0) {
-        rc = take_row(db, req, row, a, &last, &room);
-        if (rc == ERR_LOST && page->n)
-            return 0;                   /* as if there were no more: what is good is settled before the next look */
+    int room = 0, seen = 0, rc = 1;
+    while (rc > 0 && !req->has_more) {
+        rc = take_row(req, row, a, &last, &room);
         if (rc < 0)
-            break;
-        req->has_more = page->checks[page->n].priority != page->checks[0].priority;
-        if (req->has_more)
-            break;
-        page->n++;
-        req->has_more = page->n == req->want || arena_used(a) >= req->max_bytes;
-        if (req->has_more)
-            break;
-        rc = lite_next(db, &req->call.err, row);
+            return rc;
+        req->has_more = rc == 1 || ++seen == req->want || arena_used(a) >= req->max_bytes;
+        rc = req->has_more ? 0 : lite_next(db, &req->call.err, row);
     }
-    return rc < 0 ? rc : 0;
+    req->has_more = req->has_more && req->page.n;       /* damaged rows alone would be read for ever */
+    return rc;
 }
 
 int lite_read_page(struct lite *db, struct store_call *call)
@@ -121,6 +119,7 @@ int lite_read_page(struct lite *db, struct store_call *call)
     req->page = (struct store_page){ 0 };
     req->has_more = false;
     req->is_complete = true;            /* writers are serial */
+    req->ndamaged = 0;
     int rc = lite_query(db, &call->err, &row, LITE_read_page, "iiii", req->lease.slot, (int64_t)req->after.priority, req->after.id,
                         (int64_t)req->want);
     if (rc <= 0)

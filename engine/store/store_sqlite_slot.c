@@ -1,7 +1,7 @@
 /* store_sqlite_slot.c - slots and leases: opened, taken, renewed, finished, looked at again.
  * A slot is never split here: one lease (STORE_WHOLE_SLOT) covers it. Writers are serial, so no transaction can commit into a
  * slot that has been read, and a re-look that finds a slot empty closes it. */
-#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,19 +34,38 @@ static int open_now(struct lite *db, struct store_open_slot *req, struct slot_lo
     return (int)lite_run(db, err, LITE_slot_open, "itii", req->slot, db->engine, req->rows, lite_clock_us(db));
 }
 
-/* The names as a JSON array, for json_each; NULL stays NULL. *out is the caller's to free. */
+static void put_json_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == '"' || *text == '\\')
+            fprintf(out, "\\u%04x", (unsigned char)*text);
+        else
+            fputc(*text, out);
+    fputc('"', out);
+}
+
+/* The names as a JSON array, for json_each; NULL stays NULL. *out is the caller's to free. A name that an application has written with a
+ * plain INSERT need not be UTF-8: jansson refuses it, and SQLite hands back the bytes that it was given. */
 static int names_as_json(const char *const *names, int n, char **out, struct err *err)
 {
+    size_t size;
     *out = NULL;
+    FILE *f = names ? open_memstream(out, &size) : NULL;
     if (!names)
         return 0;
-    json_t *array = json_array();
-    int rc = array ? 0 : -1;
-    for (int i = 0; rc == 0 && i < n; i++)
-        rc = json_array_append_new(array, json_string_nocheck(names[i]));
-    *out = rc == 0 ? json_dumps(array, JSON_COMPACT) : NULL;
-    json_decref(array);
-    return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+    for (int i = 0; f && i < n; i++) {
+        fputc(i ? ',' : '[', f);
+        put_json_string(f, names[i]);
+    }
+    if (f)
+        fputs(n ? "]" : "[]", f);
+    bool is_whole = f && fclose(f) == 0 && *out;
+    if (is_whole)
+        return 0;
+    free(*out);
+    *out = NULL;
+    return err_set(err, ERR_NOMEM, "out of memory");
 }
 
 static int holds_rows(struct lite *db, const struct store_open_slot *req, int64_t *out, struct err *err)
