@@ -41,6 +41,7 @@ cat >"$tmp/prescient.cfg" <<CFG
 store = "$store";
 plugin_dirs = [ "$jobs" ];
 connections = 1;
+worker_seccomp = "off";         # valgrind knows no filters
 workers = 1;
 worker_checks = 0;
 worker_memory = "0";

@@ -71,6 +71,12 @@ bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *p)
     return queue_entry(pg, statement, false) && PQsendQueryPrepared(pg->conn, name, n, p->values, p->lengths, p->formats, format);
 }
 
+bool pg_queue_path(struct pg_store *pg)
+{
+    struct wire_params none = { 0 };
+    return pg_queue(pg, PG_PATH, &none);
+}
+
 bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types, const char *const *values)
 {
     return queue_entry(pg, -1, false) && PQsendQueryParams(pg->conn, sql, n, types, values, NULL, NULL, 0);
@@ -79,7 +85,7 @@ bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types
 const PGresult *pg_result(const struct pg_store *pg, int n)
 {
     for (int i = 0; i < pg->nqueue; i++)
-        if (!pg->queue[i].prepares && n-- == 0)
+        if (!pg->queue[i].prepares && pg->queue[i].statement != PG_PATH && n-- == 0)
             return pg->queue[i].result;
     return NULL;
 }
@@ -87,7 +93,7 @@ const PGresult *pg_result(const struct pg_store *pg, int n)
 static void send_call(struct pg_store *pg)
 {
     pg->rounds++;
-    bool queued = operations[pg->call->op].send(pg, pg->call);
+    bool queued = pg_queue_path(pg) && operations[pg->call->op].send(pg, pg->call);
     if (!queued && PQstatus(pg->conn) == CONNECTION_OK && !*PQerrorMessage(pg->conn))
         lose_call(pg, err_set(&pg->call->err, ERR_NOMEM, "store: out of memory"));      /* half a message may be in the buffer */
     else if (!queued || !PQpipelineSync(pg->conn))
@@ -143,7 +149,8 @@ static void begin_check(struct pg_store *pg)
     }
     struct wire_params none = { 0 };
     pg->phase = PG_CHECKING;
-    if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn) || !pg_queue(pg, PG_CHECK, &none) || !PQpipelineSync(pg->conn))
+    if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn) || !pg_queue_path(pg) ||
+        !pg_queue(pg, PG_CHECK, &none) || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
         pg->unflushed = PQflush(pg->conn) > 0;

@@ -19,7 +19,7 @@
 #include "store_pg_wire.h"
 
 enum pg_statement {
-    PG_CHECK, PG_HELLO, PG_OPEN_SLOT, PG_RENEW, PG_RELEASE, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT,
+    PG_PATH, PG_CHECK, PG_HELLO, PG_OPEN_SLOT, PG_RENEW, PG_RELEASE, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT,
     PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 3,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED */
     PG_SETTLE_MOVE, PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 3,
     PG_EFFECTS, PG_FINISH, PG_FINISH_LAST = PG_FINISH + 1 /* + PG_OF_SLOT */, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT, PG_KEEP_DAYS,
@@ -30,7 +30,7 @@ enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2, PG_RELAXED = 4 };
 
 enum pg_phase { PG_AWAY, PG_CONNECTING, PG_CHECKING, PG_READY };
 
-#define PG_QUEUE_MAX 8
+#define PG_QUEUE_MAX 10         /* path, two statements of a settle, effects; each may have to be prepared first */
 
 struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's own default */
 
@@ -74,6 +74,8 @@ char *pg_expand(struct pg_store *pg, const char *block, int variant);      /* of
 char *pg_with_schema(const char *sql, const char *schema);      /* malloc()ed */
 
 /* ---- calls ---- */
+/* What every message begins with: the path on which its statements find operators and functions. */
+bool pg_queue_path(struct pg_store *pg);
 /* Queues one statement with parameters by its letters. False when out of memory or the connection is gone. */
 bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *params);
 /* The same for a text that is sent once, with text parameters and a text result. */
@@ -111,7 +113,10 @@ bool pg_report_send(struct pg_store *pg, struct store_call *call);
 int pg_report_receive(struct pg_store *pg, struct store_call *call);
 
 /* ---- blocking ---- */
-/* Runs one text with the schema in and text parameters (n < 0: none, several statements). NULL: err says why; else the caller's. */
+/* How a transaction begins there: on the same path as a message. */
+#define PG_BEGIN "BEGIN; SET LOCAL search_path = pg_catalog, pg_temp"
+/* Runs one text with the schema in and text parameters, in a transaction of its own when there is none; n < 0: several statements as they
+ * are, which hold no operator and no function or begin a transaction themselves. NULL: err says why; else the caller's. */
 PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n, struct err *err);
 int pg_execute(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);
 /* The first cell as a number; `param` may be NULL. */

@@ -3,6 +3,13 @@
 -- A lock timeout is set inside the statement, before its first lock, and for its transaction only: no session setting, so
 -- a pooler may hand every transaction another connection.
 
+-- ---- the path --------------------------------------------------------------------------------------------------------
+
+-- name: path
+-- Goes before every statement, in its transaction: an operator or a function that somebody has made in a schema of the user's own
+-- search_path ("public", up to PostgreSQL 14) would win wherever its types fit better, and run with the rights of whoever asks.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
+
 -- ---- connecting ------------------------------------------------------------------------------------------------------
 
 -- name: check

@@ -330,10 +330,29 @@ void pg_side_close(struct pg_store *pg)
     pg->side = NULL;
 }
 
+/* A transaction of its own, which begins as every message of ours does; the results of all but the statement are dropped. */
+static PGresult *run_alone(PGconn *conn, const char *sql, const char *const *params, int n)
+{
+    PGresult *r = PQexec(conn, PG_BEGIN);
+    if (PQresultStatus(r) == PGRES_COMMAND_OK) {
+        PQclear(r);
+        r = PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
+        PGresult *end = PQexec(conn, "COMMIT");
+        ExecStatusType status = PQresultStatus(r);
+        if ((status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) && PQresultStatus(end) != PGRES_COMMAND_OK) {
+            PQclear(r);
+            return end;
+        }
+        PQclear(end);
+    }
+    return r;
+}
+
 PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n, struct err *err)
 {
     char *sql = pg_with_schema(text, pg->schema);
-    PGresult *r = !sql ? NULL : n < 0 ? PQexec(conn, sql) : PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
+    bool alone = PQtransactionStatus(conn) == PQTRANS_IDLE;
+    PGresult *r = !sql ? NULL : n < 0 ? PQexec(conn, sql) : alone ? run_alone(conn, sql, params, n) : PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
     free(sql);
     ExecStatusType status = PQresultStatus(r);
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)

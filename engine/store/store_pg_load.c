@@ -12,7 +12,7 @@
 #define PIECE (64 * 1024)       /* bytes handed to libpq at a time */
 #define COLUMNS 8
 /* Locks of applications that have the same check in hand: wait for them a while, then give up the chunk. */
-#define BEGIN_CHUNK "BEGIN; SET LOCAL lock_timeout = '10s'"
+#define BEGIN_CHUNK PG_BEGIN "; SET LOCAL lock_timeout = '10s'"
 
 struct copy { PGconn *conn; char *buffer; size_t used, room; bool broken; };
 

@@ -43,8 +43,8 @@ static int oldest_engine(const struct sql_migration *m)
 /* Everybody who migrates this schema waits for this lock, until the end of the transaction. */
 static int begin_locked(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    return pg_execute(pg, conn, "BEGIN; SET LOCAL lock_timeout = '30s'; SELECT pg_advisory_xact_lock(1886544242, hashtext('prescient_schema'));"
-                             "SET LOCAL lock_timeout = '3s'; SET LOCAL search_path = pg_catalog, pg_temp", err);
+    return pg_execute(pg, conn, PG_BEGIN "; SET LOCAL lock_timeout = '30s'; SELECT pg_advisory_xact_lock(1886544242, hashtext('prescient_schema'));"
+                                "SET LOCAL lock_timeout = '3s'", err);
 }
 
 static int make_migration_table(struct pg_store *pg, PGconn *conn, struct err *err)

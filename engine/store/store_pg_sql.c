@@ -15,6 +15,7 @@ struct statement { const char *block, *name, *letters; int variant; };
     [at + 2] = { block, block "_skip", letters, PG_SKIP_LOCKED }, [at + 3] = { block, block "_slot_skip", letters, PG_OF_SLOT | PG_SKIP_LOCKED }
 
 static const struct statement statements[PG_STATEMENTS] = {
+    [PG_PATH] = { "path", "path", "", 0 },
     [PG_CHECK] = { "check", "check", "", 0 },
     [PG_HELLO] = { "hello", "hello", "", 0 },
     [PG_OPEN_SLOT] = { "open_slot", "open_slot", "miutiibTtIULNiio", 0 },

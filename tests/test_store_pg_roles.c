@@ -1,0 +1,344 @@
+/* test_store_pg_roles.c - who may do what on PostgreSQL: an application that may enqueue and no more, an engine that owns nothing, and
+ * what an application lays out for others to stumble over. */
+#include "pg_fixture.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../engine/store/store_pg.h"
+
+#define SHOP "prescient_test_shop"          /* an application */
+#define RUNNER "prescient_test_runner"      /* an engine */
+
+static char shop_url[600], runner_url[600];
+static PGconn *shop;
+
+/* The server's URL as somebody else; tests run as postgres. */
+static bool as_user(const char *user, char out[600])
+{
+    const char *at = strstr(pgfx.url, "postgres@");
+    if (at)
+        snprintf(out, 600, "%.*s%s@%s", (int)(at - pgfx.url), pgfx.url, user, at + strlen("postgres@"));
+    return at != NULL;
+}
+
+static void drop_notice(void *arg, const char *words)
+{
+    (void)arg;
+    (void)words;
+}
+
+static int setup(void)
+{
+    int rc = pgfx_setup();
+    if (rc || !test_pg_url() || !as_user(SHOP, shop_url) || !as_user(RUNNER, runner_url))
+        return rc;
+    PQclear(pgfx_ask(pgfx.app, "DROP ROLE IF EXISTS " SHOP "; DROP ROLE IF EXISTS " RUNNER ";"
+                     "CREATE ROLE " SHOP " LOGIN IN ROLE prescient_enqueuer; CREATE ROLE " RUNNER " LOGIN IN ROLE prescient_engine;"
+                     "CREATE SCHEMA payroll; CREATE TABLE payroll.salary (id int); GRANT CREATE, TEMP ON DATABASE %s TO " SHOP, pgfx.database));
+    shop = PQconnectdb(shop_url);
+    PQsetNoticeProcessor(shop, drop_notice, NULL);
+    return PQstatus(shop) != CONNECTION_OK;
+}
+
+static int teardown(void)
+{
+    PQfinish(shop);
+    if (shop)
+        PQclear(pgfx_ask(pgfx.app, "DROP OWNED BY " SHOP " CASCADE; DROP OWNED BY " RUNNER " CASCADE; DROP ROLE " SHOP "; DROP ROLE " RUNNER));
+    shop = NULL;
+    return pgfx_teardown();
+}
+
+#define WITH_ROLES() WITH_SERVER(); if (!shop) return
+#define SHOP_IS(expected, ...) CELL_IS(shop, expected, __VA_ARGS__)
+#define DENIED "42501"
+
+/* ---- functions --------------------------------------------------------------------------------------------------------------- */
+
+static void no_function_is_open_to_everybody(void)
+{
+    WITH_ROLES();
+    SQL_IS("", "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace"
+               "   AND (p.proacl IS NULL OR EXISTS (SELECT FROM aclexplode(p.proacl) a WHERE a.grantee = 0))");
+}
+
+static void every_function_with_its_owners_rights_has_a_path_of_its_own(void)
+{
+    WITH_ROLES();
+    SQL_IS("", "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef"
+               "   AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false)");
+    SQL_IS("t", "SELECT count(*) > 10 FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef");
+}
+
+static void whoever_makes_tables_with_its_owners_rights_says_where(void)
+{
+    WITH_ROLES();
+    SQL_IS("", "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef"
+               "   AND p.prosrc ~ 'CREATE (TABLE|INDEX)' AND (SELECT count(*) FROM unnest(p.proconfig) c (one) WHERE one ~ '^default_tablespace=(\"\")?$' OR one = 'default_table_access_method=heap') < 2");
+    SQL_IS("2", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef AND p.prosrc ~ 'CREATE (TABLE|INDEX)'");
+}
+
+/* ---- the application ----------------------------------------------------------------------------------------------------------- */
+
+static void an_enqueuer_may_call_the_api_and_nothing_else(void)
+{
+    WITH_ROLES();
+    SQL_IS("bucket_of enqueue enqueue_many reschedule resolve slot_ceil slot_floor slot_for slot_length_s slot_next",
+           "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace"
+           "   AND has_function_privilege('" SHOP "', p.oid, 'EXECUTE')");
+    SQL_IS("", "SELECT string_agg(c.relname, ' ') FROM pg_class c WHERE c.relnamespace = 'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
+               "   AND (has_table_privilege('" SHOP "', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')"
+               "        OR has_any_column_privilege('" SHOP "', c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))");
+    SQL_IS("", "SELECT string_agg(c.relname, ' ') FROM pg_class c WHERE c.relnamespace = 'prescient'::regnamespace AND CASE c.relkind"
+               " WHEN 'S' THEN has_sequence_privilege('" SHOP "', c.oid, 'USAGE, SELECT, UPDATE') END");
+    SQL_IS("f", "SELECT has_schema_privilege('" SHOP "', 'prescient', 'CREATE')");
+}
+
+static void what_an_enqueuer_may_not_it_cannot(void)
+{
+    WITH_ROLES();
+    SHOP_IS("new", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '3 hours', '{\"card\": \"4111\"}')");
+    static const char *const attempts[] = {
+        "SELECT payload FROM prescient.future_job", "SELECT note FROM prescient.future_job_history", "SELECT * FROM prescient.event",
+        "COPY prescient.future_job TO STDOUT", "BEGIN; LOCK TABLE prescient.future_job IN ACCESS SHARE MODE", "TRUNCATE prescient.future_job",
+        "INSERT INTO prescient.slot_lease (slot_at, bucket, owner, expires_at) VALUES (now(), -1, '00000000-0000-0000-0000-000000000000', now())",
+        "DELETE FROM prescient.future_job", "UPDATE prescient.future_job SET job_exec = 'other'", "UPDATE prescient.setting SET value = '1'",
+        "SELECT nextval('prescient.future_job_id_seq')", "SELECT prescient.set_slot_length(60)", "SELECT prescient.keep_history_days(10000)",
+        "SELECT prescient.make_history_day('2030-01-01')", "SELECT prescient.file_check('e', '1', 'j', now(), NULL, 'keep', 0, '2000-01-01')",
+        "SELECT prescient.resolve_at('orders', '42', NULL, now())", "SELECT prescient.end_checks('orders', '42', NULL, now())",
+        "CREATE TABLE prescient.mine (id int)", "CREATE FUNCTION prescient.enqueue(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "CREATE OPERATOR prescient.=== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)", "ALTER TABLE prescient.future_job ADD COLUMN x int",
+        "CREATE TRIGGER t BEFORE INSERT ON prescient.future_job FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        "CREATE INDEX ON prescient.future_job (payload)", "CREATE VIEW pg_temp.v AS SELECT * FROM prescient.future_job; SELECT * FROM pg_temp.v",
+        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) SET search_path = public",
+        "DROP SCHEMA prescient CASCADE", "SELECT * FROM payroll.salary", "SET ROLE prescient_engine", "SET SESSION AUTHORIZATION postgres",
+        "GRANT prescient_engine TO " SHOP, "GRANT SELECT ON prescient.future_job TO " SHOP, "ALTER ROLE " SHOP " SUPERUSER", "SELECT pg_read_file('/etc/passwd')",
+    };
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        const char *got = pgfx_cell(shop, "%s", attempts[i]);
+        PQclear(PQexec(shop, "ROLLBACK"));
+        /* A grant without the right to it is a warning in some cases; what counts is that it changes nothing. */
+        if (strcmp(got, DENIED) != 0 && strncmp(attempts[i], "GRANT SELECT", 12) != 0) {
+            printf("      %s: '%s'\n", attempts[i], got);
+            CU_FAIL("not denied");
+        }
+    }
+    SHOP_IS(DENIED, "SELECT count(*) FROM prescient.future_job");
+    SQL_IS("1", "SELECT count(*) FROM prescient.future_job");
+}
+
+/* The values of others do not come back in the words of an error. */
+static void errors_show_no_row_of_somebody_else(void)
+{
+    WITH_ROLES();
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '3 hours', '{\"card\": \"4111\"}')"));
+    static const char *const attempts[] = {
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', 'infinity'::timestamptz, NULL, 'replace')",
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', '-infinity'::timestamptz, NULL, 'earlier')",
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', '9999-12-31 23:59:59+00'::timestamptz, NULL, 'replace')",
+        "SELECT prescient.reschedule('orders', '42', 'unshipped', '9999-12-31 23:59:59+00'::timestamptz)",
+        "SELECT prescient.enqueue_many(ARRAY['orders', 'orders'], ARRAY['42', '42'], ARRAY['unshipped', NULL], ARRAY[now(), now()], NULL, 'replace')",
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', now(), json_build_object('x', repeat('x', 70000)), 'replace')",
+    };
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        PGresult *r = pgfx_ask(shop, "%s", attempts[i]);
+        CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_FATAL_ERROR);
+        CU_ASSERT_PTR_NULL(strstr(PQerrorMessage(shop), "4111"));
+        PQclear(r);
+    }
+}
+
+/* ---- the engine ----------------------------------------------------------------------------------------------------------------- */
+
+static void an_engine_owns_nothing_and_changes_no_schema(void)
+{
+    WITH_ROLES();
+    SQL_IS("0", "SELECT count(*) FROM pg_class c WHERE c.relnamespace = 'prescient'::regnamespace AND pg_has_role('" RUNNER "', c.relowner, 'MEMBER')");
+    SQL_IS("0", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND pg_has_role('" RUNNER "', p.proowner, 'MEMBER')");
+    PGconn *runner = PQconnectdb(runner_url);
+    PQsetNoticeProcessor(runner, drop_notice, NULL);
+    static const char *const attempts[] = {
+        "CREATE TABLE prescient.mine (id int)", "CREATE FUNCTION prescient.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "ALTER TABLE prescient.future_job DROP CONSTRAINT future_job_slot", "DROP TABLE prescient.event", "TRUNCATE prescient.future_job_history",
+        "CREATE TRIGGER t BEFORE INSERT ON prescient.future_job FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        "SELECT prescient.set_slot_length(60)", "INSERT INTO prescient.migration VALUES (999, 'x', 'x', 999)", "DELETE FROM prescient.migration",
+        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) OWNER TO " RUNNER, "SET ROLE postgres",
+        "SELECT * FROM payroll.salary", "CREATE ROLE x", "GRANT prescient_engine TO " SHOP, "SELECT pg_read_file('/etc/passwd')",
+        "ALTER TABLE prescient.future_job_history OWNER TO " RUNNER, "COPY prescient.event TO PROGRAM 'cat'",
+    };
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        CELL_IS(runner, DENIED, "%s", attempts[i]);
+    PQfinish(runner);
+}
+
+/* ---- traps ------------------------------------------------------------------------------------------------------------------- */
+
+/* Once for all tests: in "public", where up to PostgreSQL 14 everybody might create. */
+static bool lay_traps(void)
+{
+    if (!strcmp(pgfx_cell(pgfx.app, "SELECT to_regclass('public.trapped')::text"), "public.trapped"))
+        return true;
+    char text[1 << 14];
+    FILE *f = fopen("tests/traps.sql", "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    text[n] = '\0';
+    if (f)
+        fclose(f);
+    PQclear(pgfx_ask(pgfx.app, "GRANT CREATE ON SCHEMA public TO PUBLIC"));
+    PGresult *r = PQexec(shop, text);
+    bool good = n > 0 && PQresultStatus(r) == PGRES_COMMAND_OK;
+    if (!good)
+        printf("      traps: %s\n", PQerrorMessage(shop));
+    PQclear(r);
+    PQclear(pgfx_ask(pgfx.app, "SET search_path = pg_catalog"));        /* the test itself steps on none */
+    return good;
+}
+
+/* Whether they would be stepped on by `conn` as it is; from here on none may be. */
+static void traps_work_on(PGconn *conn)
+{
+    CU_ASSERT_STRING_NOT_EQUAL(pgfx_cell(conn, "SELECT 1::smallint + 1::numeric"), "2");
+    CU_ASSERT_STRING_NOT_EQUAL(pgfx_cell(conn, "SELECT unnest(ARRAY[1::bigint])"), "1");
+    SQL_IS("2", "SELECT last_value FROM public.trapped");
+    PQclear(pgfx_ask(shop, "ALTER SEQUENCE public.trapped RESTART"));
+}
+
+#define TRAPS_UNTOUCHED() SQL_IS("f", "SELECT is_called FROM public.trapped")
+
+/* The caller's path, and what it has in its temporary schema, say nothing inside of the functions. */
+static void a_callers_own_path_does_not_reach_into_the_api(void)
+{
+    WITH_ROLES();
+    CU_ASSERT_FATAL(lay_traps());
+    PQclear(pgfx_ask(shop, "SET search_path = public, pg_temp, pg_catalog; CREATE TEMP TABLE future_job (id int); CREATE TEMP TABLE pg_inherits (x int);"
+                     "CREATE TEMP TABLE pg_class (oid int); CREATE TEMP TABLE setting (x int)"));
+    traps_work_on(shop);
+    SHOP_IS("new", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '2030-01-01 00:00+00'::timestamptz, '{}')");
+    SHOP_IS("kept", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', interval '1 hour')");
+    SHOP_IS("moved", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '+1h'::text, NULL, 'earlier')");
+    SHOP_IS("replaced", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '2030-01-01 00:00+00'::timestamptz, '{\"a\": 1}', 'replace', 7)");
+    SHOP_IS("(1,1,0,0)", "SELECT prescient.enqueue_many(ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY['2030-01-01 00:00+00', '2030-01-01 00:00+00']::timestamptz[])");
+    SHOP_IS("(1,1,0,0)", "SELECT prescient.enqueue_many('e', ARRAY['2', '3'], 'j', '2030-01-01 00:00+00'::timestamptz)");
+    SHOP_IS("moved", "SELECT prescient.reschedule('e'::pg_catalog.text, '2', 'j', '2031-01-01 00:00+00'::timestamptz)");
+    SHOP_IS("moved", "SELECT prescient.reschedule('e'::pg_catalog.text, '2', 'j', interval '1 day')");
+    SHOP_IS("moved", "SELECT prescient.reschedule('e'::pg_catalog.text, '2', 'j', '2031-01-01 00:00+00'::text)");
+    SHOP_IS("1", "SELECT prescient.resolve('e', '3')");
+    TRAPS_UNTOUCHED();
+    SQL_IS("2", "SELECT count(*) FROM prescient.future_job");
+    PQclear(pgfx_ask(shop, "RESET search_path; DISCARD TEMP"));
+}
+
+/* All that an engine asks in the life of checks. */
+static void live_as_an_engine(const char *keys_before)
+{
+    struct pgfx_run run;
+    struct effect effects[] = {
+        { .kind = EFFECT_EMIT, .event = "late", .json = "{\"a\": 1}" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "f", .entity_key = keys_before, .job = "j", .at = SLOT + 9000, .json = "{}", .conflict = "replace" },
+        { .kind = EFFECT_RESOLVE, .entity_name = "g", .entity_key = "1" },
+    };
+    pgfx_run_init(&run, 6);
+    run.s[1].effects = effects;
+    run.s[1].neffects = 3;
+    run.s[2] = pgfx_again(&run.page.checks[2], SLOT + 2 * LENGTH);
+    struct store_settle settle = pgfx_settle_of(&run.lease, run.s, 3);
+    RC_IS(0, pgfx_call(&settle.call));
+    settle = pgfx_settle_of(&run.lease, run.s + 3, 3);
+    settle.skip_locked = true;
+    RC_IS(0, pgfx_call(&settle.call));
+    struct store_renew renew = STORE_RENEW_INIT;
+    renew.leases = &run.lease;
+    renew.n = 1;
+    renew.lease_s = 60;
+    RC_IS(0, pgfx_call(&renew.call));
+    struct store_finish finish = STORE_FINISH_INIT;
+    finish.lease = run.lease;
+    RC_IS(0, pgfx_call(&finish.call));
+    store_page_free(&run.page);
+    struct relook_slot slots[4];
+    struct store_relook relook = pgfx_relook(slots);
+    (void)relook;
+    struct store_late_slot late = STORE_LATE_SLOT_INIT;
+    late.before = SLOT + 100 * LENGTH;
+    RC_IS(0, pgfx_call(&late.call));
+    struct store_mark_swept mark = STORE_MARK_SWEPT_INIT;
+    mark.slot = SLOT - LENGTH;
+    RC_IS(0, pgfx_call(&mark.call));
+    RC_IS(0, pgfx_call(&mark.call));
+    struct store_keep_days days = STORE_KEEP_DAYS_INIT;
+    days.days = 9;
+    RC_IS(0, pgfx_call(&days.call));
+    days.days = 0;
+    RC_IS(0, pgfx_call(&days.call));
+}
+
+static void ask_everything(void)
+{
+    static const struct { const char *name; int nparams; const char *params[8]; } all[] = {
+        { "enqueue", 8, { "h", "1", "j", "1772388000", "{}", "keep", "3", "1772370000" } }, { "enqueue", 8, { "h", "1", "j", "1772388000", NULL, "replace", NULL, NULL } },
+        { "reschedule", 5, { "h", "1", "j", "1772398000", "1772370000" } }, { "resolve", 4, { "h", "1", NULL, "1772370000" } }, { "retry", 7, { NULL } },
+        { "retry", 7, { "e", "1", "look", "0", "2000000000", "10", "1772370000" } }, { "list", 6, { "e", NULL, NULL, "0", "2000000000", "10" } }, { "list", 0, { NULL } },
+        { "history", 7, { "e", "1", "look", "done", "0", "2000000000", "10" } }, { "history", 0, { NULL } }, { "runs", 7, { "e", "1", "look", "again", "0", "2000000000", "10" } },
+        { "runs", 0, { NULL } }, { "slots", 3, { "0", "2000000000", "10" } }, { "slots", 0, { NULL } }, { "passes", 3, { "0", "2000000000", "10" } }, { "passes", 0, { NULL } },
+        { "status", 1, { "1772370000" } }, { "status", 0, { NULL } }, { "leases", 0, { NULL } }, { "jobs_pending", 0, { NULL } }, { "events", 3, { NULL, NULL, "10" } },
+        { "events_end", 0, { NULL } }, { "doctor", 1, { "1772370000" } }, { "doctor", 0, { NULL } }, { "plan", 1, { "1772370000" } }, { "plan", 0, { NULL } },
+    };
+    struct arena *a = arena_new(4096);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct store_report r = pgfx_report(a, all[i].name, all[i].nparams, all[i].params);
+        if (r.call.rc < 0)
+            printf("      %s: %s\n", all[i].name, r.call.err.text);
+        CU_ASSERT_EQUAL(r.call.rc, 0);
+    }
+    arena_free(a);
+}
+
+static void load_and_prune(bool prunes)
+{
+    struct load_row rows[] = { { "l", "1", "j", "{\"a\": 1}", SLOT - 10, 3 }, { "l", "2", "j", NULL, SLOT + 1, 0 } };
+    struct load_counts counts;
+    struct prune_counts pruned;
+    int bad;
+    RC_IS(0, store_load(pgfx.st, rows, 2, "keep", NOW - LENGTH, &counts, &bad, &pgfx.err));
+    RC_IS(0, store_load(pgfx.st, rows, 2, "replace", 0, &counts, &bad, &pgfx.err));
+    RC_IS(0, store_prune(pgfx.st, SLOT + 1000000, true, &pruned, &pgfx.err));
+    if (prunes)
+        RC_IS(0, store_prune(pgfx.st, SLOT - 1000000, false, &pruned, &pgfx.err));
+}
+
+static void what_others_lay_on_an_engines_path_is_not_stepped_on(void)
+{
+    WITH_ROLES();
+    CU_ASSERT_FATAL(lay_traps());
+    traps_work_on(pgfx.other);                  /* who is superuser, and whose path is the usual one */
+    struct store *own = pgfx.st;
+    const struct { const char *url; bool unprepared, owns; } who[] = { { runner_url, false, false }, { runner_url, true, false }, { pgfx.url, false, true } };
+    for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
+        CU_ASSERT_FATAL(pgfx_begin());
+        pgfx.st = pgfx_new_store(&(struct store_options){ .url = who[i].url, .unprepared = who[i].unprepared });
+        live_as_an_engine(i == 0 ? "1" : "2");
+        ask_everything();
+        load_and_prune(who[i].owns);
+        struct migrate_options migrate = { .dry_run = !who[i].owns };
+        RC_IS(0, store_migrate(pgfx.st, &migrate, &pgfx.err));
+        TRAPS_UNTOUCHED();
+        store_free(pgfx.st);
+    }
+    pgfx.st = own;
+}
+
+static const struct test tests[] = {
+    TEST(no_function_is_open_to_everybody),
+    TEST(every_function_with_its_owners_rights_has_a_path_of_its_own),
+    TEST(whoever_makes_tables_with_its_owners_rights_says_where),
+    TEST(an_enqueuer_may_call_the_api_and_nothing_else),
+    TEST(what_an_enqueuer_may_not_it_cannot),
+    TEST(errors_show_no_row_of_somebody_else),
+    TEST(an_engine_owns_nothing_and_changes_no_schema),
+    TEST(a_callers_own_path_does_not_reach_into_the_api),
+    TEST(what_others_lay_on_an_engines_path_is_not_stepped_on),
+    { NULL, NULL },
+};
+
+const struct suite suite_store_pg_roles = { "store_pg_roles", setup, teardown, tests };
