@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,6 +25,19 @@ struct launch {                     /* the command line, taken apart */
     char **argv;
 };
 
+/* A copy of an argument, in the place of which everybody who lists processes sees it without its password from now on. */
+static const char *take_argument(struct launch *l, const char *value)
+{
+    char *shown = (char *)(uintptr_t)value;
+    size_t size = strlen(value) + 1;
+    const char *kept = arena_strdup(l->app.arena, value);
+    if (!kept)
+        return value;
+    settings_mask_url(kept, shown, size);
+    memset(shown + strlen(shown), 0, size - strlen(shown));
+    return kept;
+}
+
 /* "name=value" of --set. */
 static int flag_set(struct launch *l, const char *text, struct err *err)
 {
@@ -33,7 +47,7 @@ static int flag_set(struct launch *l, const char *text, struct err *err)
     const char *name = arena_strndup(l->app.arena, text, (size_t)(equals - text));
     if (!name)
         return err_set(err, ERR_NOMEM, "out of memory");
-    l->flags[l->app.nflags++] = (struct settings_flag){ name, equals + 1 };
+    l->flags[l->app.nflags++] = (struct settings_flag){ name, take_argument(l, equals + 1) };
     return 0;
 }
 
@@ -41,7 +55,7 @@ static int global_take(struct launch *l, char letter, const char *value, struct 
 {
     switch (letter) {
     case 'c': l->app.settings_file = value; break;
-    case 's': l->flags[l->app.nflags++] = (struct settings_flag){ "store", value }; break;
+    case 's': l->flags[l->app.nflags++] = (struct settings_flag){ "store", take_argument(l, value) }; break;
     case 'l': l->flags[l->app.nflags++] = (struct settings_flag){ "log_level", value }; break;
     case 'S': return flag_set(l, value, err);
     case 'n': l->now = value; break;

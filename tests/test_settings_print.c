@@ -301,6 +301,14 @@ static void passwords_are_masked(void)
         { "password=", "password=***" },
         { "password", "password" },
         { "=x password=pw", "=x password=***" },
+        { "password=my secret word host=x", "password=*** *** *** host=x" },
+        { "password=my secret=word host=x", "password=*** *** host=x" },
+        { "password=my host=x port=y", "password=*** host=x port=y" },
+        { "host=x colour=red", "host=x colour=red" },
+        { "host=x user:pw@y", "host=x ***" },
+        { " postgresql://user:pw@host/db", " ***" },
+        { " postgresql://user:pw@host/db?sslmode=require", " ***" },
+        { "postgres:/user:pw@host/db", "***" },
         { "sqlite:/var/lib/x.db", "sqlite:/var/lib/x.db" },
         { "", "" },
         { " ", " " },
@@ -311,6 +319,38 @@ static void passwords_are_masked(void)
         if (strcmp(out, all[i].masked) != 0)
             printf("%s: %s\n", all[i].url, out);
         CU_ASSERT_STRING_EQUAL(out, all[i].masked);
+    }
+}
+
+/* What libpq says when it cannot read a URL, or has read it otherwise than it was meant. */
+static void words_about_a_url_do_not_tell_its_password(void)
+{
+    static const struct { const char *url, *words, *masked; } all[] = {
+        { "host=x password=my secret", "missing \"=\" after \"secret\" in connection info string", "missing \"=\" after \"***\" in connection info string" },
+        { "host=x passwrd=pw", "invalid connection option \"passwrd\"", "invalid connection option \"passwrd\"" },
+        { "postgresql://u:p%zz@h/d", "invalid percent-encoded token: \"p%zz\"", "invalid percent-encoded token: \"***\"" },
+        { "postgresql://u:pw@[h/d", "end of string reached when looking for matching \"]\" in IPv6 host address in URI: \"postgresql://u:pw@[h/d\"\n",
+          "end of string reached when looking for matching \"]\" in IPv6 host address in URI: \"postgresql://u:***@[h/d\"\n" },
+        { "postgresql://u:p@ss:word@h/d", "invalid port number: \"word@h\"", "invalid port number: \"***\"" },
+        { "postgresql://u:p@ssword@h/d", "could not translate host name \"ssword@h\" to address", "could not translate host name \"***\" to address" },
+        { "postgresql://u:pw@h/d", "connection to server at \"h\" (10.0.0.1), port 5432 failed: FATAL:  password authentication failed for user \"u\"",
+          "connection to server at \"h\" (10.0.0.1), port 5432 failed: FATAL:  password authentication failed for user \"u\"" },
+        { "postgresql:///d?host=/run", "connection to server on socket \"/run/.s.PGSQL.5432\" failed", "connection to server on socket \"/run/.s.PGSQL.5432\" failed" },
+        { "password=secret", "half a quote: \"secret", "half a quote: \"***" },
+        { "", "\"a\" \"", "\"a\" \"" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char out[300];
+        settings_mask_words(all[i].words, all[i].url, out, sizeof out);
+        if (strcmp(out, all[i].masked) != 0)
+            printf("%s: %s\n", all[i].url, out);
+        CU_ASSERT_STRING_EQUAL(out, all[i].masked);
+        for (size_t size = 0; size < sizeof out; size++) {      /* it fits its room */
+            char small[sizeof out + 1];
+            memset(small, '#', sizeof small);
+            settings_mask_words(all[i].words, all[i].url, small, size);
+            CU_ASSERT_TRUE(small[size] == '#' && (size == 0 || strlen(small) < size));
+        }
     }
 }
 
@@ -336,6 +376,7 @@ static const struct test tests[] = {
     TEST(any_settings_read_back),
     TEST(garbage_is_refused_or_taken_but_never_worse),
     TEST(passwords_are_masked),
+    TEST(words_about_a_url_do_not_tell_its_password),
     TEST(a_masked_url_fits_its_room),
     { NULL, NULL },
 };

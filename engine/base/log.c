@@ -43,9 +43,13 @@ void log_line(struct log *log, enum log_level level, const char *fmt, ...)
     size_t end = more < 0 ? n : n + (size_t)more;
     if (end > sizeof line - 2)
         end = sizeof line - 2;
-    for (size_t i = 0; i < end; i++)
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+    for (size_t i = 0; i < end; i++) {
+        unsigned char c = (unsigned char)line[i], next = i + 1 < end ? (unsigned char)line[i + 1] : 0;
+        if (c < 0x20 || c == 0x7f)
             line[i] = ' ';
+        else if (c == 0xc2 && next >= 0x80 && next < 0xa0)      /* the other control characters, of which terminals know some, too */
+            line[i] = line[i + 1] = ' ';
+    }
     line[end] = '\n';
     fwrite(line, 1, end + 1, log->out);
     fflush(log->out);

@@ -92,4 +92,7 @@ const struct job_settings *settings_job(const struct settings *s, const char *na
 /* A URL with its password replaced by "***", into `out`; for logs and `config --print`. */
 void settings_mask_url(const char *url, char *out, size_t size);
 
+/* Somebody else's words about a URL, say libpq's, with all that they quote of it hidden but for what settings_mask_url shows. */
+void settings_mask_words(const char *words, const char *url, char *out, size_t size);
+
 #endif

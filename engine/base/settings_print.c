@@ -42,7 +42,7 @@ static void put_own_string(struct printer *p, const char *name, const char *text
     char masked[4097];
     if (!p->secrets && is_secret_name(name))
         text = "***";
-    else if (!p->secrets && strstr(text, "://") && strlen(text) < sizeof masked / 2) {
+    else if (!p->secrets && (strstr(text, "://") || strcasestr(text, "password")) && strlen(text) < sizeof masked / 2) {
         settings_mask_url(text, masked, sizeof masked);
         text = masked;
     }

@@ -4,6 +4,8 @@
  * killed worker leaves no query behind that runs longer than its check would have. */
 #include "business.h"
 
+#include "../base/settings.h"
+
 #include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
@@ -80,7 +82,7 @@ static int say_lost(struct pg_business *b, const char *doing, struct err *err)
 {
     const char *words = b->conn ? PQerrorMessage(b->conn) : "out of memory";
     char line[1024];
-    snprintf(line, sizeof line, "%s", *words ? words : "the connection was lost");
+    settings_mask_words(*words ? words : "the connection was lost", b->url, line, sizeof line);    /* a part of a misread URL may be the password's */
     for (char *p = line; *p; p++)
         if (*p == '\n')
             *p = p[1] ? ' ' : '\0';

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/settings.h"
 #include "store_pg.h"
 
 #define SERVER_OLDEST 130000
@@ -60,15 +61,28 @@ static int count_parts(const char *list)
     return n;
 }
 
+static void one_line(char *text)
+{
+    size_t n = strlen(text);
+    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
+        text[--n] = '\0';
+    for (; *text; text++)
+        if (*text == '\n' || *text == '\t')
+            *text = ' ';
+}
+
 int pg_read_url(struct pg_store *pg, struct err *err)
 {
     char *why = NULL;
     PQconninfoOption *options = PQconninfoParse(pg->url, &why);
     if (!options) {
         bool is_short = !why || strstr(why, "out of memory");
-        int rc = is_short ? err_set(err, ERR_NOMEM, "store: out of memory") : err_set(err, ERR_INPUT, "store: %s", why);
+        char words[1024];
+        settings_mask_words(is_short ? "out of memory" : why, pg->url, words, sizeof words);
         PQfreemem(why);
-        return rc;
+        err_set(err, is_short ? ERR_NOMEM : ERR_INPUT, "store: %s", words);
+        one_line(err->text);
+        return err->code;
     }
     const char *host = option_value(options, "host"), *hostaddr = option_value(options, "hostaddr"), *port = option_value(options, "port");
     int names = count_parts(host), addresses = count_parts(hostaddr);
@@ -123,6 +137,16 @@ static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool 
     return conn;
 }
 
+/* Where a URL was misread, a part of the password has become a host or a port, which libpq's words would tell. */
+static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *err)
+{
+    char words[sizeof err->text];
+    pg_lost(err, conn, "cannot connect");
+    settings_mask_words(err->text, pg->url, words, sizeof words);
+    memcpy(err->text, words, sizeof words);
+    return err->code;
+}
+
 static void drop_notice(void *arg, const PGresult *r)
 {
     (void)arg;
@@ -153,7 +177,7 @@ static bool try_host(struct pg_store *pg, struct err *err)
             pg->host_deadline_us = clock_mono_us(pg->head.clock) + pg->host_timeout_ms * INT64_C(1000);
             return true;
         }
-        pg_lost(err, pg->conn, "cannot connect");
+        connect_failed(pg, pg->conn, err);
     }
     pg_disconnect(pg);
     return false;
@@ -172,6 +196,18 @@ static PostgresPollingStatusType poll_when_ready(const struct pg_store *pg)
     return poll(&p, 1, 0) == 0 ? pg->polling : PQconnectPoll(pg->conn);
 }
 
+/* The host as it may be told: not one that is a part of the password. */
+static const char *host_shown(const struct pg_store *pg)
+{
+    char quoted[300], shown[300];
+    const char *host = pg->hosts[pg->host].host;
+    if (!host)
+        return "the server";
+    snprintf(quoted, sizeof quoted, "\"%.256s\"", host);
+    settings_mask_words(quoted, pg->url, shown, sizeof shown);
+    return strcmp(quoted, shown) == 0 ? host : "the server";
+}
+
 int pg_connect_step(struct pg_store *pg, struct err *err)
 {
     PostgresPollingStatusType polling = poll_when_ready(pg);
@@ -182,10 +218,9 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
         return 0;
     }
     if (polling == PGRES_POLLING_FAILED)
-        pg_lost(err, pg->conn, "cannot connect");
+        connect_failed(pg, pg->conn, err);
     else
-        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", pg->hosts[pg->host].host ? pg->hosts[pg->host].host : "the server",
-                pg->host_timeout_ms);
+        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", host_shown(pg), pg->host_timeout_ms);
     return try_host(pg, err) ? 0 : err->code;
 }
 
@@ -261,16 +296,6 @@ static int code_of_check(const PGresult *r, int code)
     return !constraint || strcmp(constraint, "future_job_slot") == 0 ? ERR_LOST : code;
 }
 
-static void one_line(char *text)
-{
-    size_t n = strlen(text);
-    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
-        text[--n] = '\0';
-    for (; *text; text++)
-        if (*text == '\n' || *text == '\t')
-            *text = ' ';
-}
-
 int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
 {
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
@@ -304,7 +329,7 @@ PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
             PQsetNoticeReceiver(conn, drop_notice, NULL);
             return conn;
         }
-        pg_lost(err, conn, "cannot connect");
+        connect_failed(pg, conn, err);
         PQfinish(conn);
     }
     return NULL;
