@@ -23,9 +23,56 @@ while read -r line; do
     ok "a sample runs: prescient $line" bash -c "'$P' $line --help >/dev/null"
 done < <(sed -n 's|^[*0-9].*  prescient  prescient ||p' "$ETC/prescient.cron"; sed -n 's|^ExecStart=/usr/local/bin/prescient ||p' "$ETC"/*.service)
 
-if command -v systemd-analyze >/dev/null; then
-    for unit in "$ETC"/*.service "$ETC"/*.timer; do
-        sed "s|/usr/local/bin/prescient|$P|; /^User=/d; /^Group=/d" "$unit" >"${unit##*/}"
+if ! command -v systemd-analyze >/dev/null; then
+    echo "# no systemd-analyze here (package systemd): the units are not looked at"
+    exit 0
+fi
+for unit in "$ETC"/*.service "$ETC"/*.timer; do
+    sed "s|/usr/local/bin/prescient|$P|; /^User=/d; /^Group=/d" "$unit" >"${unit##*/}"
+done
+ok "systemd accepts the units" systemd-analyze --man=no verify ./*.service ./*.timer
+
+# What systemd makes of their sandboxes, from 0 (nothing is open) to 10. Older ones cannot say it of a file.
+exposure() { systemd-analyze security --offline=yes --no-pager "$1" 2>/dev/null | sed -n 's/^.*Overall exposure level for .*: \([0-9.]*\) .*/\1/p'; }
+for unit in "$ETC"/*.service; do
+    found=$(exposure "$unit")
+    if [ -z "$found" ]; then
+        echo "# this systemd-analyze judges no files: ${unit##*/} is not looked at"
+    elif awk -v e="$found" 'BEGIN { exit !(e < 2.0) }'; then
+        echo "ok - ${unit##*/}: exposure $found, below 2.0"
+    else
+        is "${unit##*/}: exposure below 2.0" "$found" "below 2.0"
+    fi
+done
+
+# calls_of SET...: the system calls of a list as it stands in SystemCallFilter=.
+calls_of() {
+    local set
+    for set; do
+        case $set in
+        @*) calls_of $(systemd-analyze --no-pager syscall-filter "$set" | sed '1d; s/#.*//; s/^ *//') ;;
+        *) echo "$set" ;;
+        esac
     done
-    ok "systemd accepts the units" systemd-analyze --man=no verify ./*.service ./*.timer
+}
+# The list of the units is enough for an engine with workers.
+filter=$(sed -n 's/^SystemCallFilter=\([^~].*\)/\1/p' "$ETC/prescient.service")
+refused=$(sed -n 's/^SystemCallFilter=~//p' "$ETC/prescient.service")
+is "both services have the same list" "$(grep '^SystemCall' "$ETC/prescient.service")" "$(grep '^SystemCall' "$ETC/prescient-daemon.service")"
+calls=$(comm -23 <(calls_of @default $filter | sort -u) <(calls_of $refused | sort -u))
+cat >prescient.cfg <<END
+store = "sqlite:$TMP/filtered.db";
+plugin_dirs = ["$JOBS"];
+jobs = { noop = { plugin = "noop"; }; };
+END
+"$P" --quiet init >/dev/null && "$P" --quiet --now 2030-01-01 enqueue orders 1 noop +15m >/dev/null
+code=0
+"$ROOT/tests/allow_calls.py" $calls -- "$P" --now 2030-01-01T00:15:00Z run >.out 2>.err || code=$?
+if [ $code = 77 ]; then
+    echo "# no system call numbers for this machine: the units' list is not tried"
+else
+    is "an engine and its workers run with the units' system calls" "$code $("$P" history --json | json '[r["outcome"] for r in j]')" "0 ['done']"
+    [ $code = 0 ] || cat .err
+    "$P" --quiet --now 2030-01-01 enqueue orders 2 noop +30m >/dev/null
+    fails_with 78 "worker_seccomp: the kernel takes no filter" "$ROOT/tests/allow_calls.py" $(grep -vx seccomp <<<"$calls") -- "$P" --now 2030-01-01T00:30:00Z run
 fi
