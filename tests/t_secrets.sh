@@ -78,10 +78,11 @@ n=0
 for url in "postgresql://user:$S@127.0.0.1:1/db" "postgresql://user:a@$S@127.0.0.1:1/db" "postgresql://user:a@b:$S@127.0.0.1:1/db" "host=127.0.0.1 port=1 password=my $S"; do
     n=$((n + 1))
     settings "business = \"$url\"; connect_timeout = \"1s\"; log_level = \"debug\";" \
-        'jobs = { asks = { plugin = "sql_check"; max_failures = 0; settings = { query = "SELECT 1 WHERE $1 IS NULL"; }; }; };'
+        'jobs = { asks = { plugin = "sql_check"; max_failures = 0; settings = { event = "late"; query = "SELECT 1 WHERE $1 IS NULL"; }; }; };'
     a_clean_store
     fill 1 $SLOT asks
     "$P" run --slot $SLOT >.out 2>engine.err
+    has "business database $n: the history says what is wrong" "$(q "SELECT note FROM {future_job_history}")" "business database: "
     silent "business database $n: nothing of its password in the log" "$(cat engine.err .out)"
     silent "business database $n: nothing in the history" "$(q "SELECT * FROM {future_job_history}")"
 done
@@ -97,7 +98,7 @@ STORE_NAME=postgresql
 PRESCIENT_STORE=$plain "$P" --quiet init >/dev/null
 
 settings "business = \"$(with $B)\"; workers = 2; log_level = \"debug\";" \
-    "jobs = { misbehave = { plugin = \"misbehave\"; max_failures = 0; timeout = \"60s\"; }; asks = { plugin = \"sql_check\"; settings = { query = \"SELECT k FROM json_array_elements_text(\$1::json) k\"; }; }; };"
+    "jobs = { misbehave = { plugin = \"misbehave\"; max_failures = 0; timeout = \"60s\"; }; asks = { plugin = \"sql_check\"; settings = { event = \"late\"; query = \"SELECT k FROM json_array_elements_text(\$1::json) k\"; }; }; };"
 unset PRESCIENT_STORE
 around() {
     local pid=$1 what=$2 all
