@@ -68,10 +68,51 @@ crossing() {
     verdict F00
     is "$CASE_NAME: steps that were not hit" "${MISSED// /}" ""
 }
+# ---- stopped at the worst moment, woken at the worst moment ----
+
+# keys_of PID: what its workers have begun
+keys_of() { awk -F'\t' -v e="$1" '$4 == e { print $6 }' "$CASE/journal" | sort -u; }
+taken_over() { [ -n "$(comm -12 <(keys_of "$1") <(awk -F'\t' -v e="$1" '$4 != e { print $6 }' "$CASE/journal" | sort -u))" ]; }
+
+# zombie POINT CONDITION...: an engine is stopped there with work in hand, and woken as soon as the condition is true of what the other one does
+zombie() {
+    local pid point=$1; shift
+    write_checks "$point" --checks 12 --batch 12 --ahead 0,0 --mix long
+    written "$point"
+    echo stop >"$CASE/.armed" && mv "$CASE/.armed" "$CASE/$point"
+    wait_until 8 is_hit "$point" || { fail "$CASE_NAME: $point is reached"; return; }
+    wait_until 2 grep -q "stop $point" "$CASE/faults"
+    pid=$(sed -n "s/.*	stop $point	engine://p" "$CASE/faults" | tail -1)
+    ok "$CASE_NAME: $point: another one takes over" wait_until 12 taken_over "$pid"
+    ok "$CASE_NAME: $point: the moment to wake it" wait_until 20 "$@"
+    kill -CONT "$pid"
+    fault_ends "stop $point" "engine:$pid"
+    ok "$CASE_NAME: $point: it says that it has lost its lease" wait_until 5 grep -q 'nothing was changed' "$(name_of "$pid").err"
+    ok "$CASE_NAME: $point: the other one does the rest" wait_until 15 drained
+    sleep 0.5                           # for what it should not start
+}
+
+zombies() {
+    WITNESS='batch = 1;' a_case zombie 'workers = 2; settle_after = "100ms";'
+    export PRESCIENT_FAILPOINTS=$CASE
+    P=$P-failpoints
+    NEXT=0
+    a_new_engine; a_new_engine
+    zombie before-settle true                   # its settle meets rows that the other one has just read and is running
+    kill_engine e0; kill_engine e1              # each of them stops once
+    wait_until $((LEASE_S * 3)) no_lease
+    a_new_engine; a_new_engine
+    zombie after-renew-sent nothing_pending     # the answer to its renewal, seconds old, says yes; all it had is settled
+    P=${P%-failpoints}
+    unset PRESCIENT_FAILPOINTS
+    verdict F00
+}
+
 kills() { crossing kill 2; }
 stops() { crossing stop 5; }
 cuts() { crossing cut 1; }
 
 on_both_stores kills
 on_stores postgresql cuts
+on_both_stores zombies
 [ -n "${QUICK:-}" ] || on_both_stores stops

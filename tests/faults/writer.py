@@ -29,6 +29,7 @@ MIXES = {
     "stuck": [(96, ["done"]), (4, ["block"])],
     "greedy": [(84, ["done"]), (4, ["memory"]), (4, ["files, done"]), (4, ["processes 5, done"]), (4, ["talk 20000, done"])],
     "chatty": [(100, ["talk 3000, done"])],
+    "long": [(100, ["sleep 600, done"])],
     "uneven": [(94, ["sleep {ms}, done"]), (6, ["sleep 700, done"])],
     "slow": [(100, ["sleep {ms}, done"])],
 }
