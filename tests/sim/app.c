@@ -59,18 +59,22 @@ static void end_tx(struct world *w, void *arg, uint64_t commit)
 static void begin_tx(struct world *w, int place)
 {
     struct tx **tx = &w->app->txs[place];
-    int key = (int)world_between(w, 0, world_chance(w, 700) ? w->shape.checks : KEYS_MAX - 1);
+    int key = 0;
     tx_begin(w->db, tx);
-    if (change_one(w, *tx, key) == BLOCKED) {
-        tx_roll_back(w->db, *tx);
-        return;
+    for (int64_t n = world_chance(w, 300) ? world_between(w, 2, 5) : 1; n > 0; n--) {
+        key = (int)world_between(w, 0, world_chance(w, 700) ? w->shape.checks : KEYS_MAX - 1);
+        if (change_one(w, *tx, key) == BLOCKED) {
+            tx_roll_back(w->db, *tx);
+            return;
+        }
     }
     bool commit = world_chance(w, 850);
     int64_t open_us = world_chance(w, 700) ? world_between(w, 0, 50 * MS_US)
                       : world_between(w, 0, world_chance(w, 100) ? 70 * SECOND_US : 2 * world_slot_us(w));
     if (w->now_us + open_us > w->quiet_us)
         open_us = w->quiet_us > w->now_us ? w->quiet_us - w->now_us : 0;
-    world_tell(w, "the application begins %lld: check %d, open for %lld ms", (long long)(*tx)->xid, key, (long long)(open_us / 1000));
+    world_tell(w, "the application begins %lld: check %d (the last of %d), open for %lld ms", (long long)(*tx)->xid, key, (*tx)->nrows,
+               (long long)(open_us / 1000));
     world_after(w, open_us, end_tx, tx, commit);
 }
 

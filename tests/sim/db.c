@@ -202,6 +202,13 @@ static void unlock_rows(struct tx *tx)
     tx->nrows = 0;
 }
 
+void tx_undo_rows(struct tx *tx)
+{
+    for (int i = 0; i < tx->nrows; i++)
+        tx->rows[i]->will = tx->rows[i]->is;
+    tx->nrecords = 0;
+}
+
 void tx_forget_rows(struct tx *tx)
 {
     unlock_rows(tx);

@@ -129,6 +129,7 @@ struct version *tx_row(struct tx *tx, struct row *row);
 const struct version *tx_sees(const struct tx *tx, const struct row *row);
 struct lease_version *tx_lease(struct tx *tx, struct lease_row *lease);        /* NULL: locked */
 struct record *tx_record(struct tx *tx, enum record_kind kind, const struct row *row, const struct version *as_read);
+void tx_undo_rows(struct tx *tx);       /* a statement that waits: its rows stay locked, as they were */
 void tx_forget_rows(struct tx *tx);      /* all but the lease it shares: a statement that begins anew */
 
 struct lease_row *db_lease(struct db *db, int64_t slot, int32_t bucket, bool make);

@@ -168,7 +168,7 @@ static enum served share_lease(struct db *db, struct message *m)
 enum served db_settle(struct db *db, struct message *m)
 {
     struct store_settle *s = &m->u.settle;
-    tx_forget_rows(message_tx(db, m));
+    tx_undo_rows(message_tx(db, m));
     s->touched = 0;
     enum served how = share_lease(db, m);
     for (int i = 0; i < s->n && how == COMMITS; i++)

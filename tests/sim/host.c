@@ -9,7 +9,7 @@
 #include "db.h"
 #include "network.h"
 
-enum { TURNS_MAX = 20000 };             /* in one second: more is a loop that waits for nothing */
+enum { RUN_MAX_S = 600, TURNS_MAX = 20000 };             /* in one second: more is a loop that waits for nothing */
 
 struct world *host_world(const struct host *h) { return h->w; }
 int host_number(const struct host *h) { return h->number; }
@@ -172,6 +172,7 @@ void host_start(struct host *h)
         return;
     }
     h->starts++;
+    h->started_us = w->now_us;
     h->frozen = h->workers_frozen = false;
     h->wake_us = 0;
     const struct plan *plan = draw_plan(h);
@@ -313,6 +314,16 @@ void hosts_stop(struct world *w)
             engine_stop(w->hosts[i].engine);
             host_wake(&w->hosts[i], w->now_us);
         }
+}
+
+void hosts_end_in_time(struct world *w)
+{
+    for (int i = 0; i < w->shape.hosts; i++) {
+        const struct host *h = &w->hosts[i];
+        int64_t from_us = h->started_us > w->quiet_us ? h->started_us : w->quiet_us;
+        if (h->engine && h->kind == HOST_CRON && w->now_us - from_us > RUN_MAX_S * SECOND_US)
+            world_violate(w, "what the cron of host %d has started has not ended for %d s, and nothing goes wrong", i, RUN_MAX_S);
+    }
 }
 
 bool hosts_are_empty(const struct world *w)

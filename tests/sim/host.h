@@ -20,6 +20,7 @@ struct host {
     FILE *log_out;
     struct engine *engine;                  /* NULL: none runs */
     int starts;
+    int64_t started_us;
     union { struct plan_daemon daemon; struct plan_run run; struct plan_sweep sweep; } plan;
     int64_t wake_us;                        /* when its next turn is; the event that says otherwise is out of date */
     uint64_t wake_tag;
@@ -38,6 +39,7 @@ struct host {
 void hosts_make(struct world *w);
 void hosts_free(struct world *w);
 void hosts_stop(struct world *w);                   /* asks all engines to end, and starts none any more */
+void hosts_end_in_time(struct world *w);            /* what a cron has started */
 bool hosts_are_empty(const struct world *w);
 
 struct world *host_world(const struct host *h);

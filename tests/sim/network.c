@@ -163,7 +163,8 @@ static void serve(struct world *w, void *arg, uint64_t tag)
         m->words = "canceling statement due to lock timeout";
         end_statement(w, m);
     } else if (how == BLOCKED) {
-        tx_forget_rows(message_tx(w->db, m));
+        /* A settle keeps the rows that it has locked so far: two may wait for each other. */
+        (m->op == STORE_SETTLE ? tx_undo_rows : tx_forget_rows)(message_tx(w->db, m));
         world_after(w, LOCK_POLL_US, serve, m, 1);
     } else if (how == COMMITS) {
         m->tx->committing = true;

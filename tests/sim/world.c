@@ -162,6 +162,7 @@ static void wait_for_the_work(struct world *w, void *arg, uint64_t tag)
     char left[200];
     int within_s = checker_has_jumped(w) ? DONE_AFTER_JUMP_S : DONE_WITHIN_S;
     (void)arg;
+    hosts_end_in_time(w);
     if (db_is_done(w->db, left, sizeof left)) {
         w->done_us = w->now_us;
         world_tell(w, "all is done, %lld s after the last fault", (long long)((w->now_us - w->quiet_us) / SECOND_US));
