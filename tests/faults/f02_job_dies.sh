@@ -24,4 +24,4 @@ one_by_one() { dying_jobs single 1 300; }
 in_batches() { dying_jobs batch 50 150 --batches; }
 
 on_both_stores one_by_one
-on_both_stores in_batches
+[ -n "${QUICK:-}" ] || on_both_stores in_batches
