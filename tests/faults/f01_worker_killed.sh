@@ -4,6 +4,8 @@
 # quick
 . "$(dirname "$0")/lib.sh"
 
+is_replaced() { [ "$(workers_but_keepers_of "$1" | grep -vcx "$2")" -ge 2 ]; }
+
 kills_of_workers() {
     local n pid worker hits=0
     WITNESS='batch = 1; max_failures = 1000;' a_case kill 'workers = 2;'
@@ -13,7 +15,10 @@ kills_of_workers() {
     ok "$CASE_NAME: the engine is at work" wait_until 10 runs_at_least 20
     for ((n = 0; n < 60 && hits < 12; n++)); do
         worker=$(a_worker "$pid")
-        [ -z "$worker" ] || { signal_worker "$worker" KILL; hits=$((hits + 1)); }
+        [ -n "$worker" ] || continue
+        signal_worker "$worker" KILL
+        hits=$((hits + 1))
+        wait_until 1 is_replaced "$pid" "$worker" || fail "$CASE_NAME: a worker is replaced within a second"
         sleep "$(printf '0.%03d' $((RANDOM % 500)))"
     done
     written w

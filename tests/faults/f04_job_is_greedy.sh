@@ -3,8 +3,6 @@
 # PASS: they hit their limits, or end with their worker; the engine's memory and log stay bounded.
 . "$(dirname "$0")/lib.sh"
 
-peak_kib() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
-
 greedy_jobs() {
     local printed
     WITNESS='batch = 1; max_failures = 0;' a_case greed 'workers = 2; worker_memory = "128MiB"; worker_files = 64; worker_checks = 40; hold_back_after = 1000000;'

@@ -28,8 +28,6 @@ watch_leases() {
     done
 }
 late_are_over() { [ "$(q "SELECT count(*) FROM (SELECT 1 FROM {future_job} WHERE entity_key LIKE 'late%' LIMIT 1) any_left")" = 0 ]; }
-peak_kib() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
-
 # back_after NAME SECONDS-DOWN SLOTS LATE
 back_after() {
     local late=$4 began took

@@ -202,6 +202,18 @@ no_descriptor_leaked() {
     pass "$CASE_NAME: no engine leaks descriptors"
 }
 
+# What an engine ever had in memory does not depend on what went wrong. (A sanitizer has memory of its own.)
+peak_kib() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
+no_engine_grows() {
+    local name peak
+    [ -z "${SANITIZE:-}" ] || return 0
+    for name in "${!ENGINES[@]}"; do
+        peak=$(peak_kib "${ENGINES[$name]}")
+        [ "${peak:-0}" -le 131072 ] || { fail "$CASE_NAME: engine $name keeps within its memory" "found:    $peak KiB at most" "expected: 131072"; return; }
+    done
+    pass "$CASE_NAME: all engines keep within their memory"
+}
+
 # verdict F [option of check.py...]: the faults are over. All work is done within T (LIVE_S), the engines end in good order and leave nothing, and
 # journal, plan, faults and store agree. One line for the table of docs/reliability.md is written.
 verdict() {
@@ -209,6 +221,7 @@ verdict() {
     FAILED=0
     ok "$CASE_NAME: all work is done within ${LIVE_S:=$((LEASE_S * 2 + 8))} s of the last fault" wait_until "$LIVE_S" drained
     no_descriptor_leaked
+    no_engine_grows
     stop_engines
     is "$CASE_NAME: no lease is left" "$(leases)" 0
     is "$CASE_NAME: no temporary file is left" "$(ls -A "$CASE/tmp")" ""
