@@ -31,7 +31,7 @@ static void without_anything_the_defaults_hold(void)
     CU_ASSERT_PTR_NULL(s.worker_user);
     CU_ASSERT_EQUAL(s.kill_grace_us, 250000);
     CU_ASSERT_EQUAL(s.hold_back_after, 20);
-    CU_ASSERT_EQUAL(s.page, 1000);
+    CU_ASSERT_EQUAL(s.page, 2000);
     CU_ASSERT_EQUAL(s.page_bytes, 4 << 20);
     CU_ASSERT_EQUAL(s.slab, 256);
     CU_ASSERT_EQUAL(s.split_at, 2000);

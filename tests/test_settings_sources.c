@@ -33,7 +33,7 @@ static void no_file_at_all_is_fine(void)
     if (access("/etc/prescient/prescient.cfg", F_OK) == 0)
         return;
     struct settings s = loaded(NULL, NULL, 0);
-    CU_ASSERT_EQUAL(s.page, 1000);
+    CU_ASSERT_EQUAL(s.page, 2000);
     settings_release(&s);
 }
 
