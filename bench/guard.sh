@@ -45,7 +45,6 @@ worker_seccomp = "off";         # valgrind knows no filters
 workers = 1;
 worker_checks = 0;
 worker_memory = "0";
-worker_seccomp = "off";
 lease = "10m";
 trust = "9m";
 settle_after = "60s";

@@ -31,7 +31,7 @@ around() {
         self "leader=1 umask=077 dumpable=0 dies_by=9 no_new_privs=1"
     asks "$engine_user: limits are those of the settings" limits \
         "core=0/0 memory=300000000/300000000 files=64/64 processes=$PROCESSES file_size=1048576/1048576"
-    is "$engine_user: its environment is a list of what is harmless" "$(answer variables | tr ' ' '\n' | grep -vxE 'PATH|HOME|LANG|LC_ALL|TZ|GCOV_PREFIX' | tr '\n' ' ')" ""
+    is "$engine_user: its environment is a list of what is harmless" "$(answer variables | tr ' ' '\n' | grep -vxE 'PATH|HOME|LANG|LC_ALL|TZ|GCOV_PREFIX|ASAN_OPTIONS|UBSAN_OPTIONS|LSAN_OPTIONS' | tr '\n' ' ')" ""
     is "$engine_user: open are stdin from nowhere, two pipes, the engine's socket, its plug-in and, for itself, its slab, and none goes on to what it executes but the first three" \
         "$(answer descriptors | tr ' ' '\n' | grep -vE "^(0=/dev/null\(kept\)|1=pipe:\(kept\)|2=pipe:\(kept\)|3=socket:|[0-9]+=$TEST_JOBS/inside.so)\$" | tr '\n' ' ')" ""
     asks "$engine_user: new rights are out of reach" "status NoNewPrivs" 1

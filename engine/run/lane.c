@@ -509,11 +509,14 @@ static void begin_release(struct lane *l)
     store_begin(l->store, &r->call);
 }
 
+/* A release whose answer was lost may still be on its way: under these leases nothing may be run again, although workers may have got
+ * ready meanwhile. Those that it never reaches are ours to take anew. At a stop, when nothing is run any more, it is sent again. */
 static void released(struct lane *l, int rc)
 {
     if (rc) {
         back_off(l, "cannot give leases back", &l->req.release.call.err);
-        return;
+        if (l->engine->stopping || rc == ERR_BUSY)
+            return;
     }
     while (l->nruns)
         run_over(l, l->runs[0]);

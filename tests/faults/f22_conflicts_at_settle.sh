@@ -10,7 +10,7 @@ throw_errors() {
        CREATE FUNCTION throw() RETURNS trigger LANGUAGE plpgsql AS \$\$
        BEGIN
            IF random() < 0.15 THEN
-               PERFORM nextval('thrown');
+               PERFORM nextval('public.thrown');
                RAISE EXCEPTION 'thrown by the test' USING ERRCODE = CASE WHEN random() < 0.5 THEN '40001' ELSE '40P01' END;
            END IF;
            RETURN NULL;

@@ -70,7 +70,7 @@ static void begin_tx(struct world *w, int place)
     }
     bool commit = world_chance(w, 850);
     int64_t open_us = world_chance(w, 700) ? world_between(w, 0, 50 * MS_US)
-                      : world_between(w, 0, world_chance(w, 100) ? 70 * SECOND_US : 2 * world_slot_us(w));
+                      : world_between(w, 0, world_chance(w, 250) ? 70 * SECOND_US : 2 * world_slot_us(w));
     if (w->now_us + open_us > w->quiet_us)
         open_us = w->quiet_us > w->now_us ? w->quiet_us - w->now_us : 0;
     world_tell(w, "the application begins %lld: check %d (the last of %d), open for %lld ms", (long long)(*tx)->xid, key, (*tx)->nrows,

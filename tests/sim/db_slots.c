@@ -153,7 +153,8 @@ enum served db_renew(struct db *db, struct message *m)
         r->lost[i] = false;
         if (v) {
             v->expires_us = m->leases[i].expires_us;
-            v->sent_boot_us = m->sent_boot_us;
+            if (m->sent_boot_us > v->sent_boot_us)          /* one that was long on its way may come last */
+                v->sent_boot_us = m->sent_boot_us;
         }
     }
     return COMMITS;
@@ -295,9 +296,7 @@ static enum served mark_swept(struct db *db, struct message *m)
     int64_t now = db_clock_us(db) / SECOND_US, slot = m->u.swept.slot;
     bool noted = db->noted && db->noted <= now;
     bool good = noted && db->noted_xid <= oldest_running(db, tx->xid) && !first_slot(db, mark_of(db), db->noted);
-    if (wrong[MARK_MOVES_AT_ONCE])
-        tx->mark = slot > db->mark ? slot : db->mark;
-    else if (good && (db->noted > db->mark || db->mark > now))
+    if (good && (db->noted > db->mark || db->mark > now))
         tx->mark = db->noted + (wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
     if (slot <= now && (good || !noted))
         tx->noted = slot;

@@ -19,9 +19,11 @@ struct fault {
     void (*end)(struct world *w, struct host *h);
 };
 
+#define FAULTS_MAX 64
+
 struct faults {
     uint64_t kinds;                             /* a bit a row of the table that this world knows */
-    int under_way[HOSTS_MAX][32];
+    int under_way[HOSTS_MAX][FAULTS_MAX];
     struct weather fair;                        /* the network's weather as it was made */
     struct standby *standby;                    /* it lags behind, and will take over; NULL: there is none */
     int at_moments;                             /* per mille of the moments at which something happens */
@@ -38,11 +40,20 @@ static bool kill_engine(struct world *w, struct host *h, int64_t us)
     return true;
 }
 
+/* Most often all of them, and for some slots: these pass, and nobody opens them. */
 static bool kill_for_long(struct world *w, struct host *h, int64_t us)
 {
-    if (!kill_engine(w, h, us))
-        return false;
-    h->away_until_us = w->now_us + us;
+    bool all = world_chance(w, 600);
+    int64_t until_us = w->now_us + world_between(w, 0, 4 * world_slot_us(w));
+    if (until_us > w->quiet_us)
+        until_us = w->quiet_us;
+    for (int i = 0; i < w->shape.hosts; i++) {
+        struct host *one = &w->hosts[i];
+        if (one != h && !all)
+            continue;
+        kill_engine(w, one, us);
+        one->away_until_us = until_us;
+    }
     return true;
 }
 
@@ -291,7 +302,7 @@ static bool wall_jumps(struct world *w, struct host *h, int64_t us)
 
 static const struct fault faults[] = {
     { "an engine is killed", 10, 0, kill_engine, NULL },
-    { "an engine is killed and stays away", 6, 60 * SECOND_US, kill_for_long, NULL },
+    { "engines are killed and stay away", 8, 0, kill_for_long, NULL },
     { "an engine is frozen", 10, 40 * SECOND_US, freeze_engine, thaw },
     { "an engine and its workers are frozen", 6, 40 * SECOND_US, freeze_all, thaw },
     { "a host is suspended", 6, 40 * SECOND_US, suspend, resume },
@@ -315,6 +326,7 @@ static const struct fault faults[] = {
     { "a wall clock jumps", 3, 0, wall_jumps, NULL },
 };
 enum { FAULTS = sizeof faults / sizeof *faults };
+_Static_assert(FAULTS <= FAULTS_MAX, "a bit for each");
 
 static void end_fault(struct world *w, void *arg, uint64_t which)
 {
@@ -381,7 +393,7 @@ static void calm_down(struct world *w, void *arg, uint64_t tag)
     struct weather *now = &w->network->weather;
     (void)arg;
     (void)tag;
-    now->lose_request = now->lose_answer = now->reset = now->delay = 0;
+    now->lose_request = now->lose_answer = now->reset = now->delay = now->delay_release = 0;
     now->refuse_busy = now->refuse_data = now->refuse_lost = 0;
     world_tell(w, "from now on nothing goes wrong");
 }

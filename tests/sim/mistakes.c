@@ -15,7 +15,6 @@ const struct mistake_row mistake_rows[MISTAKES] = {
     [RELOOK_ALWAYS_CLOSED] = { "relook-always-closed", "a second look closes every slot, whatever it holds" },
     [RELOOK_IGNORES_RUNNING] = { "relook-ignores-running", "a second look closes an empty slot though old transactions still run" },
     [MARK_MOVES_TOO_FAR] = { "mark-moves-too-far", "the sweep's mark moves some slots further than it was told" },
-    [MARK_MOVES_AT_ONCE] = { "mark-moves-at-once", "the sweep's mark does not wait for transactions that run" },
     [ENQUEUE_INTO_BEGUN] = { "enqueue-into-begun", "an application files checks into the slot that is running" },
     [WORKER_IGNORES_TRUST] = { "worker-ignores-trust", "workers start checks after the trust window" },
     [WORKER_REPEATS_ANSWER] = { "worker-repeats-answer", "workers now and then give the answer of one check to the next one, too" },

@@ -18,6 +18,7 @@ void network_make(struct world *w)
     bool bad = !w->shape.calm && !w->shape.only_kills && world_chance(w, 400), far = !w->shape.prompt && world_chance(w, 200);
     net->weather = (struct weather){ .latency_us = 100, .latency_most_us = far ? 200 * MS_US : 2 * MS_US,
                                      .commit_us = 100, .commit_most_us = 5 * MS_US };
+    net->weather.delay_release = w->shape.calm || w->shape.only_kills ? 0 : 200;
     if (bad) {
         struct weather *now = &net->weather;
         int *const chances[] = { &now->lose_request, &now->lose_answer, &now->reset, &now->delay, &now->refuse_busy, &now->refuse_data, &now->refuse_lost };
@@ -232,8 +233,9 @@ static void send_call(struct link *l)
         lose_request(w, m);
         return;
     }
-    if (world_chance(w, m->op == STORE_RELEASE && now->delay ? 300 : now->delay)) {
-        on_its_way += world_between(w, 0, 40 * SECOND_US);
+    bool releases = m->op == STORE_RELEASE;         /* these are few, and worst when somebody else holds the lease by then */
+    if (world_chance(w, releases ? now->delay_release : now->delay)) {
+        on_its_way += releases ? world_between(w, 4, 9) * SECOND_US : world_between(w, 0, 40 * SECOND_US);
         checker_event(w, m->host, -1, 1, "a request came late");
     }
     if (world_chance(w, now->lose_answer)) {

@@ -22,7 +22,7 @@ struct link {
 struct weather {
     int64_t latency_us, latency_most_us;
     int64_t commit_us, commit_most_us;
-    int lose_request, lose_answer, reset, delay;
+    int lose_request, lose_answer, reset, delay, delay_release;
     int refuse_busy, refuse_data, refuse_lost;
 };
 

@@ -115,8 +115,8 @@ static void draw_shape(struct world *w)
     struct shape *s = &w->shape;
     s->slot_length_s = lengths[world_random(w) % (sizeof lengths / sizeof *lengths)];
     s->hosts = (int)world_between(w, 1, HOSTS_MAX);
-    s->checks = (int)world_between(w, 4, 40);
-    s->slots = (int)world_between(w, 1, 4);
+    s->checks = (int)world_between(w, 4, 60);
+    s->slots = (int)world_between(w, 1, 6);
     s->lease_us = world_between(w, 4, LEASE_MOST_S) * SECOND_US;
     s->trust_us = s->lease_us * world_between(w, 30, 95) / 100;
     s->split_at = world_chance(w, 250) ? (int)world_between(w, 0, 8) : 1000;
