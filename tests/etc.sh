@@ -68,7 +68,9 @@ END
 "$P" --quiet init >/dev/null && "$P" --quiet --now 2030-01-01 enqueue orders 1 noop +15m >/dev/null
 code=0
 "$ROOT/tests/allow_calls.py" $calls -- "$P" --now 2030-01-01T00:15:00Z run >.out 2>.err || code=$?
-if [ $code = 77 ]; then
+if [ -n "${SANITIZE:-}" ]; then
+    echo "# under sanitizers, which trace their own process: the units' list is not tried"
+elif [ $code = 77 ]; then
     echo "# no system call numbers for this machine: the units' list is not tried"
 else
     is "an engine and its workers run with the units' system calls" "$code $("$P" history --json | json '[r["outcome"] for r in j]')" "0 ['done']"

@@ -86,7 +86,7 @@ kill_engines_sqlite() { [ "$STORE_NAME" = sqlite ] || return 0; a_full_slot 6000
 
 kill_workers() {
     local kills=0 pid workers
-    a_full_slot 4000
+    a_full_slot 6000
     start engine "$P" --json run --slot $SLOT
     pid=$(pid_of engine)
     while alive engine && [ $kills -lt 12 ]; do
@@ -97,7 +97,7 @@ kill_workers() {
     join_within 60 engine
     local crashed; crashed=$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'crashed'")
     echo "# $STORE_NAME: $kills workers killed, $crashed checks crashed"
-    at_least "$STORE_NAME: workers killed" "$kills" 6
+    at_least "$STORE_NAME: workers killed" "$kills" 3
     at_least "$STORE_NAME: checks were being run when they were" "$crashed" 1
     at_most "$STORE_NAME: a worker takes one check with it at most" "$crashed" "$kills"
     is "$STORE_NAME: the others are done, each once" "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history} WHERE outcome = 'done'")" \
