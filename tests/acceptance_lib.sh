@@ -7,7 +7,7 @@ JOBS=$(dirname "$P")/jobs
 TEST_JOBS=$(dirname "$P")/tests/jobs
 declare -A RUNNING=()               # name -> pid of what was started and not joined
 
-everything_ends() {
+processes_end() {
     local name
     for name in "${!RUNNING[@]}"; do
         kill -CONT "${RUNNING[$name]}" 2>/dev/null
@@ -15,8 +15,8 @@ everything_ends() {
         wait "${RUNNING[$name]}" 2>/dev/null
     done
     RUNNING=()
-    finish
 }
+everything_ends() { processes_end; finish; }
 trap 'everything_ends || exit 1' EXIT
 trap 'exit 130' INT TERM
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# pg_cluster.sh start DIR [setting=value ...] | url DIR | stop DIR
+# pg_cluster.sh start DIR [setting=value ...] | url DIR | ctl DIR argument... | stop DIR | bin
 # A PostgreSQL cluster of our own in DIR: initdb as user postgres (when root), unix socket only, nobody else's server touched.
-# `start` prints the libpq URL of its "postgres" database.
+# `start` prints the libpq URL of its "postgres" database; PG_INITDB holds further words for initdb. `ctl` hands arguments to pg_ctl (stop, start, promote,
+# ...), which waits until it is done. `bin` says where the server's programs are.
 set -euo pipefail
 
 bin=${PG_BIN:-}
@@ -22,7 +23,7 @@ start)
     mkdir -p "$dir/sock"
     [ "$(id -u)" != 0 ] || chown -R postgres "$dir"
     chmod 755 "$dir"
-    as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; exit 1; }
+    as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 ${PG_INITDB:-} >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; exit 1; }
     {
         echo "listen_addresses = ''"
         echo "unix_socket_directories = '$dir/sock'"
@@ -35,9 +36,14 @@ start)
     url "$dir"
     ;;
 url) url "$2" ;;
+ctl)
+    dir=$2; shift 2
+    (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 "$@" >/dev/null 2>&1)
+    ;;
+bin) echo "$bin" ;;
 stop)
     (cd / && as_postgres "$bin/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null 2>&1) || true
     rm -rf "$2"
     ;;
-*) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;;
+*) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;;
 esac

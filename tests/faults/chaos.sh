@@ -1,4 +1,5 @@
-# chaos.sh - seeded faults, one after the other, on the engines of a case, while checks come in. Sourced by scenarios that are storms.
+# chaos.sh - seeded faults, one after the other, on the engines of a case, while checks come in. Sourced by scenarios that are storms, behind server.sh
+# where the store's server is tormented, too.
 #
 # A deed is a function chaos_NAME; the table says how often of a hundred. Same seed, same plan of deeds; whom one hits depends on who lives then.
 # What is stopped is woken by the same loop, later, so that several things can be wrong at once.
@@ -71,25 +72,24 @@ chaos_worker_segv() { chaos_a_worker && signal_worker "$WORKER" SEGV; }
 chaos_worker_abort() { chaos_a_worker && signal_worker "$WORKER" ABRT; }
 chaos_worker_stop() { chaos_a_worker && chaos_fall_asleep "$WORKER" worker $((RANDOM % 3000)); }
 
-# ---- the store: PostgreSQL of the case's own ($CLUSTER), made by tests/pg_cluster.sh ----
+# ---- the store: the PostgreSQL of server.sh ----
 
-# Of the engines' sessions: their number, and the newest.
-chaos_backends() { q "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'prescient%' ORDER BY backend_start"; }
+# Of the engines' sessions: one, drawn.
 chaos_backend_kill() {
-    local pid; pid=$(chaos_backends | shuf -n 1 --random-source=<(yes $RANDOM))
+    local pid; pid=$(engine_sessions | shuf -n 1 --random-source=<(yes $RANDOM))
     [ -n "$pid" ] || return 0
     fault_begins terminate store
-    q "SELECT pg_terminate_backend($pid)" >/dev/null
+    session_terminate "$pid"
     fault_ends terminate store
 }
 chaos_backends_kill() {
     fault_begins terminate-all store
-    q "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()" >/dev/null
+    sessions_terminate
     fault_ends terminate-all store
 }
 chaos_server() {
     fault_begins "$1" store
-    tests_pg restart "$1" || fail "$CASE_NAME: the server comes back"
+    server_restart "$1" || fail "$CASE_NAME: the server comes back"
     fault_ends "$1" store
 }
 chaos_server_restart() { chaos_server fast; }
@@ -99,13 +99,6 @@ chaos_locks() {
     fault_begins locks store
     q "BEGIN; LOCK TABLE {future_job} IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT" >/dev/null 2>&1
     fault_ends locks store
-}
-tests_pg() {
-    local data=$CLUSTER/data bin
-    bin=$(dirname "$(readlink -f "/proc/$(head -1 "$data/postmaster.pid")/exe")")
-    if [ "$(id -u)" = 0 ]; then set -- setpriv --reuid=postgres --regid=postgres --init-groups "$bin/pg_ctl" -D "$data" -l "$CLUSTER/server.log" -w -t 60 -m "$2" "$1"
-    else set -- "$bin/pg_ctl" -D "$data" -l "$CLUSTER/server.log" -w -t 60 -m "$2" "$1"; fi
-    (cd / && "$@" >/dev/null 2>&1)
 }
 
 # ---- the loop ----

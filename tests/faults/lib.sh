@@ -13,16 +13,27 @@ ALL_ENGINES=()                      # pids of all engines of this case, also of 
 . "$FAULTS/../acceptance_lib.sh"
 trap 'scenario_ends || exit 1' EXIT
 
-# What is left of a scenario that failed goes where it can be looked at.
+# at_end COMMAND...: what a scenario made beside processes (servers, file systems, namespaces) is taken away by it, the last first, however the
+# scenario ends. It must do no harm when that is gone already.
+AT_END=()
+at_end() { AT_END+=("$(printf '%q ' "$@")"); }
+
 scenario_ends() {
-    local name
+    local name i
+    trap '' INT TERM
     for name in "${!HELPERS[@]}"; do kill -KILL "${HELPERS[$name]}" 2>/dev/null; done
-    if [ "$FAILED" != 0 ] && [ -n "${FAULTS_EVIDENCE:-}" ]; then
-        mkdir -p "$FAULTS_EVIDENCE"
-        rm -rf "${FAULTS_EVIDENCE:?}/$SCENARIO.$SEED"
-        cp -r "$TMP" "$FAULTS_EVIDENCE/$SCENARIO.$SEED" 2>/dev/null
-    fi
-    everything_ends
+    processes_end
+    [ "$FAILED" = 0 ] || [ -z "${FAULTS_EVIDENCE:-}" ] || keep_evidence "$FAULTS_EVIDENCE/$SCENARIO.$SEED"
+    cd / || exit 2
+    for ((i = ${#AT_END[@]} - 1; i >= 0; i--)); do eval "${AT_END[i]}" >/dev/null 2>&1; done
+    finish
+}
+
+# What is left of a scenario that failed goes where it can be looked at; of servers and disks only their logs.
+keep_evidence() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    tar -C "$TMP" --exclude=./pg*/data --exclude=./pg*/sock --exclude='./disk.*' -cf - . 2>/dev/null | tar -C "$1" -xf - 2>/dev/null
 }
 
 # needs CONDITION WORDS...: leaves the scenario as skipped, with words, when it cannot be run here.

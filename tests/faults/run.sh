@@ -45,9 +45,10 @@ clean_up() {
         kill "${!running[@]}" 2>/dev/null
         wait "${!running[@]}"
     fi
-    for cluster in "$tmp"/pg*; do
+    for cluster in "$tmp"/pg* "$tmp"/*/pg; do       # the second: of scenarios that were killed
         [ ! -d "$cluster" ] || tests/pg_cluster.sh stop "$cluster"
     done
+    awk -v tmp="$tmp/" 'index($2, tmp) == 1 { print $2 }' /proc/self/mounts | sort -r | while read -r mount; do umount -l "$mount"; done
     rm -rf "$tmp"
 }
 trap clean_up EXIT
@@ -124,7 +125,7 @@ is_wanted() {
 }
 
 case $server in
-none) for ((i = 0; i < at_once; i++)); do servers[i]=; done ;;
+none) export STORES=sqlite; for ((i = 0; i < at_once; i++)); do servers[i]=; done ;;
 ?*) at_once=1 servers=("$server") ;;
 esac
 

@@ -3,6 +3,7 @@
 # PASS: the common checks, on PostgreSQL (three engines, a server of its own) and on SQLite (two engines; checks come in by SQL and by the command line).
 # STORM_S is how long each of the two lasts (1800); with less there are fewer checks, 111 a second. STORES picks one of them; SEED repeats one.
 . "$(dirname "$0")/lib.sh"
+. "$FAULTS/server.sh"
 . "$FAULTS/chaos.sh"
 
 STORM_S=${STORM_S:-1800}
@@ -23,17 +24,11 @@ end_storm() {
 }
 
 storm_on_postgresql() {
-    chmod 711 "$TMP"
-    CLUSTER=$TMP/pg
-    STORE_NAME=postgresql
-    PRESCIENT_STORE=$("$FAULTS/../pg_cluster.sh" start "$CLUSTER" fsync=off) || { fail "a server of our own" "$PRESCIENT_STORE"; return; }
-    export PRESCIENT_STORE
     begin_storm 3
     write_checks w --patient --checks "$CHECKS" --batch 37 --over "$STORM_S" --mix rough --most-ms 30
     chaos "$STORM_S" 100 2500 "$CHAOS_PROCESSES $CHAOS_STORE"
     written w
     end_storm
-    "$FAULTS/../pg_cluster.sh" stop "$CLUSTER"
 }
 
 storm_on_sqlite() {
@@ -46,5 +41,5 @@ storm_on_sqlite() {
     end_storm
 }
 
-case " ${STORES:-sqlite postgresql} " in *" postgresql "*) [ -z "$SERVER" ] && [ -n "${PRESCIENT_TEST_PG+none}" ] || storm_on_postgresql ;; esac
+! wants_a_server >/dev/null || on_a_server storm_on_postgresql fsync=off
 STORES=${STORES:-sqlite} on_stores sqlite storm_on_sqlite

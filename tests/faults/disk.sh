@@ -1,0 +1,52 @@
+# disk.sh - small file systems of a scenario's own (ext4 in a file, on a loop device): to be filled, made read-only, cut off from their disk.
+# Sourced after lib.sh.
+#
+#   needs_disks                     leaves the scenario as skipped, with words, when there are no loop devices or no right to mount
+#   a_disk NAME MIB                 makes one and mounts it; DISK is where. It is unmounted when the scenario ends, however it ends
+#   disk_fill NAME [KIB]            fills it, but for so many KiB (0); disk_free NAME takes that away again; disk_left NAME says how many KiB are free
+#   disk_read_only NAME             from now on nothing can be written; disk_writable NAME. (Fails while a file is open for writing.)
+#   disk_unmount NAME  disk_mount NAME      the same file system, later
+#
+# For a power cut: what was not synced is what the kernel has not written to the disk's file. End the writers, make the kernel forget (a shutdown of
+# the file system without a flush of its log, EXT4_IOC_SHUTDOWN with flag 2), then disk_unmount and disk_mount: ext4 replays its journal as after
+# power came back. Everything lies in $TMP/disk.NAME, its image beside it; the owner of $DISK is root until somebody changes it.
+
+needs_disks() {
+    needs_root
+    needs_command mkfs.ext4 losetup mount
+    needs 'a_disk try 8 && disk_unmount try' "it needs loop devices and the right to mount"
+    rm -f "$TMP/disk.try.img"
+}
+
+a_disk() {
+    DISK=$TMP/disk.$1
+    mkdir -p "$DISK" || return 1
+    truncate -s "$2M" "$DISK.img" && mkfs.ext4 -q -F -m 0 "$DISK.img" || return 1
+    at_end disk_unmount "$1"
+    disk_mount "$1"
+}
+
+disk_mount() { mount -o loop,noatime "$TMP/disk.$1.img" "$TMP/disk.$1"; }
+is_mounted() { grep -qF " $TMP/disk.$1 " /proc/self/mounts; }
+
+# What is still in use leaves the tree at once, and the loop device as soon as nobody has a file of it open.
+disk_unmount() {
+    is_mounted "$1" || return 0
+    wait_until 5 umount "$TMP/disk.$1" 2>/dev/null || umount -l "$TMP/disk.$1"
+}
+
+disk_left() { df --output=avail -k "$TMP/disk.$1" | tail -1 | tr -d ' '; }
+
+# In steps that become smaller: what is there beside the blocks of the file (maps of them) is not known before.
+disk_fill() {
+    local keep=${2:-0} step left
+    for step in 1024 64 4 1; do
+        left=$(($(disk_left "$1") - keep))
+        [ "$left" -lt "$step" ] || dd if=/dev/zero of="$TMP/disk.$1/filler" bs="${step}K" count=$((left / step)) oflag=append conv=notrunc,fsync status=none 2>/dev/null || true
+    done
+    [ "$(disk_left "$1")" -le $((keep + 4)) ]
+}
+disk_free() { rm -f "$TMP/disk.$1/filler"; }
+
+disk_read_only() { mount -o remount,ro "$TMP/disk.$1"; }
+disk_writable() { mount -o remount,rw "$TMP/disk.$1"; }
