@@ -12,8 +12,13 @@ if [ -z "$bin" ]; then
 fi
 [ -x "$bin/initdb" ] || { echo "pg_cluster.sh: no initdb found (install the postgresql package)" >&2; exit 1; }
 
+# A clock of its own (tests/faults/clock.sh) comes with it.
 as_postgres() {
-    if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" LC_ALL=C.UTF-8 "$@"; else "$@"; fi
+    if [ "$(id -u)" = 0 ]; then
+        setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" LC_ALL=C.UTF-8 ${CLOCK_FILE:+LD_PRELOAD="$LD_PRELOAD" CLOCK_FILE="$CLOCK_FILE"} "$@"
+    else
+        "$@"
+    fi
 }
 url() { echo "postgresql://postgres@/postgres?host=$1/sock"; }
 

@@ -54,12 +54,47 @@ OUTCOMES = {                                        # by the last deed of a run
 US = 1000000
 
 
+class StoreClock:
+    """The clock that decides what is due, beside the machine's: where the scenario let it jump, moments of slots are not moments of the logs."""
+
+    def __init__(self, jumps=()):
+        self.spans = [(-(1 << 62), 0)] + sorted(jumps)          # (from when on, by how much it is ahead), by the machine's clock
+        self.jumped = bool(jumps)
+
+    def beginnings(self, slot):
+        """Each moment at which it got to this slot, by running or by jumping."""
+        out = []
+        for i, (begin, ahead) in enumerate(self.spans):
+            end = self.spans[i + 1][0] if i + 1 < len(self.spans) else 1 << 62
+            at = slot * US - ahead
+            if at < end and (at >= begin or not i or begin + self.spans[i - 1][1] < slot * US):
+                out.append(max(at, begin))
+        return out
+
+    def began(self, slot, since, until):
+        """The last beginning up to a moment. None: between the two the clock never showed the slot, nor one after it."""
+        shown = max(at + ahead for at, ahead in self.shown_between(since, until))
+        return None if shown < slot * US else max(b for b in self.beginnings(slot) if b <= until)
+
+    def shown_between(self, since, until):
+        """Moments, with the lead, at which it showed the most of each span of its."""
+        for i, (begin, ahead) in enumerate(self.spans):
+            end = self.spans[i + 1][0] if i + 1 < len(self.spans) else 1 << 62
+            if begin <= until and end > since:
+                yield min(end - 1, until), ahead
+
+    def first_began(self, slot):
+        return min(self.beginnings(slot))
+
+
 class World:
     """Everything that is compared."""
 
     def __init__(self):
         self.sent = {}                  # row -> batch
+        self.sent_at = {}               # row -> moment
         self.acked = {}                 # batch -> moment
+        self.clock = StoreClock()
         self.runs, self.settles, self.pending, self.faults, self.events, self.passes = [], [], [], [], [], []
         self.leases = 0
 
@@ -98,6 +133,7 @@ def read_plan(path, world):
     for f in lines(path):
         if f[0] == "sent" and len(f) == 8:
             world.sent[(f[3], f[4], f[5])] = f[2]
+            world.sent_at[(f[3], f[4], f[5])] = int(f[1])
         elif f[0] == "acked" and len(f) == 3:
             world.acked[f[2]] = int(f[1])
 
@@ -112,7 +148,13 @@ def read_faults(path):
             open_ones[(what, whom)] = at
         elif how == "end":
             out.append(Fault(open_ones.pop((what, whom), at), at, what, whom))
+        elif how == "clock" and what == "store":
+            out.append(Fault(at, at, "clock", "store"))
     return out + [Fault(at, 1 << 62, what, whom) for (what, whom), at in open_ones.items()]
+
+
+def read_clock(path):
+    return StoreClock([(int(f[0]), int(f[3])) for f in lines(path) if f[1:3] == ["clock", "store"]])
 
 
 # Columns are the same in both stores but for how a moment is written.
@@ -166,6 +208,7 @@ def read_case(folder, url):
     read_plan(os.path.join(folder, "plan"), world)
     world.runs = list(read_journal(os.path.join(folder, "journal")))
     world.faults = read_faults(os.path.join(folder, "faults"))
+    world.clock = read_clock(os.path.join(folder, "faults"))
     read_store(url, world)
     return world
 
@@ -238,12 +281,13 @@ class Check:
 
     # What came of each row, in the order of slots: (entry, check_count before, failure_count before).
     def chain(self, row, settles, pending):
-        settles = sorted(settles, key=lambda s: (s.slot, s.ends))
-        out, checks, failures, runs, before, ended = [], 0, 0, 0, None, 0
+        settles = sorted(settles, key=lambda s: (s.ends, self.ran_at(row, s), s.slot) if self.w.clock.jumped else (s.slot, s.ends))
+        out, checks, failures, runs, before, ended, slots = [], 0, 0, 0, None, 0, set()
         for s in settles:
-            if before is not None and s.slot <= before.slot:
+            if s.slot in slots:
                 self.say("settled_twice", "%s: %s and %s both in slot %d", name(row), before.outcome, s.outcome, s.slot)
                 continue
+            slots.add(s.slot)
             out.append((s, checks, failures))
             expected = (checks + 1, 0) if s.outcome == "again" else (checks, failures + 1) if s.outcome in FAILURES else (checks, failures)
             if (s.checks, s.failures) != expected:
@@ -266,10 +310,14 @@ class Check:
                 self.say("chain", "%s: pending with counts %d, %d, the run log leaves %d, %d", name(row), p.checks, p.failures, checks, failures)
         return out
 
+    # After a jump of the store's clock slots do not say what came first.
+    def ran_at(self, row, s):
+        return min((r.at for r in self.by_row[row][0] if r.slot == s.slot), default=self.w.clock.first_began(s.slot))
+
     def left_its_slot(self, row, filed, s):
         if filed is None or filed >= s.slot or filed in self.left:
             return
-        if self.disturbed(filed * US, s.slot * US):
+        if self.disturbed(self.w.clock.first_began(filed), self.w.clock.first_began(s.slot)):
             return                      # the pass that put it off may have died before it could say so
         self.say("put_off", "%s: filed under %d, settled in %d, and no pass of %d says that it left anything", name(row), filed, s.slot, filed)
 
@@ -285,8 +333,9 @@ class Check:
         return any(f.begin <= end and f.end + self.o.lease >= begin for f in self.w.faults)
 
     def worker_hit(self, runs, slot):
-        begin = min((r.at for r in runs), default=slot * US)
-        return any(f.begin >= begin - self.o.epsilon and f.begin >= slot * US for f in self.worker_faults)
+        began = self.w.clock.first_began(slot)
+        begin = min((r.at for r in runs), default=began)
+        return any(f.begin >= begin - self.o.epsilon and f.begin >= began for f in self.worker_faults)
 
     def answers(self, row, runs, entries):
         of_state = collections.defaultdict(list)
@@ -358,25 +407,28 @@ class Check:
                 self.say("key_shared", "%s number %d and %s number %d share the key %s", name(r.row), r.checks, name(owners[r.idem][0]), owners[r.idem][2], r.idem)
 
     def delays(self):
-        first = {}
-        for r in self.w.runs:
-            if r.at < r.slot * US:
-                self.say("early", "%s: slot %d: ran %d ms before it", name(r.row), r.slot, r.slot * 1000 - r.at // 1000)
+        first, filed = {}, dict(self.w.sent_at)             # filed: when the check got to where it is, as far as is known
+        for r in sorted(self.w.runs):
             target = (r.row, r.slot)
-            if target not in first or r.at < first[target]:
-                first[target] = r.at
-        for (row, slot), at in first.items():
+            if target not in first:
+                began = self.w.clock.began(r.slot, filed.get(r.row, r.at) if self.w.clock.jumped else r.at, r.at)
+                if began is None:
+                    self.say("early", "%s: slot %d: ran %d ms before it", name(r.row), r.slot, (self.w.clock.first_began(r.slot) - r.at) // 1000)
+                else:
+                    first[target] = (began, r.at)
+            filed[r.row] = r.at
+        for (row, slot), (began, at) in first.items():
             if slot >= self.o.late_before:
-                self.delay(row, slot, at)
+                self.delay(row, slot, began, at)
 
     # A fault that came after the slot's beginning moves the limit: from its end on a dead engine's lease may last, and a sweep has to come by.
-    def delay(self, row, slot, at):
-        late = at - slot * US
+    def delay(self, row, slot, began, at):
+        late = at - began
         self.longest = max(self.longest, late)
         if late <= self.o.epsilon:
             return
-        base = max([slot * US] + [min(f.end, at) for f in self.late_faults if f.begin <= at])
-        if at - base > self.o.epsilon + (self.o.lease * 2 if base > slot * US else 0):
+        base = max([began] + [min(f.end, at) for f in self.late_faults if f.begin <= at])
+        if at - base > self.o.epsilon + (self.o.lease * 2 if base > began else 0):
             self.say("late", "%s: slot %d: ran %d ms after it, %d ms after the last fault", name(row), slot, late // 1000, (at - base) // 1000)
 
     def declared(self):

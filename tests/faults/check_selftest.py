@@ -7,7 +7,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import check
-from check import Event, Fault, Options, Pass, Pending, Run, Settle, World
+from check import Event, Fault, Options, Pass, Pending, Run, Settle, StoreClock, World
 
 SLOT = 1700000000
 US = 1000000
@@ -27,6 +27,7 @@ def run(n, slot, checks, failures, deed, at_ms=100, idem=None, engine=ENGINE):
 def good_world():
     w = World()
     w.sent = {row(n): "b%d" % (n // 3) for n in range(5)}
+    w.sent_at = {row(n): (SLOT - 6) * US for n in range(5)}
     w.acked = {"b0": (SLOT - 5) * US, "b1": (SLOT - 5) * US}
     w.runs = [run(0, SLOT, 0, 0, "done"),
               run(1, SLOT, 0, 0, "sleep 5, again 2"), run(1, SLOT + 2, 1, 0, "done"),
@@ -183,6 +184,53 @@ def invent_an_event(w):
     w.events.append(Event(row(4), SLOT + 1, 0))
 
 
+# ---- the store's clock ----
+
+HOUR, DAY = 3600, 86400
+SLOT_BACK = 0.5                     # when it jumps back: after the first runs
+
+
+def jump(w, *jumps):
+    """(seconds after SLOT by the machine's clock, seconds that the store's is ahead from then on)"""
+    jumps = [(int((SLOT + at) * US), ahead * US) for at, ahead in jumps]
+    w.clock = StoreClock(jumps)
+    w.faults += [Fault(at, at, "clock", "store") for at, _ in jumps]
+
+
+# All of the world happens while the store's clock is an hour ahead: nothing has changed but the moments of the machine.
+def an_hour_ahead(w):
+    jump(w, (-DAY, HOUR))
+    w.faults = []
+    w.runs = [r._replace(at=r.at - HOUR * US) for r in w.runs]
+    w.sent_at = {r: at - HOUR * US for r, at in w.sent_at.items()}
+
+
+def run_early_by_the_stores_clock(w):
+    jump(w, (-3, -HOUR))
+
+
+def run_late_by_the_stores_clock(w):
+    an_hour_ahead(w)
+    w.runs[0] = w.runs[0]._replace(at=w.runs[0].at + 6 * US)
+
+
+# It was ahead for a while; a check that is enqueued afterwards is not due because of that.
+def run_early_after_a_jump_and_back(w):
+    jump(w, (-20, HOUR), (-10, 0))
+    w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=-1000)
+
+
+def run_late_after_a_jump(w):
+    jump(w, (-20, -DAY), (1, 0))
+    w.runs = [r._replace(at=r.at + 40 * US) for r in w.runs]
+
+
+def settle_a_slot_again_after_a_jump_back(w):
+    jump(w, (SLOT_BACK, -HOUR))
+    w.runs[2] = run(1, SLOT, 1, 0, "done", at_ms=HOUR * 1000 + 100)
+    w.settles[2] = w.settles[2]._replace(slot=SLOT)
+
+
 PLANTED = [("lost", lose_a_check), ("invented", invent_a_check), ("pending_left", leave_one_pending), ("lease_left", leave_a_lease),
            ("settled_twice", settle_a_slot_twice), ("settled_twice", archive_twice), ("settled_twice", archive_and_keep), ("chain", count_an_again_twice),
            ("chain", forget_a_run_row), ("chain", miscount_runs), ("no_run", settle_without_a_run), ("wrong_outcome", settle_something_else),
@@ -191,7 +239,8 @@ PLANTED = [("lost", lose_a_check), ("invented", invent_a_check), ("pending_left"
            ("rerun", run_twice_beside_a_job_that_died_alone), ("zombie", settle_after_a_takeover), ("zombie", start_after_a_takeover), ("key_changed", change_the_key), ("key_shared", share_a_key),
            ("key_shared", share_a_key_between_rows), ("early", run_early), ("late", run_late), ("late", run_late_long_after_a_fault),
            ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence), ("event", lose_an_event), ("event", double_an_event),
-           ("event", invent_an_event)]
+           ("event", invent_an_event), ("early", run_early_by_the_stores_clock), ("late", run_late_by_the_stores_clock),
+           ("early", run_early_after_a_jump_and_back), ("late", run_late_after_a_jump), ("settled_twice", settle_a_slot_again_after_a_jump_back)]
 
 
 # ---- what a fault explains ----
@@ -241,7 +290,24 @@ def sent_and_not_acknowledged(w):
     del w.acked["b0"]
 
 
-EXPLAINED = [killed_between_run_and_settle, database_away_between, late_after_a_takeover, worker_killed_before_it_wrote, worker_killed_while_it_slept,
+# A day is skipped: what waited in it is due at once.
+def swept_after_a_jump(w):
+    jump(w, (-3, DAY))
+    w.runs = [r._replace(at=(SLOT - 2) * US + r.at % US + (r.slot - SLOT) * US // 5) for r in w.runs]
+
+
+# A check that was run before the clock went back waits for a slot that lies before the one it had.
+def slots_in_another_order(w):
+    jump(w, (SLOT_BACK, -HOUR))
+    w.runs[2] = run(1, SLOT + 2 - HOUR, 1, 0, "done", at_ms=HOUR * 1000 + 100)
+    w.settles[1] = w.settles[1]._replace(next=SLOT + 2 - HOUR)
+    w.settles[2] = w.settles[2]._replace(slot=SLOT + 2 - HOUR)
+    w.events[2] = w.events[2]._replace(slot=SLOT + 2 - HOUR)
+    for n in (4, 6):
+        w.runs[n] = w.runs[n]._replace(at=w.runs[n].at + HOUR * US)
+
+
+EXPLAINED = [an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover, worker_killed_before_it_wrote, worker_killed_while_it_slept,
              held_back_and_said, taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
 
 
@@ -249,7 +315,7 @@ EXPLAINED = [killed_between_run_and_settle, database_away_between, late_after_a_
 
 JOURNAL = ("1700000000100000\t55\t7\t8\trow\tk\\x09\\x5c1\twitness\t%s\t1700000000\t1700000000\t0\t0\tdone\n" % ("a" * 32)) + "1700000000200000\t55\t7\t8\tro"
 PLAN = "sent\t1\tb0\trow\tk1\twitness\t5\t[\"done\"]\nacked\t2\tb0\nsent\t3\tb1\trow\tk2\twitness\t5\t[\"done\"]\n"
-FAULTS = "10\tbegin\tSTOP\tengine:5\n20\tat\tKILL\tengine:6\n30\tend\tSTOP\tengine:5\n40\tbegin\tcut\tstore\n"
+FAULTS = "5\tclock\te0\t-7\n6\tclock\tstore\t3600\n10\tbegin\tSTOP\tengine:5\n20\tat\tKILL\tengine:6\n30\tend\tSTOP\tengine:5\n40\tbegin\tcut\tstore\n"
 
 
 def files_are_read(folder):
@@ -263,7 +329,8 @@ def files_are_read(folder):
     return [("journal: a line cut off by a kill is left out", len(runs) == 1),
             ("journal: escapes are undone", runs[0].row == ("row", "k\t\\1", "witness")),
             ("plan", w.sent == {("row", "k1", "witness"): "b0", ("row", "k2", "witness"): "b1"} and w.acked == {"b0": 2}),
-            ("faults: beginnings and ends", set(faults) == {Fault(10, 30, "STOP", "engine:5"), Fault(20, 20, "KILL", "engine:6"), Fault(40, 1 << 62, "cut", "store")})]
+            ("faults: jumps of the store's clock", check.read_clock(os.path.join(folder, "faults")).spans[1:] == [(6, 3600)]),
+            ("faults: beginnings and ends", set(faults) == {Fault(6, 6, "clock", "store"), Fault(10, 30, "STOP", "engine:5"), Fault(20, 20, "KILL", "engine:6"), Fault(40, 1 << 62, "cut", "store")})]
 
 
 def kinds_of(plant):

@@ -4,7 +4,8 @@
 The plan is a file of lines with tabs between fields, each written before (sent) or after (acked) its transaction:
     sent   TIME_US BATCH ENTITY KEY JOB AT PAYLOAD
     acked  TIME_US BATCH
-A batch that was sent and never acknowledged may be in the store or not; one that was acknowledged must be.
+A batch that was sent and never acknowledged may be in the store or not; one that was acknowledged must be. TIME_US is the machine's; on a clock
+that was moved (clock.sh) the moments for which checks are wanted are that clock's, as an application's on that machine would be.
 """
 import argparse
 import csv
@@ -13,6 +14,7 @@ import json
 import os
 import random
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -38,6 +40,15 @@ MIXES = {
 def deeds(rnd, mix, most_ms):
     steps = rnd.choices([m[1] for m in MIXES[mix]], [m[0] for m in MIXES[mix]])[0]
     return [s.format(ms=rnd.randint(1, most_ms), s=rnd.randint(1, 3)) for s in steps]
+
+
+def machine_us():
+    """The machine's time, whatever clock this process is shown."""
+    ahead = 0
+    if os.environ.get("CLOCK_FILE"):
+        with open(os.environ["CLOCK_FILE"], "rb") as f:
+            ahead = struct.unpack("=q", f.read(8))[0]
+    return time.time_ns() // 1000 - ahead
 
 
 class Lost(Exception):
@@ -147,11 +158,11 @@ def write(a):
         n = min(a.batch, a.checks - first)
         rows = batch_of(a, rnd, first, n)
         name = "%s%d" % (a.prefix, first)
-        sent = time.time_ns() // 1000
+        sent = machine_us()
         os.write(plan, "".join("sent\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n" % (sent, name, r["entity"], r["key"], r["job"], r["at"], r["payload"]) for r in rows).encode())
         try:
             way.commit(rows)
-            note(plan, "acked", time.time_ns() // 1000, name)
+            note(plan, "acked", machine_us(), name)
         except Lost as e:
             lost += 1
             print("batch %s was not acknowledged: %s" % (name, e), file=sys.stderr)
