@@ -8,6 +8,7 @@ RANDOM=$((SEED % 32768))
 LEASE_S=2 TRUST_MS=1000             # a scenario may set them before a_case
 EPSILON_MS=${EPSILON_MS:-4000}      # how long after its slot a check may start while nothing is wrong, on a machine with other work
 declare -A ENGINES=()               # name -> pid of the engines that run
+ENGINE_BY=()                        # what starts an engine: words before it that exec it (see net.sh)
 ALL_ENGINES=()                      # pids of all engines of this case, also of those that are over
 
 . "$FAULTS/../acceptance_lib.sh"
@@ -106,7 +107,7 @@ case_settings() {
 engine() {
     local name=$1; shift
     [ $# -gt 0 ] || set -- daemon
-    start "$name" env TMPDIR="$CASE/tmp" "$P" --log-level ${ENGINE_LOG:-info} "$@"
+    start "$name" "${ENGINE_BY[@]}" env TMPDIR="$CASE/tmp" "$P" --log-level ${ENGINE_LOG:-info} "$@"
     ENGINES[$name]=$(pid_of "$name")
     ALL_ENGINES+=("${ENGINES[$name]}")
 }

@@ -130,14 +130,16 @@ none) export STORES=sqlite; for ((i = 0; i < at_once; i++)); do servers[i]=; don
 esac
 
 echo "SEED=$seed"
-# The judge first: a checker that sees nothing would let everything pass.
-if words=$(python3 tests/faults/check_selftest.py 2>&1); then
-    passed=$((passed + 1))
-    printf 'ok      %-28s %s\n' check_selftest "$(tail -1 <<<"$words")"
-else
-    failed=$((failed + 1))
-    printf 'not ok  %-28s\n%s\n' check_selftest "$words"
-fi
+# The judge first, and what makes the faults: a checker that sees nothing, or a fault that is not made, would let everything pass.
+for self in check_selftest proxy_selftest; do
+    if words=$(python3 "tests/faults/$self.py" 2>&1); then
+        passed=$((passed + 1))
+        printf 'ok      %-28s %s\n' $self "$(tail -1 <<<"$words")"
+    else
+        failed=$((failed + 1))
+        printf 'not ok  %-28s\n%s\n' $self "$words"
+    fi
+done
 
 alone=()
 for file in tests/faults/f[0-9]*.sh; do
