@@ -201,7 +201,7 @@ static void an_answer_arrives_with_its_text_and_effects(void)
     CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 1, arena, &got));
     CU_ASSERT_EQUAL(got.kind, PRESCIENT_AGAIN);
     CU_ASSERT_EQUAL(got.at, 2000);
-    CU_ASSERT_EQUAL(got.run_at_us, 123456);
+    CU_ASSERT_EQUAL(got.began_us, 123456);
     CU_ASSERT_EQUAL(got.run_us, 789);
     CU_ASSERT_STRING_EQUAL(got.text, "n\xc3\xb6");
     CU_ASSERT_EQUAL_FATAL(got.neffects, 3);
@@ -331,13 +331,13 @@ static void effects_of_a_batch_that_do_not_fit_are_refused_as_crowded(void)
 /* ---- what is wrong with an answer is said ---- */
 
 /* One answer with one effect that the worker did not check. */
-static const char *words_for(int kind, int64_t run_at_us, const char *text, const struct effect *effect)
+static const char *words_for(int kind, int64_t began_us, const char *text, const struct effect *effect)
 {
     slab_reset(engine, 1000, 100);
     claim_all(1);
     if (effect)
         CU_ASSERT_EQUAL(slab_add_effect(worker, 0, effect), 0);
-    slab_answer(worker, 0, kind, 0, run_at_us, 1, text);
+    slab_answer(worker, 0, kind, 0, began_us, 1, text);
     struct raw_answer got;
     CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
     CU_ASSERT_PTR_NULL(got.effects);
@@ -349,7 +349,7 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
     char *big = json_of(STORE_PAYLOAD_MAX + 1), name[STORE_NAME_MAX + 2];
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
-    const struct { int kind; int64_t run_at_us; const char *text; struct effect effect; bool has_effect; const char *words; } cases[] = {
+    const struct { int kind; int64_t began_us; const char *text; struct effect effect; bool has_effect; const char *words; } cases[] = {
         { 77, 1, NULL, { 0 }, false, "kind is 77" },
         { -1, 1, NULL, { 0 }, false, "kind is -1" },
         { PRESCIENT_DONE, -1, NULL, { 0 }, false, "it began at -1" },
@@ -371,7 +371,7 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
     };
     begin(100);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *words = words_for(cases[i].kind, cases[i].run_at_us, cases[i].text, cases[i].has_effect ? &cases[i].effect : NULL);
+        const char *words = words_for(cases[i].kind, cases[i].began_us, cases[i].text, cases[i].has_effect ? &cases[i].effect : NULL);
         CU_ASSERT_PTR_NOT_NULL(strstr(words, cases[i].words));
         if (!strstr(words, cases[i].words))
             fprintf(stderr, "case %zu: found '%s', expected '%s'\n", i, words, cases[i].words);

@@ -184,7 +184,7 @@ static void a_slab_is_worked_to_its_end_and_then_the_next(void)
         CU_ASSERT_TRUE(run_to_end());
         for (int i = 0; i < 50; i++)
             CU_ASSERT_TRUE(is_answer(i, PRESCIENT_DONE, NULL));
-        CU_ASSERT_TRUE(answer(0).run_at_us > 1600000000000000);
+        CU_ASSERT_TRUE(answer(0).began_us > 0 && answer(0).began_us <= clock_boot_us(&clock_system));
         CU_ASSERT_TRUE(answer(0).run_us >= 0 && answer(0).run_us < 10000000);
     }
     stop();

@@ -141,7 +141,7 @@ static void settle_claimed(struct pool *pool, struct worker *w, const char *how)
         }
     } else if (claimed - w->taken == 1) {
         int64_t ran = pool_now_us(pool) - w->seen_us;
-        struct raw_answer raw = { .run_us = ran, .run_at_us = clock_wall_us(pool->o.clock) - ran };
+        struct raw_answer raw = { .run_us = ran, .began_us = clock_boot_us(pool->o.clock) - ran };
         raw.text = w->timed_out ? arena_printf(w->page->arena, "no answer within %lld ms", (long long)allowance_us(pool, w, claimed) / 1000)
                                 : arena_strndup(w->page->arena, how, utf8_valid_bytes(how, strlen(how)));
         pool_tell(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw);

@@ -14,7 +14,7 @@
 enum {
     OUTPUT_BYTES_MAX = 64 * 1024,       /* of what a worker prints while it has one slab */
     PAGE_ANSWER_BYTES = 32 << 20,       /* texts and effects of one page; above it, effects are put off to the next slot */
-    CLOCK_STEP_US = 5 * 1000 * 1000,    /* what the wall clock may be set by while a slab is worked */
+    CLOCK_SLACK_US = 5 * 1000 * 1000,   /* between its stopwatch and ours; a suspend counts for one of them only */
 };
 
 /* ---- answers ---- */
@@ -46,12 +46,12 @@ void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind 
 }
 
 /* What it says about time is bounded by what we have seen: it has had the check for so long and no longer. */
-static void bound_times(struct raw_answer *raw, int64_t had_us, int64_t wall_us)
+static void bound_times(struct raw_answer *raw, int64_t had_us, int64_t boot_us)
 {
-    if (raw->run_us > had_us + CLOCK_STEP_US)
+    if (raw->run_us > had_us + CLOCK_SLACK_US)
         raw->run_us = had_us;
-    if (raw->run_at_us < wall_us - had_us - CLOCK_STEP_US || raw->run_at_us > wall_us + CLOCK_STEP_US)
-        raw->run_at_us = wall_us - raw->run_us;
+    if (raw->began_us < boot_us - had_us - CLOCK_SLACK_US || raw->began_us > boot_us + CLOCK_SLACK_US)
+        raw->began_us = boot_us - raw->run_us;
 }
 
 static bool take_one(struct worker *w, struct raw_answer *raw)
@@ -65,7 +65,7 @@ static bool take_one(struct worker *w, struct raw_answer *raw)
 void worker_collect(struct pool *pool, struct worker *w)
 {
     bool any = w->taken < w->end && slab_is_answered(w->slab, w->taken);
-    int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0, wall_us = any ? clock_wall_us(pool->o.clock) : 0;
+    int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0, boot_us = any ? clock_boot_us(pool->o.clock) : 0;
     while (w->taken < w->end && slab_is_answered(w->slab, w->taken)) {
         struct raw_answer raw = { 0 };
         if (!take_one(w, &raw))
@@ -73,7 +73,7 @@ void worker_collect(struct pool *pool, struct worker *w)
         bool known = raw.kind >= 0 && (size_t)raw.kind < sizeof kind_of_raw / sizeof *kind_of_raw;
         if (raw.kind == PRESCIENT_NO_ANSWER && !raw.text)
             raw.text = "the job gave no answer";
-        bound_times(&raw, had_us, wall_us);
+        bound_times(&raw, had_us, boot_us);
         int place = w->taken++;         /* first, since being told may make the owner cut this slab */
         w->served++;
         pool_tell(pool, w, place, known ? kind_of_raw[raw.kind] : ANSWER_BAD, &raw);

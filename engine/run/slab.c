@@ -34,7 +34,7 @@ struct check_record {
 };
 
 struct answer_record {
-    int64_t at, run_at_us, run_us;
+    int64_t at, began_us, run_us;
     int32_t kind;
     uint32_t text_at, text_len;                         /* in the out heap */
     uint32_t effects_at, neffects;                      /* the first one; each names the next */
@@ -426,11 +426,11 @@ static const char *take_numbers(const struct answer_record *r, struct arena *a, 
 {
     if (r->kind < PRESCIENT_NO_ANSWER || r->kind > PRESCIENT_FAIL)
         return wrong_in(a, "its kind is %d, expected %d to %d", r->kind, PRESCIENT_DONE, PRESCIENT_FAIL);
-    if (r->run_at_us < 0 || r->run_at_us / 1000000 > MOMENT_MAX)
-        return wrong_in(a, "it says that it began at %lld us", (long long)r->run_at_us);
+    if (r->began_us < 0 || r->began_us / 1000000 > MOMENT_MAX)
+        return wrong_in(a, "it says that it began at %lld us", (long long)r->began_us);
     if (r->run_us < 0 || r->run_us / 1000000 > MOMENT_MAX)
         return wrong_in(a, "it says that it took %lld us", (long long)r->run_us);
-    *out = (struct raw_answer){ .kind = r->kind, .at = r->at, .run_at_us = r->run_at_us, .run_us = r->run_us };
+    *out = (struct raw_answer){ .kind = r->kind, .at = r->at, .began_us = r->began_us, .run_us = r->run_us };
     return NULL;
 }
 
@@ -461,7 +461,7 @@ static bool take(struct slab *s, int index, bool effects, struct arena *a, struc
     const char *wrong = take_record(s, &r, effects, count, a, out);
     if (wrong) {
         const char *words = wrong_in(a, "bad answer: %s", wrong);
-        *out = (struct raw_answer){ .kind = -1, .run_at_us = out->run_at_us, .run_us = out->run_us, .text = words };
+        *out = (struct raw_answer){ .kind = -1, .began_us = out->began_us, .run_us = out->run_us, .text = words };
     }
     return true;
 }
@@ -600,11 +600,11 @@ static uint32_t add_text(struct slab *s, const char *text)
     return (uint32_t)len;
 }
 
-void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t run_at_us, int64_t run_us, const char *text)
+void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t began_us, int64_t run_us, const char *text)
 {
     struct answer_record *r = &s->shared->answers[index];
     *r = (struct answer_record){
-        .kind = kind, .at = at, .run_at_us = run_at_us, .run_us = run_us,
+        .kind = kind, .at = at, .began_us = began_us, .run_us = run_us,
         .effects_at = s->chains[index].first, .neffects = s->chains[index].n,
     };
     if (text && *text) {

@@ -57,7 +57,7 @@ void slab_extend_trust(struct slab *s, int64_t start_until_us);
 struct raw_answer {                     /* one answer, copied and checked; the strings live in the arena */
     int kind;                           /* enum prescient_answer_kind, or -1: garbage, `text` says what was wrong */
     int64_t at;
-    int64_t run_at_us;                  /* wall clock when it began */
+    int64_t began_us;                   /* CLOCK_BOOTTIME when it began */
     int64_t run_us;
     const char *text;                   /* NULL: none */
     struct effect *effects;
@@ -100,6 +100,6 @@ void slab_drop_effects(struct slab *s, int index);     /* the answer will declar
 /* What is wrong with an effect, as words in the arena, or NULL. What slab_take_answer asks too. */
 const char *effect_check(const struct effect *effect, struct arena *a);
 /* Publishes. text may be NULL; it is cut at SLAB_TEXT_MAX on a character boundary. */
-void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t run_at_us, int64_t run_us, const char *text);
+void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t began_us, int64_t run_us, const char *text);
 
 #endif

@@ -98,6 +98,12 @@ static void watch_trouble(struct engine *e, int job, int64_t slot, enum answer_k
 
 /* ---- answers ---- */
 
+/* By the database's clock, as all that is written down: the machine's own may show anything. */
+static int64_t moment_us(const struct engine *e, int64_t boot_us)
+{
+    return engine_now_us(e) - (clock_boot_us(e->o.clock) - boot_us);
+}
+
 void verdict_answered(void *engine, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw)
 {
     struct engine *e = engine;
@@ -118,7 +124,7 @@ void verdict_answered(void *engine, struct page *page, int index, enum answer_ki
     apply(s, &v);
     s->ran = true;
     s->run_us = raw->run_us < 0 || raw->run_us > RUN_US_MAX ? 0 : raw->run_us;
-    s->run_at_us = e->virtual_now ? page->now * 1000000 : raw->run_at_us;
+    s->run_at_us = e->virtual_now ? page->now * 1000000 : moment_us(e, raw->began_us);
     s->note = raw->text;
     s->effects = raw->effects;
     s->neffects = raw->neffects;

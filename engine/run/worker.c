@@ -59,7 +59,6 @@ struct worker {
     struct job *jobs;
     struct batch batch;
     enum log_level least;
-    int64_t wall_ahead_us;              /* wall clock minus CLOCK_BOOTTIME, taken once a slab */
     uint32_t generation;
     bool is_waiting;                    /* for CONTINUE */
     bool is_cut_off;                    /* a message could not be sent: the socket is gone */
@@ -367,7 +366,7 @@ static void publish(struct worker *w, int place, size_t text_room, int64_t began
         slab_drop_effects(w->slab, index);      /* it will be run again, and declare them again */
     else if (*text)
         tidy(text, text_room);
-    slab_answer(w->slab, index, a->kind, a->at, began_us + w->wall_ahead_us, run_us, words ? words : text);
+    slab_answer(w->slab, index, a->kind, a->at, began_us, run_us, words ? words : text);
 }
 
 static void run_one(struct worker *w, struct job *job, int index, int64_t began_us)
@@ -391,7 +390,7 @@ static void run_many(struct worker *w, struct job *job, int from, int n, int64_t
 
 static void run_none(struct worker *w, const struct job *job, int index, int64_t began_us)
 {
-    slab_answer(w->slab, index, PRESCIENT_FAIL, 0, began_us + w->wall_ahead_us, 0, job ? job->why_not : "its job is not in the settings");
+    slab_answer(w->slab, index, PRESCIENT_FAIL, 0, began_us, 0, job ? job->why_not : "its job is not in the settings");
 }
 
 static struct job *job_at(struct worker *w, int index)
@@ -402,7 +401,6 @@ static struct job *job_at(struct worker *w, int index)
 /* Works the slab until nothing is left to claim, or nothing may be started. */
 static void work(struct worker *w)
 {
-    w->wall_ahead_us = clock_wall_us(&clock_system) - boot_us();
     for (;;) {
         int index = -1, from, n;
         bool single = true;

@@ -58,7 +58,7 @@ static void check_answer(const struct raw_answer *got, struct arena *a)
     MUST(got->kind >= -1 && got->kind <= PRESCIENT_FAIL);
     MUST(got->kind >= 0 || (got->text && got->neffects == 0));
     MUST(!got->text || (strlen(got->text) <= SLAB_TEXT_MAX && utf8_is_valid(got->text, strlen(got->text))));
-    MUST(got->run_us >= 0 && got->run_at_us >= 0);
+    MUST(got->run_us >= 0 && got->began_us >= 0);
     MUST(got->neffects >= 0 && got->neffects <= SLAB_EFFECTS_MAX);
     for (int i = 0; i < got->neffects; i++)
         MUST(effect_check(&got->effects[i], a) == NULL);

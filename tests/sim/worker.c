@@ -230,7 +230,7 @@ static void answer(struct worker_sim *w, struct claimed *c)
         declare(w, c);
     snprintf(text, sizeof text, "run %d", from->run);
     checker_run(world, c->run)->answered = true;
-    slab_answer(w->slab, c->index, kind, from->at, w->began_us + w->host->wall_offset_us, world->now_us - w->began_us, text);
+    slab_answer(w->slab, c->index, kind, from->at, host_boot_us(w->host) - (world->now_us - w->began_us), world->now_us - w->began_us, text);
     world_tell(world, "host %d: worker %d answers run %d", w->host->number, w->pid, c->run);
     w->last = *c;
     w->moved_us = world->now_us;
