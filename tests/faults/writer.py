@@ -33,6 +33,7 @@ MIXES = {
     "chatty": [(100, ["talk 3000, done"])],
     "long": [(100, ["sleep 600, done"])],
     "uneven": [(94, ["sleep {ms}, done"]), (6, ["sleep 700, done"])],
+    "timed": [(78, ["done"]), (8, ["sleep 600, done"]), (8, ["again {s}", "done"]), (3, ["hang", "done"]), (3, ["hang"])],
     "slow": [(100, ["sleep {ms}, done"])],
 }
 
