@@ -5,6 +5,7 @@
 # make sim [SEED=n | SEEDS=n FROM=n]         simulated worlds: one with its story, or many (tests/sim/README.md)
 # make model                                 every state of the protocol, in small (tests/model/README.md)
 # make fuzz | fuzz-corpus  see tests/fuzz/README.md
+# make planted                               bugs put into a copy of the engine, each to be caught by the campaign
 # make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]     all faults at once, 200,000 checks
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
 # Lists are wildcards: a new module, command, job, migration or test edits nothing here.
@@ -122,8 +123,13 @@ check: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
 
 test-programs: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
 
-faults: all $(TEST_JOBS) $(BUILD)/prescient-failpoints
+faults-programs: all $(TEST_JOBS) $(BUILD)/prescient-failpoints
+
+faults: faults-programs
 	BUILD=$(BUILD) SEED=$(SEED) ONLY="$(ONLY)" QUICK=$(QUICK) RECORD=$(RECORD) tests/faults/run.sh
+
+planted:
+	SEED=$(or $(SEED),4711) ONLY="$(ONLY)" STORES="$(STORES)" tests/faults/planted.sh
 
 storm: all $(TEST_JOBS)
 	BUILD=$(BUILD) SEED=$(SEED) STORM_S=$(SECONDS) STORES="$(STORES)" FAULTS_RESULTS=$(abspath $(BUILD))/faults-storm.tsv FAULTS_EVIDENCE=$(abspath $(BUILD))/faults-failed tests/faults/storm.sh
@@ -156,6 +162,6 @@ clean:
 
 include $(wildcard tests/*/*.mk)
 
-.PHONY: FORCE all model sim check test-programs faults storm coverage valgrind fmt install clean
+.PHONY: FORCE all model sim check test-programs faults-programs faults planted storm coverage valgrind fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
