@@ -14,6 +14,8 @@ static struct fake {
     struct store head;
     enum store_op calls[CALLS_MAX];
     int ncalls, reads, lose_read;
+    bool refuse_finish;             /* the first one: the database has become read-only */
+    int64_t trust_us;               /* of the lease, as the last renewal was sent */
     int64_t now_us;
 } fake;
 static struct settings settings;
@@ -50,6 +52,7 @@ static void answer_renew(struct store_call *call)
 {
     struct store_renew *r = (struct store_renew *)call;
     memset(r->lost, 0, sizeof r->lost);
+    fake.trust_us = engine->lanes[0].runs[0]->start_until_us;
 }
 
 static void answer_read(struct store_call *call)
@@ -63,6 +66,11 @@ static void answer_read(struct store_call *call)
 static void answer_finish(struct store_call *call)
 {
     ((struct store_finish *)call)->finished = true;
+    if (fake.refuse_finish) {
+        call->rc = err_set(&call->err, ERR_LOST, "cannot execute DELETE in a read-only transaction");
+        call->err.refused = true;
+    }
+    fake.refuse_finish = false;
 }
 
 static void fake_begin(struct store *st, struct store_call *call)
@@ -121,11 +129,11 @@ static void slot_is_over(struct engine *e, void *state, const struct target *tar
 
 static const struct plan plan = { "one slot", one_slot, nothing_to_do, slot_is_over, NULL };
 
-static void run_slot(int lose_read)
+static void run_slot(int lose_read, bool refuse_finish)
 {
     bool given = false;
     struct err err = { 0 };
-    fake = (struct fake){ .lose_read = lose_read, .now_us = 1000000 };
+    fake = (struct fake){ .lose_read = lose_read, .refuse_finish = refuse_finish, .trust_us = -1, .now_us = 1000000 };
     settings = parsed("store = \"sqlite:not used\";");
     log_init(&quiet, fopen("/dev/null", "we"), LOG_LEVEL_ERROR, "test");
     struct engine_options options = { .settings = &settings, .log = &quiet, .clock = &counted, .patient = true, .open_store = fake_open, .seed = 1 };
@@ -153,7 +161,7 @@ static void calls_are(const enum store_op *expected, int n)
 static void a_slot_is_opened_read_and_finished(void)
 {
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH };
-    run_slot(0);
+    run_slot(0, false);
     calls_are(expected, sizeof expected / sizeof *expected);
 }
 
@@ -161,13 +169,24 @@ static void a_slot_is_opened_read_and_finished(void)
 static void after_a_lost_connection_the_lease_is_renewed_before_it_is_used(void)
 {
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_RENEW, STORE_READ_PAGE, STORE_FINISH };
-    run_slot(1);
+    run_slot(1, false);
     calls_are(expected, sizeof expected / sizeof *expected);
+    CU_ASSERT(fake.trust_us > 0);       /* meanwhile jobs may be started under it: another engine cannot have it yet */
+}
+
+/* A database that takes no writes could not take the answers either, however long the lease still lasts. */
+static void after_a_refused_write_nothing_is_started_before_the_lease_is_renewed(void)
+{
+    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_RENEW, STORE_FINISH };
+    run_slot(0, true);
+    calls_are(expected, sizeof expected / sizeof *expected);
+    CU_ASSERT_EQUAL(fake.trust_us, 0);
 }
 
 static const struct test tests[] = {
     TEST(a_slot_is_opened_read_and_finished),
     TEST(after_a_lost_connection_the_lease_is_renewed_before_it_is_used),
+    TEST(after_a_refused_write_nothing_is_started_before_the_lease_is_renewed),
     { NULL, NULL },
 };
 

@@ -317,7 +317,7 @@ static void a_worker_that_starts_nothing_is_replaced_although_its_lease_is_renew
     int64_t before = clock_mono_us(&test_clock);
     for (int i = 0; i < TURNS_MAX && !page_is_over(page); i++) {
         page->start_until_us = clock_boot_us(&test_clock) + 20 * 1000000LL;
-        pool_extend_trust(pool, page);
+        pool_set_trust(pool, page);
         turn(20000);
     }
     CU_ASSERT_TRUE(page_is_over(page));

@@ -155,7 +155,7 @@ static void nothing_is_started_past_the_trust_window(void)
     slab_open(engine);
     CU_ASSERT_EQUAL(slab_claim(worker, 1, 100, &from, &n), SLAB_UNTRUSTED);
     CU_ASSERT_EQUAL(slab_claimed(engine), 0);
-    slab_extend_trust(engine, 101);
+    slab_set_trust(engine, 101);
     CU_ASSERT_EQUAL(slab_claim(worker, 1, 100, &from, &n), SLAB_CLAIMED);
     end();
 }

@@ -415,7 +415,7 @@ static void past_the_trust_window_nothing_is_started_until_told_to_go_on(void)
     struct pollfd p = { .fd = sock, .events = POLLIN };
     CU_ASSERT_EQUAL(poll(&p, 1, 50), 0);
     CU_ASSERT_EQUAL(slab_claimed(slab), 0);
-    slab_extend_trust(slab, business_now_us() + 10000000);
+    slab_set_trust(slab, business_now_us() + 10000000);
     CU_ASSERT_EQUAL(poll(&p, 1, 50), 0);        /* moved on, but not said so */
     CU_ASSERT_EQUAL(slab_claimed(slab), 0);
     CU_ASSERT_EQUAL(wire_send(sock, WIRE_CONTINUE, NULL, 0, -1, NULL), 0);
@@ -434,7 +434,7 @@ static void what_was_cut_off_is_not_run(void)
         put(MISBEHAVE, "42", false);
     say_run();
     CU_ASSERT_EQUAL(slab_cut(slab), 0);
-    slab_extend_trust(slab, business_now_us() + 10000000);
+    slab_set_trust(slab, business_now_us() + 10000000);
     CU_ASSERT_EQUAL(wire_send(sock, WIRE_CONTINUE, NULL, 0, -1, NULL), 0);
     CU_ASSERT_EQUAL(hear(body, &len), WIRE_ENDED);
     for (int i = 0; i < 3; i++)

@@ -3,6 +3,8 @@
 #ifndef PRESCIENT_ERR_H
 #define PRESCIENT_ERR_H
 
+#include <stdbool.h>
+
 enum err_code {
     ERR_OK = 0,
     ERR_GENERAL = -1,   /* the words say it */
@@ -21,6 +23,7 @@ enum err_code {
 struct err {
     int code;
     char sqlstate[6];   /* "" when the failure did not come from a database */
+    bool refused;       /* with ERR_LOST: the store is there, and did not take what was to be written */
     char text[2048];
 };
 

@@ -192,6 +192,7 @@ struct engine {
     int64_t clock_offset_us;        /* the database's clock minus our monotonic one */
     int32_t slot_length_s;
     bool wants_clock;               /* the database's clock was not what we thought: ask it again */
+    int64_t refused_boot_us;        /* when the store last refused a write (CLOCK_BOOTTIME); 0: never */
     bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
     struct pass_counts totals;
     int64_t slots_over, held_by_others;

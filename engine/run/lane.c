@@ -210,6 +210,39 @@ static void back_off(struct lane *l, const char *what, const struct err *err)
     log_warn(e->o.log, "%s: %s; trying again in %lld ms", what, err->text, (long long)wait / 1000);
 }
 
+/* ---- trust ---- */
+
+/* Until when checks may be started under a lease that was written by the call just ended. What was sent before another call was refused
+ * shows nothing: it is asked again. */
+static int64_t trust_until_us(const struct lane *l)
+{
+    const struct engine *e = l->engine;
+    return l->sent_boot_us < e->refused_boot_us ? 0 : l->sent_boot_us + e->o.settings->trust_us;
+}
+
+static void set_trust(struct lane *l, struct bucket_run *run, int64_t start_until_us)
+{
+    run->start_until_us = start_until_us;
+    for (struct page *p = l->pages; p; p = p->following)
+        if (p->run == run) {
+            p->start_until_us = start_until_us;
+            pool_set_trust(l->engine->pool, p);
+        }
+}
+
+/* The store is there and does not take what is written: what jobs would answer now could not be written down either. Nothing is started
+ * any more, in no lane, before a renewal shows that it does. */
+static void writes_refused(struct engine *e)
+{
+    e->refused_boot_us = clock_boot_us(e->o.clock);
+    for (int i = 0; i < e->nlanes; i++) {
+        struct lane *l = &e->lanes[i];
+        for (int k = 0; k < l->nruns; k++)
+            set_trust(l, l->runs[k], 0);
+        l->in_doubt = true;
+    }
+}
+
 /* ---- open ---- */
 
 static void begin_open(struct lane *l)
@@ -253,7 +286,7 @@ static void start_run(struct lane *l, struct target *t, const struct lease *leas
     run->cursor = (struct page_cursor)PAGE_START;
     if (!e->virtual_now)                /* of those who file by the real clock it says nothing */
         run->origin = *origin;
-    run->start_until_us = l->sent_boot_us + e->o.settings->trust_us;
+    run->start_until_us = trust_until_us(l);
     run->began_us = engine_mono_us(e);
     l->runs[l->nruns++] = run;
     t->runs++;
@@ -307,6 +340,7 @@ static void opened(struct lane *l, int rc)
         l->renewed_us = engine_mono_us(e);
         l->in_doubt = false;
     }
+    l->in_doubt = l->in_doubt || !trust_until_us(l);
     if (o->ntaken)
         FAILPOINT("after-lease");
     for (int i = 0; i < o->ntaken; i++)
@@ -343,16 +377,6 @@ static void begin_renew(struct lane *l)
     FAILPOINT("after-renew-sent");
 }
 
-static void extend_trust(struct lane *l, struct bucket_run *run)
-{
-    run->start_until_us = l->sent_boot_us + l->engine->o.settings->trust_us;
-    for (struct page *p = l->pages; p; p = p->following)
-        if (p->run == run) {
-            p->start_until_us = run->start_until_us;
-            pool_extend_trust(l->engine->pool, p);
-        }
-}
-
 static void renewed(struct lane *l, int rc)
 {
     struct store_renew *r = &l->req.renew;
@@ -361,7 +385,7 @@ static void renewed(struct lane *l, int rc)
         return;
     }
     l->renewed_us = engine_mono_us(l->engine);
-    l->in_doubt = false;
+    l->in_doubt = !trust_until_us(l);
     struct bucket_run *runs[LANE_RUNS];
     int n = l->nruns;
     memcpy(runs, l->runs, sizeof runs);
@@ -371,7 +395,7 @@ static void renewed(struct lane *l, int rc)
             continue;
         }
         runs[i]->lease.expires_us = r->leases[i].expires_us;
-        extend_trust(l, runs[i]);
+        set_trust(l, runs[i], trust_until_us(l));
     }
 }
 
@@ -599,11 +623,11 @@ static void errand_ended(struct lane *l, int rc)
 
 /* ---- driving ---- */
 
-static const struct { void (*begin)(struct lane *l); void (*end)(struct lane *l, int rc); } moves[] = {
-    [LANE_OPEN] = { begin_open, opened },         [LANE_RENEW] = { begin_renew, renewed },
-    [LANE_READ] = { begin_read, have_read },      [LANE_SETTLE] = { begin_settle, settled },
-    [LANE_FINISH] = { begin_finish, finished },   [LANE_RELEASE] = { begin_release, released },
-    [LANE_ERRAND] = { begin_errand, errand_ended },
+static const struct { void (*begin)(struct lane *l); void (*end)(struct lane *l, int rc); bool writes; } moves[] = {
+    [LANE_OPEN] = { begin_open, opened, true },         [LANE_RENEW] = { begin_renew, renewed, true },
+    [LANE_READ] = { begin_read, have_read, false },     [LANE_SETTLE] = { begin_settle, settled, true },
+    [LANE_FINISH] = { begin_finish, finished, true },   [LANE_RELEASE] = { begin_release, released, true },
+    [LANE_ERRAND] = { begin_errand, errand_ended, false },
 };
 
 /* With pages in hand there is something to go on with, however long it takes. With leases alone a command ends after a minute or so, and
@@ -631,6 +655,8 @@ static void call_over(struct lane *l)
     if (!rc)
         l->failures = 0;
     l->in_doubt = l->in_doubt || rc == ERR_LOST;
+    if (rc == ERR_LOST && err.refused && moves[was].writes)
+        writes_refused(e);
     moves[was].end(l, rc);
     if (is_final(rc))
         engine_end(e, rc, "%s", err.text);

@@ -129,15 +129,16 @@ void pool_cut(struct pool *pool, struct page *page)
 }
 
 /* A worker whose trust had run out waits to be told; one that runs a check keeps its stopwatch. */
-void pool_extend_trust(struct pool *pool, const struct page *page)
+void pool_set_trust(struct pool *pool, const struct page *page)
 {
+    int64_t now = clock_boot_us(pool->o.clock);
     for (int i = 0; i < pool->size; i++) {
         struct worker *w = &pool->workers[i];
         if (w->page != page || w->state != WORKER_RUNNING)
             continue;
-        bool may_wait = w->start_until_us <= clock_boot_us(pool->o.clock);
+        bool may_wait = w->start_until_us <= now && page->start_until_us > now;
         w->start_until_us = page->start_until_us;
-        slab_extend_trust(w->slab, page->start_until_us);
+        slab_set_trust(w->slab, page->start_until_us);
         if (may_wait && slab_claimed(w->slab) <= w->taken)
             w->seen_us = pool_now_us(pool);
         if (may_wait)

@@ -60,8 +60,9 @@ void pool_forget(struct pool *pool, struct page *page);     /* over: nothing giv
 /* Its lease is lost or we are stopping: nothing more of it is started; what runs goes on and is told as before. */
 void pool_cut(struct pool *pool, struct page *page);
 
-/* The lease was renewed: page->start_until_us has moved on. Tells the workers that have checks of it. */
-void pool_extend_trust(struct pool *pool, const struct page *page);
+/* page->start_until_us has moved: on, since the lease was renewed, or to 0, since the store takes no writes. Tells the workers that have
+ * checks of it. */
+void pool_set_trust(struct pool *pool, const struct page *page);
 
 /* Gives, collects, times out, replaces. Call when a descriptor is ready, on SIGCHLD, and at the latest at pool_next_us. */
 void pool_tick(struct pool *pool);

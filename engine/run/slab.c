@@ -240,7 +240,7 @@ int slab_cut(struct slab *s)
     return s->end;
 }
 
-void slab_extend_trust(struct slab *s, int64_t start_until_us)
+void slab_set_trust(struct slab *s, int64_t start_until_us)
 {
     atomic_store_explicit(&s->shared->start_until_us, start_until_us, memory_order_release);
 }

@@ -52,7 +52,7 @@ uint32_t slab_generation(const struct slab *s);
 int slab_claimed(const struct slab *s);         /* indexes [0, n) have been claimed; never more than slab_count */
 int slab_end(const struct slab *s);             /* indexes from here on will not be claimed */
 int slab_cut(struct slab *s);                   /* lowers the end to what is claimed; returns the new end: [end, count) is the engine's again */
-void slab_extend_trust(struct slab *s, int64_t start_until_us);
+void slab_set_trust(struct slab *s, int64_t start_until_us);
 
 struct raw_answer {                     /* one answer, copied and checked; the strings live in the arena */
     int kind;                           /* enum prescient_answer_kind, or -1: garbage, `text` says what was wrong */

@@ -51,6 +51,7 @@ struct pg_store {
     enum pg_phase phase;
     PostgresPollingStatusType polling;
     int hosts_tried;
+    bool met_standby;                       /* one of them let us in, and takes no writes */
     int64_t host_deadline_us;               /* of the host being tried */
     bool prepared[PG_STATEMENTS];
 

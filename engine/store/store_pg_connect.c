@@ -144,6 +144,9 @@ static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *e
     pg_lost(err, conn, "cannot connect");
     settings_mask_words(err->text, pg->url, words, sizeof words);
     memcpy(err->text, words, sizeof words);
+    /* What a server says of itself comes once it has let us in. That it would not do after all means a standby, or a server set read-only. */
+    pg->met_standby = pg->met_standby || (conn && PQparameterStatus(conn, "server_version"));
+    err->refused = pg->met_standby;
     return err->code;
 }
 
@@ -180,12 +183,14 @@ static bool try_host(struct pg_store *pg, struct err *err)
         connect_failed(pg, pg->conn, err);
     }
     pg_disconnect(pg);
+    err->refused = pg->met_standby;
     return false;
 }
 
 bool pg_connect_begin(struct pg_store *pg, struct err *err)
 {
     pg->hosts_tried = 0;
+    pg->met_standby = false;
     return try_host(pg, err);
 }
 
@@ -296,6 +301,16 @@ static int code_of_check(const PGresult *r, int code)
     return !constraint || strcmp(constraint, "future_job_slot") == 0 ? ERR_LOST : code;
 }
 
+/* A session or a transaction that was broken off says nothing of the next one. Whatever else a server answers, it is there and has not done it. */
+static bool is_refusal(const char *state)
+{
+    static const char *const broken_off[] = { "08", "40", "57P01", "57P02", "57P03", "57P05" };
+    for (size_t i = 0; i < sizeof broken_off / sizeof *broken_off; i++)
+        if (strncmp(state, broken_off[i], strlen(broken_off[i])) == 0)
+            return false;
+    return true;
+}
+
 int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
 {
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
@@ -306,6 +321,7 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     const char *what = strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: " : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
     err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
     one_line(err->text);
+    err->refused = code == ERR_LOST && is_refusal(state);
     memcpy(err->sqlstate, state, 5);
     err->sqlstate[5] = '\0';
     return code;

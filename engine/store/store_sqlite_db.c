@@ -65,8 +65,11 @@ int lite_fail(struct lite *db, int rc, struct err *err)
     if (primary == SQLITE_ERROR && is_missing_schema(message))
         return err_set(err, ERR_SCHEMA, "%s has no schema that fits this program (%s): run 'prescient init'", db->path, message);
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
-        if (failures[i].rc == primary)
-            return err_set(err, failures[i].code, "%s %s: %s (SQLite result %d)", db->path, failures[i].words, message, extended);
+        if (failures[i].rc == primary) {
+            err_set(err, failures[i].code, "%s %s: %s (SQLite result %d)", db->path, failures[i].words, message, extended);
+            err->refused = failures[i].code == ERR_LOST;
+            return err->code;
+        }
     return err_set(err, ERR_GENERAL, "%s: %s (SQLite result %d)", db->path, message, extended);
 }
 
@@ -365,7 +368,9 @@ static int check_file(struct lite *db, struct err *err)
     int moved = 0;
     if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
         db->distrusted = true;
-        return err_set(err, ERR_LOST, "%s was replaced or removed while it was in use: nothing was written to what had been opened", db->path);
+        err_set(err, ERR_LOST, "%s was replaced or removed while it was in use: nothing was written to what had been opened", db->path);
+        err->refused = true;
+        return err->code;
     }
     return 0;
 }

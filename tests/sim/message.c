@@ -221,5 +221,9 @@ void message_take(struct message *m, const struct store_call *call)
 
 int message_give(const struct message *m, struct store_call *call)
 {
-    return m->rc ? err_set(&call->err, m->rc, "%s", m->words ? m->words : "refused") : ops[m->op].give(m, call);
+    if (!m->rc)
+        return ops[m->op].give(m, call);
+    err_set(&call->err, m->rc, "%s", m->words ? m->words : "refused");
+    call->err.refused = m->rc == ERR_LOST;      /* an answer that arrived: the database is there */
+    return m->rc;
 }

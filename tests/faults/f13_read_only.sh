@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# f13_read_only.sh - F13: the database takes no writes for 60 s (READ_ONLY_S): it is set read-only, and then only a standby is to be reached
+# PASS: an engine starts no job once a write under its lease was refused, tries again at growing pauses, and goes on without a restart when writes are taken.
+# limit 300
+. "$(dirname "$0")/lib.sh"
+. "$FAULTS/server.sh"
+. "$FAULTS/refusals.sh"
+
+LEASE_S=6 TRUST_MS=4000             # long: what stops the jobs must be the refusal, and not the end of the trust window
+NO_WRITES='cannot (open a slot|renew leases|settle a page|finish a bucket): .*(read-only|hot standby)'
+
+read_only() {
+    busy_engines read_only
+    HOLD_S=${READ_ONLY_S:-60} refused read-only server_read_only server_read_write "$NO_WRITES"
+    EPSILON_MS=8000 verdict F13
+}
+only_a_standby() {
+    busy_engines standby
+    HOLD_S=$((${READ_ONLY_S:-60} / 3)) refused standby server_standby server_promote "$NO_WRITES"
+    EPSILON_MS=8000 verdict F13
+}
+both() { read_only; only_a_standby; }
+on_a_server both fsync=off
