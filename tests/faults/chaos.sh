@@ -1,17 +1,43 @@
-# chaos.sh - seeded faults, one after the other, on the engines of a case, while checks come in. Sourced by scenarios that are storms, behind server.sh
-# where the store's server is tormented, too.
+# chaos.sh - seeded faults, one after the other, on the engines of a case, while checks come in. Sourced by scenarios that are storms. Here is what
+# happens to processes; chaos_net.sh has what happens to their ways to the store, chaos_store.sh what happens to the store.
 #
-# A deed is a function chaos_NAME; the table says how often of a hundred. Same seed, same plan of deeds; whom one hits depends on who lives then.
+# A deed is a function chaos_NAME; a table of NAME:WEIGHT says how often. Same seed, same plan of deeds; whom one hits depends on who lives then.
 # What is stopped is woken by the same loop, later, so that several things can be wrong at once.
+#
+# An engine sits on a seat, which has its way to the store (CHAOS_STORES); who comes for one that is gone takes its seat.
 
 declare -A ASLEEP=()                # pid -> "moment to wake it (ms) whom" of what is stopped
+declare -A WAY_UNTIL=()             # seat -> "moment when its way is good again (ms) what engine" (chaos_net.sh)
+declare -A SEAT_OF=()               # name of an engine -> its seat
+CHAOS_STORES=()                     # seat -> URL of the store; PRESCIENT_STORE where there is none
 CHAOS_NEXT=0                        # number of the next engine
 CHAOS_DONE=()                       # names of the deeds that were done
 
 CHAOS_PROCESSES="engine_kill:14 engine_stop:10 engine_term:12 engine_term_twice:4 worker_kill:22 worker_stop:14 worker_segv:12 worker_abort:6 nothing:6"
-CHAOS_STORE="backend_kill:8 backends_kill:3 server_restart:3 server_crash:2 locks:4"
 
-chaos_engine() { engine "s$((CHAOS_NEXT++))" "${CHAOS_ARGS[@]}"; }
+# chaos_begins SEATS: engines on all seats
+chaos_begins() {
+    local seat
+    CHAOS_NEXT=0 CHAOS_DONE=() ASLEEP=() SEAT_OF=()
+    for ((seat = 0; seat < $1; seat++)); do chaos_engine "$seat"; done
+}
+chaos_engine() {
+    local name=s$((CHAOS_NEXT++))
+    SEAT_OF[$name]=$1
+    ENGINE_BY=(env PRESCIENT_STORE="${CHAOS_STORES[$1]:-$PRESCIENT_STORE}")
+    engine "$name" daemon
+    ENGINE_BY=()
+}
+# chaos_successor NAME: it is over; another one takes its seat, and what is wrong with the way from there
+chaos_successor() {
+    local seat=${SEAT_OF[$1]}
+    chaos_engine "$seat"
+    [ -z "${WAY_UNTIL[$seat]:-}" ] || chaos_way_inherited "$seat"
+}
+chaos_on_seat() {
+    local name
+    for name in "${!ENGINES[@]}"; do [ "${SEAT_OF[$name]}" != "$1" ] || echo "${ENGINES[$name]}"; done
+}
 
 # Mostly an engine that works at this moment, else any: a fault that hits nobody at work shows little. One that sleeps is left alone.
 chaos_pick() {
@@ -43,13 +69,13 @@ chaos_wake() {
 }
 
 chaos_nothing() { :; }
-chaos_engine_kill() { chaos_pick || return 0; kill_engine "$PICKED"; chaos_engine; }
+chaos_engine_kill() { chaos_pick || return 0; kill_engine "$PICKED"; chaos_successor "$PICKED"; }
 chaos_engine_term() {
     chaos_pick || return 0
     kill -TERM "${ENGINES[$PICKED]}"            # explains nothing: not in the log of faults
     join_within 15 "$PICKED"
     unset "ENGINES[$PICKED]"
-    chaos_engine
+    chaos_successor "$PICKED"
 }
 chaos_engine_term_twice() {
     chaos_pick || return 0
@@ -59,7 +85,7 @@ chaos_engine_term_twice() {
     kill -TERM "${ENGINES[$PICKED]}" 2>/dev/null
     join_within 15 "$PICKED"
     unset "ENGINES[$PICKED]"
-    chaos_engine
+    chaos_successor "$PICKED"
 }
 # SQLite: one that is stopped in the middle of a write keeps the file locked, and there is no cure but waking it.
 chaos_engine_stop() {
@@ -71,35 +97,6 @@ chaos_worker_kill() { chaos_a_worker && signal_worker "$WORKER" KILL; }
 chaos_worker_segv() { chaos_a_worker && signal_worker "$WORKER" SEGV; }
 chaos_worker_abort() { chaos_a_worker && signal_worker "$WORKER" ABRT; }
 chaos_worker_stop() { chaos_a_worker && chaos_fall_asleep "$WORKER" worker $((RANDOM % 3000)); }
-
-# ---- the store: the PostgreSQL of server.sh ----
-
-# Of the engines' sessions: one, drawn.
-chaos_backend_kill() {
-    local pid; pid=$(engine_sessions | shuf -n 1 --random-source=<(yes $RANDOM))
-    [ -n "$pid" ] || return 0
-    fault_begins terminate store
-    session_terminate "$pid"
-    fault_ends terminate store
-}
-chaos_backends_kill() {
-    fault_begins terminate-all store
-    sessions_terminate
-    fault_ends terminate-all store
-}
-chaos_server() {
-    fault_begins "$1" store
-    server_restart "$1" || fail "$CASE_NAME: the server comes back"
-    fault_ends "$1" store
-}
-chaos_server_restart() { chaos_server fast; }
-chaos_server_crash() { chaos_server immediate; }
-# The table is locked by somebody else for a second or two.
-chaos_locks() {
-    fault_begins locks store
-    q "BEGIN; LOCK TABLE {future_job} IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT" >/dev/null 2>&1
-    fault_ends locks store
-}
 
 # ---- the loop ----
 
@@ -113,12 +110,12 @@ chaos_draw() {
     done
 }
 
-# chaos SECONDS LO-MS HI-MS DEED:WEIGHT...: deeds with pauses between them, for so long; then everything is awake again.
+# chaos SECONDS LO-MS HI-MS DEED:WEIGHT...: deeds with pauses between them, for so long; then everything is awake and passes again.
 chaos() {
     local until=$(($(now_ms) + $1 * 1000)) lo=$2 hi=$3 next table="${*:4}"
     next=$(now_ms)
     while [ "$(now_ms)" -lt $until ]; do
-        chaos_wake "$(now_ms)"
+        chaos_mend "$(now_ms)"
         if [ "$(now_ms)" -ge "$next" ]; then
             chaos_draw "$table"
             "chaos_$DEED" || true
@@ -127,6 +124,10 @@ chaos() {
         fi
         sleep 0.05
     done
-    chaos_wake 9999999999999
+    chaos_mend 9999999999999
     echo "# $CASE_NAME: ${#CHAOS_DONE[@]} faults: $(printf '%s\n' "${CHAOS_DONE[@]}" | sort | uniq -c | awk '{ printf "%s%s %d", (NR > 1) ? ", " : "", $2, $1 }')"
+}
+chaos_mend() {
+    chaos_wake "$1"
+    [ ${#WAY_UNTIL[@]} = 0 ] || chaos_ways_mend "$1"
 }
