@@ -10,6 +10,7 @@ declare -A ASLEEP=()                # pid -> "moment to wake it (ms) whom" of wh
 declare -A WAY_UNTIL=()             # seat -> "moment when its way is good again (ms) what engine" (chaos_net.sh)
 declare -A SEAT_OF=()               # name of an engine -> its seat
 CHAOS_STORES=()                     # seat -> URL of the store; PRESCIENT_STORE where there is none
+CHAOS_SETTINGS=()                   # seat -> settings of its engine, as PRESCIENT_NAME=value
 CHAOS_NEXT=0                        # number of the next engine
 CHAOS_DONE=()                       # names of the deeds that were done
 
@@ -24,7 +25,7 @@ chaos_begins() {
 chaos_engine() {
     local name=s$((CHAOS_NEXT++))
     SEAT_OF[$name]=$1
-    ENGINE_BY=(env PRESCIENT_STORE="${CHAOS_STORES[$1]:-$PRESCIENT_STORE}")
+    ENGINE_BY=(env PRESCIENT_STORE="${CHAOS_STORES[$1]:-$PRESCIENT_STORE}" ${CHAOS_SETTINGS[$1]:-})
     engine "$name" daemon
     ENGINE_BY=()
 }

@@ -37,10 +37,12 @@ disk_unmount() {
 
 disk_left() { df --output=avail -k "$TMP/disk.$1" | tail -1 | tr -d ' '; }
 
-# In steps that become smaller: what is there beside the blocks of the file (maps of them) is not known before.
+# Most of it at a stroke; then in steps that become smaller: what is there beside the blocks of the file (maps of them) is not known before.
 disk_fill() {
     local keep=${2:-0} step left
-    for step in 1024 64 4 1; do
+    left=$(($(disk_left "$1") - keep - 1024))
+    [ $left -le 0 ] || fallocate -l "${left}K" "$TMP/disk.$1/filler" 2>/dev/null || true
+    for step in 64 4 1; do
         left=$(($(disk_left "$1") - keep))
         [ "$left" -lt "$step" ] || dd if=/dev/zero of="$TMP/disk.$1/filler" bs="${step}K" count=$((left / step)) oflag=append conv=notrunc,fsync status=none 2>/dev/null || true
     done

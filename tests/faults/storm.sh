@@ -17,7 +17,7 @@ SETTINGS='workers = 2; split_at = 50; hold_back_after = 1000000;'
 DISK_MIB=3072
 
 storm_ends() {
-    LIVE_S=120 EPSILON_MS=8000 verdict F99 "$@"
+    LIVE_S=120 EPSILON_MS=15000 verdict F99 "$@"
     at_least "$CASE_NAME: checks that ran again" "$RERUNS" 1
     echo "# $CASE_NAME: the seed was $SEED; again: make storm SECONDS=$STORM SEED=$SEED STORES=$STORE_NAME"
 }
@@ -42,7 +42,7 @@ way_to_the_pair() {
 }
 way_through_the_pooler() {
     proxy_start "w$1" "$BOUNCER/.s.PGSQL.6432" || return 1
-    CHAOS_WAYS[$1]="w$1"
+    CHAOS_WAYS[$1]="w$1" CHAOS_SETTINGS[$1]="PRESCIENT_PREPARED=false"
     CHAOS_STORES[$1]="postgresql://postgres@/postgres?host=127.0.0.1&port=${PROXY_PORTS[w$1]}"
 }
 ways() {
@@ -73,7 +73,7 @@ storm_on_postgresql() {
 storm_on_sqlite() {
     STORM=${STORM_S:-600}
     WITNESS=$LIMITS a_case storm "$SETTINGS"
-    CHAOS_STORES=() CHAOS_WAYS=()
+    CHAOS_STORES=() CHAOS_SETTINGS=() CHAOS_WAYS=()
     chaos_begins 2
     write_checks sql --patient --checks $((STORM * 500 / 9)) --batch 37 --over "$STORM" --mix rough --most-ms 10
     write_checks cli --patient --checks $((STORM * 500 / 9)) --batch 61 --over "$STORM" --mix rough --most-ms 10 --by cli
