@@ -200,12 +200,14 @@ static bool is_final(int rc)
     return rc == ERR_SCHEMA || rc == ERR_SETTINGS || rc == ERR_INPUT;
 }
 
+/* However long the database was away: once it is back, that is noticed in well less than a lease's time, as a dead engine is. */
 static void back_off(struct lane *l, const char *what, const struct err *err)
 {
     struct engine *e = l->engine;
     if (is_final(err->code))
         return;
-    int64_t wait = retry_delay(BACKOFF_US, BACKOFF_MAX_US, l->failures++, random_next(&e->random));
+    int64_t third = e->o.settings->lease_us / 3, most = third < BACKOFF_MAX_US ? third : BACKOFF_MAX_US;
+    int64_t wait = retry_delay(BACKOFF_US, most, l->failures++, random_next(&e->random));
     l->retry_us = engine_mono_us(e) + wait;
     log_warn(e->o.log, "%s: %s; trying again in %lld ms", what, err->text, (long long)wait / 1000);
 }

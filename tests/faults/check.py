@@ -421,15 +421,17 @@ class Check:
             if slot >= self.o.late_before:
                 self.delay(row, slot, began, at)
 
-    # A fault that came after the slot's beginning moves the limit: from its end on a dead engine's lease may last, and a sweep has to come by.
+    # A fault moves the limit: from its end on a dead engine's lease may last, one that lost its store looks for it again, and a sweep has to come by.
     def delay(self, row, slot, began, at):
         late = at - began
         self.longest = max(self.longest, late)
         if late <= self.o.epsilon:
             return
-        base = max([began] + [min(f.end, at) for f in self.late_faults if f.begin <= at])
-        if at - base > self.o.epsilon + (self.o.lease * 2 if base > began else 0):
-            self.say("late", "%s: slot %d: ran %d ms after it, %d ms after the last fault", name(row), slot, late // 1000, (at - base) // 1000)
+        ends = [min(f.end, at) for f in self.late_faults if f.begin <= at]
+        if not ends:
+            self.say("late", "%s: slot %d: ran %d ms after it, and no fault came before", name(row), slot, late // 1000)
+        elif at - max(ends) > self.o.epsilon + self.o.lease * 2:
+            self.say("late", "%s: slot %d: ran %d ms after it, %d ms after the last fault", name(row), slot, late // 1000, (at - max(ends)) // 1000)
 
     def declared(self):
         written = collections.Counter(self.w.events)

@@ -260,6 +260,11 @@ def late_after_a_takeover(w):
     w.faults = [Fault(SLOT * US + 500000, SLOT * US + 500000, "KILL", "engine:%d" % ENGINE)]
 
 
+def late_after_a_store_that_came_back_before_its_slot(w):
+    w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=5000)
+    w.faults = [Fault((SLOT - 9) * US, (SLOT - 1) * US, "failover", "store")]
+
+
 def worker_killed_before_it_wrote(w):
     del w.runs[7]
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 50000, "KILL", "worker:5000")]
@@ -307,8 +312,9 @@ def slots_in_another_order(w):
         w.runs[n] = w.runs[n]._replace(at=w.runs[n].at + HOUR * US)
 
 
-EXPLAINED = [an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover, worker_killed_before_it_wrote, worker_killed_while_it_slept,
-             held_back_and_said, taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
+EXPLAINED = [an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
+             late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote, worker_killed_while_it_slept, held_back_and_said,
+             taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
 
 
 # ---- the files ----
