@@ -21,6 +21,8 @@ It prints what is wrong, one line each, and exits 1; check_selftest.py plants ea
     key_shared      two different checks, or check numbers, carried the same one
     early           a check ran before its slot
     late            a check ran later than it may, and no fault explains it
+    torn            a failover that loses commits left a part of a transaction
+    hole            it lost a transaction, and left one that came after it
     put_off         a check left its slot without a run, and no pass says why
     event           an event that an answer declared is missing, doubled or nobody's
 """
@@ -228,6 +230,7 @@ class Check:
         self.w, self.o = world, options
         self.found = []                 # (kind, words)
         self.longest, self.again = 0, 0
+        self.gone = set()               # batches that a failover lost
         self.by_row = collections.defaultdict(lambda: ([], [], []))
         for r in world.runs:
             self.by_row[r.row][0].append(r)
@@ -251,6 +254,7 @@ class Check:
         self.found.append((kind, words % args))
 
     def all(self):
+        self.lost_with_a_primary()
         self.rows_that_should_be()
         self.keys()
         for row, (runs, settles, pending) in self.by_row.items():
@@ -269,8 +273,7 @@ class Check:
 
     def rows_that_should_be(self):
         for row, batch in self.w.sent.items():
-            here = self.by_row.get(row)
-            if batch in self.w.acked and not (here and (here[1] or here[2])):
+            if batch in self.w.acked and batch not in self.gone and not self.is_there(row):
                 self.say("lost", "%s was acknowledged and is neither archived nor pending", name(row))
         for row, (runs, settles, pending) in self.by_row.items():
             if row not in self.w.sent:
@@ -278,6 +281,30 @@ class Check:
             for p in pending:
                 if not row[1].startswith(self.o.pending_ok):
                     self.say("pending_left", "%s still waits in slot %d", name(row), p.slot)
+
+    def is_there(self, row):
+        here = self.by_row.get(row)
+        return bool(here and (here[1] or here[2]))
+
+    # What a failover lost with the old primary. The survivor has a prefix of its commits: a batch is there or not as a whole, what was acknowledged before
+    # the first loss is there, and nothing is missing that was acknowledged before something was sent that is there.
+    def lost_with_a_primary(self):
+        batches = collections.defaultdict(list)
+        for row, batch in self.w.sent.items():
+            batches[batch].append(row)
+        for f in self.store_faults:
+            if f.what != "loss":
+                continue
+            inside = {b: rows for b, rows in batches.items() if f.begin <= self.w.acked.get(b, -1) <= f.end}
+            there = {b: sum(map(self.is_there, rows)) for b, rows in inside.items()}
+            newest = max((self.w.sent_at[rows[0]] for b, rows in inside.items() if there[b]), default=0)
+            for b, rows in inside.items():
+                if 0 < there[b] < len(rows):
+                    self.say("torn", "batch %s: of its %d checks a failover left %d", b, len(rows), there[b])
+                elif not there[b] and self.w.acked[b] < newest:
+                    self.say("hole", "batch %s was lost in a failover, and a later one was not", b)
+                elif not there[b]:
+                    self.gone.add(b)
 
     # What came of each row, in the order of slots: (entry, check_count before, failure_count before).
     def chain(self, row, settles, pending):
@@ -383,6 +410,8 @@ class Check:
                 if state in settled and not (following and following.slot == r.slot):
                     continue            # the run whose answer counts
                 if not following:
+                    if self.w.sent.get(row) in self.gone and not entries and not pending:
+                        continue        # with the check itself
                     if not any((p.checks, p.failures) == (r.checks, r.failures) for p in pending):
                         self.say("unsettled_run", "%s: ran in slot %d with counts %d, %d (engine %d), which was never settled", name(row), *state, r.engine)
                     continue

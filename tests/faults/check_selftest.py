@@ -75,6 +75,30 @@ def archive_twice(w):
     w.runs.append(run(0, SLOT + 9, 0, 0, "done"))
 
 
+def fail_over_without(w, *lost, begin=SLOT - 7):
+    w.settles = [s for s in w.settles if s.row not in lost]
+    w.events = [e for e in w.events if e.row not in lost]
+    w.faults = [Fault(begin * US, (SLOT + 9) * US, "loss", "store")]
+
+
+def lose_a_part_of_a_batch(w):
+    fail_over_without(w, row(4))
+
+
+def lose_a_batch_before_another(w):
+    fail_over_without(w, row(0), row(1), row(2))
+    w.acked["b0"] = (SLOT - 7) * US + 1
+
+
+def lose_what_was_acknowledged_before(w):
+    fail_over_without(w, row(3), row(4), begin=SLOT - 4)
+
+
+def never_run_a_lost_settle_again(w):
+    fail_over_without(w, row(4))
+    w.settles.append(Settle(row(4), "resolved", 0, 0, SLOT + 2, 0, SLOT, 0, True, 0))
+
+
 def archive_and_keep(w):
     w.pending = [Pending(row(0), 0, 0, SLOT + 9, SLOT)]
 
@@ -240,7 +264,9 @@ PLANTED = [("lost", lose_a_check), ("invented", invent_a_check), ("pending_left"
            ("key_shared", share_a_key_between_rows), ("early", run_early), ("late", run_late), ("late", run_late_long_after_a_fault),
            ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence), ("event", lose_an_event), ("event", double_an_event),
            ("event", invent_an_event), ("early", run_early_by_the_stores_clock), ("late", run_late_by_the_stores_clock),
-           ("early", run_early_after_a_jump_and_back), ("late", run_late_after_a_jump), ("settled_twice", settle_a_slot_again_after_a_jump_back)]
+           ("early", run_early_after_a_jump_and_back), ("late", run_late_after_a_jump), ("settled_twice", settle_a_slot_again_after_a_jump_back),
+           ("torn", lose_a_part_of_a_batch), ("hole", lose_a_batch_before_another), ("lost", lose_what_was_acknowledged_before),
+           ("unsettled_run", never_run_a_lost_settle_again)]
 
 
 # ---- what a fault explains ----
@@ -253,6 +279,15 @@ def killed_between_run_and_settle(w):
 def database_away_between(w):
     run_twice(w)
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "restart", "store")]
+
+
+def lost_with_a_primary(w):
+    fail_over_without(w, row(3), row(4))
+
+
+def lost_and_run_again(w):
+    run_twice(w)
+    w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "loss", "store")]
 
 
 def late_after_a_takeover(w):
@@ -312,7 +347,7 @@ def slots_in_another_order(w):
         w.runs[n] = w.runs[n]._replace(at=w.runs[n].at + HOUR * US)
 
 
-EXPLAINED = [an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
+EXPLAINED = [lost_with_a_primary, lost_and_run_again, an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
              late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote, worker_killed_while_it_slept, held_back_and_said,
              taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
 

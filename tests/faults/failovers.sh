@@ -3,16 +3,17 @@
 . "$FAULTS/pair.sh"
 . "$FAULTS/bouncer.sh"
 WAY=direct                          # direct: engines know both hosts; bouncer: they know a PgBouncer, which is turned to the new primary
+WAY_SETTINGS=                       # lines of prescient.cfg for it
 
 # on_a_pair WAY F [setting=value...]: a pair, and the way to it; calls F, ends both.
 on_a_pair() {
-    WAY=$1 STORE_NAME=postgresql
+    WAY=$1 STORE_NAME=postgresql WAY_SETTINGS=
     pair_start "${@:3}" || return 1
     if [ "$WAY" = direct ]; then
         PRESCIENT_STORE=$(pair_url)
     else
         bouncer_start "$(pair_url)" || { pair_stop; return 1; }
-        PRESCIENT_STORE=$(bouncer_url)
+        PRESCIENT_STORE=$(bouncer_url) WAY_SETTINGS='prepared = false;'
     fi
     export PRESCIENT_STORE
     "$2"

@@ -17,7 +17,7 @@ one_failover() {
 primary_killed() {
     local n
     LEASE_S=4 TRUST_MS=2000
-    WITNESS="batch = $BATCH;" a_case killed "workers = $WORKERS; split_at = 50; $PAIR_SETTINGS"
+    WITNESS="batch = $BATCH;" a_case "killed-$WAY" "workers = $WORKERS; split_at = 50; $WAY_SETTINGS"
     pair_sync on
     engine e0; engine e1
     write_checks w --patient --checks $((FAILOVERS * 1000)) --over $((FAILOVERS * 14)) --batch 20 --mix slow --most-ms 20
@@ -27,4 +27,3 @@ primary_killed() {
     verdict "${1:-F12}"
     at_most "$CASE_NAME: at most a batch of each worker ran again, for each failover" "$RERUNS" $((FAILOVERS * 2 * WORKERS * BATCH))
 }
-PAIR_SETTINGS=
