@@ -54,6 +54,7 @@ void a_slot_that_has_not_begun_is_not_opened(void)
     o.slot = 253402300500;                          /* and by the database's own clock */
     o.now = 0;
     IS(ERR_BUSY, fixture_call(&o.call));
+    CU_ASSERT(llabs(o.clock_us - clock_wall_us(&clock_system)) < 60 * 1000000LL);
     o = open_slot(owner, 60);
     o.now = SLOT;
     IS(0, fixture_call(&o.call));

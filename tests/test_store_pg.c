@@ -325,6 +325,26 @@ static void a_lease_that_another_is_just_taking_is_not_waited_for_long(void)
     CU_ASSERT(o.ntaken == 0 && o.nheld == 1);
 }
 
+/* With the database's clock set back, leases of an engine that died go by what others have watched, a few with each call: what is not told is not watched. */
+static void leases_that_are_ripe_and_not_wanted_yet_are_told(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(100);
+    struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+    o.split_at = 10;
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL_FATAL(o.ntaken, STORE_BUCKETS);
+    struct lease watched[STORE_BUCKETS];
+    memcpy(watched, o.taken, sizeof watched);
+    o = pgfx_open_slot(pgfx_stranger);
+    o.watched = watched;
+    o.nwatched = STORE_BUCKETS;
+    o.want = 4;
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL(o.ntaken, 4);
+    CU_ASSERT_EQUAL(o.nheld, STORE_BUCKETS - 4);
+}
+
 static void a_settle_under_way_holds_a_takeover_up(void)
 {
     WITH_SERVER();
@@ -576,6 +596,7 @@ static const struct test tests[] = {
     TEST(a_consumer_of_events_waits_for_the_oldest_transaction),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),
     TEST(a_lease_that_another_is_just_taking_is_not_waited_for_long),
+    TEST(leases_that_are_ripe_and_not_wanted_yet_are_told),
     TEST(a_settle_under_way_holds_a_takeover_up),
     TEST(a_settle_that_waited_for_a_takeover_changes_nothing),
     TEST(a_call_past_its_deadline_loses_its_connection),

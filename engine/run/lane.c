@@ -10,7 +10,7 @@
 #include "settle.h"
 
 enum { BACKOFF_US = 100 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, NOT_BEGUN_US = 5000, NOT_BEGUN_MAX_US = 1000 * 1000,
-       ERRAND_WAITS_US = 2 * 1000 * 1000 };
+       ERRAND_WAITS_US = 2 * 1000 * 1000, CLOCK_OFF_US = 1000 * 1000 };
 
 /* ---- the decision ---- */
 
@@ -313,6 +313,16 @@ static void not_begun(struct lane *l, struct target *t)
         engine_target_run_over(e, t, NULL);
 }
 
+/* Each answer here says what the database's clock showed while it was made. When that is not what we thought, the clock was set, or this machine slept:
+ * we ask for it, with a question whose answer nothing can hold up. */
+static void compare_clocks(struct lane *l, int64_t clock_us)
+{
+    struct engine *e = l->engine;
+    int64_t now = engine_now_us(e), took = clock_boot_us(e->o.clock) - l->sent_boot_us;
+    if (clock_us && !e->virtual_now && (clock_us > now + CLOCK_OFF_US || clock_us < now - took - CLOCK_OFF_US))
+        e->wants_clock = true;
+}
+
 static bool is_ours(const struct engine *e, const struct lease *lease)
 {
     for (int i = 0; i < e->nlanes; i++)
@@ -329,6 +339,7 @@ static void opened(struct lane *l, int rc)
     struct target *t = l->opening;
     t->opening = false;
     l->opening = NULL;
+    compare_clocks(l, o->clock_us);
     if (rc == ERR_BUSY) {
         not_begun(l, t);
         return;

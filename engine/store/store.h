@@ -142,8 +142,9 @@ struct store_open_slot {
     struct lease taken[STORE_BUCKETS];
     int ntaken;
     struct lease_origin origin;             /* of those taken */
-    struct lease held[STORE_BUCKETS];       /* wanted, but held by others: to be watched */
+    struct lease held[STORE_BUCKETS];       /* wanted, but held by others, or more than `want`: to be watched */
     int nheld;
+    int64_t clock_us;                       /* what the database's clock showed, also with ERR_BUSY; 0: not told */
 };
 #define STORE_OPEN_SLOT_INIT { .call.op = STORE_OPEN_SLOT }
 

@@ -437,6 +437,8 @@ static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, i
     if (!wire_get(pg_result(pg, 0), row, pg->arena, "iiulnlbl", &part, &lease.bucket, lease.owner, &lease.token, &lease.expires_us, &number, has_day,
                   &incarnation))
         return false;
+    if (part == 0 || part == 3)
+        o->clock_us = lease.expires_us;
     if (part == 0) {
         o->split = lease.bucket;
         o->state = (enum slot_state)lease.token;
@@ -459,6 +461,7 @@ static int open_slot_receive(struct pg_store *pg, struct store_call *call)
     bool has_day = true, has_day_of_slot = true, has_begun = true;
     o->ntaken = o->nheld = 0;
     o->origin = (struct lease_origin){ 0 };
+    o->clock_us = 0;
     if (n == 0)
         return SEND_AGAIN;          /* another engine opened it at the same moment: now its row is there */
     for (int row = 0; row < n; row++) {

@@ -36,8 +36,8 @@ left(set_config('synchronous_commit', 'off', true), 0) ||
 -- $1 slot, $2 split_at, $3 owner, $4 engine, $5 lease seconds, $6 want, $7 again, $8 jobs or NULL, $9 lock timeout,
 -- $10 to $13 the watched leases' bucket, owner, token, expires_at, $14 and $15 an order of buckets that is the owner's own,
 -- $16 virtual now or NULL.
--- Rows: first the slot, then the leases taken, then those wanted but held; or one that says that the slot has not begun. No row
--- at all: another engine opens it right now.
+-- Rows: first the slot, then the leases taken, then those wanted but held, with those that are ripe and above $6: who watches them
+-- goes on watching; or one that says that the slot has not begun. No row at all: another engine opens it right now.
 -- With a lease taken come the id of this transaction (see is_complete) and the start of this server (see finish), and a slot that
 -- was closed is open again, and not closed once more without a look.
 -- The count runs only when there is no opening row. An empty slot has had its last look with that; the id of this
@@ -96,7 +96,7 @@ UNION ALL
 SELECT 1, bucket, owner, token, expires_at, pg_current_xact_id()::text::bigint, true, {incarnation} FROM taken
 UNION ALL
 SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true, 0
-  FROM held h WHERE h.bucket IN (SELECT w.bucket FROM wanted w) AND h.bucket NOT IN (SELECT r.bucket FROM ripe r)
+  FROM held h WHERE h.bucket IN (SELECT w.bucket FROM wanted w) AND h.bucket NOT IN (SELECT t.bucket FROM taken t)
 UNION ALL
 SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0 WHERE NOT EXISTS (SELECT FROM setup)
 

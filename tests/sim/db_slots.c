@@ -98,10 +98,11 @@ static void take_what_is_free(struct db *db, struct message *m, const struct slo
         if (!(wanted >> at[i] & 1))
             continue;
         struct lease_row *lease = db_lease(db, s->slot, s->split == 1 ? STORE_WHOLE_SLOT : at[i], true);
-        if (lease->is.exists && !is_ripe(db, m, lease))
-            o->held[o->nheld++] = told(lease, &lease->is);
-        else if (o->ntaken < o->want && !db->day_missing)
+        bool is_free = !lease->is.exists || is_ripe(db, m, lease);
+        if (is_free && o->ntaken < o->want && !db->day_missing)
             take(db, m, lease);
+        else if (lease->is.exists)
+            o->held[o->nheld++] = told(lease, &lease->is);
     }
 }
 
@@ -110,6 +111,7 @@ enum served db_open_slot(struct db *db, struct message *m)
     struct store_open_slot *o = &m->u.open;
     o->ntaken = o->nheld = 0;
     o->rows = -1;
+    o->clock_us = db_clock_us(db);
     if (o->slot * SECOND_US > db_clock_us(db))
         return refuse(m, ERR_BUSY, "the slot has not begun by the database's clock");
     struct slot_row *s = db_slot(db, o->slot, true);

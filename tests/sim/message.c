@@ -107,6 +107,7 @@ static int give_open(const struct message *m, struct store_call *call)
     o->ntaken = from->ntaken;
     o->nheld = from->nheld;
     o->origin = from->origin;
+    o->clock_us = from->clock_us;
     memcpy(o->taken, from->taken, (size_t)from->ntaken * sizeof *o->taken);
     memcpy(o->held, from->held, (size_t)from->nheld * sizeof *o->held);
     return 0;
