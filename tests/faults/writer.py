@@ -34,13 +34,19 @@ MIXES = {
     "long": [(100, ["sleep 600, done"])],
     "uneven": [(94, ["sleep {ms}, done"]), (6, ["sleep 700, done"])],
     "timed": [(78, ["done"]), (8, ["sleep 600, done"]), (8, ["again {s}", "done"]), (3, ["hang", "done"]), (3, ["hang"])],
+    "at_2h": [(100, ["again_at {in_2h}", "done"])],
+    "at_30h": [(100, ["again_at {in_30h}", "done"])],
+    "at_80h": [(100, ["again_at {in_80h}", "done"])],
+    "endless": [(100, ["again 1"])],
+    "deferring": [(100, ["defer 2"])],
     "slow": [(100, ["sleep {ms}, done"])],
 }
 
 
-def deeds(rnd, mix, most_ms):
+def deeds(rnd, mix, most_ms, now):
     steps = rnd.choices([m[1] for m in MIXES[mix]], [m[0] for m in MIXES[mix]])[0]
-    return [s.format(ms=rnd.randint(1, most_ms), s=rnd.randint(1, 3)) for s in steps]
+    moments = {"in_%dh" % h: int(now) + h * 3600 for h in (2, 30, 80)}
+    return [s.format(ms=rnd.randint(1, most_ms), s=rnd.randint(1, 3), **moments) for s in steps]
 
 
 def machine_us():
@@ -142,7 +148,7 @@ def batch_of(a, rnd, first, n):
     for i in range(first, first + n):
         key = "%s%d" % (a.prefix, i)
         rows.append({"entity": "row", "key": key, "job": rnd.choice(a.job), "at": int(now + rnd.uniform(*a.ahead)) + 1,
-                     "payload": json.dumps(deeds(rnd, a.mix, a.most_ms)), "priority": rnd.choice([0, 0, 0, 0, 5, -3])})
+                     "payload": json.dumps(deeds(rnd, a.mix, a.most_ms, now)), "priority": rnd.choice([0, 0, 0, 0, 5, -3])})
     return rows
 
 
