@@ -6,6 +6,7 @@
 # make model                                 every state of the protocol, in small (tests/model/README.md)
 # make fuzz | fuzz-corpus  see tests/fuzz/README.md
 # make planted                               bugs put into a copy of the engine, each to be caught by the campaign
+# make -j2 analyze | analyze-quick           what three analyzers say (tests/analyze/analyze.mk)
 # make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]     all faults at once, 200,000 checks
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
 # Lists are wildcards: a new module, command, job, migration or test edits nothing here.

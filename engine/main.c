@@ -28,7 +28,7 @@ struct launch {                     /* the command line, taken apart */
 /* A copy of an argument, in the place of which everybody who lists processes sees it without its password from now on. */
 static const char *take_argument(struct launch *l, const char *value)
 {
-    char *shown = (char *)(uintptr_t)value;
+    char *shown = (char *)(uintptr_t)value;     /* NOLINT(performance-no-int-to-ptr): argv may be written to; only its readers say const */
     size_t size = strlen(value) + 1;
     const char *kept = arena_strdup(l->app.arena, value);
     if (!kept)

@@ -163,7 +163,7 @@ const char *app_now_param(struct app *app)
 
 int app_moment(struct app *app, const char *text, int64_t *out, struct err *err)
 {
-    int64_t now;
+    int64_t now = 0;
     int rc = app_now(app, &now, err);
     return rc < 0 ? rc : moment_parse(text, now, out, err);
 }

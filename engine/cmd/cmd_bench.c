@@ -205,7 +205,7 @@ static const char jobs_format[] =
 /* A name that is given chooses what begins with it: "end" means its bare SQL, too. */
 static bool is_wanted(const struct bench *b, const struct bench_measure *m)
 {
-    if (m->server_only && strcmp(b->ops->scheme, "postgresql"))
+    if (m->server_only && strcmp(b->ops->scheme, "postgresql") != 0)
         return false;
     if (m->plain_only && (b->o.future || b->o.old_snapshot))
         return false;

@@ -240,7 +240,7 @@ static const char *bar_draw(struct arena *a, int64_t number, int64_t most)
     *b = '\0';
     for (int i = 0; i < units / 8; i++)
         b = stpcpy(b, "\u2588");
-    strcpy(b, eighths[units % 8]);
+    stpcpy(b, eighths[units % 8]);
     return bar;
 }
 

@@ -410,7 +410,7 @@ static void let_workers_end(struct engine *e)
     pool_retire(e->pool);
     while (!pool_is_retired(e->pool) && e->stop_signals < 2) {
         fds[0] = (struct pollfd){ .fd = e->signals, .events = POLLIN };
-        poll(fds, (nfds_t)(1 + pool_poll_fds(e->pool, fds + 1, POLL_MAX - 1)), 100);
+        poll(fds, 1 + (nfds_t)pool_poll_fds(e->pool, fds + 1, POLL_MAX - 1), 100);
         take_signals(e);
         pool_tick(e->pool);
     }

@@ -1,5 +1,6 @@
 /* lane.c - what one store connection does next (a pure decision), how each call is begun, and what its end changes.
  * A lane carries one call at a time; between calls it decides anew, so a renewal never waits for more than one statement. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -419,6 +420,7 @@ static void begin_read(struct lane *l)
     const struct settings *s = l->engine->o.settings;
     struct store_read_page *r = &l->req.read;
     l->on = run_to_read(l);
+    assert(l->on);                      /* or lane_decide() would have chosen something else */
     *r = (struct store_read_page)STORE_READ_PAGE_INIT;
     r->lease = l->on->lease;
     r->after = l->on->cursor;
@@ -500,6 +502,7 @@ static void begin_finish(struct lane *l)
 {
     struct engine *e = l->engine;
     struct bucket_run *run = l->on = run_to_finish(l);
+    assert(run);
     struct store_finish *f = &l->req.finish;
     *f = (struct store_finish)STORE_FINISH_INIT;
     run->counts.took_us = engine_mono_us(e) - run->began_us;

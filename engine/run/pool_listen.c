@@ -117,9 +117,11 @@ static void worker_ready(struct pool *pool, struct worker *w, const char *usable
     pool->ready = true;
     int njobs = pool->o.settings->njobs;
     bool *known = calloc((size_t)njobs + 1, sizeof *known);
-    for (int i = 0; known && i < njobs && i < n; i++)
+    if (!known)
+        return;
+    for (int i = 0; i < njobs && i < n; i++)
         known[i] = usable[i] != 0;
-    if (known && pool->o.events.ready)
+    if (pool->o.events.ready)
         pool->o.events.ready(pool->o.events.ctx, known);
     free(known);
 }

@@ -86,7 +86,7 @@ static void say_log(void *ctx, int level, const char *text)
     char body[4096];
     size_t len = utf8_cut(text, strlen(text), sizeof body - 1);
     body[0] = (char)level;
-    memcpy(body + 1, text, len);
+    memcpy(body + 1, text, len);        /* NOLINT(bugprone-not-null-terminated-result): a message has its length instead */
     say(w, WIRE_LOG, body, len + 1);
 }
 
@@ -165,6 +165,7 @@ static int receive_settings(struct worker *w, struct err *err)
 
 static int read_settings(struct worker *w, struct err *err)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): release() frees the text of a failure */
     int rc = settings_parse(&w->settings, w->text, "settings from the engine", err);
     if (rc)
         return rc;

@@ -38,7 +38,7 @@ static const char *lookup(const char *const table[][2], size_t n, const char *ke
             return table[i][1];
     return NULL;
 }
-#define LOOKUP(table, keyword) lookup(table, sizeof table / sizeof *table, keyword)
+#define LOOKUP(table, keyword) lookup(table, sizeof(table) / sizeof *(table), keyword)
 
 /* The n-th part of a list with commas; the last one again when it has only one part and `repeat`. NULL: empty. */
 static char *nth_part(struct arena *a, const char *list, int n, bool repeat)

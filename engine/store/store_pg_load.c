@@ -128,7 +128,8 @@ static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
     int rc = pg_execute(pg, pg->side, BEGIN_CHUNK, err);
     rc = rc < 0 ? rc : pg_ask_number(pg, pg->side, "SELECT floor(date_part('epoch', t.at))::bigint FROM (SELECT pg_current_xact_id() AS id OFFSET 0) x,"
                                                    " LATERAL (SELECT clock_timestamp() AS at, x.id OFFSET 0) t", NULL, &clock_s, err);
-    *now = *now ? *now : clock_s;
+    if (rc == 0 && !*now)
+        *now = clock_s;
     return rc;
 }
 

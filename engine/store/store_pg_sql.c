@@ -11,8 +11,8 @@ struct statement { const char *block, *name, *letters; int variant; };
 
 #define SETTLE_LETTERS "miiulto" "tLLIIHTNLHTHbii"
 #define SETTLE(at, block, letters) \
-    [at] = { block, block, letters, 0 }, [at + 1] = { block, block "_slot", letters, PG_OF_SLOT }, \
-    [at + 2] = { block, block "_skip", letters, PG_SKIP_LOCKED }, [at + 3] = { block, block "_slot_skip", letters, PG_OF_SLOT | PG_SKIP_LOCKED }
+    [at] = { block, block, letters, 0 }, [(at) + 1] = { block, block "_slot", letters, PG_OF_SLOT }, \
+    [(at) + 2] = { block, block "_skip", letters, PG_SKIP_LOCKED }, [(at) + 3] = { block, block "_slot_skip", letters, PG_OF_SLOT | PG_SKIP_LOCKED }
 
 static const struct statement statements[PG_STATEMENTS] = {
     [PG_PATH] = { "path", "path", "", 0 },

@@ -114,6 +114,7 @@ int lite_exec(struct lite *db, const char *sql, struct err *err)
 
 static int kept_statement(struct lite *db, enum lite_statement which, sqlite3_stmt **out, struct err *err)
 {
+    *out = NULL;
     if (!db->statements[which]) {
         const char *sql = sql_find(sql_sqlite, statement_names[which]);
         int rc = sql ? sqlite3_prepare_v3(db->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->statements[which], NULL) : SQLITE_MISUSE;

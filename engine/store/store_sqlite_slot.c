@@ -51,17 +51,17 @@ static int names_as_json(const char *const *names, int n, char **out, struct err
 {
     size_t size;
     *out = NULL;
-    FILE *f = names ? open_memstream(out, &size) : NULL;
     if (!names)
         return 0;
-    for (int i = 0; f && i < n; i++) {
+    FILE *f = open_memstream(out, &size);
+    if (!f)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    for (int i = 0; i < n; i++) {
         fputc(i ? ',' : '[', f);
         put_json_string(f, names[i]);
     }
-    if (f)
-        fputs(n ? "]" : "[]", f);
-    bool is_whole = f && fclose(f) == 0 && *out;
-    if (is_whole)
+    fputs(n ? "]" : "[]", f);
+    if (fclose(f) == 0 && *out)
         return 0;
     free(*out);
     *out = NULL;
