@@ -39,7 +39,7 @@ class Psql:
 class Sqlite:
     def __init__(self, url):
         self.db = sqlite3.connect(url[len("sqlite:"):], timeout=30, isolation_level=None)
-        self.db.execute("PRAGMA synchronous = FULL")
+        self.db.execute("PRAGMA synchronous = EXTRA")      # or a power cut brings the journal of a committed transaction back
 
     def enqueue(self, key, conflict):
         self.db.execute("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, conflict) VALUES ('row', ?, 'witness', ?, ?)",

@@ -6,10 +6,11 @@
 #   disk_fill NAME [KIB]            fills it, but for so many KiB (0); disk_free NAME takes that away again; disk_left NAME says how many KiB are free
 #   disk_read_only NAME             from now on nothing can be written; disk_writable NAME. (Fails while a file is open for writing.)
 #   disk_unmount NAME  disk_mount NAME      the same file system, later
+#   disk_loses_power NAME           what was not synced is lost, and everything there fails from now on. Who has files of it open is to be ended next
+#   disk_has_power NAME             mounted again; ext4 has replayed what its journal held
+#   disk_forgets NAME               whether that is so: of two files the one that was synced is there afterwards, the other is not
 #
-# For a power cut: what was not synced is what the kernel has not written to the disk's file. End the writers, make the kernel forget (a shutdown of
-# the file system without a flush of its log, EXT4_IOC_SHUTDOWN with flag 2), then disk_unmount and disk_mount: ext4 replays its journal as after
-# power came back. Everything lies in $TMP/disk.NAME, its image beside it; the owner of $DISK is root until somebody changes it.
+# Everything lies in $TMP/disk.NAME, its image beside it; the owner of $DISK is root until somebody changes it.
 
 needs_disks() {
     needs_root
@@ -52,3 +53,21 @@ disk_free() { rm -f "$TMP/disk.$1/filler"; }
 
 disk_read_only() { mount -o remount,ro "$TMP/disk.$1"; }
 disk_writable() { mount -o remount,rw "$TMP/disk.$1"; }
+
+# EXT4_IOC_SHUTDOWN without a flush of the log: the kernel forgets what it has not written, as memory does. The disk's file has what was written.
+disk_loses_power() {
+    python3 - "$TMP/disk.$1" <<'END'
+import fcntl, os, struct, sys
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack("I", 2))
+END
+}
+disk_has_power() { wait_until 20 umount "$TMP/disk.$1" 2>/dev/null && disk_mount "$1"; }
+
+disk_forgets() {
+    local there
+    echo synced >"$TMP/disk.$1/synced" && sync "$TMP/disk.$1/synced" "$TMP/disk.$1" && echo loose >"$TMP/disk.$1/loose" || return 1
+    disk_loses_power "$1" && disk_has_power "$1" || return 1
+    there=$(cd "$TMP/disk.$1" && echo synced loose*)
+    rm -f "$TMP/disk.$1/synced"
+    [ "$there" = 'synced loose*' ]
+}

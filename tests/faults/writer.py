@@ -103,7 +103,7 @@ class Sqlite:
         try:
             if not self.db:
                 self.db = sqlite3.connect(self.path, timeout=20, isolation_level=None)
-                self.db.execute("PRAGMA synchronous = FULL")
+                self.db.execute("PRAGMA synchronous = EXTRA")      # or a power cut brings the journal of a committed transaction back
             self.db.execute("BEGIN IMMEDIATE")
             self.db.executemany("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, priority) VALUES (?, ?, ?, ?, ?, ?)",
                                 [(r["entity"], r["key"], r["job"], r["at"], r["payload"], r["priority"]) for r in rows])
