@@ -130,9 +130,11 @@ workers_of() {
 }
 # A keeper is no worker: it stays in each worker's group to end it when the engine is killed.
 is_keeper() { local comm; { read -r comm <"/proc/$1/comm"; } 2>/dev/null && [ "$comm" = "worker keeper" ]; }
+# Of an engine that lives: its children, which is quick to know.
 workers_but_keepers_of() {
-    local pid
-    for pid in $(workers_of "$1"); do is_keeper "$pid" || echo "$pid"; done
+    local pid children=()
+    { read -ra children <"/proc/$1/task/$1/children"; } 2>/dev/null
+    for pid in "${children[@]}"; do is_keeper "$pid" || echo "$pid"; done
 }
 no_workers_of() { [ -z "$(workers_of "$1")" ]; }
 
