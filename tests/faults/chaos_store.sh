@@ -4,8 +4,8 @@
 # Its deeds take long, and each waits until it is undone; so they go on beside those of the other loop, in a process of their own (chaos_apart). All of
 # them are faults of the store: every engine feels them.
 
-CHAOS_STORE="backend:10 backends:6 backend_crash:4 restart:6 restart_at_once:4 refusal:4 failover:10 frozen_standby:6 read_only:5 locks:6 crowd:5
-    hasty_role:5 conflicts:8 pooler_restart:4 pooler_pause:4 rows_changed:15"
+CHAOS_STORE="backend:10 backends:6 backend_crash:4 restart:6 restart_at_once:4 refusal:4 failover:8 lossy_failover:4 frozen_standby:6 read_only:5 locks:6 crowd:5
+    hasty_role:5 conflicts:8 pooler_restart:4 pooler_pause:4 rows_changed:14 rows_deleted:6"
 CHAOS_STORE_ON_DISKS="disk_full:6"
 
 # during WHAT COMMAND...
@@ -47,13 +47,29 @@ primary_refuses() {
 }
 chaos_refusal() { during refusal primary_refuses; }
 
-chaos_failover() {
+another_primary() {
     pair_kill_primary
     some_seconds 2
     pair_promote
+}
+and_a_standby() {
     primary_is_back
     bouncer_retarget "$(pair_url)"
     pair_rejoin
+}
+chaos_failover() {
+    another_primary
+    and_a_standby
+}
+# The same without waiting for the standby, which hears nothing for a while: what is committed then is gone.
+chaos_lossy_failover() {
+    fault_begins loss store             # check.py takes it for the time whose commits may be missing
+    pair_sync off && pair_lag on
+    some_seconds 4
+    another_primary
+    fault_ends loss store
+    PAIR_SYNC=on
+    and_a_standby
 }
 chaos_frozen_standby() {
     pair_freeze_standby
@@ -116,12 +132,18 @@ chaos_disk_full() { during disk-full disk_is_full; }
 # The application changes its mind about some of its checks, due or not, running or not: those of the writer called x.
 chaos_rows_changed() {
     local some="SELECT id FROM prescient.future_job WHERE entity_key LIKE 'x.%' ORDER BY md5(id || '$RANDOM') LIMIT 20"
-    local changes=("DELETE FROM prescient.future_job WHERE id IN ($some)"
-        "UPDATE prescient.future_job SET next_check_at = next_check_at + interval '3 s' WHERE id IN ($some)"
+    local changes=("UPDATE prescient.future_job SET next_check_at = next_check_at + interval '3 s' WHERE id IN ($some)"
         "SELECT count(prescient.resolve(entity_name, entity_key)) FROM prescient.future_job WHERE id IN ($some)"
         "SELECT count(prescient.reschedule(entity_name, entity_key, job_exec, interval '2 s')) FROM prescient.future_job WHERE id IN ($some)"
         "SELECT count(prescient.enqueue(entity_name, entity_key, job_exec, interval '1 s', '[\"done\"]', 'replace')) FROM prescient.future_job WHERE id IN ($some)")
     admin "${changes[RANDOM % ${#changes[@]}]}" >/dev/null || true
+}
+# What is going to be deleted stands in the log of faults before it is.
+chaos_rows_deleted() {
+    local keys key
+    keys=$(admin "SELECT entity_key FROM prescient.future_job WHERE entity_key LIKE 'x.%' ORDER BY md5(id || '$RANDOM') LIMIT 10") || return 0
+    for key in $keys; do fault_at delete "row:$key"; done
+    admin "DELETE FROM prescient.future_job WHERE entity_key = ANY ('{$(paste -sd, <<<"$keys")}')"
 }
 
 # What the deeds above stand on, once, when the schema is there.

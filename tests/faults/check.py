@@ -272,8 +272,9 @@ class Check:
         return self.found
 
     def rows_that_should_be(self):
+        deleted = {f.whom[len("row:"):] for f in self.w.faults if f.what == "delete"}
         for row, batch in self.w.sent.items():
-            if batch in self.w.acked and batch not in self.gone and not self.is_there(row):
+            if batch in self.w.acked and batch not in self.gone and row[1] not in deleted and not self.is_there(row):
                 self.say("lost", "%s was acknowledged and is neither archived nor pending", name(row))
         for row, (runs, settles, pending) in self.by_row.items():
             if row not in self.w.sent:

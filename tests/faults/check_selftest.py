@@ -281,6 +281,11 @@ def database_away_between(w):
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "restart", "store")]
 
 
+def deleted_by_the_application(w):
+    lose_a_check(w)
+    w.faults = [Fault(SLOT * US, SLOT * US, "delete", "row:" + row(0)[1])]
+
+
 def lost_with_a_primary(w):
     fail_over_without(w, row(3), row(4))
 
@@ -347,7 +352,7 @@ def slots_in_another_order(w):
         w.runs[n] = w.runs[n]._replace(at=w.runs[n].at + HOUR * US)
 
 
-EXPLAINED = [lost_with_a_primary, lost_and_run_again, an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
+EXPLAINED = [deleted_by_the_application, lost_with_a_primary, lost_and_run_again, an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
              late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote, worker_killed_while_it_slept, held_back_and_said,
              taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
 
