@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # pg_cluster.sh start DIR [setting=value ...] | url DIR | ctl DIR argument... | stop DIR | bin
-# A PostgreSQL cluster of our own in DIR: initdb as user postgres (when root), unix socket only, nobody else's server touched.
+# A PostgreSQL cluster of our own in DIR: initdb as user postgres (when root), unix socket only unless listen_addresses is among the settings,
+# nobody else's server touched. "hba=LINE" is no setting but a line in front of pg_hba.conf.
 # `start` prints the libpq URL of its "postgres" database; PG_INITDB holds further words for initdb. `ctl` hands arguments to pg_ctl (stop, start, promote,
 # ...), which waits until it is done. `bin` says where the server's programs are.
 set -euo pipefail
@@ -35,8 +36,9 @@ start)
         echo "shared_buffers = 256MB"
         echo "max_wal_size = 2GB"
         echo "max_connections = 200"
-        for s in "$@"; do echo "${s%%=*} = '${s#*=}'"; done
+        for s in "$@"; do [ "${s%%=*}" = hba ] || echo "${s%%=*} = '${s#*=}'"; done
     } | as_postgres tee -a "$dir/data/postgresql.conf" >/dev/null
+    for s in "$@"; do [ "${s%%=*}" != hba ] || as_postgres sed -i "1i ${s#*=}" "$dir/data/pg_hba.conf"; done
     (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 start >/dev/null) || { cat "$dir/server.log" >&2; exit 1; }
     url "$dir"
     ;;

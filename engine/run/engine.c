@@ -460,6 +460,7 @@ static int open_lanes(struct engine *e, struct err *err)
             .connect_timeout_ms = (int)(s->connect_timeout_us / 1000),
             .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),
             .lock_timeout_ms = (int)(s->lock_timeout_us / 1000),
+            .silence_ms = (int)(s->lease_us / 1000),
             .unprepared = !s->prepared,
             .relaxed = e->o.relaxed,
             .slot_length_s = (int32_t)s->slot_length_s,

@@ -12,6 +12,7 @@
 #define CONNECT_TIMEOUT_MS 10000
 #define STATEMENT_TIMEOUT_MS 30000
 #define LOCK_TIMEOUT_MS 250
+#define SILENCE_MS 30000
 
 static const struct store_ops *const backends[] = { &store_pg_ops, &store_sqlite_ops };
 
@@ -32,6 +33,7 @@ int store_new(const struct store_options *options, struct store **out, struct er
     o.connect_timeout_ms = o.connect_timeout_ms > 0 ? o.connect_timeout_ms : CONNECT_TIMEOUT_MS;
     o.statement_timeout_ms = o.statement_timeout_ms > 0 ? o.statement_timeout_ms : STATEMENT_TIMEOUT_MS;
     o.lock_timeout_ms = o.lock_timeout_ms > 0 ? o.lock_timeout_ms : LOCK_TIMEOUT_MS;
+    o.silence_ms = o.silence_ms > 0 ? o.silence_ms : SILENCE_MS;
     *out = NULL;
     for (size_t i = 0; o.url && i < sizeof backends / sizeof *backends; i++)
         if (backends[i]->claims(o.url))

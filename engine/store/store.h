@@ -43,6 +43,7 @@ struct store_options {
     int connect_timeout_ms;         /* 0: 10 s */
     int statement_timeout_ms;       /* the deadline of one call; 0: 30 s */
     int lock_timeout_ms;            /* 0: 250 ms */
+    int silence_ms;                 /* a server that has not heard of our machine for so long gives our sessions, and their locks, up; 0: 30 s */
     bool unprepared;                /* no prepared statements, for an old PgBouncer in transaction mode */
     int32_t slot_length_s;          /* what the settings say; 0: whatever the database says. A difference is ERR_SETTINGS */
     bool relaxed;                   /* a replay: a call need not be on disk when it returns, a hello makes it so. After a crash the last

@@ -147,10 +147,9 @@ static void begin_check(struct pg_store *pg)
         lose_call(pg, rc);
         return;
     }
-    struct wire_params none = { 0 };
     pg->phase = PG_CHECKING;
     if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn) || !pg_queue_path(pg) ||
-        !pg_queue(pg, PG_CHECK, &none) || !PQpipelineSync(pg->conn))
+        !pg_send(pg, PG_CHECK, pg->silence_ms) || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
         pg->unflushed = PQflush(pg->conn) > 0;
@@ -352,6 +351,7 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
     pg->arena = arena_new(64 * 1024);
     pg->connect_timeout_ms = o->connect_timeout_ms;
     pg->statement_timeout_ms = o->statement_timeout_ms;
+    pg->silence_ms = o->silence_ms;
     pg->unprepared = o->unprepared;
     pg->relaxed = o->relaxed;
     pg->wanted_slot_length_s = o->slot_length_s;

@@ -38,7 +38,7 @@ struct pg_store {
     struct store head;
     struct arena *kept;                     /* strings of the options; as long as the store */
     const char *url, *schema, *engine;
-    int connect_timeout_ms, statement_timeout_ms;
+    int connect_timeout_ms, statement_timeout_ms, silence_ms;
     const char *lock_timeout;               /* "250ms" */
     bool unprepared, relaxed;
     int32_t wanted_slot_length_s;

@@ -12,8 +12,18 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
 
 -- ---- connecting ------------------------------------------------------------------------------------------------------
 
+-- name: silence
+-- $1 ms: where TCP carries this session, the server ends it when our machine has not been heard of for so long. A line may die in the middle of a
+-- message, and the transaction that this began would hold its locks, a lease's among them, for as long as TCP is patient: two hours.
+-- For the session, so once a connection; behind a pooler it is about the pooler, and does no harm there.
+set_config('tcp_user_timeout', greatest(750, $1 / 4 * 3)::text, false) || set_config('tcp_keepalives_idle', greatest(1, $1 / 3000)::text, false) ||
+set_config('tcp_keepalives_interval', greatest(1, $1 / 6000)::text, false) || set_config('tcp_keepalives_count', '3', false)
+
+-- name: silence_alone
+SELECT {silence}
+
 -- name: check
-SELECT current_setting('transaction_isolation'), current_setting('server_encoding'),
+SELECT left({silence}, 0) || current_setting('transaction_isolation'), current_setting('server_encoding'),
        coalesce(max(version), 0), coalesce(max(oldest_engine), 0),
        coalesce((SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'), 0)
   FROM prescient.migration

@@ -337,15 +337,31 @@ int pg_lost(struct err *err, const PGconn *conn, const char *what)
 
 /* ---- blocking -------------------------------------------------------------------------------------------------------- */
 
+/* What the first message of the other connection says, too. */
+static bool bound_silence(struct pg_store *pg, PGconn *conn, struct err *err)
+{
+    char ms[16], *sql = pg_expand(pg, "silence_alone", 0);
+    const char *param = ms;
+    snprintf(ms, sizeof ms, "%d", pg->silence_ms);
+    PGresult *r = sql ? pg_run(pg, conn, sql, &param, 1, err) : NULL;
+    if (!sql)
+        err_set(err, ERR_NOMEM, "store: out of memory");
+    free(sql);
+    PQclear(r);
+    return r;
+}
+
 PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
 {
     for (int i = 0; i < pg->nhosts; i++) {
         PGconn *conn = connect_to(pg, &pg->hosts[(pg->host + i) % pg->nhosts], true);
         if (conn && PQstatus(conn) == CONNECTION_OK) {
             PQsetNoticeReceiver(conn, drop_notice, NULL);
-            return conn;
+            if (bound_silence(pg, conn, err))
+                return conn;
+        } else {
+            connect_failed(pg, conn, err);
         }
-        connect_failed(pg, conn, err);
         PQfinish(conn);
     }
     return NULL;

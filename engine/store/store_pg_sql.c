@@ -16,7 +16,7 @@ struct statement { const char *block, *name, *letters; int variant; };
 
 static const struct statement statements[PG_STATEMENTS] = {
     [PG_PATH] = { "path", "path", "", 0 },
-    [PG_CHECK] = { "check", "check", "", 0 },
+    [PG_CHECK] = { "check", "check", "i", 0 },
     [PG_HELLO] = { "hello", "hello", "", 0 },
     [PG_OPEN_SLOT] = { "open_slot", "open_slot", "miutiibTtIULNiio", 0 },
     [PG_RENEW] = { "renew", "renew", "MIULit", 0 },

@@ -1,15 +1,15 @@
 # net.sh - networks that fail, for scenarios: proxies on command (proxy.py), and engines behind a line of their own, where the kernel itself loses
-# the packets. Sourced after lib.sh. All of it ends with the scenario, however that ends.
+# the packets. Sourced after lib.sh and server.sh. All of it ends with the scenario, however that ends.
 
 declare -A PROXIES=() PROXY_PORTS=()        # name -> pid, port
 declare -A LINES=()                         # name -> pid of the process that holds the network at the far end
-trap 'net_ends; scenario_ends || exit 1' EXIT
 
 net_ends() {
     local name
     for name in "${!PROXIES[@]}"; do proxy_stop "$name"; done
     for name in "${!LINES[@]}"; do line_down "$name"; done
 }
+at_end net_ends
 
 # with_parent COMMAND...: a command that is killed when this script is
 with_parent() { exec setpriv --pdeathsig KILL "$@"; }
@@ -80,7 +80,7 @@ needs_lines() {
     needs_root
     needs_command unshare nsenter ip nft setpriv
     needs 'unshare -n sh -c "ip link set lo up && nft add table inet t && ip link add veth0 type veth peer name veth1"' "it needs virtual interfaces and nftables"
-    [ -z "${NET_OF_ITS_OWN:-}" ] || return 0
+    [ -z "${NET_OF_ITS_OWN:-}" ] || { ip link set lo up; return; }
     cd "$ROOT" && rmdir "$TMP"
     trap - EXIT
     NET_OF_ITS_OWN=1 SEED=$SEED PRESCIENT_TEST_PG=$SERVER exec unshare -n "$FAULTS/$SCENARIO.sh"
@@ -91,7 +91,6 @@ line_up() {
     local name=$1 n=$2
     (with_parent unshare -n sleep 100000) &
     LINES[$name]=$!
-    ip link set lo up
     wait_until 5 in_other_network "${LINES[$name]}" && ip link add "pf$n" type veth peer name line netns "${LINES[$name]}" && ip addr add "10.213.$n.1/30" dev "pf$n" &&
         ip link set "pf$n" up && on_line "$name" sh -ec "ip link set lo up; ip addr add 10.213.$n.2/30 dev line; ip link set line up; ip route add default via 10.213.$n.1" ||
         { fail "line $name is there"; return 1; }
@@ -103,6 +102,13 @@ line_down() {
     unset "LINES[$1]"
 }
 on_line() { local name=$1; shift; nsenter -t "${LINES[$name]}" -n -- "$@"; }
+
+# on_line_server F [setting=value...]: as `on_a_server`, with a server that engines on lines reach; url_on_line N is the way to it.
+on_line_server() {
+    local run=$1; shift
+    on_a_server "$run" listen_addresses=* hba="host all all 10.213.0.0/16 trust" "$@"
+}
+url_on_line() { with_server "$PRESCIENT_STORE" "10.213.$1.1" 5432; }
 
 # engine_on_line LINE NAME [argument...]: as `engine`, in the network behind the line
 engine_on_line() {

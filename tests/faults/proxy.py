@@ -10,14 +10,17 @@ TARGET is HOST:PORT or the path of a unix socket; the front is TCP in any case (
     drop [up|down]          nothing moves (in this direction), connections stay open, also new ones: a cable that is out
     forget                  connections that are open now are dead from here on, without a word; new ones pass: a firewall that was restarted
     rst | fin               all open connections end now, on both sides
-    cut WAY N [HOW]         each connection, open or new, ends after N more bytes that way. HOW: rst, fin, or hold: it stays open, dead to both sides
+    cut WAY N [HOW]         each connection, open or new, ends after N more bytes that way. HOW: rst; fin; turn: one and the other; hold: it
+                            stays open, dead to both sides
     noise PERCENT [HOW]     each chunk of bytes may be the last one of its connection, and then a part of it passes
     delay MS [JITTER]       what comes in goes on that much later, in order, each way
     rate KBIT               of the whole line, each way
     refuse                  new connections are refused
     when TEXT COMMAND...    once: as soon as TEXT goes up anywhere, and before it does. A `cut` is then for that connection alone
+    every TEXT WAY N,N,... [HOW]    each time that TEXT goes up: cut WAY at the next of these
     log FILE WHOM           each connection that is ended here from now on is a line of a case's log of faults
-    stat                    open=N total=N up=BYTES down=BYTES cuts=N answer=BYTES-down-since-the-last-TEXT
+    stat                    open=N total=N up=BYTES down=BYTES cuts=N answer=BYTES (down, after the last TEXT, until more went up) armed=TEXTS-not-yet-seen
+    ends                    where in that answer the messages of PostgreSQL's protocol end: N,N,...
 
 It never changes, doubles or leaves out bytes in the middle of a stream: TCP does not either.
 """
@@ -66,6 +69,7 @@ class Connection:
         self.ways = {"up": Way(client, server), "down": Way(server, client)}
         self.begun, self.connecting = False, True               # the connection to the server
         self.dead, self.ending, self.drains = False, False, False
+        self.counts = False         # what comes down now answers a text that was waited for
         self.tail = b""             # the last bytes that went up, in which a text may have begun
 
 
@@ -75,7 +79,7 @@ class Proxy:
         self.selector, self.interest = selectors.DefaultSelector(), {}
         self.timers, self.timer_number = [], 0
         self.connections = set()
-        self.total, self.moved, self.cuts, self.answer = 0, {"up": 0, "down": 0}, 0, 0
+        self.total, self.moved, self.cuts, self.answer = 0, {"up": 0, "down": 0}, 0, b""
         self.fault_log, self.whom = None, "store"
         self.nothing_wrong()
         self.front = front_at(listen)
@@ -212,6 +216,8 @@ class Proxy:
             return
         if c.drains:
             return
+        if name == "up":
+            c.counts = False
         if name == "up" and self.triggers:
             self.pull_trigger(c, data)
             if c not in self.connections or c.ending:
@@ -253,15 +259,15 @@ class Proxy:
             except OSError:
                 self.end(c, "rst", ours=False)
                 return
-            self.account(way, name, data, sent)
+            self.account(c, way, name, data, sent)
         if way.left == 0:
             self.cut(c, way.how)
 
-    def account(self, way, name, data, sent):
+    def account(self, c, way, name, data, sent):
         way.queued -= sent
         self.moved[name] += sent
-        if name == "down":
-            self.answer += sent
+        if name == "down" and c.counts:
+            self.answer += data[:sent]
         if way.left is not None:
             way.left -= sent
         if sent == len(data):
@@ -289,6 +295,8 @@ class Proxy:
                 f.write("%d\tat\tcut\t%s\n" % (time.time_ns() // 1000, self.whom))
 
     def cut(self, c, how):
+        if how == "turn":
+            how = "fin" if self.cuts % 2 else "rst"
         self.note()
         c.dead, c.ending = how == "hold", how != "hold"
         self.look(c)
@@ -333,12 +341,16 @@ class Proxy:
     def pull_trigger(self, c, data):
         text = c.tail + data
         for trigger in list(self.triggers):
-            words, command = trigger
+            words, command, steps = trigger
             if words in text:
-                self.triggers.remove(trigger)
-                self.answer = 0
-                self.obey(command, c)
-        longest = max((len(words) for words, _ in self.triggers), default=1)
+                now = command
+                if steps:
+                    now = command[:2] + [str(steps.pop(0))] + command[2:]
+                if not steps:
+                    self.triggers.remove(trigger)
+                self.answer, c.counts = b"", True
+                self.obey(now, c)
+        longest = max((len(words) for words, _, _ in self.triggers), default=1)
         c.tail = text[len(text) - longest + 1:] if longest > 1 else b""
 
     # ---- commands ----
@@ -347,7 +359,7 @@ class Proxy:
         try:
             peer, _ = self.control.accept()
             peer.settimeout(1.0)
-            words = peer.recv(4096).decode(errors="replace").split()
+            words = peer.recv(65536).decode(errors="replace").split()
         except OSError:
             return
         try:
@@ -429,19 +441,31 @@ class Proxy:
     def do_when(self, args, c):
         if args[1:2] == ["when"] or args[1] not in COMMANDS:
             raise Refused("nothing that can be done then")
-        self.triggers.append((args[0].encode(), args[1:]))
+        self.triggers.append((args[0].encode(), args[1:], None))
+
+    def do_every(self, args, c):
+        steps = [int(n) for n in args[2].split(",")]
+        self.triggers.append((args[0].encode(), ["cut", way_of(args[1]), how_of(args[3:])], steps))
+
+    def do_ends(self, args, c):
+        at, ends = 0, []
+        while at + 5 <= len(self.answer):
+            at += 1 + struct.unpack_from("!I", self.answer, at + 1)[0]
+            ends.append(at)
+        return ",".join(str(n) for n in ends)
 
     def do_log(self, args, c):
         self.fault_log, self.whom = args[0], args[1]
 
     def do_stat(self, args, c):
         return "open=%d total=%d up=%d down=%d cuts=%d answer=%d armed=%d" % (
-            len(self.connections), self.total, self.moved["up"], self.moved["down"], self.cuts, self.answer, len(self.triggers))
+            len(self.connections), self.total, self.moved["up"], self.moved["down"], self.cuts, len(self.answer),
+            sum(len(steps) if steps else 1 for _, _, steps in self.triggers))
 
 
 COMMANDS = {
     "pass": Proxy.do_pass, "drop": Proxy.do_drop, "forget": Proxy.do_forget, "cut": Proxy.do_cut, "noise": Proxy.do_noise, "delay": Proxy.do_delay,
-    "rate": Proxy.do_rate, "refuse": Proxy.do_refuse, "when": Proxy.do_when, "log": Proxy.do_log, "stat": Proxy.do_stat,
+    "rate": Proxy.do_rate, "refuse": Proxy.do_refuse, "when": Proxy.do_when, "every": Proxy.do_every, "ends": Proxy.do_ends, "log": Proxy.do_log, "stat": Proxy.do_stat,
     "rst": lambda p, args, c: p.do_end("rst"), "fin": lambda p, args, c: p.do_end("fin"),
 }
 
@@ -467,8 +491,8 @@ def way_of(word):
 
 def how_of(words):
     how = words[0] if words else "rst"
-    if how not in ("rst", "fin", "hold"):
-        raise Refused("expected rst, fin or hold")
+    if how not in ("rst", "fin", "turn", "hold"):
+        raise Refused("expected rst, fin, turn or hold")
     return how
 
 

@@ -162,6 +162,18 @@ def cuts(w):
             del w.seen[:]
             s.close()
             w.tell("pass")
+    w.tell("every", "step", "down", "3,5,7", "fin")
+    for n in (3, 5, 7):
+        s = w.connect()
+        check("every: %d" % n, ask(w, s, 20, "step"), (n, "fin"))
+        s.close()
+    s = w.connect()
+    w.tell("when", "count", "stat")
+    check("every is over", ask(w, s, 20, "step"), (20, "all"))
+    ask(w, s, 77, "count")
+    ask(w, s, 5)
+    check("answer", "answer=77 armed=0" in w.tell("stat"), True)
+    s.close()
     s = w.connect()
     w.tell("cut", "up", "6")
     check("cut up 6", ask(w, s, 7, "seven")[1] in ("ConnectionResetError", "BrokenPipeError"), True)

@@ -39,6 +39,7 @@ MIXES = {
     "at_80h": [(100, ["again_at {in_80h}", "done"])],
     "endless": [(100, ["again 1"])],
     "deferring": [(100, ["defer 2"])],
+    "moving": [(90, ["again {s}", "done"]), (10, ["done"])],
     "slow": [(100, ["sleep {ms}, done"])],
 }
 
@@ -148,7 +149,7 @@ def batch_of(a, rnd, first, n):
     for i in range(first, first + n):
         key = "%s%d" % (a.prefix, i)
         rows.append({"entity": "row", "key": key, "job": rnd.choice(a.job), "at": int(now + rnd.uniform(*a.ahead)) + 1,
-                     "payload": json.dumps(deeds(rnd, a.mix, a.most_ms, now)), "priority": rnd.choice([0, 0, 0, 0, 5, -3])})
+                     "payload": json.dumps(deeds(rnd, a.mix, a.most_ms, now)), "priority": rnd.choice(a.priority)})
     return rows
 
 
@@ -202,10 +203,12 @@ def main():
     p.add_argument("--mix", choices=sorted(MIXES), default="plain", help="what the runs do")
     p.add_argument("--most-ms", type=int, default=20, help="the longest sleep of a run")
     p.add_argument("--job", action="append", help="names of jobs, one picked for each (witness)")
+    p.add_argument("--priority", action="append", type=int, help="one picked for each (0, and sometimes 5 or -3); a page of checks has one")
     p.add_argument("--by", choices=["sql", "cli"], default="sql")
     p.add_argument("--patient", action="store_true", help="a batch that is lost is noted, and the next one is tried")
     a = p.parse_args()
     a.job = a.job or ["witness"]
+    a.priority = a.priority or [0, 0, 0, 0, 5, -3]
     return write(a)
 
 
