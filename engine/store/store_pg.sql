@@ -8,7 +8,10 @@
 -- name: path
 -- Goes before every statement, in its transaction: an operator or a function that somebody has made in a schema of the user's own
 -- search_path ("public", up to PostgreSQL 14) would win wherever its types fit better, and run with the rights of whoever asks.
-SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
+-- Timeouts that the role or the database has for others do not count either: a call has its own deadline, and what must not wait for a lock
+-- sets its own limit. One that strikes as a commit begins to wait for a synchronous standby would even end that wait, with a success.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('statement_timeout', '0', true),
+       pg_catalog.set_config('lock_timeout', '0', true)
 
 -- ---- connecting ------------------------------------------------------------------------------------------------------
 
