@@ -118,7 +118,8 @@ struct lane {
     struct lease renewing[LANE_RUNS];
     struct lease watched[WATCHED_MAX];      /* of the open under way */
     int64_t retry_us;               /* backing off: nothing is sent before */
-    int failures;                   /* in a row */
+    int failures;                   /* in a row, renewals and reads between them aside */
+    enum lane_action failing;       /* what failed last */
 };
 
 /* ---- errands: calls of the plan, made by whichever lane is free ---- */

@@ -668,8 +668,10 @@ static void call_over(struct lane *l)
     int rc = l->req.call.rc;
     struct err err = l->req.call.err;
     l->doing = LANE_WAIT;
-    if (!rc)
-        l->failures = 0;
+    if (!rc && (was == l->failing || (was != LANE_RENEW && was != LANE_READ)))
+        l->failures = 0;                /* else what fails would be tried without a pause for as long as leases can be renewed */
+    if (rc)
+        l->failing = was;
     l->in_doubt = l->in_doubt || rc == ERR_LOST;
     if (rc == ERR_LOST && err.refused && moves[was].writes)
         writes_refused(e);
