@@ -12,12 +12,12 @@ NO_WRITES='cannot (open a slot|renew leases|settle a page|finish a bucket): .*(r
 read_only() {
     busy_engines read_only
     HOLD_S=${READ_ONLY_S:-60} refused read-only server_read_only server_read_write "$NO_WRITES"
-    EPSILON_MS=8000 verdict F13
+    EPSILON_MS=20000 verdict F13
 }
 only_a_standby() {
     busy_engines standby
     HOLD_S=$((${READ_ONLY_S:-60} / 3)) refused standby server_standby server_promote "$NO_WRITES"
-    EPSILON_MS=8000 verdict F13
+    EPSILON_MS=20000 verdict F13
 }
 both() { read_only; only_a_standby; }
 on_a_server both fsync=off
