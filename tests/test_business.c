@@ -246,6 +246,42 @@ static void without_prepared_statements_none_are_made(void)
     business_free(b);
 }
 
+/* As a pooler does it that hands each transaction another session. */
+static void a_session_that_forgets_what_was_prepared_is_put_up_with(void)
+{
+    struct business *b;
+    if (!test_pg_url())
+        return;
+    CU_ASSERT_EQUAL_FATAL(business_new(&(struct business_options){ .url = test_pg_url() }, &b, &err), 0);
+    CU_ASSERT_TRUE(is_text(ask(b, "SELECT 1 + $1", "2", NULL), 0, 0, "3"));
+    ask(b, "DEALLOCATE ALL", NULL, NULL);
+    CU_ASSERT_TRUE(is_text(ask(b, "SELECT 1 + $1", "3", NULL), 0, 0, "4"));
+    CU_ASSERT_TRUE(is_text(ask(b, "SELECT count(*) FROM pg_prepared_statements", NULL, NULL), 0, 0, "0"));
+    business_free(b);
+}
+
+static const char name_of_7[] = "SELECT name FROM pg_prepared_statements WHERE statement = 'SELECT 7'";
+
+/* Two workers may meet in one session: a name stands for one text. */
+static void a_name_is_prepared_for_one_text_only(void)
+{
+    struct business *b;
+    char names[2][64];
+    if (!test_pg_url())
+        return;
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL_FATAL(business_new(&(struct business_options){ .url = test_pg_url() }, &b, &err), 0);
+        if (i)
+            ask(b, "SELECT 8", NULL, NULL);
+        CU_ASSERT_TRUE(is_text(ask(b, "SELECT 7", NULL, NULL), 0, 0, "7"));
+        const struct prescient_rows *rows = ask(b, name_of_7, NULL, NULL);
+        CU_ASSERT_EQUAL_FATAL(rows->rows, 1);
+        snprintf(names[i], sizeof names[i], "%s", rows->values[0].text);
+        business_free(b);
+    }
+    CU_ASSERT_STRING_EQUAL(names[0], names[1]);
+}
+
 static void a_database_that_is_not_there_is_told(void)
 {
     static const char *const urls[] = { "postgresql:///x?host=/nonexistent", "sqlite:/nonexistent/x.db" };
@@ -292,6 +328,8 @@ static const struct test tests[] = {
     TEST(a_lost_connection_is_opened_again),
     TEST(no_session_setting_is_left_behind),
     TEST(without_prepared_statements_none_are_made),
+    TEST(a_session_that_forgets_what_was_prepared_is_put_up_with),
+    TEST(a_name_is_prepared_for_one_text_only),
     TEST(a_database_that_is_not_there_is_told),
     TEST(a_url_of_no_known_kind_is_refused_without_its_password),
     { 0 },

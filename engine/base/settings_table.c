@@ -78,7 +78,7 @@ const struct setting_row settings_rows[] = {
     { "lock_timeout", SETTING_DURATION_US, AT(lock_timeout_us), .otherwise = "250ms", .min = 1 * MS, .max = MINUTE,
       .help = "How long a settle waits for a row that an application holds before it goes around it." },
     { "prepared", SETTING_BOOL, AT(prepared), .otherwise = "true",
-      .help = "Prepared statements; false for a PgBouncer in transaction mode older than 1.21." },
+      .help = "Prepared statements; false saves a try where a pooler does not keep them." },
     { "connections", SETTING_INT, AT(connections), .otherwise = "0", .min = 0, .max = 64,
       .help = "Store connections of an engine. 0: 2 on PostgreSQL, 1 on SQLite." },
     { "business_connections", SETTING_INT, AT(business_connections), .otherwise = "0", .min = 0, .max = 10000,

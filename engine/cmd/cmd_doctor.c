@@ -264,6 +264,19 @@ static void look_at_plan(struct doctor *d)
                 "the statistics may be old: run ANALYZE, and see that prescient migrate has nothing to apply");
 }
 
+/* Last, since by now some messages have gone through it. */
+static void look_at_pooler(struct doctor *d)
+{
+    struct store_hello hello = STORE_HELLO_INIT;
+    if (store_do(d->app->store, &hello.call) < 0)
+        finding_err(d, "pooler", &hello.call.err, NULL);
+    else if (hello.lost_prepared)
+        finding(d, WARN, "pooler", "the pooler in front of the server loses prepared statements: each command and engine finds that out anew",
+                "set prepared = false, or use PgBouncer 1.21 or newer with max_prepared_statements");
+    else if (hello.pooled)
+        finding(d, OK, "pooler", text(d, "one stands in front of the server; %s prepared statements", d->app->settings.prepared ? "it takes" : "we go through it without"), NULL);
+}
+
 /* ---- the whole ----------------------------------------------------------------------------------------------------- */
 
 static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[] = {
@@ -275,6 +288,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_status, true },
     { look_inside, true },
     { look_at_plan, true },
+    { look_at_pooler, true },
 };
 
 static int doctor_main(struct app *app, int argc, char **argv)

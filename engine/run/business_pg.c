@@ -4,6 +4,7 @@
  * killed worker leaves no query behind that runs longer than its check would have. */
 #include "business.h"
 
+#include "../base/fingerprint.h"
 #include "../base/settings.h"
 
 #include <errno.h>
@@ -13,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHED = 64, NAME_SIZE = 32, GRACE_MS = 1000 };
+enum { CACHED = 64, GRACE_MS = 1000 };
 
 static const char limits_sql[] =
     "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1, true)";
 
-struct prepared { char *sql; bool known; };     /* known: the server has it under the name of its place */
+/* The name is made of the text: behind a pooler that hands each transaction another session, the same name may have been prepared there by
+ * another worker, and must mean the same. `known`: our session has it. */
+struct prepared { char *sql; char name[sizeof "prescient_" + FINGERPRINT_SIZE]; bool known; };
 
 struct message { int replies, preparing[4]; };  /* what was sent: the results to come, and which place a reply prepares, or -1 */
 
@@ -138,6 +141,9 @@ static int place_of(struct pg_business *b, const char *sql)
         if (b->cache[i].sql && !strcmp(b->cache[i].sql, sql))
             return i;
         if (!b->cache[i].sql) {
+            char print[FINGERPRINT_SIZE];
+            fingerprint(sql, NULL, print);
+            snprintf(b->cache[i].name, sizeof b->cache[i].name, "prescient_%s", print);
             b->cache[i].sql = strdup(sql);
             return b->cache[i].sql ? i : -1;
         }
@@ -162,8 +168,7 @@ static bool send_statement(struct pg_business *b, int place, const char *sql, co
         expect_reply(m, -1);
         return PQsendQueryParams(b->conn, sql, n, NULL, values, NULL, NULL, 0);
     }
-    char name[NAME_SIZE];
-    snprintf(name, sizeof name, "prescient_%d", place);
+    const char *name = b->cache[place].name;
     if (!b->cache[place].known) {
         if (!PQsendPrepare(b->conn, name, sql, 0, NULL))
             return false;
@@ -263,11 +268,16 @@ static int take_rows(struct pg_business *b, struct err *err)
     return 0;
 }
 
-/* Whether a second try on a new connection can help: it went away, or it does not know our prepared statements any more
- * (a pooler gave us another server), or a table changed under one. */
+/* Whether a second try on a new connection can help: it went away, or a table changed under a prepared statement. */
 static bool is_worth_another(const struct err *err)
 {
-    return err->code == ERR_LOST || !strcmp(err->sqlstate, "26000") || !strcmp(err->sqlstate, "0A000") || !strcmp(err->sqlstate, "42P05");
+    return err->code == ERR_LOST || !strcmp(err->sqlstate, "0A000");
+}
+
+/* What we prepared is not there, or is there before we have prepared it: a pooler gave us another session. From now on we prepare nothing. */
+static bool is_of_a_pooler(const struct err *err)
+{
+    return !strcmp(err->sqlstate, "26000") || !strcmp(err->sqlstate, "42P05");
 }
 
 static int pg_query(struct business *base, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
@@ -278,6 +288,7 @@ static int pg_query(struct business *base, const char *sql, const struct prescie
     PQclear(b->result);
     b->result = NULL;
     for (int attempt = 0; attempt < 2; attempt++) {
+        why = (struct err){ 0 };
         bool fresh = !b->conn;
         rc = fresh ? connect_server(b, deadline_us, &why) : 0;
         if (!rc)
@@ -286,7 +297,9 @@ static int pg_query(struct business *base, const char *sql, const struct prescie
             rc = take_rows(b, &why);
         if (!rc)
             return 0;
-        bool again = !fresh && is_worth_another(&why) && business_left_ms(deadline_us);
+        bool unprepares = !b->unprepared && is_of_a_pooler(&why);
+        b->unprepared = b->unprepared || unprepares;
+        bool again = (unprepares || (!fresh && is_worth_another(&why))) && business_left_ms(deadline_us);
         if (rc == ERR_LOST || again || PQstatus(b->conn) == CONNECTION_BAD || PQtransactionStatus(b->conn) != PQTRANS_IDLE)
             disconnect(b);
         if (!again)

@@ -44,7 +44,7 @@ struct store_options {
     int statement_timeout_ms;       /* the deadline of one call; 0: 30 s */
     int lock_timeout_ms;            /* 0: 250 ms */
     int silence_ms;                 /* a server that has not heard of our machine for so long gives our sessions, and their locks, up; 0: 30 s */
-    bool unprepared;                /* no prepared statements, for an old PgBouncer in transaction mode */
+    bool unprepared;                /* no prepared statements from the beginning, for an old PgBouncer in transaction mode */
     int32_t slot_length_s;          /* what the settings say; 0: whatever the database says. A difference is ERR_SETTINGS */
     bool relaxed;                   /* a replay: a call need not be on disk when it returns, a hello makes it so. After a crash the last
                                      * moments are missing as a whole; nothing is half there */
@@ -91,6 +91,8 @@ struct store_hello {
     int schema_version;             /* number of the newest migration applied */
     bool read_only;                 /* a standby, or default_transaction_read_only */
     char server[64];                /* "PostgreSQL 15.18", "SQLite 3.40.1" */
+    bool pooled;                    /* a pooler stands between us and the server */
+    bool lost_prepared;             /* and prepared statements do not go through it, so that there were none any more from then on */
 };
 #define STORE_HELLO_INIT { .call.op = STORE_HELLO }
 

@@ -59,7 +59,7 @@ bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *p)
 {
     Oid types[WIRE_PARAMS_MAX];
     int n = wire_types(pg_letters(statement), types);
-    const char *sql = pg_sql(pg, statement), *name = pg_statement_name(statement);
+    const char *sql = pg_sql(pg, statement), *name = pg->names[statement];
     int format = statement < PG_ENQUEUE;        /* binary */
     if (!sql)
         return false;
@@ -139,7 +139,16 @@ static void pg_begin(struct store *st, struct store_call *call)
         end_call(pg, call->err.code);
 }
 
-/* Connected: the pipeline is entered for good, and the first message asks whether the schema is one we know. */
+/* The first message of a connection asks whether the schema is one we know. */
+static void send_check(struct pg_store *pg)
+{
+    if (!pg_queue_path(pg) || !pg_send(pg, PG_CHECK, pg->silence_ms) || !PQpipelineSync(pg->conn))
+        lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
+    else
+        pg->unflushed = PQflush(pg->conn) > 0;
+}
+
+/* Connected: the pipeline is entered for good. */
 static void begin_check(struct pg_store *pg)
 {
     int rc = pg_check_server(pg, &pg->call->err);
@@ -148,11 +157,10 @@ static void begin_check(struct pg_store *pg)
         return;
     }
     pg->phase = PG_CHECKING;
-    if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn) || !pg_queue_path(pg) ||
-        !pg_send(pg, PG_CHECK, pg->silence_ms) || !PQpipelineSync(pg->conn))
+    if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
-        pg->unflushed = PQflush(pg->conn) > 0;
+        send_check(pg);
 }
 
 static void connect_on(struct pg_store *pg)
@@ -199,11 +207,34 @@ static int receive(struct pg_store *pg)
     return rc < 0 ? rc : SEND_AGAIN;
 }
 
+/* A prepared statement that we made is not there, or is before we have made it: between us and the server there is a pooler that hands each
+ * transaction another session. */
+static bool is_of_a_pooler(const struct err *err)
+{
+    return strcmp(err->sqlstate, "26000") == 0 || strcmp(err->sqlstate, "42P05") == 0;
+}
+
+/* The message was one transaction, which is rolled back: it goes out once more, and all others from now on, without prepared statements. */
+static void send_unprepared(struct pg_store *pg)
+{
+    pg->unprepared = pg->lost_prepared = true;
+    pg->call->err = (struct err){ 0 };
+    clear_queue(pg);
+    if (pg->phase == PG_CHECKING)
+        send_check(pg);
+    else
+        send_call(pg);
+}
+
 /* All results up to the Sync are here. */
 static void end_round(struct pg_store *pg)
 {
     bool was_checking = pg->phase == PG_CHECKING;
     int rc = first_failure(pg);
+    if (rc < 0 && !pg->unprepared && is_of_a_pooler(&pg->call->err)) {
+        send_unprepared(pg);
+        return;
+    }
     if (rc < 0 && !is_session_good(&pg->call->err)) {
         lose_call(pg, rc);
         return;
@@ -386,8 +417,11 @@ static bool hello_send(struct pg_store *pg, struct store_call *call)
 static int hello_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_hello *h = (struct store_hello *)call;
-    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "niib", &h->now_us, &h->slot_length_s, &h->schema_version, &h->read_only))
+    int32_t backend_pid;
+    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "niibi", &h->now_us, &h->slot_length_s, &h->schema_version, &h->read_only, &backend_pid))
         return unreadable(call, "hello");
+    h->pooled = pg_is_pooled(pg->conn, backend_pid);
+    h->lost_prepared = pg->lost_prepared;
     const char *version = PQparameterStatus(pg->conn, "server_version");
     snprintf(h->server, sizeof h->server, "PostgreSQL %.*s", version ? (int)strcspn(version, " ") : 1, version ? version : "?");
     return 0;

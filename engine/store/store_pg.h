@@ -15,6 +15,7 @@
 #define PRESCIENT_STORE_PG_H
 
 #include <libpq-fe.h>
+#include "../base/fingerprint.h"
 #include "store_ops.h"
 #include "store_pg_wire.h"
 
@@ -41,8 +42,10 @@ struct pg_store {
     int connect_timeout_ms, statement_timeout_ms, silence_ms;
     const char *lock_timeout;               /* "250ms" */
     bool unprepared, relaxed;
+    bool lost_prepared;                     /* a pooler handed us a session that did not know what we had prepared, or knew it already */
     int32_t wanted_slot_length_s;
     char *sql[PG_STATEMENTS];               /* with the schema in, once used */
+    char names[PG_STATEMENTS][sizeof "prescient_" + FINGERPRINT_SIZE];     /* as prepared, from then on */
 
     struct pg_host *hosts;
     int nhosts, host;                       /* the host in use, or to try next */
@@ -69,7 +72,7 @@ static inline struct pg_store *pg_store(struct store *st) { return (struct pg_st
 
 /* ---- statements ---- */
 const char *pg_letters(int statement);                          /* of its parameters */
-const char *pg_statement_name(int statement);                   /* as prepared */
+const char *pg_statement_name(int statement);                   /* for people */
 const char *pg_sql(struct pg_store *pg, int statement);         /* NULL: out of memory */
 char *pg_expand(struct pg_store *pg, const char *block, int variant);      /* of a block; malloc()ed */
 char *pg_with_schema(const char *sql, const char *schema);      /* malloc()ed */
@@ -95,6 +98,8 @@ int pg_connect_step(struct pg_store *pg, struct err *err);
 int pg_check_server(struct pg_store *pg, struct err *err);              /* version, encoding: known at connect */
 int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err);
 void pg_disconnect(struct pg_store *pg);
+/* Whether it is a pooler that we are connected to: the session which `backend_pid` names is not the one that answered the connection. */
+bool pg_is_pooled(const PGconn *conn, int32_t backend_pid);
 PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err);      /* a new connection; NULL: err says why */
 /* The side connection with its schema checked, ready for blocking use; NULL: err says why. */
 PGconn *pg_side(struct pg_store *pg, struct err *err);

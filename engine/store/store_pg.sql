@@ -33,7 +33,7 @@ SELECT left({silence}, 0) || current_setting('transaction_isolation'), current_s
 
 -- name: hello
 SELECT clock_timestamp(), (SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'),
-       (SELECT max(version) FROM prescient.migration), pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean
+       (SELECT max(version) FROM prescient.migration), pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, pg_backend_pid()
 
 -- ---- leases ----------------------------------------------------------------------------------------------------------
 

@@ -165,6 +165,11 @@ void pg_disconnect(struct pg_store *pg)
     memset(pg->prepared, 0, sizeof pg->prepared);
 }
 
+bool pg_is_pooled(const PGconn *conn, int32_t backend_pid)
+{
+    return PQbackendPID(conn) != backend_pid;
+}
+
 /* On to the next host. False: all have been tried for this call; `err` holds the last one's words. */
 static bool try_host(struct pg_store *pg, struct err *err)
 {

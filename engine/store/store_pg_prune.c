@@ -46,7 +46,7 @@ static void pause_a_moment(void)
 }
 
 /* DDL that gives up its place in the lock queue soon and comes again. */
-static int persist(struct pg_store *pg, PGconn *conn, const char *sql, struct err *err)
+static int persist_in_session(struct pg_store *pg, PGconn *conn, const char *sql, struct err *err)
 {
     int rc = ERR_BUSY;
     for (int i = 0; i < TRIES && rc == ERR_BUSY; i++) {
@@ -57,11 +57,30 @@ static int persist(struct pg_store *pg, PGconn *conn, const char *sql, struct er
     return rc;
 }
 
-static int drop_day(struct pg_store *pg, PGconn *conn, const char *day, bool attached, bool pending, struct err *err)
+/* Behind a pooler each statement may meet another session, and what is set in one stays there for others. So no session is touched: a DETACH that
+ * has to wait is one in a transaction, which makes others wait behind it, and therefore does so for moments only. */
+static int persist_in_transactions(struct pg_store *pg, PGconn *conn, const char *sql, struct err *err)
+{
+    int rc = ERR_BUSY;
+    for (int i = 0; i < TRIES && rc == ERR_BUSY; i++) {
+        if (i > 0)
+            pause_a_moment();
+        rc = pg_execute(pg, conn, PG_BEGIN "; SET LOCAL lock_timeout = '100ms'", err);
+        rc = rc < 0 ? rc : pg_execute(pg, conn, sql, err);
+        if (rc < 0)
+            PQclear(PQexec(conn, "ROLLBACK"));
+        else
+            rc = pg_execute(pg, conn, "COMMIT", err);
+    }
+    return rc;
+}
+
+static int drop_day(struct pg_store *pg, PGconn *conn, const char *day, bool attached, bool pending, bool pooled, struct err *err)
 {
     char sql[256];
     int rc = 0;
-    const char *how = pending ? " FINALIZE" : PQserverVersion(conn) >= 140000 ? " CONCURRENTLY" : "";
+    int (*persist)(struct pg_store *, PGconn *, const char *, struct err *) = pooled ? persist_in_transactions : persist_in_session;
+    const char *how = pending ? " FINALIZE" : PQserverVersion(conn) >= 140000 && !pooled ? " CONCURRENTLY" : "";
     snprintf(sql, sizeof sql, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s%s", day, how);
     if (attached)
         rc = persist(pg, conn, sql, err);
@@ -70,13 +89,13 @@ static int drop_day(struct pg_store *pg, PGconn *conn, const char *day, bool att
     return rc < 0 ? err_wrap(err, rc, "history partition %s", day) : 0;
 }
 
-static int drop_days(struct pg_store *pg, PGconn *conn, const char *before, bool dry_run, int64_t *dropped, struct err *err)
+static int drop_days(struct pg_store *pg, PGconn *conn, const char *before, bool dry_run, bool pooled, int64_t *dropped, struct err *err)
 {
     PGresult *r = pg_run(pg, conn, old_days, &before, 1, err);
     int rc = r ? 0 : err->code;
     for (int i = 0; r && rc == 0 && i < PQntuples(r); i++) {
         bool attached = *PQgetvalue(r, i, 1) == 't', pending = *PQgetvalue(r, i, 2) == 't';
-        rc = dry_run ? 0 : drop_day(pg, conn, PQgetvalue(r, i, 0), attached, pending, err);
+        rc = dry_run ? 0 : drop_day(pg, conn, PQgetvalue(r, i, 0), attached, pending, pooled, err);
         *dropped += rc == 0;
     }
     PQclear(r);
@@ -104,9 +123,13 @@ int pg_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts
         return err->code;
     char text[24];
     int64_t *const counts[] = { &out->runs, &out->passes, &out->events };
+    int64_t backend_pid;
     snprintf(text, sizeof text, "%" PRId64, before);
-    int rc = pg_execute(pg, conn, "SET lock_timeout = '2s'", err);      /* a session's: DETACH CONCURRENTLY stands in no transaction block */
-    rc = rc < 0 ? rc : drop_days(pg, conn, text, dry_run, &out->history, err);
+    int rc = pg_ask_number(pg, conn, "SELECT pg_backend_pid()", NULL, &backend_pid, err);
+    bool pooled = rc == 0 && pg_is_pooled(conn, (int32_t)backend_pid);
+    if (rc == 0 && !pooled)
+        rc = pg_execute(pg, conn, "SET lock_timeout = '2s'", err);      /* a session's: DETACH CONCURRENTLY stands in no transaction block */
+    rc = rc < 0 ? rc : drop_days(pg, conn, text, dry_run, pooled, &out->history, err);
     for (int i = 0; i < 3 && rc == 0; i++)
         rc = drop_chunks(pg, conn, i, text, dry_run, counts[i], err);
     pg_side_close(pg);
