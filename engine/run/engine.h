@@ -195,6 +195,7 @@ struct engine {
     bool wants_clock;               /* the database's clock was not what we thought: ask it again */
     int64_t refused_boot_us;        /* when the store last refused a write (CLOCK_BOOTTIME); 0: never */
     bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
+    char passed_over[512];          /* what was last told of a host of the store that does not take us */
     struct pass_counts totals;
     int64_t slots_over, held_by_others;
     bool left_some;                 /* what should have been run was left behind, in words: a command's exit code says so */

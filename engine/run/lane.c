@@ -1,6 +1,7 @@
 /* lane.c - what one store connection does next (a pure decision), how each call is begun, and what its end changes.
  * A lane carries one call at a time; between calls it decides anew, so a renewal never waits for more than one statement. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -660,6 +661,17 @@ static bool gives_up(const struct lane *l)
     return !e->o.patient && !pages && l->failures >= (runs ? TRIES_WITH_LEASES : e->has_clock ? 8 : 5);
 }
 
+/* A host that does not take us is no failure while another one does, and still somebody's business: a password that is refused, a name that is gone. */
+static void tell_passed_over(struct lane *l)
+{
+    struct engine *e = l->engine;
+    const char *words = store_passed_over(l->store);
+    if (!words || strcmp(words, e->passed_over) == 0)
+        return;
+    snprintf(e->passed_over, sizeof e->passed_over, "%.*s", (int)sizeof e->passed_over - 1, words);
+    log_warn(e->o.log, "a host of the store was passed over: %s", words);
+}
+
 /* A call is over: its end is told, and a failure that cannot heal by waiting ends the engine. */
 static void call_over(struct lane *l)
 {
@@ -675,6 +687,7 @@ static void call_over(struct lane *l)
     l->in_doubt = l->in_doubt || rc == ERR_LOST;
     if (rc == ERR_LOST && err.refused && moves[was].writes)
         writes_refused(e);
+    tell_passed_over(l);
     moves[was].end(l, rc);
     if (is_final(rc))
         engine_end(e, rc, "%s", err.text);

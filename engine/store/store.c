@@ -50,6 +50,13 @@ void store_free(struct store *st)
 const char *store_scheme(const struct store *st) { return st->ops->scheme; }
 int32_t store_slot_length_s(const struct store *st) { return st->slot_length_s; }
 
+const char *store_passed_over(struct store *st)
+{
+    const char *words = st->passed_over;
+    st->passed_over = NULL;
+    return words;
+}
+
 void store_begin(struct store *st, struct store_call *call)
 {
     call->rc = 0;

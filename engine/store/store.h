@@ -56,6 +56,8 @@ int store_new(const struct store_options *options, struct store **out, struct er
 void store_free(struct store *st);                      /* closes; NULL is fine */
 const char *store_scheme(const struct store *st);       /* "postgresql" or "sqlite" */
 int32_t store_slot_length_s(const struct store *st);    /* 0 before the first call has succeeded */
+/* Why another of several hosts was passed over on the way to the one that took us; told once, NULL: nothing to tell. Lives until the next call. */
+const char *store_passed_over(struct store *st);
 
 /* ---- calls ---------------------------------------------------------------------------------------------------- */
 

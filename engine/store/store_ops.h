@@ -25,6 +25,7 @@ struct store {                                  /* the head of every backend's o
     const struct store_ops *ops;
     const struct clock *clock;
     int32_t slot_length_s;                      /* the database's, once known */
+    const char *passed_over;                    /* see store_passed_over */
 };
 
 extern const struct store_ops store_pg_ops, store_sqlite_ops;

@@ -168,8 +168,10 @@ static void connect_on(struct pg_store *pg)
     int rc = pg_connect_step(pg, &pg->call->err);
     if (rc < 0)
         lose_call(pg, rc);
-    else if (rc > 0)
+    else if (rc > 0) {
+        pg->head.passed_over = *pg->passed_over ? pg->passed_over : NULL;
         begin_check(pg);
+    }
 }
 
 /* In a report, a value that the database refuses is a value of the user. */
@@ -301,7 +303,7 @@ static bool pg_step(struct store *st)
     struct pg_store *pg = pg_store(st);
     if (pg->call && clock_mono_us(st->clock) >= pg->deadline_us)
         lose_call(pg, err_set(&pg->call->err, ERR_LOST, "no answer from the database within its time; the connection is closed"));
-    if (pg->call && pg->phase == PG_CONNECTING)
+    if (pg->call && (pg->phase == PG_LOOKING_UP || pg->phase == PG_CONNECTING))
         connect_on(pg);
     if (pg->call && pg->phase >= PG_CHECKING)
         pump(pg);
@@ -311,7 +313,7 @@ static bool pg_step(struct store *st)
 static int pg_fd(const struct store *st)
 {
     const struct pg_store *pg = (const struct pg_store *)st;
-    return pg->conn ? PQsocket(pg->conn) : -1;
+    return pg->phase == PG_LOOKING_UP ? pg->lookup.fd : pg->conn ? PQsocket(pg->conn) : -1;
 }
 
 static short pg_wants(const struct store *st)
@@ -327,7 +329,7 @@ static int64_t pg_deadline_us(const struct store *st)
     const struct pg_store *pg = (const struct pg_store *)st;
     if (!pg->call)
         return INT64_MAX;
-    return pg->phase == PG_CONNECTING && pg->host_deadline_us < pg->deadline_us ? pg->host_deadline_us : pg->deadline_us;
+    return (pg->phase == PG_LOOKING_UP || pg->phase == PG_CONNECTING) && pg->host_deadline_us < pg->deadline_us ? pg->host_deadline_us : pg->deadline_us;
 }
 
 static void pg_abandon(struct store *st)

@@ -3,6 +3,7 @@
  *   store_pg.c          the life of a call: begin, step, deadline, and the operations but for the settle
  *   store_pg_settle.c   the settle: answers to parameters, results to states
  *   store_pg_connect.c  hosts, connecting, what a server and its schema must be, failures to ERR_ codes
+ *   store_pg_lookup.c   a host's addresses
  *   store_pg_sql.c      the statements: text from store_pg.sql, parameter types
  *   store_pg_wire.c     values in the binary format
  *   store_pg_report.c   the statements of STORE_REPORT
@@ -15,6 +16,8 @@
 #define PRESCIENT_STORE_PG_H
 
 #include <libpq-fe.h>
+#include <sys/types.h>
+
 #include "../base/fingerprint.h"
 #include "store_ops.h"
 #include "store_pg_wire.h"
@@ -29,11 +32,20 @@ enum pg_statement {
 };
 enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2, PG_RELAXED = 4 };
 
-enum pg_phase { PG_AWAY, PG_CONNECTING, PG_CHECKING, PG_READY };
+enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING, PG_READY };
 
 #define PG_QUEUE_MAX 10         /* path, two statements of a settle, effects; each may have to be prepared first */
 
 struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's own default */
+
+/* A question for the addresses of a name, in a child process. `pid` is 0 when there is none under way. */
+enum { PG_LOOKUP_ADDRESSES = 4, PG_LOOKUP_TEXT = 512 };
+struct pg_lookup {
+    pid_t pid;
+    int fd;                                 /* readable when there is something to step for */
+    size_t used;
+    char text[PG_LOOKUP_TEXT];              /* addresses with commas, or '!' and why not */
+};
 
 struct pg_store {
     struct store head;
@@ -54,6 +66,8 @@ struct pg_store {
     enum pg_phase phase;
     PostgresPollingStatusType polling;
     int hosts_tried;
+    struct pg_lookup lookup;
+    char passed_over[512];                  /* what the last host that did not take us, for this call, said */
     bool met_standby;                       /* one of them let us in, and takes no writes */
     int64_t host_deadline_us;               /* of the host being tried */
     bool prepared[PG_STATEMENTS];
@@ -104,6 +118,12 @@ PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err);      /* a new
 /* The side connection with its schema checked, ready for blocking use; NULL: err says why. */
 PGconn *pg_side(struct pg_store *pg, struct err *err);
 void pg_side_close(struct pg_store *pg);
+
+/* ---- names ---- */
+bool pg_lookup_wanted(const struct pg_host *host);              /* neither an address nor a path */
+bool pg_lookup_begin(struct pg_lookup *l, const char *name);    /* false: errno says why */
+int pg_lookup_step(struct pg_lookup *l);                        /* 1: the addresses are in `text`; 0: wait; -1: there are none, text + 1 says why */
+void pg_lookup_end(struct pg_lookup *l);                        /* whatever there was */
 
 /* ---- failures ---- */
 int pg_fail(struct err *err, const PGresult *r, const PGconn *conn);    /* code and words of a failed statement */

@@ -1,5 +1,6 @@
 /* store_pg_connect.c - how a PostgreSQL server is reached, what it and its schema must be, and what its failures mean.
  * libpq's own walk over several hosts has no time limit in its asynchronous form, so each host is an attempt of its own here. */
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -158,6 +159,7 @@ static void drop_notice(void *arg, const PGresult *r)
 
 void pg_disconnect(struct pg_store *pg)
 {
+    pg_lookup_end(&pg->lookup);
     PQfinish(pg->conn);
     pg->conn = NULL;
     pg->phase = PG_AWAY;
@@ -168,42 +170,6 @@ void pg_disconnect(struct pg_store *pg)
 bool pg_is_pooled(const PGconn *conn, int32_t backend_pid)
 {
     return PQbackendPID(conn) != backend_pid;
-}
-
-/* On to the next host. False: all have been tried for this call; `err` holds the last one's words. */
-static bool try_host(struct pg_store *pg, struct err *err)
-{
-    while (pg->hosts_tried < pg->nhosts) {
-        if (pg->hosts_tried++ > 0)
-            pg->host = (pg->host + 1) % pg->nhosts;
-        pg_disconnect(pg);
-        pg->conn = connect_to(pg, &pg->hosts[pg->host], false);
-        if (pg->conn && PQstatus(pg->conn) != CONNECTION_BAD) {
-            PQsetNoticeReceiver(pg->conn, drop_notice, NULL);
-            pg->phase = PG_CONNECTING;
-            pg->polling = PGRES_POLLING_WRITING;
-            pg->host_deadline_us = clock_mono_us(pg->head.clock) + pg->host_timeout_ms * INT64_C(1000);
-            return true;
-        }
-        connect_failed(pg, pg->conn, err);
-    }
-    pg_disconnect(pg);
-    err->refused = pg->met_standby;
-    return false;
-}
-
-bool pg_connect_begin(struct pg_store *pg, struct err *err)
-{
-    pg->hosts_tried = 0;
-    pg->met_standby = false;
-    return try_host(pg, err);
-}
-
-/* libpq must not be asked before the socket is ready: it would take a connect under way for one that is done. */
-static PostgresPollingStatusType poll_when_ready(const struct pg_store *pg)
-{
-    struct pollfd p = { .fd = PQsocket(pg->conn), .events = pg->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT };
-    return poll(&p, 1, 0) == 0 ? pg->polling : PQconnectPoll(pg->conn);
 }
 
 /* The host as it may be told: not one that is a part of the password. */
@@ -218,8 +184,95 @@ static const char *host_shown(const struct pg_store *pg)
     return strcmp(quoted, shown) == 0 ? host : "the server";
 }
 
+static bool begin_host(struct pg_store *pg, const struct pg_host *host, struct err *err)
+{
+    pg->conn = connect_to(pg, host, false);
+    if (!pg->conn || PQstatus(pg->conn) == CONNECTION_BAD) {
+        connect_failed(pg, pg->conn, err);
+        return false;
+    }
+    PQsetNoticeReceiver(pg->conn, drop_notice, NULL);
+    pg->phase = PG_CONNECTING;
+    pg->polling = PGRES_POLLING_WRITING;
+    return true;
+}
+
+static bool look_up(struct pg_store *pg, struct err *err)
+{
+    if (!pg_lookup_begin(&pg->lookup, pg->hosts[pg->host].host)) {
+        err_set(err, ERR_LOST, "cannot connect: no address of %s can be looked up: %s", host_shown(pg), strerror(errno));
+        return false;
+    }
+    pg->phase = PG_LOOKING_UP;
+    return true;
+}
+
+/* The name stands once for each address, as libpq wants it; certificates and passwords are looked up by it. */
+static bool begin_found(struct pg_store *pg, struct err *err)
+{
+    struct pg_host host = pg->hosts[pg->host];
+    char names[PG_LOOKUP_ADDRESSES * (256 + 1)] = "";
+    size_t used = 0;
+    int n = count_parts(pg->lookup.text);
+    for (int i = 0; i < n; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.256s", i ? "," : "", host.host);
+    host.host = names;
+    host.hostaddr = pg->lookup.text;
+    return begin_host(pg, &host, err);
+}
+
+/* On to the next host. False: all have been tried for this call; `err` holds the last one's words. */
+static bool try_host(struct pg_store *pg, struct err *err)
+{
+    while (pg->hosts_tried < pg->nhosts) {
+        if (pg->hosts_tried++ > 0) {
+            pg->host = (pg->host + 1) % pg->nhosts;
+            snprintf(pg->passed_over, sizeof pg->passed_over, "%.*s", (int)sizeof pg->passed_over - 1, err->text);
+        }
+        pg_disconnect(pg);
+        pg->host_deadline_us = clock_mono_us(pg->head.clock) + pg->host_timeout_ms * INT64_C(1000);
+        if (pg_lookup_wanted(&pg->hosts[pg->host]) ? look_up(pg, err) : begin_host(pg, &pg->hosts[pg->host], err))
+            return true;
+    }
+    pg_disconnect(pg);
+    err->refused = pg->met_standby;
+    return false;
+}
+
+bool pg_connect_begin(struct pg_store *pg, struct err *err)
+{
+    pg->hosts_tried = 0;
+    *pg->passed_over = '\0';
+    pg->met_standby = false;
+    return try_host(pg, err);
+}
+
+/* libpq must not be asked before the socket is ready: it would take a connect under way for one that is done. */
+static PostgresPollingStatusType poll_when_ready(const struct pg_store *pg)
+{
+    struct pollfd p = { .fd = PQsocket(pg->conn), .events = pg->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT };
+    return poll(&p, 1, 0) == 0 ? pg->polling : PQconnectPoll(pg->conn);
+}
+
+/* False: no host is left. */
+static bool lookup_step(struct pg_store *pg, struct err *err)
+{
+    int rc = pg_lookup_step(&pg->lookup);
+    if (rc == 0 && clock_mono_us(pg->head.clock) < pg->host_deadline_us)
+        return true;
+    if (rc == 0)
+        err_set(err, ERR_LOST, "cannot connect: no address of %s was found within %d ms", host_shown(pg), pg->host_timeout_ms);
+    else if (rc < 0)
+        err_set(err, ERR_LOST, "cannot connect: could not translate host name %s to an address: %s", host_shown(pg), pg->lookup.text + 1);
+    else if (begin_found(pg, err))
+        return true;
+    return try_host(pg, err);
+}
+
 int pg_connect_step(struct pg_store *pg, struct err *err)
 {
+    if (pg->phase == PG_LOOKING_UP)
+        return lookup_step(pg, err) ? 0 : err->code;
     PostgresPollingStatusType polling = poll_when_ready(pg);
     if (polling == PGRES_POLLING_OK)
         return 1;
