@@ -7,7 +7,7 @@
 . "$FAULTS/refusals.sh"
 
 LEASE_S=6 TRUST_MS=4000             # long: what stops the jobs must be the refusal, and not the end of the trust window
-NO_WRITES='cannot (open a slot|renew leases|settle a page|finish a bucket): .*(read-only|hot standby)'
+NO_WRITES='cannot (open a slot|renew leases|settle a page|finish a bucket): .*(read-only|hot standby|writable)'
 
 read_only() {
     busy_engines read_only

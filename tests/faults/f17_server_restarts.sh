@@ -6,5 +6,7 @@
 . "$FAULTS/server.sh"
 . "$FAULTS/restarts.sh"
 
-directly() { restarts directly; }
-on_a_server directly fsync=off
+# By TCP, where a port without a server refuses.
+directly() { PRESCIENT_STORE=postgresql://postgres@127.0.0.1:$port/postgres restarts directly; }
+port=$(free_port)
+on_a_server directly fsync=off port="$port"

@@ -28,20 +28,23 @@ busy_engines() {
 }
 
 refused() {
-    local what=$1 begin=$2 end=$3 words=$4 name pids from ended; pids="$(engine_pid e0) $(engine_pid e1)"
+    local what=$1 begin=$2 end=$3 words=$4 name pids from began ended tries; pids="$(engine_pid e0) $(engine_pid e1)"
     for name in e0 e1; do ok "$CASE_NAME: $name is in the middle of its work" wait_until 15 has_started "$name" "${BEFORE:-30}"; done
     forget_words
     fault_begins "$what" store
+    began=$(now_us)
     ok "$CASE_NAME: $what: so it is" "$begin"
     for name in e0 e1; do ok "$CASE_NAME: $what: $name says so" wait_until 15 is_told "$name" "$words"; done
     sleep "${HOLD_S:-6}"
     ended=$(now_us)
+    # Of each of its two connections: some at first, then one each third of the lease, or half of that by jitter.
+    tries=$((8 + (ended - began) * 6 / LEASE_S / 1000000))
     ok "$CASE_NAME: $what: it is over" "$end"
     fault_ends "$what" store
     for name in e0 e1; do
         from=$(($(told_us "$name" "$words") + JUST_CLAIMED_US + (${LENIENT:-0} ? TRUST_MS * 1000 : 0)))
         is "$CASE_NAME: $what: $name starts nothing from then on" "$(starts "$name" "$from" "$ended")" 0
-        at_most "$CASE_NAME: $what: $name tries again at growing pauses" "$(told "$name" "$words" | wc -l)" $((20 + ${HOLD_S:-6}))
+        at_most "$CASE_NAME: $what: $name tries again at growing pauses" "$(told "$name" "$words" | wc -l)" $((2 * tries))
     done
     write_checks after --checks 100 --mix slow
     written after

@@ -39,6 +39,7 @@ restarts() {
     # No limit of tries ended an engine: see stop_engines, which has just waited for them.
     is "$CASE_NAME: none of the engines gave up" "$(cat "$CASE"/e?.err | grep -c 'cannot be reached or written to')" 0
     is "$CASE_NAME: nor was started again" "${ALL_ENGINES[*]}" "$pids"
+    at_least "$CASE_NAME: they met a port that refuses" "$(cat "$CASE"/e?.err | grep -cE 'refused|No such file')" 1
     at_least "$CASE_NAME: they met a server that was starting up" "$(cat "$CASE"/e?.err | grep -cE 'not accepting connections|starting up|recovery mode|shutting down')" 1
 }
 time_is() { [ "$(now_ms)" -ge "$1" ]; }

@@ -23,7 +23,19 @@
 
 server_ctl() { "$FAULTS/../pg_cluster.sh" ctl "$CLUSTER" "$@"; }
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# Below those that the kernel gives to connections (32768 and up): they would take it while the server is away, a client that looks for the server even
+# finding itself there.
+free_port() {
+    python3 -c '
+import random, socket
+for port in random.sample(range(15000, 32000), 200):
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        continue
+    print(port)
+    break'
+}
 
 a_server() {
     local s settings=()
