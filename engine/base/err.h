@@ -24,6 +24,7 @@ struct err {
     int code;
     char sqlstate[6];   /* "" when the failure did not come from a database */
     bool refused;       /* with ERR_LOST: the store is there, and did not take what was to be written */
+    bool damaged;       /* with ERR_LOST: the store is there, and what it holds cannot be read */
     char text[2048];
 };
 

@@ -53,6 +53,7 @@ struct bucket_run {
     bool exhausted;                 /* the last read found no more */
     bool leave;                     /* finish it whatever is left in it */
     int64_t damaged_id;             /* of the first row that no check can be; 0: none was seen */
+    int damaged_reads;              /* how often in a row the store said that a page of its own is damaged */
     int rounds;                     /* how often in a row a finish found more and nothing had been settled */
     int64_t settled;                /* checks settled when the last finish was tried */
     int npages;

@@ -472,6 +472,20 @@ static void leave_damaged(struct engine *e, struct bucket_run *run, const struct
     run->leave = e->left_some = true;
 }
 
+/* A page of the database itself cannot be read, and will not be by trying on: what is behind it is left, late and told, and all other slots are run. */
+static void leave_unreadable(struct engine *e, struct bucket_run *run, const struct err *err)
+{
+    enum { READS = 3 };
+    if (++run->damaged_reads < READS)
+        return;
+    if (!engine_has_given_up(e, run->lease.slot)) {
+        log_error(e->o.log, "slot %lld, bucket %d: what cannot be read is left where it is: %s", (long long)run->lease.slot, run->lease.bucket, err->text);
+        engine_give_up(e, run->lease.slot);
+    }
+    run->counts.locked++;
+    run->exhausted = run->leave = e->left_some = true;
+}
+
 static void have_read(struct lane *l, int rc)
 {
     struct store_read_page *r = &l->req.read;
@@ -479,8 +493,11 @@ static void have_read(struct lane *l, int rc)
     l->on = NULL;
     if (rc) {
         back_off(l, "cannot read a page", &r->call.err);
+        if (r->call.err.damaged)
+            leave_unreadable(l->engine, run, &r->call.err);
         return;
     }
+    run->damaged_reads = 0;
     if (run->cursor.id == INT64_MIN)
         run->saw_all = r->is_complete;          /* then so do all that come after it */
     run->exhausted = !r->has_more;
@@ -527,8 +544,11 @@ static void finished(struct lane *l, int rc)
     l->on = NULL;
     if (rc == ERR_FENCED)
         run_lost(l, run);
-    else if (rc)
+    else if (rc) {
         back_off(l, "cannot finish a bucket", &f->call.err);
+        if (f->call.err.damaged && run->damaged_reads)
+            run_over(l, run);           /* its lease ends by itself, or is taken anew with the next look */
+    }
     else if (f->finished)
         run_over(l, run);
     else {                              /* rows came in meanwhile, behind the last one read */

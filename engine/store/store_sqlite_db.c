@@ -68,6 +68,7 @@ int lite_fail(struct lite *db, int rc, struct err *err)
         if (failures[i].rc == primary) {
             err_set(err, failures[i].code, "%s %s: %s (SQLite result %d)", db->path, failures[i].words, message, extended);
             err->refused = failures[i].code == ERR_LOST;
+            err->damaged = primary == SQLITE_CORRUPT;
             return err->code;
         }
     return err_set(err, ERR_GENERAL, "%s: %s (SQLite result %d)", db->path, message, extended);
