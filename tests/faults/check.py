@@ -386,7 +386,7 @@ class Check:
     # Whoever takes a lease over runs what it finds, so the last to start a check is the one whose answer counts, and nobody before it starts anything any more.
     def fenced(self, row, s, runs):
         order = [r for r in sorted(runs) if not self.was_asleep(r)]
-        if order and order[-1].engine != s.engine:
+        if order and s.engine not in (order[-1].engine, max(runs).engine):
             self.say("zombie", "%s: slot %d: settled by engine %d, last run by engine %d", name(row), s.slot, s.engine, order[-1].engine)
         seen = set()
         for before, r in zip(order, order[1:]):
@@ -394,7 +394,7 @@ class Check:
             if r.engine != before.engine and r.engine in seen and not self.excused(before, r):      # else it may have taken it back
                 self.say("zombie", "%s: slot %d: engine %d ran it at %d, after engine %d had taken it over", name(row), s.slot, r.engine, r.at, before.engine)
 
-    # A worker that is stopped between taking a check and writing the line writes it when it is woken.
+    # A worker that is stopped between taking a check and writing the line writes it when it is woken: the line may be older than it says, or not.
     def was_asleep(self, r):
         return any(f.begin < f.end and f.begin <= r.at and f.end + US >= r.at for f in self.engine_faults.get("worker:%d" % r.pid, ()))
 

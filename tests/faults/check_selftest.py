@@ -281,6 +281,14 @@ def database_away_between(w):
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "restart", "store")]
 
 
+# The worker of the second engine was stopped a moment before it began the run: its line is no old one.
+def settled_by_who_was_just_woken(w):
+    settle_after_a_takeover(w)
+    w.runs[-1] = w.runs[-1]._replace(pid=5001)
+    w.settles = [s._replace(engine=ENGINE + 1) if s.row == row(0) else s for s in w.settles]
+    w.faults.append(Fault(SLOT * US + 2000000, SLOT * US + 2500000, "STOP", "worker:5001"))
+
+
 def deleted_by_the_application(w):
     lose_a_check(w)
     w.faults = [Fault(SLOT * US, SLOT * US, "delete", "row:" + row(0)[1])]
@@ -352,7 +360,7 @@ def slots_in_another_order(w):
         w.runs[n] = w.runs[n]._replace(at=w.runs[n].at + HOUR * US)
 
 
-EXPLAINED = [deleted_by_the_application, lost_with_a_primary, lost_and_run_again, an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
+EXPLAINED = [settled_by_who_was_just_woken, deleted_by_the_application, lost_with_a_primary, lost_and_run_again, an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
              late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote, worker_killed_while_it_slept, held_back_and_said,
              taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
 
