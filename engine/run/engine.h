@@ -103,7 +103,7 @@ struct lane {
         struct store_mark_swept swept;
         struct store_keep_days days;
     } req;
-    struct bucket_run *runs[LANE_RUNS];
+    struct bucket_run *runs[LANE_RUNS], room[LANE_RUNS];    /* the first `nruns` are under way, the others' room is free */
     int nruns;
     struct page *pages, *zombies;   /* zombies: dropped, but a worker still runs a check of them */
     int npages;

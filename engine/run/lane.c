@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/asan.h"
 #include "../base/failpoint.h"
 #include "../base/moment.h"
 #include "../rules/retry.h"
@@ -163,7 +164,7 @@ static void run_free(struct bucket_run *run)
 {
     for (int i = 0; i < run->nleft; i++)
         free(run->left[i]);
-    free(run);
+    asan_forbid(run, sizeof *run);
 }
 
 static void run_over(struct lane *l, struct bucket_run *run)
@@ -176,6 +177,7 @@ static void run_over(struct lane *l, struct bucket_run *run)
     for (int i = 0; i < l->nruns; i++)
         if (l->runs[i] == run) {
             l->runs[i] = l->runs[--l->nruns];
+            l->runs[l->nruns] = run;
             break;
         }
     engine_target_run_over(l->engine, run->target, &run->counts);
@@ -277,22 +279,17 @@ static void begin_open(struct lane *l)
     store_begin(l->store, &o->call);
 }
 
+/* There is room for it, since no more than that was asked for: a lease that is taken is not forgotten for want of memory. */
 static void start_run(struct lane *l, struct target *t, const struct lease *lease, const struct lease_origin *origin)
 {
     struct engine *e = l->engine;
-    struct bucket_run *run = calloc(1, sizeof *run);
-    if (!run) {
-        log_error(e->o.log, "out of memory: slot %lld, bucket %d is left to its lease's end", (long long)lease->slot, lease->bucket);
-        return;
-    }
-    run->lease = *lease;
-    run->target = t;
-    run->cursor = (struct page_cursor)PAGE_START;
+    struct bucket_run *run = l->runs[l->nruns++];
+    asan_allow(run, sizeof *run);
+    *run = (struct bucket_run){ .lease = *lease, .target = t, .cursor = PAGE_START };
     if (!e->virtual_now)                /* of those who file by the real clock it says nothing */
         run->origin = *origin;
     run->start_until_us = trust_until_us(l);
     run->began_us = engine_mono_us(e);
-    l->runs[l->nruns++] = run;
     t->runs++;
     if (t->kind != TARGET_RESLOT)
         pool_start(e->pool);            /* an empty slot never gets here, and starts nobody */
@@ -780,6 +777,9 @@ bool lane_is_idle(const struct lane *l)
 void lane_init(struct lane *l, struct engine *e, int number)
 {
     *l = (struct lane){ .engine = e, .number = number, .settle_limit = e->o.settings->page };
+    for (int i = 0; i < LANE_RUNS; i++)
+        l->runs[i] = &l->room[i];
+    asan_forbid(l->room, sizeof l->room);
 }
 
 void lane_release_memory(struct lane *l)
@@ -798,6 +798,7 @@ void lane_release_memory(struct lane *l)
         }
     for (int i = 0; i < l->nruns; i++)
         run_free(l->runs[i]);
+    asan_allow(l->room, sizeof l->room);
     free(l->batch);
     free(l->batch_index);
     store_free(l->store);

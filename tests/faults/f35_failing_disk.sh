@@ -4,7 +4,7 @@
 # quick
 # limit 7200
 #
-# SAMPLE        as in f34_failing_malloc.sh
+# SAMPLE, WITHIN_S      as in f34_failing_malloc.sh
 . "$(dirname "$0")/lib.sh"
 
 preload=$TMP/failing_calls.so
@@ -15,7 +15,7 @@ disk_of_sqlite() {
     CASE_NAME=$STORE_NAME.failing_disk CASE_BEGAN=$(now_ms)
     for what in full broken short read fsync truncate lock; do all+=("run:$what" "enqueue:$what" "load:$what" "init:$what"); done
     python3 "$FAULTS/failing_calls.py" --program "$P" --preload "$preload" --jobs "$JOBS" "$TEST_JOBS" --folder "$TMP/disk" --seed "$SEED" \
-        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo 6 || echo 600)}" --at-once 4 --summary "$TMP/summary" -- "${all[@]}" || FAILED=1 result=failed
+        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo 6 || echo 600)}" --at-once 4 --within "${WITHIN_S:-0}" --summary "$TMP/summary" -- "${all[@]}" || FAILED=1 result=failed
     RUNS=$(cat "$TMP/summary") RERUNS=0 LONGEST_MS=0
     record F35 "$result"
 }

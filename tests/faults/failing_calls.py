@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """failing_calls.py - one call of the C library fails, then the next in another run, until the failure lies behind the last call.
 
-    failing_calls.py --program P --preload SO --jobs DIR... --folder DIR [--store URL] [--seed N] [--sample N] [--at-once N] [--summary FILE] -- TARGET:CLASS...
+    failing_calls.py --program P --preload SO --jobs DIR... --folder DIR [--store URL] [--seed N] [--sample N] [--within S] [--at-once N] [--summary FILE]
+                     -- TARGET:CLASS...
 
 Each run starts from the same store with a few checks in it. A TARGET is a command (TARGETS below), a CLASS what fails (failing_calls.c). A run passes when
     it ends within the limit, by no signal, with an exit code of the man page; when that is not 0, words on stderr say why
     the store is whole: SQLite's integrity_check, no check lost, none doubled, one settle and one event for each run that took effect
     what was acknowledged (exit code 0 of an enqueue) is in the store
     the same command without a fault does the rest
---sample N takes N places of each sweep, drawn from the seed; 0, or without it, every one is taken. One line "ok - ..." or "not ok - ..." a TARGET:CLASS."""
+--sample N takes N places of each sweep, drawn from the seed; 0, or without it, every one is taken. --within S ends each sweep after S seconds: the places come
+in an order drawn from the seed, and the line says how many were left. One line "ok - ..." or "not ok - ..." a TARGET:CLASS."""
 import argparse
 import collections
 import concurrent.futures
@@ -20,6 +22,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 
 EXITS = {0, 1, 2, 69, 75, 78}
 LIMIT_S = 60
@@ -278,17 +281,18 @@ def count_by_trying(case, target, what):
 
 
 def places(args, total, name):
-    """Some further than the last call that a run without a fault makes: a failure leads ways that make more of them."""
+    """Some further than the last call that a run without a fault makes: a failure leads ways that make more of them. In no order, since time may run out."""
     most = total + total // 10 + 3
-    if not args.sample or args.sample >= most:
-        return list(range(1, most + 1))
-    return sorted(random.Random("%d %s" % (args.seed, name)).sample(range(1, total + 1), min(args.sample, total)))
+    every = not args.sample or args.sample >= most
+    return random.Random("%d %s" % (args.seed, name)).sample(range(1, (most if every else total) + 1), most if every else min(args.sample, total))
 
 
-def try_places(case, target, what, clean, mine):
-    """(place, Ended or the words of what is wrong) of each."""
+def try_places(case, target, what, clean, mine, until):
+    """(place, Ended or the words of what is wrong) of each that is begun in time."""
     out = []
     for n in mine:
+        if until and time.monotonic() > until:
+            break
         try:
             out.append((n, try_one(case, target, "%s:%d" % (what, n), clean)))
         except Wrong as why:
@@ -309,13 +313,15 @@ def sweep(args, cases, name):
         return False
     total = clean.calls.get(what, 0) or (count_by_trying(cases[0], target, what) if target.role else 0)
     todo = places(args, total, name) if total else []
+    until = time.monotonic() + args.within if args.within else None
     with concurrent.futures.ThreadPoolExecutor(len(cases)) as threads:
-        tries = [threads.submit(try_places, case, target, what, clean, todo[i::len(cases)]) for i, case in enumerate(cases)]
+        tries = [threads.submit(try_places, case, target, what, clean, todo[i::len(cases)], until) for i, case in enumerate(cases)]
         found = sorted(result for t in tries for result in t.result())
     ended, wrong = [e for _, e in found if isinstance(e, Ended)], [(n, e) for n, e in found if not isinstance(e, Ended)]
     codes = collections.Counter(e.code for e in ended)
-    print("%s - %s: the N-th of %d calls (%s) fails: %d runs, %d met it; %s" %
-          ("not ok" if wrong else "ok", target_name, total, what, len(found), sum(e.fired for e in ended),
+    late = ", %d left when the time was up" % (len(todo) - len(found)) if len(found) < len(todo) else ""
+    print("%s - %s: the N-th of %d calls (%s) fails: %d runs%s, %d met it; %s" %
+          ("not ok" if wrong else "ok", target_name, total, what, len(found), late, sum(e.fired for e in ended),
            ", ".join("%d with exit code %d" % (n, code) for code, n in sorted(codes.items()))))
     for n, why in wrong[:12]:
         print("#   %s:%d: %s" % (what, n, why))
@@ -350,6 +356,7 @@ def main():
     p.add_argument("--store")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--sample", type=int, default=0)
+    p.add_argument("--within", type=int, default=0)
     p.add_argument("--at-once", type=int, default=1)
     p.add_argument("--summary", help="file that the number of runs goes to")
     p.add_argument("sweeps", nargs="+", metavar="TARGET:CLASS")
