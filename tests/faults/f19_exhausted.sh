@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # f19_exhausted.sh - F19: another client has all locks or all connections of the server; the engines' role lacks a right, or has timeouts of milliseconds
 # PASS: locks, connections, rights: engines name the error, back off, start nothing, and go on when it is over. Timeouts of the role do not count: all is done.
-# limit 300
+# limit 600
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
 . "$FAULTS/refusals.sh"
@@ -13,14 +13,20 @@ roles() {
     ENGINE_BY=(env PRESCIENT_STORE="${PRESCIENT_STORE/postgres@/runner@}")
 }
 as_hog() { PGAPPNAME=hog PGCONNECT_TIMEOUT=5 timeout 120 psql -qXAt "${SERVER_URL/postgres@/hog@}" -c "$1" >>"$CASE/hog.out" 2>&1; }
-no_hog() {
-    rm -f "$CASE/hogging"
+# One that was just connecting when the others were ended is found by the next look.
+no_hog_is_left() {
     server_sql "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'hog'" >/dev/null
     local name
-    for name in "${!HELPERS[@]}"; do            # they end at once
-        [[ $name == hog* ]] || continue
-        wait "${HELPERS[$name]}"
-        unset "HELPERS[$name]"
+    for name in "${!HELPERS[@]}"; do
+        [[ $name != hog* ]] || is_over "${HELPERS[$name]}" || return 1
+    done
+}
+no_hog() {
+    local name
+    rm -f "$CASE/hogging"
+    wait_until 20 no_hog_is_left || return 1
+    for name in "${!HELPERS[@]}"; do
+        [[ $name != hog* ]] || { wait "${HELPERS[$name]}"; unset "HELPERS[$name]"; }
     done
     [ "$(server_sql "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hog'")" = 0 ]
 }
@@ -38,7 +44,7 @@ all_locks() {
 }
 # Nobody can even connect, so nobody ends it before its time.
 no_lock_is_left() { [[ $(server_sql 'SELECT pg_advisory_xact_lock(-1)' 2>&1) == *'out of shared memory'* ]]; }
-hog_is_gone() { wait "${HELPERS[hog]}"; unset "HELPERS[hog]"; wait_until 5 no_hog; }
+hog_is_gone() { wait "${HELPERS[hog]}"; unset "HELPERS[hog]"; no_hog; }
 locks() {
     CHECKS=600 busy_engines locks
     refused "all locks are taken" all_locks hog_is_gone 'out of shared memory'
@@ -89,7 +95,7 @@ late_engines() {
     for name in e0 e1; do ok "$CASE_NAME: $name says so" wait_until 15 is_told "$name" 'too many clients|remaining connection slots'; done
     sleep 4
     is "$CASE_NAME: nothing was started" "$(runs)" 0
-    no_hog
+    ok "$CASE_NAME: there are connections again" no_hog
     fault_ends "all connections are taken" store
     EPSILON_MS=20000 verdict F19
 }
