@@ -79,9 +79,23 @@ if [ "$(id -u)" = 0 ]; then
     fails_with 78 "theirs/inside.so belongs to user $id; expected root" "$P" run --slot $((SLOT + 900))
     settings "$job" 'worker_user = "no-such-user";'
     fails_with 78 "worker_user: there is no user 'no-such-user'" "$P" run --slot $((SLOT + 900))
-else
-    echo "# not root: worker_user is not tried"
 fi
+
+# Only an engine of root's can make its workers somebody else; whoever asks another one is told. Root tries it as nobody.
+not_root=(); [ "$(id -u)" != 0 ] || not_root=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+mkdir -m 777 others
+told_about() {
+    local PRESCIENT_STORE=sqlite:$TMP/others/store.db
+    settings "$limits" "$job" "worker_user = \"$1\";"
+    rm -f others/store.db*
+    "${not_root[@]}" "$P" --quiet init >/dev/null
+    fill 1 $SLOT inside "'status Uid'"
+    "${not_root[@]}" "$P" --quiet run --slot $SLOT 2>others.err
+    echo "$(grep -c "worker_user is '$1', but only an engine that root has started" others.err) time, $(answer "status Uid" | cut -f1)"
+}
+id=$("${not_root[@]}" id -u)
+is "worker_user, and the engine is not root's: its workers stay its own user, and it says so" "$(told_about root)" "1 time, $id"
+is "nothing is said where that is the same user" "$(told_about "$("${not_root[@]}" id -un)")" "0 time, $id"
 
 settings "$limits" "$job" 'worker_seccomp = "off";'
 questions "status Seccomp" "call process_vm_readv" "call ptrace"

@@ -97,7 +97,7 @@ int confine_start(int sock, struct err *err)
     return rc ? rc : keeper_start(engine, sock, err);
 }
 
-/* Root becomes `name`. Any other user stays who he is: he could not change, and the engine has checked the name. */
+/* Root becomes `name`. Any other user stays who he is: he could not change, and the engine has said so. */
 static int become_user(const char *name, int sock, struct err *err)
 {
     if (!name || geteuid() != 0)

@@ -1,6 +1,7 @@
 /* pool_start.c - how many workers there should be, starting them, and backing off when they do not get ready. */
 #include "pool_state.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -99,8 +100,22 @@ void pool_spawn_missing(struct pool *pool)
         }
 }
 
+/* Only root can make them somebody else; whoever has set it should not believe that it holds. */
+static void say_whose_workers(const struct pool *pool)
+{
+    const char *name = pool->o.settings->worker_user;
+    if (!name || geteuid() == 0)
+        return;
+    const struct passwd *user = getpwnam(name);
+    if (!user || user->pw_uid != geteuid())
+        log_warn(pool->o.log, "worker_user is '%s', but only an engine that root has started can have such workers: these stay user %u", name,
+                 (unsigned)geteuid());
+}
+
 void pool_start(struct pool *pool)
 {
+    if (!pool->started)
+        say_whose_workers(pool);
     pool->started = true;
     pool_spawn_missing(pool);
 }
