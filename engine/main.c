@@ -188,6 +188,7 @@ int main(int argc, char **argv)
         return worker_main(WORKER_SOCK);
     confine_memory();                   /* settings hold passwords */
     signal(SIGPIPE, SIG_IGN);           /* a closed pipe or connection is a failed write, not the end of an engine */
+    signal(SIGCHLD, SIG_DFL);           /* whoever started us may have ignored it, and then the ends of workers would be told to nobody */
     locale_init();
     struct launch l = {
         .app = { .out = stdout, .terminal = isatty(STDOUT_FILENO), .arena = arena_new(64 * 1024) },

@@ -94,9 +94,19 @@ one_by_one() {
     is "$STORE_NAME: nothing is pending, no lease is left" "$(pending) $(q 'SELECT count(*) FROM {slot_lease}')" "0 0"
 }
 
+# Whoever ignores SIGCHLD hands that on to what it starts, and a process that ignores it is not told how its children end.
+who_started_us_ignored_ends() {
+    a_clean_store
+    fill 3 $SLOT misbehave "CASE n WHEN 2 THEN '_exit' ELSE 'good' END || n"
+    start engine env --ignore-signal=CHLD "$P" --json --config deeds.cfg run --slot $SLOT
+    join_within 30 engine
+    is "$STORE_NAME: an engine whose starter ignored SIGCHLD sees how a worker ends" "$(outcomes)" "crashed|1 done|2 "
+}
+
 sed 's/max_failures = 0/max_failures = 2/; s/timeout = "2s"/timeout = "500ms"/' prescient.cfg >tries.cfg
 sed 's/ settings = { log = "[^"]*"; };//' prescient.cfg >deeds.cfg       # a log of its own would be closed, too
 on_each_store a_thousand
 on_each_store tries
 STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/deeds.db; export PRESCIENT_STORE      # what a job does to its worker has nothing to do with the store
 one_by_one
+who_started_us_ignored_ends
