@@ -287,7 +287,7 @@ static int pg_query(struct business *base, const char *sql, const struct prescie
     int rc = ERR_LOST;
     PQclear(b->result);
     b->result = NULL;
-    for (int attempt = 0; attempt < 2; attempt++) {
+    for (int attempt = 0; attempt < 3; attempt++) {     /* of the first two, one found an old connection gone, and the other one a pooler */
         why = (struct err){ 0 };
         bool fresh = !b->conn;
         rc = fresh ? connect_server(b, deadline_us, &why) : 0;
