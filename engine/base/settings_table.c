@@ -74,7 +74,7 @@ const struct setting_row settings_rows[] = {
     { "connect_timeout", SETTING_DURATION_US, AT(connect_timeout_us), .otherwise = "10s", .min = 100 * MS, .max = 10 * MINUTE,
       .help = "How long a connection may take to come about." },
     { "statement_timeout", SETTING_DURATION_US, AT(statement_timeout_us), .otherwise = "30s", .min = 100 * MS, .max = DAY,
-      .help = "How long one call to the store may take before its connection is given up. A timeout of the database role does not count." },
+      .help = "How long one call to the store may take before its connection is given up. The database role's own timeouts, of statements and for locks, do not count." },
     { "lock_timeout", SETTING_DURATION_US, AT(lock_timeout_us), .otherwise = "250ms", .min = 1 * MS, .max = MINUTE,
       .help = "How long a settle waits for a row that an application holds before it goes around it." },
     { "prepared", SETTING_BOOL, AT(prepared), .otherwise = "true",

@@ -665,7 +665,8 @@ static const struct { void (*begin)(struct lane *l); void (*end)(struct lane *l,
 };
 
 /* With pages in hand there is something to go on with, however long it takes. With leases alone a command ends after a minute or so, and
- * with nothing after some tries (in ten seconds or so); whoever called it, a cron, calls again. A daemon never ends so. */
+ * with nothing after some tries (in ten seconds or so), sooner where leases are short; whoever called it, a cron, calls again. A daemon never
+ * ends so. */
 static bool gives_up(const struct lane *l)
 {
     enum { TRIES_WITH_LEASES = 12 };
