@@ -32,6 +32,7 @@ struct target {
     bool fresh;                     /* it was not done yet when it was opened: buckets that are done need no second look by this pass */
     int held;                       /* leases of it that others hold */
     int64_t refused_us;             /* since when it has not begun by the database's clock; 0: was not refused */
+    int damaged_opens;              /* how often in a row the store said that a page of its own is damaged */
     int runs;                       /* leases of it that our lanes hold */
     struct pass_counts counts;      /* summed over its buckets */
     struct target *following;

@@ -13,7 +13,8 @@
 #include "settle.h"
 
 enum { BACKOFF_US = 100 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, NOT_BEGUN_US = 5000, NOT_BEGUN_MAX_US = 1000 * 1000,
-       ERRAND_WAITS_US = 2 * 1000 * 1000, CLOCK_OFF_US = 1000 * 1000 };
+       ERRAND_WAITS_US = 2 * 1000 * 1000, CLOCK_OFF_US = 1000 * 1000,
+       DAMAGED_TRIES = 3 /* before a page of the store that cannot be read is believed to be damaged */ };
 
 /* ---- the decision ---- */
 
@@ -312,6 +313,21 @@ static void not_begun(struct lane *l, struct target *t)
         engine_target_run_over(e, t, NULL);
 }
 
+/* One of its rows, or what says that it was done, lies on a page of the database that cannot be read, and will not be by trying on: others are opened. */
+static void cannot_be_opened(struct lane *l, struct target *t, const struct err *err)
+{
+    struct engine *e = l->engine;
+    if (++t->damaged_opens < DAMAGED_TRIES)
+        return;
+    if (!engine_has_given_up(e, t->slot)) {
+        log_error(e->o.log, "slot %lld: it cannot be opened, and is left where it is: %s", (long long)t->slot, err->text);
+        engine_give_up(e, t->slot);
+    }
+    t->exhausted = e->left_some = true;
+    if (!t->runs)
+        engine_target_run_over(e, t, NULL);
+}
+
 /* Each answer here says what the database's clock showed while it was made. When that is not what we thought, the clock was set, or this machine slept:
  * we ask for it, with a question whose answer nothing can hold up. */
 static void compare_clocks(struct lane *l, int64_t clock_us)
@@ -346,8 +362,11 @@ static void opened(struct lane *l, int rc)
     if (rc) {
         e->writes_failed = true;
         back_off(l, "cannot open a slot", &o->call.err);
+        if (o->call.err.damaged)
+            cannot_be_opened(l, t, &o->call.err);
         return;
     }
+    t->damaged_opens = 0;
     if (!l->nruns) {
         l->renewed_us = engine_mono_us(e);
         l->in_doubt = false;
@@ -472,8 +491,7 @@ static void leave_damaged(struct engine *e, struct bucket_run *run, const struct
 /* A page of the database itself cannot be read, and will not be by trying on: what is behind it is left, late and told, and all other slots are run. */
 static void leave_unreadable(struct engine *e, struct bucket_run *run, const struct err *err)
 {
-    enum { READS = 3 };
-    if (++run->damaged_reads < READS)
+    if (++run->damaged_reads < DAMAGED_TRIES)
         return;
     if (!engine_has_given_up(e, run->lease.slot)) {
         log_error(e->o.log, "slot %lld, bucket %d: what cannot be read is left where it is: %s", (long long)run->lease.slot, run->lease.bucket, err->text);
@@ -703,8 +721,8 @@ static void call_over(struct lane *l)
     if (rc)
         l->failing = was;
     l->in_doubt = l->in_doubt || rc == ERR_LOST;
-    if (rc == ERR_LOST && err.refused && moves[was].writes)
-        writes_refused(e);
+    if (rc == ERR_LOST && err.refused && !err.damaged && moves[was].writes)
+        writes_refused(e);              /* a damaged page says nothing of the others */
     tell_passed_over(l);
     moves[was].end(l, rc);
     if (is_final(rc))
