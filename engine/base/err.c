@@ -16,7 +16,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
     va_end(ap);
     err->code = code;
     err->sqlstate[0] = '\0';
-    err->refused = err->damaged = false;
+    err->refused = err->damaged = err->collided = false;
     return code;
 }
 
@@ -50,7 +50,7 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
         snprintf(err->text + n, sizeof err->text - (size_t)n, ": %s", strerror(saved));
     err->code = code;
     err->sqlstate[0] = '\0';
-    err->refused = err->damaged = false;
+    err->refused = err->damaged = err->collided = false;
     return code;
 }
 

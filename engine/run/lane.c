@@ -12,7 +12,7 @@
 #include "engine.h"
 #include "settle.h"
 
-enum { BACKOFF_US = 100 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, NOT_BEGUN_US = 5000, NOT_BEGUN_MAX_US = 1000 * 1000,
+enum { BACKOFF_US = 100 * 1000, COLLIDED_US = 10 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, NOT_BEGUN_US = 5000, NOT_BEGUN_MAX_US = 1000 * 1000,
        ERRAND_WAITS_US = 2 * 1000 * 1000, CLOCK_OFF_US = 1000 * 1000,
        DAMAGED_TRIES = 3 /* before a page of the store that cannot be read is believed to be damaged */ };
 
@@ -212,7 +212,7 @@ static void back_off(struct lane *l, const char *what, const struct err *err)
     if (is_final(err->code))
         return;
     int64_t third = e->o.settings->lease_us / 3, most = third < BACKOFF_MAX_US ? third : BACKOFF_MAX_US;
-    int64_t wait = retry_delay(BACKOFF_US, most, l->failures++, random_next(&e->random));
+    int64_t wait = retry_delay(err->collided ? COLLIDED_US : BACKOFF_US, most, l->failures++, random_next(&e->random));
     l->retry_us = engine_mono_us(e) + wait;
     log_warn(e->o.log, "%s: %s; trying again in %lld ms", what, err->text, (long long)wait / 1000);
 }

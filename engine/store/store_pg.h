@@ -31,6 +31,8 @@ enum pg_statement {
     PG_STATEMENTS
 };
 enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2, PG_RELAXED = 4 };
+/* Of a name before its fingerprint: PostgreSQL tells names of prepared statements apart by their first 63 bytes. */
+enum { PG_NAME_MAX = 63 - FINGERPRINT_SIZE };
 
 enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING, PG_READY };
 
@@ -57,7 +59,7 @@ struct pg_store {
     bool lost_prepared;                     /* a pooler handed us a session that did not know what we had prepared, or knew it already */
     int32_t wanted_slot_length_s;
     char *sql[PG_STATEMENTS];               /* with the schema in, once used */
-    char names[PG_STATEMENTS][sizeof "prescient_" + FINGERPRINT_SIZE];     /* as prepared, from then on */
+    char names[PG_STATEMENTS][PG_NAME_MAX + 1 + FINGERPRINT_SIZE];         /* as prepared, from then on */
 
     struct pg_host *hosts;
     int nhosts, host;                       /* the host in use, or to try next */

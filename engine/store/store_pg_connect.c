@@ -380,6 +380,7 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
     one_line(err->text);
     err->refused = code == ERR_LOST && is_refusal(state);
+    err->collided = !strcmp(state, "40001") || !strcmp(state, "40P01");
     err->damaged = code == ERR_LOST && (!strcmp(state, "XX001") || !strcmp(state, "XX002"));
     memcpy(err->sqlstate, state, 5);
     err->sqlstate[5] = '\0';

@@ -59,7 +59,7 @@ unheard() {
     ok "$CASE_NAME: it is at work" wait_until 10 runs_at_least 20
     for n in 1 2 3 4; do lost_settle down; lost_settle up; done
     written w
-    EPSILON_MS=15000 verdict F24      # one engine, and what is late waits behind what is due
+    LIVE_S=60 EPSILON_MS=15000 verdict F24      # one engine, and what is late waits behind what is due
     is "$CASE_NAME: settles that were lost, four of them after they were applied" $LOST 8
     is "$CASE_NAME: runs that were repeated for it" "$RERUNS" 0
     has "$CASE_NAME: calls were given up" "$(cat "$CASE/e0.err")" 'no answer from the database within its time'

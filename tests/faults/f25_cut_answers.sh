@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # f25_cut_answers.sh - F25: connections end by RST and FIN at any byte of an answer, in the middle of a page of 10,000 checks, and at 30 % of all chunks
 # PASS: no part of a batch is believed: as long as no answer to a read has come whole, no check runs; afterwards each runs, and counts, once. The answer to a
-# read is cut at each end of a message, a byte before and after it, and each 9th byte; those to leases and settles at each 37th. FULL=1: at each byte.
+# read is cut at each end of a message, a byte before and after it, and each 31st byte; those to leases and settles at each 93rd. FULL=1: at each byte.
 # limit 280
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/net.sh"
@@ -28,13 +28,13 @@ all_cut() {
     if wait_until "$3" proxy_is pe armed 0; then at_least "$CASE_NAME: answers to $1 that were cut" $(($(proxy_stat pe cuts) - ${4:-0})) $((n - n / 20 - 1))         # the last of them may be on its way
     else fail "$CASE_NAME: cuts of $1 come to their end" "found:    $(proxy_stat pe armed) of $n are left" "$(tail -2 "$CASE/e.err")"; fi
 }
-last_cut_us() { awk -F'\t' '$3 == "cut" { at = $1 } END { print at + 0 }' "$CASE/faults"; }
+last_cut_us() { awk -F'\t' '$3 == "cut" { at = $1 } END { print at == "" ? 0 : at }' "$CASE/faults"; }
 # runs_before_last_cut KEY-PREFIX
 runs_before_last_cut() { awk -F'\t' -v cut="$(last_cut_us)" -v key="^$1" '$6 ~ key && $1 < cut' "$CASE/journal" | wc -l; }
 
 # A slot of few checks is read again and again, and never whole. What is known of the length comes from a slot that has as many.
 reads_cut() {
-    local length places step=9
+    local length places step=31
     [ -z "${FULL:-}" ] || step=1
     WITNESS='batch = 1;' a_case reads 'workers = 1; connections = 1;'
     behind e
@@ -59,7 +59,7 @@ reads_cut() {
 
 # Leases whose giving was not heard, settles whose effect was not heard, and the ends of passes: each is asked again.
 others_cut() {
-    local statement places before step=37
+    local statement places before step=93
     [ -z "${FULL:-}" ] || step=1
     WITNESS='batch = 1;' a_case others 'workers = 1; connections = 1;'
     behind e
