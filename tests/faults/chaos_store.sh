@@ -47,8 +47,10 @@ primary_refuses() {
 }
 chaos_refusal() { during refusal primary_refuses; }
 
+# another_primary [COMMAND...]: which is done while there is none
 another_primary() {
     pair_kill_primary
+    "$@"
     some_seconds 2
     pair_promote
 }
@@ -66,8 +68,7 @@ chaos_lossy_failover() {
     fault_begins loss store             # check.py takes it for the time whose commits may be missing
     pair_sync off && pair_lag on
     some_seconds 4
-    another_primary
-    fault_ends loss store
+    another_primary fault_ends loss store       # what is acknowledged from here on is there
     PAIR_SYNC=on
     and_a_standby
 }

@@ -34,9 +34,11 @@ known_on() { pair_q "$1" "SELECT entity_key FROM prescient.future_job UNION SELE
 # acknowledged_keys: what writers were told is written, up to now
 acknowledged_keys() { awk -F'\t' '$1 == "sent" { keys[$3] = keys[$3] $5 "\n" } $1 == "acked" { printf "%s", keys[$3] }' "$CASE/plan" | LC_ALL=C sort; }
 
-# fail_over [SECONDS]: the primary is killed, the standby promoted so much later, and whoever stands in front is turned to it.
+# fail_over [SECONDS [COMMAND...]]: the primary is killed, the standby promoted so much later, and whoever stands in front is turned to it. The command
+# is done while there is no primary.
 fail_over() {
     pair_kill_primary || return 1
+    "${@:2}"
     sleep "${1:-0}"
     pair_promote || return 1
     [ "$WAY" = direct ] || bouncer_retarget "$(pair_url)"
