@@ -152,7 +152,7 @@ static void on_sqlite_the_slot_index_and_the_id_serve(void)
     snprintf(url, sizeof url, "sqlite:%s", path);
     struct store *st = NULL;
     struct err err;
-    CU_ASSERT_EQUAL_FATAL(store_new(&(struct store_options){ .url = url }, &st, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(store_new(&(struct store_options){ .url = url, .statement_timeout_ms = 600000 }, &st, &err), 0);
     CU_ASSERT_FATAL(store_migrate(st, &(struct migrate_options){ 0 }, &err) > 0);
     struct store_hello hello = STORE_HELLO_INIT;
     CU_ASSERT_EQUAL_FATAL(store_do(st, &hello.call), 0);
