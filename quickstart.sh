@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # quickstart.sh          installs what is missing, builds, and runs a shop's virtual week on SQLite (examples/shop)
 # quickstart.sh test     installs what the tests need, too, and runs them all; they start a PostgreSQL cluster of their own
+# quickstart.sh build    installs and builds the same, and runs nothing
 # For Debian 12, Ubuntu 22.04 or newer, as root or with sudo; elsewhere install the like of packages.txt first.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
@@ -100,15 +101,15 @@ demo)
     build
     exec examples/shop/run.sh build/prescient
     ;;
-test)
+build | test)
     install_missing build test
     forget_databases
     say "building"
     build test-programs
-    exec make -s check T="${2:-}"
+    [ "$1" = build ] || exec make -s check T="${2:-}"
     ;;
 *)
-    sed -n '2,4s/^# //p' quickstart.sh >&2
+    sed -n '2,5s/^# //p' quickstart.sh >&2
     exit 2
     ;;
 esac

@@ -18,6 +18,11 @@ const char *test_build_dir(void)
     return dir && *dir ? dir : "build";
 }
 
+bool test_is_brief(void)
+{
+    return getenv("PRESCIENT_TEST_BRIEF") != NULL;
+}
+
 const char *test_tmp_dir(void)
 {
     const char *dir = getenv("PRESCIENT_TEST_TMP");

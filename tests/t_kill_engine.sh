@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # t_kill_engine.sh - engines and workers are killed, stopped and woken up at random moments. Every check is settled exactly once, what
 # runs twice carries the same idempotency key and is little, and no worker outlives its engine.
+# long
+# not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 SLOT=1700000100

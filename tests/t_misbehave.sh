@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # t_misbehave.sh - jobs that hang, crash, exit, fork, eat memory, scribble: only their own checks suffer, and the pass ends soon.
+# not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 SLOT=1700000100

@@ -2,6 +2,8 @@
 # t_secrets.sh - passwords stay where they belong: not in what is printed, logged or kept, not in the arguments and environments of processes,
 # not in core files; and a worker does not even have that of the store when the business database is another.
 # not under sanitizers
+# long
+# not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 S=planted-store-4fd1 B=planted-business-9c2e

@@ -2,6 +2,8 @@
 # t_stuck.sh - what could stand in the way for ever does not: a job that hangs while its lease is renewed again and again, many that
 # hang at once, an engine whose workers do not get ready, a slot of the future that the clock has come back from, an effect that waits for
 # an application.
+# long
+# not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 SLOT=1700000100

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/valgrind.sh [T]     the CUnit suites of $BUILD/test (or those whose name contains T) under valgrind's memcheck, on SQLite alone
-# A suite whose file says "not under valgrind" is left out: it starts engines or waits. One line a suite, then "N passed, N failed".
+# A suite whose file says "not under valgrind" is left out: it starts engines or waits. PRESCIENT_TEST_BRIEF makes those that draw values draw
+# fewer. TEST_LIMIT_S: how long each may take (180). One line a suite, then "N passed, N failed".
 set -uo pipefail
 umask 022
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
@@ -11,6 +12,7 @@ export BUILD
 for name in $(compgen -e); do
     case $name in PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
 done
+export PRESCIENT_TEST_BRIEF=1
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-valgrind.XXXXXX") || exit 2
 chmod 711 "$tmp"
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$tmp"' EXIT
@@ -19,7 +21,7 @@ trap 'exit 143' INT TERM HUP
 under_valgrind() {
     local began=$SECONDS
     mkdir "$tmp/$1"
-    PRESCIENT_TEST_TMP=$tmp/$1 timeout -k 10 180 valgrind -q --suppressions=tests/valgrind.supp --error-exitcode=99 --leak-check=full \
+    PRESCIENT_TEST_TMP=$tmp/$1 timeout -k 10 "${TEST_LIMIT_S:-180}" valgrind -q --suppressions=tests/valgrind.supp --error-exitcode=99 --leak-check=full \
         --errors-for-leak-kinds=definite,indirect --show-leak-kinds=definite,indirect --child-silent-after-fork=yes \
         "$BUILD/test" "=$1" >"$tmp/$1.out" 2>&1 </dev/null
     echo "$? $((SECONDS - began))" >"$tmp/$1.code"
