@@ -2,10 +2,10 @@
 # f34_failing_malloc.sh - F34: memory, descriptors, processes and connections are refused, one call after the other, in commands, engines and workers
 # PASS: a clean error or a clean end, never a signal; the store whole, no acknowledged check lost, none doubled; the same command then does the rest.
 # quick
-# limit 14400
+# limit 20000
 #
 # SAMPLE        places of each sweep, drawn from the seed (QUICK=1: 10, and 4 on PostgreSQL; else 600, which is all of them for many); 0: every one
-# WITHIN_S      seconds for each sweep (0: until it is done); the places are tried in an order drawn from the seed, and what was left is told
+# WITHIN_S      seconds for each sweep (QUICK=1: 0, else 15; 0: until it is done); the places are tried in an order drawn from the seed, and what was left is told
 . "$(dirname "$0")/lib.sh"
 
 preload=$TMP/failing_calls.so
@@ -18,7 +18,7 @@ sweeps() {
     began=$(now_ms) CASE_NAME=$STORE_NAME.failing_calls CASE_BEGAN=$(now_ms)
     FAILED=0
     python3 "$FAULTS/failing_calls.py" --program "$P" --preload "$preload" --jobs "$JOBS" "$TEST_JOBS" --folder "$TMP/$STORE_NAME" --seed "$SEED" \
-        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 4 --within "${WITHIN_S:-0}" --summary "$TMP/summary" \
+        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 4 --within "${WITHIN_S:-$([ -n "${QUICK:-}" ] && echo 0 || echo 15)}" --summary "$TMP/summary" \
         $([ "$STORE_NAME" = sqlite ] || echo "--store $PRESCIENT_STORE") -- "$@" || FAILED=1 result=failed
     RUNS=$(cat "$TMP/summary") RERUNS=0 LONGEST_MS=0
     record F34 "$result"
