@@ -1,9 +1,11 @@
 /* test_store_sqlite_disk.c - a disk that does not keep what it was given: after a sync that failed nothing is acknowledged, and the handle,
- * which holds pages that may never have arrived, is not used again. fsync and fdatasync of this program are those below. */
+ * which holds pages that may never have arrived, is not used again; nor is one that can only read. fsync and fdatasync of this program are
+ * those below. */
 #include "test.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -171,10 +173,39 @@ static void a_replay_whose_sync_fails_does_not_go_on(void)
     end();
 }
 
+/* What SQLite cannot open for writing, for want of a descriptor, say, it opens for reading, and the handle stays like that. */
+static int opens_to_refuse;
+
+static int open_or_refuse(const char *name, int flags, int mode)
+{
+    if ((flags & O_ACCMODE) != O_RDWR || strcmp(name, path) != 0 || !opens_to_refuse)
+        return open(name, flags, mode);
+    opens_to_refuse--;
+    return errno = EMFILE, -1;
+}
+
+static void a_handle_that_can_only_read_is_closed_and_the_next_call_opens_the_file_anew(void)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    begin();
+    store_free(st);
+    st = connect_to((struct store_options){ 0 });
+    CU_ASSERT_EQUAL_FATAL(vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_or_refuse), SQLITE_OK);
+    opens_to_refuse = 1;
+    CU_ASSERT_EQUAL(open_slot(), ERR_LOST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "may only be read"));
+    CU_ASSERT_EQUAL(opens_to_refuse, 0);
+    CU_ASSERT_EQUAL(handles(), 0);
+    CU_ASSERT_EQUAL(open_slot(), 1);
+    vfs->xSetSystemCall(vfs, "open", NULL);
+    end();
+}
+
 static const struct test tests[] = {
     TEST(a_load_whose_sync_fails_is_not_acknowledged_and_its_handle_closed),
     TEST(a_lease_whose_sync_fails_is_not_taken_and_its_handle_closed),
     TEST(a_replay_whose_sync_fails_does_not_go_on),
+    TEST(a_handle_that_can_only_read_is_closed_and_the_next_call_opens_the_file_anew),
     { 0 },
 };
 

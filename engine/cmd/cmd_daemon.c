@@ -23,6 +23,5 @@ static int daemon_main(struct app *app, int argc, char **argv)
         return app_usage(app, "daemon takes no arguments");
     if (app->now)
         return app_usage(app, "daemon has no virtual time: use replay");
-    int code = engine_command(app, &plan_daemon, &plan, 0, true);
-    return code == EXIT_TROUBLE ? EXIT_WELL : code;     /* single checks in trouble are history's business */
+    return engine_command(app, &plan_daemon, &plan, 0, true);
 }

@@ -60,7 +60,7 @@ int lite_fail(struct lite *db, int rc, struct err *err)
     const char *message = db->db ? sqlite3_errmsg(db->db) : sqlite3_errstr(rc);
     int extended = db->db ? sqlite3_extended_errcode(db->db) : rc;
     int primary = rc & 0xff;
-    if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
+    if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_READONLY)
         db->distrusted = true;
     if (primary == SQLITE_ERROR && is_missing_schema(message))
         return err_set(err, ERR_SCHEMA, "%s has no schema that fits this program (%s): run 'prescient init'", db->path, message);

@@ -47,7 +47,8 @@ struct lite {
     bool in_call;                       /* a call's savepoint is open in it */
     bool group_lost;                    /* it could not be kept: what earlier calls were told is not true any more */
     bool was_open;                      /* it was there once: when it is missing now, somebody took it away */
-    bool distrusted;                    /* after an I/O error what the handle believes may not be what the disk holds: close it */
+    bool distrusted;                    /* close it: after an I/O error what it believes may not be what the disk holds; and a handle that SQLite
+                                         * could only open for reading, for want of a descriptor, say, never writes again */
 };
 
 /* Opens the file and checks its schema, or, when that is done already, looks whether it is still the file at that path:

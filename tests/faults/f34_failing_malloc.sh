@@ -27,10 +27,10 @@ sweeps() {
 
 memory_on_sqlite() {
     sweeps 10 run:malloc worker:malloc empty_run:malloc enqueue:malloc load:malloc jobs:malloc config:malloc list:malloc resolve:malloc init:malloc doctor:malloc \
-        run:open run:map run:fork worker:open enqueue:open jobs:open jobs:fork
+        run:open run:map run:fork worker:open enqueue:open jobs:open jobs:fork daemon:malloc daemon:open daemon:fork
 }
 memory_and_network_on_postgresql() {
-    sweeps 4 run:malloc enqueue:malloc load:malloc run:connect run:send run:recv enqueue:connect enqueue:send enqueue:recv load:send load:recv
+    sweeps 4 run:malloc enqueue:malloc load:malloc run:connect run:send run:recv daemon:connect daemon:send daemon:recv enqueue:connect enqueue:send enqueue:recv load:send load:recv
 }
 on_stores sqlite memory_on_sqlite
 on_stores postgresql memory_and_network_on_postgresql

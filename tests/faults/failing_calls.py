@@ -183,8 +183,8 @@ def promised_resolve(seen, out):
     must("k0" not in seen.waiting("k0"), "acknowledged, and it still waits")
 
 
-Target = collections.namedtuple("Target", "argv promised look empty role prints_same clean")
-Target.__new__.__defaults__ = (None, None, False, "", False, 0)
+Target = collections.namedtuple("Target", "argv promised look empty role prints_same clean stays")
+Target.__new__.__defaults__ = (None, None, False, "", False, 0, False)
 TARGETS = {
     "config": Target(["config", "--print"], prints_same=True),
     "init": Target(["--quiet", "init"], empty=True),
@@ -193,6 +193,7 @@ TARGETS = {
     "run": Target(["--json", "run", "--slot", str(SLOT)], promised_run),
     "empty_run": Target(["--json", "run", "--slot", str(SLOT + 900)]),
     "worker": Target(["--json", "run", "--slot", str(SLOT)], promised_run, None, False, "worker"),
+    "daemon": Target(["daemon"], promised_run, stays=True),       # it sweeps, and is told to stop when the slot is over
     "jobs": Target(["jobs"], prints_same=True),
     "doctor": Target(["doctor"], clean=1),         # the slot is late
     "list": Target(["--json", "list", "--limit", "0"], prints_same=True),
@@ -205,6 +206,24 @@ TARGETS = {
 Ended = collections.namedtuple("Ended", "code out err fired calls")
 
 
+def listens(pid):
+    """Whether it has come so far that a TERM is a message to it."""
+    with open("/proc/%d/status" % pid, encoding="ascii", errors="replace") as f:
+        blocked = [line.split()[1] for line in f if line.startswith("SigBlk:")]
+    return bool(blocked and int(blocked[0], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def stop_when_over(case, process):
+    """A daemon goes on after a failure until the slot is over, or it ends by itself. That it did neither, the limit of every run tells."""
+    until = time.monotonic() + LIMIT_S
+    while process.poll() is None and time.monotonic() < until:
+        if listens(process.pid) and case.store.ask("SELECT (SELECT count(*) FROM {future_job} WHERE <next_check_at> = %d)"
+                                                   " + (SELECT count(*) FROM {slot_lease})" % SLOT) == [(0,)]:
+            process.terminate()
+            return
+        time.sleep(0.05)
+
+
 def run(case, target, wish):
     case.runs += 1
     told = os.path.join(case.folder, "told")
@@ -215,6 +234,8 @@ def run(case, target, wish):
         env["FAIL"] = wish
     process = subprocess.Popen([case.args.program, "--config", "prescient.cfg"] + target.argv, cwd=case.folder, env=env, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape", start_new_session=True)
+    if target.stays:
+        stop_when_over(case, process)
     try:
         out, err = process.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
