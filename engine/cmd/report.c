@@ -77,11 +77,13 @@ static json_t *json_text(const char *cell)
     return string;
 }
 
-/* What is no JSON is text; NULL when out of memory. */
+/* What is no JSON is text; NULL when out of memory. jansson may call a want of memory a mistake in the text, so what it refuses is asked twice. */
 static json_t *json_parsed(const char *cell, size_t flags)
 {
     json_error_t error = { 0 };
     json_t *value = json_loads(cell, flags, &error);
+    if (!value)
+        value = json_loads(cell, flags, &error);
     return value || json_error_code(&error) == json_error_out_of_memory ? value : json_text(cell);
 }
 

@@ -225,7 +225,7 @@ static bool is_wal(struct lite *db, int *rc)
     bool wal = false;
     *rc = sqlite3_prepare_v2(db->db, "PRAGMA journal_mode", -1, &s, NULL);
     if (*rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-        wal = strcmp((const char *)sqlite3_column_text(s, 0), "wal") == 0;
+        wal = sqlite3_column_bytes(s, 0) == 3 && memcmp(sqlite3_column_blob(s, 0), "wal", 3) == 0;
     if (*rc == SQLITE_OK)
         *rc = sqlite3_finalize(s);
     return wal;

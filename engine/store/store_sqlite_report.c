@@ -82,7 +82,9 @@ static bool gather_step(struct gathering *g, sqlite3_stmt *s)
         int type = sqlite3_column_type(s, c);
         if (g->rows.kinds[c] == CELL_TEXT && (type == SQLITE_INTEGER || type == SQLITE_FLOAT))
             g->rows.kinds[c] = CELL_NUMBER;
-        gather_cell(g, &row[c], (const char *)sqlite3_column_text(s, c));
+        const char *text = (const char *)sqlite3_column_text(s, c);
+        g->failed = g->failed || (!text && type != SQLITE_NULL);        /* no memory to write a number in */
+        gather_cell(g, &row[c], text);
     }
     return row && !g->failed;
 }

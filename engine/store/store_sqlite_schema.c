@@ -36,7 +36,8 @@ static int query_text(struct lite *db, char **out, struct err *err, enum lite_st
 {
     sqlite3_stmt *row = NULL;
     int rc = lite_query(db, err, &row, which, "");
-    *out = rc > 0 ? strdup((const char *)sqlite3_column_text(row, 0)) : NULL;
+    const char *text = rc > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    *out = text ? strdup(text) : NULL;
     lite_done(row);
     if (rc > 0 && !*out)
         return err_set(err, ERR_NOMEM, "out of memory");
@@ -128,9 +129,12 @@ static int is_applied(struct lite *db, const struct sql_migration *m, const char
         return rc;
     rc = lite_refuse_newer(db, err);
     rc = rc < 0 ? rc : lite_query(db, err, &row, LITE_migration_find, "i", (int64_t)m->version);
-    if (rc > 0 && strcmp((const char *)sqlite3_column_text(row, 0), checksum) != 0)
+    const char *applied = rc > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    if (rc > 0 && !applied)
+        rc = err_set(err, ERR_NOMEM, "out of memory");
+    else if (rc > 0 && strcmp(applied, checksum) != 0)
         rc = err_set(err, ERR_SCHEMA, "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
-                     db->path, m->name, sqlite3_column_text(row, 0), checksum);
+                     db->path, m->name, applied, checksum);
     lite_done(row);
     return rc;
 }
