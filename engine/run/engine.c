@@ -185,31 +185,39 @@ int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int 
     return n;
 }
 
-/* ---- checks left alone for a while ---- */
+/* ---- what is left alone for a while ---- */
 
-static int place_of_given_up(const struct engine *e, int64_t id)
+static int place_of_given_up(const struct engine *e, int64_t what)
 {
     int n = e->ngiven_up < GIVEN_UP_MAX ? e->ngiven_up : GIVEN_UP_MAX;
     for (int i = 0; i < n; i++)
-        if (e->given_up[i].id == id)
+        if (e->given_up[i].what == what)
             return i;
     return -1;
 }
 
-void engine_give_up(struct engine *e, int64_t id)
+void engine_give_up(struct engine *e, int64_t what)
 {
     const int64_t first_us = 60 * 1000000LL, most_us = 3600 * 1000000LL;
-    int i = place_of_given_up(e, id);
+    int i = place_of_given_up(e, what);
     int64_t pause = i < 0 ? first_us : e->given_up[i].pause_us * 2 < most_us ? e->given_up[i].pause_us * 2 : most_us;
     if (i < 0)
         i = e->ngiven_up++ % GIVEN_UP_MAX;
-    e->given_up[i] = (struct given_up){ id, engine_mono_us(e) + pause, pause };
+    e->given_up[i] = (struct given_up){ what, engine_mono_us(e) + pause, pause };
 }
 
-bool engine_has_given_up(const struct engine *e, int64_t id)
+bool engine_has_given_up(const struct engine *e, int64_t what)
 {
-    int i = e->ngiven_up ? place_of_given_up(e, id) : -1;
+    int i = e->ngiven_up ? place_of_given_up(e, what) : -1;
     return i >= 0 && engine_mono_us(e) < e->given_up[i].until_us;
+}
+
+bool engine_gives_up_anew(struct engine *e, int64_t what)
+{
+    if (engine_has_given_up(e, what))
+        return false;
+    engine_give_up(e, what);
+    return true;
 }
 
 /* ---- errands ---- */

@@ -152,8 +152,9 @@ struct plan {
 
 struct watched_lease { struct lease lease; int64_t since_us, wait_us; };
 
-/* A check whose row an application's transaction has held for long, or whose settle the database refuses: not run again at once. */
-struct given_up { int64_t id; int64_t until_us, pause_us; };
+/* A check whose row an application's transaction has held for long, or whose settle the database refuses: not run again at once. Or a slot that
+ * cannot be read: not told again at once. */
+struct given_up { int64_t what; int64_t until_us, pause_us; };
 enum { GIVEN_UP_MAX = 256 };
 
 struct job_watch { bool usable; int in_a_row; int64_t held_slot; };     /* held_slot: held back for the pass of that slot; 0: is not */
@@ -254,9 +255,12 @@ int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int 
 void engine_errand_done(struct engine *e, struct lane *lane, int rc);
 void engine_set_clock(struct engine *e, const struct store_hello *hello);
 
-/* Leaves the check alone for a minute, the next time for two, and so on up to an hour. */
-void engine_give_up(struct engine *e, int64_t id);
-bool engine_has_given_up(const struct engine *e, int64_t id);
+/* Leaves a check (its id) alone for a minute, the next time for two, and so on up to an hour. A slot has a place of its own there. */
+void engine_give_up(struct engine *e, int64_t what);
+bool engine_has_given_up(const struct engine *e, int64_t what);
+static inline int64_t given_up_slot(int64_t slot) { return -slot; }         /* ids are positive */
+/* Gives it up; false: it is already. For words that are worth saying once, and again after growing pauses. */
+bool engine_gives_up_anew(struct engine *e, int64_t what);
 
 /* verdict.c */
 void verdict_answered(void *engine, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw);

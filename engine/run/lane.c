@@ -319,10 +319,8 @@ static void cannot_be_opened(struct lane *l, struct target *t, const struct err 
     struct engine *e = l->engine;
     if (++t->damaged_opens < DAMAGED_TRIES)
         return;
-    if (!engine_has_given_up(e, t->slot)) {
+    if (engine_gives_up_anew(e, given_up_slot(t->slot)))
         log_error(e->o.log, "slot %lld: it cannot be opened, and is left where it is: %s", (long long)t->slot, err->text);
-        engine_give_up(e, t->slot);
-    }
     t->exhausted = e->left_some = true;
     if (!t->runs)
         engine_target_run_over(e, t, NULL);
@@ -478,11 +476,9 @@ static void leave_damaged(struct engine *e, struct bucket_run *run, const struct
 {
     if (run->damaged_id == r->damaged_id)
         return;                         /* the page before told of the same ones */
-    if (!engine_has_given_up(e, r->damaged_id)) {
+    if (engine_gives_up_anew(e, r->damaged_id))
         log_error(e->o.log, "slot %lld: %d rows hold what no check can hold, the first has the id %lld: they are not run, and left where they are",
                   (long long)run->lease.slot, r->ndamaged, (long long)r->damaged_id);
-        engine_give_up(e, r->damaged_id);
-    }
     run->damaged_id = r->damaged_id;
     run->counts.locked += r->ndamaged;
     run->leave = e->left_some = true;
@@ -493,10 +489,8 @@ static void leave_unreadable(struct engine *e, struct bucket_run *run, const str
 {
     if (++run->damaged_reads < DAMAGED_TRIES)
         return;
-    if (!engine_has_given_up(e, run->lease.slot)) {
+    if (engine_gives_up_anew(e, given_up_slot(run->lease.slot)))
         log_error(e->o.log, "slot %lld, bucket %d: what cannot be read is left where it is: %s", (long long)run->lease.slot, run->lease.bucket, err->text);
-        engine_give_up(e, run->lease.slot);
-    }
     run->counts.locked++;
     run->exhausted = run->leave = e->left_some = true;
 }

@@ -181,11 +181,9 @@ static bool can_be_run(const struct check *c)
 
 static void leave_impossible(struct engine *e, struct bucket_run *run, const struct check *c)
 {
-    if (!engine_has_given_up(e, c->id)) {
+    if (engine_gives_up_anew(e, c->id))
         log_error(e->o.log, "slot %lld: the check with the id %lld has counts, a name or a payload that no check can have: it is not run, and left where it is",
                   (long long)run->lease.slot, (long long)c->id);
-        engine_give_up(e, c->id);
-    }
     run->counts.locked++;
     run->leave = e->left_some = true;
 }
