@@ -6,6 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of a new failure only code and words are known: what an earlier one left in the other fields is not true of it. Returns `code`. */
+static int nothing_but_words(struct err *err, int code)
+{
+    err->code = code;
+    err->sqlstate[0] = '\0';
+    err->refused = err->damaged = err->collided = false;
+    return code;
+}
+
 int err_set(struct err *err, int code, const char *fmt, ...)
 {
     if (!err)
@@ -14,10 +23,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
-    err->code = code;
-    err->sqlstate[0] = '\0';
-    err->refused = err->damaged = err->collided = false;
-    return code;
+    return nothing_but_words(err, code);
 }
 
 int err_wrap(struct err *err, int code, const char *fmt, ...)
@@ -48,10 +54,7 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
     va_end(ap);
     if (n >= 0 && (size_t)n < sizeof err->text)
         snprintf(err->text + n, sizeof err->text - (size_t)n, ": %s", strerror(saved));
-    err->code = code;
-    err->sqlstate[0] = '\0';
-    err->refused = err->damaged = err->collided = false;
-    return code;
+    return nothing_but_words(err, code);
 }
 
 void err_clear(struct err *err)
