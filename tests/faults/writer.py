@@ -162,7 +162,7 @@ def write(a):
     plan = os.open(a.plan, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     way = Cli(a.store, a.program) if a.by == "cli" else Sqlite(a.store) if a.store.startswith("sqlite:") else Psql(a.store)
     began, first, lost = time.monotonic(), 0, 0
-    while first < a.checks:
+    while first < a.checks and not (a.until and os.path.exists(a.until)):
         n = min(a.batch, a.checks - first)
         rows = batch_of(a, rnd, first, n)
         name = "%s%d" % (a.prefix, first)
@@ -199,6 +199,7 @@ def main():
     p.add_argument("--checks", type=int, default=1000)
     p.add_argument("--batch", type=int, default=100, help="checks of one transaction")
     p.add_argument("--over", type=float, default=0, help="seconds that all of it takes")
+    p.add_argument("--until", metavar="FILE", help="ends when this file is there, if that is before all are written")
     p.add_argument("--ahead", type=pair, default=[0, 3], help="LO,HI: seconds from now on for which they are wanted")
     p.add_argument("--mix", choices=sorted(MIXES), default="plain", help="what the runs do")
     p.add_argument("--most-ms", type=int, default=20, help="the longest sleep of a run")
