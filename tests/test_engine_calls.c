@@ -14,7 +14,7 @@ static struct fake {
     struct store head;
     enum store_op calls[CALLS_MAX];
     int ncalls, reads, lose_read;
-    bool refuse_finish;             /* the first one: the database has become read-only */
+    const struct err *finish_fails; /* the first one */
     int damaged_opens;              /* so many at first meet a page of the database that cannot be read */
     int64_t trust_us;               /* of the lease, as the last renewal was sent */
     int64_t now_us;
@@ -74,11 +74,11 @@ static void answer_read(struct store_call *call)
 static void answer_finish(struct store_call *call)
 {
     ((struct store_finish *)call)->finished = true;
-    if (fake.refuse_finish) {
-        call->rc = err_set(&call->err, ERR_LOST, "cannot execute DELETE in a read-only transaction");
-        call->err.refused = true;
-    }
-    fake.refuse_finish = false;
+    if (!fake.finish_fails)
+        return;
+    call->err = *fake.finish_fails;
+    call->rc = call->err.code;
+    fake.finish_fails = NULL;
 }
 
 static void fake_begin(struct store *st, struct store_call *call)
@@ -189,10 +189,20 @@ static void after_a_lost_connection_the_lease_is_renewed_before_it_is_used(void)
 /* A database that takes no writes could not take the answers either, however long the lease still lasts. */
 static void after_a_refused_write_nothing_is_started_before_the_lease_is_renewed(void)
 {
+    static const struct err read_only = { ERR_LOST, "25006", .refused = true, .text = "cannot execute DELETE in a read-only transaction" };
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_RENEW, STORE_FINISH };
-    run_slot((struct fake){ .refuse_finish = true });
+    run_slot((struct fake){ .finish_fails = &read_only });
     calls_are(expected, sizeof expected / sizeof *expected);
     CU_ASSERT_EQUAL(fake.trust_us, 0);
+}
+
+/* The database is there, and says itself that nothing was changed. */
+static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
+{
+    static const struct err collision = { ERR_LOST, "40P01", .collided = true, .text = "deadlock detected" };
+    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_FINISH };
+    run_slot((struct fake){ .finish_fails = &collision });
+    calls_are(expected, sizeof expected / sizeof *expected);
 }
 
 /* Once may be chance, a slot that stays so is left: others wait behind it. */
@@ -213,6 +223,7 @@ static const struct test tests[] = {
     TEST(a_slot_is_opened_read_and_finished),
     TEST(after_a_lost_connection_the_lease_is_renewed_before_it_is_used),
     TEST(after_a_refused_write_nothing_is_started_before_the_lease_is_renewed),
+    TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
     TEST(a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left),
     { NULL, NULL },
 };

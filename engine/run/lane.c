@@ -58,11 +58,10 @@ static struct lane_view look(const struct lane *l)
     struct engine *e = l->engine;
     const struct settings *s = e->o.settings;
     int64_t now = engine_mono_us(e);
-    int64_t renew_every = (s->lease_us < s->trust_us ? s->lease_us : s->trust_us) / 3;
     return (struct lane_view){
         .stopping = e->stopping,
         .hungry = lane_waiting_checks(l) == 0 && pool_is_hungry(e->pool),
-        .renew_due = l->nruns && (l->in_doubt || now - l->renewed_us >= renew_every),
+        .renew_due = l->nruns && (l->in_doubt || now - l->renewed_us >= lane_renew_every_us(l)),
         .settle_due = settle_page_due(l, now) != NULL,
         .can_read = l->npages < LANE_PAGES && lane_waiting_checks(l) < s->page && can_take_in(l, lane_run_to_read(l)),
         .can_finish = lane_run_to_finish(l) != NULL,
@@ -129,21 +128,21 @@ static void call_over(struct lane *l)
     struct engine *e = l->engine;
     enum lane_action was = l->doing;
     int rc = l->req.call.rc;
-    struct err err = l->req.call.err;
+    const struct err *err = &l->req.call.err;
     l->doing = LANE_WAIT;
     if (!rc && (was == l->failing || (was != LANE_RENEW && was != LANE_READ)))
         l->failures = 0;                /* else what fails would be tried without a pause for as long as leases can be renewed */
     if (rc)
         l->failing = was;
-    l->in_doubt = l->in_doubt || rc == ERR_LOST;
-    if (rc == ERR_LOST && err.refused && !err.damaged && lane_moves[was].writes)
+    l->in_doubt = l->in_doubt || (rc == ERR_LOST && !err->collided);       /* a collision has changed nothing, and the database is there */
+    if (rc == ERR_LOST && err->refused && !err->damaged && lane_moves[was].writes)
         lane_writes_refused(e);         /* a damaged page says nothing of the others */
     tell_passed_over(l);
     lane_moves[was].end(l, rc);
     if (is_final(rc))
-        engine_end(e, rc, "%s", err.text);
+        engine_end(e, rc, "%s", err->text);
     else if ((rc == ERR_LOST || (rc == ERR_BUSY && was == LANE_ERRAND)) && gives_up(l))
-        engine_end(e, rc, "the store cannot be reached or written to: %s", err.text);
+        engine_end(e, rc, "the store cannot be reached or written to: %s", err->text);
 }
 
 void lane_drive(struct lane *l)
@@ -182,8 +181,7 @@ int64_t lane_next_us(const struct lane *l)
         return 0;
     int64_t next = settle_next_us(l);
     if (l->nruns) {
-        const struct settings *s = l->engine->o.settings;
-        int64_t renew = l->renewed_us + (s->lease_us < s->trust_us ? s->lease_us : s->trust_us) / 3;
+        int64_t renew = l->renewed_us + lane_renew_every_us(l);
         next = renew < next ? renew : next;
     }
     return next;

@@ -19,6 +19,13 @@ extern const struct lane_move lane_moves[];         /* by enum lane_action; LANE
 /* Nothing is sent before a pause that grows with each failure in a row; `what` begins the line in the log. */
 void lane_back_off(struct lane *l, const char *what, const struct err *err);
 
+/* A third of the shorter of lease and trust: two renewals may be lost before anything ends. */
+static inline int64_t lane_renew_every_us(const struct lane *l)
+{
+    const struct settings *s = l->engine->o.settings;
+    return (s->lease_us < s->trust_us ? s->lease_us : s->trust_us) / 3;
+}
+
 /* ---- lane_runs.c ---- */
 
 struct bucket_run *lane_run_to_read(const struct lane *l);      /* one that has more to read; NULL: none */

@@ -10,6 +10,9 @@
 enum { NOT_BEGUN_US = 5000, NOT_BEGUN_MAX_US = 1000 * 1000, CLOCK_OFF_US = 1000 * 1000,
        DAMAGED_TRIES = 3 /* before a page of the store that cannot be read is believed to be damaged */ };
 
+/* The store counts a lease in whole seconds. */
+static int lease_s(const struct engine *e) { return (int)((e->o.settings->lease_us + 999999) / 1000000); }
+
 /* ---- open ---- */
 
 static void begin_open(struct lane *l)
@@ -23,7 +26,7 @@ static void begin_open(struct lane *l)
     o->now = e->virtual_now;
     o->split_at = s->split_at;
     o->owner = e->owner;
-    o->lease_s = (int)((s->lease_us + 999999) / 1000000);
+    o->lease_s = lease_s(e);
     o->want = LANE_RUNS - l->nruns < LANE_TAKE ? LANE_RUNS - l->nruns : LANE_TAKE;
     /* `again`: a bucket that was done holds rows again when a transaction committed late, or somebody put them there by hand. A
      * slot that is only being run for the first time is not asked: its buckets that are done have just been emptied. */
@@ -144,7 +147,7 @@ static void begin_renew(struct lane *l)
         l->renewing[i] = l->runs[i]->lease;
     r->leases = l->renewing;
     r->n = l->nruns;
-    r->lease_s = (int)((e->o.settings->lease_us + 999999) / 1000000);
+    r->lease_s = lease_s(e);
     l->sent_boot_us = clock_boot_us(e->o.clock);
     store_begin(l->store, &r->call);
     FAILPOINT("after-renew-sent");

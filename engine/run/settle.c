@@ -285,7 +285,7 @@ void settle_ended(struct lane *l, int rc)
     else if (rc == ERR_BUSY && page->skip_locked)
         held_up(l);
     else {
-        all_wait_again(l, rc == ERR_LOST);
+        all_wait_again(l, rc == ERR_LOST && !l->req.settle.call.err.collided);
         if (rc == ERR_BUSY || rc == ERR_LOST)
             page->skip_locked = true;
     }
