@@ -379,6 +379,7 @@ void engine_begin(struct engine *e, const struct plan *plan, void *plan_state)
 void engine_turn(struct engine *e)
 {
     e->stirred = false;
+    e->asleep_us = clock_boot_us(e->o.clock) - engine_mono_us(e);
     pool_tick(e->pool);
     if (!e->stopping)
         e->plan->tick(e, e->plan_state);

@@ -194,6 +194,7 @@ struct engine {
     int64_t virtual_now;
     bool has_clock;
     int64_t clock_offset_us;        /* the database's clock minus our monotonic one */
+    int64_t asleep_us;              /* CLOCK_BOOTTIME minus our monotonic one, as of this turn: how long the machine has been suspended */
     int32_t slot_length_s;
     bool wants_clock;               /* the database's clock was not what we thought: ask it again */
     int64_t refused_boot_us;        /* when the store last refused a write (CLOCK_BOOTTIME); 0: never */
