@@ -39,6 +39,7 @@ static void nobody_who_listens_still_gets_the_code(void)
     CU_ASSERT_EQUAL(err_set(NULL, ERR_DATA, "x"), ERR_DATA);
     CU_ASSERT_EQUAL(err_wrap(NULL, ERR_DATA, "x"), ERR_DATA);
     CU_ASSERT_EQUAL(err_sys(NULL, ERR_DATA, "x"), ERR_DATA);
+    err_one_line(NULL);
     err_clear(NULL);
 }
 
@@ -57,13 +58,27 @@ static void words_that_are_too_long_are_cut(void)
     CU_ASSERT_EQUAL(strlen(err.text), sizeof err.text - 1);
 }
 
+static void words_of_others_come_on_one_line(void)
+{
+    struct err err = { 0 };
+    err_set(&err, ERR_LOST, "connection to server failed: refused\n\tIs it running there?\n \n");
+    err_one_line(&err);
+    CU_ASSERT_STRING_EQUAL(err.text, "connection to server failed: refused  Is it running there?");
+    CU_ASSERT_EQUAL(err.code, ERR_LOST);
+    err_set(&err, ERR_LOST, "\n");
+    err_one_line(&err);
+    CU_ASSERT_STRING_EQUAL(err.text, "");
+}
+
 static void a_cleared_error_says_nothing(void)
 {
     struct err err = { 0 };
-    err_set(&err, ERR_GENERAL, "x");
+    memset(&err, 'x', sizeof err);
     err_clear(&err);
     CU_ASSERT_EQUAL(err.code, ERR_OK);
     CU_ASSERT_STRING_EQUAL(err.text, "");
+    CU_ASSERT_STRING_EQUAL(err.sqlstate, "");
+    CU_ASSERT_FALSE(err.refused || err.damaged || err.collided);
 }
 
 static const struct test tests[] = {
@@ -72,6 +87,7 @@ static const struct test tests[] = {
     TEST(the_words_of_errno_go_behind),
     TEST(nobody_who_listens_still_gets_the_code),
     TEST(words_that_are_too_long_are_cut),
+    TEST(words_of_others_come_on_one_line),
     TEST(a_cleared_error_says_nothing),
     { NULL, NULL },
 };

@@ -57,8 +57,22 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
     return nothing_but_words(err, code);
 }
 
+void err_one_line(struct err *err)
+{
+    if (!err)
+        return;
+    size_t n = strlen(err->text);
+    while (n > 0 && (err->text[n - 1] == '\n' || err->text[n - 1] == ' '))
+        err->text[--n] = '\0';
+    for (char *p = err->text; *p; p++)
+        if (*p == '\n' || *p == '\t')
+            *p = ' ';
+}
+
 void err_clear(struct err *err)
 {
-    if (err)
-        *err = (struct err){ 0 };
+    if (!err)
+        return;
+    nothing_but_words(err, ERR_OK);
+    *err->text = '\0';
 }

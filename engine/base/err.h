@@ -38,6 +38,10 @@ int err_wrap(struct err *err, int code, const char *fmt, ...) __attribute__((for
 /* The same with ": " and the text of errno behind. Returns `code`. */
 int err_sys(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* Takes line ends and tabs out of words that another program has chosen, libpq, say. */
+void err_one_line(struct err *err);
+
+/* Makes one that says nothing, of memory that held anything: much cheaper than `= { 0 }`, which clears all the room for words. */
 void err_clear(struct err *err);
 
 #endif

@@ -86,10 +86,9 @@ static int say_lost(struct pg_business *b, const char *doing, struct err *err)
     const char *words = b->conn ? PQerrorMessage(b->conn) : "out of memory";
     char line[1024];
     settings_mask_words(*words ? words : "the connection was lost", b->url, line, sizeof line);    /* a part of a misread URL may be the password's */
-    for (char *p = line; *p; p++)
-        if (*p == '\n')
-            *p = p[1] ? ' ' : '\0';
-    return err_set(err, ERR_LOST, "business database: %s: %s", doing, line);
+    err_set(err, ERR_LOST, "business database: %s: %s", doing, line);
+    err_one_line(err);
+    return ERR_LOST;
 }
 
 /* Waits for the socket until the deadline and `grace_ms`. */
@@ -283,12 +282,12 @@ static bool is_of_a_pooler(const struct err *err)
 static int pg_query(struct business *base, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
 {
     struct pg_business *b = (struct pg_business *)base;
-    struct err why = { 0 };
+    struct err why;
     int rc = ERR_LOST;
     PQclear(b->result);
     b->result = NULL;
     for (int attempt = 0; attempt < 3; attempt++) {     /* of the first two, one found an old connection gone, and the other one a pooler */
-        why = (struct err){ 0 };
+        err_clear(&why);
         bool fresh = !b->conn;
         rc = fresh ? connect_server(b, deadline_us, &why) : 0;
         if (!rc)

@@ -62,16 +62,6 @@ static int count_parts(const char *list)
     return n;
 }
 
-static void one_line(char *text)
-{
-    size_t n = strlen(text);
-    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
-        text[--n] = '\0';
-    for (; *text; text++)
-        if (*text == '\n' || *text == '\t')
-            *text = ' ';
-}
-
 int pg_read_url(struct pg_store *pg, struct err *err)
 {
     char *why = NULL;
@@ -82,7 +72,7 @@ int pg_read_url(struct pg_store *pg, struct err *err)
         settings_mask_words(is_short ? "out of memory" : why, pg->url, words, sizeof words);
         PQfreemem(why);
         err_set(err, is_short ? ERR_NOMEM : ERR_INPUT, "store: %s", words);
-        one_line(err->text);
+        err_one_line(err);
         return err->code;
     }
     const char *host = option_value(options, "host"), *hostaddr = option_value(options, "hostaddr"), *port = option_value(options, "port");
@@ -378,7 +368,7 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     int code = code_of_check(r, code_of(state));
     const char *what = strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: " : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
     err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
-    one_line(err->text);
+    err_one_line(err);
     err->refused = code == ERR_LOST && is_refusal(state);
     err->collided = !strcmp(state, "40001") || !strcmp(state, "40P01");
     err->damaged = code == ERR_LOST && (!strcmp(state, "XX001") || !strcmp(state, "XX002"));
@@ -391,7 +381,7 @@ int pg_lost(struct err *err, const PGconn *conn, const char *what)
 {
     const char *words = conn ? PQerrorMessage(conn) : "out of memory";
     err_set(err, ERR_LOST, "%s%s%s", what, *words ? ": " : "", words);
-    one_line(err->text);
+    err_one_line(err);
     return ERR_LOST;
 }
 
