@@ -2,6 +2,7 @@
  * what was prepared is gone, or was prepared by somebody else. */
 #include "pg_fixture.h"
 
+#include "../engine/base/fingerprint.h"
 #include "../engine/store/store_pg.h"
 
 /* Says something else in the session of the store under test, between two calls. */

@@ -4,8 +4,8 @@
  * killed worker leaves no query behind that runs longer than its check would have. */
 #include "business.h"
 
-#include "../base/fingerprint.h"
 #include "../base/settings.h"
+#include "../store/pg_prepared.h"
 
 #include <errno.h>
 #include <libpq-fe.h>
@@ -19,9 +19,7 @@ enum { CACHED = 64, GRACE_MS = 1000 };
 static const char limits_sql[] =
     "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1, true)";
 
-/* The name is made of the text: behind a pooler that hands each transaction another session, the same name may have been prepared there by
- * another worker, and must mean the same. `known`: our session has it. */
-struct prepared { char *sql; char name[sizeof "prescient_" + FINGERPRINT_SIZE]; bool known; };
+struct prepared { char *sql; char name[PG_PREPARED_NAME_SIZE]; bool known; };      /* known: our session has it */
 
 struct message { int replies, preparing[4]; };  /* what was sent: the results to come, and which place a reply prepares, or -1 */
 
@@ -140,9 +138,7 @@ static int place_of(struct pg_business *b, const char *sql)
         if (b->cache[i].sql && !strcmp(b->cache[i].sql, sql))
             return i;
         if (!b->cache[i].sql) {
-            char print[FINGERPRINT_SIZE];
-            fingerprint(sql, NULL, print);
-            snprintf(b->cache[i].name, sizeof b->cache[i].name, "prescient_%s", print);
+            pg_prepared_name("prescient", sql, NULL, b->cache[i].name);
             b->cache[i].sql = strdup(sql);
             return b->cache[i].sql ? i : -1;
         }
@@ -273,12 +269,6 @@ static bool is_worth_another(const struct err *err)
     return err->code == ERR_LOST || !strcmp(err->sqlstate, "0A000");
 }
 
-/* What we prepared is not there, or is there before we have prepared it: a pooler gave us another session. From now on we prepare nothing. */
-static bool is_of_a_pooler(const struct err *err)
-{
-    return !strcmp(err->sqlstate, "26000") || !strcmp(err->sqlstate, "42P05");
-}
-
 static int pg_query(struct business *base, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
 {
     struct pg_business *b = (struct pg_business *)base;
@@ -296,7 +286,7 @@ static int pg_query(struct business *base, const char *sql, const struct prescie
             rc = take_rows(b, &why);
         if (!rc)
             return 0;
-        bool unprepares = !b->unprepared && is_of_a_pooler(&why);
+        bool unprepares = !b->unprepared && pg_is_of_a_pooler(&why);    /* from now on we prepare nothing */
         b->unprepared = b->unprepared || unprepares;
         bool again = (unprepares || (!fresh && is_worth_another(&why))) && business_left_ms(deadline_us);
         if (rc == ERR_LOST || again || PQstatus(b->conn) == CONNECTION_BAD || PQtransactionStatus(b->conn) != PQTRANS_IDLE)

@@ -209,13 +209,6 @@ static int receive(struct pg_store *pg)
     return rc < 0 ? rc : SEND_AGAIN;
 }
 
-/* A prepared statement that we made is not there, or is before we have made it: between us and the server there is a pooler that hands each
- * transaction another session. */
-static bool is_of_a_pooler(const struct err *err)
-{
-    return strcmp(err->sqlstate, "26000") == 0 || strcmp(err->sqlstate, "42P05") == 0;
-}
-
 /* The message was one transaction, which is rolled back: it goes out once more, and all others from now on, without prepared statements. */
 static void send_unprepared(struct pg_store *pg)
 {
@@ -233,7 +226,7 @@ static void end_round(struct pg_store *pg)
 {
     bool was_checking = pg->phase == PG_CHECKING;
     int rc = first_failure(pg);
-    if (rc < 0 && !pg->unprepared && is_of_a_pooler(&pg->call->err)) {
+    if (rc < 0 && !pg->unprepared && pg_is_of_a_pooler(&pg->call->err)) {
         send_unprepared(pg);
         return;
     }

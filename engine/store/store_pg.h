@@ -6,6 +6,7 @@
  *   store_pg_lookup.c   a host's addresses
  *   store_pg_sql.c      the statements: text from store_pg.sql, parameter types
  *   store_pg_wire.c     values in the binary format
+ *   pg_prepared.c       names of prepared statements, and what a pooler does to them; the business database's, too
  *   store_pg_report.c   the statements of STORE_REPORT
  *   store_pg_load.c     bulk load by COPY
  *   store_pg_migrate.c  creating and upgrading the schema
@@ -18,7 +19,7 @@
 #include <libpq-fe.h>
 #include <sys/types.h>
 
-#include "../base/fingerprint.h"
+#include "pg_prepared.h"
 #include "store_ops.h"
 #include "store_pg_wire.h"
 
@@ -31,8 +32,6 @@ enum pg_statement {
     PG_STATEMENTS
 };
 enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2, PG_RELAXED = 4 };
-/* Of a name before its fingerprint: PostgreSQL tells names of prepared statements apart by their first 63 bytes. */
-enum { PG_NAME_MAX = 63 - FINGERPRINT_SIZE };
 
 enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING, PG_READY };
 
@@ -59,7 +58,7 @@ struct pg_store {
     bool lost_prepared;                     /* a pooler handed us a session that did not know what we had prepared, or knew it already */
     int32_t wanted_slot_length_s;
     char *sql[PG_STATEMENTS];               /* with the schema in, once used */
-    char names[PG_STATEMENTS][PG_NAME_MAX + 1 + FINGERPRINT_SIZE];         /* as prepared, from then on */
+    char names[PG_STATEMENTS][PG_PREPARED_NAME_SIZE];      /* as prepared, from then on */
 
     struct pg_host *hosts;
     int nhosts, host;                       /* the host in use, or to try next */

@@ -128,16 +128,10 @@ char *pg_with_schema(const char *sql, const char *schema)
     return fclose(out) == 0 ? text : NULL;
 }
 
-/* It is prepared under a name that no other text has, and that says which statement it is to whoever reads pg_prepared_statements. A pooler that
- * hands out sessions without a thought for prepared statements may let us meet what was prepared by somebody else: another release, another
- * schema. */
 const char *pg_sql(struct pg_store *pg, int statement)
 {
     const struct statement *s = &statements[statement];
-    if (!pg->sql[statement] && (pg->sql[statement] = pg_expand(pg, s->block, s->variant | (pg->relaxed ? PG_RELAXED : 0)))) {
-        char print[FINGERPRINT_SIZE];
-        fingerprint(pg->sql[statement], s->letters, print);
-        snprintf(pg->names[statement], sizeof pg->names[statement], "%.*s_%s", PG_NAME_MAX, pg_statement_name(statement), print);
-    }
+    if (!pg->sql[statement] && (pg->sql[statement] = pg_expand(pg, s->block, s->variant | (pg->relaxed ? PG_RELAXED : 0))))
+        pg_prepared_name(pg_statement_name(statement), pg->sql[statement], s->letters, pg->names[statement]);
     return pg->sql[statement];
 }
