@@ -1,19 +1,35 @@
-/* fingerprint.c - a short name for a text: the first half of its SHA-256. What a text is called by then means the same to whoever meets the name. */
+/* fingerprint.c - texts by their SHA-256. What a text is called by then means the same to whoever meets the name. */
 #include "fingerprint.h"
 
-#include <nettle/sha2.h>
-#include <stdio.h>
 #include <string.h>
+
+void hex_digest(struct sha256_ctx *sha, char *out, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    size_t n = (size - 1) / 2;
+    sha256_digest(sha, n, digest);
+    for (size_t i = 0; i < n; i++) {
+        *out++ = digits[digest[i] >> 4];
+        *out++ = digits[digest[i] & 15];
+    }
+    *out = '\0';
+}
 
 void fingerprint(const char *text, const char *more, char out[FINGERPRINT_SIZE])
 {
     struct sha256_ctx sha;
-    uint8_t digest[(FINGERPRINT_SIZE - 1) / 2];
     sha256_init(&sha);
     sha256_update(&sha, strlen(text) + 1, (const uint8_t *)text);       /* with the NUL, so that ("a", "bc") is not ("ab", "c") */
     if (more)
         sha256_update(&sha, strlen(more) + 1, (const uint8_t *)more);
-    sha256_digest(&sha, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+    hex_digest(&sha, out, FINGERPRINT_SIZE);
+}
+
+void checksum_of(const char *text, char out[CHECKSUM_SIZE])
+{
+    struct sha256_ctx sha;
+    sha256_init(&sha);
+    sha256_update(&sha, strlen(text), (const uint8_t *)text);
+    hex_digest(&sha, out, CHECKSUM_SIZE);
 }

@@ -1,10 +1,20 @@
-/* fingerprint.h - a short name for a text, which no other text has. */
+/* fingerprint.h - SHA-256 as hexadecimal digits: short names for texts, and checksums. */
 #ifndef PRESCIENT_FINGERPRINT_H
 #define PRESCIENT_FINGERPRINT_H
 
-#define FINGERPRINT_SIZE 33         /* with the NUL */
+#include <nettle/sha2.h>
+#include <stddef.h>
 
-/* The first half of the SHA-256 of both texts, in hex; `more` may be NULL. */
+#define FINGERPRINT_SIZE 33                             /* with the NUL */
+#define CHECKSUM_SIZE (2 * SHA256_DIGEST_SIZE + 1)      /* with the NUL */
+
+/* A short name for a text, which no other text has: the first half of the SHA-256 of both texts; `more` may be NULL. */
 void fingerprint(const char *text, const char *more, char out[FINGERPRINT_SIZE]);
+
+/* The whole SHA-256 of a text, as sha256sum prints it. */
+void checksum_of(const char *text, char out[CHECKSUM_SIZE]);
+
+/* Ends `sha` and writes as many of its digits as go into `size` bytes with a NUL: whole bytes of it, so `size` is odd. */
+void hex_digest(struct sha256_ctx *sha, char *out, size_t size);
 
 #endif

@@ -2,9 +2,10 @@
 #include "idempotency.h"
 
 #include <inttypes.h>
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "../base/fingerprint.h"
 
 static void add_field(struct sha256_ctx *sha, const char *text)
 {
@@ -33,10 +34,7 @@ void idempotency_key(const char *entity_name, const char *entity_key, const char
     add_number(&sha, first_check_at);
     add_number(&sha, id);
     add_number(&sha, check_count);
-    uint8_t digest[(IDEMPOTENCY_KEY_SIZE - 1) / 2];
-    sha256_digest(&sha, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+    hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
 }
 
 int bucket_of(const char *entity_name, const char *entity_key)

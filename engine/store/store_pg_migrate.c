@@ -1,16 +1,15 @@
 /* store_pg_migrate.c - the schema's own life: migrations are applied in order, a transaction each, by whoever comes first. Blocks. */
 #include <inttypes.h>
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/fingerprint.h"
 #include "../rules/slot.h"
 #include "embedded_sql.h"
 #include "store_pg.h"
 
 #define DAYS_AHEAD 7
-#define CHECKSUM_SIZE (2 * SHA256_DIGEST_SIZE + 1)
 
 int pg_schema_known(void)
 {
@@ -21,17 +20,6 @@ int pg_schema_known(void)
 }
 
 /* ---- migrations --------------------------------------------------------------------------------------------------------- */
-
-static void checksum(const char *text, char out[CHECKSUM_SIZE])
-{
-    struct sha256_ctx sha;
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    sha256_init(&sha);
-    sha256_update(&sha, strlen(text), (const uint8_t *)text);
-    sha256_digest(&sha, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(out + 2 * i, 3, "%02x", digest[i]);
-}
 
 /* "-- oldest engine: N" in the file's head: the newest migration that a program must know to work with the schema after this one. */
 static int oldest_engine(const struct sql_migration *m)
@@ -69,7 +57,7 @@ static int is_applied(struct pg_store *pg, PGconn *conn, const struct sql_migrat
     if (!r)
         return err->code;
     int rc = PQntuples(r) > 0;
-    checksum(m->text, ours);
+    checksum_of(m->text, ours);
     if (rc && strcmp(PQgetvalue(r, 0, 1), ours) != 0)
         rc = err_set(err, ERR_SCHEMA, "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has %.12s: a landed migration never changes",
                      m->name, pg->schema, PQgetvalue(r, 0, 0), PQgetvalue(r, 0, 1), ours);
@@ -83,7 +71,7 @@ static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migrati
     const char *params[] = { version, m->name, sum, oldest };
     snprintf(version, sizeof version, "%d", m->version);
     snprintf(oldest, sizeof oldest, "%d", oldest_engine(m));
-    checksum(m->text, sum);
+    checksum_of(m->text, sum);
     int rc = pg_execute(pg, conn, m->text, err);
     if (rc < 0)
         return err_wrap(err, rc, "migration %s", m->name);

@@ -1,26 +1,13 @@
 /* store_sqlite_schema.c - makes and upgrades the tables, and changes the slot length that stands in them as a literal. */
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/fingerprint.h"
 #include "../rules/slot.h"
 #include "embedded_sql.h"
 #include "store_sqlite_calls.h"
-
-#define CHECKSUM_SIZE (2 * SHA256_DIGEST_SIZE + 1)
-
-static void checksum_of(const char *text, char out[CHECKSUM_SIZE])
-{
-    struct sha256_ctx sha;
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    sha256_init(&sha);
-    sha256_update(&sha, strlen(text), (const uint8_t *)text);
-    sha256_digest(&sha, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(out + 2 * i, 3, "%02x", digest[i]);
-}
 
 /* A migration's comment says how many migrations an engine must know to work beside it. */
 static int oldest_engine_of(const struct sql_migration *m)
