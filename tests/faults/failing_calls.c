@@ -24,6 +24,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "into_workers.h"
+
 enum class { MALLOC, FULL, BROKEN, SHORT, READ, FSYNC, TRUNCATE, LOCK, OPEN, MAP, FORK, CONNECT, SEND, RECV, CLASSES };
 
 static const struct { const char *name; int error; } classes[CLASSES] = {
@@ -113,12 +115,12 @@ static void read_wish(const char *wish)
 __attribute__((constructor)) static void begin(int argc, char **argv)
 {
     const char *where = getenv("FAIL_IN"), *spares = getenv("FAIL_SPARES");
-    bool is_worker = argc > 1 && !strcmp(argv[1], "worker");
+    (void)argc;
     f.told = getenv("FAIL_TOLD");
     read_wish(getenv("FAIL"));
     if (spares)
         dl_iterate_phdr(find_spared, (void *)spares);
-    f.counts = is_worker == (where && !strcmp(where, "worker"));
+    f.counts = is_worker(argv) == (where && !strcmp(where, "worker"));
 }
 
 __attribute__((destructor)) static void end(void)
@@ -396,21 +398,11 @@ ssize_t recv(int fd, void *bytes, size_t n, int flags)
     return is_network(fd) && fails(RECV) ? -1 : real(fd, bytes, n, flags);
 }
 
-/* A worker's environment is clean: what it needs to be one of us is put in. */
+/* A worker is one of us when calls are to fail there. */
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-    enum { MOST = 96 };
     static const char *const names[] = { "LD_PRELOAD", "FAIL", "FAIL_IN", "FAIL_TOLD", "FAIL_SPARES" };
-    char *all[MOST + 1], texts[sizeof names / sizeof *names][4096];
     const char *where = getenv("FAIL_IN");
-    int n = 0;
-    if (!where || strcmp(where, "worker") != 0 || !argv[1] || strcmp(argv[1], "worker") != 0)
-        return (int)syscall(SYS_execve, path, argv, envp);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]) && (size_t)snprintf(texts[i], sizeof texts[i], "%s=%s", names[i], getenv(names[i])) < sizeof texts[i])
-            all[n++] = texts[i];
-    for (; *envp && n < MOST; envp++)
-        all[n++] = *envp;
-    all[n] = NULL;
-    return (int)syscall(SYS_execve, path, argv, all);
+    bool goes_on = where && !strcmp(where, "worker") && is_worker(argv);
+    return goes_on ? exec_with(path, argv, envp, names, sizeof names / sizeof *names) : (int)syscall(SYS_execve, path, argv, envp);
 }

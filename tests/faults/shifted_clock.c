@@ -8,14 +8,14 @@
  * Who needs to know the machine's time nevertheless asks the kernel: syscall(SYS_clock_gettime, ...). */
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "into_workers.h"
 
 static const int64_t *ahead_us;         /* NULL: as the machine */
 
@@ -78,20 +78,9 @@ int timespec_get(struct timespec *out, int base)
     return base == TIME_UTC && !clock_gettime(CLOCK_REALTIME, out) ? base : 0;
 }
 
-/* A worker's environment is clean: what it needs to see the same clock as its engine is put in. */
+/* A worker sees the same clock as its engine. */
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-    enum { MOST = 96 };
     static const char *const names[] = { "LD_PRELOAD", "CLOCK_FILE" };
-    char *all[MOST + 1], texts[sizeof names / sizeof *names][4096];
-    int n = 0;
-    if (!argv[0] || !argv[1] || strcmp(argv[1], "worker") != 0)
-        return (int)syscall(SYS_execve, path, argv, envp);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]) && (size_t)snprintf(texts[i], sizeof texts[i], "%s=%s", names[i], getenv(names[i])) < sizeof texts[i])
-            all[n++] = texts[i];
-    for (; *envp && n < MOST; envp++)
-        all[n++] = *envp;
-    all[n] = NULL;
-    return (int)syscall(SYS_execve, path, argv, all);
+    return is_worker(argv) ? exec_with(path, argv, envp, names, sizeof names / sizeof *names) : (int)syscall(SYS_execve, path, argv, envp);
 }
