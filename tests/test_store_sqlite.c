@@ -1,10 +1,9 @@
 /* test_store_sqlite.c - what only the SQLite store does: its views for applications, a file that goes away, is full, read-only,
  * damaged, busy or not ours; what both stores promise is in the contract. */
-#include "test.h"
+#include "sqlite_fixture.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,78 +11,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../engine/store/store.h"
-
-#define LENGTH 900
-#define SLOT INT64_C(1772370900)            /* 2026-03-01T13:15:00Z */
-
 static char dir[400], path[450], url[470];
 static struct store *st;
 static sqlite3 *app;                        /* an application: plain SQLite, nothing of ours */
-static struct err err;
-static const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1";
 
 /* ---- the fixture -------------------------------------------------------------------------------------------------------------- */
-
-static struct store *connect_to(const char *to, struct store_options o)
-{
-    struct store *s = NULL;
-    o.url = to;
-    if (store_new(&o, &s, &err) < 0)
-        s = NULL;
-    return s;
-}
-
-static int init(struct store *s)
-{
-    struct migrate_options options = { 0 };
-    return store_migrate(s, &options, &err);
-}
 
 static int hello(struct store *s)
 {
     struct store_hello h = STORE_HELLO_INIT;
     store_do(s, &h.call);
-    err = h.call.err;
+    litefx_err = h.call.err;
     return h.call.rc;
-}
-
-static int open_slot(struct store *s)
-{
-    struct store_open_slot o = STORE_OPEN_SLOT_INIT;
-    o.slot = SLOT;
-    o.owner = owner;
-    o.lease_s = 60;
-    o.want = 1;
-    o.split_at = 1000;
-    store_do(s, &o.call);
-    err = o.call.err;
-    return o.call.rc;
-}
-
-static int load(struct store *s, int from, int n)
-{
-    static struct load_row rows[1000];
-    static char keys[1000][16], payload[2001];
-    struct load_counts counts;
-    int bad;
-    memset(payload, '1', 2000);
-    for (int i = 0; i < n; i++) {
-        snprintf(keys[i], sizeof keys[i], "%d", from + i);
-        rows[i] = (struct load_row){ .entity_name = "orders", .entity_key = keys[i], .job_exec = "look", .payload = payload, .at = SLOT };
-    }
-    int rc = store_load(s, rows, n, "keep", SLOT - 60, &counts, &bad, &err);
-    return rc < 0 ? rc : (int)counts.added;
 }
 
 static void remove_files(void)
 {
-    static const char *const ends[] = { "", "-journal", "-wal", "-shm", ".other", ".none" };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        char name[500];
-        snprintf(name, sizeof name, "%s%s", path, ends[i]);
-        unlink(name);
-    }
+    char other[500];
+    litefx_remove(path);
+    snprintf(other, sizeof other, "%s.other", path);
+    litefx_remove(other);
+    snprintf(other, sizeof other, "%s.none", path);
+    litefx_remove(other);
 }
 
 static void end(void)
@@ -98,14 +47,14 @@ static void end(void)
 static void begin(void)
 {
     end();
-    err_clear(&err);
+    err_clear(&litefx_err);
     snprintf(dir, sizeof dir, "%s/store_sqlite_%d", test_tmp_dir(), (int)getpid());
     mkdir(dir, 0755);
     snprintf(path, sizeof path, "%s/store.db", dir);
     snprintf(url, sizeof url, "sqlite:%s", path);
     remove_files();
-    st = connect_to(url, (struct store_options){ .lock_timeout_ms = 20 });
-    CU_ASSERT_FATAL(st && init(st) > 0);
+    st = litefx_connect(url, (struct store_options){ .lock_timeout_ms = 20 });
+    CU_ASSERT_FATAL(st && litefx_init(st) > 0);
     CU_ASSERT_EQUAL_FATAL(sqlite3_open(path, &app), SQLITE_OK);
 }
 
@@ -116,21 +65,7 @@ static int teardown(void)
     return 0;
 }
 
-/* The first cell as text, "" for none, or the words of a failure; the last four stay valid. */
-static const char *ask(const char *sql)
-{
-    static char text[4][512];
-    static int next;
-    char *out = text[++next % 4];
-    sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(app, sql, -1, &s, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(s);
-    const char *cell = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : rc == SQLITE_DONE ? "" : sqlite3_errmsg(app);
-    snprintf(out, sizeof text[0], "%s", cell ? cell : "NULL");
-    sqlite3_finalize(s);
-    return out;
-}
+static const char *ask(const char *sql) { return litefx_ask(app, sql); }
 
 static void text_is(int line, const char *found, const char *expected)
 {
@@ -144,11 +79,11 @@ static void text_is(int line, const char *found, const char *expected)
 static void rc_is(int line, int found, int expected)
 {
     if (found != expected)
-        printf("\n      line %d: found %d, expected %d: %s", line, found, expected, err.text);
+        printf("\n      line %d: found %d, expected %d: %s", line, found, expected, litefx_err.text);
     CU_ASSERT(found == expected);
 }
 #define RC_IS(expected, rc) rc_is(__LINE__, rc, expected)
-#define SAYS(words) CU_ASSERT_PTR_NOT_NULL(strstr(err.text, words))
+#define SAYS(words) CU_ASSERT_PTR_NOT_NULL(strstr(litefx_err.text, words))
 
 /* ---- the views, from any SQLite connection ---------------------------------------------------------------------------------------- */
 
@@ -235,7 +170,7 @@ static void views_work_in_triggers_and_transactions_of_the_application(void)
     SQL_IS("", "UPDATE orders SET shipped = 1 WHERE id = 42");
     SQL_IS("43", "SELECT group_concat(entity_key) FROM prescient_future_job");
     SQL_IS("42 resolved", "SELECT entity_key || ' ' || outcome FROM prescient_future_job_history");
-    RC_IS(0, open_slot(st));            /* an application's own tables in the file change nothing for an engine */
+    RC_IS(0, litefx_take(st));        /* an application's own tables in the file change nothing for an engine */
 }
 
 static void a_view_reschedules(void)
@@ -265,13 +200,13 @@ static void urls_name_a_file(void)
     begin();
     static const char *const bad[] = { "sqlite:", "sqlite://", "sqlite::memory:" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CU_ASSERT_PTR_NULL(connect_to(bad[i], (struct store_options){ 0 }));
-        RC_IS(ERR_INPUT, err.code);
+        CU_ASSERT_PTR_NULL(litefx_connect(bad[i], (struct store_options){ 0 }));
+        RC_IS(ERR_INPUT, litefx_err.code);
         SAYS("expected sqlite:FILE");
     }
     char other[480];
     snprintf(other, sizeof other, "sqlite://%s", path);
-    struct store *s = connect_to(other, (struct store_options){ 0 });
+    struct store *s = litefx_connect(other, (struct store_options){ 0 });
     RC_IS(0, hello(s));
     store_free(s);
 }
@@ -282,7 +217,7 @@ static void a_folder_that_is_left_does_not_move_the_file(void)
     char cwd[500];
     CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(cwd, sizeof cwd));
     CU_ASSERT_EQUAL_FATAL(chdir(dir), 0);
-    struct store *s = connect_to("sqlite:store.db", (struct store_options){ 0 });
+    struct store *s = litefx_connect("sqlite:store.db", (struct store_options){ 0 });
     CU_ASSERT_EQUAL_FATAL(chdir(cwd), 0);
     RC_IS(0, hello(s));
     store_free(s);
@@ -293,7 +228,7 @@ static void a_missing_file_is_not_made_by_looking(void)
     begin();
     char none[490];
     snprintf(none, sizeof none, "%s.none", url);
-    struct store *s = connect_to(none, (struct store_options){ 0 });
+    struct store *s = litefx_connect(none, (struct store_options){ 0 });
     RC_IS(ERR_SCHEMA, hello(s));
     SAYS("prescient init");
     RC_IS(-1, access(none + strlen("sqlite:"), F_OK));
@@ -305,9 +240,9 @@ static void a_file_that_is_removed_stops_the_engine(void)
     begin();
     RC_IS(0, hello(st));
     unlink(path);
-    RC_IS(ERR_LOST, open_slot(st));
+    RC_IS(ERR_LOST, litefx_take(st));
     SAYS(path);
-    RC_IS(ERR_LOST, open_slot(st));
+    RC_IS(ERR_LOST, litefx_take(st));
     SAYS("removed");
     RC_IS(-1, access(path, F_OK));
 }
@@ -315,17 +250,17 @@ static void a_file_that_is_removed_stops_the_engine(void)
 static void a_file_that_is_replaced_stops_one_call_and_is_then_read_anew(void)
 {
     begin();
-    RC_IS(3, load(st, 0, 3));
+    RC_IS(3, litefx_load(st, 0, 3));
     char other[500], other_url[520];
     snprintf(other, sizeof other, "%s.other", path);
     snprintf(other_url, sizeof other_url, "sqlite:%s", other);
-    struct store *s = connect_to(other_url, (struct store_options){ 0 });
-    CU_ASSERT(init(s) > 0);
+    struct store *s = litefx_connect(other_url, (struct store_options){ 0 });
+    CU_ASSERT(litefx_init(s) > 0);
     store_free(s);
     CU_ASSERT_EQUAL_FATAL(rename(other, path), 0);
-    RC_IS(ERR_LOST, load(st, 10, 1));
+    RC_IS(ERR_LOST, litefx_load(st, 10, 1));
     SAYS("replaced");
-    RC_IS(1, load(st, 10, 1));
+    RC_IS(1, litefx_load(st, 10, 1));
     sqlite3_close(app);
     sqlite3_open(path, &app);
     SQL_IS("10", "SELECT group_concat(entity_key) FROM prescient_future_job");
@@ -334,7 +269,7 @@ static void a_file_that_is_replaced_stops_one_call_and_is_then_read_anew(void)
 static void no_file_is_left_beside_the_database(void)
 {
     begin();
-    RC_IS(5, load(st, 0, 5));
+    RC_IS(5, litefx_load(st, 0, 5));
     store_free(st);
     st = NULL;
     char journal[500];
@@ -352,12 +287,12 @@ static void a_file_that_may_only_be_read_runs_nothing(void)
     chmod(dir, 0555);
     bool was_root = geteuid() == 0;
     CU_ASSERT_FATAL(!was_root || seteuid(65534) == 0);
-    struct store *s = connect_to(url, (struct store_options){ 0 });
+    struct store *s = litefx_connect(url, (struct store_options){ 0 });
     struct store_hello h = STORE_HELLO_INIT;
     if (access(dir, X_OK) == 0) {
         RC_IS(0, store_do(s, &h.call));
         CU_ASSERT(h.read_only);
-        RC_IS(ERR_LOST, open_slot(s));
+        RC_IS(ERR_LOST, litefx_take(s));
         SAYS("may only be read");
         SAYS(path);
     }
@@ -372,10 +307,10 @@ static void a_busy_file_says_try_again(void)
     begin();
     RC_IS(0, hello(st));
     SQL_IS("", "BEGIN IMMEDIATE");
-    RC_IS(ERR_BUSY, open_slot(st));
+    RC_IS(ERR_BUSY, litefx_take(st));
     SAYS(path);
     SQL_IS("", "ROLLBACK");
-    RC_IS(0, open_slot(st));
+    RC_IS(0, litefx_take(st));
 }
 
 static void a_reader_that_stays_keeps_a_commit_waiting_but_nothing_half_done(void)
@@ -384,28 +319,28 @@ static void a_reader_that_stays_keeps_a_commit_waiting_but_nothing_half_done(voi
     RC_IS(0, hello(st));
     SQL_IS("", "BEGIN");
     SQL_IS("0", "SELECT count(*) FROM prescient_slot_pass");
-    int rc = open_slot(st);             /* a write-ahead log would not mind the reader */
+    int rc = litefx_take(st);         /* a write-ahead log would not mind the reader */
     RC_IS(strcmp(ask("PRAGMA journal_mode"), "wal") == 0 ? 0 : ERR_BUSY, rc);
     SQL_IS("", "COMMIT");
-    RC_IS(0, open_slot(st));
+    RC_IS(0, litefx_take(st));
     SQL_IS("1", "SELECT count(*) FROM prescient_slot_pass");
 }
 
 static void a_full_disk_loses_nothing_that_was_acknowledged(void)
 {
     begin();
-    RC_IS(500, load(st, 0, 500));
+    RC_IS(500, litefx_load(st, 0, 500));
     struct stat now;
     struct rlimit before, tight;
     CU_ASSERT_FATAL(stat(path, &now) == 0 && getrlimit(RLIMIT_FSIZE, &before) == 0);
     signal(SIGXFSZ, SIG_IGN);
     tight = (struct rlimit){ .rlim_cur = (rlim_t)now.st_size + 8192, .rlim_max = before.rlim_max };
     setrlimit(RLIMIT_FSIZE, &tight);
-    RC_IS(ERR_LOST, load(st, 500, 1000));
+    RC_IS(ERR_LOST, litefx_load(st, 500, 1000));
     SAYS(path);
     setrlimit(RLIMIT_FSIZE, &before);
     SQL_IS("500", "SELECT count(*) FROM prescient_future_job");
-    RC_IS(1000, load(st, 500, 1000));
+    RC_IS(1000, litefx_load(st, 500, 1000));
     SQL_IS("ok", "PRAGMA integrity_check");
 }
 
@@ -422,18 +357,18 @@ static void write_noise(off_t from, size_t size)
 static void a_damaged_file_is_named_and_not_written_to(void)
 {
     begin();
-    RC_IS(1000, load(st, 0, 1000));
+    RC_IS(1000, litefx_load(st, 0, 1000));
     store_free(st);
     struct stat now;
     CU_ASSERT_FATAL(stat(path, &now) == 0 && now.st_size > 2000000);
     write_noise(now.st_size / 2 / 4096 * 4096, 400 * 1024);
-    st = connect_to(url, (struct store_options){ 0 });
+    st = litefx_connect(url, (struct store_options){ 0 });
     struct store_report r = STORE_REPORT_INIT;
     CLEANUP(arena_freep) struct arena *a = arena_new(1024);
     r.name = "list";
     r.arena = a;
     RC_IS(ERR_LOST, store_do(st, &r.call));
-    err = r.call.err;
+    litefx_err = r.call.err;
     SAYS("is damaged");
     SAYS(path);
 }
@@ -455,7 +390,7 @@ static int read_page(struct store_read_page *r, struct page_cursor after)
     r->want = 100;
     r->max_bytes = 1 << 20;
     store_do(st, &r->call);
-    err = r->call.err;
+    litefx_err = r->call.err;
     return r->call.rc;
 }
 
@@ -467,7 +402,7 @@ static void a_row_that_no_check_can_be_is_left_out_and_told(void)
         "check_count = 'x'", "failure_count = 1 << 32", "first_check_at = NULL", "payload = x'37'", "deferred_at = 'x'",
     };
     begin();
-    RC_IS(10, load(st, 0, 10));
+    RC_IS(10, litefx_load(st, 0, 10));
     loosen();
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++)
         for (int id = 1; id <= 10; id += 3) {           /* the first, the last, and between */
@@ -491,7 +426,7 @@ static void damaged_rows_alone_are_not_read_for_ever(void)
 {
     struct store_read_page r;
     begin();
-    RC_IS(200, load(st, 0, 200));
+    RC_IS(200, litefx_load(st, 0, 200));
     loosen();
     SQL_IS("", "UPDATE prescient_future_job SET priority = x'07'");
     RC_IS(0, read_page(&r, (struct page_cursor)PAGE_START));
@@ -504,7 +439,7 @@ static void what_is_no_database_is_said_to_be_none(void)
     begin();
     store_free(st);
     write_noise(0, 8192);
-    st = connect_to(url, (struct store_options){ 0 });
+    st = litefx_connect(url, (struct store_options){ 0 });
     RC_IS(ERR_LOST, hello(st));
     SAYS("is no SQLite database");
 }
@@ -515,14 +450,14 @@ static void a_schema_that_needs_a_newer_program_is_refused(void)
 {
     begin();
     SQL_IS("", "INSERT INTO prescient_migration VALUES (9000, '9000_later', 'x', 1, 0)");
-    struct store *s = connect_to(url, (struct store_options){ 0 });
+    struct store *s = litefx_connect(url, (struct store_options){ 0 });
     RC_IS(0, hello(s));                 /* newer, but made for us as well */
     store_free(s);
     SQL_IS("", "UPDATE prescient_migration SET oldest_engine = 9000 WHERE version = 9000");
-    s = connect_to(url, (struct store_options){ 0 });
+    s = litefx_connect(url, (struct store_options){ 0 });
     RC_IS(ERR_SCHEMA, hello(s));
     SAYS("9000");
-    RC_IS(ERR_SCHEMA, init(s));
+    RC_IS(ERR_SCHEMA, litefx_init(s));
     SAYS("9000");
     store_free(s);
 }
@@ -531,29 +466,29 @@ static void a_migration_applied_with_other_contents_is_refused(void)
 {
     begin();
     SQL_IS("", "UPDATE prescient_migration SET checksum = 'something else' WHERE version = 1");
-    RC_IS(ERR_SCHEMA, init(st));
+    RC_IS(ERR_SCHEMA, litefx_init(st));
     SAYS("0001_init");
 }
 
 static void a_slot_length_changed_under_an_engine_stops_it(void)
 {
     begin();
-    RC_IS(0, open_slot(st));
-    struct store *s = connect_to(url, (struct store_options){ 0 });
+    RC_IS(0, litefx_take(st));
+    struct store *s = litefx_connect(url, (struct store_options){ 0 });
     struct migrate_options change = { .slot_length_s = 300, .change_slot_length = true };
-    RC_IS(0, store_migrate(s, &change, &err));
+    RC_IS(0, store_migrate(s, &change, &litefx_err));
     store_free(s);
-    RC_IS(ERR_SETTINGS, open_slot(st));
+    RC_IS(ERR_SETTINGS, litefx_take(st));
     SAYS("was changed from 900 s to 300 s");
 }
 
 static void the_slot_length_is_not_changed_while_checks_are_run(void)
 {
     begin();
-    RC_IS(3, load(st, 0, 3));
-    RC_IS(0, open_slot(st));
+    RC_IS(3, litefx_load(st, 0, 3));
+    RC_IS(1, litefx_take(st));
     struct migrate_options change = { .slot_length_s = 300, .change_slot_length = true };
-    RC_IS(ERR_BUSY, store_migrate(st, &change, &err));
+    RC_IS(ERR_BUSY, store_migrate(st, &change, &litefx_err));
     SAYS("leases");
     SQL_IS("900", "SELECT value FROM prescient_setting WHERE name = 'slot_length_s'");
 }
@@ -563,10 +498,10 @@ static void the_slot_length_is_not_changed_while_checks_are_run(void)
 static void a_relaxed_store_keeps_what_it_wrote_with_a_hello(void)
 {
     begin();
-    RC_IS(3, load(st, 0, 3));
-    struct store *replay = connect_to(url, (struct store_options){ .relaxed = true });
+    RC_IS(3, litefx_load(st, 0, 3));
+    struct store *replay = litefx_connect(url, (struct store_options){ .relaxed = true });
     CU_ASSERT_PTR_NOT_NULL_FATAL(replay);
-    RC_IS(0, open_slot(replay));
+    RC_IS(1, litefx_take(replay));
     SQL_IS("0", "SELECT count(*) FROM prescient_slot_lease");
     struct store_finish f = STORE_FINISH_INIT;
     f.lease = (struct lease){ .slot = SLOT, .bucket = STORE_WHOLE_SLOT, .token = 4711 };
@@ -579,9 +514,9 @@ static void a_relaxed_store_keeps_what_it_wrote_with_a_hello(void)
 static void a_relaxed_store_that_loses_its_file_says_that_the_replay_is_to_be_started_again(void)
 {
     begin();
-    struct store *replay = connect_to(url, (struct store_options){ .relaxed = true });
+    struct store *replay = litefx_connect(url, (struct store_options){ .relaxed = true });
     CU_ASSERT_PTR_NOT_NULL_FATAL(replay);
-    RC_IS(0, open_slot(replay));
+    RC_IS(0, litefx_take(replay));
     CU_ASSERT_EQUAL(unlink(path), 0);
     CU_ASSERT(hello(replay) < 0);
     RC_IS(ERR_INPUT, hello(replay));
@@ -598,16 +533,16 @@ static void a_statement_past_its_deadline_is_stopped(void)
 {
     begin();
     for (int i = 0; i < 5; i++)
-        RC_IS(1000, load(st, i * 1000, 1000));
+        RC_IS(1000, litefx_load(st, i * 1000, 1000));
     int64_t now = 0;
     struct clock clock = { .mono_us = hurried_us, .boot_us = hurried_us, .wall_us = clock_system.wall_us, .ctx = &now };
-    struct store *s = connect_to(url, (struct store_options){ .clock = &clock, .statement_timeout_ms = 500 });
+    struct store *s = litefx_connect(url, (struct store_options){ .clock = &clock, .statement_timeout_ms = 500 });
     struct store_report r = STORE_REPORT_INIT;
     CLEANUP(arena_freep) struct arena *a = arena_new(1024);
     r.name = "doctor";
     r.arena = a;
     RC_IS(ERR_LOST, store_do(s, &r.call));
-    err = r.call.err;
+    litefx_err = r.call.err;
     SAYS("statement timeout");
     store_free(s);
 }
@@ -617,9 +552,9 @@ static void without_memory_a_call_fails_cleanly(void)
     begin();
     int failed = 0, added = 0;
     for (int64_t limit = 60000; limit < 3000000; limit += limit / 10) {
-        struct store *s = connect_to(url, (struct store_options){ .lock_timeout_ms = 20 });
+        struct store *s = litefx_connect(url, (struct store_options){ .lock_timeout_ms = 20 });
         sqlite3_hard_heap_limit64(sqlite3_memory_used() + limit);
-        int rc = load(s, added, 20);
+        int rc = litefx_load(s, added, 20);
         sqlite3_hard_heap_limit64(0);
         CU_ASSERT(rc == 20 || rc == ERR_LOST);
         failed += rc < 0;

@@ -1,13 +1,12 @@
 /* test_store_sqlite_disk.c - a disk that does not keep what it was given: after a sync that failed nothing is acknowledged, and the handle,
  * which holds pages that may never have arrived, is not used again; nor is one that can only read. fsync and fdatasync of this program are
  * those below. */
-#include "test.h"
+#include "sqlite_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../engine/store/store.h"
-
-#define SLOT INT64_C(1772370900)
-
 static int syncs_until_failure;             /* 0: none fails; 1: the next and all after it */
 static char path[PATH_MAX], url[PATH_MAX + 8];
 static struct store *st;
-static struct err err;
-static const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1";
 
 static int sync_or_fail(long number, int fd)
 {
@@ -39,45 +32,26 @@ int fdatasync(int fd) { return sync_or_fail(SYS_fdatasync, fd); }
 
 static struct store *connect_to(struct store_options o)
 {
-    struct store *s = NULL;
-    o.url = url;
-    CU_ASSERT_EQUAL_FATAL(store_new(&o, &s, &err), 0);
+    struct store *s = litefx_connect(url, o);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     return s;
-}
-
-static int load(int from, int n)
-{
-    struct load_row rows[20];
-    char keys[20][16];
-    struct load_counts counts;
-    int bad;
-    for (int i = 0; i < n; i++) {
-        snprintf(keys[i], sizeof keys[i], "%d", from + i);
-        rows[i] = (struct load_row){ .entity_name = "orders", .entity_key = keys[i], .job_exec = "look", .at = SLOT };
-    }
-    int rc = store_load(st, rows, n, "keep", SLOT - 60, &counts, &bad, &err);
-    return rc < 0 ? rc : (int)counts.added;
 }
 
 static void begin(void)
 {
-    struct migrate_options options = { 0 };
     syncs_until_failure = 0;
     snprintf(path, sizeof path, "%s/disk_%d.db", test_tmp_dir(), (int)getpid());
     snprintf(url, sizeof url, "sqlite:%s", path);
     st = connect_to((struct store_options){ 0 });
-    CU_ASSERT_FATAL(store_migrate(st, &options, &err) > 0);
-    CU_ASSERT_EQUAL(load(0, 5), 5);
+    CU_ASSERT_FATAL(litefx_init(st) > 0);
+    CU_ASSERT_EQUAL(litefx_load(st, 0, 5), 5);
 }
 
 static void end(void)
 {
-    char journal[PATH_MAX + 16];
     syncs_until_failure = 0;
     store_free(st);
-    snprintf(journal, sizeof journal, "%s-journal", path);
-    unlink(journal);
-    unlink(path);
+    litefx_remove(path);
 }
 
 /* How many of our descriptors are of the file. */
@@ -95,14 +69,9 @@ static int handles(void)
 
 static const char *ask(const char *sql)
 {
-    static char text[256];
     sqlite3 *db;
-    sqlite3_stmt *s;
     CU_ASSERT_EQUAL_FATAL(sqlite3_open(path, &db), SQLITE_OK);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_step(s), SQLITE_ROW);
-    snprintf(text, sizeof text, "%s", (const char *)sqlite3_column_text(s, 0));
-    sqlite3_finalize(s);
+    const char *text = litefx_ask(db, sql);
     sqlite3_close(db);
     return text;
 }
@@ -113,16 +82,16 @@ static void a_load_whose_sync_fails_is_not_acknowledged_and_its_handle_closed(vo
     for (int nth = 1; nth < 6; nth++) {
         begin();
         syncs_until_failure = nth;
-        int rc = load(5, 5);
+        int rc = litefx_load(st, 5, 5);
         bool failed = rc < 0;
         CU_ASSERT_TRUE(failed || nth > 3);
         if (failed) {
             CU_ASSERT_EQUAL(rc, ERR_LOST);
-            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, path));
+            CU_ASSERT_PTR_NOT_NULL(strstr(litefx_err.text, path));
             CU_ASSERT_EQUAL(handles(), 0);
         }
         syncs_until_failure = 0;
-        rc = load(5, 5);                    /* what was not acknowledged may be there: then it is kept */
+        rc = litefx_load(st, 5, 5);          /* what was not acknowledged may be there: then it is kept */
         CU_ASSERT_TRUE(rc == 5 || rc == 0);
         CU_ASSERT_STRING_EQUAL(ask("SELECT count(*) FROM prescient_future_job"), "10");
         CU_ASSERT_STRING_EQUAL(ask("PRAGMA integrity_check"), "ok");
@@ -130,27 +99,14 @@ static void a_load_whose_sync_fails_is_not_acknowledged_and_its_handle_closed(vo
     }
 }
 
-static int open_slot(void)
-{
-    struct store_open_slot o = STORE_OPEN_SLOT_INIT;
-    o.slot = SLOT;
-    o.owner = owner;
-    o.lease_s = 60;
-    o.want = 1;
-    o.split_at = 1000;
-    store_do(st, &o.call);
-    err = o.call.err;
-    return o.call.rc ? o.call.rc : o.ntaken;
-}
-
 static void a_lease_whose_sync_fails_is_not_taken_and_its_handle_closed(void)
 {
     begin();
     syncs_until_failure = 1;
-    CU_ASSERT_EQUAL(open_slot(), ERR_LOST);
+    CU_ASSERT_EQUAL(litefx_take(st), ERR_LOST);
     CU_ASSERT_EQUAL(handles(), 0);
     syncs_until_failure = 0;
-    CU_ASSERT_EQUAL(open_slot(), 1);
+    CU_ASSERT_EQUAL(litefx_take(st), 1);
     CU_ASSERT_STRING_EQUAL(ask("SELECT count(*) FROM prescient_slot_lease"), "1");
     end();
 }
@@ -161,7 +117,7 @@ static void a_replay_whose_sync_fails_does_not_go_on(void)
     begin();
     store_free(st);
     st = connect_to((struct store_options){ .relaxed = true });
-    CU_ASSERT_EQUAL(open_slot(), 1);
+    CU_ASSERT_EQUAL(litefx_take(st), 1);
     syncs_until_failure = 1;
     struct store_hello hello = STORE_HELLO_INIT;
     CU_ASSERT_NOT_EQUAL(store_do(st, &hello.call), 0);
@@ -192,11 +148,11 @@ static void a_handle_that_can_only_read_is_closed_and_the_next_call_opens_the_fi
     st = connect_to((struct store_options){ 0 });
     CU_ASSERT_EQUAL_FATAL(vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_or_refuse), SQLITE_OK);
     opens_to_refuse = 1;
-    CU_ASSERT_EQUAL(open_slot(), ERR_LOST);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "may only be read"));
+    CU_ASSERT_EQUAL(litefx_take(st), ERR_LOST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(litefx_err.text, "may only be read"));
     CU_ASSERT_EQUAL(opens_to_refuse, 0);
     CU_ASSERT_EQUAL(handles(), 0);
-    CU_ASSERT_EQUAL(open_slot(), 1);
+    CU_ASSERT_EQUAL(litefx_take(st), 1);
     vfs->xSetSystemCall(vfs, "open", NULL);
     end();
 }

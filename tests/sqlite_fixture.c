@@ -1,0 +1,78 @@
+/* sqlite_fixture.c - calls of a SQLite store, and of plain SQLite beside it. */
+#include "sqlite_fixture.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct err litefx_err;
+
+struct store *litefx_connect(const char *url, struct store_options options)
+{
+    struct store *st = NULL;
+    options.url = url;
+    return store_new(&options, &st, &litefx_err) < 0 ? NULL : st;
+}
+
+int litefx_init(struct store *st)
+{
+    struct migrate_options options = { 0 };
+    return store_migrate(st, &options, &litefx_err);
+}
+
+int litefx_take(struct store *st)
+{
+    static const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1";
+    struct store_open_slot o = STORE_OPEN_SLOT_INIT;
+    o.slot = SLOT;
+    o.owner = owner;
+    o.lease_s = 60;
+    o.want = 1;
+    o.split_at = 1000;
+    store_do(st, &o.call);
+    litefx_err = o.call.err;
+    return o.call.rc ? o.call.rc : o.ntaken;
+}
+
+int litefx_load(struct store *st, int from, int n)
+{
+    enum { MOST = 1000 };
+    static struct load_row rows[MOST];
+    static char keys[MOST][16], payload[2001];
+    struct load_counts counts;
+    int bad;
+    CU_ASSERT_FATAL(n <= MOST);
+    memset(payload, '1', sizeof payload - 1);
+    for (int i = 0; i < n; i++) {
+        snprintf(keys[i], sizeof keys[i], "%d", from + i);
+        rows[i] = (struct load_row){ .entity_name = "orders", .entity_key = keys[i], .job_exec = "look", .payload = payload, .at = SLOT };
+    }
+    int rc = store_load(st, rows, n, "keep", SLOT - 60, &counts, &bad, &litefx_err);
+    return rc < 0 ? rc : (int)counts.added;
+}
+
+const char *litefx_ask(sqlite3 *db, const char *sql)
+{
+    static char text[4][512];
+    static int next;
+    char *out = text[++next % 4];
+    sqlite3_stmt *s = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(s);
+    const char *cell = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : rc == SQLITE_DONE ? "" : sqlite3_errmsg(db);
+    snprintf(out, sizeof text[0], "%s", cell ? cell : "NULL");
+    sqlite3_finalize(s);
+    return out;
+}
+
+void litefx_remove(const char *path)
+{
+    static const char *const ends[] = { "", "-journal", "-wal", "-shm" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char name[PATH_MAX + 8];
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+}
