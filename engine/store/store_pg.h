@@ -1,6 +1,8 @@
 /* store_pg.h - the inside of the PostgreSQL store, shared by store_pg*.c only.
  *
- *   store_pg.c          the life of a call: begin, step, deadline, and the operations but for the settle
+ *   store_pg.c          the life of a call: begin, step, deadline; opening and closing; pages
+ *   store_pg_ops.h      what an operation is to it
+ *   store_pg_slot.c     slots and leases: open, renew, release, finish; second looks, the sweep
  *   store_pg_settle.c   the settle: answers to parameters, results to states
  *   store_pg_connect.c  hosts, connecting, what a server and its schema must be, failures to ERR_ codes
  *   store_pg_lookup.c   a host's addresses
@@ -130,14 +132,8 @@ void pg_lookup_end(struct pg_lookup *l);                        /* whatever ther
 int pg_fail(struct err *err, const PGresult *r, const PGconn *conn);    /* code and words of a failed statement */
 int pg_lost(struct err *err, const PGconn *conn, const char *what);     /* the connection itself */
 
-/* ---- settle ---- */
-bool pg_settle_send(struct pg_store *pg, struct store_call *call);
-int pg_settle_receive(struct pg_store *pg, struct store_call *call);
-
 /* ---- reports ---- */
 int pg_report_check(const struct store_report *r, struct err *err);    /* before anything is sent: name and parameters */
-bool pg_report_send(struct pg_store *pg, struct store_call *call);
-int pg_report_receive(struct pg_store *pg, struct store_call *call);
 
 /* ---- blocking ---- */
 /* How a transaction begins there: on the same path as a message. */

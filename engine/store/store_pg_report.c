@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "embedded_sql.h"
-#include "store_pg.h"
+#include "store_pg_ops.h"
 
 /* The blocks that may be asked for by name, and how many parameters each takes. Those without a statement of their own are planned
  * each time, for the parameters that are given. */
@@ -42,7 +42,7 @@ static bool send_planned(struct pg_store *pg, const char *name, const struct wir
 }
 
 /* Parameters that are not given are NULL. All are text; the statement casts them. */
-bool pg_report_send(struct pg_store *pg, struct store_call *call)
+static bool report_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
     int report = find_report(r->name);
@@ -101,10 +101,12 @@ static bool copy_rows(struct store_rows *rows, struct arena *a, const PGresult *
     return true;
 }
 
-int pg_report_receive(struct pg_store *pg, struct store_call *call)
+static int report_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
     if (copy_rows(&r->rows, r->arena, pg_result(pg, 0)))
         return 0;
     return err_set(&call->err, ERR_NOMEM, "store: out of memory for the rows of '%s'", r->name);
 }
+
+const struct pg_operation pg_report = { report_send, report_receive };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store_pg.h"
+#include "store_pg_ops.h"
 
 /* The settlements of one kind as the columns that the statement takes, in order of id. */
 struct columns {
@@ -198,7 +198,7 @@ static bool send_effects(struct pg_store *pg, const struct store_settle *s, int 
                    n, c.jobs, n, c.jsons, n, c.at);
 }
 
-bool pg_settle_send(struct pg_store *pg, struct store_call *call)
+static bool settle_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_settle *s = (struct store_settle *)call;
     int neffects = count_effects(s);
@@ -272,7 +272,7 @@ static bool has_kind(const struct store_settle *s, bool ends)
     return false;
 }
 
-int pg_settle_receive(struct pg_store *pg, struct store_call *call)
+static int settle_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_settle *s = (struct store_settle *)call;
     int n = 0, rc = 0;
@@ -283,3 +283,5 @@ int pg_settle_receive(struct pg_store *pg, struct store_call *call)
         rc = receive_columns(pg, s, pg_result(pg, n++), false);
     return rc;
 }
+
+const struct pg_operation pg_settle = { settle_send, settle_receive };
