@@ -51,7 +51,7 @@ moments_not_of_the_database() {
 jumping_engines() {
     local count shortest longest
     JUMPS=0
-    WITNESS="batch = 1; timeout = \"${TIMEOUT_MS}ms\"; max_failures = 2;" a_case jumps 'workers = 3; hold_back_after = 1000000;'
+    WITNESS="batch = 1; timeout = \"${TIMEOUT_MS}ms\"; max_failures = 2;" a_case jumps 'workers = 3; hold_back_after = 1000000; split_at = 5;'   # in parts, so that all have work
     a_clock off
     clock_jump off +5m
     on_clock jumping0 engine e0
