@@ -36,6 +36,14 @@ static void errands_wait_until_no_lease_is_held(void)
     CU_ASSERT_EQUAL(decide((struct lane_view){ .has_errand = true }), LANE_ERRAND);
 }
 
+static void an_answer_that_could_not_be_written_keeps_nothing_else_waiting(void)
+{
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .has_pages = true, .apart_due = true, .can_open = true }), LANE_OPEN);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .has_pages = true, .apart_due = true, .can_finish = true }), LANE_FINISH);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .has_pages = true, .apart_due = true, .has_errand = true }), LANE_SETTLE);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .has_pages = true, .apart_due = true, .stopping = true }), LANE_SETTLE);
+}
+
 static void a_stop_settles_what_is_answered_then_gives_leases_back(void)
 {
     CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true, .has_runs = true, .has_pages = true, .settle_due = true }), LANE_SETTLE);
@@ -60,15 +68,15 @@ static void without_workers_leases_are_given_back(void)
 /* Every combination of what a lane can see: a stop takes nothing new, and no decision lacks what it acts on. */
 static void no_combination_leads_to_an_action_without_its_ground(void)
 {
-    for (unsigned bits = 0; bits < 1u << 12; bits++) {
+    for (unsigned bits = 0; bits < 1u << 13; bits++) {
         struct lane_view v = {
             .stopping = bits & 1, .hungry = bits & 2, .renew_due = bits & 4, .settle_due = bits & 8, .can_read = bits & 16,
             .can_finish = bits & 32, .can_open = bits & 64, .has_errand = bits & 128, .has_runs = bits & 256, .has_pages = bits & 512,
-            .broken = bits & 1024, .is_urgent = bits & 2048,
+            .broken = bits & 1024, .is_urgent = bits & 2048, .apart_due = bits & 4096,
         };
         enum lane_action a = lane_decide(&v);
         bool ground[] = {
-            [LANE_WAIT] = true, [LANE_OPEN] = v.can_open, [LANE_RENEW] = v.has_runs, [LANE_READ] = v.can_read, [LANE_SETTLE] = v.settle_due,
+            [LANE_WAIT] = true, [LANE_OPEN] = v.can_open, [LANE_RENEW] = v.has_runs, [LANE_READ] = v.can_read, [LANE_SETTLE] = v.settle_due || v.apart_due,
             [LANE_FINISH] = v.can_finish, [LANE_RELEASE] = v.has_runs && !v.has_pages && (v.stopping || v.broken), [LANE_ERRAND] = v.has_errand,
         };
         CU_ASSERT(ground[a]);
@@ -85,6 +93,7 @@ static const struct test tests[] = {
     TEST(a_page_is_read_ahead_while_workers_are_busy),
     TEST(a_bucket_is_finished_before_another_slot_is_opened),
     TEST(errands_wait_until_no_lease_is_held),
+    TEST(an_answer_that_could_not_be_written_keeps_nothing_else_waiting),
     TEST(a_stop_settles_what_is_answered_then_gives_leases_back),
     TEST(an_urgent_errand_comes_before_another_slot_whatever_leases_are_held),
     TEST(without_workers_leases_are_given_back),

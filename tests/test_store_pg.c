@@ -224,6 +224,40 @@ static void after_a_failover_a_slot_is_looked_at_again(void)
     CU_ASSERT(l.n == 1 && slots[0].has_rows);
 }
 
+/* An engine that has left rows in some buckets goes on with the others: those alone would be given out for ever. */
+static void buckets_that_are_left_out_are_not_taken(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(200);
+    struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+    o.split_at = 10;
+    o.again = true;
+    o.want = STORE_BUCKETS;
+    o.left_out = ~UINT64_C(0) ^ (UINT64_C(1) << 63 | UINT64_C(1) << 7 | 1);
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL(o.split, STORE_BUCKETS);
+    CU_ASSERT_EQUAL_FATAL(o.ntaken, 3);
+    for (int i = 0; i < o.ntaken; i++)
+        CU_ASSERT(o.taken[i].bucket == 63 || o.taken[i].bucket == 7 || o.taken[i].bucket == 0);
+}
+
+/* What they are there for, a table with a page that cannot be read, is made in tests/faults/f38_damaged_page.sh. */
+static void the_careful_functions_say_of_a_whole_table_what_the_plain_statements_do(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(20);
+    SQL_IS("20", "SELECT prescient.count_checks('-infinity', 'infinity', 1000)");
+    SQL_IS("5", "SELECT prescient.count_checks('-infinity', 'infinity', 5)");
+    SQL_IS("0", "SELECT prescient.count_checks('-infinity', to_timestamp(%" PRId64 "), 1000)", SLOT);
+    SQL_IS("t", "SELECT prescient.first_slot('-infinity', 'infinity') = to_timestamp(%" PRId64 ")", SLOT);
+    SQL_IS("t", "SELECT prescient.first_slot(to_timestamp(%" PRId64 "), 'infinity') IS NULL", SLOT + 1);
+    SQL_IS("t", "SELECT prescient.first_slot('-infinity', to_timestamp(%" PRId64 ")) IS NULL", SLOT);
+    SQL_IS("t", "SELECT prescient.holds_checks(s, s, 0, 63, '{look}') AND NOT prescient.holds_checks(s, s, 0, 63, '{other}') AND NOT prescient.holds_checks(s, s, 64, 99, NULL)"
+                " FROM to_timestamp(%" PRId64 ") s", SLOT);
+    SQL_IS("{}", "SELECT prescient.unreadable_checks(to_timestamp(%" PRId64 "), 0, 63)", SLOT);
+    SQL_IS("20", "SELECT count(DISTINCT id) FROM prescient.readable_checks(to_timestamp(%" PRId64 "), 0, 63)", SLOT);
+}
+
 /* What was closed unseen was opened again for a reason: a clock that had jumped, rows put there by hand. */
 static void a_slot_closed_unseen_and_opened_again_is_looked_at(void)
 {
@@ -592,6 +626,8 @@ static const struct test tests[] = {
     TEST(a_read_beside_an_older_transaction_is_not_complete),
     TEST(after_a_failover_a_slot_is_looked_at_again),
     TEST(a_slot_closed_unseen_and_opened_again_is_looked_at),
+    TEST(buckets_that_are_left_out_are_not_taken),
+    TEST(the_careful_functions_say_of_a_whole_table_what_the_plain_statements_do),
     TEST(a_read_that_does_not_know_its_transaction_is_not_complete),
     TEST(a_consumer_of_events_waits_for_the_oldest_transaction),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),

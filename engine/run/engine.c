@@ -196,14 +196,25 @@ static int place_of_given_up(const struct engine *e, int64_t what)
     return -1;
 }
 
+static const int64_t give_up_first_us = 60 * 1000000LL, give_up_most_us = 3600 * 1000000LL;
+
+static void give_up_for(struct engine *e, int place, int64_t what, int64_t pause_us)
+{
+    if (place < 0)
+        place = e->ngiven_up++ % GIVEN_UP_MAX;
+    e->given_up[place] = (struct given_up){ what, engine_mono_us(e) + pause_us, pause_us };
+}
+
 void engine_give_up(struct engine *e, int64_t what)
 {
-    const int64_t first_us = 60 * 1000000LL, most_us = 3600 * 1000000LL;
     int i = place_of_given_up(e, what);
-    int64_t pause = i < 0 ? first_us : e->given_up[i].pause_us * 2 < most_us ? e->given_up[i].pause_us * 2 : most_us;
-    if (i < 0)
-        i = e->ngiven_up++ % GIVEN_UP_MAX;
-    e->given_up[i] = (struct given_up){ what, engine_mono_us(e) + pause, pause };
+    int64_t pause = i < 0 ? give_up_first_us : e->given_up[i].pause_us * 2;
+    give_up_for(e, i, what, pause < give_up_most_us ? pause : give_up_most_us);
+}
+
+void engine_give_up_for_long(struct engine *e, int64_t what)
+{
+    give_up_for(e, place_of_given_up(e, what), what, 24 * give_up_most_us);
 }
 
 bool engine_has_given_up(const struct engine *e, int64_t what)

@@ -32,6 +32,7 @@ struct target {
     bool fresh;                     /* it was not done yet when it was opened: buckets that are done need no second look by this pass */
     int held;                       /* leases of it that others hold */
     int64_t refused_us;             /* since when it has not begun by the database's clock; 0: was not refused */
+    uint64_t left;                  /* buckets, a bit each, that were finished with rows in them: by this target they are not taken anew */
     int damaged_opens;              /* how often in a row the store said that a page of its own is damaged */
     int runs;                       /* leases of it that our lanes hold */
     struct pass_counts counts;      /* summed over its buckets */
@@ -53,7 +54,8 @@ struct bucket_run {
     int64_t nread, ntouched;        /* checks read, and those of them that a settle is known to have written */
     bool exhausted;                 /* the last read found no more */
     bool leave;                     /* finish it whatever is left in it */
-    int64_t damaged_id;             /* of the first row that no check can be; 0: none was seen */
+    bool blind;                     /* and without a look at that: it cannot be read */
+    int64_t damaged_id;             /* of the first row that was left out; 0: none was */
     int damaged_reads;              /* how often in a row the store said that a page of its own is damaged */
     int rounds;                     /* how often in a row a finish found more and nothing had been settled */
     int64_t settled;                /* checks settled when the last finish was tried */
@@ -76,6 +78,7 @@ struct lane_view {                  /* all that a decision rests on */
     bool stopping, hungry;
     bool broken;                    /* no worker gets ready: nothing can be run */
     bool renew_due, settle_due;
+    bool apart_due;                 /* an answer that could not be written is to be tried again */
     bool can_read;                  /* a run is not exhausted and there is room for a page */
     bool can_finish;                /* a run is exhausted and all its pages are over */
     bool can_open;                  /* a target is waiting and there is room for a lease */
@@ -199,6 +202,8 @@ struct engine {
     bool wants_clock;               /* the database's clock was not what we thought: ask it again */
     int64_t refused_boot_us;        /* when the store last refused a write (CLOCK_BOOTTIME); 0: never */
     bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
+    int64_t settled_us;             /* when the store last took a settle, monotonic */
+    bool is_wary;                   /* answers were dropped, and perhaps none can be written: until one is, checks are run one by one */
     char passed_over[512];          /* what was last told of a host of the store that does not take us */
     struct pass_counts totals;
     int64_t slots_over, held_by_others;
@@ -258,6 +263,7 @@ void engine_set_clock(struct engine *e, const struct store_hello *hello);
 
 /* Leaves a check (its id) alone for a minute, the next time for two, and so on up to an hour. A slot has a place of its own there. */
 void engine_give_up(struct engine *e, int64_t what);
+void engine_give_up_for_long(struct engine *e, int64_t what);      /* for a day */
 bool engine_has_given_up(const struct engine *e, int64_t what);
 static inline int64_t given_up_slot(int64_t slot) { return -slot; }         /* ids are positive */
 /* Gives it up; false: it is already. For words that are worth saying once, and again after growing pauses. */

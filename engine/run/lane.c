@@ -17,7 +17,7 @@ enum lane_action lane_decide(const struct lane_view *v)
     if (v->renew_due && v->has_runs)
         return LANE_RENEW;
     if (v->stopping) {
-        if (v->settle_due)
+        if (v->settle_due || v->apart_due)
             return LANE_SETTLE;
         return v->has_runs && !v->has_pages ? LANE_RELEASE : LANE_WAIT;
     }
@@ -35,6 +35,8 @@ enum lane_action lane_decide(const struct lane_view *v)
         return LANE_ERRAND;
     if (v->can_open)
         return LANE_OPEN;
+    if (v->apart_due)                   /* it is likely to fail again */
+        return LANE_SETTLE;
     if (v->has_errand && !v->has_runs)
         return LANE_ERRAND;
     return LANE_WAIT;
@@ -63,7 +65,8 @@ static struct lane_view look(const struct lane *l)
         .hungry = lane_waiting_checks(l) == 0 && pool_is_hungry(e->pool),
         .renew_due = l->nruns && (l->in_doubt || now - l->renewed_us >= lane_renew_every_us(l)),
         .settle_due = settle_page_due(l, now) != NULL,
-        .can_read = l->npages < LANE_PAGES && lane_waiting_checks(l) < s->page && can_take_in(l, lane_run_to_read(l)),
+        .apart_due = settle_page_apart_due(l, now) != NULL,
+        .can_read = l->npages < (e->is_wary ? 1 : LANE_PAGES) && lane_waiting_checks(l) < s->page && can_take_in(l, lane_run_to_read(l)),
         .can_finish = lane_run_to_finish(l) != NULL,
         .can_open = l->nruns < LANE_RUNS && !lane_run_to_read(l) && e->has_clock && !pool_broken(e->pool) && engine_target_for(e),
         .has_errand = e->errand.kind && !e->errand.under_way,
@@ -134,14 +137,14 @@ static void call_over(struct lane *l)
         l->failures = 0;                /* else what fails would be tried without a pause for as long as leases can be renewed */
     if (rc)
         l->failing = was;
-    l->in_doubt = l->in_doubt || (rc == ERR_LOST && !err->collided);       /* a collision has changed nothing, and the database is there */
+    l->in_doubt = l->in_doubt || (rc == ERR_LOST && !err->collided && !err->damaged);      /* those are the database's own words: it is there */
     if (rc == ERR_LOST && err->refused && !err->damaged && lane_moves[was].writes)
         lane_writes_refused(e);         /* a damaged page says nothing of the others */
     tell_passed_over(l);
     lane_moves[was].end(l, rc);
     if (is_final(rc))
         engine_end(e, rc, "%s", err->text);
-    else if ((rc == ERR_LOST || (rc == ERR_BUSY && was == LANE_ERRAND)) && gives_up(l))
+    else if (((rc == ERR_LOST && !(err->damaged && was == LANE_SETTLE)) || (rc == ERR_BUSY && was == LANE_ERRAND)) && gives_up(l))
         engine_end(e, rc, "the store cannot be reached or written to: %s", err->text);
 }
 

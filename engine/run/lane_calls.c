@@ -34,6 +34,7 @@ static void begin_open(struct lane *l)
     o->again = !t->fresh;
     o->jobs = any_job ? NULL : e->job_names;
     o->njobs = any_job ? 0 : e->njob_names;
+    o->left_out = t->left;
     o->nwatched = engine_watched(e, t->slot, l->watched, WATCHED_MAX);
     o->watched = l->watched;
     t->opening = true;
@@ -186,7 +187,7 @@ static void begin_read(struct lane *l)
     *r = (struct store_read_page)STORE_READ_PAGE_INIT;
     r->lease = l->on->lease;
     r->after = l->on->cursor;
-    r->want = s->page;
+    r->want = l->engine->is_wary ? 1 : s->page;
     r->max_bytes = (size_t)s->page_bytes;
     r->origin = l->on->origin;
     store_begin(l->store, &r->call);
@@ -223,9 +224,10 @@ static void leave_damaged(struct engine *e, struct bucket_run *run, const struct
 {
     if (run->damaged_id == r->damaged_id)
         return;                         /* the page before told of the same ones */
-    if (engine_gives_up_anew(e, r->damaged_id))
-        log_error(e->o.log, "slot %lld: %d rows hold what no check can hold, the first has the id %lld: they are not run, and left where they are",
-                  (long long)run->lease.slot, r->ndamaged, (long long)r->damaged_id);
+    /* Of a page that cannot be read many buckets will tell: the first one's words are enough. */
+    if (engine_gives_up_anew(e, *r->damage ? given_up_slot(run->lease.slot) : r->damaged_id))
+        log_error(e->o.log, "slot %lld, bucket %d: %d rows are not run and left where they are, the first has the id %lld: %s", (long long)run->lease.slot,
+                  run->lease.bucket, r->ndamaged, (long long)r->damaged_id, *r->damage ? r->damage : "they hold what no check can hold");
     run->damaged_id = r->damaged_id;
     run->counts.locked += r->ndamaged;
     run->leave = e->left_some = true;
@@ -283,6 +285,7 @@ static void begin_finish(struct lane *l)
     f->lease = run->lease;
     f->now = e->virtual_now;
     f->leave = run->leave || run->rounds >= ROUNDS_MAX;
+    f->blind = run->blind;
     f->complete = is_complete(run);
     f->origin = run->origin;
     f->after = run->cursor;
@@ -302,11 +305,16 @@ static void finished(struct lane *l, int rc)
         lane_run_lost(l, run);
     else if (rc) {
         lane_back_off(l, "cannot finish a bucket", &f->call.err);
-        if (f->call.err.damaged && run->damaged_reads)
-            lane_run_over(l, run);           /* its lease ends by itself, or is taken anew with the next look */
+        if (f->call.err.damaged && run->blind)
+            lane_run_over(l, run);      /* its lease ends by itself, or is taken anew with the next look */
+        else if (f->call.err.damaged)
+            run->blind = run->leave = l->engine->left_some = true;
     }
-    else if (f->finished)
+    else if (f->finished) {
+        if (f->leave && run->lease.bucket >= 0)
+            run->target->left |= UINT64_C(1) << run->lease.bucket;
         lane_run_over(l, run);
+    }
     else {                              /* rows came in meanwhile, behind the last one read */
         run->rounds = run->counts.run + run->counts.unknown_job + run->counts.held_back > run->settled ? 0 : run->rounds + 1;
         run->settled = run->counts.run + run->counts.unknown_job + run->counts.held_back;
@@ -344,7 +352,9 @@ static void released(struct lane *l, int rc)
 static void begin_settle(struct lane *l)
 {
     FAILPOINT("before-settle");
-    settle_begin(l, settle_page_due(l, engine_mono_us(l->engine)));
+    int64_t now = engine_mono_us(l->engine);
+    struct page *page = settle_page_due(l, now);
+    settle_begin(l, page ? page : settle_page_apart_due(l, now));
     FAILPOINT("after-settle-sent");
 }
 
@@ -354,13 +364,12 @@ static void settled(struct lane *l, int rc)
     struct bucket_run *run = page->run;
     if (!rc)
         FAILPOINT("after-settle");
-    settle_ended(l, rc);
-    if (rc == ERR_FENCED)
-        lane_run_lost(l, run);
-    else if (rc && rc != ERR_BUSY && rc != ERR_DATA) {
-        l->engine->writes_failed = true;
+    if (settle_ended(l, rc)) {
+        l->engine->writes_failed = l->engine->writes_failed || !l->req.settle.call.err.damaged;
         lane_back_off(l, "cannot settle a page", &l->req.settle.call.err);
     }
+    if (rc == ERR_FENCED)
+        lane_run_lost(l, run);
     else if (page_is_over(page))
         lane_page_done(l, page);
 }

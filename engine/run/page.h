@@ -24,10 +24,11 @@ struct page_check {
     bool single;                /* a batch with it went wrong: run it alone */
     bool unsure;                /* a settle with it was sent and its end is unknown */
     bool bad;                   /* the database refused its answer once */
-    bool apart;                 /* an effect of it waits for somebody else's transaction: it is sent by itself, and not before apart_us */
+    bool apart;                 /* its answer holds up those beside it: it is sent by itself, and not before apart_us */
+    uint8_t struck;             /* how often a settle of it alone met a page of the database that cannot be read, since struck_us */
     int16_t job;                /* index in the settings; -1: unknown here */
     int64_t locked_us;          /* since when its row, or that of an effect, is held by somebody else's transaction; 0: is not */
-    int64_t apart_us;
+    int64_t apart_us, struck_us;
     struct settlement settlement;
 };
 

@@ -1,11 +1,15 @@
 /* settle.c - answers of a page into one settle, and its outcome back into the page.
  * A page the database refuses is halved down to the guilty check; rows that an application's transaction holds are tried
- * again for a while and then left, visible, for a later pass. So is a check one of whose effects waits for such a row. */
+ * again for a while and then left, visible, for a later pass. So is a check one of whose effects waits for such a row, and one
+ * beside a page of the database that cannot be read. */
 #include "settle.h"
 
 #include <stdlib.h>
 
-enum { LOCKED_RETRY_US = 250 * 1000, LOCKED_GIVE_UP_US = 30 * 1000 * 1000, LOCKED_STOPPING_US = 1000 * 1000 };
+#include "../rules/retry.h"
+
+enum { LOCKED_RETRY_US = 250 * 1000, LOCKED_GIVE_UP_US = 30 * 1000 * 1000, LOCKED_STOPPING_US = 1000 * 1000,
+       STRUCK_TRIES = 3, STRUCK_RETRY_MAX_US = 10 * 1000 * 1000, RECENTLY_US = 1000 * 1000 };
 
 /* When something of what is answered may be sent: at once, unless all of it stands apart. */
 static int64_t ready_us(const struct page *p)
@@ -28,10 +32,26 @@ static bool is_due(const struct engine *e, const struct page *p, int64_t now_us)
     return all_in || now_us - p->answered_us >= e->o.settings->settle_after_us;
 }
 
+static bool all_stands_apart(const struct page *p)
+{
+    for (int i = 0; i < p->rows.n; i++)
+        if (p->checks[i].state == CHECK_ANSWERED && !p->checks[i].apart)
+            return false;
+    return true;
+}
+
 struct page *settle_page_due(const struct lane *l, int64_t now_us)
 {
     for (struct page *p = l->pages; p; p = p->following)
-        if (is_due(l->engine, p, now_us))
+        if (is_due(l->engine, p, now_us) && !(p->has_apart && all_stands_apart(p)))
+            return p;
+    return NULL;
+}
+
+struct page *settle_page_apart_due(const struct lane *l, int64_t now_us)
+{
+    for (struct page *p = l->pages; p; p = p->following)
+        if (p->has_apart && is_due(l->engine, p, now_us) && all_stands_apart(p))
             return p;
     return NULL;
 }
@@ -154,16 +174,23 @@ static bool is_worth_waiting(const struct lane *l, struct page_check *c, int64_t
     return now - c->locked_us < (l->engine->stopping ? LOCKED_STOPPING_US : LOCKED_GIVE_UP_US);
 }
 
-/* Another transaction holds its row, or that of an effect, for too long. */
-static void give_up(struct lane *l, struct bucket_run *run, struct page *page, int index)
+static const char HELD[] = "another transaction holds its row, or that of an effect";
+
+/* Its answer cannot be written. Called after engine_give_up, which says for how long. */
+static void drop_answer(struct lane *l, struct bucket_run *run, struct page *page, int index, const char *why)
 {
     const struct check *row = &page->rows.checks[index];
-    log_warn(l->engine->o.log, "check %s/%s (%s): another transaction holds its row, or that of an effect: its answer is dropped, it runs again later",
-             row->entity_name, row->entity_key, row->job_exec);
-    engine_give_up(l->engine, row->id);
+    log_warn(l->engine->o.log, "check %s/%s (%s): %s: its answer is dropped, it runs again later",
+             row->entity_name, row->entity_key, row->job_exec, why);
     run->counts.locked++;
     run->leave = true;
     page_over(page, index);
+}
+
+static void give_up(struct lane *l, struct bucket_run *run, struct page *page, int index)
+{
+    engine_give_up(l->engine, page->rows.checks[index].id);
+    drop_answer(l, run, page, index, HELD);
 }
 
 /* A row that an application's open transaction holds: again in a moment, and after half a minute no more. */
@@ -252,31 +279,78 @@ static bool has_effects(const struct lane *l)
     return false;
 }
 
-/* A lock that going around rows does not help against: one that an effect needs. Half as many next time; a single one stands apart
- * from now on, so that the others are written. */
-static void held_up(struct lane *l)
+/* One of these cannot be written: half as many next time, and a single one stands apart from now on, so that the others are. That one is returned,
+ * else NULL. */
+static struct page_check *set_apart(struct lane *l, int64_t *now_us)
 {
-    struct page *page = l->settling;
-    int64_t now = engine_mono_us(l->engine);
-    int index = l->batch_index[0];
-    all_wait_again(l, false);
-    if (!has_effects(l))
-        return;
+    *now_us = engine_mono_us(l->engine);
     if (l->req.settle.n > 1) {
         l->settle_limit = l->req.settle.n / 2;
-        return;
+        return NULL;
     }
-    struct page_check *c = &page->checks[index];
-    c->apart = page->has_apart = true;
-    c->apart_us = now + LOCKED_RETRY_US;
-    if (!is_worth_waiting(l, c, now))
-        give_up(l, page->run, page, index);
+    struct page_check *c = &l->settling->checks[l->batch_index[0]];
+    c->apart = l->settling->has_apart = true;
+    c->apart_us = *now_us + LOCKED_RETRY_US;
+    return c;
 }
 
-void settle_ended(struct lane *l, int rc)
+/* A lock that going around rows does not help against: one that an effect needs. */
+static void held_up(struct lane *l)
+{
+    int64_t now;
+    all_wait_again(l, false);
+    struct page_check *c = has_effects(l) ? set_apart(l, &now) : NULL;
+    if (c && !is_worth_waiting(l, c, now))
+        give_up(l, l->settling->run, l->settling, l->batch_index[0]);
+}
+
+/* When others were written since it was first tried, it is its own misfortune. When none was, because all are or because there were no others, that shows
+ * after a while by trying some, one by one. */
+static bool is_hopeless(struct engine *e, const struct page_check *c, int64_t now)
+{
+    int64_t most = e->stopping ? LOCKED_STOPPING_US : e->o.settings->lease_us;
+    if (c->struck < STRUCK_TRIES)
+        return false;
+    if (e->settled_us > c->struck_us)
+        return true;
+    e->is_wary = e->is_wary || now - c->struck_us >= most;
+    return now - c->struck_us >= most;
+}
+
+/* To write it, a page of the database has to be read that cannot be, and waiting does not help against that. Where nothing is written at all, the lane has
+ * to pause. */
+static bool struck(struct lane *l)
+{
+    struct engine *e = l->engine;
+    struct page *page = l->settling;
+    const struct check *row = &page->rows.checks[l->batch_index[0]];
+    const char *why = l->req.settle.call.err.text;
+    int64_t now;
+    all_wait_again(l, false);
+    struct page_check *c = set_apart(l, &now);
+    if (!c)
+        return false;
+    if (!c->struck) {
+        c->struck_us = now;
+        log_warn(e->o.log, "check %s/%s (%s): its answer cannot be written, and is tried again: %s", row->entity_name, row->entity_key, row->job_exec, why);
+    }
+    c->apart_us = now + retry_delay(LOCKED_RETRY_US, STRUCK_RETRY_MAX_US, c->struck, random_next(&e->random));
+    c->struck += c->struck < UINT8_MAX;
+    if (is_hopeless(e, c, now)) {
+        engine_give_up_for_long(e, row->id);
+        drop_answer(l, page->run, page, l->batch_index[0], why);
+        return false;
+    }
+    return now - e->settled_us > RECENTLY_US;
+}
+
+bool settle_ended(struct lane *l, int rc)
 {
     struct page *page = l->settling;
+    bool waits = false;
     if (rc == 0) {
+        l->engine->settled_us = engine_mono_us(l->engine);
+        l->engine->is_wary = false;
         apply_states(l);
         if (l->settle_limit < l->engine->o.settings->page)
             l->settle_limit *= 2;
@@ -284,10 +358,14 @@ void settle_ended(struct lane *l, int rc)
         refused(l);
     else if (rc == ERR_BUSY && page->skip_locked)
         held_up(l);
+    else if (rc == ERR_LOST && l->req.settle.call.err.damaged)
+        waits = struck(l);
     else {
+        waits = rc != ERR_FENCED && rc != ERR_BUSY;
         all_wait_again(l, rc == ERR_LOST && !l->req.settle.call.err.collided);
         if (rc == ERR_BUSY || rc == ERR_LOST)
             page->skip_locked = true;
     }
     l->settling = NULL;
+    return waits;
 }

@@ -5,8 +5,9 @@
 #include "engine.h"
 
 struct page *settle_page_due(const struct lane *lane, int64_t now_us);  /* NULL: none */
+struct page *settle_page_apart_due(const struct lane *lane, int64_t now_us);    /* what is left to settle there is likely to fail again */
 int64_t settle_next_us(const struct lane *lane);                        /* when one will be due, monotonic */
 void settle_begin(struct lane *lane, struct page *page);
-void settle_ended(struct lane *lane, int rc);
+bool settle_ended(struct lane *lane, int rc);                           /* true: nothing can be written just now, so the lane has to pause */
 
 #endif

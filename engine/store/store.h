@@ -124,7 +124,8 @@ enum slot_state {
  * stores the snapshot at once (state SLOT_RELOOK, nothing to take), up to `split_at` makes one lease of the whole slot, more
  * makes 64. Takes at most `want` leases of those that are free or expired, or that stand in `watched` unchanged, and that
  *   - have not been done yet, or
- *   - with `again`: hold rows (of one of `jobs`, or of any job when `jobs` is NULL), done or not.
+ *   - with `again`: hold rows (of one of `jobs`, or of any job when `jobs` is NULL), done or not;
+ * and whose bit in `left_out` is not set: what they hold was just looked at, and has to stay.
  * A closed slot of which a lease is taken is open again.
  * ERR_BUSY when the slot has not begun by the clock that counts: nothing was opened.
  * Takes nothing on PostgreSQL while today's history partition is missing (ERR_LOST, in words). */
@@ -138,6 +139,7 @@ struct store_open_slot {
     bool again;
     const char *const *jobs;                /* NULL: any */
     int njobs;
+    uint64_t left_out;                      /* a bit for each bucket of a split slot */
     const struct lease *watched;            /* leases of others, watched unchanged for the lease time on our own clock */
     int nwatched;
     /* out */
@@ -199,6 +201,8 @@ void store_page_free(struct store_page *page);      /* frees what it holds and z
 /* Reads the rows of a leased (slot, bucket) after `after`, in order (bucket, priority, id): at most `want` rows and about
  * `max_bytes` of them, at least one; all of one priority, and for a split slot of one bucket. Plain read, begun after the
  * lease's commit; it does not look at the lease. n = 0 says there are no more after `after`.
+ * On PostgreSQL rows on a page that cannot be read are left out and counted (`ndamaged`). In SQLite such a page fails the whole read: the rows beside
+ * it could be run, but not deleted, since that may mean to merge their page with it.
  * `is_complete` says that every transaction older than the origin's was over when this read began. Who files a check has his
  * transaction before he reads the clock, and the lease's came after the slot had begun: so nothing that this read does not see,
  * and no later one, will ever be filed here. */
@@ -213,8 +217,9 @@ struct store_read_page {
     struct store_page page;         /* the caller's, to free */
     bool has_more;                  /* the page was cut: by its bounds, or where the priority changes */
     bool is_complete;               /* false for an empty page: nothing is known */
-    int ndamaged;                   /* rows left out, because no check can be like that: a damaged file, or constraints that somebody has */
-    int64_t damaged_id;             /* switched off. The id of the first */
+    int ndamaged;                   /* rows left out: they cannot be read, or no check can be like that (constraints that somebody has switched off) */
+    int64_t damaged_id;             /* the id of the first of them */
+    char damage[256];               /* what the database says of those that cannot be read; "": all can */
 };
 #define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START }
 
@@ -286,7 +291,8 @@ struct pass_counts {                /* of one (slot, bucket) in one pass; what s
 
 /* Looks whether the leased (slot, bucket) holds rows after `after`, the last one read. When there is none, but for those of the
  * jobs in `left`: writes the pass's row with its counts and gives the lease back (`finished`). Otherwise changes nothing, and
- * the caller reads on. With `leave` it finishes whatever is left (rows that stay locked, a stop).
+ * the caller reads on. With `leave` it finishes whatever is left (rows that stay locked, a stop); with `blind`, too, it does not even look at it, since
+ * there are rows that cannot be read.
  * Rows that came in before `after` meanwhile are left to the second look (store_relook): the pass's row keeps a transaction id
  * that is above all whom the reads may have missed. With `complete`, which says that all that will ever be filed there was read
  * and settled, there is nothing to look for, unless the server is not the one of `origin` any more. */
@@ -294,7 +300,7 @@ struct store_finish {
     struct store_call call;
     struct lease lease;
     int64_t now;
-    bool leave, complete;
+    bool leave, blind, complete;
     struct lease_origin origin;
     struct page_cursor after;
     const char *const *left;        /* jobs unknown here */

@@ -41,6 +41,20 @@ SELECT clock_timestamp(), (SELECT value::integer FROM prescient.setting WHERE na
 -- In a replay a commit does not wait for the disk: for its transaction only, beside the lock timeout.
 left(set_config('synchronous_commit', 'off', true), 0) ||
 
+-- name: pending_in_slot
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = $1 LIMIT $2 + 1) few)
+
+-- name: pending_in_slot_careful
+prescient.count_checks($1, $1 + interval '1 second', $2 + 1)
+
+-- name: bucket_has_rows
+EXISTS (SELECT FROM prescient.future_job f
+         WHERE f.next_check_at = $1 AND f.bucket >= greatest(b.bucket, 0)
+           AND f.bucket <= CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END AND ($8 IS NULL OR f.job_exec = ANY ($8)))
+
+-- name: bucket_has_rows_careful
+prescient.holds_checks($1, $1, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END, $8)
+
 -- name: incarnation
 -- A standby that was promoted without the last settles is another server, and so is one that was started again.
 (SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint)
@@ -48,7 +62,7 @@ left(set_config('synchronous_commit', 'off', true), 0) ||
 -- name: open_slot
 -- $1 slot, $2 split_at, $3 owner, $4 engine, $5 lease seconds, $6 want, $7 again, $8 jobs or NULL, $9 lock timeout,
 -- $10 to $13 the watched leases' bucket, owner, token, expires_at, $14 and $15 an order of buckets that is the owner's own,
--- $16 virtual now or NULL.
+-- $16 virtual now or NULL, $17 a bit for each bucket that is left out.
 -- Rows: first the slot, then the leases taken, then those wanted but held, with those that are ripe and above $6: who watches them
 -- goes on watching; or one that says that the slot has not begun. No row at all: another engine opens it right now.
 -- With a lease taken come the id of this transaction (see is_complete) and the start of this server (see finish), and a slot that
@@ -61,8 +75,7 @@ opening AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine, pending, seen_xid)
     SELECT $1, -1, 0, CASE WHEN n.pending > $2 THEN 64 ELSE 1 END, $4, n.pending,
            CASE WHEN n.pending = 0 THEN pg_current_xact_id()::text::bigint END
-      FROM setup, (SELECT count(*) AS pending
-                     FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = $1 LIMIT $2 + 1) few) n
+      FROM setup, (SELECT {pending_in_slot} AS pending) n
      WHERE NOT EXISTS (SELECT FROM prescient.slot_pass p WHERE p.slot_at = $1 AND p.bucket = -1 AND p.pass = 0)
         ON CONFLICT DO NOTHING
     RETURNING split, seen_xid, closed_at, pending),
@@ -83,10 +96,8 @@ ripe AS MATERIALIZED (
        FOR UPDATE OF l SKIP LOCKED),
 wanted AS MATERIALIZED (
     SELECT b.bucket FROM slot, generate_series(CASE slot.split WHEN 1 THEN -1 ELSE 0 END, CASE slot.split WHEN 1 THEN -1 ELSE 63 END) b (bucket)
-     WHERE NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket)
-        OR ($7 AND EXISTS (SELECT FROM prescient.future_job f
-                            WHERE f.next_check_at = $1 AND f.bucket >= greatest(b.bucket, 0)
-                              AND f.bucket <= CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END AND ($8 IS NULL OR f.job_exec = ANY ($8))))),
+     WHERE ($17 >> greatest(b.bucket, 0)) & 1 = 0
+       AND (NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR ($7 AND {bucket_has_rows}))),
 taken AS (
     INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at)
     SELECT $1, w.bucket, $3, $4, clock_timestamp() + $5 * interval '1 second'
@@ -144,6 +155,22 @@ begun AS MATERIALIZED (
 -- by its size, and the page ends before it. A page that begins with one is read by the heavy form, which counts as it goes; that
 -- costs as much again as the read itself.
 
+-- name: rows_of_page
+prescient.future_job
+
+-- name: rows_of_page_careful
+prescient.readable_checks($1, $2, $2)
+
+-- name: rows_of_whole
+prescient.future_job
+
+-- name: rows_of_whole_careful
+prescient.readable_checks($1, 0, 63)
+
+-- name: unreadable
+-- $1 slot, $2 first and $3 last bucket. How many rows the careful form leaves out, and the first one's id.
+SELECT cardinality(u.ids), coalesce(u.ids[1], 0) FROM (SELECT prescient.unreadable_checks($1, $2, $3) AS ids OFFSET 0) u
+
 -- name: check_columns
 f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec
 
@@ -156,7 +183,7 @@ f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_coun
 -- name: read_page
 -- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 see is_complete
 SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete}
-  FROM prescient.future_job f
+  FROM {rows_of_page} f
  WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
  ORDER BY f.priority, f.id LIMIT $5
 
@@ -164,7 +191,7 @@ SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.pay
 -- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 see is_complete
 SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete},
        f.bucket::integer
-  FROM prescient.future_job f
+  FROM {rows_of_whole} f
  WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
  ORDER BY f.bucket, f.priority, f.id LIMIT $5
 
@@ -172,7 +199,7 @@ SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.pay
 -- As read_page; $6 about so many bytes in all
 SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}
   FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT * FROM prescient.future_job
+          FROM (SELECT * FROM {rows_of_page} h
                  WHERE next_check_at = $1 AND bucket = $2 AND (priority, id) > ($3, $4)
                  ORDER BY priority, id LIMIT $5) g) f
  WHERE coalesce(before, 0) < $6
@@ -181,7 +208,7 @@ SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}
 -- As read_slot; $6 about so many bytes in all
 SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}, f.bucket::integer
   FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.bucket, g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT * FROM prescient.future_job
+          FROM (SELECT * FROM {rows_of_whole} h
                  WHERE next_check_at = $1 AND (bucket, priority, id) > ($2, $3, $4)
                  ORDER BY bucket, priority, id LIMIT $5) g) f
  WHERE coalesce(before, 0) < $6
@@ -378,6 +405,12 @@ recorded AS (
       FROM given_back g)
 SELECT EXISTS (SELECT FROM lease), EXISTS (SELECT FROM given_back)
 
+-- name: slot_has_rows
+EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
+
+-- name: slot_has_rows_careful
+prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
+
 -- name: relook
 -- $1 most slots: of those that there is something to do in. The look and the snapshot are one statement: a slot is closed when all its buckets were finished, every
 -- transaction that their reads may have missed has ended before this statement began, and this look finds no row. Where the reads
@@ -387,7 +420,7 @@ WITH unclosed AS MATERIALIZED (
     SELECT o.slot_at, s.missed_before <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled,
            o.seen_xid IS NULL AND s.finished < o.split AS undone,
            CASE WHEN s.finished >= o.split AND s.missed_before = 0 THEN false
-                ELSE EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at) END AS has_rows
+                ELSE {slot_has_rows} END AS has_rows
       FROM prescient.slot_pass o,
            LATERAL (SELECT count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, coalesce(max(p.seen_xid), 0) AS missed_before
                       FROM prescient.slot_pass p WHERE p.slot_at = o.slot_at OFFSET 0) s
@@ -412,14 +445,27 @@ SELECT NULL, false, false, count(*)::integer FROM closed
 -- $1 from, $2 before
 SELECT next_check_at FROM prescient.future_job WHERE next_check_at >= $1 AND next_check_at < $2 ORDER BY next_check_at LIMIT 1
 
+-- name: late_slot_careful
+SELECT s.slot FROM (SELECT prescient.first_slot($1, $2) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
+
+-- name: mark
+-- One that is not there yet is the beginning of time, and so is one ahead of the clock, which was set back (or it was set in virtual time).
+coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name = 'swept_until'
+             AND value::bigint <= extract(epoch FROM clock_timestamp())), '-infinity')
+
 -- name: late_slot_from_mark
--- $1 before. A mark that is not there yet is the beginning of time, and so is one ahead of the clock, which was set back (or
--- the mark was set in virtual time).
-SELECT next_check_at FROM prescient.future_job
- WHERE next_check_at < $1
-   AND next_check_at >= coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name = 'swept_until'
-                                      AND value::bigint <= extract(epoch FROM clock_timestamp())), '-infinity')
- ORDER BY next_check_at LIMIT 1
+-- $1 before
+SELECT next_check_at FROM prescient.future_job WHERE next_check_at < $1 AND next_check_at >= {mark} ORDER BY next_check_at LIMIT 1
+
+-- name: late_slot_from_mark_careful
+SELECT s.slot FROM (SELECT prescient.first_slot({mark}, $1) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
+
+-- name: rows_below
+EXISTS (SELECT FROM prescient.future_job f
+         WHERE f.next_check_at < to_timestamp(n.slot) AND f.next_check_at >= coalesce(to_timestamp(m.slot), '-infinity'))
+
+-- name: rows_below_careful
+prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp(n.slot - 1), 0, 63, NULL)
 
 -- name: mark_swept
 -- $1 slot: the look before this found nothing below it. But a transaction that runs may still file a check into a slot below, and one that no
@@ -438,8 +484,7 @@ noted AS MATERIALIZED (
 good AS MATERIALIZED (
     SELECT n.slot FROM noted n, mark m
      WHERE n.is_settled
-       AND NOT EXISTS (SELECT FROM prescient.future_job f
-                        WHERE f.next_check_at < to_timestamp(n.slot) AND f.next_check_at >= coalesce(to_timestamp(m.slot), '-infinity'))),
+       AND NOT {rows_below}),
 moved AS (
     INSERT INTO prescient.setting AS s SELECT 'swept_until', g.slot::text FROM good g
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
@@ -556,20 +601,50 @@ coalesce(to_timestamp($1::bigint), clock_timestamp())
 -- The rows of a table as the server last counted them; -1 when it never did.
 (SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint FROM pg_class c
 
+-- name: count_some
+(SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT 100001) few)
+
+-- name: count_some_careful
+prescient.count_checks('-infinity', 'infinity', 100001)
+
+-- name: count_due
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot LIMIT 1000000) few)
+
+-- name: count_due_careful
+prescient.count_checks(this.slot, this.slot + interval '1 second', 1000000)
+
+-- name: count_overdue
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot LIMIT 1000000) few)
+
+-- name: count_overdue_careful
+prescient.count_checks('-infinity', this.slot, 1000000)
+
+-- name: oldest_overdue
+(SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at < this.slot)
+
+-- name: oldest_overdue_careful
+prescient.first_slot('-infinity', this.slot)
+
+-- name: next_with_rows
+(SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at > this.now)
+
+-- name: next_with_rows_careful
+prescient.first_slot(this.now + interval '1 second', 'infinity')
+
 -- name: status
 -- $1 now. A count of a large table is left to the statistics; what is due is counted up to a million.
 WITH this AS MATERIALIZED (
     SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
 sample AS MATERIALIZED (
-    SELECT count(*) AS n FROM (SELECT FROM prescient.future_job LIMIT 100001) few)
+    SELECT {count_some} AS n)
 SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s() AS slot_length_s,
        (SELECT max(version) FROM prescient.migration) AS schema_version,
        CASE WHEN sample.n > 100000 THEN greatest(sample.n, {estimate} WHERE c.oid = 'prescient.future_job'::regclass)) ELSE sample.n END AS pending,
        (sample.n > 100000)::integer AS is_estimate,
-       (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot LIMIT 1000000) few) AS due,
-       (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot LIMIT 1000000) few) AS overdue,
-       (SELECT date_part('epoch', min(f.next_check_at))::bigint FROM prescient.future_job f WHERE f.next_check_at < this.slot) AS oldest_overdue_at,
-       (SELECT date_part('epoch', min(f.next_check_at))::bigint FROM prescient.future_job f WHERE f.next_check_at > this.now) AS next_slot_at,
+       {count_due} AS due,
+       {count_overdue} AS overdue,
+       date_part('epoch', {oldest_overdue})::bigint AS oldest_overdue_at,
+       date_part('epoch', {next_with_rows})::bigint AS next_slot_at,
        (SELECT count(*) FROM prescient.slot_lease) AS leases,
        (SELECT count(*) FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) AS unclosed_slots,
        (SELECT date_part('epoch', min(p.slot_at))::bigint FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) AS oldest_unclosed_at,

@@ -35,7 +35,7 @@ static bool send_planned(struct pg_store *pg, const char *name, const struct wir
 {
     Oid types[WIRE_PARAMS_MAX];
     wire_types("tttttttt", types);
-    char *sql = pg_expand(pg, name, 0);
+    char *sql = pg_expand(pg, name, pg->careful ? PG_CAREFUL : 0);
     bool ok = sql && pg_queue_text(pg, sql, p->n, types, p->values);
     free(sql);
     return ok;

@@ -37,7 +37,7 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
     return spread_leases(pg->arena, o->watched, o->nwatched, &w) &&
            pg_send(pg, PG_OPEN_SLOT, o->slot, o->split_at, o->owner, pg->engine, o->lease_s, o->want, o->again,
                    o->jobs ? o->njobs : -1, o->jobs, pg->lock_timeout, o->nwatched, w.buckets, o->nwatched, w.owners, o->nwatched, w.tokens,
-                   o->nwatched, w.expires_us, odd, start, o->now);
+                   o->nwatched, w.expires_us, odd, start, o->now, (int64_t)o->left_out);
 }
 
 static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, int row, bool *has_day, bool *has_begun)

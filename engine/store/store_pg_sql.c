@@ -14,26 +14,30 @@ struct statement { const char *block, *name, *letters; int variant; };
     [at] = { block, block, letters, 0 }, [(at) + 1] = { block, block "_slot", letters, PG_OF_SLOT }, \
     [(at) + 2] = { block, block "_skip", letters, PG_SKIP_LOCKED }, [(at) + 3] = { block, block "_slot_skip", letters, PG_OF_SLOT | PG_SKIP_LOCKED }
 
+#define WITH_CAREFUL_FORM(at, block, letters) \
+    [at] = { block, block, letters, 0 }, [(at) - PG_OPEN_SLOT + PG_CAREFUL_FORMS] = { block, block "_careful", letters, PG_CAREFUL }
+
 static const struct statement statements[PG_STATEMENTS] = {
     [PG_PATH] = { "path", "path", "", 0 },
     [PG_CHECK] = { "check", "check", "i", 0 },
     [PG_HELLO] = { "hello", "hello", "", 0 },
-    [PG_OPEN_SLOT] = { "open_slot", "open_slot", "miutiibTtIULNiio", 0 },
+    WITH_CAREFUL_FORM(PG_OPEN_SLOT, "open_slot", "miutiibTtIULNiiol"),
     [PG_RENEW] = { "renew", "renew", "MIULit", 0 },
     [PG_RELEASE] = { "release", "release", "MIULt", 0 },
-    [PG_READ_PAGE] = { "read_page", "read_page", "miilill", 0 },
-    [PG_READ_SLOT] = { "read_slot", "read_slot", "miilill", 0 },
-    [PG_READ_HEAVY_PAGE] = { "read_heavy_page", "read_heavy_page", "miilill", 0 },
-    [PG_READ_HEAVY_SLOT] = { "read_heavy_slot", "read_heavy_slot", "miilill", 0 },
+    WITH_CAREFUL_FORM(PG_READ_PAGE, "read_page", "miilill"),
+    WITH_CAREFUL_FORM(PG_READ_SLOT, "read_slot", "miilill"),
+    WITH_CAREFUL_FORM(PG_READ_HEAVY_PAGE, "read_heavy_page", "miilill"),
+    WITH_CAREFUL_FORM(PG_READ_HEAVY_SLOT, "read_heavy_slot", "miilill"),
+    [PG_UNREADABLE] = { "unreadable", "unreadable", "mii", 0 },
     SETTLE(PG_SETTLE_END, "settle_end", SETTLE_LETTERS),
     SETTLE(PG_SETTLE_MOVE, "settle_move", SETTLE_LETTERS "MM"),
     [PG_EFFECTS] = { "effects", "effects", "moLIITTTTTM", 0 },
     [PG_FINISH] = { "finish", "finish", "miultbTtLiilbl", 0 },
     [PG_FINISH + PG_OF_SLOT] = { "finish", "finish_slot", "miultbTtLiilbl", PG_OF_SLOT },
-    [PG_RELOOK] = { "relook", "relook", "i", 0 },
-    [PG_LATE_SLOT] = { "late_slot", "late_slot", "mm", 0 },
-    [PG_LATE_SLOT_FROM_MARK] = { "late_slot_from_mark", "late_slot_from_mark", "m", 0 },
-    [PG_MARK_SWEPT] = { "mark_swept", "mark_swept", "l", 0 },
+    WITH_CAREFUL_FORM(PG_RELOOK, "relook", "i"),
+    WITH_CAREFUL_FORM(PG_LATE_SLOT, "late_slot", "mm"),
+    WITH_CAREFUL_FORM(PG_LATE_SLOT_FROM_MARK, "late_slot_from_mark", "m"),
+    WITH_CAREFUL_FORM(PG_MARK_SWEPT, "mark_swept", "l"),
     [PG_KEEP_DAYS] = { "keep_days", "keep_days", "i", 0 },
     [PG_ENQUEUE] = { "enqueue", "enqueue", "tttttttt", 0 },
     [PG_RESOLVE] = { "resolve", "resolve", "tttt", 0 },
@@ -52,14 +56,23 @@ static const struct { const char *word, *blocks[4]; } choices[] = {
 const char *pg_letters(int statement) { return statements[statement].letters; }
 const char *pg_statement_name(int statement) { return statements[statement].name; }
 
+/* The block of this name, or in a careful form the one of its name and "_careful", if there is one. */
+static const char *block_named(const char *word, int variant)
+{
+    char careful[48];
+    snprintf(careful, sizeof careful, "%s_careful", word);
+    const char *block = variant & PG_CAREFUL ? sql_find(sql_pg, careful) : NULL;
+    return block ? block : sql_find(sql_pg, word);
+}
+
 static const char *block_for(const char *word, int variant)
 {
     if (strcmp(word, "durability") == 0 && !(variant & PG_RELAXED))
         return "";
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         if (strcmp(choices[i].word, word) == 0)
-            word = choices[i].blocks[variant & ~PG_RELAXED];
-    return *word ? sql_find(sql_pg, word) : "";
+            word = choices[i].blocks[variant & (PG_OF_SLOT | PG_SKIP_LOCKED)];
+    return *word ? block_named(word, variant) : "";
 }
 
 /* Replaces the innermost-first {word} by its block; a brace that encloses no word of lower case letters stays as it is. */

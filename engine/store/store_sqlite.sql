@@ -153,12 +153,13 @@ SELECT EXISTS (SELECT 1 FROM prescient_future_job
                 WHERE next_check_at = ?1 AND bucket = 0 AND (priority, id) > (?3, ?4) AND job_exec NOT IN (SELECT value FROM json_each(?2)))
 
 -- name: finish
--- ?1 slot, ?2 engine, ?3 late_us, ?4 took_us, ?5 clock, ?6 to ?17 the counts. Which jobs are left behind is asked, not told.
+-- ?1 slot, ?2 engine, ?3 late_us, ?4 took_us, ?5 clock, ?6 to ?17 the counts, ?18 whether rows can be read: which jobs are left behind is asked, not
+-- told.
 INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us, run, done, again, deferred,
        failed, timeout, crashed, guarded, held_back, unknown_job, superseded, locked, left_jobs)
 SELECT ?1, -1, 1 + coalesce(max(pass), 0), ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-       (SELECT group_concat(job_exec, ', ')
-          FROM (SELECT DISTINCT job_exec FROM prescient_future_job WHERE next_check_at = ?1 ORDER BY job_exec))
+       CASE WHEN ?18 THEN (SELECT group_concat(job_exec, ', ')
+                             FROM (SELECT DISTINCT job_exec FROM prescient_future_job WHERE next_check_at = ?1 ORDER BY job_exec)) END
   FROM prescient_slot_pass WHERE slot_at = ?1 AND bucket = -1
 
 -- ---- slots that are not over ------------------------------------------------------------------------------------------------

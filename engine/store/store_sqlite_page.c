@@ -120,6 +120,7 @@ int lite_read_page(struct lite *db, struct store_call *call)
     req->has_more = false;
     req->is_complete = true;            /* writers are serial */
     req->ndamaged = 0;
+    *req->damage = '\0';
     int rc = lite_query(db, &call->err, &row, LITE_read_page, "iiii", req->lease.slot, (int64_t)req->after.priority, req->after.id,
                         (int64_t)req->want);
     if (rc <= 0)

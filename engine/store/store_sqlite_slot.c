@@ -210,9 +210,9 @@ int lite_finish(struct lite *db, struct store_call *call)
     rc = rc < 0 ? rc : may_finish(db, req, &rows_left, &call->err);
     if (rc < 0 || rows_left)
         return rc;
-    rc = (int)lite_run(db, &call->err, LITE_finish, "itiiiiiiiiiiiiiii", req->lease.slot, db->engine, c->late_us, c->took_us, lite_clock_us(db),
+    rc = (int)lite_run(db, &call->err, LITE_finish, "itiiiiiiiiiiiiiiii", req->lease.slot, db->engine, c->late_us, c->took_us, lite_clock_us(db),
                        c->run, c->done, c->again, c->deferred, c->failed, c->timeout, c->crashed, c->guarded, c->held_back,
-                       c->unknown_job, c->superseded, c->locked);
+                       c->unknown_job, c->superseded, c->locked, (int64_t)!req->blind);
     rc = rc < 0 ? rc : give_back(db, &req->lease, &call->err);
     req->finished = rc >= 0;
     return rc;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # f38_damaged_rows.sh - F38: rows that hold what no constraint lets in, pages of the file with changed bytes
-# PASS: what can be a check is run, the rest stays, is named and seen as late; the rest of the slot runs; a damaged page ends nothing but the pass.
+# PASS: what can be a check is run, the rest stays, is named and seen as late; the rest of the slot runs; changed bytes end nothing but the pass.
 # quick
 # limit 900
 . "$(dirname "$0")/lib.sh"
@@ -166,42 +166,3 @@ damaged_pages() {
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 on_stores sqlite damaged_pages
-
-# One page of the table is no page any more, and one slot has rows in it: that slot stays, in words and counted as late; the others run, in passes and
-# with a daemon. (Rows of the damaged slot that lie elsewhere wait with it: their settle would have to mend the tree around that page.)
-damage_a_leaf() {
-    python3 - "${PRESCIENT_STORE#sqlite:}" <<'END'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-size = db.execute("PRAGMA page_size").fetchone()[0]
-leaves = [r[0] for r in db.execute("SELECT pageno FROM dbstat WHERE name = 'prescient_future_job' AND pagetype = 'leaf' ORDER BY path")]
-db.close()
-with open(sys.argv[1], "r+b") as f:
-    f.seek((leaves[len(leaves) // 4] - 1) * size)
-    f.write(b"\xee" * 8)
-END
-}
-
-a_damaged_page() {
-    local n
-    SLOT_LENGTH=15m a_case page 'workers = 1;'
-    for n in 0 1 2; do fill 400 $((SLOT + n * 900)) witness "'s$n.' || n || 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'"; done
-    damage_a_leaf
-    start pass "$P" --quiet run --slot "$SLOT"
-    join_within 60 pass
-    at_least "$CASE_NAME: a pass over that slot ends by itself, and its exit code says that not all is well" "$CODE" 1
-    has "$CASE_NAME: it says why" "$(cat pass.err)" "is damaged"
-    engine e0
-    ok "$CASE_NAME: a daemon runs the slots after it" wait_until 30 runs_at_least 800
-    ok "$CASE_NAME: it says what it leaves" wait_until 15 grep -q "what cannot be read is left where it is" e0.err
-    fill 5 "$(($(date +%s) / 900 * 900 - 900))" witness "'new.' || n"
-    ok "$CASE_NAME: and what comes later" wait_until 30 runs_at_least 805
-    stop_engines
-    is "$CASE_NAME: nothing of the damaged slot is run, nothing twice" "$(runs_of s0)$(twice)" 0
-    is "$CASE_NAME: status counts it as late" "$("$P" --json status | json 'j["overdue"]')" 400
-    has "$CASE_NAME: doctor tells where the damage is" "$("$P" doctor 2>&1)" "file is whole: "
-    RUNS=$(runs) RERUNS=0 LONGEST_MS=0
-    record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
-}
-needs "[ \"\$(sqlite3 :memory: 'PRAGMA compile_options' | grep -c DBSTAT)\" != 0 ]" "it needs an sqlite3 with dbstat"
-on_stores sqlite a_damaged_page

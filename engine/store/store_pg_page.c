@@ -1,0 +1,105 @@
+/* store_pg_page.c - a page read: the plain way, the heavy way where payloads are large, and around a page of the table that cannot be read. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store_pg_ops.h"
+
+/* What one row may take for a page of `want` rows to keep within its bytes. */
+static int64_t share_of(const struct store_read_page *r)
+{
+    int64_t most = r->max_bytes > 0 && r->max_bytes < INT64_MAX ? (int64_t)r->max_bytes : INT64_MAX;
+    return most / (r->want > 0 ? r->want : 1);
+}
+
+static bool send_unreadable(struct pg_store *pg, const struct lease *lease)
+{
+    bool whole = lease->bucket == STORE_WHOLE_SLOT;
+    return pg_send(pg, PG_UNREADABLE, lease->slot, whole ? 0 : lease->bucket, whole ? STORE_BUCKETS - 1 : lease->bucket);
+}
+
+static bool read_page_send(struct pg_store *pg, struct store_call *call)
+{
+    struct store_read_page *r = (struct store_read_page *)call;
+    const struct page_cursor *after = &r->after;
+    int64_t bytes = pg->heavy_pages ? share_of(r) * r->want : share_of(r);
+    int statement = r->lease.bucket == STORE_WHOLE_SLOT ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
+                                                        : (pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE);
+    return pg_send(pg, statement, r->lease.slot, bucket_after(&r->lease, after), after->priority, after->id, r->want, bytes,
+                   r->origin.xid ? r->origin.xid : INT64_MAX) && (!pg->careful || send_unreadable(pg, &r->lease));
+}
+
+/* `size` is the payload's, which the row itself may lack. Only a lease on the whole slot is told each row's bucket. */
+static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease, struct check *c, int32_t *size, bool *is_complete)
+{
+    c->next_check_at = lease->slot;
+    c->bucket = lease->bucket;
+    if (!wire_get(r, row, a, lease->bucket == STORE_WHOLE_SLOT ? "lmmiiittttibi" : "lmmiiittttib", &c->id, &c->first_check_at, &c->deferred_at,
+                  &c->priority, &c->check_count, &c->failure_count, &c->entity_name, &c->entity_key, &c->job_exec, &c->payload, size, is_complete,
+                  &c->bucket))
+        return false;
+    c->entity_name_len = (uint32_t)PQgetlength(r, row, 6);
+    c->entity_key_len = (uint32_t)PQgetlength(r, row, 7);
+    c->job_exec_len = (uint32_t)PQgetlength(r, row, 8);
+    c->payload_len = (uint32_t)PQgetlength(r, row, 9);
+    return c->entity_name && c->entity_key && c->job_exec;
+}
+
+static void free_result(void *impl) { PQclear(impl); }
+
+/* Takes the rows that make up the page: it ends where the priority changes, and before a payload that was left out. Returns how
+ * many, or -1 for a row that cannot be read. */
+static int read_checks(const struct pg_store *pg, struct store_read_page *r, const PGresult *result, struct check *checks, bool *heavy)
+{
+    int n = PQntuples(result), i = 0;
+    int64_t share = share_of(r);
+    *heavy = false;
+    for (; i < n; i++) {
+        int32_t size;
+        if (!read_check(result, i, pg->arena, &r->lease, &checks[i], &size, &r->is_complete))
+            return -1;
+        *heavy |= size > share;
+        if (checks[i].priority != checks[0].priority || (size > 0 && !checks[i].payload))
+            break;
+    }
+    return i;
+}
+
+/* The page keeps the result, in which its strings lie. */
+static void keep_result(struct pg_store *pg, struct store_page *page, struct check *checks, int n)
+{
+    const PGresult *result = pg_result(pg, 0);
+    for (int i = 0; i < pg->nqueue; i++)
+        if (pg->queue[i].result == result) {
+            *page = (struct store_page){ .checks = checks, .n = n, .impl = pg->queue[i].result, .free_impl = free_result };
+            pg->queue[i].result = NULL;
+            return;
+        }
+}
+
+static int read_page_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_read_page *r = (struct store_read_page *)call;
+    const PGresult *result = pg_result(pg, 0);
+    r->page = (struct store_page){ 0 };
+    r->has_more = r->is_complete = false;
+    r->ndamaged = 0;
+    snprintf(r->damage, sizeof r->damage, "%s", pg->careful ? pg->damage : "");
+    if (pg->careful && !wire_get(pg_result(pg, 1), 0, pg->arena, "il", &r->ndamaged, &r->damaged_id))
+        return unreadable(call, "unreadable");
+    if (PQntuples(result) == 0)
+        return 0;
+    struct check *checks = malloc(sizeof *checks * (size_t)PQntuples(result));
+    if (!checks)
+        return err_set(&call->err, ERR_NOMEM, "store: out of memory for a page of %d checks", PQntuples(result));
+    bool was_heavy = pg->heavy_pages;
+    int n = read_checks(pg, r, result, checks, &pg->heavy_pages);
+    if (n > 0) {
+        r->has_more = n < PQntuples(result) || n == r->want || was_heavy;
+        keep_result(pg, &r->page, checks, n);
+        return 0;
+    }
+    free(checks);
+    return n < 0 ? unreadable(call, "read_page") : PG_SEND_AGAIN;      /* it begins with a heavy one */
+}
+
+const struct pg_operation pg_read_page = { read_page_send, read_page_receive };
