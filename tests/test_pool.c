@@ -157,7 +157,7 @@ static void begin(void (*deed)(struct fake *f))
     };
     CU_ASSERT_EQUAL_FATAL(pool_new(&o, &pool, NULL), 0);
     make_page();
-    pool_offer(pool, page);
+    CU_ASSERT_FATAL(pool_offer(pool, page));
     pool_start(pool);
 }
 
@@ -358,7 +358,7 @@ static void what_the_answers_of_a_page_take_is_bounded_and_the_rest_is_put_off(v
         page->arena = filled->arena;
         filled->arena = fresh;
         page_free(filled);
-        pool_offer(pool, page);
+        CU_ASSERT_FATAL(pool_offer(pool, page));
     }
     CU_ASSERT_TRUE(ended[ANSWER_DONE] > 100);
     CU_ASSERT_TRUE(ended[ANSWER_DEFER] > 50);
@@ -439,7 +439,7 @@ static void what_jobs_print_is_bounded_in_time_and_says_what_was_dropped(void)
         pool_forget(pool, page);
         page_free(page);
         make_page();
-        pool_offer(pool, page);
+        CU_ASSERT_FATAL(pool_offer(pool, page));
     }
     CU_ASSERT_TRUE(says("jobs print too much for the log"));
     CU_ASSERT_TRUE(logged_size > 900 << 10 && logged_size < 1300 << 10);

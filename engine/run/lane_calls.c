@@ -193,6 +193,12 @@ static void begin_read(struct lane *l)
     store_begin(l->store, &r->call);
 }
 
+static void no_memory(struct engine *e, struct bucket_run *run)
+{
+    log_error(e->o.log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later", (long long)run->lease.slot, run->lease.bucket);
+    run->exhausted = run->leave = e->left_some = true;
+}
+
 static void take_page(struct lane *l, struct bucket_run *run, struct store_page *rows)
 {
     struct engine *e = l->engine;
@@ -201,8 +207,7 @@ static void take_page(struct lane *l, struct bucket_run *run, struct store_page 
     run->nread += rows->n;
     struct page *page = page_new(rows, verdict_job_of, e, engine_now(e));
     if (!page) {
-        log_error(e->o.log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later", (long long)run->lease.slot, run->lease.bucket);
-        run->exhausted = run->leave = e->left_some = true;
+        no_memory(e, run);
         return;
     }
     page->run = run;
@@ -214,7 +219,10 @@ static void take_page(struct lane *l, struct bucket_run *run, struct store_page 
     l->npages++;
     run->npages++;
     verdict_take_in(e, run, page);
-    pool_offer(e->pool, page);
+    if (!pool_offer(e->pool, page)) {
+        no_memory(e, run);
+        page_leave_waiting(page);
+    }
     if (page_is_over(page))
         lane_page_done(l, page);
 }

@@ -73,9 +73,7 @@ void lane_bury_zombies(struct lane *l)
 {
     for (struct page **at = &l->zombies; *at;) {
         struct page *p = *at;
-        for (int i = 0; i < p->rows.n && p->counts[CHECK_WAITING]; i++)
-            if (p->checks[i].state == CHECK_WAITING)
-                page_over(p, i);
+        page_leave_waiting(p);
         if (!page_is_over(p)) {
             at = &p->following;
             continue;
@@ -91,9 +89,7 @@ void lane_wind_down(struct lane *l)
     for (struct page *p = l->pages, *next; p; p = next) {
         next = p->following;
         pool_cut(l->engine->pool, p);
-        for (int i = 0; i < p->rows.n && p->counts[CHECK_WAITING]; i++)
-            if (p->checks[i].state == CHECK_WAITING)
-                page_over(p, i);
+        page_leave_waiting(p);
         if (page_is_over(p))
             lane_page_done(l, p);
     }

@@ -117,6 +117,13 @@ void page_over(struct page *p, int index)
     move(p, index, CHECK_OVER);
 }
 
+void page_leave_waiting(struct page *p)
+{
+    for (int i = 0; i < p->rows.n && p->counts[CHECK_WAITING]; i++)
+        if (p->checks[i].state == CHECK_WAITING)
+            page_over(p, i);
+}
+
 void page_settling(struct page *p, int index)
 {
     move(p, index, CHECK_SETTLING);

@@ -93,19 +93,18 @@ int pool_count(const struct pool *pool, enum worker_state state)
 
 /* ---- pages ---- */
 
-void pool_offer(struct pool *pool, struct page *page)
+bool pool_offer(struct pool *pool, struct page *page)
 {
     if (pool->npages == pool->pages_room) {
         int room = pool->pages_room ? pool->pages_room * 2 : 16;
         struct page **more = realloc(pool->pages, (size_t)room * sizeof *more);
-        if (!more) {
-            log_error(pool->o.log, "out of memory: a page of %d checks is left for later", page->rows.n);
-            return;
-        }
+        if (!more)
+            return false;
         pool->pages = more;
         pool->pages_room = room;
     }
     pool->pages[pool->npages++] = page;
+    return true;
 }
 
 void pool_forget(struct pool *pool, struct page *page)

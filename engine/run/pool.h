@@ -53,8 +53,8 @@ void pool_start(struct pool *pool);
 bool pool_is_ready(const struct pool *pool);
 const char *pool_broken(const struct pool *pool);           /* words, or NULL */
 
-/* Checks of `page` may be given from now on. The pool keeps the pointer until pool_forget. */
-void pool_offer(struct pool *pool, struct page *page);
+/* Checks of `page` may be given from now on. The pool keeps the pointer until pool_forget. false: out of memory, and they will not be. */
+bool pool_offer(struct pool *pool, struct page *page);
 void pool_forget(struct pool *pool, struct page *page);     /* over: nothing given, nothing waiting */
 
 /* Its lease is lost or we are stopping: nothing more of it is started; what runs goes on and is told as before. */
