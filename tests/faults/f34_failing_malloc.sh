@@ -9,6 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 
 preload=$TMP/failing_calls.so
+a_folder_in_memory
 ok "the library that lets calls fail is built" "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -o "$preload" "$FAULTS/failing_calls.c"
 
 # sweeps QUICK_SAMPLE TARGET:CLASS...: on this store; one line each.
@@ -17,8 +18,8 @@ sweeps() {
     local before=$FAILED began result=passed
     began=$(now_ms) CASE_NAME=$STORE_NAME.failing_calls CASE_BEGAN=$(now_ms)
     FAILED=0
-    python3 "$FAULTS/failing_calls.py" --program "$P" --preload "$preload" --jobs "$JOBS" "$TEST_JOBS" --folder "$TMP/$STORE_NAME" --seed "$SEED" \
-        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 4 --within "${WITHIN_S:-$([ -n "${QUICK:-}" ] && echo 0 || echo 15)}" --summary "$TMP/summary" \
+    python3 "$FAULTS/failing_calls.py" --program "$P" --preload "$preload" --jobs "$JOBS" "$TEST_JOBS" --folder "$FOLDER/$STORE_NAME" --seed "$SEED" \
+        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 12 --within "${WITHIN_S:-$([ -n "${QUICK:-}" ] && echo 0 || echo 15)}" --summary "$TMP/summary" \
         $([ "$STORE_NAME" = sqlite ] || echo "--store $PRESCIENT_STORE") -- "$@" || FAILED=1 result=failed
     RUNS=$(cat "$TMP/summary") RERUNS=0 LONGEST_MS=0
     record F34 "$result"

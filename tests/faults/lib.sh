@@ -193,6 +193,12 @@ written() {
     [ "$code" = 0 ] || fail "$CASE_NAME: writer $1 writes its checks" "$(tail -5 "$CASE/$1.err")"
 }
 
+# a_folder_in_memory: makes FOLDER, in memory where that can be had: what is synced thousands of times and never has to outlive anything.
+a_folder_in_memory() {
+    FOLDER=$(mktemp -d /dev/shm/pf.XXXXXX 2>/dev/null) || FOLDER=$(mktemp -d "$TMP/folder.XXXXXX")
+    at_end rm -rf "$FOLDER"
+}
+
 # ---- conditions ----
 
 runs() { wc -l <"$CASE/journal"; }
