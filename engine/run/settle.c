@@ -338,6 +338,7 @@ static bool struck(struct lane *l)
     c->struck += c->struck < UINT8_MAX;
     if (is_hopeless(e, c, now)) {
         engine_give_up_for_long(e, row->id);
+        e->left_some = true;
         drop_answer(l, page->run, page, l->batch_index[0], why);
         return false;
     }
