@@ -76,9 +76,12 @@ static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
         leave(c, slot);
         return;
     }
+    if (!engine_add_target(e, c->kind, slot)) {
+        leave(c, slot);
+        return;
+    }
     c->slot = slot;
     c->step = CATCHUP_SLOT;
-    engine_add_target(e, c->kind, slot);
 }
 
 void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc, const struct lane *lane)

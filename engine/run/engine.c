@@ -59,6 +59,7 @@ struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_
     struct target *t = calloc(1, sizeof *t);
     if (!t) {
         log_error(e->o.log, "out of memory: slot %lld is left to the next sweep", (long long)slot);
+        e->left_some = true;
         return NULL;
     }
     *t = (struct target){ .kind = kind, .slot = slot, .began_us = engine_mono_us(e), .following = *at };

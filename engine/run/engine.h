@@ -238,7 +238,7 @@ int64_t engine_now(const struct engine *e);             /* seconds by the clock 
 int64_t engine_now_us(const struct engine *e);
 int64_t engine_mono_us(const struct engine *e);
 bool engine_is_idle(const struct engine *e);            /* no target, no errand, no lease */
-struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot);    /* that exists already: returns it */
+struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot);    /* one that exists is returned; NULL: out of memory, in words */
 bool engine_has_target(const struct engine *e, int64_t slot);
 void engine_leave_older(struct engine *e, int64_t slot);        /* slots before this one that nobody has begun to open: to the sweep */
 bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full);  /* false: one is under way */

@@ -43,7 +43,8 @@ static void have_asked(struct engine *e, struct plan_replay *p, int64_t slot)
     p->step = STEP_SLOT;
     if (p->progress)
         p->progress(p->ctx, slot, p->slots);
-    engine_add_target(e, TARGET_RELOOK, slot);
+    if (!engine_add_target(e, TARGET_RELOOK, slot))
+        engine_end(e, ERR_NOMEM, "out of memory");       /* what comes later must not be run before it */
 }
 
 static void replay_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)

@@ -19,7 +19,7 @@ sweeps() {
     began=$(now_ms) CASE_NAME=$STORE_NAME.failing_calls CASE_BEGAN=$(now_ms)
     FAILED=0
     python3 "$FAULTS/failing_calls.py" --program "$P" --preload "$preload" --jobs "$JOBS" "$TEST_JOBS" --folder "$FOLDER/$STORE_NAME" --seed "$SEED" \
-        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 12 --within "${WITHIN_S:-$([ -n "${QUICK:-}" ] && echo 0 || echo 15)}" --summary "$TMP/summary" \
+        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 16 --within "${WITHIN_S:-$([ -n "${QUICK:-}" ] && echo 0 || echo 15)}" --summary "$TMP/summary" \
         $([ "$STORE_NAME" = sqlite ] || echo "--store $PRESCIENT_STORE") -- "$@" || FAILED=1 result=failed
     RUNS=$(cat "$TMP/summary") RERUNS=0 LONGEST_MS=0
     record F34 "$result"
@@ -27,7 +27,7 @@ sweeps() {
 }
 
 memory_on_sqlite() {
-    sweeps 10 run:malloc worker:malloc empty_run:malloc enqueue:malloc load:malloc jobs:malloc config:malloc list:malloc resolve:malloc init:malloc doctor:malloc \
+    sweeps 10 run:malloc sweep:malloc worker:malloc empty_run:malloc enqueue:malloc load:malloc jobs:malloc config:malloc list:malloc resolve:malloc init:malloc doctor:malloc \
         run:open run:map run:fork worker:open enqueue:open jobs:open jobs:fork daemon:malloc daemon:open daemon:fork
 }
 memory_and_network_on_postgresql() {

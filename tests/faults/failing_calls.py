@@ -191,6 +191,7 @@ TARGETS = {
     "enqueue": Target(["enqueue", "row", "new", "witness", "+1h"], promised_enqueue),
     "load": Target(["--json", "enqueue", "--from", "lines.csv"], promised_load, look_load),
     "run": Target(["--json", "run", "--slot", str(SLOT)], promised_run),
+    "sweep": Target(["--json", "sweep"], promised_run),
     "empty_run": Target(["--json", "run", "--slot", str(SLOT + 900)]),
     "worker": Target(["--json", "run", "--slot", str(SLOT)], promised_run, None, False, "worker"),
     "daemon": Target(["daemon"], promised_run, stays=True),       # it sweeps, and is told to stop when the slot is over
