@@ -254,6 +254,8 @@ static void the_careful_functions_say_of_a_whole_table_what_the_plain_statements
     SQL_IS("t", "SELECT prescient.first_slot('-infinity', to_timestamp(%" PRId64 ")) IS NULL", SLOT);
     SQL_IS("t", "SELECT prescient.holds_checks(s, s, 0, 63, '{look}') AND NOT prescient.holds_checks(s, s, 0, 63, '{other}') AND NOT prescient.holds_checks(s, s, 64, 99, NULL)"
                 " FROM to_timestamp(%" PRId64 ") s", SLOT);
+    SQL_IS("f", "SELECT prescient.is_beside_the_index('invalid page in block 3 of relation ' || pg_relation_filepath('prescient.future_job_slot'))");
+    SQL_IS("t", "SELECT prescient.is_beside_the_index('invalid page in block 3 of relation ' || pg_relation_filepath('prescient.future_job_slot') || '0')");
     SQL_IS("{}", "SELECT prescient.unreadable_checks(to_timestamp(%" PRId64 "), 0, 63)", SLOT);
     SQL_IS("20", "SELECT count(DISTINCT id) FROM prescient.readable_checks(to_timestamp(%" PRId64 "), 0, 63)", SLOT);
 }

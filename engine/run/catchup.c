@@ -84,10 +84,28 @@ static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
     c->step = CATCHUP_SLOT;
 }
 
+/* The step stands, and is asked again after the lane's back-off; but what has met a damaged page three times will meet it again, and a daemon has more to
+ * do. (A command ends, in words.) */
+static void cannot_be_asked(struct engine *e, struct catchup *c, const struct err *err)
+{
+    enum { TRIES = 3 };
+    if (!err->damaged || !e->o.patient || ++c->damaged < TRIES)
+        return;
+    if (engine_gives_up_anew(e, given_up_catchup))
+        log_error(e->o.log, "%s: %s", c->step == CATCHUP_RELOOK ? "slots are not looked at again" : "no more late slots are looked for", err->text);
+    c->step = c->step == CATCHUP_RELOOK ? CATCHUP_LOOKED : CATCHUP_DONE;
+    c->damaged = 0;
+}
+
 void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc, const struct lane *lane)
 {
-    if (rc)
-        return;                         /* the step stands: it is asked again after the lane's back-off */
+    if (errand->kind != ERRAND_RELOOK && errand->kind != ERRAND_LATE_SLOT && errand->kind != ERRAND_MARK_SWEPT)
+        return;
+    if (rc) {
+        cannot_be_asked(e, c, &lane->req.call.err);
+        return;
+    }
+    c->damaged = 0;
     if (errand->kind == ERRAND_RELOOK && c->step == CATCHUP_RELOOK)
         looked_again(e, c, &lane->req.relook);
     else if (errand->kind == ERRAND_LATE_SLOT && c->step == CATCHUP_ASK)

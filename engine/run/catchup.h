@@ -17,6 +17,7 @@ struct catchup {
     int64_t slot;                   /* under way */
     int waiting;                    /* second looks under way */
     int slots;                      /* late slots found, but for those of which nothing could be run */
+    int damaged;                    /* how often in a row a question met a page of the database that cannot be read */
     bool moved;                     /* the last look closed something or found something to do */
     bool undone;                    /* a slot waits for the lease of somebody who may be dead */
 };

@@ -190,8 +190,7 @@ int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int 
 
 static int place_of_given_up(const struct engine *e, int64_t what)
 {
-    int n = e->ngiven_up < GIVEN_UP_MAX ? e->ngiven_up : GIVEN_UP_MAX;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < e->ngiven_up; i++)
         if (e->given_up[i].what == what)
             return i;
     return -1;
@@ -199,10 +198,22 @@ static int place_of_given_up(const struct engine *e, int64_t what)
 
 static const int64_t give_up_first_us = 60 * 1000000LL, give_up_most_us = 3600 * 1000000LL;
 
+/* A new place, or that of whoever would be free again first. */
+static int place_to_give_up(struct engine *e)
+{
+    if (e->ngiven_up < GIVEN_UP_MAX)
+        return e->ngiven_up++;
+    int first = 0;
+    for (int i = 1; i < GIVEN_UP_MAX; i++)
+        if (e->given_up[i].until_us < e->given_up[first].until_us)
+            first = i;
+    return first;
+}
+
 static void give_up_for(struct engine *e, int place, int64_t what, int64_t pause_us)
 {
     if (place < 0)
-        place = e->ngiven_up++ % GIVEN_UP_MAX;
+        place = place_to_give_up(e);
     e->given_up[place] = (struct given_up){ what, engine_mono_us(e) + pause_us, pause_us };
 }
 

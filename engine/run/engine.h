@@ -33,6 +33,7 @@ struct target {
     int held;                       /* leases of it that others hold */
     int64_t refused_us;             /* since when it has not begun by the database's clock; 0: was not refused */
     uint64_t left;                  /* buckets, a bit each, that were finished with rows in them: by this target they are not taken anew */
+    bool blind;                     /* what is left in it cannot be looked at when it is finished */
     int damaged_opens;              /* how often in a row the store said that a page of its own is damaged */
     int runs;                       /* leases of it that our lanes hold */
     struct pass_counts counts;      /* summed over its buckets */
@@ -54,7 +55,6 @@ struct bucket_run {
     int64_t nread, ntouched;        /* checks read, and those of them that a settle is known to have written */
     bool exhausted;                 /* the last read found no more */
     bool leave;                     /* finish it whatever is left in it */
-    bool blind;                     /* and without a look at that: it cannot be read */
     int64_t damaged_id;             /* of the first row that was left out; 0: none was */
     int damaged_reads;              /* how often in a row the store said that a page of its own is damaged */
     int rounds;                     /* how often in a row a finish found more and nothing had been settled */
@@ -193,7 +193,7 @@ struct engine {
     struct watched_lease watched[WATCHED_MAX];
     int nwatched;
     struct given_up given_up[GIVEN_UP_MAX];
-    int ngiven_up;                  /* in all: the oldest places are used again */
+    int ngiven_up;
     int64_t virtual_now;
     bool has_clock;
     int64_t clock_offset_us;        /* the database's clock minus our monotonic one */
@@ -203,7 +203,8 @@ struct engine {
     int64_t refused_boot_us;        /* when the store last refused a write (CLOCK_BOOTTIME); 0: never */
     bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
     int64_t settled_us;             /* when the store last took a settle, monotonic */
-    bool is_wary;                   /* answers were dropped, and perhaps none can be written: until one is, checks are run one by one */
+    int strikes;                    /* since then, settles of one check that met a page of the database that cannot be read */
+    bool is_wary;                   /* so many that perhaps no answer can be written: until one is, checks are run one by one */
     char passed_over[512];          /* what was last told of a host of the store that does not take us */
     struct pass_counts totals;
     int64_t slots_over, held_by_others;
@@ -266,6 +267,7 @@ void engine_give_up(struct engine *e, int64_t what);
 void engine_give_up_for_long(struct engine *e, int64_t what);      /* for a day */
 bool engine_has_given_up(const struct engine *e, int64_t what);
 static inline int64_t given_up_slot(int64_t slot) { return -slot; }         /* ids are positive */
+static const int64_t given_up_catchup = INT64_MIN;
 /* Gives it up; false: it is already. For words that are worth saying once, and again after growing pauses. */
 bool engine_gives_up_anew(struct engine *e, int64_t what);
 

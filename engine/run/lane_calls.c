@@ -70,6 +70,7 @@ static void cannot_be_opened(struct lane *l, struct target *t, const struct err 
     if (engine_gives_up_anew(e, given_up_slot(t->slot)))
         log_error(e->o.log, "slot %lld: it cannot be opened, and is left where it is: %s", (long long)t->slot, err->text);
     t->exhausted = e->left_some = true;
+    t->counts.locked++;
     if (!t->runs)
         engine_target_run_over(e, t, NULL);
 }
@@ -293,7 +294,7 @@ static void begin_finish(struct lane *l)
     f->lease = run->lease;
     f->now = e->virtual_now;
     f->leave = run->leave || run->rounds >= ROUNDS_MAX;
-    f->blind = run->blind;
+    f->blind = run->target->blind;
     f->complete = is_complete(run);
     f->origin = run->origin;
     f->after = run->cursor;
@@ -304,6 +305,30 @@ static void begin_finish(struct lane *l)
     store_begin(l->store, &f->call);
 }
 
+/* Of this bucket no more is taken by this target, whatever is left in it. */
+static void leave_bucket(struct lane *l, struct bucket_run *run)
+{
+    if (run->lease.bucket >= 0)
+        run->target->left |= UINT64_C(1) << run->lease.bucket;
+    lane_run_over(l, run);
+}
+
+/* What is left in it cannot be looked at, so the next try does not; or the end of the pass cannot be written down either: then its lease is left to
+ * end by itself. */
+static void cannot_be_finished(struct lane *l, struct bucket_run *run, const struct err *err)
+{
+    struct engine *e = l->engine;
+    e->left_some = true;
+    if (!run->leave || !run->target->blind) {
+        run->target->blind = run->leave = true;
+        return;
+    }
+    if (engine_gives_up_anew(e, given_up_slot(run->lease.slot)))
+        log_error(e->o.log, "slot %lld: its end cannot be written down: %s", (long long)run->lease.slot, err->text);
+    run->counts.locked++;
+    leave_bucket(l, run);
+}
+
 static void finished(struct lane *l, int rc)
 {
     struct store_finish *f = &l->req.finish;
@@ -311,18 +336,14 @@ static void finished(struct lane *l, int rc)
     l->on = NULL;
     if (rc == ERR_FENCED)
         lane_run_lost(l, run);
-    else if (rc) {
+    else if (rc && f->call.err.damaged)
+        cannot_be_finished(l, run, &f->call.err);
+    else if (rc)
         lane_back_off(l, "cannot finish a bucket", &f->call.err);
-        if (f->call.err.damaged && run->blind)
-            lane_run_over(l, run);      /* its lease ends by itself, or is taken anew with the next look */
-        else if (f->call.err.damaged)
-            run->blind = run->leave = l->engine->left_some = true;
-    }
-    else if (f->finished) {
-        if (f->leave && run->lease.bucket >= 0)
-            run->target->left |= UINT64_C(1) << run->lease.bucket;
+    else if (f->finished && f->leave)
+        leave_bucket(l, run);
+    else if (f->finished)
         lane_run_over(l, run);
-    }
     else {                              /* rows came in meanwhile, behind the last one read */
         run->rounds = run->counts.run + run->counts.unknown_job + run->counts.held_back > run->settled ? 0 : run->rounds + 1;
         run->settled = run->counts.run + run->counts.unknown_job + run->counts.held_back;

@@ -86,13 +86,18 @@ void lane_bury_zombies(struct lane *l)
 
 void lane_wind_down(struct lane *l)
 {
+    int dropped = 0;
     for (struct page *p = l->pages, *next; p; p = next) {
         next = p->following;
         pool_cut(l->engine->pool, p);
         page_leave_waiting(p);
+        if (l->engine->stopping && l->engine->is_wary && l->doing != LANE_SETTLE)
+            dropped += page_drop_answers(p);
         if (page_is_over(p))
             lane_page_done(l, p);
     }
+    if (dropped)
+        log_warn(l->engine->o.log, "%d answers cannot be written, and are dropped: these checks run again later", dropped);
 }
 
 /* ---- runs ---- */

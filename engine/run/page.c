@@ -117,6 +117,17 @@ void page_over(struct page *p, int index)
     move(p, index, CHECK_OVER);
 }
 
+int page_drop_answers(struct page *p)
+{
+    int n = 0;
+    for (int i = 0; i < p->rows.n; i++)
+        if (p->checks[i].state == CHECK_ANSWERED) {
+            page_over(p, i);
+            n++;
+        }
+    return n;
+}
+
 void page_leave_waiting(struct page *p)
 {
     for (int i = 0; i < p->rows.n && p->counts[CHECK_WAITING]; i++)

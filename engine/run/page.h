@@ -64,6 +64,7 @@ void page_return(struct page *p, int index);        /* given, but not started: i
 /* Its answer is in `settlement`. From given (a worker answered) or waiting (the engine decided without a worker). */
 void page_answer(struct page *p, int index, int64_t now_us);
 void page_over(struct page *p, int index);          /* from any state but given */
+int page_drop_answers(struct page *p);              /* what is answered and not being settled is over; returns how many */
 void page_leave_waiting(struct page *p);            /* what has not been given is over, unrun */
 void page_settling(struct page *p, int index);
 void page_unsettled(struct page *p, int index);     /* the settle did not reach it: answered again */

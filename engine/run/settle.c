@@ -9,7 +9,7 @@
 #include "../rules/retry.h"
 
 enum { LOCKED_RETRY_US = 250 * 1000, LOCKED_GIVE_UP_US = 30 * 1000 * 1000, LOCKED_STOPPING_US = 1000 * 1000,
-       STRUCK_TRIES = 3, STRUCK_RETRY_MAX_US = 10 * 1000 * 1000, RECENTLY_US = 1000 * 1000 };
+       STRUCK_TRIES = 3, STRIKES_WARY = 5, STRIKES_MAX = 12, STRUCK_RETRY_MAX_US = 10 * 1000 * 1000, RECENTLY_US = 1000 * 1000 };
 
 /* When something of what is answered may be sent: at once, unless all of it stands apart. */
 static int64_t ready_us(const struct page *p)
@@ -304,21 +304,16 @@ static void held_up(struct lane *l)
         give_up(l, l->settling->run, l->settling, l->batch_index[0]);
 }
 
-/* When others were written since it was first tried, it is its own misfortune. When none was, because all are or because there were no others, that shows
- * after a while by trying some, one by one. */
-static bool is_hopeless(struct engine *e, const struct page_check *c, int64_t now)
+/* When others were written since it was first tried, it is its own misfortune. When none was, because all are or because there were no others, that
+ * shows after a while by trying some, one by one. */
+static bool is_hopeless(const struct engine *e, const struct page_check *c, int64_t now)
 {
     int64_t most = e->stopping ? LOCKED_STOPPING_US : e->o.settings->lease_us;
-    if (c->struck < STRUCK_TRIES)
-        return false;
-    if (e->settled_us > c->struck_us)
-        return true;
-    e->is_wary = e->is_wary || now - c->struck_us >= most;
-    return now - c->struck_us >= most;
+    return c->struck >= STRUCK_TRIES && (e->settled_us > c->struck_us || now - c->struck_us >= most);
 }
 
 /* To write it, a page of the database has to be read that cannot be, and waiting does not help against that. Where nothing is written at all, the lane has
- * to pause. */
+ * to pause, and a command that has written nothing yet to end. */
 static bool struck(struct lane *l)
 {
     struct engine *e = l->engine;
@@ -330,19 +325,22 @@ static bool struck(struct lane *l)
     struct page_check *c = set_apart(l, &now);
     if (!c)
         return false;
+    e->is_wary = ++e->strikes >= STRIKES_WARY;
+    if (!e->o.patient && !e->settled_us && e->strikes >= STRIKES_MAX)
+        engine_end(e, ERR_LOST, "no answer can be written: %s", why);
     if (!c->struck) {
         c->struck_us = now;
-        log_warn(e->o.log, "check %s/%s (%s): its answer cannot be written, and is tried again: %s", row->entity_name, row->entity_key, row->job_exec, why);
+        if (!e->is_wary)
+            log_warn(e->o.log, "check %s/%s (%s): its answer cannot be written, and is tried again: %s", row->entity_name, row->entity_key, row->job_exec, why);
     }
     c->apart_us = now + retry_delay(LOCKED_RETRY_US, STRUCK_RETRY_MAX_US, c->struck, random_next(&e->random));
     c->struck += c->struck < UINT8_MAX;
-    if (is_hopeless(e, c, now)) {
-        engine_give_up_for_long(e, row->id);
-        e->left_some = true;
-        drop_answer(l, page->run, page, l->batch_index[0], why);
-        return false;
-    }
-    return now - e->settled_us > RECENTLY_US;
+    if (!is_hopeless(e, c, now))
+        return now - e->settled_us > RECENTLY_US;
+    engine_give_up_for_long(e, row->id);
+    e->left_some = true;
+    drop_answer(l, page->run, page, l->batch_index[0], why);
+    return false;
 }
 
 bool settle_ended(struct lane *l, int rc)
@@ -351,6 +349,7 @@ bool settle_ended(struct lane *l, int rc)
     bool waits = false;
     if (rc == 0) {
         l->engine->settled_us = engine_mono_us(l->engine);
+        l->engine->strikes = 0;
         l->engine->is_wary = false;
         apply_states(l);
         if (l->settle_limit < l->engine->o.settings->page)

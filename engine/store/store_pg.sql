@@ -629,7 +629,7 @@ prescient.first_slot('-infinity', this.slot)
 (SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at > this.now)
 
 -- name: next_with_rows_careful
-prescient.first_slot(this.now + interval '1 second', 'infinity')
+prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 
 -- name: status
 -- $1 now. A count of a large table is left to the statistics; what is due is counted up to a million.

@@ -4,7 +4,12 @@
 -- A damaged page of the table fails every statement that meets it, and those that look for rows meet the first of them: one such page held up the
 -- opening of its slot, the second looks at all others, and every sweep. These functions answer the same questions as those statements do, for a
 -- price: whatever cannot be read counts as a row that is there. An engine asks them when a statement of its own has failed so.
--- No sequential scans: the index says which rows of the table are to be fetched, and only those.
+-- No sequential scans: the index says which rows of the table are to be fetched, and only those. What is damaged in the index itself nobody can go
+-- around: it is told as it was.
+
+-- Whether the error is about another relation than the index by slot. Messages are in the server's language; the path in them is not.
+CREATE FUNCTION prescient.is_beside_the_index(message text) RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT message !~ (pg_relation_filepath('prescient.future_job_slot') || '([^0-9]|$)') $$;
 
 -- Whether there are rows in the slots from `first` to `last`, both included, in these buckets, of these jobs (NULL: any).
 CREATE FUNCTION prescient.holds_checks(first timestamptz, last timestamptz, first_bucket integer, last_bucket integer, jobs text[]) RETURNS boolean
@@ -12,30 +17,34 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off 
 BEGIN
     RETURN EXISTS (SELECT FROM prescient.future_job f
                     WHERE f.next_check_at BETWEEN first AND last AND f.bucket BETWEEN first_bucket AND last_bucket AND (jobs IS NULL OR f.job_exec = ANY (jobs)));
-EXCEPTION WHEN data_corrupted OR index_corrupted THEN
+EXCEPTION WHEN data_corrupted THEN
+    IF NOT prescient.is_beside_the_index(SQLERRM) THEN
+        RAISE;
+    END IF;
     RETURN true;
 END $$;
 
--- The first slot in [first, before) with rows; NULL: none. Slots begin at whole seconds of the years that a check can have.
+-- The first slot in [first, before) with rows; NULL: none. It is looked for among all slots of the years that a check can have.
 CREATE FUNCTION prescient.first_slot(first timestamptz, before timestamptz) RETURNS timestamptz
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    low bigint := ceil(date_part('epoch', greatest(first, '1970-01-01 00:00:00+00')));
-    high bigint := ceil(date_part('epoch', least(before, '10000-01-01 00:00:00+00')));
+    length_s CONSTANT bigint := prescient.slot_length_s();
+    low bigint := ceil(date_part('epoch', greatest(first, '1970-01-01 00:00:00+00')) / length_s);
+    high bigint := ceil(date_part('epoch', least(before, '10000-01-01 00:00:00+00')) / length_s);
     middle bigint;
 BEGIN
-    IF low >= high OR NOT prescient.holds_checks(to_timestamp(low), to_timestamp(high - 1), 0, 63, NULL) THEN
+    IF low >= high OR NOT prescient.holds_checks(to_timestamp(low * length_s), to_timestamp((high - 1) * length_s), 0, 63, NULL) THEN
         RETURN NULL;
     END IF;
     WHILE high - low > 1 LOOP
         middle := low + (high - low) / 2;
-        IF prescient.holds_checks(to_timestamp(low), to_timestamp(middle - 1), 0, 63, NULL) THEN
+        IF prescient.holds_checks(to_timestamp(low * length_s), to_timestamp((middle - 1) * length_s), 0, 63, NULL) THEN
             high := middle;
         ELSE
             low := middle;
         END IF;
     END LOOP;
-    RETURN to_timestamp(low);
+    RETURN to_timestamp(low * length_s);
 END $$;
 
 -- The ids in a slot's buckets whose rows cannot be read, in order. A range of ids that cannot be read as a whole is halved until it can, or is one id:
@@ -58,11 +67,11 @@ BEGIN
         BEGIN
             PERFORM count(f::text) FROM prescient.future_job f
               WHERE f.next_check_at = slot AND f.bucket BETWEEN first_bucket AND last_bucket AND f.id >= low AND f.id < high;
-        EXCEPTION WHEN data_corrupted OR index_corrupted THEN
+        EXCEPTION WHEN data_corrupted THEN
+            IF NOT prescient.is_beside_the_index(SQLERRM) OR cardinality(unreadable) = most THEN
+                RAISE;
+            END IF;
             IF high - low = 1 THEN
-                IF cardinality(unreadable) = most THEN
-                    RAISE;
-                END IF;
                 unreadable := unreadable || low;
             ELSE
                 lows[n + 1] := low + (high - low) / 2;
@@ -100,22 +109,25 @@ BEGIN
     WHILE slot IS NOT NULL AND total < most LOOP
         BEGIN
             total := total + (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = slot LIMIT most - total) few);
-        EXCEPTION WHEN data_corrupted OR index_corrupted THEN
+        EXCEPTION WHEN data_corrupted THEN
+            IF NOT prescient.is_beside_the_index(SQLERRM) THEN
+                RAISE;
+            END IF;
             total := total + cardinality(prescient.unreadable_checks(slot, 0, 63)) + (SELECT count(*) FROM prescient.readable_checks(slot, 0, 63));
         END;
-        slot := prescient.first_slot(slot + interval '1 second', before);
+        slot := prescient.first_slot(slot + interval '1 microsecond', before);
     END LOOP;
     RETURN total;
 END $$;
 
-REVOKE ALL ON FUNCTION prescient.holds_checks(timestamptz, timestamptz, integer, integer, text[]), prescient.count_checks(timestamptz, timestamptz, bigint),
+REVOKE ALL ON FUNCTION prescient.is_beside_the_index(text), prescient.holds_checks(timestamptz, timestamptz, integer, integer, text[]), prescient.count_checks(timestamptz, timestamptz, bigint),
     prescient.first_slot(timestamptz, timestamptz), prescient.unreadable_checks(timestamptz, integer, integer),
     prescient.readable_checks(timestamptz, integer, integer) FROM PUBLIC;
 
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'prescient_engine') THEN
-        GRANT EXECUTE ON FUNCTION prescient.holds_checks(timestamptz, timestamptz, integer, integer, text[]), prescient.count_checks(timestamptz, timestamptz, bigint),
+        GRANT EXECUTE ON FUNCTION prescient.is_beside_the_index(text), prescient.holds_checks(timestamptz, timestamptz, integer, integer, text[]), prescient.count_checks(timestamptz, timestamptz, bigint),
             prescient.first_slot(timestamptz, timestamptz), prescient.unreadable_checks(timestamptz, integer, integer),
             prescient.readable_checks(timestamptz, integer, integer) TO prescient_engine;
     END IF;

@@ -29,15 +29,18 @@ with open(sys.argv[1], "r+b") as f:
 print(rows)
 END
 }
+# damage_relation NAME PAGE
+damage_relation() {
+    local file; file=$CLUSTER/data/$(server_sql "SELECT pg_relation_filepath('$1')")
+    server_stop fast >/dev/null || return 1
+    printf '\xee%.0s' {1..24} | dd of="$file" bs=1 seek=$(($2 * 8192)) conv=notrunc status=none
+    server_start >/dev/null
+}
 damage_postgresql() {
-    local file page rows
-    file=$CLUSTER/data/$(server_sql "SELECT pg_relation_filepath('prescient.future_job')")
+    local page rows
     page=$(server_sql "SELECT split_part(trim(ctid::text, '()'), ',', 1) FROM prescient.future_job WHERE entity_key LIKE 's0.$((EACH / 2))x%'")
     rows=$(server_sql "SELECT count(*) FROM prescient.future_job WHERE ctid::text LIKE '($page,%'")
-    server_stop fast >/dev/null || return 1
-    printf '\xee%.0s' {1..24} | dd of="$file" bs=1 seek=$((page * 8192)) conv=notrunc status=none
-    server_start >/dev/null || return 1
-    echo "$rows"
+    damage_relation prescient.future_job "$page" && echo "$rows"
 }
 
 runs_of() { cut -f6 journal | grep -c "^$1"; }
@@ -109,7 +112,55 @@ beside_a_damaged_page() {
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 
+# Around a damaged page of the index by slot there is no way: what it says is told as it is, and nothing is taken for a slot that is none.
+a_damaged_index() {
+    SLOT_LENGTH=15m a_case index 'workers = 1;'
+    server_sql "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
+                SELECT prescient.bucket_of('row', 'k' || n), 'row', 'k' || n, 'witness', t, t FROM generate_series(1, 3000) n, to_timestamp($SLOT - 900 * n) t"
+    damage_relation prescient.future_job_slot 4
+    start sweep "$P" --quiet sweep
+    join_within 60 sweep
+    is "$CASE_NAME: a sweep ends by itself, as when there is no database" "$CODE" 69
+    has "$CASE_NAME: it says why" "$(tail -1 sweep.err)" "invalid page"
+    is "$CASE_NAME: what lies on other pages has run, once" "$(q "SELECT count(*) > 100 FROM {future_job_history}")$(twice)" t
+    is "$CASE_NAME: passes over slots that are none" "$(q "SELECT count(*) FROM {slot_pass} WHERE <slot_at> % 900 <> 0")" 0
+    start status "$P" status
+    join_within 20 status
+    is "$CASE_NAME: status fails, too, and at once" "$CODE" 69
+    RUNS=$(runs) RERUNS=0 LONGEST_MS=0
+    record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
+}
+
+# No answer can be written down: jobs that have run are not run again at once, a command ends, and so does a daemon that is told to.
+a_damaged_history() {
+    SLOT_LENGTH=15m a_case history 'workers = 1; page = 50;'
+    fill "$EACH" "$SLOT" witness
+    "$P" --quiet run --slot "$SLOT"
+    fill 300 $((SLOT + 900)) witness "'late' || n"
+    damage_relation "prescient.future_job_history_p$(date -u +%Y%m%d)" \
+        "$(q "SELECT pg_relation_size('prescient.future_job_history_p$(date -u +%Y%m%d)') / 8192 - 1")"
+    start pass "$P" --quiet run --slot $((SLOT + 900))
+    join_within 60 pass
+    is "$CASE_NAME: a pass ends by itself, as when there is no database" "$CODE" 69
+    has "$CASE_NAME: it says why" "$(tail -1 pass.err)" "no answer can be written: invalid page"
+    at_most "$CASE_NAME: in few words (lines)" "$(wc -l <pass.err)" 40
+    is "$CASE_NAME: nothing was run twice" "$(twice)" ""
+    wait_until 10 no_live_lease
+    engine e0
+    ok "$CASE_NAME: a daemon runs them, once more" wait_until 20 runs_at_least $((EACH + 300 + 20))
+    sleep 3                             # tries
+    at_most "$CASE_NAME: and not again" "$(cut -f6 journal | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')" 2
+    signal_engine e0 TERM
+    ok "$CASE_NAME: told to stop, it does not wait for what cannot be written" wait_until 5 is_over "$(engine_pid e0)"
+    engine_over e0
+    RUNS=$(runs) RERUNS=$(twice | wc -w) LONGEST_MS=0
+    record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
+}
+no_live_lease() { [ "$(q "SELECT count(*) FROM {slot_lease} WHERE expires_at > clock_timestamp()")" = 0 ]; }
+
 needs "[ \"\$(sqlite3 :memory: 'PRAGMA compile_options' | grep -c DBSTAT)\" != 0 ]" "it needs an sqlite3 with dbstat"
 on_stores sqlite a_damaged_page
 on_stores sqlite beside_a_damaged_page
 on_a_server a_damaged_page
+on_a_server a_damaged_index
+on_a_server a_damaged_history
