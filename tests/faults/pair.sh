@@ -44,7 +44,7 @@ pair_node_up() {
 pair_postmaster() { head -1 "$PAIR/$1/data/postmaster.pid" 2>/dev/null; }
 pair_processes() {
     local postmaster; postmaster=$(pair_postmaster "$1")
-    [ -z "$postmaster" ] || { echo "$postmaster"; ps -o pid= --ppid "$postmaster"; }
+    [ -z "$postmaster" ] || { echo "$postmaster"; sed 's/ /\n/g' "/proc/$postmaster/task/$postmaster/children"; }
 }
 pair_are_gone() {
     local pid
