@@ -1,6 +1,7 @@
 /* store_pg_load.c - bulk load: a chunk goes by COPY straight into the table; where it meets rows that are pending already, by the SQL API.
  * Like every writer it takes its transaction id first, reads the clock then, and picks the slots last. Blocks. */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,18 +137,35 @@ static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
 static int end_chunk(struct pg_store *pg, int rc, struct err *err)
 {
     if (rc < 0) {
-        PQclear(PQexec(pg->side, "ROLLBACK"));
+        PQclear(pg->side ? PQexec(pg->side, "ROLLBACK") : NULL);
         return rc;
     }
     return pg_execute(pg, pg->side, "COMMIT", err);
+}
+
+/* What PQexec does, for a time: where libpq has no memory for the server's word that it waits for rows, it waits for that word itself, and for ever. */
+static PGresult *exec_in_time(struct pg_store *pg, const char *sql)
+{
+    int64_t until_us = clock_mono_us(pg->head.clock) + pg->statement_timeout_ms * INT64_C(1000);
+    if (!PQsendQuery(pg->side, sql))
+        return NULL;
+    while (PQisBusy(pg->side)) {
+        struct pollfd p = { .fd = PQsocket(pg->side), .events = POLLIN };
+        int64_t left_us = until_us - clock_mono_us(pg->head.clock);
+        if (left_us <= 0 || (poll(&p, 1, (int)(left_us / 1000) + 1) > 0 && !PQconsumeInput(pg->side)))
+            return NULL;
+    }
+    return PQgetResult(pg->side);
 }
 
 static int begin_copy(struct pg_store *pg, struct err *err)
 {
     char *sql = pg_with_schema("COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,"
                                " priority) FROM STDIN (FORMAT binary)", pg->schema);
-    PGresult *r = sql ? PQexec(pg->side, sql) : NULL;
-    int rc = PQresultStatus(r) == PGRES_COPY_IN ? 0 : pg_fail(err, r, pg->side);
+    PGresult *r = sql ? exec_in_time(pg, sql) : NULL;
+    int rc = PQresultStatus(r) == PGRES_COPY_IN ? 0 : r ? pg_fail(err, r, pg->side) : pg_lost(err, pg->side, "no answer from the database to a COPY");
+    if (!r)
+        pg_side_close(pg);              /* whatever it waits for, nobody will say it */
     PQclear(r);
     free(sql);
     return rc;
