@@ -51,7 +51,7 @@ pair_are_gone() {
     for pid; do is_over "$pid" || return 1; done
 }
 
-# A postmaster that was killed is taken for alive by the next one until somebody has reaped it; its file goes, since nobody else uses this folder.
+# A postmaster that was killed is taken for alive by the next one until somebody has reaped it; its files go, since nobody else uses this folder.
 pair_kill() {
     local postmaster pids
     postmaster=$(pair_postmaster "$1")
@@ -60,7 +60,7 @@ pair_kill() {
     mapfile -t pids < <(pair_processes "$1")
     kill -KILL "${pids[@]}" 2>/dev/null
     wait_until 30 pair_are_gone ${pids[@]+"${pids[@]}"} || return 1
-    rm -f "$PAIR/$1/data/postmaster.pid"
+    rm -f "$PAIR/$1/data/postmaster.pid" "$PAIR/$1"/sock/.s.PGSQL.*.lock
 }
 
 # ---- both ----
