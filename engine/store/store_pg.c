@@ -205,16 +205,22 @@ static int receive(struct pg_store *pg)
     return rc < 0 ? rc : PG_SEND_AGAIN;
 }
 
-/* The message was one transaction, which is rolled back: it goes out once more, and all others from now on, without prepared statements. */
-static void send_unprepared(struct pg_store *pg)
+/* The message was one transaction, which is rolled back: it goes out once more, in another form. */
+static void send_again(struct pg_store *pg)
 {
-    pg->unprepared = pg->lost_prepared = true;
-    pg->call->err = (struct err){ 0 };
+    err_clear(&pg->call->err);
     clear_queue(pg);
     if (pg->phase == PG_CHECKING)
         send_check(pg);
     else
         send_call(pg);
+}
+
+/* And so do all others from now on: without prepared statements. */
+static void send_unprepared(struct pg_store *pg)
+{
+    pg->unprepared = pg->lost_prepared = true;
+    send_again(pg);
 }
 
 /* A page of the table cannot be read, and there is a way around it. */
@@ -230,9 +236,7 @@ static void send_carefully(struct pg_store *pg)
 {
     pg->careful = true;
     snprintf(pg->damage, sizeof pg->damage, "%.*s", (int)sizeof pg->damage - 1, pg->call->err.text);
-    pg->call->err = (struct err){ 0 };
-    clear_queue(pg);
-    send_call(pg);
+    send_again(pg);
 }
 
 /* All results up to the Sync are here. */
