@@ -96,6 +96,7 @@ void lane_wind_down(struct lane *l)
         if (page_is_over(p))
             lane_page_done(l, p);
     }
+    l->engine->left_some = l->engine->left_some || dropped;
     if (dropped)
         log_warn(l->engine->o.log, "%d answers cannot be written, and are dropped: these checks run again later", dropped);
 }

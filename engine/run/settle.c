@@ -176,15 +176,21 @@ static bool is_worth_waiting(const struct lane *l, struct page_check *c, int64_t
 
 static const char HELD[] = "another transaction holds its row, or that of an effect";
 
+/* It stays where it is, unsettled, visible as late. */
+static void leave(struct bucket_run *run, struct page *page, int index)
+{
+    run->counts.locked++;
+    run->leave = true;
+    page_over(page, index);
+}
+
 /* Its answer cannot be written. Called after engine_give_up, which says for how long. */
 static void drop_answer(struct lane *l, struct bucket_run *run, struct page *page, int index, const char *why)
 {
     const struct check *row = &page->rows.checks[index];
     log_warn(l->engine->o.log, "check %s/%s (%s): %s: its answer is dropped, it runs again later",
              row->entity_name, row->entity_key, row->job_exec, why);
-    run->counts.locked++;
-    run->leave = true;
-    page_over(page, index);
+    leave(run, page, index);
 }
 
 static void give_up(struct lane *l, struct bucket_run *run, struct page *page, int index)
@@ -266,9 +272,7 @@ static void refused(struct lane *l)
         return;
     }
     engine_give_up(l->engine, row->id);
-    run->counts.locked++;               /* even without its answer: it stays where it is, visible as late */
-    run->leave = true;
-    page_over(page, index);
+    leave(run, page, index);            /* even without its answer */
 }
 
 static bool has_effects(const struct lane *l)
