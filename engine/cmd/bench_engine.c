@@ -1,5 +1,6 @@
 /* bench_engine.c - engines as they are in life: this program, started as processes of their own, and what they cost.
- * CPU is read from the dead: a process that has ended and is not reaped yet says how much it used, without its children. */
+ * CPU is read from the dead: a process that has ended and is not reaped yet says how much it used, without its children.
+ * Memory is looked at while they run; of an engine that is over before the first look, its end tells it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -98,6 +99,8 @@ static bool is_over(struct child *c, int *code)
     c->cpu_us = bench_task_cpu_us(c->pid);
     wait4(c->pid, &status, 0, &u);
     c->all_cpu_us = (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000LL + u.ru_utime.tv_usec + u.ru_stime.tv_usec;
+    if (c->peak_kib < 0)
+        c->peak_kib = u.ru_maxrss;      /* the most of it, its workers, and of us when it was forked: never too little */
     if (c->pidfd >= 0)
         close(c->pidfd);
     c->pid = 0;
