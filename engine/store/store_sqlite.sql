@@ -346,7 +346,7 @@ below AS (
 pages AS (SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count)
 SELECT 'file is whole' AS what, CASE found WHEN 'ok' THEN 'ok' ELSE 'error' END AS level, found,
        CASE found WHEN 'ok' THEN '' ELSE 'stop everything that writes to the file, keep a copy, restore a backup or use sqlite3 .recover' END AS advice
-  FROM (SELECT quick_check AS found FROM pragma_quick_check(1))
+  FROM (SELECT quick_check AS found FROM pragma_quick_check LIMIT 1)     -- from 3.46 on an argument is always a table's name
 UNION ALL
 SELECT 'overdue checks', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), ''),
        CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END FROM overdue
