@@ -145,7 +145,7 @@ report_one() {
 }
 
 is_test() {
-    case $1 in run | pg_cluster | coverage | valgrind | *lib) return 1 ;; esac
+    case $1 in run | pg_cluster | coverage | valgrind | fresh | *lib) return 1 ;; esac
     [ -x "tests/$1.sh" ]
 }
 
