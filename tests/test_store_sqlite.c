@@ -126,9 +126,9 @@ static void a_view_refuses_in_words(void)
         { "'orders', '1', 'look', '2026-13-01'", "prescient: check_at must lie in the years 1970 to 9999" },
         { "'orders', '1', 'look', -1", "prescient: check_at must lie in the years 1970 to 9999" },
         { "'orders', '1', 'look', 1e300", "prescient: check_at must lie in the years 1970 to 9999" },
-        { "'orders', '', 'look', 1", "CHECK constraint failed: entity_key must have 1 to 1024 bytes and no NUL" },
-        { "'orders', 'a' || char(0) || 'b', 'look', 1", "CHECK constraint failed: entity_key must have 1 to 1024 bytes and no NUL" },
-        { "NULL, '1', 'look', 1", "NOT NULL constraint failed: prescient_future_job.entity_name" },
+        { "'orders', '', 'look', 1", "prescient: entity_key must have 1 to 1024 bytes and no NUL" },
+        { "'orders', 'a' || char(0) || 'b', 'look', 1", "prescient: entity_key must have 1 to 1024 bytes and no NUL" },
+        { "NULL, '1', 'look', 1", "prescient: entity_name must have 1 to 1024 bytes and no NUL" },
         { "'orders', CAST(x'ff' AS TEXT), 'look', 1", "prescient: entity_name, entity_key, job_exec and payload must be valid UTF-8" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -138,7 +138,7 @@ static void a_view_refuses_in_words(void)
     }
     SQL_IS("prescient: conflict must be keep, earlier or replace",
            "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, conflict) VALUES ('orders', '1', 'look', 1, 'never')");
-    SQL_IS("CHECK constraint failed: payload must be valid JSON",
+    SQL_IS("prescient: payload must be valid JSON",
            "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) VALUES ('orders', '1', 'look', 1, '{')");
     SQL_IS("0", "SELECT count(*) FROM prescient_future_job");
 }
