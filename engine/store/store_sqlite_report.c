@@ -6,130 +6,7 @@
 
 #include "embedded_sql.h"
 #include "store_sqlite_calls.h"
-
-/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
-
-struct gathering {                  /* rows as they come, in the request's arena at the end */
-    struct store_rows rows;
-    struct arena *arena;
-    const char **cells;             /* on the heap while they grow */
-    int room;
-    bool failed;                    /* out of memory */
-};
-
-static void gather_columns(struct gathering *g, int columns)
-{
-    g->rows.columns = columns;
-    g->rows.names = arena_zalloc(g->arena, sizeof(char *) * (size_t)columns);
-    g->rows.kinds = arena_zalloc(g->arena, sizeof *g->rows.kinds * (size_t)columns);
-    g->failed = !g->rows.names || !g->rows.kinds;
-}
-
-static void gather_name(struct gathering *g, int column, const char *name, bool is_number)
-{
-    g->rows.names[column] = arena_strdup(g->arena, name);
-    g->failed = g->failed || !g->rows.names[column];
-    g->rows.kinds[column] = store_cell_kind(name, is_number);
-}
-
-/* Room for one more row's cells, all NULL; NULL when there is no memory. */
-static const char **gather_row(struct gathering *g)
-{
-    int columns = g->rows.columns;
-    if (g->rows.rows == g->room) {
-        int room = g->room ? g->room * 2 : 32;
-        const char **cells = realloc(g->cells, sizeof *cells * (size_t)room * (size_t)columns);
-        g->failed = g->failed || !cells;
-        if (!cells)
-            return NULL;
-        g->cells = cells;
-        g->room = room;
-    }
-    const char **row = g->cells + (size_t)g->rows.rows++ * (size_t)columns;
-    memset(row, 0, sizeof *row * (size_t)columns);
-    return row;
-}
-
-static int gathered(struct gathering *g, struct store_rows *out, struct err *err)
-{
-    size_t size = sizeof *g->cells * (size_t)g->rows.rows * (size_t)g->rows.columns;
-    g->rows.cells = arena_alloc(g->arena, size);
-    if (g->rows.cells && size)
-        memcpy(g->rows.cells, g->cells, size);
-    free(g->cells);
-    if (g->failed || !g->rows.cells)
-        return err_set(err, ERR_NOMEM, "out of memory for %d rows", g->rows.rows);
-    *out = g->rows;
-    return 0;
-}
-
-static void gather_cell(struct gathering *g, const char **cell, const char *text)
-{
-    *cell = arena_strdup(g->arena, text);
-    g->failed = g->failed || (text && !*cell);
-}
-
-static void gather_number(struct gathering *g, const char **cell, int64_t number)
-{
-    *cell = arena_printf(g->arena, "%lld", (long long)number);
-    g->failed = g->failed || !*cell;
-}
-
-static bool gather_step(struct gathering *g, sqlite3_stmt *s)
-{
-    const char **row = gather_row(g);
-    for (int c = 0; row && c < g->rows.columns; c++) {
-        int type = sqlite3_column_type(s, c);
-        if (g->rows.kinds[c] == CELL_TEXT && (type == SQLITE_INTEGER || type == SQLITE_FLOAT))
-            g->rows.kinds[c] = CELL_NUMBER;
-        const char *text = (const char *)sqlite3_column_text(s, c);
-        g->failed = g->failed || (!text && type != SQLITE_NULL);        /* no memory to write a number in */
-        gather_cell(g, &row[c], text);
-    }
-    return row && !g->failed;
-}
-
-/* Everything that the statement says. */
-static int gather_all(struct lite *db, sqlite3_stmt *s, struct store_report *req)
-{
-    struct gathering g = { .arena = req->arena };
-    int rc = SQLITE_DONE;
-    gather_columns(&g, sqlite3_column_count(s));
-    for (int c = 0; !g.failed && c < g.rows.columns; c++)
-        gather_name(&g, c, sqlite3_column_name(s, c), false);
-    while (!g.failed && (rc = sqlite3_step(s)) == SQLITE_ROW && gather_step(&g, s))
-        continue;
-    int code = rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : lite_fail(db, rc, &req->call.err);
-    if (code < 0) {
-        free(g.cells);
-        return code;
-    }
-    return gathered(&g, &req->rows, &req->call.err);
-}
-
-/* ---- one SELECT ------------------------------------------------------------------------------------------------------------ */
-
-/* Parameters are ?1, ?2, ... as text; a statement that needs the clock names it :clock_us. */
-static int bind_params(struct lite *db, sqlite3_stmt *s, const struct store_report *req, struct err *err)
-{
-    int clock = sqlite3_bind_parameter_index(s, ":clock_us"), rc = SQLITE_OK, most = sqlite3_bind_parameter_count(s);
-    for (int i = 0; i < req->nparams && i < most && rc == SQLITE_OK; i++)
-        if (i + 1 != clock)
-            rc = sqlite3_bind_text(s, i + 1, req->params[i], -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK && clock)
-        rc = sqlite3_bind_int64(s, clock, lite_clock_us(db));
-    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
-}
-
-static int select_rows(struct lite *db, struct store_report *req, const char *sql)
-{
-    sqlite3_stmt *s = NULL;
-    int rc = lite_prepare(db, sql, &s, &req->call.err);
-    rc = rc < 0 ? rc : bind_params(db, s, req, &req->call.err);
-    rc = rc < 0 ? rc : gather_all(db, s, req);
-    sqlite3_finalize(s);
-    return rc;
-}
+#include "store_sqlite_rows.h"
 
 /* ---- reports of more than one statement ---------------------------------------------------------------------------------- */
 
@@ -150,18 +27,18 @@ static int64_t now_param(struct lite *db, const struct store_report *req, int n)
 static int outcome_row(struct store_report *req, const char *outcome, int64_t at)
 {
     struct gathering g = { .arena = req->arena };
-    gather_columns(&g, 2);
+    lite_gather_columns(&g, 2);
     if (!g.failed) {
-        gather_name(&g, 0, "outcome", false);
-        gather_name(&g, 1, "next_check_at", true);
+        lite_gather_name(&g, 0, "outcome", false);
+        lite_gather_name(&g, 1, "next_check_at", true);
     }
-    const char **row = g.failed ? NULL : gather_row(&g);
+    const char **row = g.failed ? NULL : lite_gather_row(&g);
     if (row) {
-        gather_cell(&g, &row[0], outcome);
+        lite_gather_cell(&g, &row[0], outcome);
         if (at)
-            gather_number(&g, &row[1], at);
+            lite_gather_number(&g, &row[1], at);
     }
-    return gathered(&g, &req->rows, &req->call.err);
+    return lite_gathered(&g, &req->rows, &req->call.err);
 }
 
 static int report_enqueue(struct lite *db, struct store_report *req)
@@ -183,13 +60,13 @@ static int report_resolve(struct lite *db, struct store_report *req)
     if (rc < 0)
         return (int)rc;
     struct gathering g = { .arena = req->arena };
-    gather_columns(&g, 1);
+    lite_gather_columns(&g, 1);
     if (!g.failed)
-        gather_name(&g, 0, "resolved", true);
-    const char **row = g.failed ? NULL : gather_row(&g);
+        lite_gather_name(&g, 0, "resolved", true);
+    const char **row = g.failed ? NULL : lite_gather_row(&g);
     if (row)
-        gather_number(&g, &row[0], n);
-    return gathered(&g, &req->rows, err);
+        lite_gather_number(&g, &row[0], n);
+    return lite_gathered(&g, &req->rows, err);
 }
 
 static int report_reschedule(struct lite *db, struct store_report *req)
@@ -221,12 +98,12 @@ static int retry_one(struct lite *db, const struct store_report *req, const stru
                                   .check_at = param(req, 5), .at = now };
     struct lite_filed filed;
     int rc = lite_enqueue(db, &wanted, now, &filed, err);
-    const char **row = rc < 0 ? NULL : gather_row(g);
+    const char **row = rc < 0 ? NULL : lite_gather_row(g);
     if (!row)
         return rc;
     memcpy(row, f, 3 * sizeof *row);
     row[RETRY_OUTCOME] = outcomes[filed.what];
-    gather_number(g, &row[RETRY_AT], filed.at);
+    lite_gather_number(g, &row[RETRY_AT], filed.at);
     return 0;
 }
 
@@ -234,26 +111,26 @@ static int report_retry(struct lite *db, struct store_report *req)
 {
     static const char *const names[RETRY_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome", "next_check_at" };
     struct gathering g = { .arena = req->arena };
-    int rc = select_rows(db, req, sql_find(sql_sqlite, "retry"));
+    int rc = lite_select(db, req, sql_find(sql_sqlite, "retry"));
     if (rc < 0)
         return rc;
     struct store_rows found = req->rows;
-    gather_columns(&g, RETRY_COLUMNS);
+    lite_gather_columns(&g, RETRY_COLUMNS);
     for (int c = 0; !g.failed && c < RETRY_COLUMNS; c++)
-        gather_name(&g, c, names[c], false);
+        lite_gather_name(&g, c, names[c], false);
     for (int i = 0; !g.failed && i < found.rows && rc == 0; i++)
         rc = retry_one(db, req, &found, i, &g, &req->call.err);
     if (rc < 0) {
         free(g.cells);
         return rc;
     }
-    return gathered(&g, &req->rows, &req->call.err);
+    return lite_gathered(&g, &req->rows, &req->call.err);
 }
 
 static int report_plan(struct lite *db, struct store_report *req)
 {
     char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_find(sql_sqlite, "read_page"));
-    int rc = sql ? select_rows(db, req, sql) : err_set(&req->call.err, ERR_NOMEM, "out of memory");
+    int rc = sql ? lite_select(db, req, sql) : err_set(&req->call.err, ERR_NOMEM, "out of memory");
     sqlite3_free(sql);
     if (rc < 0)
         return rc;
@@ -312,5 +189,5 @@ int lite_report(struct lite *db, struct store_call *call)
         return specials[special].run(db, req);
     if (!is_report(req->name))
         return err_set(&call->err, ERR_NOTFOUND, "there is no report named '%s'", req->name);
-    return select_rows(db, req, sql_find(sql_sqlite, req->name));
+    return lite_select(db, req, sql_find(sql_sqlite, req->name));
 }

@@ -1,0 +1,25 @@
+/* store_sqlite_rows.h - the rows of a report: text, gathered in the request's arena. Included by the store_sqlite files only. */
+#ifndef PRESCIENT_STORE_SQLITE_ROWS_H
+#define PRESCIENT_STORE_SQLITE_ROWS_H
+
+#include "store_sqlite_db.h"
+
+struct gathering {                  /* rows as they come, in the request's arena at the end */
+    struct store_rows rows;
+    struct arena *arena;
+    const char **cells;             /* on the heap while they grow */
+    int room;
+    bool failed;                    /* out of memory */
+};
+
+void lite_gather_columns(struct gathering *g, int columns);
+void lite_gather_name(struct gathering *g, int column, const char *name, bool is_number);
+const char **lite_gather_row(struct gathering *g);      /* room for one more row's cells, all NULL; NULL when there is no memory */
+void lite_gather_cell(struct gathering *g, const char **cell, const char *text);
+void lite_gather_number(struct gathering *g, const char **cell, int64_t number);
+int lite_gathered(struct gathering *g, struct store_rows *out, struct err *err);     /* the end: what was gathered, or ERR_NOMEM */
+
+/* Everything that one SELECT says, with the request's parameters, in req->rows. */
+int lite_select(struct lite *db, struct store_report *req, const char *sql);
+
+#endif
