@@ -29,7 +29,7 @@ void reports_have_the_documented_columns(void)
     columns_are("passes", "slot_at bucket pass engine split run done again deferred failed timeout crashed guarded held_back unknown_job superseded "
                 "locked late_us took_us left_jobs recorded_at_us");
     columns_are("status", "now_at slot_length_s schema_version pending is_estimate due overdue oldest_overdue_at next_slot_at leases unclosed_slots "
-                "oldest_unclosed_at oldest_transaction_us history_rows");
+                "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
     columns_are("jobs_pending", "job_exec checks next_check_at");
     columns_are("events", "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");

@@ -224,6 +224,39 @@ static void after_a_failover_a_slot_is_looked_at_again(void)
     CU_ASSERT(l.n == 1 && slots[0].has_rows);
 }
 
+/* A pooler may turn to another server between two statements: the lease's transaction id means nothing there. */
+static void a_read_on_another_server_than_the_lease_is_not_complete(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(3);
+    struct store_open_slot o;
+    struct store_read_page r = first_read(&o);
+    CU_ASSERT(r.is_complete);
+    store_page_free(&r.page);
+    r.origin.incarnation--;
+    RC_IS(0, pgfx_call(&r.call));
+    CU_ASSERT_FALSE(r.is_complete);
+    store_page_free(&r.page);
+}
+
+/* As after a restore into a server that went on: what is in the tables is not what was read. */
+static void a_slot_read_before_its_tables_were_filled_anew_is_looked_at_again(void)
+{
+    WITH_SERVER();
+    struct relook_slot slots[8];
+    struct store_open_slot o;
+    pgfx_put_checks(3);
+    struct store_read_page r = first_read(&o);
+    CU_ASSERT(r.is_complete);
+    SQL_IS("", "CREATE TABLE prescient.kept AS SELECT * FROM prescient.slot_lease; TRUNCATE prescient.slot_lease;"
+               "INSERT INTO prescient.slot_lease SELECT * FROM prescient.kept; DROP TABLE prescient.kept");
+    settle_and_finish(&r);
+    pgfx_put_checks(4);
+    struct store_relook l = pgfx_relook(slots);
+    CU_ASSERT_EQUAL(l.closed, 0);
+    CU_ASSERT(l.n == 1 && slots[0].has_rows);
+}
+
 /* An engine that has left rows in some buckets goes on with the others: those alone would be given out for ever. */
 static void buckets_that_are_left_out_are_not_taken(void)
 {
@@ -627,6 +660,8 @@ static const struct test tests[] = {
     TEST(a_slot_whose_reads_were_complete_is_closed_at_once),
     TEST(a_read_beside_an_older_transaction_is_not_complete),
     TEST(after_a_failover_a_slot_is_looked_at_again),
+    TEST(a_read_on_another_server_than_the_lease_is_not_complete),
+    TEST(a_slot_read_before_its_tables_were_filled_anew_is_looked_at_again),
     TEST(a_slot_closed_unseen_and_opened_again_is_looked_at),
     TEST(buckets_that_are_left_out_are_not_taken),
     TEST(the_careful_functions_say_of_a_whole_table_what_the_plain_statements_do),

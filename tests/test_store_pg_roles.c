@@ -328,6 +328,49 @@ static void what_others_lay_on_an_engines_path_is_not_stepped_on(void)
     pgfx.st = own;
 }
 
+/* ---- what all wait for --------------------------------------------------------------------------------------------------------- */
+
+static const char *cell_of(const struct store_rows *rows, int row, const char *column)
+{
+    for (int c = 0; c < rows->columns; c++)
+        if (!strcmp(rows->names[c], column))
+            return rows->cells[row * rows->columns + c];
+    return NULL;
+}
+
+/* When somebody else's transaction began is not shown to an engine's role; that there is one, how old, and whose it is, has to be. */
+static void the_oldest_transaction_is_told_to_an_engines_role(void)
+{
+    WITH_ROLES();
+    struct arena *a = arena_new(4096);
+    struct store *own = pgfx.st, *st = pgfx_new_store(&(struct store_options){ .url = runner_url, .engine = "roles/1" });
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "SELECT pg_current_xact_id()"));
+    pgfx.st = st;
+    struct store_open_slot o = pgfx_open_slot(pgfx_owner);     /* its second look has to wait */
+    RC_IS(0, pgfx_call(&o.call));
+    SQL_IS("", "UPDATE prescient.slot_pass SET recorded_at = recorded_at - interval '20 minutes'");
+    struct store_report r = pgfx_report(a, "status", 0, NULL);
+    CU_ASSERT_PTR_NULL(cell_of(&r.rows, 0, "oldest_transaction_us"));
+    const char *since = cell_of(&r.rows, 0, "transactions_since");
+    CU_ASSERT(since && atoi(since) >= 1);
+    r = pgfx_report(a, "doctor", 0, NULL);
+    bool told = false;
+    for (int row = 0; row < r.rows.rows; row++) {
+        const char *found = cell_of(&r.rows, row, "found");
+        if (strcmp(cell_of(&r.rows, row, "what"), "oldest transaction") != 0)
+            continue;
+        told = true;
+        CU_ASSERT_STRING_EQUAL(cell_of(&r.rows, row, "level"), "warn");
+        CU_ASSERT(strstr(found, "second looks wait since 120") && strstr(found, "user postgres in"));
+    }
+    CU_ASSERT(told);
+    pgfx.st = own;
+    store_free(st);
+    arena_free(a);
+    PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+}
+
 static const struct test tests[] = {
     TEST(no_function_is_open_to_everybody),
     TEST(every_function_with_its_owners_rights_has_a_path_of_its_own),
@@ -338,6 +381,7 @@ static const struct test tests[] = {
     TEST(an_engine_owns_nothing_and_changes_no_schema),
     TEST(a_callers_own_path_does_not_reach_into_the_api),
     TEST(what_others_lay_on_an_engines_path_is_not_stepped_on),
+    TEST(the_oldest_transaction_is_told_to_an_engines_role),
     { NULL, NULL },
 };
 

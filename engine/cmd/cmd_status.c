@@ -28,6 +28,7 @@ static const struct line { const char *label, *column; } lines[] = {
     { "slots not closed", "unclosed_slots" },
     { "oldest of them", "oldest_unclosed_at" },
     { "oldest transaction", "oldest_transaction_us" },
+    { "prepared transactions", "prepared_transactions" },
     { "history", "history_rows" },
 };
 
@@ -41,8 +42,20 @@ static const char *remark(const struct store_rows *rows, const char *column)
     return counted && report_number(rows, 0, column) >= DUE_COUNTED ? " or more" : "";
 }
 
+/* How long it has run not everybody may see; how many have begun since is told to all. */
+static const char *oldest_transaction(struct app *app, const struct store_rows *rows)
+{
+    const char *since = report_value(rows, 0, "transactions_since"), *us = report_value(rows, 0, "oldest_transaction_us");
+    if (!since)
+        return NULL;
+    const char *words = us ? report_words(app->arena, CELL_DURATION_US, us) : "for how long is not ours to see";
+    return arena_printf(app->arena, "%s, %s transactions ago", words, since);
+}
+
 static const char *line_value(struct app *app, const struct store_rows *rows, const char *column)
 {
+    if (!strcmp(column, "oldest_transaction_us"))
+        return oldest_transaction(app, rows);
     char words[MOMENT_TEXT];
     int c = report_column(rows, column);
     const char *cell = c < 0 ? NULL : rows->cells[c];

@@ -111,7 +111,7 @@ struct lease {
 /* Where and when leases were taken; all 0: unknown. */
 struct lease_origin {
     int64_t xid;                    /* of the transaction that took them, for store_read_page */
-    int64_t incarnation;            /* of the server, for store_finish: another one may have lost what was settled on this one */
+    int64_t incarnation;            /* of the server and its tables: another one may have lost what was settled on this one, and its ids are others */
 };
 
 enum slot_state {

@@ -56,8 +56,9 @@ EXISTS (SELECT FROM prescient.future_job f
 prescient.holds_checks($1, $1, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END, $8)
 
 -- name: incarnation
--- A standby that was promoted without the last settles is another server, and so is one that was started again.
-(SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint)
+-- A standby that was promoted without the last settles is another server, and so is one that was started again. Tables that were made or filled anew, by a
+-- restore into a server that went on, are others, too.
+(SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint # pg_relation_filenode('prescient.slot_lease')::bigint << 20)
 
 -- name: open_slot
 -- $1 slot, $2 split_at, $3 owner, $4 engine, $5 lease seconds, $6 want, $7 again, $8 jobs or NULL, $9 lock timeout,
@@ -177,18 +178,18 @@ f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_coun
 -- name: is_complete
 -- $7 is the transaction that took the lease. It saw that the slot had begun before it had its id, and whoever files a check takes an
 -- id, then looks at the clock, then picks the slot: so those who picked this one have older ids. When they all have ended, this
--- read sees everything that will ever be filed here.
-(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= $7)
+-- read sees everything that will ever be filed here. $8 is where that was: the id means nothing to another server, which a pooler may have turned to.
+(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= $7 AND {incarnation} = $8)
 
 -- name: read_page
--- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 see is_complete
+-- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 and $8 see is_complete
 SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete}
   FROM {rows_of_page} f
  WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
  ORDER BY f.priority, f.id LIMIT $5
 
 -- name: read_slot
--- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 see is_complete
+-- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 and $8 see is_complete
 SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete},
        f.bucket::integer
   FROM {rows_of_whole} f
@@ -416,13 +417,17 @@ prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 -- transaction that their reads may have missed has ended before this statement began, and this look finds no row. Where the reads
 -- missed nothing (no seen_xid) there is nothing to look for. A lease on a closed slot whose engine died is nobody's to take over: it
 -- goes once it has expired.
+-- An id that is not below the snapshot's xmax was taken in another cluster, from which this database was restored or copied: nobody here has it, and
+-- it would be waited for until this one has counted up to it. One of another cluster below that is waited for in vain, but not for longer than for
+-- whoever runs now. A cluster that was promoted goes on with the ids it has, and with what was prepared there.
 WITH unclosed AS MATERIALIZED (
     SELECT o.slot_at, s.missed_before <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled,
            o.seen_xid IS NULL AND s.finished < o.split AS undone,
-           CASE WHEN s.finished >= o.split AND s.missed_before = 0 THEN false
+           CASE WHEN s.finished >= o.split AND s.missed = 0 THEN false
                 ELSE {slot_has_rows} END AS has_rows
       FROM prescient.slot_pass o,
-           LATERAL (SELECT count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, coalesce(max(p.seen_xid), 0) AS missed_before
+           LATERAL (SELECT count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, count(p.seen_xid) AS missed,
+                           coalesce(max(p.seen_xid) FILTER (WHERE p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint), 0) AS missed_before
                       FROM prescient.slot_pass p WHERE p.slot_at = o.slot_at OFFSET 0) s
      WHERE o.pass = 0 AND o.closed_at IS NULL),
 closed AS (
@@ -631,6 +636,14 @@ prescient.first_slot('-infinity', this.slot)
 -- name: next_with_rows_careful
 prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 
+-- name: transactions
+-- All that events and second looks wait for: whoever has a transaction id, in any database. How many ids have been given out since tells everybody which is the
+-- oldest; when it began is shown to nobody but its own role, superusers and members of pg_read_all_stats.
+(SELECT age(a.backend_xid) AS behind, a.xact_start AS began, format('pid %s, user %s%s in %s', a.pid, a.usename, ', ' || a.state, a.datname) AS who
+   FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
+ UNION ALL
+ SELECT age(x.transaction), x.prepared, format('%L, prepared by %s in %s', x.gid, x.owner, x.database) FROM pg_prepared_xacts x)
+
 -- name: status
 -- $1 now. A count of a large table is left to the statistics; what is due is counted up to a million.
 WITH this AS MATERIALIZED (
@@ -648,8 +661,9 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
        (SELECT count(*) FROM prescient.slot_lease) AS leases,
        (SELECT count(*) FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) AS unclosed_slots,
        (SELECT date_part('epoch', min(p.slot_at))::bigint FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) AS oldest_unclosed_at,
-       (SELECT (date_part('epoch', clock_timestamp() - min(a.xact_start)) * 1000000)::bigint FROM pg_stat_activity a
-         WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()) AS oldest_transaction_us,
+       (SELECT (date_part('epoch', clock_timestamp() - t.began) * 1000000)::bigint FROM {transactions} t ORDER BY t.behind DESC LIMIT 1) AS oldest_transaction_us,
+       (SELECT max(t.behind) FROM {transactions} t) AS transactions_since,
+       (SELECT count(*) FROM pg_prepared_xacts) AS prepared_transactions,
        {history_rows} AS history_rows
   FROM this, sample
 
@@ -684,9 +698,13 @@ SELECT coalesce((SELECT e.xid::text || '-' || e.id FROM prescient.event e WHERE 
 WITH this AS MATERIALIZED (
     SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
 oldest AS MATERIALIZED (
-    SELECT coalesce(max(date_part('epoch', clock_timestamp() - a.xact_start)), 0)::bigint AS age_s,
-           (array_agg(format('pid %s, user %s, %s in %s', a.pid, a.usename, a.state, a.datname) ORDER BY a.xact_start))[1] AS who
-      FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()),
+    SELECT t.behind, date_part('epoch', clock_timestamp() - t.began)::bigint AS age_s, t.who FROM (SELECT) one LEFT JOIN {transactions} t ON true
+     ORDER BY t.behind DESC NULLS LAST LIMIT 1),
+waiting AS MATERIALIZED (
+    SELECT date_part('epoch', clock_timestamp() - min(p.recorded_at))::bigint AS for_s
+      FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at
+     WHERE o.pass = 0 AND o.closed_at IS NULL AND p.seen_xid > pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+       AND p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint),
 late AS MATERIALIZED (
     SELECT count(*) AS n, min(l.next_check_at) AS first
       FROM (SELECT f.next_check_at FROM prescient.future_job f, this WHERE f.next_check_at < this.slot LIMIT 1000000) l),
@@ -734,8 +752,10 @@ rows (place, what, bad, level, found, advice) AS (
     UNION ALL
     SELECT 9, 'leases long expired', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n::text END, 'an engine died and none has taken over: is one running?' FROM expired
     UNION ALL
-    SELECT 10, 'oldest transaction', age_s > 600, 'warn', CASE WHEN who IS NULL THEN 'none' ELSE age_s || ' s: ' || who END,
-           'events and second looks at slots wait for it, and so does vacuum' FROM oldest
+    SELECT 10, 'oldest transaction', greatest(age_s, CASE WHEN who IS NOT NULL THEN for_s END) > 600 OR behind > 1000000, 'warn',
+           CASE WHEN who IS NULL THEN 'none'
+                ELSE coalesce(age_s || ' s', 'for how long is not ours to see' || coalesce(', but second looks wait since ' || for_s || ' s', '')) || ', ' || behind || ' transactions ago: ' || who END,
+           'events and second looks at slots wait for it, and so does vacuum' FROM oldest, waiting
     UNION ALL
     SELECT 11, 'prepared transactions', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n || ', the oldest of ' || first::text END,
            'events and second looks at slots wait for them: commit or roll back' FROM prepared

@@ -25,7 +25,7 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     int statement = r->lease.bucket == STORE_WHOLE_SLOT ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
                                                         : (pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE);
     return pg_send(pg, statement, r->lease.slot, bucket_after(&r->lease, after), after->priority, after->id, r->want, bytes,
-                   r->origin.xid ? r->origin.xid : INT64_MAX) && (!pg->careful || send_unreadable(pg, &r->lease));
+                   r->origin.xid ? r->origin.xid : INT64_MAX, r->origin.incarnation) && (!pg->careful || send_unreadable(pg, &r->lease));
 }
 
 /* `size` is the payload's, which the row itself may lack. Only a lease on the whole slot is told each row's bucket. */

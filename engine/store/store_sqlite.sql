@@ -313,7 +313,7 @@ SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version) FROM presc
        (SELECT count(*) FROM prescient_slot_lease) AS leases,
        (SELECT count(*) FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL) AS unclosed_slots,
        (SELECT min(slot_at) FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL) AS oldest_unclosed_at,
-       NULL AS oldest_transaction_us,
+       NULL AS oldest_transaction_us, NULL AS transactions_since, NULL AS prepared_transactions,
        (SELECT coalesce(max(id) - min(id) + 1, 0) FROM prescient_future_job_history) AS history_rows
   FROM this
 
