@@ -202,6 +202,7 @@ struct engine {
     bool wants_clock;               /* the database's clock was not what we thought: ask it again */
     int64_t refused_boot_us;        /* when the store last refused a write (CLOCK_BOOTTIME); 0: never */
     bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
+    int64_t lock_met_us;            /* when a settle last met a row that somebody else's transaction holds, monotonic; 0: never */
     int64_t settled_us;             /* when the store last took a settle, monotonic */
     int strikes;                    /* since then, settles of one check that met a page of the database that cannot be read */
     bool is_wary;                   /* so many that perhaps no answer can be written: until one is, checks are run one by one */

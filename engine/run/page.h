@@ -43,6 +43,7 @@ struct page {
     int64_t answered_us;        /* when the oldest answer that waits for its settle came; 0: none waits */
     int64_t retry_us;           /* locked rows: do not settle again before */
     bool has_apart;             /* one of its checks is, or was, apart */
+    bool met_locked;                /* its last settle met rows that others hold: tried again when there is nothing else to do */
     bool skip_locked;           /* the next settle leaves out rows that others hold, and tells the rest apart */
     bool dropped;               /* its lease is lost: give nothing more, believe nothing more */
     int64_t now;                /* what the jobs are told */
