@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <libpq-fe.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,27 @@ bool fixture_begin(void)
         printf("\n      %s", fixture_err.text);
     CU_ASSERT_FATAL(made);
     return true;
+}
+
+/* What has been written becomes so many days older, by the real clock: that it was written then. */
+void fixture_make_old(int days)
+{
+    if (fx.sqlite) {
+        sqlite3 *db = NULL;
+        char sql[512];
+        snprintf(sql, sizeof sql, "UPDATE prescient_future_job_history SET archived_at_us = archived_at_us - %d * 86400000000;"
+                 "UPDATE prescient_future_job_run SET recorded_at_us = recorded_at_us - %d * 86400000000;"
+                 "UPDATE prescient_event SET emitted_at_us = emitted_at_us - %d * 86400000000;"
+                 "UPDATE prescient_slot_pass SET recorded_at_us = recorded_at_us - %d * 86400000000;", days, days, days, days);
+        CU_ASSERT(sqlite3_open(fx.url + strlen("sqlite:"), &db) == SQLITE_OK && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+        sqlite3_close(db);
+    } else {
+        CU_ASSERT(0 == on_server(fx.url, "SELECT prescient.make_history_day(prescient.utc_day(now() - %d * interval '1 day'));"
+                  "UPDATE prescient.future_job_history SET archived_at = archived_at - %d * interval '1 day';"
+                  "UPDATE prescient.future_job_run SET recorded_at = recorded_at - %d * interval '1 day';"
+                  "UPDATE prescient.event SET recorded_at = recorded_at - %d * interval '1 day';"
+                  "UPDATE prescient.slot_pass SET recorded_at = recorded_at - %d * interval '1 day'", days, days, days, days, days));
+    }
 }
 
 int fixture_call(struct store_call *call)

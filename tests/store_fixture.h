@@ -24,6 +24,7 @@ bool fixture_begin(void);
 #define WITH_STORE() do { if (!fixture_begin()) return; } while (0)
 
 struct store *fixture_store(void);
+void fixture_make_old(int days);             /* all that was written, by the real clock */
 bool fixture_is_sqlite(void);
 /* Another connection to the same store (url and engine are filled in), or to one that was never made; the caller frees it. */
 struct store *fixture_another(struct store_options changes);

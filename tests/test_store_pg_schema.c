@@ -7,6 +7,8 @@
 #include <string.h>
 
 
+#include "../engine/store/embedded_sql.h"
+#include "../engine/store/store_pg.h"
 #include "pg_fixture.h"
 
 static void every_report_runs_with_and_without_parameters(void)
@@ -84,37 +86,241 @@ static void a_settle_without_a_partition_is_no_verdict_about_a_check(void)
     store_page_free(&run.page);
 }
 
-static void days_that_are_over_are_indexed_and_pruned(void)
+/* Two days of long ago in all tables, with a row each of the first. */
+static void make_old_days(void)
 {
-    WITH_SERVER();
     PQclear(pgfx_ask(pgfx.app, "SELECT prescient.make_history_day('2020-01-01'); SELECT prescient.make_history_day('2020-01-02')"));
     PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,"
                      " entity_name, entity_key, job_exec, outcome) SELECT t, t, t, t, 0, 0, 1, 'e', '1', 'j', 'done' FROM (SELECT '2020-01-01 12:00+00'::timestamptz AS t) x"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_run (recorded_at, run_at, slot_at, next_check_at, run_us, check_count, failure_count,"
+                     " entity_name, entity_key, job_exec, outcome) SELECT t, t, t, t, 0, 0, 1, 'e', '1', 'j', 'again' FROM (SELECT '2020-01-01 12:00+00'::timestamptz AS t) x"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (recorded_at, emitted_at, event, entity_name, entity_key, job_exec) VALUES"
+                     " ('2020-01-01 12:00+00', '2019-01-01', 'old', 'e', '1', 'j'), (now(), '2019-01-01', 'of a replay', 'e', '1', 'j')"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.slot_pass (recorded_at, slot_at, bucket, pass, split, closed_at) VALUES"
+                     " ('2020-01-01', '2019-01-01', -1, 0, 1, now()), ('2020-01-01', '2019-01-02', -1, 0, 1, NULL), (now(), '2019-01-03', -1, 0, 1, now())"));
+}
+
+#define JANUARY_3 1578009600                    /* of 2020 */
+#define OLD_TABLES "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' AND relname ~ '_p2020....$'"
+
+static void days_that_are_over_are_indexed(void)
+{
+    WITH_SERVER();
+    make_old_days();
     struct store_keep_days days = STORE_KEEP_DAYS_INIT;
     days.days = 1;
     RC_IS(0, pgfx_call(&days.call));
     CU_ASSERT_EQUAL(days.indexed, 0);
     days.days = 0;
+    for (int i = 0; i < 6; i++) {
+        RC_IS(0, pgfx_call(&days.call));
+        CU_ASSERT_EQUAL(days.indexed, 1);
+    }
     RC_IS(0, pgfx_call(&days.call));
-    RC_IS(0, pgfx_call(&days.call));
-    CU_ASSERT_EQUAL(days.indexed, 1);
-    SQL_IS("2", "SELECT count(*) FROM pg_indexes WHERE tablename LIKE 'future_job_history_p2020%%' AND indexdef LIKE '%%(entity_name, entity_key)%%'");
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES ('2019-01-01', 'old', 'e', '1', 'j'), (now(), 'new', 'e', '1', 'j')"));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, closed_at) VALUES ('2019-01-01', -1, 0, 1, now()), ('2019-01-02', -1, 0, 1, NULL)"));
+    CU_ASSERT_EQUAL(days.indexed, 0);
+    SQL_IS("6", "SELECT count(*) FROM pg_indexes WHERE tablename ~ '_p2020....$' AND indexdef LIKE '%%(entity_name, entity_key)%%'");
+    struct prune_counts counts;
+    RC_IS(0, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
+}
+
+static void days_that_are_old_are_dropped_from_all_tables(void)
+{
+    WITH_SERVER();
+    make_old_days();
     struct prune_counts counts;
     int64_t before = 1577923200;                                /* 2020-01-02: the second day is not over then */
     RC_IS(0, store_prune(pgfx.st, before, true, &counts, &pgfx.err));
-    CU_ASSERT_EQUAL(counts.history, 1);
-    CU_ASSERT_EQUAL(counts.events, 1);
-    SQL_IS("2", "SELECT count(*) FROM pg_class WHERE relname LIKE 'future_job_history_p2020____'");
+    CU_ASSERT(counts.by_days && counts.history == 1 && counts.runs == 1 && counts.events == 1 && counts.passes == 1);
+    SQL_IS("6", "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '_p2020....$'");
     RC_IS(0, store_prune(pgfx.st, before, false, &counts, &pgfx.err));
-    CU_ASSERT_EQUAL(counts.history, 1);
-    CU_ASSERT_EQUAL(counts.events, 1);
-    CU_ASSERT_EQUAL(counts.passes, 1);
-    SQL_IS("future_job_history_p20200102", "SELECT relname FROM pg_class WHERE relname LIKE 'future_job_history_p2020____'");
-    SQL_IS("new", "SELECT event FROM prescient.event");
+    CU_ASSERT(counts.by_days && counts.history == 1 && counts.runs == 1 && counts.events == 1 && counts.passes == 1);
+    SQL_IS("event_p20200102 future_job_history_p20200102 future_job_run_p20200102", OLD_TABLES);
+    SQL_IS("of a replay", "SELECT string_agg(event, ' ') FROM prescient.event");
+    SQL_IS("2", "SELECT count(*) FROM prescient.slot_pass");
     RC_IS(0, store_prune(pgfx.st, before + 86400, false, &counts, &pgfx.err));
-    CU_ASSERT_EQUAL(counts.history, 1);
+    CU_ASSERT(counts.history == 1 && counts.runs == 1 && counts.events == 1);
+    SQL_IS("", OLD_TABLES);
+}
+
+static void what_is_young_is_never_dropped_whatever_is_asked(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.keep_history_days(2); SELECT prescient.make_history_day(prescient.utc_day(now()) - 1);"
+                     "SELECT prescient.make_history_day(prescient.utc_day(now()) - 2)"));
+    struct prune_counts counts;
+    RC_IS(0, store_prune(pgfx.st, 4102444800, false, &counts, &pgfx.err));      /* 2100 */
+    CU_ASSERT(counts.history >= 1 && counts.runs >= 1 && counts.events >= 1);
+    SQL_IS("t", "SELECT prescient.history_day_is_there(prescient.utc_day(now()) - 1) AND prescient.history_day_is_there(prescient.utc_day(now()))");
+    SQL_IS("f", "SELECT prescient.history_day_is_there(prescient.utc_day(now()) - 2)");
+    SQL_IS("", "SELECT prescient.drop_old_day('future_job', '2100-01-01')");
+}
+
+static void a_reader_of_one_table_is_named_and_the_others_are_pruned(void)
+{
+    WITH_SERVER();
+    make_old_days();
+    PQclear(pgfx_ask(pgfx.other, "SET application_name = 'backup'; BEGIN; SELECT count(*) FROM prescient.future_job_history"));
+    struct prune_counts counts;
+    RC_IS(ERR_BUSY, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
+    CU_ASSERT(strstr(pgfx.err.text, "future_job_history_p20200101 is in use by pid") && strstr(pgfx.err.text, "backup"));
+    CU_ASSERT(counts.history == 0 && counts.runs == 2 && counts.events == 2 && counts.passes == 1);
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    RC_IS(0, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
+    CU_ASSERT(counts.history == 2 && counts.runs == 0);
+    SQL_IS("", OLD_TABLES);
+}
+
+/* An older program detached first, and may have been interrupted in the middle of that, or before it dropped what it had detached. */
+static void what_an_interrupted_prune_left_behind_goes(void)
+{
+    WITH_SERVER();
+    make_old_days();
+    PQclear(pgfx_ask(pgfx.other, "BEGIN; SELECT count(*) FROM prescient.future_job_history"));
+    PQclear(pgfx_ask(pgfx.app, "SET lock_timeout = '50ms'"));
+    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.future_job_history_p20200101 CONCURRENTLY"));
+    PQclear(pgfx_ask(pgfx.app, "RESET lock_timeout"));
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.future_job_history_p20200102"));
+    if (PQserverVersion(pgfx.app) >= 140000)
+        SQL_IS("t", "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = 'prescient.future_job_history_p20200101'::regclass");
+    struct prune_counts counts;
+    RC_IS(0, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
+    CU_ASSERT_EQUAL(counts.history, 2);
+    SQL_IS("", OLD_TABLES);
+}
+
+/* A table without a key takes no DELETE where a publication sends deletes of all tables. */
+static void what_is_published_is_pruned_too(void)
+{
+    WITH_SERVER();
+    make_old_days();
+    PQclear(pgfx_ask(pgfx.app, "CREATE PUBLICATION everything FOR ALL TABLES"));
+    struct prune_counts counts;
+    RC_IS(0, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
+    CU_ASSERT(counts.history == 2 && counts.runs == 2 && counts.events == 2 && counts.passes == 1);
+    PQclear(pgfx_ask(pgfx.app, "DROP PUBLICATION everything"));
+}
+
+/* ---- up from a schema without days --------------------------------------------------------------------------------------------- */
+
+/* Statements as programs from before send them: they name their columns, and know nothing of days. */
+#define OLD_RUN "INSERT INTO old_one.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key, job_exec, outcome, engine, note)"
+#define OLD_EVENT "INSERT INTO old_one.event (emitted_at, slot_at, check_count, event, entity_name, entity_key, job_exec, data)"
+
+static void apply_migrations(int first, int last)
+{
+    for (const struct sql_migration *m = migrations_pg; m->name; m++) {
+        if (m->version < first || m->version > last)
+            continue;
+        char *text = pg_with_schema(m->text, "old_one");
+        PGresult *r = PQexec(pgfx.app, text);
+        if (PQresultStatus(r) != PGRES_COMMAND_OK && PQresultStatus(r) != PGRES_TUPLES_OK)
+            printf("      %s: %s\n", m->name, PQerrorMessage(pgfx.app));
+        CU_ASSERT(PQresultStatus(r) == PGRES_COMMAND_OK || PQresultStatus(r) == PGRES_TUPLES_OK);
+        PQclear(r);
+        free(text);
+    }
+}
+
+static void begin_old_schema(void)
+{
+    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA IF EXISTS old_one CASCADE; CREATE SCHEMA old_one; CREATE TABLE old_one.migration (version integer)"));
+    apply_migrations(1, 8);
+    PQclear(pgfx_ask(pgfx.app, "SELECT old_one.keep_history_days(1)"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO old_one.future_job_run SELECT '2026-03-01', '2026-03-01', '2026-03-02', i, 1, 0, 'e', i::text, 'j', 'again', 'x', NULL FROM generate_series(1, 1000) i"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO old_one.event (emitted_at, event, entity_name, entity_key, job_exec) SELECT '2026-03-01', 'late', 'e', i::text, 'j' FROM generate_series(1, 1000) i"));
+}
+
+static void end_old_schema(void)
+{
+    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA old_one CASCADE"));
+}
+
+static void migrate_old_schema(void)
+{
+    PQclear(pgfx_ask(pgfx.app, "BEGIN"));
+    apply_migrations(9, 10);
+    PQclear(pgfx_ask(pgfx.app, "COMMIT"));
+}
+
+static void what_was_there_before_days_is_the_first_of_them(void)
+{
+    WITH_SERVER();
+    begin_old_schema();
+    char files[64], day[16];
+    snprintf(files, sizeof files, "%s", pgfx_cell(pgfx.app, "SELECT pg_relation_filenode('old_one.event') || ' ' || pg_relation_filenode('old_one.future_job_run')"));
+    migrate_old_schema();
+    snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')"));
+    SQL_IS(files, "SELECT pg_relation_filenode('old_one.event_p%s') || ' ' || pg_relation_filenode('old_one.future_job_run_p%s')", day, day);   /* not rewritten */
+    SQL_IS("1000 1000", "SELECT (SELECT count(*) FROM old_one.event WHERE generation = 0) || ' ' || (SELECT count(recorded_at) FROM old_one.future_job_run)");
+    SQL_IS("t", "SELECT old_one.has_day('event', '2001-01-01') AND old_one.has_day('future_job_run', '2001-01-01')");
+    SQL_IS("f", "SELECT old_one.history_day_is_there('2001-01-01')");
+    SQL_IS("t", "SELECT old_one.history_day_is_there(old_one.utc_day(now())) AND old_one.history_day_is_there(old_one.utc_day(now()) + 1)");
+    SQL_IS("0", "SELECT old_one.keep_history_days(1)");
+    SQL_IS("", "SELECT old_one.make_history_day('2001-01-01')");        /* a clock that was set back: only the history has no such day */
+    SQL_IS("t", "SELECT old_one.history_day_is_there('2001-01-01')");
+    SQL_IS("old_one.event", "SELECT d.refobjid::regclass::text FROM pg_depend d WHERE d.objid = 'old_one.event_id_seq'::regclass AND d.deptype = 'a'");
+    end_old_schema();
+}
+
+static void an_older_programs_inserts_go_to_their_day(void)
+{
+    WITH_SERVER();
+    begin_old_schema();
+    migrate_old_schema();
+    char today[64];
+    snprintf(today, sizeof today, "%s", pgfx_cell(pgfx.app, "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')"));
+    PQclear(pgfx_ask(pgfx.app, OLD_RUN " VALUES ('2016-01-01', '2016-01-01', '2016-01-02', 1, 1, 0, 'e', 'new', 'j', 'again', 'x', NULL)"));
+    PQclear(pgfx_ask(pgfx.app, OLD_EVENT " VALUES ('2016-01-01', '2016-01-01', 1, 'late', 'e', 'new', 'j', '{}')"));
+    SQL_IS("t", "SELECT tableoid = 'old_one.future_job_run_p%s'::regclass AND recorded_at > now() - interval '1 hour' FROM old_one.future_job_run WHERE entity_key = 'new'", today);
+    SQL_IS("t", "SELECT tableoid = 'old_one.event_p%s'::regclass AND recorded_at > now() - interval '1 hour' FROM old_one.event WHERE entity_key = 'new'", today);
+    SQL_IS("1001", "SELECT id FROM old_one.event WHERE entity_key = 'new'");
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO old_one.event (recorded_at, emitted_at, event, entity_name, entity_key, job_exec) VALUES (now() + interval '1 day', now(), 'x', 'e', 'next', 'j')"));
+    SQL_IS("t", "SELECT tableoid::regclass::text = 'old_one.event_p' || to_char((now() + interval '1 day') AT TIME ZONE 'UTC', 'YYYYMMDD') FROM old_one.event WHERE entity_key = 'next'");
+    end_old_schema();
+}
+
+/* A place names a row in one partition, and another row in each other one. */
+static void an_older_programs_prune_deletes_nothing_young(void)
+{
+    WITH_SERVER();
+    SQL_IS("0A000", "WITH gone AS (DELETE FROM prescient.event WHERE ctid = ANY (ARRAY("
+           "  SELECT ctid FROM prescient.event WHERE emitted_at < to_timestamp(1577836800) LIMIT 20000)) RETURNING 1) SELECT count(*) FROM gone");
+    SQL_IS("0A000", "WITH gone AS (DELETE FROM prescient.future_job_run WHERE ctid = ANY (ARRAY("
+           "  SELECT ctid FROM prescient.future_job_run WHERE run_at < to_timestamp(1577836800) LIMIT 20000)) RETURNING 1) SELECT count(*) FROM gone");
+    SQL_IS("0", "WITH gone AS (DELETE FROM prescient.event WHERE entity_key = 'somebody' RETURNING 1) SELECT count(*) FROM gone");
+}
+
+static void rights_and_publications_go_with_the_name(void)
+{
+    WITH_SERVER();
+    begin_old_schema();
+    PQclear(pgfx_ask(pgfx.app, "GRANT SELECT ON old_one.event TO PUBLIC; GRANT SELECT (run_us) ON old_one.future_job_run TO PUBLIC; CREATE PUBLICATION of_events FOR TABLE old_one.event"));
+    migrate_old_schema();
+    SQL_IS("t", "SELECT has_table_privilege('public', 'old_one.event', 'SELECT') AND has_column_privilege('public', 'old_one.future_job_run', 'run_us', 'SELECT')"
+           "   AND NOT has_column_privilege('public', 'old_one.future_job_run', 'note', 'SELECT') AND NOT has_table_privilege('public', 'old_one.event', 'INSERT')");
+    SQL_IS("event", "SELECT c.relname FROM pg_publication_rel r JOIN pg_class c ON c.oid = r.prrelid WHERE c.relkind = 'p'");
+    PQclear(pgfx_ask(pgfx.app, "DROP PUBLICATION of_events"));
+    end_old_schema();
+}
+
+static void what_hangs_on_the_old_tables_is_named(void)
+{
+    WITH_SERVER();
+    begin_old_schema();
+    PQclear(pgfx_ask(pgfx.app, "CREATE VIEW old_one.mine AS SELECT event FROM old_one.event"));
+    char *text = NULL;
+    for (const struct sql_migration *m = migrations_pg; m->name; m++)
+        if (m->version == 10)
+            text = pg_with_schema(m->text, "old_one");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    PGresult *r = PQexec(pgfx.app, text);
+    CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_SQLSTATE), "2BP01");
+    CU_ASSERT_PTR_NOT_NULL(strstr(PQerrorMessage(pgfx.app), "view old_one.mine"));
+    PQclear(r);
+    free(text);
+    SQL_IS("r", "SELECT relkind FROM pg_class WHERE oid = 'old_one.event'::regclass");
+    end_old_schema();
 }
 
 /* ---- server and schema ---------------------------------------------------------------------------------------------------------- */
@@ -227,7 +433,17 @@ static const struct test tests[] = {
     TEST(every_report_runs_with_and_without_parameters),
     TEST(no_lease_is_taken_without_a_partition_for_today),
     TEST(a_settle_without_a_partition_is_no_verdict_about_a_check),
-    TEST(days_that_are_over_are_indexed_and_pruned),
+    TEST(days_that_are_over_are_indexed),
+    TEST(days_that_are_old_are_dropped_from_all_tables),
+    TEST(what_is_young_is_never_dropped_whatever_is_asked),
+    TEST(a_reader_of_one_table_is_named_and_the_others_are_pruned),
+    TEST(what_an_interrupted_prune_left_behind_goes),
+    TEST(what_is_published_is_pruned_too),
+    TEST(what_was_there_before_days_is_the_first_of_them),
+    TEST(an_older_programs_inserts_go_to_their_day),
+    TEST(an_older_programs_prune_deletes_nothing_young),
+    TEST(rights_and_publications_go_with_the_name),
+    TEST(what_hangs_on_the_old_tables_is_named),
     TEST(a_server_that_does_not_fit_is_refused_in_words),
     TEST(a_landed_migration_that_changed_is_named),
     TEST(a_new_slot_length_reslots_what_is_pending),

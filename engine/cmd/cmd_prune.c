@@ -15,7 +15,7 @@ static const struct command_option options[] = {
 const struct command cmd_prune = {
     .name = "prune", .args = "",
     .help = "drop old history, runs, passes and events",
-    .more = "Checks that wait are never dropped. On PostgreSQL history goes by whole days.",
+    .more = "Checks that wait are never dropped. On PostgreSQL history, runs and events go by whole days, and\nthose of today and yesterday stay.",
     .options = options, .main = prune_main,
 };
 
@@ -32,20 +32,30 @@ static int prune_once(void *ctx, struct err *err)
     p->counts.runs += counts.runs;
     p->counts.passes += counts.passes;
     p->counts.events += counts.events;
+    p->counts.by_days = counts.by_days;
     return rc;
+}
+
+static void say_in_json(struct app *app, const struct prune_ctx *p, const char *before)
+{
+    const struct prune_counts *c = &p->counts;
+    const char *unit = c->by_days ? "days" : "rows";
+    report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:{s:s, s:s, s:s, s:s}}", "before", before, "dry_run", p->dry_run,
+                                       "history", (json_int_t)c->history, "runs", (json_int_t)c->runs, "passes", (json_int_t)c->passes,
+                                       "events", (json_int_t)c->events, "counted", "history", unit, "runs", unit, "passes", "rows", "events", unit));
 }
 
 static void say(struct app *app, const struct prune_ctx *p)
 {
     const struct prune_counts *c = &p->counts;
+    const char *unit = c->by_days ? "days" : "rows";
     char before[MOMENT_TEXT];
     moment_format(p->before, before);
     if (app->json)
-        report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I}", "before", before, "dry_run", p->dry_run, "history", (json_int_t)c->history,
-                                           "runs", (json_int_t)c->runs, "passes", (json_int_t)c->passes, "events", (json_int_t)c->events));
+        say_in_json(app, p, before);
     else
-        fprintf(app->out, "%s from before %s: history %" PRId64 ", runs %" PRId64 ", passes %" PRId64 ", events %" PRId64 "\n",
-                p->dry_run ? "would drop" : "dropped", before, c->history, c->runs, c->passes, c->events);
+        fprintf(app->out, "%s from before %s: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64 " %s, passes %" PRId64 " rows\n",
+                p->dry_run ? "would drop" : "dropped", before, c->history, unit, c->runs, unit, c->events, unit, c->passes);
 }
 
 static int prune_main(struct app *app, int argc, char **argv)

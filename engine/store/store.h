@@ -128,7 +128,7 @@ enum slot_state {
  * and whose bit in `left_out` is not set: what they hold was just looked at, and has to stay.
  * A closed slot of which a lease is taken is open again.
  * ERR_BUSY when the slot has not begun by the clock that counts: nothing was opened.
- * Takes nothing on PostgreSQL while today's history partition is missing (ERR_LOST, in words). */
+ * Takes nothing on PostgreSQL while a partition of today is missing (ERR_LOST, in words). */
 struct store_open_slot {
     struct store_call call;
     int64_t slot, now;
@@ -418,9 +418,10 @@ struct migrate_options {
  * once. Blocks. Returns how many were applied (or would be). */
 int store_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
-/* Drops history (whole partitions; SQLite: chunks), run log, passes and events older than `before`. Blocks. Returns the number of
- * rows or partitions dropped, in *dropped. */
-struct prune_counts { int64_t history, runs, passes, events; };
+/* Drops history, run log and events older than `before`, whole days of them on PostgreSQL (`by_days`: that is what is counted then) and
+ * never today's and yesterday's; else rows; and the passes of slots that are over. Blocks. What keeps one of them from being dropped does not keep the
+ * others: *out says what went, also with an error. */
+struct prune_counts { int64_t history, runs, passes, events; bool by_days; };
 int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
 
 #endif

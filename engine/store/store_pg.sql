@@ -686,12 +686,12 @@ SELECT f.job_exec, count(*) AS checks, date_part('epoch', min(f.next_check_at)):
 SELECT e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key, e.job_exec, (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
        date_part('epoch', e.slot_at)::bigint AS slot_at, e.check_count, e.data
   FROM prescient.event e
- WHERE (e.xid, e.id) > (coalesce($1, '0')::xid8, coalesce($2::bigint, 0)) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
- ORDER BY e.xid, e.id LIMIT $3::bigint
+ WHERE (e.generation, e.xid, e.id) > (0, coalesce($1, '0')::xid8, coalesce($2::bigint, 0)) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+ ORDER BY e.generation, e.xid, e.id LIMIT $3::bigint
 
 -- name: events_end
 SELECT coalesce((SELECT e.xid::text || '-' || e.id FROM prescient.event e WHERE e.xid < pg_snapshot_xmin(pg_current_snapshot())
-                  ORDER BY e.xid DESC, e.id DESC LIMIT 1), '0-0') AS cursor
+                  ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0') AS cursor
 
 -- name: doctor
 -- $1 now

@@ -1,5 +1,6 @@
-/* store_pg_prune.c - dropping what is old: whole partitions of the history, and chunks of runs, passes and events. Blocks.
- * Nothing here may hold an application or an engine up: short lock timeouts, tried again, and a transaction a chunk. */
+/* store_pg_prune.c - dropping what is old: whole days of history, runs and events, by the owner's function (0010_days), and passes in chunks. Blocks.
+ * Nothing here may hold an application or an engine up: short lock timeouts, tried again, and a transaction a day or chunk. What keeps one table from
+ * being pruned does not keep the others. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,111 +9,94 @@
 
 #include "store_pg.h"
 
-#define TRIES 20
+#define TRIES 8
 #define PAUSE_MS 250
 
-/* Days that ended before $1, attached or left over from a prune that was interrupted. */
-static const char *const old_days =
-    "SELECT c.relname, i.inhrelid IS NOT NULL, coalesce((to_json(i)->>'inhdetachpending')::boolean, false)"
-    "  FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid"
-    " WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'prescient.future_job_history'::regclass)"
-    "   AND c.relkind = 'r' AND c.relname ~ '^future_job_history_p[0-9]{8}$'"
-    "   AND to_date(right(c.relname, 8), 'YYYYMMDD') + 1 <= prescient.utc_day(to_timestamp($1::bigint))"
-    " ORDER BY c.relname";
+/* $1 is the table, $2 the moment. */
+static const char count_days[] = "SELECT count(*) FROM prescient.old_days($1, to_timestamp($2::bigint))";
+static const char drop_day[] = "SELECT prescient.drop_old_day($1, to_timestamp($2::bigint))";
 
-/* What goes in chunks: how many there are, and the deletion of the next ones. */
-static const struct { const char *count, *chunk; } chunked[] = {
-    { "SELECT count(*) FROM prescient.future_job_run WHERE run_at < to_timestamp($1::bigint)",
-      "WITH gone AS (DELETE FROM prescient.future_job_run WHERE ctid = ANY (ARRAY("
-      "  SELECT ctid FROM prescient.future_job_run WHERE run_at < to_timestamp($1::bigint) LIMIT 20000)) RETURNING 1) SELECT count(*) FROM gone" },
-    /* The passes of a slot stay until it is closed and holds no row and no lease. */
-    { "SELECT count(*) FROM prescient.slot_pass p WHERE p.slot_at < to_timestamp($1::bigint) AND EXISTS ("
-      "  SELECT FROM prescient.slot_pass o WHERE o.slot_at = p.slot_at AND o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL)"
-      "  AND NOT EXISTS (SELECT FROM prescient.slot_lease l WHERE l.slot_at = p.slot_at)"
-      "  AND NOT EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = p.slot_at)",
-      "WITH gone AS (DELETE FROM prescient.slot_pass WHERE slot_at IN ("
-      "  SELECT o.slot_at FROM prescient.slot_pass o WHERE o.slot_at < to_timestamp($1::bigint) AND o.bucket = -1 AND o.pass = 0"
-      "     AND o.closed_at IS NOT NULL AND NOT EXISTS (SELECT FROM prescient.slot_lease l WHERE l.slot_at = o.slot_at)"
-      "     AND NOT EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)"
-      "   ORDER BY o.slot_at LIMIT 200) RETURNING 1) SELECT count(*) FROM gone" },
-    { "SELECT count(*) FROM prescient.event WHERE emitted_at < to_timestamp($1::bigint)",
-      "WITH gone AS (DELETE FROM prescient.event WHERE ctid = ANY (ARRAY("
-      "  SELECT ctid FROM prescient.event WHERE emitted_at < to_timestamp($1::bigint) LIMIT 20000)) RETURNING 1) SELECT count(*) FROM gone" },
-};
+/* Whoever has had the oldest of these days, or the table itself, in use for longest. Who is no superuser sees no more of others than this. */
+static const char who_uses[] =
+    "SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid, coalesce(nullif(a.application_name, ''), a.backend_type), a.usename)"
+    "  FROM (SELECT day FROM prescient.old_days($1, to_timestamp($2::bigint)) day LIMIT 1) d,"
+    "       pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid"
+    " WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()"
+    "   AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())"
+    "   AND l.relation IN (to_regclass('prescient.' || $1), to_regclass('prescient.' || d.day))"
+    " ORDER BY l.relation = to_regclass('prescient.' || d.day) DESC, age(a.backend_xmin) DESC NULLS LAST, a.pid LIMIT 1";
+
+/* The passes of a slot stay until it is closed and holds no row and no lease. In a replay its moment is long past: what counts is when they were written. */
+#define OVER \
+    "o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND o.slot_at < to_timestamp($1::bigint) AND o.recorded_at < to_timestamp($1::bigint)" \
+    "  AND NOT EXISTS (SELECT FROM prescient.slot_lease l WHERE l.slot_at = o.slot_at)" \
+    "  AND NOT EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)"
+static const char count_passes[] =
+    "SELECT count(*) FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at WHERE " OVER;
+static const char drop_passes[] =
+    "WITH gone AS (DELETE FROM prescient.slot_pass WHERE slot_at IN ("
+    "  SELECT o.slot_at FROM prescient.slot_pass o WHERE " OVER " ORDER BY o.slot_at LIMIT 200) RETURNING 1) SELECT count(*) FROM gone";
 
 static void pause_a_moment(void)
 {
     nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000L }, NULL);
 }
 
-/* DDL that gives up its place in the lock queue soon and comes again. */
-static int persist_in_session(struct pg_store *pg, PGconn *conn, const char *sql, struct err *err)
+/* In words who is in the way, where that can be seen. */
+static int in_use(struct pg_store *pg, PGconn *conn, const char *const *params, struct err *err)
 {
-    int rc = ERR_BUSY;
-    for (int i = 0; i < TRIES && rc == ERR_BUSY; i++) {
-        if (i > 0)
-            pause_a_moment();
-        rc = pg_execute(pg, conn, sql, err);
-    }
-    return rc;
-}
-
-/* Behind a pooler each statement may meet another session, and what is set in one stays there for others. So no session is touched: a DETACH that
- * has to wait is one in a transaction, which makes others wait behind it, and therefore does so for moments only. */
-static int persist_in_transactions(struct pg_store *pg, PGconn *conn, const char *sql, struct err *err)
-{
-    int rc = ERR_BUSY;
-    for (int i = 0; i < TRIES && rc == ERR_BUSY; i++) {
-        if (i > 0)
-            pause_a_moment();
-        rc = pg_execute(pg, conn, PG_BEGIN "; SET LOCAL lock_timeout = '100ms'", err);
-        rc = rc < 0 ? rc : pg_execute(pg, conn, sql, err);
-        if (rc < 0)
-            PQclear(PQexec(conn, "ROLLBACK"));
-        else
-            rc = pg_execute(pg, conn, "COMMIT", err);
-    }
-    return rc;
-}
-
-static int drop_day(struct pg_store *pg, PGconn *conn, const char *day, bool attached, bool pending, bool pooled, struct err *err)
-{
-    char sql[256];
-    int rc = 0;
-    int (*persist)(struct pg_store *, PGconn *, const char *, struct err *) = pooled ? persist_in_transactions : persist_in_session;
-    const char *how = pending ? " FINALIZE" : PQserverVersion(conn) >= 140000 && !pooled ? " CONCURRENTLY" : "";
-    snprintf(sql, sizeof sql, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s%s", day, how);
-    if (attached)
-        rc = persist(pg, conn, sql, err);
-    snprintf(sql, sizeof sql, "DROP TABLE prescient.%s", day);
-    rc = rc < 0 ? rc : persist(pg, conn, sql, err);
-    return rc < 0 ? err_wrap(err, rc, "history partition %s", day) : 0;
-}
-
-static int drop_days(struct pg_store *pg, PGconn *conn, const char *before, bool dry_run, bool pooled, int64_t *dropped, struct err *err)
-{
-    PGresult *r = pg_run(pg, conn, old_days, &before, 1, err);
-    int rc = r ? 0 : err->code;
-    for (int i = 0; r && rc == 0 && i < PQntuples(r); i++) {
-        bool attached = *PQgetvalue(r, i, 1) == 't', pending = *PQgetvalue(r, i, 2) == 't';
-        rc = dry_run ? 0 : drop_day(pg, conn, PQgetvalue(r, i, 0), attached, pending, pooled, err);
-        *dropped += rc == 0;
-    }
+    struct err asking;
+    PGresult *r = pg_run(pg, conn, who_uses, params, 2, &asking);
+    if (r && PQntuples(r) > 0)
+        err_set(err, ERR_BUSY, "%s, so it stays for now: prune again when that is over; nobody was held up for it", PQgetvalue(r, 0, 0));
     PQclear(r);
-    return rc;
+    return ERR_BUSY;
 }
 
-static int drop_chunks(struct pg_store *pg, PGconn *conn, int which, const char *before, bool dry_run, int64_t *dropped, struct err *err)
+/* 1: a day was dropped, 0: there is none; negative: ERR_. */
+static int drop_oldest(struct pg_store *pg, PGconn *conn, const char *const *params, struct err *err)
+{
+    PGresult *r = NULL;
+    for (int i = 0; i < TRIES && !r; i++) {
+        if (i > 0)
+            pause_a_moment();
+        r = pg_run(pg, conn, drop_day, params, 2, err);
+        if (!r && err->code != ERR_BUSY)
+            return err->code;
+    }
+    if (!r)
+        return in_use(pg, conn, params, err);
+    int dropped = PQntuples(r) > 0 && !PQgetisnull(r, 0, 0);
+    PQclear(r);
+    return dropped;
+}
+
+static int prune_days(struct pg_store *pg, PGconn *conn, const char *table, const char *before, bool dry_run, int64_t *dropped, struct err *err)
+{
+    const char *const params[] = { table, before };
+    if (dry_run) {
+        PGresult *r = pg_run(pg, conn, count_days, params, 2, err);
+        *dropped = r ? strtoll(PQgetvalue(r, 0, 0), NULL, 10) : 0;
+        PQclear(r);
+        return r ? 0 : err->code;
+    }
+    int rc;
+    while ((rc = drop_oldest(pg, conn, params, err)) > 0)
+        ++*dropped;
+    return rc < 0 ? err_wrap(err, rc, "%s", table) : 0;
+}
+
+static int prune_passes(struct pg_store *pg, PGconn *conn, const char *before, bool dry_run, int64_t *dropped, struct err *err)
 {
     if (dry_run)
-        return pg_ask_number(pg, conn, chunked[which].count, before, dropped, err);
+        return pg_ask_number(pg, conn, count_passes, before, dropped, err);
     int64_t n;
     int rc;
     do {
-        rc = pg_ask_number(pg, conn, chunked[which].chunk, before, &n, err);
+        rc = pg_ask_number(pg, conn, drop_passes, before, &n, err);
         *dropped += rc == 0 ? n : 0;
     } while (rc == 0 && n > 0);
-    return rc;
+    return rc < 0 ? err_wrap(err, rc, "slot_pass") : 0;
 }
 
 int pg_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err)
@@ -121,17 +105,24 @@ int pg_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts
     PGconn *conn = pg_side(pg, err);
     if (!conn)
         return err->code;
+    const struct { const char *table; int64_t *dropped; } by_day[] = {
+        { "future_job_history", &out->history }, { "future_job_run", &out->runs }, { "event", &out->events },
+    };
     char text[24];
-    int64_t *const counts[] = { &out->runs, &out->passes, &out->events };
-    int64_t backend_pid;
     snprintf(text, sizeof text, "%" PRId64, before);
-    int rc = pg_ask_number(pg, conn, "SELECT pg_backend_pid()", NULL, &backend_pid, err);
-    bool pooled = rc == 0 && pg_is_pooled(conn, (int32_t)backend_pid);
-    if (rc == 0 && !pooled)
-        rc = pg_execute(pg, conn, "SET lock_timeout = '2s'", err);      /* a session's: DETACH CONCURRENTLY stands in no transaction block */
-    rc = rc < 0 ? rc : drop_days(pg, conn, text, dry_run, pooled, &out->history, err);
-    for (int i = 0; i < 3 && rc == 0; i++)
-        rc = drop_chunks(pg, conn, i, text, dry_run, counts[i], err);
+    out->by_days = true;
+    int first = 0;
+    for (int i = 0; i < 4; i++) {
+        struct err own;
+        int rc = i < 3 ? prune_days(pg, conn, by_day[i].table, text, dry_run, by_day[i].dropped, &own) :
+                         prune_passes(pg, conn, text, dry_run, &out->passes, &own);
+        if (rc < 0 && first == 0) {
+            first = rc;
+            *err = own;
+        }
+        if (PQstatus(conn) != CONNECTION_OK)
+            break;
+    }
     pg_side_close(pg);
-    return rc;
+    return first;
 }
