@@ -48,12 +48,14 @@ void a_slot_that_has_not_begun_is_not_opened(void)
     struct store_open_slot o = open_slot(owner, 60);
     o.now = SLOT - 1;
     IS(ERR_BUSY, fixture_call(&o.call));
+    CU_ASSERT_TRUE(o.not_begun);
     IS(0, o.ntaken);
     IS(0, rows_in("leases"));
     o = open_slot(owner, 60);
     o.slot = 253402300500;                          /* and by the database's own clock */
     o.now = 0;
     IS(ERR_BUSY, fixture_call(&o.call));
+    CU_ASSERT_TRUE(o.not_begun);
     CU_ASSERT(llabs(o.clock_us - clock_wall_us(&clock_system)) < 60 * 1000000LL);
     o = open_slot(owner, 60);
     o.now = SLOT;

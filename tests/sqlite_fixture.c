@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 struct err litefx_err;
+bool litefx_not_begun;
 
 struct store *litefx_connect(const char *url, struct store_options options)
 {
@@ -32,6 +33,7 @@ int litefx_take(struct store *st)
     o.split_at = 1000;
     store_do(st, &o.call);
     litefx_err = o.call.err;
+    litefx_not_begun = o.not_begun;
     return o.call.rc ? o.call.rc : o.ntaken;
 }
 

@@ -13,6 +13,7 @@
 #define SLOT INT64_C(1772370900)            /* 2026-03-01T13:15:00Z */
 
 extern struct err litefx_err;               /* of the last call that failed */
+extern bool litefx_not_begun;               /* what the last litefx_take was told of its slot */
 
 struct store *litefx_connect(const char *url, struct store_options options);       /* NULL: it says why */
 int litefx_init(struct store *st);          /* how many migrations it took */

@@ -17,6 +17,10 @@ static struct fake {
     int ncalls, reads, lose_read;
     const struct err *finish_fails; /* the first one */
     int damaged_opens;              /* so many at first meet a page of the database that cannot be read */
+    int64_t locked_until_us, early_until_us;        /* until then the slot's opening meets a lock, or the database's clock is not there yet */
+    enum target_kind kind;          /* of the slot; SLOT (0): nothing is in it, as that would need workers */
+    bool is_command;                /* not patient */
+    int opens;
     int rows;                       /* of the slot; their ids begin with 1 */
     int64_t struck_id;              /* of the row whose settle meets such a page, as all that are sent with it; -1: all do */
     int settled, wary_reads;        /* rows settled; reads that asked for one row only */
@@ -29,6 +33,7 @@ static struct fake {
 static struct settings settings;
 static struct log quiet;
 static struct engine *engine;
+static bool was_dropped;            /* what the target of the slot said when it was over */
 static bool left_some;              /* what the engine said of its pass */
 static bool holds_back_its_namesake;        /* a check whose id is the number of the slot */
 static bool holds_back_the_struck;
@@ -52,16 +57,30 @@ static void answer_hello(struct store_call *call)
 static void answer_open(struct store_call *call)
 {
     struct store_open_slot *o = (struct store_open_slot *)call;
+    fake.opens++;
     if (fake.damaged_opens-- > 0) {
         call->rc = err_set(&call->err, ERR_LOST, "invalid page in block 0");
         call->err.refused = call->err.damaged = true;
         return;
     }
+    if (fake.now_us < fake.locked_until_us) {
+        call->rc = err_set(&call->err, ERR_BUSY, "canceling statement due to lock timeout");
+        return;
+    }
+    if (fake.now_us < fake.early_until_us) {
+        o->not_begun = true;
+        call->rc = err_set(&call->err, ERR_BUSY, "the slot has not begun by the database's clock");
+        return;
+    }
     o->split = 1;
+    o->state = SLOT_RELOOK;
+    o->ntaken = o->nheld = 0;
+    if (fake.kind == TARGET_SLOT)
+        return;
+    o->state = SLOT_OPEN;
     o->taken[0] = (struct lease){ .slot = o->slot, .bucket = STORE_WHOLE_SLOT, .token = 1 };
     memcpy(o->taken[0].owner, o->owner, STORE_OWNER_SIZE);
     o->ntaken = 1;
-    o->nheld = 0;
 }
 
 static void answer_renew(struct store_call *call)
@@ -178,13 +197,13 @@ static int fake_open(const struct store_options *options, struct store **out, st
     return 0;
 }
 
-/* ---- a plan of one slot, whose checks are moved on: that needs no worker ---- */
+/* ---- a plan of one slot, whose checks (if there are any) are moved on: that needs no worker ---- */
 
 static void one_slot(struct engine *e, void *state)
 {
     bool *given = state;
     if (e->has_clock && !*given)
-        *given = engine_add_target(e, TARGET_RESLOT, SLOT) != NULL;
+        *given = engine_add_target(e, fake.kind, SLOT) != NULL;
 }
 
 static void nothing_to_do(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
@@ -194,7 +213,8 @@ static void nothing_to_do(struct engine *e, void *state, const struct errand *er
 
 static void slot_is_over(struct engine *e, void *state, const struct target *target)
 {
-    (void)state, (void)target;
+    (void)state;
+    was_dropped = target->dropped;
     engine_end(e, 0, "all done");
 }
 
@@ -209,7 +229,7 @@ static void run_slot(struct fake how)
     fake.now_us = 1000000;
     settings = parsed("store = \"sqlite:not used\"; lease = \"10s\"; trust = \"9s\"; page = 2;");
     log_init(&quiet, fopen("/dev/null", "we"), LOG_LEVEL_ERROR, "test");
-    struct engine_options options = { .settings = &settings, .log = &quiet, .clock = &counted, .patient = true, .open_store = fake_open, .seed = 1 };
+    struct engine_options options = { .settings = &settings, .log = &quiet, .clock = &counted, .patient = !how.is_command, .open_store = fake_open, .seed = 1 };
     CU_ASSERT_EQUAL_FATAL(engine_new(&options, &engine, &err), 0);
     engine_begin(engine, &plan, &given);
     for (int turns = 0; turns < 1000000 && !engine->ended; turns++) {
@@ -237,7 +257,7 @@ static void calls_are(const enum store_op *expected, int n)
 static void a_slot_is_opened_read_and_finished(void)
 {
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH };
-    run_slot((struct fake){ 0 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT });
     calls_are(expected, sizeof expected / sizeof *expected);
 }
 
@@ -245,7 +265,7 @@ static void a_slot_is_opened_read_and_finished(void)
 static void after_a_lost_connection_the_lease_is_renewed_before_it_is_used(void)
 {
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_RENEW, STORE_READ_PAGE, STORE_FINISH };
-    run_slot((struct fake){ .lose_read = 1 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .lose_read = 1 });
     calls_are(expected, sizeof expected / sizeof *expected);
     CU_ASSERT(fake.trust_us > 0);       /* meanwhile jobs may be started under it: another engine cannot have it yet */
 }
@@ -255,7 +275,7 @@ static void after_a_refused_write_nothing_is_started_before_the_lease_is_renewed
 {
     static const struct err read_only = { ERR_LOST, "25006", .refused = true, .text = "cannot execute DELETE in a read-only transaction" };
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_RENEW, STORE_FINISH };
-    run_slot((struct fake){ .finish_fails = &read_only });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &read_only });
     calls_are(expected, sizeof expected / sizeof *expected);
     CU_ASSERT_EQUAL(fake.trust_us, 0);
 }
@@ -265,7 +285,7 @@ static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
 {
     static const struct err collision = { ERR_LOST, "40P01", .collided = true, .text = "deadlock detected" };
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_FINISH };
-    run_slot((struct fake){ .finish_fails = &collision });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &collision });
     calls_are(expected, sizeof expected / sizeof *expected);
 }
 
@@ -274,10 +294,10 @@ static void a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left(v
 {
     static const enum store_op once[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH };
     static const enum store_op ever[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_OPEN_SLOT, STORE_OPEN_SLOT };
-    run_slot((struct fake){ .damaged_opens = 1 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .damaged_opens = 1 });
     calls_are(once, sizeof once / sizeof *once);
     CU_ASSERT_FALSE(left_some);
-    run_slot((struct fake){ .damaged_opens = 100 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .damaged_opens = 100 });
     calls_are(ever, sizeof ever / sizeof *ever);
     CU_ASSERT_TRUE(left_some);
     CU_ASSERT_FALSE(holds_back_its_namesake);
@@ -286,7 +306,7 @@ static void a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left(v
 /* Halved down to, tried again, and left: others in the slot are written. */
 static void a_settle_that_meets_a_damaged_page_costs_the_row_beside_it_only(void)
 {
-    run_slot((struct fake){ .rows = 20, .struck_id = 7 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 20, .struck_id = 7 });
     CU_ASSERT_EQUAL(fake.settled, 19);
     CU_ASSERT_TRUE(left_some);
     CU_ASSERT_TRUE(holds_back_the_struck);
@@ -297,11 +317,11 @@ static void a_settle_that_meets_a_damaged_page_costs_the_row_beside_it_only(void
 /* Perhaps nothing can be written at all: then jobs must not be run as fast as answers are dropped. */
 static void when_no_settle_is_taken_answers_are_dropped_after_a_lease_and_checks_read_one_by_one(void)
 {
-    run_slot((struct fake){ .rows = 3, .struck_id = -1 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 3, .struck_id = -1 });
     CU_ASSERT_EQUAL(fake.settled, 0);
     CU_ASSERT_TRUE(left_some);
     CU_ASSERT(fake.now_us > 10 * 1000000);
-    run_slot((struct fake){ .rows = 2 * LANE_PAGES + 4, .struck_id = -1 });       /* more than what is in hand when nothing is known yet */
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 2 * LANE_PAGES + 4, .struck_id = -1 });       /* more than what is in hand when nothing is known yet */
     CU_ASSERT_EQUAL(fake.settled, 0);
     CU_ASSERT(fake.wary_reads > 0);
 }
@@ -309,7 +329,7 @@ static void when_no_settle_is_taken_answers_are_dropped_after_a_lease_and_checks
 /* Each page used to wait for the lock timeout before it was sent around them. */
 static void rows_that_are_held_cost_the_lock_timeout_once_not_once_a_page(void)
 {
-    run_slot((struct fake){ .rows = 100, .held_every = 5, .held_until_us = 5 * 1000000 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 100, .held_every = 5, .held_until_us = 5 * 1000000 });
     CU_ASSERT_EQUAL(fake.settled, 100);
     CU_ASSERT_EQUAL(fake.waits, 1);
     CU_ASSERT_FALSE(left_some);
@@ -321,7 +341,7 @@ static void rows_that_are_held_cost_the_lock_timeout_once_not_once_a_page(void)
 static void pages_that_wait_for_held_rows_leave_room_for_others(void)
 {
     enum { ROWS = 2 * 3 * LANE_PAGES };
-    run_slot((struct fake){ .rows = ROWS, .held_every = 2, .held_until_us = 20 * 1000000 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = ROWS, .held_every = 2, .held_until_us = 20 * 1000000 });
     CU_ASSERT_EQUAL(fake.free_settled, ROWS / 2);
     CU_ASSERT(fake.free_settled_us < 10 * 1000000);
 }
@@ -334,6 +354,44 @@ static void a_settle_goes_around_held_rows_for_a_while_after_one_was_met(void)
     CU_ASSERT_FALSE(settle_goes_around(false, 1000, 1000 + 6 * 1000000));
 }
 
+/* Somebody's transaction is in the way: however long, the slot is opened when that is over, and not at the next slot's time. */
+static void a_slot_that_is_locked_is_opened_as_soon_as_it_is_free(void)
+{
+    run_slot((struct fake){ .locked_until_us = 300 * INT64_C(1000000) });
+    CU_ASSERT_FALSE(was_dropped);
+    CU_ASSERT_FALSE(left_some);
+    CU_ASSERT(fake.now_us >= 300 * INT64_C(1000000) && fake.now_us < 301 * INT64_C(1000000));
+    CU_ASSERT(fake.opens < 1300);       /* with pauses */
+    run_slot((struct fake){ .locked_until_us = 10 * INT64_C(1000000), .is_command = true });
+    CU_ASSERT_FALSE(was_dropped);
+    CU_ASSERT_FALSE(left_some);
+    CU_ASSERT(fake.now_us < 11 * INT64_C(1000000));
+}
+
+/* Its caller calls again; and behind what a catch-up has found other slots wait. That it is still to be done, both are told. */
+static void a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up(void)
+{
+    static const struct fake ways[] = { { .is_command = true }, { .kind = TARGET_RELOOK }, { .kind = TARGET_SWEEP }, { .kind = TARGET_RESLOT } };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct fake how = ways[i];
+        how.locked_until_us = INT64_MAX;
+        run_slot(how);
+        CU_ASSERT_TRUE(was_dropped);
+        CU_ASSERT_TRUE(left_some);
+        CU_ASSERT(fake.now_us > 30 * 1000000 && fake.now_us < 33 * 1000000);
+    }
+}
+
+/* The database's clock was set back: the slot comes again when it is its time. */
+static void a_slot_that_has_not_begun_for_a_second_is_dropped_and_told(void)
+{
+    run_slot((struct fake){ .early_until_us = 1500 * 1000 });
+    CU_ASSERT_FALSE(was_dropped);
+    run_slot((struct fake){ .early_until_us = INT64_MAX });
+    CU_ASSERT_TRUE(was_dropped);
+    CU_ASSERT(fake.now_us < 3 * 1000000);
+}
+
 static const struct test tests[] = {
     TEST(rows_that_are_held_cost_the_lock_timeout_once_not_once_a_page),
     TEST(pages_that_wait_for_held_rows_leave_room_for_others),
@@ -343,6 +401,9 @@ static const struct test tests[] = {
     TEST(after_a_refused_write_nothing_is_started_before_the_lease_is_renewed),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
     TEST(a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left),
+    TEST(a_slot_that_is_locked_is_opened_as_soon_as_it_is_free),
+    TEST(a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up),
+    TEST(a_slot_that_has_not_begun_for_a_second_is_dropped_and_told),
     TEST(a_settle_that_meets_a_damaged_page_costs_the_row_beside_it_only),
     TEST(when_no_settle_is_taken_answers_are_dropped_after_a_lease_and_checks_read_one_by_one),
     { NULL, NULL },

@@ -394,6 +394,20 @@ static void a_lease_that_another_is_just_taking_is_not_waited_for_long(void)
     CU_ASSERT(o.ntaken == 0 && o.nheld == 1);
 }
 
+static void an_opening_row_that_is_not_committed_is_a_lock_and_not_a_slot_that_has_not_begun(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(1);
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine) VALUES (to_timestamp(%" PRId64 "), -1, 0, 1, 'e')", SLOT));
+    struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+    RC_IS(ERR_BUSY, pgfx_call(&o.call));
+    CU_ASSERT_FALSE(o.not_begun);
+    PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL(o.ntaken, 1);
+}
+
 /* With the database's clock set back, leases of an engine that died go by what others have watched, a few with each call: what is not told is not watched. */
 static void leases_that_are_ripe_and_not_wanted_yet_are_told(void)
 {
@@ -669,6 +683,7 @@ static const struct test tests[] = {
     TEST(a_consumer_of_events_waits_for_the_oldest_transaction),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),
     TEST(a_lease_that_another_is_just_taking_is_not_waited_for_long),
+    TEST(an_opening_row_that_is_not_committed_is_a_lock_and_not_a_slot_that_has_not_begun),
     TEST(leases_that_are_ripe_and_not_wanted_yet_are_told),
     TEST(a_settle_under_way_holds_a_takeover_up),
     TEST(a_settle_that_waited_for_a_takeover_changes_nothing),

@@ -308,6 +308,7 @@ static void a_busy_file_says_try_again(void)
     RC_IS(0, hello(st));
     SQL_IS("", "BEGIN IMMEDIATE");
     RC_IS(ERR_BUSY, litefx_take(st));
+    CU_ASSERT_FALSE(litefx_not_begun);
     SAYS(path);
     SQL_IS("", "ROLLBACK");
     RC_IS(0, litefx_take(st));

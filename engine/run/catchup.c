@@ -123,7 +123,7 @@ void catchup_target_over(struct engine *e, struct catchup *c, const struct targe
     if (c->step != CATCHUP_SLOT || target->slot != c->slot)
         return;
     const struct pass_counts *n = &target->counts;
-    if (target->held || n->locked || n->superseded)
+    if (target->held || target->dropped || n->locked || n->superseded)
         leave(c, target->slot);
     c->slots += !n->locked || n->run || n->unknown_job || n->held_back;     /* where nothing moves there is no hurry to look again */
     c->step = CATCHUP_ASK;

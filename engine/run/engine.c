@@ -77,8 +77,9 @@ bool engine_has_target(const struct engine *e, int64_t slot)
 
 struct target *engine_target_for(struct engine *e)
 {
+    int64_t now = engine_mono_us(e);
     for (struct target *t = e->targets; t; t = t->following)
-        if (!t->exhausted && !t->opening)
+        if (!t->exhausted && !t->opening && t->retry_us <= now)
             return t;
     return NULL;
 }
@@ -351,6 +352,16 @@ static void stop_tick(struct engine *e)
 
 /* ---- the loop ---- */
 
+/* When a slot that was locked is to be tried again. */
+static int64_t next_target_us(const struct engine *e)
+{
+    int64_t next = INT64_MAX, now = engine_mono_us(e);
+    for (const struct target *t = e->targets; t; t = t->following)
+        if (!t->exhausted && t->retry_us > now && t->retry_us < next)
+            next = t->retry_us;
+    return next;
+}
+
 int64_t engine_next_us(const struct engine *e)
 {
     if (e->stirred)
@@ -362,6 +373,8 @@ int64_t engine_next_us(const struct engine *e)
     }
     int64_t plan = e->plan->next_us && !e->stopping ? e->plan->next_us(e, e->plan_state) : INT64_MAX;
     next = plan < next ? plan : next;
+    int64_t target = e->stopping ? INT64_MAX : next_target_us(e);
+    next = target < next ? target : next;
     if (e->stopping) {
         int64_t soon = engine_mono_us(e) + 50000;
         next = soon < next ? soon : next;

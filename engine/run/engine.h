@@ -32,6 +32,10 @@ struct target {
     bool fresh;                     /* it was not done yet when it was opened: buckets that are done need no second look by this pass */
     int held;                       /* leases of it that others hold */
     int64_t refused_us;             /* since when it has not begun by the database's clock; 0: was not refused */
+    int64_t locked_us;              /* since when what its opening needs is locked; 0: is not */
+    int64_t retry_us;               /* it is not opened before: it was locked */
+    int locked_opens;               /* how often in a row */
+    bool dropped;                   /* it was left unopened: whoever asked for it must come again */
     uint64_t left;                  /* buckets, a bit each, that were finished with rows in them: by this target they are not taken anew */
     bool blind;                     /* what is left in it cannot be looked at when it is finished */
     int damaged_opens;              /* how often in a row the store said that a page of its own is damaged */

@@ -8,7 +8,7 @@
 #include "lane.h"
 #include "settle.h"
 
-enum { BACKOFF_US = 100 * 1000, COLLIDED_US = 10 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, ERRAND_WAITS_US = 2 * 1000 * 1000 };
+enum { BACKOFF_US = 100 * 1000, BUSY_MAX_US = 500 * 1000, COLLIDED_US = 10 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, ERRAND_WAITS_US = 2 * 1000 * 1000 };
 
 /* ---- the decision ---- */
 
@@ -85,16 +85,20 @@ static bool is_final(int rc)
     return rc == ERR_SCHEMA || rc == ERR_SETTINGS || rc == ERR_INPUT;
 }
 
-/* However long the database was away: once it is back, that is noticed in well less than a lease's time, as a dead engine is. */
+/* However long the database was away: once it is back, that is noticed in well less than a lease's time, as a dead engine is; that a lock is
+ * free again, within a second. */
 void lane_back_off(struct lane *l, const char *what, const struct err *err)
 {
     struct engine *e = l->engine;
     if (is_final(err->code))
         return;
-    int64_t third = e->o.settings->lease_us / 3, most = third < BACKOFF_MAX_US ? third : BACKOFF_MAX_US;
+    bool busy = err->code == ERR_BUSY;
+    int64_t third = e->o.settings->lease_us / 3, most = busy ? BUSY_MAX_US : BACKOFF_MAX_US;
+    most = third < most ? third : most;
+    bool again = busy && l->failures > 0;       /* whoever holds the lock was told of */
     int64_t wait = retry_delay(err->collided ? COLLIDED_US : BACKOFF_US, most, l->failures++, random_next(&e->random));
     l->retry_us = engine_mono_us(e) + wait;
-    log_warn(e->o.log, "%s: %s; trying again in %lld ms", what, err->text, (long long)wait / 1000);
+    log_line(e->o.log, again ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s: %s; trying again in %lld ms", what, err->text, (long long)wait / 1000);
 }
 
 /* With pages in hand there is something to go on with, however long it takes. With leases alone a command ends after a minute or so, and
@@ -102,14 +106,15 @@ void lane_back_off(struct lane *l, const char *what, const struct err *err)
  * ends so. */
 static bool gives_up(const struct lane *l)
 {
-    enum { TRIES_WITH_LEASES = 12 };
+    enum { TRIES_WITH_LEASES = 12, TRIES_FOR_A_LOCK = 24 };
     const struct engine *e = l->engine;
     int pages = 0, runs = 0;
     for (int i = 0; i < e->nlanes; i++) {
         pages += e->lanes[i].npages;
         runs += e->lanes[i].nruns;
     }
-    return !e->o.patient && !pages && l->failures >= (runs ? TRIES_WITH_LEASES : e->has_clock ? 8 : 5);
+    int tries = l->req.call.rc == ERR_BUSY ? TRIES_FOR_A_LOCK : runs ? TRIES_WITH_LEASES : e->has_clock ? 8 : 5;
+    return !e->o.patient && !pages && l->failures >= tries;
 }
 
 /* ---- driving ---- */

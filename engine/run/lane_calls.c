@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "../base/failpoint.h"
+#include "../base/moment.h"
+#include "../rules/retry.h"
 #include "lane.h"
 #include "settle.h"
 
 enum { NOT_BEGUN_US = 5000, NOT_BEGUN_MAX_US = 1000 * 1000, CLOCK_OFF_US = 1000 * 1000,
+       LOCKED_US = 50 * 1000, LOCKED_MAX_US = 500 * 1000, LOCKED_LONG_US = 30 * 1000 * 1000,
        DAMAGED_TRIES = 3 /* before a page of the store that cannot be read is believed to be damaged */ };
 
 /* The store counts a lease in whole seconds. */
@@ -44,8 +47,16 @@ static void begin_open(struct lane *l)
     store_begin(l->store, &o->call);
 }
 
-/* By the database's clock the slot has not begun, or a lock was held. That is over in a moment, or the database's clock was set
- * back: then the slot is left, and comes again when it is its time. */
+/* It is over without having been opened; whoever asked for it sees that it is still to be done. */
+static void drop_target(struct engine *e, struct target *t)
+{
+    t->exhausted = t->dropped = true;
+    if (!t->runs)
+        engine_target_run_over(e, t, NULL);
+}
+
+/* By the database's clock the slot has not begun. That is over in a moment, or the database's clock was set back: then the slot is left, and comes
+ * again when it is its time. */
 static void not_begun(struct lane *l, struct target *t)
 {
     struct engine *e = l->engine;
@@ -55,10 +66,38 @@ static void not_begun(struct lane *l, struct target *t)
         t->refused_us = now;
     if (now - t->refused_us < NOT_BEGUN_MAX_US)
         return;
-    t->exhausted = true;
     e->wants_clock = true;
-    if (!t->runs)
-        engine_target_run_over(e, t, NULL);
+    drop_target(e, t);
+}
+
+/* A slot whose time it is waits for as long as a daemon lives, or until the next one begins. What a command or a catch-up waits for may be an
+ * application's transaction that stays open for hours, with others behind it: such a slot is left, in words. */
+static bool waits_for_lock(const struct engine *e, const struct target *t, int64_t now)
+{
+    return (t->kind == TARGET_SLOT && e->o.patient) || now - t->locked_us < LOCKED_LONG_US;
+}
+
+/* Another transaction holds what its opening needs: the opening row itself, a table, a SQLite file. It is opened as soon as that is over. Other
+ * slots and the leases that are held do not wait for it. */
+static void open_locked(struct lane *l, struct target *t, const struct err *err)
+{
+    struct engine *e = l->engine;
+    int64_t now = engine_mono_us(e);
+    char slot[MOMENT_TEXT];
+    if (!t->locked_us) {
+        t->locked_us = now;
+        if (!engine_has_given_up(e, given_up_slot(t->slot)))
+            log_warn(e->o.log, "slot %s cannot be opened yet, and is tried until it can: %s", moment_format(t->slot, slot), err->text);
+    }
+    t->retry_us = now + retry_delay(LOCKED_US, LOCKED_MAX_US, t->locked_opens++, random_next(&e->random));
+    if (waits_for_lock(e, t, now))
+        return;
+    if (engine_gives_up_anew(e, given_up_slot(t->slot)))
+        log_error(e->o.log, "slot %s is left where it is: it could not be opened for %d s: %s", moment_format(t->slot, slot),
+                  LOCKED_LONG_US / 1000000, err->text);
+    t->counts.locked++;
+    e->left_some = true;
+    drop_target(e, t);
 }
 
 /* One of its rows, or what says that it was done, lies on a page of the database that cannot be read, and will not be by trying on: others are opened. */
@@ -103,7 +142,10 @@ static void opened(struct lane *l, int rc)
     l->opening = NULL;
     compare_clocks(l, o->clock_us);
     if (rc == ERR_BUSY) {
-        not_begun(l, t);
+        if (o->not_begun)
+            not_begun(l, t);
+        else
+            open_locked(l, t, &o->call.err);
         return;
     }
     if (rc) {
@@ -113,7 +155,8 @@ static void opened(struct lane *l, int rc)
             cannot_be_opened(l, t, &o->call.err);
         return;
     }
-    t->damaged_opens = 0;
+    t->damaged_opens = t->locked_opens = 0;
+    t->refused_us = t->locked_us = 0;
     if (!l->nruns) {
         l->renewed_us = engine_mono_us(e);
         l->in_doubt = false;

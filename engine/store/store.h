@@ -127,7 +127,7 @@ enum slot_state {
  *   - with `again`: hold rows (of one of `jobs`, or of any job when `jobs` is NULL), done or not;
  * and whose bit in `left_out` is not set: what they hold was just looked at, and has to stay.
  * A closed slot of which a lease is taken is open again.
- * ERR_BUSY when the slot has not begun by the clock that counts: nothing was opened.
+ * ERR_BUSY with `not_begun` when the slot has not begun by the clock that counts, without it when a lock was held: nothing was opened.
  * Takes nothing on PostgreSQL while a partition of today is missing (ERR_LOST, in words). */
 struct store_open_slot {
     struct store_call call;
@@ -143,6 +143,7 @@ struct store_open_slot {
     const struct lease *watched;            /* leases of others, watched unchanged for the lease time on our own clock */
     int nwatched;
     /* out */
+    bool not_begun;                         /* only with ERR_BUSY: not a lock, but too early */
     enum slot_state state;
     int split;                              /* 1 or 64 */
     int64_t rows;                           /* counted when this call opened the slot (at most split_at + 1); else -1 */

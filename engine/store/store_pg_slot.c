@@ -73,6 +73,7 @@ static int open_slot_receive(struct pg_store *pg, struct store_call *call)
     o->ntaken = o->nheld = 0;
     o->origin = (struct lease_origin){ 0 };
     o->clock_us = 0;
+    o->not_begun = false;
     if (n == 0)
         return PG_SEND_AGAIN;          /* another engine opened it at the same moment: now its row is there */
     for (int row = 0; row < n; row++) {
@@ -80,6 +81,7 @@ static int open_slot_receive(struct pg_store *pg, struct store_call *call)
             return unreadable(call, "open_slot");
         has_day_of_slot = row == 0 ? has_day : has_day_of_slot;
     }
+    o->not_begun = !has_begun;
     if (!has_begun)
         return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by the database's clock", (long long)o->slot);
     if (!has_day_of_slot)

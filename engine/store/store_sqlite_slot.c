@@ -134,7 +134,8 @@ int lite_open_slot(struct lite *db, struct store_call *call)
     req->rows = -1;
     req->ntaken = req->nheld = 0;
     req->clock_us = lite_clock_us(db);
-    if (req->slot * 1000000 > (req->now ? req->now * 1000000 : req->clock_us))
+    req->not_begun = req->slot * 1000000 > (req->now ? req->now * 1000000 : req->clock_us);
+    if (req->not_begun)
         return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by this machine's clock", (long long)req->slot);
     int rc = look_at_slot(db, req->slot, &look, &call->err);
     if (rc == 0 && !look.open)

@@ -26,6 +26,7 @@ struct checker {
     int64_t begun, ended, replaced;         /* lives of checks */
     int64_t kills_us[KILLS_MAX];            /* when engines were killed */
     int nkills;
+    int64_t locked_us;                      /* until when slots could not be opened */
     int64_t jumped_us;                      /* when the database's clock last jumped; 0: never */
     int64_t failed_over_us;                 /* until then leases may be lost whose owners still trust in them */
 };
@@ -77,6 +78,12 @@ void checker_engine_killed(struct world *w, int host)
     if (c->nkills < KILLS_MAX)
         c->kills_us[c->nkills++] = w->now_us;
     checker_event(w, host, -1, 0, "an engine was killed");
+}
+
+void checker_locked(struct world *w, int64_t until_us)
+{
+    if (until_us > w->checker->locked_us)
+        w->checker->locked_us = until_us;
 }
 
 void checker_clock_jumped(struct world *w)
@@ -148,11 +155,12 @@ static void no_run_begins_early(struct world *w, const struct run *run)
         world_violate(w, "check %d of slot %lld is run before its slot", run->key, (long long)run->slot);
 }
 
-/* A dead engine delays its checks by its lease, and by how seldom others look; whoever takes over may die, too. */
+/* A dead engine delays its checks by its lease, and by how seldom others look; whoever takes over may die, too. A lock delays what needs it until it is
+ * gone, and no longer: not to the next slot. */
 static int64_t explained_us(const struct world *w, int64_t slot_us)
 {
     const struct checker *c = w->checker;
-    int64_t us = QUEUE_US;
+    int64_t us = QUEUE_US + (c->locked_us > slot_us ? c->locked_us - slot_us : 0);
     for (int i = 0; i < c->nkills; i++)
         us += c->kills_us[i] > slot_us - w->shape.lease_us ? w->shape.lease_us * 5 / 4 : 0;
     return us;

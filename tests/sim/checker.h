@@ -40,6 +40,8 @@ void checker_commit(struct world *w, const struct tx *tx);
  * that begins so long after it may still lose its lease by it. */
 void checker_event(struct world *w, int host, int key, int64_t lasts_us, const char *what);
 void checker_engine_killed(struct world *w, int host);
+/* The opening of a slot is locked until then. */
+void checker_locked(struct world *w, int64_t until_us);
 /* Leases may end before their time from now on. */
 void checker_clock_jumped(struct world *w);
 bool checker_has_jumped(const struct world *w);

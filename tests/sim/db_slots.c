@@ -112,7 +112,8 @@ enum served db_open_slot(struct db *db, struct message *m)
     o->ntaken = o->nheld = 0;
     o->rows = -1;
     o->clock_us = db_clock_us(db);
-    if (o->slot * SECOND_US > db_clock_us(db))
+    o->not_begun = o->slot * SECOND_US > db_clock_us(db);
+    if (o->not_begun)
         return refuse(m, ERR_BUSY, "the slot has not begun by the database's clock");
     struct slot_row *s = db_slot(db, o->slot, true);
     if (s->by && s->by != m->tx)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../engine/rules/slot.h"
 #include "checker.h"
 #include "db.h"
 #include "failover.h"
@@ -26,6 +27,7 @@ struct faults {
     int under_way[HOSTS_MAX][FAULTS_MAX];
     struct weather fair;                        /* the network's weather as it was made */
     struct standby *standby;                    /* it lags behind, and will take over; NULL: there is none */
+    struct tx *opener;                          /* of somebody who opens a slot and does not commit */
     int at_moments;                             /* per mille of the moments at which something happens */
 };
 
@@ -298,6 +300,26 @@ static bool wall_jumps(struct world *w, struct host *h, int64_t us)
     return true;
 }
 
+/* Its opening row stands there, and is not committed: who wants to open it waits. */
+static bool lock_slot(struct world *w, struct host *h, int64_t us)
+{
+    (void)h;
+    struct slot_row *s = db_slot(w->db, slot_next(db_clock_us(w->db) / SECOND_US, w->shape.slot_length_s), true);
+    if (w->faults->opener || s->by || s->exists)
+        return false;
+    s->by = tx_begin(w->db, &w->faults->opener);
+    w->faults->opener->opens = s;
+    checker_locked(w, w->now_us + us);
+    return true;
+}
+
+static void unlock_slot(struct world *w, struct host *h)
+{
+    (void)h;
+    if (w->faults->opener)
+        tx_roll_back(w->db, w->faults->opener);
+}
+
 /* ---- the table ---- */
 
 static const struct fault faults[] = {
@@ -323,6 +345,7 @@ static const struct fault faults[] = {
     { "commits hang", 6, 40 * SECOND_US, commits_hang, NULL },
     { "the database's clock jumps", 2, 0, clock_jumps, NULL },
     { "today's partition is missing", 3, 0, day_missing, NULL },
+    { "the opening of a slot is locked", 4, 20 * SECOND_US, lock_slot, unlock_slot },
     { "a wall clock jumps", 3, 0, wall_jumps, NULL },
 };
 enum { FAULTS = sizeof faults / sizeof *faults };
@@ -406,7 +429,9 @@ void faults_make(struct world *w)
     w->faults->fair = w->network->weather;
     world_at(w, w->quiet_us, calm_down, NULL, 0);
     for (int i = 0; i < FAULTS; i++)
-        if (w->shape.only_kills ? faults[i].begin == kill_engine || faults[i].begin == kill_worker : world_chance(w, 300))
+        if (w->shape.only_kills   ? faults[i].begin == kill_engine || faults[i].begin == kill_worker
+            : w->shape.only_locks ? faults[i].begin == lock_slot
+                                  : world_chance(w, 300))
             w->faults->kinds |= 1ull << i;
     if (w->shape.calm || !w->faults->kinds)
         return;

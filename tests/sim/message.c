@@ -101,6 +101,7 @@ static int give_open(const struct message *m, struct store_call *call)
 {
     struct store_open_slot *o = (struct store_open_slot *)call;
     const struct store_open_slot *from = &m->u.open;
+    o->not_begun = from->not_begun;
     o->state = from->state;
     o->split = from->split;
     o->rows = from->rows;

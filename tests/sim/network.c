@@ -15,10 +15,10 @@ void network_make(struct world *w)
     struct network *net = w->network = calloc(1, sizeof *net);
     if (!net)
         abort();
-    bool bad = !w->shape.calm && !w->shape.only_kills && world_chance(w, 400), far = !w->shape.prompt && world_chance(w, 200);
+    bool bad = !w->shape.calm && !w->shape.prompt && world_chance(w, 400), far = !w->shape.prompt && world_chance(w, 200);
     net->weather = (struct weather){ .latency_us = 100, .latency_most_us = far ? 200 * MS_US : 2 * MS_US,
                                      .commit_us = 100, .commit_most_us = 5 * MS_US };
-    net->weather.delay_release = w->shape.calm || w->shape.only_kills ? 0 : 200;
+    net->weather.delay_release = w->shape.calm || w->shape.prompt ? 0 : 200;
     if (bad) {
         struct weather *now = &net->weather;
         int *const chances[] = { &now->lose_request, &now->lose_answer, &now->reset, &now->delay, &now->refuse_busy, &now->refuse_data, &now->refuse_lost };

@@ -125,9 +125,10 @@ static void draw_shape(struct world *w)
     s->jobs_misbehave = !s->calm && world_chance(w, 500);
     s->jobs_are_slow = !s->calm && world_chance(w, 250);
     s->only_kills = !s->calm && s->hosts > 1 && world_chance(w, 80);
-    if (s->only_kills)
+    s->only_locks = !s->calm && !s->only_kills && world_chance(w, 60);
+    if (s->only_kills || s->only_locks)
         s->jobs_misbehave = s->jobs_are_slow = s->app_writes = false;
-    s->prompt = s->only_kills || (s->calm && !s->app_writes);
+    s->prompt = s->only_kills || s->only_locks || (s->calm && !s->app_writes);
     w->began_us = (1700000000LL + world_between(w, 0, 7200)) * SECOND_US + world_between(w, 0, 999999);
     w->now_us = w->began_us;
     w->quiet_us = w->began_us + (s->slots + 2) * world_slot_us(w) + world_between(w, 0, 30) * SECOND_US;
@@ -138,7 +139,7 @@ static void say_shape(struct world *w)
     const struct shape *s = &w->shape;
     world_tell(w, "seed %llu: %d hosts, %d checks over %d slots of %d s, lease %lld ms, trust %lld ms, split at %d%s%s%s%s", (unsigned long long)w->seed,
                s->hosts, s->checks, s->slots, (int)s->slot_length_s, (long long)(s->lease_us / 1000), (long long)(s->trust_us / 1000), s->split_at,
-               s->calm ? ", calm" : s->only_kills ? ", only kills" : "", s->app_writes ? ", the application writes" : "", s->jobs_misbehave ? ", jobs misbehave" : "",
+               s->calm ? ", calm" : s->only_kills ? ", only kills" : s->only_locks ? ", only locks" : "", s->app_writes ? ", the application writes" : "", s->jobs_misbehave ? ", jobs misbehave" : "",
                s->jobs_are_slow ? ", jobs are slow" : "");
 }
 

@@ -44,6 +44,7 @@ struct shape {
     bool app_writes;                /* applications change things while engines run */
     bool jobs_misbehave, jobs_are_slow;
     bool only_kills;                /* the only faults are kills, and one engine is spared */
+    bool only_locks;                /* the only faults are locks on what the opening of a slot needs */
     bool prompt;                    /* how late a check may begin can be told */
 };
 
