@@ -9,6 +9,26 @@ JOBS=${P%/*}/jobs
 for file in $(grep -oE '`(tests|etc)/[a-z0-9_./-]+`' "$PAGE" | tr -d '`' | sort -u); do ok "it is there: $file" test -e "$ROOT/$file"; done
 for name in $(grep -oE '`worker_[a-z_]+`' "$PAGE" | tr -d '`' | sort -u); do has "it is a setting: $name" "$("$P" config --sample)" "$name = "; done
 
+# Settings that somebody else has laid out, where somebody works.
+mkdir -m 700 his && echo 'store = "sqlite:his.db"; @include "more.cfg"' >his/prescient.cfg
+echo 'page = 77;' >his/more.cfg; sed -i 's/; @include/;\n@include/' his/prescient.cfg
+in_his() { (cd his && "$@"); }
+ok "settings of one's own are read" in_his "$P" init
+if [ "$(id -u)" = 0 ]; then
+    chown nobody his/more.cfg
+    fails_with 78 "his/more.cfg belongs to user" in_his "$P" status
+    chown root his/more.cfg; chown nobody his/prescient.cfg
+    fails_with 78 "his/prescient.cfg belongs to user" in_his "$P" status
+    fails_with 78 "his/prescient.cfg belongs to user" "$P" --config his/prescient.cfg status
+    chown root his/prescient.cfg; chown nobody his
+    fails_with 78 "/his belongs to user" in_his "$P" status
+    chown root his
+fi
+chmod 777 his
+fails_with 78 "/his may be written by others (mode 0777)" in_his "$P" status
+chmod 700 his
+ok "and then they are read again" in_his "$P" status
+
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: the roles are not tried"; exit 0; }
 block() { awk -v kind="<!-- security.sh: $1 -->" '$0 == kind { seen = 1 } /^```/ { inside = !inside && seen && !done; if (!inside && seen) done = 1; next } inside' "$PAGE"; }
 

@@ -93,6 +93,115 @@ static void a_file_that_is_too_large_or_no_text_is_refused(void)
     load_refused("a.cfg", NULL, 0, "a.cfg: a NUL byte at offset 9");
 }
 
+/* ---- whose files ---- */
+
+static void a_file_that_others_may_write_is_refused(void)
+{
+    static const mode_t modes[] = { 0664, 0646, 0666 };
+    write_file("prescient.cfg", "page = 77;");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        chmod("prescient.cfg", modes[i]);
+        load_refused(NULL, NULL, 0, "/prescient.cfg may be written by others");
+        load_refused("prescient.cfg", NULL, 0, "expected no write for group and others: chmod go-w; or name another one with --config");
+    }
+    chmod("prescient.cfg", 0644);
+    struct settings s = loaded(NULL, NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 77);
+    settings_release(&s);
+}
+
+static void an_included_file_that_others_may_write_is_refused_wherever_it_was_found(void)
+{
+    mkdir("sub", 0700);
+    write_file("a.cfg", "@include \"sub/c.cfg\"");
+    write_file("sub/c.cfg", "@include \"d.cfg\"");
+    write_file("sub/d.cfg", "page = 77;");
+    chmod("sub/d.cfg", 0666);
+    load_refused("a.cfg", NULL, 0, "sub/c.cfg:1: settings file: ");
+    load_refused("a.cfg", NULL, 0, "/sub/d.cfg may be written by others (mode 0666)");
+    write_file("sub/c.cfg", "@include \"b.cfg\"");            /* found in the working folder */
+    write_file("b.cfg", "page = 78;");
+    chmod("b.cfg", 0622);
+    load_refused("a.cfg", NULL, 0, "/b.cfg may be written by others (mode 0622)");
+    chmod("b.cfg", 0600);
+    struct settings s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 78);
+    settings_release(&s);
+}
+
+/* Whoever may write the folder can move the file away and put another in its place; with the sticky bit only its owner can. */
+static void a_folder_that_others_may_write_is_refused_but_for_a_sticky_one(void)
+{
+    mkdir("sub", 0700);
+    write_file("sub/c.cfg", "page = 77;");
+    chmod("sub", 0777);
+    load_refused("sub/c.cfg", NULL, 0, "/sub may be written by others (mode 0777)");
+    chmod("sub", 01777);
+    struct settings s = loaded("sub/c.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 77);
+    settings_release(&s);
+    chmod("sub", 0700);
+}
+
+static void a_link_is_followed_and_what_it_leads_to_is_looked_at(void)
+{
+    mkdir("sub", 0700);
+    write_file("sub/c.cfg", "page = 77;");
+    unlink("a.cfg");
+    unlink("b.cfg");
+    CU_ASSERT_EQUAL_FATAL(symlink("sub/../sub/./c.cfg", "a.cfg") | symlink("a.cfg", "b.cfg"), 0);
+    struct settings s = loaded("b.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 77);
+    settings_release(&s);
+    chmod("sub", 0770);
+    load_refused("b.cfg", NULL, 0, "/sub may be written by others (mode 0770)");
+    unlink("a.cfg");
+    CU_ASSERT_EQUAL_FATAL(symlink("b.cfg", "a.cfg"), 0);
+    load_refused("b.cfg", NULL, 0, "too many symbolic links lead there");
+    unlink("a.cfg");
+    unlink("b.cfg");
+    chmod("sub", 0700);
+}
+
+static void nobody_elses_file_folder_or_link_is_read(void)
+{
+    enum { SOMEBODY = 65534 };
+    if (geteuid() != 0)
+        return;                         /* only root can make it somebody else's */
+    write_file("prescient.cfg", "page = 77;");
+    CU_ASSERT_EQUAL_FATAL(chown("prescient.cfg", SOMEBODY, SOMEBODY), 0);
+    load_refused(NULL, NULL, 0, "/prescient.cfg belongs to user 65534; expected root or the user that runs it, 0; or name another one with --config");
+    unlink("prescient.cfg");
+    mkdir("sub", 0755);
+    write_file("sub/c.cfg", "page = 78;");
+    unlink("a.cfg");
+    CU_ASSERT_EQUAL_FATAL(symlink("sub/c.cfg", "a.cfg"), 0);
+    struct settings s = loaded("a.cfg", NULL, 0);
+    settings_release(&s);
+    CU_ASSERT_EQUAL_FATAL(lchown("a.cfg", SOMEBODY, SOMEBODY), 0);
+    load_refused("a.cfg", NULL, 0, "/a.cfg belongs to user 65534");
+    CU_ASSERT_EQUAL_FATAL(chown("sub", SOMEBODY, SOMEBODY), 0);
+    load_refused("sub/c.cfg", NULL, 0, "/sub belongs to user 65534");
+    CU_ASSERT_EQUAL(chown("sub", 0, 0), 0);
+    unlink("a.cfg");
+}
+
+static void what_a_shell_hands_over_and_a_device_are_read(void)
+{
+    int ends[2];
+    char path[64];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    CU_ASSERT_EQUAL(write(ends[1], "page = 77;", 10), 10);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    struct settings s = loaded(path, NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 77);
+    settings_release(&s);
+    close(ends[0]);
+    s = loaded("/dev/null", NULL, 0);
+    settings_release(&s);
+}
+
 /* ---- who wins ---- */
 
 static void flag_beats_variable_beats_file_beats_default(void)
@@ -236,6 +345,12 @@ static const struct test tests[] = {
     TEST(an_error_names_the_included_file_and_its_line),
     TEST(includes_that_never_end_are_refused),
     TEST(a_file_that_is_too_large_or_no_text_is_refused),
+    TEST(a_file_that_others_may_write_is_refused),
+    TEST(an_included_file_that_others_may_write_is_refused_wherever_it_was_found),
+    TEST(a_folder_that_others_may_write_is_refused_but_for_a_sticky_one),
+    TEST(a_link_is_followed_and_what_it_leads_to_is_looked_at),
+    TEST(nobody_elses_file_folder_or_link_is_read),
+    TEST(what_a_shell_hands_over_and_a_device_are_read),
     TEST(flag_beats_variable_beats_file_beats_default),
     TEST(a_variable_sets_what_jobs_start_from_but_not_what_they_say),
     TEST(lists_and_words_come_from_variables_too),

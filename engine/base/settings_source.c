@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "owned.h"
 #include "utf8.h"
 
 #define INCLUDE_DEPTH_MAX 10
@@ -218,13 +218,21 @@ static int read_whole(int fd, const char *path, char *buf, size_t size, struct e
     return 0;
 }
 
+/* Who writes settings names the database, the schema and the code that run with our rights. */
+static int open_owned(const char *path, int *fd, struct err *err)
+{
+    static const struct owned_rules rules = { .subject = "settings file", .advice = "; or name another one with --config", .links = true, .sticky = true };
+    int rc = owned_open(path, &rules, fd, err);
+    return rc == ERR_NOTFOUND ? err_set(err, ERR_SETTINGS, "cannot open %s: %s", path, strerror(ENOENT)) : rc;
+}
+
 static int gather_file(struct source *s, const char *path, int depth, struct err *err)
 {
     struct stat st;
     char *buf = NULL;
-    int rc, fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_sys(err, ERR_SETTINGS, "cannot open %s", path);
+    int fd, rc = open_owned(path, &fd, err);
+    if (rc < 0)
+        return rc;
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
         rc = err_set(err, ERR_SETTINGS, "%s is a folder: expected a settings file", path);
     else if (!(buf = malloc(SOURCE_BYTES_MAX)))

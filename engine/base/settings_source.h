@@ -21,6 +21,7 @@ struct source {
     int npieces;
 };
 
+/* The file and all that it includes are root's or ours, and nobody else may write them (owned.h); else they are refused. */
 int source_read_file(struct source *s, struct arena *a, const char *path, struct err *err);
 int source_read_text(struct source *s, struct arena *a, const char *text, const char *called, struct err *err);
 void source_release(struct source *s);      /* a zeroed one is fine */

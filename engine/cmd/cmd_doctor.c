@@ -130,9 +130,7 @@ static void look_at_settings(struct doctor *d)
         return;
     }
     bool secret = (has_password(s->store) && file_holds(file, s->store)) || (has_password(s->business) && file_holds(file, s->business));
-    if (st.st_mode & S_IWOTH)
-        finding(d, ERROR, "settings", text(d, "%s may be written by anybody (mode %04o)", file, st.st_mode & 07777u), text(d, "chmod o-w %s", file));
-    else if (secret && st.st_mode & (S_IRWXG | S_IRWXO))
+    if (secret && st.st_mode & (S_IRWXG | S_IRWXO))
         finding(d, WARN, "settings", text(d, "%s holds a password and others may read it (mode %04o)", file, st.st_mode & 07777u),
                 text(d, "chmod 600 %s, or put the password into ~/.pgpass", file));
     else

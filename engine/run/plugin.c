@@ -3,7 +3,6 @@
 #include "plugin.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "../base/owned.h"
 
 #define SYMBOL "prescient_plugin"
 
@@ -31,85 +32,10 @@ static int file_name(const char *name, char out[NAME_MAX + 1], struct err *err)
     return 0;
 }
 
-/* ---- what others could have written ---- */
+/* ---- the file ---- */
 
-static int refuse_link(const char *path, const char *whole, struct err *err)
-{
-    char real[PATH_MAX];
-    return err_set(err, ERR_SETTINGS, "plug-in: %s is a symbolic link or no folder; expected the real path, %s", path,
-                   realpath(whole, real) ? real : "without links");
-}
-
-/* Who may write it decides what code runs here. In a folder with the sticky bit others may add entries, but not take away or rename
- * what is not theirs: good enough above, where the entry that we follow is checked next, and not for the folder of the plug-ins. */
-static int check_writers(const struct stat *st, const char *path, bool above, struct err *err)
-{
-    if (st->st_uid != 0 && st->st_uid != geteuid())
-        return err_set(err, ERR_SETTINGS, "plug-in: %s belongs to user %u; expected root or the user that runs it, %u", path,
-                       (unsigned)st->st_uid, (unsigned)geteuid());
-    if (st->st_mode & (S_IWGRP | S_IWOTH) && !(above && st->st_mode & S_ISVTX))
-        return err_set(err, ERR_SETTINGS, "plug-in: %s may be written by others (mode %04o); expected no write for group and others: chmod go-w", path,
-                       (unsigned)(st->st_mode & 07777));
-    return 0;
-}
-
-/* A step of the walk: the folder `name` of the one that *d is, which it takes the place of. */
-static int step_down(int *d, const char *name, const char *path, bool last, const char *whole, struct err *err)
-{
-    struct stat st;
-    int below = openat(*d, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (below < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return refuse_link(path, whole, err);
-    if (below < 0)
-        return errno == ENOENT ? ERR_NOTFOUND : err_sys(err, ERR_SETTINGS, "plug-in: %s", path);
-    close(*d);
-    *d = below;
-    return fstat(below, &st) ? err_sys(err, ERR_SETTINGS, "plug-in: %s", path) : check_writers(&st, path, !last, err);
-}
-
-static bool is_last(const char *rest)
-{
-    return rest[strspn(rest, "/")] == '\0';
-}
-
-/* Goes down from / to the folder, one name after the other; each is checked when it is open, so that nothing can be exchanged
- * between. ERR_NOTFOUND without words when one of them is not there. */
-static int walk_to(const char *whole, int *out, struct err *err)
-{
-    char path[PATH_MAX], name[NAME_MAX + 1];
-    int d = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), rc = 0;
-    if (d < 0)
-        return err_sys(err, ERR_SETTINGS, "plug-in: /");
-    for (const char *at = whole + strspn(whole, "/"); *at && !rc; at += strspn(at, "/")) {
-        size_t len = strcspn(at, "/");
-        if (len > NAME_MAX) {
-            rc = err_set(err, ERR_SETTINGS, "plug-in: a folder's name has %zu bytes: %.80s...", len, at);
-            break;
-        }
-        memcpy(name, at, len);
-        name[len] = '\0';
-        at += len;
-        snprintf(path, sizeof path, "%.*s", (int)(at - whole), whole);
-        rc = step_down(&d, name, path, is_last(at), whole, err);
-    }
-    if (rc) {
-        close(d);
-        return rc;
-    }
-    *out = d;
-    return 0;
-}
-
-/* From the root, whatever the folder was called. */
-static int absolute(const char *dir, char out[PATH_MAX], struct err *err)
-{
-    char here[PATH_MAX] = "";
-    if (*dir != '/' && !getcwd(here, sizeof here))
-        return err_sys(err, ERR_SETTINGS, "plug-in: the folder '%.80s' is none, as the working directory", dir);
-    if (snprintf(out, PATH_MAX, "%s%s%s", here, *here ? "/" : "", dir) >= PATH_MAX)
-        return err_set(err, ERR_SETTINGS, "plug-in: the path of its folder is too long: %.80s...", dir);
-    return 0;
-}
+/* Nothing is taken from behind a link, nor out of a folder that others may put files into. A FIFO must not hold us. */
+static const struct owned_rules rules = { .subject = "plug-in", .advice = "", .flags = O_NONBLOCK };
 
 static int check_file(struct plugin *p, struct err *err)
 {
@@ -120,29 +46,16 @@ static int check_file(struct plugin *p, struct err *err)
         return err_set(err, ERR_SETTINGS, "plug-in: %s is not a regular file", p->path);
     p->dev = st.st_dev;
     p->ino = st.st_ino;
-    return check_writers(&st, p->path, false, err);
+    return 0;
 }
 
 /* Opens DIR/FILE and checks what leads there. ERR_NOTFOUND without words when it is not there. */
 static int open_in(const char *dir, const char *file, struct plugin *p, struct err *err)
 {
-    char whole[PATH_MAX];
-    int d = -1;
     if (snprintf(p->path, PATH_MAX, "%s/%s", dir, file) >= PATH_MAX)
         return err_set(err, ERR_SETTINGS, "plug-in '%s': the path of its folder is too long: %.80s...", file, dir);
-    int rc = absolute(dir, whole, err);
-    if (!rc)
-        rc = walk_to(whole, &d, err);
-    if (rc)
-        return rc;
-    p->fd = openat(d, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);    /* a FIFO must not hold us */
-    if (p->fd < 0 && errno == ELOOP)
-        rc = refuse_link(p->path, p->path, err);
-    else if (p->fd < 0)
-        rc = errno == ENOENT ? ERR_NOTFOUND : err_sys(err, ERR_SETTINGS, "plug-in: %s", p->path);
-    else
-        rc = check_file(p, err);
-    close(d);
+    int rc = owned_open(p->path, &rules, &p->fd, err);
+    rc = rc ? rc : check_file(p, err);
     if (rc)
         plugin_close(p);
     return rc;
