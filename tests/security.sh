@@ -53,7 +53,10 @@ as postgres "CREATE ROLE shop_$mark LOGIN; CREATE TABLE orders (id bigint PRIMAR
 ok "an owner who is no superuser makes the schema" "$P" --store "$(url "prescient_owner_$mark")" init
 ok "the grants" psql -qX -v ON_ERROR_STOP=1 "$(url postgres)" -c "$(block grants | own)"
 
+fails_with 78 "schema 'prescient' belongs to role 'prescient_owner_$mark', whose functions would run with the rights of 'prescient_runner_$mark'" \
+    "$P" --store "$(url "prescient_runner_$mark")" status
 cat >prescient.cfg <<END
+schema_owner = "prescient_owner_$mark";      # the page's own name needs no setting
 store = "$(url "prescient_runner_$mark")";
 business = "$(url "shop_reader_$mark")";
 plugin_dirs = ["$JOBS"];

@@ -13,15 +13,15 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40            /* as the kernel has it */
+#define LINKS_MAX 40 /* as the kernel has it */
 
 struct walk {
     const struct owned_rules *rules;
-    const char *whole;          /* as it was asked for, from / */
-    int d;                      /* the folder that we are in; O_PATH */
+    const char *whole; /* as it was asked for, from / */
+    int d;             /* the folder that we are in; O_PATH */
     struct stat folder;
-    char at[PATH_MAX];          /* where that is, then the name that is being looked at; for words */
-    char rest[PATH_MAX];        /* what is still to be gone */
+    char at[PATH_MAX];   /* where that is, then the name that is being looked at; for words */
+    char rest[PATH_MAX]; /* what is still to be gone */
     int links;
     struct err *err;
 };
@@ -36,8 +36,8 @@ static int failed(const struct walk *w)
 static int refuse_link(const struct walk *w)
 {
     char real[PATH_MAX];
-    return err_set(w->err, ERR_SETTINGS, "%s: %s is a symbolic link or no folder; expected the real path, %s", w->rules->subject, w->at,
-                   realpath(w->whole, real) ? real : "without links");
+    return err_set(w->err, ERR_SETTINGS, "%s: %s is a symbolic link or no folder; expected the real path, %s",
+                   w->rules->subject, w->at, realpath(w->whole, real) ? real : "without links");
 }
 
 /* A link has no mode, and a device (/dev/null) holds nothing that somebody wrote. */
@@ -46,16 +46,19 @@ static bool has_writers(const struct stat *st)
     return !S_ISLNK(st->st_mode) && !S_ISCHR(st->st_mode);
 }
 
-/* In a folder with the sticky bit others may add entries, but not take away or rename what is not theirs: good enough where the entry
- * that we follow is checked next. */
+/* In a folder with the sticky bit others may add entries, but not take away or rename what is not theirs:
+ * good enough where the entry that we follow is checked next. */
 static int check_writers(const struct walk *w, const char *path, const struct stat *st, bool sticky)
 {
     const struct owned_rules *rules = w->rules;
     if (st->st_uid != 0 && st->st_uid != geteuid())
-        return err_set(w->err, ERR_SETTINGS, "%s: %s belongs to user %u; expected root or the user that runs it, %u%s", rules->subject, path,
-                       (unsigned)st->st_uid, (unsigned)geteuid(), rules->advice);
+        return err_set(w->err, ERR_SETTINGS,
+                       "%s: %s belongs to user %u; expected root or the user that runs it, %u%s",
+                       rules->subject, path, (unsigned)st->st_uid, (unsigned)geteuid(), rules->advice);
     if (has_writers(st) && st->st_mode & (S_IWGRP | S_IWOTH) && !(sticky && st->st_mode & S_ISVTX))
-        return err_set(w->err, ERR_SETTINGS, "%s: %s may be written by others (mode %04o); expected no write for group and others: chmod go-w%s",
+        return err_set(w->err, ERR_SETTINGS,
+                       "%s: %s may be written by others (mode %04o); expected no write for group and others: "
+                       "chmod go-w%s",
                        rules->subject, path, (unsigned)(st->st_mode & 07777), rules->advice);
     return 0;
 }
@@ -110,7 +113,9 @@ static int follow(struct walk *w, int link)
         return failed(w);
     target[n] = '\0';
     if (++w->links > LINKS_MAX || snprintf(rest, sizeof rest, "%s/%s", target, w->rest) >= (int)sizeof rest)
-        return err_set(w->err, ERR_SETTINGS, "%s: %s: too many symbolic links lead there, or their path is too long", w->rules->subject, w->at);
+        return err_set(w->err, ERR_SETTINGS,
+                       "%s: %s: too many symbolic links lead there, or their path is too long",
+                       w->rules->subject, w->at);
     memcpy(w->rest, rest, sizeof rest);
     leave_name(w);
     return *target == '/' ? go_to_root(w) : 0;
@@ -130,7 +135,8 @@ static int open_file(struct walk *w, const char *name, int flags, int *out)
     return rc;
 }
 
-/* The end of the way. Its folder was good enough to be passed; now it is asked who may put another file there. */
+/* The end of the way. Its folder was good enough to be passed; now it is asked who may put another file
+ * there. */
 static int arrive(struct walk *w, const char *name, const struct stat *st, int *out)
 {
     char folder[PATH_MAX];
@@ -198,7 +204,8 @@ static int go(struct walk *w, int *out)
         rc = open_file(w, behind, 0, out);
     }
     if (!rc && *out < 0)
-        rc = err_set(w->err, ERR_SETTINGS, "%s: %s is a folder: expected a file", w->rules->subject, w->whole);
+        rc =
+            err_set(w->err, ERR_SETTINGS, "%s: %s is a folder: expected a file", w->rules->subject, w->whole);
     return rc;
 }
 
@@ -209,7 +216,8 @@ static int absolute(const char *path, const struct owned_rules *rules, char out[
 {
     char here[PATH_MAX] = "";
     if (*path != '/' && !getcwd(here, sizeof here))
-        return err_sys(err, ERR_SETTINGS, "%s: there is no '%.80s', as the working directory is none", rules->subject, path);
+        return err_sys(err, ERR_SETTINGS, "%s: there is no '%.80s', as the working directory is none",
+                       rules->subject, path);
     if (snprintf(out, PATH_MAX, "%s%s%s", here, *here ? "/" : "", path) >= PATH_MAX)
         return err_set(err, ERR_SETTINGS, "%s: its path is too long: %.80s...", rules->subject, path);
     return 0;
@@ -221,7 +229,8 @@ static int check_names(const char *path, const struct owned_rules *rules, struct
     for (const char *p = path + strspn(path, "/"); *p; p += strspn(p, "/")) {
         size_t len = strcspn(p, "/");
         if (len > NAME_MAX)
-            return err_set(err, ERR_SETTINGS, "%s: a name in its path has %zu bytes: %.80s...", rules->subject, len, p);
+            return err_set(err, ERR_SETTINGS, "%s: a name in its path has %zu bytes: %.80s...",
+                           rules->subject, len, p);
         p += len;
     }
     return 0;

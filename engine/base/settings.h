@@ -31,6 +31,7 @@ struct settings {
     /* store and business database */
     const char *store;              /* URL; default "sqlite:prescient.db" */
     const char *schema;             /* PostgreSQL; "prescient" */
+    const char *schema_owner;       /* "prescient_owner" */
     const char *business;           /* URL of the business database; NULL: the store's own */
     int64_t slot_length_s;          /* 0: whatever the database says */
     int64_t connect_timeout_us, statement_timeout_us, lock_timeout_us;

@@ -65,6 +65,9 @@ const struct setting_row settings_rows[] = {
               "DATABASE_URL sets it, too; so do PGHOST, PGSERVICE, ... when nothing else does." },
     { "schema", SETTING_TEXT, AT(schema), .otherwise = "prescient", .min = 1, .max = 63, .accepts = is_identifier,
       .expected = "a name of lower-case letters, digits and _", .help = "The schema on PostgreSQL." },
+    { "schema_owner", SETTING_TEXT, AT(schema_owner), .otherwise = "prescient_owner", .min = 1, .max = 63, .accepts = is_printable,
+      .expected = "the name of a role", .help = "The role that the schema may belong to, beside the user in the store's URL, superusers and the database's owner.\n"
+              "Anybody else's functions would run with our rights, and are refused." },
     { "business", SETTING_URL, AT(business), .min = 1, .max = 4096, .accepts = is_printable,
       .expected = "sqlite:FILE, postgresql://USER:PASSWORD@HOST/DATABASE or a libpq keyword string",
       .help = "The database that jobs look into, read-only. Unset: the store's own." },

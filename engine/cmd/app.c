@@ -66,6 +66,7 @@ struct store_options app_store_options(const struct app *app)
     return (struct store_options){
         .url = s->store,
         .schema = s->schema,
+        .schema_owner = s->schema_owner,
         .connect_timeout_ms = (int)(s->connect_timeout_us / 1000),
         .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),
         .lock_timeout_ms = (int)(s->lock_timeout_us / 1000),

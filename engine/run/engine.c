@@ -501,6 +501,7 @@ static int open_lanes(struct engine *e, struct err *err)
         struct store_options options = {
             .url = s->store,
             .schema = s->schema,
+            .schema_owner = s->schema_owner,
             .engine = e->name,
             .connect_timeout_ms = (int)(s->connect_timeout_us / 1000),
             .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),

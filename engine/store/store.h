@@ -39,6 +39,7 @@ struct log;
 struct store_options {
     const char *url;                /* "sqlite:FILE", "postgresql://...", or a libpq keyword string */
     const char *schema;             /* PostgreSQL: "prescient" unless a test or bench brings its own; NULL is "prescient" */
+    const char *schema_owner;       /* whose it may be, beside the user's own, a superuser's and the database's owner's; NULL: "prescient_owner" */
     const char *engine;             /* who we are in leases, passes and history: "host/pid"; NULL outside an engine */
     int connect_timeout_ms;         /* 0: 10 s */
     int statement_timeout_ms;       /* the deadline of one call; 0: 30 s */

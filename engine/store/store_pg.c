@@ -135,10 +135,11 @@ static void pg_begin(struct store *st, struct store_call *call)
         end_call(pg, call->err.code);
 }
 
-/* The first message of a connection asks whether the schema is one we know. */
+/* The first message of a connection asks whose the schema is, and touches nothing in it; the second whether it is one we know. */
 static void send_check(struct pg_store *pg)
 {
-    if (!pg_queue_path(pg) || !pg_send(pg, PG_CHECK, pg->silence_ms) || !PQpipelineSync(pg->conn))
+    bool sent = pg_queue_path(pg) && (pg->phase == PG_CHECKING_OWNERS ? pg_send(pg, PG_OWNERS, pg->schema_owner) : pg_send(pg, PG_CHECK, pg->silence_ms));
+    if (!sent || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
         pg->unflushed = PQflush(pg->conn) > 0;
@@ -152,7 +153,7 @@ static void begin_check(struct pg_store *pg)
         lose_call(pg, rc);
         return;
     }
-    pg->phase = PG_CHECKING;
+    pg->phase = PG_CHECKING_OWNERS;
     if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
@@ -199,9 +200,10 @@ static int receive(struct pg_store *pg)
 {
     if (pg->phase == PG_READY)
         return operations[pg->call->op]->receive(pg, pg->call);
-    int rc = pg_check_schema(pg, pg_result(pg, 0), &pg->call->err);
+    bool of_owners = pg->phase == PG_CHECKING_OWNERS;
+    int rc = (of_owners ? pg_check_owners : pg_check_schema)(pg, pg_result(pg, 0), &pg->call->err);
     if (rc == 0)
-        pg->phase = PG_READY;
+        pg->phase = of_owners ? PG_CHECKING : PG_READY;
     return rc < 0 ? rc : PG_SEND_AGAIN;
 }
 
@@ -210,7 +212,7 @@ static void send_again(struct pg_store *pg)
 {
     err_clear(&pg->call->err);
     clear_queue(pg);
-    if (pg->phase == PG_CHECKING)
+    if (pg->phase < PG_READY)
         send_check(pg);
     else
         send_call(pg);
@@ -242,7 +244,7 @@ static void send_carefully(struct pg_store *pg)
 /* All results up to the Sync are here. */
 static void end_round(struct pg_store *pg)
 {
-    bool was_checking = pg->phase == PG_CHECKING;
+    bool was_checking = pg->phase < PG_READY;
     int rc = first_failure(pg);
     if (rc < 0 && !pg->unprepared && pg_is_of_a_pooler(&pg->call->err)) {
         send_unprepared(pg);
@@ -258,8 +260,7 @@ static void end_round(struct pg_store *pg)
     }
     rc = rc < 0 ? rc : receive(pg);
     if (rc == PG_SEND_AGAIN && pg->rounds < ROUNDS_MAX) {
-        clear_queue(pg);
-        send_call(pg);
+        send_again(pg);
     } else if (rc == PG_SEND_AGAIN) {
         end_call(pg, err_set(&pg->call->err, ERR_BUSY, "others are at the same rows all the time: try again"));
     } else if (was_checking && rc < 0) {
@@ -320,7 +321,7 @@ static bool pg_step(struct store *st)
         lose_call(pg, err_set(&pg->call->err, ERR_LOST, "no answer from the database within its time; the connection is closed"));
     if (pg->call && (pg->phase == PG_LOOKING_UP || pg->phase == PG_CONNECTING))
         connect_on(pg);
-    if (pg->call && pg->phase >= PG_CHECKING)
+    if (pg->call && pg->phase >= PG_CHECKING_OWNERS)
         pump(pg);
     return !pg->call;
 }
@@ -406,10 +407,11 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
     if (pg->kept && pg->arena) {
         pg->url = arena_strdup(pg->kept, o->url);
         pg->schema = arena_strdup(pg->kept, o->schema);
+        pg->schema_owner = arena_strdup(pg->kept, o->schema_owner);
         pg->engine = arena_strdup(pg->kept, o->engine);
         pg->lock_timeout = arena_printf(pg->kept, "%dms", o->lock_timeout_ms);
     }
-    rc = pg->url && pg->schema && pg->lock_timeout && !pg->engine == !o->engine ? pg_read_url(pg, err) : err_set(err, ERR_NOMEM, "store: out of memory");
+    rc = pg->url && pg->schema && pg->schema_owner && pg->lock_timeout && !pg->engine == !o->engine ? pg_read_url(pg, err) : err_set(err, ERR_NOMEM, "store: out of memory");
     if (rc < 0)
         pg_close(&pg->head);
     else

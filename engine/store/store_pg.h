@@ -5,6 +5,7 @@
  *   store_pg_slot.c     slots and leases: open, renew, release, finish; second looks, the sweep
  *   store_pg_settle.c   the settle: answers to parameters, results to states
  *   store_pg_connect.c  hosts, connecting, what a server and its schema must be, failures to ERR_ codes
+ *   store_pg_owners.c   whose the schema is, before anything in it is touched
  *   store_pg_lookup.c   a host's addresses
  *   store_pg_sql.c      the statements: text from store_pg.sql, parameter types
  *   store_pg_wire.c     values in the binary format
@@ -26,7 +27,7 @@
 #include "store_pg_wire.h"
 
 enum pg_statement {
-    PG_PATH, PG_CHECK, PG_HELLO, PG_RENEW, PG_RELEASE, PG_KEEP_DAYS, PG_EFFECTS, PG_UNREADABLE,
+    PG_PATH, PG_OWNERS, PG_CHECK, PG_HELLO, PG_RENEW, PG_RELEASE, PG_KEEP_DAYS, PG_EFFECTS, PG_UNREADABLE,
     PG_OPEN_SLOT, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT,
     PG_CAREFUL_FORMS, PG_CAREFUL_FORMS_LAST = PG_CAREFUL_FORMS + (PG_MARK_SWEPT - PG_OPEN_SLOT),      /* of each of the line above, in its order */
     PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 3,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED */
@@ -43,7 +44,7 @@ static inline int pg_careful_form(int statement)
     return statement >= PG_OPEN_SLOT && statement < PG_CAREFUL_FORMS ? statement - PG_OPEN_SLOT + PG_CAREFUL_FORMS : -1;
 }
 
-enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING, PG_READY };
+enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING_OWNERS, PG_CHECKING, PG_READY };
 
 #define PG_QUEUE_MAX 10         /* path, two statements of a settle, effects; each may have to be prepared first */
 
@@ -61,7 +62,7 @@ struct pg_lookup {
 struct pg_store {
     struct store head;
     struct arena *kept;                     /* strings of the options; as long as the store */
-    const char *url, *schema, *engine;
+    const char *url, *schema, *schema_owner, *engine;
     int connect_timeout_ms, statement_timeout_ms, silence_ms;
     const char *lock_timeout;               /* "250ms" */
     bool unprepared, relaxed;
@@ -123,6 +124,9 @@ bool pg_connect_begin(struct pg_store *pg, struct err *err);
 /* Goes on; 1 connected, 0 wait, negative ERR_. */
 int pg_connect_step(struct pg_store *pg, struct err *err);
 int pg_check_server(struct pg_store *pg, struct err *err);              /* version, encoding: known at connect */
+int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err);
+/* The same, blocking. 1: good; 0: there is no such schema. `own`: to make things in it, it must belong to the user of the connection. */
+int pg_ask_owners(struct pg_store *pg, PGconn *conn, bool own, struct err *err);
 int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err);
 void pg_disconnect(struct pg_store *pg);
 /* Whether it is a pooler that we are connected to: the session which `backend_pid` names is not the one that answered the connection. */

@@ -25,6 +25,36 @@ set_config('tcp_keepalives_interval', greatest(1, $1 / 6000)::text, false) || se
 -- name: silence_alone
 SELECT {silence}
 
+-- name: owners
+-- $1 the setting schema_owner. No row: the schema is not there. Else who asks, whose the schema is, and the first of the schema, what is in it
+-- and whoever may create in it that belongs to none of those who may have the rights of whoever asks. Only the catalog is touched. Members of
+-- pg_database_owner are the database's owner alone. A role that the user is in is none of them: others in it have not his rights.
+WITH me AS MATERIALIZED (
+    SELECT r.oid, (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database()) AS datdba
+      FROM pg_roles r WHERE r.rolname = current_user),
+ns AS MATERIALIZED (
+    SELECT n.oid, n.nspacl, CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN me.datdba ELSE n.nspowner END AS owner
+      FROM pg_namespace n, me WHERE n.nspname = 'prescient_schema'),
+things (place, kind, name, owner) AS (
+    SELECT 1, 'schema', 'prescient_schema', ns.owner FROM ns
+    UNION ALL
+    SELECT 2, 'relation', c.relname, c.relowner
+      FROM ns, pg_depend d JOIN pg_class c ON c.oid = d.objid
+     WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = ns.oid AND d.classid = 'pg_class'::regclass
+    UNION ALL
+    SELECT 3, 'function', p.proname, p.proowner
+      FROM ns, pg_depend d JOIN pg_proc p ON p.oid = d.objid
+     WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = ns.oid AND d.classid = 'pg_proc'::regclass
+    UNION ALL
+    SELECT 4, 'right', '', a.grantee FROM ns, aclexplode(ns.nspacl) a WHERE a.privilege_type = 'CREATE'),
+wrong AS (
+    SELECT t.kind, t.name, coalesce(r.rolname, 'everybody') AS who
+      FROM me, things t LEFT JOIN pg_roles r ON r.oid = t.owner
+     WHERE NOT coalesce(r.rolsuper OR r.oid IN (me.oid, me.datdba) OR r.rolname = $1, false)
+     ORDER BY t.place, t.name LIMIT 1)
+SELECT current_user::text, pg_get_userbyid(ns.owner)::text, coalesce(w.kind, ''), coalesce(w.name, '')::text, coalesce(w.who, '')::text
+  FROM ns LEFT JOIN wrong w ON true
+
 -- name: check
 SELECT left({silence}, 0) || current_setting('transaction_isolation'), current_setting('server_encoding'),
        coalesce(max(version), 0), coalesce(max(oldest_engine), 0),

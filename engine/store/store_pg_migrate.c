@@ -178,7 +178,8 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
     int64_t there = 0, made;
     char ahead[16];
     snprintf(ahead, sizeof ahead, "%d", DAYS_AHEAD);
-    int rc = o->dry_run ? count_missing(pg, conn, o, err) : pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.future_job') IS NOT NULL)::int", NULL, &there, err);
+    int rc = pg_ask_owners(pg, conn, !o->dry_run, err);
+    rc = rc < 0 ? rc : o->dry_run ? count_missing(pg, conn, o, err) : pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.future_job') IS NOT NULL)::int", NULL, &there, err);
     if (!o->dry_run && rc >= 0)
         rc = apply_missing(pg, conn, o, err);
     if (!o->dry_run && rc >= 0) {

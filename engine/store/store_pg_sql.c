@@ -19,6 +19,7 @@ struct statement { const char *block, *name, *letters; int variant; };
 
 static const struct statement statements[PG_STATEMENTS] = {
     [PG_PATH] = { "path", "path", "", 0 },
+    [PG_OWNERS] = { "owners", "owners", "t", 0 },
     [PG_CHECK] = { "check", "check", "i", 0 },
     [PG_HELLO] = { "hello", "hello", "", 0 },
     WITH_CAREFUL_FORM(PG_OPEN_SLOT, "open_slot", "miutiibTtIULNiiol"),
