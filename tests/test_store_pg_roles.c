@@ -3,6 +3,7 @@
 #include "pg_fixture.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../engine/store/store_pg.h"
@@ -303,6 +304,70 @@ static void a_migration_wants_a_schema_of_its_users_own(void)
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA early CASCADE"));
 }
 
+/* ---- locks that anybody may take -------------------------------------------------------------------------------------------------- */
+
+static void nobody_who_can_merely_connect_holds_up_a_migration(void)
+{
+    WITH_ROLES();
+    struct store *own = pgfx.st;
+    SHOP_IS("2", "SELECT count(pg_advisory_lock(1886544242, hashtext(s))) FROM unnest(ARRAY['prescient', 'late']) s");
+    RC_IS(0, migrate(false));
+    pgfx.st = pgfx_new_store(&(struct store_options){ .schema = "late" });
+    CU_ASSERT(migrate(false) > 0);
+    RC_IS(0, migrate(false));
+    store_free(pgfx.st);
+    SHOP_IS(DENIED, "BEGIN; LOCK TABLE late.migration IN ACCESS SHARE MODE");
+    PQclear(PQexec(shop, "ROLLBACK"));
+    PGconn *runner = PQconnectdb(runner_url);
+    PQsetNoticeProcessor(runner, drop_notice, NULL);
+    CELL_IS(runner, DENIED, "BEGIN; LOCK TABLE prescient.migration IN ROW EXCLUSIVE MODE");
+    PQfinish(runner);
+    SHOP_IS("", "SELECT pg_advisory_unlock_all()");
+    pgfx.st = own;
+    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA late CASCADE"));
+}
+
+/* Each tries it by itself; what it applied is its exit code. */
+static int migrate_in_a_child(const char *schema)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    struct err err = { 0 };
+    struct store *st = NULL;
+    struct migrate_options options = { 0 };
+    int rc = store_new(&(struct store_options){ .url = pgfx.url, .schema = schema }, &st, &err);
+    rc = rc < 0 ? rc : store_migrate(st, &options, &err);
+    if (rc < 0)
+        printf("      %s\n", err.text);
+    fflush(stdout);
+    _exit(rc < 0 ? 255 : rc);
+}
+
+static void of_many_who_make_a_schema_at_once_each_step_is_made_by_one(void)
+{
+    WITH_ROLES();
+    struct store *own = pgfx.st;
+    pgfx.st = pgfx_new_store(&(struct store_options){ .schema = "many" });
+    int steps = migrate(true);
+    store_free(pgfx.st);
+    pgfx.st = own;
+    for (int round = 0; round < 3; round++) {
+        enum { MANY = 5 };
+        int pids[MANY], total = 0;
+        for (int i = 0; i < MANY; i++)
+            pids[i] = migrate_in_a_child("many");
+        for (int i = 0; i < MANY; i++) {
+            int status = 0;
+            waitpid(pids[i], &status, 0);
+            CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) != 255);
+            total += WEXITSTATUS(status);
+        }
+        CU_ASSERT_EQUAL(total, steps);
+        PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA many CASCADE"));
+    }
+}
+
 /* ---- traps ------------------------------------------------------------------------------------------------------------------- */
 
 /* Once for all tests: in "public", where up to PostgreSQL 14 everybody might create. */
@@ -513,6 +578,8 @@ static const struct test tests[] = {
     TEST(a_schema_of_the_role_that_the_settings_name_is_used),
     TEST(what_others_own_or_may_make_in_ones_own_schema_is_told),
     TEST(a_migration_wants_a_schema_of_its_users_own),
+    TEST(nobody_who_can_merely_connect_holds_up_a_migration),
+    TEST(of_many_who_make_a_schema_at_once_each_step_is_made_by_one),
     TEST(a_callers_own_path_does_not_reach_into_the_api),
     TEST(what_others_lay_on_an_engines_path_is_not_stepped_on),
     TEST(the_oldest_transaction_is_told_to_an_engines_role),

@@ -10,6 +10,7 @@
 #include "store_pg.h"
 
 #define DAYS_AHEAD 7
+#define TRIES 5
 
 int pg_schema_known(void)
 {
@@ -28,23 +29,60 @@ static int oldest_engine(const struct sql_migration *m)
     return line ? atoi(line + strlen("-- oldest engine: ")) : m->version;
 }
 
-/* Everybody who migrates this schema waits for this lock, until the end of the transaction. */
-static int begin_locked(struct pg_store *pg, PGconn *conn, struct err *err)
+/* Everybody who migrates this schema waits for its table of migrations, until the end of the transaction. To
+ * lock it takes the rights of its owner: whoever can merely connect keeps nobody waiting. */
+static int lock_migrations(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    return pg_execute(pg, conn, PG_BEGIN "; SET LOCAL lock_timeout = '30s'; SELECT pg_advisory_xact_lock(1886544242, hashtext('prescient_schema'));"
-                                "SET LOCAL lock_timeout = '3s'", err);
+    int rc = pg_execute(pg, conn, "LOCK TABLE prescient.migration IN SHARE ROW EXCLUSIVE MODE", err);
+    return rc < 0 ? err_wrap(err, rc, "waiting for whoever else migrates schema '%s'", pg->schema) : rc;
 }
 
-static int make_migration_table(struct pg_store *pg, PGconn *conn, struct err *err)
+/* Where there is nothing to lock yet, the catalog's own unique indexes let one through, and the others wait
+ * for its end. No IF NOT EXISTS: what another role has made meanwhile is not taken for ours. */
+static int make_place(struct pg_store *pg, PGconn *conn, bool has_schema, struct err *err)
 {
-    int64_t there;
-    int rc = pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL, &there, err);
-    if (rc < 0 || there)
+    static const char table[] =
+        "CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,"
+        " oldest_engine integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())";
+    int rc = has_schema ? 0 : pg_execute(pg, conn, "CREATE SCHEMA prescient_schema", err);
+    return rc < 0 ? rc : pg_execute(pg, conn, table, err);
+}
+
+/* The schema is ours or is not there, and nobody else works on it. */
+static int take_place(struct pg_store *pg, PGconn *conn, struct err *err)
+{
+    int64_t has_table;
+    int has_schema = pg_ask_owners(pg, conn, true, err);
+    if (has_schema < 0)
+        return has_schema;
+    int rc = pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL,
+                           &has_table, err);
+    if (rc < 0)
         return rc;
-    return pg_execute(pg, conn,
-                   "CREATE SCHEMA IF NOT EXISTS prescient_schema;"
-                   "CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,"
-                   " oldest_engine integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())", err);
+    return has_table ? lock_migrations(pg, conn, err) : make_place(pg, conn, has_schema, err);
+}
+
+/* Schema or table are there already, or their names were taken by a transaction that has just ended. */
+static bool was_made_meanwhile(const struct err *err)
+{
+    static const char *const states[] = { "42P06", "42P07", "23505" };
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (!strcmp(err->sqlstate, states[i]))
+            return true;
+    return false;
+}
+
+static int begin_locked(struct pg_store *pg, PGconn *conn, struct err *err)
+{
+    for (int tries = 1;; tries++) {
+        int rc = pg_execute(pg, conn, PG_BEGIN "; SET LOCAL lock_timeout = '30s'", err);
+        rc = rc < 0 ? rc : take_place(pg, conn, err);
+        rc = rc < 0 ? rc : pg_execute(pg, conn, "SET LOCAL lock_timeout = '3s'", err);
+        if (rc >= 0 || tries == TRIES || !was_made_meanwhile(err))
+            return rc;
+        PQclear(PQexec(conn, "ROLLBACK"));
+        err_clear(err);
+    }
 }
 
 /* 1: applied and as it was; 0: not applied yet; negative: ERR_SCHEMA. */
@@ -96,7 +134,6 @@ static int check_newest(struct pg_store *pg, PGconn *conn, struct err *err)
 static int migrate_one(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
 {
     int rc = begin_locked(pg, conn, err);
-    rc = rc < 0 ? rc : make_migration_table(pg, conn, err);
     rc = rc < 0 ? rc : check_newest(pg, conn, err);
     int applied = rc < 0 ? rc : is_applied(pg, conn, m, err);
     if (applied == 0)
