@@ -204,6 +204,51 @@ void a_mixed_page_is_settled_in_one_go(void)
     scene_end(&scene);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct settlement *x = a, *y = b;
+    return (x->check->id > y->check->id) - (x->check->id < y->check->id);
+}
+
+/* Rows of the same priorities came in behind it, and one between them; one of its own was changed meanwhile. */
+void a_page_of_several_priorities_is_settled_and_no_other_row(void)
+{
+    static const int32_t priorities[] = { 3, -7, 0, 3, -7, 0, 9, 3 };
+    WITH_STORE();
+    for (int skip = 0; skip < 2; skip++) {
+        WITH_STORE();
+        struct scene scene = { .n = 8 };
+        for (int i = 0; i < 8; i++)
+            put_with((const char *const[]){ "1", "2", "3", "4", "5", "6", "7", "8" }[i], NULL, priorities[i]);
+        scene.lease = take();
+        scene.page = read_page(&scene.lease, SCENE_MAX);
+        CU_ASSERT_EQUAL_FATAL(scene.page.n, 8);
+        for (int i = 0; i < 8; i++) {
+            scene.answers[i].check = &scene.page.checks[i];
+            i % 3 ? answer_done(&scene.answers[i]) : answer_again(&scene.answers[i], SLOT + LENGTH);
+        }
+        qsort(scene.answers, 8, sizeof *scene.answers, by_id);
+        put_with("late", NULL, -7);
+        put_with("between", NULL, 1);
+        put_with("later", NULL, 9);
+        TEXT_IS("1", resolve("5"));
+        struct store_settle s = STORE_SETTLE_INIT;
+        s.lease = scene.lease;
+        s.now = NOW;
+        s.settlements = scene.answers;
+        s.n = 8;
+        s.skip_locked = skip;
+        IS(0, fixture_call(&s.call));
+        IS(7, s.touched);
+        for (int i = 0; i < 8 && skip; i++)
+            IS(strcmp(scene.answers[i].check->entity_key, "5") ? SETTLE_TOUCHED : SETTLE_SUPERSEDED, scene.answers[i].state);
+        IS(SLOT, number("list", "between", "next_check_at"));
+        IS(8, rows_in("history") + rows_in("runs"));
+        IS(3 + rows_in("runs"), rows_in("list"));
+        scene_end(&scene);
+    }
+}
+
 /* ---- enqueued again meanwhile -------------------------------------------------------------------------------------------------- */
 
 void a_check_asked_for_again_starts_anew_when_it_ends(void)

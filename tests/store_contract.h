@@ -63,7 +63,7 @@
     X(a_slot_that_was_run_is_not_taken_again_unasked)                                                                 \
     X(a_slot_is_taken_again_only_for_jobs_known_here)                                                                 \
     X(pages_bring_everything_once_and_in_order)                                                                       \
-    X(a_page_has_one_priority)                                                                                        \
+    X(a_page_spans_priorities)                                                                                        \
     X(a_page_stops_at_its_bytes_but_has_one_row)                                                                      \
     X(a_page_of_a_slot_holds_no_other_slots_rows)                                                                     \
     X(a_pass_does_not_finish_while_rows_are_left)                                                                     \
@@ -92,6 +92,7 @@
     X(the_run_log_can_be_kept_for_problems_or_not_at_all)                                                             \
     X(what_the_runs_took_adds_up)                                                                                     \
     X(a_move_is_clamped_to_the_first_slot_that_has_not_begun)                                                         \
+    X(a_page_of_several_priorities_is_settled_and_no_other_row)                                                       \
     X(a_mixed_page_is_settled_in_one_go)                                                                              \
     X(a_check_asked_for_again_starts_anew_when_it_ends)                                                               \
     X(a_new_life_does_not_inherit_counts)                                                                             \

@@ -33,10 +33,10 @@ others_go_on() {
     is "$STORE_NAME: they timed out" "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome = 'timeout'")" 10
 }
 
-# Pages are of one priority, so that here each holds a check or two: the next one is read while the first still hangs.
+# Short pages of several priorities: the next one is read while the first still hangs.
 other_priorities_go_on() {
     a_clean_store
-    settings 'jobs = { misbehave = { plugin = "misbehave"; timeout = "8s"; max_failures = 0; settings = { log = "'"$TMP/log"'"; }; }; };'
+    settings 'jobs = { misbehave = { plugin = "misbehave"; timeout = "8s"; max_failures = 0; settings = { log = "'"$TMP/log"'"; }; }; };' 'page = 2;'
     fill 60 $SLOT misbehave "CASE WHEN n <= 2 THEN 'hang' ELSE 'good' END || n"
     q "UPDATE {future_job} SET priority = id % 7"
     start engine "$P" --json run --slot $SLOT

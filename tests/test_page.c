@@ -42,6 +42,24 @@ static void checks_of_one_job_are_given_side_by_side(void)
     page_free(p);
 }
 
+/* In a slot that is not split they are read bucket by bucket. */
+static void lower_priorities_are_given_first_then_job_by_job(void)
+{
+    struct check *checks = calloc(6, sizeof *checks);
+    static const struct { const char *job; int32_t priority; } is[] = { { "b", 5 }, { "a", 9 }, { "a", -3 }, { "b", 9 }, { "a", 5 }, { "a", 9 } };
+    int order[] = { 2, 4, 0, 1, 5, 3 };
+    for (int i = 0; i < 6; i++)
+        checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_key = "1", .job_exec = is[i].job, .priority = is[i].priority };
+    struct store_page rows = { .checks = checks, .n = 6 };
+    struct page *p = page_new(&rows, job_of, NULL, 1000);
+    for (int i = 0; i < 6; i++) {
+        int got = page_next(p);
+        CU_ASSERT_EQUAL(got, order[i]);
+        page_give(p, got);
+    }
+    page_free(p);
+}
+
 static void within_a_job_the_order_of_the_read_is_kept(void)
 {
     struct page *p = page_of("baba");
@@ -121,6 +139,7 @@ static void an_empty_page_is_over_at_once(void)
 
 static const struct test tests[] = {
     TEST(checks_of_one_job_are_given_side_by_side),
+    TEST(lower_priorities_are_given_first_then_job_by_job),
     TEST(within_a_job_the_order_of_the_read_is_kept),
     TEST(a_returned_check_is_given_again_and_only_once),
     TEST(a_returned_check_that_was_answered_meanwhile_is_not_given),

@@ -25,11 +25,15 @@ static int rows_beside(void)
 
 /* A hot statement, values for EXPLAIN, and the part of the index that it must keep to. */
 static const struct { int statement; const char *args, *cond; } hot[] = {
-    { PG_READ_PAGE, "now(), 1, 0, 1, 1000, 1000000, 1", "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($3, $4))" },
-    { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000, 1", "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
+    { PG_READ_PAGE, "now(), 1, 0, 1, 1000, 1000000, 1, 1", "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($3, $4))" },
+    { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000, 1, 1", "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
     { PG_SETTLE_END, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
     { PG_SETTLE_MOVE, SETTLE ", '{now}', '{epoch}'", "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
     { PG_SETTLE_END + PG_OF_SLOT, SETTLE, "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (priority = $3)" },
+    { PG_SETTLE_END + PG_MIXED, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22) AND (id >= ($9)[1])" },
+    { PG_SETTLE_MOVE + PG_MIXED, SETTLE ", '{now}', '{epoch}'", "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22)" },
+    { PG_SETTLE_END + PG_OF_SLOT + PG_MIXED, SETTLE, "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (id >= ($9)[1])" },
+    { PG_SETTLE_END + PG_SKIP_LOCKED + PG_MIXED, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22)" },
     { PG_SETTLE_END + PG_SKIP_LOCKED, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
     { PG_FINISH, FINISH, "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($11, $12))" },
     { PG_FINISH + PG_OF_SLOT, FINISH, "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($10, $11, $12))" },

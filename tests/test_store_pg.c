@@ -633,6 +633,65 @@ static void a_split_slot_is_settled_bucket_by_bucket(void)
     CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 1);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct settlement *x = a, *y = b;
+    return (x->check->id > y->check->id) - (x->check->id < y->check->id);
+}
+
+/* Reads on from `after` and settles what it finds, one row of it held by another session; 0 at the end. */
+static int settle_three(const struct lease *lease, struct page_cursor *after, bool hold)
+{
+    struct store_read_page r = STORE_READ_PAGE_INIT;
+    struct settlement s[3];
+    r.lease = *lease;
+    r.after = *after;
+    r.want = 3;
+    r.max_bytes = 1 << 20;
+    RC_IS(0, pgfx_call(&r.call));
+    for (int i = 0; i < r.page.n; i++)
+        s[i] = pgfx_done(&r.page.checks[i]);
+    if (r.page.n) {
+        const struct check *last = &r.page.checks[r.page.n - 1];
+        *after = (struct page_cursor){ .bucket = last->bucket, .priority = last->priority, .id = last->id };
+        qsort(s, (size_t)r.page.n, sizeof *s, by_id);
+        PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+        if (hold)
+            PQclear(pgfx_ask(pgfx.other, "SELECT FROM prescient.future_job WHERE id = %" PRId64 " FOR UPDATE", s[0].check->id));
+        struct store_settle settle = pgfx_settle_of(lease, s, r.page.n);
+        settle.skip_locked = hold;
+        RC_IS(0, pgfx_call(&settle.call));
+        CU_ASSERT_EQUAL(settle.touched, r.page.n - hold);
+        PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+        RC_IS(0, pgfx_call(&settle.call));
+        CU_ASSERT_EQUAL(settle.touched, hold);
+    }
+    int n = r.page.n;
+    store_page_free(&r.page);
+    return n;
+}
+
+static void pages_of_several_priorities_are_settled_in_a_slot_of_either_kind(void)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        WITH_SERVER();
+        pgfx_put_checks(300);
+        PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET priority = id %% 7 - 3"));
+        struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+        o.split_at = kind & 1 ? 10 : 1000;
+        o.want = 64;
+        RC_IS(0, pgfx_call(&o.call));
+        CU_ASSERT_EQUAL_FATAL(o.ntaken, kind & 1 ? 64 : 1);
+        for (int i = 0; i < o.ntaken; i++) {
+            struct page_cursor after = PAGE_START;
+            while (settle_three(&o.taken[i], &after, kind & 2))
+                continue;
+        }
+        SQL_IS("300", "SELECT count(DISTINCT entity_key) FROM prescient.future_job_history");
+        SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
+    }
+}
+
 static void heavy_payloads_make_small_pages_and_none_is_lost(void)
 {
     WITH_SERVER();
@@ -668,6 +727,7 @@ static void heavy_payloads_make_small_pages_and_none_is_lost(void)
 
 static const struct test tests[] = {
     TEST(a_page_runs_from_open_to_finish),
+    TEST(pages_of_several_priorities_are_settled_in_a_slot_of_either_kind),
     TEST(a_check_committed_late_is_found_by_the_second_look),
     TEST(a_check_committed_late_into_a_slot_that_nobody_opened_is_swept),
     TEST(a_transaction_that_has_an_id_but_ended_none_yet_keeps_the_slot_open),

@@ -1,5 +1,5 @@
-/* page.c - the moves of a check within its page, and the order in which checks are given: those of one job side by side,
- * so that a worker can hand them to job_exec_many together. */
+/* page.c - the moves of a check within its page, and the order in which checks are given: lower priorities first, and then those of one job
+ * side by side, so that a worker can hand them to job_exec_many together. */
 #include "page.h"
 
 #include <stdlib.h>
@@ -33,6 +33,39 @@ static bool all_one_job(const struct page *p)
     return true;
 }
 
+static bool all_one_priority(const struct page *p)
+{
+    for (int i = 1; i < p->rows.n; i++)
+        if (p->rows.checks[i].priority != p->rows.checks[0].priority)
+            return false;
+    return true;
+}
+
+struct rank { int32_t priority; int16_t job; uint32_t index; };
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+    if (x->priority != y->priority)
+        return x->priority < y->priority ? -1 : 1;
+    if (x->job != y->job)
+        return x->job < y->job ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Rows of a slot that is not split come in the order of their buckets. Without memory they stay so. */
+static void sort_by_priority(struct page *p)
+{
+    struct rank *ranks = malloc((size_t)p->rows.n * sizeof *ranks);
+    for (int i = 0; ranks && i < p->rows.n; i++)
+        ranks[i] = (struct rank){ p->rows.checks[i].priority, p->checks[i].job, (uint32_t)i };
+    if (ranks)
+        qsort(ranks, (size_t)p->rows.n, sizeof *ranks, by_rank);
+    for (int i = 0; ranks && i < p->rows.n; i++)
+        p->order[i] = ranks[i].index;
+    free(ranks);
+}
+
 struct page *page_new(struct store_page *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now)
 {
     struct page *p = calloc(1, sizeof *p);
@@ -59,7 +92,9 @@ struct page *page_new(struct store_page *rows, int (*job_of)(void *ctx, const ch
         p->checks[i].job = (int16_t)job_of(ctx, p->rows.checks[i].job_exec);
         p->order[i] = (uint32_t)i;
     }
-    if (!all_one_job(p))
+    if (!all_one_priority(p))
+        sort_by_priority(p);
+    else if (!all_one_job(p))
         sort_by_job(p);
     return p;
 }

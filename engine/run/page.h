@@ -35,7 +35,7 @@ struct page_check {
 struct page {
     struct store_page rows;
     struct page_check *checks;  /* rows.n of them */
-    uint32_t *order;            /* indexes, those of one job side by side */
+    uint32_t *order;            /* indexes: by priority, and then those of one job side by side */
     int next;                   /* order[next] is the next one never given */
     uint32_t *returned;         /* a stack of indexes that came back from a worker unrun */
     int nreturned;

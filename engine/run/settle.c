@@ -123,7 +123,7 @@ static int gather_apart(const struct page *p, int64_t now_us, struct place *out)
     return 0;
 }
 
-/* The answered checks of the page, sorted by id: two settles then never wait for each other in a circle. Rows of a split
+/* The answered checks of the page, sorted by id: two settles then never wait for each other in a circle. Rows of one priority of a split
  * slot's page come in that order already; those of a whole slot are ordered by bucket first. */
 static int gather(const struct page *p, int most, int64_t now_us, struct place *out)
 {

@@ -201,7 +201,7 @@ struct store_page {
 void store_page_free(struct store_page *page);      /* frees what it holds and zeroes it; a zeroed page is fine */
 
 /* Reads the rows of a leased (slot, bucket) after `after`, in order (bucket, priority, id): at most `want` rows and about
- * `max_bytes` of them, at least one; all of one priority, and for a split slot of one bucket. Plain read, begun after the
+ * `max_bytes` of them, at least one; for a split slot of one bucket. Plain read, begun after the
  * lease's commit; it does not look at the lease. n = 0 says there are no more after `after`.
  * On PostgreSQL rows on a page that cannot be read are left out and counted (`ndamaged`). In SQLite such a page fails the whole read: the rows beside
  * it could be run, but not deleted, since that may mean to merge their page with it.
@@ -217,7 +217,7 @@ struct store_read_page {
     struct lease_origin origin;     /* of the lease */
     /* out */
     struct store_page page;         /* the caller's, to free */
-    bool has_more;                  /* the page was cut: by its bounds, or where the priority changes */
+    bool has_more;                  /* the page was cut by its bounds */
     bool is_complete;               /* false for an empty page: nothing is known */
     int ndamaged;                   /* rows left out: they cannot be read, or no check can be like that (constraints that somebody has switched off) */
     int64_t damaged_id;             /* the id of the first of them */
@@ -262,8 +262,7 @@ struct settlement {
     enum settle_state state;
 };
 
-/* Writes the answers of (part of) a page down, in one transaction, sorted by id by the caller; all of one lease and one
- * priority. A check that ends is deleted and its history row inserted, or, when `again_at` was written beside it meanwhile,
+/* Writes the answers of (part of) a page down, in one transaction, sorted by id by the caller; all of one lease. A check that ends is deleted and its history row inserted, or, when `again_at` was written beside it meanwhile,
  * archived and started anew there with a new id. A check that moves leaves a run row if it ran (`keep_runs`). Effects of the
  * rows really touched go into the same transaction. Touches each row only where id, next_check_at, check_count and
  * failure_count are as read, and nothing at all when the lease is not ours (ERR_FENCED).

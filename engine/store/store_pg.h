@@ -30,13 +30,13 @@ enum pg_statement {
     PG_PATH, PG_OWNERS, PG_CHECK, PG_HELLO, PG_RENEW, PG_RELEASE, PG_KEEP_DAYS, PG_EFFECTS, PG_UNREADABLE,
     PG_OPEN_SLOT, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT,
     PG_CAREFUL_FORMS, PG_CAREFUL_FORMS_LAST = PG_CAREFUL_FORMS + (PG_MARK_SWEPT - PG_OPEN_SLOT),      /* of each of the line above, in its order */
-    PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 3,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED */
-    PG_SETTLE_MOVE, PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 3,
+    PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 7,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED, + PG_MIXED */
+    PG_SETTLE_MOVE, PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 7,
     PG_FINISH, PG_FINISH_LAST = PG_FINISH + 1 /* + PG_OF_SLOT */,
     PG_ENQUEUE, PG_RESOLVE, PG_RESCHEDULE,      /* reports that are asked for often; their results are text */
     PG_STATEMENTS
 };
-enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2, PG_RELAXED = 4, PG_CAREFUL = 8 };
+enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2, PG_MIXED = 4 /* a page of several priorities */, PG_RELAXED = 8, PG_CAREFUL = 16 };
 
 /* The form that a page of the table that cannot be read does not fail; -1: there is none. */
 static inline int pg_careful_form(int statement)

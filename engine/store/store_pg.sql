@@ -262,6 +262,16 @@ f.next_check_at = $1 AND f.bucket = $2 AND f.priority = $3 AND f.id >= ($9)[1] A
 f.next_check_at = $1 AND f.bucket >= $21 AND f.bucket <= $22 AND f.priority = $3 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
        AND ($9)[width_bucket(f.id, $9)] = f.id
 
+-- name: rows_of_bucket_mixed
+-- A page of several priorities, $21 to $22: in a range of the index that begins and ends with them. Of the first and the last one rows of other pages may
+-- lie in it; those are told by their ids, which the index has, and are not looked at.
+f.next_check_at = $1 AND f.bucket = $2 AND f.priority >= $21 AND f.priority <= $22 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
+       AND ($9)[width_bucket(f.id, $9)] = f.id
+
+-- name: rows_of_slot_mixed
+f.next_check_at = $1 AND f.bucket >= $21 AND f.bucket <= $22 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
+       AND ($9)[width_bucket(f.id, $9)] = f.id
+
 -- name: as_read
 (f.check_count::bigint << 32 | f.failure_count) = coalesce((SELECT ($10)[1] WHERE cardinality($10) = 1), ($10)[width_bucket(f.id, $9)])
 
@@ -297,7 +307,7 @@ NULL::integer[]
 -- $1 slot, $2 bucket, $3 priority, $4 owner, $5 token, $6 lock timeout, $7 virtual now or NULL, $8 engine, $9 ids, $10 as read,
 -- and by place: $11 check counts, $12 failure counts, $13 outcome (a place in $14, names), $15 run began, $16 run took,
 -- $17 note (a place in $18, texts; 0: none), $19 whether it ran; $20 remember what was touched, for the effects; $21 first and
--- $22 last bucket of the page.
+-- $22 last bucket of the page, or priority, see rows_of_bucket_mixed.
 -- One row comes back: whether the lease is ours, how many rows were touched, their places where that is not all, and with
 -- skip_locked the places of the rows that are still as read.
 -- `anew` looks only when `gone` left something: rows that were asked for again while their slot was running. They are locked

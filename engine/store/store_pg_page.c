@@ -46,8 +46,7 @@ static bool read_check(const PGresult *r, int row, struct arena *a, const struct
 
 static void free_result(void *impl) { PQclear(impl); }
 
-/* Takes the rows that make up the page: it ends where the priority changes, and before a payload that was left out. Returns how
- * many, or -1 for a row that cannot be read. */
+/* Takes the rows that make up the page: it ends before a payload that was left out. Returns how many, or -1 for a row that cannot be read. */
 static int read_checks(const struct pg_store *pg, struct store_read_page *r, const PGresult *result, struct check *checks, bool *heavy)
 {
     int n = PQntuples(result), i = 0;
@@ -58,7 +57,7 @@ static int read_checks(const struct pg_store *pg, struct store_read_page *r, con
         if (!read_check(result, i, pg->arena, &r->lease, &checks[i], &size, &r->is_complete))
             return -1;
         *heavy |= size > share;
-        if (checks[i].priority != checks[0].priority || (size > 0 && !checks[i].payload))
+        if (size > 0 && !checks[i].payload)
             break;
     }
     return i;

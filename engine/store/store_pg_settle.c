@@ -9,7 +9,7 @@
 /* The settlements of one kind as the columns that the statement takes, in order of id. */
 struct columns {
     int n, nnames, nnotes;
-    int32_t first_bucket, last_bucket;
+    int32_t first_bucket, last_bucket, first_priority, last_priority;
     const struct settlement **rows;
     int64_t *ids, *as_read, *run_at_us, *run_us, *next_at, *deferred_at;
     int32_t *check_counts, *failure_counts;
@@ -23,7 +23,7 @@ struct columns {
 static bool columns_init(struct columns *c, struct arena *a, int n)
 {
     size_t room = (size_t)n;
-    *c = (struct columns){ .first_bucket = STORE_BUCKETS };
+    *c = (struct columns){ .first_bucket = STORE_BUCKETS, .first_priority = INT32_MAX, .last_priority = INT32_MIN };
     c->rows = arena_alloc(a, room * sizeof *c->rows);
     c->texts = arena_alloc(a, room * sizeof *c->texts);
     int64_t *wide = arena_alloc(a, 6 * room * sizeof *wide);
@@ -80,16 +80,20 @@ static int64_t as_read(const struct check *check)
     return (int64_t)((uint64_t)(uint32_t)check->check_count << 32 | (uint32_t)check->failure_count);
 }
 
+static void widen(int32_t number, int32_t *first, int32_t *last)
+{
+    *first = number < *first ? number : *first;
+    *last = number > *last ? number : *last;
+}
+
 static void columns_add(struct columns *c, const struct settlement *s, enum keep_runs keep)
 {
     int i = c->n++;
     bool kept = leaves_row(s, keep);
     c->rows[i] = s;
     c->ids[i] = s->check->id;
-    if (s->check->bucket < c->first_bucket)
-        c->first_bucket = s->check->bucket;
-    if (s->check->bucket > c->last_bucket)
-        c->last_bucket = s->check->bucket;
+    widen(s->check->bucket, &c->first_bucket, &c->last_bucket);
+    widen(s->check->priority, &c->first_priority, &c->last_priority);
     c->as_read[i] = as_read(s->check);
     c->run_at_us[i] = s->ran ? s->run_at_us : 0;
     c->run_us[i] = s->ran && s->run_us > 0 ? s->run_us : 0;
@@ -126,13 +130,15 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool
         return false;
     if (c.n == 0)
         return true;
-    int statement = (ends ? PG_SETTLE_END : PG_SETTLE_MOVE) + (s->lease.bucket == STORE_WHOLE_SLOT ? PG_OF_SLOT : 0) +
-                    (s->skip_locked ? PG_SKIP_LOCKED : 0);
+    bool whole = s->lease.bucket == STORE_WHOLE_SLOT, mixed = c.first_priority != c.last_priority;
+    int statement = (ends ? PG_SETTLE_END : PG_SETTLE_MOVE) + (whole ? PG_OF_SLOT : 0) + (s->skip_locked ? PG_SKIP_LOCKED : 0) +
+                    (mixed ? PG_MIXED : 0);
+    int32_t first = whole || !mixed ? c.first_bucket : c.first_priority, last = whole || !mixed ? c.last_bucket : c.last_priority;
     /* A statement takes as many parameters as its letters say: the last two belong to moves only. */
-    return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.rows[0]->check->priority, s->lease.owner, s->lease.token, pg->lock_timeout,
+    return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.first_priority, s->lease.owner, s->lease.token, pg->lock_timeout,
                    s->now, pg->engine, c.n, c.ids, COLUMN(c, as_read), COLUMN(c, check_counts), COLUMN(c, failure_counts),
                    COLUMN(c, outcomes), c.nnames, c.names, c.n, c.run_at_us, c.n, c.run_us, c.nnotes ? c.n : 0, c.notes, c.nnotes, c.texts,
-                   COLUMN(c, ran), remember, c.first_bucket, c.last_bucket, COLUMN(c, next_at), COLUMN(c, deferred_at));
+                   COLUMN(c, ran), remember, first, last, COLUMN(c, next_at), COLUMN(c, deferred_at));
 }
 
 /* ---- effects ---------------------------------------------------------------------------------------------------------- */

@@ -10,9 +10,11 @@
 struct statement { const char *block, *name, *letters; int variant; };
 
 #define SETTLE_LETTERS "miiulto" "tLLIIHTNLHTHbii"
-#define SETTLE(at, block, letters) \
-    [at] = { block, block, letters, 0 }, [(at) + 1] = { block, block "_slot", letters, PG_OF_SLOT }, \
-    [(at) + 2] = { block, block "_skip", letters, PG_SKIP_LOCKED }, [(at) + 3] = { block, block "_slot_skip", letters, PG_OF_SLOT | PG_SKIP_LOCKED }
+#define SETTLE_OF(at, block, suffix, letters, mixed) \
+    [(at) + (mixed)] = { block, block suffix, letters, mixed }, [(at) + (mixed) + 1] = { block, block "_slot" suffix, letters, (mixed) | PG_OF_SLOT }, \
+    [(at) + (mixed) + 2] = { block, block "_skip" suffix, letters, (mixed) | PG_SKIP_LOCKED }, \
+    [(at) + (mixed) + 3] = { block, block "_slot_skip" suffix, letters, (mixed) | PG_OF_SLOT | PG_SKIP_LOCKED }
+#define SETTLE(at, block, letters) SETTLE_OF(at, block, "", letters, 0), SETTLE_OF(at, block, "_mixed", letters, PG_MIXED)
 
 #define WITH_CAREFUL_FORM(at, block, letters) \
     [at] = { block, block, letters, 0 }, [(at) - PG_OPEN_SLOT + PG_CAREFUL_FORMS] = { block, block "_careful", letters, PG_CAREFUL }
@@ -46,12 +48,12 @@ static const struct statement statements[PG_STATEMENTS] = {
 };
 
 /* Words whose block depends on the variant; "" is nothing. All others are the block of the same name. */
-static const struct { const char *word, *blocks[4]; } choices[] = {
-    { "rows", { "rows_of_bucket", "rows_of_slot", "rows_of_bucket", "rows_of_slot" } },
-    { "chosen", { "rows_of_bucket", "rows_of_slot", "unlocked_rows", "unlocked_rows" } },
-    { "unlocked", { "", "", "unlocked", "unlocked" } },
-    { "rows_behind", { "behind_in_bucket", "behind_in_slot", "", "" } },
-    { "still_there", { "nobody_asked", "nobody_asked", "still_there", "still_there" } },
+static const struct { const char *word, *blocks[8]; } choices[] = {
+    { "rows", { "rows_of_bucket", "rows_of_slot", "rows_of_bucket", "rows_of_slot", "rows_of_bucket_mixed", "rows_of_slot_mixed", "rows_of_bucket_mixed", "rows_of_slot_mixed" } },
+    { "chosen", { "rows_of_bucket", "rows_of_slot", "unlocked_rows", "unlocked_rows", "rows_of_bucket_mixed", "rows_of_slot_mixed", "unlocked_rows", "unlocked_rows" } },
+    { "unlocked", { "", "", "unlocked", "unlocked", "", "", "unlocked", "unlocked" } },
+    { "rows_behind", { "behind_in_bucket", "behind_in_slot" } },
+    { "still_there", { "nobody_asked", "nobody_asked", "still_there", "still_there", "nobody_asked", "nobody_asked", "still_there", "still_there" } },
 };
 
 const char *pg_letters(int statement) { return statements[statement].letters; }
@@ -72,7 +74,7 @@ static const char *block_for(const char *word, int variant)
         return "";
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         if (strcmp(choices[i].word, word) == 0)
-            word = choices[i].blocks[variant & (PG_OF_SLOT | PG_SKIP_LOCKED)];
+            word = choices[i].blocks[variant & (PG_OF_SLOT | PG_SKIP_LOCKED | PG_MIXED)];
     return *word ? block_named(word, variant) : "";
 }
 

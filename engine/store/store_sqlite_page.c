@@ -90,8 +90,6 @@ static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena
     if (!page_grow(page, room) || !read_check(a, row, req->lease.slot, &page->checks[page->n]))
         return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld", (long long)req->lease.slot);
     const struct check *c = &page->checks[page->n];
-    if (c->priority != page->checks[0].priority)
-        return 1;                       /* it belongs to the next page */
     *last = (struct page_cursor){ .priority = c->priority, .id = c->id };
     page->n++;
     return 0;
@@ -105,7 +103,7 @@ static int fill_page(struct lite *db, struct store_read_page *req, sqlite3_stmt 
         rc = take_row(req, row, a, &last, &room);
         if (rc < 0)
             return rc;
-        req->has_more = rc == 1 || ++seen == req->want || arena_used(a) >= req->max_bytes;
+        req->has_more = ++seen == req->want || arena_used(a) >= req->max_bytes;
         rc = req->has_more ? 0 : lite_next(db, &req->call.err, row);
     }
     req->has_more = req->has_more && req->page.n;       /* damaged rows alone would be read for ever */

@@ -51,11 +51,8 @@ enum served db_read_page(struct db *db, struct message *m)
     int want = r->want < PAGE_MAX ? r->want : PAGE_MAX;
     if (n > 1 && world_chance(db->w, 50))
         want = (int)world_between(db->w, 1, n);     /* a page is bounded in bytes, too */
-    for (m->npage = 0; m->npage < n && m->npage < want; m->npage++) {
-        if (found[m->npage].v.priority != found[0].v.priority)
-            break;
+    for (m->npage = 0; m->npage < n && m->npage < want; m->npage++)
         m->page[m->npage] = found[m->npage];
-    }
     r->has_more = m->npage < n;
     r->is_complete = m->npage && r->origin.xid && r->origin.xid <= oldest_running(db, db->next_xid);
     return ANSWERED;
