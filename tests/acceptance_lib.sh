@@ -82,9 +82,14 @@ archived_at_least() { [ "$(archived)" -ge "$1" ]; }
 leases() { q "SELECT count(*) FROM {slot_lease}"; }
 nothing_pending() { [ "$(pending)" = 0 ]; }
 
-# a_clean_store: a new, empty schema in the store of this test, whatever was in it.
+# a_clean_store: a new, empty schema in the store of this test, whatever was in it. LOG_AHEAD=1: in a SQLite file whose application has chosen WAL mode.
 a_clean_store() {
-    if [ "$STORE_NAME" = sqlite ]; then rm -f "${PRESCIENT_STORE#sqlite:}"*; else q "DROP SCHEMA IF EXISTS prescient CASCADE" 2>/dev/null; fi
+    if [ "$STORE_NAME" = sqlite ]; then
+        rm -f "${PRESCIENT_STORE#sqlite:}"*
+        [ -z "${LOG_AHEAD:-}" ] || sqlite3 -batch "${PRESCIENT_STORE#sqlite:}" "PRAGMA journal_mode = WAL" >/dev/null
+    else
+        q "DROP SCHEMA IF EXISTS prescient CASCADE" 2>/dev/null
+    fi
     "$P" --quiet init "$@" >/dev/null || { fail "$STORE_NAME: prescient init"; exit 1; }
 }
 

@@ -3,6 +3,7 @@
 #include "store_sqlite_db.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #define PROGRESS_STEPS 20000            /* virtual machine steps between two looks at the deadline: well under a millisecond */
 #define GROUP_US (250 * 1000)            /* how long calls of a relaxed store share a transaction */
 #define CACHE_KIB 32768
-#define JOURNAL_LIMIT (16 << 20)        /* bytes of a rollback journal that stay on disk between transactions */
+#define JOURNAL_LIMIT (16 << 20)        /* bytes of a journal that stay on disk between transactions */
 
 static const char *const statement_names[LITE_STATEMENTS_END] = {
 #define LITE_NAME(name) [LITE_##name] = #name,
@@ -211,12 +212,17 @@ int lite_number(struct lite *db, struct err *err, int64_t *out, enum lite_statem
 
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
 
-/* A rollback journal survives anything; the write-ahead log of older libraries can lose a transaction when a checkpoint
- * resets it while another connection begins to write. Repaired in 3.51.3 and in 3.53.0. */
-static bool library_has_safe_wal(void)
+/* The releases whose write-ahead log can be trusted, each with those after it of its own line: the others may lose a transaction when a
+ * checkpoint resets the log while another connection begins to write (https://sqlite.org/wal.html#walresetbug). */
+bool lite_wal_is_safe(int version)
 {
-    int v = sqlite3_libversion_number();
-    return v >= 3053000 || (v >= 3051003 && v < 3052000);
+    static const struct { int from, before; } safe[] = {
+        { 3044006, 3045000 }, { 3050007, 3051000 }, { 3051003, 3052000 }, { 3053000, INT_MAX },
+    };
+    for (size_t i = 0; i < sizeof safe / sizeof *safe; i++)
+        if (version >= safe[i].from && version < safe[i].before)
+            return true;
+    return false;
 }
 
 static bool is_wal(struct lite *db, int *rc)
@@ -231,26 +237,30 @@ static bool is_wal(struct lite *db, int *rc)
     return wal;
 }
 
-/* PERSIST and TRUNCATE are the rollback journals whose commit is on the disk when it returns; DELETE needs one more sync, of the
+bool lite_has_wal(struct lite *db)
+{
+    int rc;
+    return is_wal(db, &rc) && rc == SQLITE_OK;
+}
+
+/* A write-ahead log stands in the file, and whoever put it there wants it: his application reads while others write, or something follows the
+ * log. So it is left as it is, whatever this library makes of it, and doctor tells; only a file that is new gets ours.
+ * PERSIST and TRUNCATE are the rollback journals whose commit is on the disk when it returns; DELETE needs one more sync, of the
  * folder, for that. PERSIST is the faster one, and lite_disconnect removes the file it leaves. */
-static int choose_journal(struct lite *db, bool create, struct err *err)
+static int choose_journal(struct lite *db, bool is_new, struct err *err)
 {
     int rc;
     bool wal = is_wal(db, &rc);
     if (rc != SQLITE_OK)
         return lite_fail(db, rc, err);
-    if (sqlite3_db_readonly(db->db, "main") || (wal && library_has_safe_wal()))
+    if (wal || sqlite3_db_readonly(db->db, "main"))
         return 0;
-    int code = lite_exec(db, create && library_has_safe_wal() ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = PERSIST", err);
-    if (code < 0)
-        return err_wrap(err, code, "cannot set the journal mode");
-    if (wal && is_wal(db, &rc))
-        return err_set(err, ERR_BUSY, "%s has a write-ahead log, which SQLite %s may lose a transaction of, and other programs keep it "
-                       "open: close them, so that it can be changed to a rollback journal", db->path, sqlite3_libversion());
-    return 0;
+    bool log = is_new && lite_wal_is_safe(sqlite3_libversion_number());
+    rc = lite_exec(db, log ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = PERSIST", err);
+    return rc < 0 ? err_wrap(err, rc, "cannot set the journal mode") : 0;
 }
 
-static int set_up(struct lite *db, bool create, struct err *err)
+static int set_up(struct lite *db, bool is_new, struct err *err)
 {
     char pragmas[256];
     sqlite3_extended_result_codes(db->db, 1);
@@ -262,7 +272,7 @@ static int set_up(struct lite *db, bool create, struct err *err)
                      db->relaxed ? "; PRAGMA cache_spill = OFF" : "");      /* spilling would lock out the jobs' own reads */
     int rc = lite_answers_register(db->db, &db->answers);
     rc = rc == SQLITE_OK ? lite_exec(db, pragmas, err) : lite_fail(db, rc, err);
-    return rc < 0 ? rc : choose_journal(db, create, err);
+    return rc < 0 ? rc : choose_journal(db, is_new, err);
 }
 
 static int refuse_missing(const struct lite *db, struct err *err)
@@ -274,12 +284,13 @@ static int refuse_missing(const struct lite *db, struct err *err)
 
 static int open_file(struct lite *db, bool create, struct err *err)
 {
-    struct stat st;
-    if (!create && stat(db->path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+    struct stat st = { 0 };
+    bool missing = stat(db->path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
+    if (missing && !create)
         return refuse_missing(db, err);
     int rc = sqlite3_open_v2(db->path, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0), NULL);
     if (rc == SQLITE_OK)
-        rc = set_up(db, create, err);
+        rc = set_up(db, create && st.st_size == 0, err);
     else
         rc = lite_fail(db, rc, err);
     if (rc < 0)
@@ -416,7 +427,8 @@ void lite_disconnect(struct lite *db)
     /* Takes the persistent journal away, unless somebody is writing or the handle has seen what it should not trust. */
     db->lock_until_us = 0;
     int rc;
-    if (!db->distrusted && sqlite3_get_autocommit(db->db) && !sqlite3_db_readonly(db->db, "main") && !is_wal(db, &rc))
+    bool wal = is_wal(db, &rc);         /* when that cannot be told just now, nothing is changed */
+    if (rc == SQLITE_OK && !wal && !db->distrusted && sqlite3_get_autocommit(db->db) && !sqlite3_db_readonly(db->db, "main"))
         sqlite3_exec(db->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close_v2(db->db);
     db->db = NULL;

@@ -60,6 +60,10 @@ void lite_disconnect(struct lite *db);
 /* ERR_SCHEMA when what was applied to this file serves only programs that know more than this one. */
 int lite_refuse_newer(struct lite *db, struct err *err);
 
+/* Whether a SQLite of that number (3046001) keeps what was written to a write-ahead log; whether the file has one. */
+bool lite_wal_is_safe(int version);
+bool lite_has_wal(struct lite *db);
+
 /* The deadlines of the call that begins now. A patient one waits for a lock as long as it may take at all. */
 void lite_start_clock(struct lite *db, bool patient);
 

@@ -9,8 +9,9 @@
 
 # SQL in transactions of the application's own, and the command line, while three engines run what is due. A lease lasts longer than any wait for
 # a lock, so none may be taken over: no check runs twice.
-shared_by_many() {
-    LEASE_S=10 TRUST_MS=8000 a_case shared 'workers = 1;'
+share() {
+    LEASE_S=10 TRUST_MS=8000 a_case "$1" 'workers = 1;'
+    ${2:-true}
     engine e0; engine e1; engine e2
     write_checks sql --checks 600 --over 8 --mix busy
     write_checks command --checks 60 --over 8 --mix busy --by cli
@@ -18,6 +19,30 @@ shared_by_many() {
     written command
     LIVE_S=30 EPSILON_MS=8000 verdict F37
     is "$CASE_NAME: checks that ran again" "$RERUNS" 0
+}
+shared_by_many() { share shared; }
+
+# The same in WAL mode, by the application's choice: one connection of its own that stays open, and one that reads for half a second at a time, so that
+# the log can be emptied now and then only.
+shared_with_a_log() {
+    LOG_AHEAD=1 share shared_wal with_readers
+    ok "$CASE_NAME: the reader has read what it had read before, each time" alive reader
+    kill -KILL "$(pid_of reader)"
+    join reader
+    is "$CASE_NAME: the journal is the application's" "$(q 'PRAGMA journal_mode')" wal
+    is "$CASE_NAME: the file is whole" "$(q 'PRAGMA integrity_check')" ok
+}
+with_readers() {
+    start reader python3 -c '
+import sqlite3, sys, time
+stays = sqlite3.connect(sys.argv[1])
+while True:
+    reads = sqlite3.connect(sys.argv[1], isolation_level=None)
+    reads.execute("BEGIN")
+    before = reads.execute("SELECT count(*) FROM prescient_future_job").fetchone()
+    time.sleep(0.5)
+    assert before == reads.execute("SELECT count(*) FROM prescient_future_job").fetchone()
+    reads.close()' "${PRESCIENT_STORE#sqlite:}"
 }
 
 # ---- read-only ----
@@ -122,6 +147,7 @@ removed_file() {
 }
 
 on_stores sqlite shared_by_many
+on_stores sqlite shared_with_a_log
 on_stores sqlite replaced_file
 on_stores sqlite removed_file
 needs_disks
