@@ -35,6 +35,7 @@ void reports_have_the_documented_columns(void)
     columns_are("events", "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");
     columns_are("events_end", "cursor");
     columns_are("doctor", "what level found advice");
+    columns_are("whole", "what level found advice");
     columns_are("plan", "line");
 }
 

@@ -478,7 +478,8 @@ static void ask_everything(void)
         { "history", 7, { "e", "1", "look", "done", "0", "2000000000", "10" } }, { "history", 0, { NULL } }, { "runs", 7, { "e", "1", "look", "again", "0", "2000000000", "10" } },
         { "runs", 0, { NULL } }, { "slots", 3, { "0", "2000000000", "10" } }, { "slots", 0, { NULL } }, { "passes", 3, { "0", "2000000000", "10" } }, { "passes", 0, { NULL } },
         { "status", 1, { "1772370000" } }, { "status", 0, { NULL } }, { "leases", 0, { NULL } }, { "jobs_pending", 0, { NULL } }, { "events", 3, { NULL, NULL, "10" } },
-        { "events_end", 0, { NULL } }, { "doctor", 1, { "1772370000" } }, { "doctor", 0, { NULL } }, { "plan", 1, { "1772370000" } }, { "plan", 0, { NULL } },
+        { "events_end", 0, { NULL } }, { "doctor", 1, { "1772370000" } }, { "doctor", 0, { NULL } }, { "whole", 1, { "1" } },
+        { "plan", 1, { "1772370000" } }, { "plan", 0, { NULL } },
     };
     struct arena *a = arena_new(4096);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

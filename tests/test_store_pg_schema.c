@@ -29,6 +29,7 @@ static void every_report_runs_with_and_without_parameters(void)
         { "events", 3, 0, "cursor", { "0", "0", "10" } },
         { "events_end", 0, 1, "cursor", { NULL } },
         { "doctor", 1, 10, "what", { "1772370960" } },
+        { "whole", 1, 0, "what", { "1" } },
         { "plan", 1, 1, "line", { "1772370900" } },
         { "retry", 7, 0, "entity_name", { "e", "2", "look", "0", "1772380000", "1772370960", "10" } },
     };

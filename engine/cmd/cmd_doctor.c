@@ -15,11 +15,16 @@
 
 static int doctor_main(struct app *app, int argc, char **argv);
 
+static const struct command_option options[] = {
+    { "full", 'f', NULL, "look through a SQLite file of any size; where it has a rollback journal, writers wait meanwhile" },
+    { 0 }
+};
+
 const struct command cmd_doctor = {
     .name = "doctor", .args = "",
     .help = "look for trouble: settings, plug-ins, database, clock, missed slots",
     .more = "Exit code 0 when all is well, 1 when there are warnings or errors.",
-    .main = doctor_main,
+    .options = options, .main = doctor_main,
 };
 
 #define SKEW_WARN_US 2000000        /* the machine's clock against the database's */
@@ -35,6 +40,7 @@ struct doctor {
     bool colour;
     json_t *findings;               /* with --json */
     int counts[3];
+    bool full;                      /* also what takes long */
     bool reachable;                 /* the store answers; looks that need it are left out otherwise */
     struct store_hello hello;
     int64_t wall_us;                /* the machine's clock in the middle of the hello */
@@ -218,13 +224,13 @@ static void look_at_status(struct doctor *d)
 }
 
 /* The store's own looks: rows of its report. */
-static void look_inside(struct doctor *d)
+static void findings_of(struct doctor *d, const char *report, const char *what_failed, const char *param)
 {
     struct err err = { 0 };
     struct store_rows rows;
-    const char *params[] = { app_now_param(d->app) };
-    if (app_rows(d->app, "doctor", params, 1, &rows, &err) < 0) {
-        finding_err(d, "database", &err, NULL);
+    const char *params[] = { param };
+    if (app_rows(d->app, report, params, 1, &rows, &err) < 0) {
+        finding_err(d, what_failed, &err, NULL);
         return;
     }
     for (int r = 0; r < rows.rows; r++) {
@@ -236,6 +242,11 @@ static void look_inside(struct doctor *d)
         finding(d, l, what ? what : "database", found ? found : "", report_value(&rows, r, "advice"));
     }
 }
+
+static void look_inside(struct doctor *d) { findings_of(d, "doctor", "database", app_now_param(d->app)); }
+
+/* The last of all: it may take long, and whoever has enough of it has been told the rest. */
+static void look_at_whole(struct doctor *d) { findings_of(d, "whole", "file is whole", d->full ? "1" : NULL); }
 
 static void look_at_plan(struct doctor *d)
 {
@@ -262,7 +273,7 @@ static void look_at_plan(struct doctor *d)
                 "the statistics may be old: run ANALYZE, and see that prescient migrate has nothing to apply");
 }
 
-/* Last, since by now some messages have gone through it. */
+/* Late, since by now some messages have gone through it. */
 static void look_at_pooler(struct doctor *d)
 {
     struct store_hello hello = STORE_HELLO_INIT;
@@ -287,14 +298,17 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_inside, true },
     { look_at_plan, true },
     { look_at_pooler, true },
+    { look_at_whole, true },
 };
 
 static int doctor_main(struct app *app, int argc, char **argv)
 {
     struct doctor d = { .app = app, .colour = app->terminal && !getenv("NO_COLOR"), .findings = app->json ? report_made(app, json_array()) : NULL };
     const char *value;
-    int at = 0, first;
-    if (app_option(app, argc, argv, &at, &value, &first) != 0)
+    int at = 0, first, letter;
+    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
+        d.full = true;
+    if (letter < 0)
         return EXIT_BAD_USAGE;
     if (argc > first)
         return app_usage(app, "takes no arguments");

@@ -733,6 +733,13 @@ SELECT e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_ke
 SELECT coalesce((SELECT e.xid::text || '-' || e.id FROM prescient.event e WHERE e.xid < pg_snapshot_xmin(pg_current_snapshot())
                   ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0') AS cursor
 
+-- name: whole
+-- $1 whether more is asked for than a glance. What is on the disk is the server's own to look through; here is whether it would notice.
+SELECT 'checksums of pages' AS what, CASE WHEN has THEN 'ok' ELSE 'warn' END AS level,
+       CASE WHEN has THEN 'on: a damaged page is told when it is read; pg_amcheck reads all' ELSE 'off: a damaged page may go unnoticed' END AS found,
+       CASE WHEN has THEN '' ELSE 'stop the server and run pg_checksums --enable; pg_amcheck looks through tables and indexes' END AS advice
+  FROM (SELECT current_setting('data_checksums') = 'on' AS has) c WHERE $1::text IS NOT NULL
+
 -- name: doctor
 -- $1 now
 WITH this AS MATERIALIZED (

@@ -10,7 +10,8 @@
 static const struct { const char *name; int nparams, statement; } reports[] = {
     { "enqueue", 8, PG_ENQUEUE }, { "resolve", 4, PG_RESOLVE }, { "reschedule", 5, PG_RESCHEDULE }, { "retry", 7, 0 }, { "list", 6, 0 },
     { "history", 7, 0 }, { "runs", 7, 0 }, { "slots", 3, 0 }, { "passes", 3, 0 }, { "status", 1, 0 }, { "leases", 0, 0 },
-    { "jobs_pending", 0, 0 }, { "events", 3, 0 }, { "events_end", 0, 0 }, { "doctor", 1, 0 }, { "plan", 1, 0 },
+    { "jobs_pending", 0, 0 }, { "events", 3, 0 }, { "events_end", 0, 0 }, { "doctor", 1, 0 }, { "whole", 1, 0 },
+    { "plan", 1, 0 },
 };
 
 static int find_report(const char *name)

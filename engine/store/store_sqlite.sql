@@ -332,41 +332,54 @@ SELECT '0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_a
 -- name: events_end
 SELECT '0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
 
--- name: doctor
--- ?1 now
+-- ---- doctor: ?1 now; each look by itself (store_sqlite_doctor.c) --------------------------------------------------------------------
+
+-- name: doctor_overdue
 WITH this AS (
     SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(?1 AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
      WHERE name = 'slot_length_s'),
 overdue AS (
     SELECT count(*) AS n, min(next_check_at) AS oldest
-      FROM (SELECT next_check_at FROM prescient_future_job, this WHERE next_check_at < slot ORDER BY next_check_at LIMIT 1000000)),
-below AS (
-    SELECT count(*) AS n FROM (SELECT 1 FROM prescient_future_job
-                                WHERE next_check_at < (SELECT value FROM prescient_setting WHERE name = 'swept_until') LIMIT 1000000)),
-pages AS (SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count)
+      FROM (SELECT next_check_at FROM prescient_future_job, this WHERE next_check_at < slot ORDER BY next_check_at LIMIT 1000000))
+SELECT 'overdue checks' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
+       n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
+       CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END AS advice FROM overdue
+
+-- name: doctor_below
+SELECT 'checks below the mark of the sweep' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level, n AS found,
+       CASE WHEN n = 0 THEN '' ELSE 'put there by hand or by a clock that jumped; a full look, once an hour, finds them' END AS advice
+  FROM (SELECT count(*) AS n FROM (SELECT 1 FROM prescient_future_job
+                                    WHERE next_check_at < (SELECT value FROM prescient_setting WHERE name = 'swept_until') LIMIT 1000000))
+
+-- name: doctor_leases
+SELECT 'leases that have expired' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level, n AS found,
+       CASE WHEN n = 0 THEN '' ELSE 'an engine died; the next run takes its slots over' END AS advice
+  FROM (SELECT count(*) AS n FROM prescient_slot_lease WHERE expires_at_us <= :clock_us)
+
+-- name: doctor_open
+WITH this AS (
+    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(?1 AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
+     WHERE name = 'slot_length_s')
+SELECT 'slots that stay open' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
+       n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
+       CASE WHEN n = 0 THEN '' ELSE 'opened over a day ago and not closed yet: a sweep closes what holds no checks any more' END AS advice
+  FROM (SELECT count(*) AS n, min(slot_at) AS oldest FROM prescient_slot_pass, this WHERE pass = 0 AND closed_at_us IS NULL AND slot_at < slot - 86400)
+
+-- name: doctor_room
+SELECT 'room in the file' AS what, CASE WHEN wasted THEN 'warn' ELSE 'ok' END AS level,
+       freelist_count || ' of ' || page_count || ' pages are free' AS found,
+       CASE WHEN wasted THEN 'VACUUM gives them back to the disk' ELSE '' END AS advice
+  FROM (SELECT page_count, freelist_count, freelist_count > 25000 AND freelist_count > page_count / 2 AS wasted
+          FROM pragma_page_count, pragma_freelist_count)
+
+-- name: file_size
+SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
+
+-- name: whole
+-- The whole file is read, under a lock that a rollback journal's commits wait for. No argument: from 3.46 on it would be a table's name.
 SELECT 'file is whole' AS what, CASE found WHEN 'ok' THEN 'ok' ELSE 'error' END AS level, found,
        CASE found WHEN 'ok' THEN '' ELSE 'stop everything that writes to the file, keep a copy, restore a backup or use sqlite3 .recover' END AS advice
-  FROM (SELECT quick_check AS found FROM pragma_quick_check LIMIT 1)     -- from 3.46 on an argument is always a table's name
-UNION ALL
-SELECT 'overdue checks', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), ''),
-       CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END FROM overdue
-UNION ALL
-SELECT 'checks below the mark of the sweep', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n,
-       CASE WHEN n = 0 THEN '' ELSE 'put there by hand or by a clock that jumped; a full look, once an hour, finds them' END FROM below
-UNION ALL
-SELECT 'leases that have expired', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n,
-       CASE WHEN n = 0 THEN '' ELSE 'an engine died; the next run takes its slots over' END
-  FROM (SELECT count(*) AS n FROM prescient_slot_lease WHERE expires_at_us <= :clock_us)
-UNION ALL
-SELECT 'slots that stay open', CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END, n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), ''),
-       CASE WHEN n = 0 THEN '' ELSE 'opened over a day ago and not closed yet: a sweep closes what holds no checks any more' END
-  FROM (SELECT count(*) AS n, min(slot_at) AS oldest FROM prescient_slot_pass, this WHERE pass = 0 AND closed_at_us IS NULL AND slot_at < slot - 86400)
-UNION ALL
-SELECT 'room in the file', CASE WHEN freelist_count > 25000 AND freelist_count > page_count / 2 THEN 'warn' ELSE 'ok' END,
-       freelist_count || ' of ' || page_count || ' pages are free',
-       CASE WHEN freelist_count > 25000 AND freelist_count > page_count / 2 THEN 'VACUUM gives them back to the disk' ELSE '' END FROM pages
-UNION ALL
-SELECT 'SQLite', 'ok', sqlite_version(), ''
+  FROM (SELECT quick_check AS found FROM pragma_quick_check LIMIT 1)
 
 -- ---- prune: ?1 microseconds before which rows go -----------------------------------------------------------------------------------
 -- Rows stand in the order they were written, so the old ones are at the left edge: a few thousand of them a transaction, until

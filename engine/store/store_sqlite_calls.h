@@ -22,6 +22,10 @@ int lite_settle(struct lite *db, struct store_call *call);
 int lite_report(struct lite *db, struct store_call *call);
 bool lite_report_writes(const struct store_report *report);
 
+/* store_sqlite_doctor.c */
+int lite_report_doctor(struct lite *db, struct store_report *req);
+int lite_report_whole(struct lite *db, struct store_report *req);
+
 /* store_sqlite_load.c, store_sqlite_schema.c: these block and open their own transactions */
 int lite_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now, struct load_counts *out,
               int *bad, struct err *err);

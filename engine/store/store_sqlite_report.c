@@ -153,6 +153,8 @@ static const struct {
     { "reschedule", report_reschedule, true },
     { "retry", report_retry, true },
     { "plan", report_plan, false },
+    { "doctor", lite_report_doctor, false },
+    { "whole", lite_report_whole, false },
 };
 
 static int special_named(const char *name)
@@ -173,7 +175,7 @@ bool lite_report_writes(const struct store_report *report)
 static bool is_report(const char *name)
 {
     static const char *const names[] = { "list", "history", "runs", "slots", "passes", "status", "leases", "jobs_pending", "events",
-                                         "events_end", "doctor" };
+                                         "events_end" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;

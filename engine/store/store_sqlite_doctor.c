@@ -1,0 +1,117 @@
+/* store_sqlite_doctor.c - what doctor asks of a file. Each look is a statement of its own with a deadline of its own: one that cannot be taken is a finding,
+ * and keeps nothing from the others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "embedded_sql.h"
+#include "store_sqlite_calls.h"
+#include "store_sqlite_rows.h"
+
+#define WHOLE_MOST (INT64_C(16) << 20)      /* bytes of a file that is looked through without being asked: some 60 ms */
+#define WHOLE_US (250 * 1000)               /* and for no longer, where the library can be interrupted at it (from 3.42 on) */
+
+enum { WHAT, LEVEL, FOUND, ADVICE, COLUMNS };
+
+static void begin_findings(struct gathering *g, struct arena *arena)
+{
+    static const char *const names[COLUMNS] = { "what", "level", "found", "advice" };
+    *g = (struct gathering){ .arena = arena };
+    lite_gather_columns(g, COLUMNS);
+    for (int c = 0; !g->failed && c < COLUMNS; c++)
+        lite_gather_name(g, c, names[c], false);
+}
+
+static void add_finding(struct gathering *g, const char *what, const char *level, const char *found, const char *advice)
+{
+    const char *cells[COLUMNS] = { what, level, found, advice };
+    const char **row = g->failed ? NULL : lite_gather_row(g);
+    for (int c = 0; row && c < COLUMNS; c++)
+        lite_gather_cell(g, &row[c], cells[c]);
+}
+
+/* Rows of another report, which lie in the same arena. */
+static void add_rows(struct gathering *g, const struct store_rows *rows)
+{
+    for (int r = 0; r < rows->rows && !g->failed; r++) {
+        const char **row = lite_gather_row(g);
+        if (row)
+            memcpy(row, rows->cells + (size_t)r * COLUMNS, COLUMNS * sizeof *row);
+    }
+}
+
+/* ---- short looks ------------------------------------------------------------------------------------------------------- */
+
+static const struct { const char *what, *statement; } looks[] = {
+    { "overdue checks", "doctor_overdue" },
+    { "checks below the mark of the sweep", "doctor_below" },
+    { "leases that have expired", "doctor_leases" },
+    { "slots that stay open", "doctor_open" },
+    { "room in the file", "doctor_room" },
+};
+
+static void look_at_journal(struct lite *db, struct gathering *g)
+{
+    bool wal = lite_has_wal(db), safe = lite_wal_is_safe(sqlite3_libversion_number());
+    const char *found = arena_printf(g->arena, "%s, with a %s", sqlite3_libversion(), wal ? "write-ahead log" : "rollback journal");
+    g->failed = g->failed || !found;
+    if (!wal || safe)
+        add_finding(g, "SQLite", "ok", found, "");
+    else
+        add_finding(g, "SQLite", "warn", found,
+                    "before 3.51.3 (and but for 3.44.6 and 3.50.7) SQLite may, rarely, lose a transaction in such a log: upgrade it, or stop all that "
+                    "use the file and change it by PRAGMA journal_mode = DELETE");
+}
+
+int lite_report_doctor(struct lite *db, struct store_report *req)
+{
+    struct err *err = &req->call.err;
+    struct gathering g;
+    begin_findings(&g, req->arena);
+    for (size_t i = 0; i < sizeof looks / sizeof *looks && !g.failed; i++) {
+        lite_start_clock(db, true);
+        if (lite_select(db, req, sql_find(sql_sqlite, looks[i].statement)) == 0)
+            add_rows(&g, &req->rows);
+        else if (err->code == ERR_NOMEM)
+            g.failed = true;
+        else
+            add_finding(&g, looks[i].what, "error", arena_strdup(req->arena, err->text), "");
+    }
+    if (!g.failed)
+        look_at_journal(db, &g);
+    return lite_gathered(&g, &req->rows, err);
+}
+
+/* ---- the file from end to end ---------------------------------------------------------------------------------------------- */
+
+static int size_of_file(struct lite *db, struct store_report *req, int64_t *size)
+{
+    int rc = lite_select(db, req, sql_find(sql_sqlite, "file_size"));
+    *size = rc == 0 && req->rows.rows ? strtoll(req->rows.cells[0], NULL, 10) : 0;
+    return rc;
+}
+
+static int left_out(struct store_report *req, int64_t size)
+{
+    struct gathering g;
+    begin_findings(&g, req->arena);
+    const char *found = arena_printf(req->arena, "not looked through, all %lld MiB of it: prescient doctor --full does that", (long long)(size >> 20));
+    g.failed = g.failed || !found;
+    add_finding(&g, "file is whole", "ok", found, "");
+    return lite_gathered(&g, &req->rows, &req->call.err);
+}
+
+/* A long look keeps those from writing who have a rollback journal, so nobody gets one who has not asked for it. Whoever has, gets it to the end. */
+int lite_report_whole(struct lite *db, struct store_report *req)
+{
+    bool full = req->nparams > 0 && req->params[0];
+    int64_t size;
+    int rc = size_of_file(db, req, &size);
+    if (rc < 0)
+        return rc;
+    if (!full && size > WHOLE_MOST)
+        return left_out(req, size);
+    db->deadline_us = full ? INT64_MAX : clock_mono_us(db->head.clock) + WHOLE_US;
+    rc = lite_select(db, req, sql_find(sql_sqlite, "whole"));
+    bool late = !full && clock_mono_us(db->head.clock) >= db->deadline_us;
+    return rc == ERR_LOST && late && !req->call.err.damaged ? left_out(req, size) : rc;
+}
