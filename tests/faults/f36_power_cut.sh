@@ -33,6 +33,11 @@ at_a_random_moment() {
     sleep "$((RANDOM % 2)).$(printf '%03d' $((RANDOM % 1000)))"
 }
 
+# Writers are on the machine, too: what was acknowledged when it was dark already, was acknowledged to nobody.
+nobody_heard() {
+    awk -F'\t' -v dark="$DARK_US" '$1 != "acked" || $2 < dark' "$CASE/plan" >"$CASE/plan.heard" && mv "$CASE/plan.heard" "$CASE/plan"
+}
+
 # Acknowledged checks of the plan that are in none of the tables, right after the power came back, before any engine looks.
 acknowledged() {
     awk -F'\t' '$1 == "acked" { good[$3] = 1 } $1 == "sent" { batch[$5] = $3 } END { for (key in batch) if (batch[key] in good) print key }' "$CASE/plan" | sort
@@ -61,6 +66,7 @@ power_cuts() {
         at_a_random_moment || { fail "$CASE_NAME: the work goes on after cut $n" "$(tail -3 "e$n.err")"; break; }
         fault_begins power store
         lights_out
+        nobody_heard
         lights_on || { fail "$CASE_NAME: the store comes back after cut $n"; break; }
         fault_ends power store
         lost=$((lost + $(lost)))
@@ -88,18 +94,22 @@ writers_of_sqlite() {
     write_checks "cli$1" --checks 40 --over 4 --batch 1 --ahead 0,3 --mix busy --by cli
 }
 
-under_sqlite() {
+# cut_sqlite CASE: with LOG_AHEAD=1 the application's choice is a write-ahead log
+cut_sqlite() {
     lights_out() { lights_out_sqlite; }
     lights_on() { disk_has_power sqlite; }
     is_whole() { whole_sqlite; }
     ok "$STORE_NAME: a disk of our own" a_disk sqlite 128 || return
     ok "$STORE_NAME: it forgets what was not synced, and nothing else" disk_forgets sqlite
     PRESCIENT_STORE="sqlite:$DISK/store.db"
-    a_case power_cut 'workers = 2;'
+    a_case "$1" 'workers = 2;'
     sync -f "$DISK"
     power_cuts "$(n=$(cuts); echo "${n:-12}")" writers_of_sqlite
+    [ -z "${LOG_AHEAD:-}" ] || is "$CASE_NAME: the journal is the application's" "$(q 'PRAGMA journal_mode')" wal
     disk_unmount sqlite
 }
+under_sqlite() { cut_sqlite power_cut; }
+under_sqlite_with_a_log() { LOG_AHEAD=1 cut_sqlite power_cut_wal; }
 
 # ---- PostgreSQL ----
 
@@ -136,6 +146,7 @@ under_postgresql() {
 needs_disks
 needs_command comm
 on_stores sqlite under_sqlite
+on_stores sqlite under_sqlite_with_a_log
 if wants_a_server >/dev/null 2>&1; then
     under_postgresql
 fi
