@@ -62,8 +62,9 @@ next_check_at         job"
         "('2030-01-01T00:00:00Z', 900, 0, 0, '2030-01-01T06:00:00Z')"
     is "$STORE_NAME: overdue checks are seen" "$($P --now 2030-01-02 status --json | json 'j["overdue"], j["oldest_overdue_at"]')" "(1, '2030-01-01T06:00:00Z')"
     has "$STORE_NAME: status for people" "$(p status)" "slot length         15m"
-    is "$STORE_NAME: prune keeps what is young" "$($P prune --json | json 'j["history"]')" 0
+    is "$STORE_NAME: prune keeps what is young" "$($P prune --keep 90d --json | json 'j["history"]')" 0
     fails_with 2 "--keep" p prune --keep forever
+    fails_with 2 "nothing says how long to keep" p prune
 
     is "$STORE_NAME: a dry run of a new slot length changes nothing" "$($P migrate --slot-length 1h --dry-run >/dev/null; $P status --json | json 'j["slot_length_s"]')" 900
     fails_with 78 "slot" $P init --slot-length 1h

@@ -358,6 +358,41 @@ void prune_leaves_what_is_young(void)
     IS(2, rows_in("passes"));
 }
 
+/* The turn is the engines': one has it, and the others are too late for an hour. */
+void of_all_engines_one_prunes(void)
+{
+    WITH_STORE();
+    for (int i = 0; i < 3; i++) {
+        struct store_prune p = STORE_PRUNE_INIT;
+        p.wish = PRUNE_CLAIM;
+        IS(0, fixture_call(&p.call));
+        IS(i == 0, p.n);
+    }
+}
+
+/* An engine does a little at a time. */
+void a_step_of_a_prune_is_of_one_table(void)
+{
+    WITH_STORE();
+    fill_everything();
+    fixture_make_old(30);
+    struct store_prune p = STORE_PRUNE_INIT;
+    p.before = a_week_ago();
+    p.part = PRUNE_RUNS;
+    IS(0, fixture_call(&p.call));
+    IS(1, p.n);
+    CU_ASSERT_EQUAL(p.by_days, !fixture_is_sqlite());
+    IS(2, rows_in("history"));
+    IS(0, rows_in("runs"));
+    IS(0, fixture_call(&p.call));
+    IS(0, p.n);
+    p.part = PRUNE_PASSES;
+    IS(0, fixture_call(&p.call));
+    IS(2, p.n);
+    CU_ASSERT(!p.by_days);
+    IS(1, rows_in("events"));
+}
+
 void prune_leaves_slots_that_are_not_over(void)
 {
     WITH_STORE();

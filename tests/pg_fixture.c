@@ -119,7 +119,7 @@ bool pgfx_begin(void)
     PQclear(PQexec(pgfx.app, "ROLLBACK; RESET ROLE"));
     PQclear(PQexec(pgfx.other, "ROLLBACK; RESET ROLE"));
     PQclear(pgfx_ask(pgfx.app, "TRUNCATE prescient.future_job, prescient.future_job_history, prescient.future_job_run, prescient.slot_pass, "
-                     "prescient.slot_lease, prescient.event; DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted')"));
+                     "prescient.slot_lease, prescient.event; DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at')"));
     err_clear(&pgfx.err);
     return true;
 }

@@ -125,6 +125,8 @@
     X(events_are_read_from_a_cursor_on)                                                                               \
     X(a_dry_prune_drops_nothing)                                                                                      \
     X(prune_drops_what_is_old_and_leaves_what_is_pending)                                                             \
+    X(of_all_engines_one_prunes)                                                                                      \
+    X(a_step_of_a_prune_is_of_one_table)                                                                              \
     X(prune_leaves_what_is_young)                                                                                     \
     X(prune_leaves_slots_that_are_not_over)
 

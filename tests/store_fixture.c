@@ -160,7 +160,7 @@ bool fixture_begin(void)
         remove_file();
     else
         on_server(fx.url, "TRUNCATE prescient.future_job, prescient.future_job_history, prescient.future_job_run, prescient.slot_pass, "
-                  "prescient.slot_lease, prescient.event; DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted'); "
+                  "prescient.slot_lease, prescient.event; DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at'); "
                   "SELECT prescient.keep_history_days(1)");
     bool made = make_store();
     if (!made)
@@ -177,7 +177,7 @@ void fixture_make_old(int days)
         char sql[512];
         snprintf(sql, sizeof sql, "UPDATE prescient_future_job_history SET archived_at_us = archived_at_us - %d * 86400000000;"
                  "UPDATE prescient_future_job_run SET recorded_at_us = recorded_at_us - %d * 86400000000;"
-                 "UPDATE prescient_event SET emitted_at_us = emitted_at_us - %d * 86400000000;"
+                 "UPDATE prescient_event SET recorded_at_us = recorded_at_us - %d * 86400000000;"
                  "UPDATE prescient_slot_pass SET recorded_at_us = recorded_at_us - %d * 86400000000;", days, days, days, days);
         CU_ASSERT(sqlite3_open(fx.url + strlen("sqlite:"), &db) == SQLITE_OK && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
         sqlite3_close(db);

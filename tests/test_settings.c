@@ -42,6 +42,7 @@ static void without_anything_the_defaults_hold(void)
     CU_ASSERT_EQUAL(s.nserve, 0);
     CU_ASSERT_STRING_EQUAL(s.keep_runs, "all");
     CU_ASSERT_EQUAL(s.history_days_ahead, 3);
+    CU_ASSERT_EQUAL(s.keep_us, 0);
     CU_ASSERT_STRING_EQUAL(s.log_level, "info");
     CU_ASSERT_TRUE_FATAL(s.nplugin_dirs >= 1);
     CU_ASSERT_STRING_EQUAL(s.plugin_dirs[s.nplugin_dirs - 1], PLUGIN_DIR);
@@ -185,6 +186,7 @@ static void bad_values_are_refused_with_what_was_found_and_expected(void)
         { "worker_memory = \"9999999TiB\";", "expected a size" },
         { "worker_memory = 1;", "worker_memory = 1: expected a size" },
         { "worker_memory = -4294967296;", "worker_memory = -4294967296: expected a size" },
+        { "keep = \"12h\";", "keep = \"12h\": expected" },
         { "keep_runs = \"some\";", "keep_runs = \"some\": expected one of all, problems, none" },
         { "keep_runs = \"ALL\";", "expected one of" },
         { "keep_runs = 1;", "keep_runs = 1: expected one of" },

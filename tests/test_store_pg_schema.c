@@ -62,7 +62,7 @@ static void no_lease_is_taken_without_a_partition_for_today(void)
     PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s", day, day));
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
     RC_IS(ERR_LOST, pgfx_call(&o.call));
-    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "history partition"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "no partition of history"));
     SQL_IS("0", "SELECT count(*) FROM prescient.slot_lease");
     struct store_keep_days days = STORE_KEEP_DAYS_INIT;
     days.days = 3;
@@ -85,6 +85,38 @@ static void a_settle_without_a_partition_is_no_verdict_about_a_check(void)
     SQL_IS("1", "SELECT prescient.resolve('e', '1')");          /* an application makes the day it needs */
     SQL_IS("resolved", "SELECT outcome FROM prescient.future_job_history");
     store_page_free(&run.page);
+}
+
+/* That lock was once what decided who makes days, and anybody who can connect may hold it. */
+static void a_lock_that_anybody_may_hold_keeps_no_day_from_being_made(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.other, "SELECT pg_advisory_lock(1886544243, 'prescient.future_job_history'::regclass::oid::int)"));
+    char day[64];
+    snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
+    PQclear(pgfx_ask(pgfx.app, "DROP TABLE prescient.%s", day));
+    SQL_IS("1", "SELECT prescient.keep_history_days(0)");
+    PQclear(pgfx_ask(pgfx.other, "SELECT pg_advisory_unlock_all()"));
+}
+
+/* Each of the three tables is asked for. */
+static void no_lease_is_taken_without_a_day_for_runs_or_events(void)
+{
+    WITH_SERVER();
+    static const char *const tables[] = { "future_job_run", "event" };
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_FATAL(pgfx_begin());
+        pgfx_put_checks(1);
+        char day[64];
+        snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT prescient.day_table('%s', prescient.utc_day(now()))", tables[i]));
+        PQclear(pgfx_ask(pgfx.app, "DROP TABLE prescient.%s", day));
+        struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+        RC_IS(ERR_LOST, pgfx_call(&o.call));
+        SQL_IS("1", "SELECT prescient.keep_history_days(0)");
+        o = pgfx_open_slot(pgfx_owner);
+        RC_IS(0, pgfx_call(&o.call));
+        CU_ASSERT_EQUAL(o.ntaken, 1);
+    }
 }
 
 /* Two days of long ago in all tables, with a row each of the first. */
@@ -434,6 +466,8 @@ static const struct test tests[] = {
     TEST(every_report_runs_with_and_without_parameters),
     TEST(no_lease_is_taken_without_a_partition_for_today),
     TEST(a_settle_without_a_partition_is_no_verdict_about_a_check),
+    TEST(a_lock_that_anybody_may_hold_keeps_no_day_from_being_made),
+    TEST(no_lease_is_taken_without_a_day_for_runs_or_events),
     TEST(days_that_are_over_are_indexed),
     TEST(days_that_are_old_are_dropped_from_all_tables),
     TEST(what_is_young_is_never_dropped_whatever_is_asked),

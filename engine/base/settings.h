@@ -61,6 +61,7 @@ struct settings {
     int serve[60];                  /* minutes of the hour whose slots this server runs; nserve = 0: all */
     int nserve;
     const char *keep_runs;          /* "all", "problems", "none" */
+    int64_t keep_us;                /* how long history, runs, passes and events are kept; 0: for ever */
     int32_t history_days_ahead;
     const char *log_level;
     /* jobs */

@@ -132,8 +132,10 @@ const struct setting_row settings_rows[] = {
       .help = "Minutes of the hour whose slots this server runs, such as [0, 30]. Empty: all." },
     { "keep_runs", SETTING_WORD, AT(keep_runs), .otherwise = "all", .words = words_keep_runs,
       .help = "Which runs that did not end their check are kept." },
+    { "keep", SETTING_DURATION_US, AT(keep_us), .otherwise = "0s", .min = DAY, .max = 36500 * DAY, .or_zero = true,
+      .help = "How long history, runs, passes and events are kept: engines drop what is older, in whole days on PostgreSQL. 0s: for ever." },
     { "history_days_ahead", SETTING_INT, AT(history_days_ahead), .otherwise = "3", .min = 1, .max = 365,
-      .help = "Daily history partitions made in advance (PostgreSQL)." },
+      .help = "Daily partitions of history, runs and events made in advance (PostgreSQL)." },
     { "log_level", SETTING_WORD, AT(log_level), .otherwise = "info", .words = words_log_level,
       .help = "What is logged: this level and those after it." },
 

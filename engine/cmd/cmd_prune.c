@@ -7,7 +7,7 @@
 static int prune_main(struct app *app, int argc, char **argv);
 
 static const struct command_option options[] = {
-    { "keep", 'k', "DURATION", "keep what is younger (90d)" },
+    { "keep", 'k', "DURATION", "keep what is younger (the setting keep)" },
     { "dry-run", 'n', NULL, "only say what would be dropped" },
     { 0 }
 };
@@ -62,9 +62,9 @@ static int prune_main(struct app *app, int argc, char **argv)
 {
     struct prune_ctx p = { 0 };
     struct err err = { 0 };
-    const char *value, *keep = "90d";
+    const char *value, *keep = NULL;
     int at = 0, first, letter;
-    int64_t keep_us, now;
+    int64_t keep_us = app->settings.keep_us, now;
     while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0) {
         if (letter == 'n')
             p.dry_run = true;
@@ -75,7 +75,9 @@ static int prune_main(struct app *app, int argc, char **argv)
         return EXIT_BAD_USAGE;
     if (argc > first)
         return app_usage(app, "takes no arguments");
-    if (duration_parse_us(keep, &keep_us, &err) < 0) {
+    if (!keep && keep_us == 0)
+        return app_usage(app, "nothing says how long to keep: give --keep 90d, or set keep in the settings");
+    if (keep && duration_parse_us(keep, &keep_us, &err) < 0) {
         err_wrap(&err, err.code, "--keep");
         return app_fail(app, &err);
     }

@@ -246,10 +246,10 @@ bool engine_gives_up_anew(struct engine *e, int64_t what)
 
 /* ---- errands ---- */
 
-/* Today's partition comes before whatever waits, and everything before an index: whoever gave the other asks again. */
+/* Today's partition comes before whatever waits, and everything before what can wait: whoever gave the other asks again. */
 bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full)
 {
-    bool takes_place = !e->errand.under_way && e->errand.kind != kind && (kind == ERRAND_KEEP_DAYS || e->errand.kind == ERRAND_INDEX_DAYS);
+    bool takes_place = !e->errand.under_way && e->errand.kind != kind && (kind == ERRAND_KEEP_DAYS || engine_can_wait(&e->errand));
     if (e->errand.kind && !takes_place)
         return false;
     e->errand = (struct errand){ .kind = kind, .given_us = engine_mono_us(e), .from = from, .before = before, .full = full };

@@ -110,6 +110,7 @@ struct lane {
         struct store_late_slot late;
         struct store_mark_swept swept;
         struct store_keep_days days;
+        struct store_prune prune;
     } req;
     struct bucket_run *runs[LANE_RUNS], room[LANE_RUNS];    /* the first `nruns` are under way, the others' room is free */
     int nruns;
@@ -133,14 +134,14 @@ struct lane {
 
 /* ---- errands: calls of the plan, made by whichever lane is free ---- */
 
-enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_RELOOK, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT };
+enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_RELOOK, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT, ERRAND_PRUNE };
 
 struct errand {
     enum errand_kind kind;
     bool under_way;
     int64_t given_us;
-    int64_t from, before;           /* LATE_SLOT, MARK_SWEPT (before) */
-    bool full;
+    int64_t from, before;           /* LATE_SLOT, MARK_SWEPT (before), PRUNE (which table, before) */
+    bool full;                      /* LATE_SLOT; PRUNE: only asks whose turn it is */
 };
 
 struct plan {
@@ -247,6 +248,10 @@ bool engine_is_idle(const struct engine *e);            /* no target, no errand,
 struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot);    /* one that exists is returned; NULL: out of memory, in words */
 bool engine_has_target(const struct engine *e, int64_t slot);
 void engine_leave_older(struct engine *e, int64_t slot);        /* slots before this one that nobody has begun to open: to the sweep */
+static inline bool engine_can_wait(const struct errand *errand)        /* nobody waits for it, and it may fail */
+{
+    return errand->kind == ERRAND_INDEX_DAYS || errand->kind == ERRAND_PRUNE;
+}
 bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full);  /* false: one is under way */
 void engine_end(struct engine *e, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void engine_stop(struct engine *e);                     /* as a first SIGTERM */

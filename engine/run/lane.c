@@ -49,10 +49,10 @@ static bool can_take_in(const struct lane *l, const struct bucket_run *run)
 }
 
 /* Errands wait while there are slots to open, but not for ever: a slot that cannot be opened may be waiting for just this errand.
- * An index may take its time, and leases with it: only for one that nobody waits for. */
+ * An index may take its time, and leases with it, and so may a drop: only for one that nobody waits for. */
 static bool is_urgent(const struct engine *e, int64_t now)
 {
-    return e->errand.kind == ERRAND_KEEP_DAYS || (e->errand.kind != ERRAND_INDEX_DAYS && now - e->errand.given_us > ERRAND_WAITS_US);
+    return e->errand.kind == ERRAND_KEEP_DAYS || (!engine_can_wait(&e->errand) && now - e->errand.given_us > ERRAND_WAITS_US);
 }
 
 static struct lane_view look(const struct lane *l)

@@ -475,6 +475,12 @@ static void begin_errand(struct lane *l)
         l->req.swept = (struct store_mark_swept)STORE_MARK_SWEPT_INIT;
         l->req.swept.slot = r->before;
         break;
+    case ERRAND_PRUNE:
+        l->req.prune = (struct store_prune)STORE_PRUNE_INIT;
+        l->req.prune.part = (enum prune_part)r->from;
+        l->req.prune.wish = r->full ? PRUNE_CLAIM : PRUNE_DROP;
+        l->req.prune.before = r->before;
+        break;
     default:
         l->req.hello = (struct store_hello)STORE_HELLO_INIT;
     }
@@ -486,7 +492,7 @@ static void errand_ended(struct lane *l, int rc)
     struct engine *e = l->engine;
     if (rc && e->errand.kind == ERRAND_INDEX_DAYS)
         log_warn(e->o.log, "a day of the history could not be indexed, which only makes lookups in it slower: %s", l->req.call.err.text);
-    else if (rc)
+    else if (rc && e->errand.kind != ERRAND_PRUNE)       /* pruning.c says what there is to say of that */
         lane_back_off(l, "cannot ask the store", &l->req.call.err);
     else if (e->errand.kind == ERRAND_HELLO)
         engine_set_clock(e, &l->req.hello);

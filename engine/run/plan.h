@@ -4,6 +4,7 @@
 
 #include "catchup.h"
 #include "engine.h"
+#include "pruning.h"
 
 /* run: the slot that is now (or `slot`), then the second looks and a sweep, then the end. */
 struct plan_run {
@@ -12,6 +13,7 @@ struct plan_run {
     int step;
     int64_t begin_us;               /* a cron that fired a moment early waits until then; 0: need not */
     struct catchup catchup;
+    struct pruning pruning;
 };
 extern const struct plan plan_run;
 
@@ -28,7 +30,8 @@ struct plan_daemon {
     int64_t current;                /* the newest slot that was begun */
     bool started;
     struct catchup catchup;
-    int64_t catchup_us, full_us, days_us, clock_us;     /* when each is due again, monotonic */
+    struct pruning pruning;
+    int64_t catchup_us, full_us, days_us, clock_us, prune_us;   /* when each is due again, monotonic */
     int64_t pause_us;               /* between second looks; grows while nothing moves */
     bool looking;                   /* a catch-up is under way */
 };

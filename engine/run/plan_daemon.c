@@ -9,7 +9,7 @@ enum {
     CLOCK_US = 60 * 1000 * 1000,
     SOON_US = 10 * 1000 * 1000,         /* housekeeping that failed, or is wanted out of turn */
 };
-static const int64_t full_us = 3600LL * 1000 * 1000;
+static const int64_t full_us = 3600LL * 1000 * 1000, prune_us = 3600LL * 1000 * 1000;
 
 static int64_t boundary_us(const struct engine *e, const struct plan_daemon *p)
 {
@@ -58,6 +58,15 @@ static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
     }
 }
 
+static void pruning_turn(struct engine *e, struct plan_daemon *p, int64_t now)
+{
+    if (!p->pruning.active && now >= p->prune_us) {
+        pruning_begin(e, &p->pruning, true);
+        p->prune_us = now + prune_us;
+    }
+    pruning_tick(e, &p->pruning);
+}
+
 static void daemon_tick(struct engine *e, void *state)
 {
     struct plan_daemon *p = state;
@@ -83,6 +92,7 @@ static void daemon_tick(struct engine *e, void *state)
     if (now >= boundary_us(e, p))
         begin_slot(e, p);
     catchup_turn(e, p, now);
+    pruning_turn(e, p, now);
 }
 
 static void daemon_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
@@ -98,7 +108,9 @@ static void daemon_errand_done(struct engine *e, void *state, const struct erran
             p->days_us = engine_mono_us(e) + (p->started ? SOON_US : SOON_US / 10);
         else
             engine_give_errand(e, ERRAND_INDEX_DAYS, 0, 0, false);
-    } else if (errand->kind != ERRAND_INDEX_DAYS)
+    } else if (errand->kind == ERRAND_PRUNE)
+        pruning_errand_done(e, &p->pruning, errand, rc, lane);
+    else if (errand->kind != ERRAND_INDEX_DAYS)
         catchup_errand_done(e, &p->catchup, errand, rc, lane);
 }
 

@@ -3,7 +3,7 @@
 #include "plan.h"
 
 enum { EARLY_MAX_US = 5 * 1000 * 1000 };
-enum { STEP_DAYS, STEP_CHOOSE, STEP_EARLY, STEP_SLOT, STEP_CATCHUP, STEP_END, STEP_INDEX, STEP_OVER };
+enum { STEP_DAYS, STEP_CHOOSE, STEP_EARLY, STEP_SLOT, STEP_CATCHUP, STEP_END, STEP_INDEX, STEP_INDEXED, STEP_PRUNE, STEP_OVER };
 
 /* A cron that fires a moment early means the slot that is about to begin. */
 static int64_t early_by_us(const struct engine *e)
@@ -41,12 +41,12 @@ static bool opening_done(struct engine *e, int *step, const struct errand *erran
     else if (errand->kind == ERRAND_KEEP_DAYS && !rc)
         *step = STEP_CHOOSE;
     else if (errand->kind == ERRAND_INDEX_DAYS)
-        *step = STEP_OVER;
+        *step = STEP_INDEXED;
     return errand->kind == ERRAND_HELLO || errand->kind == ERRAND_KEEP_DAYS || errand->kind == ERRAND_INDEX_DAYS;
 }
 
-/* The last steps of a command: the catch-up, and the end when nothing is under way any more. */
-static void closing_tick(struct engine *e, int *step, struct catchup *c)
+/* The last steps of a command: the catch-up, housekeeping (`pruning`: NULL for none) when nothing is under way any more, and the end. */
+static void closing_tick(struct engine *e, int *step, struct catchup *c, struct pruning *pruning)
 {
     if (*step == STEP_CATCHUP) {
         catchup_tick(e, c);
@@ -57,6 +57,15 @@ static void closing_tick(struct engine *e, int *step, struct catchup *c)
         *step = STEP_INDEX;
     if (*step == STEP_INDEX)
         engine_give_errand(e, ERRAND_INDEX_DAYS, 0, 0, false);  /* last: nobody waits for it, and it may fail */
+    if (*step == STEP_INDEXED) {
+        if (pruning)
+            pruning_begin(e, pruning, false);
+        *step = STEP_PRUNE;
+    }
+    if (*step == STEP_PRUNE && pruning)
+        pruning_tick(e, pruning);
+    if (*step == STEP_PRUNE && (!pruning || !pruning->active))
+        *step = STEP_OVER;
     if (*step == STEP_OVER)
         engine_end(e, 0, "all done");
 }
@@ -88,12 +97,13 @@ static void run_tick(struct engine *e, void *state)
         choose(e, p);
     if (p->step == STEP_SLOT && engine_is_idle(e))
         begin_catchup(e, p);
-    closing_tick(e, &p->step, &p->catchup);
+    closing_tick(e, &p->step, &p->catchup, &p->pruning);
 }
 
 static void run_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
 {
     struct plan_run *p = state;
+    pruning_errand_done(e, &p->pruning, errand, rc, lane);
     if (!opening_done(e, &p->step, errand, rc) && p->step == STEP_CATCHUP)
         catchup_errand_done(e, &p->catchup, errand, rc, lane);
 }
@@ -125,7 +135,7 @@ static void sweep_tick(struct engine *e, void *state)
         catchup_begin(&p->catchup, p->kind, true, slot_floor(engine_now(e), e->slot_length_s), true);
         p->step = STEP_CATCHUP;
     }
-    closing_tick(e, &p->step, &p->catchup);
+    closing_tick(e, &p->step, &p->catchup, NULL);
 }
 
 static void sweep_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)

@@ -103,10 +103,54 @@ int store_migrate(struct store *st, const struct migrate_options *options, struc
     return st->ops->migrate(st, options, err);
 }
 
+/* ---- prune ---- */
+
+/* What is in use is asked for again some times; then who uses it is told. */
+static int prune_step(struct store *st, struct store_prune *p)
+{
+    enum { TRIES = 8, PAUSE_MS = 250 };
+    int rc = store_do(st, &p->call);
+    for (int i = 1; i < TRIES && rc == ERR_BUSY; i++) {
+        poll(NULL, 0, PAUSE_MS);
+        rc = store_do(st, &p->call);
+    }
+    if (rc != ERR_BUSY)
+        return rc;
+    struct store_prune who = *p;
+    who.wish = PRUNE_WHO;
+    if (store_do(st, &who.call) == 0 && *who.who)
+        err_set(&p->call.err, ERR_BUSY, "%s, so it stays for now: prune again when that is over; nobody was held up for it", who.who);
+    return rc;
+}
+
+static int prune_part(struct store *st, struct store_prune *p, int64_t *dropped)
+{
+    int rc;
+    do {
+        rc = prune_step(st, p);
+        *dropped += rc == 0 ? p->n : 0;
+    } while (rc == 0 && p->n > 0 && p->wish == PRUNE_DROP);
+    return rc;
+}
+
 int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err)
 {
     *out = (struct prune_counts){ 0 };
-    return st->ops->prune(st, before, dry_run, out, err);
+    int64_t *const counts[PRUNE_PARTS] = { &out->history, &out->runs, &out->events, &out->passes };
+    int first = 0;
+    for (int part = 0; part < PRUNE_PARTS; part++) {
+        struct store_prune p = STORE_PRUNE_INIT;
+        p.part = (enum prune_part)part;
+        p.wish = dry_run ? PRUNE_COUNT : PRUNE_DROP;
+        p.before = before > 0 ? before : 0;
+        int rc = prune_part(st, &p, counts[part]);
+        out->by_days = out->by_days || p.by_days;
+        if (rc < 0 && first == 0) {
+            first = rc;
+            *err = p.call.err;
+        }
+    }
+    return first;
 }
 
 void store_page_free(struct store_page *page)

@@ -64,7 +64,7 @@ const char *store_passed_over(struct store *st);
 
 enum store_op {
     STORE_HELLO, STORE_OPEN_SLOT, STORE_RENEW, STORE_READ_PAGE, STORE_SETTLE, STORE_FINISH, STORE_RELEASE, STORE_RELOOK,
-    STORE_LATE_SLOT, STORE_MARK_SWEPT, STORE_KEEP_DAYS, STORE_REPORT,
+    STORE_LATE_SLOT, STORE_MARK_SWEPT, STORE_KEEP_DAYS, STORE_PRUNE, STORE_REPORT,
     STORE_OPS
 };
 
@@ -362,6 +362,29 @@ struct store_keep_days {
     int made, indexed;
 };
 #define STORE_KEEP_DAYS_INIT { .call.op = STORE_KEEP_DAYS }
+
+/* One step of housekeeping in one table: of what was written before `before` by the real clock, the oldest goes. On PostgreSQL that is a whole day of
+ * history, runs or events, and never one of today and yesterday, else some thousand rows. ERR_BUSY: what is to go is in use; nobody was kept waiting for
+ * longer than a tenth of a second. */
+enum prune_part { PRUNE_HISTORY, PRUNE_RUNS, PRUNE_EVENTS, PRUNE_PASSES, PRUNE_PARTS };
+enum prune_wish {
+    PRUNE_DROP,
+    PRUNE_COUNT,                    /* all that would go; drops nothing */
+    PRUNE_WHO,                      /* who uses what is to go */
+    PRUNE_CLAIM,                    /* whether it is our turn: of all engines one has it, once in an hour */
+};
+enum { PRUNE_TURN_S = 3500 };       /* nearly an hour: a cron that comes each hour is not to find that it comes a moment early */
+struct store_prune {
+    struct store_call call;
+    enum prune_part part;
+    enum prune_wish wish;
+    int64_t before;
+    /* out */
+    int64_t n;                      /* days or rows; with PRUNE_CLAIM 1: it is ours */
+    bool by_days;
+    char who[256];                  /* "": nobody that can be seen */
+};
+#define STORE_PRUNE_INIT { .call.op = STORE_PRUNE }
 
 /* ---- reports and everything that is one named statement ------------------------------------------------------------ */
 

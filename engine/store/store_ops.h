@@ -18,7 +18,6 @@ struct store_ops {
     int (*load)(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
                 struct load_counts *out, int *bad, struct err *err);
     int (*migrate)(struct store *st, const struct migrate_options *options, struct err *err);
-    int (*prune)(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
 };
 
 struct store {                                  /* the head of every backend's own struct */

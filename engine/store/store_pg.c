@@ -459,10 +459,11 @@ static const struct pg_operation pg_hello = { hello_send, hello_receive }, pg_ke
 static const struct pg_operation *const operations[STORE_OPS] = {
     [STORE_HELLO] = &pg_hello, [STORE_OPEN_SLOT] = &pg_open_slot, [STORE_RENEW] = &pg_renew, [STORE_READ_PAGE] = &pg_read_page,
     [STORE_SETTLE] = &pg_settle, [STORE_FINISH] = &pg_finish, [STORE_RELEASE] = &pg_release, [STORE_RELOOK] = &pg_relook,
-    [STORE_LATE_SLOT] = &pg_late_slot, [STORE_MARK_SWEPT] = &pg_mark_swept, [STORE_KEEP_DAYS] = &pg_keep_days, [STORE_REPORT] = &pg_report,
+    [STORE_LATE_SLOT] = &pg_late_slot, [STORE_MARK_SWEPT] = &pg_mark_swept, [STORE_KEEP_DAYS] = &pg_keep_days, [STORE_PRUNE] = &pg_prune,
+    [STORE_REPORT] = &pg_report,
 };
 
 const struct store_ops store_pg_ops = {
     .scheme = "postgresql", .claims = pg_claims, .open = pg_open, .close = pg_close, .begin = pg_begin, .step = pg_step, .fd = pg_fd,
-    .wants = pg_wants, .deadline_us = pg_deadline_us, .abandon = pg_abandon, .load = pg_load, .migrate = pg_migrate, .prune = pg_prune,
+    .wants = pg_wants, .deadline_us = pg_deadline_us, .abandon = pg_abandon, .load = pg_load, .migrate = pg_migrate,
 };

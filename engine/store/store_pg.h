@@ -27,7 +27,8 @@
 #include "store_pg_wire.h"
 
 enum pg_statement {
-    PG_PATH, PG_OWNERS, PG_CHECK, PG_HELLO, PG_RENEW, PG_RELEASE, PG_KEEP_DAYS, PG_EFFECTS, PG_UNREADABLE,
+    PG_PATH, PG_OWNERS, PG_CHECK, PG_HELLO, PG_RENEW, PG_RELEASE, PG_KEEP_DAYS, PG_PRUNE_DAY, PG_PRUNE_DAYS_COUNT, PG_PRUNE_PASSES, PG_PRUNE_PASSES_COUNT, PG_PRUNE_WHO,
+    PG_PRUNE_CLAIM, PG_EFFECTS, PG_UNREADABLE,
     PG_OPEN_SLOT, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT,
     PG_CAREFUL_FORMS, PG_CAREFUL_FORMS_LAST = PG_CAREFUL_FORMS + (PG_MARK_SWEPT - PG_OPEN_SLOT),      /* of each of the line above, in its order */
     PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 7,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED, + PG_MIXED */
@@ -161,7 +162,6 @@ int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const cha
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);
-int pg_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
 int pg_schema_known(void);                      /* the newest migration of this program */
 
 #endif

@@ -544,6 +544,51 @@ SELECT 'sweep_noted', $1::text || ' ' || pg_current_xact_id()::text
 -- $1 days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day
 SELECT CASE WHEN $1 > 0 THEN prescient.keep_history_days($1) ELSE 0 END, CASE WHEN $1 > 0 THEN 0 ELSE prescient.index_history_day() END
 
+-- ---- prune -----------------------------------------------------------------------------------------------------------------
+
+-- name: prune_day
+-- $1 table, $2 before. One transaction, since it locks out everybody who uses the table: for a tenth of a second at most (0010_days).
+SELECT count(prescient.drop_old_day($1, $2))
+
+-- name: prune_days_count
+SELECT count(*) FROM prescient.old_days($1, $2)
+
+-- name: prune_who
+-- $1 table, $2 before. Whoever has had the oldest of these days, or the table itself, in use for longest; to who is no superuser no more is shown of others.
+SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid, coalesce(nullif(a.application_name, ''), a.backend_type), a.usename)
+  FROM (SELECT day FROM prescient.old_days($1, $2) day LIMIT 1) d,
+       pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+ WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()
+   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+   AND l.relation IN (to_regclass('prescient.' || $1), to_regclass('prescient.' || d.day))
+ ORDER BY l.relation = to_regclass('prescient.' || d.day) DESC, age(a.backend_xmin) DESC NULLS LAST, a.pid LIMIT 1
+
+-- name: pass_is_over
+-- The passes of a slot stay until it is closed and holds no row and no lease. In a replay its moment is long past: what counts is when they were written.
+o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND o.slot_at < $1 AND o.recorded_at < $1
+       AND NOT EXISTS (SELECT FROM prescient.slot_lease l WHERE l.slot_at = o.slot_at)
+       AND NOT EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
+
+-- name: prune_passes
+-- $1 before
+WITH gone AS (
+    DELETE FROM prescient.slot_pass
+     WHERE slot_at IN (SELECT o.slot_at FROM prescient.slot_pass o WHERE {pass_is_over} ORDER BY o.slot_at LIMIT 200)
+    RETURNING 1)
+SELECT count(*) FROM gone
+
+-- name: prune_passes_count
+SELECT count(*) FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at WHERE {pass_is_over}
+
+-- name: prune_claim
+-- $1 s. Whose turn it is, of all engines: noted once in that time, or when the note is ahead of the clock.
+WITH turn AS (
+    INSERT INTO prescient.setting AS s SELECT 'pruned_at', floor(extract(epoch FROM clock_timestamp()))::bigint::text
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+         WHERE s.value::bigint NOT BETWEEN excluded.value::bigint - $1 AND excluded.value::bigint
+    RETURNING 1)
+SELECT count(*) FROM turn
+
 -- ---- reports: parameters are text, NULL when not given; moments are seconds ------------------------------------------------
 
 -- name: enqueue

@@ -15,8 +15,8 @@ struct pg_operation {
 /* store_pg_slot.c */
 extern const struct pg_operation pg_open_slot, pg_renew, pg_release, pg_finish, pg_relook, pg_late_slot, pg_mark_swept;
 
-/* store_pg_page.c, store_pg_settle.c, store_pg_report.c */
-extern const struct pg_operation pg_read_page, pg_settle, pg_report;
+/* store_pg_page.c, store_pg_settle.c, store_pg_prune.c, store_pg_report.c */
+extern const struct pg_operation pg_read_page, pg_settle, pg_prune, pg_report;
 
 /* What a `receive` says of results that are not of our making. */
 static inline int unreadable(struct store_call *call, const char *what)

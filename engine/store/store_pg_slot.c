@@ -85,7 +85,7 @@ static int open_slot_receive(struct pg_store *pg, struct store_call *call)
     if (!has_begun)
         return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by the database's clock", (long long)o->slot);
     if (!has_day_of_slot)
-        return err_set(&call->err, ERR_LOST, "schema '%s' has no history partition for today: run `prescient init`, or see why the engines could not make it", pg->schema);
+        return err_set(&call->err, ERR_LOST, "schema '%s' has no partition of history, runs or events for today: run `prescient init`, or see why the engines could not make it", pg->schema);
     return 0;
 }
 

@@ -40,6 +40,7 @@ static const struct {
     [STORE_LATE_SLOT] = { lite_late_slot, false },
     [STORE_MARK_SWEPT] = { lite_mark_swept, true },
     [STORE_KEEP_DAYS] = { lite_keep_days, false },
+    [STORE_PRUNE] = { lite_prune, true },
     [STORE_REPORT] = { lite_report, false },
 };
 
@@ -135,5 +136,5 @@ static int sqlite_open(const struct store_options *options, struct store **out, 
 const struct store_ops store_sqlite_ops = {
     .scheme = "sqlite", .claims = sqlite_claims, .open = sqlite_open, .close = sqlite_free,
     .begin = sqlite_begin, .step = sqlite_step, .fd = sqlite_fd, .wants = sqlite_wants, .deadline_us = sqlite_deadline_us,
-    .abandon = sqlite_abandon, .load = lite_load, .migrate = lite_migrate, .prune = lite_prune,
+    .abandon = sqlite_abandon, .load = lite_load, .migrate = lite_migrate,
 };

@@ -138,9 +138,9 @@ SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.
  WHERE a.part = 3 AND f.id = a.id
 
 -- name: effect_emit
--- ?1 event, ?2 entity, ?3 key, ?4 job, ?5 clock, ?6 slot, ?7 check_count, ?8 data
-INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+-- ?1 event, ?2 entity, ?3 key, ?4 job, ?5 clock, ?6 slot, ?7 check_count, ?8 data, ?9 the machine's clock
+INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data, recorded_at_us)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 
 -- name: effect_enqueue
 -- ?1 entity, ?2 key, ?3 job, ?4 at, ?5 payload, ?6 conflict, ?7 priority, ?8 now
@@ -397,13 +397,14 @@ DELETE FROM prescient_future_job_run
 -- Only of slots that are over for good: closed, without rows and without a lease.
 DELETE FROM prescient_slot_pass
  WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
-                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < ?1 / 1000000
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < ?1 / 1000000 AND recorded_at_us < ?1
                       AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
                       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at)
                     ORDER BY slot_at LIMIT 2000)
 
 -- name: prune_events
-DELETE FROM prescient_event WHERE id < (SELECT min(id) FROM prescient_event) + 5000 AND emitted_at_us < ?1
+DELETE FROM prescient_event
+ WHERE id < (SELECT min(id) FROM prescient_event) + 5000 AND coalesce(recorded_at_us, emitted_at_us) < ?1
 
 -- name: prune_history_count
 SELECT count(*) FROM prescient_future_job_history WHERE archived_at_us < ?1
@@ -414,12 +415,17 @@ SELECT count(*) FROM prescient_future_job_run WHERE recorded_at_us < ?1
 -- name: prune_passes_count
 SELECT count(*) FROM prescient_slot_pass
  WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
-                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < ?1 / 1000000
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < ?1 / 1000000 AND recorded_at_us < ?1
                       AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
                       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at))
 
 -- name: prune_events_count
-SELECT count(*) FROM prescient_event WHERE emitted_at_us < ?1
+SELECT count(*) FROM prescient_event WHERE coalesce(recorded_at_us, emitted_at_us) < ?1
+
+-- name: prune_claim
+-- ?1 now, ?2 s. Of all engines one has its turn, once in that time; see the same block of store_pg.sql.
+INSERT INTO prescient_setting (name, value) VALUES ('pruned_at', ?1)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value NOT BETWEEN excluded.value - ?2 AND excluded.value
 
 -- ---- migrate ------------------------------------------------------------------------------------------------------------------
 

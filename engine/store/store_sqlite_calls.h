@@ -18,6 +18,9 @@ int lite_mark_swept(struct lite *db, struct store_call *call);
 int lite_read_page(struct lite *db, struct store_call *call);
 int lite_settle(struct lite *db, struct store_call *call);
 
+/* store_sqlite_prune.c */
+int lite_prune(struct lite *db, struct store_call *call);
+
 /* store_sqlite_report.c */
 int lite_report(struct lite *db, struct store_call *call);
 bool lite_report_writes(const struct store_report *report);
@@ -30,7 +33,6 @@ int lite_report_whole(struct lite *db, struct store_report *req);
 int lite_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now, struct load_counts *out,
               int *bad, struct err *err);
 int lite_migrate(struct store *st, const struct migrate_options *options, struct err *err);
-int lite_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
 
 /* Files one check inside the caller's transaction and says what happened. `check_at` and `priority` are words, as the views take
  * them; with check_at NULL, `at` and `priority_number` count. `at` of the answer is the slot that it will be looked at. */

@@ -20,7 +20,7 @@
     X(reslot_leases) X(reslot_table) X(reslot_indexes) X(reslot_copy) X(reslot_forget_sequence) X(reslot_keep_sequence)   \
     X(pending_row) X(pending_count) X(enqueue) X(reschedule) X(load_new)                         \
     X(prune_history) X(prune_runs) X(prune_passes) X(prune_events)                                                         \
-    X(prune_history_count) X(prune_runs_count) X(prune_passes_count) X(prune_events_count)
+    X(prune_history_count) X(prune_runs_count) X(prune_passes_count) X(prune_events_count) X(prune_claim)
 
 enum lite_statement {
 #define LITE_ENUM(name) LITE_##name,

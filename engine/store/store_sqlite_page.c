@@ -198,8 +198,8 @@ static int64_t emit(const struct settling *s, const struct settlement *t, const 
     const struct check *c = t->check;
     if (!utf8_is_valid(e->event, strlen(e->event)) || (e->json && !utf8_is_valid(e->json, strlen(e->json))))
         return err_set(s->err, ERR_DATA, "the event of check (%s, %s, %s) is not valid UTF-8", c->entity_name, c->entity_key, c->job_exec);
-    return lite_run(s->db, s->err, LITE_effect_emit, "ttttiiit", e->event, c->entity_name, c->entity_key, c->job_exec,
-                    s->at_us, c->next_check_at, (int64_t)c->check_count, e->json);
+    return lite_run(s->db, s->err, LITE_effect_emit, "ttttiiiti", e->event, c->entity_name, c->entity_key, c->job_exec,
+                    s->at_us, c->next_check_at, (int64_t)c->check_count, e->json, s->clock_us);
 }
 
 static int64_t enqueue(const struct settling *s, const struct settlement *t, const struct effect *e)

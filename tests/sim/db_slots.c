@@ -313,6 +313,17 @@ static enum served keep_days(struct db *db, struct message *m)
     return COMMITS;
 }
 
+/* What is over is no part of these worlds: whose turn it is, a day and then no more in each table, or one that is in use. */
+static enum served prune(struct db *db, struct message *m)
+{
+    struct store_prune *p = &m->u.prune;
+    p->by_days = p->part != PRUNE_PASSES;
+    p->n = p->wish == PRUNE_CLAIM || db->w->now_us / SECOND_US % 3 == 0;
+    if (p->wish == PRUNE_DROP && db->w->now_us / SECOND_US % 7 == 0)
+        return refuse(m, ERR_BUSY, "canceling statement due to lock timeout");
+    return ANSWERED;
+}
+
 static enum served hello(struct db *db, struct message *m)
 {
     m->u.hello.now_us = db_clock_us(db);
@@ -330,6 +341,7 @@ static const struct { enum served (*run)(struct db *db, struct message *m); bool
     [STORE_READ_PAGE] = { db_read_page, false },[STORE_SETTLE] = { db_settle, true },       [STORE_FINISH] = { db_finish, true },
     [STORE_RELEASE] = { db_release, true },     [STORE_RELOOK] = { db_relook, true },       [STORE_LATE_SLOT] = { late_slot, false },
     [STORE_MARK_SWEPT] = { mark_swept, true },  [STORE_KEEP_DAYS] = { keep_days, true },
+    [STORE_PRUNE] = { prune, true },
 };
 
 enum served db_serve(struct db *db, struct message *m)

@@ -182,6 +182,13 @@ static int give_late(const struct message *m, struct store_call *call)
     return 0;
 }
 
+static int give_prune(const struct message *m, struct store_call *call)
+{
+    ((struct store_prune *)call)->n = m->u.prune.n;
+    ((struct store_prune *)call)->by_days = m->u.prune.by_days;
+    return 0;
+}
+
 /* ---- all of them ---- */
 
 static const struct { const char *name; size_t size; void (*take)(struct message *m); int (*give)(const struct message *m, struct store_call *call); } ops[] = {
@@ -196,6 +203,7 @@ static const struct { const char *name; size_t size; void (*take)(struct message
     [STORE_LATE_SLOT] = { "late slot", sizeof(struct store_late_slot), NULL, give_late },
     [STORE_MARK_SWEPT] = { "mark swept", sizeof(struct store_mark_swept), NULL, give_nothing },
     [STORE_KEEP_DAYS] = { "keep days", sizeof(struct store_keep_days), NULL, give_nothing },
+    [STORE_PRUNE] = { "prune", sizeof(struct store_prune), NULL, give_prune },
 };
 
 const char *message_name(enum store_op op)

@@ -53,6 +53,7 @@ struct message {
         struct store_late_slot late;
         struct store_mark_swept swept;
         struct store_keep_days days;
+        struct store_prune prune;
     } u;
     bool any_job;                   /* open */
     bool jobs[JOBS];                /* open: wanted; finish: left */

@@ -1,0 +1,23 @@
+/* pruning.h - what is older than the setting `keep` goes. Once in an hour one of all engines has its turn, and drops a little of each table, when nothing
+ * else is to be done. A part of the plans that keep house; it asks the store by the engine's errands. */
+#ifndef PRESCIENT_PRUNING_H
+#define PRESCIENT_PRUNING_H
+
+#include "engine.h"
+
+struct pruning {
+    bool active;
+    bool patient;                   /* what is in use is tried again, some seconds later */
+    bool claimed;                   /* it is our turn */
+    int part;                       /* enum prune_part: the table at hand */
+    int steps, tries;               /* in it; tries: in a row */
+    int64_t due_us;                 /* monotonic: not before */
+    int64_t dropped[PRUNE_PARTS];
+    bool by_days;
+};
+
+void pruning_begin(struct engine *e, struct pruning *p, bool patient);     /* at once over when nothing is to be dropped, ever */
+void pruning_tick(struct engine *e, struct pruning *p);
+void pruning_errand_done(struct engine *e, struct pruning *p, const struct errand *errand, int rc, const struct lane *lane);
+
+#endif
