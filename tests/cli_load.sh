@@ -43,6 +43,21 @@ load() {
     sed -i '$d' many.csv
     is "$STORE_NAME: going on from there loads the rest" "$(e many.csv --start-line 20002)" "5000 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
 
+    # Among many, what no index leads to is looked for in a part, and the rest is not passed over in silence.
+    printf 'entity,key,job,at\nlone,1,last,+9h\n' > last.csv
+    e last.csv > out
+    has "$STORE_NAME: a look for a job says where it ended" "$($P list --job last 2>&1)" \
+        "looked at the first 10000 checks, up to the slot 2030-01-01T01:00:00Z; --from 2030-01-01T01:00:00Z goes on there, --limit 0 looks at all"
+    has "$STORE_NAME: in one large slot it does not lead in a circle" "$($P list --job last --from 2030-01-01T01:00:00Z 2>&1)" "--limit 0 looks at all"
+    is "$STORE_NAME: --limit 0 looks at all" "$($P list --job last --limit 0 --json 2>&1 | json '[r["entity_key"] for r in j]')" "['1']"
+    is "$STORE_NAME: JSON holds no row that is not one" "$($P list --job last --json 2> err | json 'j')" "[]"
+    is "$STORE_NAME: a small entity is found among many" "$($P list lone --json 2>&1 | json '[r["job_exec"] for r in j]')" "['last']"
+    large='[(r["checks"], r["is_estimate"]) for r in j if r["slot_at"][11:16] == "01:00"][0]'
+    is "$STORE_NAME: a slot is counted to its end with --exact" "$($P slots --exact --now 2030-01-01 --json | json "$large")" "(25002, False)"
+    is "$STORE_NAME: without, within a tenth, and marked" "$($P slots --now 2030-01-01 --json | json "abs($large[0] - 25002) < 2500")" True
+    is "$STORE_NAME: jobs are counted to their end where there are not so many" "$($P jobs --counts --json | json '{r["job"]: (r["checks"], r["is_estimate"]) for r in j}["last"]')" "(1, False)"
+    is "$STORE_NAME: the check is gone again" "$($P resolve lone 1 --json | json 'j')" "{'resolved': 1}"
+
     # Ctrl-C while the input stalls: the load ends at once and says where.
     mkfifo stalled
     $P enqueue --from - < stalled > out 2> err &

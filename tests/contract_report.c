@@ -25,13 +25,13 @@ void reports_have_the_documented_columns(void)
     columns_are("history", "ended_at_us entity_name entity_key job_exec outcome guard check_count failure_count run_count slot_at first_check_at "
                 "first_run_at_us last_run_at_us total_run_us last_run_us note payload engine archived_at_us");
     columns_are("runs", "run_at_us entity_name entity_key job_exec outcome check_count failure_count slot_at next_check_at run_us note engine");
-    columns_are("slots", "slot_at checks state late_us run done again failed");
+    columns_are("slots", "slot_at checks state late_us run done again failed is_estimate");
     columns_are("passes", "slot_at bucket pass engine split run done again deferred failed timeout crashed guarded held_back unknown_job superseded "
                 "locked late_us took_us left_jobs recorded_at_us");
     columns_are("status", "now_at slot_length_s schema_version pending is_estimate due overdue oldest_overdue_at next_slot_at leases unclosed_slots "
                 "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
-    columns_are("jobs_pending", "job_exec checks next_check_at");
+    columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");
     columns_are("events", "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");
     columns_are("events_end", "cursor");
     columns_are("doctor", "what level found advice");
@@ -90,6 +90,30 @@ void list_is_filtered_sorted_and_limited(void)
     IS(2, REPORT("list", NULL, NULL, NULL, number_text(SLOT + LENGTH), number_text(SLOT + 2 * LENGTH)).rows);
     IS(1, REPORT("list", "orders", NULL, NULL, number_text(SLOT + LENGTH), number_text(SLOT + 2 * LENGTH)).rows);
     IS(3, REPORT("list", NULL, NULL, NULL, NULL, NULL, "3").rows);
+}
+
+/* What no index leads to is looked for among so many checks; where that ended is told, and from there on the look goes on. */
+void list_says_where_a_bounded_look_ended(void)
+{
+    WITH_STORE();
+    for (int i = 0; i < 4; i++)
+        put_any("orders", number_text(i), "look", NULL, "keep", SLOT + i * LENGTH, BEFORE);
+    put_any("orders", "9", "bill", NULL, "keep", SLOT + 4 * LENGTH, BEFORE);
+    struct store_rows rows = REPORT("list", NULL, NULL, "bill", NULL, NULL, "10", "3");
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    TEXT_IS("NULL", cell(&rows, 0, "entity_name"));
+    IS(SLOT + 3 * LENGTH, atoll(cell(&rows, 0, "next_check_at")));
+    rows = REPORT("list", NULL, NULL, "bill", number_text(SLOT + 3 * LENGTH), NULL, "10", "3");
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    TEXT_IS("9", cell(&rows, 0, "entity_key"));
+    IS(1, REPORT("list", NULL, NULL, "bill", NULL, NULL, "10", "5").rows);
+    IS(1, REPORT("list", NULL, NULL, "bill", NULL, NULL, "10", NULL).rows);
+    rows = REPORT("list", NULL, NULL, "look", NULL, NULL, "2", "3");
+    IS(2, rows.rows);                   /* the limit, not the look, ended it */
+    TEXT_IS("1", cell(&rows, 1, "entity_key"));
+    rows = REPORT("list", "orders", NULL, "bill", NULL, NULL, "10", "3");
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    TEXT_IS("9", cell(&rows, 0, "entity_key"));
 }
 
 void history_and_runs_are_filtered_and_newest_first(void)
@@ -161,6 +185,32 @@ void slots_go_from_pending_to_closed(void)
     TEXT_IS("60000000", cell(&rows, 0, "late_us"));
     TEXT_IS("1", cell(&rows, 1, "checks"));
     scene_end(&scene);
+}
+
+void slots_that_are_over_are_told_from_a_moment_on(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    settle(&scene);
+    CU_ASSERT(finish(&scene.lease));
+    scene_end(&scene);
+    put("3", SLOT + 3 * LENGTH, "keep", NOW);
+    IS(2, REPORT("slots", NULL, NULL, "10", number_text(SLOT + LENGTH)).rows);     /* not closed */
+    relook();
+    IS(2, REPORT("slots", NULL, NULL, "10").rows);
+    IS(2, REPORT("slots", NULL, NULL, "10", number_text(SLOT)).rows);
+    struct store_rows rows = REPORT("slots", NULL, NULL, "10", number_text(SLOT + LENGTH));
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    IS(SLOT + 3 * LENGTH, atoll(cell(&rows, 0, "slot_at")));
+    rows = REPORT("slots", NULL, NULL, "1", NULL);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    IS(SLOT, atoll(cell(&rows, 0, "slot_at")));
+    rows = REPORT("slots", NULL, NULL, "10", number_text(SLOT + 5 * LENGTH));      /* it holds a check, so it is told */
+    IS(1, rows.rows);
+    rows = REPORT("passes", NULL, NULL, NULL);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
+    TEXT_IS("1", cell(&rows, 0, "pass"));
+    TEXT_IS("0", cell(&rows, 1, "pass"));
 }
 
 void status_counts_what_waits(void)

@@ -415,10 +415,10 @@ void a_finished_pass_keeps_its_counts(void)
     struct store_rows rows = REPORT("passes", NULL);
     CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
     for (int i = 0; i < 14; i++)
-        IS(i + 1, atoll(cell(&rows, 1, columns[i])));
-    TEXT_IS("test/1", cell(&rows, 1, "engine"));
-    TEXT_IS("1", cell(&rows, 1, "pass"));
-    TEXT_IS("-1", cell(&rows, 1, "bucket"));
+        IS(i + 1, atoll(cell(&rows, 0, columns[i])));
+    TEXT_IS("test/1", cell(&rows, 0, "engine"));
+    TEXT_IS("1", cell(&rows, 0, "pass"));
+    TEXT_IS("-1", cell(&rows, 0, "bucket"));
     scene_end(&scene);
 }
 
@@ -439,7 +439,7 @@ void a_pass_finishes_with_jobs_that_are_unknown_here(void)
     IS(0, fixture_call(&f.call));
     CU_ASSERT_TRUE(f.finished);
     struct store_rows rows = REPORT("passes", NULL);
-    TEXT_IS("bill, it's \"x\"", cell(&rows, 1, "left_jobs"));
+    TEXT_IS("bill, it's \"x\"", cell(&rows, 0, "left_jobs"));
 }
 
 void a_pass_told_to_leave_finishes_whatever_is_left(void)

@@ -116,8 +116,10 @@
     X(columns_know_what_they_hold)                                                                                    \
     X(a_report_that_does_not_exist_is_not_found)                                                                      \
     X(list_is_filtered_sorted_and_limited)                                                                            \
+    X(list_says_where_a_bounded_look_ended)                                                                           \
     X(history_and_runs_are_filtered_and_newest_first)                                                                 \
     X(slots_go_from_pending_to_closed)                                                                                \
+    X(slots_that_are_over_are_told_from_a_moment_on)                                                                  \
     X(status_counts_what_waits)                                                                                       \
     X(leases_and_jobs_are_listed)                                                                                     \
     X(doctor_finds_overdue_checks)                                                                                    \

@@ -491,6 +491,59 @@ static void a_call_past_its_deadline_loses_its_connection(void)
     pgfx.st = patient;
 }
 
+#define WAITING "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'prescient' AND wait_event_type = 'Lock'"
+
+static bool comes_to(const char *expected, const char *sql)
+{
+    for (int tries = 0; tries < 1000; tries++) {
+        if (strcmp(pgfx_cell(pgfx.app, "%s", sql), expected) == 0)
+            return true;
+        poll(NULL, 0, 10);
+    }
+    return false;
+}
+
+static void a_look_past_its_time_is_ended_by_the_server_first(void)
+{
+    WITH_SERVER();
+    struct store *patient = pgfx.st;
+    CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+    pgfx.st = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 2000 });
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "LOCK prescient.future_job"));
+    struct store_report r = pgfx_report(a, "list", 0, NULL);
+    CU_ASSERT_EQUAL(r.call.rc, ERR_LOST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.call.err.text, "statement timeout"));
+    SQL_IS("0", WAITING);
+    PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+    store_free(pgfx.st);
+    pgfx.st = patient;
+}
+
+/* Interrupted, killed, its machine gone: the question ends soon after whoever asked, and not after its time. */
+static void a_look_ends_with_whoever_asked(void)
+{
+    WITH_SERVER();
+    if (PQserverVersion(pgfx.app) < 140000)
+        return;
+    CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+    struct store *asker = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 600000 });
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "LOCK prescient.future_job"));
+    struct store_report r = STORE_REPORT_INIT;
+    r.name = "status";
+    r.arena = a;
+    store_begin(asker, &r.call);
+    for (int tries = 0; tries < 1000 && strcmp(pgfx_cell(pgfx.app, WAITING), "1") != 0; tries++) {
+        CU_ASSERT_FALSE_FATAL(store_step(asker));
+        poll(NULL, 0, 10);
+    }
+    SQL_IS("1", WAITING);
+    store_free(asker);
+    CU_ASSERT(comes_to("0", WAITING));
+    PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+}
+
 static void a_session_ended_by_the_server_is_opened_anew(void)
 {
     WITH_SERVER();
@@ -748,6 +801,8 @@ static const struct test tests[] = {
     TEST(a_settle_under_way_holds_a_takeover_up),
     TEST(a_settle_that_waited_for_a_takeover_changes_nothing),
     TEST(a_call_past_its_deadline_loses_its_connection),
+    TEST(a_look_past_its_time_is_ended_by_the_server_first),
+    TEST(a_look_ends_with_whoever_asked),
     TEST(a_session_ended_by_the_server_is_opened_anew),
     TEST(a_check_asked_for_again_while_it_ran_starts_anew),
     TEST(a_move_never_lands_in_a_slot_that_has_begun),

@@ -540,7 +540,7 @@ static void a_statement_past_its_deadline_is_stopped(void)
     struct store *s = litefx_connect(url, (struct store_options){ .clock = &clock, .statement_timeout_ms = 500 });
     struct store_report r = STORE_REPORT_INIT;
     CLEANUP(arena_freep) struct arena *a = arena_new(1024);
-    r.name = "slots";
+    r.name = "jobs_pending";
     r.arena = a;
     RC_IS(ERR_LOST, store_do(s, &r.call));
     litefx_err = r.call.err;

@@ -11,6 +11,7 @@ static int jobs_main(struct app *app, int argc, char **argv);
 
 static const struct command_option options[] = {
     { "counts", 'c', NULL, "count the checks that wait for each job" },
+    { "exact", 'x', NULL, "count every check, however many there are" },
     { 0 }
 };
 
@@ -18,12 +19,16 @@ const struct command cmd_jobs = {
     .name = "jobs", .args = "",
     .help = "list the jobs of the settings and whether their plug-ins load",
     .more = "Each plug-in is loaded in a process of its own. With --counts, jobs that wait in the database but are not in the\n"
-            "settings are listed, too. Exit code 1 when a plug-in does not load.",
+            "settings are listed, too. Among more than 100000 checks the counts are estimates (~), from a sample; --exact counts each.\n"
+            "Exit code 1 when a plug-in does not load.",
     .options = options, .main = jobs_main,
 };
 
 /* The table's columns; a report's rows are made of them, so that tables and JSON come out as everywhere. */
-enum { JOB, PLUGIN, LOADED, TIMEOUT, MAX_CHECKS, HORIZON, MAX_FAILURES, BATCH, SUMMARY, WHY, WAITING, NEXT, COLUMNS };
+enum { JOB, PLUGIN, LOADED, TIMEOUT, MAX_CHECKS, HORIZON, MAX_FAILURES, BATCH, SUMMARY, WHY, WAITING, NEXT, ESTIMATE, COLUMNS };
+
+#define COUNTED "100000"            /* more checks than that are not counted one by one, unless that is wanted */
+enum counting { NO_COUNTS, COUNTS, EXACT_COUNTS };
 
 static const struct { const char *name; enum cell_kind kind; } columns[COLUMNS] = {
     [JOB] = { "job", CELL_TEXT }, [PLUGIN] = { "plugin", CELL_TEXT }, [LOADED] = { "is_loaded", CELL_BOOL },
@@ -31,6 +36,7 @@ static const struct { const char *name; enum cell_kind kind; } columns[COLUMNS] 
     [HORIZON] = { "horizon_us", CELL_DURATION_US }, [MAX_FAILURES] = { "max_failures", CELL_NUMBER },
     [BATCH] = { "batch", CELL_NUMBER }, [SUMMARY] = { "summary", CELL_TEXT }, [WHY] = { "why_not", CELL_TEXT },
     [WAITING] = { "checks", CELL_NUMBER }, [NEXT] = { "next_check_at", CELL_MOMENT },
+    [ESTIMATE] = { "is_estimate", CELL_BOOL },
 };
 
 static const char *number(struct app *app, int64_t n)
@@ -63,11 +69,14 @@ static const char **row_of(struct store_rows *rows, const char *job)
     return NULL;
 }
 
-/* Counts go beside the jobs of the settings; a job that is in the database only gets a row of its own. */
+/* Counts go beside the jobs of the settings; a job that is in the database only gets a row of its own. Either all of them are estimates or none. */
 static void counts_add(struct store_rows *rows, const struct store_rows *counts)
 {
-    for (int r = 0; r < rows->rows; r++)
+    const char *is_estimate = counts->rows ? report_value(counts, 0, "is_estimate") : "0";
+    for (int r = 0; r < rows->rows; r++) {
         rows->cells[r * COLUMNS + WAITING] = "0";
+        rows->cells[r * COLUMNS + ESTIMATE] = is_estimate;
+    }
     for (int r = 0; r < counts->rows; r++) {
         const char *job = report_value(counts, r, "job_exec");
         if (!job)
@@ -78,6 +87,7 @@ static void counts_add(struct store_rows *rows, const struct store_rows *counts)
             row[JOB] = job;
             row[LOADED] = "false";
             row[WHY] = "not in the settings";
+            row[ESTIMATE] = is_estimate;
         }
         row[WAITING] = report_value(counts, r, "checks");
         row[NEXT] = report_value(counts, r, "next_check_at");
@@ -106,30 +116,40 @@ static void jobs_print(struct app *app, const struct store_rows *rows, bool coun
     struct report_view view = {
         .columns = counted ? "job plugin is_loaded=loads checks=waiting next_check_at summary why_not"
                            : "job plugin is_loaded=loads timeout_us max_checks=checks horizon_us max_failures=failures batch summary why_not",
+        .estimated = "checks",
         .when_empty = "no jobs in the settings; a job is jobs = { NAME = { plugin = \"...\"; }; };",
     };
     report_print(app, rows, &view);
 }
 
-static int jobs_list(struct app *app, bool counted, struct err *err)
+/* Beside the rows there are; `rows` is made anew, as there may be more of them. */
+static int rows_count(struct app *app, enum counting counting, struct store_rows *rows, struct err *err)
+{
+    struct store_rows grown, counts;
+    const char *params[] = { counting == EXACT_COUNTS ? NULL : COUNTED };
+    if (app_rows(app, "jobs_pending", params, 1, &counts, err) < 0 || rows_new(app, rows->rows + counts.rows, &grown, err) < 0)
+        return err->code;
+    memcpy(grown.cells, rows->cells, sizeof *rows->cells * COLUMNS * (size_t)rows->rows);
+    grown.rows = rows->rows;
+    *rows = grown;
+    counts_add(rows, &counts);
+    if (report_number(&counts, 0, "is_estimate"))
+        app_say(app, "more than " COUNTED " checks wait: these are estimates, and of a job of few there may be none; --exact counts each");
+    return 0;
+}
+
+static int jobs_list(struct app *app, enum counting counting, struct err *err)
 {
     const struct settings *s = &app->settings;
-    struct store_rows rows, counts = { 0 };
+    struct store_rows rows;
     if (rows_new(app, s->njobs, &rows, err) < 0)
         return err->code;
     bool all_loaded = true;
     for (rows.rows = 0; rows.rows < s->njobs; rows.rows++)        /* before there is a connection: each try forks */
         all_loaded = job_row(app, &s->jobs[rows.rows], rows.cells + rows.rows * COLUMNS) && all_loaded;
-    if (counted) {
-        struct store_rows grown;
-        if (app_rows(app, "jobs_pending", NULL, 0, &counts, err) < 0 || rows_new(app, rows.rows + counts.rows, &grown, err) < 0)
-            return err->code;
-        memcpy(grown.cells, rows.cells, sizeof *rows.cells * COLUMNS * (size_t)rows.rows);
-        grown.rows = rows.rows;
-        rows = grown;
-        counts_add(&rows, &counts);
-    }
-    jobs_print(app, &rows, counted);
+    if (counting != NO_COUNTS && rows_count(app, counting, &rows, err) < 0)
+        return err->code;
+    jobs_print(app, &rows, counting != NO_COUNTS);
     return all_loaded ? EXIT_WELL : EXIT_TROUBLE;
 }
 
@@ -138,13 +158,13 @@ static int jobs_main(struct app *app, int argc, char **argv)
     struct err err = { 0 };
     const char *value;
     int at = 0, first, letter;
-    bool counted = false;
+    enum counting counting = NO_COUNTS;
     while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
-        counted = true;
+        counting = letter == 'x' || counting == EXACT_COUNTS ? EXACT_COUNTS : COUNTS;
     if (letter < 0)
         return EXIT_BAD_USAGE;
     if (argc > first)
         return app_usage(app, "takes no arguments");
-    int code = jobs_list(app, counted, &err);
+    int code = jobs_list(app, counting, &err);
     return code < 0 ? app_fail(app, &err) : code;
 }

@@ -10,6 +10,8 @@ static const struct command_option options[] = {
 const struct command cmd_list = {
     .name = "list", .args = "[ENTITY [KEY]]",
     .help = "list the checks that wait, soonest first",
+    .more = "Checks of one job, or of an entity with more than a thousand of them, are looked for among the first ten thousand of all; where that ends\n"
+            "the list, it is said. --limit 0 looks at all.",
     .options = options, .main = list_main,
 };
 
@@ -23,6 +25,6 @@ static int list_main(struct app *app, int argc, char **argv)
     int code = filter_read(app, argc, argv, 2, &f);
     if (code != EXIT_WELL)
         return code;
-    const char *params[] = { f.entity, f.key, f.job, f.from, f.before, filter_limit_param(app, &f) };
-    return filter_print(app, &f, "list", params, 6, &view);
+    const char *params[] = { f.entity, f.key, f.job, f.from, f.before, filter_limit_param(app, &f), filter_look_param(app, &f) };
+    return filter_print(app, &f, "list", params, 7, &view);
 }

@@ -9,7 +9,7 @@ static const struct command_option options[] = {
 
 const struct command cmd_passes = {
     .name = "passes", .args = "",
-    .help = "list what engines did, by slot and bucket",
+    .help = "list what engines did, by slot and bucket, newest first",
     .options = options, .main = passes_main,
 };
 

@@ -25,6 +25,7 @@ static int take(struct app *app, struct filter *f, int letter, const char *value
     case 'b': f->before = app_moment_param(app, value, err); return f->before ? 0 : err->code;
     case 'l': return app_number("--limit", value, 0, INT32_MAX - 1, &f->limit, err);
     case 'w': f->wide = true; break;
+    case 'x': f->exact = true; break;
     }
     return 0;
 }
@@ -52,6 +53,24 @@ const char *filter_limit_param(struct app *app, const struct filter *f)
     return f->limit ? arena_printf(app->arena, "%" PRId64, f->limit + 1) : arena_printf(app->arena, "%d", INT32_MAX);
 }
 
+const char *filter_look_param(struct app *app, const struct filter *f)
+{
+    int64_t look = f->limit < FILTER_LOOK ? FILTER_LOOK : f->limit + 1;
+    return f->limit ? arena_printf(app->arena, "%" PRId64, look) : NULL;
+}
+
+/* What a look came to that was ended before it had seen all. To go on from where it began anyway leads nowhere. */
+static void say_where_it_ended(struct app *app, const struct filter *f, const struct store_rows *rows, const char *where)
+{
+    bool forward = rows->kinds[0] == CELL_MOMENT, was_there = f->from && forward && !strcmp(f->from, rows->cells[rows->rows * rows->columns]);
+    if (!forward)
+        app_say(app, "looked back to %s; --before %s goes on there, --limit 0 looks at all", where, where);
+    else if (was_there)
+        app_say(app, "looked at the first %d checks of that slot; --limit 0 looks at all", FILTER_LOOK);
+    else
+        app_say(app, "looked at the first %d checks, up to the slot %s; --from %s goes on there, --limit 0 looks at all", FILTER_LOOK, where, where);
+}
+
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params, int nparams,
                  const struct report_view *view)
 {
@@ -59,6 +78,7 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     struct store_rows rows;
     if (app_rows(app, report, params, nparams, &rows, &err) < 0)
         return app_fail(app, &err);
+    const char *ended = report_take_end(app->arena, &rows);
     bool more = f->limit && rows.rows > f->limit;
     if (more)
         rows.rows = (int)f->limit;
@@ -66,6 +86,8 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     if (f->wide)
         shown.columns = NULL;
     report_print(app, &rows, &shown);
+    if (ended)
+        say_where_it_ended(app, f, &rows, ended);
     if (more)
         app_say(app, "the first %" PRId64 ", there are more; --limit N shows more of them, --limit 0 all", f->limit);
     return EXIT_WELL;

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #define FILTER_LIMIT 100            /* rows, when no --limit is given */
+#define FILTER_LOOK 10000           /* so many checks are looked at for some that no index leads to, when there is a limit */
 
 /* The options, for the table of a command; their letters are filter_read's. */
 #define FILTER_JOB     { "job", 'j', "NAME", "only of this job" }
@@ -15,11 +16,12 @@
 #define FILTER_BEFORE  { "before", 'b', "TIME", "only before this time" }
 #define FILTER_LIMITED { "limit", 'l', "N", "at most so many (100); 0: all" }
 #define FILTER_WIDE    { "wide", 'w', NULL, "all columns" }
+#define FILTER_EXACT   { "exact", 'x', NULL, "count every check, however many there are" }
 
 struct filter {                     /* values as a report takes them; NULL: not given */
     const char *entity, *key, *job, *outcome, *from, *before;
     int64_t limit;                  /* 0: all */
-    bool wide;
+    bool wide, exact;
 };
 
 /* Reads options and the arguments [ENTITY [KEY]] (at most `arguments` of them). Returns EXIT_WELL, or an exit code after having
@@ -29,7 +31,11 @@ int filter_read(struct app *app, int argc, char **argv, int arguments, struct fi
 /* The limit as a report's parameter: one more than wanted, so that filter_print knows whether there are more. */
 const char *filter_limit_param(struct app *app, const struct filter *f);
 
-/* Runs the report and prints its rows, and says on stderr when the limit left some out. Returns an exit code. */
+/* How many rows are looked at, as a report's parameter: all where all are wanted. */
+const char *filter_look_param(struct app *app, const struct filter *f);
+
+/* Runs the report and prints its rows, and says on stderr when the limit left some out, or when a bounded look ended before it had seen
+ * all. Returns an exit code. */
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params, int nparams,
                  const struct report_view *view);
 

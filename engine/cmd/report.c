@@ -126,6 +126,15 @@ int64_t report_number(const struct store_rows *rows, int row, const char *name)
     return cell ? strtoll(cell, NULL, 10) : 0;
 }
 
+const char *report_take_end(struct arena *a, struct store_rows *rows)
+{
+    int last = rows->rows - 1;
+    if (last < 0 || report_column(rows, "entity_name") < 0 || report_value(rows, last, "entity_name"))
+        return NULL;
+    rows->rows = last;
+    return report_words(a, rows->kinds[0], rows->cells[last * rows->columns]);
+}
+
 /* A moment is printed as words, so its name loses the unit: run_at_us is shown as run_at. So do durations in a table. */
 static size_t shown_length(const char *name, enum cell_kind kind, bool in_table)
 {
@@ -273,6 +282,16 @@ static const struct table_column *table_columns(struct arena *a, const struct st
     return columns;
 }
 
+/* `most` is what a whole bar stands for. */
+static const char *shown_cell(struct app *app, const struct store_rows *rows, const struct report_view *view, int64_t most, int row, int column)
+{
+    if (column == BAR)
+        return bar_draw(app->arena, report_number(rows, row, view->bar), most);
+    const char *words = report_words(app->arena, rows->kinds[column], rows->cells[row * rows->columns + column]);
+    bool is_estimate = view->estimated && !strcmp(rows->names[column], view->estimated) && report_number(rows, row, "is_estimate");
+    return is_estimate && words ? arena_printf(app->arena, "~%s", words) : words;
+}
+
 static void print_table(struct app *app, const struct store_rows *rows, const struct report_view *view)
 {
     struct arena *a = app->arena;
@@ -285,9 +304,7 @@ static void print_table(struct app *app, const struct store_rows *rows, const st
     int64_t most = view->bar ? largest(rows, view->bar) : 0;
     for (int r = 0; r < rows->rows; r++)
         for (int i = 0; i < n; i++)
-            cells[r * n + i] = picked[i].column == BAR
-                                   ? bar_draw(a, report_number(rows, r, view->bar), most)
-                                   : report_words(a, rows->kinds[picked[i].column], rows->cells[r * rows->columns + picked[i].column]);
+            cells[r * n + i] = shown_cell(app, rows, view, most, r, picked[i].column);
     report_added(app, table_print(app->out, columns, n, cells, rows->rows, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0));
 }
 

@@ -10,6 +10,7 @@ struct report_view {
                                    JSON has all, under their own names */
     const char *when_empty;
     const char *bar;            /* name of a column of numbers drawn as a bar on a terminal; NULL: none */
+    const char *estimated;      /* name of a column of numbers shown as "~1200" in the rows where is_estimate says so; NULL: none */
 };
 
 /* Prints rows: a table, or with --json an array with one object a line. */
@@ -33,6 +34,10 @@ int64_t report_number(const struct store_rows *rows, int row, const char *name);
 
 /* A cell as people read it: moments as RFC 3339, durations as "1h30m"; lives in the arena. NULL stays NULL. */
 const char *report_words(struct arena *a, enum cell_kind kind, const char *cell);
+
+/* A last row without an entity says where a bounded look ended, before it had seen all. Takes it off and returns its first cell in words; NULL when there
+ * is none. */
+const char *report_take_end(struct arena *a, struct store_rows *rows);
 
 /* Names and values below each other. */
 void report_print_pairs(struct app *app, const char *const (*pairs)[2], int n);

@@ -29,6 +29,7 @@
 enum pg_statement {
     PG_PATH, PG_OWNERS, PG_CHECK, PG_HELLO, PG_RENEW, PG_RELEASE, PG_KEEP_DAYS, PG_PRUNE_DAY, PG_PRUNE_DAYS_COUNT, PG_PRUNE_PASSES, PG_PRUNE_PASSES_COUNT, PG_PRUNE_WHO,
     PG_PRUNE_CLAIM, PG_EFFECTS, PG_UNREADABLE,
+    PG_READING,
     PG_OPEN_SLOT, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT,
     PG_CAREFUL_FORMS, PG_CAREFUL_FORMS_LAST = PG_CAREFUL_FORMS + (PG_MARK_SWEPT - PG_OPEN_SLOT),      /* of each of the line above, in its order */
     PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 7,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED, + PG_MIXED */
@@ -149,6 +150,7 @@ int pg_lost(struct err *err, const PGconn *conn, const char *what);     /* the c
 
 /* ---- reports ---- */
 int pg_report_check(const struct store_report *r, struct err *err);    /* before anything is sent: name and parameters */
+int pg_report_params(const char *name);                                /* how many there are, all text; -1: there is no such report */
 
 /* ---- blocking ---- */
 /* How a transaction begins there: on the same path as a message. */

@@ -13,6 +13,16 @@
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('statement_timeout', '0', true),
        pg_catalog.set_config('lock_timeout', '0', true)
 
+-- name: reading
+-- Goes before each report that only reads. $1 ms, a little less than the client waits: the server itself ends a question whose answer nobody waits for
+-- any more, and within a second one whose asker is gone (from PostgreSQL 14 on). A transaction without an id waits for no standby as it commits, so nothing
+-- is ended here that may have taken effect. To compile such a statement, or to bring in workers, takes longer than to run it, and engines want the processors.
+-- An order that an index has is taken from it: the planner, who cannot know where the running slot lies, holds a third of the table for overdue, and would
+-- rather read all of it and sort.
+SELECT set_config('statement_timeout', $1, true), set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
+       set_config('enable_sort', 'off', true),
+       CASE WHEN current_setting('server_version_num')::integer >= 140000 THEN set_config('client_connection_check_interval', '1s', true) END
+
 -- ---- connecting ------------------------------------------------------------------------------------------------------
 
 -- name: silence
@@ -622,15 +632,40 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome, date_part('epoch', c.
   FROM chosen n, LATERAL prescient.file_check(n.entity_name, n.entity_key, n.job_exec,
            coalesce(to_timestamp($5::bigint), to_timestamp($6::bigint), clock_timestamp()), n.payload, 'keep', 0, to_timestamp($6::bigint)) c
 
+-- name: list_range
+($4 IS NULL OR f.next_check_at >= to_timestamp($4::bigint)) AND ($5 IS NULL OR f.next_check_at < to_timestamp($5::bigint))
+
 -- name: list
--- $1 entity, $2 key, $3 job, $4 from, $5 before, $6 limit
+-- $1 entity, $2 key, $3 job, $4 from, $5 before, $6 limit, $7 how many checks are looked at along the slots, NULL: all.
+-- What is of one key is found by it, and so is all of an entity that has a thousand at most. For anything else the checks are looked at in their order; a
+-- last row without an entity says at which slot $7 ended that.
+WITH few AS MATERIALIZED (
+    SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
+           SELECT * FROM prescient.future_job k
+            WHERE k.bucket = b.bucket AND k.entity_name = $1 AND ($2 IS NULL OR (k.entity_key = $2 AND b.bucket = prescient.bucket_of($1, $2)))
+            ORDER BY k.entity_key LIMIT CASE WHEN $2 IS NULL THEN 1001 END) f
+     WHERE $1 IS NOT NULL LIMIT CASE WHEN $2 IS NULL THEN 1001 END),
+served AS MATERIALIZED (
+    SELECT $1 IS NOT NULL AND ($2 IS NOT NULL OR count(*) <= 1000) AS by_key FROM few),
+found AS MATERIALIZED (
+    (SELECT f.* FROM few f WHERE (SELECT by_key FROM served) AND ($3 IS NULL OR f.job_exec = $3) AND {list_range}
+      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT $6::bigint)
+    UNION ALL
+    (SELECT f.* FROM (SELECT * FROM prescient.future_job f WHERE {list_range} ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT $7::bigint) f
+      WHERE NOT (SELECT by_key FROM served)
+        AND ($1 IS NULL OR f.entity_name = $1) AND ($2 IS NULL OR f.entity_key = $2) AND ($3 IS NULL OR f.job_exec = $3)
+      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT $6::bigint)),
+ended AS (
+    SELECT f.next_check_at FROM prescient.future_job f
+     WHERE {list_range} AND $7 IS NOT NULL AND NOT (SELECT by_key FROM served) AND (SELECT count(*) FROM found) < $6::bigint
+     ORDER BY f.next_check_at, f.bucket, f.priority, f.id OFFSET $7::bigint LIMIT 1)
 SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
        f.priority, date_part('epoch', f.first_check_at)::bigint AS first_check_at, date_part('epoch', f.again_at)::bigint AS again_at, f.payload
-  FROM prescient.future_job f
- WHERE ($1 IS NULL OR f.entity_name = $1) AND ($2 IS NULL OR f.entity_key = $2) AND ($3 IS NULL OR f.job_exec = $3)
-   AND ($1 IS NULL OR $2 IS NULL OR f.bucket = prescient.bucket_of($1, $2))
-   AND ($4 IS NULL OR f.next_check_at >= to_timestamp($4::bigint)) AND ($5 IS NULL OR f.next_check_at < to_timestamp($5::bigint))
- ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT $6::bigint
+  FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload, bucket, id
+          FROM found
+        UNION ALL
+        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ended) f
+ ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
 
 -- name: history
 -- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit
@@ -656,24 +691,56 @@ SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_n
    AND ($5 IS NULL OR r.run_at >= to_timestamp($5::bigint)) AND ($6 IS NULL OR r.run_at < to_timestamp($6::bigint))
  ORDER BY r.run_at DESC, r.check_count DESC, r.entity_name, r.entity_key, r.job_exec LIMIT $7::bigint
 
+-- name: first_filed
+SELECT f.next_check_at FROM prescient.future_job f
+ WHERE ($1 IS NULL OR f.next_check_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR f.next_check_at < to_timestamp($2::bigint))
+
+-- name: first_opened
+SELECT p.slot_at FROM prescient.slot_pass p
+ WHERE ($1 IS NULL OR p.slot_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR p.slot_at < to_timestamp($2::bigint))
+
 -- name: slots
--- $1 from, $2 before, $3 limit
-WITH pending AS (
-    SELECT f.next_check_at AS slot_at, count(*) AS checks FROM prescient.future_job f
-     WHERE ($1 IS NULL OR f.next_check_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR f.next_check_at < to_timestamp($2::bigint))
-     GROUP BY f.next_check_at),
-known AS (
-    SELECT p.slot_at, max(p.closed_at) AS closed_at, max(p.seen_xid) FILTER (WHERE p.pass = 0) AS seen_empty, max(p.split) AS split,
-           count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, max(p.late_us) AS late_us, sum(p.run)::bigint AS run,
-           sum(p.done)::bigint AS done, sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed
-      FROM prescient.slot_pass p
-     WHERE ($1 IS NULL OR p.slot_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR p.slot_at < to_timestamp($2::bigint))
-     GROUP BY p.slot_at)
-SELECT date_part('epoch', slot_at)::bigint AS slot_at, coalesce(pending.checks, 0) AS checks,
-       CASE WHEN known.split IS NULL THEN 'pending' WHEN known.closed_at IS NOT NULL THEN 'closed'
-            WHEN known.seen_empty IS NOT NULL OR known.finished >= known.split THEN 'relook' ELSE 'open' END AS state,
-       known.late_us, known.run, known.done, known.again, known.failed
-  FROM pending FULL JOIN known USING (slot_at) ORDER BY slot_at LIMIT $3::bigint
+-- $1 from, $2 before, $3 limit, $4 only from this moment on slots that are closed and empty, too (NULL: all), $5 how many checks of a slot are counted
+-- one by one (NULL: all). From slot to slot by a step of an index each, never over what lies in them. Where $5 checks are not all, those of the buckets
+-- that were counted to their end are a sample: into which bucket a check comes is as good as drawn by lot.
+WITH RECURSIVE filed (slot_at, n) AS (
+    (SELECT s.slot_at, 1 FROM ({first_filed} ORDER BY 1 LIMIT 1) s (slot_at))
+    UNION ALL
+    SELECT (SELECT s.slot_at FROM ({first_filed} AND f.next_check_at > l.slot_at ORDER BY 1 LIMIT 1) s (slot_at)), l.n + 1
+      FROM filed l WHERE l.slot_at IS NOT NULL AND l.n < $3::bigint),
+opened (slot_at, n) AS (
+    (SELECT s.slot_at, 1 FROM ({first_opened} AND ($4 IS NULL OR p.slot_at >= to_timestamp($4::bigint)) ORDER BY 1 LIMIT 1) s (slot_at))
+    UNION ALL
+    SELECT (SELECT s.slot_at FROM ({first_opened} AND p.slot_at > l.slot_at ORDER BY 1 LIMIT 1) s (slot_at)), l.n + 1
+      FROM opened l WHERE l.slot_at IS NOT NULL AND l.n < $3::bigint),
+chosen AS MATERIALIZED (
+    SELECT s.slot_at
+      FROM (SELECT slot_at FROM filed
+            UNION
+            SELECT slot_at FROM opened
+            UNION
+            ({first_opened} AND p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < to_timestamp($4::bigint) ORDER BY 1 LIMIT $3::bigint)) s
+     WHERE s.slot_at IS NOT NULL ORDER BY s.slot_at LIMIT $3::bigint)
+SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
+       CASE WHEN NOT w.is_estimate THEN w.n
+            WHEN w.last > 0 THEN greatest(w.n, w.n_before_last * 64 / w.last)
+            ELSE 64 * (SELECT count(*) FROM prescient.future_job f WHERE f.next_check_at = c.slot_at AND f.bucket = 0) END::bigint AS checks,
+       CASE WHEN k.split IS NULL THEN 'pending' WHEN k.closed_at IS NOT NULL THEN 'closed'
+            WHEN k.seen_empty IS NOT NULL OR k.finished >= k.split THEN 'relook' ELSE 'open' END AS state,
+       k.late_us, k.run, k.done, k.again, k.failed, w.is_estimate::integer AS is_estimate
+  FROM chosen c,
+       LATERAL (
+           SELECT coalesce(sum(b.n), 0) AS n, max(b.bucket) AS last, sum(b.n) - (array_agg(b.n ORDER BY b.bucket DESC))[1] AS n_before_last,
+                  coalesce(sum(b.n) >= $5::bigint, false) AS is_estimate
+             FROM (SELECT g.bucket, count(*) AS n
+                     FROM (SELECT f.bucket FROM prescient.future_job f WHERE f.next_check_at = c.slot_at ORDER BY f.bucket LIMIT $5::bigint) g
+                    GROUP BY g.bucket) b) w,
+       LATERAL (
+           SELECT max(p.closed_at) AS closed_at, max(p.seen_xid) FILTER (WHERE p.pass = 0) AS seen_empty, max(p.split) AS split,
+                  count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, max(p.late_us) AS late_us, sum(p.run)::bigint AS run,
+                  sum(p.done)::bigint AS done, sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed
+             FROM prescient.slot_pass p WHERE p.slot_at = c.slot_at) k
+ ORDER BY c.slot_at
 
 -- name: passes
 -- $1 from, $2 before, $3 limit
@@ -682,7 +749,7 @@ SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.eng
        (date_part('epoch', p.recorded_at) * 1000000)::bigint AS recorded_at_us
   FROM prescient.slot_pass p
  WHERE ($1 IS NULL OR p.slot_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR p.slot_at < to_timestamp($2::bigint))
- ORDER BY p.slot_at, p.bucket, p.pass LIMIT $3::bigint
+ ORDER BY p.slot_at DESC, p.bucket DESC, p.pass DESC LIMIT $3::bigint
 
 -- name: now_of
 coalesce(to_timestamp($1::bigint), clock_timestamp())
@@ -697,14 +764,16 @@ coalesce(to_timestamp($1::bigint), clock_timestamp())
 -- name: count_some_careful
 prescient.count_checks('-infinity', 'infinity', 100001)
 
+-- Each that counts says in which order, the index's: with a LIMIT alone the whole table is read when nothing is overdue.
+
 -- name: count_due
-(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot LIMIT 1000000) few)
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot ORDER BY f.bucket LIMIT 1000000) few)
 
 -- name: count_due_careful
 prescient.count_checks(this.slot, this.slot + interval '1 second', 1000000)
 
 -- name: count_overdue
-(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot LIMIT 1000000) few)
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot ORDER BY f.next_check_at LIMIT 1000000) few)
 
 -- name: count_overdue_careful
 prescient.count_checks('-infinity', this.slot, 1000000)
@@ -762,9 +831,31 @@ SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.t
        (l.expires_at <= clock_timestamp())::integer AS is_expired
   FROM prescient.slot_lease l ORDER BY l.slot_at, l.bucket
 
+-- name: blocks_of_sample
+500
+
 -- name: jobs_pending
-SELECT f.job_exec, count(*) AS checks, date_part('epoch', min(f.next_check_at))::bigint AS next_check_at
-  FROM prescient.future_job f GROUP BY f.job_exec ORDER BY f.job_exec
+-- $1 how many checks are counted one by one (NULL: all). Where there are more, some blocks of the table are a sample, always the same ones; which slot comes
+-- next is told of the jobs among the first ten thousand checks.
+WITH many AS MATERIALIZED (
+    SELECT $1 IS NOT NULL AND (SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT $1::bigint + 1) few) > $1::bigint AS yes,
+           greatest(1, pg_relation_size('prescient.future_job') / current_setting('block_size')::numeric / {blocks_of_sample}) AS share),
+every AS (
+    SELECT f.job_exec, count(*) AS n, min(f.next_check_at) AS first FROM prescient.future_job f WHERE NOT (SELECT yes FROM many) GROUP BY f.job_exec),
+sampled AS (
+    SELECT f.job_exec, count(*) AS n
+      FROM prescient.future_job f TABLESAMPLE SYSTEM (100 / greatest(1, pg_relation_size('prescient.future_job') / current_setting('block_size')::numeric
+                                                                       / {blocks_of_sample})) REPEATABLE (1)
+     WHERE (SELECT yes FROM many) GROUP BY f.job_exec),
+soon AS (
+    SELECT f.job_exec, count(*) AS n, min(f.next_check_at) AS first
+      FROM (SELECT f.job_exec, f.next_check_at FROM prescient.future_job f ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT 10000) f
+     WHERE (SELECT yes FROM many) GROUP BY f.job_exec)
+SELECT job_exec, n AS checks, date_part('epoch', first)::bigint AS next_check_at, 0 AS is_estimate FROM every
+UNION ALL
+SELECT job_exec, greatest(round(coalesce(sampled.n, 0) * many.share), soon.n)::bigint, date_part('epoch', soon.first)::bigint, 1
+  FROM sampled FULL JOIN soon USING (job_exec) CROSS JOIN many
+ ORDER BY job_exec
 
 -- name: events
 -- $1 after xid, $2 after id, $3 limit. Below the oldest running transaction: what it may still write comes later in this order.
@@ -799,11 +890,13 @@ waiting AS MATERIALIZED (
        AND p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint),
 late AS MATERIALIZED (
     SELECT count(*) AS n, min(l.next_check_at) AS first
-      FROM (SELECT f.next_check_at FROM prescient.future_job f, this WHERE f.next_check_at < this.slot LIMIT 1000000) l),
+      FROM (SELECT f.next_check_at FROM prescient.future_job f WHERE f.next_check_at < (SELECT this.slot FROM this)
+             ORDER BY f.next_check_at LIMIT 1000000) l),
 below AS MATERIALIZED (
     SELECT count(*) AS n
       FROM (SELECT FROM prescient.future_job f
-             WHERE f.next_check_at < (SELECT to_timestamp(s.value::bigint) FROM prescient.setting s WHERE s.name = 'swept_until') LIMIT 100000) b),
+             WHERE f.next_check_at < (SELECT to_timestamp(s.value::bigint) FROM prescient.setting s WHERE s.name = 'swept_until')
+             ORDER BY f.next_check_at LIMIT 100000) b),
 stuck AS MATERIALIZED (
     SELECT count(*) AS n, min(p.slot_at) AS first FROM prescient.slot_pass p, this
      WHERE p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < this.slot - interval '1 day'),

@@ -366,7 +366,9 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
         return pg_lost(err, conn, "the connection to the database was lost");
     const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY), *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
     int code = code_of_check(r, code_of(state));
-    const char *what = strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: " : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
+    const char *what = strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: "
+                     : strncmp(state, "57014", 5) == 0 ? "the database ended the statement (a look has as long as the setting statement_timeout says): "
+                     : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
     err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
     err_one_line(err);
     err->refused = code == ERR_LOST && is_refusal(state);

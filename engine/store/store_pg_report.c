@@ -6,12 +6,12 @@
 #include "store_pg_ops.h"
 
 /* The blocks that may be asked for by name, and how many parameters each takes. Those without a statement of their own are planned
- * each time, for the parameters that are given. */
-static const struct { const char *name; int nparams, statement; } reports[] = {
-    { "enqueue", 8, PG_ENQUEUE }, { "resolve", 4, PG_RESOLVE }, { "reschedule", 5, PG_RESCHEDULE }, { "retry", 7, 0 }, { "list", 6, 0 },
-    { "history", 7, 0 }, { "runs", 7, 0 }, { "slots", 3, 0 }, { "passes", 3, 0 }, { "status", 1, 0 }, { "leases", 0, 0 },
-    { "jobs_pending", 0, 0 }, { "events", 3, 0 }, { "events_end", 0, 0 }, { "doctor", 1, 0 }, { "whole", 1, 0 },
-    { "plan", 1, 0 },
+ * each time, for the parameters that are given. Those that write are never ended by the server: the block `path` says why. */
+static const struct { const char *name; int nparams, statement; bool writes; } reports[] = {
+    { "enqueue", 8, PG_ENQUEUE, true }, { "resolve", 4, PG_RESOLVE, true }, { "reschedule", 5, PG_RESCHEDULE, true }, { "retry", 7, 0, true },
+    { "list", 7, 0, false }, { "history", 7, 0, false }, { "runs", 7, 0, false }, { "slots", 5, 0, false }, { "passes", 3, 0, false },
+    { "status", 1, 0, false }, { "leases", 0, 0, false }, { "jobs_pending", 1, 0, false }, { "events", 3, 0, false }, { "events_end", 0, 0, false },
+    { "doctor", 1, 0, false }, { "whole", 1, 0, false }, { "plan", 1, 0, false },
 };
 
 static int find_report(const char *name)
@@ -32,6 +32,12 @@ int pg_report_check(const struct store_report *r, struct err *err)
     return 0;
 }
 
+int pg_report_params(const char *name)
+{
+    int i = find_report(name);
+    return i < 0 ? -1 : reports[i].nparams;
+}
+
 static bool send_planned(struct pg_store *pg, const char *name, const struct wire_params *p)
 {
     Oid types[WIRE_PARAMS_MAX];
@@ -40,6 +46,12 @@ static bool send_planned(struct pg_store *pg, const char *name, const struct wir
     bool ok = sql && pg_queue_text(pg, sql, p->n, types, p->values);
     free(sql);
     return ok;
+}
+
+/* The server gives up a twentieth before we do, so that we hear of it, and no question is left that nobody waits for. */
+static bool send_reading(struct pg_store *pg)
+{
+    return pg_send(pg, PG_READING, arena_printf(pg->arena, "%dms", pg->statement_timeout_ms - pg->statement_timeout_ms / 20));
 }
 
 /* Parameters that are not given are NULL. All are text; the statement casts them. */
@@ -52,6 +64,8 @@ static bool report_send(struct pg_store *pg, struct store_call *call)
         p.values[i] = r->params[i];
         p.lengths[i] = r->params[i] ? (int)strlen(r->params[i]) : 0;
     }
+    if (!reports[report].writes && !send_reading(pg))
+        return false;
     return reports[report].statement ? pg_queue(pg, reports[report].statement, &p) : send_planned(pg, r->name, &p);
 }
 
@@ -105,7 +119,7 @@ static bool copy_rows(struct store_rows *rows, struct arena *a, const PGresult *
 static int report_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
-    if (copy_rows(&r->rows, r->arena, pg_result(pg, 0)))
+    if (copy_rows(&r->rows, r->arena, pg_result(pg, reports[find_report(r->name)].writes ? 0 : 1)))
         return 0;
     return err_set(&call->err, ERR_NOMEM, "store: out of memory for the rows of '%s'", r->name);
 }

@@ -236,17 +236,41 @@ VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6) ON CONFLICT (bucket, entity_name, entity_key
 -- ---- reports: parameters are text, NULL when not given; limits, moments and ids are cast here ---------------------------------------
 
 -- name: list
--- ?1 entity, ?2 key, ?3 job, ?4 from, ?5 before, ?6 limit. By the key's index when there is an entity, else along the slots.
+-- ?1 entity, ?2 key, ?3 job, ?4 from, ?5 before, ?6 limit, ?7 how many checks are looked at along the slots, NULL: all.
+-- What is of one key is found by it, and so is all of an entity that has a thousand at most. For anything else the checks are looked at in their order; a
+-- last row without an entity says at which slot ?7 ended that.
+WITH few AS MATERIALIZED (
+    SELECT * FROM prescient_future_job
+     WHERE ?1 IS NOT NULL AND bucket = 0 AND entity_name = ?1 AND entity_key BETWEEN coalesce(?2, '') AND coalesce(?2, x'')
+     LIMIT CASE WHEN ?2 IS NULL THEN 1001 ELSE -1 END),
+served AS MATERIALIZED (
+    SELECT ?1 IS NOT NULL AND (?2 IS NOT NULL OR (SELECT count(*) FROM few) <= 1000) AS by_key),
+found AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT * FROM few
+         WHERE (SELECT by_key FROM served) AND (?3 IS NULL OR job_exec = ?3)
+           AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800)
+         ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(?6 AS INTEGER), -1))
+    UNION ALL
+    SELECT * FROM (
+        SELECT * FROM (
+            SELECT * FROM prescient_future_job
+             WHERE NOT (SELECT by_key FROM served)
+               AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800)
+             ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(?7 AS INTEGER), -1))
+         WHERE (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
+         LIMIT coalesce(CAST(?6 AS INTEGER), -1))),
+ended AS (
+    SELECT next_check_at FROM prescient_future_job
+     WHERE ?7 IS NOT NULL AND NOT (SELECT by_key FROM served) AND (SELECT count(*) FROM found) < CAST(?6 AS INTEGER)
+       AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800)
+     ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(?7 AS INTEGER), 0))
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload
-  FROM (SELECT * FROM prescient_future_job
-         WHERE ?1 IS NOT NULL AND bucket = 0 AND entity_name = ?1 AND entity_key BETWEEN coalesce(?2, '') AND coalesce(?2, x'')
+  FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload, bucket, id
+          FROM found
         UNION ALL
-        SELECT * FROM prescient_future_job
-         WHERE ?1 IS NULL AND (?2 IS NULL OR entity_key = ?2)
-           AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800))
- WHERE (?3 IS NULL OR job_exec = ?3)
-   AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800)
- ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(?6 AS INTEGER), -1)
+        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ended)
+ ORDER BY entity_name IS NULL, next_check_at, bucket, priority, id
 
 -- name: history
 -- ?1 entity, ?2 key, ?3 job, ?4 outcome, ?5 since, ?6 before, ?7 limit
@@ -271,24 +295,41 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failu
  ORDER BY id DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
 
 -- name: slots
--- ?1 from, ?2 before, ?3 limit
-WITH pending AS (
-    SELECT next_check_at AS slot_at, count(*) AS checks FROM prescient_future_job
-     WHERE next_check_at >= coalesce(CAST(?1 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?2 AS INTEGER), 253402300800)
-     GROUP BY next_check_at),
+-- ?1 from, ?2 before, ?3 limit, ?4 only from this moment on slots that are closed and empty, too (NULL: all). From slot to slot by a step of an index each;
+-- only those that are told are counted, to the end.
+WITH RECURSIVE
+bounds AS MATERIALIZED (
+    SELECT coalesce(CAST(?1 AS INTEGER), 0) AS first, coalesce(CAST(?2 AS INTEGER), 253402300800) AS last,
+           CASE WHEN CAST(?3 AS INTEGER) >= 0 THEN CAST(?3 AS INTEGER) ELSE 9223372036854775807 END AS most, coalesce(CAST(?4 AS INTEGER), 0) AS recent),
+filed (slot_at, n) AS (
+    SELECT (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= first AND next_check_at < last), 1 FROM bounds
+    UNION ALL
+    SELECT (SELECT min(f.next_check_at) FROM prescient_future_job AS f WHERE f.next_check_at > filed.slot_at AND f.next_check_at < last), n + 1
+      FROM filed, bounds WHERE filed.slot_at IS NOT NULL AND n < most),
+opened (slot_at, n) AS (
+    SELECT (SELECT min(slot_at) FROM prescient_slot_pass WHERE slot_at >= max(first, recent) AND slot_at < last), 1 FROM bounds
+    UNION ALL
+    SELECT (SELECT min(p.slot_at) FROM prescient_slot_pass AS p WHERE p.slot_at > opened.slot_at AND p.slot_at < last), n + 1
+      FROM opened, bounds WHERE opened.slot_at IS NOT NULL AND n < most),
+chosen AS MATERIALIZED (
+    SELECT slot_at FROM (
+        SELECT slot_at FROM filed
+        UNION
+        SELECT slot_at FROM opened
+        UNION
+        SELECT slot_at FROM prescient_slot_pass, bounds WHERE pass = 0 AND closed_at_us IS NULL AND slot_at >= first AND slot_at < min(last, recent))
+     WHERE slot_at IS NOT NULL ORDER BY slot_at LIMIT (SELECT most FROM bounds)),
 known AS (
-    SELECT slot_at, max(CASE WHEN pass = 0 THEN CASE WHEN closed_at_us IS NOT NULL THEN 3 WHEN opened_rows = 0 THEN 2 ELSE 1 END
-                             ELSE 2 END) AS state,
+    SELECT p.slot_at, max(CASE WHEN pass = 0 THEN CASE WHEN closed_at_us IS NOT NULL THEN 3 WHEN opened_rows = 0 THEN 2 ELSE 1 END
+                               ELSE 2 END) AS state,
            max(late_us) AS late_us, sum(run) AS run, sum(done) AS done, sum(again) AS again, sum(failed + timeout + crashed) AS failed
-      FROM prescient_slot_pass
-     WHERE slot_at >= coalesce(CAST(?1 AS INTEGER), 0) AND slot_at < coalesce(CAST(?2 AS INTEGER), 253402300800)
-     GROUP BY slot_at)
-SELECT s.slot_at, coalesce(checks, 0) AS checks,
+      FROM chosen AS c CROSS JOIN prescient_slot_pass AS p WHERE p.slot_at = c.slot_at
+     GROUP BY p.slot_at)
+SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f WHERE f.next_check_at = c.slot_at) AS checks,
        CASE coalesce(state, 0) WHEN 0 THEN 'pending' WHEN 1 THEN 'open' WHEN 2 THEN 'relook' ELSE 'closed' END AS state,
-       late_us, run, done, again, failed
-  FROM (SELECT slot_at FROM pending UNION SELECT slot_at FROM known) AS s
-  LEFT JOIN pending ON pending.slot_at = s.slot_at LEFT JOIN known ON known.slot_at = s.slot_at
- ORDER BY s.slot_at LIMIT coalesce(CAST(?3 AS INTEGER), -1)
+       late_us, run, done, again, failed, 0 AS is_estimate
+  FROM chosen AS c LEFT JOIN known ON known.slot_at = c.slot_at
+ ORDER BY c.slot_at
 
 -- name: passes
 -- ?1 from, ?2 before, ?3 limit
@@ -296,7 +337,7 @@ SELECT slot_at, bucket, pass, engine, split, run, done, again, deferred, failed,
        superseded, locked, late_us, took_us, left_jobs, recorded_at_us
   FROM prescient_slot_pass
  WHERE slot_at >= coalesce(CAST(?1 AS INTEGER), 0) AND slot_at < coalesce(CAST(?2 AS INTEGER), 253402300800)
- ORDER BY slot_at, bucket, pass LIMIT coalesce(CAST(?3 AS INTEGER), -1)
+ ORDER BY slot_at DESC, bucket DESC, pass DESC LIMIT coalesce(CAST(?3 AS INTEGER), -1)
 
 -- name: status
 -- ?1 now
@@ -322,7 +363,7 @@ SELECT slot_at, bucket, engine, token, expires_at_us, expires_at_us <= :clock_us
   FROM prescient_slot_lease ORDER BY slot_at, bucket
 
 -- name: jobs_pending
-SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
+SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at, 0 AS is_estimate FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
 
 -- name: events
 -- ?1 after xid (always 0 here), ?2 after id, ?3 limit

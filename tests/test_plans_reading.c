@@ -1,0 +1,147 @@
+/* test_plans_reading.c - what a look costs does not depend on how much there is: the blocks that each report of the PostgreSQL store touches,
+ * with statistics and without. PRESCIENT_TEST_ROWS says among how many checks (5,000); tests/t_plans.sh asks with a million. */
+#include "pg_fixture.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "../engine/store/store_pg.h"
+
+#define SLOTS 2880              /* to come; as many checks in each as there are checks for them */
+#define PAST 30                 /* days */
+
+static int rows_beside(void)
+{
+    const char *rows = getenv("PRESCIENT_TEST_ROWS");
+    return rows ? atoi(rows) : 5000;
+}
+
+/* A report, its parameters, and how many blocks of 8 KiB it may touch. A million checks are 13,000 and their index 4,000; the index gives some hundred
+ * checks a block, the table one, as they are scattered. */
+static const struct look { const char *name, *params[8]; int blocks; } looks[] = {
+    { "status", { NULL }, 4000 },                           /* the first 100,001 rows are counted */
+    { "doctor", { NULL }, 1000 },
+    { "slots", { NULL, NULL, "101", "now", "100" }, 15000 },
+    { "slots", { "now", NULL, "101", NULL, "100" }, 15000 },
+    { "slots", { "-20d", NULL, "101", NULL, "100" }, 15000 },
+    { "passes", { NULL, NULL, "101" }, 150 },
+    { "passes", { NULL, "-20d", "101" }, 150 },
+    { "list", { NULL, NULL, NULL, NULL, NULL, "101", "10000" }, 300 },
+    { "list", { NULL, NULL, NULL, "+10d", NULL, "101", "10000" }, 300 },
+    { "list", { NULL, NULL, "is_paid", NULL, NULL, "101", "10000" }, 3000 },
+    { "list", { NULL, NULL, "nobody", NULL, NULL, "101", "10000" }, 25000 },
+    { "list", { "orders", NULL, NULL, NULL, NULL, "101", "10000" }, 3000 },
+    { "list", { "rarities", NULL, NULL, NULL, NULL, "101", "10000" }, 1500 },
+    { "list", { "orders", "4711", NULL, NULL, NULL, "101", "10000" }, 100 },
+    { "list", { NULL, "4711", NULL, NULL, NULL, "101", "10000" }, 25000 },
+    { "jobs_pending", { "100000" }, 13000 },
+    { "leases", { NULL }, 10 },
+};
+
+/* ---- the rows ---- */
+
+static void run(const char *sql)
+{
+    PGresult *r = pgfx_ask(pgfx.app, "%s", sql);
+    CU_ASSERT(PQresultStatus(r) == PGRES_COMMAND_OK || PQresultStatus(r) == PGRES_TUPLES_OK);
+    PQclear(r);
+}
+
+static void put_waiting(int n)
+{
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+                     " SELECT prescient.bucket_of(e, i::text), e, i::text, CASE WHEN i %% 10 = 0 THEN 'is_paid' ELSE 'is_shipped' END, at, at"
+                     "   FROM generate_series(1, %d) i, LATERAL (SELECT CASE i %% 1000 WHEN 7 THEN 'rarities' ELSE 'orders' END,"
+                     "        prescient.slot_floor(now()) + (1 + i::bigint * 1000003 %% %d) * interval '15 minutes' OFFSET 0) t (e, at)", n, SLOTS));
+    CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.future_job")), n);
+}
+
+static void put_passes(void)
+{
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, closed_at)"
+                     " SELECT at, b, CASE b WHEN -1 THEN 0 ELSE 1 END, CASE b WHEN -1 THEN 64 END, CASE b WHEN -1 THEN at END"
+                     "   FROM generate_series(prescient.slot_floor(now()) - %d * interval '1 day', now(), interval '15 minutes') at,"
+                     "        generate_series(-1, 63) b", PAST));
+}
+
+/* ---- what a look costs ---- */
+
+/* "+10d" and "now" as a report takes moments; anything else as it is. */
+static const char *param_of(const char *word, char out[32])
+{
+    if (!word || !strchr("+-n", *word) || strcmp(word, "nobody") == 0)
+        return word;
+    int days = *word == 'n' ? 0 : atoi(word);
+    snprintf(out, 32, "%s", pgfx_cell(pgfx.app, "SELECT date_part('epoch', date_trunc('hour', now()) + %d * interval '1 day')::bigint", days));
+    return out;
+}
+
+/* Of the whole plan: its first node tells the sum, functions and all. */
+static int blocks_of(const char *plan)
+{
+    const char *hit = strstr(plan, "\"Shared Hit Blocks\": "), *read = strstr(plan, "\"Shared Read Blocks\": ");
+    return hit && read ? atoi(hit + strlen("\"Shared Hit Blocks\": ")) + atoi(read + strlen("\"Shared Read Blocks\": ")) : -1;
+}
+
+static PGresult *explain(const struct look *look, const char *how)
+{
+    char words[8][32];
+    const char *params[8];
+    for (int i = 0; i < 8; i++)
+        params[i] = param_of(look->params[i], words[i]);
+    int n = pg_report_params(look->name);
+    char *sql = pg_expand(pg_store(pgfx.st), look->name, 0), *text = NULL;
+    Oid types[8];
+    for (int i = 0; i < 8; i++)
+        types[i] = 25;
+    CU_ASSERT_FATAL(sql && asprintf(&text, "EXPLAIN (%s) %s", how, sql) > 0);
+    PGresult *r = PQexecParams(pgfx.app, text, n, types, params, NULL, NULL, 0);
+    free(text);
+    free(sql);
+    return r;
+}
+
+static void look_is_cheap(const struct look *look)
+{
+    run("BEGIN; SET LOCAL search_path = pg_catalog, pg_temp");
+    PGresult *r = PQexecParams(pgfx.app, pg_sql(pg_store(pgfx.st), PG_READING), 1, NULL, (const char *const[]){ "60s" }, NULL, NULL, 0);
+    CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_TUPLES_OK);
+    PQclear(r);
+    r = explain(look, "ANALYZE, BUFFERS, FORMAT JSON");
+    int blocks = PQresultStatus(r) == PGRES_TUPLES_OK ? blocks_of(PQgetvalue(r, 0, 0)) : -1;
+    bool cheap = blocks >= 0 && blocks <= look->blocks;
+    if (!cheap) {
+        printf("      %s(%s, %s, %s, ...): %d blocks, expected at most %d %s\n", look->name, look->params[0], look->params[1], look->params[2], blocks,
+               look->blocks, PQerrorMessage(pgfx.app));
+        PGresult *plan = explain(look, "ANALYZE, BUFFERS");
+        for (int i = 0; i < PQntuples(plan); i++)
+            printf("        %s\n", PQgetvalue(plan, i, 0));
+        PQclear(plan);
+    }
+    CU_ASSERT_TRUE(cheap);
+    PQclear(r);
+    run("ROLLBACK");
+}
+
+static void looks_are_cheap(void)
+{
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        look_is_cheap(&looks[i]);
+}
+
+static void every_look_is_bounded_without_statistics_and_with(void)
+{
+    WITH_SERVER();
+    put_waiting(rows_beside());
+    put_passes();
+    looks_are_cheap();
+    run("VACUUM ANALYZE");
+    looks_are_cheap();
+}
+
+static const struct test tests[] = {
+    TEST(every_look_is_bounded_without_statistics_and_with),
+    { NULL, NULL },
+};
+
+const struct suite suite_plans_reading = { "plans_reading", pgfx_setup, pgfx_teardown, tests };
