@@ -6,7 +6,7 @@
 SLOT=1700000100
 TIMEOUT_S=2
 settings "jobs = { misbehave = { plugin = \"misbehave\"; timeout = \"${TIMEOUT_S}s\"; max_failures = 0; settings = { log = \"$TMP/log\"; }; }; };" \
-    'worker_memory = "256MiB";' 'kill_grace = "250ms";'
+    'worker_memory = "64MiB";' 'kill_grace = "250ms";'
 
 outcomes() { q "SELECT outcome, count(*) FROM {future_job_history} GROUP BY outcome ORDER BY outcome" | tr '\n' ' '; }
 outcome_of() { q "SELECT outcome, note FROM {future_job_history} WHERE entity_key = '$1'"; }
