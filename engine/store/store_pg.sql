@@ -876,6 +876,65 @@ SELECT 'checksums of pages' AS what, CASE WHEN has THEN 'ok' ELSE 'warn' END AS 
        CASE WHEN has THEN '' ELSE 'stop the server and run pg_checksums --enable; pg_amcheck looks through tables and indexes' END AS advice
   FROM (SELECT current_setting('data_checksums') = 'on' AS has) c WHERE $1::text IS NOT NULL
 
+-- ---- who may do what ---------------------------------------------------------------------------------------------------
+-- The one place where it stands. init and migrate make it so each time: a dump knows the grants, but not the roles, and a restore without the roles
+-- undoes even what was revoked from PUBLIC. What an operator has granted besides is left alone.
+
+-- name: make_roles
+-- Roles are the cluster's, not the database's: they may exist already, and making them may be refused. Then the schema works for its owner alone.
+DO $$
+DECLARE
+    part text;
+BEGIN
+    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine'] LOOP
+        CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = part);
+        BEGIN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', part);
+        EXCEPTION
+            WHEN insufficient_privilege THEN
+                NULL;
+            WHEN duplicate_object OR unique_violation THEN
+                NULL;       -- another database's schema was being made at the same moment
+        END;
+    END LOOP;
+END $$
+
+-- name: things
+-- All that somebody may have a right to, what of it the two roles must have, and the rights that are given now. By names alone: every form of a
+-- function of the API is the API's, and what a later migration makes is an engine's unless it stands here.
+SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name, coalesce(n.nspacl, acldefault('n', n.nspowner)) AS acl, '{USAGE}'::text[] AS of_engine,
+       '{USAGE}'::text[] AS of_enqueuer
+  FROM pg_namespace n WHERE n.nspname = 'prescient_schema'
+UNION ALL
+SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f', p.proowner)),
+       CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids') THEN '{}' ELSE '{EXECUTE}' END::text[],
+       CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for', 'bucket_of', 'enqueue', 'enqueue_many', 'resolve',
+                               'reschedule') THEN '{EXECUTE}' ELSE '{}' END::text[]
+  FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace
+UNION ALL
+SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),
+       CASE c.relname WHEN 'migration' THEN '{SELECT}' ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[]
+  FROM pg_class c
+ WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname !~ '_p[0-9]{8}$'
+UNION ALL
+SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.relowner)), '{USAGE}'::text[], '{}'::text[]
+  FROM pg_class c WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind = 'S'
+
+-- name: amiss
+-- What is not as it must be, and what mends it: functions that are open to everybody, and rights that the two roles lack.
+SELECT 0 AS place, 'open' AS what, format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', t.name) AS command
+  FROM ({things}) t WHERE t.kind = 'FUNCTION' AND EXISTS (SELECT FROM aclexplode(t.acl) a WHERE a.grantee = 0)
+UNION ALL
+SELECT 1, 'missing', format('GRANT %s ON %s %s TO %I', string_agg(u.wanted, ', '), t.kind, t.name, r.rolname)
+  FROM ({things}) t
+  JOIN pg_roles r ON r.rolname IN ('prescient_engine', 'prescient_enqueuer'),
+       unnest(CASE r.rolname WHEN 'prescient_engine' THEN t.of_engine ELSE t.of_enqueuer END) u (wanted)
+ WHERE NOT EXISTS (SELECT FROM aclexplode(t.acl) a WHERE a.grantee = r.oid AND a.privilege_type = u.wanted)
+ GROUP BY t.kind, t.name, r.rolname
+
+-- name: mend_rights
+SELECT coalesce(string_agg(m.command, '; ' ORDER BY m.place, m.command), '') FROM ({amiss}) m
+
 -- name: doctor
 -- $1 now
 WITH this AS MATERIALIZED (
@@ -951,6 +1010,11 @@ rows (place, what, bad, level, found, advice) AS (
     UNION ALL
     SELECT 13, 'dead rows in future_job', n > 100000 AND n > live, 'warn', n || coalesce(', vacuumed ' || to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), ''),
            'vacuum does not keep up: look at the oldest transaction, and at autovacuum_max_workers' FROM dead
+    UNION ALL
+    SELECT 15, 'rights', opened + missing > 0, CASE WHEN opened > 0 THEN 'error' ELSE 'warn' END,
+           CASE WHEN opened > 0 THEN opened || ' functions are open to everybody' WHEN missing > 0 THEN missing || ' are missing' ELSE 'as they must be' END,
+           'prescient init, by the owner of the schema, grants and revokes what it must'
+      FROM (SELECT count(*) FILTER (WHERE m.what = 'open') AS opened, count(*) FILTER (WHERE m.what = 'missing') AS missing FROM ({amiss}) m) r
     UNION ALL
     SELECT 14, 'clock of the database', false, 'ok', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', '' FROM this)
 SELECT what, CASE WHEN bad THEN level ELSE 'ok' END AS level, found, CASE WHEN bad THEN advice ELSE '' END AS advice FROM rows ORDER BY place

@@ -181,6 +181,32 @@ static int apply_missing(struct pg_store *pg, PGconn *conn, const struct migrate
     return applied;
 }
 
+/* What init and migrate repeat each time: a restore knows the schema, and may know nothing of who may do what. Nothing
+ * is written where all is as it must be. */
+static int mend_rights_locked(struct pg_store *pg, PGconn *conn, struct err *err)
+{
+    char *roles = pg_expand(pg, "make_roles", 0), *question = pg_expand(pg, "mend_rights", 0);
+    int rc = roles && question ? pg_execute(pg, conn, roles, err) : err_set(err, ERR_NOMEM, "store: out of memory");
+    PGresult *r = rc < 0 ? NULL : pg_run(pg, conn, question, NULL, 0, err);
+    if (rc >= 0)
+        rc = !r ? err->code : *PQgetvalue(r, 0, 0) ? pg_execute(pg, conn, PQgetvalue(r, 0, 0), err) : 0;
+    PQclear(r);
+    free(roles);
+    free(question);
+    return rc;
+}
+
+static int mend_rights(struct pg_store *pg, PGconn *conn, struct err *err)
+{
+    int rc = begin_locked(pg, conn, err);
+    rc = rc < 0 ? rc : mend_rights_locked(pg, conn, err);
+    rc = rc < 0 ? rc : pg_execute(pg, conn, "COMMIT", err);
+    if (rc >= 0)
+        return rc;
+    PQclear(PQexec(conn, "ROLLBACK"));
+    return err_wrap(err, rc, "rights in schema '%s'", pg->schema);
+}
+
 /* A new schema takes the length wanted; an old one keeps its own unless it is told to change. */
 static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new, struct err *err)
 {
@@ -221,7 +247,8 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
         rc = apply_missing(pg, conn, o, err);
     if (!o->dry_run && rc >= 0) {
         int applied = rc;
-        rc = settle_slot_length(pg, conn, o, !there, err);
+        rc = mend_rights(pg, conn, err);
+        rc = rc < 0 ? rc : settle_slot_length(pg, conn, o, !there, err);
         rc = rc < 0 ? rc : pg_ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made, err);
         rc = rc < 0 ? rc : applied;
     }
