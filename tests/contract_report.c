@@ -296,6 +296,44 @@ void retry_enqueues_what_ended_in_trouble(void)
     TEXT_IS("kept", cell(&rows, 0, "outcome"));
 }
 
+/* Ends the check that waits in SLOT. */
+static void end_as(struct lease lease, enum outcome outcome)
+{
+    struct scene scene = { .lease = lease, .n = 1 };
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 1);
+    scene.answers[0].check = &scene.page.checks[0];
+    answer_done(&scene.answers[0]);
+    scene.answers[0].outcome = outcome;
+    IS(1, settle(&scene).touched);
+    store_page_free(&scene.page);
+}
+
+static int retried(const char *key)
+{
+    return REPORT("retry", "orders", key, NULL, NULL, number_text(SLOT + 3 * LENGTH), number_text(NOW), "10").rows;
+}
+
+void retry_leaves_out_what_has_ended_well_since(void)
+{
+    WITH_STORE();
+    put_with("1", "{\"n\": 1}", 0);
+    struct lease lease = take();
+    end_as(lease, OUTCOME_TIMEOUT);
+    put("2", SLOT, "keep", BEFORE);
+    end_as(lease, OUTCOME_DONE);               /* another's end is no end of it */
+    put("1", SLOT, "keep", BEFORE);
+    end_as(lease, OUTCOME_DONE);
+    IS(0, retried("1"));
+    IS(0, retried(NULL));
+    put_with("1", "{\"n\": 2}", 0);     /* and failed again */
+    end_as(lease, OUTCOME_CRASHED);
+    IS(1, retried("1"));
+    TEXT_IS("{\"n\": 2}", value("list", "1", "payload"));
+    TEXT_IS("1", resolve("1"));         /* what was waited for has happened */
+    IS(0, retried("1"));
+}
+
 /* ---- events --------------------------------------------------------------------------------------------------------------------------- */
 
 static void emit(struct scene *scene, const char *event)

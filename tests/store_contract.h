@@ -123,6 +123,7 @@
     X(status_counts_what_waits)                                                                                       \
     X(leases_and_jobs_are_listed)                                                                                     \
     X(doctor_finds_overdue_checks)                                                                                    \
+    X(retry_leaves_out_what_has_ended_well_since)                                                                     \
     X(retry_enqueues_what_ended_in_trouble)                                                                           \
     X(events_are_read_from_a_cursor_on)                                                                               \
     X(a_dry_prune_drops_nothing)                                                                                      \

@@ -619,7 +619,8 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
 h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
 
 -- name: retry
--- $1 entity, $2 key, $3 job, $4 since, $5 at, $6 now, $7 limit. Of each check the newest failure, with its payload.
+-- $1 entity, $2 key, $3 job, $4 since, $5 at, $6 now, $7 limit. Of each check the newest failure, with its payload;
+-- unless it has ended well since. What that costs is one look, all failures together, at the days since the oldest of them.
 WITH newest AS MATERIALIZED (
     SELECT DISTINCT ON (h.entity_name, h.entity_key, h.job_exec) h.entity_name, h.entity_key, h.job_exec, h.payload, h.archived_at
       FROM prescient.future_job_history h
@@ -627,7 +628,12 @@ WITH newest AS MATERIALIZED (
        AND ($4 IS NULL OR h.ended_at >= to_timestamp($4::bigint))
      ORDER BY h.entity_name, h.entity_key, h.job_exec, h.archived_at DESC),
 chosen AS MATERIALIZED (
-    SELECT * FROM newest ORDER BY archived_at DESC LIMIT $7::bigint)
+    SELECT n.* FROM newest n
+     WHERE NOT EXISTS (SELECT FROM prescient.future_job_history h
+                        WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key AND h.job_exec = n.job_exec
+                          AND h.archived_at > n.archived_at AND h.archived_at > (SELECT min(oldest.archived_at) FROM newest oldest)
+                          AND NOT {failed_history})
+     ORDER BY n.archived_at DESC LIMIT $7::bigint)
 SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM chosen n, LATERAL prescient.file_check(n.entity_name, n.entity_key, n.job_exec,
            coalesce(to_timestamp($5::bigint), to_timestamp($6::bigint), clock_timestamp()), n.payload, 'keep', 0, to_timestamp($6::bigint)) c

@@ -220,12 +220,22 @@ INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (?
 INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now) VALUES (?1, ?2, ?3, ?4, ?5)
 
 -- name: retry
--- ?1 entity, ?2 key, ?3 job, ?4 since, ?7 limit (5 at, 6 now are the enqueue's). max(id) picks the row that the payload comes from.
-SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
-  FROM prescient_future_job_history
- WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') AND ended_at_us >= coalesce(CAST(?4 AS INTEGER), 0) * 1000000
-   AND (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
- GROUP BY entity_name, entity_key, job_exec
+-- ?1 entity, ?2 key, ?3 job, ?4 since, ?7 limit (5 at, 6 now are the enqueue's). max(id) picks the row that the payload comes from. What has ended
+-- well since is left out: one look, for all failures together, at the rows behind the oldest of them.
+WITH failure AS MATERIALIZED (
+    SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
+      FROM prescient_future_job_history
+     WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') AND ended_at_us >= coalesce(CAST(?4 AS INTEGER), 0) * 1000000
+       AND (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
+     GROUP BY entity_name, entity_key, job_exec),
+mended AS MATERIALIZED (
+    SELECT DISTINCT f.newest
+      FROM prescient_future_job_history h
+      JOIN failure f ON f.entity_key = h.entity_key AND f.entity_name = h.entity_name AND f.job_exec = h.job_exec AND f.newest < h.id
+     WHERE h.id > (SELECT min(newest) FROM failure) AND h.outcome NOT IN ('failed', 'timeout', 'crashed', 'bad_answer'))
+SELECT entity_name, entity_key, job_exec, payload, newest
+  FROM failure
+ WHERE newest NOT IN (SELECT newest FROM mended)
  ORDER BY newest DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
 
 -- name: load_new
