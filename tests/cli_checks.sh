@@ -61,7 +61,7 @@ next_check_at         job"
     is "$STORE_NAME: status" "$(p status --json | json 'j["now_at"], j["slot_length_s"], j["due"], j["overdue"], j["next_slot_at"]')" \
         "('2030-01-01T00:00:00Z', 900, 0, 0, '2030-01-01T06:00:00Z')"
     is "$STORE_NAME: overdue checks are seen" "$($P --now 2030-01-02 status --json | json 'j["overdue"], j["oldest_overdue_at"]')" "(1, '2030-01-01T06:00:00Z')"
-    has "$STORE_NAME: status for people" "$(p status)" "slot length         15m"
+    has "$STORE_NAME: status for people" "$(p status | tr -s " ")" "slot length 15m"
     is "$STORE_NAME: prune keeps what is young" "$($P prune --keep 90d --json | json 'j["history"]')" 0
     fails_with 2 "--keep" p prune --keep forever
     fails_with 2 "nothing says how long to keep" p prune
