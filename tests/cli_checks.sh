@@ -58,6 +58,8 @@ next_check_at         job"
     is "$STORE_NAME: no events" "$(p events)" "no events"
     is "$STORE_NAME: no events in JSON Lines is nothing" "$(p events --json)" ""
     fails_with 2 "expected the cursor of an event" p events --after 12
+    fails_with 2 "expected the cursor of an event" p events --after 1-2-
+    fails_with 2 "expected the cursor of an event" p events --after 1-2-3-4
     is "$STORE_NAME: status" "$(p status --json | json 'j["now_at"], j["slot_length_s"], j["due"], j["overdue"], j["next_slot_at"]')" \
         "('2030-01-01T00:00:00Z', 900, 0, 0, '2030-01-01T06:00:00Z')"
     is "$STORE_NAME: overdue checks are seen" "$($P --now 2030-01-02 status --json | json 'j["overdue"], j["oldest_overdue_at"]')" "(1, '2030-01-01T06:00:00Z')"

@@ -35,6 +35,9 @@ CFG
     has "$STORE_NAME: one event a line for people" "$($P events --limit 1 2>/dev/null)" "  order.late  orders  "
     ok "$STORE_NAME: and nothing raw in it" bash -c "! $P events | tr -d '\n' | grep -q '[[:cntrl:]]'"
 
+    is "$STORE_NAME: a cursor from before generations goes on to work" "$($P events --after "${cursor#0-}" | wc -l)" 2
+    fails_with 2 "is ahead of everything that this" $P events --after 0-99999999999-99999999999
+    fails_with 2 "is ahead of everything that this" timeout 20 $P events --follow --after 99999999999-0-0
     cursor=$($P events --json | tail -1 | json 'j["cursor"]')
     $P events --follow --after "$cursor" --json > followed 2> err &
     local pid=$!

@@ -347,23 +347,20 @@ static void emit(struct scene *scene, const char *event)
 
 static struct store_rows events_after(const char *cursor, const char *limit)
 {
-    static char xid[64];
-    snprintf(xid, sizeof xid, "%s", cursor);
-    char *dash = strchr(xid, '-');
-    CU_ASSERT_PTR_NOT_NULL_FATAL(dash);
-    *dash = '\0';
-    return REPORT("events", xid, dash + 1, limit);
+    char generation[24], xid[24], id[24];
+    CU_ASSERT_EQUAL_FATAL(sscanf(cursor, "%23[0-9]-%23[0-9]-%23[0-9]", generation, xid, id), 3);
+    return REPORT("events", generation, xid, id, limit);
 }
 
 void events_are_read_from_a_cursor_on(void)
 {
     WITH_STORE();
     struct store_rows end = fixture_report("events_end", NULL, 0);
-    TEXT_IS("0-0", cell(&end, 0, "cursor"));
+    TEXT_IS("0-0-0", cell(&end, 0, "cursor"));
     struct scene scene = scene_of(3);
     scene.n = 1;
     emit(&scene, "one");
-    struct store_rows first = events_after("0-0", NULL);
+    struct store_rows first = events_after("0-0-0", NULL);
     CU_ASSERT_EQUAL_FATAL(first.rows, 1);
     const char *cursor = cell(&first, 0, "cursor");
     scene.answers[0] = scene.answers[1];
@@ -374,10 +371,25 @@ void events_are_read_from_a_cursor_on(void)
     CU_ASSERT_EQUAL_FATAL(rest.rows, 2);
     TEXT_IS("two", cell(&rest, 0, "event"));
     TEXT_IS("three", cell(&rest, 1, "event"));
-    IS(1, events_after("0-0", "1").rows);
+    IS(1, events_after("0-0-0", "1").rows);
     end = fixture_report("events_end", NULL, 0);
     TEXT_IS(cell(&rest, 1, "cursor"), cell(&end, 0, "cursor"));
     IS(0, events_after(cell(&end, 0, "cursor"), NULL).rows);
+    scene_end(&scene);
+}
+
+/* A file or a database that was put back to an older state: what comes next would lie before the cursor, and never be shown. */
+void a_cursor_ahead_of_everything_is_refused(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    emit(&scene, "one");
+    IS(1, events_after("0-0-0", NULL).rows);
+    IS(-1, events_after("0-99999999999-99999999999", NULL).rows);
+    IS(ERR_INPUT, fixture_err.code);
+    CU_ASSERT(strstr(fixture_err.text, "is ahead of everything that this") && strstr(fixture_err.text, "`prescient events`"));
+    IS(-1, events_after("99999999999-0-0", NULL).rows);
+    IS(ERR_INPUT, fixture_err.code);
     scene_end(&scene);
 }
 

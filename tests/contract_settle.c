@@ -463,7 +463,7 @@ void effects_happen_once_with_their_answer(void)
         struct store_settle s = settle_with(&scene, effects, 5);
         IS(0, s.call.rc);
         IS(round == 0, s.touched);
-        struct store_rows events = REPORT("events", "0", "0", NULL);
+        struct store_rows events = REPORT("events", "0", "0", "0", NULL);
         CU_ASSERT_EQUAL_FATAL(events.rows, 2);
         TEXT_IS("late", cell(&events, 0, "event"));
         TEXT_IS("{\"days\": 3}", cell(&events, 0, "data"));
@@ -493,7 +493,7 @@ void effects_of_a_row_not_touched_do_not_happen(void)
     scene.answers[1].neffects = 1;
     struct store_settle s = settle_with(&scene, &effect, 1);
     IS(1, s.touched);
-    struct store_rows events = REPORT("events", "0", "0", NULL);
+    struct store_rows events = REPORT("events", "0", "0", "0", NULL);
     CU_ASSERT_EQUAL_FATAL(events.rows, 1);
     TEXT_IS("2", cell(&events, 0, "entity_key"));
     scene_end(&scene);

@@ -125,7 +125,7 @@
     X(doctor_finds_overdue_checks)                                                                                    \
     X(retry_leaves_out_what_has_ended_well_since)                                                                     \
     X(retry_enqueues_what_ended_in_trouble)                                                                           \
-    X(events_are_read_from_a_cursor_on)                                                                               \
+    X(events_are_read_from_a_cursor_on) X(a_cursor_ahead_of_everything_is_refused)                                    \
     X(a_dry_prune_drops_nothing)                                                                                      \
     X(prune_drops_what_is_old_and_leaves_what_is_pending)                                                             \
     X(of_all_engines_one_prunes)                                                                                      \

@@ -338,12 +338,10 @@ static void a_consumer_of_events_waits_for_the_oldest_transaction(void)
     struct store_report r = pgfx_report(a, "events", 0, NULL);
     CU_ASSERT_EQUAL_FATAL(r.rows.rows, 1);
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
-    char xid[64];
-    snprintf(xid, sizeof xid, "%s", r.rows.cells[0]);
-    char *id = strchr(xid, '-');
-    *id++ = '\0';
-    const char *after[] = { xid, id, NULL };
-    r = pgfx_report(a, "events", 3, after);
+    char generation[24], xid[24], id[24];
+    CU_ASSERT_EQUAL_FATAL(sscanf(r.rows.cells[0], "%23[0-9]-%23[0-9]-%23[0-9]", generation, xid, id), 3);
+    const char *after[] = { generation, xid, id, NULL };
+    r = pgfx_report(a, "events", 4, after);
     CU_ASSERT_EQUAL_FATAL(r.rows.rows, 2);
     CU_ASSERT_STRING_EQUAL(r.rows.cells[1], "late");
     CU_ASSERT_STRING_EQUAL(r.rows.cells[r.rows.columns + 1], "third");

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,11 +86,208 @@ static void what_is_prepared_is_waited_for_and_told(void)
     arena_free(a);
 }
 
+/* ---- events ----------------------------------------------------------------------------------------------------------------- */
+
+/* This server's own history again, of which generation 0 is the first. */
+static bool begin_here(void)
+{
+    if (!pgfx_begin())
+        return false;
+    SQL_IS("", "DELETE FROM prescient.generation; INSERT INTO prescient.generation SELECT 0, h.* FROM prescient.server_identity() h");
+    return true;
+}
+#define WITH_HISTORY() if (!begin_here()) return
+
+/* From here on the database is another server's: what it holds was written elsewhere. */
+static void go_elsewhere(void)
+{
+    SQL_IS("", "UPDATE prescient.generation SET system_identifier = system_identifier + 1");
+}
+
+static void write_event(PGconn *conn, const char *name)
+{
+    CELL_IS(conn, "", "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES (now(), '%s', 'e', '1', 'j')", name);
+}
+
+/* An autovacuum somewhere on the server may have an id, and what is newer waits for it. */
+static void wait_for_all_that_runs(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        if (!strcmp(pgfx_cell(pgfx.app, "SELECT pg_snapshot_xmin(s) = pg_snapshot_xmax(s) FROM pg_current_snapshot() s"), "t"))
+            return;
+        poll(NULL, 0, 10);
+    }
+    CU_FAIL("a transaction is open all the time");
+}
+
+/* Events behind a cursor, in order: "one two"; "refused". `cursor` becomes that of the last one. */
+static const char *read_on(char cursor[64])
+{
+    static char names[200];
+    char generation[24], xid[24], id[24];
+    struct arena *a = arena_new(4096);
+    CU_ASSERT_EQUAL_FATAL(sscanf(cursor, "%23[0-9]-%23[0-9]-%23[0-9]", generation, xid, id), 3);
+    wait_for_all_that_runs();
+    struct store_report r = pgfx_report(a, "events", 4, (const char *[]){ generation, xid, id, NULL });
+    snprintf(names, sizeof names, "%s", r.call.rc == ERR_INPUT ? "refused" : "");
+    for (int row = 0; r.call.rc == 0 && row < r.rows.rows; row++) {
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", row ? " " : "", cell_of(&r.rows, row, "event"));
+        snprintf(cursor, 64, "%s", cell_of(&r.rows, row, "cursor"));
+    }
+    arena_free(a);
+    return names;
+}
+#define READS(expected, cursor) \
+    do { const char *n_ = read_on(cursor); if (strcmp(n_, expected) != 0) printf("      line %d: '%s', expected '%s'\n", __LINE__, n_, expected); \
+         CU_ASSERT_STRING_EQUAL(n_, expected); } while (0)
+
+static void what_is_written_in_another_history_comes_behind_all_before(void)
+{
+    WITH_HISTORY();
+    char cursor[64] = "0-0-0";
+    write_event(pgfx.app, "one");
+    SQL_IS("", "UPDATE prescient.event SET xid = '1000000000'");       /* of a cluster that had counted so far */
+    go_elsewhere();
+    READS("one", cursor);                               /* it is history, and may be read, although this server does not know its id */
+    CU_ASSERT_STRING_EQUAL(cursor, "0-1000000000-1");
+    SQL_IS("1", "SELECT count(*) FROM prescient.generation");           /* who reads writes nothing */
+    write_event(pgfx.app, "two");
+    write_event(pgfx.app, "three");
+    READS("two three", cursor);
+    SQL_IS("2", "SELECT count(*) FROM prescient.generation");
+    write_event(pgfx.app, "four");
+    READS("four", cursor);
+    READS("", cursor);
+}
+
+static void of_two_histories_of_one_backup_the_later_has_the_greater_number(void)
+{
+    WITH_HISTORY();
+    go_elsewhere();
+    write_event(pgfx.app, "lost");
+    char cursor[64] = "0-0-0";
+    READS("lost", cursor);
+    SQL_IS("", "DELETE FROM prescient.event; UPDATE prescient.generation SET generation = generation - 5 WHERE generation > 0 RETURNING ''");
+    char was[64];
+    snprintf(was, sizeof was, "%s", pgfx_cell(pgfx.app, "DELETE FROM prescient.generation WHERE generation > 0 RETURNING generation || '-1000000000-7'"));
+    write_event(pgfx.app, "kept");
+    READS("kept", was);                                 /* of a generation that is not here: it lies before what is */
+}
+
+static void a_cursor_that_cannot_be_from_here_is_refused(void)
+{
+    WITH_HISTORY();
+    write_event(pgfx.app, "one");
+    char ahead[64] = "0-1000000000-1", never[64] = "99999999999-1-1", soon[64] = "1000-1-1";
+    READS("refused", ahead);
+    READS("refused", never);
+    READS("refused", soon);
+    go_elsewhere();
+    READS("", ahead);                                   /* whatever comes will come behind it */
+    READS("", soon);
+    READS("refused", never);
+    write_event(pgfx.app, "two");
+    READS("two", ahead);
+    READS("two", soon);
+    READS("refused", never);
+}
+
+/* The second would be written under a number that is smaller than one that can be read already. */
+static void writers_that_meet_begin_one_generation(void)
+{
+    WITH_HISTORY();
+    go_elsewhere();
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    write_event(pgfx.other, "one");
+    PQclear(pgfx_ask(pgfx.app, "SET lock_timeout = '100ms'"));
+    SQL_IS("55P03", "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES (now(), 'two', 'e', '1', 'j')");
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    write_event(pgfx.app, "two");
+    PQclear(pgfx_ask(pgfx.app, "RESET lock_timeout"));
+    SQL_IS("2", "SELECT count(*) FROM prescient.generation");
+    SQL_IS("1", "SELECT count(DISTINCT generation) FROM prescient.event WHERE generation > 0");
+}
+
+static void an_answers_event_is_of_the_generation_that_is(void)
+{
+    WITH_HISTORY();
+    struct pgfx_run run;
+    char cursor[64] = "0-1000000000-1";
+    const struct effect effect = { .kind = EFFECT_EMIT, .event = "seen" };
+    pgfx_run_init(&run, 1);
+    run.s[0].effects = &effect;
+    run.s[0].neffects = 1;
+    go_elsewhere();                                     /* a pooler turns to another server between the read and the settle */
+    struct store_settle settle = pgfx_run_settle(&run);
+    RC_IS(0, pgfx_call(&settle.call));
+    READS("seen", cursor);
+    store_page_free(&run.page);
+}
+
+/* The rows of the events alone came from elsewhere, by a copy of data into a schema that init had made. */
+static void events_copied_into_a_fresh_schema_are_noticed(void)
+{
+    WITH_HISTORY();
+    char cursor[64] = "0-1000000000-999999";
+    write_event(pgfx.app, "one");
+    SQL_IS("", "UPDATE prescient.event SET xid = '1000000000'");
+    SQL_IS("1", "SELECT (prescient.note_history(false) LIKE '%%another history%%generation %%')::int");
+    SQL_IS("", "SELECT prescient.note_history(false)");
+    write_event(pgfx.app, "two");
+    READS("two", cursor);
+    snprintf(cursor, sizeof cursor, "0-0-0");
+    READS("one two", cursor);
+}
+
+/* ---- sequences that were left behind ---------------------------------------------------------------------------------------- */
+
+static void sequences_behind_what_is_in_use_are_moved_up_and_never_down(void)
+{
+    WITH_HISTORY();
+    pgfx_put_checks(40);
+    struct lease lease = pgfx_take();
+    (void)lease;
+    write_event(pgfx.app, "one");
+    SQL_IS("", "UPDATE prescient.future_job SET id = id + 100000; UPDATE prescient.slot_lease SET token = 500000; UPDATE prescient.event SET id = 700000");
+    for (int thorough = 0; thorough <= 1; thorough++) {
+        SQL_IS("1", "SELECT setval('prescient.future_job_id_seq', 1, false) + 0 * setval('prescient.slot_lease_token_seq', 3) + 0 * setval('prescient.event_id_seq', 1)");
+        SQL_IS("3", "SELECT count(*) FROM prescient.sequences_behind(%d::boolean)", thorough);
+        SQL_IS("t", "SELECT prescient.note_history(%d::boolean) ~ 'future_job_id_seq moved.*slot_lease_token_seq moved.*event_id_seq moved'", thorough);
+        SQL_IS("t", "SELECT nextval('prescient.future_job_id_seq') > (SELECT max(id) FROM prescient.future_job)");
+        SQL_IS("t", "SELECT nextval('prescient.slot_lease_token_seq') > 500000 AND nextval('prescient.event_id_seq') > 700000");
+        SQL_IS("", "SELECT prescient.note_history(%d::boolean)", thorough);
+    }
+    SQL_IS("t", "SELECT nextval('prescient.future_job_id_seq') < (1::bigint << 44)");
+    SQL_IS("1", "SELECT setval('prescient.future_job_id_seq', 1, false) + 0 * setval('prescient.slot_lease_token_seq', 1) + 0 * setval('prescient.event_id_seq', 1)");
+}
+
+static void an_engine_notes_it_and_is_told(void)
+{
+    WITH_HISTORY();
+    struct store_keep_days days = STORE_KEEP_DAYS_INIT;
+    days.days = 3;
+    RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_STRING_EQUAL(days.noted, "");
+    go_elsewhere();
+    RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_PTR_NOT_NULL(strstr(days.noted, "another history"));
+    RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_STRING_EQUAL(days.noted, "");
+}
+
 static const struct test tests[] = {
     TEST(an_id_of_a_larger_cluster_keeps_no_slot_open),
     TEST(a_slot_that_such_an_id_kept_open_is_looked_at_before_it_is_closed),
     TEST(an_id_of_our_own_beside_it_is_waited_for),
     TEST(what_is_prepared_is_waited_for_and_told),
+    TEST(what_is_written_in_another_history_comes_behind_all_before),
+    TEST(of_two_histories_of_one_backup_the_later_has_the_greater_number),
+    TEST(a_cursor_that_cannot_be_from_here_is_refused),
+    TEST(writers_that_meet_begin_one_generation),
+    TEST(an_answers_event_is_of_the_generation_that_is),
+    TEST(events_copied_into_a_fresh_schema_are_noticed),
+    TEST(sequences_behind_what_is_in_use_are_moved_up_and_never_down),
+    TEST(an_engine_notes_it_and_is_told),
     { NULL, NULL },
 };
 

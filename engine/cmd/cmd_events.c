@@ -25,24 +25,46 @@ const struct command cmd_events = {
 };
 
 #define PAGE 1000
+#define FIRST_CURSOR "0-0-0"
 #define PAUSE_MS 1000           /* between two looks when nothing was new */
 
 struct events {
     struct app *app;
     bool follow;
-    const char *after;          /* a cursor, "xid-id" */
+    const char *after;          /* a cursor */
     int64_t limit;              /* 0: all */
     int64_t shown;
     char cursor[64];            /* of the last event shown */
 };
 
-/* "xid-id": two numbers. */
+/* A cursor's numbers: generation, transaction, event. Those of before there were generations have two, and are of the first. */
+enum { CURSOR_NUMBERS = 3, CURSOR_DIGITS = 20 };
+struct cursor { char numbers[CURSOR_NUMBERS][CURSOR_DIGITS + 1]; };
+
+static bool cursor_split(const char *text, struct cursor *out)
+{
+    static const size_t most[CURSOR_NUMBERS] = { 18, 20, 18 };
+    int dashes = 0;
+    for (const char *at = text; *at; at++)
+        dashes += *at == '-';
+    if (dashes < 1 || dashes >= CURSOR_NUMBERS)
+        return false;
+    strcpy(out->numbers[0], "0");
+    for (int n = CURSOR_NUMBERS - 1 - dashes; n < CURSOR_NUMBERS; n++) {
+        size_t length = strspn(text, "0123456789");
+        if (length == 0 || length > most[n] || text[length] != (n + 1 < CURSOR_NUMBERS ? '-' : '\0'))
+            return false;
+        snprintf(out->numbers[n], sizeof out->numbers[n], "%.*s", (int)length, text);
+        text += length + 1;
+    }
+    return true;
+}
+
 static int cursor_check(const char *cursor, struct err *err)
 {
-    size_t xid = strspn(cursor, "0123456789");
-    size_t id = cursor[xid] == '-' ? strspn(cursor + xid + 1, "0123456789") : 0;
-    if (xid == 0 || xid > 20 || id == 0 || id > 19 || cursor[xid + 1 + id])
-        return err_set(err, ERR_INPUT, "--after: found '%.80s', expected the cursor of an event, such as 7301-15", cursor);
+    struct cursor c;
+    if (!cursor_split(cursor, &c))
+        return err_set(err, ERR_INPUT, "--after: found '%.80s', expected the cursor of an event, such as 0-7301-15", cursor);
     return 0;
 }
 
@@ -51,12 +73,13 @@ static int read_page(struct events *e, struct arena *a, int64_t want, struct sto
     struct store *st = app_store(e->app, err);
     if (!st)
         return err->code;
-    const char *dash = strchr(e->cursor, '-');
-    const char *params[] = { arena_strndup(a, e->cursor, (size_t)(dash - e->cursor)), dash + 1, arena_printf(a, "%" PRId64, want) };
+    struct cursor after;
+    cursor_split(e->cursor, &after);
+    const char *params[] = { after.numbers[0], after.numbers[1], after.numbers[2], arena_printf(a, "%" PRId64, want) };
     struct store_report report = STORE_REPORT_INIT;
     report.name = "events";
     report.params = params;
-    report.nparams = 3;
+    report.nparams = sizeof params / sizeof *params;
     report.arena = a;
     int rc = store_do(st, &report.call);
     *err = report.call.err;
@@ -92,7 +115,7 @@ static void print_page(struct events *e, struct arena *a, const struct store_row
     fflush(e->app->out);
     if (rows->rows) {
         const char *cursor = report_value(rows, rows->rows - 1, "cursor");
-        snprintf(e->cursor, sizeof e->cursor, "%s", cursor && strchr(cursor, '-') ? cursor : "0-0");
+        snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : FIRST_CURSOR);
     }
     e->shown += rows->rows;
 }
@@ -147,7 +170,7 @@ static int find_start(struct events *e, struct err *err)
             return err->code;
         cursor = report_value(&rows, 0, "cursor");
     }
-    snprintf(e->cursor, sizeof e->cursor, "%s", cursor && strchr(cursor, '-') ? cursor : "0-0");
+    snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : FIRST_CURSOR);
     return app_store(e->app, err) ? 0 : err->code;
 }
 

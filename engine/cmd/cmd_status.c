@@ -28,7 +28,7 @@ static const struct line { const char *label, *column; } lines[] = {
     { "slots not closed", "unclosed_slots" },
     { "oldest of them", "oldest_unclosed_at" },
     { "oldest transaction", "oldest_transaction_us" },
-    { "prepared transactions", "prepared_transactions" },
+    { "prepared ones", "prepared_transactions" },
     { "history", "history_rows" },
 };
 

@@ -14,6 +14,7 @@ struct upgrade {
     struct migrate_options options;
     json_t *applied;            /* with --json: what was applied; else NULL */
     int count;
+    const char *noted;          /* what was put right besides; NULL: nothing */
 };
 
 static int slot_length_read(const char *text, int32_t *out, struct err *err)
@@ -37,6 +38,14 @@ static void applied(void *ctx, int version, const char *name)
     }
     fprintf(u->app->out, "%s %s\n", u->options.dry_run ? "would apply" : "applied", name);
     fflush(u->app->out);
+}
+
+static void noted(void *ctx, const char *words)
+{
+    struct upgrade *u = ctx;
+    u->noted = arena_strdup(u->app->arena, words);
+    if (!u->applied)
+        fprintf(u->app->out, "%s\n", words);
 }
 
 static int migrate_once(void *ctx, struct err *err)
@@ -70,6 +79,8 @@ static void say_result(struct upgrade *u, const struct store_hello *hello)
         if (!u->options.dry_run)
             report_added(app, json_object_update_new(object, json_pack("{s:i, s:i, s:s}", "schema_version", hello->schema_version, "slot_length_s",
                                                                        (int)hello->slot_length_s, "server", hello->server)));
+        if (u->noted)
+            report_added(app, json_object_set_new(object, "noted", json_string(u->noted)));
         report_print_object(app, object);
     } else if (u->options.dry_run) {
         fprintf(app->out, u->count ? "nothing was changed\n" : "nothing to apply\n");
@@ -101,7 +112,7 @@ int schema_upgrade(struct app *app, const struct schema_options *options)
     struct upgrade u = {
         .app = app,
         .options = { .slot_length_s = (int32_t)app->settings.slot_length_s, .change_slot_length = options->change_slot_length,
-                     .dry_run = options->dry_run, .applied = applied },
+                     .dry_run = options->dry_run, .applied = applied, .noted = noted },
         .applied = app->json ? report_made(app, json_array()) : NULL,
     };
     u.options.ctx = &u;

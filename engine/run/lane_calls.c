@@ -496,6 +496,8 @@ static void errand_ended(struct lane *l, int rc)
         lane_back_off(l, "cannot ask the store", &l->req.call.err);
     else if (e->errand.kind == ERRAND_HELLO)
         engine_set_clock(e, &l->req.hello);
+    else if (e->errand.kind == ERRAND_KEEP_DAYS && *l->req.days.noted)
+        log_warn(e->o.log, "%s", l->req.days.noted);
     engine_errand_done(e, l, rc);
     if (l->req.call.op == STORE_RELOOK)
         free(l->req.relook.slots);

@@ -353,13 +353,14 @@ struct store_mark_swept {
 };
 #define STORE_MARK_SWEPT_INIT { .call.op = STORE_MARK_SWEPT }
 
-/* Keeps history partitions `days` ahead; with days = 0 gives one that is over its lookup index instead, which may take a
+/* Keeps history partitions `days` ahead, and notes where the database goes on in another history (restored, switched, promoted); with days = 0 gives one that is over its lookup index instead, which may take a
  * while and may fail without harm. SQLite: nothing to do. */
 struct store_keep_days {
     struct store_call call;
     int days;
     /* out */
     int made, indexed;
+    char noted[512];                /* in words; "": nothing */
 };
 #define STORE_KEEP_DAYS_INIT { .call.op = STORE_KEEP_DAYS }
 
@@ -435,6 +436,7 @@ struct migrate_options {
     bool change_slot_length;        /* ... unless this is set: then what is pending is reslotted */
     bool dry_run;                   /* say what would be applied */
     void (*applied)(void *ctx, int version, const char *name);     /* called per migration; may be NULL */
+    void (*noted)(void *ctx, const char *words);    /* what else was put right: a database that was restored; may be NULL */
     void *ctx;
 };
 

@@ -449,7 +449,11 @@ static bool keep_days_send(struct pg_store *pg, struct store_call *call)
 static int keep_days_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_keep_days *k = (struct store_keep_days *)call;
-    return wire_get(pg_result(pg, 0), 0, pg->arena, "ii", &k->made, &k->indexed) ? 0 : unreadable(call, "keep_days");
+    const char *noted;
+    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "iit", &k->made, &k->indexed, &noted))
+        return unreadable(call, "keep_days");
+    snprintf(k->noted, sizeof k->noted, "%s", noted);
+    return 0;
 }
 
 static const struct pg_operation pg_hello = { hello_send, hello_receive }, pg_keep_days = { keep_days_send, keep_days_receive };

@@ -414,8 +414,8 @@ wanted AS MATERIALIZED (
      WHERE t.ids[width_bucket(u.id, t.ids)] = u.id
      ORDER BY u.n),
 emitted AS (
-    INSERT INTO prescient.event (emitted_at, slot_at, check_count, event, entity_name, entity_key, job_exec, data)
-    SELECT coalesce($2, clock_timestamp()), $1, w.check_count, w.word, w.entity_name, w.entity_key, w.job, w.json::json
+    INSERT INTO prescient.event (generation, emitted_at, slot_at, check_count, event, entity_name, entity_key, job_exec, data)
+    SELECT (SELECT prescient.current_generation()), coalesce($2, clock_timestamp()), $1, w.check_count, w.word, w.entity_name, w.entity_key, w.job, w.json::json
       FROM wanted w WHERE w.kind = 0),
 called AS MATERIALIZED (
     SELECT CASE w.kind
@@ -551,8 +551,10 @@ SELECT 'sweep_noted', $1::text || ' ' || pg_current_xact_id()::text
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: keep_days
--- $1 days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day
-SELECT CASE WHEN $1 > 0 THEN prescient.keep_history_days($1) ELSE 0 END, CASE WHEN $1 > 0 THEN 0 ELSE prescient.index_history_day() END
+-- $1 days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day. With the days it is noted where the database goes on in
+-- another history, and sequences that are behind are moved up; in words, '' most of the time.
+SELECT CASE WHEN $1 > 0 THEN prescient.keep_history_days($1) ELSE 0 END, CASE WHEN $1 > 0 THEN 0 ELSE prescient.index_history_day() END,
+       CASE WHEN $1 > 0 THEN coalesce(prescient.note_history(false), '') ELSE '' END
 
 -- ---- prune -----------------------------------------------------------------------------------------------------------------
 
@@ -863,17 +865,30 @@ SELECT job_exec, greatest(round(coalesce(sampled.n, 0) * many.share), soon.n)::b
   FROM sampled FULL JOIN soon USING (job_exec) CROSS JOIN many
  ORDER BY job_exec
 
+-- name: events_here
+-- Up to where events may be read, once for the statement.
+here AS MATERIALIZED (
+    SELECT n.generation, n.below FROM prescient.generation_now() n)
+
+-- name: events_readable
+(e.generation, e.xid) < ((SELECT generation FROM here), (SELECT below FROM here))
+
 -- name: events
--- $1 after xid, $2 after id, $3 limit. Below the oldest running transaction: what it may still write comes later in this order.
-SELECT e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key, e.job_exec, (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
+-- $1, $2 and $3 after this generation, xid and id, $4 limit. Of this history below the oldest running transaction: what it may still write comes later in
+-- this order. Nothing is shown behind a cursor that this database cannot have given out.
+WITH {events_here}
+SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key, e.job_exec,
+       (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
        date_part('epoch', e.slot_at)::bigint AS slot_at, e.check_count, e.data
   FROM prescient.event e
- WHERE (e.generation, e.xid, e.id) > (0, coalesce($1, '0')::xid8, coalesce($2::bigint, 0)) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
- ORDER BY e.generation, e.xid, e.id LIMIT $3::bigint
+ WHERE (SELECT prescient.refuse_cursor_ahead(coalesce($1::bigint, 0), coalesce($2, '0')::xid8))
+   AND (e.generation, e.xid, e.id) > (coalesce($1::bigint, 0), coalesce($2, '0')::xid8, coalesce($3::bigint, 0)) AND {events_readable}
+ ORDER BY e.generation, e.xid, e.id LIMIT $4::bigint
 
 -- name: events_end
-SELECT coalesce((SELECT e.xid::text || '-' || e.id FROM prescient.event e WHERE e.xid < pg_snapshot_xmin(pg_current_snapshot())
-                  ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0') AS cursor
+WITH {events_here}
+SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM prescient.event e WHERE {events_readable}
+                  ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0-0') AS cursor
 
 -- name: whole
 -- $1 whether more is asked for than a glance. What is on the disk is the server's own to look through; here is whether it would notice.

@@ -228,6 +228,19 @@ static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct mi
     return 0;
 }
 
+/* A database that was restored, or switched to: a history of its own, and sequences that are not behind. Each check's id is looked at where that is soon
+ * done, or something was found. */
+static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
+{
+    PGresult *r = pg_run(pg, conn, "SELECT prescient.note_history(true)", NULL, 0, err);
+    if (!r)
+        return err->code;
+    if (o->noted && !PQgetisnull(r, 0, 0))
+        o->noted(o->ctx, PQgetvalue(r, 0, 0));
+    PQclear(r);
+    return 0;
+}
+
 int pg_migrate(struct store *st, const struct migrate_options *o, struct err *err)
 {
     struct pg_store *pg = pg_store(st);
@@ -250,6 +263,7 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
         rc = mend_rights(pg, conn, err);
         rc = rc < 0 ? rc : settle_slot_length(pg, conn, o, !there, err);
         rc = rc < 0 ? rc : pg_ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made, err);
+        rc = rc < 0 ? rc : note_history(pg, conn, o, err);
         rc = rc < 0 ? rc : applied;
     }
     PQfinish(conn);

@@ -22,6 +22,7 @@ static int lite_keep_days(struct lite *db, struct store_call *call)
 {
     (void)db;
     ((struct store_keep_days *)call)->made = ((struct store_keep_days *)call)->indexed = 0;
+    *((struct store_keep_days *)call)->noted = '\0';
     return 0;
 }
 

@@ -375,13 +375,17 @@ SELECT slot_at, bucket, engine, token, expires_at_us, expires_at_us <= :clock_us
 -- name: jobs_pending
 SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at, 0 AS is_estimate FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
 
+-- name: events_handed_out
+-- The greatest id that an event of this file ever had.
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event'), 0)
+
 -- name: events
--- ?1 after xid (always 0 here), ?2 after id, ?3 limit
-SELECT '0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data
-  FROM prescient_event WHERE id > coalesce(CAST(?2 AS INTEGER), 0) ORDER BY id LIMIT coalesce(CAST(?3 AS INTEGER), -1)
+-- ?1 and ?2 after generation and xid (always 0 here), ?3 after id, ?4 limit
+SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data
+  FROM prescient_event WHERE id > coalesce(CAST(?3 AS INTEGER), 0) ORDER BY id LIMIT coalesce(CAST(?4 AS INTEGER), -1)
 
 -- name: events_end
-SELECT '0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
+SELECT '0-0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
 
 -- ---- doctor: ?1 now; each look by itself (store_sqlite_doctor.c) --------------------------------------------------------------------
 

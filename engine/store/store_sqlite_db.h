@@ -18,7 +18,7 @@
     X(relook_close) X(relook_leases) X(relook) X(late_slot) X(swept_until) X(mark_swept)                         \
     X(migration_find) X(migration_add) X(slot_length) X(set_slot_length)                                                   \
     X(reslot_leases) X(reslot_table) X(reslot_indexes) X(reslot_copy) X(reslot_forget_sequence) X(reslot_keep_sequence)   \
-    X(pending_row) X(pending_count) X(enqueue) X(reschedule) X(load_new)                         \
+    X(pending_row) X(pending_count) X(events_handed_out) X(enqueue) X(reschedule) X(load_new)                         \
     X(prune_history) X(prune_runs) X(prune_passes) X(prune_events)                                                         \
     X(prune_history_count) X(prune_runs_count) X(prune_passes_count) X(prune_events_count) X(prune_claim)
 

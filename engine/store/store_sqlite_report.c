@@ -1,5 +1,6 @@
 /* store_sqlite_report.c - the named statements behind list, history, status, enqueue, resolve, ...: text in, rows of text out.
  * Most are one SELECT of store_sqlite.sql; the few that write, or need more than one statement, stand in a table here. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,22 @@ static int report_retry(struct lite *db, struct store_report *req)
     return lite_gathered(&g, &req->rows, &req->call.err);
 }
 
+/* A cursor that this file cannot have given out is not obeyed: what comes next would lie before it. */
+static int report_events(struct lite *db, struct store_report *req)
+{
+    int64_t handed_out = 0;
+    const char *generation = param(req, 1), *xid = param(req, 2), *id = param(req, 3);
+    int64_t rc = lite_number(db, &req->call.err, &handed_out, LITE_events_handed_out, "");
+    if (rc < 0)
+        return (int)rc;
+    bool foreign = (generation && strtoll(generation, NULL, 10) > 0) || (xid && strtoll(xid, NULL, 10) > 0);
+    if (foreign || (id && strtoll(id, NULL, 10) > handed_out))
+        return err_set(&req->call.err, ERR_INPUT, "the cursor %s-%s-%s is ahead of everything that this file ever had, 0-0-%" PRId64 ": it is of another store, or the file was put back "
+                       "to an older state; what comes next would be skipped, so nothing is shown. Look with `prescient events` for the last event that you know, "
+                       "and go on behind its cursor", generation ? generation : "0", xid ? xid : "0", id ? id : "0", handed_out);
+    return lite_select(db, req, sql_find(sql_sqlite, "events"));
+}
+
 static int report_plan(struct lite *db, struct store_report *req)
 {
     char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_find(sql_sqlite, "read_page"));
@@ -152,6 +169,7 @@ static const struct {
     { "resolve", report_resolve, true },
     { "reschedule", report_reschedule, true },
     { "retry", report_retry, true },
+    { "events", report_events, false },
     { "plan", report_plan, false },
     { "doctor", lite_report_doctor, false },
     { "whole", lite_report_whole, false },
@@ -174,7 +192,7 @@ bool lite_report_writes(const struct store_report *report)
 /* The blocks that are reports; the file has many others, which nobody should run by name. */
 static bool is_report(const char *name)
 {
-    static const char *const names[] = { "list", "history", "runs", "slots", "passes", "status", "leases", "jobs_pending", "events",
+    static const char *const names[] = { "list", "history", "runs", "slots", "passes", "status", "leases", "jobs_pending",
                                          "events_end" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
