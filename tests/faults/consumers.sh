@@ -1,0 +1,49 @@
+# consumers.sh - who reads events from a cursor on, and what it was never shown of what the database holds. Sourced after lib.sh.
+#
+#   consumer NAME [CURSOR]      `prescient events --follow` from a cursor on (the beginning); what it is shown stands in NAME.out
+#   consumer_ends NAME          asks it to leave, once it has been shown what there is
+#   cursor_of NAME              of the last event that it was shown
+#   read_on NAME CURSOR         one look from a cursor on, whose events are put behind the others in NAME.out
+#   misses NAME                 how many events the database holds that it was never shown; twice NAME: how many it was shown twice
+#
+# The database is asked in SQL here, past the order and the cursors that are tried.
+
+CONSUMER_LOG_LEVEL=${CONSUMER_LOG_LEVEL:-info}
+
+consumer() { start "$1" "$P" --log-level "$CONSUMER_LOG_LEVEL" events --follow --after "${2:-0-0}" --json; }
+
+# An event as a line of what tells it from all others: those of a check that was run again after a failover are two.
+shown_to() {
+    python3 -c '
+import json, sys
+for line in open(sys.argv[1]):
+    if line.endswith("\n"):
+        e = json.loads(line)
+        print(e["entity_key"], e["slot_at"], e["check_count"], e["emitted_at"])' "$1.out"
+}
+events_held() {
+    q "SELECT format('%s %s %s %s', entity_key, to_char(slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), check_count,
+                     to_char(emitted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) FROM {event}"
+}
+missed_by() { LC_ALL=C comm -23 <(events_held | LC_ALL=C sort -u) <(shown_to "$1" | LC_ALL=C sort -u); }
+misses() { missed_by "$1" | wc -l; }
+twice() { shown_to "$1" | LC_ALL=C sort | uniq -d | wc -l; }
+misses_none() { [ "$(misses "$1")" = 0 ]; }
+
+cursor_of() { tail -n 1 "$1.out" | json 'j["cursor"]'; }
+read_on() { "$P" events --after "$2" --limit 0 --json >>"$1.out" 2>>"$1.err"; }
+
+consumer_ends() {
+    wait_until "${2:-10}" misses_none "$1"
+    kill -INT "$(pid_of "$1")" 2>/dev/null
+    join_within 10 "$1"
+}
+
+# consumer_saw_all NAME: it ends well, was shown all that the database holds, and nothing twice.
+consumer_saw_all() {
+    consumer_ends "$1"
+    is "$CASE_NAME: consumer $1 ends well" "$CODE" 0
+    at_least "$CASE_NAME: events that the database holds" "$(events_held | wc -l)" 1
+    is "$CASE_NAME: events of these that consumer $1 was never shown" "$(misses "$1")" 0
+    is "$CASE_NAME: events that it was shown twice" "$(twice "$1")" 0
+}
