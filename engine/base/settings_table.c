@@ -119,7 +119,7 @@ const struct setting_row settings_rows[] = {
     { "slab", SETTING_INT, AT(slab), .otherwise = "256", .min = 1, .max = 1024,     /* SLAB_CHECKS_MAX */
       .help = "Checks handed to a worker at once." },
     { "split_at", SETTING_INT, AT(split_at), .otherwise = "2000", .min = 1, .max = INT32_MAX,
-      .help = "A slot of more checks is split into 64 leases, so that engines can share it." },
+      .help = "A slot of more checks (while they are seen to take microseconds: of up to ten times as many) is split into 64 leases, so that engines can share it." },
     { "lease", SETTING_DURATION_US, AT(lease_us), .otherwise = "30s", .min = 1 * S, .max = HOUR, .whole_seconds = true,
       .help = "How long a lease lasts without being renewed: what a dead engine delays its checks by." },
     { "trust", SETTING_DURATION_US, AT(trust_us), .otherwise = "20s", .min = 100 * MS, .max = HOUR,

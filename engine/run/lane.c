@@ -42,6 +42,23 @@ enum lane_action lane_decide(const struct lane_view *v)
     return LANE_WAIT;
 }
 
+void pace_add(struct pace *pace, int64_t run_us)
+{
+    pace->seen++;
+    pace->mean_run_us64 += run_us - pace->mean_run_us64 / 64;
+}
+
+int pace_split_at(const struct pace *pace, int split_at)
+{
+    enum { SEEN_ENOUGH = 1000, ALONE_US = 200 * 1000, OURS_US = 5 /* the engine's and the store's part of a check */, MOST_TIMES = 10 };
+    if (pace->seen < SEEN_ENOUGH)
+        return split_at;
+    int64_t quick = ALONE_US / (pace->mean_run_us64 / 64 + OURS_US), most = (int64_t)split_at * MOST_TIMES;
+    quick = quick < most ? quick : most;
+    quick = quick < INT32_MAX ? quick : INT32_MAX;
+    return quick > split_at ? (int)quick : split_at;
+}
+
 /* Which jobs can be run here is known once a worker has loaded them; moving checks on (reslot) needs none. */
 static bool can_take_in(const struct lane *l, const struct bucket_run *run)
 {

@@ -27,7 +27,7 @@ static void begin_open(struct lane *l)
     *o = (struct store_open_slot)STORE_OPEN_SLOT_INIT;
     o->slot = t->slot;
     o->now = e->virtual_now;
-    o->split_at = s->split_at;
+    o->split_at = pace_split_at(&e->pace, s->split_at);
     o->owner = e->owner;
     o->lease_s = lease_s(e);
     o->want = LANE_RUNS - l->nruns < LANE_TAKE ? LANE_RUNS - l->nruns : LANE_TAKE;

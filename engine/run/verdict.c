@@ -125,6 +125,7 @@ void verdict_answered(void *engine, struct page *page, int index, enum answer_ki
     apply(s, &v);
     s->ran = true;
     s->run_us = raw->run_us < 0 || raw->run_us > RUN_US_MAX ? 0 : raw->run_us;
+    pace_add(&e->pace, s->run_us);
     s->run_at_us = e->virtual_now ? page->now * 1000000 : moment_us(e, raw->began_us);
     s->note = raw->text;
     s->effects = raw->effects;
