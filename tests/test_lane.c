@@ -1,5 +1,5 @@
 /* test_lane.c - what a lane does next, decided from what it sees. */
-#include "../engine/run/engine.h"
+#include "../engine/run/plan.h"
 #include "test.h"
 
 static enum lane_action decide(struct lane_view v)
@@ -87,6 +87,17 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
     }
 }
 
+/* Second looks came up to 15 s apart, however soon a transaction that they waited for had ended. */
+static void a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for(void)
+{
+    static const struct { struct pulse before, now; bool look; } all[] = {
+        { { 0, 0, 0 }, { 0, 0, 0 }, false },  { { 0, 0, 0 }, { 70, 2, 60 }, true },   { { 70, 2, 60 }, { 70, 2, 60 }, false }, { { 70, 2, 60 }, { 70, 1, 61 }, true },
+        { { 70, 1, 61 }, { 70, 0, 0 }, true }, { { 70, 0, 0 }, { 70, 0, 0 }, false }, { { 70, 1, 61 }, { 90, 3, 61 }, true },  { { 70, 1, 61 }, { 0, 0, 0 }, false },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CU_ASSERT_EQUAL(plan_pulse_says_look(&all[i].before, &all[i].now), all[i].look);
+}
+
 /* 64 leases, settles and ends cost as much as thousands of checks that do nothing: slots of 2,010 took five times as long as those of 1,990. */
 static void a_slot_of_quick_checks_is_split_later(void)
 {
@@ -117,6 +128,7 @@ static void a_slot_of_slower_checks_is_shared(void)
 }
 
 static const struct test tests[] = {
+    TEST(a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for),
     TEST(a_slot_of_quick_checks_is_split_later),
     TEST(a_slot_of_slower_checks_is_shared),
     TEST(a_renewal_that_is_due_comes_before_everything),

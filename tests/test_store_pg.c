@@ -690,6 +690,37 @@ static int by_id(const void *a, const void *b)
     return (x->check->id > y->check->id) - (x->check->id < y->check->id);
 }
 
+static struct store_pulse pulse(void)
+{
+    struct store_pulse p = STORE_PULSE_INIT;
+    RC_IS(0, pgfx_call(&p.call));
+    return p;
+}
+
+/* Those that began before a slot was read to its end, and no others; of closed slots none. */
+static void a_pulse_counts_the_transactions_that_open_slots_wait_for(void)
+{
+    WITH_SERVER();
+    struct relook_slot slots[8];
+    CU_ASSERT_EQUAL(pulse().newest, 0);
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "SELECT pg_current_xact_id()"));
+    struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+    RC_IS(0, pgfx_call(&o.call));
+    struct store_pulse before = pulse();
+    CU_ASSERT(before.newest > 0);
+    CU_ASSERT(before.running >= 1);
+    PQclear(pgfx_ask(pgfx.app, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.app, "SELECT pg_current_xact_id()"));
+    CU_ASSERT_EQUAL(pulse().running, before.running);
+    PQclear(pgfx_ask(pgfx.app, "ROLLBACK"));
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    CU_ASSERT_EQUAL(pulse().running, before.running - 1);
+    CU_ASSERT_EQUAL(pulse().newest, before.newest);
+    CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 1);
+    CU_ASSERT_EQUAL(pulse().newest, 0);
+}
+
 /* Reads on from `after` and settles what it finds, one row of it held by another session; 0 at the end. */
 static int settle_three(const struct lease *lease, struct page_cursor *after, bool hold)
 {
@@ -778,6 +809,7 @@ static void heavy_payloads_make_small_pages_and_none_is_lost(void)
 
 static const struct test tests[] = {
     TEST(a_page_runs_from_open_to_finish),
+    TEST(a_pulse_counts_the_transactions_that_open_slots_wait_for),
     TEST(pages_of_several_priorities_are_settled_in_a_slot_of_either_kind),
     TEST(a_check_committed_late_is_found_by_the_second_look),
     TEST(a_check_committed_late_into_a_slot_that_nobody_opened_is_swept),

@@ -215,7 +215,7 @@ static void give_up_for(struct engine *e, int place, int64_t what, int64_t pause
 {
     if (place < 0)
         place = place_to_give_up(e);
-    e->given_up[place] = (struct given_up){ what, engine_mono_us(e) + pause_us, pause_us };
+    e->given_up[place] = (struct given_up){ .what = what, .until_us = engine_mono_us(e) + pause_us, .pause_us = pause_us };
 }
 
 void engine_give_up(struct engine *e, int64_t what)
@@ -223,6 +223,19 @@ void engine_give_up(struct engine *e, int64_t what)
     int i = place_of_given_up(e, what);
     int64_t pause = i < 0 ? give_up_first_us : e->given_up[i].pause_us * 2;
     give_up_for(e, i, what, pause < give_up_most_us ? pause : give_up_most_us);
+}
+
+void engine_give_up_held(struct engine *e, int64_t what)
+{
+    engine_give_up(e, what);
+    e->given_up[place_of_given_up(e, what)].is_held = true;
+}
+
+void engine_try_held_again(struct engine *e)
+{
+    for (int i = 0; i < e->ngiven_up; i++)
+        if (e->given_up[i].is_held)
+            e->given_up[i].until_us = 0;
 }
 
 void engine_give_up_for_long(struct engine *e, int64_t what)

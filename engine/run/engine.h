@@ -113,6 +113,7 @@ struct lane {
         struct store_settle settle;
         struct store_finish finish;
         struct store_relook relook;
+        struct store_pulse pulse;
         struct store_late_slot late;
         struct store_mark_swept swept;
         struct store_keep_days days;
@@ -140,7 +141,7 @@ struct lane {
 
 /* ---- errands: calls of the plan, made by whichever lane is free ---- */
 
-enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_RELOOK, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT, ERRAND_PRUNE };
+enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_RELOOK, ERRAND_PULSE, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT, ERRAND_PRUNE };
 
 struct errand {
     enum errand_kind kind;
@@ -168,7 +169,7 @@ struct watched_lease { struct lease lease; int64_t since_us, wait_us; };
 
 /* A check whose row an application's transaction has held for long, or whose settle the database refuses: not run again at once. Or a slot that
  * cannot be read: not told again at once. */
-struct given_up { int64_t what; int64_t until_us, pause_us; };
+struct given_up { int64_t what; int64_t until_us, pause_us; bool is_held; };
 enum { GIVEN_UP_MAX = 256 };
 
 struct job_watch { bool usable; int in_a_row; int64_t held_slot; };     /* held_slot: held back for the pass of that slot; 0: is not */
@@ -281,6 +282,8 @@ void engine_set_clock(struct engine *e, const struct store_hello *hello);
 
 /* Leaves a check (its id) alone for a minute, the next time for two, and so on up to an hour. A slot has a place of its own there. */
 void engine_give_up(struct engine *e, int64_t what);
+void engine_give_up_held(struct engine *e, int64_t what);          /* the same, for as long as somebody else's transaction holds it */
+void engine_try_held_again(struct engine *e);                      /* one has ended */
 void engine_give_up_for_long(struct engine *e, int64_t what);      /* for a day */
 bool engine_has_given_up(const struct engine *e, int64_t what);
 static inline int64_t given_up_slot(int64_t slot) { return -slot; }         /* ids are positive */

@@ -465,6 +465,9 @@ static void begin_errand(struct lane *l)
         l->req.relook.slots = calloc(STORE_BUCKETS, sizeof *l->req.relook.slots);
         l->req.relook.want = l->req.relook.slots ? STORE_BUCKETS : 0;
         break;
+    case ERRAND_PULSE:
+        l->req.pulse = (struct store_pulse)STORE_PULSE_INIT;
+        break;
     case ERRAND_LATE_SLOT:
         l->req.late = (struct store_late_slot)STORE_LATE_SLOT_INIT;
         l->req.late.from = r->from;

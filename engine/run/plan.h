@@ -34,8 +34,12 @@ struct plan_daemon {
     int64_t catchup_us, full_us, days_us, clock_us, prune_us;   /* when each is due again, monotonic */
     int64_t pause_us;               /* between second looks; grows while nothing moves */
     bool looking;                   /* a catch-up is under way */
+    int64_t pulse_us;               /* when to ask how far it is with what slots wait for; 0: they wait for nothing */
+    struct pulse { int64_t newest; int running; int64_t oldest; } pulse;    /* what was answered */
 };
 extern const struct plan plan_daemon;
+/* Whether a second look may find what it could not find at the pulse before. */
+bool plan_pulse_says_look(const struct pulse *before, const struct pulse *now);
 
 /* replay: every slot in [from, to] that holds checks, in order, on a virtual clock. */
 struct plan_replay {

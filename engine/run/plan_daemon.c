@@ -5,6 +5,7 @@
 enum {
     LOOK_US = 500 * 1000,               /* the first second look after a slot; doubles while nothing moves */
     LOOK_MAX_US = 15 * 1000 * 1000,
+    PULSE_US = 750 * 1000,              /* between two of them, while a transaction is waited for: with the look, a second */
     DAYS_US = 600 * 1000 * 1000,
     CLOCK_US = 60 * 1000 * 1000,
     SOON_US = 10 * 1000 * 1000,         /* housekeeping that failed, or is wanted out of turn */
@@ -55,6 +56,7 @@ static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
             p->pause_us = most;
         p->catchup_us = now + p->pause_us;
         p->looking = false;
+        p->pulse_us = now + PULSE_US;
     }
 }
 
@@ -65,6 +67,24 @@ static void pruning_turn(struct engine *e, struct plan_daemon *p, int64_t now)
         p->prune_us = now + prune_us;
     }
     pruning_tick(e, &p->pruning);
+}
+
+bool plan_pulse_says_look(const struct pulse *before, const struct pulse *now)
+{
+    return now->newest && (now->newest > before->newest || now->running < before->running);
+}
+
+/* A row that is held for long is held by an old transaction, most often the oldest. To try it at each end of any would run its job again and again. */
+static void pulse_came(struct engine *e, struct plan_daemon *p, const struct store_pulse *r)
+{
+    struct pulse is = { r->newest, r->running, r->oldest };
+    int64_t now = engine_mono_us(e);
+    if (p->pulse.oldest && is.oldest != p->pulse.oldest)
+        engine_try_held_again(e);
+    if (plan_pulse_says_look(&p->pulse, &is) && !p->looking)
+        p->catchup_us = now;
+    p->pulse = is;
+    p->pulse_us = is.running ? now + PULSE_US : 0;
 }
 
 static void daemon_tick(struct engine *e, void *state)
@@ -91,6 +111,8 @@ static void daemon_tick(struct engine *e, void *state)
     }
     if (now >= boundary_us(e, p))
         begin_slot(e, p);
+    if (!p->looking && p->pulse_us && now >= p->pulse_us && engine_give_errand(e, ERRAND_PULSE, 0, 0, false))
+        p->pulse_us = now + PULSE_US;
     catchup_turn(e, p, now);
     pruning_turn(e, p, now);
 }
@@ -110,6 +132,8 @@ static void daemon_errand_done(struct engine *e, void *state, const struct erran
             engine_give_errand(e, ERRAND_INDEX_DAYS, 0, 0, false);
     } else if (errand->kind == ERRAND_PRUNE)
         pruning_errand_done(e, &p->pruning, errand, rc, lane);
+    else if (errand->kind == ERRAND_PULSE && !rc)
+        pulse_came(e, p, &lane->req.pulse);
     else if (errand->kind != ERRAND_INDEX_DAYS)
         catchup_errand_done(e, &p->catchup, errand, rc, lane);
 }
@@ -118,6 +142,7 @@ static void daemon_target_over(struct engine *e, void *state, const struct targe
 {
     struct plan_daemon *p = state;
     catchup_target_over(e, &p->catchup, target);
+    p->pulse_us = engine_mono_us(e) + PULSE_US;
 }
 
 static int64_t daemon_next_us(const struct engine *e, const void *state)
@@ -128,6 +153,8 @@ static int64_t daemon_next_us(const struct engine *e, const void *state)
     int64_t next = boundary_us(e, p);
     if (!p->looking && p->catchup_us < next)
         next = p->catchup_us;
+    if (!p->looking && !e->errand.kind && p->pulse_us && p->pulse_us < next)
+        next = p->pulse_us;
     return next;
 }
 

@@ -9,7 +9,7 @@
 #include "../rules/retry.h"
 
 enum { LOCKED_RETRY_US = 250 * 1000, LOCKED_RETRY_MAX_US = 750 * 1000, LOCKED_GIVE_UP_US = 30 * 1000 * 1000,
-       LOCKED_SOON_US = 1000 * 1000 /* at a stop, and where rows that wait leave no room for others */, AROUND_US = 5 * 1000 * 1000,
+       LOCKED_SOON_US = 1000 * 1000 /* at a stop, and where others wait for what rows that wait take up */, AROUND_US = 5 * 1000 * 1000,
        STRUCK_TRIES = 3, STRIKES_WARY = 5, STRIKES_MAX = 12, STRUCK_RETRY_MAX_US = 10 * 1000 * 1000, RECENTLY_US = 1000 * 1000 };
 
 /* A lock that is met costs the lock timeout, and who holds one row often holds others: for a while all pages go around rows that are held. That form locks
@@ -183,13 +183,15 @@ static void all_wait_again(struct lane *l, bool unsure)
         wait_again(l, l->settling, l->batch_index[i], unsure);
 }
 
-/* Pages that only wait for such rows must not take the place of those that could be run. */
+/* Pages that only wait for such rows must not take the place of those that could be run; nor may a daemon's later look at a slot keep its lease, and what
+ * is filed there late, from the next one. */
 static bool is_worth_waiting(const struct lane *l, struct page_check *c, int64_t now)
 {
-    bool no_room = l->npages >= LANE_PAGES;
+    enum target_kind kind = ((const struct bucket_run *)l->settling->run)->target->kind;
+    bool others_wait = l->npages >= LANE_PAGES || (l->engine->o.patient && (kind == TARGET_RELOOK || kind == TARGET_SWEEP));
     if (!c->locked_us)
         c->locked_us = now;
-    return now - c->locked_us < (l->engine->stopping || no_room ? LOCKED_SOON_US : LOCKED_GIVE_UP_US);
+    return now - c->locked_us < (l->engine->stopping || others_wait ? LOCKED_SOON_US : LOCKED_GIVE_UP_US);
 }
 
 static const char HELD[] = "another transaction holds its row, or that of an effect";
@@ -213,7 +215,7 @@ static void drop_answer(struct lane *l, struct bucket_run *run, struct page *pag
 
 static void give_up(struct lane *l, struct bucket_run *run, struct page *page, int index)
 {
-    engine_give_up(l->engine, page->rows.checks[index].id);
+    engine_give_up_held(l->engine, page->rows.checks[index].id);
     drop_answer(l, run, page, index, HELD);
 }
 

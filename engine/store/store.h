@@ -63,7 +63,7 @@ const char *store_passed_over(struct store *st);
 /* ---- calls ---------------------------------------------------------------------------------------------------- */
 
 enum store_op {
-    STORE_HELLO, STORE_OPEN_SLOT, STORE_RENEW, STORE_READ_PAGE, STORE_SETTLE, STORE_FINISH, STORE_RELEASE, STORE_RELOOK,
+    STORE_HELLO, STORE_OPEN_SLOT, STORE_RENEW, STORE_READ_PAGE, STORE_SETTLE, STORE_FINISH, STORE_RELEASE, STORE_RELOOK, STORE_PULSE,
     STORE_LATE_SLOT, STORE_MARK_SWEPT, STORE_KEEP_DAYS, STORE_PRUNE, STORE_REPORT,
     STORE_OPS
 };
@@ -333,6 +333,18 @@ struct store_relook {
     int closed;
 };
 #define STORE_RELOOK_INIT { .call.op = STORE_RELOOK }
+
+/* What may be asked each second between two such looks, since it writes nothing and looks at no check: how far it is with the transactions that the looks
+ * so far may have missed. When one of them ends, or `newest` has grown, the next look may find something; before that it cannot.
+ * In SQLite writers are serial, and nothing is ever waited for. */
+struct store_pulse {
+    struct store_call call;
+    /* out */
+    int64_t newest;                 /* they have smaller ids; 0: no open slot waits for any */
+    int running;                    /* how many of them are not over */
+    int64_t oldest;                 /* the first of those; 0: none is running */
+};
+#define STORE_PULSE_INIT { .call.op = STORE_PULSE }
 
 /* The first slot in [from, before) that holds rows; 0 when there is none. from = 0: from the low-water mark of the
  * sweep. `full`: the look at the left edge, one per bucket, that also finds what was put below the mark by hand. */

@@ -463,7 +463,7 @@ static const struct pg_operation pg_hello = { hello_send, hello_receive }, pg_ke
 static const struct pg_operation *const operations[STORE_OPS] = {
     [STORE_HELLO] = &pg_hello, [STORE_OPEN_SLOT] = &pg_open_slot, [STORE_RENEW] = &pg_renew, [STORE_READ_PAGE] = &pg_read_page,
     [STORE_SETTLE] = &pg_settle, [STORE_FINISH] = &pg_finish, [STORE_RELEASE] = &pg_release, [STORE_RELOOK] = &pg_relook,
-    [STORE_LATE_SLOT] = &pg_late_slot, [STORE_MARK_SWEPT] = &pg_mark_swept, [STORE_KEEP_DAYS] = &pg_keep_days, [STORE_PRUNE] = &pg_prune,
+    [STORE_PULSE] = &pg_pulse, [STORE_LATE_SLOT] = &pg_late_slot, [STORE_MARK_SWEPT] = &pg_mark_swept, [STORE_KEEP_DAYS] = &pg_keep_days, [STORE_PRUNE] = &pg_prune,
     [STORE_REPORT] = &pg_report,
 };
 

@@ -496,6 +496,16 @@ SELECT * FROM (SELECT u.slot_at, u.has_rows, u.undone, 0 AS closed FROM unclosed
 UNION ALL
 SELECT NULL, false, false, count(*)::integer FROM closed
 
+-- name: pulse
+-- Of all that open slots wait for (see relook), the end; and how many transactions of before that are still running, prepared ones too. There come no
+-- more of them, so when their number falls, one has ended. Only of slots that are not closed, and nothing of their checks.
+SELECT n.newest, r.running, r.oldest
+  FROM (SELECT coalesce(max(p.seen_xid), 0) AS newest FROM prescient.slot_pass o, prescient.slot_pass p
+         WHERE o.pass = 0 AND o.closed_at IS NULL AND p.slot_at = o.slot_at
+           AND p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint OFFSET 0) n,
+       LATERAL (SELECT count(*)::integer AS running, coalesce(min(x.xid::text::bigint), 0) AS oldest
+                  FROM pg_snapshot_xip(pg_current_snapshot()) x (xid) WHERE x.xid::text::bigint < n.newest) r
+
 -- name: late_slot
 -- $1 from, $2 before
 SELECT next_check_at FROM prescient.future_job WHERE next_check_at >= $1 AND next_check_at < $2 ORDER BY next_check_at LIMIT 1

@@ -13,7 +13,7 @@ struct pg_operation {
 };
 
 /* store_pg_slot.c */
-extern const struct pg_operation pg_open_slot, pg_renew, pg_release, pg_finish, pg_relook, pg_late_slot, pg_mark_swept;
+extern const struct pg_operation pg_open_slot, pg_renew, pg_release, pg_finish, pg_relook, pg_pulse, pg_late_slot, pg_mark_swept;
 
 /* store_pg_page.c, store_pg_settle.c, store_pg_prune.c, store_pg_report.c */
 extern const struct pg_operation pg_read_page, pg_settle, pg_prune, pg_report;

@@ -171,6 +171,19 @@ static int relook_receive(struct pg_store *pg, struct store_call *call)
     return wire_get(r, last, pg->arena, "mbbi", &none, &no, &no, &l->closed) ? 0 : unreadable(call, "relook");
 }
 
+static bool pulse_send(struct pg_store *pg, struct store_call *call)
+{
+    static const struct wire_params none;
+    (void)call;
+    return pg_queue(pg, PG_PULSE, &none);
+}
+
+static int pulse_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_pulse *p = (struct store_pulse *)call;
+    return wire_get(pg_result(pg, 0), 0, pg->arena, "lil", &p->newest, &p->running, &p->oldest) ? 0 : unreadable(call, "pulse");
+}
+
 static bool late_slot_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_late_slot *l = (struct store_late_slot *)call;
@@ -194,5 +207,5 @@ static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
 
 const struct pg_operation pg_open_slot = { open_slot_send, open_slot_receive }, pg_renew = { renew_send, renew_receive },
                           pg_release = { release_send, nothing_to_receive }, pg_finish = { finish_send, finish_receive },
-                          pg_relook = { relook_send, relook_receive }, pg_late_slot = { late_slot_send, late_slot_receive },
+                          pg_relook = { relook_send, relook_receive }, pg_pulse = { pulse_send, pulse_receive }, pg_late_slot = { late_slot_send, late_slot_receive },
                           pg_mark_swept = { mark_swept_send, nothing_to_receive };

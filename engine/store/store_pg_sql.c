@@ -32,6 +32,7 @@ static const struct statement statements[PG_STATEMENTS] = {
     WITH_CAREFUL_FORM(PG_READ_HEAVY_PAGE, "read_heavy_page", "miililll"),
     WITH_CAREFUL_FORM(PG_READ_HEAVY_SLOT, "read_heavy_slot", "miililll"),
     [PG_READING] = { "reading", "reading", "t", 0 },
+    [PG_PULSE] = { "pulse", "pulse", "", 0 },
     [PG_UNREADABLE] = { "unreadable", "unreadable", "mii", 0 },
     SETTLE(PG_SETTLE_END, "settle_end", SETTLE_LETTERS),
     SETTLE(PG_SETTLE_MOVE, "settle_move", SETTLE_LETTERS "MM"),

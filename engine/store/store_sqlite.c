@@ -38,6 +38,7 @@ static const struct {
     [STORE_FINISH] = { lite_finish, true },
     [STORE_RELEASE] = { lite_release, true },
     [STORE_RELOOK] = { lite_relook, true },
+    [STORE_PULSE] = { lite_pulse, false },
     [STORE_LATE_SLOT] = { lite_late_slot, false },
     [STORE_MARK_SWEPT] = { lite_mark_swept, true },
     [STORE_KEEP_DAYS] = { lite_keep_days, false },

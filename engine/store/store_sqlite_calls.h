@@ -12,6 +12,7 @@ int lite_release(struct lite *db, struct store_call *call);
 int lite_finish(struct lite *db, struct store_call *call);
 int lite_relook(struct lite *db, struct store_call *call);
 int lite_late_slot(struct lite *db, struct store_call *call);
+int lite_pulse(struct lite *db, struct store_call *call);
 int lite_mark_swept(struct lite *db, struct store_call *call);
 
 /* store_sqlite_page.c */

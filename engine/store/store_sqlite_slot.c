@@ -238,6 +238,15 @@ int lite_relook(struct lite *db, struct store_call *call)
     return rc;
 }
 
+int lite_pulse(struct lite *db, struct store_call *call)
+{
+    struct store_pulse *req = (struct store_pulse *)call;
+    (void)db;
+    req->newest = req->oldest = 0;
+    req->running = 0;
+    return 0;
+}
+
 int lite_late_slot(struct lite *db, struct store_call *call)
 {
     struct store_late_slot *req = (struct store_late_slot *)call;

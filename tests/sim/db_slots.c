@@ -266,6 +266,22 @@ enum served db_relook(struct db *db, struct message *m)
     return COMMITS;
 }
 
+static enum served pulse(struct db *db, struct message *m)
+{
+    struct store_pulse *p = &m->u.pulse;
+    p->newest = p->oldest = 0;
+    p->running = 0;
+    for (int i = 0; i < db->nslots; i++)
+        if (db->slots[i]->exists && !db->slots[i]->closed && db->slots[i]->seen_xid > p->newest)
+            p->newest = db->slots[i]->seen_xid;
+    for (const struct tx *tx = db->running; tx; tx = tx->following)
+        if (tx->xid < p->newest) {
+            p->running++;
+            p->oldest = p->oldest && p->oldest < tx->xid ? p->oldest : tx->xid;
+        }
+    return ANSWERED;
+}
+
 /* The first slot in [from, before) that holds rows. */
 static int64_t first_slot(const struct db *db, int64_t from, int64_t before)
 {
@@ -340,6 +356,7 @@ static const struct { enum served (*run)(struct db *db, struct message *m); bool
     [STORE_HELLO] = { hello, false },           [STORE_OPEN_SLOT] = { db_open_slot, true }, [STORE_RENEW] = { db_renew, true },
     [STORE_READ_PAGE] = { db_read_page, false },[STORE_SETTLE] = { db_settle, true },       [STORE_FINISH] = { db_finish, true },
     [STORE_RELEASE] = { db_release, true },     [STORE_RELOOK] = { db_relook, true },       [STORE_LATE_SLOT] = { late_slot, false },
+    [STORE_PULSE] = { pulse, false },
     [STORE_MARK_SWEPT] = { mark_swept, true },  [STORE_KEEP_DAYS] = { keep_days, true },
     [STORE_PRUNE] = { prune, true },
 };

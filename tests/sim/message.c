@@ -176,6 +176,15 @@ static int give_relook(const struct message *m, struct store_call *call)
     return 0;
 }
 
+static int give_pulse(const struct message *m, struct store_call *call)
+{
+    struct store_pulse *p = (struct store_pulse *)call;
+    p->newest = m->u.pulse.newest;
+    p->running = m->u.pulse.running;
+    p->oldest = m->u.pulse.oldest;
+    return 0;
+}
+
 static int give_late(const struct message *m, struct store_call *call)
 {
     ((struct store_late_slot *)call)->slot = m->u.late.slot;
@@ -200,6 +209,7 @@ static const struct { const char *name; size_t size; void (*take)(struct message
     [STORE_FINISH] = { "finish", sizeof(struct store_finish), take_finish, give_finish },
     [STORE_RELEASE] = { "release", sizeof(struct store_release), take_release, give_nothing },
     [STORE_RELOOK] = { "relook", sizeof(struct store_relook), NULL, give_relook },
+    [STORE_PULSE] = { "pulse", sizeof(struct store_pulse), NULL, give_pulse },
     [STORE_LATE_SLOT] = { "late slot", sizeof(struct store_late_slot), NULL, give_late },
     [STORE_MARK_SWEPT] = { "mark swept", sizeof(struct store_mark_swept), NULL, give_nothing },
     [STORE_KEEP_DAYS] = { "keep days", sizeof(struct store_keep_days), NULL, give_nothing },

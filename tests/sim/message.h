@@ -50,6 +50,7 @@ struct message {
         struct store_settle settle;
         struct store_finish finish;
         struct store_relook relook;
+        struct store_pulse pulse;
         struct store_late_slot late;
         struct store_mark_swept swept;
         struct store_keep_days days;
