@@ -32,6 +32,7 @@ void reports_have_the_documented_columns(void)
                 "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");
+    columns_are("growth", "what rows bytes oldest_at");
     columns_are("events", "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");
     columns_are("events_end", "cursor");
     columns_are("doctor", "what level found advice");
@@ -406,6 +407,21 @@ static void fill_everything(void)
     CU_ASSERT(finish(&scene.lease));
     relook();
     scene_end(&scene);
+}
+
+/* What is kept, and since when. */
+void what_grows_is_told(void)
+{
+    WITH_STORE();
+    fill_everything();
+    fixture_make_old(30);
+    struct store_rows rows = fixture_report("growth", NULL, 0);
+    IS(4, rows.rows);
+    int64_t now = clock_wall_us(&clock_system) / 1000000;
+    for (int i = 0; i < rows.rows; i++) {
+        int64_t age = now - strtoll(cell(&rows, i, "oldest_at"), NULL, 10);
+        CU_ASSERT(age >= 29 * 86400 && age <= 32 * 86400);
+    }
 }
 
 /* Behind the slot, wherever the machine's clock is. */

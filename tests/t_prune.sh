@@ -35,6 +35,9 @@ an_hour_later() { q "DELETE FROM {setting} WHERE name = 'pruned_at'"; }
 
 under_cron() {
     of_a_month_ago
+    has "$STORE_NAME: doctor tells what grows, and since when" "$("$P" doctor)" "$(date -u -d '30 days ago' +', since %Y-%m-%d')"
+    has "$STORE_NAME: and that it is older than keep" "$("$P" doctor)" "older than keep"
+    is "$STORE_NAME: without keep a month is not old" "$("$P" --config forever.cfg doctor | grep -c 'nothing drops what is old')" 0
     ok "$STORE_NAME: a run without the setting" "$P" --quiet --config forever.cfg run
     is "$STORE_NAME: keeps all for ever" "$(rows)" "1 1 1 1"
     ok "$STORE_NAME: a run with keep" "$P" --log-level info run

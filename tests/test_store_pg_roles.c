@@ -477,7 +477,7 @@ static void ask_everything(void)
         { "retry", 7, { "e", "1", "look", "0", "2000000000", "10", "1772370000" } }, { "list", 6, { "e", NULL, NULL, "0", "2000000000", "10" } }, { "list", 0, { NULL } },
         { "history", 7, { "e", "1", "look", "done", "0", "2000000000", "10" } }, { "history", 0, { NULL } }, { "runs", 7, { "e", "1", "look", "again", "0", "2000000000", "10" } },
         { "runs", 0, { NULL } }, { "slots", 3, { "0", "2000000000", "10" } }, { "slots", 0, { NULL } }, { "passes", 3, { "0", "2000000000", "10" } }, { "passes", 0, { NULL } },
-        { "status", 1, { "1772370000" } }, { "status", 0, { NULL } }, { "leases", 0, { NULL } }, { "jobs_pending", 0, { NULL } }, { "events", 4, { NULL, NULL, NULL, "10" } },
+        { "status", 1, { "1772370000" } }, { "status", 0, { NULL } }, { "leases", 0, { NULL } }, { "jobs_pending", 0, { NULL } }, { "growth", 0, { NULL } }, { "events", 4, { NULL, NULL, NULL, "10" } },
         { "events_end", 0, { NULL } }, { "doctor", 1, { "1772370000" } }, { "doctor", 0, { NULL } }, { "whole", 1, { "1" } },
         { "plan", 1, { "1772370000" } }, { "plan", 0, { NULL } },
     };

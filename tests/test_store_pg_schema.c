@@ -26,6 +26,7 @@ static void every_report_runs_with_and_without_parameters(void)
         { "status", 1, 1, "now_at", { "1772370960" } },
         { "leases", 0, 1, "slot_at", { NULL } },
         { "jobs_pending", 0, 1, "job_exec", { NULL } },
+        { "growth", 0, 4, "what", { NULL } },
         { "events", 4, 0, "cursor", { "0", "0", "0", "10" } },
         { "events_end", 0, 1, "cursor", { NULL } },
         { "doctor", 1, 10, "what", { "1772370960" } },

@@ -248,6 +248,40 @@ static void look_inside(struct doctor *d) { findings_of(d, "doctor", "database",
 /* The last of all: it may take long, and whoever has enough of it has been told the rest. */
 static void look_at_whole(struct doctor *d) { findings_of(d, "whole", "file is whole", d->full ? "1" : NULL); }
 
+/* What is older than it should be, or old while nothing drops it. Whole days go, and an engine takes a few at a time. */
+static enum level growth_level(int64_t keep_s, int64_t oldest, int64_t now)
+{
+    enum { DAY_S = 86400, LONG_DAYS = 90, SLACK_DAYS = 3 };
+    if (!oldest)
+        return OK;
+    return now - oldest > (keep_s ? keep_s + SLACK_DAYS * DAY_S : (int64_t)LONG_DAYS * DAY_S) ? WARN : OK;
+}
+
+static const char *size_text(struct doctor *d, int64_t bytes)
+{
+    return bytes >= INT64_C(1) << 30 ? text(d, ", %.1f GiB", (double)bytes / (1 << 30)) : text(d, ", %.1f MiB", (double)bytes / (1 << 20));
+}
+
+static void look_at_growth(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    if (app_rows(d->app, "growth", NULL, 0, &rows, &err) < 0) {
+        finding_err(d, "growth", &err, NULL);
+        return;
+    }
+    int64_t keep_s = d->app->settings.keep_us / 1000000;
+    for (int r = 0; r < rows.rows; r++) {
+        int64_t oldest = report_number(&rows, r, "oldest_at");
+        char since[MOMENT_TEXT] = "";
+        const char *size = report_value(&rows, r, "bytes") ? size_text(d, report_number(&rows, r, "bytes")) : "";
+        finding(d, growth_level(keep_s, oldest, d->hello.now_us / 1000000), report_value(&rows, r, "what"),
+                text(d, "some %" PRId64 " rows%s%s%.10s", report_number(&rows, r, "rows"), size, oldest ? ", since " : "", oldest ? moment_format(oldest, since) : ""),
+                keep_s ? "older than keep: does an engine run, and who uses these tables for hours?" :
+                         "nothing drops what is old: set keep in the settings, or run prescient prune --keep 90d");
+    }
+}
+
 static void look_at_plan(struct doctor *d)
 {
     struct err err = { 0 };
@@ -296,6 +330,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_clock, true },
     { look_at_status, true },
     { look_inside, true },
+    { look_at_growth, true },
     { look_at_plan, true },
     { look_at_pooler, true },
     { look_at_whole, true },

@@ -852,6 +852,18 @@ SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.t
 -- name: blocks_of_sample
 500
 
+-- name: growth
+-- What grows, as the server last counted it: nothing is read but the catalog and the sizes of files.
+SELECT t.what, sum(greatest(c.reltuples, 0))::bigint AS rows, sum(pg_total_relation_size(c.oid))::bigint AS bytes,
+       date_part('epoch', min(to_date(right(c.relname, 8), 'YYYYMMDD')) FILTER (WHERE pg_relation_size(c.oid) > 0))::bigint AS oldest_at
+  FROM (VALUES ('history', 'future_job_history'), ('runs', 'future_job_run'), ('events', 'event')) t (what, parent)
+  JOIN pg_inherits i ON i.inhparent = to_regclass('prescient.' || t.parent) JOIN pg_class c ON c.oid = i.inhrelid
+ GROUP BY t.what
+UNION ALL
+SELECT 'passes', greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid),
+       (SELECT date_part('epoch', p.recorded_at)::bigint FROM prescient.slot_pass p ORDER BY p.slot_at LIMIT 1)
+  FROM pg_class c WHERE c.oid = 'prescient.slot_pass'::regclass
+
 -- name: jobs_pending
 -- $1 how many checks are counted one by one (NULL: all). Where there are more, some blocks of the table are a sample, always the same ones; which slot comes
 -- next is told of the jobs among the first ten thousand checks.

@@ -11,7 +11,7 @@ static const struct { const char *name; int nparams, statement; bool writes; } r
     { "enqueue", 8, PG_ENQUEUE, true }, { "resolve", 4, PG_RESOLVE, true }, { "reschedule", 5, PG_RESCHEDULE, true }, { "retry", 7, 0, true },
     { "list", 7, 0, false }, { "history", 7, 0, false }, { "runs", 7, 0, false }, { "slots", 5, 0, false }, { "passes", 3, 0, false },
     { "status", 1, 0, false }, { "leases", 0, 0, false }, { "jobs_pending", 1, 0, false }, { "events", 4, 0, false }, { "events_end", 0, 0, false },
-    { "doctor", 1, 0, false }, { "whole", 1, 0, false }, { "plan", 1, 0, false },
+    { "growth", 0, 0, false }, { "doctor", 1, 0, false }, { "whole", 1, 0, false }, { "plan", 1, 0, false },
 };
 
 static int find_report(const char *name)

@@ -372,6 +372,20 @@ SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version) FROM presc
 SELECT slot_at, bucket, engine, token, expires_at_us, expires_at_us <= :clock_us AS is_expired
   FROM prescient_slot_lease ORDER BY slot_at, bucket
 
+-- name: growth
+-- By the ends of the tables, which have no gaps to speak of; passes are counted up to a bound.
+SELECT 'history' AS what, coalesce(max(id) - min(id) + 1, 0) AS rows, NULL AS bytes,
+       (SELECT archived_at_us / 1000000 FROM prescient_future_job_history ORDER BY id LIMIT 1) AS oldest_at FROM prescient_future_job_history
+UNION ALL
+SELECT 'runs', coalesce(max(id) - min(id) + 1, 0), NULL,
+       (SELECT recorded_at_us / 1000000 FROM prescient_future_job_run ORDER BY id LIMIT 1) FROM prescient_future_job_run
+UNION ALL
+SELECT 'events', coalesce(max(id) - min(id) + 1, 0), NULL,
+       (SELECT coalesce(recorded_at_us, emitted_at_us) / 1000000 FROM prescient_event ORDER BY id LIMIT 1) FROM prescient_event
+UNION ALL
+SELECT 'passes', (SELECT count(*) FROM (SELECT 1 FROM prescient_slot_pass LIMIT 100000)), NULL,
+       (SELECT recorded_at_us / 1000000 FROM prescient_slot_pass ORDER BY slot_at LIMIT 1)
+
 -- name: jobs_pending
 SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at, 0 AS is_estimate FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
 

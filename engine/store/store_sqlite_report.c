@@ -192,7 +192,7 @@ bool lite_report_writes(const struct store_report *report)
 /* The blocks that are reports; the file has many others, which nobody should run by name. */
 static bool is_report(const char *name)
 {
-    static const char *const names[] = { "list", "history", "runs", "slots", "passes", "status", "leases", "jobs_pending",
+    static const char *const names[] = { "list", "history", "runs", "slots", "passes", "status", "leases", "jobs_pending", "growth",
                                          "events_end" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
