@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../engine/store/embedded_sql.h"
 #include "../engine/store/store_pg.h"
 
 #define SHOP "prescient_test_shop"          /* an application */
@@ -368,6 +369,40 @@ static void of_many_who_make_a_schema_at_once_each_step_is_made_by_one(void)
     }
 }
 
+/* ---- what init puts right ------------------------------------------------------------------------------------------------------------- */
+
+/* A schema that was only migrated. */
+static void make_bare_schema(void)
+{
+    PQclear(pgfx_ask(pgfx.app, "SET search_path = pg_catalog; CREATE SCHEMA bare; CREATE TABLE bare.migration (version integer PRIMARY KEY)"));
+    for (const struct sql_migration *m = migrations_pg; m->name; m++) {
+        char *text = pg_with_schema(m->text, "bare");
+        PGresult *r = PQexec(pgfx.app, text);
+        if (PQresultStatus(r) != PGRES_COMMAND_OK && PQresultStatus(r) != PGRES_TUPLES_OK)
+            printf("      %s: %s\n", m->name, PQresultErrorMessage(r));
+        CU_ASSERT(PQresultStatus(r) == PGRES_COMMAND_OK || PQresultStatus(r) == PGRES_TUPLES_OK);
+        PQclear(r);
+        free(text);
+    }
+}
+
+#define RIGHTS_IN(schema) \
+    "(SELECT replace(p.oid::regprocedure::text, '" schema ".', '') AS what, a.grantee, a.privilege_type FROM pg_proc p, aclexplode(p.proacl) a" \
+    " WHERE p.pronamespace = '" schema "'::regnamespace UNION ALL" \
+    " SELECT c.relname, a.grantee, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a" \
+    " WHERE c.relnamespace = '" schema "'::regnamespace AND c.relkind IN ('r', 'p', 'S') AND NOT c.relispartition AND c.relname <> 'migration'" \
+    " AND a.grantee IN ('prescient_engine'::regrole, 'prescient_enqueuer'::regrole, 0))"
+
+/* Whoever adds a function or a table that an engine has other rights to than are usual says so in both places. */
+static void init_gives_what_the_migrations_gave_and_no_more(void)
+{
+    WITH_ROLES();
+    make_bare_schema();
+    SQL_IS("", "SELECT string_agg(what || ' ' || grantee::regrole || ' ' || privilege_type, ', ') FROM (" RIGHTS_IN("prescient") " EXCEPT " RIGHTS_IN("bare") ") x");
+    SQL_IS("", "SELECT string_agg(what || ' ' || grantee::regrole || ' ' || privilege_type, ', ') FROM (" RIGHTS_IN("bare") " EXCEPT " RIGHTS_IN("prescient") ") x");
+    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA bare CASCADE"));
+}
+
 /* ---- traps ------------------------------------------------------------------------------------------------------------------- */
 
 /* Once for all tests: in "public", where up to PostgreSQL 14 everybody might create. */
@@ -581,6 +616,7 @@ static const struct test tests[] = {
     TEST(a_migration_wants_a_schema_of_its_users_own),
     TEST(nobody_who_can_merely_connect_holds_up_a_migration),
     TEST(of_many_who_make_a_schema_at_once_each_step_is_made_by_one),
+    TEST(init_gives_what_the_migrations_gave_and_no_more),
     TEST(a_callers_own_path_does_not_reach_into_the_api),
     TEST(what_others_lay_on_an_engines_path_is_not_stepped_on),
     TEST(the_oldest_transaction_is_told_to_an_engines_role),

@@ -950,13 +950,13 @@ SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name, coalesce(n.nspacl, a
   FROM pg_namespace n WHERE n.nspname = 'prescient_schema'
 UNION ALL
 SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f', p.proowner)),
-       CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids') THEN '{}' ELSE '{EXECUTE}' END::text[],
+       CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids', 'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for', 'bucket_of', 'enqueue', 'enqueue_many', 'resolve',
                                'reschedule') THEN '{EXECUTE}' ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),
-       CASE c.relname WHEN 'migration' THEN '{SELECT}' ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[]
+       CASE WHEN c.relname IN ('migration', 'generation') THEN '{SELECT}' ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[]
   FROM pg_class c
  WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname !~ '_p[0-9]{8}$'
 UNION ALL
