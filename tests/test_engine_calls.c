@@ -1,6 +1,7 @@
 /* test_engine_calls.c - which calls an engine makes, and in which order, against a store that answers at once and as it is told. */
 #include "settings_fixture.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ static struct fake {
     int64_t locked_until_us, early_until_us;        /* until then the slot's opening meets a lock, or the database's clock is not there yet */
     enum target_kind kind;          /* of the slot; SLOT (0): nothing is in it, as that would need workers */
     bool is_command;                /* not patient */
+    int late_reads;                 /* so many are given no answer in their time */
+    int read_within_ms[8], most_within_ms;      /* what the reads were given; the most that any call was */
     int opens;
     int rows;                       /* of the slot; their ids begin with 1 */
     int64_t struck_id;              /* of the row whose settle meets such a page, as all that are sent with it; -1: all do */
@@ -97,6 +100,12 @@ static void answer_read(struct store_call *call)
     r->page = (struct store_page){ 0 };
     r->has_more = from + n < fake.rows;
     fake.wary_reads += r->want == 1;
+    if (fake.reads < 8)
+        fake.read_within_ms[fake.reads] = call->within_ms;
+    if (fake.reads < fake.late_reads) {
+        call->rc = err_set(&call->err, ERR_LOST, "no answer within its time");
+        call->err.late = true;
+    }
     if (++fake.reads == fake.lose_read)
         call->rc = err_set(&call->err, ERR_LOST, "the connection was lost");
     if (call->rc || !n)
@@ -170,6 +179,8 @@ static void fake_begin(struct store *st, struct store_call *call)
         [STORE_SETTLE] = answer_settle, [STORE_FINISH] = answer_finish,
     };
     (void)st;
+    if (call->within_ms > fake.most_within_ms || !call->within_ms)
+        fake.most_within_ms = call->within_ms ? call->within_ms : INT_MAX;
     if (fake.ncalls < CALLS_MAX)
         fake.calls[fake.ncalls++] = call->op;
     if ((size_t)call->op < sizeof answers / sizeof *answers && answers[call->op])
@@ -354,6 +365,19 @@ static void a_settle_goes_around_held_rows_for_a_while_after_one_was_met(void)
     CU_ASSERT_FALSE(settle_goes_around(false, 1000, 1000 + 6 * 1000000));
 }
 
+/* Beyond its lease (10 s) an engine has no use for an answer. One that was late may only be slow, and must not be asked for in vain for ever. */
+static void a_call_has_the_time_of_a_lease_and_twice_as_much_each_time_it_was_late(void)
+{
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 5 });
+    CU_ASSERT_EQUAL(fake.most_within_ms, 10000);
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 5, .late_reads = 2 });
+    CU_ASSERT_EQUAL(fake.settled, 5);
+    static const int expected[] = { 10000, 20000, 40000, 10000 };
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(fake.read_within_ms[i], expected[i]);
+    CU_ASSERT_EQUAL(fake.most_within_ms, 40000);
+}
+
 /* Somebody's transaction is in the way: however long, the slot is opened when that is over, and not at the next slot's time. */
 static void a_slot_that_is_locked_is_opened_as_soon_as_it_is_free(void)
 {
@@ -401,6 +425,7 @@ static const struct test tests[] = {
     TEST(after_a_refused_write_nothing_is_started_before_the_lease_is_renewed),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
     TEST(a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left),
+    TEST(a_call_has_the_time_of_a_lease_and_twice_as_much_each_time_it_was_late),
     TEST(a_slot_that_is_locked_is_opened_as_soon_as_it_is_free),
     TEST(a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up),
     TEST(a_slot_that_has_not_begun_for_a_second_is_dropped_and_told),

@@ -9,6 +9,8 @@
 
 #include "pg_fixture.h"
 
+#include "../engine/store/store_pg.h"
+
 static void a_page_runs_from_open_to_finish(void)
 {
     WITH_SERVER();
@@ -518,6 +520,31 @@ static void a_look_past_its_time_is_ended_by_the_server_first(void)
     pgfx.st = patient;
 }
 
+/* Whoever holds a lease has no use for an answer that comes when that is over, whatever the settings allow a statement. */
+static void a_call_waits_no_longer_than_its_caller_has_use_of_it(void)
+{
+    WITH_SERVER();
+    struct store *patient = pgfx.st;
+    pgfx.st = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 60000, .lock_timeout_ms = 60000 });
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "LOCK prescient.slot_pass"));
+    for (int connected = 0; connected < 2; connected++) {
+        struct store_hello hello = STORE_HELLO_INIT;
+        struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+        if (connected)
+            RC_IS(0, pgfx_call(&hello.call));
+        o.call.within_ms = 150;
+        int64_t began_us = clock_mono_us(&clock_system);
+        RC_IS(ERR_LOST, pgfx_call(&o.call));
+        CU_ASSERT(o.call.err.late);
+        CU_ASSERT(clock_mono_us(&clock_system) - began_us < 10 * 1000000);
+        CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "within its time (150 ms)"));
+    }
+    PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+    store_free(pgfx.st);
+    pgfx.st = patient;
+}
+
 /* Interrupted, killed, its machine gone: the question ends soon after whoever asked, and not after its time. */
 static void a_look_ends_with_whoever_asked(void)
 {
@@ -540,6 +567,35 @@ static void a_look_ends_with_whoever_asked(void)
     store_free(asker);
     CU_ASSERT(comes_to("0", WAITING));
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+}
+
+static const char *connected_with(const PQconninfoOption *options, const char *keyword)
+{
+    for (const PQconninfoOption *o = options; o->keyword; o++)
+        if (strcmp(o->keyword, keyword) == 0)
+            return o->val ? o->val : "";
+    return "";
+}
+
+/* As the server does on its side, and as the user has said where he has. */
+static void our_side_of_a_line_gives_it_up_in_the_time_of_a_lease(void)
+{
+    WITH_SERVER();
+    static const struct { int silence_ms; const char *idle, *interval, *user; } lines[] = {
+        { 0, "10", "5", "22500" }, { 2000, "1", "1", "1500" }, { 12000, "4", "2", "9000" },
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct store *st = pgfx_new_store(&(struct store_options){ .silence_ms = lines[i].silence_ms });
+        struct store_hello hello = STORE_HELLO_INIT;
+        RC_IS(0, store_do(st, &hello.call));
+        PQconninfoOption *options = PQconninfo(pg_store(st)->conn);
+        CU_ASSERT_STRING_EQUAL(connected_with(options, "keepalives_idle"), lines[i].idle);
+        CU_ASSERT_STRING_EQUAL(connected_with(options, "keepalives_interval"), lines[i].interval);
+        CU_ASSERT_STRING_EQUAL(connected_with(options, "keepalives_count"), "3");
+        CU_ASSERT_STRING_EQUAL(connected_with(options, "tcp_user_timeout"), lines[i].user);
+        PQconninfoFree(options);
+        store_free(st);
+    }
 }
 
 static void a_session_ended_by_the_server_is_opened_anew(void)
@@ -833,6 +889,8 @@ static const struct test tests[] = {
     TEST(a_call_past_its_deadline_loses_its_connection),
     TEST(a_look_past_its_time_is_ended_by_the_server_first),
     TEST(a_look_ends_with_whoever_asked),
+    TEST(a_call_waits_no_longer_than_its_caller_has_use_of_it),
+    TEST(our_side_of_a_line_gives_it_up_in_the_time_of_a_lease),
     TEST(a_session_ended_by_the_server_is_opened_anew),
     TEST(a_check_asked_for_again_while_it_ran_starts_anew),
     TEST(a_move_never_lands_in_a_slot_that_has_begun),

@@ -75,7 +75,8 @@ struct bucket_run {
 /* ---- a lane: one store connection ---- */
 
 enum lane_action {
-    LANE_WAIT, LANE_OPEN, LANE_RENEW, LANE_READ, LANE_SETTLE, LANE_FINISH, LANE_RELEASE, LANE_ERRAND
+    LANE_WAIT, LANE_OPEN, LANE_RENEW, LANE_READ, LANE_SETTLE, LANE_FINISH, LANE_RELEASE, LANE_ERRAND,
+    LANE_ACTIONS
 };
 
 struct lane_view {                  /* all that a decision rests on */
@@ -137,11 +138,13 @@ struct lane {
     int64_t retry_us;               /* backing off: nothing is sent before */
     int failures;                   /* in a row, renewals and reads between them aside */
     enum lane_action failing;       /* what failed last */
+    uint8_t late[LANE_ACTIONS];     /* by what it does: how often in a row the answer did not come in its time */
 };
 
 /* ---- errands: calls of the plan, made by whichever lane is free ---- */
 
 enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_RELOOK, ERRAND_PULSE, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT, ERRAND_PRUNE };
+enum { ERRANDS = ERRAND_PRUNE + 1 };
 
 struct errand {
     enum errand_kind kind;
@@ -199,6 +202,7 @@ struct engine {
     void *plan_state;
     struct target *targets;         /* those that are not over, preferred ones first */
     struct errand errand;
+    uint8_t errand_late[ERRANDS];   /* as a lane's `late` */
     struct job_watch *jobs;         /* one a job of the settings */
     const char **job_names;         /* of the usable ones; for store_open_slot */
     int njob_names;

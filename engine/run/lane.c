@@ -1,6 +1,7 @@
 /* lane.c - what one store connection does next (a pure decision), and the driving of it. How each call is begun, and what its end changes, is in
  * lane_calls.c; what a lane holds, in lane_runs.c. A lane carries one call at a time; between calls it decides anew, so a renewal never waits for
  * more than one statement. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -147,6 +148,33 @@ static void tell_passed_over(struct lane *l)
     log_warn(e->o.log, "a host of the store was passed over: %s", words);
 }
 
+/* An index of a day and the dropping of old ones are not waited for by anybody, and not tried anew soon: they have all the time that there is. */
+static uint8_t *lateness(struct lane *l)
+{
+    enum errand_kind errand = l->engine->errand.kind;
+    if (l->doing != LANE_ERRAND)
+        return &l->late[l->doing];
+    return errand == ERRAND_INDEX_DAYS || errand == ERRAND_PRUNE ? NULL : &l->engine->errand_late[errand];
+}
+
+void lane_send(struct lane *l, struct store_call *call)
+{
+    enum { LATE_MOST = 10 };
+    const uint8_t *late = lateness(l);
+    int64_t ms = late ? l->engine->o.settings->lease_us / 1000 << (*late < LATE_MOST ? *late : LATE_MOST) : 0;
+    call->within_ms = ms < INT_MAX ? (int)ms : INT_MAX;
+    store_begin(l->store, call);
+}
+
+static void note_lateness(struct lane *l, int rc, const struct err *err)
+{
+    uint8_t *late = lateness(l);
+    if (late && !rc)
+        *late = 0;
+    else if (late && err->late && *late < UINT8_MAX)
+        ++*late;
+}
+
 /* A call is over: its end is told, and a failure that cannot heal by waiting ends the engine. */
 static void call_over(struct lane *l)
 {
@@ -154,6 +182,7 @@ static void call_over(struct lane *l)
     enum lane_action was = l->doing;
     int rc = l->req.call.rc;
     const struct err *err = &l->req.call.err;
+    note_lateness(l, rc, err);
     l->doing = LANE_WAIT;
     if (!rc && (was == l->failing || (was != LANE_RENEW && was != LANE_READ)))
         l->failures = 0;                /* else what fails would be tried without a pause for as long as leases can be renewed */

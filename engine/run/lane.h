@@ -16,6 +16,10 @@ extern const struct lane_move lane_moves[];         /* by enum lane_action; LANE
 
 /* ---- lane.c ---- */
 
+/* Sends it. A line may have died without a word, and whoever waits on it settles nothing, renews nothing, and does not look for the new primary: so a call
+ * may take as long as a lease lasts. One that was late may only be slow, as a look at a million rows can be: each time it gets twice as long. */
+void lane_send(struct lane *l, struct store_call *call);
+
 /* Nothing is sent before a pause that grows with each failure in a row; `what` begins the line in the log. */
 void lane_back_off(struct lane *l, const char *what, const struct err *err);
 

@@ -44,7 +44,7 @@ static void begin_open(struct lane *l)
     l->opening = t;
     l->sent_boot_us = clock_boot_us(e->o.clock);
     FAILPOINT("before-lease");
-    store_begin(l->store, &o->call);
+    lane_send(l, &o->call);
 }
 
 /* It is over without having been opened; whoever asked for it sees that it is still to be done. */
@@ -194,7 +194,7 @@ static void begin_renew(struct lane *l)
     r->n = l->nruns;
     r->lease_s = lease_s(e);
     l->sent_boot_us = clock_boot_us(e->o.clock);
-    store_begin(l->store, &r->call);
+    lane_send(l, &r->call);
     FAILPOINT("after-renew-sent");
 }
 
@@ -234,7 +234,7 @@ static void begin_read(struct lane *l)
     r->want = l->engine->is_wary ? 1 : s->page;
     r->max_bytes = (size_t)s->page_bytes;
     r->origin = l->on->origin;
-    store_begin(l->store, &r->call);
+    lane_send(l, &r->call);
 }
 
 static void no_memory(struct engine *e, struct bucket_run *run)
@@ -345,7 +345,7 @@ static void begin_finish(struct lane *l)
     f->nleft = run->nleft;
     f->counts = run->counts;
     FAILPOINT("before-finish");
-    store_begin(l->store, &f->call);
+    lane_send(l, &f->call);
 }
 
 /* Of this bucket no more is taken by this target, whatever is left in it. */
@@ -403,7 +403,7 @@ static void begin_release(struct lane *l)
         l->renewing[i] = l->runs[i]->lease;
     r->leases = l->renewing;
     r->n = l->nruns;
-    store_begin(l->store, &r->call);
+    lane_send(l, &r->call);
 }
 
 /* A release whose answer was lost may still be on its way: under these leases nothing may be run again, although workers may have got
@@ -487,7 +487,7 @@ static void begin_errand(struct lane *l)
     default:
         l->req.hello = (struct store_hello)STORE_HELLO_INIT;
     }
-    store_begin(l->store, &l->req.call);
+    lane_send(l, &l->req.call);
 }
 
 static void errand_ended(struct lane *l, int rc)

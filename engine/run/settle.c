@@ -2,6 +2,7 @@
  * A page the database refuses is halved down to the guilty check; rows that an application's transaction holds are tried
  * again for a while and then left, visible, for a later pass. So is a check one of whose effects waits for such a row, and one
  * beside a page of the database that cannot be read. */
+#include "lane.h"
 #include "settle.h"
 
 #include <stdlib.h>
@@ -166,7 +167,7 @@ void settle_begin(struct lane *l, struct page *page)
     s->n = n;
     s->skip_locked = settle_goes_around(page->skip_locked, e->lock_met_us, engine_mono_us(e));
     s->keep_runs = e->o.settings->keep_runs[0] == 'a' ? KEEP_RUNS_ALL : e->o.settings->keep_runs[0] == 'p' ? KEEP_RUNS_PROBLEMS : KEEP_RUNS_NONE;
-    store_begin(l->store, &s->call);
+    lane_send(l, &s->call);
 }
 
 static void wait_again(struct lane *l, struct page *page, int index, bool unsure)

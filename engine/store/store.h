@@ -4,7 +4,8 @@
  * store_fd() for store_wants(), and store_step() until it says the call is done; then `call.rc` holds 0 or a negative ERR_
  * and the request's out fields are set. store_do() does all that and blocks, for commands and tests. A call connects first
  * when there is no connection (and checks server, settings and schema then), so nobody above ever connects. Every call has
- * a deadline of its own; a call that passes it ends with ERR_LOST and its connection is closed, never cancelled.
+ * a deadline of its own; a call that passes it ends with ERR_LOST and its connection is closed, never cancelled: what a server that is only
+ * slow has been told, it may still do.
  *
  * What the failures mean:
  *   ERR_LOST    the database is away, cannot take writes, or its answer is unknown: back off, run nothing, try again
@@ -44,7 +45,8 @@ struct store_options {
     int connect_timeout_ms;         /* 0: 10 s */
     int statement_timeout_ms;       /* the deadline of one call; 0: 30 s */
     int lock_timeout_ms;            /* 0: 250 ms */
-    int silence_ms;                 /* a server that has not heard of our machine for so long gives our sessions, and their locks, up; 0: 30 s */
+    int silence_ms;                 /* a server that has not heard of our machine for so long gives our sessions, and their locks, up, as we give up
+                                     * one that we do not hear of; a host has half of it to take us. 0: 30 s */
     bool unprepared;                /* no prepared statements from the beginning, for an old PgBouncer in transaction mode */
     int32_t slot_length_s;          /* what the settings say; 0: whatever the database says. A difference is ERR_SETTINGS */
     bool relaxed;                   /* a replay: a call need not be on disk when it returns, a hello makes it so. After a crash the last
@@ -70,6 +72,8 @@ enum store_op {
 
 struct store_call {                 /* the first member of every request */
     enum store_op op;               /* set by the STORE_..._INIT of the request */
+    int within_ms;                  /* an answer that comes later is of no use; 0: the statement timeout, which is never exceeded. From when it is
+                                     * connected; SQLite, which has no line that could die, knows the statement timeout only */
     int rc;
     struct err err;
 };

@@ -127,8 +127,9 @@ static void pg_begin(struct store *st, struct store_call *call)
     }
     if (pg->phase == PG_READY && !is_alive(pg))
         pg_disconnect(pg);
-    int64_t wait_ms = pg->statement_timeout_ms + (pg->phase == PG_READY ? 0 : (int64_t)pg->nhosts * pg->host_timeout_ms);
-    pg->deadline_us = clock_mono_us(st->clock) + wait_ms * 1000;
+    int wait_ms = call->within_ms && call->within_ms < pg->statement_timeout_ms ? call->within_ms : pg->statement_timeout_ms;
+    pg->wait_us = wait_ms * INT64_C(1000);
+    pg->deadline_us = clock_mono_us(st->clock) + pg->wait_us + (pg->phase == PG_READY ? 0 : pg_connect_most_us(pg));
     if (pg->phase == PG_READY)
         send_call(pg);
     else if (!pg_connect_begin(pg, &call->err))
@@ -167,6 +168,7 @@ static void connect_on(struct pg_store *pg)
         lose_call(pg, rc);
     else if (rc > 0) {
         pg->head.passed_over = *pg->passed_over ? pg->passed_over : NULL;
+        pg->deadline_us = clock_mono_us(pg->head.clock) + pg->wait_us;
         begin_check(pg);
     }
 }
@@ -314,11 +316,20 @@ static void pump(struct pg_store *pg)
         lose_call(pg, broken(pg));
 }
 
+static void call_is_late(struct pg_store *pg)
+{
+    struct err *err = &pg->call->err;
+    bool was_connected = pg->phase >= PG_CHECKING;
+    err_set(err, ERR_LOST, "no answer from the database within its time (%lld ms); the connection is closed", (long long)pg->wait_us / 1000);
+    err->late = was_connected;
+    lose_call(pg, ERR_LOST);
+}
+
 static bool pg_step(struct store *st)
 {
     struct pg_store *pg = pg_store(st);
     if (pg->call && clock_mono_us(st->clock) >= pg->deadline_us)
-        lose_call(pg, err_set(&pg->call->err, ERR_LOST, "no answer from the database within its time; the connection is closed"));
+        call_is_late(pg);
     if (pg->call && (pg->phase == PG_LOOKING_UP || pg->phase == PG_CONNECTING))
         connect_on(pg);
     if (pg->call && pg->phase >= PG_CHECKING_OWNERS)

@@ -75,7 +75,10 @@ struct pg_store {
 
     struct pg_host *hosts;
     int nhosts, host;                       /* the host in use, or to try next */
-    int host_timeout_ms;
+    int host_timeout_ms, host_patience_ms;  /* what a host has to take us: most often, and when none has said a word for some rounds */
+    int silent_rounds;                      /* in a row, in which no host said a word */
+    bool heard_host;                        /* one of this round did */
+    struct { const char *keyword, *value; } silence[5];     /* how soon a line that died is noticed, for libpq */
     PGconn *conn, *side;                    /* side: for what blocks, opened when first needed */
     enum pg_phase phase;
     PostgresPollingStatusType polling;
@@ -88,6 +91,7 @@ struct pg_store {
 
     struct store_call *call;                /* NULL: idle */
     int64_t deadline_us;
+    int64_t wait_us;                        /* what the call has from when it is connected */
     int rounds;                             /* how often this call was sent */
     struct arena *arena;                    /* of the call */
     struct { int statement; bool prepares; PGresult *result; } queue[PG_QUEUE_MAX];
@@ -123,6 +127,7 @@ const PGresult *pg_result(const struct pg_store *pg, int n);
 int pg_read_url(struct pg_store *pg, struct err *err);
 /* Begins with the next host. False when connecting has failed for this call: err says why. */
 bool pg_connect_begin(struct pg_store *pg, struct err *err);
+int64_t pg_connect_most_us(const struct pg_store *pg);                  /* what all hosts together may take */
 /* Goes on; 1 connected, 0 wait, negative ERR_. */
 int pg_connect_step(struct pg_store *pg, struct err *err);
 int pg_check_server(struct pg_store *pg, struct err *err);              /* version, encoding: known at connect */

@@ -13,12 +13,12 @@
 #define SERVER_OLDEST 130000
 #define SEVERAL_HOSTS_TIMEOUT_MS 3000
 
-/* What we set unless the user did, in the URL or the environment: a dead peer is noticed in seconds, and only a server that
- * takes writes is good. */
-static const char *const connect_defaults[][2] = {
-    { "keepalives", "1" }, { "keepalives_idle", "10" }, { "keepalives_interval", "5" }, { "keepalives_count", "3" },
-    { "tcp_user_timeout", "20000" }, { "target_session_attrs", "read-write" },
-};
+#define HOST_TIMEOUT_LEAST_MS 500
+#define PATIENT_ROUND 4                 /* each so many rounds in which no host said a word, they have all the time that the settings give them */
+
+/* What we set unless the user did, in the URL or the environment, beside what says how soon a line that died is noticed (make_silence): only a
+ * server that takes writes is good. */
+static const char *const connect_defaults[][2] = { { "keepalives", "1" }, { "target_session_attrs", "read-write" } };
 /* What is ours whatever the user says. */
 static const char *const connect_always[][2] = { { "client_encoding", "UTF8" }, { "fallback_application_name", "prescient" } };
 
@@ -62,6 +62,47 @@ static int count_parts(const char *list)
     return n;
 }
 
+static char *number_text(struct arena *a, int n)
+{
+    return arena_printf(a, "%d", n);
+}
+
+/* What the server is told for its side of the line (the statement `silence`) holds for ours, too. */
+static bool make_silence(struct pg_store *pg)
+{
+    int ms = pg->silence_ms, idle_s = ms / 3000 > 1 ? ms / 3000 : 1, interval_s = ms / 6000 > 1 ? ms / 6000 : 1, user_ms = ms / 4 * 3 > 750 ? ms / 4 * 3 : 750;
+    struct arena *a = pg->kept;
+    pg->silence[0].keyword = "keepalives_idle";
+    pg->silence[0].value = number_text(a, idle_s);
+    pg->silence[1].keyword = "keepalives_interval";
+    pg->silence[1].value = number_text(a, interval_s);
+    pg->silence[2].keyword = "keepalives_count";
+    pg->silence[2].value = "3";
+    pg->silence[3].keyword = "tcp_user_timeout";
+    pg->silence[3].value = number_text(a, user_ms);
+    return pg->silence[0].value && pg->silence[1].value && pg->silence[3].value;
+}
+
+/* A host that is frozen takes connections and never answers. Whoever holds leases has no time for that: the next one may be the new primary. */
+static void bound_host_timeout(struct pg_store *pg)
+{
+    int most = pg->silence_ms / 2 > HOST_TIMEOUT_LEAST_MS ? pg->silence_ms / 2 : HOST_TIMEOUT_LEAST_MS;
+    pg->host_patience_ms = pg->host_timeout_ms;
+    if (pg->host_timeout_ms > most)
+        pg->host_timeout_ms = most;
+}
+
+/* A name server or a line may be slower than that, always: now and then there is time for it, where nobody else says anything. */
+static int host_timeout_ms(const struct pg_store *pg)
+{
+    return pg->silent_rounds % PATIENT_ROUND == PATIENT_ROUND - 1 ? pg->host_patience_ms : pg->host_timeout_ms;
+}
+
+int64_t pg_connect_most_us(const struct pg_store *pg)
+{
+    return pg->nhosts * INT64_C(1000) * host_timeout_ms(pg);
+}
+
 int pg_read_url(struct pg_store *pg, struct err *err)
 {
     char *why = NULL;
@@ -86,12 +127,22 @@ int pg_read_url(struct pg_store *pg, struct err *err)
     pg->host_timeout_ms = chosen_ms ? chosen_ms : pg->connect_timeout_ms;
     if (!chosen_ms && pg->nhosts > 1 && pg->host_timeout_ms > SEVERAL_HOSTS_TIMEOUT_MS)
         pg->host_timeout_ms = SEVERAL_HOSTS_TIMEOUT_MS;
+    bound_host_timeout(pg);
+    bool has_silence = make_silence(pg);
     PQconninfoFree(options);
     /* A part that there was no memory for looks like one that is not set, and would lead to another server. */
-    return pg->hosts && !arena_was_short(pg->kept) ? 0 : err_set(err, ERR_NOMEM, "store: out of memory");
+    return pg->hosts && has_silence && !arena_was_short(pg->kept) ? 0 : err_set(err, ERR_NOMEM, "store: out of memory");
 }
 
-static const char *value_for(const struct pg_host *host, const PQconninfoOption *o, const PQconninfoOption *all)
+static const char *silence_value(const struct pg_store *pg, const char *keyword)
+{
+    for (int i = 0; pg->silence[i].keyword; i++)
+        if (strcmp(pg->silence[i].keyword, keyword) == 0)
+            return pg->silence[i].value;
+    return NULL;
+}
+
+static const char *value_for(const struct pg_store *pg, const struct pg_host *host, const PQconninfoOption *o, const PQconninfoOption *all)
 {
     if (strcmp(o->keyword, "host") == 0)
         return host->host;
@@ -102,8 +153,8 @@ static const char *value_for(const struct pg_host *host, const PQconninfoOption 
     const char *ours = LOOKUP(connect_always, o->keyword);
     if (ours)
         return ours;
-    const char *chosen = option_value(all, o->keyword);
-    return chosen ? chosen : LOOKUP(connect_defaults, o->keyword);
+    const char *chosen = option_value(all, o->keyword), *silence = silence_value(pg, o->keyword);
+    return chosen ? chosen : silence ? silence : LOOKUP(connect_defaults, o->keyword);
 }
 
 /* Starts (or, blocking, makes) a connection to one host with everything the URL says. NULL: out of memory. */
@@ -114,10 +165,10 @@ static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool 
     PQconninfoOption *options = PQconninfoParse(pg->url, NULL);
     int n = 0;
     for (const PQconninfoOption *o = options; o && o->keyword && n < 63; o++) {
-        values[n] = value_for(host, o, options);
+        values[n] = value_for(pg, host, o, options);
         keywords[n] = o->keyword;
         if (strcmp(o->keyword, "connect_timeout") == 0) {
-            snprintf(timeout, sizeof timeout, "%d", (pg->host_timeout_ms + 999) / 1000);
+            snprintf(timeout, sizeof timeout, "%d", (host_timeout_ms(pg) + 999) / 1000);
             values[n] = timeout;
         }
         n += values[n] != NULL;
@@ -220,11 +271,13 @@ static bool try_host(struct pg_store *pg, struct err *err)
             snprintf(pg->passed_over, sizeof pg->passed_over, "%.*s", (int)sizeof pg->passed_over - 1, err->text);
         }
         pg_disconnect(pg);
-        pg->host_deadline_us = clock_mono_us(pg->head.clock) + pg->host_timeout_ms * INT64_C(1000);
+        pg->host_deadline_us = clock_mono_us(pg->head.clock) + host_timeout_ms(pg) * INT64_C(1000);
         if (pg_lookup_wanted(&pg->hosts[pg->host]) ? look_up(pg, err) : begin_host(pg, &pg->hosts[pg->host], err))
             return true;
+        pg->heard_host = true;
     }
     pg_disconnect(pg);
+    pg->silent_rounds = pg->heard_host ? 0 : pg->silent_rounds + 1;
     err->refused = pg->met_standby;
     return false;
 }
@@ -233,7 +286,7 @@ bool pg_connect_begin(struct pg_store *pg, struct err *err)
 {
     pg->hosts_tried = 0;
     *pg->passed_over = '\0';
-    pg->met_standby = false;
+    pg->met_standby = pg->heard_host = false;
     return try_host(pg, err);
 }
 
@@ -250,8 +303,9 @@ static bool lookup_step(struct pg_store *pg, struct err *err)
     int rc = pg_lookup_step(&pg->lookup);
     if (rc == 0 && clock_mono_us(pg->head.clock) < pg->host_deadline_us)
         return true;
+    pg->heard_host = pg->heard_host || rc < 0;
     if (rc == 0)
-        err_set(err, ERR_LOST, "cannot connect: no address of %s was found within %d ms", host_shown(pg), pg->host_timeout_ms);
+        err_set(err, ERR_LOST, "cannot connect: no address of %s was found within %d ms", host_shown(pg), host_timeout_ms(pg));
     else if (rc < 0)
         err_set(err, ERR_LOST, "cannot connect: could not translate host name %s to an address: %s", host_shown(pg), pg->lookup.text + 1);
     else if (begin_found(pg, err))
@@ -264,8 +318,11 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
     if (pg->phase == PG_LOOKING_UP)
         return lookup_step(pg, err) ? 0 : err->code;
     PostgresPollingStatusType polling = poll_when_ready(pg);
-    if (polling == PGRES_POLLING_OK)
+    if (polling == PGRES_POLLING_OK) {
+        pg->silent_rounds = 0;
         return 1;
+    }
+    pg->heard_host = pg->heard_host || polling == PGRES_POLLING_FAILED;
     if (polling != PGRES_POLLING_FAILED && clock_mono_us(pg->head.clock) < pg->host_deadline_us) {
         pg->polling = polling;
         return 0;
@@ -273,7 +330,7 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
     if (polling == PGRES_POLLING_FAILED)
         connect_failed(pg, pg->conn, err);
     else
-        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", host_shown(pg), pg->host_timeout_ms);
+        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", host_shown(pg), host_timeout_ms(pg));
     return try_host(pg, err) ? 0 : err->code;
 }
 
