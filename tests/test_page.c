@@ -60,6 +60,28 @@ static void lower_priorities_are_given_first_then_job_by_job(void)
     page_free(p);
 }
 
+/* A worker that lacks a job takes what it can; the others find the rest in its order. */
+static void checks_of_some_jobs_only_can_be_given(void)
+{
+    static const bool no_b[] = { true, false, true };
+    struct page *p = page_of("abcabca");
+    give_next(p, "a");
+    for (const char *expected = "aacc"; *expected; expected++) {
+        int i = page_next_of(p, no_b);
+        CU_ASSERT_FATAL(i >= 0);
+        CU_ASSERT_EQUAL(p->rows.checks[i].job_exec[0], *expected);
+        page_give(p, i);
+    }
+    CU_ASSERT_EQUAL(page_next_of(p, no_b), -1);
+    page_return(p, 6);
+    CU_ASSERT_EQUAL(page_next_of(p, no_b), 6);
+    page_give(p, 6);
+    give_next(p, "bb");
+    CU_ASSERT_EQUAL(page_next(p), -1);
+    CU_ASSERT_EQUAL(p->counts[CHECK_GIVEN], 7);
+    page_free(p);
+}
+
 static void within_a_job_the_order_of_the_read_is_kept(void)
 {
     struct page *p = page_of("baba");
@@ -140,6 +162,7 @@ static void an_empty_page_is_over_at_once(void)
 static const struct test tests[] = {
     TEST(checks_of_one_job_are_given_side_by_side),
     TEST(lower_priorities_are_given_first_then_job_by_job),
+    TEST(checks_of_some_jobs_only_can_be_given),
     TEST(within_a_job_the_order_of_the_read_is_kept),
     TEST(a_returned_check_is_given_again_and_only_once),
     TEST(a_returned_check_that_was_answered_meanwhile_is_not_given),

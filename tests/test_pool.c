@@ -486,7 +486,85 @@ static void idle_workers_are_told_to_end_and_those_that_do_not_are_ended(void)
     }
 }
 
+static void opens_one_job_only(struct fake *f)
+{
+    say(f, WIRE_READY, started == 0 ? "\0\1" : "\1\1", 2);        /* the first of them; `started` is what the parent had counted by then */
+    answer_all(f);
+}
+
+/* Its open() failed, say, as a database was away for a moment: told once when the first worker was ready, the job was never run here again. */
+static void a_job_that_could_not_be_opened_is_taken_up_again(void)
+{
+    begin(opens_one_job_only);
+    TURN_UNTIL(is_ready, 0);
+    CU_ASSERT_FALSE(usable[0]);
+    CU_ASSERT_TRUE(usable[1]);
+    for (int i = 0; i < 20; i++)
+        turn(0);
+    CU_ASSERT_EQUAL(all_ended(), 0);            /* all wait for the job that it lacks */
+    TURN_UNTIL(usable[0], 10000);
+    CU_ASSERT_EQUAL(started, 2);
+    CU_ASSERT_TRUE(usable[1]);
+    TURN_UNTIL(all_ended() == CHECKS, 0);
+    CU_ASSERT_EQUAL(ended[ANSWER_DONE], CHECKS);
+    end();
+}
+
+static void opens_no_job_of_the_page(struct fake *f)
+{
+    say(f, WIRE_READY, "\0\1", 2);
+    answer_all(f);
+}
+
+/* However long it lasts: a worker is replaced after pauses that grow up to a minute. */
+static void a_job_that_can_never_be_opened_costs_few_workers(void)
+{
+    begin(opens_no_job_of_the_page);
+    TURN_UNTIL(is_ready, 0);
+    int64_t began_us = ahead_us;
+    while (ahead_us - began_us < 120 * INT64_C(1000000))
+        turn(100 * 1000);
+    if (started < 4 || started > 10)
+        printf("\n      %d workers were started", started);
+    CU_ASSERT(started >= 4 && started <= 10);
+    CU_ASSERT_FALSE(usable[0]);
+    CU_ASSERT_EQUAL(all_ended(), 0);
+    end();
+}
+
+static void opens_all_but_the_second_time(struct fake *f)
+{
+    say(f, WIRE_READY, started == 1 ? "\0\1" : "\1\1", 2);
+    int from, n;
+    wait_for(f, WIRE_RUN);
+    if (started == 0) {                         /* a few answers, then its end */
+        for (int i = 0; i < 3 && slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED; i++)
+            slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
+        _exit(3);
+    }
+    while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED)
+        slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
+    say(f, WIRE_ENDED, &f->generation, sizeof f->generation);
+    answer_all(f);
+}
+
+/* The reverse: a worker takes the place of one that could, and cannot. It is given nothing of that job. */
+static void a_job_that_a_later_worker_cannot_open_is_told_and_given_to_nobody_until_one_can(void)
+{
+    begin(opens_all_but_the_second_time);
+    TURN_UNTIL(usable[0], 0);
+    TURN_UNTIL(started == 2 && !usable[0], 0);
+    CU_ASSERT_EQUAL(all_ended(), 3);
+    TURN_UNTIL(usable[0], 10000);
+    TURN_UNTIL(all_ended() == CHECKS, 0);
+    CU_ASSERT_EQUAL(ended[ANSWER_DONE], CHECKS);
+    end();
+}
+
 static const struct test tests[] = {
+    TEST(a_job_that_could_not_be_opened_is_taken_up_again),
+    TEST(a_job_that_can_never_be_opened_costs_few_workers),
+    TEST(a_job_that_a_later_worker_cannot_open_is_told_and_given_to_nobody_until_one_can),
     TEST(a_worker_that_keeps_to_the_rules_answers_a_page),
     TEST(a_worker_that_dies_at_its_start_is_backed_off_from_whatever_it_says),
     TEST(a_job_that_workers_die_of_is_left_out_and_named),

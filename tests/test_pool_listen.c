@@ -15,6 +15,7 @@ static struct settings settings;
 static struct log quiet;
 static struct worker worker;
 static struct pool pool;
+static bool usable[1];
 static int theirs = -1;                 /* the worker's end */
 
 static void begin(enum worker_state state)
@@ -25,13 +26,14 @@ static void begin(enum worker_state state)
     settings = (struct settings){ .njobs = 1 };
     log_init(&quiet, fopen("/dev/null", "we"), LOG_LEVEL_DEBUG, "test");
     worker = (struct worker){ .state = state, .child = { .pid = getpid(), .sock = pair[0], .output = -1 } };
-    pool = (struct pool){ .o = { .settings = &settings, .clock = &clock_system, .log = &quiet }, .workers = &worker, .size = 1, .usual = 1 };
+    pool = (struct pool){ .o = { .settings = &settings, .clock = &clock_system, .log = &quiet }, .workers = &worker, .size = 1, .usual = 1, .usable = usable };
 }
 
 static void end(void)
 {
     close(theirs);
     close(worker.child.sock);
+    free(worker.usable);
     fclose(quiet.out);
 }
 

@@ -490,17 +490,28 @@ int engine_run(struct engine *e, const struct plan *plan, void *plan_state, stru
 
 /* ---- making one ---- */
 
+static void job_changes(struct engine *e, int job, bool usable)
+{
+    const char *name = e->o.settings->jobs[job].name;
+    if (e->jobs[job].usable && !usable) {
+        log_error(e->o.log, "job %s cannot be run here: its checks are left to other engines, until a worker can open it", name);
+        verdict_job_is_gone(e, job);
+    } else if (!e->jobs[job].usable && usable)
+        log_info(e->o.log, "job %s can be run here again", name);
+    e->jobs[job].usable = usable;
+}
+
+/* All are taken for usable until the first worker says otherwise. What was left or put off meanwhile is found by the next look and the next sweep. */
 static void jobs_are_ready(void *ctx, const bool *usable)
 {
     struct engine *e = ctx;
     e->njob_names = 0;
     for (int i = 0; i < e->o.settings->njobs; i++) {
-        e->jobs[i].usable = usable[i];
+        job_changes(e, i, usable[i]);
         if (usable[i])
             e->job_names[e->njob_names++] = e->o.settings->jobs[i].name;
-        else
-            log_error(e->o.log, "job %s cannot be run here: its checks are left to other engines", e->o.settings->jobs[i].name);
     }
+    e->stirred = true;
 }
 
 static int open_lanes(struct engine *e, struct err *err)

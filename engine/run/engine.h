@@ -301,5 +301,6 @@ void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page
 void verdict_refused_by_database(struct engine *e, struct page *page, int index, const char *words);
 void verdict_settled(struct bucket_run *run, const struct settlement *s);               /* counts it */
 int verdict_job_of(void *engine, const char *name);
+void verdict_job_is_gone(struct engine *e, int job);            /* nobody here can run it any more: what waits in pages is put off */
 
 #endif

@@ -3,6 +3,7 @@
 #include "page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void move(struct page *p, int index, enum check_state to)
 {
@@ -125,11 +126,38 @@ int page_next(struct page *p)
     return -1;
 }
 
+static bool is_for(const struct page *p, int index, const bool *jobs)
+{
+    const struct page_check *c = &p->checks[index];
+    return c->state == CHECK_WAITING && c->job >= 0 && jobs[c->job];
+}
+
+int page_next_of(const struct page *p, const bool *jobs)
+{
+    for (int i = p->nreturned - 1; i >= 0; i--)
+        if (is_for(p, (int)p->returned[i], jobs))
+            return (int)p->returned[i];
+    for (int i = p->next; i < p->rows.n; i++)
+        if (is_for(p, (int)p->order[i], jobs))
+            return (int)p->order[i];
+    return -1;
+}
+
+/* It stands there once at most, so there is always room for all. */
+static void forget_returned(struct page *p, int index)
+{
+    for (int i = p->nreturned - 1; i >= 0; i--)
+        if (p->returned[i] == (uint32_t)index) {
+            memmove(&p->returned[i], &p->returned[i + 1], (size_t)(p->nreturned - i - 1) * sizeof *p->returned);
+            p->nreturned--;
+            return;
+        }
+}
+
 void page_give(struct page *p, int index)
 {
-    if (p->nreturned && p->returned[p->nreturned - 1] == (uint32_t)index)
-        p->nreturned--;
-    else
+    forget_returned(p, index);
+    while (p->next < p->rows.n && (p->order[p->next] == (uint32_t)index || p->checks[p->order[p->next]].state != CHECK_WAITING))
         p->next++;
     move(p, index, CHECK_GIVEN);
 }

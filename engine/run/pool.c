@@ -13,6 +13,7 @@
 
 enum {
     WATCH_US = 20 * 1000,               /* how often running workers are looked at */
+    REOPEN_US = 1000 * 1000, REOPEN_MAX_US = 60 * 1000 * 1000,      /* from a job that cannot be opened to the next try */
     CLOSE_US = 2 * 1000 * 1000,         /* what the jobs of a worker may take to close */
     WORKERS_LIMIT = 1024,
 };
@@ -55,7 +56,8 @@ int pool_new(const struct pool_options *options, struct pool **out, struct err *
     pool->talk = (struct talk){ .room = TALK_BURST, .since_us = pool_now_us(pool) };
     pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
     pool->deaths = calloc((size_t)options->settings->njobs + 1, sizeof *pool->deaths);
-    int rc = pool->workers && pool->deaths ? print_settings(pool, err) : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
+    pool->usable = calloc((size_t)options->settings->njobs + 1, sizeof *pool->usable);
+    int rc = pool->workers && pool->deaths && pool->usable ? print_settings(pool, err) : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
     if (rc) {
         pool_free(pool);
         return rc;
@@ -79,6 +81,7 @@ void pool_free(struct pool *pool)
     free(pool->workers);
     free(pool->pages);
     free(pool->deaths);
+    free(pool->usable);
     free(pool->settings_text);
     free(pool);
 }
@@ -147,11 +150,26 @@ void pool_set_trust(struct pool *pool, const struct page *page)
 
 /* ---- giving ---- */
 
-static struct page *page_with_work(struct pool *pool)
+/* The worker opened less than was asked of it: jobs that workers have died of are not. */
+static bool lacks_jobs(const struct pool *pool, const struct worker *w)
+{
+    for (int i = 0; w->usable && i < pool->o.settings->njobs; i++)
+        if (!w->usable[i] && pool->deaths[i] < DEATHS_ENOUGH)
+            return true;
+    return false;
+}
+
+/* The next check of the page for this worker; -1: none. */
+static int next_for(const struct worker *w, struct page *page)
+{
+    return w->lacks_some ? page_next_of(page, w->usable) : page_next(page);
+}
+
+static struct page *page_with_work(struct pool *pool, const struct worker *w)
 {
     for (int i = 0; i < pool->npages; i++) {
         struct page *p = pool->pages[i];
-        if (page_waiting(p) > 0 && p->start_until_us > clock_boot_us(pool->o.clock))
+        if (page_waiting(p) > 0 && p->start_until_us > clock_boot_us(pool->o.clock) && next_for(w, p) >= 0)
             return p;
     }
     return NULL;
@@ -161,7 +179,7 @@ static void give(struct pool *pool, struct worker *w, struct page *page)
 {
     slab_reset(w->slab, page->now, page->start_until_us);
     int most = pool->o.settings->slab, n = 0;
-    for (int i; n < most && n < SLAB_CHECKS_MAX && (i = page_next(page)) >= 0; n++) {
+    for (int i; n < most && n < SLAB_CHECKS_MAX && (i = next_for(w, page)) >= 0; n++) {
         const struct page_check *c = &page->checks[i];
         if (n > 0 && (c->single || page->checks[w->index[0]].single))
             break;                      /* a suspect has a slab of its own: what happens to the slab is its own doing */
@@ -195,8 +213,43 @@ static void retire(const struct pool *pool, struct worker *w, const char *why)
     w->kill_us = pool_now_us(pool) + CLOSE_US;
 }
 
+/* Another one may open what it could not: a database that was away for a moment, a file that is there again. One at a time, and ever more seldom; the
+ * others go on. */
+static bool is_to_be_replaced(struct pool *pool, const struct worker *w)
+{
+    int64_t now = pool_now_us(pool);
+    if (!lacks_jobs(pool, w) || now < pool->reopen_us || pool_count(pool, WORKER_STARTING))
+        return false;
+    pool->reopen_pause_us = pool->reopen_pause_us < REOPEN_MAX_US / 2 ? pool->reopen_pause_us * 2 : REOPEN_MAX_US;
+    pool->reopen_us = now + pool->reopen_pause_us;
+    return true;
+}
+
+/* What those say that are ready: while the only one is being replaced, nothing is known. */
+static void count_ready(const struct pool *pool, int *whole, int *lacking)
+{
+    *whole = *lacking = 0;
+    for (int i = 0; i < pool->size; i++)
+        if (pool->workers[i].usable && pool->workers[i].state != WORKER_DYING)
+            ++*(lacks_jobs(pool, &pool->workers[i]) ? lacking : whole);
+}
+
+/* From the moment at which the first one lacks a job. */
+static void pace_reopening(struct pool *pool)
+{
+    int whole, lacking;
+    count_ready(pool, &whole, &lacking);
+    if (whole && !lacking)
+        pool->reopen_us = 0;
+    else if (lacking && !pool->reopen_us) {
+        pool->reopen_pause_us = REOPEN_US;
+        pool->reopen_us = pool_now_us(pool) + REOPEN_US;
+    }
+}
+
 static void give_all(struct pool *pool)
 {
+    pace_reopening(pool);
     for (int i = 0; i < pool->size; i++) {
         struct worker *w = &pool->workers[i];
         if (w->state != WORKER_IDLE || w->gone)
@@ -205,10 +258,13 @@ static void give_all(struct pool *pool)
             retire(pool, w, "replaced");
             continue;
         }
-        struct page *page = page_with_work(pool);
-        if (!page)
-            return;
-        give(pool, w, page);
+        if (is_to_be_replaced(pool, w)) {
+            retire(pool, w, "replaced, for a job that it could not open");
+            continue;
+        }
+        struct page *page = page_with_work(pool, w);
+        if (page)
+            give(pool, w, page);
     }
 }
 
@@ -262,6 +318,8 @@ int64_t pool_next_us(const struct pool *pool)
                                                                                       : INT64_MAX;
         next = at < next ? at : next;
     }
+    if (pool->reopen_us > now && pool->reopen_us < next)
+        next = pool->reopen_us;
     if (waiting && now < pool->spawn_after_us && pool->spawn_after_us < next)
         next = pool->spawn_after_us;
     return next;

@@ -23,7 +23,9 @@ struct pool_events {
     /* Check `index` of `page` ended its run as `kind`; `raw` holds times, words and effects (words only for TIMEOUT and
      * CRASH) and lives in the page's arena. The owner makes its settlement. */
     void (*answered)(void *ctx, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw);
-    /* The first worker has said which jobs it could load: usable[i] for job i of the settings. Called once. */
+    /* A worker has said which jobs it could load and open: usable[i] for job i of the settings, when one of the workers can run it. Called when
+     * the first one is ready, and then whenever that changes. A worker is given no check of a job that it cannot run; it is replaced, after
+     * pauses that grow, so that a job which could not be opened for a moment is taken up again. */
     void (*ready)(void *ctx, const bool *usable);
     void *ctx;
 };

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -20,6 +21,7 @@ void worker_clear(struct worker *w)
 {
     child_close(&w->child);
     slab_free(w->slab);
+    free(w->usable);
     *w = (struct worker){ .child = { .sock = -1, .output = -1 } };
 }
 

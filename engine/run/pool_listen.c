@@ -112,18 +112,18 @@ static void worker_ready(struct pool *pool, struct worker *w, const char *usable
     w->opening = 0;
     pool->failures = 0;
     pool->broken = false;
-    if (pool->ready)
-        return;
-    pool->ready = true;
     int njobs = pool->o.settings->njobs;
-    bool *known = calloc((size_t)njobs + 1, sizeof *known);
-    if (!known)
+    w->usable = calloc((size_t)njobs + 1, sizeof *w->usable);
+    if (!w->usable) {
+        w->why = "no memory for what it says";
+        w->gone = true;
         return;
-    for (int i = 0; i < njobs && i < n; i++)
-        known[i] = usable[i] != 0;
-    if (pool->o.events.ready)
-        pool->o.events.ready(pool->o.events.ctx, known);
-    free(known);
+    }
+    for (int i = 0; i < njobs; i++) {
+        w->usable[i] = i < n && usable[i] != 0;
+        w->lacks_some = w->lacks_some || !w->usable[i];
+    }
+    pool_look_at_jobs(pool);
 }
 
 static void worker_opens(const struct pool *pool, struct worker *w, const char *body, int n)

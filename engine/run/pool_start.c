@@ -45,6 +45,8 @@ void pool_spawn_failed(struct pool *pool, const char *why)
     bool none_left = pool_count(pool, WORKER_IDLE) + pool_count(pool, WORKER_RUNNING) == 0;
     if (pool->failures >= BROKEN_AFTER && none_left)
         pool->broken = true;
+    else if (pool->failures >= BROKEN_AFTER)
+        pool_look_at_jobs(pool);        /* the one that could run a job may not come back soon */
     log_warn(pool->o.log, "a worker did not get ready (%d in a row): %s", pool->failures, why);
 }
 
@@ -118,6 +120,30 @@ void pool_start(struct pool *pool)
         say_whose_workers(pool);
     pool->started = true;
     pool_spawn_missing(pool);
+}
+
+/* A job that some worker can run. One that dies takes none away: its successor is about to open the same ones. */
+static bool can_be_run(const struct pool *pool, int job)
+{
+    for (int i = 0; i < pool->size; i++) {
+        const struct worker *w = &pool->workers[i];
+        if ((w->state == WORKER_IDLE || w->state == WORKER_RUNNING) && w->usable && w->usable[job])
+            return true;
+    }
+    return false;
+}
+
+void pool_look_at_jobs(struct pool *pool)
+{
+    bool has_changed = !pool->ready;
+    pool->ready = true;
+    for (int job = 0; job < pool->o.settings->njobs; job++) {
+        bool can = can_be_run(pool, job);
+        has_changed = has_changed || can != pool->usable[job];
+        pool->usable[job] = can;
+    }
+    if (has_changed && pool->o.events.ready)
+        pool->o.events.ready(pool->o.events.ctx, pool->usable);
 }
 
 bool pool_is_ready(const struct pool *pool)

@@ -28,6 +28,8 @@ struct worker {
     int64_t kill_us;                    /* DYING: SIGKILL then; 0: was sent */
     int64_t start_us;
     int opening;                        /* STARTING: the job that it loads and opens, counted from 1; 0: none */
+    bool *usable;                       /* per job, as it said when it was ready; NULL: it was not yet */
+    bool lacks_some;                    /* it cannot run all of them */
     int32_t served;                     /* checks so far */
     size_t printed;                     /* bytes on stdout and stderr, this slab */
     bool gone;                          /* its socket is at its end, or it broke the rules */
@@ -53,6 +55,8 @@ struct pool {
     bool started, ready;
     int failures;                       /* in a row, before being ready */
     struct talk talk;
+    bool *usable;                       /* per job: a worker can run it */
+    int64_t reopen_us, reopen_pause_us; /* when a worker is replaced for a job that it could not open; the pause grows */
     unsigned char *deaths;              /* per job: workers that died while they loaded or opened it */
     int64_t spawn_after_us;
     bool broken;
@@ -72,6 +76,8 @@ int pool_count(const struct pool *pool, enum worker_state state);
 /* pool_start.c */
 void pool_spawn_missing(struct pool *pool);                         /* as many as there should be, unless it backs off */
 void pool_spawn_failed(struct pool *pool, const char *why);         /* counts it, and backs off */
+
+void pool_look_at_jobs(struct pool *pool);                          /* which jobs can be run by now; told when that has changed */
 
 /* pool_listen.c */
 void worker_listen(struct pool *pool, struct worker *w);            /* what it says over its socket */

@@ -190,6 +190,21 @@ static void leave_impossible(struct engine *e, struct bucket_run *run, const str
     run->leave = e->left_some = true;
 }
 
+static void put_off_unknown(struct engine *e, struct page *page, int index)
+{
+    const struct check *c = &page->rows.checks[index];
+    put_off(e, page, index, OUTCOME_UNKNOWN_JOB, page->now + unknown_job_delay_s(c->first_check_at, page->now, e->slot_length_s));
+}
+
+void verdict_job_is_gone(struct engine *e, int job)
+{
+    for (int i = 0; i < e->nlanes; i++)
+        for (struct page *p = e->lanes[i].pages; p; p = p->following)
+            for (int k = 0; k < p->rows.n && !p->dropped; k++)
+                if (p->checks[k].job == job && p->checks[k].state == CHECK_WAITING)
+                    put_off_unknown(e, p, k);
+}
+
 void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page)
 {
     enum target_kind kind = run->target->kind;
@@ -199,8 +214,7 @@ void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page
         if (kind == TARGET_RESLOT)
             put_off(e, page, i, OUTCOME_RESLOTTED, slot_next(page->now, e->slot_length_s));
         else if (job < 0 && kind == TARGET_SWEEP)
-            put_off(e, page, i, OUTCOME_UNKNOWN_JOB,
-                    page->now + unknown_job_delay_s(c->first_check_at, page->now, e->slot_length_s));
+            put_off_unknown(e, page, i);
         else if (job < 0) {
             leave_behind(run, c->job_exec);
             page_over(page, i);

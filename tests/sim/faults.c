@@ -165,6 +165,14 @@ static void harmless_job(struct world *w, struct host *h)
     h->deadly_job = -1;
 }
 
+/* Its open() fails for a while, wherever it is: the workers live, without it. */
+static bool shut_job(struct world *w, struct host *h, int64_t us)
+{
+    h->shut_job = (int)world_between(w, 0, JOBS - 1);
+    h->shut_until_us = w->now_us + us;
+    return true;
+}
+
 /* ---- the network ---- */
 
 static bool cut(struct world *w, struct host *h, int64_t us)
@@ -334,6 +342,7 @@ static const struct fault faults[] = {
     { "a worker is stopped", 6, 20 * SECOND_US, stop_worker, NULL },
     { "no processes are left", 4, 20 * SECOND_US, no_processes, NULL },
     { "workers die before they are ready", 4, 20 * SECOND_US, dead_starts, NULL },
+    { "a job cannot be opened", 4, 30 * SECOND_US, shut_job, NULL },
     { "opening a job ends workers", 4, 40 * SECOND_US, deadly_job, harmless_job },
     { "a host is cut off", 10, 40 * SECOND_US, cut, mend },
     { "connections are reset", 6, 0, reset, NULL },

@@ -270,6 +270,7 @@ static void draw_settings(struct host *h)
     s->lease_us = own ? world_between(w, 4, LEASE_MOST_S) * SECOND_US : w->shape.lease_us;
     s->trust_us = own ? s->lease_us * world_between(w, 30, 95) / 100 : w->shape.trust_us;
     s->split_at = w->shape.split_at;
+    s->statement_timeout_us = world_between(w, 5, 30) * SECOND_US;
     s->connections = (int)world_between(w, 1, 3);
     s->workers = (int)world_between(w, 1, 2);
     s->workers_max = (int)world_between(w, s->workers, 4);

@@ -33,6 +33,8 @@ struct host {
     int64_t away_until_us;                  /* no engine is started before */
     struct crew crew;
     bool usable[JOBS];
+    int shut_job;                   /* a job that cannot be opened until then */
+    int64_t shut_until_us;
     int deadly_job;                         /* opening it ends workers; -1: none does */
 };
 

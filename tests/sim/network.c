@@ -214,6 +214,22 @@ static void lose_request(struct world *w, struct message *m)
     message_over(w->network, m);
 }
 
+static bool is_under_a_lease(enum store_op op)
+{
+    return op == STORE_OPEN_SLOT || op == STORE_RENEW || op == STORE_READ_PAGE || op == STORE_SETTLE || op == STORE_FINISH || op == STORE_RELEASE;
+}
+
+/* How long a call may take. A line may be dead, and the lease of whoever waits on it ends; but one that was late may be asked for with more patience. */
+static int64_t wait_us(struct link *l, enum store_op op)
+{
+    int64_t within = l->call->within_ms * MS_US, us = within && within < l->statement_timeout_us ? within : l->statement_timeout_us;
+    int64_t lease = l->host->settings.lease_us;
+    if (is_under_a_lease(op) && us > (lease << (l->late[op] < 10 ? l->late[op] : 10)))
+        world_violate(host_world(l->host), "host %d waits %lld ms for an answer to %s, and its leases last for %lld ms", host_number(l->host),
+                      (long long)us / 1000, message_name(op), (long long)lease / 1000);
+    return us;
+}
+
 static void send_call(struct link *l)
 {
     struct world *w = host_world(l->host);
@@ -226,7 +242,7 @@ static void send_call(struct link *l)
     m->start = l->host->starts;
     m->sent_boot_us = clock_boot_us(l->head.clock);
     l->sent = m;
-    l->deadline_us = clock_mono_us(l->head.clock) + l->statement_timeout_us;
+    l->deadline_us = clock_mono_us(l->head.clock) + wait_us(l, m->op);
     int64_t on_its_way = latency(w);
     faults_moment(w, l->host);
     if (host_is_cut(l->host, false) || world_chance(w, now->lose_request)) {
@@ -292,6 +308,16 @@ static bool end_call(struct link *l, int rc, const char *words)
     return true;
 }
 
+static bool is_late(struct link *l)
+{
+    struct store_call *call = l->call;
+    bool was_connected = l->connected;
+    end_call(l, ERR_LOST, "no answer from the database within its time; the connection is closed");
+    call->err.late = was_connected;
+    l->late[call->op] += was_connected;
+    return true;
+}
+
 /* After these the session is good; any other failure ends it. */
 static bool is_session_good(int rc)
 {
@@ -305,12 +331,14 @@ static bool sim_step(struct store *st)
     if (!l->call)
         return true;
     if (clock_mono_us(st->clock) >= l->deadline_us)
-        return end_call(l, ERR_LOST, "no answer from the database within its time; the connection is closed");
+        return is_late(l);
     if (m && m->is_there) {
         l->call->rc = message_give(m, l->call);
         if (m->op == STORE_HELLO && !m->rc)
             st->slot_length_s = m->u.hello.slot_length_s;
         bool good = is_session_good(m->rc);
+        if (!m->rc)
+            l->late[m->op] = 0;
         l->call = NULL;
         l->sent = NULL;
         message_over(host_world(l->host)->network, m);

@@ -14,6 +14,7 @@ struct link {
     bool connected, connecting, broken;     /* broken: the other end said so, and it will be seen at the next step */
     uint64_t connection;                    /* its number: an answer that comes by an older one goes nowhere */
     struct store_call *call;                /* NULL: idle */
+    int late[STORE_OPS];                    /* how often in a row such a call was not answered in its time */
     struct message *sent;
     struct link *following;
 };

@@ -103,7 +103,7 @@ static bool open_jobs(struct worker_sim *w, char usable[JOBS])
 {
     struct host *h = w->host;
     for (uint32_t j = 0; j < JOBS; j++) {
-        usable[j] = h->usable[j] && !w->left_out[j];
+        usable[j] = h->usable[j] && !w->left_out[j] && !(j == (uint32_t)h->shut_job && h->w->now_us < h->shut_until_us);
         if (w->left_out[j])
             continue;
         say(w, WIRE_OPENING, &j, sizeof j);
@@ -169,7 +169,7 @@ static struct claimed begin_check(struct worker_sim *w, int index)
     if (key < 0 || job_of(c.job_name) != c.job)
         world_violate(h->w, "a worker was given check %s of job %s (%d)", c.entity_key, c.job_name, c.job);
     if (c.job >= 0 && c.job < JOBS && !w->usable[c.job])
-        run.act = ACT_FAIL;             /* the worker itself says why not */
+        world_violate(h->w, "a worker was given check %s of job %s, which it cannot run", c.entity_key, c.job_name);
     int number = checker_run_begins(h->w, &run);
     world_tell(h->w, "host %d: worker %d begins run %d: check %d (id %lld), count %d, failures %d", h->number, w->pid, number, key,
                (long long)c.id, c.check_count, c.failure_count);
