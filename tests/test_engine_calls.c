@@ -17,6 +17,7 @@ static struct fake {
     enum store_op calls[CALLS_MAX];
     int ncalls, reads, lose_read;
     const struct err *finish_fails; /* the first one */
+    const struct err *hello_fails;  /* all */
     int damaged_opens;              /* so many at first meet a page of the database that cannot be read */
     int64_t locked_until_us, early_until_us;        /* until then the slot's opening meets a lock, or the database's clock is not there yet */
     enum target_kind kind;          /* of the slot; SLOT (0): nothing is in it, as that would need workers */
@@ -37,6 +38,7 @@ static struct settings settings;
 static struct log quiet;
 static struct engine *engine;
 static bool was_dropped;            /* what the target of the slot said when it was over */
+static int ended_with;
 static bool left_some;              /* what the engine said of its pass */
 static bool holds_back_its_namesake;        /* a check whose id is the number of the slot */
 static bool holds_back_the_struck;
@@ -53,6 +55,11 @@ static const struct clock counted = { fake_clock, fake_clock, fake_clock, NULL }
 static void answer_hello(struct store_call *call)
 {
     struct store_hello *h = (struct store_hello *)call;
+    if (fake.hello_fails) {
+        call->err = *fake.hello_fails;
+        call->rc = call->err.code;
+        return;
+    }
     h->now_us = (SLOT + LENGTH_S + 1) * INT64_C(1000000);
     h->slot_length_s = LENGTH_S;
 }
@@ -249,6 +256,7 @@ static void run_slot(struct fake how)
     }
     CU_ASSERT(engine->ended);
     left_some = engine->left_some;
+    ended_with = engine_result(engine, NULL);
     holds_back_its_namesake = engine_has_given_up(engine, SLOT);
     holds_back_the_struck = engine_has_given_up(engine, fake.struck_id);
     engine_free(engine);
@@ -289,6 +297,29 @@ static void after_a_refused_write_nothing_is_started_before_the_lease_is_renewed
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &read_only });
     calls_are(expected, sizeof expected / sizeof *expected);
     CU_ASSERT_EQUAL(fake.trust_us, 0);
+}
+
+/* A restore in place: for a moment there is no schema. A daemon that has worked waits for it, trusts in no lease meanwhile, and asks for them anew. */
+static void a_schema_that_goes_away_is_waited_for_by_a_daemon_that_has_worked(void)
+{
+    static const struct err gone = { ERR_SCHEMA, "42P01", .text = "relation \"prescient.slot_lease\" does not exist" };
+    static const struct err other = { ERR_SETTINGS, "", .text = "the slot length was changed from 900 s to 60 s" };
+    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_RENEW, STORE_FINISH };
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &gone });
+    calls_are(expected, sizeof expected / sizeof *expected);
+    CU_ASSERT_EQUAL(ended_with, 0);
+    CU_ASSERT_EQUAL(fake.trust_us, 0);
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &other });
+    CU_ASSERT_EQUAL(ended_with, 0);
+}
+
+static void a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked(void)
+{
+    static const struct err gone = { ERR_SCHEMA, "42P01", .text = "relation \"prescient.migration\" does not exist" };
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &gone, .is_command = true });
+    CU_ASSERT_EQUAL(ended_with, ERR_SCHEMA);
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .hello_fails = &gone });
+    CU_ASSERT_EQUAL(ended_with, ERR_SCHEMA);
 }
 
 /* The database is there, and says itself that nothing was changed. */
@@ -423,6 +454,8 @@ static const struct test tests[] = {
     TEST(a_slot_is_opened_read_and_finished),
     TEST(after_a_lost_connection_the_lease_is_renewed_before_it_is_used),
     TEST(after_a_refused_write_nothing_is_started_before_the_lease_is_renewed),
+    TEST(a_schema_that_goes_away_is_waited_for_by_a_daemon_that_has_worked),
+    TEST(a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
     TEST(a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left),
     TEST(a_call_has_the_time_of_a_lease_and_twice_as_much_each_time_it_was_late),

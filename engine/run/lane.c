@@ -97,10 +97,17 @@ static struct lane_view look(const struct lane *l)
 
 /* ---- failures ---- */
 
-/* Failures that cannot heal by waiting: they end the engine. */
-static bool is_final(int rc)
+/* The database is not ours, or not yet: no schema, another slot length, another encoding. */
+static bool is_another_database(int rc)
 {
-    return rc == ERR_SCHEMA || rc == ERR_SETTINGS || rc == ERR_INPUT;
+    return rc == ERR_SCHEMA || rc == ERR_SETTINGS;
+}
+
+/* Failures that cannot heal by waiting: they end the engine. Where a daemon starts that is somebody's mistake, which its service manager should not
+ * repeat for ever. Once it has worked, the database is being restored in place, or dropped and made anew: that is over at some time. */
+static bool is_final(const struct engine *e, int rc)
+{
+    return rc == ERR_INPUT || (is_another_database(rc) && !(e->o.patient && e->has_clock));
 }
 
 /* However long the database was away: once it is back, that is noticed in well less than a lease's time, as a dead engine is; that a lock is
@@ -108,7 +115,7 @@ static bool is_final(int rc)
 void lane_back_off(struct lane *l, const char *what, const struct err *err)
 {
     struct engine *e = l->engine;
-    if (is_final(err->code))
+    if (is_final(e, err->code))
         return;
     bool busy = err->code == ERR_BUSY;
     int64_t third = e->o.settings->lease_us / 3, most = busy ? BUSY_MAX_US : BACKOFF_MAX_US;
@@ -189,11 +196,11 @@ static void call_over(struct lane *l)
     if (rc)
         l->failing = was;
     l->in_doubt = l->in_doubt || (rc == ERR_LOST && !err->collided && !err->damaged);      /* those are the database's own words: it is there */
-    if (rc == ERR_LOST && err->refused && !err->damaged && lane_moves[was].writes)
+    if (is_another_database(rc) || (rc == ERR_LOST && err->refused && !err->damaged && lane_moves[was].writes))
         lane_writes_refused(e);         /* a damaged page says nothing of the others */
     tell_passed_over(l);
     lane_moves[was].end(l, rc);
-    if (is_final(rc))
+    if (is_final(e, rc))
         engine_end(e, rc, "%s", err->text);
     else if (((rc == ERR_LOST && !(err->damaged && was == LANE_SETTLE)) || (rc == ERR_BUSY && was == LANE_ERRAND)) && gives_up(l))
         engine_end(e, rc, "the store cannot be reached or written to: %s", err->text);
