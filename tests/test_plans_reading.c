@@ -19,8 +19,8 @@ static int rows_beside(void)
 /* A report, its parameters, and how many blocks of 8 KiB it may touch. A million checks are 13,000 and their index 4,000; the index gives some hundred
  * checks a block, the table one, as they are scattered. */
 static const struct look { const char *name, *params[8]; int blocks; } looks[] = {
-    { "status", { NULL }, 4000 },                           /* the first 100,001 rows are counted */
-    { "doctor", { NULL }, 1000 },
+    { "status", { NULL }, 5000 },                           /* the first 100,001 rows are counted */
+    { "doctor", { NULL }, 5000 },
     { "slots", { NULL, NULL, "101", "now", "100" }, 15000 },
     { "slots", { "now", NULL, "101", NULL, "100" }, 15000 },
     { "slots", { "-20d", NULL, "101", NULL, "100" }, 15000 },
@@ -36,6 +36,20 @@ static const struct look { const char *name, *params[8]; int blocks; } looks[] =
     { "list", { NULL, "4711", NULL, NULL, NULL, "101", "10000" }, 25000 },
     { "jobs_pending", { "100000" }, 13000 },
     { "leases", { NULL }, 10 },
+    /* A third as many rows in each of the two, of 30 days: 7,000 and 5,000 blocks, some 250 a day. What no index leads to is looked for in all of the day
+     * that is not over. */
+    { "history", { NULL, NULL, NULL, NULL, NULL, NULL, "101", "60000" }, 1500 },
+    { "history", { NULL, NULL, NULL, NULL, NULL, "-20d", "101", "60000" }, 4000 },
+    { "history", { NULL, NULL, "is_paid", NULL, NULL, NULL, "101", "60000" }, 1500 },
+    { "history", { NULL, NULL, "nobody", NULL, NULL, NULL, "101", "60000" }, 4000 },
+    { "history", { NULL, NULL, NULL, "failed", NULL, NULL, "101", "60000" }, 1500 },
+    { "history", { NULL, NULL, NULL, "crashed", NULL, NULL, "101", "60000" }, 4000 },
+    { "history", { "nobody", NULL, NULL, NULL, NULL, NULL, "101", "60000" }, 4000 },
+    { "history", { "orders", "4711", NULL, NULL, NULL, NULL, "101", "60000" }, 4000 },
+    { "runs", { NULL, NULL, NULL, NULL, NULL, NULL, "101", "60000" }, 1500 },
+    { "runs", { NULL, NULL, NULL, NULL, NULL, "-20d", "101", "60000" }, 4000 },
+    { "runs", { NULL, NULL, "nobody", NULL, NULL, NULL, "101", "60000" }, 4000 },
+    { "runs", { "orders", "4711", NULL, NULL, NULL, NULL, "101", "60000" }, 4000 },
 };
 
 /* ---- the rows ---- */
@@ -62,6 +76,23 @@ static void put_passes(void)
                      " SELECT at, b, CASE b WHEN -1 THEN 0 ELSE 1 END, CASE b WHEN -1 THEN 64 END, CASE b WHEN -1 THEN at END"
                      "   FROM generate_series(prescient.slot_floor(now()) - %d * interval '1 day', now(), interval '15 minutes') at,"
                      "        generate_series(-1, 63) b", PAST));
+}
+
+/* In the order of time, with a burst each quarter of an hour. */
+static void put_past(int n)
+{
+    PQclear(pgfx_ask(pgfx.app, "SELECT count(prescient.make_history_day(prescient.utc_day(now()) - n)) FROM generate_series(1, %d) n", PAST));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,"
+                     " entity_name, entity_key, job_exec, outcome) SELECT at, at, at, at, 0, 0, 1, 'orders', i::text,"
+                     " CASE WHEN i %% 10 = 0 THEN 'is_paid' ELSE 'is_shipped' END, CASE WHEN i %% 50 = 0 THEN 'failed' ELSE 'done' END FROM generate_series(1, %d) i,"
+                     " LATERAL (SELECT prescient.slot_floor(now() - (1 - i::float8 / %d) * interval '%d days')) t (at)", n, n, PAST - 1));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_run (recorded_at, run_at, slot_at, next_check_at, run_us, check_count, failure_count,"
+                     " entity_name, entity_key, job_exec, outcome) SELECT archived_at, archived_at, archived_at, archived_at, 1, 1, 0, entity_name, entity_key,"
+                     " job_exec, 'again' FROM prescient.future_job_history"));
+    CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.future_job_run")), n);
+    while (atoi(pgfx_cell(pgfx.app, "SELECT prescient.index_history_day()")) > 0)
+        continue;
+    run("VACUUM prescient.future_job_history, prescient.future_job_run");         /* the index by time is told of new blocks, as autovacuum does */
 }
 
 /* ---- what a look costs ---- */
@@ -134,6 +165,7 @@ static void every_look_is_bounded_without_statistics_and_with(void)
     WITH_SERVER();
     put_waiting(rows_beside());
     put_passes();
+    put_past(rows_beside() / 3);
     looks_are_cheap();
     run("VACUUM ANALYZE");
     looks_are_cheap();

@@ -146,13 +146,14 @@ static void days_that_are_over_are_indexed(void)
     RC_IS(0, pgfx_call(&days.call));
     CU_ASSERT_EQUAL(days.indexed, 0);
     days.days = 0;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 14; i++) {
         RC_IS(0, pgfx_call(&days.call));
         CU_ASSERT_EQUAL(days.indexed, 1);
     }
     RC_IS(0, pgfx_call(&days.call));
     CU_ASSERT_EQUAL(days.indexed, 0);
     SQL_IS("6", "SELECT count(*) FROM pg_indexes WHERE tablename ~ '_p2020....$' AND indexdef LIKE '%%(entity_name, entity_key)%%'");
+    SQL_IS("8", "SELECT count(*) FROM pg_indexes WHERE tablename ~ '_p2020....$' AND indexdef ~ '[(](job_exec|outcome), (archived|recorded)_at[)]'");
     struct prune_counts counts;
     RC_IS(0, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
 }

@@ -23,6 +23,6 @@ static int history_main(struct app *app, int argc, char **argv)
     int code = filter_read(app, argc, argv, 2, &f);
     if (code != EXIT_WELL)
         return code;
-    const char *params[] = { f.entity, f.key, f.job, f.outcome, f.from, f.before, filter_limit_param(app, &f) };
-    return filter_print(app, &f, "history", params, 7, &view);
+    const char *params[] = { f.entity, f.key, f.job, f.outcome, f.from, f.before, filter_limit_param(app, &f), filter_look_ms_param(&f) };
+    return filter_print(app, &f, "history", params, 8, &view);
 }

@@ -59,6 +59,11 @@ const char *filter_look_param(struct app *app, const struct filter *f)
     return f->limit ? arena_printf(app->arena, "%" PRId64, look) : NULL;
 }
 
+const char *filter_look_ms_param(const struct filter *f)
+{
+    return f->limit ? FILTER_LOOK_MS : NULL;
+}
+
 /* What a look came to that was ended before it had seen all. To go on from where it began anyway leads nowhere. */
 static void say_where_it_ended(struct app *app, const struct filter *f, const struct store_rows *rows, const char *where)
 {

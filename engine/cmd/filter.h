@@ -7,6 +7,7 @@
 
 #define FILTER_LIMIT 100            /* rows, when no --limit is given */
 #define FILTER_LOOK 10000           /* so many checks are looked at for some that no index leads to, when there is a limit */
+#define FILTER_LOOK_MS "1000"       /* so long rows of the past are looked for, when there is a limit */
 
 /* The options, for the table of a command; their letters are filter_read's. */
 #define FILTER_JOB     { "job", 'j', "NAME", "only of this job" }
@@ -33,6 +34,8 @@ const char *filter_limit_param(struct app *app, const struct filter *f);
 
 /* How many rows are looked at, as a report's parameter: all where all are wanted. */
 const char *filter_look_param(struct app *app, const struct filter *f);
+/* How long is looked for them, for the reports that have that. */
+const char *filter_look_ms_param(const struct filter *f);
 
 /* Runs the report and prints its rows, and says on stderr when the limit left some out, or when a bounded look ended before it had seen
  * all. Returns an exit code. */

@@ -686,7 +686,7 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
  ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
 
 -- name: history
--- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit
+-- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit, $8 ms to look for them (NULL: as long as it takes); a last row without an entity says how far back was looked.
 SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key, h.job_exec, h.outcome,
        CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN h.outcome
             WHEN {failed_history} THEN 'max_failures' END AS guard,
@@ -694,20 +694,18 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
        date_part('epoch', h.first_check_at)::bigint AS first_check_at, (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
        (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us, h.note, h.payload, h.engine,
        (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us
-  FROM prescient.future_job_history h
- WHERE ($1 IS NULL OR h.entity_name = $1) AND ($2 IS NULL OR h.entity_key = $2) AND ($3 IS NULL OR h.job_exec = $3) AND ($4 IS NULL OR h.outcome = $4)
-   AND ($5 IS NULL OR h.ended_at >= to_timestamp($5::bigint)) AND ($6 IS NULL OR h.ended_at < to_timestamp($6::bigint))
- ORDER BY h.archived_at DESC, h.entity_name, h.entity_key, h.job_exec LIMIT $7::bigint
+  FROM prescient.newest_rows(NULL::prescient.future_job_history, $1, $2, $3, $4, to_timestamp($5::bigint), to_timestamp($6::bigint), $7::bigint, $8::integer)
+       WITH ORDINALITY h
+ ORDER BY h.ordinality
 
 -- name: runs
--- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit
+-- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit, $8 ms to look for them (NULL: as long as it takes); a last row without an entity says how far back was looked.
 SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_name, r.entity_key, r.job_exec, r.outcome, r.check_count,
        r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at, date_part('epoch', r.next_check_at)::bigint AS next_check_at,
        r.run_us, r.note, r.engine
-  FROM prescient.future_job_run r
- WHERE ($1 IS NULL OR r.entity_name = $1) AND ($2 IS NULL OR r.entity_key = $2) AND ($3 IS NULL OR r.job_exec = $3) AND ($4 IS NULL OR r.outcome = $4)
-   AND ($5 IS NULL OR r.run_at >= to_timestamp($5::bigint)) AND ($6 IS NULL OR r.run_at < to_timestamp($6::bigint))
- ORDER BY r.run_at DESC, r.check_count DESC, r.entity_name, r.entity_key, r.job_exec LIMIT $7::bigint
+  FROM prescient.newest_rows(NULL::prescient.future_job_run, $1, $2, $3, $4, to_timestamp($5::bigint), to_timestamp($6::bigint), $7::bigint, $8::integer)
+       WITH ORDINALITY r
+ ORDER BY r.ordinality
 
 -- name: first_filed
 SELECT f.next_check_at FROM prescient.future_job f

@@ -9,7 +9,7 @@
  * each time, for the parameters that are given. Those that write are never ended by the server: the block `path` says why. */
 static const struct { const char *name; int nparams, statement; bool writes; } reports[] = {
     { "enqueue", 8, PG_ENQUEUE, true }, { "resolve", 4, PG_RESOLVE, true }, { "reschedule", 5, PG_RESCHEDULE, true }, { "retry", 7, 0, true },
-    { "list", 7, 0, false }, { "history", 7, 0, false }, { "runs", 7, 0, false }, { "slots", 5, 0, false }, { "passes", 3, 0, false },
+    { "list", 7, 0, false }, { "history", 8, 0, false }, { "runs", 8, 0, false }, { "slots", 5, 0, false }, { "passes", 3, 0, false },
     { "status", 1, 0, false }, { "leases", 0, 0, false }, { "jobs_pending", 1, 0, false }, { "events", 4, 0, false }, { "events_end", 0, 0, false },
     { "growth", 0, 0, false }, { "doctor", 1, 0, false }, { "whole", 1, 0, false }, { "plan", 1, 0, false },
 };
