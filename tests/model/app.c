@@ -71,7 +71,7 @@ static void app_writes(struct model *m, const struct state *s)
     app->late = app->effect == APP_MOVE && s->db.row[app->check].slot <= s->clock;
     app->phase = APP_WRITTEN;
     app->has_id = 1;
-    app->locks = app->effect != APP_NOTHING && app->effect != APP_INSERT && app->effect != APP_KEPT;
+    app->locks = app->effect != APP_NOTHING && app->effect != APP_INSERT && (app->effect != APP_KEPT || m->rules.keptlock);
     if (app->effect == APP_INSERT || (app->effect == APP_NEW_LIFE && m->rules.newid)) {
         app->id = t.db.next_id & 7;
         t.db.next_id = (t.db.next_id + 1) & 15;
@@ -99,15 +99,15 @@ static void apply(struct model *m, struct state *t)
     case APP_AGAIN:
         if (!row->again || (app.op == APP_EARLIER && app.to < row->again))
             row->again = app.to;
-        row->owed = row->owed || !app.ran;
+        row->owed = 1;
         break;
     case APP_DELETE:
         *row = (struct row){ 0 };
         break;
     case APP_KEPT:
-        if (!row->slot && !app.ran)
-            breaks(m, CHECK_LOST, "the enqueue of check %d was acknowledged as kept, and nobody looked since it was asked", app.check);
-        row->owed = row->owed || !app.ran;
+        if (!row->slot)                 /* whoever looked could not see yet what this transaction has written */
+            breaks(m, CHECK_LOST, "the enqueue of check %d was acknowledged as kept, and nobody looks after its commit", app.check);
+        row->owed = row->slot != 0;
         break;
     }
 }

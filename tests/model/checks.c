@@ -8,6 +8,7 @@ const char *const property_names[PROPERTIES] = {
     [SECOND_RUN] = "SECOND RUN WITHOUT A NAMED EVENT",
     [SETTLED_TWICE] = "SETTLED TWICE",
     [CHECK_LOST] = "CHECK LOST",
+    [TOLD_EARLIER] = "LATER THAN TOLD",
     [CLOSED_OVER_A_ROW] = "CLOSED OVER A ROW",
     [NO_END] = "NO END",
     [STUCK] = "STUCK",

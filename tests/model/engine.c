@@ -179,14 +179,18 @@ static struct request run_of(const struct model *m, const struct engine *e, enum
     return r;
 }
 
-/* verdict_take_in: who is run, who is moved on without a run, who is left. */
+/* verdict_take_in: who is run, who is moved on without a run, who is left. A row that an open transaction has kept is left: a look now would
+ * not see what that transaction writes. */
 static void take_in(const struct model *m, const struct state *s, int engine, struct engine *e, int check)
 {
     const struct row *row = &s->db.row[check];
     struct item *item = &e->item[check];
     *item = (struct item){ .state = ITEM_WAITING, .id = row->id, .count = row->count, .fails = row->fails, .reborn = row->reborn };
     bool unknown = !takes_part(m, engine, check);
-    if (e->target == TARGET_RESLOT || (unknown && e->target == TARGET_SWEEP)) {
+    if (is_kept(s, check)) {
+        item->state = ITEM_OUT;
+        e->clean = 0;
+    } else if (e->target == TARGET_RESLOT || (unknown && e->target == TARGET_SWEEP)) {
         item->state = ITEM_ANSWERED;
         item->put_off = 1;
         item->to = ((unsigned)s->clock + 1) & 7;
@@ -255,9 +259,17 @@ static void starts(struct model *m, const struct state *s, int engine, int check
     check_start(m, s, engine, check);
     note_start(&t.db.row[check], e, item);
     note_start(&t.standby.row[check], e, item);
-    if (t.app.phase && t.app.check == (unsigned)check)
-        t.app.ran = 1;
     move(m, &t, BY_SYSTEM, "E%d's worker starts check %d (slot %d, count %d)", engine, check, e->slot, item->count);
+}
+
+static void answers_with(struct model *m, const struct state *s, int engine, int check, enum answer answer, const char *word, int to)
+{
+    struct state t = *s;
+    struct item *item = &t.engine[engine].item[check];
+    item->state = ITEM_ANSWERED;
+    item->answer = answer;
+    item->to = (unsigned)to & 7;
+    move(m, &t, BY_SYSTEM, to ? "E%d: check %d answers %s, for slot %d" : "E%d: check %d answers %s", engine, check, word, to);
 }
 
 static void answers(struct model *m, const struct state *s, int engine, int check)
@@ -271,12 +283,8 @@ static void answers(struct model *m, const struct state *s, int engine, int chec
                     || (table[i].answer == ANSWER_DEFER && s->db.row[check].deferred);
         if ((table[i].say && !(m->rules.answers & table[i].say)) || said)
             continue;
-        struct state t = *s;
-        struct item *item = &t.engine[engine].item[check];
-        item->state = ITEM_ANSWERED;
-        item->answer = table[i].answer;
-        item->to = i ? ((unsigned)s->clock + 1) & 7 : 0;
-        move(m, &t, BY_SYSTEM, i ? "E%d: check %d answers %s, for slot %d" : "E%d: check %d answers %s", engine, check, table[i].word, s->clock + 1);
+        for (int on = 1; on <= (m->rules.far && table[i].answer == ANSWER_AGAIN ? 2 : 1); on++)
+            answers_with(m, s, engine, check, table[i].answer, table[i].word, i ? s->clock + on : 0);
     }
 }
 

@@ -7,7 +7,7 @@
 
 /* What must hold, by the names that scenarios expect and counterexamples end with. */
 enum property {
-    HOLDS, LOST_LEASE_RUN, LOST_LEASE_SETTLE, SECOND_RUN, SETTLED_TWICE, CHECK_LOST, CLOSED_OVER_A_ROW, NO_END, STUCK, PROPERTIES
+    HOLDS, LOST_LEASE_RUN, LOST_LEASE_SETTLE, SECOND_RUN, SETTLED_TWICE, CHECK_LOST, TOLD_EARLIER, CLOSED_OVER_A_ROW, NO_END, STUCK, PROPERTIES
 };
 extern const char *const property_names[PROPERTIES];
 

@@ -283,13 +283,19 @@ static void end_check(const struct model *m, struct state *s, struct row *row, i
     s->db.next_id++;
 }
 
-static void write_answer(const struct model *m, struct state *s, const struct request *r, const struct item *item, struct row *row)
+static void write_answer(struct model *m, struct state *s, const struct request *r, const struct item *item, struct row *row)
 {
     if (!item->put_off && item->answer == ANSWER_DONE) {
         end_check(m, s, row, r->at);
         return;
     }
-    row->slot = (unsigned)file_at(m, item->to, r->at) & 7;
+    int asked = row->again ? file_at(m, row->again, r->at) : 0;
+    int wanted = m->rules.pull && row->again && row->again < item->to ? row->again : item->to;
+    row->slot = (unsigned)file_at(m, wanted, r->at) & 7;
+    if (asked && (int)row->slot > asked)
+        breaks(m, TOLD_EARLIER, "slot %d was told to whoever asked, and the check moves to slot %d", asked, row->slot);
+    if (asked && (int)row->slot >= asked)
+        row->again = 0;                 /* the look that comes then is the one that was asked for */
     row->runs = 0;
     if (item->put_off)
         return;

@@ -49,6 +49,11 @@ bool is_locked(const struct state *s, int check)
     return s->app.phase == APP_WRITTEN && s->app.locks && s->app.check == (unsigned)check;
 }
 
+bool is_kept(const struct state *s, int check)
+{
+    return is_locked(s, check) && s->app.effect == APP_KEPT;
+}
+
 bool all_done(const struct pass *p)
 {
     unsigned all = (1u << p->split) - 1;

@@ -17,7 +17,7 @@ enum { FAR = 7 };                       /* a lease of a database whose clock was
 struct row {
     uint32_t slot : 3, id : 3, count : 1, fails : 1, deferred : 1, again : 3;
     uint32_t runs : 2;                  /* jobs started for it as it stands */
-    uint32_t owed : 1;                  /* filed and acknowledged, and no job was started since */
+    uint32_t owed : 1;                  /* asked for by a transaction that has committed, and no job was started since */
     uint32_t reborn : 1;                /* its id was drawn after a failover: it may have been another's before */
 };
 
@@ -92,7 +92,7 @@ struct engine {
 enum app_phase { APP_IDLE, APP_DECIDED, APP_WRITTEN };
 enum app_effect { APP_NOTHING, APP_INSERT, APP_NEW_LIFE, APP_MOVE, APP_AGAIN, APP_DELETE, APP_KEPT };
 struct app {
-    uint32_t phase : 2, op : 6, check : 1, at : 3, to : 3, has_id : 1, left : 2, ran : 1, effect : 3, id : 3, locks : 1, late : 1;
+    uint32_t phase : 2, op : 6, check : 1, at : 3, to : 3, has_id : 1, left : 2, effect : 3, id : 3, locks : 1, late : 1;
 };
 
 enum replication { REPLICATES, REPLICATION_STOPPED, FAILED_OVER };
@@ -119,6 +119,7 @@ bool in_sight(const struct row *row, const struct rules *rules);
 bool slot_has_rows(const struct db *db, int slot);
 bool bucket_has_rows(const struct db *db, int slot, int bucket, bool whole);
 bool is_locked(const struct state *s, int check);
+bool is_kept(const struct state *s, int check);        /* locked by somebody who found it pending, and changes nothing in it */
 bool all_done(const struct pass *p);
 int owner_of(const struct rules *rules, int engine);
 /* An open settle's look at the lease keeps everybody from changing that. */
