@@ -4,7 +4,7 @@
 #   migrations/NAME/NNNN_what.sql: each file becomes a row of `struct sql_migration migrations_NAME[]`, in order
 # Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with the schema).
 
-function c_string(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); return "    \"" s "\\n\"" }
+function c_string(s) { gsub(/\\/, "&&", s); gsub(/"/, "\\\"", s); return "    \"" s "\\n\"" }
 function family(path, a, n) { n = split(path, a, "/"); if (path ~ /migrations\//) return a[n - 1]; sub(/^store_/, "", a[n]); sub(/\.sql$/, "", a[n]); return a[n] }
 
 FNR == 1 {
