@@ -316,6 +316,132 @@ void a_wish_stays_beside_a_check_that_moves(void)
     scene_end(&scene);
 }
 
+/* "kept +2" is a promise: whoever asked was told that slot. */
+void a_check_that_moves_goes_where_it_was_asked_for_meanwhile(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(3);
+    TEXT_IS("kept +2", put("1", SLOT + 2 * LENGTH, "earlier", NOW));
+    TEXT_IS("kept +2", put("2", SLOT + 2 * LENGTH, "keep", NOW));
+    TEXT_IS("kept +5", put("3", SLOT + 5 * LENGTH, "earlier", NOW));
+    for (int i = 0; i < 3; i++)
+        answer_again(&scene.answers[i], SLOT + 5 * LENGTH);
+    scene.answers[1].outcome = OUTCOME_DEFERRED;
+    IS(3, settle(&scene).touched);
+    IS(SLOT + 2 * LENGTH, number("list", "1", "next_check_at"));
+    IS(SLOT + 2 * LENGTH, number("list", "2", "next_check_at"));
+    IS(SLOT + 5 * LENGTH, number("list", "3", "next_check_at"));
+    IS(SLOT + 2 * LENGTH, number("runs", "1", "next_check_at"));
+    const char *keys[] = { "1", "2", "3" };
+    for (int i = 0; i < 3; i++)
+        TEXT_IS("NULL", value("list", keys[i], "again_at"));        /* the look that comes then is the one that was asked for */
+    scene_end(&scene);
+}
+
+void a_move_to_a_time_asked_for_is_clamped_too(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    put("1", SLOT + LENGTH, "earlier", NOW);
+    answer_again(&scene.answers[0], SLOT + 9 * LENGTH);
+    struct store_settle s = STORE_SETTLE_INIT;
+    s.lease = scene.lease;
+    s.now = SLOT + 5 * LENGTH + 1;
+    s.settlements = scene.answers;
+    s.n = 1;
+    IS(0, fixture_call(&s.call));
+    IS(SLOT + 6 * LENGTH, number("list", "1", "next_check_at"));
+    TEXT_IS("NULL", value("list", "1", "again_at"));
+    scene_end(&scene);
+}
+
+/* ---- keys of new lives -------------------------------------------------------------------------------------------------------- */
+
+/* The idempotency key of what a page of this slot holds for ("orders", key). */
+static const char *key_in(int64_t slot, const char *key)
+{
+    static char keys[4][IDEMPOTENCY_KEY_SIZE];
+    static int next;
+    char *out = keys[next++ % 4];
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = o.now = slot;
+    o.again = true;
+    strcpy(out, "none");
+    if (fixture_call(&o.call) || o.ntaken != 1)
+        return out;
+    struct store_page page = read_page(&o.taken[0], 10);
+    for (int i = 0; i < page.n; i++)
+        if (strcmp(page.checks[i].entity_key, key) == 0) {
+            struct idempotency of = check_identity(&page.checks[i]);
+            idempotency_key(&of, out);
+        }
+    store_page_free(&page);
+    struct store_release r = STORE_RELEASE_INIT;
+    r.leases = o.taken;
+    r.n = 1;
+    IS(0, fixture_call(&r.call));
+    return out;
+}
+
+/* Settled, lost with what was committed last, and settled again: the child has another id and perhaps another slot, and the key that it had. */
+void what_an_answer_declares_has_one_key_however_often_it_is_written(void)
+{
+    WITH_STORE();
+    struct effect effects[] = {
+        { .kind = EFFECT_EMIT, .event = "late" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "child", .job = "look", .at = SLOT + 2 * LENGTH, .conflict = "keep", .json = "[1]" },
+    };
+    char first[IDEMPOTENCY_KEY_SIZE];
+    struct scene scene = scene_of(1);
+    answer_again(&scene.answers[0], SLOT + 8 * LENGTH);
+    scene.answers[0].outcome = OUTCOME_HELD_BACK;       /* its counts stay, so that it can be answered once more */
+    scene.answers[0].check_count = 0;
+    scene.answers[0].ran = false;
+    scene.answers[0].effects = effects;
+    scene.answers[0].neffects = 2;
+    IS(1, settle(&scene).touched);
+    strcpy(first, key_in(SLOT + 2 * LENGTH, "child"));
+    TEXT_IS("1", resolve("child"));
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = o.now = SLOT + 8 * LENGTH;
+    IS(0, fixture_call(&o.call));
+    struct store_page page = read_page(&o.taken[0], 10);
+    CU_ASSERT_EQUAL_FATAL(page.n, 1);
+    struct settlement again = scene.answers[0];
+    again.check = &page.checks[0];
+    again.next_at = SLOT + 12 * LENGTH;
+    effects[1].at = SLOT + 9 * LENGTH;
+    struct store_settle s = STORE_SETTLE_INIT;
+    s.lease = o.taken[0];
+    s.now = SLOT + 8 * LENGTH;
+    s.settlements = &again;
+    s.n = 1;
+    IS(0, fixture_call(&s.call));
+    TEXT_IS(first, key_in(SLOT + 9 * LENGTH, "child"));
+    TEXT_IS("1", resolve("child"));
+    effects[1].json = "[2]";
+    put_any("orders", "child", "look", "[2]", "keep", SLOT + 14 * LENGTH, SLOT + 8 * LENGTH);
+    CU_ASSERT_STRING_NOT_EQUAL(first, key_in(SLOT + 14 * LENGTH, "child"));         /* filed by an application: another life */
+    store_page_free(&page);
+    scene_end(&scene);
+}
+
+void a_new_life_has_a_key_that_follows_from_the_old_one(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(2);
+    char expected[IDEMPOTENCY_KEY_SIZE], origin[IDEMPOTENCY_KEY_SIZE];
+    put("1", SLOT + 3 * LENGTH, "keep", NOW);
+    struct check old = *scene.answers[0].check;
+    IS(2, settle(&scene).touched);
+    struct idempotency of = check_identity(&old);
+    idempotency_origin_anew(&of, origin);
+    of.origin = origin;
+    idempotency_key(&of, expected);
+    TEXT_IS(expected, key_in(SLOT + 3 * LENGTH, "1"));
+    scene_end(&scene);
+}
+
 /* ---- what must not be touched ---------------------------------------------------------------------------------------------------- */
 
 void a_settle_under_a_lease_taken_over_changes_nothing(void)

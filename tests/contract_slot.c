@@ -337,6 +337,7 @@ void a_page_stops_at_its_bytes_but_has_one_row(void)
     WITH_STORE();
     char payload[5001];
     memset(payload, '1', 5000);
+    payload[0] = payload[4999] = '"';
     payload[5000] = '\0';
     for (int i = 0; i < 4; i++)
         put_any("orders", (const char *const[]){ "1", "2", "3", "4" }[i], "look", payload, "keep", SLOT, BEFORE);

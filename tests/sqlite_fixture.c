@@ -46,6 +46,7 @@ int litefx_load(struct store *st, int from, int n)
     int bad;
     CU_ASSERT_FATAL(n <= MOST);
     memset(payload, '1', sizeof payload - 1);
+    payload[0] = payload[sizeof payload - 2] = '"';
     for (int i = 0; i < n; i++) {
         snprintf(keys[i], sizeof keys[i], "%d", from + i);
         rows[i] = (struct load_row){ .entity_name = "orders", .entity_key = keys[i], .job_exec = "look", .payload = payload, .at = SLOT };

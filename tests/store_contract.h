@@ -37,6 +37,7 @@
     X(names_have_1_to_1024_bytes)                                                                                     \
     X(payloads_have_at_most_64_kib)                                                                                   \
     X(payloads_are_valid_json)                                                                                        \
+    X(payloads_that_jobs_cannot_read_are_refused)                                                                     \
     X(quotes_newlines_and_letters_of_all_kinds_come_back_as_they_were)                                                \
     X(text_that_is_not_utf8_is_refused)                                                                               \
     X(times_lie_between_1970_and_9999)                                                                                \
@@ -98,6 +99,10 @@
     X(a_new_life_does_not_inherit_counts)                                                                             \
     X(a_wish_that_has_passed_starts_in_the_next_slot)                                                                 \
     X(a_wish_stays_beside_a_check_that_moves)                                                                         \
+    X(a_check_that_moves_goes_where_it_was_asked_for_meanwhile)                                                       \
+    X(a_move_to_a_time_asked_for_is_clamped_too)                                                                      \
+    X(what_an_answer_declares_has_one_key_however_often_it_is_written)                                                \
+    X(a_new_life_has_a_key_that_follows_from_the_old_one)                                                             \
     X(a_settle_under_a_lease_taken_over_changes_nothing)                                                              \
     X(a_settle_after_the_lease_was_given_back_changes_nothing)                                                        \
     X(a_settle_shows_owner_and_token)                                                                                 \

@@ -6,29 +6,33 @@
 #include <string.h>
 #include "../engine/rules/idempotency.h"
 
-struct fields { const char *name, *key, *job; int64_t first, id; int32_t count; };
+struct fields { const char *name, *key, *job; int64_t first, id; int32_t count; const char *origin, *payload; };
 
 static void key_of(const struct fields *f, char out[IDEMPOTENCY_KEY_SIZE])
 {
-    idempotency_key(f->name, f->key, f->job, f->first, f->id, f->count, out);
+    struct idempotency of = {
+        .entity_name = f->name, .entity_key = f->key, .job_exec = f->job, .first_check_at = f->first, .id = f->id, .check_count = f->count,
+        .origin = f->origin, .payload = f->payload,
+    };
+    idempotency_key(&of, out);
 }
 
 static void a_key_is_the_first_half_of_the_sha256_of_all_fields(void)
 {
     char key[IDEMPOTENCY_KEY_SIZE];
-    key_of(&(struct fields){ "orders", "42", "unshipped", 1772370900, 7, 0 }, key);
+    key_of(&(struct fields){ "orders", "42", "unshipped", 1772370900, 7, 0, NULL, NULL }, key);
     CU_ASSERT_STRING_EQUAL(key, "bd69d585d401b2445654021fb2694449");
-    key_of(&(struct fields){ "", "", "", INT64_MIN, INT64_MAX, -1 }, key);
+    key_of(&(struct fields){ "", "", "", INT64_MIN, INT64_MAX, -1, NULL, NULL }, key);
     CU_ASSERT_STRING_EQUAL(key, "77e2b8c53afc06bfb103857f83c5cf28");
 }
 
 static void every_field_changes_the_key(void)
 {
     const struct fields all[] = {
-        { "orders", "42", "unshipped", 100, 7, 1 }, { "order", "42", "unshipped", 100, 7, 1 }, { "orders", "43", "unshipped", 100, 7, 1 },
-        { "orders", "42", "unpaid", 100, 7, 1 }, { "orders", "42", "unshipped", 101, 7, 1 }, { "orders", "42", "unshipped", 100, 8, 1 },
-        { "orders", "42", "unshipped", 100, 7, 2 }, { "orders4", "2", "unshipped", 100, 7, 1 }, { "orders", "42u", "nshipped", 100, 7, 1 },
-        { "orders", "42", "unshipped", 1007, 1, 1 }, { "orders", "42", "unshipped", 10, 7, 1 },
+        { "orders", "42", "unshipped", 100, 7, 1, NULL, NULL }, { "order", "42", "unshipped", 100, 7, 1, NULL, NULL }, { "orders", "43", "unshipped", 100, 7, 1, NULL, NULL },
+        { "orders", "42", "unpaid", 100, 7, 1, NULL, NULL }, { "orders", "42", "unshipped", 101, 7, 1, NULL, NULL }, { "orders", "42", "unshipped", 100, 8, 1, NULL, NULL },
+        { "orders", "42", "unshipped", 100, 7, 2, NULL, NULL }, { "orders4", "2", "unshipped", 100, 7, 1, NULL, NULL }, { "orders", "42u", "nshipped", 100, 7, 1, NULL, NULL },
+        { "orders", "42", "unshipped", 1007, 1, 1, NULL, NULL }, { "orders", "42", "unshipped", 10, 7, 1, NULL, NULL },
     };
     enum { N = sizeof all / sizeof *all };
     char keys[N][IDEMPOTENCY_KEY_SIZE];
@@ -38,6 +42,41 @@ static void every_field_changes_the_key(void)
         for (int j = 0; j < i; j++)
             CU_ASSERT_STRING_NOT_EQUAL(keys[i], keys[j]);
     }
+}
+
+static void the_payload_belongs_to_the_key(void)
+{
+    char without[IDEMPOTENCY_KEY_SIZE], with[IDEMPOTENCY_KEY_SIZE], other[IDEMPOTENCY_KEY_SIZE];
+    key_of(&(struct fields){ "orders", "42", "unshipped", 100, 7, 0, NULL, NULL }, without);
+    key_of(&(struct fields){ "orders", "42", "unshipped", 100, 7, 0, NULL, "{\"n\": 1}" }, with);
+    key_of(&(struct fields){ "orders", "42", "unshipped", 100, 7, 0, NULL, "{\"n\": 2}" }, other);
+    CU_ASSERT_STRING_NOT_EQUAL(without, with);
+    CU_ASSERT_STRING_NOT_EQUAL(with, other);
+}
+
+/* Whoever is given another id keeps his key: what he was made of stands in his origin. */
+static void an_origin_in_numbers_gives_the_key_of_these_numbers(void)
+{
+    char first[IDEMPOTENCY_KEY_SIZE], moved[IDEMPOTENCY_KEY_SIZE];
+    key_of(&(struct fields){ "orders", "42", "unshipped", 1772370900, 7, 2, NULL, NULL }, first);
+    key_of(&(struct fields){ "orders", "42", "unshipped", 1772999999, 8, 2, "1772370900/7", NULL }, moved);
+    CU_ASSERT_STRING_EQUAL(first, moved);
+}
+
+static void with_an_origin_neither_id_nor_first_slot_count(void)
+{
+    char key[IDEMPOTENCY_KEY_SIZE], origin[IDEMPOTENCY_KEY_SIZE], other[IDEMPOTENCY_KEY_SIZE], a[IDEMPOTENCY_KEY_SIZE], b[IDEMPOTENCY_KEY_SIZE];
+    key_of(&(struct fields){ "orders", "42", "unshipped", 100, 7, 0, NULL, NULL }, key);
+    idempotency_origin_of_effect(key, 0, origin);
+    idempotency_origin_of_effect(key, 1, other);
+    CU_ASSERT_STRING_NOT_EQUAL(origin, other);
+    key_of(&(struct fields){ "orders", "43", "bill", 200, 8, 0, origin, NULL }, a);
+    key_of(&(struct fields){ "orders", "43", "bill", 300, 9, 0, origin, NULL }, b);
+    CU_ASSERT_STRING_EQUAL(a, b);
+    key_of(&(struct fields){ "orders", "43", "bill", 300, 9, 1, origin, NULL }, b);
+    CU_ASSERT_STRING_NOT_EQUAL(a, b);
+    key_of(&(struct fields){ "orders", "43", "bill", 200, 8, 0, other, NULL }, b);
+    CU_ASSERT_STRING_NOT_EQUAL(a, b);
 }
 
 static void a_bucket_is_the_one_that_sql_computes(void)
@@ -76,6 +115,9 @@ static void buckets_are_even(void)
 static const struct test tests[] = {
     TEST(a_key_is_the_first_half_of_the_sha256_of_all_fields),
     TEST(every_field_changes_the_key),
+    TEST(the_payload_belongs_to_the_key),
+    TEST(an_origin_in_numbers_gives_the_key_of_these_numbers),
+    TEST(with_an_origin_neither_id_nor_first_slot_count),
     TEST(a_bucket_is_the_one_that_sql_computes),
     TEST(the_border_between_name_and_key_counts),
     TEST(buckets_are_even),

@@ -352,7 +352,8 @@ static void a_job_is_told_its_settings_and_idempotency_key(void)
     fill(1000000);
     put(EFFECTS, "notes", false);
     CU_ASSERT_TRUE(run_to_end());
-    idempotency_key("orders", "notes", "effects", 900, 7, 2, key);
+    struct idempotency of = { .entity_name = "orders", .entity_key = "notes", .job_exec = "effects", .first_check_at = 900, .id = 7, .check_count = 2 };
+    idempotency_key(&of, key);
     snprintf(expected, sizeof expected, "hello 2 7200 %s", key);
     CU_ASSERT_TRUE(is_answer(0, PRESCIENT_DONE, expected));
     CU_ASSERT_PTR_NOT_NULL(strstr(logged, "effects: noted"));

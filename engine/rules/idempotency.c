@@ -23,17 +23,56 @@ static void add_number(struct sha256_ctx *sha, int64_t number)
     add_field(sha, text);
 }
 
-void idempotency_key(const char *entity_name, const char *entity_key, const char *job_exec, int64_t first_check_at,
-                     int64_t id, int32_t check_count, char out[IDEMPOTENCY_KEY_SIZE])
+/* "FIRST_CHECK_AT/ID" says what a check without an origin would, so it gives the same key: a row that had to be given another id keeps it so. */
+static void add_origin(struct sha256_ctx *sha, const struct idempotency *of)
+{
+    char first[ORIGIN_MAX + 1];
+    const char *slash = of->origin ? strchr(of->origin, '/') : NULL;
+    if (!of->origin) {
+        add_number(sha, of->first_check_at);
+        add_number(sha, of->id);
+    } else if (slash && slash - of->origin <= ORIGIN_MAX) {
+        snprintf(first, sizeof first, "%.*s", (int)(slash - of->origin), of->origin);
+        add_field(sha, first);
+        add_field(sha, slash + 1);
+    } else {
+        add_field(sha, of->origin);
+    }
+}
+
+void idempotency_key(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE])
 {
     struct sha256_ctx sha;
     sha256_init(&sha);
-    add_field(&sha, entity_name);
-    add_field(&sha, entity_key);
-    add_field(&sha, job_exec);
-    add_number(&sha, first_check_at);
-    add_number(&sha, id);
-    add_number(&sha, check_count);
+    add_field(&sha, of->entity_name);
+    add_field(&sha, of->entity_key);
+    add_field(&sha, of->job_exec);
+    add_origin(&sha, of);
+    add_number(&sha, of->check_count);
+    if (of->payload)
+        add_field(&sha, of->payload);
+    hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
+}
+
+void idempotency_origin_of_effect(const char *key, int place, char out[IDEMPOTENCY_KEY_SIZE])
+{
+    struct sha256_ctx sha;
+    sha256_init(&sha);
+    add_field(&sha, "effect");
+    add_field(&sha, key);
+    add_number(&sha, place);
+    hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
+}
+
+void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE])
+{
+    char origin[ORIGIN_MAX + 1];
+    struct sha256_ctx sha;
+    snprintf(origin, sizeof origin, "%" PRId64 "/%" PRId64, of->first_check_at, of->id);
+    sha256_init(&sha);
+    sha256_update(&sha, strlen("anew "), (const uint8_t *)"anew ");
+    const char *from = of->origin ? of->origin : origin;
+    sha256_update(&sha, strlen(from), (const uint8_t *)from);
     hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
 }
 

@@ -5,11 +5,27 @@
 #include <stdint.h>
 
 #define IDEMPOTENCY_KEY_SIZE 33     /* 32 hexadecimal digits and NUL */
+#define ORIGIN_MAX 64               /* bytes of an origin */
 
-/* sha256 over (entity_name, entity_key, job_exec, first_check_at, id, check_count), each with its length, first 128 bits.
- * Not over the slot, which a retry moves, and not over the id alone, which a failover can hand out twice. */
-void idempotency_key(const char *entity_name, const char *entity_key, const char *job_exec, int64_t first_check_at,
-                     int64_t id, int32_t check_count, char out[IDEMPOTENCY_KEY_SIZE]);
+/* What a key is made of. Not the slot, which a retry moves. `origin` says where this life of the check comes from: NULL for one that an application has
+ * filed, of which (first_check_at, id) tell the same; else a text that a settle comes to again when it is made again, though it then draws other ids. The
+ * payload tells two contents apart that were given one id, before a failover and after it. */
+struct idempotency {
+    const char *entity_name, *entity_key, *job_exec;
+    const char *origin;             /* NULL, "FIRST_CHECK_AT/ID" (both numbers), or the digits of a key; at most ORIGIN_MAX bytes */
+    const char *payload;            /* NULL: none */
+    int64_t first_check_at, id;
+    int32_t check_count;
+};
+
+/* sha256 over the fields, each with its length; the first 128 bits. */
+void idempotency_key(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE]);
+
+/* The origin of the check that an answer declares: `key` is that of the run that answers, `place` counts its effects from 0. */
+void idempotency_origin_of_effect(const char *key, int place, char out[IDEMPOTENCY_KEY_SIZE]);
+
+/* The origin of the life that begins where this one ends. */
+void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE]);
 
 /* The bucket, 0 to 63, of a check: the first byte of sha256(length of entity_name ":" entity_name entity_key) & 63.
  * The same as prescient.bucket_of in SQL. */

@@ -171,7 +171,11 @@ static const char *host_idempotency_key(const struct prescient_host *api, const 
     char *key = arena_alloc(h->call, IDEMPOTENCY_KEY_SIZE);
     if (!key)
         key = h->spare_key;             /* without memory the key of one check at a time is still the right one; none at all would be shared by all */
-    idempotency_key(c->entity_name, c->entity_key, c->job_name, c->first_check_at, c->id, c->check_count, key);
+    struct idempotency of = {
+        .entity_name = c->entity_name, .entity_key = c->entity_key, .job_exec = c->job_name, .origin = c->origin, .payload = c->payload,
+        .first_check_at = c->first_check_at, .id = c->id, .check_count = c->check_count,
+    };
+    idempotency_key(&of, key);
     return key;
 }
 

@@ -124,6 +124,16 @@ static int gather_apart(const struct page *p, int64_t now_us, struct place *out)
     return 0;
 }
 
+/* Of two with one id the second waits for the next settle: a page of several buckets or priorities can hold both (a sequence that was set back). */
+static int leave_twins(struct place *places, int n)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (kept == 0 || places[kept - 1].id != places[i].id)
+            places[kept++] = places[i];
+    return kept;
+}
+
 /* The answered checks of the page, sorted by id: two settles then never wait for each other in a circle. Rows of one priority of a split
  * slot's page come in that order already; those of a whole slot are ordered by bucket first. */
 static int gather(const struct page *p, int most, int64_t now_us, struct place *out)
@@ -139,8 +149,10 @@ static int gather(const struct page *p, int most, int64_t now_us, struct place *
     }
     if (!n)
         return gather_apart(p, now_us, out);
-    if (!sorted)
+    if (!sorted) {
         qsort(out, (size_t)n, sizeof *out, by_id);
+        n = leave_twins(out, n);
+    }
     return n < most ? n : most;
 }
 

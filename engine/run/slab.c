@@ -19,7 +19,7 @@
 #include "../rules/slot.h"
 
 #define SLAB_MAGIC 0x62616c73u      /* "slab" */
-#define SLAB_LAYOUT 1u              /* changes with struct shared: engine and worker are the same program, but a test may not be */
+#define SLAB_LAYOUT 2u              /* changes with struct shared: engine and worker are the same program, but a test may not be */
 #define NO_STRING UINT32_MAX        /* as a length: NULL */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -30,7 +30,7 @@ struct check_record {
     int32_t check_count, failure_count;
     int32_t job;
     uint32_t single;
-    uint32_t name_at, key_at, job_at, payload_at;       /* in the in heap; payload NO_STRING: none */
+    uint32_t name_at, key_at, job_at, payload_at, origin_at;     /* in the in heap; the last two NO_STRING: none */
 };
 
 struct answer_record {
@@ -196,7 +196,8 @@ static uint32_t put_string(struct slab *s, const char *text, size_t len)
 bool slab_put(struct slab *s, const struct check *check, int job, bool single)
 {
     size_t payload = check->payload ? (size_t)check->payload_len + 1 : 0;
-    size_t room = (size_t)check->entity_name_len + check->entity_key_len + check->job_exec_len + 3 + payload;
+    size_t origin = check->origin ? strlen(check->origin) + 1 : 0;
+    size_t room = (size_t)check->entity_name_len + check->entity_key_len + check->job_exec_len + 3 + payload + origin;
     if (s->count >= SLAB_CHECKS_MAX || room > SLAB_IN_BYTES - s->in_used)
         return false;
     s->shared->checks[s->count++] = (struct check_record){
@@ -206,6 +207,7 @@ bool slab_put(struct slab *s, const struct check *check, int job, bool single)
         .key_at = put_string(s, check->entity_key, check->entity_key_len),
         .job_at = put_string(s, check->job_exec, check->job_exec_len),
         .payload_at = payload ? put_string(s, check->payload, check->payload_len) : NO_STRING,
+        .origin_at = origin ? put_string(s, check->origin, origin - 1) : NO_STRING,
     };
     return true;
 }
@@ -501,7 +503,7 @@ void slab_get(const struct slab *s, int index, struct slab_check *out)
         .job = r->job, .single = r->single, .id = r->id, .now = s->shared->now, .slot = r->slot, .first_check_at = r->first_check_at,
         .check_count = r->check_count, .failure_count = r->failure_count,
         .entity_name = in_string(s, r->name_at), .entity_key = in_string(s, r->key_at), .job_name = in_string(s, r->job_at),
-        .payload = in_string(s, r->payload_at),
+        .payload = in_string(s, r->payload_at), .origin = in_string(s, r->origin_at),
     };
 }
 

@@ -81,7 +81,7 @@ struct slab_check {                     /* a check as the worker sees it */
     bool single;
     int64_t id, now, slot, first_check_at;
     int32_t check_count, failure_count;
-    const char *entity_name, *entity_key, *job_name, *payload;      /* in the slab; payload NULL: none */
+    const char *entity_name, *entity_key, *job_name, *payload, *origin;     /* in the slab; the last two NULL: none */
 };
 void slab_get(const struct slab *s, int index, struct slab_check *out);
 

@@ -178,7 +178,7 @@ static void leave_behind(struct bucket_run *run, const char *job)
 static bool can_be_run(const struct check *c)
 {
     return c->check_count >= 0 && c->failure_count >= 0 && c->entity_name_len <= STORE_NAME_MAX && c->entity_key_len <= STORE_NAME_MAX && c->job_exec_len <= STORE_NAME_MAX &&
-           c->payload_len <= STORE_PAYLOAD_MAX;
+           c->payload_len <= STORE_PAYLOAD_MAX && (!c->origin || strlen(c->origin) <= ORIGIN_MAX);
 }
 
 static void leave_impossible(struct engine *e, struct bucket_run *run, const struct check *c)
@@ -211,7 +211,10 @@ void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page
     for (int i = 0; i < page->rows.n; i++) {
         const struct check *c = &page->rows.checks[i];
         int job = page->checks[i].job;
-        if (kind == TARGET_RESLOT)
+        if (c->kept) {                  /* it stays in its slot, and a second look finds it when that transaction is over */
+            run->counts.locked++;
+            page_over(page, i);
+        } else if (kind == TARGET_RESLOT)
             put_off(e, page, i, OUTCOME_RESLOTTED, slot_next(page->now, e->slot_length_s));
         else if (job < 0 && kind == TARGET_SWEEP)
             put_off_unknown(e, page, i);

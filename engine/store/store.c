@@ -161,6 +161,14 @@ void store_page_free(struct store_page *page)
     *page = (struct store_page){ 0 };
 }
 
+struct idempotency check_identity(const struct check *c)
+{
+    return (struct idempotency){
+        .entity_name = c->entity_name, .entity_key = c->entity_key, .job_exec = c->job_exec, .origin = c->origin, .payload = c->payload,
+        .first_check_at = c->first_check_at, .id = c->id, .check_count = c->check_count,
+    };
+}
+
 static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), m = strlen(end);

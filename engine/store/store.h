@@ -26,6 +26,7 @@
 #include "../base/arena.h"
 #include "../base/clock.h"
 #include "../base/err.h"
+#include "../rules/idempotency.h"
 #include "../rules/outcome.h"
 
 #define STORE_BUCKETS 64
@@ -189,6 +190,8 @@ struct check {                      /* as read; the strings end with NUL and liv
     int32_t bucket, priority;
     int32_t check_count, failure_count;
     const char *entity_name, *entity_key, *job_exec, *payload;     /* payload NULL: none */
+    const char *origin;             /* what its idempotency key is made of; NULL: first_check_at and id */
+    bool kept;                      /* an open transaction has it in hand: a job that ran now would not see what that has written */
     uint32_t entity_name_len, entity_key_len, job_exec_len, payload_len;    /* bytes, without the NUL */
 };
 
@@ -203,6 +206,9 @@ struct store_page {
     void (*free_impl)(void *impl);
 };
 void store_page_free(struct store_page *page);      /* frees what it holds and zeroes it; a zeroed page is fine */
+
+/* What the idempotency key of its run is made of. */
+struct idempotency check_identity(const struct check *c);
 
 /* Reads the rows of a leased (slot, bucket) after `after`, in order (bucket, priority, id): at most `want` rows and about
  * `max_bytes` of them, at least one; for a split slot of one bucket. Plain read, begun after the
@@ -220,7 +226,7 @@ struct store_read_page {
     size_t max_bytes;
     struct lease_origin origin;     /* of the lease */
     /* out */
-    struct store_page page;         /* the caller's, to free */
+    struct store_page page;         /* the caller's, to free; empty after a failure */
     bool has_more;                  /* the page was cut by its bounds */
     bool is_complete;               /* false for an empty page: nothing is known */
     int ndamaged;                   /* rows left out: they cannot be read, or no check can be like that (constraints that somebody has switched off) */

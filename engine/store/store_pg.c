@@ -26,6 +26,8 @@ static void clear_queue(struct pg_store *pg)
 static void end_call(struct pg_store *pg, int rc)
 {
     clear_queue(pg);
+    if (rc < 0 && pg->call->op == STORE_READ_PAGE)
+        store_page_free(&((struct store_read_page *)pg->call)->page);
     pg->call->rc = rc;
     pg->call->err.code = rc;
     pg->call = NULL;
@@ -119,7 +121,8 @@ static void pg_begin(struct store *st, struct store_call *call)
     clear_queue(pg);
     pg->call = call;
     pg->rounds = 0;
-    pg->careful = false;
+    pg->careful = pg->renumbers = false;
+    pg->lock_places = NULL;
     int rc = call->op == STORE_REPORT ? pg_report_check((struct store_report *)call, &call->err) : 0;
     if (rc < 0) {
         end_call(pg, rc);
@@ -243,6 +246,13 @@ static void send_carefully(struct pg_store *pg)
     send_again(pg);
 }
 
+/* A single check cannot move, as there is another one with its id where it goes. */
+static bool can_be_renumbered(const struct pg_store *pg)
+{
+    bool is_alone = pg->call->op == STORE_SETTLE && ((const struct store_settle *)pg->call)->n == 1;
+    return is_alone && !pg->renumbers && strcmp(pg->call->err.sqlstate, "23505") == 0;
+}
+
 /* All results up to the Sync are here. */
 static void end_round(struct pg_store *pg)
 {
@@ -254,6 +264,11 @@ static void end_round(struct pg_store *pg)
     }
     if (rc < 0 && can_be_careful(pg)) {
         send_carefully(pg);
+        return;
+    }
+    if (rc < 0 && can_be_renumbered(pg)) {
+        pg->renumbers = true;
+        send_again(pg);
         return;
     }
     if (rc < 0 && !is_session_good(&pg->call->err)) {

@@ -13,6 +13,7 @@
  *   store_pg_report.c   the statements of STORE_REPORT
  *   store_pg_load.c     bulk load by COPY
  *   store_pg_migrate.c  creating and upgrading the schema
+ *   store_pg_ids.c      the unique index by slot, on a table of any size
  *   store_pg_prune.c    dropping what is old
  *
  * A call is one message: what an operation queues with pg_queue goes out up to one Sync, and is one transaction. */
@@ -28,8 +29,7 @@
 
 enum pg_statement {
     PG_PATH, PG_OWNERS, PG_CHECK, PG_HELLO, PG_RENEW, PG_RELEASE, PG_KEEP_DAYS, PG_PRUNE_DAY, PG_PRUNE_DAYS_COUNT, PG_PRUNE_PASSES, PG_PRUNE_PASSES_COUNT, PG_PRUNE_WHO,
-    PG_PRUNE_CLAIM, PG_EFFECTS, PG_UNREADABLE, PG_PULSE,
-    PG_READING,
+    PG_PRUNE_CLAIM, PG_EFFECTS, PG_UNREADABLE, PG_PULSE, PG_KEPT, PG_RENUMBER, PG_READING,
     PG_OPEN_SLOT, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT,
     PG_CAREFUL_FORMS, PG_CAREFUL_FORMS_LAST = PG_CAREFUL_FORMS + (PG_MARK_SWEPT - PG_OPEN_SLOT),      /* of each of the line above, in its order */
     PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 7,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED, + PG_MIXED */
@@ -97,6 +97,8 @@ struct pg_store {
     struct { int statement; bool prepares; PGresult *result; } queue[PG_QUEUE_MAX];
     int nqueue, answered;
     bool synced, unflushed;
+    const char **lock_places;               /* of the page that this call has read, where some row was locked; else NULL */
+    bool renumbers;                         /* this settle met a row that has the same id: its own gets another one */
     bool heavy_pages;                       /* the last page had payloads above their share */
     bool careful;                           /* this call met a page of the table that cannot be read, and goes around it */
     char damage[256];                       /* what the server said of that page */
@@ -169,6 +171,8 @@ int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const cha
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);
+/* The index by slot, where it is not unique yet: a table of any size is written to meanwhile. */
+int pg_make_ids_unique(struct pg_store *pg, PGconn *conn, struct err *err);
 int pg_schema_known(void);                      /* the newest migration of this program */
 
 #endif

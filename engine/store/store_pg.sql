@@ -213,7 +213,15 @@ prescient.readable_checks($1, 0, 63)
 SELECT cardinality(u.ids), coalesce(u.ids[1], 0) FROM (SELECT prescient.unreadable_checks($1, $2, $3) AS ids OFFSET 0) u
 
 -- name: check_columns
-f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec
+f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec, f.origin
+
+-- name: lock_place
+-- Where the row lies, if somebody has locked it since it was written: perhaps a transaction that is still open (see kept).
+CASE WHEN f.xmax <> '0' THEN f.ctid::text END
+
+-- name: lock_place_careful
+(SELECT CASE WHEN l.xmax <> '0' THEN l.ctid::text END FROM prescient.future_job l
+  WHERE l.next_check_at = $1 AND l.bucket = f.bucket AND l.priority = f.priority AND l.id = f.id)
 
 -- name: is_complete
 -- $7 is the transaction that took the lease. It saw that the slot had begun before it had its id, and whoever files a check takes an
@@ -223,14 +231,14 @@ f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_coun
 
 -- name: read_page
 -- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 and $8 see is_complete
-SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete}
+SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete}, {lock_place}
   FROM {rows_of_page} f
  WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
  ORDER BY f.priority, f.id LIMIT $5
 
 -- name: read_slot
 -- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 and $8 see is_complete
-SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete},
+SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete}, {lock_place},
        f.bucket::integer
   FROM {rows_of_whole} f
  WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
@@ -238,21 +246,31 @@ SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.pay
 
 -- name: read_heavy_page
 -- As read_page; $6 about so many bytes in all
-SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}
+SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}, f.lock_place
   FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT * FROM {rows_of_page} h
-                 WHERE next_check_at = $1 AND bucket = $2 AND (priority, id) > ($3, $4)
-                 ORDER BY priority, id LIMIT $5) g) f
+          FROM (SELECT f.*, {lock_place} AS lock_place FROM {rows_of_page} f
+                 WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
+                 ORDER BY f.priority, f.id LIMIT $5) g) f
  WHERE coalesce(before, 0) < $6
 
 -- name: read_heavy_slot
 -- As read_slot; $6 about so many bytes in all
-SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}, f.bucket::integer
+SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}, f.lock_place, f.bucket::integer
   FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.bucket, g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT * FROM {rows_of_whole} h
-                 WHERE next_check_at = $1 AND (bucket, priority, id) > ($2, $3, $4)
-                 ORDER BY bucket, priority, id LIMIT $5) g) f
+          FROM (SELECT f.*, {lock_place} AS lock_place FROM {rows_of_whole} f
+                 WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
+                 ORDER BY f.bucket, f.priority, f.id LIMIT $5) g) f
  WHERE coalesce(before, 0) < $6
+
+-- name: kept
+-- $1 the places of rows that somebody has locked since they were written. Those come back that nobody holds now, whatever became of them. The others an
+-- open transaction has kept (file_again), or is about to change: a job that ran now would not see what that has written, and its answer would be the last
+-- word. Whoever keeps a row looks at the clock with the lock in hand, and keeps none whose slot has begun: so nothing is missed that comes after this.
+-- It writes nothing that has to last, so its commit waits for no disk and no standby.
+SELECT f.ctid::text
+  FROM (SELECT set_config('synchronous_commit', 'off', true) AS durability OFFSET 0) setup, prescient.future_job f
+ WHERE setup.durability IS NOT NULL AND f.ctid = ANY ($1::tid[])
+   FOR UPDATE OF f SKIP LOCKED
 
 -- ---- settle ----------------------------------------------------------------------------------------------------------
 
@@ -282,7 +300,13 @@ f.next_check_at = $1 AND f.bucket = $2 AND f.priority >= $21 AND f.priority <= $
 f.next_check_at = $1 AND f.bucket >= $21 AND f.bucket <= $22 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
        AND ($9)[width_bucket(f.id, $9)] = f.id
 
--- name: as_read
+-- name: as_read_in_place
+-- A page of one bucket and one priority holds no two rows with one id: the index sees to it. Over buckets and priorities there may be two (a sequence
+-- that was set back), and only with both in the number is the answer to one not taken for the other's. The factor keeps priorities clear of the counts.
+((f.check_count::bigint << 32 | f.failure_count) # (f.bucket::bigint << 58) # (f.priority::bigint * 2654435761)) =
+       coalesce((SELECT ($10)[1] WHERE cardinality($10) = 1), ($10)[width_bucket(f.id, $9)])
+
+-- name: as_read_by_counts
 (f.check_count::bigint << 32 | f.failure_count) = coalesce((SELECT ($10)[1] WHERE cardinality($10) = 1), ($10)[width_bucket(f.id, $9)])
 
 -- name: all_check_count
@@ -333,14 +357,15 @@ gone_count AS MATERIALIZED (
     SELECT count(*) AS n FROM gone),
 anew AS MATERIALIZED (
     SELECT width_bucket(f.id, $9) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
-           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.bucket, f.id, f.again_at
+           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.bucket, f.id, f.priority, f.origin, f.again_at
       FROM prescient.future_job f
      WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL AND (SELECT n FROM gone_count) < cardinality($9)
        FOR UPDATE),
 renewed AS (
     UPDATE prescient.future_job f
-       SET id = nextval('prescient.future_job_id_seq'), first_check_at = n.slot, next_check_at = n.slot, check_count = 0, failure_count = 0,
-           again_at = NULL, deferred_at = NULL, first_run_at = NULL, run_count = NULL, total_run_us = NULL
+       SET id = prescient.new_id(n.slot, a.bucket, a.priority), first_check_at = n.slot, next_check_at = n.slot, check_count = 0, failure_count = 0,
+           again_at = NULL, deferred_at = NULL, first_run_at = NULL, run_count = NULL, total_run_us = NULL,
+           origin = prescient.origin_anew(prescient.origin_of(a.origin, a.first_check_at, a.id))
       FROM anew a, LATERAL (SELECT prescient.slot_for(a.again_at, coalesce($7, b.at)) AS slot FROM begun b) n
      WHERE f.bucket = a.bucket AND f.entity_name = a.entity_name AND f.entity_key = a.entity_key AND f.job_exec = a.job_exec AND f.id = a.id
     RETURNING a.place),
@@ -367,6 +392,11 @@ SELECT EXISTS (SELECT FROM lease), t.n,
        CASE WHEN $20 THEN set_config('prescient.ended', ARRAY(SELECT ($9)[place] FROM gone UNION ALL SELECT ($9)[place] FROM renewed)::text, true) END
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
+-- name: moves_to
+-- At the earlier of the time wanted and the one that was asked for meanwhile (again_at), in a slot that has not begun.
+greatest(least(coalesce((SELECT ($23)[1] WHERE cardinality($23) = 1), ($23)[width_bucket(f.id, $9)]), f.again_at),
+         (SELECT prescient.slot_next(coalesce($7, at)) FROM begun))
+
 -- name: settle_move
 -- $1 to $12 as above; $13 outcome of the run row (a place in $14, names; 0: leaves none), $15 to $22 as above, $23 next slots,
 -- $24 deferred_at (the epoch: none).
@@ -374,8 +404,8 @@ WITH {lease_held},
 {unlocked}
 moved AS (
     UPDATE prescient.future_job f
-       SET next_check_at = greatest(coalesce((SELECT ($23)[1] WHERE cardinality($23) = 1), ($23)[width_bucket(f.id, $9)]),
-                                    (SELECT prescient.slot_next(coalesce($7, at)) FROM begun)),
+       SET next_check_at = {moves_to},
+           again_at = CASE WHEN f.again_at > {moves_to} THEN f.again_at END,
            check_count = coalesce({all_check_count}, ($11)[width_bucket(f.id, $9)]),
            failure_count = coalesce({all_failure_count}, ($12)[width_bucket(f.id, $9)]),
            deferred_at = nullif(coalesce((SELECT ($24)[1] WHERE cardinality($24) = 1), ($24)[width_bucket(f.id, $9)]), '1970-01-01 00:00:00+00'),
@@ -400,17 +430,30 @@ SELECT EXISTS (SELECT FROM lease), t.n,
        CASE WHEN $20 THEN set_config('prescient.moved', ARRAY(SELECT ($9)[place] FROM moved)::text, true) END
   FROM (SELECT count(*)::integer AS n FROM moved) t
 
+-- name: renumber
+-- $1 slot, $2 bucket, $3 owner, $4 token, $5 lock timeout, $6 bucket and $7 id of a row that another one with the same id, in the slot that it is to move
+-- to, keeps from moving (see new_id): it gets another id, and is run again. Its key stays.
+WITH lease AS MATERIALIZED (
+    SELECT FROM prescient.slot_lease
+     WHERE slot_at = $1 AND bucket = $2 AND owner = $3 AND token = $4 AND {durability}set_config('lock_timeout', $5, true) IS NOT NULL
+       FOR SHARE),
+renumbered AS (
+    UPDATE prescient.future_job f
+       SET id = prescient.new_id(f.next_check_at, f.bucket, f.priority), origin = prescient.origin_of(f.origin, f.first_check_at, f.id)
+     WHERE f.next_check_at = $1 AND f.bucket = $6 AND f.id = $7 AND EXISTS (SELECT FROM lease))
+SELECT EXISTS (SELECT FROM lease)
+
 -- name: effects
 -- Of the rows that the settle before it, in this transaction, really touched; in the order they were declared.
 -- $1 slot, $2 virtual now or NULL; by effect: $3 id of its check, $4 its check_count as read, $5 kind (0 emit, 1 enqueue, 2 resolve),
--- $6 event or conflict, $7 entity, $8 key, $9 job, $10 json, $11 at
+-- $6 event or conflict, $7 entity, $8 key, $9 job, $10 json, $11 at, $12 origin
 WITH touched AS MATERIALIZED (
     SELECT ARRAY(SELECT unnest(nullif(current_setting('prescient.ended', true), '')::bigint[]) UNION ALL
                  SELECT unnest(nullif(current_setting('prescient.moved', true), '')::bigint[]) ORDER BY 1) AS ids),
 wanted AS MATERIALIZED (
     SELECT u.*
-      FROM touched t, unnest($3, $4, $5, $6, $7, $8, $9, $10, $11)
-                      WITH ORDINALITY u (id, check_count, kind, word, entity_name, entity_key, job, json, at, n)
+      FROM touched t, unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                      WITH ORDINALITY u (id, check_count, kind, word, entity_name, entity_key, job, json, at, origin, n)
      WHERE t.ids[width_bucket(u.id, t.ids)] = u.id
      ORDER BY u.n),
 emitted AS (
@@ -419,7 +462,7 @@ emitted AS (
       FROM wanted w WHERE w.kind = 0),
 called AS MATERIALIZED (
     SELECT CASE w.kind
-           WHEN 1 THEN (prescient.file_check(w.entity_name, w.entity_key, w.job, w.at, w.json::json, w.word, 0, $2)).outcome
+           WHEN 1 THEN (prescient.file_declared(w.entity_name, w.entity_key, w.job, w.at, w.json::json, w.word, $2, w.origin)).outcome
            WHEN 2 THEN prescient.resolve_at(w.entity_name, w.entity_key, w.job, $2)::text END AS outcome
       FROM wanted w WHERE w.kind > 0)
 SELECT count(outcome) FROM called

@@ -262,6 +262,7 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
         int applied = rc;
         rc = mend_rights(pg, conn, err);
         rc = rc < 0 ? rc : settle_slot_length(pg, conn, o, !there, err);
+        rc = rc < 0 ? rc : pg_make_ids_unique(pg, conn, err);
         rc = rc < 0 ? rc : pg_ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made, err);
         rc = rc < 0 ? rc : note_history(pg, conn, o, err);
         rc = rc < 0 ? rc : applied;

@@ -1,6 +1,7 @@
 /* store_pg_page.c - a page read: the plain way, the heavy way where payloads are large, and around a page of the table that cannot be read. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store_pg_ops.h"
 
@@ -17,6 +18,16 @@ static bool send_unreadable(struct pg_store *pg, const struct lease *lease)
     return pg_send(pg, PG_UNREADABLE, lease->slot, whole ? 0 : lease->bucket, whole ? STORE_BUCKETS - 1 : lease->bucket);
 }
 
+/* The places without the gaps, behind them in the same array. */
+static int count_places(struct pg_store *pg, const struct store_read_page *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->page.n; i++)
+        if (pg->lock_places[i])
+            pg->lock_places[r->page.n + n++] = pg->lock_places[i];
+    return n;
+}
+
 static bool read_page_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
@@ -24,37 +35,42 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     int64_t bytes = pg->heavy_pages ? share_of(r) * r->want : share_of(r);
     int statement = r->lease.bucket == STORE_WHOLE_SLOT ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
                                                         : (pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE);
+    if (pg->lock_places)
+        return pg_send(pg, PG_KEPT, count_places(pg, r), pg->lock_places + r->page.n);
     return pg_send(pg, statement, r->lease.slot, bucket_after(&r->lease, after), after->priority, after->id, r->want, bytes,
                    r->origin.xid ? r->origin.xid : INT64_MAX, r->origin.incarnation) && (!pg->careful || send_unreadable(pg, &r->lease));
 }
 
 /* `size` is the payload's, which the row itself may lack. Only a lease on the whole slot is told each row's bucket. */
-static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease, struct check *c, int32_t *size, bool *is_complete)
+static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease, struct check *c, int32_t *size, bool *is_complete,
+                       const char **lock_place)
 {
+    const char *letters = lease->bucket == STORE_WHOLE_SLOT ? "lmmiiitttttibti" : "lmmiiitttttibt";
     c->next_check_at = lease->slot;
     c->bucket = lease->bucket;
-    if (!wire_get(r, row, a, lease->bucket == STORE_WHOLE_SLOT ? "lmmiiittttibi" : "lmmiiittttib", &c->id, &c->first_check_at, &c->deferred_at,
-                  &c->priority, &c->check_count, &c->failure_count, &c->entity_name, &c->entity_key, &c->job_exec, &c->payload, size, is_complete,
-                  &c->bucket))
+    c->kept = false;
+    if (!wire_get(r, row, a, letters, &c->id, &c->first_check_at, &c->deferred_at, &c->priority, &c->check_count, &c->failure_count, &c->entity_name,
+                  &c->entity_key, &c->job_exec, &c->origin, &c->payload, size, is_complete, lock_place, &c->bucket))
         return false;
     c->entity_name_len = (uint32_t)PQgetlength(r, row, 6);
     c->entity_key_len = (uint32_t)PQgetlength(r, row, 7);
     c->job_exec_len = (uint32_t)PQgetlength(r, row, 8);
-    c->payload_len = (uint32_t)PQgetlength(r, row, 9);
+    c->payload_len = (uint32_t)PQgetlength(r, row, 10);
     return c->entity_name && c->entity_key && c->job_exec;
 }
 
 static void free_result(void *impl) { PQclear(impl); }
 
 /* Takes the rows that make up the page: it ends before a payload that was left out. Returns how many, or -1 for a row that cannot be read. */
-static int read_checks(const struct pg_store *pg, struct store_read_page *r, const PGresult *result, struct check *checks, bool *heavy)
+static int read_checks(const struct pg_store *pg, struct store_read_page *r, const PGresult *result, struct check *checks, const char **lock_places,
+                       bool *heavy)
 {
     int n = PQntuples(result), i = 0;
     int64_t share = share_of(r);
     *heavy = false;
     for (; i < n; i++) {
         int32_t size;
-        if (!read_check(result, i, pg->arena, &r->lease, &checks[i], &size, &r->is_complete))
+        if (!read_check(result, i, pg->arena, &r->lease, &checks[i], &size, &r->is_complete, &lock_places[i]))
             return -1;
         *heavy |= size > share;
         if (size > 0 && !checks[i].payload)
@@ -75,30 +91,75 @@ static void keep_result(struct pg_store *pg, struct store_page *page, struct che
         }
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Rows that were locked and are not among those that come back are somebody's. */
+static int kept_receive(struct pg_store *pg, struct store_read_page *r)
+{
+    const PGresult *result = pg_result(pg, 0);
+    int nfree = PQntuples(result);
+    const char **free_places = arena_alloc(pg->arena, ((size_t)nfree + 1) * sizeof *free_places);
+    if (!free_places)
+        return err_set(&r->call.err, ERR_NOMEM, "store: out of memory");
+    for (int i = 0; i < nfree; i++)
+        if (!wire_get(result, i, pg->arena, "t", &free_places[i]) || !free_places[i])
+            return unreadable(&r->call, "kept");
+    qsort(free_places, (size_t)nfree, sizeof *free_places, by_text);
+    for (int i = 0; i < r->page.n; i++) {
+        const char **place = &pg->lock_places[i];
+        r->page.checks[i].kept = *place && !bsearch(place, free_places, (size_t)nfree, sizeof *free_places, by_text);
+    }
+    return 0;
+}
+
+/* Room for the places of a page, and once more for those that are asked about. */
+static const char **room_for_places(struct pg_store *pg, int n)
+{
+    return arena_alloc(pg->arena, 2 * (size_t)n * sizeof *pg->lock_places);
+}
+
+static bool has_place(const char *const *lock_places, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (lock_places[i])
+            return true;
+    return false;
+}
+
+static int page_received(struct pg_store *pg, struct store_read_page *r, const PGresult *result)
+{
+    struct check *checks = malloc(sizeof *checks * (size_t)PQntuples(result));
+    const char **lock_places = room_for_places(pg, PQntuples(result));
+    bool was_heavy = pg->heavy_pages;
+    int n = checks && lock_places ? read_checks(pg, r, result, checks, lock_places, &pg->heavy_pages) : 0;
+    if (n > 0) {
+        r->has_more = n < PQntuples(result) || n == r->want || was_heavy;
+        keep_result(pg, &r->page, checks, n);
+        pg->lock_places = has_place(lock_places, n) ? lock_places : NULL;
+        return pg->lock_places ? PG_SEND_AGAIN : 0;
+    }
+    free(checks);
+    if (!checks || !lock_places)
+        return err_set(&r->call.err, ERR_NOMEM, "store: out of memory for a page of %d checks", PQntuples(result));
+    return n < 0 ? unreadable(&r->call, "read_page") : PG_SEND_AGAIN;      /* it begins with a heavy one */
+}
+
 static int read_page_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
-    const PGresult *result = pg_result(pg, 0);
+    if (pg->lock_places)
+        return kept_receive(pg, r);
     r->page = (struct store_page){ 0 };
     r->has_more = r->is_complete = false;
     r->ndamaged = 0;
     snprintf(r->damage, sizeof r->damage, "%s", pg->careful ? pg->damage : "");
     if (pg->careful && !wire_get(pg_result(pg, 1), 0, pg->arena, "il", &r->ndamaged, &r->damaged_id))
         return unreadable(call, "unreadable");
-    if (PQntuples(result) == 0)
-        return 0;
-    struct check *checks = malloc(sizeof *checks * (size_t)PQntuples(result));
-    if (!checks)
-        return err_set(&call->err, ERR_NOMEM, "store: out of memory for a page of %d checks", PQntuples(result));
-    bool was_heavy = pg->heavy_pages;
-    int n = read_checks(pg, r, result, checks, &pg->heavy_pages);
-    if (n > 0) {
-        r->has_more = n < PQntuples(result) || n == r->want || was_heavy;
-        keep_result(pg, &r->page, checks, n);
-        return 0;
-    }
-    free(checks);
-    return n < 0 ? unreadable(call, "read_page") : PG_SEND_AGAIN;      /* it begins with a heavy one */
+    const PGresult *result = pg_result(pg, 0);
+    return PQntuples(result) == 0 ? 0 : page_received(pg, r, result);
 }
 
 const struct pg_operation pg_read_page = { read_page_send, read_page_receive };

@@ -75,9 +75,16 @@ static bool leaves_row(const struct settlement *s, enum keep_runs keep)
 }
 
 /* Both counts as read in one number, as the statement compares them. */
-static int64_t as_read(const struct check *check)
+static int64_t as_read_by_counts(const struct check *check)
 {
     return (int64_t)((uint64_t)(uint32_t)check->check_count << 32 | (uint32_t)check->failure_count);
+}
+
+/* Where a page spans buckets or priorities, these two with it. */
+static int64_t as_read_in_place(const struct check *check)
+{
+    uint64_t bucket = (uint64_t)check->bucket << 58, priority = (uint64_t)(check->priority * INT64_C(2654435761));
+    return (int64_t)((uint64_t)as_read_by_counts(check) ^ bucket ^ priority);
 }
 
 static void widen(int32_t number, int32_t *first, int32_t *last)
@@ -94,7 +101,6 @@ static void columns_add(struct columns *c, const struct settlement *s, enum keep
     c->ids[i] = s->check->id;
     widen(s->check->bucket, &c->first_bucket, &c->last_bucket);
     widen(s->check->priority, &c->first_priority, &c->last_priority);
-    c->as_read[i] = as_read(s->check);
     c->run_at_us[i] = s->ran ? s->run_at_us : 0;
     c->run_us[i] = s->ran && s->run_us > 0 ? s->run_us : 0;
     c->ran[i] = s->ran;
@@ -116,6 +122,12 @@ static bool columns_fill(struct columns *c, struct arena *a, const struct store_
     return true;
 }
 
+static void columns_as_read(struct columns *c, bool in_place)
+{
+    for (int i = 0; i < c->n; i++)
+        c->as_read[i] = in_place ? as_read_in_place(c->rows[i]->check) : as_read_by_counts(c->rows[i]->check);
+}
+
 /* How much of a column is sent: one element when all are alike. */
 static int extent(const void *column, size_t size, int n)
 {
@@ -133,6 +145,7 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool
     bool whole = s->lease.bucket == STORE_WHOLE_SLOT, mixed = c.first_priority != c.last_priority;
     int statement = (ends ? PG_SETTLE_END : PG_SETTLE_MOVE) + (whole ? PG_OF_SLOT : 0) + (s->skip_locked ? PG_SKIP_LOCKED : 0) +
                     (mixed ? PG_MIXED : 0);
+    columns_as_read(&c, whole || mixed);
     int32_t first = whole || !mixed ? c.first_bucket : c.first_priority, last = whole || !mixed ? c.last_bucket : c.last_priority;
     /* A statement takes as many parameters as its letters say: the last two belong to moves only. */
     return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.first_priority, s->lease.owner, s->lease.token, pg->lock_timeout,
@@ -147,7 +160,7 @@ struct effect_columns {
     int n;
     int64_t *ids, *at;
     int32_t *check_counts, *kinds;
-    const char **words, **entities, **keys, **jobs, **jsons;
+    const char **words, **entities, **keys, **jobs, **jsons, **origins;
 };
 
 static int count_effects(const struct store_settle *s)
@@ -164,7 +177,7 @@ static bool effect_columns_init(struct effect_columns *c, struct arena *a, int n
     c->n = 0;
     c->ids = arena_alloc(a, 2 * room * sizeof *c->ids);
     c->check_counts = arena_alloc(a, 2 * room * sizeof *c->check_counts);
-    const char **texts = arena_alloc(a, 5 * room * sizeof *texts);
+    const char **texts = arena_alloc(a, 6 * room * sizeof *texts);
     if (!c->ids || !c->check_counts || !texts)
         return false;
     c->at = c->ids + room;
@@ -174,11 +187,26 @@ static bool effect_columns_init(struct effect_columns *c, struct arena *a, int n
     c->keys = texts + 2 * room;
     c->jobs = texts + 3 * room;
     c->jsons = texts + 4 * room;
+    c->origins = texts + 5 * room;
     return true;
 }
 
-static void effect_columns_add(struct effect_columns *c, const struct check *check, const struct effect *e)
+/* NULL: out of memory. */
+static const char *origin_of_effect(struct arena *a, const struct check *check, int place)
 {
+    struct idempotency of = check_identity(check);
+    char key[IDEMPOTENCY_KEY_SIZE], *origin = arena_alloc(a, IDEMPOTENCY_KEY_SIZE);
+    if (!origin)
+        return NULL;
+    idempotency_key(&of, key);
+    idempotency_origin_of_effect(key, place, origin);
+    return origin;
+}
+
+static bool effect_columns_add(struct effect_columns *c, struct arena *a, const struct settlement *s, int place)
+{
+    const struct check *check = s->check;
+    const struct effect *e = &s->effects[place];
     int i = c->n++;
     bool emits = e->kind == EFFECT_EMIT;
     c->ids[i] = check->id;
@@ -190,6 +218,8 @@ static void effect_columns_add(struct effect_columns *c, const struct check *che
     c->jobs[i] = emits ? check->job_exec : e->job;
     c->jsons[i] = e->json;
     c->at[i] = e->kind == EFFECT_ENQUEUE ? e->at : 0;
+    c->origins[i] = e->kind == EFFECT_ENQUEUE ? origin_of_effect(a, check, place) : NULL;
+    return e->kind != EFFECT_ENQUEUE || c->origins[i];
 }
 
 static bool send_effects(struct pg_store *pg, const struct store_settle *s, int n)
@@ -199,15 +229,19 @@ static bool send_effects(struct pg_store *pg, const struct store_settle *s, int 
         return false;
     for (int i = 0; i < s->n; i++)
         for (int j = 0; j < s->settlements[i].neffects; j++)
-            effect_columns_add(&c, s->settlements[i].check, &s->settlements[i].effects[j]);
+            if (!effect_columns_add(&c, pg->arena, &s->settlements[i], j))
+                return false;
     return pg_send(pg, PG_EFFECTS, s->lease.slot, s->now, n, c.ids, n, c.check_counts, n, c.kinds, n, c.words, n, c.entities, n, c.keys,
-                   n, c.jobs, n, c.jsons, n, c.at);
+                   n, c.jobs, n, c.jsons, n, c.at, n, c.origins);
 }
 
 static bool settle_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_settle *s = (struct store_settle *)call;
     int neffects = count_effects(s);
+    if (pg->renumbers)
+        return pg_send(pg, PG_RENUMBER, s->lease.slot, s->lease.bucket, s->lease.owner, s->lease.token, pg->lock_timeout,
+                       s->settlements[0].check->bucket, s->settlements[0].check->id);
     return send_columns(pg, s, true, neffects > 0) && send_columns(pg, s, false, neffects > 0) &&
            (neffects == 0 || send_effects(pg, s, neffects));
 }
@@ -243,6 +277,12 @@ static void sort(const int32_t *numbers, int n)
         qsort((void *)(uintptr_t)numbers, (size_t)n, sizeof *numbers, by_number);
 }
 
+static int fenced(struct store_settle *s)
+{
+    return err_set(&s->call.err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is not ours any more: nothing was written", s->lease.slot,
+                   s->lease.bucket);
+}
+
 static int receive_columns(struct pg_store *pg, struct store_settle *s, const PGresult *r, bool ends)
 {
     bool ours;
@@ -252,8 +292,7 @@ static int receive_columns(struct pg_store *pg, struct store_settle *s, const PG
     if (!wire_get(r, 0, pg->arena, "biII", &ours, &touched, &nplaces, &places, &nthere, &there))
         return err_set(&s->call.err, ERR_LOST, "the database's answer to a settle cannot be read");
     if (!ours)
-        return err_set(&s->call.err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is not ours any more: nothing was written",
-                       s->lease.slot, s->lease.bucket);
+        return fenced(s);
     int all = 0;
     for (int i = 0; i < s->n; i++)
         all += s->settlements[i].ends == ends;
@@ -270,6 +309,16 @@ static int receive_columns(struct pg_store *pg, struct store_settle *s, const PG
     return 0;
 }
 
+/* The answer is not written; the check has its new id, and is read and run again. */
+static int receive_renumbered(struct pg_store *pg, struct store_settle *s)
+{
+    bool ours;
+    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "b", &ours))
+        return unreadable(&s->call, "renumber");
+    s->settlements[0].state = SETTLE_SUPERSEDED;
+    return ours ? 0 : fenced(s);
+}
+
 static bool has_kind(const struct store_settle *s, bool ends)
 {
     for (int i = 0; i < s->n; i++)
@@ -283,6 +332,8 @@ static int settle_receive(struct pg_store *pg, struct store_call *call)
     struct store_settle *s = (struct store_settle *)call;
     int n = 0, rc = 0;
     s->touched = 0;
+    if (pg->renumbers)
+        return receive_renumbered(pg, s);
     if (has_kind(s, true))
         rc = receive_columns(pg, s, pg_result(pg, n++), true);
     if (rc == 0 && has_kind(s, false))

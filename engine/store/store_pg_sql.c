@@ -33,10 +33,12 @@ static const struct statement statements[PG_STATEMENTS] = {
     WITH_CAREFUL_FORM(PG_READ_HEAVY_SLOT, "read_heavy_slot", "miililll"),
     [PG_READING] = { "reading", "reading", "t", 0 },
     [PG_PULSE] = { "pulse", "pulse", "", 0 },
+    [PG_KEPT] = { "kept", "kept", "T", 0 },
+    [PG_RENUMBER] = { "renumber", "renumber", "miultil", 0 },
     [PG_UNREADABLE] = { "unreadable", "unreadable", "mii", 0 },
     SETTLE(PG_SETTLE_END, "settle_end", SETTLE_LETTERS),
     SETTLE(PG_SETTLE_MOVE, "settle_move", SETTLE_LETTERS "MM"),
-    [PG_EFFECTS] = { "effects", "effects", "moLIITTTTTM", 0 },
+    [PG_EFFECTS] = { "effects", "effects", "moLIITTTTTMT", 0 },
     [PG_FINISH] = { "finish", "finish", "miultbTtLiilbl", 0 },
     [PG_FINISH + PG_OF_SLOT] = { "finish", "finish_slot", "miultbTtLiilbl", PG_OF_SLOT },
     WITH_CAREFUL_FORM(PG_RELOOK, "relook", "i"),
@@ -58,6 +60,7 @@ static const struct statement statements[PG_STATEMENTS] = {
 /* Words whose block depends on the variant; "" is nothing. All others are the block of the same name. */
 static const struct { const char *word, *blocks[8]; } choices[] = {
     { "rows", { "rows_of_bucket", "rows_of_slot", "rows_of_bucket", "rows_of_slot", "rows_of_bucket_mixed", "rows_of_slot_mixed", "rows_of_bucket_mixed", "rows_of_slot_mixed" } },
+    { "as_read", { "as_read_by_counts", "as_read_in_place", "as_read_by_counts", "as_read_in_place", "as_read_in_place", "as_read_in_place", "as_read_in_place", "as_read_in_place" } },
     { "chosen", { "rows_of_bucket", "rows_of_slot", "unlocked_rows", "unlocked_rows", "rows_of_bucket_mixed", "rows_of_slot_mixed", "unlocked_rows", "unlocked_rows" } },
     { "unlocked", { "", "", "unlocked", "unlocked", "", "", "unlocked", "unlocked" } },
     { "rows_behind", { "behind_in_bucket", "behind_in_slot" } },

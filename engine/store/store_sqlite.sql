@@ -83,7 +83,7 @@ DELETE FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1 AND owner = 
 
 -- name: read_page
 -- ?1 slot, ?2 priority and ?3 id of the last row read, ?4 most
-SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key, job_exec, payload
+SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key, job_exec, payload, origin
   FROM prescient_future_job
  WHERE next_check_at = ?1 AND bucket = 0 AND (priority, id) > (?2, ?3)
  ORDER BY priority, id LIMIT ?4
@@ -110,9 +110,9 @@ SELECT f.id, ?3, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_cou
  WHERE a.part = 1 AND f.id = a.id
 
 -- name: settle_anew
--- ?1 id, ?2 the first slot that has not begun. A new life under a new id, at the slot that was written beside the old one.
-INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload)
-SELECT entity_name, entity_key, job_exec, max(again_at, ?2), max(again_at, ?2), priority, payload
+-- ?1 id, ?2 the first slot that has not begun, ?3 origin. A new life under a new id, at the slot that was written beside the old one.
+INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload, origin)
+SELECT entity_name, entity_key, job_exec, max(again_at, ?2), max(again_at, ?2), priority, payload, ?3
   FROM prescient_future_job WHERE id = ?1 AND again_at IS NOT NULL
 
 -- name: settle_delete
@@ -120,8 +120,10 @@ SELECT entity_name, entity_key, job_exec, max(again_at, ?2), max(again_at, ?2), 
 DELETE FROM prescient_future_job WHERE id IN (SELECT id FROM prescient_answers WHERE part = 1)
 
 -- name: settle_move
+-- ?1 the first slot that has not begun. To the earlier of the time wanted and the one that was asked for meanwhile.
 UPDATE prescient_future_job
-   SET next_check_at = a.next_at, check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
+   SET next_check_at = max(min(a.next_at, coalesce(again_at, a.next_at)), ?1),
+       again_at = CASE WHEN again_at > max(min(a.next_at, again_at), ?1) THEN again_at END, check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
        run_count = prescient_future_job.run_count + a.runs,
        first_run_at_us = coalesce(prescient_future_job.first_run_at_us, a.run_at_us),
        total_run_us = prescient_future_job.total_run_us + coalesce(a.run_us, 0)
@@ -133,7 +135,7 @@ UPDATE prescient_future_job
 INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count,
        slot_at, next_check_at, run_us, note, engine, recorded_at_us)
 SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count, a.failure_count,
-       a.slot_at, a.next_at, a.run_us, a.note, ?1, ?2
+       a.slot_at, f.next_check_at, a.run_us, a.note, ?1, ?2
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 3 AND f.id = a.id
 
@@ -143,9 +145,9 @@ INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_a
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 
 -- name: effect_enqueue
--- ?1 entity, ?2 key, ?3 job, ?4 at, ?5 payload, ?6 conflict, ?7 priority, ?8 now
-INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+-- ?1 entity, ?2 key, ?3 job, ?4 at, ?5 payload, ?6 conflict, ?7 priority, ?8 now, ?9 origin
+INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now, origin)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 
 -- name: finish_look
 -- ?1 slot, ?2 JSON array of the jobs that may be left, ?3 priority and ?4 id of the last row read

@@ -29,6 +29,7 @@ static const char *column_text(struct arena *a, sqlite3_stmt *row, int column, u
 static const struct { bool text, may_be_null, is_32_bits; } columns[] = {
     { false, false, false }, { false, false, true }, { false, false, false }, { false, true, false }, { false, false, true },
     { false, false, true },  { true, false, false }, { true, false, false },  { true, false, false }, { true, true, false },
+    { true, true, false },
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -55,7 +56,11 @@ static bool read_check(struct arena *a, sqlite3_stmt *row, int64_t slot, struct 
     c->entity_key = column_text(a, row, 7, &c->entity_key_len);
     c->job_exec = column_text(a, row, 8, &c->job_exec_len);
     c->payload = column_text(a, row, 9, &c->payload_len);
-    return c->entity_name && c->entity_key && c->job_exec && (c->payload || sqlite3_column_type(row, 9) == SQLITE_NULL);
+    uint32_t origin_len;
+    c->origin = column_text(a, row, 10, &origin_len);
+    bool has_payload = c->payload || sqlite3_column_type(row, 9) == SQLITE_NULL;
+    bool has_origin = c->origin || sqlite3_column_type(row, 10) == SQLITE_NULL;
+    return c->entity_name && c->entity_key && c->job_exec && has_payload && has_origin;
 }
 
 /* A row that does not lie behind the one before it would be read for ever: the index disagrees with the table. */
@@ -165,8 +170,12 @@ static int64_t start_anew(const struct settling *s)
     int64_t rc = 0;
     for (int i = 0; i < s->req->n && rc >= 0; i++) {
         const struct settlement *t = &s->req->settlements[i];
-        if (t->ends && t->state == SETTLE_TOUCHED)
-            rc = lite_run(s->db, s->err, LITE_settle_anew, "ii", t->check->id, s->open_slot);
+        char origin[IDEMPOTENCY_KEY_SIZE];
+        if (!t->ends || t->state != SETTLE_TOUCHED)
+            continue;
+        struct idempotency of = check_identity(t->check);
+        idempotency_origin_anew(&of, origin);
+        rc = lite_run(s->db, s->err, LITE_settle_anew, "iit", t->check->id, s->open_slot, origin);
     }
     return rc;
 }
@@ -185,7 +194,7 @@ static int64_t write_answers(const struct settling *s)
         rc = rc < 0 ? rc : lite_run(s->db, s->err, LITE_settle_delete, "");
     }
     if (rc >= 0 && moves) {
-        rc = lite_run(s->db, s->err, LITE_settle_move, "");
+        rc = lite_run(s->db, s->err, LITE_settle_move, "i", s->open_slot);
         rc = rc < 0 ? rc : lite_run(s->db, s->err, LITE_settle_run, "ti", s->db->engine, s->clock_us);
     }
     return rc;
@@ -193,29 +202,34 @@ static int64_t write_answers(const struct settling *s)
 
 /* ---- effects: only of rows that were really touched, after all of them ------------------------------------------------- */
 
-static int64_t emit(const struct settling *s, const struct settlement *t, const struct effect *e)
+static int64_t emit(const struct settling *s, const struct settlement *t, int place)
 {
     const struct check *c = t->check;
+    const struct effect *e = &t->effects[place];
     if (!utf8_is_valid(e->event, strlen(e->event)) || (e->json && !utf8_is_valid(e->json, strlen(e->json))))
         return err_set(s->err, ERR_DATA, "the event of check (%s, %s, %s) is not valid UTF-8", c->entity_name, c->entity_key, c->job_exec);
     return lite_run(s->db, s->err, LITE_effect_emit, "ttttiiiti", e->event, c->entity_name, c->entity_key, c->job_exec,
                     s->at_us, c->next_check_at, (int64_t)c->check_count, e->json, s->clock_us);
 }
 
-static int64_t enqueue(const struct settling *s, const struct settlement *t, const struct effect *e)
+static int64_t enqueue(const struct settling *s, const struct settlement *t, int place)
 {
-    (void)t;
-    return lite_run(s->db, s->err, LITE_effect_enqueue, "tttittii", e->entity_name, e->entity_key, e->job, e->at, e->json,
-                    e->conflict ? e->conflict : "keep", (int64_t)0, s->now);
+    const struct effect *e = &t->effects[place];
+    struct idempotency of = check_identity(t->check);
+    char key[IDEMPOTENCY_KEY_SIZE], origin[IDEMPOTENCY_KEY_SIZE];
+    idempotency_key(&of, key);
+    idempotency_origin_of_effect(key, place, origin);
+    return lite_run(s->db, s->err, LITE_effect_enqueue, "tttittiit", e->entity_name, e->entity_key, e->job, e->at, e->json,
+                    e->conflict ? e->conflict : "keep", (int64_t)0, s->now, origin);
 }
 
-static int64_t resolve(const struct settling *s, const struct settlement *t, const struct effect *e)
+static int64_t resolve(const struct settling *s, const struct settlement *t, int place)
 {
-    (void)t;
+    const struct effect *e = &t->effects[place];
     return lite_run(s->db, s->err, LITE_resolve, "tttp", e->entity_name, e->entity_key, e->job, s->req->now ? &s->now : NULL);
 }
 
-static int64_t (*const effect_writers[])(const struct settling *s, const struct settlement *t, const struct effect *e) = {
+static int64_t (*const effect_writers[])(const struct settling *s, const struct settlement *t, int place) = {
     [EFFECT_EMIT] = emit, [EFFECT_ENQUEUE] = enqueue, [EFFECT_RESOLVE] = resolve,
 };
 
@@ -225,7 +239,7 @@ static int64_t write_effects(const struct settling *s)
     for (int i = 0; i < s->req->n; i++) {
         const struct settlement *t = &s->req->settlements[i];
         for (int e = 0; t->state == SETTLE_TOUCHED && e < t->neffects && rc >= 0; e++)
-            rc = effect_writers[t->effects[e].kind](s, t, &t->effects[e]);
+            rc = effect_writers[t->effects[e].kind](s, t, e);
     }
     return rc;
 }
