@@ -261,6 +261,43 @@ static void sequences_behind_what_is_in_use_are_moved_up_and_never_down(void)
     SQL_IS("1", "SELECT setval('prescient.future_job_id_seq', 1, false) + 0 * setval('prescient.slot_lease_token_seq', 1) + 0 * setval('prescient.event_id_seq', 1)");
 }
 
+/* "level: found" of one of doctor's looks. */
+static const char *doctor_says(const char *what)
+{
+    static char words[600];
+    struct arena *a = arena_new(4096);
+    struct store_report r = pgfx_report(a, "doctor", 0, NULL);
+    RC_IS(0, r.call.rc);
+    snprintf(words, sizeof words, "no such look");
+    for (int row = 0; row < r.rows.rows; row++)
+        if (!strcmp(cell_of(&r.rows, row, "what"), what))
+            snprintf(words, sizeof words, "%s: %s", cell_of(&r.rows, row, "level"), cell_of(&r.rows, row, "found"));
+    arena_free(a);
+    return words;
+}
+
+static void doctor_names_the_generation_and_what_is_wrong_with_it(void)
+{
+    WITH_HISTORY();
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "ok: 0, since "));
+    CU_ASSERT_STRING_EQUAL(doctor_says("sequences"), "ok: ahead of what is in use");
+    write_event(pgfx.app, "one");
+    SQL_IS("", "UPDATE prescient.event SET xid = '1000000000', id = 900000");
+    pgfx_put_checks(5);
+    SQL_IS("", "UPDATE prescient.future_job SET id = id + 1000000");
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "events from the future"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "warn: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("sequences"), "error: future_job_id_seq has come to "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("sequences"), "event_id_seq has come to "));
+    go_elsewhere();
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "ok: 0, since "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "the next event begins another"));
+    CU_ASSERT_STRING_NOT_EQUAL(pgfx_cell(pgfx.app, "SELECT prescient.note_history(true)"), "");
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "ok: "));
+    CU_ASSERT_PTR_NULL(strstr(doctor_says("generation of events"), "another"));
+    CU_ASSERT_STRING_EQUAL(doctor_says("sequences"), "ok: ahead of what is in use");
+}
+
 static void an_engine_notes_it_and_is_told(void)
 {
     WITH_HISTORY();
@@ -288,6 +325,7 @@ static const struct test tests[] = {
     TEST(events_copied_into_a_fresh_schema_are_noticed),
     TEST(sequences_behind_what_is_in_use_are_moved_up_and_never_down),
     TEST(an_engine_notes_it_and_is_told),
+    TEST(doctor_names_the_generation_and_what_is_wrong_with_it),
     { NULL, NULL },
 };
 

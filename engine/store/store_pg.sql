@@ -1052,6 +1052,13 @@ days AS MATERIALIZED (
 dead AS MATERIALIZED (
     SELECT coalesce(max(s.n_dead_tup), 0) AS n, coalesce(max(s.n_live_tup), 0) AS live, max(s.last_autovacuum) AS last
       FROM pg_stat_user_tables s WHERE s.relid = 'prescient.future_job'::regclass),
+history AS MATERIALIZED (
+    SELECT g.generation, g.noted_at, n.generation <> g.generation AS is_elsewhere,
+           n.generation = g.generation AND NOT n.behind AND EXISTS (
+               SELECT FROM prescient.event e WHERE e.generation = g.generation AND e.xid >= pg_snapshot_xmax(pg_current_snapshot())) AS is_ahead
+      FROM (SELECT * FROM prescient.generation ORDER BY generation DESC LIMIT 1) g, prescient.generation_now() n),
+sequences AS MATERIALIZED (
+    SELECT string_agg(format('%s has come to %s, %s is in use', s.sequence, s.last, s.in_use), ', ') AS behind FROM prescient.sequences_behind(false) s),
 prepared AS MATERIALIZED (
     SELECT count(*) AS n, min(x.prepared) AS first FROM pg_prepared_xacts x),
 rows (place, what, bad, level, found, advice) AS (
@@ -1087,6 +1094,15 @@ rows (place, what, bad, level, found, advice) AS (
     UNION ALL
     SELECT 11, 'prepared transactions', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n || ', the oldest of ' || first::text END,
            'events and second looks at slots wait for them: commit or roll back' FROM prepared
+    UNION ALL
+    SELECT 16, 'generation of events', is_ahead, 'warn',
+           generation || ', since ' || to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+               || CASE WHEN is_ahead THEN '; there are events from the future: their transaction ids are ones that this server has not come to'
+                       WHEN is_elsewhere THEN '; of another server (restored, switched to, promoted): the next event begins another' ELSE '' END,
+           'they were copied from elsewhere, and no consumer is shown them: prescient init begins another generation' FROM history
+    UNION ALL
+    SELECT 17, 'sequences', behind IS NOT NULL, 'error', coalesce(behind, 'ahead of what is in use'),
+           'numbers would be given out twice, and the answer of one check would end another: prescient init moves them up' FROM sequences
     UNION ALL
     SELECT 12, 'autovacuum', NOT current_setting('autovacuum')::boolean OR NOT current_setting('track_counts')::boolean, 'error',
            CASE WHEN current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean THEN 'on' ELSE 'off' END,

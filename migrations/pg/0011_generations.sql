@@ -159,6 +159,8 @@ BEGIN
         mended := concat_ws(', ', mended, format('%s moved from %s to %s, as %s is in use', behind.sequence, behind.last, behind.in_use + beyond, behind.in_use));
     END LOOP;
     RETURN mended;
+EXCEPTION WHEN data_corrupted THEN
+    RETURN CASE WHEN thorough THEN prescient.mend_sequences(false) END;     -- a page that cannot be read keeps nobody from anything
 END $$;
 
 -- What init, migrate and engines do now and then: a generation is begun where none was yet; and where events are here whose ids this server has not come to,
