@@ -32,6 +32,17 @@ for bad in aborts leaves missing; do
     is "jobs says 1: $bad" "$($P jobs --config bad.cfg >/dev/null; echo $?)" 1
     fails_with 78 "job one: plug-in $bad" $P config --check --config bad.cfg
 done
+# Minutes in which no slot begins: what one server can know of slots that nobody runs.
+{ sed "s#doctor.db#split.db#" prescient.cfg; echo 'slot_length = "20m"; serve = [0, 30];'; } > split.cfg; chmod 600 split.cfg
+words="serve names minutes in which no slot begins: 30; slots begin in the minutes 0, 20, 40"
+$P init --config split.cfg >/dev/null
+has "config --check warns of a minute that names no slot" "$($P config --check --config split.cfg 2>&1)" "warning: $words"
+has "so does an engine's start" "$($P run --config split.cfg 2>&1)" "$words"
+has "and doctor" "$($P doctor --config split.cfg)" "warn   serve: $words"
+sed -i 's/0, 30/0, 40/' split.cfg
+has "minutes that name slots are fine" "$($P doctor --config split.cfg)" "ok     serve: each minute names a slot"
+is "and not warned of" "$($P config --check --config split.cfg 2>&1)" "the settings are good: 1 job, every plug-in loads"
+
 has "how it ended is said" "$($P jobs --config <(sed s/good/aborts/ prescient.cfg) --json)" "crashed while it was loaded (Aborted)"
 has "how it ended is said" "$($P jobs --config <(sed s/good/leaves/ prescient.cfg) --json)" "ended the process while it was loaded (exit code 0)"
 chmod 666 jobs/good.so

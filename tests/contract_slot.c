@@ -654,6 +654,27 @@ void a_mark_ahead_of_the_clock_counts_for_nothing(void)
     IS(0, late.slot);
 }
 
+/* Whoever is started once in a while learns from it how long ago the last one was. */
+void a_full_look_is_noted_when_the_mark_is_moved(void)
+{
+    WITH_STORE();
+    struct store_hello hello = STORE_HELLO_INIT;
+    IS(0, fixture_call(&hello.call));
+    IS(0, hello.full_look_at);
+    mark_swept(SLOT);
+    IS(0, fixture_call(&hello.call));
+    IS(0, hello.full_look_at);
+    struct store_mark_swept m = STORE_MARK_SWEPT_INIT;
+    m.slot = SLOT;
+    m.full = true;
+    IS(0, fixture_call(&m.call));
+    IS(0, fixture_call(&hello.call));
+    CU_ASSERT(llabs(hello.now_us / 1000000 - hello.full_look_at) < 60);
+    IS(0, fixture_call(&m.call));               /* and again */
+    IS(0, fixture_call(&hello.call));
+    CU_ASSERT(llabs(hello.now_us / 1000000 - hello.full_look_at) < 60);
+}
+
 void the_mark_of_the_sweep_only_moves_up(void)
 {
     WITH_STORE();

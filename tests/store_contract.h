@@ -82,6 +82,7 @@
     X(late_slots_are_found_from_the_mark_on)                                                                          \
     X(a_full_look_finds_what_lies_below_the_mark)                                                                     \
     X(a_mark_ahead_of_the_clock_counts_for_nothing)                                                                   \
+    X(a_full_look_is_noted_when_the_mark_is_moved)                                                                    \
     X(the_mark_of_the_sweep_only_moves_up)                                                                            \
     X(days_are_kept_ahead)                                                                                            \
     /* contract_settle.c */                                                                                           \

@@ -22,6 +22,8 @@ static struct fake {
     int64_t locked_until_us, early_until_us;        /* until then the slot's opening meets a lock, or the database's clock is not there yet */
     enum target_kind kind;          /* of the slot; SLOT (0): nothing is in it, as that would need workers */
     bool is_command;                /* not patient */
+    int64_t full_look_ago_s;        /* what a hello says of the last one; 0: never */
+    int full_looks, full_notes;     /* asked for, and noted */
     int late_reads;                 /* so many are given no answer in their time */
     int read_within_ms[8], most_within_ms;      /* what the reads were given; the most that any call was */
     int opens;
@@ -62,6 +64,7 @@ static void answer_hello(struct store_call *call)
     }
     h->now_us = (SLOT + LENGTH_S + 1) * INT64_C(1000000);
     h->slot_length_s = LENGTH_S;
+    h->full_look_at = fake.full_look_ago_s ? h->now_us / 1000000 - fake.full_look_ago_s : 0;
 }
 
 static void answer_open(struct store_call *call)
@@ -179,11 +182,14 @@ static void answer_finish(struct store_call *call)
     fake.finish_fails = NULL;
 }
 
+static void answer_late(struct store_call *call) { fake.full_looks += ((struct store_late_slot *)call)->full; }
+static void answer_swept(struct store_call *call) { fake.full_notes += ((struct store_mark_swept *)call)->full; }
+
 static void fake_begin(struct store *st, struct store_call *call)
 {
     static void (*const answers[])(struct store_call *) = {
         [STORE_HELLO] = answer_hello, [STORE_OPEN_SLOT] = answer_open, [STORE_RENEW] = answer_renew, [STORE_READ_PAGE] = answer_read,
-        [STORE_SETTLE] = answer_settle, [STORE_FINISH] = answer_finish,
+        [STORE_SETTLE] = answer_settle, [STORE_LATE_SLOT] = answer_late, [STORE_MARK_SWEPT] = answer_swept, [STORE_FINISH] = answer_finish,
     };
     (void)st;
     if (call->within_ms > fake.most_within_ms || !call->within_ms)
@@ -238,9 +244,8 @@ static void slot_is_over(struct engine *e, void *state, const struct target *tar
 
 static const struct plan plan = { "one slot", one_slot, nothing_to_do, slot_is_over, NULL };
 
-static void run_slot(struct fake how)
+static void run_plan(struct fake how, const struct plan *how_to, void *state)
 {
-    bool given = false;
     struct err err = { 0 };
     fake = how;
     fake.trust_us = -1;
@@ -249,7 +254,7 @@ static void run_slot(struct fake how)
     log_init(&quiet, fopen("/dev/null", "we"), LOG_LEVEL_ERROR, "test");
     struct engine_options options = { .settings = &settings, .log = &quiet, .clock = &counted, .patient = !how.is_command, .open_store = fake_open, .seed = 1 };
     CU_ASSERT_EQUAL_FATAL(engine_new(&options, &engine, &err), 0);
-    engine_begin(engine, &plan, &given);
+    engine_begin(engine, how_to, state);
     for (int turns = 0; turns < 1000000 && !engine->ended; turns++) {
         engine_turn(engine);
         fake.now_us += 10 * 1000;
@@ -262,6 +267,12 @@ static void run_slot(struct fake how)
     engine_free(engine);
     settings_release(&settings);
     fclose(quiet.out);
+}
+
+static void run_slot(struct fake how)
+{
+    bool given = false;
+    run_plan(how, &plan, &given);
 }
 
 static void calls_are(const enum store_op *expected, int n)
@@ -409,6 +420,19 @@ static void a_call_has_the_time_of_a_lease_and_twice_as_much_each_time_it_was_la
     CU_ASSERT_EQUAL(fake.most_within_ms, 40000);
 }
 
+/* It used to be made in the first slot of an hour: a cron that calls at 13:10 never made it. The clock is at 10:15:01 here. */
+static void a_run_makes_the_full_look_when_the_last_one_was_an_hour_ago(void)
+{
+    static const struct { int64_t ago_s; int full; } looks[] = { { 0, 1 }, { 60, 0 }, { 3599, 0 }, { 3600, 1 }, { 86400, 1 }, { -7200, 1 } };
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        struct plan_run state = { 0 };
+        run_plan((struct fake){ .is_command = true, .full_look_ago_s = looks[i].ago_s }, &plan_run, &state);
+        CU_ASSERT_EQUAL(fake.full_looks, looks[i].full);
+        CU_ASSERT_EQUAL(fake.full_notes, looks[i].full);
+        CU_ASSERT_EQUAL(ended_with, 0);
+    }
+}
+
 /* Somebody's transaction is in the way: however long, the slot is opened when that is over, and not at the next slot's time. */
 static void a_slot_that_is_locked_is_opened_as_soon_as_it_is_free(void)
 {
@@ -458,6 +482,7 @@ static const struct test tests[] = {
     TEST(a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
     TEST(a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left),
+    TEST(a_run_makes_the_full_look_when_the_last_one_was_an_hour_ago),
     TEST(a_call_has_the_time_of_a_lease_and_twice_as_much_each_time_it_was_late),
     TEST(a_slot_that_is_locked_is_opened_as_soon_as_it_is_free),
     TEST(a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up),

@@ -1,6 +1,8 @@
 /* test_slot.c - slots: rounding, the next one that has not begun, and the ends of int64_t. */
 #include "test.h"
 
+#include <string.h>
+
 #include <stdint.h>
 #include "../engine/rules/retry.h"
 #include "../engine/rules/slot.h"
@@ -129,7 +131,44 @@ static void a_server_without_minutes_serves_all(void)
     CU_ASSERT_TRUE(slot_is_served(AT_13_15, NULL, 0));
 }
 
+static void minutes_in_which_no_slot_begins_are_told(void)
+{
+    static const struct { int32_t length_s; int minute; bool begins; } cases[] = {
+        { 900, 0, true }, { 900, 15, true }, { 900, 20, false }, { 1200, 20, true }, { 1200, 30, false }, { 1200, 15, false }, { 60, 59, true }, { 20, 7, true },
+        { 1, 59, true }, { 90, 1, true }, { 90, 2, false }, { 2700, 45, true }, { 2700, 15, true }, { 2700, 20, false }, { 7200, 0, true }, { 7200, 30, false },
+        { 86400, 0, true }, { 86400, 1, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CU_ASSERT_EQUAL(slot_begins_in_minute(cases[i].minute, cases[i].length_s), cases[i].begins);
+    /* By all slots of some days, with the function that engines ask. */
+    static const int32_t some[] = { 1, 20, 60, 90, 900, 1200, 2700, 5400, 86400 };
+    for (size_t l = 0; l < sizeof some / sizeof *some; l++) {
+        bool seen[60] = { false };
+        for (int64_t slot = 0; slot < 3 * 86400; slot += some[l])
+            seen[slot % 3600 / 60] = true;
+        for (int minute = 0; minute < 60; minute++)
+            CU_ASSERT_EQUAL(slot_begins_in_minute(minute, some[l]), seen[minute]);
+    }
+}
+
+static void serve_minutes_that_name_no_slot_are_put_into_words(void)
+{
+    char words[512];
+    CU_ASSERT_EQUAL(slot_serve_mistakes((int[]){ 0, 30 }, 2, 900, words, sizeof words), 0);
+    CU_ASSERT_STRING_EQUAL(words, "");
+    CU_ASSERT_EQUAL(slot_serve_mistakes(NULL, 0, 1200, words, sizeof words), 0);
+    CU_ASSERT_EQUAL(slot_serve_mistakes((int[]){ 0, 30 }, 2, 1200, words, sizeof words), 1);
+    CU_ASSERT_STRING_EQUAL(words, "serve names minutes in which no slot begins: 30; slots begin in the minutes 0, 20, 40");
+    CU_ASSERT_EQUAL(slot_serve_mistakes((int[]){ 15, 45 }, 2, 1200, words, sizeof words), 2);
+    CU_ASSERT_STRING_EQUAL(words, "serve names minutes in which no slot begins: 15, 45; slots begin in the minutes 0, 20, 40");
+    char small[20];
+    CU_ASSERT_EQUAL(slot_serve_mistakes((int[]){ 15, 45 }, 2, 1200, small, sizeof small), 2);
+    CU_ASSERT_EQUAL(strlen(small), sizeof small - 1);
+}
+
 static const struct test tests[] = {
+    TEST(minutes_in_which_no_slot_begins_are_told),
+    TEST(serve_minutes_that_name_no_slot_are_put_into_words),
     TEST(a_moment_between_slots_is_rounded_up),
     TEST(a_moment_on_the_boundary_stays),
     TEST(the_next_slot_is_never_the_running_one),

@@ -1,6 +1,7 @@
 /* prescient config - the settings in force, a sample of all there are, or whether they are good. */
 #include <inttypes.h>
 #include <string.h>
+#include "../rules/slot.h"
 #include "app.h"
 #include "probe.h"
 #include "report.h"
@@ -42,6 +43,15 @@ static int config_sample(struct app *app, struct err *err)
     return settings_parse(&app->settings, "", "sample", err) < 0 ? app_fail(app, err) : print(app, true, err);
 }
 
+/* Where the settings tell the length; else an engine's start does, and the doctor. */
+static void warn_of_serve(struct app *app)
+{
+    char words[512];
+    const struct settings *s = &app->settings;
+    if (s->slot_length_s && slot_serve_mistakes(s->serve, s->nserve, (int32_t)s->slot_length_s, words, sizeof words))
+        fprintf(stderr, "prescient config: warning: %s; a slot that no server names is run an hour late\n", words);
+}
+
 static int config_check(struct app *app, struct err *err)
 {
     if (load(app, err) < 0)
@@ -59,6 +69,7 @@ static int config_check(struct app *app, struct err *err)
     }
     if (refused)
         return EXIT_BAD_SETTINGS;
+    warn_of_serve(app);
     if (!app->json)
         fprintf(app->out, "the settings are good: %d %s, every plug-in loads\n", s->njobs, s->njobs == 1 ? "job" : "jobs");
     else

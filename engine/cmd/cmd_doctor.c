@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../base/moment.h"
+#include "../rules/slot.h"
 #include "app.h"
 #include "probe.h"
 #include "report.h"
@@ -202,6 +203,19 @@ static void look_at_schema(struct doctor *d)
                                       duration_format_us(d->hello.slot_length_s * 1000000LL, length)), NULL);
 }
 
+/* Only what this server's own settings show: whether others serve the rest, it cannot know. */
+static void look_at_serve(struct doctor *d)
+{
+    char words[512];
+    const struct settings *s = &d->app->settings;
+    if (!s->nserve)
+        return;
+    if (slot_serve_mistakes(s->serve, s->nserve, d->hello.slot_length_s, words, sizeof words))
+        finding(d, WARN, "serve", words, "let all servers together name each of these: a slot that none names is run an hour late");
+    else
+        finding(d, OK, "serve", "each minute names a slot", NULL);
+}
+
 static void look_at_clock(struct doctor *d)
 {
     char words[MOMENT_TEXT];
@@ -327,6 +341,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_plugins, false },         /* forks: before there is a connection */
     { look_at_connection, false },
     { look_at_schema, true },
+    { look_at_serve, true },
     { look_at_clock, true },
     { look_at_status, true },
     { look_inside, true },

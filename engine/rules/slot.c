@@ -2,6 +2,8 @@
  * Arithmetic only: no store and no clock; the caller brings the time. */
 #include "slot.h"
 
+#include <stdio.h>
+
 #include "../base/saturate.h"
 
 #define DAY_S 86400
@@ -58,4 +60,45 @@ bool slot_is_served(int64_t slot, const int *serve, int n)
         if (serve[i] == minute)
             return true;
     return n <= 0;
+}
+
+/* Beginnings of slots lie at all multiples of this in an hour: that of one hour is not that of the next where a length does not divide it. */
+static int32_t grid_in_hour(int32_t length_s)
+{
+    int32_t a = 3600, b = length_s < 1 ? 1 : length_s;
+    while (b) {
+        int32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+bool slot_begins_in_minute(int minute, int32_t length_s)
+{
+    int32_t grid = grid_in_hour(length_s), first = minute * 60 + grid - 1;
+    return first / grid * grid < (minute + 1) * 60;
+}
+
+static size_t add_number(char *words, size_t size, size_t at, const char *before, int number)
+{
+    int n = at < size ? snprintf(words + at, size - at, "%s%d", before, number) : 0;
+    return at + (size_t)(n > 0 ? n : 0);
+}
+
+int slot_serve_mistakes(const int *serve, int n, int32_t length_s, char *words, size_t size)
+{
+    int mistakes = 0;
+    size_t at = 0;
+    words[0] = '\0';
+    for (int i = 0; i < n; i++)
+        if (!slot_begins_in_minute(serve[i], length_s))
+            at = add_number(words, size, at, mistakes++ ? ", " : "serve names minutes in which no slot begins: ", serve[i]);
+    const char *before = "; slots begin in the minutes ";
+    for (int minute = 0; mistakes && minute < 60; minute++)
+        if (slot_begins_in_minute(minute, length_s)) {
+            at = add_number(words, size, at, before, minute);
+            before = ", ";
+        }
+    return mistakes;
 }

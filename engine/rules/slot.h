@@ -3,6 +3,7 @@
 #define PRESCIENT_SLOT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "../base/moment.h"         /* MOMENT_MIN, MOMENT_MAX */
 
@@ -24,5 +25,12 @@ int64_t slot_for(int64_t at, int64_t now, int32_t length_s);
 
 /* Whether this server runs the slot: `serve` lists minutes of the hour (0 to 59); n = 0 serves all. */
 bool slot_is_served(int64_t slot, const int *serve, int n);
+
+/* Whether a slot of this length ever begins in that minute of an hour. */
+bool slot_begins_in_minute(int minute, int32_t length_s);
+
+/* How many minutes of `serve` name no slot: a mistake that one server can know of, as which slots the others serve it cannot. The words say which, and
+ * in which minutes slots begin ("": none). */
+int slot_serve_mistakes(const int *serve, int n, int32_t length_s, char *words, size_t size);
 
 #endif

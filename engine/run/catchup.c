@@ -27,7 +27,7 @@ void catchup_tick(struct engine *e, struct catchup *c)
         engine_give_errand(e, ERRAND_LATE_SLOT, c->from, c->before, c->full && !c->from);
         break;
     case CATCHUP_MARK:
-        engine_give_errand(e, ERRAND_MARK_SWEPT, 0, c->left_at ? c->left_at : c->before, false);
+        engine_give_errand(e, ERRAND_MARK_SWEPT, 0, c->left_at ? c->left_at : c->before, c->full);
         break;
     case CATCHUP_SLOT:
     case CATCHUP_DONE:
@@ -110,8 +110,11 @@ void catchup_errand_done(struct engine *e, struct catchup *c, const struct erran
         looked_again(e, c, &lane->req.relook);
     else if (errand->kind == ERRAND_LATE_SLOT && c->step == CATCHUP_ASK)
         late_slot_found(e, c, lane->req.late.slot);
-    else if (errand->kind == ERRAND_MARK_SWEPT && c->step == CATCHUP_MARK)
+    else if (errand->kind == ERRAND_MARK_SWEPT && c->step == CATCHUP_MARK) {
+        if (c->full)
+            engine_noted_full_look(e);
         c->step = CATCHUP_DONE;
+    }
 }
 
 void catchup_target_over(struct engine *e, struct catchup *c, const struct target *target)

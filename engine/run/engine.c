@@ -16,6 +16,7 @@
 
 #include "../base/moment.h"
 #include "../rules/retry.h"
+#include "../rules/slot.h"
 #include "spawn.h"
 
 enum { POLL_MAX = 2200 };
@@ -39,8 +40,38 @@ int64_t engine_now(const struct engine *e)
     return engine_now_us(e) / 1000000;
 }
 
+static int64_t store_now(const struct engine *e)
+{
+    return (engine_mono_us(e) + e->clock_offset_us) / 1000000;
+}
+
+/* One that lies ahead was noted before the clock was set back, and says nothing. */
+bool engine_wants_full_look(const struct engine *e)
+{
+    enum { FULL_LOOK_S = 3600 };
+    int64_t now = store_now(e);
+    return e->full_look_at > now || now - e->full_look_at >= FULL_LOOK_S;
+}
+
+void engine_noted_full_look(struct engine *e)
+{
+    e->full_look_at = store_now(e);
+}
+
+/* Which slots other servers run is nobody's to know here; that one of ours is none is. */
+static void look_at_serve(const struct engine *e, int32_t length_s)
+{
+    char words[512];
+    const struct settings *s = e->o.settings;
+    if (slot_serve_mistakes(s->serve, s->nserve, length_s, words, sizeof words))
+        log_warn(e->o.log, "%s; a slot that no server names is run an hour late", words);
+}
+
 void engine_set_clock(struct engine *e, const struct store_hello *hello)
 {
+    if (!e->has_clock)
+        look_at_serve(e, hello->slot_length_s);
+    e->full_look_at = hello->full_look_at;
     e->clock_offset_us = hello->now_us - engine_mono_us(e);
     e->slot_length_s = hello->slot_length_s;
     e->has_clock = true;

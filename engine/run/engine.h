@@ -215,6 +215,7 @@ struct engine {
     int64_t clock_offset_us;        /* the database's clock minus our monotonic one */
     int64_t asleep_us;              /* CLOCK_BOOTTIME minus our monotonic one, as of this turn: how long the machine has been suspended */
     int32_t slot_length_s;
+    int64_t full_look_at;           /* when a sweep last began with a full look, by the database's clock and for all engines; 0: never */
     bool wants_clock;               /* the database's clock was not what we thought: ask it again */
     int64_t refused_boot_us;        /* when the store last refused a write (CLOCK_BOOTTIME); 0: never */
     bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
@@ -256,6 +257,9 @@ int engine_result(const struct engine *e, struct err *err);
 int64_t engine_now(const struct engine *e);             /* seconds by the clock that counts; 0 before the first hello */
 int64_t engine_now_us(const struct engine *e);
 int64_t engine_mono_us(const struct engine *e);
+/* The last full look was an hour ago or more, whoever made it: a transaction may have come in below the sweep's mark since then. */
+bool engine_wants_full_look(const struct engine *e);
+void engine_noted_full_look(struct engine *e);
 bool engine_is_idle(const struct engine *e);            /* no target, no errand, no lease */
 struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot);    /* one that exists is returned; NULL: out of memory, in words */
 bool engine_has_target(const struct engine *e, int64_t slot);

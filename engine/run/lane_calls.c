@@ -477,6 +477,7 @@ static void begin_errand(struct lane *l)
     case ERRAND_MARK_SWEPT:
         l->req.swept = (struct store_mark_swept)STORE_MARK_SWEPT_INIT;
         l->req.swept.slot = r->before;
+        l->req.swept.full = r->full;
         break;
     case ERRAND_PRUNE:
         l->req.prune = (struct store_prune)STORE_PRUNE_INIT;

@@ -43,8 +43,9 @@ static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
         return;
     if (!p->looking) {
         p->looking = true;
-        catchup_begin(&p->catchup, TARGET_SWEEP, true, p->current, now >= p->full_us);
-        if (now >= p->full_us)
+        bool full = now >= p->full_us || engine_wants_full_look(e);
+        catchup_begin(&p->catchup, TARGET_SWEEP, true, p->current, full);
+        if (full)
             p->full_us = now + full_us;
     }
     if (p->catchup.step != CATCHUP_DONE)

@@ -76,10 +76,8 @@ static void begin_catchup(struct engine *e, struct plan_run *p)
         p->step = STEP_END;
         return;
     }
-    /* Once an hour with a look at the left edge: a transaction may have come in below the mark. */
-    int64_t now = engine_now(e), current = slot_floor(now, e->slot_length_s);
-    bool full = slot_floor(now, 3600) > current - e->slot_length_s;
-    catchup_begin(&p->catchup, TARGET_SWEEP, !p->no_sweep, current, full);
+    /* Once an hour with a look at the left edge, whenever this is called. */
+    catchup_begin(&p->catchup, TARGET_SWEEP, !p->no_sweep, slot_floor(engine_now(e), e->slot_length_s), engine_wants_full_look(e));
     p->step = STEP_CATCHUP;
 }
 

@@ -99,6 +99,7 @@ struct store_hello {
     int schema_version;             /* number of the newest migration applied */
     bool read_only;                 /* a standby, or default_transaction_read_only */
     char server[64];                /* "PostgreSQL 15.18", "SQLite 3.40.1" */
+    int64_t full_look_at;           /* when a sweep last began with a full look; 0: never */
     bool pooled;                    /* a pooler stands between us and the server */
     bool lost_prepared;             /* and prepared statements do not go through it, so that there were none any more from then on */
 };
@@ -372,6 +373,7 @@ struct store_late_slot {
 struct store_mark_swept {
     struct store_call call;
     int64_t slot;
+    bool full;                      /* the sweep began with a full look: that is noted, by the database's clock */
 };
 #define STORE_MARK_SWEPT_INIT { .call.op = STORE_MARK_SWEPT }
 

@@ -458,7 +458,8 @@ static int hello_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_hello *h = (struct store_hello *)call;
     int32_t backend_pid;
-    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "niibi", &h->now_us, &h->slot_length_s, &h->schema_version, &h->read_only, &backend_pid))
+    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "niibil", &h->now_us, &h->slot_length_s, &h->schema_version, &h->read_only, &backend_pid,
+                  &h->full_look_at))
         return unreadable(call, "hello");
     h->pooled = pg_is_pooled(pg->conn, backend_pid);
     h->lost_prepared = pg->lost_prepared;

@@ -73,7 +73,8 @@ SELECT left({silence}, 0) || current_setting('transaction_isolation'), current_s
 
 -- name: hello
 SELECT clock_timestamp(), (SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'),
-       (SELECT max(version) FROM prescient.migration), pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, pg_backend_pid()
+       (SELECT max(version) FROM prescient.migration), pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, pg_backend_pid(),
+       coalesce((SELECT value::bigint FROM prescient.setting WHERE name = 'full_look_at'), 0)
 
 -- ---- leases ----------------------------------------------------------------------------------------------------------
 
@@ -576,6 +577,7 @@ EXISTS (SELECT FROM prescient.future_job f
 prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp(n.slot - 1), 0, 63, NULL)
 
 -- name: mark_swept
+-- $2: the sweep began with a full look, which is noted.
 -- $1 slot: the look before this found nothing below it. But a transaction that runs may still file a check into a slot below, and one that no
 -- engine has opened gets no second look. So the slot is noted first, with a transaction id taken when it had begun by the clock: above that of all who
 -- may still file into a slot before it. A later call makes it the mark, once those are over and a look, in that statement, finds nothing there.
@@ -596,7 +598,10 @@ good AS MATERIALIZED (
 moved AS (
     INSERT INTO prescient.setting AS s SELECT 'swept_until', g.slot::text FROM good g
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
-         WHERE s.value::bigint < excluded.value::bigint OR s.value::bigint > (SELECT now FROM clock))
+         WHERE s.value::bigint < excluded.value::bigint OR s.value::bigint > (SELECT now FROM clock)),
+looked AS (
+    INSERT INTO prescient.setting AS s SELECT 'full_look_at', c.now::text FROM clock c WHERE $2
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value)
 INSERT INTO prescient.setting AS s
 SELECT 'sweep_noted', $1::text || ' ' || pg_current_xact_id()::text
   FROM clock c

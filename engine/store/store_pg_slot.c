@@ -202,7 +202,8 @@ static int late_slot_receive(struct pg_store *pg, struct store_call *call)
 
 static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
 {
-    return pg_send(pg, PG_MARK_SWEPT, ((struct store_mark_swept *)call)->slot);
+    struct store_mark_swept *m = (struct store_mark_swept *)call;
+    return pg_send(pg, PG_MARK_SWEPT, m->slot, m->full);
 }
 
 const struct pg_operation pg_open_slot = { open_slot_send, open_slot_receive }, pg_renew = { renew_send, renew_receive },

@@ -44,7 +44,7 @@ static const struct statement statements[PG_STATEMENTS] = {
     WITH_CAREFUL_FORM(PG_RELOOK, "relook", "i"),
     WITH_CAREFUL_FORM(PG_LATE_SLOT, "late_slot", "mm"),
     WITH_CAREFUL_FORM(PG_LATE_SLOT_FROM_MARK, "late_slot_from_mark", "m"),
-    WITH_CAREFUL_FORM(PG_MARK_SWEPT, "mark_swept", "l"),
+    WITH_CAREFUL_FORM(PG_MARK_SWEPT, "mark_swept", "lb"),
     [PG_KEEP_DAYS] = { "keep_days", "keep_days", "i", 0 },
     [PG_PRUNE_DAY] = { "prune_day", "prune_day", "tm", 0 },
     [PG_PRUNE_DAYS_COUNT] = { "prune_days_count", "prune_days_count", "tm", 0 },

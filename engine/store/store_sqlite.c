@@ -15,7 +15,8 @@ static int lite_hello(struct lite *db, struct store_call *call)
     hello->schema_version = db->schema_version;
     hello->read_only = sqlite3_db_readonly(db->db, "main") == 1;
     snprintf(hello->server, sizeof hello->server, "SQLite %s", sqlite3_libversion());
-    return lite_keep(db, &call->err);
+    int rc = lite_number(db, &call->err, &hello->full_look_at, LITE_full_look_at, "");
+    return rc < 0 ? rc : lite_keep(db, &call->err);
 }
 
 static int lite_keep_days(struct lite *db, struct store_call *call)

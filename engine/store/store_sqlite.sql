@@ -192,6 +192,13 @@ SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= ?1 AN
 -- name: swept_until
 SELECT value FROM prescient_setting WHERE name = 'swept_until'
 
+-- name: full_look_at
+SELECT coalesce(max(value), 0) FROM prescient_setting WHERE name = 'full_look_at'
+
+-- name: note_full_look
+-- ?1 clock
+INSERT INTO prescient_setting (name, value) VALUES ('full_look_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
 -- name: mark_swept
 -- ?1 slot, ?2 clock; the mark only moves up, unless it is ahead of the clock
 UPDATE prescient_setting SET value = ?1 WHERE name = 'swept_until' AND (value < ?1 OR value > ?2)

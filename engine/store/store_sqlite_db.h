@@ -15,7 +15,7 @@
     X(lease_look) X(lease_take) X(lease_held) X(renew) X(release)                                           \
     X(read_page) X(settle_look) X(settle_archive) X(settle_anew) X(settle_delete) X(settle_move) X(settle_run)             \
     X(effect_emit) X(effect_enqueue) X(resolve) X(finish_look) X(finish)                                            \
-    X(relook_close) X(relook_leases) X(relook) X(late_slot) X(swept_until) X(mark_swept)                         \
+    X(relook_close) X(relook_leases) X(relook) X(late_slot) X(swept_until) X(mark_swept) X(full_look_at) X(note_full_look)                         \
     X(migration_find) X(migration_add) X(slot_length) X(set_slot_length)                                                   \
     X(reslot_leases) X(reslot_table) X(reslot_indexes) X(reslot_copy) X(reslot_forget_sequence) X(reslot_keep_sequence)   \
     X(pending_row) X(pending_count) X(events_handed_out) X(enqueue) X(reschedule) X(load_new)                         \

@@ -263,5 +263,7 @@ int lite_late_slot(struct lite *db, struct store_call *call)
 
 int lite_mark_swept(struct lite *db, struct store_call *call)
 {
-    return (int)lite_run(db, &call->err, LITE_mark_swept, "ii", ((struct store_mark_swept *)call)->slot, lite_now(db, 0));
+    struct store_mark_swept *req = (struct store_mark_swept *)call;
+    int rc = req->full ? (int)lite_run(db, &call->err, LITE_note_full_look, "i", lite_now(db, 0)) : 0;
+    return rc < 0 ? rc : (int)lite_run(db, &call->err, LITE_mark_swept, "ii", req->slot, lite_now(db, 0));
 }

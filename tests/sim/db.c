@@ -136,7 +136,7 @@ struct tx *tx_begin(struct db *db, struct tx **holder)
     tx->shared = NULL;
     tx->opens = tx->reopens = NULL;
     tx->pass = (struct pass){ 0 };
-    tx->mark = tx->noted = 0;
+    tx->mark = tx->noted = tx->full_look_at = 0;
     tx->clears = false;
     tx->makes_day = false;
     tx->following = db->running;
@@ -278,6 +278,8 @@ void tx_commit(struct db *db, struct tx *tx)
     write_pass(tx);
     if (tx->mark)
         db->mark = tx->mark;
+    if (tx->full_look_at)
+        db->full_look_at = tx->full_look_at;
     if (tx->noted) {
         db->noted = tx->noted;
         db->noted_xid = tx->xid;

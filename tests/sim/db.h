@@ -87,6 +87,7 @@ struct tx {
     struct record records[TX_RECORDS];
     int nrecords;
     int64_t mark, noted;            /* 0: not moved */
+    int64_t full_look_at;           /* 0: none */
     bool makes_day;
 };
 
@@ -102,6 +103,7 @@ struct db {
     struct slot_row **slots;
     int nslots, slots_room;
     struct tx *running, *spare;
+    int64_t full_look_at;
     int64_t mark;                   /* of the sweep */
     int64_t noted, noted_xid;       /* what becomes the mark when all who ran then are over */
     bool read_only, day_missing;

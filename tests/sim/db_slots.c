@@ -317,6 +317,8 @@ static enum served mark_swept(struct db *db, struct message *m)
     bool good = noted && db->noted_xid <= oldest_running(db, tx->xid) && !first_slot(db, mark_of(db), db->noted);
     if (good && (db->noted > db->mark || db->mark > now))
         tx->mark = db->noted + (wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
+    if (m->u.swept.full)
+        tx->full_look_at = now;
     if (slot <= now && (good || !noted))
         tx->noted = slot;
     return COMMITS;
@@ -345,6 +347,7 @@ static enum served hello(struct db *db, struct message *m)
     m->u.hello.now_us = db_clock_us(db);
     m->u.hello.slot_length_s = db->w->shape.slot_length_s;
     m->u.hello.schema_version = 4;
+    m->u.hello.full_look_at = db->full_look_at;
     m->u.hello.read_only = db->read_only;
     snprintf(m->u.hello.server, sizeof m->u.hello.server, "simulated");
     return ANSWERED;

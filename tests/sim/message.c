@@ -92,6 +92,7 @@ static int give_hello(const struct message *m, struct store_call *call)
     h->now_us = m->u.hello.now_us;
     h->slot_length_s = m->u.hello.slot_length_s;
     h->schema_version = m->u.hello.schema_version;
+    h->full_look_at = m->u.hello.full_look_at;
     h->read_only = m->u.hello.read_only;
     memcpy(h->server, m->u.hello.server, sizeof h->server);
     return 0;
