@@ -96,6 +96,31 @@ static void on_postgresql_the_slot_index_serves_with_statistics_of_an_empty_tabl
     plans_hold();
 }
 
+/* All events are of one generation, most of the time: statistics say that nothing lies behind a cursor of it. A page of a consumer is read along the keys of
+ * all days at once, and never sorted out of all there is. */
+static void on_postgresql_events_are_read_along_their_keys(void)
+{
+    WITH_SERVER();
+    char plan[40000] = "";
+    const Oid types[] = { 25, 25, 25, 25 };
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (generation, xid, id, recorded_at, emitted_at, event, entity_name, entity_key, job_exec)"
+                     " SELECT 0, (3 + i / 10)::text::xid8, i, date_trunc('day', now()) + i %% 3 * interval '1 day', now(), 'e', 'e', i::text, 'j' FROM generate_series(1, 20000) i"));
+    PQclear(pgfx_ask(pgfx.app, "ANALYZE prescient.event"));
+    char *sql = pg_expand(pg_store(pgfx.st), "events", 0);
+    PQclear(PQprepare(pgfx.app, "planned", sql, 4, types));
+    free(sql);
+    PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (COSTS off) EXECUTE planned('0', '1000', '0', '1000')");
+    for (int i = 0; i < PQntuples(r); i++)
+        snprintf(plan + strlen(plan), sizeof plan - strlen(plan), "%s\n", PQgetvalue(r, i, 0));
+    PQclear(r);
+    PQclear(pgfx_ask(pgfx.app, "DEALLOCATE planned"));
+    bool merges = strstr(plan, "Merge Append"), sorts = strstr(plan, "->  Sort\n");
+    bool by_key = strstr(plan, "Index Cond: ((ROW(generation, xid, id) > ROW(");
+    if (!merges || sorts || !by_key)
+        printf("%s\n", plan);
+    CU_ASSERT(merges && by_key && !sorts);
+}
+
 /* ---- SQLite ---- */
 
 /* A statement, and what the plan says of the table of checks. What lies before the last row read is gone by then, so that a read needs
@@ -179,6 +204,7 @@ static void on_sqlite_the_slot_index_and_the_id_serve(void)
 static const struct test tests[] = {
     TEST(on_postgresql_the_slot_index_serves_without_statistics_and_with),
     TEST(on_postgresql_the_slot_index_serves_with_statistics_of_an_empty_table),
+    TEST(on_postgresql_events_are_read_along_their_keys),
     TEST(on_sqlite_the_slot_index_and_the_id_serve),
     { NULL, NULL },
 };

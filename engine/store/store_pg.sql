@@ -944,13 +944,17 @@ here AS MATERIALIZED (
 -- name: events
 -- $1, $2 and $3 after this generation, xid and id, $4 limit. Of this history below the oldest running transaction: what it may still write comes later in
 -- this order. Nothing is shown behind a cursor that this database cannot have given out.
-WITH {events_here}
+-- The cursor comes in as what the planner cannot know: by its statistics nothing lies behind it where all events are of one generation, and it would sort
+-- whatever there is, instead of going along the keys of all days.
+WITH {events_here},
+cursor AS MATERIALIZED (
+    SELECT coalesce($1::bigint, 0) AS generation, coalesce($2, '0')::xid8 AS xid, coalesce($3::bigint, 0) AS id)
 SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key, e.job_exec,
        (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
        date_part('epoch', e.slot_at)::bigint AS slot_at, e.check_count, e.data
   FROM prescient.event e
  WHERE (SELECT prescient.refuse_cursor_ahead(coalesce($1::bigint, 0), coalesce($2, '0')::xid8))
-   AND (e.generation, e.xid, e.id) > (coalesce($1::bigint, 0), coalesce($2, '0')::xid8, coalesce($3::bigint, 0)) AND {events_readable}
+   AND (e.generation, e.xid, e.id) > ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c), (SELECT c.id FROM cursor c)) AND {events_readable}
  ORDER BY e.generation, e.xid, e.id LIMIT $4::bigint
 
 -- name: events_end
