@@ -886,9 +886,8 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
   FROM this, sample
 
 -- name: history_rows
-CASE WHEN (SELECT count(*) FROM (SELECT FROM prescient.future_job_history LIMIT 100001) few) > 100000
-     THEN {estimate} JOIN pg_inherits i ON i.inhrelid = c.oid WHERE i.inhparent = 'prescient.future_job_history'::regclass)
-     ELSE (SELECT count(*) FROM prescient.future_job_history) END
+(SELECT CASE WHEN h.n > 100000 THEN {estimate} JOIN pg_inherits i ON i.inhrelid = c.oid WHERE i.inhparent = 'prescient.future_job_history'::regclass) ELSE h.n END
+   FROM (SELECT count(*) AS n FROM (SELECT FROM prescient.future_job_history LIMIT 100001) few OFFSET 0) h)
 
 -- name: leases
 SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.token, (date_part('epoch', l.expires_at) * 1000000)::bigint AS expires_at_us,
@@ -1030,16 +1029,16 @@ SELECT coalesce(string_agg(m.command, '; ' ORDER BY m.place, m.command), '') FRO
 
 -- name: doctor
 -- $1 now
-WITH this AS MATERIALIZED (
+WITH RECURSIVE this AS MATERIALIZED (
     SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
 oldest AS MATERIALIZED (
     SELECT t.behind, date_part('epoch', clock_timestamp() - t.began)::bigint AS age_s, t.who FROM (SELECT) one LEFT JOIN {transactions} t ON true
      ORDER BY t.behind DESC NULLS LAST LIMIT 1),
-waiting AS MATERIALIZED (
+waiting AS MATERIALIZED (          -- slot by slot: there are few that are open, and many passes
     SELECT date_part('epoch', clock_timestamp() - min(p.recorded_at))::bigint AS for_s
-      FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at
-     WHERE o.pass = 0 AND o.closed_at IS NULL AND p.seen_xid > pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-       AND p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint),
+      FROM (SELECT slot_at FROM prescient.slot_pass WHERE pass = 0 AND closed_at IS NULL OFFSET 0) o,
+           LATERAL (SELECT recorded_at, seen_xid FROM prescient.slot_pass WHERE slot_at = o.slot_at OFFSET 0) p
+     WHERE p.seen_xid > pg_snapshot_xmin(pg_current_snapshot())::text::bigint AND p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint),
 late AS MATERIALIZED (
     SELECT count(*) AS n, min(l.next_check_at) AS first
       FROM (SELECT f.next_check_at FROM prescient.future_job f WHERE f.next_check_at < (SELECT this.slot FROM this)
@@ -1054,10 +1053,11 @@ stuck AS MATERIALIZED (
      WHERE p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < this.slot - interval '1 day'),
 expired AS MATERIALIZED (
     SELECT count(*) AS n FROM prescient.slot_lease l WHERE l.expires_at < clock_timestamp() - interval '10 minutes'),
+there (n) AS (
+    SELECT -1 UNION ALL
+    SELECT n + 1 FROM there WHERE n < 30 AND prescient.history_day_is_there(prescient.utc_day(clock_timestamp()) + n + 1)),
 days AS MATERIALIZED (
-    SELECT count(*) FILTER (WHERE d.n = 0 AND d.there) AS today,
-           coalesce(min(d.n) FILTER (WHERE NOT d.there), 31) - 1 AS ahead
-      FROM (SELECT n, prescient.history_day_is_there(prescient.utc_day(clock_timestamp()) + n) AS there FROM generate_series(0, 30) n) d),
+    SELECT least(max(n) + 1, 1) AS today, max(n) AS ahead FROM there),
 dead AS MATERIALIZED (
     SELECT coalesce(max(s.n_dead_tup), 0) AS n, coalesce(max(s.n_live_tup), 0) AS live, max(s.last_autovacuum) AS last
       FROM pg_stat_user_tables s WHERE s.relid = 'prescient.future_job'::regclass),
