@@ -175,6 +175,7 @@ read_everything() {
     day=$(date -u -d '-3 days' +%Y-%m-%dT%H:00:00Z)
     old=$(date -u -d '-50 days' +%Y-%m-%dT%H:00:00Z)
     printf '%-46s %8s %8s %8s %8s\n' "ms of" median least most first
+    tell version
     tell status
     tell doctor
     tell slots
