@@ -3,7 +3,7 @@
 fit together? It reads the plan, the journal and the faults of a case (README.md tells their lines) and the store, through sqlite3 or psql.
 
     check.py --case DIR --store URL [--summary FILE] [--epsilon-ms N] [--lease-ms N] [--late-before EPOCH] [--no-events] [--pending-ok KEY-PREFIX]
-             [--changed KEY-PREFIX] [--batches]
+             [--changed KEY-PREFIX] [--declared KEY-PREFIX] [--batches]
 
 It prints what is wrong, one line each, and exits 1; check_selftest.py plants each kind of violation and sees it found. Kinds:
     lost            an acknowledged check is neither archived nor pending
@@ -102,10 +102,10 @@ class World:
 
 
 class Options:
-    def __init__(self, epsilon_ms=4000, lease_ms=2000, late_before=0, no_events=False, pending_ok=(), changed=(), batches=False):
+    def __init__(self, epsilon_ms=4000, lease_ms=2000, late_before=0, no_events=False, pending_ok=(), changed=(), batches=False, declared=()):
         self.epsilon, self.lease, self.late_before = epsilon_ms * 1000, lease_ms * 1000, late_before
         self.no_events, self.pending_ok, self.changed = no_events, tuple(pending_ok), tuple(changed)
-        self.batches = batches
+        self.batches, self.declared = batches, tuple(declared)
 
 
 # ---- reading ----
@@ -434,7 +434,8 @@ class Check:
     def keys(self):
         numbers, owners = {}, {}
         for r in self.w.runs:
-            number = (r.row, r.first, r.checks)
+            # What a lost answer declared, or began anew, is so again at another time, and is the same check.
+            number = (r.row, not r.row[1].startswith(self.o.declared) and r.first, r.checks)
             if numbers.setdefault(number, r.idem) != r.idem and not r.row[1].startswith(self.o.changed):
                 self.say("key_changed", "%s: check number %d ran with keys %s and %s", name(r.row), r.checks, numbers[number], r.idem)
             if owners.setdefault(r.idem, number) != number:
@@ -514,8 +515,11 @@ def main():
     p.add_argument("--pending-ok", action="append", default=[], help="keys with this prefix may still wait")
     p.add_argument("--batches", action="store_true", help="jobs answer in batches, so that one that dies lets others run again")
     p.add_argument("--changed", action="append", default=[], help="keys with this prefix were changed under the run")
+    p.add_argument("--declared", action="append", default=[],
+                   help="keys with this prefix are declared by answers, or begin anew: their first slot may change")
     a = p.parse_args()
-    found, summary = check(read_case(a.case, a.store), Options(a.epsilon_ms, a.lease_ms, a.late_before, a.no_events, a.pending_ok, a.changed, a.batches))
+    options = Options(a.epsilon_ms, a.lease_ms, a.late_before, a.no_events, a.pending_ok, a.changed, a.batches, a.declared)
+    found, summary = check(read_case(a.case, a.store), options)
     if a.summary:
         with open(a.summary, "w") as f:
             print(*summary, file=f)

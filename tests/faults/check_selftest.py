@@ -185,6 +185,16 @@ def share_a_key_between_rows(w):
     w.runs[0] = w.runs[0]._replace(idem=w.runs[7].idem)
 
 
+# The first slot of what is declared says nothing; the check number does.
+def share_a_key_among_declared(w):
+    share_a_key(w)
+
+
+def change_the_key_of_one_declared_again(w):
+    declared_again_later(w)
+    w.runs[-1] = w.runs[-1]._replace(idem="f" * 32)
+
+
 def run_early(w):
     w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=-1)
 
@@ -271,7 +281,8 @@ PLANTED = [("settled_twice", settle_a_changed_row_twice), ("lost", lose_a_check)
            ("unsettled_run", run_without_a_settle), ("rerun", run_twice), ("rerun", run_twice_beside_another_engines_fault),
            ("rerun", run_twice_long_after_the_fault), ("rerun", run_twice_before_the_fault),
            ("rerun", run_twice_beside_a_job_that_died_alone), ("zombie", settle_after_a_takeover), ("zombie", start_after_a_takeover), ("key_changed", change_the_key), ("key_shared", share_a_key),
-           ("key_shared", share_a_key_between_rows), ("early", run_early), ("late", run_late), ("late", run_late_long_after_a_fault),
+           ("key_shared", share_a_key_between_rows), ("key_shared", share_a_key_among_declared),
+           ("key_changed", change_the_key_of_one_declared_again), ("early", run_early), ("late", run_late), ("late", run_late_long_after_a_fault),
            ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence), ("event", lose_an_event), ("event", double_an_event),
            ("event", invent_an_event), ("early", run_early_by_the_stores_clock), ("late", run_late_by_the_stores_clock),
            ("early", run_early_after_a_jump_and_back), ("late", run_late_after_a_jump), ("settled_twice", settle_a_slot_again_after_a_jump_back),
@@ -310,6 +321,14 @@ def lost_with_a_primary(w):
 
 def lost_and_run_again(w):
     run_twice(w)
+    w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "loss", "store")]
+
+
+# The answer that had declared it was lost, and given again a moment later: it begins in another slot, under its key.
+def declared_again_later(w):
+    w.runs.append(run(0, SLOT + 2, 0, 0, "done")._replace(first=SLOT + 2))
+    w.settles[0] = w.settles[0]._replace(slot=SLOT + 2, first=SLOT + 2)
+    w.events[0] = w.events[0]._replace(slot=SLOT + 2)
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "loss", "store")]
 
 
@@ -370,7 +389,7 @@ def slots_in_another_order(w):
         w.runs[n] = w.runs[n]._replace(at=w.runs[n].at + HOUR * US)
 
 
-EXPLAINED = [two_lives_in_a_slot, settled_by_who_was_just_woken, deleted_by_the_application, lost_with_a_primary, lost_and_run_again, an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
+EXPLAINED = [two_lives_in_a_slot, settled_by_who_was_just_woken, deleted_by_the_application, lost_with_a_primary, lost_and_run_again, declared_again_later, an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
              late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote, worker_killed_while_it_slept, held_back_and_said,
              taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
 
@@ -398,7 +417,9 @@ def files_are_read(folder):
 
 
 CHANGED = Options(changed=(row(0)[1],), no_events=True)
-OPTIONS = {two_lives_in_a_slot: CHANGED, settle_a_changed_row_twice: CHANGED}
+DECLARED = Options(declared=("k",))
+OPTIONS = {two_lives_in_a_slot: CHANGED, settle_a_changed_row_twice: CHANGED, declared_again_later: DECLARED,
+           change_the_key_of_one_declared_again: DECLARED, share_a_key_among_declared: DECLARED}
 
 
 def kinds_of(plant):
