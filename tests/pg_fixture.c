@@ -118,8 +118,10 @@ bool pgfx_begin(void)
         return false;
     PQclear(PQexec(pgfx.app, "ROLLBACK; RESET ROLE"));
     PQclear(PQexec(pgfx.other, "ROLLBACK; RESET ROLE"));
-    PQclear(pgfx_ask(pgfx.app, "TRUNCATE prescient.future_job, prescient.future_job_history, prescient.future_job_run, prescient.slot_pass, "
-                     "prescient.slot_lease, prescient.event; DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at')"));
+    /* Of the tables by day the rows go, not the files: there are a hundred of them. */
+    PQclear(pgfx_ask(pgfx.app, "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease; DELETE FROM prescient.future_job_history;"
+                     "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
+                     "DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at')"));
     err_clear(&pgfx.err);
     return true;
 }
