@@ -62,7 +62,7 @@ static bool cursor_split(const char *text, struct cursor *out)
 
 static int cursor_check(const char *cursor, struct err *err)
 {
-    struct cursor c;
+    struct cursor c = { 0 };
     if (!cursor_split(cursor, &c))
         return err_set(err, ERR_INPUT, "--after: found '%.80s', expected the cursor of an event, such as 0-7301-15", cursor);
     return 0;
@@ -73,7 +73,7 @@ static int read_page(struct events *e, struct arena *a, int64_t want, struct sto
     struct store *st = app_store(e->app, err);
     if (!st)
         return err->code;
-    struct cursor after;
+    struct cursor after = { 0 };
     cursor_split(e->cursor, &after);
     const char *params[] = { after.numbers[0], after.numbers[1], after.numbers[2], arena_printf(a, "%" PRId64, want) };
     struct store_report report = STORE_REPORT_INIT;

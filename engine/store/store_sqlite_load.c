@@ -48,7 +48,7 @@ int lite_enqueue(struct lite *db, const struct lite_wanted *w, int64_t now, stru
                       w->priority, now);
     else if (rc >= 0)
         rc = lite_run(db, err, LITE_effect_enqueue, "tttittiit", w->entity_name, w->entity_key, w->job_exec, w->at, w->payload, w->conflict,
-                      (int64_t)w->priority_number, now, NULL);
+                      (int64_t)w->priority_number, now, (const char *)NULL);
     rc = rc < 0 ? rc : look_at_row(db, w->entity_name, w->entity_key, w->job_exec, &after, err);
     if (rc >= 0)
         tell(&before, &after, now, out);
