@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-
 static void run(const char *sql)
 {
     PGresult *r = pgfx_ask(pgfx.app, "%s", sql);
@@ -17,7 +16,7 @@ static void run(const char *sql)
  * before the clock was set back. A tenth ended in another time than they were written in, as in a replay. */
 static void put_past(void)
 {
-    pgfx_ask(pgfx.app, "SELECT setseed(0.5)");
+    run("SELECT setseed(0.5)");
     run("SELECT count(prescient.make_history_day(prescient.utc_day(now()) - n)) FROM generate_series(1, 6) n");
     run("CREATE TEMP TABLE past AS SELECT i, least(now() + interval '2 seconds', now() + interval '2 seconds' - d.at * (1 - 0.2 * (d.at > interval '3 days')::int)) AS at"
         " FROM (SELECT i, CASE i % 7 WHEN 0 THEN interval '1 day' * 5 * random() WHEN 1 THEN interval '1 second' * 20 * random() WHEN 2 THEN interval '90 minutes'"

@@ -214,7 +214,7 @@ prescient.readable_checks($1, 0, 63)
 SELECT cardinality(u.ids), coalesce(u.ids[1], 0) FROM (SELECT prescient.unreadable_checks($1, $2, $3) AS ids OFFSET 0) u
 
 -- name: check_columns
-f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec, f.origin
+f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec
 
 -- name: lock_place
 -- Where the row lies, if somebody has locked it since it was written: perhaps a transaction that is still open (see kept).
@@ -224,6 +224,13 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 (SELECT CASE WHEN l.xmax <> '0' THEN l.ctid::text END FROM prescient.future_job l
   WHERE l.next_check_at = $1 AND l.bucket = f.bucket AND l.priority = f.priority AND l.id = f.id)
 
+-- name: aside
+-- What few rows have, in one column: the place of the lock, a blank, the origin.
+CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL THEN coalesce({lock_place}, '') || ' ' || coalesce(f.origin, '') END
+
+-- name: aside_careful
+nullif(coalesce({lock_place}, '') || ' ' || coalesce(f.origin, ''), ' ')
+
 -- name: is_complete
 -- $7 is the transaction that took the lease. It saw that the slot had begun before it had its id, and whoever files a check takes an
 -- id, then looks at the clock, then picks the slot: so those who picked this one have older ids. When they all have ended, this
@@ -232,33 +239,33 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 
 -- name: read_page
 -- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 and $8 see is_complete
-SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete}, {lock_place}
+SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {aside}, {is_complete}
   FROM {rows_of_page} f
  WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
  ORDER BY f.priority, f.id LIMIT $5
 
 -- name: read_slot
 -- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 and $8 see is_complete
-SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {is_complete}, {lock_place},
-       f.bucket::integer
+SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {aside},
+       f.bucket::integer, {is_complete}
   FROM {rows_of_whole} f
  WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
  ORDER BY f.bucket, f.priority, f.id LIMIT $5
 
 -- name: read_heavy_page
 -- As read_page; $6 about so many bytes in all
-SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}, f.lock_place
+SELECT {check_columns}, f.payload, octet_length(f.payload::text), f.aside, {is_complete}
   FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT f.*, {lock_place} AS lock_place FROM {rows_of_page} f
+          FROM (SELECT f.*, {aside} AS aside FROM {rows_of_page} f
                  WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
                  ORDER BY f.priority, f.id LIMIT $5) g) f
  WHERE coalesce(before, 0) < $6
 
 -- name: read_heavy_slot
 -- As read_slot; $6 about so many bytes in all
-SELECT {check_columns}, f.payload, octet_length(f.payload::text), {is_complete}, f.lock_place, f.bucket::integer
+SELECT {check_columns}, f.payload, octet_length(f.payload::text), f.aside, f.bucket::integer, {is_complete}
   FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.bucket, g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT f.*, {lock_place} AS lock_place FROM {rows_of_whole} f
+          FROM (SELECT f.*, {aside} AS aside FROM {rows_of_whole} f
                  WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
                  ORDER BY f.bucket, f.priority, f.id LIMIT $5) g) f
  WHERE coalesce(before, 0) < $6

@@ -41,22 +41,48 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
                    r->origin.xid ? r->origin.xid : INT64_MAX, r->origin.incarnation) && (!pg->careful || send_unreadable(pg, &r->lease));
 }
 
-/* `size` is the payload's, which the row itself may lack. Only a lease on the whole slot is told each row's bucket. */
-static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease, struct check *c, int32_t *size, bool *is_complete,
-                       const char **lock_place)
+/* What few rows have, in one column: where a lock lies, a blank, the origin. The place is copied into the arena, the
+ * origin stays where it is. */
+static bool read_aside(struct arena *a, const char *aside, struct check *c, const char **lock_place)
 {
-    const char *letters = lease->bucket == STORE_WHOLE_SLOT ? "lmmiiitttttibti" : "lmmiiitttttibt";
+    c->origin = NULL;
+    *lock_place = NULL;
+    if (!aside)
+        return true;
+    const char *blank = strchr(aside, ' ');
+    if (!blank)
+        return false;
+    if (blank[1])
+        c->origin = blank + 1;
+    if (blank == aside)
+        return true;
+    *lock_place = arena_strndup(a, aside, (size_t)(blank - aside));
+    return *lock_place;
+}
+
+/* By whether the lease is on the whole slot (only then a row tells its bucket), and whether the row is the page's first
+ * (only it is asked whether the read is complete: all say the same). */
+static const char *const check_letters[2][2] = {
+    { "lmmiiissssit", "lmmiiissssitb" },
+    { "lmmiiissssiti", "lmmiiissssitib" },
+};
+
+/* `size` is the payload's, which the row itself may lack. */
+static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease, struct check *c,
+                       int32_t *size, bool *is_complete, const char **lock_place)
+{
+    bool whole = lease->bucket == STORE_WHOLE_SLOT;
+    void *last_but_one = whole ? (void *)&c->bucket : is_complete;
+    const char *aside;
     c->next_check_at = lease->slot;
     c->bucket = lease->bucket;
     c->kept = false;
-    if (!wire_get(r, row, a, letters, &c->id, &c->first_check_at, &c->deferred_at, &c->priority, &c->check_count, &c->failure_count, &c->entity_name,
-                  &c->entity_key, &c->job_exec, &c->origin, &c->payload, size, is_complete, lock_place, &c->bucket))
+    if (!wire_get(r, row, a, check_letters[whole][row == 0], &c->id, &c->first_check_at, &c->deferred_at, &c->priority,
+                  &c->check_count, &c->failure_count, &c->entity_name, &c->entity_name_len, &c->entity_key,
+                  &c->entity_key_len, &c->job_exec, &c->job_exec_len, &c->payload, &c->payload_len, size, &aside,
+                  last_but_one, is_complete))
         return false;
-    c->entity_name_len = (uint32_t)PQgetlength(r, row, 6);
-    c->entity_key_len = (uint32_t)PQgetlength(r, row, 7);
-    c->job_exec_len = (uint32_t)PQgetlength(r, row, 8);
-    c->payload_len = (uint32_t)PQgetlength(r, row, 10);
-    return c->entity_name && c->entity_key && c->job_exec;
+    return read_aside(a, aside, c, lock_place) && c->entity_name && c->entity_key && c->job_exec;
 }
 
 static void free_result(void *impl) { PQclear(impl); }

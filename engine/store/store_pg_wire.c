@@ -194,6 +194,9 @@ bool wire_get(const PGresult *r, int row, struct arena *a, const char *letters, 
         const char *p = length == 0 && PQgetisnull(r, row, column) ? NULL : PQgetvalue(r, row, column);
         if (letters[column] == 't') {
             *va_arg(ap, const char **) = p;
+        } else if (letters[column] == 's') {
+            *va_arg(ap, const char **) = p;
+            *va_arg(ap, uint32_t *) = (uint32_t)length;
         } else if (letters[column] == 'I') {
             int *n = va_arg(ap, int *);
             ok = get_int4_array(p ? p : "", p ? length : 0, a, n, va_arg(ap, const int32_t **));

@@ -10,7 +10,8 @@
  *   u       const unsigned char[16]         uuid                  U       int, unsigned char *   uuid[], 16 bytes each
  *
  * The letters of a statement's parameters are also its parameter types. Reading: i l b t m u with pointers, and n for
- * microseconds of a timestamptz, I for an integer[] (int *n, const int32_t **). NULL reads as 0, false, NULL or an empty array. */
+ * microseconds of a timestamptz, I for an integer[] (int *n, const int32_t **), s for a text and its bytes (const char **,
+ * uint32_t *). NULL reads as 0, false, NULL or an empty array. */
 #ifndef PRESCIENT_STORE_PG_WIRE_H
 #define PRESCIENT_STORE_PG_WIRE_H
 
