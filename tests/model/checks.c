@@ -10,6 +10,7 @@ const char *const property_names[PROPERTIES] = {
     [CHECK_LOST] = "CHECK LOST",
     [TOLD_EARLIER] = "LATER THAN TOLD",
     [CLOSED_OVER_A_ROW] = "CLOSED OVER A ROW",
+    [EVENT_SKIPPED] = "EVENT SKIPPED",
     [NO_END] = "NO END",
     [STUCK] = "STUCK",
 };
@@ -56,8 +57,20 @@ void check_settle(struct model *m, const struct row *row, const struct request *
         breaks(m, CHECK_LOST, "check %d was filed anew while it ran, and the answer to its old life ends it", check);
 }
 
+static void check_events(struct model *m, const struct state *s)
+{
+    for (int i = 0; i < EVENTS; i++) {
+        struct place e = s->journal.event[i];
+        if (is_skipped(m, s, e))
+            breaks(m, EVENT_SKIPPED, "the event of transaction %d, generation %d, was not shown, and the consumer's "
+                   "cursor is at %d, generation %d", e.xid, e.generation, s->cursor.xid, s->cursor.generation);
+    }
+}
+
 void check_state(struct model *m, const struct state *s)
 {
+    if (m->rules.events)
+        check_events(m, s);
     for (int slot = 1; m->rules.strict && slot <= m->rules.slots; slot++)
         if (s->db.pass[slot].state == PASS_CLOSED && slot_has_rows(&s->db, slot)) {
             breaks(m, CLOSED_OVER_A_ROW, "slot %d is closed, and check %d is in it", slot, s->db.row[0].slot == (unsigned)slot ? 0 : 1);
@@ -70,6 +83,8 @@ void check_state(struct model *m, const struct state *s)
 bool is_over(const struct model *m, const struct state *s)
 {
     if (s->app.phase || in_sight(&s->db.row[0], &m->rules) || in_sight(&s->db.row[1], &m->rules))
+        return false;
+    if (s->journal.event[0].there)
         return false;
     for (int i = 0; i < ENGINES; i++)
         if (s->engine[i].mode || s->engine[i].leased || s->engine[i].call.kind)

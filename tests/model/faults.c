@@ -217,6 +217,7 @@ static void stop_replication(struct model *m, const struct state *s)
     struct state t = *s;
     struct holder h;
     t.standby = s->db;
+    t.standby_journal = s->journal;
     t.replication = REPLICATION_STOPPED;
     for (int n = 0; n < HOLDERS; n++)
         if (holder_get(s, &m->rules, n, &h) && h.token & TOKEN_GOOD)
@@ -247,16 +248,23 @@ static void all_calls_fail(const struct model *m, struct state *s)
 static void fail_over(struct model *m, const struct state *s)
 {
     struct state t = *s;
-    bool loses = s->replication == REPLICATION_STOPPED;
+    bool loses = s->replication != REPLICATES;
+    unsigned stays = m->rules.copy ? TOKEN_AFTER | TOKEN_STANDBY : TOKEN_AFTER;
     struct holder h;
     t.faults--;
-    if (loses)
+    t.history = (s->history + (unsigned)m->rules.timeline) & 3;
+    if (loses) {
         t.db = s->standby;
+        t.journal = s->standby_journal;
+    }
     all_calls_fail(m, &t);
     for (int n = 0; loses && n < HOLDERS; n++)
         if (holder_get(&t, &m->rules, n, &h))
-            holder_set_token(&t, n, (h.token & TOKEN_STANDBY ? TOKEN_GOOD : 0) | (h.token & TOKEN_AFTER));
-    memset(&t.standby, 0, sizeof t.standby);
+            holder_set_token(&t, n, (h.token & TOKEN_STANDBY ? TOKEN_GOOD : 0) | (h.token & stays));
+    if (!m->rules.copy) {
+        memset(&t.standby, 0, sizeof t.standby);
+        memset(&t.standby_journal, 0, sizeof t.standby_journal);
+    }
     t.replication = FAILED_OVER;
     move(m, &t, BY_FAULT, loses ? "the database FAILS OVER, and what committed since is lost" : "the database FAILS OVER, losing nothing");
 }
@@ -291,6 +299,8 @@ void fault_moves(struct model *m, const struct state *s)
     if (m->rules.failover == FAILOVER_ASYNC && s->replication == REPLICATES)
         stop_replication(m, s);
     if (m->rules.failover && s->replication == (m->rules.failover == FAILOVER_ASYNC ? REPLICATION_STOPPED : REPLICATES))
+        fail_over(m, s);
+    if (m->rules.copy && s->replication == FAILED_OVER)
         fail_over(m, s);
     if (m->rules.back && s->clock > 0)
         set_clock(m, s, -1);

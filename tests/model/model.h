@@ -7,7 +7,8 @@
 
 /* What must hold, by the names that scenarios expect and counterexamples end with. */
 enum property {
-    HOLDS, LOST_LEASE_RUN, LOST_LEASE_SETTLE, SECOND_RUN, SETTLED_TWICE, CHECK_LOST, TOLD_EARLIER, CLOSED_OVER_A_ROW, NO_END, STUCK, PROPERTIES
+    HOLDS, LOST_LEASE_RUN, LOST_LEASE_SETTLE, SECOND_RUN, SETTLED_TWICE, CHECK_LOST, TOLD_EARLIER, CLOSED_OVER_A_ROW,
+    EVENT_SKIPPED, NO_END, STUCK, PROPERTIES
 };
 extern const char *const property_names[PROPERTIES];
 
@@ -34,6 +35,7 @@ void closing_moves(struct model *m, const struct state *s);
 void app_moves(struct model *m, const struct state *s);
 void time_moves(struct model *m, const struct state *s);
 void fault_moves(struct model *m, const struct state *s);
+void consumer_moves(struct model *m, const struct state *s);
 
 /* ---- between the files of moves ---- */
 
@@ -45,6 +47,14 @@ void serve_call(struct model *m, const struct state *s, int engine);           /
 enum finish { FINISH_BLOCKED, FINISH_FENCED, FINISH_MORE, FINISH_OVER };
 enum finish finish_bucket(const struct model *m, struct state *s, const struct request *r);
 void receive(const struct model *m, struct state *s, int engine);           /* the answer of its call reaches an engine */
+
+/* ---- events (events.c) ---- */
+
+bool has_room_for_event(const struct model *m, const struct state *s);
+void take_xid(const struct model *m, struct state *s, struct request *r);
+void write_event(const struct model *m, struct state *s, unsigned xid);
+/* The consumer is past it, and was not shown it. */
+bool is_skipped(const struct model *m, const struct state *s, struct place event);
 
 /* ---- what must hold (checks.c) ---- */
 

@@ -23,6 +23,7 @@ static const struct { const char *name; size_t at; int otherwise, most; const ch
     { AT(lanes), 0, 1, "the two engines are two connections of one process: one owner" },
     { AT(early), 0, 1, "engines' clocks run ahead: they ask for a slot before it begins" },
     { AT(prune), 0, 1, "closed slots are trimmed" },
+    { AT(events), 0, 1, "a settle writes an event, and a consumer reads on behind its cursor, at any time" },
     { AT(lease), 2, 6, "how long a lease lasts, in ticks" },
     { AT(trust), 1, 3, "how long a worker may start jobs after the lease was asked for, in ticks" },
     { AT(patience), 2, 7, "how long a lease that does not end is watched before it is taken over, in ticks" },
@@ -34,6 +35,7 @@ static const struct { const char *name; size_t at; int otherwise, most; const ch
     { AT(stop), 0, 1, "an engine is told to stop: it settles what runs and gives its lease back (no fault)" },
     { AT(broken), 0, 1, "an engine's workers fail for a moment: what waits for them is let go" },
     { AT(failover), 0, 2, "the database fails over: 1 synchronous, 2 losing its last commits" },
+    { AT(copy), 0, 1, "what a failover went back to is a copy that stays: it may be gone back to again" },
     { AT(back), 0, 1, "the database's clock is set back by a slot" },
     { AT(forth), 0, 1, "the database's clock is set forward by a slot, past all leases" },
 
@@ -67,6 +69,10 @@ static const struct { const char *name; size_t at; int otherwise, most; const ch
     { AT(boottime), 1, 1, "0: the trust clock stands still while the process does" },
     { AT(winddown), 1, 1, "0: checks let go while no worker was ready count as done with" },
     { AT(trimlook), 1, 1, "0: a closed slot is trimmed although it holds rows or leases" },
+    { AT(generation), 1, 1, "0: events are in the order of transaction ids, whatever history these are of" },
+    { AT(genclock), 1, 1, "0: a new generation is the next number, and does not follow the clock" },
+    { AT(timeline), 1, 1, "0: what is gone back to does not know it (a snapshot of a disk): its history has no new name" },
+    { AT(oldest), 1, 1, "0: events are shown although an older transaction may still write some" },
 
     { AT(strict), 1, 1, "0: a row in a closed slot is no fault as long as a sweep finds it" },
 };

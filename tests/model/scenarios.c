@@ -38,6 +38,15 @@ static const struct scenario as_built[] = {
     { HOLDS, "the same, and engines are told to stop", "failover=2 stop=1 slots=1 answers=0", NULL },
     { HOLDS, "the same, and late commits", "failover=2 app=1 checks=1 answers=0 slots=1", NULL },
 
+    { HOLDS, "a consumer of events, two engines at once", "faults=0 events=1 split=2 answers=0",
+      "the consumer is shown" },
+    { HOLDS, "a consumer of events, and a connection is cut", "events=1 cut=1 checks=1 answers=1",
+      "the consumer is shown" },
+    { HOLDS, "the same, failover that loses commits: transaction ids come again",
+      "events=1 failover=2 checks=1 answers=1", "the event of transaction 1, generation 1" },
+    { HOLDS, "the same, gone back to one copy twice",
+      "events=1 faults=2 failover=2 copy=1 checks=1 slots=1 answers=1", "the event of transaction 1, generation 2" },
+
     { HOLDS, "the database's clock is set back: leases are watched", "back=1 freeze=1 kill=1 checks=1 strict=0", "held and watches it" },
     { HOLDS, "the same, and an engine is frozen", "faults=2 back=1 freeze=1 checks=1 strict=0 answers=0", NULL },
     { HOLDS, "the same, and late commits", "back=1 app=7 checks=1 strict=0 answers=0", NULL },
@@ -87,6 +96,12 @@ static const struct scenario planted[] = {
     { CHECK_LOST, "keep takes no lock, and commits after the slot has begun", "keptlock=0 faults=0 app=8 checks=1", NULL },
     { CHECK_LOST, "the same for an earlier that is not earlier", "keptlock=0 faults=0 app=16 checks=1", NULL },
     { TOLD_EARLIER, "a settle that moves a check forgets when it was asked for meanwhile", "pull=0 far=1 faults=0 app=16 checks=1 slots=3", NULL },
+    { EVENT_SKIPPED, "events have no generation, and ids come again",
+      "generation=0 events=1 failover=2 checks=1", NULL },
+    { EVENT_SKIPPED, "a generation is the next number, and one copy is gone back to twice",
+      "genclock=0 events=1 faults=2 failover=2 copy=1 checks=1 slots=1 answers=0", NULL },
+    { EVENT_SKIPPED, "events are shown although an older transaction still runs",
+      "oldest=0 events=1 faults=0", NULL },
     { NO_END, "the sweep's mark does not wait for transactions that run", "noted=0 full=0 faults=0 app=1 checks=1", NULL },
     { NO_END, "no sweep, and a slot was missed", "sweep=0 faults=0", NULL },
     { SECOND_RUN, "a slot is trimmed under a lease, and opened anew with another split",
@@ -113,6 +128,8 @@ static const struct scenario limits[] = {
       "faults=2 failover=2 back=1 app=4 txns=2 strict=0 answers=0 slots=1 lanes=1 checks=1", NULL },
     { HOLDS, "the same, if a lease were good only on the server that gave it",
       "server=2 faults=2 failover=2 back=1 app=4 strict=0 answers=0 slots=1 checks=1", NULL },
+    { EVENT_SKIPPED, "a snapshot of a disk is put back, without a timeline of its own",
+      "timeline=0 events=1 failover=2 checks=1", NULL },
 };
 
 #define GROUP(words, table) { words, table, sizeof table / sizeof *table }

@@ -183,6 +183,7 @@ static void all_moves(struct model *m, const struct state *s)
     app_moves(m, s);
     time_moves(m, s);
     fault_moves(m, s);
+    consumer_moves(m, s);
 }
 
 /* ---- counterexamples ---- */
@@ -360,7 +361,9 @@ void search_run(const struct rules *rules, size_t most_states, const char *sees,
     struct search x = { .most = most_states < 0x1fffffff ? most_states : 0x1fffffff, .sees = sees };
     struct model m = { .rules = *rules, .search = &x };
     struct timespec began, ended;
-    x.size = rules->failover == FAILOVER_ASYNC ? sizeof(struct state) : offsetof(struct state, standby);
+    x.size = rules->events                       ? sizeof(struct state)
+           : rules->failover == FAILOVER_ASYNC ? offsetof(struct state, journal)
+                                               : offsetof(struct state, standby);
     clock_gettime(CLOCK_MONOTONIC, &began);
     explore(&m, out);
     clock_gettime(CLOCK_MONOTONIC, &ended);

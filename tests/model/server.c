@@ -79,7 +79,8 @@ static void take_lease(const struct model *m, struct state *s, struct request *r
 {
     lease_gone(s, r->slot, r->bucket);
     s->db.lease[r->slot][r->bucket] = (struct lease){ .left = (unsigned)m->rules.lease & 7, .owner = (unsigned)owner & 3 };
-    r->token = TOKEN_GOOD | (s->replication == REPLICATION_STOPPED ? TOKEN_AFTER : 0);
+    bool comes_again = s->replication == REPLICATION_STOPPED || (m->rules.copy && s->replication == FAILED_OVER);
+    r->token = TOKEN_GOOD | (comes_again ? TOKEN_AFTER : 0);
     r->result = RESULT_GOOD;
     struct pass *p = &s->db.pass[r->slot];
     if (p->state == PASS_CLOSED && m->rules.reopen)
@@ -318,6 +319,7 @@ static void settle_looks(struct model *m, const struct state *s, struct sender f
     if (ours) {
         r->looked = 1;
         r->at = s->clock;
+        take_xid(m, &t, r);
     } else {
         r->result = RESULT_LOST;
         answer(m, &t, from);
@@ -356,7 +358,10 @@ static void settle_commits(struct model *m, const struct state *s, struct sender
     for (int k = 0; k < CHECKS; k++)
         if (r->item[k].state == ITEM_SETTLING)
             r->item[k].state = became[k] = settle_one(m, &t, r, k);
+    if (became[0] == ITEM_TOUCHED || became[1] == ITEM_TOUCHED)
+        write_event(m, &t, r->xid);
     r->result = RESULT_GOOD;
+    r->xid = 0;
     xid_over(&t, from.stray < 0 ? XID_ENGINE << from.engine : XID_STRAY << from.stray);
     answer(m, &t, from);
     move(m, &t, BY_SYSTEM, "%s settle of slot %d commits:%s%s%s%s", whose(from), slot, became[0] ? " check 0" : "", words[became[0]],
@@ -366,6 +371,8 @@ static void settle_commits(struct model *m, const struct state *s, struct sender
 static void serve_settle(struct model *m, const struct state *s, struct sender from)
 {
     const struct request *r = request_in(s, from);
+    if (!has_room_for_event(m, s))
+        return;
     if (!r->looked)
         settle_looks(m, s, from);
     else if (m->rules.message || from.stray >= 0 || s->engine[from.engine].mode == AWAKE)

@@ -12,6 +12,7 @@ void state_init(struct state *s, const struct rules *rules)
     for (int k = 0; k < rules->checks; k++)
         s->db.row[k] = (struct row){ .slot = k ? 1u : (unsigned)rules->first & 7, .id = (unsigned)(k + 1) & 7, .owed = 1 };
     s->db.next_id = 3;
+    s->journal.next_xid = 1;
 }
 
 /* ---- questions ---- */

@@ -69,6 +69,7 @@ enum target_kind { TARGET_SLOT, TARGET_SWEEP, TARGET_RESLOT };
 /* A call to the store on its way, at the database, or on its way back (result). For a settle: item has what it writes. */
 struct request {
     uint32_t kind : 3, looked : 1, result : 2, slot : 2, bucket : 1, whole : 1, token : 4, owner : 2, target : 2;
+    uint32_t xid : 4;                   /* of a settle, where events are read; 0: none */
     uint32_t bare : 1, clean : 1, leave : 1, moved : 1, left : 2, cursor : 4, at : 3;
     uint8_t older : 5;
     struct item item[CHECKS];
@@ -95,6 +96,22 @@ struct app {
     uint32_t phase : 2, op : 6, check : 1, at : 3, to : 3, has_id : 1, left : 2, effect : 3, id : 3, locks : 1, late : 1;
 };
 
+/* ---- events, and who reads them ---- */
+
+/* Where an event stands, for a consumer, and in its cursor: by generation, then by transaction id. */
+struct place {
+    uint8_t there : 1, generation : 2, xid : 5;
+};
+
+/* What the database has of events: those that the consumer has not been shown, in their order; the next transaction
+ * id of this server; the newest generation noted, and the history that it was noted for. */
+enum { EVENTS = 4, LAST_XID = 15 };
+struct journal {
+    struct place event[EVENTS];
+    uint8_t next_xid : 4, generation : 2, noted_for : 2;
+    uint8_t unused[3];
+};
+
 enum replication { REPLICATES, REPLICATION_STOPPED, FAILED_OVER };
 struct state {
     uint8_t clock : 3;                  /* the slot that runs by the database's clock */
@@ -103,7 +120,12 @@ struct state {
     struct engine engine[ENGINES];
     struct request stray[STRAYS];       /* requests whose sender does not wait for them any more */
     struct db db;
-    struct db standby;                  /* last: kept only where a failover may lose commits */
+    struct db standby;                  /* kept only where a failover may lose commits */
+    /* Last: kept only where events are read. */
+    struct journal journal, standby_journal;
+    struct place cursor;                /* the consumer's */
+    uint8_t history : 2;                /* which one this is, as a server knows it by its timeline */
+    uint8_t unused[2];
 };
 
 void state_init(struct state *s, const struct rules *rules);

@@ -1,0 +1,136 @@
+/* events.c - what settles announce, and a consumer who reads it in order, behind its cursor.
+ * A transaction id means something in one history of the database: where it goes back to a copy, ids come again
+ * (migrations/pg/0011_generations.sql). */
+#include "model.h"
+
+/* ---- the order ---- */
+
+static bool is_before(const struct model *m, struct place a, struct place b)
+{
+    if (m->rules.generation && a.generation != b.generation)
+        return a.generation < b.generation;
+    return a.xid < b.xid;
+}
+
+static bool is_at(struct place a, struct place b)
+{
+    return a.there && b.there && a.generation == b.generation && a.xid == b.xid;
+}
+
+bool is_skipped(const struct model *m, const struct state *s, struct place event)
+{
+    return event.there && s->cursor.there && !is_before(m, s->cursor, event);
+}
+
+/* Of a writer that begins one. Numbers that follow the clock are never those of a history that was left. */
+static unsigned new_generation(const struct model *m, const struct state *s)
+{
+    return (m->rules.genclock ? s->history : s->journal.generation + 1u) & 3;
+}
+
+static bool is_noted(const struct state *s)
+{
+    return s->journal.noted_for == s->history;
+}
+
+/* ---- who writes: current_generation ---- */
+
+/* A settle for whose event there is no room waits until the consumer has read: that leaves out orders of moves, and
+ * where it would wait for good is told as no end. */
+bool has_room_for_event(const struct model *m, const struct state *s)
+{
+    return !m->rules.events || (s->journal.next_xid < LAST_XID && !s->journal.event[EVENTS - 1].there);
+}
+
+void take_xid(const struct model *m, struct state *s, struct request *r)
+{
+    if (m->rules.events)
+        r->xid = s->journal.next_xid++ & 15;
+}
+
+/* One order of those that are there, so that a state looks the same however it came about. */
+static bool is_kept_behind(struct place a, struct place b)
+{
+    return !a.there || a.generation > b.generation || (a.generation == b.generation && a.xid > b.xid);
+}
+
+static void keep_in_order(struct journal *j, struct place event)
+{
+    int at = EVENTS - 1;
+    for (; at > 0 && is_kept_behind(j->event[at - 1], event); at--)
+        j->event[at] = j->event[at - 1];
+    j->event[at] = event;
+}
+
+void write_event(const struct model *m, struct state *s, unsigned xid)
+{
+    struct journal *j = &s->journal;
+    if (!m->rules.events)
+        return;
+    if (m->rules.generation && !is_noted(s)) {
+        j->generation = new_generation(m, s) & 3;
+        j->noted_for = s->history;
+    }
+    unsigned generation = m->rules.generation ? j->generation : 0;
+    keep_in_order(j, (struct place){ .there = 1, .generation = generation & 3, .xid = xid & 31 });
+}
+
+/* ---- who reads: generation_now ---- */
+
+static unsigned oldest_xid(const struct model *m, const struct state *s)
+{
+    unsigned oldest = s->journal.next_xid;
+    for (int i = 0; m->rules.oldest && i < ENGINES; i++)
+        if (s->engine[i].call.xid && s->engine[i].call.xid < oldest)
+            oldest = s->engine[i].call.xid;
+    for (int i = 0; m->rules.oldest && i < STRAYS; i++)
+        if (s->stray[i].xid && s->stray[i].xid < oldest)
+            oldest = s->stray[i].xid;
+    return oldest;
+}
+
+/* Where nobody has written yet in this history, all that is there was written before. */
+static struct place end_of_readable(const struct model *m, const struct state *s)
+{
+    if (m->rules.generation && !is_noted(s))
+        return (struct place){ .there = 1, .generation = new_generation(m, s) & 3 };
+    return (struct place){ .there = 1, .generation = s->journal.generation, .xid = oldest_xid(m, s) & 31 };
+}
+
+static void forget_event(struct journal *j, struct place event)
+{
+    for (int i = 0; i < EVENTS; i++)
+        if (is_at(j->event[i], event)) {
+            for (; i + 1 < EVENTS; i++)
+                j->event[i] = j->event[i + 1];
+            j->event[EVENTS - 1] = (struct place){ 0 };
+        }
+}
+
+static int next_event(const struct model *m, const struct state *s)
+{
+    struct place end = end_of_readable(m, s);
+    int next = -1;
+    for (int i = 0; i < EVENTS; i++) {
+        struct place e = s->journal.event[i];
+        bool is_behind = e.there && (!s->cursor.there || is_before(m, s->cursor, e)) && is_before(m, e, end);
+        if (is_behind && (next < 0 || is_before(m, e, s->journal.event[next])))
+            next = i;
+    }
+    return next;
+}
+
+/* One event at a time: a page of several is as many looks in a row. What was shown need not be shown again by a copy
+ * that has it, too. */
+void consumer_moves(struct model *m, const struct state *s)
+{
+    int next = m->rules.events ? next_event(m, s) : -1;
+    if (next < 0)
+        return;
+    struct state t = *s;
+    t.cursor = s->journal.event[next];
+    forget_event(&t.journal, t.cursor);
+    forget_event(&t.standby_journal, t.cursor);
+    move(m, &t, BY_SYSTEM, "the consumer is shown the event of transaction %d, generation %d, and that is its cursor",
+         t.cursor.xid, t.cursor.generation);
+}
