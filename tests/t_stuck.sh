@@ -110,6 +110,37 @@ an_effect_that_waits() {
     is "$STORE_NAME: with its effect, once" "$(q "SELECT entity_name, outcome, count(*) FROM {future_job_history} GROUP BY 1, 2 ORDER BY 1, 2" | tr '\n' ' ')" "orders|resolved|1 row|done|40 "
 }
 
+# An application's transaction keeps the rows that were settled since it began, and a look walks over them: longer than statement_timeout allows.
+rows_that_are_gone() {
+    [ "$STORE_NAME" != sqlite ] || return 0             # what is gone there, is gone
+    a_clean_store
+    settings 'jobs = { noop = { plugin = "noop"; }; };' 'log_level = "warn";'
+    q "CREATE TABLE may_commit ()"
+    start application psql -qX "$PRESCIENT_STORE" -c "BEGIN" \
+        -c "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
+            VALUES (prescient.bucket_of('row', 'held'), 'row', 'held', 'noop', to_timestamp($SLOT), to_timestamp($SLOT))" \
+        -c "DO 'BEGIN WHILE NOT EXISTS (SELECT FROM may_commit) LOOP PERFORM pg_sleep(0.05); END LOOP; END'" -c COMMIT
+    has_filed() { [ -n "$(q "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DO %may_commit%' AND pid <> pg_backend_pid()")" ]; }
+    wait_until 10 has_filed
+    fill 300000 $SLOT noop
+    "$P" --quiet run --slot $SLOT >/dev/null 2>&1
+    is "$STORE_NAME: 300,000 checks are settled beside an open transaction" "$(pending)" 0
+    fill 1 $((SLOT - 900)) noop "'late'"
+
+    settings 'jobs = { noop = { plugin = "noop"; }; };' 'log_level = "warn";' 'statement_timeout = "100ms";'
+    start engine "$P" --quiet run
+    join_within 30 engine
+    is "$STORE_NAME: looks that take too long, for rows that are gone, do not end a run" "$CODE $(pending)" "0 0"
+    has "$STORE_NAME: it says what it has not looked at" "$(cat engine.err)" "an old transaction keeps the rows that were settled since it began"
+
+    settings 'jobs = { noop = { plugin = "noop"; }; };' 'log_level = "warn";'
+    q "INSERT INTO may_commit DEFAULT VALUES"
+    join_within 20 application
+    "$P" --quiet run >/dev/null 2>&1
+    is "$STORE_NAME: what the transaction has filed there is run when it is over" \
+        "$(q "SELECT outcome FROM {future_job_history} WHERE entity_key = 'held'") $(pending)" "done 0"
+}
+
 everything() {
     hangs_under_renewals
     others_go_on
@@ -118,5 +149,6 @@ everything() {
     without_workers
     a_slot_of_the_future
     an_effect_that_waits
+    rows_that_are_gone
 }
 on_each_store everything

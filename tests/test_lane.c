@@ -98,6 +98,17 @@ static void a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_
         CU_ASSERT_EQUAL(plan_pulse_says_look(&all[i].before, &all[i].now), all[i].look);
 }
 
+/* Each empty look over a million rows that are gone took a second, and was taken every 15 seconds. */
+static void a_dear_look_is_followed_by_a_long_rest(void)
+{
+    enum { MS = 1000, S = 1000 * MS };
+    CU_ASSERT_EQUAL(catchup_rest_us(0), 0);
+    CU_ASSERT_EQUAL(catchup_rest_us(5 * MS), 50 * MS);
+    CU_ASSERT_EQUAL(catchup_rest_us(1200 * MS), 12 * S);
+    CU_ASSERT_EQUAL(catchup_rest_us(30 * S), 300 * S);
+    CU_ASSERT_EQUAL(catchup_rest_us(INT64_MAX), 300 * S);
+}
+
 /* 64 leases, settles and ends cost as much as thousands of checks that do nothing: slots of 2,010 took five times as long as those of 1,990. */
 static void a_slot_of_quick_checks_is_split_later(void)
 {
@@ -129,6 +140,7 @@ static void a_slot_of_slower_checks_is_shared(void)
 
 static const struct test tests[] = {
     TEST(a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for),
+    TEST(a_dear_look_is_followed_by_a_long_rest),
     TEST(a_slot_of_quick_checks_is_split_later),
     TEST(a_slot_of_slower_checks_is_shared),
     TEST(a_renewal_that_is_due_comes_before_everything),

@@ -20,9 +20,9 @@
 
 enum { CHECKS = 40, TURNS_MAX = 4000, ASIDE_US = 2000 };
 
-static const char settings_text[] =
-    "workers = 1; workers_max = 1; kill_grace = \"20ms\"; slab = 20; plugin_dirs = [\"/nonexistent\"];\n"
-    "jobs = { one = { plugin = \"x\"; timeout = \"2s\"; batch_timeout = \"3s\"; }; two = { plugin = \"y\"; }; };\n";
+#define SETTINGS(workers_max) \
+    "workers = 1; workers_max = " workers_max "; kill_grace = \"20ms\"; slab = 20; plugin_dirs = [\"/nonexistent\"];\n" \
+    "jobs = { one = { plugin = \"x\"; timeout = \"2s\"; batch_timeout = \"3s\"; }; two = { plugin = \"y\"; }; };\n"
 
 static struct settings settings;
 static struct pool *pool;
@@ -139,7 +139,7 @@ static void make_page(void)
     page->start_until_us = clock_boot_us(&test_clock) + 3600 * 1000000LL;
 }
 
-static void begin(void (*deed)(struct fake *f))
+static void begin_with(const char *settings_text, void (*deed)(struct fake *f))
 {
     static struct spawner spawner;
     spawner = spawner_system;
@@ -160,6 +160,8 @@ static void begin(void (*deed)(struct fake *f))
     CU_ASSERT_FATAL(pool_offer(pool, page));
     pool_start(pool);
 }
+
+static void begin(void (*deed)(struct fake *f)) { begin_with(SETTINGS("1"), deed); }
 
 static void end(void)
 {
@@ -561,7 +563,39 @@ static void a_job_that_a_later_worker_cannot_open_is_told_and_given_to_nobody_un
     end();
 }
 
+static void hangs_as_first_and_opens_no_job_of_the_page_later(struct fake *f)
+{
+    static const uint32_t first_job = 0;
+    int from, n;
+    if (started == 0) {
+        say_ready(f);
+        wait_for(f, WIRE_RUN);
+        slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n);
+        pause();
+    }
+    if (started < 3) {                          /* the two that are started beside it die of the job */
+        say(f, WIRE_OPENING, &first_job, sizeof first_job);
+        _exit(3);
+    }
+    opens_no_job_of_the_page(f);
+}
+
+/* The last that could run a job hung, one more was started beside it, and took its place when it was ended: no other came, and nobody noticed that the
+ * job could not be run any more. Its checks were waited for, and their leases renewed, for ever. */
+static void a_job_that_only_a_hanging_worker_could_run_is_told_when_that_one_is_ended(void)
+{
+    begin_with(SETTINGS("2"), hangs_as_first_and_opens_no_job_of_the_page_later);
+    TURN_UNTIL(usable[0], 0);
+    TURN_UNTIL(started == 4, 1000);
+    TURN_UNTIL(ended[ANSWER_TIMEOUT] == 1, 1000);
+    TURN_UNTIL(!usable[0], 1000);
+    CU_ASSERT_TRUE(usable[1]);
+    CU_ASSERT_EQUAL(started, 4);
+    end();
+}
+
 static const struct test tests[] = {
+    TEST(a_job_that_only_a_hanging_worker_could_run_is_told_when_that_one_is_ended),
     TEST(a_job_that_could_not_be_opened_is_taken_up_again),
     TEST(a_job_that_can_never_be_opened_costs_few_workers),
     TEST(a_job_that_a_later_worker_cannot_open_is_told_and_given_to_nobody_until_one_can),

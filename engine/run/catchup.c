@@ -3,7 +3,13 @@
 
 #include "../rules/slot.h"
 
-enum { UNSERVED_WAIT_S = 3600 };
+enum { UNSERVED_WAIT_S = 3600, REST_MAX_US = 300 * 1000 * 1000 };
+
+int64_t catchup_rest_us(int64_t cost_us)
+{
+    int64_t rest = cost_us > REST_MAX_US / 10 ? REST_MAX_US : cost_us * 10;
+    return rest;
+}
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full)
 {
@@ -14,7 +20,7 @@ void catchup_tick(struct engine *e, struct catchup *c)
 {
     switch (c->step) {
     case CATCHUP_RELOOK:
-        engine_give_errand(e, ERRAND_RELOOK, 0, 0, false);
+        engine_give_errand(e, c->narrow ? ERRAND_RELOOK_SETTLED : ERRAND_RELOOK, 0, 0, false);
         break;
     case CATCHUP_LOOKED:
         if (c->waiting)
@@ -24,7 +30,10 @@ void catchup_tick(struct engine *e, struct catchup *c)
             break;
         /* fall through */
     case CATCHUP_ASK:
-        engine_give_errand(e, ERRAND_LATE_SLOT, c->from, c->before, c->full && !c->from);
+        if (c->narrow)
+            engine_give_errand(e, ERRAND_LATE_BESIDE, c->from, c->before, false);
+        else
+            engine_give_errand(e, ERRAND_LATE_SLOT, c->from, c->before, c->full && !c->from);
         break;
     case CATCHUP_MARK:
         engine_give_errand(e, ERRAND_MARK_SWEPT, 0, c->left_at ? c->left_at : c->before, c->full);
@@ -68,7 +77,7 @@ static void leave(struct catchup *c, int64_t slot)
 static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
 {
     if (!slot) {
-        c->step = CATCHUP_MARK;
+        c->step = c->passed_over ? CATCHUP_DONE : CATCHUP_MARK;
         return;
     }
     c->from = slot + 1;
@@ -84,33 +93,70 @@ static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
     c->step = CATCHUP_SLOT;
 }
 
+static void pass_over(struct engine *e, struct catchup *c, const char *when, const struct err *err)
+{
+    const char *what = c->step == CATCHUP_RELOOK ? "slots are not looked at again" : "no more late slots are looked for";
+    if (engine_gives_up_anew(e, given_up_catchup))
+        log_error(e->o.log, "%s%s: %s", what, when, err->text);
+    c->step = c->step == CATCHUP_RELOOK ? CATCHUP_LOOKED : CATCHUP_DONE;
+    c->passed_over = true;
+    c->damaged = 0;
+}
+
+/* Asked once more as it was, perhaps it was the line; then narrowly; what is not answered then, is left for the next time.
+ * What was late in the catch-up before and in none since counts, too. */
+static void was_late(struct engine *e, struct catchup *c, enum errand_kind kind, const struct err *err)
+{
+    enum { TRIES = 2 };
+    if (e->errand_late[kind] < TRIES)
+        return;
+    if (kind == ERRAND_RELOOK || kind == ERRAND_LATE_SLOT)
+        c->narrow = true;
+    else if (e->o.patient)
+        pass_over(e, c, " for now", err);
+}
+
 /* The step stands, and is asked again after the lane's back-off; but what has met a damaged page three times will meet it again, and a daemon has more to
  * do. (A command ends, in words.) */
 static void cannot_be_asked(struct engine *e, struct catchup *c, const struct err *err)
 {
     enum { TRIES = 3 };
-    if (!err->damaged || !e->o.patient || ++c->damaged < TRIES)
-        return;
-    if (engine_gives_up_anew(e, given_up_catchup))
-        log_error(e->o.log, "%s: %s", c->step == CATCHUP_RELOOK ? "slots are not looked at again" : "no more late slots are looked for", err->text);
-    c->step = c->step == CATCHUP_RELOOK ? CATCHUP_LOOKED : CATCHUP_DONE;
-    c->damaged = 0;
+    if (err->damaged && e->o.patient && ++c->damaged >= TRIES)
+        pass_over(e, c, "", err);
+}
+
+/* Only now is it known that the store is there, and that something old is in the way. */
+static void narrowly_answered(struct engine *e, struct catchup *c)
+{
+    c->passed_over = true;
+    if (engine_gives_up_anew(e, given_up_narrow))
+        log_warn(e->o.log, "a look for late checks did not end in its time: an old transaction keeps the rows that were settled since it began, and"
+                 " the look walks over them. Slots that were run since are looked at again when it is over (`prescient doctor` tells which it is)");
 }
 
 void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc, const struct lane *lane)
 {
-    if (errand->kind != ERRAND_RELOOK && errand->kind != ERRAND_LATE_SLOT && errand->kind != ERRAND_MARK_SWEPT)
+    enum errand_kind kind = errand->kind;
+    bool looks = kind == ERRAND_RELOOK || kind == ERRAND_RELOOK_SETTLED, asks = kind == ERRAND_LATE_SLOT || kind == ERRAND_LATE_BESIDE;
+    if (!looks && !asks && kind != ERRAND_MARK_SWEPT)
         return;
+    c->cost_us += engine_mono_us(e) - errand->sent_us;
     if (rc) {
-        cannot_be_asked(e, c, &lane->req.call.err);
+        const struct err *err = &lane->req.call.err;
+        if (err->late)
+            was_late(e, c, kind, err);
+        else
+            cannot_be_asked(e, c, err);
         return;
     }
     c->damaged = 0;
-    if (errand->kind == ERRAND_RELOOK && c->step == CATCHUP_RELOOK)
+    if (c->narrow && kind != ERRAND_MARK_SWEPT)
+        narrowly_answered(e, c);
+    if (looks && c->step == CATCHUP_RELOOK)
         looked_again(e, c, &lane->req.relook);
-    else if (errand->kind == ERRAND_LATE_SLOT && c->step == CATCHUP_ASK)
+    else if (asks && c->step == CATCHUP_ASK)
         late_slot_found(e, c, lane->req.late.slot);
-    else if (errand->kind == ERRAND_MARK_SWEPT && c->step == CATCHUP_MARK) {
+    else if (kind == ERRAND_MARK_SWEPT && c->step == CATCHUP_MARK) {
         if (c->full)
             engine_noted_full_look(e);
         c->step = CATCHUP_DONE;

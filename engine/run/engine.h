@@ -143,14 +143,20 @@ struct lane {
 
 /* ---- errands: calls of the plan, made by whichever lane is free ---- */
 
-enum errand_kind { ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_RELOOK, ERRAND_PULSE, ERRAND_LATE_SLOT, ERRAND_MARK_SWEPT, ERRAND_PRUNE };
+/* RELOOK_SETTLED and LATE_BESIDE are the narrow forms of the line before: see catchup.h. */
+enum errand_kind {
+    ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_PULSE,
+    ERRAND_RELOOK, ERRAND_LATE_SLOT,
+    ERRAND_RELOOK_SETTLED, ERRAND_LATE_BESIDE,
+    ERRAND_MARK_SWEPT, ERRAND_PRUNE
+};
 enum { ERRANDS = ERRAND_PRUNE + 1 };
 
 struct errand {
     enum errand_kind kind;
     bool under_way;
-    int64_t given_us;
-    int64_t from, before;           /* LATE_SLOT, MARK_SWEPT (before), PRUNE (which table, before) */
+    int64_t given_us, sent_us;      /* monotonic */
+    int64_t from, before;           /* LATE_SLOT, LATE_BESIDE, MARK_SWEPT (before), PRUNE (which table, before) */
     bool full;                      /* LATE_SLOT; PRUNE: only asks whose turn it is */
 };
 
@@ -295,7 +301,7 @@ void engine_try_held_again(struct engine *e);                      /* one has en
 void engine_give_up_for_long(struct engine *e, int64_t what);      /* for a day */
 bool engine_has_given_up(const struct engine *e, int64_t what);
 static inline int64_t given_up_slot(int64_t slot) { return -slot; }         /* ids are positive */
-static const int64_t given_up_catchup = INT64_MIN;
+static const int64_t given_up_catchup = INT64_MIN, given_up_narrow = INT64_MIN + 1;
 /* Gives it up; false: it is already. For words that are worth saying once, and again after growing pauses. */
 bool engine_gives_up_anew(struct engine *e, int64_t what);
 

@@ -453,6 +453,7 @@ static void begin_errand(struct lane *l)
     struct engine *e = l->engine;
     struct errand *r = &e->errand;
     r->under_way = true;
+    r->sent_us = engine_mono_us(e);
     switch (r->kind) {
     case ERRAND_KEEP_DAYS:
     case ERRAND_INDEX_DAYS:
@@ -460,8 +461,10 @@ static void begin_errand(struct lane *l)
         l->req.days.days = r->kind == ERRAND_KEEP_DAYS ? e->o.settings->history_days_ahead : 0;
         break;
     case ERRAND_RELOOK:
+    case ERRAND_RELOOK_SETTLED:
         l->req.relook = (struct store_relook)STORE_RELOOK_INIT;
         l->req.relook.now = e->virtual_now;
+        l->req.relook.settled_only = r->kind == ERRAND_RELOOK_SETTLED;
         l->req.relook.slots = calloc(STORE_BUCKETS, sizeof *l->req.relook.slots);
         l->req.relook.want = l->req.relook.slots ? STORE_BUCKETS : 0;
         break;
@@ -469,10 +472,12 @@ static void begin_errand(struct lane *l)
         l->req.pulse = (struct store_pulse)STORE_PULSE_INIT;
         break;
     case ERRAND_LATE_SLOT:
+    case ERRAND_LATE_BESIDE:
         l->req.late = (struct store_late_slot)STORE_LATE_SLOT_INIT;
         l->req.late.from = r->from;
         l->req.late.before = r->before;
         l->req.late.full = r->full;
+        l->req.late.beside_opened = r->kind == ERRAND_LATE_BESIDE;
         break;
     case ERRAND_MARK_SWEPT:
         l->req.swept = (struct store_mark_swept)STORE_MARK_SWEPT_INIT;

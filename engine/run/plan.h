@@ -33,6 +33,7 @@ struct plan_daemon {
     struct pruning pruning;
     int64_t catchup_us, full_us, days_us, clock_us, prune_us;   /* when each is due again, monotonic */
     int64_t pause_us;               /* between second looks; grows while nothing moves */
+    int64_t rest_until_us;          /* no look before, monotonic: the last one was dear */
     bool looking;                   /* a catch-up is under way */
     int64_t pulse_us;               /* when to ask how far it is with what slots wait for; 0: they wait for nothing */
     struct pulse { int64_t newest; int running; int64_t oldest; } pulse;    /* what was answered */

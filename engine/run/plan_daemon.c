@@ -18,6 +18,14 @@ static int64_t boundary_us(const struct engine *e, const struct plan_daemon *p)
     return next * 1000000 - e->clock_offset_us + 1000;      /* a moment later: the database's clock must agree */
 }
 
+/* A look is due at that time at the latest, or when the rest after the last one is over. */
+static void look_at(struct plan_daemon *p, int64_t at_us)
+{
+    int64_t at = at_us > p->rest_until_us ? at_us : p->rest_until_us;
+    if (p->catchup_us > at)
+        p->catchup_us = at;
+}
+
 static void begin_slot(struct engine *e, struct plan_daemon *p)
 {
     p->current = slot_floor(engine_now(e), e->slot_length_s);       /* after a pause: only the newest; the sweep takes the rest */
@@ -25,9 +33,7 @@ static void begin_slot(struct engine *e, struct plan_daemon *p)
     p->pause_us = LOOK_US;
     if (slot_is_served(p->current, e->o.settings->serve, e->o.settings->nserve))
         engine_add_target(e, TARGET_SLOT, p->current);
-    int64_t soon = engine_mono_us(e) + LOOK_US;
-    if (p->catchup_us > soon)
-        p->catchup_us = soon;
+    look_at(p, engine_mono_us(e) + LOOK_US);
 }
 
 static int64_t longest_pause_us(const struct engine *e, const struct plan_daemon *p)
@@ -55,7 +61,8 @@ static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
         p->pause_us = p->catchup.moved || p->catchup.slots ? LOOK_US : p->pause_us * 2;
         if (p->pause_us > most)
             p->pause_us = most;
-        p->catchup_us = now + p->pause_us;
+        p->rest_until_us = now + catchup_rest_us(p->catchup.cost_us);
+        p->catchup_us = now + p->pause_us > p->rest_until_us ? now + p->pause_us : p->rest_until_us;
         p->looking = false;
         p->pulse_us = now + PULSE_US;
     }
@@ -83,7 +90,7 @@ static void pulse_came(struct engine *e, struct plan_daemon *p, const struct sto
     if (p->pulse.oldest && is.oldest != p->pulse.oldest)
         engine_try_held_again(e);
     if (plan_pulse_says_look(&p->pulse, &is) && !p->looking)
-        p->catchup_us = now;
+        look_at(p, now);
     p->pulse = is;
     p->pulse_us = is.running ? now + PULSE_US : 0;
 }

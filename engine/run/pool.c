@@ -286,6 +286,17 @@ bool pool_is_retired(const struct pool *pool)
 
 /* ---- the loop's side ---- */
 
+/* A successor tells by itself what it can run, and while none could be started what is known stays. But one that was started beside a worker that was
+ * stuck takes its place without a word. */
+static void note_lost_one(struct pool *pool)
+{
+    int live = pool->size - pool_count(pool, WORKER_FREE);
+    if (!pool->has_lost_one || live < pool->usual || pool_count(pool, WORKER_STARTING))
+        return;
+    pool->has_lost_one = false;
+    pool_look_at_jobs(pool);
+}
+
 void pool_tick(struct pool *pool)
 {
     int64_t now = pool_now_us(pool);
@@ -302,6 +313,7 @@ void pool_tick(struct pool *pool)
         worker_watch(pool, w, now);
     }
     pool_spawn_missing(pool);
+    note_lost_one(pool);
     give_all(pool);
 }
 

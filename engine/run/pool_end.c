@@ -185,6 +185,7 @@ static void worker_ended(struct pool *pool, struct worker *w, int status)
     if (was_starting && !is_job_left_out(pool, w, how))
         pool_spawn_failed(pool, w->why && w->why != pool->why ? how : w->why ? pool->why : how);
     log_debug(pool->o.log, "worker %d is gone: %s", (int)w->child.pid, how);
+    pool->has_lost_one = pool->has_lost_one || w->usable;
     worker_clear(w);
 }
 

@@ -53,6 +53,7 @@ struct pool {
     struct page **pages;                /* offered, oldest first */
     int npages, pages_room;
     bool started, ready;
+    bool has_lost_one;                  /* a worker that was ready has ended: perhaps the last that could run some job */
     int failures;                       /* in a row, before being ready */
     struct talk talk;
     bool *usable;                       /* per job: a worker can run it */

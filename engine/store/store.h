@@ -339,6 +339,7 @@ struct store_relook {
     int64_t now;
     struct relook_slot *slots;      /* room for `want` */
     int want;
+    bool settled_only;              /* looks for no rows in slots whose old transactions have not all ended */
     /* out */
     int n;
     int closed;
@@ -358,11 +359,15 @@ struct store_pulse {
 #define STORE_PULSE_INIT { .call.op = STORE_PULSE }
 
 /* The first slot in [from, before) that holds rows; 0 when there is none. from = 0: from the low-water mark of the
- * sweep. `full`: the look at the left edge, one per bucket, that also finds what was put below the mark by hand. */
+ * sweep. `full`: the look at the left edge, one per bucket, that also finds what was put below the mark by hand.
+ * `beside_opened` (and not `full`): the first that no engine has opened. What is in the others is the second look's.
+ *
+ * On PostgreSQL an old transaction keeps what was settled since it began, and a look walks over all of that: a second or
+ * so a million. `settled_only` and `beside_opened` keep away from where it lies. SQLite has none, and heeds neither. */
 struct store_late_slot {
     struct store_call call;
     int64_t from, before;
-    bool full;
+    bool full, beside_opened;
     /* out */
     int64_t slot;
 };

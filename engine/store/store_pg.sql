@@ -514,7 +514,7 @@ EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
 prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 
 -- name: relook
--- $1 most slots: of those that there is something to do in. The look and the snapshot are one statement: a slot is closed when all its buckets were finished, every
+-- $1 most slots: of those that there is something to do in; $2 looks for no rows where old transactions have not all ended. The look and the snapshot are one statement: a slot is closed when all its buckets were finished, every
 -- transaction that their reads may have missed has ended before this statement began, and this look finds no row. Where the reads
 -- missed nothing (no seen_xid) there is nothing to look for. A lease on a closed slot whose engine died is nobody's to take over: it
 -- goes once it has expired.
@@ -525,6 +525,7 @@ WITH unclosed AS MATERIALIZED (
     SELECT o.slot_at, s.missed_before <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled,
            o.seen_xid IS NULL AND s.finished < o.split AS undone,
            CASE WHEN s.finished >= o.split AND s.missed = 0 THEN false
+                WHEN $2 AND s.missed_before > pg_snapshot_xmin(pg_current_snapshot())::text::bigint THEN false
                 ELSE {slot_has_rows} END AS has_rows
       FROM prescient.slot_pass o,
            LATERAL (SELECT count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, count(p.seen_xid) AS missed,
@@ -575,6 +576,20 @@ SELECT next_check_at FROM prescient.future_job WHERE next_check_at < $1 AND next
 
 -- name: late_slot_from_mark_careful
 SELECT s.slot FROM (SELECT prescient.first_slot({mark}, $1) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
+
+-- name: late_slot_beside
+-- $1 from (or the mark, where that is later), $2 before. It looks between the slots that engines have opened, and not into them: where many checks
+-- were settled while an old transaction was open, the rows that are gone lie there still.
+SELECT late.next_check_at
+  FROM (SELECT b.at AS opened, coalesce(lead(b.at) OVER (ORDER BY b.at), $2) AS next_opened
+          FROM (SELECT greatest({mark}, $1) - interval '1 microsecond' AS at
+                UNION
+                SELECT o.slot_at FROM prescient.slot_pass o
+                 WHERE o.pass = 0 AND o.slot_at >= greatest({mark}, $1) AND o.slot_at < $2) b) gap,
+       LATERAL (SELECT f.next_check_at FROM prescient.future_job f
+                 WHERE f.next_check_at > gap.opened AND f.next_check_at < gap.next_opened
+                 ORDER BY f.next_check_at LIMIT 1) late
+ ORDER BY gap.opened LIMIT 1
 
 -- name: rows_below
 EXISTS (SELECT FROM prescient.future_job f

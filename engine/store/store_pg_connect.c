@@ -429,6 +429,7 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
     err_one_line(err);
     err->refused = code == ERR_LOST && is_refusal(state);
+    err->late = !strcmp(state, "57014");
     err->collided = !strcmp(state, "40001") || !strcmp(state, "40P01");
     err->damaged = code == ERR_LOST && (!strcmp(state, "XX001") || !strcmp(state, "XX002"));
     memcpy(err->sqlstate, state, 5);

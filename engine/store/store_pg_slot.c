@@ -152,7 +152,8 @@ static int finish_receive(struct pg_store *pg, struct store_call *call)
 
 static bool relook_send(struct pg_store *pg, struct store_call *call)
 {
-    return pg_send(pg, PG_RELOOK, ((struct store_relook *)call)->want);
+    struct store_relook *l = (struct store_relook *)call;
+    return pg_send(pg, PG_RELOOK, l->want, l->settled_only);
 }
 
 static int relook_receive(struct pg_store *pg, struct store_call *call)
@@ -187,6 +188,8 @@ static int pulse_receive(struct pg_store *pg, struct store_call *call)
 static bool late_slot_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_late_slot *l = (struct store_late_slot *)call;
+    if (l->beside_opened)
+        return pg_send(pg, PG_LATE_SLOT_BESIDE, l->from, l->before);
     if (l->from == 0 && !l->full)
         return pg_send(pg, PG_LATE_SLOT_FROM_MARK, l->before);
     return pg_send(pg, PG_LATE_SLOT, l->from, l->before);

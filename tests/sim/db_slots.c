@@ -243,7 +243,8 @@ static void look_again(struct db *db, struct message *m, struct slot_row *s, int
     struct store_relook *r = &m->u.relook;
     bool undone = !s->empty_xid && count_done(s) < s->split;
     bool complete = !undone && !s->seen_xid;        /* the reads missed nothing: its rows are not looked at */
-    struct relook_slot found = { .slot = s->slot, .has_rows = !complete && slot_has_rows(db, s->slot), .undone = undone };
+    bool left_out = r->settled_only && s->seen_xid > oldest;
+    struct relook_slot found = { .slot = s->slot, .has_rows = !complete && !left_out && slot_has_rows(db, s->slot), .undone = undone };
     bool settled = s->seen_xid <= oldest || db->w->wrong[RELOOK_IGNORES_RUNNING];
     if (db->w->wrong[RELOOK_ALWAYS_CLOSED] || (!found.has_rows && !found.undone && settled))
         close_slot(m, s);
@@ -294,6 +295,17 @@ static int64_t first_slot(const struct db *db, int64_t from, int64_t before)
     return first;
 }
 
+static bool is_opened(const struct slot_row *s) { return s && s->exists; }
+
+/* The same, in slots that nobody has opened. */
+static int64_t first_slot_beside(struct db *db, int64_t from, int64_t before)
+{
+    int64_t slot = first_slot(db, from, before);
+    while (slot && is_opened(db_slot(db, slot, false)))
+        slot = first_slot(db, slot + 1, before);
+    return slot;
+}
+
 /* A mark ahead of the clock counts for nothing. */
 static int64_t mark_of(const struct db *db)
 {
@@ -303,6 +315,11 @@ static int64_t mark_of(const struct db *db)
 static enum served late_slot(struct db *db, struct message *m)
 {
     struct store_late_slot *l = &m->u.late;
+    if (l->beside_opened) {
+        int64_t mark = mark_of(db);
+        l->slot = first_slot_beside(db, l->from > mark ? l->from : mark, l->before);
+        return ANSWERED;
+    }
     l->slot = first_slot(db, l->from || l->full ? l->from : mark_of(db), l->before);
     return ANSWERED;
 }
