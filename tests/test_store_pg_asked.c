@@ -329,6 +329,40 @@ static void an_enqueue_that_waited_for_a_new_slot_length_is_filed_by_it(void)
     }
 }
 
+/* Ids that were given out twice stand in two slots, which become one. */
+static void a_new_slot_length_parts_twins_that_come_together(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+                               " SELECT 77, prescient.bucket_of('e', b.k), 'e', b.k, 'j', t.at, t.at"
+                               " FROM (SELECT k, row_number() OVER (ORDER BY k) FROM (%s LIMIT 3) s (k)) b (k, n),"
+                               " LATERAL (SELECT '2099-01-01 00:00+00'::timestamptz + b.n * interval '15 minutes') t (at)", one_bucket));
+    set_ids_back();
+    SQL_IS("3", "SELECT prescient.set_slot_length(3600)");
+    SQL_IS("3 3 1", "SELECT concat_ws(' ', count(*), count(DISTINCT id), count(DISTINCT next_check_at)) FROM prescient.future_job");
+    SQL_IS("4070909700/77 4070910600/77 4070911500/77",
+           "SELECT string_agg(prescient.origin_of(origin, first_check_at, 77), ' ' ORDER BY entity_key) FROM prescient.future_job");
+    SQL_IS("0", "SELECT prescient.set_slot_length(900)");
+}
+
+/* It is no slot under this length: no answer of the whole page could be written, and all of it was tried again for ever. */
+static void a_time_asked_for_under_another_slot_length_holds_no_answer_up(void)
+{
+    WITH_SERVER();
+    struct pgfx_run run;
+    pgfx_run_init(&run, 3);
+    SQL_IS("", "UPDATE prescient.future_job SET again_at = to_timestamp(%" PRId64 ") WHERE entity_key = '1'", SLOT + LENGTH + 300);
+    SQL_IS("", "UPDATE prescient.future_job SET again_at = to_timestamp(%" PRId64 ") WHERE entity_key = '2'", SLOT + 20 * LENGTH + 300);
+    for (int i = 0; i < 3; i++)
+        run.s[i] = pgfx_again(&run.page.checks[i], SLOT + 9 * LENGTH);
+    struct store_settle s = pgfx_run_settle(&run);
+    RC_IS(0, s.call.rc);
+    CU_ASSERT_EQUAL(s.touched, 3);
+    SQL_IS("2 9 9", "SELECT string_agg(((date_part('epoch', next_check_at) - %" PRId64 ") / %d)::text, ' ' ORDER BY entity_key) FROM prescient.future_job", SLOT, LENGTH);
+    SQL_IS("2", "SELECT string_agg(entity_key, ' ') FROM prescient.future_job WHERE again_at IS NOT NULL");
+    store_page_free(&run.page);
+}
+
 static const struct test tests[] = {
     TEST(a_row_kept_by_an_open_transaction_is_told_apart_until_that_is_over),
     TEST(so_is_one_kept_in_a_savepoint_unless_that_is_rolled_back),
@@ -344,6 +378,8 @@ static const struct test tests[] = {
     TEST(a_load_takes_new_and_old_ones_and_those_that_stand_twice),
     TEST(a_load_takes_no_subtransaction),
     TEST(an_enqueue_that_waited_for_a_new_slot_length_is_filed_by_it),
+    TEST(a_new_slot_length_parts_twins_that_come_together),
+    TEST(a_time_asked_for_under_another_slot_length_holds_no_answer_up),
     { NULL, NULL },
 };
 

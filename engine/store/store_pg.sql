@@ -401,8 +401,9 @@ SELECT EXISTS (SELECT FROM lease), t.n,
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- name: moves_to
--- At the earlier of the time wanted and the one that was asked for meanwhile (again_at), in a slot that has not begun.
-greatest(least(coalesce((SELECT ($23)[1] WHERE cardinality($23) = 1), ($23)[width_bucket(f.id, $9)]), f.again_at),
+-- At the earlier of the time wanted and the one that was asked for meanwhile (again_at, perhaps under another slot length), in a slot that has not begun.
+greatest(least(coalesce((SELECT ($23)[1] WHERE cardinality($23) = 1), ($23)[width_bucket(f.id, $9)]),
+               CASE WHEN f.again_at IS NOT NULL THEN prescient.slot_ceil(f.again_at) END),
          (SELECT prescient.slot_next(coalesce($7, at)) FROM begun))
 
 -- name: settle_move

@@ -190,6 +190,44 @@ EXCEPTION WHEN lock_not_available THEN
     RETURN 'another history of the database could not be noted yet: ' || SQLERRM;     -- the next time
 END $$;
 
+-- Checks that were given one id may stand in two slots, which a new slot length makes one.
+CREATE OR REPLACE FUNCTION prescient.set_slot_length(seconds integer) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET lock_timeout = '5s' AS $$
+DECLARE
+    move CONSTANT text := 'UPDATE prescient.future_job SET next_check_at = prescient.slot_for(next_check_at, clock_timestamp())
+                            WHERE next_check_at <> prescient.slot_ceil(next_check_at)';
+    n bigint;
+BEGIN
+    IF seconds IS NULL OR seconds < 1 OR seconds > 86400 OR 86400 % seconds <> 0 THEN
+        RAISE EXCEPTION 'prescient: the slot length is % s, expected 1 s to 86400 s, dividing a day', coalesce(seconds::text, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM pg_current_xact_id();
+    LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE;
+    EXECUTE format('CREATE OR REPLACE FUNCTION prescient.slot_length_s() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS %L',
+                   'SELECT ' || seconds);
+    ALTER TABLE prescient.future_job DROP CONSTRAINT future_job_slot;
+    BEGIN
+        EXECUTE move;
+        GET DIAGNOSTICS n = ROW_COUNT;
+    EXCEPTION WHEN unique_violation THEN
+        PERFORM prescient.mend_sequences(true);         -- else what is drawn here may be in use, too
+        WITH twins AS (
+            SELECT t.ctid FROM (SELECT f.ctid, row_number() OVER (PARTITION BY f.bucket, f.priority, f.id) AS nth FROM prescient.future_job f) t
+             WHERE t.nth > 1)
+        UPDATE prescient.future_job f
+           SET origin = prescient.origin_of(f.origin, f.first_check_at, f.id), id = nextval('prescient.future_job_id_seq')
+         WHERE f.ctid IN (SELECT t.ctid FROM twins t);
+        EXECUTE move;
+        GET DIAGNOSTICS n = ROW_COUNT;
+    END;
+    EXECUTE format('ALTER TABLE prescient.future_job ADD CONSTRAINT future_job_slot CHECK (
+        next_check_at = to_timestamp(floor(date_part(''epoch'', next_check_at) / %1$s) * %1$s))', seconds);
+    INSERT INTO prescient.setting VALUES ('slot_length_s', seconds::text)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+    RETURN n;
+END $$;
+
 -- ---- what there is ---------------------------------------------------------------------------------------------------------
 
 -- Events or slots with ids that this server has not come to were written in another history, and nobody noted which: the next writer begins a new one.
