@@ -239,6 +239,27 @@ static void events_copied_into_a_fresh_schema_are_noticed(void)
     READS("one two", cursor);
 }
 
+static const char *doctor_says(const char *what);
+
+/* So did those of a generation that nobody has noted here: a consumer that had read them was refused for good, and any other was never shown them. */
+static void events_of_a_generation_that_nobody_noted_are_noticed(void)
+{
+    WITH_HISTORY();
+    char cursor[64] = "0-0-0";
+    write_event(pgfx.app, "one");
+    SQL_IS("", "UPDATE prescient.event SET generation = 99999999999, xid = '1000'");
+    READS("", cursor);
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "warn: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "events from the future"));
+    SQL_IS("1", "SELECT (prescient.note_history(false) LIKE '%%another history%%generation 100000000000 %%')::int");
+    SQL_IS("", "SELECT prescient.note_history(false)");
+    write_event(pgfx.app, "two");
+    READS("one two", cursor);
+    snprintf(cursor, sizeof cursor, "99999999999-1000-999999");
+    READS("two", cursor);
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "ok: 100000000000"));
+}
+
 /* ---- sequences that were left behind ---------------------------------------------------------------------------------------- */
 
 static void sequences_behind_what_is_in_use_are_moved_up_and_never_down(void)
@@ -312,6 +333,25 @@ static void an_engine_notes_it_and_is_told(void)
     CU_ASSERT_STRING_EQUAL(days.noted, "");
 }
 
+/* Days are made whatever is found beside them: without them nothing runs. */
+static void what_cannot_be_noted_keeps_no_day_from_being_made(void)
+{
+    WITH_HISTORY();
+    struct store_keep_days days = STORE_KEEP_DAYS_INIT;
+    days.days = 3;
+    pgfx_put_checks(1);
+    SQL_IS("", "UPDATE prescient.future_job SET id = 9223372036854775000");
+    RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_STRING_EQUAL(days.noted, "");                     /* nothing lies above it to move to */
+    SQL_IS("", "DELETE FROM prescient.future_job");
+    SQL_IS("", "ALTER SEQUENCE prescient.event_id_seq RENAME TO away");
+    RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_PTR_NOT_NULL(strstr(days.noted, "could not be noted"));
+    SQL_IS("", "ALTER SEQUENCE prescient.away RENAME TO event_id_seq");
+    RC_IS(0, pgfx_call(&days.call));
+    CU_ASSERT_STRING_EQUAL(days.noted, "");
+}
+
 static const struct test tests[] = {
     TEST(an_id_of_a_larger_cluster_keeps_no_slot_open),
     TEST(a_slot_that_such_an_id_kept_open_is_looked_at_before_it_is_closed),
@@ -323,6 +363,8 @@ static const struct test tests[] = {
     TEST(writers_that_meet_begin_one_generation),
     TEST(an_answers_event_is_of_the_generation_that_is),
     TEST(events_copied_into_a_fresh_schema_are_noticed),
+    TEST(events_of_a_generation_that_nobody_noted_are_noticed),
+    TEST(what_cannot_be_noted_keeps_no_day_from_being_made),
     TEST(sequences_behind_what_is_in_use_are_moved_up_and_never_down),
     TEST(an_engine_notes_it_and_is_told),
     TEST(doctor_names_the_generation_and_what_is_wrong_with_it),

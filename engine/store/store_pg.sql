@@ -1087,7 +1087,7 @@ dead AS MATERIALIZED (
 history AS MATERIALIZED (
     SELECT g.generation, g.noted_at, n.generation <> g.generation AS is_elsewhere,
            n.generation = g.generation AND NOT n.behind AND EXISTS (
-               SELECT FROM prescient.event e WHERE e.generation = g.generation AND e.xid >= pg_snapshot_xmax(pg_current_snapshot())) AS is_ahead
+               SELECT FROM prescient.event e WHERE (e.generation, e.xid) >= (g.generation, pg_snapshot_xmax(pg_current_snapshot()))) AS is_ahead
       FROM (SELECT * FROM prescient.generation ORDER BY generation DESC LIMIT 1) g, prescient.generation_now() n),
 sequences AS MATERIALIZED (
     SELECT string_agg(format('%s has come to %s, %s is in use', s.sequence, s.last, s.in_use), ', ') AS behind FROM prescient.sequences_behind(false) s),

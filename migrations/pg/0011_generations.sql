@@ -41,7 +41,8 @@ BEGIN
     IF newest.system_identifier = here_identifier AND newest.timeline = here_timeline AND NOT another THEN
         RETURN newest.generation;
     END IF;
-    newest.generation := greatest(coalesce(newest.generation, -1) + 1, date_part('epoch', clock_timestamp())::bigint);
+    newest.generation := greatest(coalesce(newest.generation, -1) + 1, date_part('epoch', clock_timestamp())::bigint,
+                                  CASE WHEN another THEN (SELECT max(e.generation) + 1 FROM prescient.event e) END);
     INSERT INTO prescient.generation (generation, system_identifier, timeline) VALUES (newest.generation, here_identifier, here_timeline);
     RETURN newest.generation;
 END $$;
@@ -154,7 +155,7 @@ BEGIN
     END IF;
     LOCK TABLE prescient.generation IN SHARE ROW EXCLUSIVE MODE;
     FOR behind IN SELECT * FROM prescient.sequences_behind(thorough) LOOP
-        CONTINUE WHEN behind.in_use + beyond >= 9007199254740991;
+        CONTINUE WHEN behind.in_use >= 9007199254740991 - beyond;
         PERFORM setval(format('prescient.%I', behind.sequence)::regclass, behind.in_use + beyond);
         mended := concat_ws(', ', mended, format('%s moved from %s to %s, as %s is in use', behind.sequence, behind.last, behind.in_use + beyond, behind.in_use));
     END LOOP;
@@ -164,7 +165,8 @@ EXCEPTION WHEN data_corrupted THEN
 END $$;
 
 -- What init, migrate and engines do now and then: a generation is begun where none was yet; and where events are here whose ids this server has not come to,
--- although it is the one of the newest generation (their rows alone were copied). Returns what was done, in words; NULL: nothing.
+-- although it is the one of the newest generation, or that are of a generation nobody noted here (their rows alone were copied). Returns what was done, in
+-- words; NULL: nothing. It never fails: engines make days in the same statement, and run nothing without them.
 CREATE FUNCTION prescient.note_history(thorough boolean) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
 DECLARE
@@ -177,7 +179,7 @@ BEGIN
         RETURN NULL;
     END IF;
     now := prescient.current_generation();
-    IF EXISTS (SELECT FROM prescient.event e WHERE e.generation = now AND e.xid >= pg_snapshot_xmax(pg_current_snapshot())) THEN
+    IF EXISTS (SELECT FROM prescient.event e WHERE (e.generation, e.xid) >= (now, pg_snapshot_xmax(pg_current_snapshot()))) THEN
         LOCK TABLE prescient.event IN SHARE ROW EXCLUSIVE MODE;     -- who writes under the old number has ended
         SELECT * INTO here FROM prescient.server_identity();
         now := prescient.begin_generation(here.system_identifier, here.timeline, true);
@@ -186,7 +188,7 @@ BEGIN
         CASE WHEN now IS DISTINCT FROM newest
              THEN format('the database goes on in another history than before (restored, switched to, promoted): generation %s of events begins, after %s', now, newest) END,
         prescient.mend_sequences(thorough AND (small OR EXISTS (SELECT FROM prescient.sequences_behind(false))))), '');
-EXCEPTION WHEN lock_not_available THEN
+EXCEPTION WHEN OTHERS THEN
     RETURN 'another history of the database could not be noted yet: ' || SQLERRM;     -- the next time
 END $$;
 
