@@ -66,6 +66,8 @@ next_check_at         job"
     has "$STORE_NAME: status for people" "$(p status | tr -s " ")" "slot length 15m"
     is "$STORE_NAME: prune keeps what is young" "$($P prune --keep 90d --json | json 'j["history"]')" 0
     fails_with 2 "--keep" p prune --keep forever
+    fails_with 2 '"90" is less than a day: expected a day or more, with its unit, such as 90d' p prune --keep 90
+    fails_with 2 "less than a day" p prune --keep 0d
     fails_with 2 "nothing says how long to keep" p prune
 
     is "$STORE_NAME: a dry run of a new slot length changes nothing" "$($P migrate --slot-length 1h --dry-run >/dev/null; $P status --json | json 'j["slot_length_s"]')" 900

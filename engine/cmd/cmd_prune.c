@@ -1,6 +1,7 @@
 /* prescient prune - drop history, runs, passes and events that nobody will ask for any more. */
 #include <inttypes.h>
 #include "../base/moment.h"
+#include "../base/utf8.h"
 #include "app.h"
 #include "report.h"
 
@@ -58,6 +59,16 @@ static void say(struct app *app, const struct prune_ctx *p)
                 p->dry_run ? "would drop" : "dropped", before, c->history, unit, c->runs, unit, c->events, unit, c->passes);
 }
 
+/* Where the unit was forgotten it is seconds, and nearly all there is would go, for good. The setting has the same bound. */
+static int read_keep(const char *keep, int64_t *keep_us, struct err *err)
+{
+    if (duration_parse_us(keep, keep_us, err) < 0)
+        return err_wrap(err, err->code, "--keep");
+    if (*keep_us >= INT64_C(86400) * 1000000)
+        return 0;
+    return err_set(err, ERR_INPUT, "--keep: \"%.*s\" is less than a day: expected a day or more, with its unit, such as 90d", UTF8_SHOWN(keep));
+}
+
 static int prune_main(struct app *app, int argc, char **argv)
 {
     struct prune_ctx p = { 0 };
@@ -77,10 +88,8 @@ static int prune_main(struct app *app, int argc, char **argv)
         return app_usage(app, "takes no arguments");
     if (!keep && keep_us == 0)
         return app_usage(app, "nothing says how long to keep: give --keep 90d, or set keep in the settings");
-    if (keep && duration_parse_us(keep, &keep_us, &err) < 0) {
-        err_wrap(&err, err.code, "--keep");
+    if (keep && read_keep(keep, &keep_us, &err) < 0)
         return app_fail(app, &err);
-    }
     if (app_now(app, &now, &err) < 0 || !(p.st = app_store(app, &err)))
         return app_fail(app, &err);
     p.before = now - keep_us / 1000000;
