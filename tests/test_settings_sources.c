@@ -110,6 +110,32 @@ static void a_file_that_others_may_write_is_refused(void)
     settings_release(&s);
 }
 
+static void a_sticky_bit_on_a_file_keeps_nobody_from_writing_it(void)
+{
+    write_file("prescient.cfg", "page = 77;");
+    chmod("prescient.cfg", 01666);
+    load_refused(NULL, NULL, 0, "/prescient.cfg may be written by others (mode 1666)");
+    chmod("prescient.cfg", 01644);
+    struct settings s = loaded(NULL, NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 77);
+    settings_release(&s);
+}
+
+/* /dev/stdin is a link to a link in /proc: what is behind it is judged as any file is. */
+static void standard_input_may_be_the_settings_file(void)
+{
+    int was = dup(STDIN_FILENO);
+    write_file("b.cfg", "page = 79;");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(freopen("b.cfg", "r", stdin));
+    struct settings s = loaded("/dev/stdin", NULL, 0);
+    CU_ASSERT_EQUAL(s.page, 79);
+    settings_release(&s);
+    chmod("b.cfg", 0666);
+    load_refused("/dev/stdin", NULL, 0, "may be written by others (mode 0666)");
+    dup2(was, STDIN_FILENO);
+    close(was);
+}
+
 static void an_included_file_that_others_may_write_is_refused_wherever_it_was_found(void)
 {
     mkdir("sub", 0700);
@@ -346,6 +372,8 @@ static const struct test tests[] = {
     TEST(includes_that_never_end_are_refused),
     TEST(a_file_that_is_too_large_or_no_text_is_refused),
     TEST(a_file_that_others_may_write_is_refused),
+    TEST(a_sticky_bit_on_a_file_keeps_nobody_from_writing_it),
+    TEST(standard_input_may_be_the_settings_file),
     TEST(an_included_file_that_others_may_write_is_refused_wherever_it_was_found),
     TEST(a_folder_that_others_may_write_is_refused_but_for_a_sticky_one),
     TEST(a_link_is_followed_and_what_it_leads_to_is_looked_at),

@@ -47,7 +47,12 @@ static bool has_writers(const struct stat *st)
 }
 
 /* In a folder with the sticky bit others may add entries, but not take away or rename what is not theirs:
- * good enough where the entry that we follow is checked next. */
+ * good enough where the entry that we follow is checked next. On a file the bit means nothing. */
+static bool keeps_entries(const struct stat *st)
+{
+    return S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX;
+}
+
 static int check_writers(const struct walk *w, const char *path, const struct stat *st, bool sticky)
 {
     const struct owned_rules *rules = w->rules;
@@ -55,7 +60,7 @@ static int check_writers(const struct walk *w, const char *path, const struct st
         return err_set(w->err, ERR_SETTINGS,
                        "%s: %s belongs to user %u; expected root or the user that runs it, %u%s",
                        rules->subject, path, (unsigned)st->st_uid, (unsigned)geteuid(), rules->advice);
-    if (has_writers(st) && st->st_mode & (S_IWGRP | S_IWOTH) && !(sticky && st->st_mode & S_ISVTX))
+    if (has_writers(st) && st->st_mode & (S_IWGRP | S_IWOTH) && !(sticky && keeps_entries(st)))
         return err_set(w->err, ERR_SETTINGS,
                        "%s: %s may be written by others (mode %04o); expected no write for group and others: "
                        "chmod go-w%s",
@@ -112,7 +117,7 @@ static int follow(struct walk *w, int link)
     if (n < 0)
         return failed(w);
     target[n] = '\0';
-    if (++w->links > LINKS_MAX || snprintf(rest, sizeof rest, "%s/%s", target, w->rest) >= (int)sizeof rest)
+    if (++w->links > LINKS_MAX || snprintf(rest, sizeof rest, "%s%s%s", target, *w->rest ? "/" : "", w->rest) >= (int)sizeof rest)
         return err_set(w->err, ERR_SETTINGS,
                        "%s: %s: too many symbolic links lead there, or their path is too long",
                        w->rules->subject, w->at);
