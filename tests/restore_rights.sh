@@ -35,7 +35,14 @@ at "$HERE" "REVOKE ALL ON prescient.future_job_history FROM reader_$$" >/dev/nul
 rights "$HERE" >before
 "$BIN/pg_dump" -Fc "$HERE" >dump
 
-at "$THERE" "CREATE ROLE nobody_at_all" >/dev/null
+at "$THERE" "CREATE ROLE nobody_at_all; CREATE ROLE plain LOGIN" >/dev/null
+at "$THERE" "CREATE DATABASE plain OWNER plain" >/dev/null
+plain=$(sed -E 's#postgres@/postgres#plain@/plain#' <<<"$THERE")
+roles="prescient_enqueuer, prescient_engine"
+has "init by one who may not make roles says which are not there" "$("$P" --store "$plain" init 2>&1)" "the schema works for its owner alone: $roles"
+is "and doctor, too" "$(finding "$plain")" "[('ok', 'of the owner alone, as these roles are not there: $roles')]"
+at "$THERE" "DROP DATABASE plain" >/dev/null
+
 "$BIN/pg_restore" -d "$THERE" dump 2>restore.err
 has "the roles are not there" "$(cat restore.err)" 'role "prescient_engine" does not exist'
 is "what nobody was granted is open to everybody now" "$([ "$(open_to_all "$THERE")" -gt 10 ] && echo yes)" yes

@@ -403,6 +403,21 @@ static void init_gives_what_the_migrations_gave_and_no_more(void)
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA bare CASCADE"));
 }
 
+/* What somebody has put into the schema: so does PostgreSQL's own search_path, "$user", for a user named as the schema. */
+static void init_gives_no_right_to_what_it_has_not_made(void)
+{
+    WITH_ROLES();
+    PQclear(pgfx_ask(pgfx.app, "CREATE TABLE prescient.orders (id serial PRIMARY KEY); CREATE TABLE prescient.event_p2020 (id int);"
+                     "CREATE FUNCTION prescient.charge() RETURNS integer LANGUAGE sql AS 'SELECT 1'; GRANT USAGE ON SCHEMA prescient TO PUBLIC"));
+    struct store *s = pgfx_new_store(NULL);
+    CU_ASSERT(store_migrate(s, &(struct migrate_options){ 0 }, &pgfx.err) >= 0);
+    store_free(s);
+    SQL_IS("f f f", "SELECT concat_ws(' ', has_table_privilege('prescient_engine', 'prescient.orders', 'SELECT'),"
+           " has_sequence_privilege('prescient_engine', 'prescient.orders_id_seq', 'USAGE'), has_table_privilege('prescient_engine', 'prescient.event_p2020', 'SELECT'))");
+    SQL_IS("", "SELECT proacl::text FROM pg_proc WHERE oid = 'prescient.charge()'::regprocedure");
+    PQclear(pgfx_ask(pgfx.app, "DROP TABLE prescient.orders, prescient.event_p2020; DROP FUNCTION prescient.charge(); REVOKE USAGE ON SCHEMA prescient FROM PUBLIC"));
+}
+
 /* ---- traps ------------------------------------------------------------------------------------------------------------------- */
 
 /* Once for all tests: in "public", where up to PostgreSQL 14 everybody might create. */
@@ -617,6 +632,7 @@ static const struct test tests[] = {
     TEST(nobody_who_can_merely_connect_holds_up_a_migration),
     TEST(of_many_who_make_a_schema_at_once_each_step_is_made_by_one),
     TEST(init_gives_what_the_migrations_gave_and_no_more),
+    TEST(init_gives_no_right_to_what_it_has_not_made),
     TEST(a_callers_own_path_does_not_reach_into_the_api),
     TEST(what_others_lay_on_an_engines_path_is_not_stepped_on),
     TEST(the_oldest_transaction_is_told_to_an_engines_role),

@@ -43,7 +43,7 @@ static void applied(void *ctx, int version, const char *name)
 static void noted(void *ctx, const char *words)
 {
     struct upgrade *u = ctx;
-    u->noted = arena_strdup(u->app->arena, words);
+    u->noted = u->noted ? arena_printf(u->app->arena, "%s; %s", u->noted, words) : arena_strdup(u->app->arena, words);
     if (!u->applied)
         fprintf(u->app->out, "%s\n", words);
 }

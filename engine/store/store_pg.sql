@@ -1015,8 +1015,9 @@ BEGIN
 END $$
 
 -- name: things
--- All that somebody may have a right to, what of it the two roles must have, and the rights that are given now. By names alone: every form of a
--- function of the API is the API's, and what a later migration makes is an engine's unless it stands here.
+-- What migrations have made (`made`: its names, from their text), what of it the two roles must have, and the rights that are given now. By names
+-- alone: every form of a function of the API is the API's, and what a later migration makes is an engine's unless it stands here. What somebody else has
+-- put into the schema is his to open and to close; by PostgreSQL's own search_path a table of a user named as the schema comes to stand in it.
 SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name, coalesce(n.nspacl, acldefault('n', n.nspowner)) AS acl, '{USAGE}'::text[] AS of_engine,
        '{USAGE}'::text[] AS of_enqueuer
   FROM pg_namespace n WHERE n.nspname = 'prescient_schema'
@@ -1025,15 +1026,19 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
        CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids', 'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for', 'bucket_of', 'enqueue', 'enqueue_many', 'resolve',
                                'reschedule') THEN '{EXECUTE}' ELSE '{}' END::text[]
-  FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace
+  FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),
        CASE WHEN c.relname IN ('migration', 'generation') THEN '{SELECT}' ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[]
   FROM pg_class c
- WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname !~ '_p[0-9]{8}$'
+ WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY ({made} || 'migration'::text)
 UNION ALL
 SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.relowner)), '{USAGE}'::text[], '{}'::text[]
-  FROM pg_class c WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind = 'S'
+  FROM pg_class c WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind = 'S' AND c.relname = ANY ({made})
+
+-- name: absent
+-- The roles that are not there.
+SELECT string_agg(w.name, ', ') FROM unnest('{prescient_enqueuer,prescient_engine}'::text[]) w (name) WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
 
 -- name: amiss
 -- What is not as it must be, and what mends it: functions that are open to everybody, and rights that the two roles lack.
@@ -1144,7 +1149,8 @@ rows (place, what, bad, level, found, advice) AS (
            'vacuum does not keep up: look at the oldest transaction, and at autovacuum_max_workers' FROM dead
     UNION ALL
     SELECT 15, 'rights', opened + missing > 0, CASE WHEN opened > 0 THEN 'error' ELSE 'warn' END,
-           CASE WHEN opened > 0 THEN opened || ' functions are open to everybody' WHEN missing > 0 THEN missing || ' are missing' ELSE 'as they must be' END,
+           CASE WHEN opened > 0 THEN opened || ' functions are open to everybody' WHEN missing > 0 THEN missing || ' are missing'
+                ELSE coalesce('of the owner alone, as these roles are not there: ' || ({absent}), 'as they must be') END,
            'prescient init, by the owner of the schema, grants and revokes what it must'
       FROM (SELECT count(*) FILTER (WHERE m.what = 'open') AS opened, count(*) FILTER (WHERE m.what = 'missing') AS missing FROM ({amiss}) m) r
     UNION ALL

@@ -207,6 +207,24 @@ static int mend_rights(struct pg_store *pg, PGconn *conn, struct err *err)
     return err_wrap(err, rc, "rights in schema '%s'", pg->schema);
 }
 
+/* Where its user may not make roles either, nobody but the owner can enqueue or run checks. */
+static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
+{
+    char words[200], *question = pg_expand(pg, "absent", 0);
+    if (!question)
+        return err_set(err, ERR_NOMEM, "store: out of memory");
+    PGresult *r = pg_run(pg, conn, question, NULL, 0, err);
+    free(question);
+    if (!r)
+        return err->code;
+    snprintf(words, sizeof words, "these roles are not there, and this user may not make them, so that the schema works for its owner alone: %s",
+             PQgetvalue(r, 0, 0));
+    if (o->noted && !PQgetisnull(r, 0, 0))
+        o->noted(o->ctx, words);
+    PQclear(r);
+    return 0;
+}
+
 /* A new schema takes the length wanted; an old one keeps its own unless it is told to change. */
 static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new, struct err *err)
 {
@@ -261,6 +279,7 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
     if (!o->dry_run && rc >= 0) {
         int applied = rc;
         rc = mend_rights(pg, conn, err);
+        rc = rc < 0 ? rc : note_absent_roles(pg, conn, o, err);
         rc = rc < 0 ? rc : settle_slot_length(pg, conn, o, !there, err);
         rc = rc < 0 ? rc : pg_make_ids_unique(pg, conn, err);
         rc = rc < 0 ? rc : pg_ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made, err);
