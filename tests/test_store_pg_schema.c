@@ -334,6 +334,9 @@ static void rights_and_publications_go_with_the_name(void)
     migrate_old_schema();
     SQL_IS("t", "SELECT has_table_privilege('public', 'old_one.event', 'SELECT') AND has_column_privilege('public', 'old_one.future_job_run', 'run_us', 'SELECT')"
            "   AND NOT has_column_privilege('public', 'old_one.future_job_run', 'note', 'SELECT') AND NOT has_table_privilege('public', 'old_one.event', 'INSERT')");
+    SQL_IS("", "SELECT string_agg(c.relname || ' ' || coalesce(a.grantee::regrole::text, ''), ', ') FROM pg_class c,"
+           "   LATERAL (SELECT grantee FROM aclexplode(c.relacl) UNION ALL SELECT x.grantee FROM pg_attribute t, aclexplode(t.attacl) x WHERE t.attrelid = c.oid) a"
+           " WHERE c.relnamespace = 'old_one'::regnamespace AND c.relispartition AND c.relname ~ '^(event|future_job_run)_' AND a.grantee <> c.relowner");
     SQL_IS("event", "SELECT c.relname FROM pg_publication_rel r JOIN pg_class c ON c.oid = r.prrelid WHERE c.relkind = 'p'");
     PQclear(pgfx_ask(pgfx.app, "DROP PUBLICATION of_events"));
     end_old_schema();

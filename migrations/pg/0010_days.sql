@@ -185,6 +185,7 @@ BEGIN
                    LATERAL aclexplode(g.acl) a
              WHERE c.oid = to_regclass('prescient.' || old) AND a.grantee <> c.relowner LOOP
             EXECUTE format('GRANT %s ON prescient.%I TO %s%s', granted.what, parent, granted.whom, granted.further);
+            EXECUTE format('REVOKE ALL ON prescient.%I FROM %s CASCADE', old, granted.whom);   -- or it would outlast a REVOKE on the table
         END LOOP;
         publications := ARRAY(SELECT p.pubname FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
                                WHERE r.prrelid = to_regclass('prescient.' || old));
