@@ -18,10 +18,10 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_cat
 -- any more, and within a second one whose asker is gone (from PostgreSQL 14 on). A transaction without an id waits for no standby as it commits, so nothing
 -- is ended here that may have taken effect. To compile such a statement, or to bring in workers, takes longer than to run it, and engines want the processors.
 -- An order that an index has is taken from it: the planner, who cannot know where the running slot lies, holds a third of the table for overdue, and would
--- rather read all of it and sort.
+-- rather read all of it and sort. Servers on other systems than Linux may refuse to look for the asker, with an error (on Windows all do).
 SELECT set_config('statement_timeout', $1, true), set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
        set_config('enable_sort', 'off', true),
-       CASE WHEN current_setting('server_version_num')::integer >= 140000 THEN set_config('client_connection_check_interval', '1s', true) END
+       CASE WHEN current_setting('server_version_num')::integer >= 140000 AND version() LIKE '%linux%' THEN set_config('client_connection_check_interval', '1s', true) END
 
 -- ---- connecting ------------------------------------------------------------------------------------------------------
 
