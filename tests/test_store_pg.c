@@ -520,6 +520,22 @@ static void a_look_past_its_time_is_ended_by_the_server_first(void)
     pgfx.st = patient;
 }
 
+/* An engine whose database cannot be read tries again and again, and a command three times. */
+static void a_connection_that_is_not_answered_leaves_no_session_behind(void)
+{
+    WITH_SERVER();
+    struct store *st = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 2000 });
+    struct store_hello hello = STORE_HELLO_INIT;
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "LOCK prescient.setting"));
+    CU_ASSERT_EQUAL(store_do(st, &hello.call), ERR_LOST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hello.call.err.text, "statement timeout"));
+    SQL_IS("0", WAITING);
+    PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+    CU_ASSERT_EQUAL(store_do(st, &hello.call), 0);
+    store_free(st);
+}
+
 /* Whoever holds a lease has no use for an answer that comes when that is over, whatever the settings allow a statement. */
 static void a_call_waits_no_longer_than_its_caller_has_use_of_it(void)
 {
@@ -888,6 +904,7 @@ static const struct test tests[] = {
     TEST(a_settle_that_waited_for_a_takeover_changes_nothing),
     TEST(a_call_past_its_deadline_loses_its_connection),
     TEST(a_look_past_its_time_is_ended_by_the_server_first),
+    TEST(a_connection_that_is_not_answered_leaves_no_session_behind),
     TEST(a_look_ends_with_whoever_asked),
     TEST(a_call_waits_no_longer_than_its_caller_has_use_of_it),
     TEST(our_side_of_a_line_gives_it_up_in_the_time_of_a_lease),

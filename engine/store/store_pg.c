@@ -1,6 +1,7 @@
 /* store_pg.c - the PostgreSQL store: the life of a call over libpq's asynchronous interface, and the pages that it reads.
  * A call connects when it must, goes out as one message, and ends by its answer, its deadline or the loss of the connection. */
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,12 @@ bool pg_queue_path(struct pg_store *pg)
     return pg_queue(pg, PG_PATH, &none);
 }
 
+bool pg_send_reading(struct pg_store *pg)
+{
+    int64_t wait_ms = pg->wait_us / 1000;
+    return pg_send(pg, PG_READING, arena_printf(pg->arena, "%" PRId64 "ms", wait_ms - wait_ms / 20));
+}
+
 bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types, const char *const *values)
 {
     return queue_entry(pg, -1, false) && PQsendQueryParams(pg->conn, sql, n, types, values, NULL, NULL, 0);
@@ -139,10 +146,13 @@ static void pg_begin(struct store *st, struct store_call *call)
         end_call(pg, call->err.code);
 }
 
-/* The first message of a connection asks whose the schema is, and touches nothing in it; the second whether it is one we know. */
+/* The first message of a connection asks whose the schema is, and touches nothing in it; the second whether it is one we know. Where
+ * somebody's lock keeps that from being read, each new try would leave a session behind. */
 static void send_check(struct pg_store *pg)
 {
-    bool sent = pg_queue_path(pg) && (pg->phase == PG_CHECKING_OWNERS ? pg_send(pg, PG_OWNERS, pg->schema_owner) : pg_send(pg, PG_CHECK, pg->silence_ms));
+    bool of_owners = pg->phase == PG_CHECKING_OWNERS;
+    bool sent = pg_queue_path(pg) && pg_send_reading(pg) &&
+                (of_owners ? pg_send(pg, PG_OWNERS, pg->schema_owner) : pg_send(pg, PG_CHECK, pg->silence_ms));
     if (!sent || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
@@ -206,7 +216,7 @@ static int receive(struct pg_store *pg)
     if (pg->phase == PG_READY)
         return operations[pg->call->op]->receive(pg, pg->call);
     bool of_owners = pg->phase == PG_CHECKING_OWNERS;
-    int rc = (of_owners ? pg_check_owners : pg_check_schema)(pg, pg_result(pg, 0), &pg->call->err);
+    int rc = (of_owners ? pg_check_owners : pg_check_schema)(pg, pg_result(pg, 1), &pg->call->err);
     if (rc == 0)
         pg->phase = of_owners ? PG_CHECKING : PG_READY;
     return rc < 0 ? rc : PG_SEND_AGAIN;

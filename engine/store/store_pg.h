@@ -116,6 +116,9 @@ char *pg_with_schema(const char *sql, const char *schema);      /* malloc()ed */
 /* ---- calls ---- */
 /* What every message begins with: the path on which its statements find operators and functions. */
 bool pg_queue_path(struct pg_store *pg);
+/* Behind the path, in front of what only reads: the server gives up a twentieth before we do, so that we hear of it, and no question
+ * is left that nobody waits for. */
+bool pg_send_reading(struct pg_store *pg);
 /* Queues one statement with parameters by its letters. False when out of memory or the connection is gone. */
 bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *params);
 /* The same for a text that is sent once, with text parameters and a text result. */

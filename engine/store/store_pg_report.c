@@ -48,12 +48,6 @@ static bool send_planned(struct pg_store *pg, const char *name, const struct wir
     return ok;
 }
 
-/* The server gives up a twentieth before we do, so that we hear of it, and no question is left that nobody waits for. */
-static bool send_reading(struct pg_store *pg)
-{
-    return pg_send(pg, PG_READING, arena_printf(pg->arena, "%dms", pg->statement_timeout_ms - pg->statement_timeout_ms / 20));
-}
-
 /* Parameters that are not given are NULL. All are text; the statement casts them. */
 static bool report_send(struct pg_store *pg, struct store_call *call)
 {
@@ -64,7 +58,7 @@ static bool report_send(struct pg_store *pg, struct store_call *call)
         p.values[i] = r->params[i];
         p.lengths[i] = r->params[i] ? (int)strlen(r->params[i]) : 0;
     }
-    if (!reports[report].writes && !send_reading(pg))
+    if (!reports[report].writes && !pg_send_reading(pg))
         return false;
     return reports[report].statement ? pg_queue(pg, reports[report].statement, &p) : send_planned(pg, r->name, &p);
 }
