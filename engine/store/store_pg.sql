@@ -846,10 +846,10 @@ coalesce(to_timestamp($1::bigint), clock_timestamp())
 (SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint FROM pg_class c
 
 -- name: count_some
-(SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT 100001) few)
+(SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT (SELECT many FROM known)) few)
 
 -- name: count_some_careful
-prescient.count_checks('-infinity', 'infinity', 100001)
+prescient.count_checks('-infinity', 'infinity', (SELECT many FROM known))
 
 -- Each that counts says in which order, the index's: with a LIMIT alone the whole table is read when nothing is overdue.
 
@@ -886,15 +886,19 @@ prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
  SELECT age(x.transaction), x.prepared, format('%L, prepared by %s in %s', x.gid, x.owner, x.database) FROM pg_prepared_xacts x)
 
 -- name: status
--- $1 now. A count of a large table is left to the statistics; what is due is counted up to a million.
+-- $1 now. A count of a large table is left to the statistics; what is due is counted up to a million. Where the statistics themselves tell of more than
+-- a million, it is enough to see that there are many.
 WITH this AS MATERIALIZED (
     SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
+known AS MATERIALIZED (
+    SELECT checks, CASE WHEN checks > 1000000 THEN 10001 ELSE 100001 END AS many
+      FROM (SELECT {estimate} WHERE c.oid = 'prescient.future_job'::regclass) AS checks) k),
 sample AS MATERIALIZED (
     SELECT {count_some} AS n)
 SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s() AS slot_length_s,
        (SELECT max(version) FROM prescient.migration) AS schema_version,
-       CASE WHEN sample.n > 100000 THEN greatest(sample.n, {estimate} WHERE c.oid = 'prescient.future_job'::regclass)) ELSE sample.n END AS pending,
-       (sample.n > 100000)::integer AS is_estimate,
+       CASE WHEN sample.n >= known.many THEN greatest(sample.n, known.checks) ELSE sample.n END AS pending,
+       (sample.n >= known.many)::integer AS is_estimate,
        {count_due} AS due,
        {count_overdue} AS overdue,
        date_part('epoch', {oldest_overdue})::bigint AS oldest_overdue_at,
@@ -906,11 +910,11 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
        (SELECT max(t.behind) FROM {transactions} t) AS transactions_since,
        (SELECT count(*) FROM pg_prepared_xacts) AS prepared_transactions,
        {history_rows} AS history_rows
-  FROM this, sample
+  FROM this, known, sample
 
 -- name: history_rows
-(SELECT CASE WHEN h.n > 100000 THEN {estimate} JOIN pg_inherits i ON i.inhrelid = c.oid WHERE i.inhparent = 'prescient.future_job_history'::regclass) ELSE h.n END
-   FROM (SELECT count(*) AS n FROM (SELECT FROM prescient.future_job_history LIMIT 100001) few OFFSET 0) h)
+(SELECT CASE WHEN h.known > 1000000 THEN h.known ELSE prescient.count_history(h.known) END
+   FROM (SELECT {estimate} JOIN pg_inherits i ON i.inhrelid = c.oid WHERE i.inhparent = 'prescient.future_job_history'::regclass) AS known OFFSET 0) h)
 
 -- name: leases
 SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.token, (date_part('epoch', l.expires_at) * 1000000)::bigint AS expires_at_us,

@@ -31,6 +31,17 @@ BEGIN
     RETURN 1;
 END $$;
 
+-- The rows of the history, counted one by one up to 100,000; of more, those that the statistics know of. A function, for its statement opens all days,
+-- which takes longer than all else of a status: only when it is called, that is done.
+CREATE FUNCTION prescient.count_history(known bigint) RETURNS bigint
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    n bigint;
+BEGIN
+    SELECT count(*) INTO n FROM (SELECT FROM prescient.future_job_history LIMIT 100001) few;
+    RETURN CASE WHEN n > 100000 THEN known ELSE n END;
+END $$;
+
 -- The newest `most` rows of the history or of the runs, whichever table's row type `kind` has; of this entity, key, job, outcome, and with a time in
 -- [since, before), where those are given. What took longer than look_ms in all ends, and a last row says by its times how far back it has looked; NULL: it never
 -- ends so. All statements here see what the one that called sees.
@@ -88,10 +99,12 @@ BEGIN
     END LOOP;
 END $$;
 
+REVOKE ALL ON FUNCTION prescient.count_history(bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION prescient.newest_rows(anyelement, text, text, text, text, timestamptz, timestamptz, bigint, integer) FROM PUBLIC;
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'prescient_engine') THEN
+        GRANT EXECUTE ON FUNCTION prescient.count_history(bigint) TO prescient_engine;
         GRANT EXECUTE ON FUNCTION prescient.newest_rows(anyelement, text, text, text, text, timestamptz, timestamptz, bigint, integer) TO prescient_engine;
     END IF;
 END $$;
