@@ -383,45 +383,58 @@ static const char *key_in(int64_t slot, const char *key)
     return out;
 }
 
-/* Settled, lost with what was committed last, and settled again: the child has another id and perhaps another slot, and the key that it had. */
+/* The answer to row 0 of a page, a failure or a deferral, declares a child; the check itself waits on under its number. */
+static void wait_on_and_declare(const struct lease *lease, const struct store_page *page, int32_t failures, int64_t to,
+                                struct effect *child)
+{
+    struct settlement waits = { .check = &page->checks[0], .outcome = failures ? OUTCOME_FAILED : OUTCOME_DEFERRED, .next_at = to,
+                                .ran = true, .failure_count = failures, .effects = child, .neffects = 1 };
+    struct store_settle s = STORE_SETTLE_INIT;
+    s.lease = *lease;
+    s.now = lease->slot;
+    s.settlements = &waits;
+    s.n = 1;
+    child->at = lease->slot + LENGTH;
+    IS(0, fixture_call(&s.call));
+    IS(1, s.touched);
+}
+
+static struct store_page page_at(int64_t slot, struct lease *lease)
+{
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = o.now = slot;
+    IS(0, fixture_call(&o.call));
+    *lease = o.taken[0];
+    return read_page(lease, 10);
+}
+
+/* Settled, lost with what was committed last, and settled again, later: the child has another id and perhaps another slot, and
+ * the key that it had. Of a run after a failure, which has the key of the one before, it is another child. */
 void what_an_answer_declares_has_one_key_however_often_it_is_written(void)
 {
     WITH_STORE();
-    struct effect effects[] = {
-        { .kind = EFFECT_EMIT, .event = "late" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "child", .job = "look", .at = SLOT + 2 * LENGTH, .conflict = "keep", .json = "[1]" },
-    };
+    struct effect child = { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "child", .job = "look", .conflict = "keep",
+                            .json = "[1]" };
     char first[IDEMPOTENCY_KEY_SIZE];
+    struct lease lease;
     struct scene scene = scene_of(1);
-    answer_again(&scene.answers[0], SLOT + 8 * LENGTH);
-    scene.answers[0].outcome = OUTCOME_HELD_BACK;       /* its counts stay, so that it can be answered once more */
-    scene.answers[0].check_count = 0;
-    scene.answers[0].ran = false;
-    scene.answers[0].effects = effects;
-    scene.answers[0].neffects = 2;
-    IS(1, settle(&scene).touched);
-    strcpy(first, key_in(SLOT + 2 * LENGTH, "child"));
+    wait_on_and_declare(&scene.lease, &scene.page, 0, SLOT + 8 * LENGTH, &child);       /* its counts stay: it is as it was */
+    strcpy(first, key_in(SLOT + LENGTH, "child"));
+    CU_ASSERT_STRING_NOT_EQUAL("none", first);
     TEXT_IS("1", resolve("child"));
-    struct store_open_slot o = open_slot(owner, 60);
-    o.slot = o.now = SLOT + 8 * LENGTH;
-    IS(0, fixture_call(&o.call));
-    struct store_page page = read_page(&o.taken[0], 10);
-    CU_ASSERT_EQUAL_FATAL(page.n, 1);
-    struct settlement again = scene.answers[0];
-    again.check = &page.checks[0];
-    again.next_at = SLOT + 12 * LENGTH;
-    effects[1].at = SLOT + 9 * LENGTH;
-    struct store_settle s = STORE_SETTLE_INIT;
-    s.lease = o.taken[0];
-    s.now = SLOT + 8 * LENGTH;
-    s.settlements = &again;
-    s.n = 1;
-    IS(0, fixture_call(&s.call));
+    struct store_page page = page_at(SLOT + 8 * LENGTH, &lease);
+    wait_on_and_declare(&lease, &page, 1, SLOT + 12 * LENGTH, &child);
     TEXT_IS(first, key_in(SLOT + 9 * LENGTH, "child"));
     TEXT_IS("1", resolve("child"));
-    effects[1].json = "[2]";
-    put_any("orders", "child", "look", "[2]", "keep", SLOT + 14 * LENGTH, SLOT + 8 * LENGTH);
-    CU_ASSERT_STRING_NOT_EQUAL(first, key_in(SLOT + 14 * LENGTH, "child"));         /* filed by an application: another life */
+    store_page_free(&page);
+    page = page_at(SLOT + 12 * LENGTH, &lease);
+    IS(0, page.checks[0].check_count);
+    wait_on_and_declare(&lease, &page, 2, SLOT + 16 * LENGTH, &child);
+    CU_ASSERT_STRING_NOT_EQUAL("none", key_in(SLOT + 13 * LENGTH, "child"));
+    CU_ASSERT_STRING_NOT_EQUAL(first, key_in(SLOT + 13 * LENGTH, "child"));
+    TEXT_IS("1", resolve("child"));
+    put_any("orders", "child", "look", "[1]", "keep", SLOT + 14 * LENGTH, SLOT + 8 * LENGTH);
+    CU_ASSERT_STRING_NOT_EQUAL(first, key_in(SLOT + 14 * LENGTH, "child"));             /* filed by an application: another life */
     store_page_free(&page);
     scene_end(&scene);
 }

@@ -65,11 +65,15 @@ static void an_origin_in_numbers_gives_the_key_of_these_numbers(void)
 
 static void with_an_origin_neither_id_nor_first_slot_count(void)
 {
-    char key[IDEMPOTENCY_KEY_SIZE], origin[IDEMPOTENCY_KEY_SIZE], other[IDEMPOTENCY_KEY_SIZE], a[IDEMPOTENCY_KEY_SIZE], b[IDEMPOTENCY_KEY_SIZE];
+    char key[IDEMPOTENCY_KEY_SIZE], origin[IDEMPOTENCY_KEY_SIZE], other[IDEMPOTENCY_KEY_SIZE];
+    char a[IDEMPOTENCY_KEY_SIZE], b[IDEMPOTENCY_KEY_SIZE];
     key_of(&(struct fields){ "orders", "42", "unshipped", 100, 7, 0, NULL, NULL }, key);
-    idempotency_origin_of_effect(key, 0, origin);
-    idempotency_origin_of_effect(key, 1, other);
-    CU_ASSERT_STRING_NOT_EQUAL(origin, other);
+    const struct declaration by = { key, 0, 0 }, others[] = { { key, 0, 1 }, { key, 1, 0 } };
+    idempotency_origin_of_effect(&by, origin);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        idempotency_origin_of_effect(&others[i], other);
+        CU_ASSERT_STRING_NOT_EQUAL(origin, other);
+    }
     key_of(&(struct fields){ "orders", "43", "bill", 200, 8, 0, origin, NULL }, a);
     key_of(&(struct fields){ "orders", "43", "bill", 300, 9, 0, origin, NULL }, b);
     CU_ASSERT_STRING_EQUAL(a, b);

@@ -54,13 +54,14 @@ void idempotency_key(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE
     hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
 }
 
-void idempotency_origin_of_effect(const char *key, int place, char out[IDEMPOTENCY_KEY_SIZE])
+void idempotency_origin_of_effect(const struct declaration *by, char out[IDEMPOTENCY_KEY_SIZE])
 {
     struct sha256_ctx sha;
     sha256_init(&sha);
     add_field(&sha, "effect");
-    add_field(&sha, key);
-    add_number(&sha, place);
+    add_field(&sha, by->key);
+    add_number(&sha, by->failure_count);
+    add_number(&sha, by->place);
     hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
 }
 

@@ -21,8 +21,14 @@ struct idempotency {
 /* sha256 over the fields, each with its length; the first 128 bits. */
 void idempotency_key(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE]);
 
-/* The origin of the check that an answer declares: `key` is that of the run that answers, `place` counts its effects from 0. */
-void idempotency_origin_of_effect(const char *key, int place, char out[IDEMPOTENCY_KEY_SIZE]);
+/* Which answer declares something, and where in it: `key` is that of the run, `failure_count` the check's as it was read,
+ * `place` counts its effects from 0. The key alone does not tell: a run after a failure has the same one, and what it
+ * declares is another check. The slot must not count: what is run again after a failover runs later, and so does what it
+ * declares. */
+struct declaration { const char *key; int32_t failure_count; int place; };
+
+/* The origin of the check that an answer declares. */
+void idempotency_origin_of_effect(const struct declaration *by, char out[IDEMPOTENCY_KEY_SIZE]);
 
 /* The origin of the life that begins where this one ends. */
 void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE]);

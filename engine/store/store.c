@@ -169,6 +169,14 @@ struct idempotency check_identity(const struct check *c)
     };
 }
 
+void check_origin_of_effect(const struct check *c, int place, char out[IDEMPOTENCY_KEY_SIZE])
+{
+    char key[IDEMPOTENCY_KEY_SIZE];
+    struct idempotency of = check_identity(c);
+    idempotency_key(&of, key);
+    idempotency_origin_of_effect(&(struct declaration){ key, c->failure_count, place }, out);
+}
+
 static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), m = strlen(end);

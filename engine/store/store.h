@@ -210,6 +210,8 @@ void store_page_free(struct store_page *page);      /* frees what it holds and z
 
 /* What the idempotency key of its run is made of. */
 struct idempotency check_identity(const struct check *c);
+/* The origin of what the answer to this check declares, in this place among its effects. */
+void check_origin_of_effect(const struct check *c, int place, char out[IDEMPOTENCY_KEY_SIZE]);
 
 /* Reads the rows of a leased (slot, bucket) after `after`, in order (bucket, priority, id): at most `want` rows and about
  * `max_bytes` of them, at least one; for a split slot of one bucket. Plain read, begun after the

@@ -194,12 +194,9 @@ static bool effect_columns_init(struct effect_columns *c, struct arena *a, int n
 /* NULL: out of memory. */
 static const char *origin_of_effect(struct arena *a, const struct check *check, int place)
 {
-    struct idempotency of = check_identity(check);
-    char key[IDEMPOTENCY_KEY_SIZE], *origin = arena_alloc(a, IDEMPOTENCY_KEY_SIZE);
-    if (!origin)
-        return NULL;
-    idempotency_key(&of, key);
-    idempotency_origin_of_effect(key, place, origin);
+    char *origin = arena_alloc(a, IDEMPOTENCY_KEY_SIZE);
+    if (origin)
+        check_origin_of_effect(check, place, origin);
     return origin;
 }
 

@@ -215,10 +215,8 @@ static int64_t emit(const struct settling *s, const struct settlement *t, int pl
 static int64_t enqueue(const struct settling *s, const struct settlement *t, int place)
 {
     const struct effect *e = &t->effects[place];
-    struct idempotency of = check_identity(t->check);
-    char key[IDEMPOTENCY_KEY_SIZE], origin[IDEMPOTENCY_KEY_SIZE];
-    idempotency_key(&of, key);
-    idempotency_origin_of_effect(key, place, origin);
+    char origin[IDEMPOTENCY_KEY_SIZE];
+    check_origin_of_effect(t->check, place, origin);
     return lite_run(s->db, s->err, LITE_effect_enqueue, "tttittiit", e->entity_name, e->entity_key, e->job, e->at, e->json,
                     e->conflict ? e->conflict : "keep", (int64_t)0, s->now, origin);
 }
