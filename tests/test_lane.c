@@ -103,9 +103,9 @@ static void a_dear_look_is_followed_by_a_long_rest(void)
 {
     enum { MS = 1000, S = 1000 * MS };
     CU_ASSERT_EQUAL(catchup_rest_us(0), 0);
-    CU_ASSERT_EQUAL(catchup_rest_us(5 * MS), 50 * MS);
-    CU_ASSERT_EQUAL(catchup_rest_us(1200 * MS), 12 * S);
-    CU_ASSERT_EQUAL(catchup_rest_us(30 * S), 300 * S);
+    CU_ASSERT_EQUAL(catchup_rest_us(250 * MS), 0);
+    CU_ASSERT_EQUAL(catchup_rest_us(1250 * MS), 10 * S);
+    CU_ASSERT_EQUAL(catchup_rest_us(31 * S), 300 * S);
     CU_ASSERT_EQUAL(catchup_rest_us(INT64_MAX), 300 * S);
 }
 

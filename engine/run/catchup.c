@@ -3,12 +3,14 @@
 
 #include "../rules/slot.h"
 
-enum { UNSERVED_WAIT_S = 3600, REST_MAX_US = 300 * 1000 * 1000 };
+enum { UNSERVED_WAIT_S = 3600, CHEAP_US = 250 * 1000, REST_MAX_US = 300 * 1000 * 1000 };
 
 int64_t catchup_rest_us(int64_t cost_us)
 {
-    int64_t rest = cost_us > REST_MAX_US / 10 ? REST_MAX_US : cost_us * 10;
-    return rest;
+    if (cost_us <= CHEAP_US)
+        return 0;
+    int64_t dear_us = cost_us - CHEAP_US;
+    return dear_us < REST_MAX_US / 10 ? dear_us * 10 : REST_MAX_US;
 }
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full)

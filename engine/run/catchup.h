@@ -29,8 +29,8 @@ struct catchup {
     bool undone;                    /* a slot waits for the lease of somebody who may be dead */
 };
 
-/* How long a daemon leaves the store alone after a catch-up that has cost it `cost_us`: a tenth of a lane at most is spent
- * on looking, but it is never put off for longer than five minutes. */
+/* How long a daemon leaves the store alone after a catch-up that has cost it `cost_us`. What is dear, more than a quarter
+ * of a second, takes a tenth of a lane's time at most, but is never put off for longer than five minutes. */
 int64_t catchup_rest_us(int64_t cost_us);
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full);
