@@ -346,7 +346,8 @@ static void what_hangs_on_the_old_tables_is_named(void)
 {
     WITH_SERVER();
     begin_old_schema();
-    PQclear(pgfx_ask(pgfx.app, "CREATE VIEW old_one.mine AS SELECT event FROM old_one.event"));
+    PQclear(pgfx_ask(pgfx.app, "CREATE VIEW old_one.mine AS SELECT event FROM old_one.event; ALTER TABLE old_one.future_job_run ENABLE ROW LEVEL SECURITY;"
+                     " CREATE PUBLICATION of_some FOR TABLE old_one.event%s", PQserverVersion(pgfx.app) < 150000 ? "" : " (xid, id) WHERE (event <> 'secret')"));
     char *text = NULL;
     for (const struct sql_migration *m = migrations_pg; m->name; m++)
         if (m->version == 10)
@@ -355,6 +356,9 @@ static void what_hangs_on_the_old_tables_is_named(void)
     PGresult *r = PQexec(pgfx.app, text);
     CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_SQLSTATE), "2BP01");
     CU_ASSERT_PTR_NOT_NULL(strstr(PQerrorMessage(pgfx.app), "view old_one.mine"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(PQerrorMessage(pgfx.app), "row security of table old_one.future_job_run"));
+    CU_ASSERT(PQserverVersion(pgfx.app) < 150000 || strstr(PQerrorMessage(pgfx.app), "publication of_some, of some rows or columns of table old_one.event"));
+    PQclear(pgfx_ask(pgfx.app, "DROP PUBLICATION of_some"));
     PQclear(r);
     free(text);
     SQL_IS("r", "SELECT relkind FROM pg_class WHERE oid = 'old_one.event'::regclass");

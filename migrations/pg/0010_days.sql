@@ -134,18 +134,29 @@ END $$;
 
 LOCK TABLE prescient.future_job_run, prescient.event IN ACCESS EXCLUSIVE MODE;
 
--- The table that goes by days takes the name; whatever else speaks of the old one would see one day only, and keep it from ever being dropped.
+-- The table that goes by days takes the name; whatever else speaks of the old one would see one day only, and keep it from ever being dropped. And what
+-- keeps rows from somebody, row security or a publication's filter or columns, would keep those of that day alone. (Publications have no such columns
+-- before PostgreSQL 15.)
 DO $$
 DECLARE
     others text;
 BEGIN
-    SELECT string_agg(DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid), ', ') INTO others
-      FROM pg_class c JOIN pg_depend d ON (d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid) OR (d.refclassid = 'pg_type'::regclass AND d.refobjid = c.reltype)
-     WHERE c.oid IN ('prescient.future_job_run'::regclass, 'prescient.event'::regclass)
-       AND d.classid IN ('pg_rewrite'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass, 'pg_proc'::regclass);
+    SELECT string_agg(DISTINCT o.words, ', ') INTO others
+      FROM pg_class c,
+           LATERAL (
+               SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS words FROM pg_depend d
+                WHERE ((d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid) OR (d.refclassid = 'pg_type'::regclass AND d.refobjid = c.reltype))
+                  AND d.classid IN ('pg_rewrite'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass, 'pg_proc'::regclass)
+               UNION ALL
+               SELECT format('row security of table %s', c.oid::regclass) WHERE c.relrowsecurity
+               UNION ALL
+               SELECT format('publication %I, of some rows or columns of table %s', p.pubname, c.oid::regclass)
+                 FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+                WHERE r.prrelid = c.oid AND num_nonnulls(to_jsonb(r) ->> 'prqual', to_jsonb(r) ->> 'prattrs') > 0) o
+     WHERE c.oid IN ('prescient.future_job_run'::regclass, 'prescient.event'::regclass);
     IF others IS NOT NULL THEN
-        RAISE EXCEPTION 'prescient: future_job_run and event become tables by days, and something was made that hangs on them as they are: %', others
-            USING ERRCODE = 'dependent_objects_still_exist', HINT = 'Drop it, migrate, and make it again.';
+        RAISE EXCEPTION 'prescient: future_job_run and event become tables by days, and something was made that hangs on them as they are: %: drop it, migrate, and make it again',
+            others USING ERRCODE = 'dependent_objects_still_exist';
     END IF;
 END $$;
 
