@@ -229,6 +229,40 @@ static void the_answer_to_one_is_not_taken_for_that_of_its_twin(void)
     }
 }
 
+/* Three rows side by side, by bucket or by priority, of which the second has the id of the third and is not answered. */
+static void put_a_twin_between_two(bool by_priority)
+{
+    const char *keys = by_priority ? one_bucket
+                                   : "SELECT min(k)::text FROM generate_series(1, 300) k"
+                                     " GROUP BY prescient.bucket_of('e', k::text) ORDER BY 1";
+    pgfx_begin();
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', k, 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0,"
+                               " to_timestamp(%" PRId64 ")) FROM (%s LIMIT 3) b (k)", SLOT, SLOT - 100, keys));
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job f SET id = CASE n WHEN 1 THEN 3 ELSE 7 END, priority = CASE WHEN %s THEN n ELSE 0 END"
+                               " FROM (SELECT ctid, row_number() OVER (ORDER BY bucket, id) AS n FROM prescient.future_job) r"
+                               " WHERE r.ctid = f.ctid", by_priority ? "true" : "false"));
+    SQL_IS("2", "SELECT count(*) FROM prescient.future_job WHERE id = 7");
+}
+
+/* What spans both of them is found by the range that the answered ones make, in which the other lies. */
+static void an_answer_on_either_side_of_a_twin_leaves_it_alone(void)
+{
+    WITH_SERVER();
+    for (int by_priority = 0; by_priority < 2; by_priority++) {
+        put_a_twin_between_two(by_priority);
+        struct lease lease = pgfx_take();
+        struct store_page page = pgfx_read_page(&lease, 10);
+        CU_ASSERT_EQUAL_FATAL(page.n, 3);
+        struct settlement s[] = { pgfx_done(&page.checks[0]), pgfx_done(&page.checks[2]) };
+        struct store_settle req = pgfx_settle_of(&lease, s, 2);
+        RC_IS(0, pgfx_call(&req.call));
+        CU_ASSERT_EQUAL(req.touched, 2);
+        SQL_IS(page.checks[1].entity_key, "SELECT string_agg(entity_key, ' ') FROM prescient.future_job");
+        SQL_IS("2", "SELECT count(*) FROM prescient.future_job_history");
+        store_page_free(&page);
+    }
+}
+
 /* What a schema from before looks like that is too large to be locked for so long, with ids that are there twice. */
 static void init_makes_the_index_unique_while_checks_are_filed(void)
 {
@@ -373,6 +407,7 @@ static const struct test tests[] = {
     TEST(a_row_that_moves_to_where_its_id_is_gets_another_and_keeps_its_key),
     TEST(an_answer_that_cannot_move_for_a_twin_is_given_again_under_the_same_key),
     TEST(the_answer_to_one_is_not_taken_for_that_of_its_twin),
+    TEST(an_answer_on_either_side_of_a_twin_leaves_it_alone),
     TEST(init_makes_the_index_unique_while_checks_are_filed),
     TEST(a_load_refuses_what_the_single_call_refuses),
     TEST(a_load_takes_new_and_old_ones_and_those_that_stand_twice),
