@@ -128,5 +128,6 @@ CONF
 is_archived() { [ "$(q "SELECT last_archived_wal IS NOT NULL AND NOT EXISTS (SELECT FROM pg_ls_archive_statusdir() WHERE name LIKE '%.ready') FROM pg_stat_archiver")" = t ]; }
 as_postgres() { if [ "$(id -u)" = 0 ]; then (cd / && setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" LC_ALL=C.UTF-8 "$@"); else (cd / && "$@"); fi; }
 
-for scenario in into_smaller into_larger in_place; do on_a_server "$scenario" fsync=off shared_buffers=64MB; done
-on_a_server to_a_point_in_time fsync=off shared_buffers=64MB
+for scenario in into_smaller into_larger in_place to_a_point_in_time; do
+    in_case "$scenario" on_a_server "$scenario" fsync=off shared_buffers=64MB
+done

@@ -85,6 +85,6 @@ to_a_new_server() {
 }
 
 needs_a_server
-to_a_new_server to-smaller-carried $BEHIND 1 carry init
-to_a_new_server to-smaller-forgotten $BEHIND 1 forget init
-to_a_new_server to-larger-forgotten 1 $((BEHIND * 2)) forget engine
+in_case to-smaller-carried to_a_new_server to-smaller-carried $BEHIND 1 carry init
+in_case to-smaller-forgotten to_a_new_server to-smaller-forgotten $BEHIND 1 forget init
+in_case to-larger-forgotten to_a_new_server to-larger-forgotten 1 $((BEHIND * 2)) forget engine

@@ -62,9 +62,9 @@ kept() {
 frozen() { follow_through frozen freeze_primary; }
 
 needs_pair
-on_a_pair direct lost
-on_a_pair direct twice_lost
-on_a_pair direct kept
-on_a_pair direct frozen
-needs_bouncer
-on_a_pair bouncer lost
+for scenario in lost twice_lost kept frozen; do in_case "$scenario" on_a_pair direct "$scenario"; done
+through_a_bouncer() {
+    needs_bouncer
+    on_a_pair bouncer lost
+}
+in_case bouncer through_a_bouncer

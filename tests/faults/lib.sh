@@ -71,6 +71,9 @@ on_stores() {
 }
 on_both_stores() { on_stores sqlite postgresql "$1"; }
 
+# in_case NAME COMMAND...: only where NAME is among those asked for (CASES="NAME NAME"; none: all are)
+in_case() { { [ -n "${CASES:-}" ] && [[ " $CASES " != *" $1 "* ]]; } || "${@:2}"; }
+
 # ---- a case ----
 
 now_us() { local t=$EPOCHREALTIME; echo "${t/[.,]/}"; }
