@@ -319,6 +319,18 @@ static void doctor_names_the_generation_and_what_is_wrong_with_it(void)
     CU_ASSERT_STRING_EQUAL(doctor_says("sequences"), "ok: ahead of what is in use");
 }
 
+static void doctor_says_when_the_index_that_keeps_ids_apart_was_not_built(void)
+{
+    WITH_HISTORY();
+    CU_ASSERT_STRING_EQUAL(doctor_says("ids in one slot"), "ok: kept apart");
+    PQclear(pgfx_ask(pgfx.app, "DROP INDEX prescient.future_job_slot; CREATE INDEX future_job_slot ON prescient.future_job (next_check_at, bucket, priority, id)"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("ids in one slot"), "warn: not kept apart"));
+    struct store *s = pgfx_new_store(NULL);
+    CU_ASSERT(store_migrate(s, &(struct migrate_options){ 0 }, &pgfx.err) >= 0);
+    store_free(s);
+    CU_ASSERT_STRING_EQUAL(doctor_says("ids in one slot"), "ok: kept apart");
+}
+
 static void an_engine_notes_it_and_is_told(void)
 {
     WITH_HISTORY();
@@ -368,6 +380,7 @@ static const struct test tests[] = {
     TEST(sequences_behind_what_is_in_use_are_moved_up_and_never_down),
     TEST(an_engine_notes_it_and_is_told),
     TEST(doctor_names_the_generation_and_what_is_wrong_with_it),
+    TEST(doctor_says_when_the_index_that_keeps_ids_apart_was_not_built),
     { NULL, NULL },
 };
 

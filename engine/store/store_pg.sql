@@ -1145,6 +1145,11 @@ rows (place, what, bad, level, found, advice) AS (
     SELECT 17, 'sequences', behind IS NOT NULL, 'error', coalesce(behind, 'ahead of what is in use'),
            'numbers would be given out twice, and the answer of one check would end another: prescient init moves them up' FROM sequences
     UNION ALL
+    SELECT 18, 'ids in one slot', NOT coalesce(i.indisunique AND i.indisvalid, false), 'warn',
+           CASE WHEN i.indisunique AND i.indisvalid THEN 'kept apart' ELSE 'not kept apart, as the index for that is not built: a migration was cut short' END,
+           'of two rows with one id the answer to one may end the other: prescient migrate builds it, and nobody waits for it'
+      FROM (SELECT) one LEFT JOIN pg_index i ON i.indexrelid = to_regclass('prescient.future_job_slot')
+    UNION ALL
     SELECT 12, 'autovacuum', NOT current_setting('autovacuum')::boolean OR NOT current_setting('track_counts')::boolean, 'error',
            CASE WHEN current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean THEN 'on' ELSE 'off' END,
            'future_job changes completely every few hours: turn autovacuum and track_counts on' FROM this
