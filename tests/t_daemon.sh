@@ -93,7 +93,18 @@ daemon_test() {
     join_within 2 daemon
     ok "$STORE_NAME: a second TERM ends it at once, its workers with it" wait_until 1 no_workers_of "$DAEMON"
     is "$STORE_NAME: the check that was running waits" "$(pending)" 1
-    is "$STORE_NAME: nothing was logged as an error" "$(grep -c ' error ' "first.$STORE_NAME.err" daemon.err | grep -v ':0$')" ""
+    # The slot length is changed while it runs.
+    local errors; errors=$(grep -c ' error ' "first.$STORE_NAME.err" daemon.err | grep -v ':0$')
+    q "DELETE FROM {future_job}"
+    start_daemon
+    enqueue_in 1 1 noop "'before'"
+    ok "$STORE_NAME: it runs checks" wait_until 10 nothing_pending
+    "$P" --quiet migrate --slot-length 2s >/dev/null
+    [ "$STORE_NAME" = sqlite ] || q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'prescient%' AND datname = current_database()" >/dev/null
+    join_within 20 daemon
+    is "$STORE_NAME: another slot length ends it, to be started again" "$CODE" 75
+    has "$STORE_NAME: in words" "$(tail -1 daemon.err)" "was changed from 1 s to 2 s"
+    is "$STORE_NAME: nothing was logged as an error" "$errors" ""
 }
 
 on_each_store daemon_test

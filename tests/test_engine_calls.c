@@ -314,7 +314,7 @@ static void after_a_refused_write_nothing_is_started_before_the_lease_is_renewed
 static void a_schema_that_goes_away_is_waited_for_by_a_daemon_that_has_worked(void)
 {
     static const struct err gone = { ERR_SCHEMA, "42P01", .text = "relation \"prescient.slot_lease\" does not exist" };
-    static const struct err other = { ERR_SETTINGS, "", .text = "the slot length was changed from 900 s to 60 s" };
+    static const struct err other = { ERR_SETTINGS, "", .text = "slot_length is 60 s in the settings and 900 s in the database" };
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_RENEW, STORE_FINISH };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &gone });
     calls_are(expected, sizeof expected / sizeof *expected);
@@ -322,6 +322,14 @@ static void a_schema_that_goes_away_is_waited_for_by_a_daemon_that_has_worked(vo
     CU_ASSERT_EQUAL(fake.trust_us, 0);
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &other });
     CU_ASSERT_EQUAL(ended_with, 0);
+}
+
+/* It waited for that, too, and nothing brings the old length back: each of its lanes refused the new one for ever, and its process looked well. */
+static void a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_again(void)
+{
+    static const struct err changed = { ERR_CHANGED, "", .text = "the slot length was changed from 900 s to 60 s" };
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &changed });
+    CU_ASSERT_EQUAL(ended_with, ERR_CHANGED);
 }
 
 static void a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked(void)
@@ -479,6 +487,7 @@ static const struct test tests[] = {
     TEST(after_a_lost_connection_the_lease_is_renewed_before_it_is_used),
     TEST(after_a_refused_write_nothing_is_started_before_the_lease_is_renewed),
     TEST(a_schema_that_goes_away_is_waited_for_by_a_daemon_that_has_worked),
+    TEST(a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_again),
     TEST(a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
     TEST(a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left),

@@ -479,7 +479,7 @@ static void a_slot_length_changed_under_an_engine_stops_it(void)
     struct migrate_options change = { .slot_length_s = 300, .change_slot_length = true };
     RC_IS(0, store_migrate(s, &change, &litefx_err));
     store_free(s);
-    RC_IS(ERR_SETTINGS, litefx_take(st));
+    RC_IS(ERR_CHANGED, litefx_take(st));
     SAYS("was changed from 900 s to 300 s");
 }
 

@@ -18,6 +18,7 @@ enum err_code {
     ERR_SCHEMA = -9,    /* the schema is missing, too old or too new for this program */
     ERR_NOTFOUND = -10,
     ERR_STOPPED = -11,  /* a signal asked us to stop */
+    ERR_CHANGED = -12,  /* the store is not what it was when this process began: start it again */
 };
 
 struct err {

@@ -13,6 +13,7 @@
 static const struct { int code, exit; } exits[] = {
     { ERR_LOST, EXIT_NO_STORE },
     { ERR_BUSY, EXIT_TRY_AGAIN },
+    { ERR_CHANGED, EXIT_TRY_AGAIN },
     { ERR_SETTINGS, EXIT_BAD_SETTINGS },
     { ERR_SCHEMA, EXIT_BAD_SETTINGS },
     { ERR_INPUT, EXIT_BAD_USAGE },

@@ -58,7 +58,7 @@ extern const struct command *const command_table[];     /* ends with NULL */
 int app_option(struct app *app, int argc, char **argv, int *at, const char **value, int *first);
 
 /* Says "prescient NAME: words" on stderr and returns the exit code that belongs to err->code (ERR_LOST 69, ERR_BUSY 75,
- * ERR_SETTINGS and ERR_SCHEMA 78, ERR_INPUT 2, else 1). */
+ * ERR_CHANGED 75, ERR_SETTINGS and ERR_SCHEMA 78, ERR_INPUT 2, else 1). */
 int app_fail(struct app *app, const struct err *err);
 
 /* What the settings say about the store, as store_new takes it; the strings belong to the settings. */

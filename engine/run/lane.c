@@ -107,7 +107,7 @@ static bool is_another_database(int rc)
  * repeat for ever. Once it has worked, the database is being restored in place, or dropped and made anew: that is over at some time. */
 static bool is_final(const struct engine *e, int rc)
 {
-    return rc == ERR_INPUT || (is_another_database(rc) && !(e->o.patient && e->has_clock));
+    return rc == ERR_INPUT || rc == ERR_CHANGED || (is_another_database(rc) && !(e->o.patient && e->has_clock));
 }
 
 /* However long the database was away: once it is back, that is noticed in well less than a lease's time, as a dead engine is; that a lock is

@@ -13,6 +13,7 @@
  *   ERR_FENCED  the lease is not ours any more: nothing was changed
  *   ERR_DATA    the database refuses a value; in a settle: halve the page down to the guilty check
  *   ERR_SCHEMA  no schema, or one that this program does not fit; the words say what to do
+ *   ERR_CHANGED the slot length is not what it was when this program began
  *   ERR_INPUT   a value of the user is wrong; the words name it
  *
  * All moments and slots are seconds since the Unix epoch, UTC; names ending in _us are microseconds. `now` in a request is 0

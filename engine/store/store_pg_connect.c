@@ -375,7 +375,7 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
     /* A report says what is; an engine has judged answers by the old length. */
     bool asks_only = pg->call && pg->call->op == STORE_REPORT;
     if (pg->engine && !asks_only && pg->head.slot_length_s && pg->head.slot_length_s != length_s)
-        return err_set(err, ERR_SETTINGS, "the slot length was changed from %d s to %d s while this program ran: start it again", pg->head.slot_length_s, length_s);
+        return err_set(err, ERR_CHANGED, "the slot length was changed from %d s to %d s while this program ran: start it again", pg->head.slot_length_s, length_s);
     pg->head.slot_length_s = length_s;
     return 0;
 }

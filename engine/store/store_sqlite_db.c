@@ -357,7 +357,7 @@ static int check_slot_length(struct lite *db, int64_t length_s, struct err *err)
         return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %lld s in %s: make them equal, or change the file with "
                        "'prescient migrate --slot-length LENGTH'", db->slot_length_wanted_s, (long long)length_s, db->path);
     if (db->head.slot_length_s && length_s != db->head.slot_length_s)
-        return err_set(err, ERR_SETTINGS, "the slot length of %s was changed from %d s to %lld s while this program ran: start it again",
+        return err_set(err, ERR_CHANGED, "the slot length of %s was changed from %d s to %lld s while this program ran: start it again",
                        db->path, db->head.slot_length_s, (long long)length_s);
     db->head.slot_length_s = (int32_t)length_s;
     return 0;
