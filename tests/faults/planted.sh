@@ -10,7 +10,7 @@
 # A patch begins with lines that say
 #   what: the bug
 #   scenario: F15, or test: store_on_pg, a suite of `make check`, where no scenario of the campaign comes that way
-#   with: QUICK=1, or CASES="...": the part of the scenario that is enough (all of it)
+#   with: QUICK=1 CASES=lost: the part of the scenario that is enough (all of it)
 #   stores: those on which it is a bug (both)
 #   words: of the check that must fail
 set -uo pipefail
@@ -44,9 +44,9 @@ fresh_copy() {
 }
 built() { make -s -C "$copy" -j"$(nproc)" BUILD="$BUILD/b" "${targets[@]}" >"$BUILD/make.log" 2>&1; }
 
-# campaign SCENARIO STORE [NAME=VALUE]: what it says is in out.STORE
+# campaign SCENARIO STORE [NAME=VALUE ...]: what it says is in out.STORE
 campaign() {
-    env BUILD="$BUILD/b" SEED="$SEED" ONLY="$1" STORES="$2" RECORD= QUICK= CASES= ${3:+"$3"} "$copy/tests/faults/run.sh" >"$BUILD/out.$2" 2>&1
+    env BUILD="$BUILD/b" SEED="$SEED" ONLY="$1" STORES="$2" RECORD= QUICK= CASES= ${3:-} "$copy/tests/faults/run.sh" >"$BUILD/out.$2" 2>&1
 }
 # suite NAME STORE: the same for a suite
 suite() {
@@ -54,7 +54,7 @@ suite() {
     [ "$2" = postgresql ] || server=none
     env BUILD="$BUILD/b" PRESCIENT_TEST_PG=$server "$copy/tests/run.sh" "=$1" >"$BUILD/out.$2" 2>&1
 }
-# judged_by KIND NAME STORE [NAME=VALUE]
+# judged_by KIND NAME STORE [NAME=VALUE ...]
 judged_by() { if [ "$1" = test ]; then suite "$2" "$3"; else campaign "$2" "$3" "${4:-}"; fi; }
 
 # result ok|"not ok" WORDS...
