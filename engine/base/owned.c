@@ -21,7 +21,8 @@ struct walk {
     int d;             /* the folder that we are in; O_PATH */
     struct stat folder;
     char at[PATH_MAX];   /* where that is, then the name that is being looked at; for words */
-    char rest[PATH_MAX]; /* what is still to be gone */
+    char path[PATH_MAX]; /* with the last link in its place */
+    const char *rest;    /* what is still to be gone of it */
     int links;
     struct err *err;
 };
@@ -77,7 +78,7 @@ static bool take_name(struct walk *w, char name[NAME_MAX + 1])
     size_t len = strcspn(begin, "/");
     const char *behind = begin + len + strspn(begin + len, "/");
     snprintf(name, NAME_MAX + 1, "%.*s", (int)len, begin);
-    memmove(w->rest, behind, strlen(behind) + 1);
+    w->rest = behind;
     return *name;
 }
 
@@ -121,7 +122,8 @@ static int follow(struct walk *w, int link)
         return err_set(w->err, ERR_SETTINGS,
                        "%s: %s: too many symbolic links lead there, or their path is too long",
                        w->rules->subject, w->at);
-    memcpy(w->rest, rest, sizeof rest);
+    memcpy(w->path, rest, sizeof rest);
+    w->rest = w->path;
     leave_name(w);
     return *target == '/' ? go_to_root(w) : 0;
 }
@@ -250,7 +252,8 @@ int owned_open(const char *path, const struct owned_rules *rules, int *fd, struc
     rc = rc ? rc : check_names(whole, rules, err);
     if (rc)
         return rc;
-    memcpy(w.rest, whole, sizeof whole);
+    memcpy(w.path, whole, sizeof whole);
+    w.rest = w.path;
     rc = go(&w, fd);
     if (w.d >= 0)
         close(w.d);

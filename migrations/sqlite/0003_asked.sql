@@ -35,7 +35,7 @@ BEGIN
            WHEN NEW.payload IS NOT NULL AND (
                 instr(replace(NEW.payload, '\\', ''), '\u0000') > 0
                 OR EXISTS (SELECT 1 FROM json_tree(NEW.payload)
-                            WHERE (type = 'integer' AND typeof(atom) = 'real') OR (type = 'real' AND abs(atom) > 1.7976931348623157e308)))
+                            WHERE (type = 'integer' AND typeof(atom) = 'real') OR (type = 'real' AND abs(atom) = 9e999)))
            THEN RAISE(ABORT, 'prescient: payload is JSON that jobs cannot read: expected no \u0000, no integer beyond 64 bits and no number beyond 1.8e308')
            WHEN NEW.priority IS NULL OR CAST(NEW.priority AS INTEGER) NOT BETWEEN -2147483648 AND 2147483647
            THEN RAISE(ABORT, 'prescient: priority must fit in 32 bits')

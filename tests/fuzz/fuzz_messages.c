@@ -23,6 +23,7 @@ struct table {                          /* a pool with one worker that runs a pa
     int told[CHECKS];
     int theirs;                         /* the worker's end of the socket */
     struct slab *slab;                  /* and its mapping */
+    bool usable;                        /* the one job: whether the worker can run it */
 };
 
 static void answered(void *ctx, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw)
@@ -85,7 +86,7 @@ static void begin(struct table *t, bool running)
     log_init(&t->log, fopen("/dev/null", "w"), LOG_LEVEL_DEBUG, "fuzz");
     t->pool = (struct pool){
         .o = { .settings = &t->settings, .clock = &clock_system, .log = &t->log, .events = { answered, ready, t } },
-        .workers = &t->worker, .size = 1, .usual = 1,
+        .workers = &t->worker, .size = 1, .usual = 1, .usable = &t->usable,
     };
     t->worker.child = (struct child){ .pid = getpid(), .sock = pair[0], .output = output[0] };
     t->worker.state = WORKER_STARTING;
@@ -103,6 +104,7 @@ static void end(struct table *t)
     close(t->worker.child.sock);
     if (t->worker.child.output >= 0)
         close(t->worker.child.output);
+    free(t->worker.usable);
     slab_free(t->worker.slab);
     slab_free(t->slab);
     page_free(t->page);
