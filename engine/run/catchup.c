@@ -127,10 +127,22 @@ static void cannot_be_asked(struct engine *e, struct catchup *c, const struct er
         pass_over(e, c, "", err);
 }
 
+static void failed(struct engine *e, struct catchup *c, enum errand_kind kind, const struct err *err, int64_t took_us)
+{
+    if (!err->late) {
+        cannot_be_asked(e, c, err);
+        return;
+    }
+    c->unanswered_us += took_us;
+    was_late(e, c, kind, err);
+}
+
 /* Only now is it known that the store is there, and that something old is in the way. */
 static void narrowly_answered(struct engine *e, struct catchup *c)
 {
     c->passed_over = true;
+    c->cost_us += c->unanswered_us;
+    c->unanswered_us = 0;
     if (engine_gives_up_anew(e, given_up_narrow))
         log_warn(e->o.log, "a look for late checks did not end in its time: an old transaction keeps the rows that were settled since it began, and"
                  " the look walks over them. Slots that were run since are looked at again when it is over (`prescient doctor` tells which it is)");
@@ -142,15 +154,12 @@ void catchup_errand_done(struct engine *e, struct catchup *c, const struct erran
     bool looks = kind == ERRAND_RELOOK || kind == ERRAND_RELOOK_SETTLED, asks = kind == ERRAND_LATE_SLOT || kind == ERRAND_LATE_BESIDE;
     if (!looks && !asks && kind != ERRAND_MARK_SWEPT)
         return;
-    c->cost_us += engine_mono_us(e) - errand->sent_us;
+    int64_t took_us = engine_mono_us(e) - errand->sent_us;
     if (rc) {
-        const struct err *err = &lane->req.call.err;
-        if (err->late)
-            was_late(e, c, kind, err);
-        else
-            cannot_be_asked(e, c, err);
+        failed(e, c, kind, &lane->req.call.err, took_us);
         return;
     }
+    c->cost_us += took_us;
     c->damaged = 0;
     if (c->narrow && kind != ERRAND_MARK_SWEPT)
         narrowly_answered(e, c);

@@ -23,7 +23,8 @@ struct catchup {
     int slots;                      /* late slots found, but for those of which nothing could be run */
     bool narrow;                    /* from now on it asks narrowly */
     bool passed_over;               /* something was not looked at: the mark of the sweep stays */
-    int64_t cost_us;                /* all the store's time for the questions so far */
+    int64_t cost_us;                /* the store's time for the questions so far */
+    int64_t unanswered_us;          /* and for those that were late: its own, if a narrow one is answered; else that of a dead line */
     int damaged;                    /* how often in a row a question met a page of the database that cannot be read */
     bool moved;                     /* the last look closed something or found something to do */
     bool undone;                    /* a slot waits for the lease of somebody who may be dead */

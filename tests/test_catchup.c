@@ -1,0 +1,98 @@
+/* test_catchup.c - what a catch-up does with a look that was not answered in its time. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../engine/run/catchup.h"
+#include "test.h"
+
+enum { S = 1000 * 1000 };
+
+static int64_t now_us;
+static int64_t now(void *ctx) { (void)ctx; return now_us; }
+static const struct clock test_clock = { now, now, now, NULL };
+
+static struct settings settings;
+static struct log quiet;
+static struct engine e;
+static struct lane lane;
+static struct catchup c;
+
+static void begin(bool patient)
+{
+    now_us = 1000 * (int64_t)S;
+    quiet = (struct log){ 0 };
+    log_init(&quiet, fopen("/dev/null", "w"), LOG_LEVEL_ERROR, "test");
+    memset(&e, 0, sizeof e);
+    memset(&lane, 0, sizeof lane);
+    e.o = (struct engine_options){ .settings = &settings, .log = &quiet, .clock = &test_clock, .patient = patient };
+    catchup_begin(&c, TARGET_SWEEP, true, 900, false);
+}
+
+static void end(void) { fclose(quiet.out); }
+
+/* An answer that took so long. */
+static void comes(enum errand_kind kind, int64_t took_us)
+{
+    struct errand errand = { .kind = kind, .sent_us = now_us };
+    now_us += took_us;
+    e.errand_late[kind] = 0;
+    catchup_errand_done(&e, &c, &errand, 0, &lane);
+}
+
+static void is_late(enum errand_kind kind, int64_t took_us)
+{
+    struct errand errand = { .kind = kind, .sent_us = now_us };
+    now_us += took_us;
+    e.errand_late[kind]++;
+    err_set(&lane.req.call.err, ERR_LOST, "no answer");
+    lane.req.call.err.late = true;
+    catchup_errand_done(&e, &c, &errand, ERR_LOST, &lane);
+}
+
+/* A line that dies without a word is no dear look: missed slots were swept half a minute later for it. */
+static void what_a_dead_line_swallowed_is_followed_by_no_rest(void)
+{
+    begin(true);
+    is_late(ERRAND_RELOOK, 5 * S);
+    comes(ERRAND_RELOOK, 1000);
+    CU_ASSERT_EQUAL(catchup_rest_us(c.cost_us), 0);
+    CU_ASSERT_FALSE(c.narrow);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_LOOKED);
+    end();
+}
+
+static void what_is_late_twice_is_asked_narrowly_and_the_mark_stays(void)
+{
+    begin(false);
+    is_late(ERRAND_RELOOK, 30 * S);
+    is_late(ERRAND_RELOOK, 30 * S);
+    CU_ASSERT_TRUE(c.narrow);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_RELOOK);
+    comes(ERRAND_RELOOK_SETTLED, 1000);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_LOOKED);
+    CU_ASSERT(catchup_rest_us(c.cost_us) >= 300 * (int64_t)S);
+    c.step = CATCHUP_ASK;
+    comes(ERRAND_LATE_BESIDE, 1000);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_DONE);
+    end();
+}
+
+static void a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not(void)
+{
+    for (int patient = 0; patient <= 1; patient++) {
+        begin(patient);
+        for (int i = 0; i < 4; i++)
+            is_late(i < 2 ? ERRAND_RELOOK : ERRAND_RELOOK_SETTLED, 30 * S);
+        CU_ASSERT_EQUAL(c.step, patient ? CATCHUP_LOOKED : CATCHUP_RELOOK);
+        end();
+    }
+}
+
+static const struct test tests[] = {
+    TEST(what_a_dead_line_swallowed_is_followed_by_no_rest),
+    TEST(what_is_late_twice_is_asked_narrowly_and_the_mark_stays),
+    TEST(a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not),
+    { NULL, NULL },
+};
+
+const struct suite suite_catchup = { "catchup", NULL, NULL, tests };
