@@ -332,6 +332,14 @@ static void a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_a
     CU_ASSERT_EQUAL(ended_with, ERR_CHANGED);
 }
 
+/* It waited for that, too; the engine of before an upgrade is to end, in words, so that the later one is started. */
+static void a_schema_that_serves_later_programs_only_ends_a_daemon(void)
+{
+    static const struct err outgrown = { ERR_SCHEMA, "", .outgrown = true, .text = "schema 'prescient' serves programs that know version 99 or later" };
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &outgrown });
+    CU_ASSERT_EQUAL(ended_with, ERR_SCHEMA);
+}
+
 static void a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked(void)
 {
     static const struct err gone = { ERR_SCHEMA, "42P01", .text = "relation \"prescient.migration\" does not exist" };
@@ -487,6 +495,7 @@ static const struct test tests[] = {
     TEST(after_a_lost_connection_the_lease_is_renewed_before_it_is_used),
     TEST(after_a_refused_write_nothing_is_started_before_the_lease_is_renewed),
     TEST(a_schema_that_goes_away_is_waited_for_by_a_daemon_that_has_worked),
+    TEST(a_schema_that_serves_later_programs_only_ends_a_daemon),
     TEST(a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_again),
     TEST(a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),

@@ -11,7 +11,7 @@ static int nothing_but_words(struct err *err, int code)
 {
     err->code = code;
     err->sqlstate[0] = '\0';
-    err->refused = err->damaged = err->collided = err->late = false;
+    err->refused = err->damaged = err->collided = err->late = err->outgrown = false;
     return code;
 }
 

@@ -27,6 +27,7 @@ struct err {
     bool refused;       /* with ERR_LOST: the store is there, and did not take what was to be written */
     bool damaged;       /* with ERR_LOST: the store is there, and what it holds cannot be read */
     bool late;          /* with ERR_LOST: a store that was connected to gave no answer in the call's time (by our clock or by its own); it may be away, or only slow */
+    bool outgrown;      /* with ERR_SCHEMA: it serves later programs only, which no waiting heals */
     bool collided;      /* with ERR_LOST: another transaction was in the way, which is over by now: the next try is likely to pass */
     char text[2048];
 };

@@ -104,10 +104,12 @@ static bool is_another_database(int rc)
 }
 
 /* Failures that cannot heal by waiting: they end the engine. Where a daemon starts that is somebody's mistake, which its service manager should not
- * repeat for ever. Once it has worked, the database is being restored in place, or dropped and made anew: that is over at some time. */
-static bool is_final(const struct engine *e, int rc)
+ * repeat for ever. Once it has worked, the database is being restored in place, or dropped and made anew: that is over at some time, but not when a later
+ * program has migrated the schema to what this one does not know. */
+static bool is_final(const struct engine *e, int rc, const struct err *err)
 {
-    return rc == ERR_INPUT || rc == ERR_CHANGED || (is_another_database(rc) && !(e->o.patient && e->has_clock));
+    bool waits = e->o.patient && e->has_clock && !err->outgrown;
+    return rc == ERR_INPUT || rc == ERR_CHANGED || (is_another_database(rc) && !waits);
 }
 
 /* However long the database was away: once it is back, that is noticed in well less than a lease's time, as a dead engine is; that a lock is
@@ -115,7 +117,7 @@ static bool is_final(const struct engine *e, int rc)
 void lane_back_off(struct lane *l, const char *what, const struct err *err)
 {
     struct engine *e = l->engine;
-    if (is_final(e, err->code))
+    if (is_final(e, err->code, err))
         return;
     bool busy = err->code == ERR_BUSY;
     int64_t third = e->o.settings->lease_us / 3, most = busy ? BUSY_MAX_US : BACKOFF_MAX_US;
@@ -200,7 +202,7 @@ static void call_over(struct lane *l)
         lane_writes_refused(e);         /* a damaged page says nothing of the others */
     tell_passed_over(l);
     lane_moves[was].end(l, rc);
-    if (is_final(e, rc))
+    if (is_final(e, rc, err))
         engine_end(e, rc, "%s", err->text);
     else if (((rc == ERR_LOST && !(err->damaged && was == LANE_SETTLE)) || (rc == ERR_BUSY && was == LANE_ERRAND)) && gives_up(l))
         engine_end(e, rc, "the store cannot be reached or written to: %s", err->text);

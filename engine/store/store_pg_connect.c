@@ -350,9 +350,12 @@ int pg_check_server(struct pg_store *pg, struct err *err)
 static int check_versions(const struct pg_store *pg, int32_t version, int32_t oldest_engine, struct err *err)
 {
     int known = pg_schema_known();
-    if (oldest_engine > known)
-        return err_set(err, ERR_SCHEMA, "schema '%s' is at version %d and serves programs that know version %d or later; this one knows %d: upgrade it",
-                       pg->schema, version, oldest_engine, known);
+    if (oldest_engine > known) {
+        err_set(err, ERR_SCHEMA, "schema '%s' is at version %d and serves programs that know version %d or later; this one knows %d: upgrade it",
+                pg->schema, version, oldest_engine, known);
+        err->outgrown = true;
+        return ERR_SCHEMA;
+    }
     if (version < known)
         return err_set(err, ERR_SCHEMA, "schema '%s' is at version %d, this program needs %d: run `prescient migrate`", pg->schema, version, known);
     return 0;

@@ -331,8 +331,11 @@ static int refuse_newer(const struct lite *db, const struct schema *s, struct er
 {
     if (s->oldest_engine <= newest_known())
         return 0;
-    return err_set(err, ERR_SCHEMA, "%s has schema version %lld, which needs a program that knows version %lld; this one knows %d: "
-                   "install a newer prescient", db->path, (long long)s->version, (long long)s->oldest_engine, newest_known());
+    err_set(err, ERR_SCHEMA, "%s has schema version %lld, which needs a program that knows version %lld; this one knows %d: "
+            "install a newer prescient", db->path, (long long)s->version, (long long)s->oldest_engine, newest_known());
+    if (err)
+        err->outgrown = true;
+    return ERR_SCHEMA;
 }
 
 int lite_refuse_newer(struct lite *db, struct err *err)
