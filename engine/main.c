@@ -12,8 +12,9 @@
 #include "cmd/app.h"
 #include "cmd/help.h"
 #include "cmd/option.h"
-#include "run/confine.h"
-#include "run/worker.h"
+#include "worker/confine.h"
+#include "wire/message.h"
+#include "worker/worker.h"
 
 
 struct launch {                     /* the command line, taken apart */

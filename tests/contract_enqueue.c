@@ -219,8 +219,8 @@ void names_have_1_to_1024_bytes(void)
 void payloads_have_at_most_64_kib(void)
 {
     WITH_STORE();
-    char *most = letters(STORE_PAYLOAD_MAX), *more = letters(STORE_PAYLOAD_MAX + 1);
-    most[0] = most[STORE_PAYLOAD_MAX - 1] = more[0] = more[STORE_PAYLOAD_MAX] = '"';
+    char *most = letters(CHECK_PAYLOAD_MAX), *more = letters(CHECK_PAYLOAD_MAX + 1);
+    most[0] = most[CHECK_PAYLOAD_MAX - 1] = more[0] = more[CHECK_PAYLOAD_MAX] = '"';
     TEXT_IS("new +1", put_any("orders", "1", "look", most, "keep", NOW, NOW));
     TEXT_IS(most, value("list", "1", "payload"));
     CU_ASSERT(is_refused("orders", "2", "look", more));
@@ -315,15 +315,15 @@ void an_id_is_never_used_again(void)
     scene_end(&scene);
     TEXT_IS("1", resolve("1"));
     put("1", SLOT, "keep", BEFORE);
-    struct store_page page = read_page(&scene.lease, 10);
+    struct check_rows page = read_page(&scene.lease, 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);
     int64_t second = page.checks[0].id;
     CU_ASSERT(second > first);
-    store_page_free(&page);
+    check_rows_free(&page);
     put("1", SLOT, "replace", BEFORE);
     page = read_page(&scene.lease, 10);
     CU_ASSERT(page.checks[0].id > second);
-    store_page_free(&page);
+    check_rows_free(&page);
 }
 
 /* ---- load ------------------------------------------------------------------------------------------------------------------------ */

@@ -307,7 +307,7 @@ static void end_as(struct lease lease, enum outcome outcome)
     answer_done(&scene.answers[0]);
     scene.answers[0].outcome = outcome;
     IS(1, settle(&scene).touched);
-    store_page_free(&scene.page);
+    check_rows_free(&scene.page);
 }
 
 static int retried(const char *key)

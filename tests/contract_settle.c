@@ -75,10 +75,10 @@ void a_deferral_is_remembered_beside_the_check(void)
     struct store_open_slot o = open_slot(owner, 60);
     o.slot = o.now = SLOT + LENGTH;
     IS(0, fixture_call(&o.call));
-    struct store_page page = read_page(&o.taken[0], 10);
+    struct check_rows page = read_page(&o.taken[0], 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);
     IS(NOW, page.checks[0].deferred_at);
-    store_page_free(&page);
+    check_rows_free(&page);
     scene_end(&scene);
 }
 
@@ -267,10 +267,10 @@ void a_check_asked_for_again_starts_anew_when_it_ends(void)
     struct store_open_slot o = open_slot(owner, 60);
     o.slot = o.now = SLOT + 3 * LENGTH;
     IS(0, fixture_call(&o.call));
-    struct store_page page = read_page(&o.taken[0], 10);
+    struct check_rows page = read_page(&o.taken[0], 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);
     CU_ASSERT(page.checks[0].id > id);
-    store_page_free(&page);
+    check_rows_free(&page);
 }
 
 void a_new_life_does_not_inherit_counts(void)
@@ -369,13 +369,13 @@ static const char *key_in(int64_t slot, const char *key)
     strcpy(out, "none");
     if (fixture_call(&o.call) || o.ntaken != 1)
         return out;
-    struct store_page page = read_page(&o.taken[0], 10);
+    struct check_rows page = read_page(&o.taken[0], 10);
     for (int i = 0; i < page.n; i++)
         if (strcmp(page.checks[i].entity_key, key) == 0) {
             struct idempotency of = check_identity(&page.checks[i]);
             idempotency_key(&of, out);
         }
-    store_page_free(&page);
+    check_rows_free(&page);
     struct store_release r = STORE_RELEASE_INIT;
     r.leases = o.taken;
     r.n = 1;
@@ -384,7 +384,7 @@ static const char *key_in(int64_t slot, const char *key)
 }
 
 /* The answer to row 0 of a page, a failure or a deferral, declares a child; the check itself waits on under its number. */
-static void wait_on_and_declare(const struct lease *lease, const struct store_page *page, int32_t failures, int64_t to,
+static void wait_on_and_declare(const struct lease *lease, const struct check_rows *page, int32_t failures, int64_t to,
                                 struct effect *child)
 {
     struct settlement waits = { .check = &page->checks[0], .outcome = failures ? OUTCOME_FAILED : OUTCOME_DEFERRED, .next_at = to,
@@ -399,7 +399,7 @@ static void wait_on_and_declare(const struct lease *lease, const struct store_pa
     IS(1, s.touched);
 }
 
-static struct store_page page_at(int64_t slot, struct lease *lease)
+static struct check_rows page_at(int64_t slot, struct lease *lease)
 {
     struct store_open_slot o = open_slot(owner, 60);
     o.slot = o.now = slot;
@@ -422,11 +422,11 @@ void what_an_answer_declares_has_one_key_however_often_it_is_written(void)
     strcpy(first, key_in(SLOT + LENGTH, "child"));
     CU_ASSERT_STRING_NOT_EQUAL("none", first);
     TEXT_IS("1", resolve("child"));
-    struct store_page page = page_at(SLOT + 8 * LENGTH, &lease);
+    struct check_rows page = page_at(SLOT + 8 * LENGTH, &lease);
     wait_on_and_declare(&lease, &page, 1, SLOT + 12 * LENGTH, &child);
     TEXT_IS(first, key_in(SLOT + 9 * LENGTH, "child"));
     TEXT_IS("1", resolve("child"));
-    store_page_free(&page);
+    check_rows_free(&page);
     page = page_at(SLOT + 12 * LENGTH, &lease);
     IS(0, page.checks[0].check_count);
     wait_on_and_declare(&lease, &page, 2, SLOT + 16 * LENGTH, &child);
@@ -435,7 +435,7 @@ void what_an_answer_declares_has_one_key_however_often_it_is_written(void)
     TEXT_IS("1", resolve("child"));
     put_any("orders", "child", "look", "[1]", "keep", SLOT + 14 * LENGTH, SLOT + 8 * LENGTH);
     CU_ASSERT_STRING_NOT_EQUAL(first, key_in(SLOT + 14 * LENGTH, "child"));             /* filed by an application: another life */
-    store_page_free(&page);
+    check_rows_free(&page);
     scene_end(&scene);
 }
 

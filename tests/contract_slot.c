@@ -75,9 +75,9 @@ void a_large_slot_is_split_where_the_store_splits(void)
     IS(o.split, o.ntaken);
     int seen = 0;
     for (int i = 0; i < o.ntaken; i++) {
-        struct store_page page = read_page(&o.taken[i], 10);
+        struct check_rows page = read_page(&o.taken[i], 10);
         seen += page.n;
-        store_page_free(&page);
+        check_rows_free(&page);
     }
     IS(5, seen);
 }
@@ -97,7 +97,7 @@ void a_lease_is_taken_once(void)
     IS(first.taken[0].token, second.held[0].token);
     IS(first.taken[0].expires_us, second.held[0].expires_us);
     CU_ASSERT_EQUAL(memcmp(second.held[0].owner, owner, STORE_OWNER_SIZE), 0);
-    IS(STORE_WHOLE_SLOT, first.taken[0].bucket);
+    IS(BUCKET_WHOLE_SLOT, first.taken[0].bucket);
     IS(1, rows_in("leases"));
 }
 
@@ -258,7 +258,7 @@ static struct store_read_page read_after(const struct lease *lease, struct page_
     return r;
 }
 
-static struct page_cursor cursor_after(const struct store_page *page)
+static struct page_cursor cursor_after(const struct check_rows *page)
 {
     const struct check *last = &page->checks[page->n - 1];
     return (struct page_cursor){ .bucket = last->bucket, .priority = last->priority, .id = last->id };
@@ -287,7 +287,7 @@ static void read_all(const struct lease *lease, int want, size_t max_bytes, int 
         ++*pages;
         *rows += r.page.n;
         CU_ASSERT(r.page.n <= want);
-        store_page_free(&r.page);
+        check_rows_free(&r.page);
     }
 }
 
@@ -320,7 +320,7 @@ void a_page_spans_priorities(void)
     struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, 10, 1 << 20);
     IS(4, r.page.n);
     CU_ASSERT_FALSE(r.has_more);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
     int pages, rows;
     bool in_order;
     read_all(&lease, 10, 1 << 20, &pages, &rows, &in_order);
@@ -346,7 +346,7 @@ void a_page_stops_at_its_bytes_but_has_one_row(void)
     IS(1, r.page.n);
     IS(5000, r.page.checks[0].payload_len);
     CU_ASSERT(r.has_more);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
     int pages, rows;
     bool in_order;
     read_all(&lease, 100, 9000, &pages, &rows, &in_order);
@@ -361,7 +361,7 @@ void a_page_of_a_slot_holds_no_other_slots_rows(void)
     put("in", SLOT, "keep", BEFORE);
     put("after", SLOT + LENGTH, "keep", BEFORE);
     struct lease lease = take();
-    struct store_page page = read_page(&lease, 10);
+    struct check_rows page = read_page(&lease, 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);
     const struct check *c = &page.checks[0];
     TEXT_IS("in", c->entity_key);
@@ -375,10 +375,10 @@ void a_page_of_a_slot_holds_no_other_slots_rows(void)
     IS(SLOT, c->first_check_at);
     IS(0, c->check_count + c->failure_count + c->deferred_at);
     struct page_cursor end = cursor_after(&page);
-    store_page_free(&page);
+    check_rows_free(&page);
     struct store_read_page r = read_after(&lease, end, 10, 1000);
     IS(0, r.page.n);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
 }
 
 /* ---- the end of a pass ------------------------------------------------------------------------------------------------------------- */
@@ -479,12 +479,12 @@ void a_finish_looks_behind_the_last_row_read_only(void)
     struct store_finish f = STORE_FINISH_INIT;
     f.lease = lease;
     f.after = cursor_after(&r.page);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
     IS(0, fixture_call(&f.call));
     CU_ASSERT_FALSE(f.finished);
     r = read_after(&lease, f.after, 1, 1000);
     f.after = cursor_after(&r.page);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
     IS(0, fixture_call(&f.call));
     CU_ASSERT_TRUE(f.finished);
     IS(2, rows_in("list"));
@@ -503,7 +503,7 @@ void a_read_says_whether_there_is_more(void)
         struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, all[i].want, all[i].max_bytes);
         CU_ASSERT(r.page.n > 0);
         IS(r.page.n < 3, r.has_more);
-        store_page_free(&r.page);
+        check_rows_free(&r.page);
     }
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # layers.sh - includes point downward only, and a plug-in sees nothing of ours but include/.
-# cmd, http -> run -> store -> rules -> base; each may include itself, what is below it, and the job ABI.
+# cmd -> run -> pool -> wire -> rules -> base, and run -> store -> pg: the engine. worker -> wire, pg: the process that runs
+# jobs, which never sees a store. Each may include itself, what it is allowed below, and the job ABI.
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 failed=0
 
@@ -38,9 +39,13 @@ layer() {
 
 layer base
 layer rules base
-layer store rules base
-layer run store rules base
-layer cmd run store rules base
+layer pg base
+layer store pg rules base
+layer wire rules base
+layer worker wire pg rules base
+layer pool wire rules base
+layer run pool wire store rules base
+layer cmd run pool worker wire store pg rules base
 
 outside='<(libpq-fe|postgres_ext|sqlite3)\.h'
 says "rules and base know no database" "$(includes engine/rules/*.[ch] engine/base/*.[ch] | grep -E ": $outside")"

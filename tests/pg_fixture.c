@@ -147,7 +147,7 @@ struct store_open_slot pgfx_open_slot(const unsigned char *who)
     o.split_at = 1000;
     o.owner = who;
     o.lease_s = 60;
-    o.want = STORE_BUCKETS;
+    o.want = BUCKETS;
     return o;
 }
 
@@ -160,7 +160,7 @@ struct lease pgfx_take(void)
     return o.taken[0];
 }
 
-struct store_page pgfx_read_page(const struct lease *lease, int want)
+struct check_rows pgfx_read_page(const struct lease *lease, int want)
 {
     struct store_read_page r = STORE_READ_PAGE_INIT;
     r.lease = *lease;
@@ -193,7 +193,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Everything of a page with one answer, sorted. */
-static void pgfx_answer_all(struct settlement *s, const struct store_page *page, struct settlement (*answer)(const struct check *))
+static void pgfx_answer_all(struct settlement *s, const struct check_rows *page, struct settlement (*answer)(const struct check *))
 {
     for (int i = 0; i < page->n; i++)
         s[i] = answer(&page->checks[i]);

@@ -50,7 +50,7 @@ void pgfx_put_checks(int n);
 int pgfx_call(struct store_call *c);                 /* its error is kept in pgfx.err */
 struct store_open_slot pgfx_open_slot(const unsigned char *who);
 struct lease pgfx_take(void);
-struct store_page pgfx_read_page(const struct lease *lease, int want);
+struct check_rows pgfx_read_page(const struct lease *lease, int want);
 struct settlement pgfx_done(const struct check *check);
 struct settlement pgfx_again(const struct check *check, int64_t at);
 struct store_settle pgfx_settle_of(const struct lease *lease, struct settlement *s, int n);
@@ -58,7 +58,7 @@ struct store_relook pgfx_relook(struct relook_slot *slots);
 struct store_report pgfx_report(struct arena *a, const char *name, int n, const char *const *params);
 
 /* A lease on SLOT and its page of `n` fresh checks, each with the answer DONE. */
-struct pgfx_run { struct lease lease; struct store_page page; struct settlement s[64]; };
+struct pgfx_run { struct lease lease; struct check_rows page; struct settlement s[64]; };
 void pgfx_run_init(struct pgfx_run *run, int n);
 struct store_settle pgfx_run_settle(struct pgfx_run *run);
 struct settlement *pgfx_answer_of(struct pgfx_run *run, const char *key);

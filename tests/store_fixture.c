@@ -300,7 +300,7 @@ struct store_open_slot open_slot(const unsigned char *who, int lease_s)
     o.split_at = 1000;
     o.owner = who;
     o.lease_s = lease_s;
-    o.want = STORE_BUCKETS;
+    o.want = BUCKETS;
     return o;
 }
 
@@ -324,7 +324,7 @@ struct lease take_over(const struct lease *held)
     return o.taken[0];
 }
 
-struct store_page read_page(const struct lease *lease, int want)
+struct check_rows read_page(const struct lease *lease, int want)
 {
     struct store_read_page r = STORE_READ_PAGE_INIT;
     r.lease = *lease;
@@ -368,7 +368,7 @@ struct scene scene_of(int n)
 
 void scene_end(struct scene *scene)
 {
-    store_page_free(&scene->page);
+    check_rows_free(&scene->page);
 }
 
 /* The keys are enqueued in their order, so the answers are sorted by id, as a settle wants them. */

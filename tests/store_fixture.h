@@ -68,12 +68,12 @@ extern const unsigned char owner[STORE_OWNER_SIZE], stranger[STORE_OWNER_SIZE];
 struct store_open_slot open_slot(const unsigned char *who, int lease_s);
 struct lease take(void);                    /* a lease of SLOT, for a minute */
 struct lease take_over(const struct lease *held);       /* by the stranger, who watched it */
-struct store_page read_page(const struct lease *lease, int want);
+struct check_rows read_page(const struct lease *lease, int want);
 
 /* `n` checks of SLOT with keys "1" to "n", leased and read. answers[i] is DONE, for the check with key i + 1. */
 struct scene {
     struct lease lease;
-    struct store_page page;
+    struct check_rows page;
     struct settlement answers[SCENE_MAX];
     int n;
 };

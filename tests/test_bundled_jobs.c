@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "../engine/base/settings.h"
-#include "../engine/run/business.h"
-#include "../engine/run/host.h"
-#include "../engine/run/plugin.h"
-#include "../engine/run/slab.h"
+#include "../engine/worker/business.h"
+#include "../engine/worker/host.h"
+#include "../engine/worker/plugin.h"
+#include "../engine/wire/slab.h"
 
 #define TABLE "prescient_test_orders"
 #define NOW 1000000
@@ -286,10 +286,10 @@ static void a_payload_too_long_for_an_event_is_left_out(void)
 {
     static const char *const keys[] = { "2", NULL };
     struct rig r;
-    char *payload = malloc(STORE_PAYLOAD_MAX + 1);
-    memset(payload, ' ', STORE_PAYLOAD_MAX);
+    char *payload = malloc(CHECK_PAYLOAD_MAX + 1);
+    memset(payload, ' ', CHECK_PAYLOAD_MAX);
     memcpy(payload, "1", 1);
-    payload[STORE_PAYLOAD_MAX] = '\0';
+    payload[CHECK_PAYLOAD_MAX] = '\0';
     CU_ASSERT_EQUAL_FATAL(rig_open(&r, sqlite_url, "sql_check", "query = \"SELECT 1 WHERE $1 IS NULL\"; event = \"e\"; again_every = \"1h\";"), 0);
     rig_run(&r, keys, payload, false);
     CU_ASSERT_TRUE(is_answer(&r, 0, PRESCIENT_AGAIN, NOW + 3600, 1));

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../engine/run/business.h"
+#include "../engine/worker/business.h"
 
 #define TABLE "prescient_test_business"
 

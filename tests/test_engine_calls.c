@@ -91,7 +91,7 @@ static void answer_open(struct store_call *call)
     if (fake.kind == TARGET_SLOT)
         return;
     o->state = SLOT_OPEN;
-    o->taken[0] = (struct lease){ .slot = o->slot, .bucket = STORE_WHOLE_SLOT, .token = 1 };
+    o->taken[0] = (struct lease){ .slot = o->slot, .bucket = BUCKET_WHOLE_SLOT, .token = 1 };
     memcpy(o->taken[0].owner, o->owner, STORE_OWNER_SIZE);
     o->ntaken = 1;
 }
@@ -107,7 +107,7 @@ static void answer_read(struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
     int from = r->after.id > 0 ? (int)r->after.id : 0, n = fake.rows - from < r->want ? fake.rows - from : r->want;
-    r->page = (struct store_page){ 0 };
+    r->page = (struct check_rows){ 0 };
     r->has_more = from + n < fake.rows;
     fake.wary_reads += r->want == 1;
     if (fake.reads < 8)

@@ -34,12 +34,12 @@ static void a_good_row_passes_with_and_without_payload(void)
 
 static void names_have_1_to_1024_bytes(void)
 {
-    char name[STORE_NAME_MAX + 2];
+    char name[CHECK_NAME_MAX + 2];
     memset(name, 'n', sizeof name);
-    name[STORE_NAME_MAX] = '\0';
+    name[CHECK_NAME_MAX] = '\0';
     CU_ASSERT(accepted(WITH(entity_key, name)));
-    name[STORE_NAME_MAX] = 'n';
-    name[STORE_NAME_MAX + 1] = '\0';
+    name[CHECK_NAME_MAX] = 'n';
+    name[CHECK_NAME_MAX + 1] = '\0';
     CU_ASSERT(refused(WITH(entity_key, name), "entity_key: found 1025 bytes"));
     CU_ASSERT(refused(WITH(entity_name, ""), "entity_name: empty"));
     CU_ASSERT(refused(WITH(job_exec, NULL), "job_exec: empty"));
@@ -69,14 +69,14 @@ static void a_payload_is_one_json_value(void)
 
 static void a_payload_has_at_most_64_kib(void)
 {
-    char *payload = malloc(STORE_PAYLOAD_MAX + 2);
-    memset(payload, 'p', STORE_PAYLOAD_MAX + 1);
-    payload[0] = payload[STORE_PAYLOAD_MAX - 1] = '"';
-    payload[STORE_PAYLOAD_MAX] = '\0';
+    char *payload = malloc(CHECK_PAYLOAD_MAX + 2);
+    memset(payload, 'p', CHECK_PAYLOAD_MAX + 1);
+    payload[0] = payload[CHECK_PAYLOAD_MAX - 1] = '"';
+    payload[CHECK_PAYLOAD_MAX] = '\0';
     CU_ASSERT(accepted(WITH(payload, payload)));
-    payload[STORE_PAYLOAD_MAX - 1] = 'p';
-    payload[STORE_PAYLOAD_MAX] = '"';
-    payload[STORE_PAYLOAD_MAX + 1] = '\0';
+    payload[CHECK_PAYLOAD_MAX - 1] = 'p';
+    payload[CHECK_PAYLOAD_MAX] = '"';
+    payload[CHECK_PAYLOAD_MAX + 1] = '\0';
     CU_ASSERT(refused(WITH(payload, payload), "payload: found 65537 bytes, expected at most 65536"));
     free(payload);
 }

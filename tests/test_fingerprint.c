@@ -13,7 +13,7 @@ static void checksums_are_those_of_the_standard(void)
     };
     char sum[CHECKSUM_SIZE];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        checksum_of(known[i].text, sum);
+        fingerprint_checksum(known[i].text, sum);
         CU_ASSERT_STRING_EQUAL(sum, known[i].sum);
     }
 }
@@ -21,13 +21,13 @@ static void checksums_are_those_of_the_standard(void)
 static void a_shorter_one_is_its_beginning_and_nothing_is_written_behind_it(void)
 {
     char sum[CHECKSUM_SIZE], part[CHECKSUM_SIZE];
-    checksum_of("abc", sum);
+    fingerprint_checksum("abc", sum);
     for (size_t size = 1; size <= sizeof part; size += 2) {
         struct sha256_ctx sha;
         memset(part, 'x', sizeof part);
         sha256_init(&sha);
         sha256_update(&sha, 3, (const uint8_t *)"abc");
-        hex_digest(&sha, part, size);
+        fingerprint_hex(&sha, part, size);
         CU_ASSERT_EQUAL(strlen(part), size - 1);
         CU_ASSERT_EQUAL(strncmp(part, sum, size - 1), 0);
         CU_ASSERT(size == sizeof part || part[size] == 'x');

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include "../engine/rules/bucket.h"
 #include "../engine/rules/idempotency.h"
 
 struct fields { const char *name, *key, *job; int64_t first, id; int32_t count; const char *origin, *payload; };

@@ -1,5 +1,5 @@
 /* test_page.c - checks on their way through a page: counts always add up, jobs stay side by side. */
-#include "../engine/run/page.h"
+#include "../engine/pool/page.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static struct page *page_of(const char *jobs)
     struct check *checks = calloc((size_t)n + 1, sizeof *checks);
     for (int i = 0; i < n; i++)
         checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_key = "1", .job_exec = jobs[i] == '?' ? "?" : names[jobs[i] - 'a'] };
-    struct store_page rows = { .checks = checks, .n = n };
+    struct check_rows rows = { .checks = checks, .n = n };
     return page_new(&rows, job_of, NULL, 1000);
 }
 
@@ -50,7 +50,7 @@ static void lower_priorities_are_given_first_then_job_by_job(void)
     int order[] = { 2, 4, 0, 1, 5, 3 };
     for (int i = 0; i < 6; i++)
         checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_key = "1", .job_exec = is[i].job, .priority = is[i].priority };
-    struct store_page rows = { .checks = checks, .n = 6 };
+    struct check_rows rows = { .checks = checks, .n = 6 };
     struct page *p = page_new(&rows, job_of, NULL, 1000);
     for (int i = 0; i < 6; i++) {
         int got = page_next(p);

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../engine/run/plugin.h"
+#include "../engine/worker/plugin.h"
 
 static char dir[PATH_MAX], other[PATH_MAX];     /* two folders for plug-ins, emptied by each test that uses them */
 static struct err err;

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../engine/run/pool.h"
-#include "../engine/run/spawn.h"
-#include "../engine/run/wire.h"
+#include "../engine/pool/pool.h"
+#include "../engine/pool/spawn.h"
+#include "../engine/wire/message.h"
 #include "../include/prescient/job.h"
 
 enum { CHECKS = 40, TURNS_MAX = 4000, ASIDE_US = 2000 };
@@ -49,26 +49,26 @@ struct fake { int sock; struct slab *slab; uint32_t generation; };
 
 static void (*misdeed)(struct fake *f);         /* what the next worker does once it has its settings */
 
-static void say(struct fake *f, enum wire_kind kind, const void *body, size_t len) { wire_send(f->sock, kind, body, len, -1, NULL); }
-static void say_ready(struct fake *f) { say(f, WIRE_READY, "\1\1", 2); }
+static void say(struct fake *f, enum message_kind kind, const void *body, size_t len) { message_send(f->sock, kind, body, len, -1, NULL); }
+static void say_ready(struct fake *f) { say(f, MESSAGE_READY, "\1\1", 2); }
 
-static enum wire_kind hear(struct fake *f, char body[WIRE_MAX + 1])
+static enum message_kind hear(struct fake *f, char body[MESSAGE_MAX + 1])
 {
-    enum wire_kind kind = 0;
+    enum message_kind kind = 0;
     int fd = -1;
-    if (wire_receive(f->sock, &kind, body, &fd, NULL) < 0)
+    if (message_receive(f->sock, &kind, body, &fd, NULL) < 0)
         _exit(1);
     if (fd >= 0 && slab_attach(fd, &f->slab, NULL))
         _exit(2);
     return kind;
 }
 
-static void wait_for(struct fake *f, enum wire_kind kind)
+static void wait_for(struct fake *f, enum message_kind kind)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     while (hear(f, body) != kind)
         ;
-    if (kind == WIRE_RUN)
+    if (kind == MESSAGE_RUN)
         memcpy(&f->generation, body, sizeof f->generation);
 }
 
@@ -91,7 +91,7 @@ static int start_fake(void *ctx, const char *program, bool pg_environment, struc
         setpgid(0, 0);
         close(pair[0]);
         struct fake f = { .sock = pair[1] };
-        wait_for(&f, WIRE_BEGIN);
+        wait_for(&f, MESSAGE_BEGIN);
         if (getppid() == parent)
             misdeed(&f);
         _exit(0);
@@ -134,7 +134,7 @@ static void make_page(void)
     struct check *checks = calloc(CHECKS, sizeof *checks);
     for (int i = 0; i < CHECKS; i++)
         checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_name_len = 6, .entity_key = "1", .entity_key_len = 1, .job_exec = "one", .job_exec_len = 3 };
-    struct store_page rows = { .checks = checks, .n = CHECKS };
+    struct check_rows rows = { .checks = checks, .n = CHECKS };
     page = page_new(&rows, job_of, NULL, 1000);
     page->start_until_us = clock_boot_us(&test_clock) + 3600 * 1000000LL;
 }
@@ -208,10 +208,10 @@ static void answer_all(struct fake *f)
 {
     int from, n;
     for (;;) {
-        wait_for(f, WIRE_RUN);
+        wait_for(f, MESSAGE_RUN);
         while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED)
             slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
-        say(f, WIRE_ENDED, &f->generation, sizeof f->generation);
+        say(f, MESSAGE_ENDED, &f->generation, sizeof f->generation);
     }
 }
 
@@ -233,7 +233,7 @@ static void a_worker_that_keeps_to_the_rules_answers_a_page(void)
 /* It says of itself what the pool says of those that it has retired, and dies: that must count, or workers are started without end. */
 static void fail_as_if_replaced(struct fake *f)
 {
-    say(f, WIRE_FAILED, "replaced", 8);
+    say(f, MESSAGE_FAILED, "replaced", 8);
     _exit(0);
 }
 
@@ -249,7 +249,7 @@ static void a_worker_that_dies_at_its_start_is_backed_off_from_whatever_it_says(
 static void die_of_the_first_job(struct fake *f)
 {
     static const uint32_t job = 0;
-    say(f, WIRE_OPENING, &job, sizeof job);
+    say(f, MESSAGE_OPENING, &job, sizeof job);
     _exit(3);
 }
 
@@ -267,9 +267,9 @@ static void die_of_a_job_that_is_none(struct fake *f)
 {
     static const uint32_t jobs[] = { 2, 0x80000000u, UINT32_MAX };
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
-        say(f, WIRE_OPENING, &jobs[i], sizeof jobs[i]);
-    say(f, WIRE_OPENING, "x", 1);
-    say(f, WIRE_OPENING, NULL, 0);
+        say(f, MESSAGE_OPENING, &jobs[i], sizeof jobs[i]);
+    say(f, MESSAGE_OPENING, "x", 1);
+    say(f, MESSAGE_OPENING, NULL, 0);
     _exit(3);
 }
 
@@ -286,7 +286,7 @@ static void claim_on_and_on(struct fake *f)
 {
     int from, n;
     say_ready(f);
-    wait_for(f, WIRE_RUN);
+    wait_for(f, MESSAGE_RUN);
     while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED)
         usleep(ASIDE_US);
     sleep_for_ever();
@@ -331,19 +331,19 @@ static void a_worker_that_starts_nothing_is_replaced_although_its_lease_is_renew
 /* Answers with more than one answer may have, again and again, each in a slab of its own. */
 static void answer_with_effects(struct fake *f)
 {
-    static char json[STORE_PAYLOAD_MAX];
+    static char json[CHECK_PAYLOAD_MAX];
     int from, n;
     memset(json, ' ', sizeof json - 1);
     json[0] = '1';
     say_ready(f);
     for (;;) {
-        wait_for(f, WIRE_RUN);
+        wait_for(f, MESSAGE_RUN);
         while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED) {
             for (int i = 0; i < 3; i++)
                 slab_add_effect(f->slab, from, &(struct effect){ .kind = EFFECT_EMIT, .event = "e", .json = json });
             slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
         }
-        say(f, WIRE_ENDED, &f->generation, sizeof f->generation);
+        say(f, MESSAGE_ENDED, &f->generation, sizeof f->generation);
     }
 }
 
@@ -373,10 +373,10 @@ static void lie_about_times(struct fake *f)
     int from, n;
     say_ready(f);
     for (;;) {
-        wait_for(f, WIRE_RUN);
+        wait_for(f, MESSAGE_RUN);
         while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED)
             slab_answer(f->slab, from, PRESCIENT_DONE, 0, from % 2 ? 0 : INT64_C(253402300799000000), INT64_C(253402300799000000), NULL);
-        say(f, WIRE_ENDED, &f->generation, sizeof f->generation);
+        say(f, MESSAGE_ENDED, &f->generation, sizeof f->generation);
     }
 }
 
@@ -393,10 +393,10 @@ static void times_are_what_the_engine_has_seen(void)
 /* Messages of every kind, at any time, with bodies that fit nothing. */
 static void say_anything(struct fake *f)
 {
-    static const enum wire_kind kinds[] = { WIRE_READY, WIRE_ENDED, WIRE_OPENING, WIRE_FAILED, WIRE_READY, WIRE_LOG, WIRE_ENDED };
+    static const enum message_kind kinds[] = { MESSAGE_READY, MESSAGE_ENDED, MESSAGE_OPENING, MESSAGE_FAILED, MESSAGE_READY, MESSAGE_LOG, MESSAGE_ENDED };
     char body[300];
     say_ready(f);
-    wait_for(f, WIRE_RUN);
+    wait_for(f, MESSAGE_RUN);
     for (unsigned seed = 1, i = 0; i < 300; i++) {
         for (size_t k = 0; k < sizeof body; k++)
             body[k] = (char)((seed = seed * 1103515245 + 12345) >> 16);
@@ -424,12 +424,12 @@ static void chatter(struct fake *f)
     int from, n;
     say_ready(f);
     for (;;) {
-        wait_for(f, WIRE_RUN);
+        wait_for(f, MESSAGE_RUN);
         while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED) {
-            say(f, WIRE_LOG, body, sizeof body);
+            say(f, MESSAGE_LOG, body, sizeof body);
             slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
         }
-        say(f, WIRE_ENDED, &f->generation, sizeof f->generation);
+        say(f, MESSAGE_ENDED, &f->generation, sizeof f->generation);
     }
 }
 
@@ -458,8 +458,8 @@ static void what_jobs_print_is_bounded_in_time_and_says_what_was_dropped(void)
 static void close_slowly(struct fake *f)
 {
     say_ready(f);
-    wait_for(f, WIRE_EXIT);
-    say(f, WIRE_LOG, "\1closed", 7);
+    wait_for(f, MESSAGE_EXIT);
+    say(f, MESSAGE_LOG, "\1closed", 7);
     _exit(0);
 }
 
@@ -490,7 +490,7 @@ static void idle_workers_are_told_to_end_and_those_that_do_not_are_ended(void)
 
 static void opens_one_job_only(struct fake *f)
 {
-    say(f, WIRE_READY, started == 0 ? "\0\1" : "\1\1", 2);        /* the first of them; `started` is what the parent had counted by then */
+    say(f, MESSAGE_READY, started == 0 ? "\0\1" : "\1\1", 2);        /* the first of them; `started` is what the parent had counted by then */
     answer_all(f);
 }
 
@@ -514,7 +514,7 @@ static void a_job_that_could_not_be_opened_is_taken_up_again(void)
 
 static void opens_no_job_of_the_page(struct fake *f)
 {
-    say(f, WIRE_READY, "\0\1", 2);
+    say(f, MESSAGE_READY, "\0\1", 2);
     answer_all(f);
 }
 
@@ -536,9 +536,9 @@ static void a_job_that_can_never_be_opened_costs_few_workers(void)
 
 static void opens_all_but_the_second_time(struct fake *f)
 {
-    say(f, WIRE_READY, started == 1 ? "\0\1" : "\1\1", 2);
+    say(f, MESSAGE_READY, started == 1 ? "\0\1" : "\1\1", 2);
     int from, n;
-    wait_for(f, WIRE_RUN);
+    wait_for(f, MESSAGE_RUN);
     if (started == 0) {                         /* a few answers, then its end */
         for (int i = 0; i < 3 && slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED; i++)
             slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
@@ -546,7 +546,7 @@ static void opens_all_but_the_second_time(struct fake *f)
     }
     while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED)
         slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
-    say(f, WIRE_ENDED, &f->generation, sizeof f->generation);
+    say(f, MESSAGE_ENDED, &f->generation, sizeof f->generation);
     answer_all(f);
 }
 
@@ -569,12 +569,12 @@ static void hangs_as_first_and_opens_no_job_of_the_page_later(struct fake *f)
     int from, n;
     if (started == 0) {
         say_ready(f);
-        wait_for(f, WIRE_RUN);
+        wait_for(f, MESSAGE_RUN);
         slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n);
         pause();
     }
     if (started < 3) {                          /* the two that are started beside it die of the job */
-        say(f, WIRE_OPENING, &first_job, sizeof first_job);
+        say(f, MESSAGE_OPENING, &first_job, sizeof first_job);
         _exit(3);
     }
     opens_no_job_of_the_page(f);

@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../engine/base/settings_table.h"
+#include "../engine/rules/bucket.h"
 #include "../engine/rules/slot.h"
-#include "../engine/run/slab.h"
+#include "../engine/wire/slab.h"
 
 /* ---- defaults ---- */
 
@@ -80,7 +81,7 @@ static void jobs_beside_the_program_come_before_the_installed_ones(void)
 static void the_bounds_agree_with_the_rest_of_the_program(void)
 {
     CU_ASSERT_EQUAL(settings_row("slab", false)->max, SLAB_CHECKS_MAX);
-    CU_ASSERT_EQUAL(settings_row("connections", false)->max, STORE_BUCKETS);
+    CU_ASSERT_EQUAL(settings_row("connections", false)->max, BUCKETS);
     const struct setting_row *row = settings_row("slot_length", false);
     for (int64_t s = 1; s <= 86400; s++)
         CU_ASSERT_EQUAL_FATAL(row->accepts_us(s * 1000000), slot_length_is_valid(s));

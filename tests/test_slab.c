@@ -9,7 +9,7 @@
 
 #include "../engine/base/utf8.h"
 #include "../engine/rules/retry.h"
-#include "../engine/run/slab.h"
+#include "../engine/wire/slab.h"
 #include "../include/prescient/job.h"
 
 static struct slab *engine, *worker;        /* two mappings of the same memory, as in two processes */
@@ -99,14 +99,14 @@ static void a_full_slab_takes_no_more_checks(void)
 static void a_slab_full_of_bytes_takes_no_more_checks(void)
 {
     begin(1);
-    char *payload = malloc(STORE_PAYLOAD_MAX + 1);
-    memset(payload, ' ', STORE_PAYLOAD_MAX);
-    payload[STORE_PAYLOAD_MAX] = '\0';
+    char *payload = malloc(CHECK_PAYLOAD_MAX + 1);
+    memset(payload, ' ', CHECK_PAYLOAD_MAX);
+    payload[CHECK_PAYLOAD_MAX] = '\0';
     struct check check = make_check("42", payload);
     int n = 0;
     while (n < 100 && slab_put(engine, &check, 0, false))
         n++;
-    CU_ASSERT_EQUAL(n, (int)(SLAB_IN_BYTES / (STORE_PAYLOAD_MAX + 15)));
+    CU_ASSERT_EQUAL(n, (int)(SLAB_IN_BYTES / (CHECK_PAYLOAD_MAX + 15)));
     CU_ASSERT_EQUAL(slab_count(engine), n);
     free(payload);
     end();
@@ -286,7 +286,7 @@ static void a_worker_whose_room_for_effects_runs_out_ends_its_slab_early(void)
     for (int i = 0; i < 100; i++)
         put("42", 0, false);
     slab_open(engine);
-    char *json = json_of(STORE_PAYLOAD_MAX);
+    char *json = json_of(CHECK_PAYLOAD_MAX);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
     int from, n, answered = 0;
     while (answered < 100 && slab_claim(worker, 1, 0, &from, &n) == SLAB_CLAIMED) {
@@ -313,7 +313,7 @@ static void effects_of_a_batch_that_do_not_fit_are_refused_as_crowded(void)
 {
     begin(100);
     claim_all(30);
-    char *json = json_of(STORE_PAYLOAD_MAX);
+    char *json = json_of(CHECK_PAYLOAD_MAX);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
     int rc = 0, i = 0;
     while (rc == 0 && i < 30)
@@ -346,7 +346,7 @@ static const char *words_for(int kind, int64_t began_us, const char *text, const
 
 static void an_answer_that_is_garbage_is_refused_with_words(void)
 {
-    char *big = json_of(STORE_PAYLOAD_MAX + 1), name[STORE_NAME_MAX + 2];
+    char *big = json_of(CHECK_PAYLOAD_MAX + 1), name[CHECK_NAME_MAX + 2];
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
     const struct { int kind; int64_t began_us; const char *text; struct effect effect; bool has_effect; const char *words; } cases[] = {
@@ -496,7 +496,7 @@ static void answers_that_share_their_bytes_do_not_multiply_the_memory_they_take(
 {
     enum { SHARERS = 40 };
     begin(100);
-    char *json = json_of(STORE_PAYLOAD_MAX - 100);
+    char *json = json_of(CHECK_PAYLOAD_MAX - 100);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
     claim_all(SHARERS);
     for (int i = 0; i < SHARERS; i++) {

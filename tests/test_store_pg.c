@@ -21,7 +21,7 @@ static void a_page_runs_from_open_to_finish(void)
     CU_ASSERT_EQUAL(o.split, 1);
     CU_ASSERT_EQUAL(o.ntaken, 1);
     CU_ASSERT_EQUAL(o.state, SLOT_OPEN);
-    struct store_page page = pgfx_read_page(&o.taken[0], 100);
+    struct check_rows page = pgfx_read_page(&o.taken[0], 100);
     CU_ASSERT_EQUAL_FATAL(page.n, 5);
     CU_ASSERT_STRING_EQUAL(page.checks[0].entity_name, "e");
     CU_ASSERT_EQUAL(page.checks[0].first_check_at, SLOT);
@@ -34,7 +34,7 @@ static void a_page_runs_from_open_to_finish(void)
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job WHERE next_check_at = to_timestamp(%" PRId64 ") AND check_count = 1 AND run_count = 1", SLOT + LENGTH);
     SQL_IS("3", "SELECT count(*) FROM prescient.future_job_history WHERE outcome = 'done' AND engine = 'test/1' AND total_run_us = 1500 AND run_count = 1");
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job_run WHERE outcome = 'again' AND check_count = 1");
-    store_page_free(&page);
+    check_rows_free(&page);
     struct store_finish f = STORE_FINISH_INIT;
     f.lease = o.taken[0];
     f.counts.run = 5;
@@ -72,7 +72,7 @@ static void a_check_committed_late_is_found_by_the_second_look(void)
     CU_ASSERT_EQUAL(l.closed, 0);
     CU_ASSERT(l.n == 1 && slots[0].slot == SLOT && slots[0].has_rows);
     struct lease lease = pgfx_take();
-    struct store_page page = pgfx_read_page(&lease, 10);
+    struct check_rows page = pgfx_read_page(&lease, 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);
     struct settlement s = pgfx_done(&page.checks[0]);
     struct store_settle settle = pgfx_settle_of(&lease, &s, 1);
@@ -83,7 +83,7 @@ static void a_check_committed_late_is_found_by_the_second_look(void)
     CU_ASSERT(f.finished);
     l = pgfx_relook(slots);
     CU_ASSERT_EQUAL(l.closed, 1);
-    store_page_free(&page);
+    check_rows_free(&page);
 }
 
 static int64_t first_late_slot(void)
@@ -166,7 +166,7 @@ static void settle_and_finish(struct store_read_page *r)
     f.origin = r->origin;
     RC_IS(0, pgfx_call(&f.call));
     CU_ASSERT(f.finished);
-    store_page_free(&r->page);
+    check_rows_free(&r->page);
 }
 
 static void a_slot_whose_reads_were_complete_is_closed_at_once(void)
@@ -205,9 +205,9 @@ static void a_read_beside_an_older_transaction_is_not_complete(void)
     o.again = true;
     RC_IS(0, pgfx_call(&o.call));
     CU_ASSERT_EQUAL_FATAL(o.ntaken, 1);
-    struct store_page page = pgfx_read_page(&o.taken[0], 10);
+    struct check_rows page = pgfx_read_page(&o.taken[0], 10);
     CU_ASSERT_EQUAL(page.n, 1);
-    store_page_free(&page);
+    check_rows_free(&page);
 }
 
 static void after_a_failover_a_slot_is_looked_at_again(void)
@@ -234,11 +234,11 @@ static void a_read_on_another_server_than_the_lease_is_not_complete(void)
     struct store_open_slot o;
     struct store_read_page r = first_read(&o);
     CU_ASSERT(r.is_complete);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
     r.origin.incarnation--;
     RC_IS(0, pgfx_call(&r.call));
     CU_ASSERT_FALSE(r.is_complete);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
 }
 
 /* As after a restore into a server that went on: what is in the tables is not what was read. */
@@ -267,10 +267,10 @@ static void buckets_that_are_left_out_are_not_taken(void)
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
     o.split_at = 10;
     o.again = true;
-    o.want = STORE_BUCKETS;
+    o.want = BUCKETS;
     o.left_out = ~UINT64_C(0) ^ (UINT64_C(1) << 63 | UINT64_C(1) << 7 | 1);
     RC_IS(0, pgfx_call(&o.call));
-    CU_ASSERT_EQUAL(o.split, STORE_BUCKETS);
+    CU_ASSERT_EQUAL(o.split, BUCKETS);
     CU_ASSERT_EQUAL_FATAL(o.ntaken, 3);
     for (int i = 0; i < o.ntaken; i++)
         CU_ASSERT(o.taken[i].bucket == 63 || o.taken[i].bucket == 7 || o.taken[i].bucket == 0);
@@ -326,7 +326,7 @@ static void a_read_that_does_not_know_its_transaction_is_not_complete(void)
     r.max_bytes = 1 << 20;
     RC_IS(0, pgfx_call(&r.call));
     CU_ASSERT_FALSE(r.is_complete);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
 }
 
 static void a_consumer_of_events_waits_for_the_oldest_transaction(void)
@@ -375,7 +375,7 @@ static void a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told(void)
     CU_ASSERT_EQUAL(pgfx_answer_of(&run, "2")->state, SETTLE_TOUCHED);
     SQL_IS("3", "SELECT count(*) FROM prescient.future_job_history");
     SQL_IS("0", "SHOW lock_timeout");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static void a_lease_that_another_is_just_taking_is_not_waited_for_long(void)
@@ -416,16 +416,16 @@ static void leases_that_are_ripe_and_not_wanted_yet_are_told(void)
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
     o.split_at = 10;
     RC_IS(0, pgfx_call(&o.call));
-    CU_ASSERT_EQUAL_FATAL(o.ntaken, STORE_BUCKETS);
-    struct lease watched[STORE_BUCKETS];
+    CU_ASSERT_EQUAL_FATAL(o.ntaken, BUCKETS);
+    struct lease watched[BUCKETS];
     memcpy(watched, o.taken, sizeof watched);
     o = pgfx_open_slot(pgfx_stranger);
     o.watched = watched;
-    o.nwatched = STORE_BUCKETS;
+    o.nwatched = BUCKETS;
     o.want = 4;
     RC_IS(0, pgfx_call(&o.call));
     CU_ASSERT_EQUAL(o.ntaken, 4);
-    CU_ASSERT_EQUAL(o.nheld, STORE_BUCKETS - 4);
+    CU_ASSERT_EQUAL(o.nheld, BUCKETS - 4);
 }
 
 static void a_settle_under_way_holds_a_takeover_up(void)
@@ -467,7 +467,7 @@ static void a_settle_that_waited_for_a_takeover_changes_nothing(void)
     CU_ASSERT_EQUAL(settle.call.rc, ERR_FENCED);
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job");
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job_history");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static void a_call_past_its_deadline_loses_its_connection(void)
@@ -644,7 +644,7 @@ static void a_check_asked_for_again_while_it_ran_starts_anew(void)
     SQL_IS("t", "SELECT id <> %s AND first_check_at = to_timestamp(%" PRId64 ") AND next_check_at = first_check_at AND again_at IS NULL"
                 " FROM prescient.future_job", id, SLOT + 7200);
     SQL_IS("1", "SELECT count(*) FROM prescient.future_job");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static void a_move_never_lands_in_a_slot_that_has_begun(void)
@@ -657,7 +657,7 @@ static void a_move_never_lands_in_a_slot_that_has_begun(void)
     char next[32];
     snprintf(next, sizeof next, "%" PRId64, SLOT + LENGTH);
     SQL_IS(next, "SELECT extract(epoch FROM next_check_at)::bigint FROM prescient.future_job");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static void what_was_replaced_meanwhile_keeps_its_new_state(void)
@@ -671,7 +671,7 @@ static void what_was_replaced_meanwhile_keeps_its_new_state(void)
     CU_ASSERT_EQUAL(pgfx_answer_of(&run, "1")->state, SETTLE_UNTOUCHED);
     CU_ASSERT_EQUAL(pgfx_answer_of(&run, "2")->state, SETTLE_TOUCHED);
     SQL_IS("2030-01-01", "SELECT next_check_at::date FROM prescient.future_job");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static void effects_follow_what_was_touched_and_nothing_else(void)
@@ -701,7 +701,7 @@ static void effects_follow_what_was_touched_and_nothing_else(void)
     SQL_IS("t", "SELECT next_check_at = to_timestamp(%" PRId64 ") AND payload::text = '[1]' FROM prescient.future_job WHERE entity_name = 'f'", SLOT + LENGTH);
     SQL_IS("resolved", "SELECT outcome FROM prescient.future_job_history WHERE entity_key = '2'");
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job WHERE entity_name = 'e' AND entity_key = '2'");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static void an_effect_that_is_refused_takes_its_page_back(void)
@@ -717,7 +717,7 @@ static void an_effect_that_is_refused_takes_its_page_back(void)
     CU_ASSERT_STRING_EQUAL(settle.call.err.sqlstate, "22P02");
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job");
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job_history");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static void a_split_slot_is_settled_bucket_by_bucket(void)
@@ -733,7 +733,7 @@ static void a_split_slot_is_settled_bucket_by_bucket(void)
     CU_ASSERT_EQUAL_FATAL(o.ntaken, 64);
     int total = 0, finished = 0;
     for (int i = 0; i < o.ntaken; i++) {
-        struct store_page page = pgfx_read_page(&o.taken[i], 100);
+        struct check_rows page = pgfx_read_page(&o.taken[i], 100);
         struct settlement s[40];
         for (int j = 0; j < page.n; j++) {
             s[j] = j % 2 ? pgfx_again(&page.checks[j], SLOT + LENGTH) : pgfx_done(&page.checks[j]);
@@ -743,7 +743,7 @@ static void a_split_slot_is_settled_bucket_by_bucket(void)
         if (page.n > 0)
             RC_IS(0, pgfx_call(&settle.call));
         total += settle.touched;
-        store_page_free(&page);
+        check_rows_free(&page);
         struct store_finish f = STORE_FINISH_INIT;
         f.lease = o.taken[i];
         RC_IS(0, pgfx_call(&f.call));
@@ -821,7 +821,7 @@ static int settle_three(const struct lease *lease, struct page_cursor *after, bo
         CU_ASSERT_EQUAL(settle.touched, hold);
     }
     int n = r.page.n;
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
     return n;
 }
 
@@ -855,7 +855,7 @@ static void heavy_payloads_make_small_pages_and_none_is_lost(void)
     RC_IS(0, pgfx_call(&o.call));
     struct page_cursor after = PAGE_START;
     int pages = 0, rows = 0, heavy = 0;
-    for (struct store_page page;; store_page_free(&page), pages++) {
+    for (struct check_rows page;; check_rows_free(&page), pages++) {
         struct store_read_page r = STORE_READ_PAGE_INIT;
         r.lease = o.taken[0];
         r.after = after;

@@ -206,7 +206,7 @@ static void an_engine_role_runs_checks_without_owning_the_tables(void)
     struct store_keep_days days = STORE_KEEP_DAYS_INIT;
     days.days = 8;
     RC_IS(0, pgfx_call(&days.call));
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
     store_free(pgfx.st);
     pgfx.st = owner_store;
     PQclear(pgfx_ask(pgfx.app, "DROP ROLE prescient_test_login"));

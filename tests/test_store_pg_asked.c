@@ -11,7 +11,7 @@
 
 /* ---- kept in a transaction that is open when the slot begins ----------------------------------------------------------------- */
 
-static bool is_kept(const struct store_page *page, const char *key)
+static bool is_kept(const struct check_rows *page, const char *key)
 {
     for (int i = 0; i < page->n; i++)
         if (strcmp(page->checks[i].entity_key, key) == 0)
@@ -37,16 +37,16 @@ static void a_row_kept_by_an_open_transaction_is_told_apart_until_that_is_over(v
     CU_ASSERT_STRING_EQUAL(ask(pgfx.other, "3", "earlier"), "kept");
     CU_ASSERT_STRING_EQUAL(ask(pgfx.app, "4", "keep"), "kept");       /* committed: nothing is waited for */
     CU_ASSERT_STRING_EQUAL(ask(pgfx.app, "2", "keep"), "kept");       /* two at once */
-    struct store_page page = pgfx_read_page(&lease, 10);
+    struct check_rows page = pgfx_read_page(&lease, 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 4);
     CU_ASSERT(!is_kept(&page, "1") && is_kept(&page, "2") && is_kept(&page, "3") && !is_kept(&page, "4"));
-    store_page_free(&page);
+    check_rows_free(&page);
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
     page = pgfx_read_page(&lease, 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 4);
     for (int i = 0; i < 4; i++)
         CU_ASSERT_FALSE(page.checks[i].kept);
-    store_page_free(&page);
+    check_rows_free(&page);
 }
 
 static void so_is_one_kept_in_a_savepoint_unless_that_is_rolled_back(void)
@@ -61,9 +61,9 @@ static void so_is_one_kept_in_a_savepoint_unless_that_is_rolled_back(void)
     PQclear(pgfx_ask(pgfx.other, "SAVEPOINT s"));
     CU_ASSERT_STRING_EQUAL(ask(pgfx.other, "2", "keep"), "kept");
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK TO s"));
-    struct store_page page = pgfx_read_page(&lease, 10);
+    struct check_rows page = pgfx_read_page(&lease, 10);
     CU_ASSERT(is_kept(&page, "1") && !is_kept(&page, "2"));
-    store_page_free(&page);
+    check_rows_free(&page);
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
 }
 
@@ -80,7 +80,7 @@ static void a_split_slot_and_large_payloads_tell_it_too(void)
     o.split_at = 1;
     o.owner = pgfx_owner;
     o.lease_s = 60;
-    o.want = STORE_BUCKETS;
+    o.want = BUCKETS;
     RC_IS(0, pgfx_call(&o.call));
     int found = 0, kept = 0;
     for (int i = 0; i < o.ntaken; i++) {
@@ -93,7 +93,7 @@ static void a_split_slot_and_large_payloads_tell_it_too(void)
             found++;
             kept += r.page.checks[k].kept;
         }
-        store_page_free(&r.page);
+        check_rows_free(&r.page);
     }
     CU_ASSERT_EQUAL(found, 3);
     CU_ASSERT_EQUAL(kept, 1);
@@ -191,8 +191,8 @@ static void an_answer_that_cannot_move_for_a_twin_is_given_again_under_the_same_
     RC_IS(0, pgfx_call(&s.call));
     CU_ASSERT_EQUAL(s.touched, 0);
     CU_ASSERT_EQUAL(run.s[0].state, SETTLE_SUPERSEDED);
-    store_page_free(&run.page);
-    struct store_page page = pgfx_read_page(&run.lease, 10);
+    check_rows_free(&run.page);
+    struct check_rows page = pgfx_read_page(&run.lease, 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);
     of = check_identity(&page.checks[0]);
     idempotency_key(&of, after);
@@ -202,7 +202,7 @@ static void an_answer_that_cannot_move_for_a_twin_is_given_again_under_the_same_
     RC_IS(0, pgfx_call(&s.call));
     CU_ASSERT_EQUAL(s.touched, 1);
     SQL_IS("2", "SELECT count(DISTINCT id) FROM prescient.future_job WHERE next_check_at = to_timestamp(%" PRId64 ")", SLOT + LENGTH);
-    store_page_free(&page);
+    check_rows_free(&page);
 }
 
 /* A page of a slot that is not split spans buckets, and one of several priorities those: the index lets an id stand in both. */
@@ -216,7 +216,7 @@ static void the_answer_to_one_is_not_taken_for_that_of_its_twin(void)
         PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET id = 7, priority = CASE WHEN entity_key = '2' THEN %d ELSE 0 END", other_priority));
         SQL_IS("2", "SELECT count(*) FROM prescient.future_job WHERE id = 7");
         struct lease lease = pgfx_take();
-        struct store_page page = pgfx_read_page(&lease, 10);
+        struct check_rows page = pgfx_read_page(&lease, 10);
         CU_ASSERT_EQUAL_FATAL(page.n, 2);
         const struct check *second = &page.checks[strcmp(page.checks[1].entity_key, "2") == 0];
         struct settlement s = pgfx_done(second);
@@ -225,7 +225,7 @@ static void the_answer_to_one_is_not_taken_for_that_of_its_twin(void)
         CU_ASSERT_EQUAL(req.touched, 1);
         SQL_IS("1", "SELECT entity_key FROM prescient.future_job");
         SQL_IS("2", "SELECT entity_key FROM prescient.future_job_history");
-        store_page_free(&page);
+        check_rows_free(&page);
     }
 }
 
@@ -251,7 +251,7 @@ static void an_answer_on_either_side_of_a_twin_leaves_it_alone(void)
     for (int by_priority = 0; by_priority < 2; by_priority++) {
         put_a_twin_between_two(by_priority);
         struct lease lease = pgfx_take();
-        struct store_page page = pgfx_read_page(&lease, 10);
+        struct check_rows page = pgfx_read_page(&lease, 10);
         CU_ASSERT_EQUAL_FATAL(page.n, 3);
         struct settlement s[] = { pgfx_done(&page.checks[0]), pgfx_done(&page.checks[2]) };
         struct store_settle req = pgfx_settle_of(&lease, s, 2);
@@ -259,7 +259,7 @@ static void an_answer_on_either_side_of_a_twin_leaves_it_alone(void)
         CU_ASSERT_EQUAL(req.touched, 2);
         SQL_IS(page.checks[1].entity_key, "SELECT string_agg(entity_key, ' ') FROM prescient.future_job");
         SQL_IS("2", "SELECT count(*) FROM prescient.future_job_history");
-        store_page_free(&page);
+        check_rows_free(&page);
     }
 }
 
@@ -394,7 +394,7 @@ static void a_time_asked_for_under_another_slot_length_holds_no_answer_up(void)
     CU_ASSERT_EQUAL(s.touched, 3);
     SQL_IS("2 9 9", "SELECT string_agg(((date_part('epoch', next_check_at) - %" PRId64 ") / %d)::text, ' ' ORDER BY entity_key) FROM prescient.future_job", SLOT, LENGTH);
     SQL_IS("2", "SELECT string_agg(entity_key, ' ') FROM prescient.future_job WHERE again_at IS NOT NULL");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static const struct test tests[] = {

@@ -221,7 +221,7 @@ static void an_answers_event_is_of_the_generation_that_is(void)
     struct store_settle settle = pgfx_run_settle(&run);
     RC_IS(0, pgfx_call(&settle.call));
     READS("seen", cursor);
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 /* The rows of the events alone came from elsewhere, by a copy of data into a schema that init had made. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../engine/run/spawn.h"
+#include "../engine/pool/spawn.h"
 #include "../engine/store/store_pg.h"
 #include "test.h"
 

@@ -61,7 +61,7 @@ static void a_settle_that_meets_it_counts_once(void)
     RC_IS(0, pgfx_call(&settle.call));
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
     SQL_IS("3", "SELECT count(*) FROM prescient.future_job_history");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 static void another_schema_is_another_statement(void)

@@ -501,7 +501,7 @@ static void live_as_an_engine(const char *keys_before)
     struct store_finish finish = STORE_FINISH_INIT;
     finish.lease = run.lease;
     RC_IS(0, pgfx_call(&finish.call));
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
     struct relook_slot slots[4];
     struct store_relook relook = pgfx_relook(slots);
     (void)relook;

@@ -85,7 +85,7 @@ static void a_settle_without_a_partition_is_no_verdict_about_a_check(void)
     RC_IS(ERR_LOST, pgfx_run_settle(&run).call.rc);
     SQL_IS("1", "SELECT prescient.resolve('e', '1')");          /* an application makes the day it needs */
     SQL_IS("resolved", "SELECT outcome FROM prescient.future_job_history");
-    store_page_free(&run.page);
+    check_rows_free(&run.page);
 }
 
 /* That lock was once what decided who makes days, and anybody who can connect may hold it. */
@@ -443,13 +443,13 @@ static void a_schema_of_another_name_and_unprepared_statements_work(void)
     SQL_IS("new", "SELECT (bench_1.file_check('e', '1', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))).outcome", SLOT, SLOT - 1000);
     struct lease lease = pgfx_take();
     CU_ASSERT_EQUAL(store_slot_length_s(pgfx.st), 60);
-    struct store_page page = pgfx_read_page(&lease, 10);
+    struct check_rows page = pgfx_read_page(&lease, 10);
     CU_ASSERT_EQUAL_FATAL(page.n, 1);
     struct settlement s = pgfx_done(&page.checks[0]);
     struct store_settle settle = pgfx_settle_of(&lease, &s, 1);
     RC_IS(0, pgfx_call(&settle.call));
     SQL_IS("1", "SELECT count(*) FROM bench_1.future_job_history");
-    store_page_free(&page);
+    check_rows_free(&page);
     store_free(pgfx.st);
     pgfx.st = usual;
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA bench_1 CASCADE"));

@@ -386,7 +386,7 @@ static void loosen(void)
 static int read_page(struct store_read_page *r, struct page_cursor after)
 {
     *r = (struct store_read_page)STORE_READ_PAGE_INIT;
-    r->lease = (struct lease){ .slot = SLOT, .bucket = STORE_WHOLE_SLOT };
+    r->lease = (struct lease){ .slot = SLOT, .bucket = BUCKET_WHOLE_SLOT };
     r->after = after;
     r->want = 100;
     r->max_bytes = 1 << 20;
@@ -413,13 +413,13 @@ static void a_row_that_no_check_can_be_is_left_out_and_told(void)
                        "= (0, 'orders', id, 'look', 0, 0, 900, NULL, NULL)");
             RC_IS(0, read_page(&r, (struct page_cursor)PAGE_START));
             CU_ASSERT(r.page.n == 10 && !r.has_more && r.ndamaged == 0);
-            store_page_free(&r.page);
+            check_rows_free(&r.page);
             snprintf(sql, sizeof sql, "UPDATE prescient_future_job SET %s WHERE id = %d", damages[i], id);
             SQL_IS("", sql);
             RC_IS(0, read_page(&r, (struct page_cursor)PAGE_START));
             CU_ASSERT(r.page.n == 9 && !r.has_more);
             CU_ASSERT(r.ndamaged == 1 && r.damaged_id == id);
-            store_page_free(&r.page);
+            check_rows_free(&r.page);
         }
 }
 
@@ -432,7 +432,7 @@ static void damaged_rows_alone_are_not_read_for_ever(void)
     SQL_IS("", "UPDATE prescient_future_job SET priority = x'07'");
     RC_IS(0, read_page(&r, (struct page_cursor)PAGE_START));
     CU_ASSERT(r.page.n == 0 && !r.has_more && r.ndamaged == 100);
-    store_page_free(&r.page);
+    check_rows_free(&r.page);
 }
 
 static void what_is_no_database_is_said_to_be_none(void)
@@ -505,7 +505,7 @@ static void a_relaxed_store_keeps_what_it_wrote_with_a_hello(void)
     RC_IS(1, litefx_take(replay));
     SQL_IS("0", "SELECT count(*) FROM prescient_slot_lease");
     struct store_finish f = STORE_FINISH_INIT;
-    f.lease = (struct lease){ .slot = SLOT, .bucket = STORE_WHOLE_SLOT, .token = 4711 };
+    f.lease = (struct lease){ .slot = SLOT, .bucket = BUCKET_WHOLE_SLOT, .token = 4711 };
     RC_IS(ERR_FENCED, store_do(replay, &f.call));
     RC_IS(0, hello(replay));
     SQL_IS("1", "SELECT count(*) FROM prescient_slot_lease");

@@ -14,11 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../engine/base/clock.h"
 #include "../engine/rules/idempotency.h"
-#include "../engine/run/business.h"
-#include "../engine/run/slab.h"
-#include "../engine/run/wire.h"
-#include "../engine/run/worker.h"
+#include "../engine/worker/business.h"
+#include "../engine/wire/slab.h"
+#include "../engine/wire/message.h"
+#include "../engine/worker/worker.h"
 #include "../include/prescient/job.h"
 
 enum { MISBEHAVE, NOANSWER, EFFECTS, BATCH_CRASH, MISSING, BATCH_EFFECTS };     /* the jobs of the settings, in order */
@@ -60,29 +61,29 @@ static void fork_worker(void)
 static void send_settings(const char *text, int fd)
 {
     size_t half = strlen(text) / 2;
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_SETTINGS, text, half, fd, NULL), 0);
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_SETTINGS, text + half, strlen(text) - half, -1, NULL), 0);
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_BEGIN, NULL, 0, -1, NULL), 0);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_SETTINGS, text, half, fd, NULL), 0);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_SETTINGS, text + half, strlen(text) - half, -1, NULL), 0);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_BEGIN, NULL, 0, -1, NULL), 0);
 }
 
 /* The next message that is no LOG or OPENING; the former are kept. 0 when the worker is gone or says nothing for ten seconds. */
-static int hear(char body[WIRE_MAX + 1], int *len)
+static int hear(char body[MESSAGE_MAX + 1], int *len)
 {
-    enum wire_kind kind;
+    enum message_kind kind;
     for (;;) {
         struct pollfd p = { .fd = sock, .events = POLLIN };
-        if (poll(&p, 1, 10000) <= 0 || (*len = wire_receive(sock, &kind, body, NULL, NULL)) < 0)
+        if (poll(&p, 1, 10000) <= 0 || (*len = message_receive(sock, &kind, body, NULL, NULL)) < 0)
             return 0;
-        if (kind == WIRE_LOG || kind == WIRE_FAILED)
-            strncat(logged, body + (kind == WIRE_LOG), sizeof logged - strlen(logged) - 1);
-        if (kind != WIRE_LOG && kind != WIRE_OPENING)
+        if (kind == MESSAGE_LOG || kind == MESSAGE_FAILED)
+            strncat(logged, body + (kind == MESSAGE_LOG), sizeof logged - strlen(logged) - 1);
+        if (kind != MESSAGE_LOG && kind != MESSAGE_OPENING)
             return (int)kind;
     }
 }
 
 static int start_with(const char *text)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     int fd, len;
     CU_ASSERT_EQUAL_FATAL(slab_new(&slab, &fd, NULL), 0);
     arena = arena_new(4096);
@@ -91,7 +92,7 @@ static int start_with(const char *text)
     send_settings(text, fd);
     close(fd);
     int kind = hear(body, &len);
-    if (kind == WIRE_READY)
+    if (kind == MESSAGE_READY)
         snprintf(logged + strlen(logged), sizeof logged - strlen(logged), " [%d jobs: %d%d%d%d%d%d]", len, body[0], body[1], body[2], body[3], body[4], body[5]);
     return kind;
 }
@@ -101,7 +102,7 @@ static void start(void)
     char text[4096 + 2 * PATH_MAX], build[PATH_MAX] = "";
     CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
     snprintf(text, sizeof text, jobs_text, build, test_tmp_dir());
-    CU_ASSERT_EQUAL_FATAL(start_with(text), WIRE_READY);
+    CU_ASSERT_EQUAL_FATAL(start_with(text), MESSAGE_READY);
 }
 
 static int ended(void)
@@ -116,7 +117,7 @@ static int ended(void)
 
 static void stop(void)
 {
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_EXIT, NULL, 0, -1, NULL), 0);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_EXIT, NULL, 0, -1, NULL), 0);
     int status = ended();
     CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
@@ -140,17 +141,17 @@ static void say_run(void)
 {
     uint32_t generation = slab_generation(slab);
     slab_open(slab);
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_RUN, &generation, sizeof generation, -1, NULL), 0);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_RUN, &generation, sizeof generation, -1, NULL), 0);
 }
 
 /* Opens the slab and waits for its end. */
 static bool run_to_end(void)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     int len;
     uint32_t generation = 0;
     say_run();
-    if (hear(body, &len) != WIRE_ENDED || len != (int)sizeof generation)
+    if (hear(body, &len) != MESSAGE_ENDED || len != (int)sizeof generation)
         return false;
     memcpy(&generation, body, sizeof generation);
     return generation == slab_generation(slab);
@@ -214,7 +215,7 @@ static void jobs_that_share_a_plugin_share_its_refusal(void)
     for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) {
         snprintf(text, sizeof text, "plugin_dirs = [\"%s/tests/jobs\"]; jobs = { a = { plugin = \"%s\"; }; b = { plugin = \"%s\"; }; c = { plugin = \"noanswer\"; }; };",
                  build, plugins[i], plugins[i]);
-        CU_ASSERT_EQUAL_FATAL(start_with(text), WIRE_READY);
+        CU_ASSERT_EQUAL_FATAL(start_with(text), MESSAGE_READY);
         CU_ASSERT_PTR_NOT_NULL(strstr(logged, "[3 jobs: 001"));
         CU_ASSERT_PTR_NOT_NULL(strstr(logged, "job b: its plug-in is that of job a, which cannot be used"));
         stop();
@@ -223,7 +224,7 @@ static void jobs_that_share_a_plugin_share_its_refusal(void)
 
 static void a_job_that_the_engine_leaves_out_is_not_even_loaded(void)
 {
-    char text[PATH_MAX + 512], build[PATH_MAX] = "", body[WIRE_MAX + 1];
+    char text[PATH_MAX + 512], build[PATH_MAX] = "", body[MESSAGE_MAX + 1];
     static const char left_out[] = { 1, 0 };
     int fd, len;
     CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
@@ -232,10 +233,10 @@ static void a_job_that_the_engine_leaves_out_is_not_even_loaded(void)
     arena = arena_new(4096);
     logged[0] = '\0';
     fork_worker();
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_SETTINGS, text, strlen(text), fd, NULL), 0);
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_BEGIN, left_out, sizeof left_out, -1, NULL), 0);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_SETTINGS, text, strlen(text), fd, NULL), 0);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_BEGIN, left_out, sizeof left_out, -1, NULL), 0);
     close(fd);
-    CU_ASSERT_EQUAL_FATAL(hear(body, &len), WIRE_READY);
+    CU_ASSERT_EQUAL_FATAL(hear(body, &len), MESSAGE_READY);
     CU_ASSERT_EQUAL(body[0], 0);
     CU_ASSERT_EQUAL(body[1], 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(logged, "job a: left out"));
@@ -253,7 +254,7 @@ static void words_of_an_open_that_are_no_text_still_make_a_failure(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
     snprintf(text, sizeof text, "store = \"sqlite:/nonexistent/business.db\"; plugin_dirs = [\"%s/tests/jobs\"];\n"
              "jobs = { refuses = { plugin = \"refuses\"; }; noanswer = { plugin = \"noanswer\"; }; };\n", build);
-    CU_ASSERT_EQUAL_FATAL(start_with(text), WIRE_READY);
+    CU_ASSERT_EQUAL_FATAL(start_with(text), MESSAGE_READY);
     fill(1000000);
     put(0, "42", false);
     CU_ASSERT_TRUE(run_to_end());
@@ -269,7 +270,7 @@ static void settings_that_are_no_good_end_the_worker_with_words(void)
         { "plugin_dirs = [\"/nonexistent\"]; jobs = { a = { plugin = \"x\"; }; };", "none of 1 jobs can be used" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CU_ASSERT_EQUAL(start_with(cases[i].text), WIRE_FAILED);
+        CU_ASSERT_EQUAL(start_with(cases[i].text), MESSAGE_FAILED);
         CU_ASSERT_PTR_NOT_NULL(strstr(logged, cases[i].words));
         CU_ASSERT_NOT_EQUAL(strlen(logged), 0);
         int status = ended();
@@ -405,29 +406,29 @@ static void garbage_of_a_job_is_garbage_to_the_engine_and_no_more(void)
 
 static void past_the_trust_window_nothing_is_started_until_told_to_go_on(void)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     int len;
     start();
     fill(-1);
     put(MISBEHAVE, "42", false);
     say_run();
     /* Told to go on although nothing has moved: it looks, and waits again. */
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_CONTINUE, NULL, 0, -1, NULL), 0);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_CONTINUE, NULL, 0, -1, NULL), 0);
     struct pollfd p = { .fd = sock, .events = POLLIN };
     CU_ASSERT_EQUAL(poll(&p, 1, 50), 0);
     CU_ASSERT_EQUAL(slab_claimed(slab), 0);
     slab_set_trust(slab, business_now_us() + 10000000);
     CU_ASSERT_EQUAL(poll(&p, 1, 50), 0);        /* moved on, but not said so */
     CU_ASSERT_EQUAL(slab_claimed(slab), 0);
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_CONTINUE, NULL, 0, -1, NULL), 0);
-    CU_ASSERT_EQUAL(hear(body, &len), WIRE_ENDED);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_CONTINUE, NULL, 0, -1, NULL), 0);
+    CU_ASSERT_EQUAL(hear(body, &len), MESSAGE_ENDED);
     CU_ASSERT_TRUE(is_answer(0, PRESCIENT_DONE, NULL));
     stop();
 }
 
 static void what_was_cut_off_is_not_run(void)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     int len;
     start();
     fill(-1);
@@ -436,8 +437,8 @@ static void what_was_cut_off_is_not_run(void)
     say_run();
     CU_ASSERT_EQUAL(slab_cut(slab), 0);
     slab_set_trust(slab, business_now_us() + 10000000);
-    CU_ASSERT_EQUAL(wire_send(sock, WIRE_CONTINUE, NULL, 0, -1, NULL), 0);
-    CU_ASSERT_EQUAL(hear(body, &len), WIRE_ENDED);
+    CU_ASSERT_EQUAL(message_send(sock, MESSAGE_CONTINUE, NULL, 0, -1, NULL), 0);
+    CU_ASSERT_EQUAL(hear(body, &len), MESSAGE_ENDED);
     for (int i = 0; i < 3; i++)
         CU_ASSERT_EQUAL(answer(i).kind, -2);
     stop();
@@ -448,7 +449,7 @@ static void a_crash_leaves_the_answers_before_it(void)
     static const struct { const char *key; int signal, code; } cases[] = {
         { "crash", SIGSEGV, 0 }, { "abort", SIGABRT, 0 }, { "exit0", 0, 0 }, { "_exit", 0, 3 },
     };
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     int len;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         start();
@@ -472,7 +473,7 @@ static void a_crash_leaves_the_answers_before_it(void)
 
 static void a_batch_that_crashes_leaves_none_of_its_answers(void)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     int len;
     start();
     fill(1000000);
@@ -490,7 +491,7 @@ static void a_batch_that_crashes_leaves_none_of_its_answers(void)
 
 static void a_worker_that_scribbles_over_the_slab_does_no_harm(void)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     int len;
     start();
     fill(1000000);
@@ -523,7 +524,7 @@ static void a_worker_that_hangs_is_ended_by_term_and_the_end_is_seen(void)
 static void memory_is_limited(void)
 {
 #ifndef __SANITIZE_ADDRESS__
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     int len;
     start();
     fill(1000000);
@@ -569,10 +570,10 @@ static void a_worker_whose_parent_is_not_the_engine_does_not_begin(void)
     close(pair[1]);
     waitpid(between, &status, 0);
     CU_ASSERT_EQUAL(WEXITSTATUS(status), 78);
-    char body[WIRE_MAX + 1];
-    enum wire_kind kind;
-    CU_ASSERT_TRUE(wire_receive(pair[0], &kind, body, NULL, NULL) > 0);
-    CU_ASSERT_EQUAL(kind, WIRE_FAILED);
+    char body[MESSAGE_MAX + 1];
+    enum message_kind kind;
+    CU_ASSERT_TRUE(message_receive(pair[0], &kind, body, NULL, NULL) > 0);
+    CU_ASSERT_EQUAL(kind, MESSAGE_FAILED);
     CU_ASSERT_PTR_NOT_NULL(strstr(body, "is gone"));
     close(pair[0]);
 }

@@ -1,9 +1,19 @@
 /* fingerprint.c - texts by their SHA-256. What a text is called by then means the same to whoever meets the name. */
 #include "fingerprint.h"
 
+#include <stdio.h>
 #include <string.h>
 
-void hex_digest(struct sha256_ctx *sha, char *out, size_t size)
+void fingerprint_add_field(struct sha256_ctx *sha, const char *text)
+{
+    char length[24];
+    size_t size = strlen(text);
+    int n = snprintf(length, sizeof length, "%zu:", size);
+    sha256_update(sha, (size_t)n, (const uint8_t *)length);
+    sha256_update(sha, size, (const uint8_t *)text);
+}
+
+void fingerprint_hex(struct sha256_ctx *sha, char *out, size_t size)
 {
     static const char digits[] = "0123456789abcdef";
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -23,13 +33,13 @@ void fingerprint(const char *text, const char *more, char out[FINGERPRINT_SIZE])
     sha256_update(&sha, strlen(text) + 1, (const uint8_t *)text);       /* with the NUL, so that ("a", "bc") is not ("ab", "c") */
     if (more)
         sha256_update(&sha, strlen(more) + 1, (const uint8_t *)more);
-    hex_digest(&sha, out, FINGERPRINT_SIZE);
+    fingerprint_hex(&sha, out, FINGERPRINT_SIZE);
 }
 
-void checksum_of(const char *text, char out[CHECKSUM_SIZE])
+void fingerprint_checksum(const char *text, char out[CHECKSUM_SIZE])
 {
     struct sha256_ctx sha;
     sha256_init(&sha);
     sha256_update(&sha, strlen(text), (const uint8_t *)text);
-    hex_digest(&sha, out, CHECKSUM_SIZE);
+    fingerprint_hex(&sha, out, CHECKSUM_SIZE);
 }

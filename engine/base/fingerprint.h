@@ -12,9 +12,12 @@
 void fingerprint(const char *text, const char *more, char out[FINGERPRINT_SIZE]);
 
 /* The whole SHA-256 of a text, as sha256sum prints it. */
-void checksum_of(const char *text, char out[CHECKSUM_SIZE]);
+void fingerprint_checksum(const char *text, char out[CHECKSUM_SIZE]);
+
+/* Adds a text with its length in front, so that no two lists of fields read alike. */
+void fingerprint_add_field(struct sha256_ctx *sha, const char *text);
 
 /* Ends `sha` and writes as many of its digits as go into `size` bytes with a NUL: whole bytes of it, so `size` is odd. */
-void hex_digest(struct sha256_ctx *sha, char *out, size_t size);
+void fingerprint_hex(struct sha256_ctx *sha, char *out, size_t size);
 
 #endif

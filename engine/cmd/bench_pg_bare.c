@@ -12,7 +12,7 @@
 #include "../store/embedded_sql.h"
 #include "bench_pg.h"
 
-enum { CONNECTIONS_MAX = 16, INT8_OID = 20, BUCKETS = 64 };
+enum { CONNECTIONS_MAX = 16, INT8_OID = 20 };
 
 struct row { int64_t id; int16_t bucket; };
 

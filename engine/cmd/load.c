@@ -33,7 +33,7 @@ static const struct { const char *name, *also; bool required; } columns[COLUMNS]
     [PRIORITY] = { "priority", NULL, false },
 };
 
-static const struct csv_limits limits = { .field_bytes = 2 * STORE_PAYLOAD_MAX, .record_bytes = 4 * STORE_PAYLOAD_MAX, .fields = 64 };
+static const struct csv_limits limits = { .field_bytes = 2 * CHECK_PAYLOAD_MAX, .record_bytes = 4 * CHECK_PAYLOAD_MAX, .fields = 64 };
 
 struct load {
     struct app *app;

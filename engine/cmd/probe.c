@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "../base/clock.h"
 #include "../base/utf8.h"
-#include "../run/plugin.h"
+#include "../worker/plugin.h"
 
 static void copy_text(char *out, size_t size, const char *text)
 {

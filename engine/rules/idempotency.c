@@ -7,20 +7,11 @@
 
 #include "../base/fingerprint.h"
 
-static void add_field(struct sha256_ctx *sha, const char *text)
-{
-    char length[24];
-    size_t size = strlen(text);
-    int n = snprintf(length, sizeof length, "%zu:", size);
-    sha256_update(sha, (size_t)n, (const uint8_t *)length);
-    sha256_update(sha, size, (const uint8_t *)text);
-}
-
 static void add_number(struct sha256_ctx *sha, int64_t number)
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRId64, number);
-    add_field(sha, text);
+    fingerprint_add_field(sha, text);
 }
 
 /* "FIRST_CHECK_AT/ID" says what a check without an origin would, so it gives the same key: a row that had to be given another id keeps it so. */
@@ -33,10 +24,10 @@ static void add_origin(struct sha256_ctx *sha, const struct idempotency *of)
         add_number(sha, of->id);
     } else if (slash && slash - of->origin <= ORIGIN_MAX) {
         snprintf(first, sizeof first, "%.*s", (int)(slash - of->origin), of->origin);
-        add_field(sha, first);
-        add_field(sha, slash + 1);
+        fingerprint_add_field(sha, first);
+        fingerprint_add_field(sha, slash + 1);
     } else {
-        add_field(sha, of->origin);
+        fingerprint_add_field(sha, of->origin);
     }
 }
 
@@ -44,25 +35,25 @@ void idempotency_key(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE
 {
     struct sha256_ctx sha;
     sha256_init(&sha);
-    add_field(&sha, of->entity_name);
-    add_field(&sha, of->entity_key);
-    add_field(&sha, of->job_exec);
+    fingerprint_add_field(&sha, of->entity_name);
+    fingerprint_add_field(&sha, of->entity_key);
+    fingerprint_add_field(&sha, of->job_exec);
     add_origin(&sha, of);
     add_number(&sha, of->check_count);
     if (of->payload)
-        add_field(&sha, of->payload);
-    hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
+        fingerprint_add_field(&sha, of->payload);
+    fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
 }
 
 void idempotency_origin_of_effect(const struct declaration *by, char out[IDEMPOTENCY_KEY_SIZE])
 {
     struct sha256_ctx sha;
     sha256_init(&sha);
-    add_field(&sha, "effect");
-    add_field(&sha, by->key);
+    fingerprint_add_field(&sha, "effect");
+    fingerprint_add_field(&sha, by->key);
     add_number(&sha, by->failure_count);
     add_number(&sha, by->place);
-    hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
+    fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
 }
 
 void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE])
@@ -74,16 +65,5 @@ void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_
     sha256_update(&sha, strlen("anew "), (const uint8_t *)"anew ");
     const char *from = of->origin ? of->origin : origin;
     sha256_update(&sha, strlen(from), (const uint8_t *)from);
-    hex_digest(&sha, out, IDEMPOTENCY_KEY_SIZE);
-}
-
-int bucket_of(const char *entity_name, const char *entity_key)
-{
-    struct sha256_ctx sha;
-    sha256_init(&sha);
-    add_field(&sha, entity_name);       /* its length parts ("a", "bc") from ("ab", "c") */
-    sha256_update(&sha, strlen(entity_key), (const uint8_t *)entity_key);
-    uint8_t first;
-    sha256_digest(&sha, 1, &first);
-    return first & 63;
+    fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
 }

@@ -33,8 +33,4 @@ void idempotency_origin_of_effect(const struct declaration *by, char out[IDEMPOT
 /* The origin of the life that begins where this one ends. */
 void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE]);
 
-/* The bucket, 0 to 63, of a check: the first byte of sha256(length of entity_name ":" entity_name entity_key) & 63.
- * The same as prescient.bucket_of in SQL. */
-int bucket_of(const char *entity_name, const char *entity_key);
-
 #endif

@@ -17,7 +17,7 @@
 #include "../base/moment.h"
 #include "../rules/retry.h"
 #include "../rules/slot.h"
-#include "spawn.h"
+#include "../pool/spawn.h"
 
 enum { POLL_MAX = 2200 };
 

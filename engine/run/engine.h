@@ -13,8 +13,8 @@
 #include "../base/log.h"
 #include "../base/settings.h"
 #include "../store/store.h"
-#include "page.h"
-#include "pool.h"
+#include "../pool/page.h"
+#include "../pool/pool.h"
 
 struct engine;
 struct lane;
@@ -48,7 +48,7 @@ struct target {
 
 /* Leases are taken a few at a time. Those whose pages only wait for slow jobs are many more at most: a hanging check must not
  * keep a lane from its other buckets. */
-enum { LANE_TAKE = 4, LANE_RUNS = 32, LANE_PAGES = 64, LEFT_JOBS_MAX = 32, ROUNDS_MAX = 100, WATCHED_MAX = STORE_BUCKETS * 2 };
+enum { LANE_TAKE = 4, LANE_RUNS = 32, LANE_PAGES = 64, LEFT_JOBS_MAX = 32, ROUNDS_MAX = 100, WATCHED_MAX = BUCKETS * 2 };
 
 struct bucket_run {
     struct lease lease;

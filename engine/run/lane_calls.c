@@ -243,7 +243,7 @@ static void no_memory(struct engine *e, struct bucket_run *run)
     run->exhausted = run->leave = e->left_some = true;
 }
 
-static void take_page(struct lane *l, struct bucket_run *run, struct store_page *rows)
+static void take_page(struct lane *l, struct bucket_run *run, struct check_rows *rows)
 {
     struct engine *e = l->engine;
     const struct check *last = &rows->checks[rows->n - 1];
@@ -315,7 +315,7 @@ static void have_read(struct lane *l, int rc)
         leave_damaged(l->engine, run, r);
     if (r->page.n > 0)
         take_page(l, run, &r->page);
-    store_page_free(&r->page);
+    check_rows_free(&r->page);
 }
 
 /* ---- finish and release ---- */
@@ -465,8 +465,8 @@ static void begin_errand(struct lane *l)
         l->req.relook = (struct store_relook)STORE_RELOOK_INIT;
         l->req.relook.now = e->virtual_now;
         l->req.relook.settled_only = r->kind == ERRAND_RELOOK_SETTLED;
-        l->req.relook.slots = calloc(STORE_BUCKETS, sizeof *l->req.relook.slots);
-        l->req.relook.want = l->req.relook.slots ? STORE_BUCKETS : 0;
+        l->req.relook.slots = calloc(BUCKETS, sizeof *l->req.relook.slots);
+        l->req.relook.want = l->req.relook.slots ? BUCKETS : 0;
         break;
     case ERRAND_PULSE:
         l->req.pulse = (struct store_pulse)STORE_PULSE_INIT;

@@ -201,7 +201,7 @@ void lane_release_memory(struct lane *l)
     if (l->doing == LANE_ERRAND && l->req.call.op == STORE_RELOOK)
         free(l->req.relook.slots);
     if (l->doing == LANE_READ)
-        store_page_free(&l->req.read.page);
+        check_rows_free(&l->req.read.page);
     struct page *lists[] = { l->pages, l->zombies };
     for (int i = 0; i < 2; i++)
         for (struct page *p = lists[i], *next; p; p = next) {

@@ -177,8 +177,8 @@ static void leave_behind(struct bucket_run *run, const char *job)
  * know it again by its counts. */
 static bool can_be_run(const struct check *c)
 {
-    return c->check_count >= 0 && c->failure_count >= 0 && c->entity_name_len <= STORE_NAME_MAX && c->entity_key_len <= STORE_NAME_MAX && c->job_exec_len <= STORE_NAME_MAX &&
-           c->payload_len <= STORE_PAYLOAD_MAX && (!c->origin || strlen(c->origin) <= ORIGIN_MAX);
+    return c->check_count >= 0 && c->failure_count >= 0 && c->entity_name_len <= CHECK_NAME_MAX && c->entity_key_len <= CHECK_NAME_MAX && c->job_exec_len <= CHECK_NAME_MAX &&
+           c->payload_len <= CHECK_PAYLOAD_MAX && (!c->origin || strlen(c->origin) <= ORIGIN_MAX);
 }
 
 static void leave_impossible(struct engine *e, struct bucket_run *run, const struct check *c)

@@ -21,11 +21,11 @@ static int check_name(const char *what, const char *text, struct err *err)
 {
     size_t len = text ? strlen(text) : 0;
     if (len == 0)
-        return err_set(err, ERR_INPUT, "%s: empty, expected 1 to %d bytes of text", what, STORE_NAME_MAX);
+        return err_set(err, ERR_INPUT, "%s: empty, expected 1 to %d bytes of text", what, CHECK_NAME_MAX);
     if (!utf8_is_valid(text, len))
         return err_set(err, ERR_INPUT, "%s: found bytes that are not UTF-8, expected UTF-8 text", what);
-    if (len > STORE_NAME_MAX)
-        return err_set(err, ERR_INPUT, "%s: found %zu bytes ('%.*s...'), expected at most %d", what, len, UTF8_SHOWN(text), STORE_NAME_MAX);
+    if (len > CHECK_NAME_MAX)
+        return err_set(err, ERR_INPUT, "%s: found %zu bytes ('%.*s...'), expected at most %d", what, len, UTF8_SHOWN(text), CHECK_NAME_MAX);
     return 0;
 }
 
@@ -33,8 +33,8 @@ static int check_payload(const char *payload, struct err *err)
 {
     size_t len = strlen(payload);
     json_error_t why;
-    if (len > STORE_PAYLOAD_MAX)
-        return err_set(err, ERR_INPUT, "payload: found %zu bytes, expected at most %d", len, STORE_PAYLOAD_MAX);
+    if (len > CHECK_PAYLOAD_MAX)
+        return err_set(err, ERR_INPUT, "payload: found %zu bytes, expected at most %d", len, CHECK_PAYLOAD_MAX);
     json_t *json = json_loadb(payload, len, JSON_DECODE_ANY, &why);
     if (!json)
         return err_set(err, ERR_INPUT, "payload: found '%.*s', expected JSON: %s (line %d, column %d)", UTF8_SHOWN(payload), why.text, why.line,

@@ -153,30 +153,6 @@ int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_cou
     return first;
 }
 
-void store_page_free(struct store_page *page)
-{
-    if (page->free_impl)
-        page->free_impl(page->impl);
-    free(page->checks);
-    *page = (struct store_page){ 0 };
-}
-
-struct idempotency check_identity(const struct check *c)
-{
-    return (struct idempotency){
-        .entity_name = c->entity_name, .entity_key = c->entity_key, .job_exec = c->job_exec, .origin = c->origin, .payload = c->payload,
-        .first_check_at = c->first_check_at, .id = c->id, .check_count = c->check_count,
-    };
-}
-
-void check_origin_of_effect(const struct check *c, int place, char out[IDEMPOTENCY_KEY_SIZE])
-{
-    char key[IDEMPOTENCY_KEY_SIZE];
-    struct idempotency of = check_identity(c);
-    idempotency_key(&of, key);
-    idempotency_origin_of_effect(&(struct declaration){ key, c->failure_count, place }, out);
-}
-
 static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), m = strlen(end);

@@ -27,13 +27,9 @@
 #include "../base/arena.h"
 #include "../base/clock.h"
 #include "../base/err.h"
-#include "../rules/idempotency.h"
-#include "../rules/outcome.h"
+#include "../rules/bucket.h"
+#include "../rules/check.h"
 
-#define STORE_BUCKETS 64
-#define STORE_WHOLE_SLOT (-1)           /* the bucket of a lease on a slot that is not split */
-#define STORE_PAYLOAD_MAX (64 * 1024)   /* bytes */
-#define STORE_NAME_MAX 1024             /* bytes of an entity name, entity key or job name */
 #define STORE_OWNER_SIZE 16
 
 struct store;
@@ -110,7 +106,7 @@ struct store_hello {
 
 struct lease {
     int64_t slot;
-    int32_t bucket;                         /* 0..63, or STORE_WHOLE_SLOT */
+    int32_t bucket;                         /* 0..63, or BUCKET_WHOLE_SLOT */
     unsigned char owner[STORE_OWNER_SIZE];  /* 128 random bits per process start */
     int64_t token;                          /* from a sequence; always compared together with the owner */
     int64_t expires_us;                     /* by the database's clock */
@@ -143,7 +139,7 @@ struct store_open_slot {
     int split_at;
     const unsigned char *owner;             /* STORE_OWNER_SIZE bytes */
     int lease_s;
-    int want;                               /* 1..STORE_BUCKETS */
+    int want;                               /* 1..BUCKETS */
     bool again;
     const char *const *jobs;                /* NULL: any */
     int njobs;
@@ -155,10 +151,10 @@ struct store_open_slot {
     enum slot_state state;
     int split;                              /* 1 or 64 */
     int64_t rows;                           /* counted when this call opened the slot (at most split_at + 1); else -1 */
-    struct lease taken[STORE_BUCKETS];
+    struct lease taken[BUCKETS];
     int ntaken;
     struct lease_origin origin;             /* of those taken */
-    struct lease held[STORE_BUCKETS];       /* wanted, but held by others, or more than `want`: to be watched */
+    struct lease held[BUCKETS];       /* wanted, but held by others, or more than `want`: to be watched */
     int nheld;
     int64_t clock_us;                       /* what the database's clock showed, also with ERR_BUSY; 0: not told */
 };
@@ -171,7 +167,7 @@ struct store_renew {
     int n;
     int lease_s;
     /* out */
-    bool lost[STORE_BUCKETS];
+    bool lost[BUCKETS];
 };
 #define STORE_RENEW_INIT { .call.op = STORE_RENEW }
 
@@ -185,34 +181,8 @@ struct store_release {
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
-struct check {                      /* as read; the strings end with NUL and live as long as their page */
-    int64_t id;
-    int64_t first_check_at, next_check_at;
-    int64_t deferred_at;            /* first deferral of this check number; 0: none */
-    int32_t bucket, priority;
-    int32_t check_count, failure_count;
-    const char *entity_name, *entity_key, *job_exec, *payload;     /* payload NULL: none */
-    const char *origin;             /* what its idempotency key is made of; NULL: first_check_at and id */
-    bool kept;                      /* an open transaction has it in hand: a job that ran now would not see what that has written */
-    uint32_t entity_name_len, entity_key_len, job_exec_len, payload_len;    /* bytes, without the NUL */
-};
-
 struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last row read */
 #define PAGE_START { .bucket = INT32_MIN, .priority = INT32_MIN, .id = INT64_MIN }
-
-/* The rows of one page; whoever receives it frees it. Shared by nobody. */
-struct store_page {
-    struct check *checks;           /* malloc()ed: store_page_free frees it and then the rest by free_impl */
-    int n;
-    void *impl;                     /* what the strings live in (a PGresult, an arena); `checks` itself is malloced */
-    void (*free_impl)(void *impl);
-};
-void store_page_free(struct store_page *page);      /* frees what it holds and zeroes it; a zeroed page is fine */
-
-/* What the idempotency key of its run is made of. */
-struct idempotency check_identity(const struct check *c);
-/* The origin of what the answer to this check declares, in this place among its effects. */
-void check_origin_of_effect(const struct check *c, int place, char out[IDEMPOTENCY_KEY_SIZE]);
 
 /* Reads the rows of a leased (slot, bucket) after `after`, in order (bucket, priority, id): at most `want` rows and about
  * `max_bytes` of them, at least one; for a split slot of one bucket. Plain read, begun after the
@@ -230,7 +200,7 @@ struct store_read_page {
     size_t max_bytes;
     struct lease_origin origin;     /* of the lease */
     /* out */
-    struct store_page page;         /* the caller's, to free; empty after a failure */
+    struct check_rows page;         /* the caller's, to free; empty after a failure */
     bool has_more;                  /* the page was cut by its bounds */
     bool is_complete;               /* false for an empty page: nothing is known */
     int ndamaged;                   /* rows left out: they cannot be read, or no check can be like that (constraints that somebody has switched off) */
@@ -240,41 +210,6 @@ struct store_read_page {
 #define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START }
 
 /* ---- settle ------------------------------------------------------------------------------------------------------ */
-
-enum effect_kind { EFFECT_EMIT, EFFECT_ENQUEUE, EFFECT_RESOLVE };
-
-struct effect {
-    enum effect_kind kind;
-    const char *event;                              /* emit: its name */
-    const char *entity_name, *entity_key, *job;     /* enqueue, resolve (job NULL: all); emit: those of the check itself */
-    const char *json;                               /* emit, enqueue; NULL: none */
-    const char *conflict;                           /* enqueue: "keep", "earlier", "replace" */
-    int64_t at;                                     /* enqueue */
-};
-
-enum settle_state {
-    SETTLE_TOUCHED,         /* written, with its history or run row */
-    SETTLE_UNTOUCHED,       /* not written; send it again with skip_locked to learn why */
-    SETTLE_SUPERSEDED,      /* the row is gone, or is not as read any more: the new state stands */
-    SETTLE_LOCKED,          /* the row is as read but an application's transaction holds it: try again later */
-};
-
-struct settlement {
-    const struct check *check;      /* as read */
-    bool ends;
-    enum outcome outcome;
-    int64_t next_at;                /* moves only; the statement clamps it to the first slot that has not begun */
-    int32_t check_count, failure_count;     /* moves: what the row holds from now on; ends: with this run counted */
-    int64_t deferred_at;            /* moves; 0: none */
-    bool ran;                       /* false: put off without a run; leaves no run row */
-    int64_t run_at_us;              /* when the run began (virtual time in a replay) */
-    int64_t run_us;                 /* how long it took */
-    const char *note;               /* error or output, valid UTF-8; NULL: none */
-    const struct effect *effects;   /* in the order they were declared */
-    int neffects;
-    /* out */
-    enum settle_state state;
-};
 
 /* Writes the answers of (part of) a page down, in one transaction, sorted by id by the caller; all of one lease. A check that ends is deleted and its history row inserted, or, when `again_at` was written beside it meanwhile,
  * archived and started anew there with a new id. A check that moves leaves a run row if it ran (`keep_runs`). Effects of the

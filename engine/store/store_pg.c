@@ -28,7 +28,7 @@ static void end_call(struct pg_store *pg, int rc)
 {
     clear_queue(pg);
     if (rc < 0 && pg->call->op == STORE_READ_PAGE)
-        store_page_free(&((struct store_read_page *)pg->call)->page);
+        check_rows_free(&((struct store_read_page *)pg->call)->page);
     pg->call->rc = rc;
     pg->call->err.code = rc;
     pg->call = NULL;

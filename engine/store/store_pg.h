@@ -23,7 +23,7 @@
 #include <libpq-fe.h>
 #include <sys/types.h>
 
-#include "pg_prepared.h"
+#include "../pg/pg_prepared.h"
 #include "store_ops.h"
 #include "store_pg_wire.h"
 

@@ -95,7 +95,7 @@ static int is_applied(struct pg_store *pg, PGconn *conn, const struct sql_migrat
     if (!r)
         return err->code;
     int rc = PQntuples(r) > 0;
-    checksum_of(m->text, ours);
+    fingerprint_checksum(m->text, ours);
     if (rc && strcmp(PQgetvalue(r, 0, 1), ours) != 0)
         rc = err_set(err, ERR_SCHEMA, "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has %.12s: a landed migration never changes",
                      m->name, pg->schema, PQgetvalue(r, 0, 0), PQgetvalue(r, 0, 1), ours);
@@ -109,7 +109,7 @@ static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migrati
     const char *params[] = { version, m->name, sum, oldest };
     snprintf(version, sizeof version, "%d", m->version);
     snprintf(oldest, sizeof oldest, "%d", oldest_engine(m));
-    checksum_of(m->text, sum);
+    fingerprint_checksum(m->text, sum);
     int rc = pg_execute(pg, conn, m->text, err);
     if (rc < 0)
         return err_wrap(err, rc, "migration %s", m->name);

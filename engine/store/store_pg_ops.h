@@ -27,7 +27,7 @@ static inline int unreadable(struct store_call *call, const char *what)
 /* In the order (bucket, priority, id); a lease on one bucket begins with it. */
 static inline int32_t bucket_after(const struct lease *lease, const struct page_cursor *after)
 {
-    return lease->bucket == STORE_WHOLE_SLOT ? after->bucket : lease->bucket;
+    return lease->bucket == BUCKET_WHOLE_SLOT ? after->bucket : lease->bucket;
 }
 
 #endif

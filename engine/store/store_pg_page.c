@@ -14,8 +14,8 @@ static int64_t share_of(const struct store_read_page *r)
 
 static bool send_unreadable(struct pg_store *pg, const struct lease *lease)
 {
-    bool whole = lease->bucket == STORE_WHOLE_SLOT;
-    return pg_send(pg, PG_UNREADABLE, lease->slot, whole ? 0 : lease->bucket, whole ? STORE_BUCKETS - 1 : lease->bucket);
+    bool whole = lease->bucket == BUCKET_WHOLE_SLOT;
+    return pg_send(pg, PG_UNREADABLE, lease->slot, whole ? 0 : lease->bucket, whole ? BUCKETS - 1 : lease->bucket);
 }
 
 /* The places without the gaps, behind them in the same array. */
@@ -33,7 +33,7 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     struct store_read_page *r = (struct store_read_page *)call;
     const struct page_cursor *after = &r->after;
     int64_t bytes = pg->heavy_pages ? share_of(r) * r->want : share_of(r);
-    int statement = r->lease.bucket == STORE_WHOLE_SLOT ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
+    int statement = r->lease.bucket == BUCKET_WHOLE_SLOT ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
                                                         : (pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE);
     if (pg->lock_places)
         return pg_send(pg, PG_KEPT, count_places(pg, r), pg->lock_places + r->page.n);
@@ -71,7 +71,7 @@ static const char *const check_letters[2][2] = {
 static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease, struct check *c,
                        int32_t *size, bool *is_complete, const char **lock_place)
 {
-    bool whole = lease->bucket == STORE_WHOLE_SLOT;
+    bool whole = lease->bucket == BUCKET_WHOLE_SLOT;
     void *last_but_one = whole ? (void *)&c->bucket : is_complete;
     const char *aside;
     c->next_check_at = lease->slot;
@@ -106,12 +106,12 @@ static int read_checks(const struct pg_store *pg, struct store_read_page *r, con
 }
 
 /* The page keeps the result, in which its strings lie. */
-static void keep_result(struct pg_store *pg, struct store_page *page, struct check *checks, int n)
+static void keep_result(struct pg_store *pg, struct check_rows *page, struct check *checks, int n)
 {
     const PGresult *result = pg_result(pg, 0);
     for (int i = 0; i < pg->nqueue; i++)
         if (pg->queue[i].result == result) {
-            *page = (struct store_page){ .checks = checks, .n = n, .impl = pg->queue[i].result, .free_impl = free_result };
+            *page = (struct check_rows){ .checks = checks, .n = n, .impl = pg->queue[i].result, .free_impl = free_result };
             pg->queue[i].result = NULL;
             return;
         }
@@ -178,7 +178,7 @@ static int read_page_receive(struct pg_store *pg, struct store_call *call)
     struct store_read_page *r = (struct store_read_page *)call;
     if (pg->lock_places)
         return kept_receive(pg, r);
-    r->page = (struct store_page){ 0 };
+    r->page = (struct check_rows){ 0 };
     r->has_more = r->is_complete = false;
     r->ndamaged = 0;
     snprintf(r->damage, sizeof r->damage, "%s", pg->careful ? pg->damage : "");

@@ -23,7 +23,7 @@ struct columns {
 static bool columns_init(struct columns *c, struct arena *a, int n)
 {
     size_t room = (size_t)n;
-    *c = (struct columns){ .first_bucket = STORE_BUCKETS, .first_priority = INT32_MAX, .last_priority = INT32_MIN };
+    *c = (struct columns){ .first_bucket = BUCKETS, .first_priority = INT32_MAX, .last_priority = INT32_MIN };
     c->rows = arena_alloc(a, room * sizeof *c->rows);
     c->texts = arena_alloc(a, room * sizeof *c->texts);
     int64_t *wide = arena_alloc(a, 6 * room * sizeof *wide);
@@ -142,7 +142,7 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool
         return false;
     if (c.n == 0)
         return true;
-    bool whole = s->lease.bucket == STORE_WHOLE_SLOT, mixed = c.first_priority != c.last_priority;
+    bool whole = s->lease.bucket == BUCKET_WHOLE_SLOT, mixed = c.first_priority != c.last_priority;
     int statement = (ends ? PG_SETTLE_END : PG_SETTLE_MOVE) + (whole ? PG_OF_SLOT : 0) + (s->skip_locked ? PG_SKIP_LOCKED : 0) +
                     (mixed ? PG_MIXED : 0);
     columns_as_read(&c, whole || mixed);

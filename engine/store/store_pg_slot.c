@@ -54,10 +54,10 @@ static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, i
         o->split = lease.bucket;
         o->state = (enum slot_state)lease.token;
         o->rows = number;
-    } else if (part == 1 && o->ntaken < STORE_BUCKETS) {
+    } else if (part == 1 && o->ntaken < BUCKETS) {
         o->taken[o->ntaken++] = lease;
         o->origin = (struct lease_origin){ .xid = number, .incarnation = incarnation };
-    } else if (part == 2 && o->nheld < STORE_BUCKETS) {
+    } else if (part == 2 && o->nheld < BUCKETS) {
         o->held[o->nheld++] = lease;
     } else if (part == 3) {
         *has_begun = false;
@@ -101,7 +101,7 @@ static int renew_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_renew *r = (struct store_renew *)call;
     const PGresult *result = pg_result(pg, 0);
-    for (int i = 0; i < STORE_BUCKETS; i++)
+    for (int i = 0; i < BUCKETS; i++)
         r->lost[i] = i < r->n;
     for (int row = 0; row < PQntuples(result); row++) {
         int64_t n, expires_us;
@@ -136,7 +136,7 @@ static bool finish_send(struct pg_store *pg, struct store_call *call)
     const struct pass_counts *c = &f->counts;
     const int64_t counts[] = { c->run, c->done, c->again, c->deferred, c->failed, c->timeout, c->crashed, c->guarded, c->held_back,
                                c->unknown_job, c->superseded, c->locked, c->late_us, c->took_us };
-    return pg_send(pg, PG_FINISH + (f->lease.bucket == STORE_WHOLE_SLOT ? PG_OF_SLOT : 0), f->lease.slot, f->lease.bucket, f->lease.owner, f->lease.token, pg->lock_timeout, f->leave,
+    return pg_send(pg, PG_FINISH + (f->lease.bucket == BUCKET_WHOLE_SLOT ? PG_OF_SLOT : 0), f->lease.slot, f->lease.bucket, f->lease.owner, f->lease.token, pg->lock_timeout, f->leave,
                    f->nleft, f->left, pg->engine, (int)(sizeof counts / sizeof *counts), counts, bucket_after(&f->lease, &f->after),
                    f->after.priority, f->after.id, f->complete, f->origin.incarnation);
 }

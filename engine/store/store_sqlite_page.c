@@ -70,7 +70,7 @@ static bool is_behind(const struct page_cursor *last, sqlite3_stmt *row)
     return priority > last->priority || (priority == last->priority && id > last->id);
 }
 
-static bool page_grow(struct store_page *page, int *room)
+static bool page_grow(struct check_rows *page, int *room)
 {
     if (page->n < *room)
         return true;
@@ -86,7 +86,7 @@ static bool page_grow(struct store_page *page, int *room)
 /* Adds the row to the page; one that no check can be is only counted. */
 static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena *a, struct page_cursor *last, int *room)
 {
-    struct store_page *page = &req->page;
+    struct check_rows *page = &req->page;
     if (!is_in_order(row) || !is_behind(last, row)) {
         if (!req->ndamaged++)
             req->damaged_id = sqlite3_column_int64(row, 0);
@@ -119,7 +119,7 @@ int lite_read_page(struct lite *db, struct store_call *call)
 {
     struct store_read_page *req = (struct store_read_page *)call;
     sqlite3_stmt *row = NULL;
-    req->page = (struct store_page){ 0 };
+    req->page = (struct check_rows){ 0 };
     req->has_more = false;
     req->is_complete = true;            /* writers are serial */
     req->ndamaged = 0;
@@ -129,11 +129,11 @@ int lite_read_page(struct lite *db, struct store_call *call)
     if (rc <= 0)
         return rc;
     struct arena *a = arena_new(PAGE_ARENA);
-    req->page = (struct store_page){ .impl = a, .free_impl = free_page_arena };
+    req->page = (struct check_rows){ .impl = a, .free_impl = free_page_arena };
     rc = a ? fill_page(db, req, row, a) : err_set(&call->err, ERR_NOMEM, "out of memory");
     lite_done(row);
     if (rc < 0)
-        store_page_free(&req->page);
+        check_rows_free(&req->page);
     return rc;
 }
 

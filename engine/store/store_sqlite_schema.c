@@ -140,7 +140,7 @@ static int apply(struct lite *db, const struct sql_migration *m, const char *che
 static int migrate_one(struct lite *db, const struct sql_migration *m, const struct migrate_options *o, struct err *err)
 {
     char checksum[CHECKSUM_SIZE];
-    checksum_of(m->text, checksum);
+    fingerprint_checksum(m->text, checksum);
     int rc = o->dry_run ? 0 : (int)lite_run(db, err, LITE_begin, "");
     int there = rc < 0 ? rc : is_applied(db, m, checksum, err);
     if (there == 0 && !o->dry_run) {

@@ -1,5 +1,5 @@
 /* store_sqlite_slot.c - slots and leases: opened, taken, renewed, finished, looked at again.
- * A slot is never split here: one lease (STORE_WHOLE_SLOT) covers it. Writers are serial, so no transaction can commit into a
+ * A slot is never split here: one lease (BUCKET_WHOLE_SLOT) covers it. Writers are serial, so no transaction can commit into a
  * slot that has been read, and a re-look that finds a slot empty closes it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static int standing_lease(struct lite *db, int64_t slot, struct lease *out, stru
     int rc = lite_query(db, err, &row, LITE_lease_look, "i", slot);
     if (rc <= 0)
         return rc;
-    *out = (struct lease){ .slot = slot, .bucket = STORE_WHOLE_SLOT, .token = sqlite3_column_int64(row, 1),
+    *out = (struct lease){ .slot = slot, .bucket = BUCKET_WHOLE_SLOT, .token = sqlite3_column_int64(row, 1),
                            .expires_us = sqlite3_column_int64(row, 2) };
     const void *owner = sqlite3_column_blob(row, 0);
     if (owner && sqlite3_column_bytes(row, 0) == STORE_OWNER_SIZE)
@@ -120,7 +120,7 @@ static int take_lease(struct lite *db, struct store_open_slot *req)
     if (rc < 0)
         return rc;
     struct lease *taken = &req->taken[req->ntaken++];
-    *taken = (struct lease){ .slot = req->slot, .bucket = STORE_WHOLE_SLOT, .expires_us = expires_us,
+    *taken = (struct lease){ .slot = req->slot, .bucket = BUCKET_WHOLE_SLOT, .expires_us = expires_us,
                              .token = sqlite3_last_insert_rowid(db->db) };
     memcpy(taken->owner, req->owner, STORE_OWNER_SIZE);
     return (int)lite_run(db, err, LITE_slot_reopen, "i", req->slot);

@@ -2,7 +2,7 @@
  * Whatever name it asks for, it is told what stands in the file. The input is a settings group, a NUL byte, and a name to ask for. */
 #include <libconfig.h>
 
-#include "../../engine/run/host.h"
+#include "../../engine/worker/host.h"
 #include "fuzz.h"
 
 static char *file_of(const char *group)

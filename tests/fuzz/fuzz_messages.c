@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "../../engine/base/utf8.h"
-#include "../../engine/run/pool_state.h"
-#include "../../engine/run/wire.h"
+#include "../../engine/pool/pool_state.h"
+#include "../../engine/wire/message.h"
 #include "fuzz.h"
 
 enum { CHECKS = 5, PACKETS = 24 };
@@ -16,7 +16,7 @@ static const char *const names[CHECKS] = { "a", "b", "c", "d", "e" };
 
 struct table {                          /* a pool with one worker that runs a page of a few checks */
     struct pool pool;
-    struct worker worker;
+    struct pool_worker worker;
     struct settings settings;
     struct log log;
     struct page *page;
@@ -51,7 +51,7 @@ static int no_job(void *ctx, const char *name)
 
 static void make_page(struct table *t)
 {
-    struct store_page rows = { .checks = calloc(CHECKS, sizeof *rows.checks), .n = CHECKS };
+    struct check_rows rows = { .checks = calloc(CHECKS, sizeof *rows.checks), .n = CHECKS };
     for (int i = 0; i < CHECKS; i++)
         rows.checks[i] = (struct check){
             .id = i + 1, .first_check_at = 900, .next_check_at = 900, .entity_name = "orders", .entity_name_len = 6, .entity_key = names[i],
@@ -63,7 +63,7 @@ static void make_page(struct table *t)
 /* As pool.c gives checks to a worker. */
 static void give(struct table *t)
 {
-    struct worker *w = &t->worker;
+    struct pool_worker *w = &t->worker;
     slab_reset(w->slab, 1000, INT64_MAX);
     for (int i = 0; i < CHECKS; i++) {
         int next = page_next(t->page);
@@ -146,7 +146,7 @@ static void work(struct table *t, struct input *in)
 
 static void check_books(const struct table *t)
 {
-    const struct worker *w = &t->worker;
+    const struct pool_worker *w = &t->worker;
     MUST(w->taken >= 0 && w->taken <= w->end && w->end <= w->count && w->count <= CHECKS);
     MUST(w->state != WORKER_RUNNING || w->page == t->page);
     int sum = 0;
@@ -182,10 +182,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else
             send_packet(t, &in);
         if (what % 5 == 0)
-            worker_cut(&t->worker);
-        worker_listen(&t->pool, &t->worker);
+            pool_worker_cut(&t->worker);
+        pool_worker_listen(&t->pool, &t->worker);
         if (t->worker.state == WORKER_RUNNING)
-            worker_collect(&t->pool, &t->worker);
+            pool_worker_collect(&t->pool, &t->worker);
         check_books(t);
     }
     MUST(count_fds() == fds);

@@ -3,7 +3,7 @@
 #include <sqlite3.h>
 
 #include "../../engine/base/utf8.h"
-#include "../../engine/run/slab.h"
+#include "../../engine/wire/slab.h"
 #include "../../engine/store/enqueue_check.h"
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* fuzz_slab.c - a worker that writes anything into its slab. The records of the answers, the claim word and the heap are the input; what the
  * engine takes out of it is in order, stays within bounds of memory, and is the same when it is asked for again.
  * It includes slab.c, so that the input lies where the records are and not somewhere in two megabytes. */
-#include "../../engine/run/slab.c"
+#include "../../engine/wire/slab.c"
 
 #include "fuzz.h"
 

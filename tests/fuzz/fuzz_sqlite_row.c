@@ -89,7 +89,7 @@ static void check_text(const char *text, uint32_t len)
 static int read_page(struct page_cursor *after, size_t max_bytes)
 {
     struct store_read_page read = STORE_READ_PAGE_INIT;
-    read.lease = (struct lease){ .slot = SLOT, .bucket = STORE_WHOLE_SLOT };
+    read.lease = (struct lease){ .slot = SLOT, .bucket = BUCKET_WHOLE_SLOT };
     read.after = *after;
     read.want = ROWS_MAX;
     read.max_bytes = max_bytes;
@@ -106,7 +106,7 @@ static int read_page(struct page_cursor *after, size_t max_bytes)
         *after = (struct page_cursor){ c->bucket, c->priority, c->id };
     }
     int n = read.page.n;
-    store_page_free(&read.page);
+    check_rows_free(&read.page);
     return n;
 }
 

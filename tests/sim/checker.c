@@ -130,7 +130,7 @@ static struct lease_row *lease_over(const struct world *w, const struct run *run
 {
     struct slot_row *slot = db_slot(w->db, run->slot, false);
     bool whole = !slot || slot->split == 1;
-    return db_lease(w->db, run->slot, whole ? STORE_WHOLE_SLOT : w->db->rows[run->key].bucket, false);
+    return db_lease(w->db, run->slot, whole ? BUCKET_WHOLE_SLOT : w->db->rows[run->key].bucket, false);
 }
 
 /* By the database's own book: a lease that was taken over, or that its engine last asked for longer ago than its trust window. */

@@ -105,7 +105,7 @@ struct slot_row *db_slot(struct db *db, int64_t slot, bool make)
 
 bool row_is_in(const struct version *v, const struct row *row, int64_t slot, int32_t bucket)
 {
-    return v->exists && v->next_at == slot && (bucket == STORE_WHOLE_SLOT || row->bucket == bucket);
+    return v->exists && v->next_at == slot && (bucket == BUCKET_WHOLE_SLOT || row->bucket == bucket);
 }
 
 /* ---- transactions ---- */
@@ -242,7 +242,7 @@ static void write_pass(const struct tx *tx)
     struct slot_row *s = tx->pass.slot;
     if (!s)
         return;
-    s->done |= 1ull << (tx->pass.bucket == STORE_WHOLE_SLOT ? 0 : tx->pass.bucket);
+    s->done |= 1ull << (tx->pass.bucket == BUCKET_WHOLE_SLOT ? 0 : tx->pass.bucket);
     if (tx->xid > s->seen_xid && !tx->pass.complete)
         s->seen_xid = tx->xid;
 }

@@ -33,7 +33,7 @@ static int read_bucket(const struct db *db, const struct store_read_page *r, int
     for (int i = 0; i < KEYS_MAX; i++) {
         const struct row *row = &db->rows[i];
         if (row->bucket == bucket && row_is_in(&row->is, row, r->lease.slot, bucket) &&
-            is_after(row, &r->after, r->lease.bucket == STORE_WHOLE_SLOT))
+            is_after(row, &r->after, r->lease.bucket == BUCKET_WHOLE_SLOT))
             out[n++] = (struct sent_check){ i, row->bucket, row->is };
     }
     qsort(out, (size_t)n, sizeof *out, by_place);
@@ -43,10 +43,10 @@ static int read_bucket(const struct db *db, const struct store_read_page *r, int
 enum served db_read_page(struct db *db, struct message *m)
 {
     struct store_read_page *r = &m->u.read;
-    bool whole = r->lease.bucket == STORE_WHOLE_SLOT;
+    bool whole = r->lease.bucket == BUCKET_WHOLE_SLOT;
     struct sent_check found[KEYS_MAX];
     int n = 0;
-    for (int b = whole ? 0 : r->lease.bucket; b <= (whole ? STORE_BUCKETS - 1 : r->lease.bucket); b++)
+    for (int b = whole ? 0 : r->lease.bucket; b <= (whole ? BUCKETS - 1 : r->lease.bucket); b++)
         n += read_bucket(db, r, b, found + n);
     int want = r->want < PAGE_MAX ? r->want : PAGE_MAX;
     if (n > 1 && world_chance(db->w, 50))

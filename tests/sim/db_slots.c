@@ -26,9 +26,9 @@ static void open_new_slot(struct db *db, struct message *m, struct slot_row *s)
     m->tx->opens = s;
     int rows = 0;
     for (int i = 0; i < KEYS_MAX; i++)
-        rows += row_is_in(&db->rows[i].is, &db->rows[i], o->slot, STORE_WHOLE_SLOT);
+        rows += row_is_in(&db->rows[i].is, &db->rows[i], o->slot, BUCKET_WHOLE_SLOT);
     o->rows = rows <= o->split_at ? rows : o->split_at + 1;
-    s->split = rows > o->split_at ? STORE_BUCKETS : 1;
+    s->split = rows > o->split_at ? BUCKETS : 1;
     s->done = 0;
     s->closed = false;
     s->empty_xid = s->seen_xid = rows ? 0 : m->tx->xid;
@@ -40,7 +40,7 @@ static uint64_t buckets_with_rows(const struct db *db, const struct message *m, 
     uint64_t out = 0;
     for (int i = 0; i < KEYS_MAX; i++) {
         const struct row *row = &db->rows[i];
-        if (row_is_in(&row->is, row, s->slot, STORE_WHOLE_SLOT) && (m->any_job || m->jobs[row->job]))
+        if (row_is_in(&row->is, row, s->slot, BUCKET_WHOLE_SLOT) && (m->any_job || m->jobs[row->job]))
             out |= 1ull << (s->split == 1 ? 0 : row->bucket);
     }
     return out;
@@ -91,13 +91,13 @@ static void take(struct db *db, struct message *m, struct lease_row *lease)
 static void take_what_is_free(struct db *db, struct message *m, const struct slot_row *s, uint64_t wanted)
 {
     struct store_open_slot *o = &m->u.open;
-    int odd = m->owner[0] | 1, start = m->owner[1], at[STORE_BUCKETS];
-    for (int b = 0; b < STORE_BUCKETS; b++)
-        at[(b * odd + start) & (STORE_BUCKETS - 1)] = b;
-    for (int i = 0; i < STORE_BUCKETS; i++) {
+    int odd = m->owner[0] | 1, start = m->owner[1], at[BUCKETS];
+    for (int b = 0; b < BUCKETS; b++)
+        at[(b * odd + start) & (BUCKETS - 1)] = b;
+    for (int i = 0; i < BUCKETS; i++) {
         if (!(wanted >> at[i] & 1))
             continue;
-        struct lease_row *lease = db_lease(db, s->slot, s->split == 1 ? STORE_WHOLE_SLOT : at[i], true);
+        struct lease_row *lease = db_lease(db, s->slot, s->split == 1 ? BUCKET_WHOLE_SLOT : at[i], true);
         bool is_free = !lease->is.exists || is_ripe(db, m, lease);
         if (is_free && o->ntaken < o->want && !db->day_missing)
             take(db, m, lease);
@@ -187,7 +187,7 @@ static bool has_rows_left(const struct db *db, const struct message *m)
     const struct store_finish *f = &m->u.finish;
     for (int i = 0; i < KEYS_MAX; i++) {
         const struct row *row = &db->rows[i];
-        if (row_is_in(&row->is, row, f->lease.slot, f->lease.bucket) && is_after(row, &f->after, f->lease.bucket == STORE_WHOLE_SLOT) &&
+        if (row_is_in(&row->is, row, f->lease.slot, f->lease.bucket) && is_after(row, &f->after, f->lease.bucket == BUCKET_WHOLE_SLOT) &&
             !m->jobs[row->job])
             return true;
     }
@@ -218,7 +218,7 @@ enum served db_finish(struct db *db, struct message *m)
 static bool slot_has_rows(const struct db *db, int64_t slot)
 {
     for (int i = 0; i < KEYS_MAX; i++)
-        if (row_is_in(&db->rows[i].is, &db->rows[i], slot, STORE_WHOLE_SLOT))
+        if (row_is_in(&db->rows[i].is, &db->rows[i], slot, BUCKET_WHOLE_SLOT))
             return true;
     return false;
 }
@@ -248,7 +248,7 @@ static void look_again(struct db *db, struct message *m, struct slot_row *s, int
     bool settled = s->seen_xid <= oldest || db->w->wrong[RELOOK_IGNORES_RUNNING];
     if (db->w->wrong[RELOOK_ALWAYS_CLOSED] || (!found.has_rows && !found.undone && settled))
         close_slot(m, s);
-    else if ((found.has_rows || found.undone) && r->n < STORE_BUCKETS)
+    else if ((found.has_rows || found.undone) && r->n < BUCKETS)
         m->slots[r->n++] = found;
 }
 

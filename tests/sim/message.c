@@ -130,7 +130,7 @@ static int give_page(const struct message *m, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
     static const char *const jobs[JOBS] = { "j0", "j1", "j2" };
-    r->page = (struct store_page){ 0 };
+    r->page = (struct check_rows){ 0 };
     r->has_more = m->u.read.has_more;
     r->is_complete = m->u.read.is_complete;
     if (!m->npage)
@@ -149,7 +149,7 @@ static int give_page(const struct message *m, struct store_call *call)
             .job_exec = jobs[key % JOBS], .entity_name_len = 5, .entity_key_len = (uint32_t)len, .job_exec_len = 2,
         };
     }
-    r->page = (struct store_page){ .checks = checks, .n = m->npage, .impl = keys, .free_impl = free };
+    r->page = (struct check_rows){ .checks = checks, .n = m->npage, .impl = keys, .free_impl = free };
     return 0;
 }
 

@@ -6,7 +6,7 @@
 #include "../../engine/store/store.h"
 #include "db.h"
 
-enum { EFFECTS_MAX = 3, PAGE_MAX = 64, WATCHED_MAX_SENT = STORE_BUCKETS * 2 };
+enum { EFFECTS_MAX = 3, PAGE_MAX = 64, WATCHED_MAX_SENT = BUCKETS * 2 };
 
 struct sent_effect {
     enum effect_kind kind;
@@ -64,7 +64,7 @@ struct message {
     int settlements_room;
     struct sent_check page[PAGE_MAX];
     int npage;
-    struct relook_slot slots[STORE_BUCKETS];
+    struct relook_slot slots[BUCKETS];
 };
 
 /* The transaction of its statement, begun when there is none. */

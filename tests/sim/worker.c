@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "../../engine/rules/slot.h"
-#include "../../engine/run/slab.h"
-#include "../../engine/run/wire.h"
+#include "../../engine/wire/slab.h"
+#include "../../engine/wire/message.h"
 #include "../../include/prescient/job.h"
 #include "checker.h"
 #include "faults.h"
@@ -92,9 +92,9 @@ static void later(struct worker_sim *w, int64_t us)
     world_after(w->host->w, us, go_on, w->host, name_of(w));
 }
 
-static void say(struct worker_sim *w, enum wire_kind kind, const void *body, size_t len)
+static void say(struct worker_sim *w, enum message_kind kind, const void *body, size_t len)
 {
-    if (w->sock >= 0 && wire_send(w->sock, kind, body, len, -1, NULL) == 0)
+    if (w->sock >= 0 && message_send(w->sock, kind, body, len, -1, NULL) == 0)
         host_wake(w->host, w->host->w->now_us + 30);
 }
 
@@ -106,7 +106,7 @@ static bool open_jobs(struct worker_sim *w, char usable[JOBS])
         usable[j] = h->usable[j] && !w->left_out[j] && !(j == (uint32_t)h->shut_job && h->w->now_us < h->shut_until_us);
         if (w->left_out[j])
             continue;
-        say(w, WIRE_OPENING, &j, sizeof j);
+        say(w, MESSAGE_OPENING, &j, sizeof j);
         if ((int)j == h->deadly_job) {
             die(w, SIGSEGV);
             return false;
@@ -124,12 +124,12 @@ static void get_ready(struct worker_sim *w)
     memcpy(w->usable, usable, sizeof usable);
     if (h->w->now_us < h->dead_start_until_us) {
         static const char words[] = "a library is missing";
-        say(w, WIRE_FAILED, words, sizeof words - 1);
+        say(w, MESSAGE_FAILED, words, sizeof words - 1);
         die(w, 78 << 8);
         return;
     }
     w->state = IDLE;
-    say(w, WIRE_READY, usable, sizeof usable);
+    say(w, MESSAGE_READY, usable, sizeof usable);
 }
 
 /* ---- jobs ---- */
@@ -245,11 +245,11 @@ static void misbehave(struct worker_sim *w, enum act act)
         shutdown(w->sock, SHUT_RDWR);
         host_wake(w->host, w->host->w->now_us + 30);
     } else if (act == ACT_LIE)
-        say(w, WIRE_ENDED, world_chance(w->host->w, 500) ? &w->generation : &other, sizeof other);
+        say(w, MESSAGE_ENDED, world_chance(w->host->w, 500) ? &w->generation : &other, sizeof other);
     else if (act == ACT_BABBLE)
-        say(w, (enum wire_kind)'?', NULL, 0);
+        say(w, (enum message_kind)'?', NULL, 0);
     for (int i = 0; i < 80 && act == ACT_CHATTER; i++)
-        say(w, WIRE_LOG, words, sizeof words - 1);
+        say(w, MESSAGE_LOG, words, sizeof words - 1);
 }
 
 /* What was claimed is over, one way or another. False: so is the worker. */
@@ -311,7 +311,7 @@ static void claim(struct worker_sim *w)
     if (how == SLAB_CLAIMED)
         run_claimed(w, from, n);
     else if (how == SLAB_EMPTY)
-        say(w, WIRE_ENDED, &w->generation, sizeof w->generation);
+        say(w, MESSAGE_ENDED, &w->generation, sizeof w->generation);
 }
 
 static void go_on(struct world *world, void *arg, uint64_t tag)
@@ -338,30 +338,30 @@ static void attach(struct worker_sim *w, int fd)
     close(fd);
 }
 
-static void hear(struct worker_sim *w, enum wire_kind kind, const char *body, int len)
+static void hear(struct worker_sim *w, enum message_kind kind, const char *body, int len)
 {
     struct world *world = w->host->w;
-    if (kind == WIRE_BEGIN && w->state == STARTING) {
+    if (kind == MESSAGE_BEGIN && w->state == STARTING) {
         memcpy(w->left_out, body, len < JOBS ? (size_t)len : JOBS);
         w->state = LOADING;
         later(w, world_between(world, 1, 60) * MS_US);
-    } else if (kind == WIRE_RUN && len == (int)sizeof w->generation) {
+    } else if (kind == MESSAGE_RUN && len == (int)sizeof w->generation) {
         memcpy(&w->generation, body, sizeof w->generation);
         w->state = RUNNING;
         later(w, world_between(world, 10, 300));
-    } else if (kind == WIRE_CONTINUE && w->state == WAITING) {
+    } else if (kind == MESSAGE_CONTINUE && w->state == WAITING) {
         w->state = RUNNING;
         later(w, world_between(world, 10, 300));
-    } else if (kind == WIRE_EXIT)
+    } else if (kind == MESSAGE_EXIT)
         die(w, 0);
 }
 
 static void listen_to_engine(struct worker_sim *w)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     while (w->sock >= 0 && w->state != RUNNING && w->state != LOADING && !is_still(w)) {
-        enum wire_kind kind;
-        int fd = -1, len = wire_receive(w->sock, &kind, body, &fd, NULL);
+        enum message_kind kind;
+        int fd = -1, len = message_receive(w->sock, &kind, body, &fd, NULL);
         if (fd >= 0)
             attach(w, fd);
         if (len == ERR_BUSY)

@@ -3,7 +3,7 @@
 #ifndef PRESCIENT_SIM_WORKER_H
 #define PRESCIENT_SIM_WORKER_H
 
-#include "../../engine/run/spawn.h"
+#include "../../engine/pool/spawn.h"
 #include "world.h"
 
 struct worker_sim;

@@ -7,7 +7,7 @@
 #include "../../include/prescient/job.h"
 #include "../base/err.h"
 #include "../base/settings.h"
-#include "slab.h"
+#include "../wire/slab.h"
 
 struct business;
 struct host;

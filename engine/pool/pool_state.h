@@ -8,10 +8,10 @@
 
 enum { WORKER_STARTING_US = 30 * 1000 * 1000 };     /* a worker must be ready by then */
 
-enum worker_state { WORKER_FREE, WORKER_STARTING, WORKER_IDLE, WORKER_RUNNING, WORKER_DYING };
+enum pool_worker_state { WORKER_FREE, WORKER_STARTING, WORKER_IDLE, WORKER_RUNNING, WORKER_DYING };
 
-struct worker {
-    enum worker_state state;
+struct pool_worker {
+    enum pool_worker_state state;
     struct child child;
     struct slab *slab;
     struct page *page;                  /* whose checks it has; NULL when idle */
@@ -48,7 +48,7 @@ struct pool {
     struct settings sent;               /* the settings a worker gets: no store but the business database */
     char *settings_text;
     size_t settings_len;
-    struct worker *workers;
+    struct pool_worker *workers;
     int size, usual;                    /* places; how many run when nothing is stuck */
     struct page **pages;                /* offered, oldest first */
     int npages, pages_room;
@@ -72,7 +72,7 @@ static inline int64_t pool_now_us(const struct pool *pool)
 
 enum { DEATHS_ENOUGH = 2 };              /* workers that died of opening a job, until it is left out: one may have been killed by anybody */
 
-int pool_count(const struct pool *pool, enum worker_state state);
+int pool_count(const struct pool *pool, enum pool_worker_state state);
 
 /* pool_start.c */
 void pool_spawn_missing(struct pool *pool);                         /* as many as there should be, unless it backs off */
@@ -81,18 +81,18 @@ void pool_spawn_failed(struct pool *pool, const char *why);         /* counts it
 void pool_look_at_jobs(struct pool *pool);                          /* which jobs can be run by now; told when that has changed */
 
 /* pool_listen.c */
-void worker_listen(struct pool *pool, struct worker *w);            /* what it says over its socket */
-void worker_drain(struct pool *pool, struct worker *w);             /* what its jobs print */
-void worker_collect(struct pool *pool, struct worker *w);           /* the answers that are in its slab */
-void worker_cut(struct worker *w);                                  /* what it has not claimed goes back to its page */
-void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind kind, const struct raw_answer *raw);
+void pool_worker_listen(struct pool *pool, struct pool_worker *w);            /* what it says over its socket */
+void pool_worker_drain(struct pool *pool, struct pool_worker *w);             /* what its jobs print */
+void pool_worker_collect(struct pool *pool, struct pool_worker *w);           /* the answers that are in its slab */
+void pool_worker_cut(struct pool_worker *w);                                  /* what it has not claimed goes back to its page */
+void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind, const struct raw_answer *raw);
 
 /* pool_end.c */
-void worker_watch(struct pool *pool, struct worker *w, int64_t now);
-bool worker_is_stuck(const struct pool *pool, const struct worker *w);      /* on one check, so long that others get what else it has */
-void worker_put_down(struct pool *pool, struct worker *w, const char *why);
-void worker_signal(const struct pool *pool, const struct worker *w, int sig);
-void worker_clear(struct worker *w);                                /* its place is free again */
+void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now);
+bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w);      /* on one check, so long that others get what else it has */
+void pool_worker_put_down(struct pool *pool, struct pool_worker *w, const char *why);
+void pool_worker_signal(const struct pool *pool, const struct pool_worker *w, int sig);
+void pool_worker_clear(struct pool_worker *w);                                /* its place is free again */
 void pool_reap(struct pool *pool);
 void pool_reap_orphans(struct pool *pool);
 

@@ -17,59 +17,59 @@ enum {
 
 static const char *const state_names[] = { "free", "starting", "idle", "running", "dying" };
 
-void worker_clear(struct worker *w)
+void pool_worker_clear(struct pool_worker *w)
 {
     child_close(&w->child);
     slab_free(w->slab);
     free(w->usable);
-    *w = (struct worker){ .child = { .sock = -1, .output = -1 } };
+    *w = (struct pool_worker){ .child = { .sock = -1, .output = -1 } };
 }
 
-void worker_signal(const struct pool *pool, const struct worker *w, int sig)
+void pool_worker_signal(const struct pool *pool, const struct pool_worker *w, int sig)
 {
     pool->o.spawner->signal(pool->o.spawner->ctx, w->child.pid, sig);
 }
 
 /* ---- deadlines ---- */
 
-void worker_put_down(struct pool *pool, struct worker *w, const char *why)
+void pool_worker_put_down(struct pool *pool, struct pool_worker *w, const char *why)
 {
     log_debug(pool->o.log, "worker %d (%s) is ended: %s", (int)w->child.pid, state_names[w->state], why);
     w->state = WORKER_DYING;
     if (!w->why)
         w->why = why;
-    worker_signal(pool, w, SIGTERM);
+    pool_worker_signal(pool, w, SIGTERM);
     w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
 }
 
 /* How long what is running now may take: one check its job's timeout, several claimed at once their batch timeout. */
-static int64_t allowance_us(const struct pool *pool, const struct worker *w, int claimed)
+static int64_t allowance_us(const struct pool *pool, const struct pool_worker *w, int claimed)
 {
     int job = w->page->checks[w->index[w->taken]].job;
     const struct job_settings *j = job >= 0 && job < pool->o.settings->njobs ? &pool->o.settings->jobs[job] : &pool->o.settings->defaults;
     return claimed - w->taken > 1 ? j->batch_timeout_us : j->timeout_us;
 }
 
-bool worker_is_stuck(const struct pool *pool, const struct worker *w)
+bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w)
 {
     return w->claimed > w->taken && pool_now_us(pool) - w->seen_us > STUCK_US;
 }
 
 /* Each new claim would wind its stopwatch back. Who claims has answered all that it had: it looked, before our second look. */
-static bool claims_too_early(const struct worker *w, int claimed)
+static bool claims_too_early(const struct pool_worker *w, int claimed)
 {
     return claimed > w->claimed && w->taken < w->claimed && w->taken < w->end;
 }
 
-static void watch_running(struct pool *pool, struct worker *w, int64_t now)
+static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
 {
     int taken = w->taken;
-    worker_collect(pool, w);
+    pool_worker_collect(pool, w);
     int claimed = slab_claimed(w->slab);
     if (claimed > w->claimed)
-        worker_collect(pool, w);
+        pool_worker_collect(pool, w);
     if (claims_too_early(w, claimed)) {
-        worker_put_down(pool, w, "it took new checks before it had answered the old ones");
+        pool_worker_put_down(pool, w, "it took new checks before it had answered the old ones");
         return;
     }
     if (claimed > w->end)
@@ -82,44 +82,44 @@ static void watch_running(struct pool *pool, struct worker *w, int64_t now)
     }
     int64_t waited = now - w->seen_us;
     if (waited > STUCK_US && w->end > claimed)
-        worker_cut(w);
+        pool_worker_cut(w);
     if (claimed <= w->taken) {          /* nothing of ours runs: it is about to say ENDED, waits for trust, or is frozen */
         if (waited > FROZEN_US && (!w->page || w->start_until_us > clock_boot_us(pool->o.clock)))
-            worker_put_down(pool, w, "it does not go on");
+            pool_worker_put_down(pool, w, "it does not go on");
     } else if (waited > allowance_us(pool, w, claimed)) {
         w->timed_out = true;
-        worker_put_down(pool, w, "timeout");
+        pool_worker_put_down(pool, w, "timeout");
     }
 }
 
 /* It has died, and says by its exit status how; or a job closed its socket. What it has claimed it may still answer. */
-static void watch_gone(struct pool *pool, struct worker *w, int64_t now)
+static void watch_gone(struct pool *pool, struct pool_worker *w, int64_t now)
 {
     if (!w->gone_us) {
         w->gone_us = now;
         if (w->page)
-            worker_cut(w);
+            pool_worker_cut(w);
     } else if (now - w->gone_us > GONE_US)
-        worker_put_down(pool, w, "it closed its connection");
+        pool_worker_put_down(pool, w, "it closed its connection");
 }
 
-void worker_watch(struct pool *pool, struct worker *w, int64_t now)
+void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now)
 {
     if (w->gone && w->state != WORKER_DYING)
         watch_gone(pool, w, now);
     if (w->state == WORKER_STARTING && now - w->start_us > WORKER_STARTING_US)
-        worker_put_down(pool, w, "it was not ready in time");
+        pool_worker_put_down(pool, w, "it was not ready in time");
     else if (w->state == WORKER_RUNNING)
         watch_running(pool, w, now);
     else if (w->state == WORKER_DYING && w->kill_us && now >= w->kill_us) {
-        worker_signal(pool, w, SIGKILL);
+        pool_worker_signal(pool, w, SIGKILL);
         w->kill_us = 0;
     }
 }
 
 /* ---- the end of a worker ---- */
 
-static void say_how_it_ended(char *out, size_t size, const struct worker *w, int status)
+static void say_how_it_ended(char *out, size_t size, const struct pool_worker *w, int status)
 {
     const char *colon = w->why ? ": " : "", *why = w->why ? w->why : "";
     if (WIFSIGNALED(status))
@@ -129,7 +129,7 @@ static void say_how_it_ended(char *out, size_t size, const struct worker *w, int
 }
 
 /* What it had claimed and not answered: one check is told as timed out or crashed, several (a batch) run again one by one. */
-static void settle_claimed(struct pool *pool, struct worker *w, const char *how)
+static void settle_claimed(struct pool *pool, struct pool_worker *w, const char *how)
 {
     int claimed = slab_claimed(w->slab);
     if (claimed > w->end)
@@ -156,7 +156,7 @@ static void settle_claimed(struct pool *pool, struct worker *w, const char *how)
 
 /* It died while it loaded or opened a job: that job's doing, or bad luck. True when the job is left out from now on, so that the
  * others run, and the next worker may be started at once. */
-static bool is_job_left_out(struct pool *pool, const struct worker *w, const char *how)
+static bool is_job_left_out(struct pool *pool, const struct pool_worker *w, const char *how)
 {
     if (!w->opening)
         return false;
@@ -170,23 +170,23 @@ static bool is_job_left_out(struct pool *pool, const struct worker *w, const cha
     return true;
 }
 
-static void worker_ended(struct pool *pool, struct worker *w, int status)
+static void pool_worker_ended(struct pool *pool, struct pool_worker *w, int status)
 {
     char how[512];
     say_how_it_ended(how, sizeof how, w, status);
     bool was_starting = w->start_us && !w->served && !w->count && w->state != WORKER_IDLE && !w->retired;
     if (w->page) {
-        worker_collect(pool, w);
+        pool_worker_collect(pool, w);
         if (w->taken < w->end)
             settle_claimed(pool, w, how);
     }
     if (w->child.output >= 0)
-        worker_drain(pool, w);
+        pool_worker_drain(pool, w);
     if (was_starting && !is_job_left_out(pool, w, how))
         pool_spawn_failed(pool, w->why && w->why != pool->why ? how : w->why ? pool->why : how);
     log_debug(pool->o.log, "worker %d is gone: %s", (int)w->child.pid, how);
     pool->has_lost_one = pool->has_lost_one || w->usable;
-    worker_clear(w);
+    pool_worker_clear(w);
 }
 
 /* A leader that has ended is still a zombie here, so its number cannot be anybody else's: take its group down first. */
@@ -194,13 +194,13 @@ void pool_reap(struct pool *pool)
 {
     const struct spawner *sp = pool->o.spawner;
     for (int i = 0; i < pool->size; i++) {
-        struct worker *w = &pool->workers[i];
+        struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE || !sp->has_ended(sp->ctx, w->child.pid))
             continue;
         if (!w->gone)
-            worker_listen(pool, w);
-        worker_signal(pool, w, SIGKILL);
-        worker_ended(pool, w, sp->bury(sp->ctx, w->child.pid));
+            pool_worker_listen(pool, w);
+        pool_worker_signal(pool, w, SIGKILL);
+        pool_worker_ended(pool, w, sp->bury(sp->ctx, w->child.pid));
     }
 }
 

@@ -294,8 +294,8 @@ static const char *check_json(const char *json, struct arena *a)
 {
     json_error_t error;
     size_t len = strlen(json);
-    if (len > STORE_PAYLOAD_MAX)
-        return wrong_in(a, "its JSON has %zu bytes, expected at most %d", len, STORE_PAYLOAD_MAX);
+    if (len > CHECK_PAYLOAD_MAX)
+        return wrong_in(a, "its JSON has %zu bytes, expected at most %d", len, CHECK_PAYLOAD_MAX);
     json_t *parsed = json_loadb(json, len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
     if (!parsed)
         return wrong_in(a, "its JSON is not valid at byte %d: %s", error.position, error.text);
@@ -308,8 +308,8 @@ static const char *check_name(const char *what, const char *name, struct arena *
     size_t len = name ? strlen(name) : 0;
     if (!name)
         return wrong_in(a, "its %s is missing", what);
-    if (len < 1 || len > STORE_NAME_MAX)
-        return wrong_in(a, "its %s has %zu bytes, expected 1 to %d", what, len, STORE_NAME_MAX);
+    if (len < 1 || len > CHECK_NAME_MAX)
+        return wrong_in(a, "its %s has %zu bytes, expected 1 to %d", what, len, CHECK_NAME_MAX);
     if (!utf8_is_valid(name, len))
         return wrong_in(a, "its %s is not valid UTF-8", what);
     return NULL;
@@ -367,7 +367,7 @@ static const char *take_effect(struct slab *s, uint32_t at, bool count, struct a
     for (int i = 0; i < EFFECT_STRINGS; i++) {
         if (r.len[i] == NO_STRING)
             continue;
-        if (from > SLAB_OUT_BYTES || r.len[i] > STORE_PAYLOAD_MAX)
+        if (from > SLAB_OUT_BYTES || r.len[i] > CHECK_PAYLOAD_MAX)
             return outside;
         strings[i] = take_bytes(s, (uint32_t)from, r.len[i], a, count);
         if (!strings[i])

@@ -67,7 +67,7 @@ static void sort_by_priority(struct page *p)
     free(ranks);
 }
 
-struct page *page_new(struct store_page *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now)
+struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now)
 {
     struct page *p = calloc(1, sizeof *p);
     size_t n = (size_t)rows->n + 1;
@@ -81,12 +81,12 @@ struct page *page_new(struct store_page *rows, int (*job_of)(void *ctx, const ch
     }
     if (!p || !p->checks || !p->order || !p->returned || !p->arena) {
         if (p)
-            p->rows = (struct store_page){ 0 };
+            p->rows = (struct check_rows){ 0 };
         page_free(p);
-        store_page_free(rows);
+        check_rows_free(rows);
         return NULL;
     }
-    *rows = (struct store_page){ 0 };
+    *rows = (struct check_rows){ 0 };
     p->counts[CHECK_WAITING] = p->rows.n;
     for (int i = 0; i < p->rows.n; i++) {
         p->checks[i].settlement.check = &p->rows.checks[i];
@@ -104,7 +104,7 @@ void page_free(struct page *p)
 {
     if (!p)
         return;
-    store_page_free(&p->rows);
+    check_rows_free(&p->rows);
     free(p->checks);
     free(p->order);
     free(p->returned);

@@ -9,7 +9,7 @@
 
 struct child {
     pid_t pid;          /* and its process group */
-    int sock;           /* SOCK_SEQPACKET, non-blocking (wire.h) */
+    int sock;           /* SOCK_SEQPACKET, non-blocking (message.h) */
     int output;         /* the read end of its stdout and stderr, non-blocking; -1: none */
 };
 

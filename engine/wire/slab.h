@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include "../base/arena.h"
 #include "../base/err.h"
-#include "../store/store.h"         /* struct check, struct effect: the words both sides speak */
+#include "../rules/check.h"         /* struct check, struct effect: the words both sides speak */
 
 #define SLAB_CHECKS_MAX 1024
 #define SLAB_IN_BYTES (1u << 20)        /* strings of the checks */

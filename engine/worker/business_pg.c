@@ -5,7 +5,7 @@
 #include "business.h"
 
 #include "../base/settings.h"
-#include "../store/pg_prepared.h"
+#include "../pg/pg_prepared.h"
 
 #include <errno.h>
 #include <libpq-fe.h>

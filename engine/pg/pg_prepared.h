@@ -1,5 +1,5 @@
 /* pg_prepared.h - what prepared statements are called, and how a pooler shows that loses them: for both our ways to a PostgreSQL, the store's
- * (store_pg*.c) and the business database's (run/business_pg.c).
+ * (store/store_pg*.c) and the business database's (worker/business_pg.c).
  *
  * A pooler that hands each transaction another session lets us meet what somebody else has prepared there: another worker, another release,
  * another schema. So a name is made of the text, and means the same to whoever meets it; and what fails for want of it, or because it is there

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../base/failpoint.h"
-#include "wire.h"
+#include "../wire/message.h"
 
 enum {
     WATCH_US = 20 * 1000,               /* how often running workers are looked at */
@@ -71,12 +71,12 @@ void pool_free(struct pool *pool)
     if (!pool)
         return;
     for (int i = 0; pool->workers && i < pool->size; i++) {
-        struct worker *w = &pool->workers[i];
+        struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
-        worker_signal(pool, w, SIGKILL);
+        pool_worker_signal(pool, w, SIGKILL);
         pool->o.spawner->bury(pool->o.spawner->ctx, w->child.pid);
-        worker_clear(w);
+        pool_worker_clear(w);
     }
     free(pool->workers);
     free(pool->pages);
@@ -86,7 +86,7 @@ void pool_free(struct pool *pool)
     free(pool);
 }
 
-int pool_count(const struct pool *pool, enum worker_state state)
+int pool_count(const struct pool *pool, enum pool_worker_state state)
 {
     int n = 0;
     for (int i = 0; i < pool->size; i++)
@@ -127,7 +127,7 @@ void pool_cut(struct pool *pool, struct page *page)
 {
     for (int i = 0; i < pool->size; i++)
         if (pool->workers[i].page == page)
-            worker_cut(&pool->workers[i]);
+            pool_worker_cut(&pool->workers[i]);
 }
 
 /* A worker whose trust had run out waits to be told; one that runs a check keeps its stopwatch. */
@@ -135,7 +135,7 @@ void pool_set_trust(struct pool *pool, const struct page *page)
 {
     int64_t now = clock_boot_us(pool->o.clock);
     for (int i = 0; i < pool->size; i++) {
-        struct worker *w = &pool->workers[i];
+        struct pool_worker *w = &pool->workers[i];
         if (w->page != page || w->state != WORKER_RUNNING)
             continue;
         bool may_wait = w->start_until_us <= now && page->start_until_us > now;
@@ -144,14 +144,14 @@ void pool_set_trust(struct pool *pool, const struct page *page)
         if (may_wait && slab_claimed(w->slab) <= w->taken)
             w->seen_us = pool_now_us(pool);
         if (may_wait)
-            wire_send(w->child.sock, WIRE_CONTINUE, NULL, 0, -1, NULL);
+            message_send(w->child.sock, MESSAGE_CONTINUE, NULL, 0, -1, NULL);
     }
 }
 
 /* ---- giving ---- */
 
 /* The worker opened less than was asked of it: jobs that workers have died of are not. */
-static bool lacks_jobs(const struct pool *pool, const struct worker *w)
+static bool lacks_jobs(const struct pool *pool, const struct pool_worker *w)
 {
     for (int i = 0; w->usable && i < pool->o.settings->njobs; i++)
         if (!w->usable[i] && pool->deaths[i] < DEATHS_ENOUGH)
@@ -160,12 +160,12 @@ static bool lacks_jobs(const struct pool *pool, const struct worker *w)
 }
 
 /* The next check of the page for this worker; -1: none. */
-static int next_for(const struct worker *w, struct page *page)
+static int next_for(const struct pool_worker *w, struct page *page)
 {
     return w->lacks_some ? page_next_of(page, w->usable) : page_next(page);
 }
 
-static struct page *page_with_work(struct pool *pool, const struct worker *w)
+static struct page *page_with_work(struct pool *pool, const struct pool_worker *w)
 {
     for (int i = 0; i < pool->npages; i++) {
         struct page *p = pool->pages[i];
@@ -175,7 +175,7 @@ static struct page *page_with_work(struct pool *pool, const struct worker *w)
     return NULL;
 }
 
-static void give(struct pool *pool, struct worker *w, struct page *page)
+static void give(struct pool *pool, struct pool_worker *w, struct page *page)
 {
     slab_reset(w->slab, page->now, page->start_until_us);
     int most = pool->o.settings->slab, n = 0;
@@ -198,15 +198,15 @@ static void give(struct pool *pool, struct worker *w, struct page *page)
     uint32_t generation = slab_generation(w->slab);
     FAILPOINT("before-run");
     slab_open(w->slab);
-    if (wire_send(w->child.sock, WIRE_RUN, &generation, sizeof generation, -1, NULL))
+    if (message_send(w->child.sock, MESSAGE_RUN, &generation, sizeof generation, -1, NULL))
         w->gone = true;
 }
 
 /* It closes its jobs and exits, in a time that is bounded. */
-static void retire(const struct pool *pool, struct worker *w, const char *why)
+static void retire(const struct pool *pool, struct pool_worker *w, const char *why)
 {
-    if (wire_send(w->child.sock, WIRE_EXIT, NULL, 0, -1, NULL))
-        worker_signal(pool, w, SIGKILL);
+    if (message_send(w->child.sock, MESSAGE_EXIT, NULL, 0, -1, NULL))
+        pool_worker_signal(pool, w, SIGKILL);
     w->state = WORKER_DYING;
     w->retired = true;
     w->why = why;
@@ -215,7 +215,7 @@ static void retire(const struct pool *pool, struct worker *w, const char *why)
 
 /* Another one may open what it could not: a database that was away for a moment, a file that is there again. One at a time, and ever more seldom; the
  * others go on. */
-static bool is_to_be_replaced(struct pool *pool, const struct worker *w)
+static bool is_to_be_replaced(struct pool *pool, const struct pool_worker *w)
 {
     int64_t now = pool_now_us(pool);
     if (!lacks_jobs(pool, w) || now < pool->reopen_us || pool_count(pool, WORKER_STARTING))
@@ -251,7 +251,7 @@ static void give_all(struct pool *pool)
 {
     pace_reopening(pool);
     for (int i = 0; i < pool->size; i++) {
-        struct worker *w = &pool->workers[i];
+        struct pool_worker *w = &pool->workers[i];
         if (w->state != WORKER_IDLE || w->gone)
             continue;
         if (pool->o.settings->worker_checks && w->served >= pool->o.settings->worker_checks) {
@@ -303,14 +303,14 @@ void pool_tick(struct pool *pool)
     pool_reap(pool);
     pool_reap_orphans(pool);
     for (int i = 0; i < pool->size; i++) {
-        struct worker *w = &pool->workers[i];
+        struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
         if (!w->gone)
-            worker_listen(pool, w);
+            pool_worker_listen(pool, w);
         if (w->child.output >= 0)
-            worker_drain(pool, w);
-        worker_watch(pool, w, now);
+            pool_worker_drain(pool, w);
+        pool_worker_watch(pool, w, now);
     }
     pool_spawn_missing(pool);
     note_lost_one(pool);
@@ -324,7 +324,7 @@ int64_t pool_next_us(const struct pool *pool)
     for (int i = 0; i < pool->npages; i++)
         waiting = waiting || page_waiting(pool->pages[i]) > 0;
     for (int i = 0; i < pool->size; i++) {
-        const struct worker *w = &pool->workers[i];
+        const struct pool_worker *w = &pool->workers[i];
         int64_t at = w->state == WORKER_RUNNING || w->state == WORKER_DYING || w->gone ? now + WATCH_US
                      : w->state == WORKER_STARTING                                    ? w->start_us + WORKER_STARTING_US
                                                                                       : INT64_MAX;
@@ -341,7 +341,7 @@ int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room)
 {
     int n = 0;
     for (int i = 0; i < pool->size && n + 2 <= room; i++) {
-        const struct worker *w = &pool->workers[i];
+        const struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
         if (!w->gone)
@@ -363,10 +363,10 @@ bool pool_is_hungry(const struct pool *pool)
 void pool_kill(struct pool *pool)
 {
     for (int i = 0; i < pool->size; i++) {
-        struct worker *w = &pool->workers[i];
+        struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
-        worker_signal(pool, w, SIGKILL);
+        pool_worker_signal(pool, w, SIGKILL);
         w->state = WORKER_DYING;
         w->kill_us = 0;
         if (!w->why)

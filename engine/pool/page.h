@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "../base/arena.h"
 #include "../base/err.h"
-#include "../store/store.h"
+#include "../rules/check.h"
 
 enum check_state {
     CHECK_WAITING,      /* to be given to a worker */
@@ -33,7 +33,7 @@ struct page_check {
 };
 
 struct page {
-    struct store_page rows;
+    struct check_rows rows;
     struct page_check *checks;  /* rows.n of them */
     uint32_t *order;            /* indexes: by priority, and then those of one job side by side */
     int next;                   /* order[next] is the next one never given */
@@ -54,7 +54,7 @@ struct page {
 };
 
 /* Takes the rows over (also on failure). `job_of` tells a check's job by name. NULL when out of memory. */
-struct page *page_new(struct store_page *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now);
+struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now);
 void page_free(struct page *p);         /* NULL is fine; nothing may be given any more */
 
 /* The next check to give, or -1. Those that came back go first. */

@@ -3,9 +3,7 @@
 #ifndef PRESCIENT_WORKER_H
 #define PRESCIENT_WORKER_H
 
-enum { WORKER_SOCK = 3 };         /* the descriptor its engine's socket is left on */
-
-/* Runs until the engine says EXIT (0) or goes away (1). `sock` is our end of the engine's socketpair (wire.h); that the engine
+/* Runs until the engine says EXIT (0) or goes away (1). `sock` is our end of the engine's socketpair (message.h); that the engine
  * is our parent is asked of the socket. Returns the exit code: 78 when settings or plug-ins are unusable, after having said why. */
 int worker_main(int sock);
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "worker.h"
+#include "../wire/message.h"
 
 extern char **environ;
 

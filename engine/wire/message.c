@@ -1,6 +1,6 @@
-/* wire.c - one packet out, one packet in; a descriptor may ride along.
+/* message.c - one packet out, one packet in; a descriptor may ride along.
  * The other end may be hostile: sizes are bounded, and descriptors that nobody asked for are closed. */
-#include "wire.h"
+#include "message.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,10 +36,10 @@ static int failed(int error, const char *verb, struct err *err)
     return err_sys(err, ERR_GENERAL, "wire: %s", verb);
 }
 
-int wire_send(int sock, enum wire_kind kind, const void *body, size_t len, int fd, struct err *err)
+int message_send(int sock, enum message_kind kind, const void *body, size_t len, int fd, struct err *err)
 {
-    if (len >= WIRE_MAX)
-        return err_set(err, ERR_GENERAL, "wire: message '%c' has %zu bytes, expected at most %d", (char)kind, len, WIRE_MAX - 1);
+    if (len >= MESSAGE_MAX)
+        return err_set(err, ERR_GENERAL, "wire: message '%c' has %zu bytes, expected at most %d", (char)kind, len, MESSAGE_MAX - 1);
     char first = (char)kind;
     struct iovec parts[2] = { { &first, 1 }, { (void *)body, len } };
     struct msghdr msg = { .msg_iov = parts, .msg_iovlen = len ? 2 : 1 };
@@ -71,10 +71,10 @@ static void take_fds(struct msghdr *msg, int *fd)
     }
 }
 
-int wire_receive(int sock, enum wire_kind *kind, char *body, int *fd, struct err *err)
+int message_receive(int sock, enum message_kind *kind, char *body, int *fd, struct err *err)
 {
     char first = 0;
-    struct iovec parts[2] = { { &first, 1 }, { body, WIRE_MAX - 1 } };
+    struct iovec parts[2] = { { &first, 1 }, { body, MESSAGE_MAX - 1 } };
     union control control;
     struct msghdr msg = { .msg_iov = parts, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
     if (fd)
@@ -88,7 +88,7 @@ int wire_receive(int sock, enum wire_kind *kind, char *body, int *fd, struct err
     take_fds(&msg, fd);
     if (n > 0 && !(msg.msg_flags & MSG_TRUNC)) {
         body[n - 1] = '\0';
-        *kind = (enum wire_kind)(unsigned char)first;
+        *kind = (enum message_kind)(unsigned char)first;
         return (int)n - 1;
     }
     if (fd && *fd >= 0) {               /* nobody looks at it after a failure */
@@ -97,5 +97,5 @@ int wire_receive(int sock, enum wire_kind *kind, char *body, int *fd, struct err
     }
     if (n == 0)
         return err_set(err, ERR_LOST, "wire: the other end has closed");
-    return err_set(err, ERR_GENERAL, "wire: a packet of more than %d bytes", WIRE_MAX);
+    return err_set(err, ERR_GENERAL, "wire: a packet of more than %d bytes", MESSAGE_MAX);
 }

@@ -14,7 +14,7 @@
 #include "../base/settings.h"
 #include "../rules/guard.h"
 #include "page.h"
-#include "slab.h"
+#include "../wire/slab.h"
 
 struct pool;
 struct spawner;

@@ -9,7 +9,7 @@
 #include <prescient/job.h>
 #include "../base/failpoint.h"
 #include "../base/utf8.h"
-#include "wire.h"
+#include "../wire/message.h"
 
 enum {
     OUTPUT_BYTES_MAX = 64 * 1024,       /* of what a worker prints while it has one slab */
@@ -20,7 +20,7 @@ enum {
 /* ---- answers ---- */
 
 /* Lowers the end of a worker's slab to what it has claimed; what is cut off waits again in its page. */
-void worker_cut(struct worker *w)
+void pool_worker_cut(struct pool_worker *w)
 {
     int end = slab_cut(w->slab);
     if (end < w->taken)
@@ -31,7 +31,7 @@ void worker_cut(struct worker *w)
         return;
     w->end = end;
     if (w->state == WORKER_RUNNING)     /* it may be waiting for trust: now it finds nothing left, and says so */
-        wire_send(w->child.sock, WIRE_CONTINUE, NULL, 0, -1, NULL);
+        message_send(w->child.sock, MESSAGE_CONTINUE, NULL, 0, -1, NULL);
 }
 
 static const enum answer_kind kind_of_raw[] = {
@@ -39,7 +39,7 @@ static const enum answer_kind kind_of_raw[] = {
     [PRESCIENT_DEFER] = ANSWER_DEFER,    [PRESCIENT_FAIL] = ANSWER_FAIL,
 };
 
-void pool_tell(struct pool *pool, struct worker *w, int place, enum answer_kind kind, const struct raw_answer *raw)
+void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind, const struct raw_answer *raw)
 {
     FAILPOINT("after-run");
     pool->o.events.answered(pool->o.events.ctx, w->page, w->index[place], kind, raw);
@@ -54,7 +54,7 @@ static void bound_times(struct raw_answer *raw, int64_t had_us, int64_t boot_us)
         raw->began_us = boot_us - raw->run_us;
 }
 
-static bool take_one(struct worker *w, struct raw_answer *raw)
+static bool take_one(struct pool_worker *w, struct raw_answer *raw)
 {
     struct arena *a = w->page->arena;
     bool crowded = arena_used(a) > PAGE_ANSWER_BYTES;
@@ -62,7 +62,7 @@ static bool take_one(struct worker *w, struct raw_answer *raw)
 }
 
 /* Takes the answers that are there, in order. Those of places that were cut off meanwhile are not this worker's to give. */
-void worker_collect(struct pool *pool, struct worker *w)
+void pool_worker_collect(struct pool *pool, struct pool_worker *w)
 {
     bool any = w->taken < w->end && slab_is_answered(w->slab, w->taken);
     int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0, boot_us = any ? clock_boot_us(pool->o.clock) : 0;
@@ -80,20 +80,20 @@ void worker_collect(struct pool *pool, struct worker *w)
     }
 }
 
-static void slab_over(struct worker *w)
+static void slab_over(struct pool_worker *w)
 {
     w->page = NULL;
     w->count = w->end = w->taken = 0;
     w->state = WORKER_IDLE;
 }
 
-static void slab_ended(struct pool *pool, struct worker *w, uint32_t generation)
+static void slab_ended(struct pool *pool, struct pool_worker *w, uint32_t generation)
 {
     if (w->state != WORKER_RUNNING || generation != slab_generation(w->slab))
         return;
-    worker_collect(pool, w);
+    pool_worker_collect(pool, w);
     if (w->taken > 0 && w->taken < w->end)
-        worker_cut(w);                         /* its room for answers is full: the rest goes into another slab */
+        pool_worker_cut(w);                         /* its room for answers is full: the rest goes into another slab */
     if (w->taken < w->end) {            /* it says it is done and is not: it cannot be trusted with another slab */
         w->why = "it said that it was done before it was";
         w->gone = true;
@@ -104,7 +104,7 @@ static void slab_ended(struct pool *pool, struct worker *w, uint32_t generation)
 
 /* ---- messages ---- */
 
-static void worker_ready(struct pool *pool, struct worker *w, const char *usable, int n)
+static void pool_worker_ready(struct pool *pool, struct pool_worker *w, const char *usable, int n)
 {
     if (w->state != WORKER_STARTING)
         return;
@@ -126,7 +126,7 @@ static void worker_ready(struct pool *pool, struct worker *w, const char *usable
     pool_look_at_jobs(pool);
 }
 
-static void worker_opens(const struct pool *pool, struct worker *w, const char *body, int n)
+static void pool_worker_opens(const struct pool *pool, struct pool_worker *w, const char *body, int n)
 {
     uint32_t job;
     if (n != (int)sizeof job || w->state != WORKER_STARTING)
@@ -136,7 +136,7 @@ static void worker_opens(const struct pool *pool, struct worker *w, const char *
 }
 
 /* Only while it starts: later it has nothing of the kind to say. */
-static void worker_failed(struct pool *pool, struct worker *w, const char *words, int n)
+static void pool_worker_failed(struct pool *pool, struct pool_worker *w, const char *words, int n)
 {
     if (w->state != WORKER_STARTING)
         return;
@@ -170,7 +170,7 @@ static bool take_room(struct pool *pool, size_t n)
 }
 
 /* Whether `n` bytes that a worker prints or logs go into the log: so many for each slab, and for all workers together in time. */
-static bool may_talk(struct pool *pool, struct worker *w, size_t n)
+static bool may_talk(struct pool *pool, struct pool_worker *w, size_t n)
 {
     bool before = w->printed < OUTPUT_BYTES_MAX;
     w->printed += n;
@@ -183,7 +183,7 @@ static bool may_talk(struct pool *pool, struct worker *w, size_t n)
     return false;
 }
 
-static void worker_logs(struct pool *pool, struct worker *w, const char *body, int n)
+static void pool_worker_logs(struct pool *pool, struct pool_worker *w, const char *body, int n)
 {
     if (n < 1 || !may_talk(pool, w, (size_t)n))
         return;
@@ -191,27 +191,27 @@ static void worker_logs(struct pool *pool, struct worker *w, const char *body, i
     log_line(pool->o.log, level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR, "%.*s", n - 1, body + 1);
 }
 
-static void worker_says(struct pool *pool, struct worker *w, enum wire_kind kind, const char *body, int n)
+static void pool_worker_says(struct pool *pool, struct pool_worker *w, enum message_kind kind, const char *body, int n)
 {
     uint32_t generation = 0;
     switch (kind) {
-    case WIRE_READY:
-        worker_ready(pool, w, body, n);
+    case MESSAGE_READY:
+        pool_worker_ready(pool, w, body, n);
         break;
-    case WIRE_OPENING:
-        worker_opens(pool, w, body, n);
+    case MESSAGE_OPENING:
+        pool_worker_opens(pool, w, body, n);
         break;
-    case WIRE_ENDED:
+    case MESSAGE_ENDED:
         if (n == (int)sizeof generation) {
             memcpy(&generation, body, sizeof generation);
             slab_ended(pool, w, generation);
         }
         break;
-    case WIRE_LOG:
-        worker_logs(pool, w, body, n);
+    case MESSAGE_LOG:
+        pool_worker_logs(pool, w, body, n);
         break;
-    case WIRE_FAILED:
-        worker_failed(pool, w, body, n);
+    case MESSAGE_FAILED:
+        pool_worker_failed(pool, w, body, n);
         break;
     default:
         w->why = "it sent a message that does not exist";
@@ -219,13 +219,13 @@ static void worker_says(struct pool *pool, struct worker *w, enum wire_kind kind
     }
 }
 
-void worker_listen(struct pool *pool, struct worker *w)
+void pool_worker_listen(struct pool *pool, struct pool_worker *w)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     for (int i = 0; i < 64 && !w->gone; i++) {      /* a bound: a job that chatters must not keep the loop here */
-        enum wire_kind kind;
+        enum message_kind kind;
         int fd = -1;
-        int n = wire_receive(w->child.sock, &kind, body, &fd, NULL);
+        int n = message_receive(w->child.sock, &kind, body, &fd, NULL);
         if (fd >= 0)
             close(fd);
         if (n == ERR_BUSY)
@@ -233,12 +233,12 @@ void worker_listen(struct pool *pool, struct worker *w)
         if (n < 0)
             w->gone = true;
         else
-            worker_says(pool, w, kind, body, n);
+            pool_worker_says(pool, w, kind, body, n);
     }
 }
 
 /* What jobs print goes to the log, bounded for each slab; the rest is read and thrown away so that nobody blocks. */
-void worker_drain(struct pool *pool, struct worker *w)
+void pool_worker_drain(struct pool *pool, struct pool_worker *w)
 {
     char text[2048];
     for (int i = 0; i < 16; i++) {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../rules/retry.h"
-#include "wire.h"
+#include "../wire/message.h"
 
 enum {
     BROKEN_AFTER = 3,                   /* workers in a row that died before they were ready */
@@ -15,21 +15,21 @@ enum {
 };
 
 /* All settings have been sent: begin, without the jobs that have ended workers. */
-static int send_begin(struct pool *pool, struct worker *w, struct err *err)
+static int send_begin(struct pool *pool, struct pool_worker *w, struct err *err)
 {
-    char left_out[WIRE_MAX - 1];
-    int n = pool->o.settings->njobs < WIRE_MAX - 1 ? pool->o.settings->njobs : WIRE_MAX - 1;
+    char left_out[MESSAGE_MAX - 1];
+    int n = pool->o.settings->njobs < MESSAGE_MAX - 1 ? pool->o.settings->njobs : MESSAGE_MAX - 1;
     for (int i = 0; i < n; i++)
         left_out[i] = pool->deaths[i] >= DEATHS_ENOUGH;
-    return wire_send(w->child.sock, WIRE_BEGIN, left_out, (size_t)n, -1, err);
+    return message_send(w->child.sock, MESSAGE_BEGIN, left_out, (size_t)n, -1, err);
 }
 
-static int send_settings(struct pool *pool, struct worker *w, int slab_fd, struct err *err)
+static int send_settings(struct pool *pool, struct pool_worker *w, int slab_fd, struct err *err)
 {
-    size_t part = WIRE_MAX - 1;
+    size_t part = MESSAGE_MAX - 1;
     for (size_t at = 0; at < pool->settings_len || at == 0; at += part) {
         size_t n = pool->settings_len - at < part ? pool->settings_len - at : part;
-        int rc = wire_send(w->child.sock, WIRE_SETTINGS, pool->settings_text + at, n, at == 0 ? slab_fd : -1, err);
+        int rc = message_send(w->child.sock, MESSAGE_SETTINGS, pool->settings_text + at, n, at == 0 ? slab_fd : -1, err);
         if (rc)
             return rc;
     }
@@ -50,7 +50,7 @@ void pool_spawn_failed(struct pool *pool, const char *why)
     log_warn(pool->o.log, "a worker did not get ready (%d in a row): %s", pool->failures, why);
 }
 
-static void spawn(struct pool *pool, struct worker *w)
+static void spawn(struct pool *pool, struct pool_worker *w)
 {
     struct err err = { 0 };
     int fd = -1;
@@ -60,7 +60,7 @@ static void spawn(struct pool *pool, struct worker *w)
         rc = pool->o.spawner->start(pool->o.spawner->ctx, pool->o.program, !s->business, &w->child, &err);
     if (rc) {
         slab_free(w->slab);
-        *w = (struct worker){ .child = { .sock = -1, .output = -1 } };
+        *w = (struct pool_worker){ .child = { .sock = -1, .output = -1 } };
     } else {
         w->state = WORKER_STARTING;
         w->start_us = pool_now_us(pool);
@@ -82,8 +82,8 @@ static int wanted(const struct pool *pool)
     if (!waiting)
         return n;
     for (int i = 0; i < pool->size; i++) {
-        const struct worker *w = &pool->workers[i];
-        n += w->state == WORKER_DYING || (w->state == WORKER_RUNNING && (w->end < w->count || worker_is_stuck(pool, w)));
+        const struct pool_worker *w = &pool->workers[i];
+        n += w->state == WORKER_DYING || (w->state == WORKER_RUNNING && (w->end < w->count || pool_worker_is_stuck(pool, w)));
     }
     return n < pool->size ? n : pool->size;
 }
@@ -126,7 +126,7 @@ void pool_start(struct pool *pool)
 static bool can_be_run(const struct pool *pool, int job)
 {
     for (int i = 0; i < pool->size; i++) {
-        const struct worker *w = &pool->workers[i];
+        const struct pool_worker *w = &pool->workers[i];
         if ((w->state == WORKER_IDLE || w->state == WORKER_RUNNING) && w->usable && w->usable[job])
             return true;
     }

@@ -16,8 +16,8 @@
 #include "confine.h"
 #include "host.h"
 #include "plugin.h"
-#include "slab.h"
-#include "wire.h"
+#include "../wire/slab.h"
+#include "../wire/message.h"
 
 enum {
     EXIT_OK = 0, EXIT_ALONE = 1, EXIT_UNUSABLE = 78,
@@ -52,7 +52,7 @@ struct worker {
     struct slab *slab;
     struct settings settings;
     bool has_settings;
-    char left_out[WIRE_MAX];            /* per job, as the engine has said; what follows is 0 */
+    char left_out[MESSAGE_MAX];            /* per job, as the engine has said; what follows is 0 */
     char *text;                         /* of the settings, as it comes in parts */
     size_t text_len;
     struct host_services services;
@@ -71,9 +71,9 @@ static int64_t boot_us(void)
 
 /* ---- what goes to the engine ---- */
 
-static void say(struct worker *w, enum wire_kind kind, const void *body, size_t len)
+static void say(struct worker *w, enum message_kind kind, const void *body, size_t len)
 {
-    if (wire_send(w->sock, kind, body, len, -1, NULL))
+    if (message_send(w->sock, kind, body, len, -1, NULL))
         w->is_cut_off = true;
 }
 
@@ -87,7 +87,7 @@ static void say_log(void *ctx, int level, const char *text)
     size_t len = utf8_cut(text, strlen(text), sizeof body - 1);
     body[0] = (char)level;
     memcpy(body + 1, text, len);        /* NOLINT(bugprone-not-null-terminated-result): a message has its length instead */
-    say(w, WIRE_LOG, body, len + 1);
+    say(w, MESSAGE_LOG, body, len + 1);
 }
 
 /* ---- what jobs write ---- */
@@ -143,18 +143,18 @@ static int attach(struct worker *w, int fd, struct err *err)
 /* Takes parts of the settings until BEGIN. */
 static int receive_settings(struct worker *w, struct err *err)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     for (;;) {
-        enum wire_kind kind;
-        int fd = -1, len = wire_receive(w->sock, &kind, body, &fd, err);
+        enum message_kind kind;
+        int fd = -1, len = message_receive(w->sock, &kind, body, &fd, err);
         int rc = len < 0 ? len : 0;
         if (fd >= 0 && !rc)
             rc = attach(w, fd, err);
-        if (!rc && kind == WIRE_BEGIN)
+        if (!rc && kind == MESSAGE_BEGIN)
             memcpy(w->left_out, body, (size_t)len);
-        if (!rc && kind == WIRE_BEGIN)
+        if (!rc && kind == MESSAGE_BEGIN)
             return w->text && w->slab ? 0 : err_set(err, ERR_GENERAL, "worker: told to begin without settings or slab");
-        if (!rc && kind != WIRE_SETTINGS)
+        if (!rc && kind != MESSAGE_SETTINGS)
             rc = err_set(err, ERR_GENERAL, "worker: found message '%c' (%d), expected settings", kind >= ' ' && kind < 127 ? (char)kind : '?', (int)kind);
         if (!rc)
             rc = add_settings(w, body, (size_t)len, err);
@@ -215,7 +215,7 @@ static int open_plugins(struct worker *w, struct err *err)
         return err_set(err, ERR_NOMEM, "worker: out of memory");
     for (int i = 0; i < w->settings.njobs; i++) {
         struct job *job = &w->jobs[i];
-        *job = (struct job){ .settings = &w->settings.jobs[i], .plugin = { .fd = -1 }, .most = 1, .is_left_out = i < WIRE_MAX && w->left_out[i] };
+        *job = (struct job){ .settings = &w->settings.jobs[i], .plugin = { .fd = -1 }, .most = 1, .is_left_out = i < MESSAGE_MAX && w->left_out[i] };
         job->twin = twin_of(w, i);
         if (!job->twin && plugin_open(w->settings.plugin_dirs, w->settings.nplugin_dirs, job->settings->plugin, &job->plugin, err))
             say_why_not(w, job, err);
@@ -267,7 +267,7 @@ static int open_jobs(struct worker *w, struct err *err)
             struct job *job = &w->jobs[i];
             if (*job->why_not)
                 continue;
-            say(w, WIRE_OPENING, &i, sizeof i);
+            say(w, MESSAGE_OPENING, &i, sizeof i);
             if (step == 0 ? load_plugin(job, err) : open_job(w, job, err))
                 say_why_not(w, job, err);
             usable += job->is_usable;
@@ -315,11 +315,11 @@ static int set_up(struct worker *w, struct err *err)
 
 static void say_ready(struct worker *w)
 {
-    char usable[WIRE_MAX];
-    int n = w->settings.njobs < WIRE_MAX - 1 ? w->settings.njobs : WIRE_MAX - 1;
+    char usable[MESSAGE_MAX];
+    int n = w->settings.njobs < MESSAGE_MAX - 1 ? w->settings.njobs : MESSAGE_MAX - 1;
     for (int i = 0; i < n; i++)
         usable[i] = w->jobs[i].is_usable;
-    say(w, WIRE_READY, usable, (size_t)n);
+    say(w, MESSAGE_READY, usable, (size_t)n);
 }
 
 /* ---- running checks ---- */
@@ -411,7 +411,7 @@ static void work(struct worker *w)
         enum slab_claim claim = slab_claim(w->slab, job && !single ? job->most : 1, began_us, &from, &n);
         w->is_waiting = claim == SLAB_UNTRUSTED;
         if (claim == SLAB_EMPTY)
-            say(w, WIRE_ENDED, &w->generation, sizeof w->generation);
+            say(w, MESSAGE_ENDED, &w->generation, sizeof w->generation);
         if (claim != SLAB_CLAIMED)
             return;
         if (!job || !job->is_usable)
@@ -427,18 +427,18 @@ static void work(struct worker *w)
 
 static int serve(struct worker *w)
 {
-    char body[WIRE_MAX + 1];
+    char body[MESSAGE_MAX + 1];
     while (!w->is_cut_off) {
-        enum wire_kind kind;
-        int len = wire_receive(w->sock, &kind, body, NULL, NULL);
+        enum message_kind kind;
+        int len = message_receive(w->sock, &kind, body, NULL, NULL);
         if (len < 0)
             return EXIT_ALONE;
-        if (kind == WIRE_EXIT)
+        if (kind == MESSAGE_EXIT)
             return EXIT_OK;
-        if (kind == WIRE_RUN && len == (int)sizeof w->generation) {
+        if (kind == MESSAGE_RUN && len == (int)sizeof w->generation) {
             memcpy(&w->generation, body, sizeof w->generation);
             work(w);
-        } else if (kind == WIRE_CONTINUE && w->is_waiting) {
+        } else if (kind == MESSAGE_CONTINUE && w->is_waiting) {
             work(w);
         }
     }
@@ -473,7 +473,7 @@ int worker_main(int sock)
     int code = EXIT_UNUSABLE;
     setvbuf(stdout, NULL, _IOLBF, 0);           /* what a job prints is there even when it crashes */
     if (set_up(&w, &err)) {
-        say(&w, WIRE_FAILED, err.text, strlen(err.text));
+        say(&w, MESSAGE_FAILED, err.text, strlen(err.text));
     } else {
         say_ready(&w);
         code = serve(&w);
