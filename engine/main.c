@@ -1,4 +1,5 @@
-/* main.c - the program: reads the flags everybody has, loads the settings and runs the command that argv names. */
+/* main.c - the program: reads the flags everybody has, loads the settings and runs the command
+ * that argv names. */
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -26,10 +27,12 @@ struct launch {                     /* the command line, taken apart */
     char **argv;
 };
 
-/* A copy of an argument, in the place of which everybody who lists processes sees it without its password from now on. */
+/* A copy of an argument, in the place of which everybody who lists processes sees it without its
+ * password from now on. */
 static const char *take_argument(struct launch *l, const char *value)
 {
-    char *shown = (char *)(uintptr_t)value;     /* NOLINT(performance-no-int-to-ptr): argv may be written to; only its readers say const */
+    /* NOLINT(performance-no-int-to-ptr): argv may be written to; only its readers say const */
+    char *shown = (char *)(uintptr_t)value;
     size_t size = strlen(value) + 1;
     const char *kept = arena_strdup(l->app.arena, value);
     if (!kept)
@@ -79,11 +82,13 @@ static int unknown_global(const char *word, struct err *err)
     for (const struct command_option *o = option_globals; o->name; o++)
         nearest_look(&near, o->name);
     const char *meant = nearest_word(&near);
-    return err_set(err, ERR_INPUT, "unknown option %s%s%s%s", word, meant ? "; did you mean --" : " before the command; 'prescient --help' lists them",
+    return err_set(err, ERR_INPUT, "unknown option %s%s%s%s", word,
+                   meant ? "; did you mean --" : " before the command; 'prescient --help' lists them",
                    meant ? meant : "", meant ? "?" : "");
 }
 
-/* Takes what is everybody's out of the command line, before and after the command's name; the rest is the command's. */
+/* Takes what is everybody's out of the command line, before and after the command's name; the rest
+ * is the command's. */
 static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
 {
     bool ended = false;
@@ -93,7 +98,8 @@ static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
         const struct command_option *global = ended || own ? NULL : global_find(argv[i]);
         const char *value;
         if (global) {
-            if (option_value(global, argc, argv, &i, &value, err) < 0 || global_take(l, global->letter, value, err) < 0)
+            if (option_value(global, argc, argv, &i, &value, err) < 0 ||
+                global_take(l, global->letter, value, err) < 0)
                 return err->code;
         } else if (!command) {
             if (option_is(argv[i]))
@@ -117,7 +123,9 @@ static int launch_now(struct launch *l, struct err *err)
         return 0;
     if (moment_parse(l->now, time(NULL), &l->app.now, err) < 0)
         return err_wrap(err, err->code, "--now");
-    return l->app.now > 0 ? 0 : err_set(err, ERR_INPUT, "--now: found '%s', expected a time after 1970-01-01T00:00:00Z", l->now);
+    return l->app.now > 0 ? 0
+                          : err_set(err, ERR_INPUT,
+                                    "--now: found '%s', expected a time after 1970-01-01T00:00:00Z", l->now);
 }
 
 static int run_command(struct launch *l)
@@ -159,7 +167,8 @@ static int launch_run(struct launch *l, int argc, char **argv)
     return run_command(l);
 }
 
-/* What was printed must have arrived. A reader that went away (a pipe into head) is no trouble of ours: we end quietly. */
+/* What was printed must have arrived. A reader that went away (a pipe into head) is no trouble of
+ * ours: we end quietly. */
 static int finish_output(int code, bool was_short)
 {
     bool failed = fflush(stdout) != 0 || ferror(stdout);
@@ -176,7 +185,8 @@ static int finish_output(int code, bool was_short)
     return code ? code : EXIT_TROUBLE;
 }
 
-/* Widths on the screen need the tables of a UTF-8 locale; nothing else of a locale is wanted (numbers stay with a point). */
+/* Widths on the screen need the tables of a UTF-8 locale; nothing else of a locale is wanted
+ * (numbers stay with a point). */
 static void locale_init(void)
 {
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
@@ -188,8 +198,11 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "worker"))     /* an engine started us */
         return worker_main(WORKER_SOCK);
     confine_memory();                   /* settings hold passwords */
-    signal(SIGPIPE, SIG_IGN);           /* a closed pipe or connection is a failed write, not the end of an engine */
-    signal(SIGCHLD, SIG_DFL);           /* whoever started us may have ignored it, and then the ends of workers would be told to nobody */
+    /* a closed pipe or connection is a failed write, not the end of an engine */
+    signal(SIGPIPE, SIG_IGN);
+    /* whoever started us may have ignored it, and then the ends of workers would be told to
+     * nobody */
+    signal(SIGCHLD, SIG_DFL);
     locale_init();
     struct launch l = {
         .app = { .out = stdout, .terminal = isatty(STDOUT_FILENO), .arena = arena_new(64 * 1024) },

@@ -1,4 +1,5 @@
-/* contract_enqueue.c - the store's contract: checks put in, moved and resolved by applications; what is refused; bulk load. */
+/* contract_enqueue.c - the store's contract: checks put in, moved and resolved by applications;
+ * what is refused; bulk load. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,8 @@ void keep_leaves_what_is_pending(void)
     WITH_STORE();
     put_any("orders", "1", "look", "{\"n\": 1}", "keep", SLOT + 4 * LENGTH, NOW);
     TEXT_IS("kept +4", put_any("orders", "1", "look", "{\"n\": 2}", "keep", SLOT + 2 * LENGTH, NOW));
-    TEXT_IS("kept +4", put_any("orders", "1", "look", NULL, NULL, SLOT + 6 * LENGTH, NOW));     /* keep is the default */
+    /* keep is the default */
+    TEXT_IS("kept +4", put_any("orders", "1", "look", NULL, NULL, SLOT + 6 * LENGTH, NOW));
     CU_ASSERT_PTR_NOT_NULL(strstr(value("list", "1", "payload"), "1"));
     IS(1, rows_in("list"));
 }
@@ -231,7 +233,8 @@ void payloads_have_at_most_64_kib(void)
 void payloads_are_valid_json(void)
 {
     WITH_STORE();
-    static const char *const good[] = { "{}", "[1, 2, {\"a\": null}]", "\"text\"", "12.5e3", "true", "{\"k\": \"\\u20ac\"}" };
+    static const char *const good[] = { "{}",   "[1, 2, {\"a\": null}]", "\"text\"", "12.5e3",
+                                        "true", "{\"k\": \"\\u20ac\"}" };
     static const char *const bad[] = { "", "{", "{'a': 1}", "nope", "{\"a\": 1} x", "[1,]", "{\"a\"}" };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         TEXT_IS(i ? "replaced +1" : "new +1", put_any("orders", "1", "look", good[i], "replace", NOW, NOW));
@@ -241,17 +244,34 @@ void payloads_are_valid_json(void)
         CU_ASSERT(is_refused("orders", "2", "look", bad[i]));
 }
 
-/* The library by which engines and jobs read JSON takes less than a database does: a check with such a payload would fail each time it is run. */
+/* The library by which engines and jobs read JSON takes less than a database does: a check with
+ * such a payload would fail each time it is run. */
 void payloads_that_jobs_cannot_read_are_refused(void)
 {
     WITH_STORE();
     static const char *const good[] = {
-        "\"\\ud83d\\ude00\"", "\"\\\\u0000\"", "\"\\\\ud800\"", "\"1e999 99999999999999999999\"", "9223372036854775807", "-9223372036854775808",
-        "[1.7e308, 123456789012345678901.5]", "{\"\\uD7FF\": \"\\uE000\"}", "\"\\\\\\\\ud800\"",
+        "\"\\ud83d\\ude00\"",
+        "\"\\\\u0000\"",
+        "\"\\\\ud800\"",
+        "\"1e999 99999999999999999999\"",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "[1.7e308, 123456789012345678901.5]",
+        "{\"\\uD7FF\": \"\\uE000\"}",
+        "\"\\\\\\\\ud800\"",
     };
     static const char *const bad[] = {
-        "\"\\u0000\"", "{\"a\\u0000\": 1}", "\"\\\\\\u0000\"", "1e999", "{\"n\": [-1e400]}", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\ud800\"",
-        "\"\\uD83Dx\\uDE00\"", "9223372036854775808", "[-9223372036854775809]",
+        "\"\\u0000\"",
+        "{\"a\\u0000\": 1}",
+        "\"\\\\\\u0000\"",
+        "1e999",
+        "{\"n\": [-1e400]}",
+        "\"\\ud800\"",
+        "\"\\udc00\"",
+        "\"\\ud800\\ud800\"",
+        "\"\\uD83Dx\\uDE00\"",
+        "9223372036854775808",
+        "[-9223372036854775809]",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         TEXT_IS(i ? "replaced +1" : "new +1", put_any("orders", "1", "look", good[i], "replace", NOW, NOW));
@@ -264,8 +284,16 @@ void payloads_that_jobs_cannot_read_are_refused(void)
 void quotes_newlines_and_letters_of_all_kinds_come_back_as_they_were(void)
 {
     WITH_STORE();
-    static const char *const keys[] = { "it's", "\"quoted\"", "back\\slash", "two\nlines\ttab\r", "%s %n $1 ?1 :now", "\xc3\xbc\xe2\x82\xac\xf0\x9f\x90\x98",
-                                        "'; DROP TABLE prescient_future_job; --", " blank ", "\x01\x7f", "\xef\xbf\xbf" };
+    static const char *const keys[] = { "it's",
+                                        "\"quoted\"",
+                                        "back\\slash",
+                                        "two\nlines\ttab\r",
+                                        "%s %n $1 ?1 :now",
+                                        "\xc3\xbc\xe2\x82\xac\xf0\x9f\x90\x98",
+                                        "'; DROP TABLE prescient_future_job; --",
+                                        " blank ",
+                                        "\x01\x7f",
+                                        "\xef\xbf\xbf" };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         TEXT_IS("new +1", put(keys[i], NOW, "keep", NOW));
         TEXT_IS(keys[i], value("list", keys[i], "entity_key"));
@@ -277,7 +305,9 @@ void quotes_newlines_and_letters_of_all_kinds_come_back_as_they_were(void)
 void text_that_is_not_utf8_is_refused(void)
 {
     WITH_STORE();
-    static const char *const bad[] = { "\xff", "a\x80", "\xc3", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc3\xa9\xa9" };
+    static const char *const bad[] = {
+        "\xff", "a\x80", "\xc3", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc3\xa9\xa9"
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char payload[32];
         snprintf(payload, sizeof payload, "\"%s\"", bad[i]);
@@ -293,7 +323,8 @@ void times_lie_between_1970_and_9999(void)
     WITH_STORE();
     TEXT_IS("error -3", put("1", -1, "keep", NOW));
     TEXT_IS("error -3", put("1", INT64_C(253402300800), "keep", NOW));
-    TEXT_IS("error -3", put("1", INT64_C(253402300799), "keep", NOW));      /* its slot begins in the year 10000 */
+    /* its slot begins in the year 10000 */
+    TEXT_IS("error -3", put("1", INT64_C(253402300799), "keep", NOW));
     IS(0, rows_in("list"));
     put("1", INT64_C(253402300800) - LENGTH, "keep", NOW);
     IS(INT64_C(253402300800) - LENGTH, number("list", "1", "next_check_at"));

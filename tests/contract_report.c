@@ -1,4 +1,5 @@
-/* contract_report.c - the store's contract: reports with the documented columns, events with a cursor, and pruning. */
+/* contract_report.c - the store's contract: reports with the documented columns, events with a
+ * cursor, and pruning. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,19 +22,28 @@ static void columns_are(const char *report, const char *expected)
 void reports_have_the_documented_columns(void)
 {
     WITH_STORE();
-    columns_are("list", "next_check_at entity_name entity_key job_exec check_count failure_count priority first_check_at again_at payload");
-    columns_are("history", "ended_at_us entity_name entity_key job_exec outcome guard check_count failure_count run_count slot_at first_check_at "
+    columns_are("list", "next_check_at entity_name entity_key job_exec check_count failure_count priority "
+                        "first_check_at again_at payload");
+    columns_are("history",
+                "ended_at_us entity_name entity_key job_exec outcome guard check_count failure_count "
+                "run_count slot_at first_check_at "
                 "first_run_at_us last_run_at_us total_run_us last_run_us note payload engine archived_at_us");
-    columns_are("runs", "run_at_us entity_name entity_key job_exec outcome check_count failure_count slot_at next_check_at run_us note engine");
+    columns_are("runs", "run_at_us entity_name entity_key job_exec outcome check_count failure_count slot_at "
+                        "next_check_at run_us note engine");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate");
-    columns_are("passes", "slot_at bucket pass engine split run done again deferred failed timeout crashed guarded held_back unknown_job superseded "
-                "locked late_us took_us left_jobs recorded_at_us");
-    columns_are("status", "now_at slot_length_s schema_version pending is_estimate due overdue oldest_overdue_at next_slot_at leases unclosed_slots "
-                "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows");
+    columns_are("passes", "slot_at bucket pass engine split run done again deferred failed timeout crashed "
+                          "guarded held_back unknown_job superseded "
+                          "locked late_us took_us left_jobs recorded_at_us");
+    columns_are(
+        "status",
+        "now_at slot_length_s schema_version pending is_estimate due overdue oldest_overdue_at next_slot_at "
+        "leases unclosed_slots "
+        "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");
     columns_are("growth", "what rows bytes oldest_at");
-    columns_are("events", "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");
+    columns_are("events",
+                "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");
     columns_are("events_end", "cursor");
     columns_are("doctor", "what level found advice");
     columns_are("whole", "what level found advice");
@@ -45,8 +55,12 @@ void columns_know_what_they_hold(void)
     WITH_STORE();
     put_with("1", "[1]", 0);
     struct store_rows rows = REPORT("list", "orders");
-    static const struct { const char *column; enum cell_kind kind; } all[] = {
-        { "next_check_at", CELL_MOMENT }, { "entity_key", CELL_TEXT }, { "check_count", CELL_NUMBER }, { "payload", CELL_JSON },
+    static const struct { const char *column; enum cell_kind kind;
+    } all[] = {
+        { "next_check_at", CELL_MOMENT },
+        { "entity_key", CELL_TEXT },
+        { "check_count", CELL_NUMBER },
+        { "payload", CELL_JSON },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (int c = 0; c < rows.columns; c++)
@@ -89,11 +103,13 @@ void list_is_filtered_sorted_and_limited(void)
     IS(2, REPORT("list", NULL, "1", "look").rows);
     IS(0, REPORT("list", "orders", "3").rows);
     IS(2, REPORT("list", NULL, NULL, NULL, number_text(SLOT + LENGTH), number_text(SLOT + 2 * LENGTH)).rows);
-    IS(1, REPORT("list", "orders", NULL, NULL, number_text(SLOT + LENGTH), number_text(SLOT + 2 * LENGTH)).rows);
+    IS(1,
+       REPORT("list", "orders", NULL, NULL, number_text(SLOT + LENGTH), number_text(SLOT + 2 * LENGTH)).rows);
     IS(3, REPORT("list", NULL, NULL, NULL, NULL, NULL, "3").rows);
 }
 
-/* What no index leads to is looked for among so many checks; where that ended is told, and from there on the look goes on. */
+/* What no index leads to is looked for among so many checks; where that ended is told, and from
+ * there on the look goes on. */
 void list_says_where_a_bounded_look_ended(void)
 {
     WITH_STORE();
@@ -172,7 +188,9 @@ void slots_go_from_pending_to_closed(void)
     settle(&scene);
     struct store_finish f = STORE_FINISH_INIT;
     f.lease = scene.lease;
-    f.counts = (struct pass_counts){ .run = 2, .done = 2, .failed = 1, .timeout = 1, .crashed = 1, .late_us = 60000000 };
+    f.counts = (struct pass_counts){
+        .run = 2, .done = 2, .failed = 1, .timeout = 1, .crashed = 1, .late_us = 60000000
+    };
     IS(0, fixture_call(&f.call));
     TEXT_IS("relook", state_of(SLOT));
     relook();
@@ -206,7 +224,8 @@ void slots_that_are_over_are_told_from_a_moment_on(void)
     rows = REPORT("slots", NULL, NULL, "1", NULL);
     CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
     IS(SLOT, atoll(cell(&rows, 0, "slot_at")));
-    rows = REPORT("slots", NULL, NULL, "10", number_text(SLOT + 5 * LENGTH));      /* it holds a check, so it is told */
+    /* it holds a check, so it is told */
+    rows = REPORT("slots", NULL, NULL, "10", number_text(SLOT + 5 * LENGTH));
     IS(1, rows.rows);
     rows = REPORT("passes", NULL, NULL, NULL);
     CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
@@ -225,10 +244,20 @@ void status_counts_what_waits(void)
     take();
     struct store_rows rows = REPORT("status", number_text(NOW));
     CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
-    static const struct { const char *column; int64_t value; } all[] = {
-        { "now_at", NOW }, { "slot_length_s", LENGTH }, { "pending", 3 }, { "is_estimate", 0 }, { "due", 1 }, { "overdue", 1 },
-        { "oldest_overdue_at", SLOT - LENGTH }, { "next_slot_at", SLOT + 4 * LENGTH }, { "leases", 1 }, { "unclosed_slots", 1 },
-        { "oldest_unclosed_at", SLOT }, { "history_rows", 1 },
+    static const struct { const char *column; int64_t value;
+    } all[] = {
+        { "now_at", NOW },
+        { "slot_length_s", LENGTH },
+        { "pending", 3 },
+        { "is_estimate", 0 },
+        { "due", 1 },
+        { "overdue", 1 },
+        { "oldest_overdue_at", SLOT - LENGTH },
+        { "next_slot_at", SLOT + 4 * LENGTH },
+        { "leases", 1 },
+        { "unclosed_slots", 1 },
+        { "oldest_unclosed_at", SLOT },
+        { "history_rows", 1 },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         IS(all[i].value, atoll(cell(&rows, 0, all[i].column)));
@@ -265,7 +294,8 @@ void doctor_finds_overdue_checks(void)
     rows = REPORT("doctor", number_text(NOW));
     int warnings = 0;
     for (int i = 0; i < rows.rows; i++)
-        warnings += strcmp(cell(&rows, i, "level"), "warn") == 0 && strstr(cell(&rows, i, "found"), "2026-03-01 13:00:00") != NULL;
+        warnings += strcmp(cell(&rows, i, "level"), "warn") == 0 &&
+                    strstr(cell(&rows, i, "found"), "2026-03-01 13:00:00") != NULL;
     IS(1, warnings);
 }
 
@@ -287,7 +317,8 @@ void retry_enqueues_what_ended_in_trouble(void)
     TEXT_IS("1", resolve("2"));
     IS(0, REPORT("retry", NULL, NULL, "bill", NULL, NULL, number_text(NOW), NULL).rows);
     IS(0, REPORT("retry", NULL, NULL, NULL, number_text(NOW + 60), NULL, number_text(NOW), NULL).rows);
-    struct store_rows rows = REPORT("retry", NULL, NULL, NULL, NULL, number_text(SLOT + 3 * LENGTH), number_text(NOW), "10");
+    struct store_rows rows = REPORT("retry", NULL, NULL, NULL, NULL, number_text(SLOT + 3 * LENGTH),
+                                    number_text(NOW), "10");
     CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
     TEXT_IS("1", cell(&rows, 0, "entity_key"));
     TEXT_IS("new", cell(&rows, 0, "outcome"));
@@ -312,7 +343,8 @@ static void end_as(struct lease lease, enum outcome outcome)
 
 static int retried(const char *key)
 {
-    return REPORT("retry", "orders", key, NULL, NULL, number_text(SLOT + 3 * LENGTH), number_text(NOW), "10").rows;
+    return REPORT("retry", "orders", key, NULL, NULL, number_text(SLOT + 3 * LENGTH), number_text(NOW), "10")
+        .rows;
 }
 
 void retry_leaves_out_what_has_ended_well_since(void)
@@ -379,7 +411,8 @@ void events_are_read_from_a_cursor_on(void)
     scene_end(&scene);
 }
 
-/* A file or a database that was put back to an older state: what comes next would lie before the cursor, and never be shown. */
+/* A file or a database that was put back to an older state: what comes next would lie before the
+ * cursor, and never be shown. */
 void a_cursor_ahead_of_everything_is_refused(void)
 {
     WITH_STORE();
@@ -388,7 +421,8 @@ void a_cursor_ahead_of_everything_is_refused(void)
     IS(1, events_after("0-0-0", NULL).rows);
     IS(-1, events_after("0-99999999999-99999999999", NULL).rows);
     IS(ERR_INPUT, fixture_err.code);
-    CU_ASSERT(strstr(fixture_err.text, "is ahead of everything that this") && strstr(fixture_err.text, "`prescient events`"));
+    CU_ASSERT(strstr(fixture_err.text, "is ahead of everything that this") &&
+              strstr(fixture_err.text, "`prescient events`"));
     IS(-1, events_after("99999999999-0-0", NULL).rows);
     IS(ERR_INPUT, fixture_err.code);
     scene_end(&scene);

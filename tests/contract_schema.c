@@ -1,4 +1,5 @@
-/* contract_schema.c - the store's contract: making the schema, refusing one that does not fit, and the slot length. */
+/* contract_schema.c - the store's contract: making the schema, refusing one that does not fit, and
+ * the slot length. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,8 @@ void a_dry_init_says_what_it_would_apply_and_makes_nothing(void)
     struct store *nowhere = fixture_nowhere();
     struct store_hello hello;
     int names = 0;
-    int n = migrate(nowhere, (struct migrate_options){ .dry_run = true, .applied = count_name, .ctx = &names });
+    int n = migrate(nowhere,
+                    (struct migrate_options){ .dry_run = true, .applied = count_name, .ctx = &names });
     CU_ASSERT(n > 0);
     IS(n, names);
     IS(ERR_SCHEMA, hello_of(nowhere, &hello));
@@ -93,7 +95,8 @@ void a_slot_length_that_does_not_divide_a_day_is_refused(void)
     WITH_STORE();
     static const int32_t lengths[] = { -900, 7, 86401, 172800, 1000000 };
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-        CU_ASSERT(migrate(fixture_store(), (struct migrate_options){ .slot_length_s = lengths[i], .change_slot_length = true }) < 0);
+        CU_ASSERT(migrate(fixture_store(), (struct migrate_options){ .slot_length_s = lengths[i],
+                                                                     .change_slot_length = true }) < 0);
 }
 
 static const char *at_of(const char *key)

@@ -1,4 +1,5 @@
-/* contract_settle.c - the store's contract: answers written down exactly once, with their effects, and never under a lost lease. */
+/* contract_settle.c - the store's contract: answers written down exactly once, with their effects,
+ * and never under a lost lease. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,8 +86,10 @@ void a_deferral_is_remembered_beside_the_check(void)
 void a_failure_that_ends_keeps_its_payload(void)
 {
     WITH_STORE();
-    static const enum outcome problems[] = { OUTCOME_FAILED, OUTCOME_TIMEOUT, OUTCOME_CRASHED, OUTCOME_BAD_ANSWER };
-    static const char *const keys[] = { "1", "2", "3", "4" }, *const outcomes[] = { "failed", "timeout", "crashed", "bad_answer" };
+    static const enum outcome problems[] = { OUTCOME_FAILED, OUTCOME_TIMEOUT, OUTCOME_CRASHED,
+                                             OUTCOME_BAD_ANSWER };
+    static const char *const keys[] = { "1", "2", "3", "4" }, *const outcomes[] = { "failed", "timeout",
+                                                                                    "crashed", "bad_answer" };
     for (int i = 0; i < 4; i++)
         put_any("orders", keys[i], "look", "{\"n\": 1}", "keep", SLOT, BEFORE);
     struct scene scene = { .lease = take(), .n = 4 };
@@ -126,7 +129,10 @@ void a_check_put_off_without_a_run_leaves_no_run_row(void)
 void the_run_log_can_be_kept_for_problems_or_not_at_all(void)
 {
     WITH_STORE();
-    static const struct { enum keep_runs keep; int rows; } all[] = { { KEEP_RUNS_ALL, 2 }, { KEEP_RUNS_PROBLEMS, 1 }, { KEEP_RUNS_NONE, 0 } };
+    static const struct {
+        enum keep_runs keep;
+        int rows;
+    } all[] = { { KEEP_RUNS_ALL, 2 }, { KEEP_RUNS_PROBLEMS, 1 }, { KEEP_RUNS_NONE, 0 } };
     for (int i = 0; i < 3; i++) {
         WITH_STORE();
         struct scene scene = scene_of(2);
@@ -210,7 +216,8 @@ static int by_id(const void *a, const void *b)
     return (x->check->id > y->check->id) - (x->check->id < y->check->id);
 }
 
-/* Rows of the same priorities came in behind it, and one between them; one of its own was changed meanwhile. */
+/* Rows of the same priorities came in behind it, and one between them; one of its own was changed
+ * meanwhile. */
 void a_page_of_several_priorities_is_settled_and_no_other_row(void)
 {
     static const int32_t priorities[] = { 3, -7, 0, 3, -7, 0, 9, 3 };
@@ -241,7 +248,8 @@ void a_page_of_several_priorities_is_settled_and_no_other_row(void)
         IS(0, fixture_call(&s.call));
         IS(7, s.touched);
         for (int i = 0; i < 8 && skip; i++)
-            IS(strcmp(scene.answers[i].check->entity_key, "5") ? SETTLE_TOUCHED : SETTLE_SUPERSEDED, scene.answers[i].state);
+            IS(strcmp(scene.answers[i].check->entity_key, "5") ? SETTLE_TOUCHED : SETTLE_SUPERSEDED,
+               scene.answers[i].state);
         IS(SLOT, number("list", "between", "next_check_at"));
         IS(8, rows_in("history") + rows_in("runs"));
         IS(3 + rows_in("runs"), rows_in("list"));
@@ -334,7 +342,8 @@ void a_check_that_moves_goes_where_it_was_asked_for_meanwhile(void)
     IS(SLOT + 2 * LENGTH, number("runs", "1", "next_check_at"));
     const char *keys[] = { "1", "2", "3" };
     for (int i = 0; i < 3; i++)
-        TEXT_IS("NULL", value("list", keys[i], "again_at"));        /* the look that comes then is the one that was asked for */
+        /* the look that comes then is the one that was asked for */
+        TEXT_IS("NULL", value("list", keys[i], "again_at"));
     scene_end(&scene);
 }
 
@@ -383,12 +392,18 @@ static const char *key_in(int64_t slot, const char *key)
     return out;
 }
 
-/* The answer to row 0 of a page, a failure or a deferral, declares a child; the check itself waits on under its number. */
-static void wait_on_and_declare(const struct lease *lease, const struct check_rows *page, int32_t failures, int64_t to,
-                                struct effect *child)
+/* The answer to row 0 of a page, a failure or a deferral, declares a child; the check itself waits
+ * on under its number. */
+static void wait_on_and_declare(const struct lease *lease, const struct check_rows *page, int32_t failures,
+                                int64_t to, struct effect *child)
 {
-    struct settlement waits = { .check = &page->checks[0], .outcome = failures ? OUTCOME_FAILED : OUTCOME_DEFERRED, .next_at = to,
-                                .ran = true, .failure_count = failures, .effects = child, .neffects = 1 };
+    struct settlement waits = { .check = &page->checks[0],
+                                .outcome = failures ? OUTCOME_FAILED : OUTCOME_DEFERRED,
+                                .next_at = to,
+                                .ran = true,
+                                .failure_count = failures,
+                                .effects = child,
+                                .neffects = 1 };
     struct store_settle s = STORE_SETTLE_INIT;
     s.lease = *lease;
     s.now = lease->slot;
@@ -408,17 +423,23 @@ static struct check_rows page_at(int64_t slot, struct lease *lease)
     return read_page(lease, 10);
 }
 
-/* Settled, lost with what was committed last, and settled again, later: the child has another id and perhaps another slot, and
- * the key that it had. Of a run after a failure, which has the key of the one before, it is another child. */
+/* Settled, lost with what was committed last, and settled again, later: the child has another id
+ * and perhaps another slot, and the key that it had. Of a run after a failure, which has the key
+ * of the one before, it is another child. */
 void what_an_answer_declares_has_one_key_however_often_it_is_written(void)
 {
     WITH_STORE();
-    struct effect child = { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "child", .job = "look", .conflict = "keep",
+    struct effect child = { .kind = EFFECT_ENQUEUE,
+                            .entity_name = "orders",
+                            .entity_key = "child",
+                            .job = "look",
+                            .conflict = "keep",
                             .json = "[1]" };
     char first[IDEMPOTENCY_KEY_SIZE];
     struct lease lease;
     struct scene scene = scene_of(1);
-    wait_on_and_declare(&scene.lease, &scene.page, 0, SLOT + 8 * LENGTH, &child);       /* its counts stay: it is as it was */
+    /* its counts stay: it is as it was */
+    wait_on_and_declare(&scene.lease, &scene.page, 0, SLOT + 8 * LENGTH, &child);
     strcpy(first, key_in(SLOT + LENGTH, "child"));
     CU_ASSERT_STRING_NOT_EQUAL("none", first);
     TEXT_IS("1", resolve("child"));
@@ -434,7 +455,8 @@ void what_an_answer_declares_has_one_key_however_often_it_is_written(void)
     CU_ASSERT_STRING_NOT_EQUAL(first, key_in(SLOT + 13 * LENGTH, "child"));
     TEXT_IS("1", resolve("child"));
     put_any("orders", "child", "look", "[1]", "keep", SLOT + 14 * LENGTH, SLOT + 8 * LENGTH);
-    CU_ASSERT_STRING_NOT_EQUAL(first, key_in(SLOT + 14 * LENGTH, "child"));             /* filed by an application: another life */
+    /* filed by an application: another life */
+    CU_ASSERT_STRING_NOT_EQUAL(first, key_in(SLOT + 14 * LENGTH, "child"));
     check_rows_free(&page);
     scene_end(&scene);
 }
@@ -567,7 +589,8 @@ void a_row_replaced_into_the_same_slot_is_superseded(void)
 {
     WITH_STORE();
     struct scene scene = scene_of(1);
-    TEXT_IS("replaced +0", put("1", SLOT, "replace", BEFORE));       /* the same key, slot and counts: only the id tells them apart */
+    /* the same key, slot and counts: only the id tells them apart */
+    TEXT_IS("replaced +0", put("1", SLOT, "replace", BEFORE));
     IS(0, settle(&scene).touched);
     IS(1, rows_in("list"));
     CU_ASSERT_FALSE(finish(&scene.lease));
@@ -592,7 +615,12 @@ void effects_happen_once_with_their_answer(void)
     put_any("orders", "half", "bill", NULL, "keep", SLOT + LENGTH, NOW);
     const struct effect effects[] = {
         { .kind = EFFECT_EMIT, .event = "late", .json = "{\"days\": 3}" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = SLOT + 2 * LENGTH, .conflict = "keep",
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "orders",
+          .entity_key = "next",
+          .job = "look",
+          .at = SLOT + 2 * LENGTH,
+          .conflict = "keep",
           .json = "[1]" },
         { .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "gone" },
         { .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "half", .job = "bill" },
@@ -654,7 +682,11 @@ void an_effect_may_ask_for_the_same_check_again(void)
 {
     WITH_STORE();
     struct scene scene = scene_of(1);
-    const struct effect effect = { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "1", .job = "look", .at = SLOT + 4 * LENGTH,
+    const struct effect effect = { .kind = EFFECT_ENQUEUE,
+                                   .entity_name = "orders",
+                                   .entity_key = "1",
+                                   .job = "look",
+                                   .at = SLOT + 4 * LENGTH,
                                    .conflict = "keep" };
     IS(1, settle_with(&scene, &effect, 1).touched);
     TEXT_IS("done", value("history", "1", "outcome"));
@@ -666,7 +698,12 @@ void an_effect_is_not_put_into_a_slot_that_has_begun(void)
 {
     WITH_STORE();
     struct scene scene = scene_of(1);
-    const struct effect effect = { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = SLOT, .conflict = "keep" };
+    const struct effect effect = { .kind = EFFECT_ENQUEUE,
+                                   .entity_name = "orders",
+                                   .entity_key = "next",
+                                   .job = "look",
+                                   .at = SLOT,
+                                   .conflict = "keep" };
     IS(1, settle_with(&scene, &effect, 1).touched);
     IS(SLOT + LENGTH, number("list", "next", "next_check_at"));
     scene_end(&scene);
@@ -678,11 +715,37 @@ void an_effect_that_the_database_refuses_undoes_the_settle(void)
     static const struct effect bad[] = {
         { .kind = EFFECT_EMIT, .event = "late", .json = "{" },
         { .kind = EFFECT_EMIT, .event = "late", .json = "\"\xff\"" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = SLOT + LENGTH, .conflict = "keep", .json = "nope" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "", .job = "look", .at = SLOT + LENGTH, .conflict = "keep" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = -1, .conflict = "keep" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = SLOT, .conflict = "sometimes" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look", .at = INT64_C(253402300799), .conflict = "keep" },
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "orders",
+          .entity_key = "next",
+          .job = "look",
+          .at = SLOT + LENGTH,
+          .conflict = "keep",
+          .json = "nope" },
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "orders",
+          .entity_key = "",
+          .job = "look",
+          .at = SLOT + LENGTH,
+          .conflict = "keep" },
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "orders",
+          .entity_key = "next",
+          .job = "look",
+          .at = -1,
+          .conflict = "keep" },
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "orders",
+          .entity_key = "next",
+          .job = "look",
+          .at = SLOT,
+          .conflict = "sometimes" },
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "orders",
+          .entity_key = "next",
+          .job = "look",
+          .at = INT64_C(253402300799),
+          .conflict = "keep" },
     };
     struct scene scene = scene_of(3);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

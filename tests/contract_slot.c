@@ -1,4 +1,5 @@
-/* contract_slot.c - the store's contract: slots opened, leases taken and lost, pages read, passes finished, slots closed. */
+/* contract_slot.c - the store's contract: slots opened, leases taken and lost, pages read, passes
+ * finished, slots closed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ void an_empty_slot_waits_for_its_relook_and_has_nothing_to_take(void)
     IS(0, rows_in("leases"));
 }
 
-/* An engine's idea of the time may run ahead of the database's: opened too early, a slot could be closed under an enqueue. */
+/* An engine's idea of the time may run ahead of the database's: opened too early, a slot could be
+ * closed under an enqueue. */
 void a_slot_that_has_not_begun_is_not_opened(void)
 {
     WITH_STORE();
@@ -247,7 +249,8 @@ void a_slot_is_taken_again_only_for_jobs_known_here(void)
 
 /* ---- pages ------------------------------------------------------------------------------------------------------------------------ */
 
-static struct store_read_page read_after(const struct lease *lease, struct page_cursor after, int want, size_t max_bytes)
+static struct store_read_page read_after(const struct lease *lease, struct page_cursor after, int want,
+                                         size_t max_bytes)
 {
     struct store_read_page r = STORE_READ_PAGE_INIT;
     r.lease = *lease;
@@ -264,9 +267,10 @@ static struct page_cursor cursor_after(const struct check_rows *page)
     return (struct page_cursor){ .bucket = last->bucket, .priority = last->priority, .id = last->id };
 }
 
-/* Pages of `want` to the end of the slot: how many pages and rows, and whether they came in order. Behind a page that says
- * that there is no more there is nothing. */
-static void read_all(const struct lease *lease, int want, size_t max_bytes, int *pages, int *rows, bool *in_order)
+/* Pages of `want` to the end of the slot: how many pages and rows, and whether they came in order.
+ * Behind a page that says that there is no more there is nothing. */
+static void read_all(const struct lease *lease, int want, size_t max_bytes, int *pages, int *rows,
+                     bool *in_order)
 {
     struct page_cursor at = PAGE_START;
     *pages = *rows = 0;
@@ -280,8 +284,9 @@ static void read_all(const struct lease *lease, int want, size_t max_bytes, int 
             break;
         for (int i = 0; i < r.page.n; i++) {
             const struct check *c = &r.page.checks[i];
-            *in_order = *in_order &&
-                (c->bucket != at.bucket ? c->bucket > at.bucket : c->priority != at.priority ? c->priority > at.priority : c->id > at.id);
+            *in_order = *in_order && (c->bucket != at.bucket       ? c->bucket > at.bucket
+                                      : c->priority != at.priority ? c->priority > at.priority
+                                                                   : c->id > at.id);
             at = (struct page_cursor){ c->bucket, c->priority, c->id };
         }
         ++*pages;
@@ -340,7 +345,8 @@ void a_page_stops_at_its_bytes_but_has_one_row(void)
     payload[0] = payload[4999] = '"';
     payload[5000] = '\0';
     for (int i = 0; i < 4; i++)
-        put_any("orders", (const char *const[]){ "1", "2", "3", "4" }[i], "look", payload, "keep", SLOT, BEFORE);
+        put_any("orders", (const char *const[]){ "1", "2", "3", "4" }[i], "look", payload, "keep", SLOT,
+                BEFORE);
     struct lease lease = take();
     struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, 100, 100);
     IS(1, r.page.n);
@@ -407,12 +413,25 @@ void a_finished_pass_keeps_its_counts(void)
     struct store_finish f = STORE_FINISH_INIT;
     f.lease = scene.lease;
     f.now = NOW;
-    f.counts = (struct pass_counts){ .run = 1, .done = 2, .again = 3, .deferred = 4, .failed = 5, .timeout = 6, .crashed = 7, .guarded = 8,
-                                     .held_back = 9, .unknown_job = 10, .superseded = 11, .locked = 12, .late_us = 13, .took_us = 14 };
+    f.counts = (struct pass_counts){ .run = 1,
+                                     .done = 2,
+                                     .again = 3,
+                                     .deferred = 4,
+                                     .failed = 5,
+                                     .timeout = 6,
+                                     .crashed = 7,
+                                     .guarded = 8,
+                                     .held_back = 9,
+                                     .unknown_job = 10,
+                                     .superseded = 11,
+                                     .locked = 12,
+                                     .late_us = 13,
+                                     .took_us = 14 };
     IS(0, fixture_call(&f.call));
     CU_ASSERT(f.finished);
-    static const char *const columns[] = { "run", "done", "again", "deferred", "failed", "timeout", "crashed", "guarded", "held_back",
-                                           "unknown_job", "superseded", "locked", "late_us", "took_us" };
+    static const char *const columns[] = { "run",        "done",    "again",   "deferred",  "failed",
+                                           "timeout",    "crashed", "guarded", "held_back", "unknown_job",
+                                           "superseded", "locked",  "late_us", "took_us" };
     struct store_rows rows = REPORT("passes", NULL);
     CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
     for (int i = 0; i < 14; i++)
@@ -498,9 +517,13 @@ void a_read_says_whether_there_is_more(void)
     WITH_STORE();
     put_in_slot(3);
     struct lease lease = take();
-    static const struct { int want; size_t max_bytes; } all[] = { { 2, 1 << 20 }, { 10, 1 << 20 }, { 10, 1 } };
+    static const struct {
+        int want;
+        size_t max_bytes;
+    } all[] = { { 2, 1 << 20 }, { 10, 1 << 20 }, { 10, 1 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, all[i].want, all[i].max_bytes);
+        struct store_read_page r = read_after(&lease, (struct page_cursor)PAGE_START, all[i].want,
+                                              all[i].max_bytes);
         CU_ASSERT(r.page.n > 0);
         IS(r.page.n < 3, r.has_more);
         check_rows_free(&r.page);
@@ -565,7 +588,8 @@ void a_relook_returns_a_slot_that_holds_rows_again(void)
     scene_end(&scene);
 }
 
-/* Taken by an engine that died, of a slot that others found empty meanwhile: nobody would ever want it again. */
+/* Taken by an engine that died, of a slot that others found empty meanwhile: nobody would ever
+ * want it again. */
 void a_relook_removes_an_expired_lease_on_a_closed_slot(void)
 {
     WITH_STORE();
@@ -641,7 +665,8 @@ void a_mark_ahead_of_the_clock_counts_for_nothing(void)
     WITH_STORE();
     put_in_slot(1);
     struct store_mark_swept m = STORE_MARK_SWEPT_INIT;
-    m.slot = 253402300500;                          /* a run in virtual time, or a clock that came back from the future */
+    /* a run in virtual time, or a clock that came back from the future */
+    m.slot = 253402300500;
     IS(0, fixture_call(&m.call));
     struct store_late_slot late = STORE_LATE_SLOT_INIT;
     late.before = SLOT + LENGTH;

@@ -1,4 +1,5 @@
-/* main.c - runs the suites of the table: all, those whose name contains the first argument, or with =NAME that one. */
+/* main.c - runs the suites of the table: all, those whose name contains the first argument, or
+ * with =NAME that one. */
 #include "test.h"
 
 #include <CUnit/Basic.h>
@@ -44,7 +45,8 @@ int main(int argc, char **argv)
     }
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();
-    unsigned run = CU_get_number_of_tests_run(), failed = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed();
+    unsigned run = CU_get_number_of_tests_run(),
+             failed = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed();
     FILE *counts = getenv("PRESCIENT_TEST_COUNTS") ? fopen(getenv("PRESCIENT_TEST_COUNTS"), "w") : NULL;
     if (counts) {
         fprintf(counts, "%u %u\n", run - CU_get_number_of_tests_failed(), failed);

@@ -1,4 +1,5 @@
-/* pg_fixture.c - a database of the test's own on the server of the run, two sessions of applications beside the store. */
+/* pg_fixture.c - a database of the test's own on the server of the run, two sessions of
+ * applications beside the store. */
 #include "pg_fixture.h"
 
 #include <inttypes.h>
@@ -9,7 +10,8 @@
 #include <unistd.h>
 
 struct pg_fixture pgfx;
-const unsigned char pgfx_owner[STORE_OWNER_SIZE] = "engine one......", pgfx_stranger[STORE_OWNER_SIZE] = "engine two......";
+const unsigned char pgfx_owner[STORE_OWNER_SIZE] = "engine one......",
+                    pgfx_stranger[STORE_OWNER_SIZE] = "engine two......";
 
 PGresult *pgfx_ask(PGconn *conn, const char *fmt, ...)
 {
@@ -65,9 +67,11 @@ static void name_database(void)
     const char *server = test_pg_url(), *path = strstr(server, "/postgres?");
     snprintf(pgfx.database, sizeof pgfx.database, "prescient_test_%d", (int)getpid());
     if (path)
-        snprintf(pgfx.url, sizeof pgfx.url, "%.*s/%s%s", (int)(path - server), server, pgfx.database, path + strlen("/postgres"));
+        snprintf(pgfx.url, sizeof pgfx.url, "%.*s/%s%s", (int)(path - server), server, pgfx.database,
+                 path + strlen("/postgres"));
     else
-        snprintf(pgfx.url, sizeof pgfx.url, "%.*s/%s", (int)(strrchr(server, '/') - server), server, pgfx.database);
+        snprintf(pgfx.url, sizeof pgfx.url, "%.*s/%s", (int)(strrchr(server, '/') - server), server,
+                 pgfx.database);
 }
 
 struct store *pgfx_new_store(const struct store_options *changes)
@@ -119,9 +123,11 @@ bool pgfx_begin(void)
     PQclear(PQexec(pgfx.app, "ROLLBACK; RESET ROLE"));
     PQclear(PQexec(pgfx.other, "ROLLBACK; RESET ROLE"));
     /* Of the tables by day the rows go, not the files: there are a hundred of them. */
-    PQclear(pgfx_ask(pgfx.app, "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease; DELETE FROM prescient.future_job_history;"
-                     "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
-                     "DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at')"));
+    PQclear(pgfx_ask(
+        pgfx.app, "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease; DELETE FROM "
+                  "prescient.future_job_history;"
+                  "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
+                  "DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at')"));
     err_clear(&pgfx.err);
     return true;
 }
@@ -129,8 +135,11 @@ bool pgfx_begin(void)
 /* `n` checks of entity e, keys 1 to n, in SLOT. */
 void pgfx_put_checks(int n)
 {
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', i::text, 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))"
-                     "  FROM generate_series(1, %d) i", SLOT, SLOT - 100, n));
+    PQclear(pgfx_ask(pgfx.app,
+                     "SELECT prescient.file_check('e', i::text, 'look', to_timestamp(%" PRId64
+                     "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))"
+                     "  FROM generate_series(1, %d) i",
+                     SLOT, SLOT - 100, n));
 }
 
 int pgfx_call(struct store_call *c)
@@ -172,8 +181,13 @@ struct check_rows pgfx_read_page(const struct lease *lease, int want)
 
 struct settlement pgfx_done(const struct check *check)
 {
-    return (struct settlement){ .check = check, .ends = true, .outcome = OUTCOME_DONE, .check_count = check->check_count, .ran = true,
-                                .run_at_us = NOW * 1000000, .run_us = 1500 };
+    return (struct settlement){ .check = check,
+                                .ends = true,
+                                .outcome = OUTCOME_DONE,
+                                .check_count = check->check_count,
+                                .ran = true,
+                                .run_at_us = NOW * 1000000,
+                                .run_us = 1500 };
 }
 
 struct settlement pgfx_again(const struct check *check, int64_t at)
@@ -193,7 +207,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Everything of a page with one answer, sorted. */
-static void pgfx_answer_all(struct settlement *s, const struct check_rows *page, struct settlement (*answer)(const struct check *))
+static void pgfx_answer_all(struct settlement *s, const struct check_rows *page,
+                            struct settlement (*answer)(const struct check *))
 {
     for (int i = 0; i < page->n; i++)
         s[i] = answer(&page->checks[i]);

@@ -1,5 +1,6 @@
-/* pg_fixture.h - what tests of the PostgreSQL store begin with: a database of their own, emptied for each test, the store under
- * test, and two sessions of applications that hold locks and read what became of it. Virtual time: SLOT is running at NOW. */
+/* pg_fixture.h - what tests of the PostgreSQL store begin with: a database of their own, emptied
+ * for each test, the store under test, and two sessions of applications that hold locks and read
+ * what became of it. Virtual time: SLOT is running at NOW. */
 #ifndef PRESCIENT_PG_FIXTURE_H
 #define PRESCIENT_PG_FIXTURE_H
 
@@ -37,13 +38,21 @@ PGresult *pgfx_ask(PGconn *conn, const char *fmt, ...) __attribute__((format(pri
 /* The first cell as text, "" for none, or the SQLSTATE of a failure. */
 const char *pgfx_cell(PGconn *conn, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define CELL_IS(conn, expected, ...) \
-    do { const char *c_ = pgfx_cell(conn, __VA_ARGS__); if (strcmp(c_, expected) != 0) printf("      line %d: '%s', expected '%s'\n", __LINE__, c_, expected); \
-         CU_ASSERT_STRING_EQUAL(c_, expected); } while (0)
+#define CELL_IS(conn, expected, ...)                                                                         \
+    do {                                                                                                     \
+        const char *c_ = pgfx_cell(conn, __VA_ARGS__);                                                       \
+        if (strcmp(c_, expected) != 0)                                                                       \
+            printf("      line %d: '%s', expected '%s'\n", __LINE__, c_, expected);                          \
+        CU_ASSERT_STRING_EQUAL(c_, expected);                                                                \
+    } while (0)
 #define SQL_IS(expected, ...) CELL_IS(pgfx.app, expected, __VA_ARGS__)
-#define RC_IS(expected, rc) \
-    do { int rc_ = (rc); if (rc_ != (expected)) printf("      line %d: %d, expected %d: %s\n", __LINE__, rc_, expected, pgfx.err.text); \
-         CU_ASSERT_EQUAL(rc_, expected); } while (0)
+#define RC_IS(expected, rc)                                                                                  \
+    do {                                                                                                     \
+        int rc_ = (rc);                                                                                      \
+        if (rc_ != (expected))                                                                               \
+            printf("      line %d: %d, expected %d: %s\n", __LINE__, rc_, expected, pgfx.err.text);          \
+        CU_ASSERT_EQUAL(rc_, expected);                                                                      \
+    } while (0)
 
 /* `n` checks of entity e, keys 1 to n, in SLOT. */
 void pgfx_put_checks(int n);

@@ -1,4 +1,5 @@
-/* settings_fixture.c - settings in a folder and an environment of their own, and errors compared by their words. */
+/* settings_fixture.c - settings in a folder and an environment of their own, and errors compared
+ * by their words. */
 #include "settings_fixture.h"
 
 #include <stdlib.h>
@@ -6,8 +7,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const foreign[] = { "DATABASE_URL", "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGUSER", "PRESCIENT_STORE",
-                                       "PRESCIENT_PAGE", "PRESCIENT_TIMEOUT", "PRESCIENT_SERVE", "PRESCIENT_PLUGIN_DIRS", "PRESCIENT_PREPARED" };
+static const char *const foreign[] = { "DATABASE_URL",
+                                       "PGHOST",
+                                       "PGHOSTADDR",
+                                       "PGPORT",
+                                       "PGDATABASE",
+                                       "PGSERVICE",
+                                       "PGUSER",
+                                       "PRESCIENT_STORE",
+                                       "PRESCIENT_PAGE",
+                                       "PRESCIENT_TIMEOUT",
+                                       "PRESCIENT_SERVE",
+                                       "PRESCIENT_PLUGIN_DIRS",
+                                       "PRESCIENT_PREPARED" };
 enum { FOREIGN = sizeof foreign / sizeof *foreign };
 static struct { char *values[FOREIGN], *folder, *home; } kept;
 
@@ -37,7 +49,9 @@ int settings_fixture_setup(void)
 
 int settings_fixture_teardown(void)
 {
-    static const char *const files[] = { "prescient.cfg", "a.cfg", "b.cfg", "sub/c.cfg", "sub/d.cfg", "sub/e" };
+    static const char *const files[] = {
+        "prescient.cfg", "a.cfg", "b.cfg", "sub/c.cfg", "sub/d.cfg", "sub/e"
+    };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         unlink(files[i]);
     rmdir("folder.cfg");

@@ -5,7 +5,8 @@
 #include "test.h"
 #include "../engine/base/settings.h"
 
-/* Setup and teardown of a suite: an empty working folder, and none of the variables that settings are read from. */
+/* Setup and teardown of a suite: an empty working folder, and none of the variables that settings
+ * are read from. */
 int settings_fixture_setup(void);
 int settings_fixture_teardown(void);
 const char *settings_fixture_folder(void);

@@ -49,7 +49,9 @@ int litefx_load(struct store *st, int from, int n)
     payload[0] = payload[sizeof payload - 2] = '"';
     for (int i = 0; i < n; i++) {
         snprintf(keys[i], sizeof keys[i], "%d", from + i);
-        rows[i] = (struct load_row){ .entity_name = "orders", .entity_key = keys[i], .job_exec = "look", .payload = payload, .at = SLOT };
+        rows[i] = (struct load_row){
+            .entity_name = "orders", .entity_key = keys[i], .job_exec = "look", .payload = payload, .at = SLOT
+        };
     }
     int rc = store_load(st, rows, n, "keep", SLOT - 60, &counts, &bad, &litefx_err);
     return rc < 0 ? rc : (int)counts.added;
@@ -64,7 +66,9 @@ const char *litefx_ask(sqlite3 *db, const char *sql)
     int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(s);
-    const char *cell = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : rc == SQLITE_DONE ? "" : sqlite3_errmsg(db);
+    const char *cell = rc == SQLITE_ROW    ? (const char *)sqlite3_column_text(s, 0)
+                       : rc == SQLITE_DONE ? ""
+                                           : sqlite3_errmsg(db);
     snprintf(out, sizeof text[0], "%s", cell ? cell : "NULL");
     sqlite3_finalize(s);
     return out;

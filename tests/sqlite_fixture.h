@@ -1,5 +1,5 @@
-/* sqlite_fixture.h - what tests of files have in common, which only the SQLite store has: the few calls that they make of it. Each brings a file of
- * its own, and what happens to it. */
+/* sqlite_fixture.h - what tests of files have in common, which only the SQLite store has: the few
+ * calls that they make of it. Each brings a file of its own, and what happens to it. */
 #ifndef PRESCIENT_SQLITE_FIXTURE_H
 #define PRESCIENT_SQLITE_FIXTURE_H
 
@@ -17,8 +17,10 @@ extern bool litefx_not_begun;               /* what the last litefx_take was tol
 
 struct store *litefx_connect(const char *url, struct store_options options);       /* NULL: it says why */
 int litefx_init(struct store *st);          /* how many migrations it took */
-int litefx_take(struct store *st);          /* opens SLOT for a minute: how many leases, none when nothing is in it */
-int litefx_load(struct store *st, int from, int n);     /* at most 1000 checks of "orders" into SLOT, each with a payload of 2000 bytes: how many are new */
+/* opens SLOT for a minute: how many leases, none when nothing is in it */
+int litefx_take(struct store *st);
+/* at most 1000 checks of "orders" into SLOT, each with a payload of 2000 bytes: how many are new */
+int litefx_load(struct store *st, int from, int n);
 
 /* The first cell as text, "" for none, or the words of a failure; the last four stay valid. */
 const char *litefx_ask(sqlite3 *db, const char *sql);

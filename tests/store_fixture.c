@@ -1,4 +1,5 @@
-/* store_fixture.c - a store to test, empty for each test: a file in the tests' folder, or a database of the run's server. */
+/* store_fixture.c - a store to test, empty for each test: a file in the tests' folder, or a
+ * database of the run's server. */
 #include "store_fixture.h"
 
 #include <inttypes.h>
@@ -10,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1", stranger[STORE_OWNER_SIZE] = "engine number 2";
+const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1",
+                    stranger[STORE_OWNER_SIZE] = "engine number 2";
 struct err fixture_err;
 
 static struct {
@@ -33,7 +35,8 @@ void fixture_text_is(int line, const char *found, const char *expected)
 void fixture_number_is(int line, int64_t found, int64_t expected)
 {
     if (found != expected)
-        printf("\n      line %d: found %" PRId64 ", expected %" PRId64 " %s", line, found, expected, fixture_err.text);
+        printf("\n      line %d: found %" PRId64 ", expected %" PRId64 " %s", line, found, expected,
+               fixture_err.text);
     CU_ASSERT(found == expected);
 }
 
@@ -56,7 +59,8 @@ struct store *fixture_nowhere(void)
 {
     char url[600];
     snprintf(url, sizeof url, "%s.none", fx.url);
-    return fx.sqlite ? fixture_another((struct store_options){ .url = url }) : fixture_another((struct store_options){ .schema = "nobody_made_this" });
+    return fx.sqlite ? fixture_another((struct store_options){ .url = url })
+                     : fixture_another((struct store_options){ .schema = "nobody_made_this" });
 }
 
 static bool make_store(void)
@@ -117,7 +121,8 @@ static void name_database(char *name, size_t size)
     const char *server = test_pg_url(), *path = strstr(server, "/postgres?");
     snprintf(name, size, "prescient_contract_%d", (int)getpid());
     if (path)
-        snprintf(fx.url, sizeof fx.url, "%.*s/%s%s", (int)(path - server), server, name, path + strlen("/postgres"));
+        snprintf(fx.url, sizeof fx.url, "%.*s/%s%s", (int)(path - server), server, name,
+                 path + strlen("/postgres"));
     else
         snprintf(fx.url, sizeof fx.url, "%.*s/%s", (int)(strrchr(server, '/') - server), server, name);
 }
@@ -160,7 +165,9 @@ bool fixture_begin(void)
         remove_file();
     else
         /* Of the tables by day the rows go, not the files: there are a hundred of them. */
-        on_server(fx.url, "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease; DELETE FROM prescient.future_job_history;"
+        on_server(fx.url,
+                  "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease; DELETE FROM "
+                  "prescient.future_job_history;"
                   "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
                   "DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at'); "
                   "SELECT prescient.keep_history_days(1)");
@@ -177,18 +184,26 @@ void fixture_make_old(int days)
     if (fx.sqlite) {
         sqlite3 *db = NULL;
         char sql[512];
-        snprintf(sql, sizeof sql, "UPDATE prescient_future_job_history SET archived_at_us = archived_at_us - %d * 86400000000;"
+        snprintf(sql, sizeof sql,
+                 "UPDATE prescient_future_job_history SET archived_at_us = archived_at_us - %d * 86400000000;"
                  "UPDATE prescient_future_job_run SET recorded_at_us = recorded_at_us - %d * 86400000000;"
                  "UPDATE prescient_event SET recorded_at_us = recorded_at_us - %d * 86400000000;"
-                 "UPDATE prescient_slot_pass SET recorded_at_us = recorded_at_us - %d * 86400000000;", days, days, days, days);
-        CU_ASSERT(sqlite3_open(fx.url + strlen("sqlite:"), &db) == SQLITE_OK && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+                 "UPDATE prescient_slot_pass SET recorded_at_us = recorded_at_us - %d * 86400000000;",
+                 days, days, days, days);
+        CU_ASSERT(sqlite3_open(fx.url + strlen("sqlite:"), &db) == SQLITE_OK &&
+                  sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
         sqlite3_close(db);
     } else {
-        CU_ASSERT(0 == on_server(fx.url, "SELECT prescient.make_history_day(prescient.utc_day(now() - %d * interval '1 day'));"
-                  "UPDATE prescient.future_job_history SET archived_at = archived_at - %d * interval '1 day';"
-                  "UPDATE prescient.future_job_run SET recorded_at = recorded_at - %d * interval '1 day';"
-                  "UPDATE prescient.event SET recorded_at = recorded_at - %d * interval '1 day';"
-                  "UPDATE prescient.slot_pass SET recorded_at = recorded_at - %d * interval '1 day'", days, days, days, days, days));
+        CU_ASSERT(
+            0 ==
+            on_server(
+                fx.url,
+                "SELECT prescient.make_history_day(prescient.utc_day(now() - %d * interval '1 day'));"
+                "UPDATE prescient.future_job_history SET archived_at = archived_at - %d * interval '1 day';"
+                "UPDATE prescient.future_job_run SET recorded_at = recorded_at - %d * interval '1 day';"
+                "UPDATE prescient.event SET recorded_at = recorded_at - %d * interval '1 day';"
+                "UPDATE prescient.slot_pass SET recorded_at = recorded_at - %d * interval '1 day'",
+                days, days, days, days, days));
     }
 }
 
@@ -257,13 +272,16 @@ static const char *what_happened(const struct store_rows *rows)
     if (strcmp(at, "NULL") == 0)
         return cell(rows, 0, "outcome");
     int64_t from_slot = strtoll(at, NULL, 10) - SLOT;
-    return from_slot % LENGTH ? arena_printf(fx.arena, "%s between slots, %s", cell(rows, 0, "outcome"), at)
-                              : arena_printf(fx.arena, "%s %+" PRId64, cell(rows, 0, "outcome"), from_slot / LENGTH);
+    return from_slot % LENGTH
+               ? arena_printf(fx.arena, "%s between slots, %s", cell(rows, 0, "outcome"), at)
+               : arena_printf(fx.arena, "%s %+" PRId64, cell(rows, 0, "outcome"), from_slot / LENGTH);
 }
 
-const char *put_any(const char *entity, const char *key, const char *job, const char *payload, const char *conflict, int64_t at, int64_t now)
+const char *put_any(const char *entity, const char *key, const char *job, const char *payload,
+                    const char *conflict, int64_t at, int64_t now)
 {
-    struct store_rows rows = REPORT("enqueue", entity, key, job, text_of(at), payload, conflict, NULL, now ? text_of(now) : NULL);
+    struct store_rows rows = REPORT("enqueue", entity, key, job, text_of(at), payload, conflict, NULL,
+                                    now ? text_of(now) : NULL);
     return what_happened(&rows);
 }
 
@@ -274,7 +292,8 @@ const char *put(const char *key, int64_t at, const char *conflict, int64_t now)
 
 const char *put_with(const char *key, const char *payload, int32_t priority)
 {
-    struct store_rows rows = REPORT("enqueue", "orders", key, "look", text_of(SLOT), payload, NULL, text_of(priority), text_of(BEFORE));
+    struct store_rows rows = REPORT("enqueue", "orders", key, "look", text_of(SLOT), payload, NULL,
+                                    text_of(priority), text_of(BEFORE));
     return what_happened(&rows);
 }
 
@@ -337,8 +356,14 @@ struct check_rows read_page(const struct lease *lease, int want)
 void answer_done(struct settlement *answer)
 {
     const struct check *check = answer->check;
-    *answer = (struct settlement){ .check = check, .ends = true, .outcome = OUTCOME_DONE, .check_count = check->check_count, .ran = true,
-                                   .failure_count = check->failure_count, .run_at_us = NOW * 1000000, .run_us = 1500 };
+    *answer = (struct settlement){ .check = check,
+                                   .ends = true,
+                                   .outcome = OUTCOME_DONE,
+                                   .check_count = check->check_count,
+                                   .ran = true,
+                                   .failure_count = check->failure_count,
+                                   .run_at_us = NOW * 1000000,
+                                   .run_us = 1500 };
 }
 
 void answer_again(struct settlement *answer, int64_t at)

@@ -1,5 +1,6 @@
-/* store_fixture.h - a store to test: an empty one for each test, on whichever backend the suite was set up for, and the few
- * things most tests do with it. Virtual time: the slot that most tests look at is SLOT, and it is running at NOW. */
+/* store_fixture.h - a store to test: an empty one for each test, on whichever backend the suite
+ * was set up for, and the few things most tests do with it. Virtual time: the slot that most tests
+ * look at is SLOT, and it is running at NOW. */
 #ifndef PRESCIENT_STORE_FIXTURE_H
 #define PRESCIENT_STORE_FIXTURE_H
 
@@ -26,7 +27,8 @@ bool fixture_begin(void);
 struct store *fixture_store(void);
 void fixture_make_old(int days);             /* all that was written, by the real clock */
 bool fixture_is_sqlite(void);
-/* Another connection to the same store (url and engine are filled in), or to one that was never made; the caller frees it. */
+/* Another connection to the same store (url and engine are filled in), or to one that was never
+ * made; the caller frees it. */
 struct store *fixture_another(struct store_options changes);
 struct store *fixture_nowhere(void);
 
@@ -44,20 +46,25 @@ void fixture_number_is(int line, int64_t found, int64_t expected);
 
 /* The rows live until the test ends; rows.rows is -1 when the report failed. */
 struct store_rows fixture_report(const char *name, const char *const *params, int n);
-#define REPORT(name, ...) \
-    fixture_report(name, (const char *const[]){ __VA_ARGS__ }, (int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)))
-const char *cell(const struct store_rows *rows, int row, const char *column);      /* "NULL", "no such column" */
-/* A column of the newest row that the report (list, history, runs) has for ("orders", key); "none" when there is no row. */
+#define REPORT(name, ...)                                                                                    \
+    fixture_report(name, (const char *const[]){ __VA_ARGS__ },                                               \
+                   (int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)))
+/* "NULL", "no such column" */
+const char *cell(const struct store_rows *rows, int row, const char *column);
+/* A column of the newest row that the report (list, history, runs) has for ("orders", key); "none"
+ * when there is no row. */
 const char *value(const char *report, const char *key, const char *column);
 int64_t number(const char *report, const char *key, const char *column);
 int rows_in(const char *report);            /* how many rows it has without parameters */
 
 /* ---- enqueue and friends: job "look" of row `key` of "orders" ---- */
 
-/* "new +1": what happened, and how many slots after SLOT it is filed; "error CODE" for a failure. */
+/* "new +1": what happened, and how many slots after SLOT it is filed; "error CODE" for a failure.
+ */
 const char *put(const char *key, int64_t at, const char *conflict, int64_t now);
 const char *put_with(const char *key, const char *payload, int32_t priority);      /* into SLOT */
-const char *put_any(const char *entity, const char *key, const char *job, const char *payload, const char *conflict, int64_t at, int64_t now);
+const char *put_any(const char *entity, const char *key, const char *job, const char *payload,
+                    const char *conflict, int64_t at, int64_t now);
 const char *reschedule(const char *key, int64_t at, int64_t now);
 const char *resolve(const char *key);       /* how many, as text */
 
@@ -70,7 +77,8 @@ struct lease take(void);                    /* a lease of SLOT, for a minute */
 struct lease take_over(const struct lease *held);       /* by the stranger, who watched it */
 struct check_rows read_page(const struct lease *lease, int want);
 
-/* `n` checks of SLOT with keys "1" to "n", leased and read. answers[i] is DONE, for the check with key i + 1. */
+/* `n` checks of SLOT with keys "1" to "n", leased and read. answers[i] is DONE, for the check with
+ * key i + 1. */
 struct scene {
     struct lease lease;
     struct check_rows page;

@@ -17,11 +17,13 @@ struct suite {
 
 extern const struct suite *const suite_table[];
 
-/* The PostgreSQL server of this test run (a libpq URL of its "postgres" database), or NULL when there is none. */
+/* The PostgreSQL server of this test run (a libpq URL of its "postgres" database), or NULL when
+ * there is none. */
 const char *test_pg_url(void);
 /* The folder where the built program, jobs and test jobs are ($BUILD). */
 const char *test_build_dir(void);
-/* Whether every computation takes some fifty times as long (PRESCIENT_TEST_BRIEF: memcheck): then fewer values are drawn, of the same kinds. */
+/* Whether every computation takes some fifty times as long (PRESCIENT_TEST_BRIEF: memcheck): then
+ * fewer values are drawn, of the same kinds. */
 bool test_is_brief(void);
 /* An empty folder for the test's files, removed at the end of the run. */
 const char *test_tmp_dir(void);

@@ -1,4 +1,5 @@
-/* test_bundled_jobs.c - the jobs of jobs/: what they answer and declare, over both business databases, one by one and in a batch. */
+/* test_bundled_jobs.c - the jobs of jobs/: what they answer and declare, over both business
+ * databases, one by one and in a batch. */
 #include "test.h"
 
 #include <libpq-fe.h>
@@ -81,7 +82,8 @@ static int rig_open(struct rig *r, const char *url, const char *plugin, const ch
     char text[4096], dir[PATH_MAX + 8];
     int fd;
     memset(r, 0, sizeof *r);
-    snprintf(text, sizeof text, "jobs = { tested = { plugin = \"%s\"; settings = { %s }; }; };", plugin, settings);
+    snprintf(text, sizeof text, "jobs = { tested = { plugin = \"%s\"; settings = { %s }; }; };", plugin,
+             settings);
     CU_ASSERT_EQUAL_FATAL(settings_parse(&r->settings, text, "test", &err), 0);
     snprintf(dir, sizeof dir, "%s/jobs", test_build_dir());
     const char *const dirs[] = { dir };
@@ -91,7 +93,8 @@ static int rig_open(struct rig *r, const char *url, const char *plugin, const ch
     close(fd);
     r->services.slab = r->slab;
     if (url)
-        CU_ASSERT_EQUAL_FATAL(business_new(&(struct business_options){ .url = url }, &r->services.business, &err), 0);
+        CU_ASSERT_EQUAL_FATAL(
+            business_new(&(struct business_options){ .url = url }, &r->services.business, &err), 0);
     CU_ASSERT_EQUAL_FATAL(host_new(&r->settings.jobs[0], &r->services, &r->host, &err), 0);
     r->arena = arena_new(4096);
     return r->plugin.api.open(host_api(r->host), &r->state, r->why, sizeof r->why);
@@ -113,9 +116,18 @@ static void put_all(struct rig *r, const char *const *keys, const char *payload)
     slab_reset(r->slab, NOW, INT64_MAX);
     for (int i = 0; keys[i]; i++) {
         struct check c = {
-            .id = i, .first_check_at = FIRST, .next_check_at = NOW, .check_count = 1, .entity_name = "orders", .entity_name_len = 6,
-            .entity_key = keys[i], .entity_key_len = (uint32_t)strlen(keys[i]), .job_exec = "tested", .job_exec_len = 6,
-            .payload = payload, .payload_len = payload ? (uint32_t)strlen(payload) : 0,
+            .id = i,
+            .first_check_at = FIRST,
+            .next_check_at = NOW,
+            .check_count = 1,
+            .entity_name = "orders",
+            .entity_name_len = 6,
+            .entity_key = keys[i],
+            .entity_key_len = (uint32_t)strlen(keys[i]),
+            .job_exec = "tested",
+            .job_exec_len = 6,
+            .payload = payload,
+            .payload_len = payload ? (uint32_t)strlen(payload) : 0,
         };
         CU_ASSERT_TRUE_FATAL(slab_put(r->slab, &c, 0, false));
     }
@@ -132,12 +144,22 @@ static void rig_run(struct rig *r, const char *const *keys, const char *payload,
         struct slab_check *c = &r->seen[i];
         slab_get(r->slab, i, c);
         r->checks[i] = (struct prescient_check){
-            .size = sizeof r->checks[i], .entity_name = c->entity_name, .entity_key = c->entity_key, .job = c->job_name, .payload = c->payload,
-            .now = c->now, .slot = c->slot, .first_check_at = c->first_check_at, .check_count = c->check_count, .impl = c,
+            .size = sizeof r->checks[i],
+            .entity_name = c->entity_name,
+            .entity_key = c->entity_key,
+            .job = c->job_name,
+            .payload = c->payload,
+            .now = c->now,
+            .slot = c->slot,
+            .first_check_at = c->first_check_at,
+            .check_count = c->check_count,
+            .impl = c,
         };
         r->declared[i] = (struct host_answer){ .index = i };
         r->texts[i][0] = '\0';
-        r->answers[i] = (struct prescient_answer){ .size = sizeof r->answers[i], .text = r->texts[i], .text_size = TEXT_ROOM, .impl = &r->declared[i] };
+        r->answers[i] = (struct prescient_answer){
+            .size = sizeof r->answers[i], .text = r->texts[i], .text_size = TEXT_ROOM, .impl = &r->declared[i]
+        };
     }
     host_begin(r->host, business_now_us() + 10000000);
     if (many)
@@ -158,10 +180,12 @@ static struct raw_answer rig_answer(struct rig *r, int index)
 static bool is_answer(struct rig *r, int index, int kind, int64_t at, int neffects)
 {
     struct raw_answer got = rig_answer(r, index);
-    if (got.kind == kind && (kind == PRESCIENT_DONE || kind == PRESCIENT_FAIL || got.at == at) && got.neffects == neffects)
+    if (got.kind == kind && (kind == PRESCIENT_DONE || kind == PRESCIENT_FAIL || got.at == at) &&
+        got.neffects == neffects)
         return true;
-    fprintf(stderr, "answer %d: found kind %d at %lld with %d effects '%s', expected %d at %lld with %d\n", index, got.kind, (long long)got.at,
-            got.neffects, got.text ? got.text : "", kind, (long long)at, neffects);
+    fprintf(stderr, "answer %d: found kind %d at %lld with %d effects '%s', expected %d at %lld with %d\n",
+            index, got.kind, (long long)got.at, got.neffects, got.text ? got.text : "", kind, (long long)at,
+            neffects);
     return false;
 }
 
@@ -185,7 +209,8 @@ static void asks_about_orders(const char *url)
         struct raw_answer got = rig_answer(&r, 1);
         CU_ASSERT_EQUAL_FATAL(got.neffects, 1);
         CU_ASSERT_STRING_EQUAL(got.effects[0].event, "order.unshipped");
-        CU_ASSERT_STRING_EQUAL(got.effects[0].json, "{\"entity_key\": \"2\", \"first_check_at\": 992800, \"check_number\": 2}");
+        CU_ASSERT_STRING_EQUAL(got.effects[0].json,
+                               "{\"entity_key\": \"2\", \"first_check_at\": 992800, \"check_number\": 2}");
     }
     rig_close(&r);
 }
@@ -212,7 +237,8 @@ static void without_the_database_three_orders_fail_and_the_rest_is_put_off(void)
 {
     static const char *const keys[] = { "1", "2", "3", "4", "5", NULL };
     static const char *const plugins[][2] = {
-        { "unshipped_order", ORDERS }, { "sql_check", "query = \"SELECT value FROM json_each($1)\"; event = \"e\";" },
+        { "unshipped_order", ORDERS },
+        { "sql_check", "query = \"SELECT value FROM json_each($1)\"; event = \"e\";" },
     };
     for (int p = 0; p < 2; p++) {
         struct rig r;
@@ -227,16 +253,19 @@ static void without_the_database_three_orders_fail_and_the_rest_is_put_off(void)
 
 /* ---- sql_check ---- */
 
-#define SQL_CHECK(again)                                                                                                                        \
-    "query_postgresql = \"SELECT k FROM json_array_elements_text($1::json) AS k JOIN " TABLE " t ON t.id = k::integer"                          \
-    " WHERE t.shipped_at <= $2::bigint\"; query_sqlite = \"SELECT k.value FROM json_each($1) AS k JOIN " TABLE " t ON t.id = k.value"           \
+#define SQL_CHECK(again)                                                                                     \
+    "query_postgresql = \"SELECT k FROM json_array_elements_text($1::json) AS k JOIN " TABLE                 \
+    " t ON t.id = k::integer"                                                                                \
+    " WHERE t.shipped_at <= $2::bigint\"; query_sqlite = \"SELECT k.value FROM json_each($1) AS k "          \
+    "JOIN " TABLE " t ON t.id = k.value"                                                                     \
     " WHERE t.shipped_at <= CAST($2 AS INTEGER)\"; event = \"order.late\"; " again
 
 static void asks_by_sql(const char *url)
 {
     static const char *const keys[] = { "1", "2", "3", "9", NULL };
     struct rig r;
-    CU_ASSERT_EQUAL_FATAL(rig_open(&r, url, "sql_check", SQL_CHECK("again = [\"1h\", \"72h\", \"24h\"];")), 0);
+    CU_ASSERT_EQUAL_FATAL(rig_open(&r, url, "sql_check", SQL_CHECK("again = [\"1h\", \"72h\", \"24h\"];")),
+                          0);
     for (int many = 0; many < 2; many++) {
         rig_run(&r, keys, "{\"a\": [1]}", many);
         CU_ASSERT_TRUE(is_answer(&r, 0, PRESCIENT_DONE, 0, 0));
@@ -245,8 +274,9 @@ static void asks_by_sql(const char *url)
         struct raw_answer got = rig_answer(&r, 1);
         CU_ASSERT_EQUAL_FATAL(got.neffects, 1);
         CU_ASSERT_STRING_EQUAL(got.effects[0].event, "order.late");
-        CU_ASSERT_STRING_EQUAL(got.effects[0].json, "{\"entity_name\": \"orders\", \"entity_key\": \"2\", \"job\": \"tested\", "
-                                                    "\"first_check_at\": 992800, \"check_number\": 2, \"payload\": {\"a\": [1]}}");
+        CU_ASSERT_STRING_EQUAL(got.effects[0].json,
+                               "{\"entity_name\": \"orders\", \"entity_key\": \"2\", \"job\": \"tested\", "
+                               "\"first_check_at\": 992800, \"check_number\": 2, \"payload\": {\"a\": [1]}}");
     }
     rig_close(&r);
 }
@@ -259,7 +289,8 @@ static void asks_one_bad_key(const char *url)
     CU_ASSERT_EQUAL_FATAL(rig_open(&r, url, "sql_check", SQL_CHECK("again_every = 60;")), 0);
     rig_run(&r, keys, NULL, true);
     CU_ASSERT_TRUE(is_answer(&r, 0, PRESCIENT_DONE, 0, 0));
-    CU_ASSERT_TRUE(url == sqlite_url ? is_answer(&r, 1, PRESCIENT_AGAIN, NOW + 60, 1) : is_answer(&r, 1, PRESCIENT_FAIL, 0, 0));
+    CU_ASSERT_TRUE(url == sqlite_url ? is_answer(&r, 1, PRESCIENT_AGAIN, NOW + 60, 1)
+                                     : is_answer(&r, 1, PRESCIENT_FAIL, 0, 0));
     CU_ASSERT_TRUE(is_answer(&r, 2, PRESCIENT_AGAIN, NOW + 60, 1));
     rig_close(&r);
 }
@@ -267,7 +298,9 @@ static void one_bad_key_fails_alone(void) { over_both(asks_one_bad_key); }
 
 static void a_list_that_is_used_up_ends_the_check(void)
 {
-    static const char *const keys[] = { "2", NULL }, *const agains[] = { "again = [\"1h\", \"90m\"];", "again = \"2h\";", "again = [];", "" };
+    static const char *const keys[] = { "2", NULL }, *const agains[] = { "again = [\"1h\", \"90m\"];",
+                                                                         "again = \"2h\";", "again = [];",
+                                                                         "" };
     write_sqlite("CREATE TABLE " TABLE " (id integer PRIMARY KEY, shipped_at integer)");
     for (size_t i = 0; i < sizeof agains / sizeof *agains; i++) {
         char settings[2048];
@@ -290,10 +323,14 @@ static void a_payload_too_long_for_an_event_is_left_out(void)
     memset(payload, ' ', CHECK_PAYLOAD_MAX);
     memcpy(payload, "1", 1);
     payload[CHECK_PAYLOAD_MAX] = '\0';
-    CU_ASSERT_EQUAL_FATAL(rig_open(&r, sqlite_url, "sql_check", "query = \"SELECT 1 WHERE $1 IS NULL\"; event = \"e\"; again_every = \"1h\";"), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        rig_open(&r, sqlite_url, "sql_check",
+                 "query = \"SELECT 1 WHERE $1 IS NULL\"; event = \"e\"; again_every = \"1h\";"),
+        0);
     rig_run(&r, keys, payload, false);
     CU_ASSERT_TRUE(is_answer(&r, 0, PRESCIENT_AGAIN, NOW + 3600, 1));
-    CU_ASSERT_PTR_NOT_NULL(strstr(rig_answer(&r, 0).effects[0].json, "\"payload\": null, \"payload_left_out\": true}"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(rig_answer(&r, 0).effects[0].json, "\"payload\": null, \"payload_left_out\": true}"));
     free(payload);
     rig_close(&r);
 }
@@ -302,11 +339,13 @@ static void a_payload_too_long_for_an_event_is_left_out(void)
 
 static void settings_that_make_no_sense_are_refused_with_words(void)
 {
-    static const struct { const char *plugin, *settings, *words; } cases[] = {
+    static const struct { const char *plugin, *settings, *words;
+    } cases[] = {
         { "noop", "answer = \"maybe\";", "found 'maybe', expected done, again, defer or fail" },
         { "noop", "again_after = \"soon\";", "again_after" },
         { "noop", "again_after = [1];", "is a list or a group" },
-        { "unshipped_order", "table = \"orders; DROP TABLE x\";", "setting 'table': found 'orders; DROP TABLE x'" },
+        { "unshipped_order", "table = \"orders; DROP TABLE x\";",
+          "setting 'table': found 'orders; DROP TABLE x'" },
         { "unshipped_order", "table = \"a.b.c\";", "setting 'table'" },
         { "unshipped_order", "key = \"a.b\";", "setting 'key'" },
         { "unshipped_order", "shipped = \"\";", "setting 'shipped'" },
@@ -314,7 +353,8 @@ static void settings_that_make_no_sense_are_refused_with_words(void)
         { "sql_check", "event = \"e\";", "setting 'query' (or 'query_sqlite'): not set" },
         { "sql_check", "query = \"SELECT 1\"; event = \"e\";", "found no $1" },
         { "sql_check", "query = \"SELECT $1\";", "setting 'event': not set" },
-        { "sql_check", "query = \"SELECT $1\"; event = \"e\"; again = [\"1h\"]; again_every = \"1h\";", "found both" },
+        { "sql_check", "query = \"SELECT $1\"; event = \"e\"; again = [\"1h\"]; again_every = \"1h\";",
+          "found both" },
         { "sql_check", "query = \"SELECT $1\"; event = \"e\"; again = [\"1h\", \"x\"];", "again.1" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -330,9 +370,12 @@ static void settings_that_make_no_sense_are_refused_with_words(void)
 static void noop_answers_as_it_is_told(void)
 {
     static const char *const keys[] = { "1", "2", NULL };
-    static const struct { const char *settings; int kind; int64_t at; } cases[] = {
-        { "", PRESCIENT_DONE, 0 }, { "answer = \"again\"; again_after = \"2h\";", PRESCIENT_AGAIN, NOW + 7200 },
-        { "answer = \"defer\";", PRESCIENT_DEFER, NOW + 3600 }, { "answer = \"fail\";", PRESCIENT_FAIL, 0 },
+    static const struct { const char *settings; int kind; int64_t at;
+    } cases[] = {
+        { "", PRESCIENT_DONE, 0 },
+        { "answer = \"again\"; again_after = \"2h\";", PRESCIENT_AGAIN, NOW + 7200 },
+        { "answer = \"defer\";", PRESCIENT_DEFER, NOW + 3600 },
+        { "answer = \"fail\";", PRESCIENT_FAIL, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rig r;

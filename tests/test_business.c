@@ -1,4 +1,5 @@
-/* test_business.c - what jobs may ask the business database: the same tests over PostgreSQL and SQLite. */
+/* test_business.c - what jobs may ask the business database: the same tests over PostgreSQL and
+ * SQLite. */
 #include "test.h"
 
 #include <libpq-fe.h>
@@ -43,7 +44,10 @@ struct database {
 };
 
 static const struct database sqlite = {
-    "sqlite", write_sqlite, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n WHERE i < 0 LIMIT 1",
+    "sqlite",
+    write_sqlite,
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n WHERE i < 0 "
+    "LIMIT 1",
 };
 static const struct database pg = { "postgresql", write_pg, "SELECT pg_sleep(10)" };
 
@@ -119,21 +123,30 @@ static void binds(const struct database *d, struct business *b)
 {
     (void)d;
     for (int i = 0; i < 3; i++) {       /* the second and third time from the cache */
-        CU_ASSERT_TRUE(is_text(ask(b, "SELECT name FROM " TABLE " WHERE id = $1", "3", NULL), 0, 0, "dr\xc3\xa9i"));
-        CU_ASSERT_TRUE(is_text(ask(b, "SELECT id FROM " TABLE " WHERE name = $2 AND id = $1 AND id = $1", "1", "one"), 0, 0, "1"));
+        CU_ASSERT_TRUE(
+            is_text(ask(b, "SELECT name FROM " TABLE " WHERE id = $1", "3", NULL), 0, 0, "dr\xc3\xa9i"));
+        CU_ASSERT_TRUE(
+            is_text(ask(b, "SELECT id FROM " TABLE " WHERE name = $2 AND id = $1 AND id = $1", "1", "one"), 0,
+                    0, "1"));
     }
     const struct prescient_rows *rows;
     struct prescient_value null = { NULL, 0 };
-    CU_ASSERT_EQUAL(business_query(b, "SELECT id FROM " TABLE " WHERE name = $1", &null, 1, in_ms(10000), &rows, &err), 0);
+    CU_ASSERT_EQUAL(
+        business_query(b, "SELECT id FROM " TABLE " WHERE name = $1", &null, 1, in_ms(10000), &rows, &err),
+        0);
     CU_ASSERT_EQUAL(rows->rows, 0);
-    CU_ASSERT_NOT_EQUAL(business_query(b, "SELECT id FROM " TABLE " WHERE id = $2 AND id = $1", &null, 1, in_ms(10000), &rows, &err), 0);
+    CU_ASSERT_NOT_EQUAL(business_query(b, "SELECT id FROM " TABLE " WHERE id = $2 AND id = $1", &null, 1,
+                                       in_ms(10000), &rows, &err),
+                        0);
 }
 static void parameters_are_bound_by_number(void) { over_both(binds); }
 
 static void takes_keys(const struct database *d, struct business *b)
 {
-    const char *sql = d == &pg ? "SELECT k FROM json_array_elements_text($1::json) AS k JOIN " TABLE " t ON t.id = k::integer ORDER BY 1"
-                               : "SELECT k.value FROM json_each($1) AS k JOIN " TABLE " t ON t.id = k.value ORDER BY 1";
+    const char *sql = d == &pg ? "SELECT k FROM json_array_elements_text($1::json) AS k JOIN " TABLE
+                                 " t ON t.id = k::integer ORDER BY 1"
+                               : "SELECT k.value FROM json_each($1) AS k JOIN " TABLE
+                                 " t ON t.id = k.value ORDER BY 1";
     const struct prescient_rows *rows = ask(b, sql, "[\"3\",\"9\",\"1\"]", NULL);
     CU_ASSERT_EQUAL(rows->rows, 2);
     CU_ASSERT_TRUE(is_text(rows, 0, 0, "1"));
@@ -143,7 +156,8 @@ static void many_keys_go_in_as_one_json_array(void) { over_both(takes_keys); }
 
 static void refuses_writes(const struct database *d, struct business *b)
 {
-    static const char *const writes[] = { "INSERT INTO " TABLE " VALUES (4, 'four')", "DELETE FROM " TABLE, "DROP TABLE " TABLE };
+    static const char *const writes[] = { "INSERT INTO " TABLE " VALUES (4, 'four')", "DELETE FROM " TABLE,
+                                          "DROP TABLE " TABLE };
     const struct prescient_rows *rows;
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
         CU_ASSERT_NOT_EQUAL(business_query(b, writes[i], NULL, 0, in_ms(10000), &rows, &err), 0);
@@ -158,7 +172,8 @@ static void fails(const struct database *d, struct business *b)
     (void)d;
     const struct prescient_rows *rows;
     for (int i = 0; i < 2; i++) {
-        CU_ASSERT_EQUAL(business_query(b, "SELECT nonsense FROM " TABLE, NULL, 0, in_ms(10000), &rows, &err), ERR_GENERAL);
+        CU_ASSERT_EQUAL(business_query(b, "SELECT nonsense FROM " TABLE, NULL, 0, in_ms(10000), &rows, &err),
+                        ERR_GENERAL);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "nonsense"));
         CU_ASSERT_TRUE(is_text(ask(b, "SELECT name FROM " TABLE " WHERE id = $1", "1", NULL), 0, 0, "one"));
     }
@@ -226,8 +241,9 @@ static void no_session_setting_is_left_behind(void)
     if (!test_pg_url())
         return;
     CU_ASSERT_EQUAL_FATAL(business_new(&(struct business_options){ .url = test_pg_url() }, &b, &err), 0);
-    const char *sql = "SELECT current_setting('transaction_read_only'), current_setting('statement_timeout'),"
-                      " (SELECT reset_val FROM pg_settings WHERE name = 'statement_timeout'), pg_backend_pid()";
+    const char *sql =
+        "SELECT current_setting('transaction_read_only'), current_setting('statement_timeout'),"
+        " (SELECT reset_val FROM pg_settings WHERE name = 'statement_timeout'), pg_backend_pid()";
     const struct prescient_rows *rows = ask(b, sql, NULL, NULL);
     CU_ASSERT_TRUE(is_text(rows, 0, 0, "on"));
     CU_ASSERT_FALSE(is_text(rows, 0, 1, "0"));
@@ -240,7 +256,8 @@ static void without_prepared_statements_none_are_made(void)
     struct business *b;
     if (!test_pg_url())
         return;
-    CU_ASSERT_EQUAL_FATAL(business_new(&(struct business_options){ .url = test_pg_url(), .unprepared = true }, &b, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        business_new(&(struct business_options){ .url = test_pg_url(), .unprepared = true }, &b, &err), 0);
     CU_ASSERT_TRUE(is_text(ask(b, "SELECT 1 + $1", "2", NULL), 0, 0, "3"));
     CU_ASSERT_TRUE(is_text(ask(b, "SELECT count(*) FROM pg_prepared_statements", NULL, NULL), 0, 0, "0"));
     business_free(b);
@@ -288,7 +305,10 @@ static void a_database_that_is_not_there_is_told(void)
     const struct prescient_rows *rows;
     for (int i = 0; i < 2; i++) {
         struct business *b;
-        CU_ASSERT_EQUAL_FATAL(business_new(&(struct business_options){ .url = urls[i], .connect_timeout_us = 1000000 }, &b, &err), 0);
+        CU_ASSERT_EQUAL_FATAL(
+            business_new(&(struct business_options){ .url = urls[i], .connect_timeout_us = 1000000 }, &b,
+                         &err),
+            0);
         CU_ASSERT_EQUAL(business_query(b, "SELECT 1", NULL, 0, in_ms(5000), &rows, &err), ERR_LOST);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/nonexistent"));
         business_free(b);
@@ -298,7 +318,8 @@ static void a_database_that_is_not_there_is_told(void)
 static void a_url_of_no_known_kind_is_refused_without_its_password(void)
 {
     struct business *b;
-    CU_ASSERT_EQUAL(business_new(&(struct business_options){ .url = "mysql://u:secret@host/db" }, &b, &err), ERR_SETTINGS);
+    CU_ASSERT_EQUAL(business_new(&(struct business_options){ .url = "mysql://u:secret@host/db" }, &b, &err),
+                    ERR_SETTINGS);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "'mysql'"));
     CU_ASSERT_PTR_NULL(strstr(err.text, "secret"));
     CU_ASSERT_EQUAL(business_new(&(struct business_options){ .url = "sqlite:" }, &b, &err), ERR_SETTINGS);

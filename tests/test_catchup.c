@@ -24,7 +24,9 @@ static void begin(bool patient)
     log_init(&quiet, fopen("/dev/null", "w"), LOG_LEVEL_ERROR, "test");
     memset(&e, 0, sizeof e);
     memset(&lane, 0, sizeof lane);
-    e.o = (struct engine_options){ .settings = &settings, .log = &quiet, .clock = &test_clock, .patient = patient };
+    e.o = (struct engine_options){
+        .settings = &settings, .log = &quiet, .clock = &test_clock, .patient = patient
+    };
     catchup_begin(&c, TARGET_SWEEP, true, 900, false);
 }
 
@@ -49,7 +51,8 @@ static void is_late(enum errand_kind kind, int64_t took_us)
     catchup_errand_done(&e, &c, &errand, ERR_LOST, &lane);
 }
 
-/* A line that dies without a word is no dear look: missed slots were swept half a minute later for it. */
+/* A line that dies without a word is no dear look: missed slots were swept half a minute later for
+ * it. */
 static void what_a_dead_line_swallowed_is_followed_by_no_rest(void)
 {
     begin(true);

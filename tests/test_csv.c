@@ -5,7 +5,8 @@
 #include "../engine/cmd/csv.h"
 #include "test.h"
 
-struct text { const char *bytes; size_t len, pos, step; int fail; };     /* hands out `step` bytes at a time */
+/* hands out `step` bytes at a time */
+struct text { const char *bytes; size_t len, pos, step; int fail; };
 
 static ssize_t text_read(void *ctx, char *buf, size_t size, struct err *err)
 {
@@ -110,7 +111,8 @@ static void a_quote_inside_a_plain_field_is_refused_and_the_next_line_read(void)
 
 static void text_behind_a_closing_quote_is_refused(void)
 {
-    READS("\"a\"b,c\nd\n", "1!field 1: 'b' after the closing quote; expected a comma or the end of the line\n2:d\n");
+    READS("\"a\"b,c\nd\n",
+          "1!field 1: 'b' after the closing quote; expected a comma or the end of the line\n2:d\n");
 }
 
 static void a_quote_that_is_never_closed_names_the_line_it_was_opened_on(void)
@@ -120,7 +122,8 @@ static void a_quote_that_is_never_closed_names_the_line_it_was_opened_on(void)
 
 static void a_carriage_return_inside_a_field_is_refused(void)
 {
-    READS("a\rb,c\nd\n", "1!a carriage return inside field 1; expected it in quotes or at the end of the line\n2:d\n");
+    READS("a\rb,c\nd\n",
+          "1!a carriage return inside field 1; expected it in quotes or at the end of the line\n2:d\n");
 }
 
 static void a_nul_byte_is_refused(void)
@@ -134,7 +137,8 @@ static void a_field_beyond_its_limit_is_refused_and_the_next_line_read(void)
     t += sprintf(t, "a,");
     memset(t, 'x', 65);
     strcpy(t + 65, "\nb\n");
-    CU_ASSERT_STRING_EQUAL(read_all(text, strlen(text), 0), "1!field 2 is longer than 64 bytes; is a quote not closed?\n2:b\n");
+    CU_ASSERT_STRING_EQUAL(read_all(text, strlen(text), 0),
+                           "1!field 2 is longer than 64 bytes; is a quote not closed?\n2:b\n");
     memmove(t, t + 1, strlen(t));
     char *found = read_all(text, strlen(text), 0);
     CU_ASSERT_EQUAL(strncmp(found, "1:a|xxx", 7), 0);

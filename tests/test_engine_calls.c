@@ -1,4 +1,5 @@
-/* test_engine_calls.c - which calls an engine makes, and in which order, against a store that answers at once and as it is told. */
+/* test_engine_calls.c - which calls an engine makes, and in which order, against a store that
+ * answers at once and as it is told. */
 #include "settings_fixture.h"
 
 #include <limits.h>
@@ -19,7 +20,8 @@ static struct fake {
     const struct err *finish_fails; /* the first one */
     const struct err *hello_fails;  /* all */
     int damaged_opens;              /* so many at first meet a page of the database that cannot be read */
-    int64_t locked_until_us, early_until_us;        /* until then the slot's opening meets a lock, or the database's clock is not there yet */
+    /* until then the slot's opening meets a lock, or the database's clock is not there yet */
+    int64_t locked_until_us, early_until_us;
     enum target_kind kind;          /* of the slot; SLOT (0): nothing is in it, as that would need workers */
     bool is_command;                /* not patient */
     int64_t full_look_ago_s;        /* what a hello says of the last one; 0: never */
@@ -28,9 +30,12 @@ static struct fake {
     int read_within_ms[8], most_within_ms;      /* what the reads were given; the most that any call was */
     int opens;
     int rows;                       /* of the slot; their ids begin with 1 */
-    int64_t struck_id;              /* of the row whose settle meets such a page, as all that are sent with it; -1: all do */
+    /* of the row whose settle meets such a page, as all that are sent with it; -1: all do */
+    int64_t struck_id;
     int settled, wary_reads;        /* rows settled; reads that asked for one row only */
-    int held_every;                 /* every so many rows an application's transaction holds one, until that moment; 0: it holds none */
+    /* every so many rows an application's transaction holds one, until that moment; 0: it holds
+     * none */
+    int held_every;
     int64_t held_until_us, free_settled_us;     /* when the last of the others was settled */
     int waits, free_settled;        /* for the lock timeout; rows settled that nobody held */
     int64_t trust_us;               /* of the lease, as the last renewal was sent */
@@ -106,7 +111,8 @@ static void answer_renew(struct store_call *call)
 static void answer_read(struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
-    int from = r->after.id > 0 ? (int)r->after.id : 0, n = fake.rows - from < r->want ? fake.rows - from : r->want;
+    int from = r->after.id > 0 ? (int)r->after.id : 0,
+        n = fake.rows - from < r->want ? fake.rows - from : r->want;
     r->page = (struct check_rows){ 0 };
     r->has_more = from + n < fake.rows;
     fake.wary_reads += r->want == 1;
@@ -122,8 +128,15 @@ static void answer_read(struct store_call *call)
         return;
     r->page.checks = calloc((size_t)n, sizeof *r->page.checks);
     for (r->page.n = 0; r->page.checks && r->page.n < n; r->page.n++)
-        r->page.checks[r->page.n] = (struct check){ .id = from + r->page.n + 1, .first_check_at = SLOT, .next_check_at = SLOT, .entity_name = "e", .entity_key = "k",
-                                                    .job_exec = "j", .entity_name_len = 1, .entity_key_len = 1, .job_exec_len = 1 };
+        r->page.checks[r->page.n] = (struct check){ .id = from + r->page.n + 1,
+                                                    .first_check_at = SLOT,
+                                                    .next_check_at = SLOT,
+                                                    .entity_name = "e",
+                                                    .entity_key = "k",
+                                                    .job_exec = "j",
+                                                    .entity_name_len = 1,
+                                                    .entity_key_len = 1,
+                                                    .job_exec_len = 1 };
 }
 
 static bool is_held(const struct settlement *s)
@@ -131,7 +144,8 @@ static bool is_held(const struct settlement *s)
     return fake.held_every && s->check->id % fake.held_every == 0 && fake.now_us < fake.held_until_us;
 }
 
-/* Without skip_locked the first row that is held costs the lock timeout; with it, the others are written. */
+/* Without skip_locked the first row that is held costs the lock timeout; with it, the others are
+ * written. */
 static void answer_settle_around(struct store_settle *s)
 {
     int held = 0;
@@ -182,14 +196,21 @@ static void answer_finish(struct store_call *call)
     fake.finish_fails = NULL;
 }
 
-static void answer_late(struct store_call *call) { fake.full_looks += ((struct store_late_slot *)call)->full; }
-static void answer_swept(struct store_call *call) { fake.full_notes += ((struct store_mark_swept *)call)->full; }
+static void answer_late(struct store_call *call)
+{
+    fake.full_looks += ((struct store_late_slot *)call)->full;
+}
+static void answer_swept(struct store_call *call)
+{
+    fake.full_notes += ((struct store_mark_swept *)call)->full;
+}
 
 static void fake_begin(struct store *st, struct store_call *call)
 {
     static void (*const answers[])(struct store_call *) = {
-        [STORE_HELLO] = answer_hello, [STORE_OPEN_SLOT] = answer_open, [STORE_RENEW] = answer_renew, [STORE_READ_PAGE] = answer_read,
-        [STORE_SETTLE] = answer_settle, [STORE_LATE_SLOT] = answer_late, [STORE_MARK_SWEPT] = answer_swept, [STORE_FINISH] = answer_finish,
+        [STORE_HELLO] = answer_hello,      [STORE_OPEN_SLOT] = answer_open, [STORE_RENEW] = answer_renew,
+        [STORE_READ_PAGE] = answer_read,   [STORE_SETTLE] = answer_settle,  [STORE_LATE_SLOT] = answer_late,
+        [STORE_MARK_SWEPT] = answer_swept, [STORE_FINISH] = answer_finish,
     };
     (void)st;
     if (call->within_ms > fake.most_within_ms || !call->within_ms)
@@ -211,7 +232,9 @@ static void fake_close(struct store *st)
     (void)st;
 }
 
-static const struct store_ops fake_ops = { .scheme = "fake", .begin = fake_begin, .step = fake_step, .close = fake_close };
+static const struct store_ops fake_ops = {
+    .scheme = "fake", .begin = fake_begin, .step = fake_step, .close = fake_close
+};
 
 static int fake_open(const struct store_options *options, struct store **out, struct err *err)
 {
@@ -230,7 +253,8 @@ static void one_slot(struct engine *e, void *state)
         *given = engine_add_target(e, fake.kind, SLOT) != NULL;
 }
 
-static void nothing_to_do(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
+static void nothing_to_do(struct engine *e, void *state, const struct errand *errand, int rc,
+                          const struct lane *lane)
 {
     (void)e, (void)state, (void)errand, (void)rc, (void)lane;
 }
@@ -252,7 +276,12 @@ static void run_plan(struct fake how, const struct plan *how_to, void *state)
     fake.now_us = 1000000;
     settings = parsed("store = \"sqlite:not used\"; lease = \"10s\"; trust = \"9s\"; page = 2;");
     log_init(&quiet, fopen("/dev/null", "we"), LOG_LEVEL_ERROR, "test");
-    struct engine_options options = { .settings = &settings, .log = &quiet, .clock = &counted, .patient = !how.is_command, .open_store = fake_open, .seed = 1 };
+    struct engine_options options = { .settings = &settings,
+                                      .log = &quiet,
+                                      .clock = &counted,
+                                      .patient = !how.is_command,
+                                      .open_store = fake_open,
+                                      .seed = 1 };
     CU_ASSERT_EQUAL_FATAL(engine_new(&options, &engine, &err), 0);
     engine_begin(engine, how_to, state);
     for (int turns = 0; turns < 1000000 && !engine->ended; turns++) {
@@ -294,28 +323,38 @@ static void a_slot_is_opened_read_and_finished(void)
 /* The database may be another one by now, and the lease lost with what it had not yet been told. */
 static void after_a_lost_connection_the_lease_is_renewed_before_it_is_used(void)
 {
-    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_RENEW, STORE_READ_PAGE, STORE_FINISH };
+    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE,
+                                              STORE_RENEW, STORE_READ_PAGE, STORE_FINISH };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .lose_read = 1 });
     calls_are(expected, sizeof expected / sizeof *expected);
-    CU_ASSERT(fake.trust_us > 0);       /* meanwhile jobs may be started under it: another engine cannot have it yet */
+    /* meanwhile jobs may be started under it: another engine cannot have it yet */
+    CU_ASSERT(fake.trust_us > 0);
 }
 
-/* A database that takes no writes could not take the answers either, however long the lease still lasts. */
+/* A database that takes no writes could not take the answers either, however long the lease still
+ * lasts. */
 static void after_a_refused_write_nothing_is_started_before_the_lease_is_renewed(void)
 {
-    static const struct err read_only = { ERR_LOST, "25006", .refused = true, .text = "cannot execute DELETE in a read-only transaction" };
-    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_RENEW, STORE_FINISH };
+    static const struct err read_only = { ERR_LOST, "25006", .refused = true,
+                                          .text = "cannot execute DELETE in a read-only transaction" };
+    static const enum store_op expected[] = { STORE_HELLO,  STORE_OPEN_SLOT, STORE_READ_PAGE,
+                                              STORE_FINISH, STORE_RENEW,     STORE_FINISH };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &read_only });
     calls_are(expected, sizeof expected / sizeof *expected);
     CU_ASSERT_EQUAL(fake.trust_us, 0);
 }
 
-/* A restore in place: for a moment there is no schema. A daemon that has worked waits for it, trusts in no lease meanwhile, and asks for them anew. */
+/* A restore in place: for a moment there is no schema. A daemon that has worked waits for it,
+ * trusts in no lease meanwhile, and asks for them anew. */
 static void a_schema_that_goes_away_is_waited_for_by_a_daemon_that_has_worked(void)
 {
-    static const struct err gone = { ERR_SCHEMA, "42P01", .text = "relation \"prescient.slot_lease\" does not exist" };
-    static const struct err other = { ERR_SETTINGS, "", .text = "slot_length is 60 s in the settings and 900 s in the database" };
-    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_RENEW, STORE_FINISH };
+    static const struct err gone = { ERR_SCHEMA, "42P01",
+                                     .text = "relation \"prescient.slot_lease\" does not exist" };
+    static const struct err other = {
+        ERR_SETTINGS, "", .text = "slot_length is 60 s in the settings and 900 s in the database"
+    };
+    static const enum store_op expected[] = { STORE_HELLO,  STORE_OPEN_SLOT, STORE_READ_PAGE,
+                                              STORE_FINISH, STORE_RENEW,     STORE_FINISH };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &gone });
     calls_are(expected, sizeof expected / sizeof *expected);
     CU_ASSERT_EQUAL(ended_with, 0);
@@ -324,25 +363,32 @@ static void a_schema_that_goes_away_is_waited_for_by_a_daemon_that_has_worked(vo
     CU_ASSERT_EQUAL(ended_with, 0);
 }
 
-/* It waited for that, too, and nothing brings the old length back: each of its lanes refused the new one for ever, and its process looked well. */
+/* It waited for that, too, and nothing brings the old length back: each of its lanes refused the
+ * new one for ever, and its process looked well. */
 static void a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_again(void)
 {
-    static const struct err changed = { ERR_CHANGED, "", .text = "the slot length was changed from 900 s to 60 s" };
+    static const struct err changed = { ERR_CHANGED, "",
+                                        .text = "the slot length was changed from 900 s to 60 s" };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &changed });
     CU_ASSERT_EQUAL(ended_with, ERR_CHANGED);
 }
 
-/* It waited for that, too; the engine of before an upgrade is to end, in words, so that the later one is started. */
+/* It waited for that, too; the engine of before an upgrade is to end, in words, so that the later
+ * one is started. */
 static void a_schema_that_serves_later_programs_only_ends_a_daemon(void)
 {
-    static const struct err outgrown = { ERR_SCHEMA, "", .outgrown = true, .text = "schema 'prescient' serves programs that know version 99 or later" };
+    static const struct err outgrown = {
+        ERR_SCHEMA, "", .outgrown = true,
+        .text = "schema 'prescient' serves programs that know version 99 or later"
+    };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &outgrown });
     CU_ASSERT_EQUAL(ended_with, ERR_SCHEMA);
 }
 
 static void a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked(void)
 {
-    static const struct err gone = { ERR_SCHEMA, "42P01", .text = "relation \"prescient.migration\" does not exist" };
+    static const struct err gone = { ERR_SCHEMA, "42P01",
+                                     .text = "relation \"prescient.migration\" does not exist" };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &gone, .is_command = true });
     CU_ASSERT_EQUAL(ended_with, ERR_SCHEMA);
     run_slot((struct fake){ .kind = TARGET_RESLOT, .hello_fails = &gone });
@@ -353,7 +399,8 @@ static void a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_work
 static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
 {
     static const struct err collision = { ERR_LOST, "40P01", .collided = true, .text = "deadlock detected" };
-    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH, STORE_FINISH };
+    static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH,
+                                              STORE_FINISH };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &collision });
     calls_are(expected, sizeof expected / sizeof *expected);
 }
@@ -361,7 +408,8 @@ static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
 /* Once may be chance, a slot that stays so is left: others wait behind it. */
 static void a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left(void)
 {
-    static const enum store_op once[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH };
+    static const enum store_op once[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_OPEN_SLOT, STORE_READ_PAGE,
+                                          STORE_FINISH };
     static const enum store_op ever[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_OPEN_SLOT, STORE_OPEN_SLOT };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .damaged_opens = 1 });
     calls_are(once, sizeof once / sizeof *once);
@@ -383,14 +431,16 @@ static void a_settle_that_meets_a_damaged_page_costs_the_row_beside_it_only(void
     CU_ASSERT(fake.now_us < 3 * 1000000);
 }
 
-/* Perhaps nothing can be written at all: then jobs must not be run as fast as answers are dropped. */
+/* Perhaps nothing can be written at all: then jobs must not be run as fast as answers are dropped.
+ */
 static void when_no_settle_is_taken_answers_are_dropped_after_a_lease_and_checks_read_one_by_one(void)
 {
     run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 3, .struck_id = -1 });
     CU_ASSERT_EQUAL(fake.settled, 0);
     CU_ASSERT_TRUE(left_some);
     CU_ASSERT(fake.now_us > 10 * 1000000);
-    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 2 * LANE_PAGES + 4, .struck_id = -1 });       /* more than what is in hand when nothing is known yet */
+    /* more than what is in hand when nothing is known yet */
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 2 * LANE_PAGES + 4, .struck_id = -1 });
     CU_ASSERT_EQUAL(fake.settled, 0);
     CU_ASSERT(fake.wary_reads > 0);
 }
@@ -398,19 +448,23 @@ static void when_no_settle_is_taken_answers_are_dropped_after_a_lease_and_checks
 /* Each page used to wait for the lock timeout before it was sent around them. */
 static void rows_that_are_held_cost_the_lock_timeout_once_not_once_a_page(void)
 {
-    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 100, .held_every = 5, .held_until_us = 5 * 1000000 });
+    run_slot(
+        (struct fake){ .kind = TARGET_RESLOT, .rows = 100, .held_every = 5, .held_until_us = 5 * 1000000 });
     CU_ASSERT_EQUAL(fake.settled, 100);
     CU_ASSERT_EQUAL(fake.waits, 1);
     CU_ASSERT_FALSE(left_some);
     CU_ASSERT(fake.free_settled_us < 2 * 1000000);
-    CU_ASSERT(fake.now_us < 6 * 1000000);       /* and those are written within a second of their transaction's end */
+    /* and those are written within a second of their transaction's end */
+    CU_ASSERT(fake.now_us < 6 * 1000000);
 }
 
-/* A lane holds 64 pages: full of rows that are held, they kept all behind them waiting for half a minute. */
+/* A lane holds 64 pages: full of rows that are held, they kept all behind them waiting for half a
+ * minute. */
 static void pages_that_wait_for_held_rows_leave_room_for_others(void)
 {
     enum { ROWS = 2 * 3 * LANE_PAGES };
-    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = ROWS, .held_every = 2, .held_until_us = 20 * 1000000 });
+    run_slot(
+        (struct fake){ .kind = TARGET_RESLOT, .rows = ROWS, .held_every = 2, .held_until_us = 20 * 1000000 });
     CU_ASSERT_EQUAL(fake.free_settled, ROWS / 2);
     CU_ASSERT(fake.free_settled_us < 10 * 1000000);
 }
@@ -423,7 +477,8 @@ static void a_settle_goes_around_held_rows_for_a_while_after_one_was_met(void)
     CU_ASSERT_FALSE(settle_goes_around(false, 1000, 1000 + 6 * 1000000));
 }
 
-/* Beyond its lease (10 s) an engine has no use for an answer. One that was late may only be slow, and must not be asked for in vain for ever. */
+/* Beyond its lease (10 s) an engine has no use for an answer. One that was late may only be slow,
+ * and must not be asked for in vain for ever. */
 static void a_call_has_the_time_of_a_lease_and_twice_as_much_each_time_it_was_late(void)
 {
     run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 5 });
@@ -436,10 +491,14 @@ static void a_call_has_the_time_of_a_lease_and_twice_as_much_each_time_it_was_la
     CU_ASSERT_EQUAL(fake.most_within_ms, 40000);
 }
 
-/* It used to be made in the first slot of an hour: a cron that calls at 13:10 never made it. The clock is at 10:15:01 here. */
+/* It used to be made in the first slot of an hour: a cron that calls at 13:10 never made it. The
+ * clock is at 10:15:01 here. */
 static void a_run_makes_the_full_look_when_the_last_one_was_an_hour_ago(void)
 {
-    static const struct { int64_t ago_s; int full; } looks[] = { { 0, 1 }, { 60, 0 }, { 3599, 0 }, { 3600, 1 }, { 86400, 1 }, { -7200, 1 } };
+    static const struct {
+        int64_t ago_s;
+        int full;
+    } looks[] = { { 0, 1 }, { 60, 0 }, { 3599, 0 }, { 3600, 1 }, { 86400, 1 }, { -7200, 1 } };
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
         struct plan_run state = { 0 };
         run_plan((struct fake){ .is_command = true, .full_look_ago_s = looks[i].ago_s }, &plan_run, &state);
@@ -449,7 +508,8 @@ static void a_run_makes_the_full_look_when_the_last_one_was_an_hour_ago(void)
     }
 }
 
-/* Somebody's transaction is in the way: however long, the slot is opened when that is over, and not at the next slot's time. */
+/* Somebody's transaction is in the way: however long, the slot is opened when that is over, and
+ * not at the next slot's time. */
 static void a_slot_that_is_locked_is_opened_as_soon_as_it_is_free(void)
 {
     run_slot((struct fake){ .locked_until_us = 300 * INT64_C(1000000) });
@@ -463,10 +523,13 @@ static void a_slot_that_is_locked_is_opened_as_soon_as_it_is_free(void)
     CU_ASSERT(fake.now_us < 11 * INT64_C(1000000));
 }
 
-/* Its caller calls again; and behind what a catch-up has found other slots wait. That it is still to be done, both are told. */
+/* Its caller calls again; and behind what a catch-up has found other slots wait. That it is still
+ * to be done, both are told. */
 static void a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up(void)
 {
-    static const struct fake ways[] = { { .is_command = true }, { .kind = TARGET_RELOOK }, { .kind = TARGET_SWEEP }, { .kind = TARGET_RESLOT } };
+    static const struct fake ways[] = {
+        { .is_command = true }, { .kind = TARGET_RELOOK }, { .kind = TARGET_SWEEP }, { .kind = TARGET_RESLOT }
+    };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct fake how = ways[i];
         how.locked_until_us = INT64_MAX;
@@ -510,4 +573,5 @@ static const struct test tests[] = {
     { NULL, NULL },
 };
 
-const struct suite suite_engine_calls = { "engine_calls", settings_fixture_setup, settings_fixture_teardown, tests };
+const struct suite suite_engine_calls = { "engine_calls", settings_fixture_setup, settings_fixture_teardown,
+                                          tests };

@@ -1,4 +1,5 @@
-/* test_engine_command.c - what a command that makes an engine says with its exit code when there is none to be made. */
+/* test_engine_command.c - what a command that makes an engine says with its exit code when there
+ * is none to be made. */
 #include "settings_fixture.h"
 
 #include <signal.h>
@@ -13,7 +14,10 @@ extern const struct command cmd_daemon, cmd_run;
 static int exit_code_without_descriptors(const struct command *command)
 {
     char *argv[] = { (char *)command->name, NULL };
-    struct app app = { .command = command, .arena = arena_new(1024), .settings = parsed("store = \"sqlite:never-opened.db\";"), .out = fopen("/dev/null", "we") };
+    struct app app = { .command = command,
+                       .arena = arena_new(1024),
+                       .settings = parsed("store = \"sqlite:never-opened.db\";"),
+                       .out = fopen("/dev/null", "we") };
     log_init(&app.log, app.out, LOG_LEVEL_ERROR, "test");
     struct rlimit kept, none;
     sigset_t mask;
@@ -46,4 +50,5 @@ static const struct test tests[] = {
     { NULL, NULL },
 };
 
-const struct suite suite_engine_command = { "engine_command", settings_fixture_setup, settings_fixture_teardown, tests };
+const struct suite suite_engine_command = { "engine_command", settings_fixture_setup,
+                                            settings_fixture_teardown, tests };

@@ -4,7 +4,9 @@
 #include "../engine/store/enqueue_check.h"
 #include "test.h"
 
-static const struct load_row good = { .entity_name = "orders", .entity_key = "42", .job_exec = "unshipped", .at = 1772370900 };
+static const struct load_row good = {
+    .entity_name = "orders", .entity_key = "42", .job_exec = "unshipped", .at = 1772370900
+};
 
 static bool refused(struct load_row row, const char *words)
 {

@@ -1,4 +1,5 @@
-/* test_err.c - errors: the code comes back, the words gain context, and long words are cut, not lost. */
+/* test_err.c - errors: the code comes back, the words gain context, and long words are cut, not
+ * lost. */
 #include "test.h"
 
 #include <errno.h>

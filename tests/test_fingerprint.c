@@ -1,4 +1,5 @@
-/* test_fingerprint.c - digits of SHA-256: the vectors of its standard, and names of texts, which other programs meet in a server. */
+/* test_fingerprint.c - digits of SHA-256: the vectors of its standard, and names of texts, which
+ * other programs meet in a server. */
 #include "test.h"
 
 #include <string.h>
@@ -6,10 +7,12 @@
 
 static void checksums_are_those_of_the_standard(void)
 {
-    static const struct { const char *text, *sum; } known[] = {
+    static const struct { const char *text, *sum;
+    } known[] = {
         { "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
         { "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
-        { "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
+        { "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+          "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
     };
     char sum[CHECKSUM_SIZE];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

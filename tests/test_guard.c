@@ -1,5 +1,6 @@
-/* test_guard.c - the table of guards: told once more as rules read from top to bottom, tried over all small inputs, and its
- * promises (never the past, always a slot, an end to everything) under a seeded generator. */
+/* test_guard.c - the table of guards: told once more as rules read from top to bottom, tried over
+ * all small inputs, and its promises (never the past, always a slot, an end to everything) under a
+ * seeded generator. */
 #include "test.h"
 
 #include <inttypes.h>
@@ -10,13 +11,21 @@
 #include "../engine/rules/slot.h"
 
 static const struct guard_policy usual = {
-    .slot_length_s = 900, .max_checks = 5, .horizon_s = 30 * 86400, .max_failures = 3, .backoff_s = 0, .backoff_max_s = 86400,
+    .slot_length_s = 900,
+    .max_checks = 5,
+    .horizon_s = 30 * 86400,
+    .max_failures = 3,
+    .backoff_s = 0,
+    .backoff_max_s = 86400,
 };
 #define NOW 1772370900          /* a slot of 900 s */
 
 static struct verdict judge(enum answer_kind answer, int64_t at, int32_t checks, int32_t failures)
 {
-    return guard_judge(&usual, &(struct guard_input){ .answer = answer, .at = at, .now = NOW, .check_count = checks, .failure_count = failures });
+    return guard_judge(
+        &usual,
+        &(struct guard_input){
+            .answer = answer, .at = at, .now = NOW, .check_count = checks, .failure_count = failures });
 }
 
 /* ---- one line of the table each ---- */
@@ -33,8 +42,12 @@ static void done_ends_the_check(void)
 
 static void again_moves_to_the_slot_of_its_time_and_forgets_failures(void)
 {
-    struct verdict v = guard_judge(&usual, &(struct guard_input){
-        .answer = ANSWER_AGAIN, .at = NOW + 901, .now = NOW, .check_count = 4, .failure_count = 3, .deferred_at = NOW - 900 });
+    struct verdict v = guard_judge(&usual, &(struct guard_input){ .answer = ANSWER_AGAIN,
+                                                                  .at = NOW + 901,
+                                                                  .now = NOW,
+                                                                  .check_count = 4,
+                                                                  .failure_count = 3,
+                                                                  .deferred_at = NOW - 900 });
     CU_ASSERT_FALSE(v.ends);
     CU_ASSERT_EQUAL(v.outcome, OUTCOME_AGAIN);
     CU_ASSERT_EQUAL(v.next_at, NOW + 1800);
@@ -104,7 +117,9 @@ static void a_deferral_at_the_epoch_is_remembered_all_the_same(void)
 
 static void a_check_deferred_for_longer_than_the_horizon_ends(void)
 {
-    struct guard_input in = { .answer = ANSWER_DEFER, .at = NOW, .now = NOW, .deferred_at = NOW - usual.horizon_s };
+    struct guard_input in = {
+        .answer = ANSWER_DEFER, .at = NOW, .now = NOW, .deferred_at = NOW - usual.horizon_s
+    };
     CU_ASSERT_FALSE(guard_judge(&usual, &in).ends);
     in.deferred_at--;
     CU_ASSERT_TRUE(guard_judge(&usual, &in).ends);
@@ -113,8 +128,12 @@ static void a_check_deferred_for_longer_than_the_horizon_ends(void)
 
 static void failures_are_tried_again_max_failures_times(void)
 {
-    static const struct { enum answer_kind answer; enum outcome outcome; } kinds[] = {
-        { ANSWER_FAIL, OUTCOME_FAILED }, { ANSWER_TIMEOUT, OUTCOME_TIMEOUT }, { ANSWER_CRASH, OUTCOME_CRASHED }, { ANSWER_BAD, OUTCOME_BAD_ANSWER },
+    static const struct { enum answer_kind answer; enum outcome outcome;
+    } kinds[] = {
+        { ANSWER_FAIL, OUTCOME_FAILED },
+        { ANSWER_TIMEOUT, OUTCOME_TIMEOUT },
+        { ANSWER_CRASH, OUTCOME_CRASHED },
+        { ANSWER_BAD, OUTCOME_BAD_ANSWER },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct verdict v = judge(kinds[i].answer, 0, 1, 2);
@@ -176,13 +195,23 @@ struct story { const struct guard_policy *p; const struct guard_input *in; };
 
 static bool says(const struct story *s, enum answer_kind kind) { return s->in->answer == kind; }
 static bool was_done(const struct story *s) { return says(s, ANSWER_DONE); }
-static bool asks_for_the_past(const struct story *s) { return says(s, ANSWER_AGAIN) && !(s->in->at > s->in->now); }
-static bool asks_too_far(const struct story *s) { return says(s, ANSWER_AGAIN) && s->in->at - s->in->now > s->p->horizon_s; }
-static bool asks_too_often(const struct story *s) { return says(s, ANSWER_AGAIN) && s->p->max_checks - s->in->check_count <= 0; }
+static bool asks_for_the_past(const struct story *s)
+{
+    return says(s, ANSWER_AGAIN) && !(s->in->at > s->in->now);
+}
+static bool asks_too_far(const struct story *s)
+{
+    return says(s, ANSWER_AGAIN) && s->in->at - s->in->now > s->p->horizon_s;
+}
+static bool asks_too_often(const struct story *s)
+{
+    return says(s, ANSWER_AGAIN) && s->p->max_checks - s->in->check_count <= 0;
+}
 static bool asks_again(const struct story *s) { return says(s, ANSWER_AGAIN); }
 static bool defers_for_too_long(const struct story *s)
 {
-    return says(s, ANSWER_DEFER) && s->in->deferred_at != 0 && s->in->deferred_at + s->p->horizon_s < s->in->now;
+    return says(s, ANSWER_DEFER) && s->in->deferred_at != 0 &&
+           s->in->deferred_at + s->p->horizon_s < s->in->now;
 }
 static bool defers(const struct story *s) { return says(s, ANSWER_DEFER); }
 static bool has_a_try_left(const struct story *s) { return s->p->max_failures - s->in->failure_count > 0; }
@@ -218,10 +247,13 @@ static int64_t first_open_slot_from(int64_t at, int64_t now, int32_t length)
 
 static bool is_as_told(const struct sentence *told, const struct story *s, const struct verdict *v)
 {
-    static const int failures[] = { [ANSWER_FAIL] = OUTCOME_FAILED, [ANSWER_TIMEOUT] = OUTCOME_TIMEOUT, [ANSWER_CRASH] = OUTCOME_CRASHED,
+    static const int failures[] = { [ANSWER_FAIL] = OUTCOME_FAILED,
+                                    [ANSWER_TIMEOUT] = OUTCOME_TIMEOUT,
+                                    [ANSWER_CRASH] = OUTCOME_CRASHED,
                                     [ANSWER_BAD] = OUTCOME_BAD_ANSWER };
     const struct guard_input *in = s->in;
-    int64_t last = in->now + s->p->horizon_s, first_delay = s->p->backoff_s ? s->p->backoff_s : s->p->slot_length_s, delay = first_delay;
+    int64_t last = in->now + s->p->horizon_s,
+            first_delay = s->p->backoff_s ? s->p->backoff_s : s->p->slot_length_s, delay = first_delay;
     for (int i = 0; i < in->failure_count; i++)
         delay *= 2;
     if (delay > s->p->backoff_max_s)
@@ -233,14 +265,19 @@ static bool is_as_told(const struct sentence *told, const struct story *s, const
         from = in->now + delay / 2;
         to = in->now + delay;
     }
-    int64_t earliest = first_open_slot_from(from, in->now, s->p->slot_length_s), latest = first_open_slot_from(to, in->now, s->p->slot_length_s);
+    int64_t earliest = first_open_slot_from(from, in->now, s->p->slot_length_s),
+            latest = first_open_slot_from(to, in->now, s->p->slot_length_s);
     if (told->then == ENDS)
         earliest = latest = 0;
     bool deferred = told->outcome == OUTCOME_DEFERRED && in->deferred_at == 0;
-    return v->ends == (told->then == ENDS) && (int)v->outcome == (told->outcome < 0 ? failures[in->answer] : told->outcome) &&
-        v->next_at >= earliest && v->next_at <= latest && v->check_count == in->check_count + told->checks_more &&
-        v->failure_count == (told->failures_forgotten ? 0 : in->failure_count + told->fails) &&
-        v->deferred_at == (told->failures_forgotten ? 0 : deferred ? in->now : in->deferred_at);
+    return v->ends == (told->then == ENDS) &&
+           (int)v->outcome == (told->outcome < 0 ? failures[in->answer] : told->outcome) &&
+           v->next_at >= earliest && v->next_at <= latest &&
+           v->check_count == in->check_count + told->checks_more &&
+           v->failure_count == (told->failures_forgotten ? 0 : in->failure_count + told->fails) &&
+           v->deferred_at == (told->failures_forgotten ? 0
+                              : deferred               ? in->now
+                                                       : in->deferred_at);
 }
 
 static bool try_one(const struct guard_policy *p, const struct guard_input *in)
@@ -252,9 +289,12 @@ static bool try_one(const struct guard_policy *p, const struct guard_input *in)
     struct verdict v = guard_judge(p, in);
     if (is_as_told(told, &s, &v))
         return true;
-    printf("answer %d at %" PRId64 " now %" PRId64 " checks %d/%d failures %d/%d deferred %" PRId64 " horizon %" PRId64 " length %d: ends %d as %s, "
-           "next %" PRId64 ", counts %d %d\n", in->answer, in->at, in->now, in->check_count, p->max_checks, in->failure_count, p->max_failures,
-           in->deferred_at, p->horizon_s, p->slot_length_s, v.ends, outcome_name(v.outcome), v.next_at, v.check_count, v.failure_count);
+    printf("answer %d at %" PRId64 " now %" PRId64 " checks %d/%d failures %d/%d deferred %" PRId64
+           " horizon %" PRId64 " length %d: ends %d as %s, "
+           "next %" PRId64 ", counts %d %d\n",
+           in->answer, in->at, in->now, in->check_count, p->max_checks, in->failure_count, p->max_failures,
+           in->deferred_at, p->horizon_s, p->slot_length_s, v.ends, outcome_name(v.outcome), v.next_at,
+           v.check_count, v.failure_count);
     return false;
 }
 
@@ -272,8 +312,12 @@ static void all_small_inputs_do_as_the_table_says(void)
     for (long n = 0; n < all; n += test_is_brief() ? 37 : 1) {
         long rest = n;
         const struct guard_input base = { .answer = (enum answer_kind)digit(&rest, 7) };
-        const struct guard_policy p = { .slot_length_s = digit(&rest, 2) ? 4 : 1, .max_checks = digit(&rest, 2) * 2, .max_failures = digit(&rest, 3),
-                                        .horizon_s = digit(&rest, 2) ? 6 : 1, .backoff_s = 0, .backoff_max_s = 9 };
+        const struct guard_policy p = { .slot_length_s = digit(&rest, 2) ? 4 : 1,
+                                        .max_checks = digit(&rest, 2) * 2,
+                                        .max_failures = digit(&rest, 3),
+                                        .horizon_s = digit(&rest, 2) ? 6 : 1,
+                                        .backoff_s = 0,
+                                        .backoff_max_s = 9 };
         struct guard_input in = base;
         in.at = digit(&rest, 12) - 1;
         in.now = digit(&rest, 7) + 1;
@@ -303,10 +347,12 @@ static int32_t any_count(uint64_t *random)
     return corners[random_next(random) % 8];
 }
 
-static bool keeps_its_promises(const struct guard_policy *p, const struct guard_input *in, const struct verdict *v)
+static bool keeps_its_promises(const struct guard_policy *p, const struct guard_input *in,
+                               const struct verdict *v)
 {
     bool counts = v->check_count - (int64_t)in->check_count == (v->outcome == OUTCOME_AGAIN && !v->ends) &&
-        (v->failure_count == in->failure_count || v->failure_count == 0 || v->failure_count - (int64_t)in->failure_count == 1);
+                  (v->failure_count == in->failure_count || v->failure_count == 0 ||
+                   v->failure_count - (int64_t)in->failure_count == 1);
     if (v->ends)
         return v->next_at == 0 && counts;
     int64_t length = p->slot_length_s < 1 ? 1 : p->slot_length_s;
@@ -317,11 +363,19 @@ static void whatever_comes_in_a_check_ends_or_moves_to_a_later_slot(void)
 {
     uint64_t seed = 19700101, random = seed;
     for (int i = 0; i < (test_is_brief() ? 20000 : 500000); i++) {
-        const struct guard_policy p = { .slot_length_s = any_count(&random), .max_checks = any_count(&random), .horizon_s = any_number(&random),
-                                        .max_failures = any_count(&random), .backoff_s = any_number(&random), .backoff_max_s = any_number(&random) };
-        struct guard_input in = { .answer = (enum answer_kind)(random_next(&random) % 8), .at = any_number(&random), .now = any_number(&random),
-                                  .check_count = any_count(&random), .failure_count = any_count(&random),
-                                  .deferred_at = any_number(&random), .random = random_next(&random) };
+        const struct guard_policy p = { .slot_length_s = any_count(&random),
+                                        .max_checks = any_count(&random),
+                                        .horizon_s = any_number(&random),
+                                        .max_failures = any_count(&random),
+                                        .backoff_s = any_number(&random),
+                                        .backoff_max_s = any_number(&random) };
+        struct guard_input in = { .answer = (enum answer_kind)(random_next(&random) % 8),
+                                  .at = any_number(&random),
+                                  .now = any_number(&random),
+                                  .check_count = any_count(&random),
+                                  .failure_count = any_count(&random),
+                                  .deferred_at = any_number(&random),
+                                  .random = random_next(&random) };
         if (in.now > MOMENT_MAX)
             in.now = MOMENT_MAX;                        /* later than that no slot can be written */
         struct verdict v = guard_judge(&p, &in), put_off = guard_put_off(&p, &in, OUTCOME_HELD_BACK, in.at);
@@ -332,7 +386,8 @@ static void whatever_comes_in_a_check_ends_or_moves_to_a_later_slot(void)
     }
 }
 
-/* Runs one check to its end with answers of the generator; returns the number of runs, or -1 when there is no end. */
+/* Runs one check to its end with answers of the generator; returns the number of runs, or -1 when
+ * there is no end. */
 static int runs_of_a_life(const struct guard_policy *p, uint64_t *random, int most)
 {
     struct guard_input in = { .now = NOW };
@@ -345,7 +400,10 @@ static int runs_of_a_life(const struct guard_policy *p, uint64_t *random, int mo
         struct verdict v = guard_judge(p, &in);
         if (v.ends)
             return runs;
-        in = (struct guard_input){ .now = v.next_at, .check_count = v.check_count, .failure_count = v.failure_count, .deferred_at = v.deferred_at };
+        in = (struct guard_input){ .now = v.next_at,
+                                   .check_count = v.check_count,
+                                   .failure_count = v.failure_count,
+                                   .deferred_at = v.deferred_at };
     }
     return -1;
 }
@@ -358,7 +416,8 @@ static void every_life_ends_within_the_runs_that_its_limits_allow(void)
         p.max_checks = (int32_t)(random_next(&random) % 6);
         p.max_failures = (int32_t)(random_next(&random) % 4);
         p.horizon_s = (int64_t)(random_next(&random) % 20 + 2) * p.slot_length_s;
-        /* per check number: its failures, the deferrals that fit into a horizon, and the run that answers */
+        /* per check number: its failures, the deferrals that fit into a horizon, and the run that
+         * answers */
         int most = (p.max_checks + 1) * (p.max_failures + 1 + (int)(p.horizon_s / p.slot_length_s) + 2);
         if (runs_of_a_life(&p, &random, most) < 0) {
             printf("seed %" PRIu64 ", turn %d\n", seed, i);

@@ -1,4 +1,5 @@
-/* test_idempotency.c - keys and buckets: pinned values, because databases and other programs compute them, too. */
+/* test_idempotency.c - keys and buckets: pinned values, because databases and other programs
+ * compute them, too. */
 #include "test.h"
 
 #include <stdint.h>
@@ -7,13 +8,24 @@
 #include "../engine/rules/bucket.h"
 #include "../engine/rules/idempotency.h"
 
-struct fields { const char *name, *key, *job; int64_t first, id; int32_t count; const char *origin, *payload; };
+struct fields {
+    const char *name, *key, *job;
+    int64_t first, id;
+    int32_t count;
+    const char *origin, *payload;
+};
 
 static void key_of(const struct fields *f, char out[IDEMPOTENCY_KEY_SIZE])
 {
     struct idempotency of = {
-        .entity_name = f->name, .entity_key = f->key, .job_exec = f->job, .first_check_at = f->first, .id = f->id, .check_count = f->count,
-        .origin = f->origin, .payload = f->payload,
+        .entity_name = f->name,
+        .entity_key = f->key,
+        .job_exec = f->job,
+        .first_check_at = f->first,
+        .id = f->id,
+        .check_count = f->count,
+        .origin = f->origin,
+        .payload = f->payload,
     };
     idempotency_key(&of, out);
 }
@@ -30,10 +42,17 @@ static void a_key_is_the_first_half_of_the_sha256_of_all_fields(void)
 static void every_field_changes_the_key(void)
 {
     const struct fields all[] = {
-        { "orders", "42", "unshipped", 100, 7, 1, NULL, NULL }, { "order", "42", "unshipped", 100, 7, 1, NULL, NULL }, { "orders", "43", "unshipped", 100, 7, 1, NULL, NULL },
-        { "orders", "42", "unpaid", 100, 7, 1, NULL, NULL }, { "orders", "42", "unshipped", 101, 7, 1, NULL, NULL }, { "orders", "42", "unshipped", 100, 8, 1, NULL, NULL },
-        { "orders", "42", "unshipped", 100, 7, 2, NULL, NULL }, { "orders4", "2", "unshipped", 100, 7, 1, NULL, NULL }, { "orders", "42u", "nshipped", 100, 7, 1, NULL, NULL },
-        { "orders", "42", "unshipped", 1007, 1, 1, NULL, NULL }, { "orders", "42", "unshipped", 10, 7, 1, NULL, NULL },
+        { "orders", "42", "unshipped", 100, 7, 1, NULL, NULL },
+        { "order", "42", "unshipped", 100, 7, 1, NULL, NULL },
+        { "orders", "43", "unshipped", 100, 7, 1, NULL, NULL },
+        { "orders", "42", "unpaid", 100, 7, 1, NULL, NULL },
+        { "orders", "42", "unshipped", 101, 7, 1, NULL, NULL },
+        { "orders", "42", "unshipped", 100, 8, 1, NULL, NULL },
+        { "orders", "42", "unshipped", 100, 7, 2, NULL, NULL },
+        { "orders4", "2", "unshipped", 100, 7, 1, NULL, NULL },
+        { "orders", "42u", "nshipped", 100, 7, 1, NULL, NULL },
+        { "orders", "42", "unshipped", 1007, 1, 1, NULL, NULL },
+        { "orders", "42", "unshipped", 10, 7, 1, NULL, NULL },
     };
     enum { N = sizeof all / sizeof *all };
     char keys[N][IDEMPOTENCY_KEY_SIZE];

@@ -1,4 +1,5 @@
-/* test_message.c - packets and descriptors between engine and worker, and what a hostile end sends. */
+/* test_message.c - packets and descriptors between engine and worker, and what a hostile end
+ * sends. */
 #include "test.h"
 
 #include <dirent.h>
@@ -68,10 +69,12 @@ static void the_longest_message_fits_and_a_longer_one_is_refused(void)
     CU_ASSERT_EQUAL(message_receive(b, &kind, body, NULL, NULL), MESSAGE_MAX - 1);
     CU_ASSERT_EQUAL(memcmp(body, text, MESSAGE_MAX - 1), 0);
     CU_ASSERT_EQUAL(message_send(a, MESSAGE_LOG, text, MESSAGE_MAX, -1, &err), ERR_GENERAL);
-    CU_ASSERT_EQUAL(send(a, text, MESSAGE_MAX, 0), MESSAGE_MAX);                  /* the longest with its kind byte */
+    /* the longest with its kind byte */
+    CU_ASSERT_EQUAL(send(a, text, MESSAGE_MAX, 0), MESSAGE_MAX);
     CU_ASSERT_EQUAL(message_receive(b, &kind, body, NULL, NULL), MESSAGE_MAX - 1);
     char *longer = calloc(1, MESSAGE_MAX + 100);
-    CU_ASSERT_EQUAL(send(a, longer, MESSAGE_MAX + 100, 0), MESSAGE_MAX + 100);    /* what only a hostile end does */
+    /* what only a hostile end does */
+    CU_ASSERT_EQUAL(send(a, longer, MESSAGE_MAX + 100, 0), MESSAGE_MAX + 100);
     CU_ASSERT_EQUAL(message_receive(b, &kind, body, NULL, &err), ERR_GENERAL);
     free(longer);
     free(text);
@@ -101,7 +104,10 @@ static void send_two_fds(int sock, int fd)
     union { struct cmsghdr align; char bytes[CMSG_SPACE(2 * sizeof(int))]; } control = { 0 };
     char kind = MESSAGE_LOG;
     struct iovec part = { &kind, 1 };
-    struct msghdr msg = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
+    struct msghdr msg = { .msg_iov = &part,
+                          .msg_iovlen = 1,
+                          .msg_control = control.bytes,
+                          .msg_controllen = sizeof control.bytes };
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;

@@ -1,4 +1,5 @@
-/* test_moment.c - times and durations: what is read, what is refused and with which words, and that writing reads back. */
+/* test_moment.c - times and durations: what is read, what is refused and with which words, and
+ * that writing reads back. */
 #include "test.h"
 
 #include <limits.h>
@@ -27,7 +28,8 @@ static void refused(const char *text, const char *why)
     struct err err = { 0 };
     CU_ASSERT_EQUAL(moment_parse(text, NOW, &at, &err), ERR_INPUT);
     CU_ASSERT_EQUAL(at, 77);
-    bool told = strstr(err.text, why) && strstr(err.text, "expected a time such as 2026-03-01T13:15:00Z") && err.text[0] == '"';
+    bool told = strstr(err.text, why) && strstr(err.text, "expected a time such as 2026-03-01T13:15:00Z") &&
+                err.text[0] == '"';
     if (!told)
         printf("\"%s\" was refused as: %s\n", text, err.text);
     CU_ASSERT_TRUE(told);
@@ -36,9 +38,21 @@ static void refused(const char *text, const char *why)
 static void rfc_3339_is_read_in_its_spellings(void)
 {
     static const char *const spellings[] = {
-        "2026-03-01T13:15:00Z", "2026-03-01 13:15:00Z", "2026-03-01t13:15:00z", "2026-03-01T13:15:00", "2026-03-01 13:15", "2026-03-01T13:15Z",
-        "2026-03-01T15:15+02:00", "2026-03-01T15:15:00+0200", "2026-03-01 15:15:00+02", "2026-03-01T07:45:00-05:30", "2026-03-02T13:14:00+23:59",
-        "2026-03-01T13:15:00.000Z", "2026-03-01T13:15:00-00:00", "2026-03-01T13:14:59.000000000001Z", "2026-03-01T13:14:59.99999999999999999999",
+        "2026-03-01T13:15:00Z",
+        "2026-03-01 13:15:00Z",
+        "2026-03-01t13:15:00z",
+        "2026-03-01T13:15:00",
+        "2026-03-01 13:15",
+        "2026-03-01T13:15Z",
+        "2026-03-01T15:15+02:00",
+        "2026-03-01T15:15:00+0200",
+        "2026-03-01 15:15:00+02",
+        "2026-03-01T07:45:00-05:30",
+        "2026-03-02T13:14:00+23:59",
+        "2026-03-01T13:15:00.000Z",
+        "2026-03-01T13:15:00-00:00",
+        "2026-03-01T13:14:59.000000000001Z",
+        "2026-03-01T13:14:59.99999999999999999999",
     };
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
         CU_ASSERT_EQUAL(moment(spellings[i]), NOW);
@@ -109,11 +123,43 @@ static void hours_and_zones_that_do_not_exist_are_refused(void)
 static void what_is_no_time_is_refused(void)
 {
     static const char *const texts[] = {
-        "", " ", "tomorrow", "Now", "NOW", "2026", "2026-3-1T00:00Z", "2026-03-01T", "2026-03-01T13", "2026-03-01T13:", "2026-03-01T13:1",
-        "2026-03-01T13:15:0Z", "2026-03-01T13:15:00.Z", "2026-03-01T13:15:00ZZ", "2026-03-01T13:15:00 Z", " 2026-03-01", "2026-03-01 ",
-        "2026-03-01X13:15", "2026-03-01T13:15:00+2", "2026-03-01T13:15:00+02:", "2026-03-01T13:15:00+02:0", "2026-03-01T13:15:00+020", "20260301T131500Z",
-        "1772370900s", "1772370900.", ".5", "@", "@-1", "@now", "0x10", "1e9", "1.2.3", "12026-03-01", "2026-03-01T13:15:00+02:00:00",
-        "\xff\xff", "2026-03-01\n", "١٧٧٢",
+        "",
+        " ",
+        "tomorrow",
+        "Now",
+        "NOW",
+        "2026",
+        "2026-3-1T00:00Z",
+        "2026-03-01T",
+        "2026-03-01T13",
+        "2026-03-01T13:",
+        "2026-03-01T13:1",
+        "2026-03-01T13:15:0Z",
+        "2026-03-01T13:15:00.Z",
+        "2026-03-01T13:15:00ZZ",
+        "2026-03-01T13:15:00 Z",
+        " 2026-03-01",
+        "2026-03-01 ",
+        "2026-03-01X13:15",
+        "2026-03-01T13:15:00+2",
+        "2026-03-01T13:15:00+02:",
+        "2026-03-01T13:15:00+02:0",
+        "2026-03-01T13:15:00+020",
+        "20260301T131500Z",
+        "1772370900s",
+        "1772370900.",
+        ".5",
+        "@",
+        "@-1",
+        "@now",
+        "0x10",
+        "1e9",
+        "1.2.3",
+        "12026-03-01",
+        "2026-03-01T13:15:00+02:00:00",
+        "\xff\xff",
+        "2026-03-01\n",
+        "١٧٧٢",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!strcmp(texts[i], "2026")) {
@@ -155,13 +201,15 @@ static void long_nonsense_is_cut_in_the_error(void)
 
 static void the_calendar_agrees_with_the_one_of_the_c_library_day_by_day(void)
 {
-    const int64_t year_2405 = 13727577600;          /* a whole cycle of leap years later; then every 13th day */
+    /* a whole cycle of leap years later; then every 13th day */
+    const int64_t year_2405 = 13727577600;
     for (int64_t at = 0; at <= MOMENT_MAX; at += at < year_2405 && !test_is_brief() ? 86400 : 13 * 86400) {
         char ours[MOMENT_TEXT], theirs[MOMENT_TEXT];
         time_t t = (time_t)at;
         struct tm tm;
         gmtime_r(&t, &tm);
-        snprintf(theirs, sizeof theirs, "%04d-%02d-%02dT00:00:00Z", (tm.tm_year + 1900) % 10000, (tm.tm_mon + 1) % 100, tm.tm_mday % 100);
+        snprintf(theirs, sizeof theirs, "%04d-%02d-%02dT00:00:00Z", (tm.tm_year + 1900) % 10000,
+                 (tm.tm_mon + 1) % 100, tm.tm_mday % 100);
         if (strcmp(moment_format(at, ours), theirs) != 0) {
             printf("%lld: %s, expected %s\n", (long long)at, ours, theirs);
             CU_FAIL_FATAL("the calendar is off");
@@ -174,7 +222,8 @@ static void a_moment_written_reads_back(void)
     uint64_t seed = 19700101, random = seed;
     for (int i = 0; i < (test_is_brief() ? 10000 : 200000); i++) {
         char text[MOMENT_TEXT];
-        int64_t back, at = i < 2 ? i * MOMENT_MAX : (int64_t)(random_next(&random) % (uint64_t)(MOMENT_MAX + 1));
+        int64_t back,
+            at = i < 2 ? i * MOMENT_MAX : (int64_t)(random_next(&random) % (uint64_t)(MOMENT_MAX + 1));
         if (moment_parse(moment_format(at, text), 0, &back, NULL) < 0 || back != at) {
             printf("seed %llu: %lld was written as %s\n", (unsigned long long)seed, (long long)at, text);
             CU_FAIL_FATAL("does not read back");
@@ -199,11 +248,28 @@ static void moments_of_any_number_can_be_written(void)
 
 static void durations_are_read(void)
 {
-    static const struct { const char *text; int64_t us; } all[] = {
-        { "250ms", 250000 }, { "90s", 90000000 }, { "15m", 900000000 }, { "3h", INT64_C(10800000000) }, { "30d", INT64_C(2592000000000) },
-        { "1h30m", INT64_C(5400000000) }, { "0.5", 500000 }, { "90", 90000000 }, { "0", 0 }, { "0s", 0 }, { "2.4ms", 2400 }, { "7us", 7 },
-        { "1.5h", INT64_C(5400000000) }, { "1d2h3m4s5ms6us", INT64_C(93784005006) }, { "1m0.5s", 60500000 }, { "0.0000001", 1 }, { "0.1us", 1 },
-        { "00015m", 900000000 }, { "0.0000000000000000000001s", 1 }, { "106751991d", INT64_C(106751991) * 86400000000 },
+    static const struct { const char *text; int64_t us;
+    } all[] = {
+        { "250ms", 250000 },
+        { "90s", 90000000 },
+        { "15m", 900000000 },
+        { "3h", INT64_C(10800000000) },
+        { "30d", INT64_C(2592000000000) },
+        { "1h30m", INT64_C(5400000000) },
+        { "0.5", 500000 },
+        { "90", 90000000 },
+        { "0", 0 },
+        { "0s", 0 },
+        { "2.4ms", 2400 },
+        { "7us", 7 },
+        { "1.5h", INT64_C(5400000000) },
+        { "1d2h3m4s5ms6us", INT64_C(93784005006) },
+        { "1m0.5s", 60500000 },
+        { "0.0000001", 1 },
+        { "0.1us", 1 },
+        { "00015m", 900000000 },
+        { "0.0000000000000000000001s", 1 },
+        { "106751991d", INT64_C(106751991) * 86400000000 },
         { "9223372036854775807us", INT64_MAX },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -217,21 +283,44 @@ static void durations_are_read(void)
 
 static void what_is_no_duration_is_refused(void)
 {
-    static const struct { const char *text, *why; } all[] = {
-        { "", "not a number with a unit" }, { "s", "not a number with a unit" }, { "five", "not a number with a unit" }, { "-5s", "never negative" },
-        { "+5s", "not a number with a unit" }, { "5x", "the units are" }, { "5min", "the units are" }, { "5S", "the units are" }, { "5 s", "the units are" },
-        { " 5s", "not a number with a unit" }, { "5s ", "not a number with a unit" }, { "5.", "not a number with a unit" }, { ".5", "not a number with a unit" },
-        { "1h30", "no unit" }, { "30m1h", "from large to small" }, { "1h1h", "from large to small" }, { "1.5h30m", "only the last" },
-        { "1e3s", "the units are" }, { "0x10", "the units are" }, { "106751992d", "too long" }, { "9223372036854775808us", "too long" },
-        { "99999999999999999999999999", "too long" }, { "9223372036854775807us1", "no unit" }, { "106751991d23h59m", "too long" }, { "inf", "not a number" },
-        { "nan", "not a number" }, { "1,5s", "the units are" }, { "5\xff", "the units are" },
+    static const struct { const char *text, *why;
+    } all[] = {
+        { "", "not a number with a unit" },
+        { "s", "not a number with a unit" },
+        { "five", "not a number with a unit" },
+        { "-5s", "never negative" },
+        { "+5s", "not a number with a unit" },
+        { "5x", "the units are" },
+        { "5min", "the units are" },
+        { "5S", "the units are" },
+        { "5 s", "the units are" },
+        { " 5s", "not a number with a unit" },
+        { "5s ", "not a number with a unit" },
+        { "5.", "not a number with a unit" },
+        { ".5", "not a number with a unit" },
+        { "1h30", "no unit" },
+        { "30m1h", "from large to small" },
+        { "1h1h", "from large to small" },
+        { "1.5h30m", "only the last" },
+        { "1e3s", "the units are" },
+        { "0x10", "the units are" },
+        { "106751992d", "too long" },
+        { "9223372036854775808us", "too long" },
+        { "99999999999999999999999999", "too long" },
+        { "9223372036854775807us1", "no unit" },
+        { "106751991d23h59m", "too long" },
+        { "inf", "not a number" },
+        { "nan", "not a number" },
+        { "1,5s", "the units are" },
+        { "5\xff", "the units are" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int64_t us = 77;
         struct err err = { 0 };
         CU_ASSERT_EQUAL(duration_parse_us(all[i].text, &us, &err), ERR_INPUT);
         CU_ASSERT_EQUAL(us, 77);
-        bool told = strstr(err.text, all[i].why) && strstr(err.text, "expected a duration such as 250ms, 90s, 15m, 3h, 30d");
+        bool told = strstr(err.text, all[i].why) &&
+                    strstr(err.text, "expected a duration such as 250ms, 90s, 15m, 3h, 30d");
         if (!told)
             printf("\"%s\" was refused as: %s\n", all[i].text, err.text);
         CU_ASSERT_TRUE(told);
@@ -240,11 +329,29 @@ static void what_is_no_duration_is_refused(void)
 
 static void durations_are_written_as_people_do(void)
 {
-    static const struct { int64_t us; const char *text; } all[] = {
-        { 0, "0s" }, { 1, "1us" }, { 999, "999us" }, { 1000, "1ms" }, { 2400, "2.4ms" }, { 2345, "2.345ms" }, { 250000, "250ms" }, { 999999, "999.999ms" },
-        { 1000000, "1s" }, { 1500000, "1.5s" }, { 2345678, "2.346s" }, { 90000000, "1m30s" }, { 900000000, "15m" }, { INT64_C(5400000000), "1h30m" },
-        { INT64_C(2592000000000), "30d" }, { INT64_C(93784005000), "1d2h3m4.005s" }, { 59999600, "1m" }, { -2400, "-2.4ms" }, { -1500000, "-1.5s" },
-        { INT64_MAX, "106751991d4h54.776s" }, { INT64_MIN, "-106751991d4h54.776s" },
+    static const struct { int64_t us; const char *text;
+    } all[] = {
+        { 0, "0s" },
+        { 1, "1us" },
+        { 999, "999us" },
+        { 1000, "1ms" },
+        { 2400, "2.4ms" },
+        { 2345, "2.345ms" },
+        { 250000, "250ms" },
+        { 999999, "999.999ms" },
+        { 1000000, "1s" },
+        { 1500000, "1.5s" },
+        { 2345678, "2.346s" },
+        { 90000000, "1m30s" },
+        { 900000000, "15m" },
+        { INT64_C(5400000000), "1h30m" },
+        { INT64_C(2592000000000), "30d" },
+        { INT64_C(93784005000), "1d2h3m4.005s" },
+        { 59999600, "1m" },
+        { -2400, "-2.4ms" },
+        { -1500000, "-1.5s" },
+        { INT64_MAX, "106751991d4h54.776s" },
+        { INT64_MIN, "-106751991d4h54.776s" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char text[MOMENT_TEXT];

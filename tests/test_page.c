@@ -1,4 +1,5 @@
-/* test_page.c - checks on their way through a page: counts always add up, jobs stay side by side. */
+/* test_page.c - checks on their way through a page: counts always add up, jobs stay side by side.
+ */
 #include "../engine/pool/page.h"
 #include "test.h"
 
@@ -18,7 +19,10 @@ static struct page *page_of(const char *jobs)
     int n = (int)strlen(jobs);
     struct check *checks = calloc((size_t)n + 1, sizeof *checks);
     for (int i = 0; i < n; i++)
-        checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_key = "1", .job_exec = jobs[i] == '?' ? "?" : names[jobs[i] - 'a'] };
+        checks[i] = (struct check){ .id = i + 1,
+                                    .entity_name = "orders",
+                                    .entity_key = "1",
+                                    .job_exec = jobs[i] == '?' ? "?" : names[jobs[i] - 'a'] };
     struct check_rows rows = { .checks = checks, .n = n };
     return page_new(&rows, job_of, NULL, 1000);
 }
@@ -46,10 +50,17 @@ static void checks_of_one_job_are_given_side_by_side(void)
 static void lower_priorities_are_given_first_then_job_by_job(void)
 {
     struct check *checks = calloc(6, sizeof *checks);
-    static const struct { const char *job; int32_t priority; } is[] = { { "b", 5 }, { "a", 9 }, { "a", -3 }, { "b", 9 }, { "a", 5 }, { "a", 9 } };
+    static const struct {
+        const char *job;
+        int32_t priority;
+    } is[] = { { "b", 5 }, { "a", 9 }, { "a", -3 }, { "b", 9 }, { "a", 5 }, { "a", 9 } };
     int order[] = { 2, 4, 0, 1, 5, 3 };
     for (int i = 0; i < 6; i++)
-        checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_key = "1", .job_exec = is[i].job, .priority = is[i].priority };
+        checks[i] = (struct check){ .id = i + 1,
+                                    .entity_name = "orders",
+                                    .entity_key = "1",
+                                    .job_exec = is[i].job,
+                                    .priority = is[i].priority };
     struct check_rows rows = { .checks = checks, .n = 6 };
     struct page *p = page_new(&rows, job_of, NULL, 1000);
     for (int i = 0; i < 6; i++) {

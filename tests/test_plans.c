@@ -1,5 +1,6 @@
-/* test_plans.c - what the hot statements cost does not depend on how much else there is: their plans, with statistics and without.
- * PRESCIENT_TEST_ROWS says among how many checks (5,000); tests/t_plans.sh asks with a million. */
+/* test_plans.c - what the hot statements cost does not depend on how much else there is: their
+ * plans, with statistics and without. PRESCIENT_TEST_ROWS says among how many checks (5,000);
+ * tests/t_plans.sh asks with a million. */
 #include "pg_fixture.h"
 
 #include <inttypes.h>
@@ -20,23 +21,38 @@ static int rows_beside(void)
 /* ---- PostgreSQL ---- */
 
 #define NOBODY "'00000000-0000-0000-0000-000000000000'"
-#define SETTLE "now(), 1, 0, " NOBODY ", 1, '1s', NULL, 'e', '{1,2}', '{0}', '{0}', '{0}', '{1}', '{done}', '{now,now}', '{1,2}', '{}', '{}', '{1}', false, 1, 2"
+#define SETTLE                                                                                               \
+    "now(), 1, 0, " NOBODY ", 1, '1s', NULL, 'e', '{1,2}', '{0}', '{0}', '{0}', '{1}', '{done}', "           \
+                           "'{now,now}', '{1,2}', '{}', '{}', '{1}', false, 1, 2"
 #define FINISH "now(), 1, " NOBODY ", 1, '1s', false, '{}', 'e', '{1}', 1, 0, 1, true, 1"
 
 /* A hot statement, values for EXPLAIN, and the part of the index that it must keep to. */
-static const struct { int statement; const char *args, *cond; } hot[] = {
-    { PG_READ_PAGE, "now(), 1, 0, 1, 1000, 1000000, 1, 1", "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($3, $4))" },
-    { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000, 1, 1", "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
-    { PG_SETTLE_END, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-    { PG_SETTLE_MOVE, SETTLE ", '{now}', '{epoch}'", "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-    { PG_SETTLE_END + PG_OF_SLOT, SETTLE, "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (priority = $3)" },
-    { PG_SETTLE_END + PG_MIXED, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22) AND (id >= ($9)[1])" },
-    { PG_SETTLE_MOVE + PG_MIXED, SETTLE ", '{now}', '{epoch}'", "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22)" },
-    { PG_SETTLE_END + PG_OF_SLOT + PG_MIXED, SETTLE, "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (id >= ($9)[1])" },
-    { PG_SETTLE_END + PG_SKIP_LOCKED + PG_MIXED, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22)" },
-    { PG_SETTLE_END + PG_SKIP_LOCKED, SETTLE, "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+static const struct { int statement; const char *args, *cond;
+} hot[] = {
+    { PG_READ_PAGE, "now(), 1, 0, 1, 1000, 1000000, 1, 1",
+      "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($3, $4))" },
+    { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000, 1, 1",
+      "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
+    { PG_SETTLE_END, SETTLE,
+      "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+    { PG_SETTLE_MOVE, SETTLE ", '{now}', '{epoch}'",
+      "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
+    { PG_SETTLE_END + PG_OF_SLOT, SETTLE,
+      "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (priority = $3)" },
+    { PG_SETTLE_END + PG_MIXED, SETTLE,
+      "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22) AND (id >= "
+      "($9)[1])" },
+    { PG_SETTLE_MOVE + PG_MIXED, SETTLE ", '{now}', '{epoch}'",
+      "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22)" },
+    { PG_SETTLE_END + PG_OF_SLOT + PG_MIXED, SETTLE,
+      "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (id >= ($9)[1])" },
+    { PG_SETTLE_END + PG_SKIP_LOCKED + PG_MIXED, SETTLE,
+      "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22)" },
+    { PG_SETTLE_END + PG_SKIP_LOCKED, SETTLE,
+      "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
     { PG_FINISH, FINISH, "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($11, $12))" },
-    { PG_FINISH + PG_OF_SLOT, FINISH, "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($10, $11, $12))" },
+    { PG_FINISH + PG_OF_SLOT, FINISH,
+      "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($10, $11, $12))" },
 };
 
 static void plan_of(int statement, const char *args, char *plan, size_t size)
@@ -60,7 +76,8 @@ static void plans_hold(void)
     char plan[20000];
     for (size_t i = 0; i < sizeof hot / sizeof *hot; i++) {
         plan_of(hot[i].statement, hot[i].args, plan, sizeof plan);
-        bool has_cond = strstr(plan, hot[i].cond), has_scan = strstr(plan, "Function Scan") || strstr(plan, "Seq Scan on future_job"),
+        bool has_cond = strstr(plan, hot[i].cond),
+             has_scan = strstr(plan, "Function Scan") || strstr(plan, "Seq Scan on future_job"),
              sorts = hot[i].statement < PG_SETTLE_END && strstr(plan, "Sort");
         if (!has_cond || has_scan || sorts)
             printf("      %s wants %s:\n%s\n", pg_statement_name(hot[i].statement), hot[i].cond, plan);
@@ -73,9 +90,13 @@ static void plans_hold(void)
 /* Most in later slots, a fifth of them in SLOT. */
 static void put_many(int n)
 {
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                     "first_check_at, next_check_at)"
                      " SELECT prescient.bucket_of('e', i::text), 'e', i::text, 'look', at, at"
-                     "   FROM generate_series(1, %d) i, LATERAL (SELECT to_timestamp(%" PRId64 " + i %% 5 * %d)) t (at)", n, SLOT, LENGTH));
+                     "   FROM generate_series(1, %d) i, LATERAL (SELECT to_timestamp(%" PRId64
+                     " + i %% 5 * %d)) t (at)",
+                     n, SLOT, LENGTH));
     CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.future_job")), n);
 }
 
@@ -96,15 +117,19 @@ static void on_postgresql_the_slot_index_serves_with_statistics_of_an_empty_tabl
     plans_hold();
 }
 
-/* All events are of one generation, most of the time: statistics say that nothing lies behind a cursor of it. A page of a consumer is read along the keys of
- * all days at once, and never sorted out of all there is. */
+/* All events are of one generation, most of the time: statistics say that nothing lies behind a
+ * cursor of it. A page of a consumer is read along the keys of all days at once, and never sorted
+ * out of all there is. */
 static void on_postgresql_events_are_read_along_their_keys(void)
 {
     WITH_SERVER();
     char plan[40000] = "";
     const Oid types[] = { 25, 25, 25, 25 };
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (generation, xid, id, recorded_at, emitted_at, event, entity_name, entity_key, job_exec)"
-                     " SELECT 0, (3 + i / 10)::text::xid8, i, date_trunc('day', now()) + i %% 3 * interval '1 day', now(), 'e', 'e', i::text, 'j' FROM generate_series(1, 20000) i"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.event (generation, xid, id, recorded_at, emitted_at, event, "
+                     "entity_name, entity_key, job_exec)"
+                     " SELECT 0, (3 + i / 10)::text::xid8, i, date_trunc('day', now()) + i %% 3 * interval "
+                     "'1 day', now(), 'e', 'e', i::text, 'j' FROM generate_series(1, 20000) i"));
     PQclear(pgfx_ask(pgfx.app, "ANALYZE prescient.event"));
     char *sql = pg_expand(pg_store(pgfx.st), "events", 0);
     PQclear(PQprepare(pgfx.app, "planned", sql, 4, types));
@@ -123,17 +148,21 @@ static void on_postgresql_events_are_read_along_their_keys(void)
 
 /* ---- SQLite ---- */
 
-/* A statement, and what the plan says of the table of checks. What lies before the last row read is gone by then, so that a read needs
- * not go down to its id. */
-static const struct { const char *name, *line; } lite_hot[] = {
-    { "read_page", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND bucket=? AND priority>?)" },
-    { "finish_look", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND bucket=? AND priority>?)" },
+/* A statement, and what the plan says of the table of checks. What lies before the last row read
+ * is gone by then, so that a read needs not go down to its id. */
+static const struct { const char *name, *line;
+} lite_hot[] = {
+    { "read_page", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND bucket=? "
+                   "AND priority>?)" },
+    { "finish_look", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND "
+                     "bucket=? AND priority>?)" },
     { "settle_look", "f USING INTEGER PRIMARY KEY (rowid=?)" },
     { "settle_archive", "f USING INTEGER PRIMARY KEY (rowid=?)" },
     { "settle_delete", "prescient_future_job USING INTEGER PRIMARY KEY (rowid=?)" },
     { "settle_move", "prescient_future_job USING INTEGER PRIMARY KEY (rowid=?)" },
     { "settle_run", "f USING INTEGER PRIMARY KEY (rowid=?)" },
-    { "late_slot", "prescient_future_job USING COVERING INDEX prescient_future_job_slot (next_check_at>? AND next_check_at<?)" },
+    { "late_slot", "prescient_future_job USING COVERING INDEX prescient_future_job_slot (next_check_at>? AND "
+                   "next_check_at<?)" },
 };
 
 static void lite_plan(sqlite3 *db, const char *name, char *plan, size_t size)
@@ -154,7 +183,8 @@ static void lite_plans_hold(sqlite3 *db)
     char plan[4000];
     for (size_t i = 0; i < sizeof lite_hot / sizeof *lite_hot; i++) {
         lite_plan(db, lite_hot[i].name, plan, sizeof plan);
-        bool has_line = strstr(plan, lite_hot[i].line), has_scan = strstr(plan, "SCAN prescient_future_job") || strstr(plan, "SCAN f\n");
+        bool has_line = strstr(plan, lite_hot[i].line),
+             has_scan = strstr(plan, "SCAN prescient_future_job") || strstr(plan, "SCAN f\n");
         if (!has_line || has_scan)
             printf("      %s wants %s:\n%s\n", lite_hot[i].name, lite_hot[i].line, plan);
         CU_ASSERT_TRUE(has_line);
@@ -181,14 +211,18 @@ static void on_sqlite_the_slot_index_and_the_id_serve(void)
     snprintf(url, sizeof url, "sqlite:%s", path);
     struct store *st = NULL;
     struct err err;
-    CU_ASSERT_EQUAL_FATAL(store_new(&(struct store_options){ .url = url, .statement_timeout_ms = 600000 }, &st, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        store_new(&(struct store_options){ .url = url, .statement_timeout_ms = 600000 }, &st, &err), 0);
     CU_ASSERT_FATAL(store_migrate(st, &(struct migrate_options){ 0 }, &err) > 0);
     struct store_hello hello = STORE_HELLO_INIT;
     CU_ASSERT_EQUAL_FATAL(store_do(st, &hello.call), 0);
     sqlite3 *db = ((struct lite *)st)->db;
-    snprintf(sql, sizeof sql, "WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-             " INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-             " SELECT 'e', i, 'look', %" PRId64 " + i %% 5 * %d, %" PRId64 " + i %% 5 * %d FROM n", rows_beside(), SLOT, LENGTH, SLOT, LENGTH);
+    snprintf(
+        sql, sizeof sql,
+        "WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+        " INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+        " SELECT 'e', i, 'look', %" PRId64 " + i %% 5 * %d, %" PRId64 " + i %% 5 * %d FROM n",
+        rows_beside(), SLOT, LENGTH, SLOT, LENGTH);
     CU_ASSERT_TRUE(run_sql(db, sql));
     lite_plans_hold(db);
     CU_ASSERT_TRUE(run_sql(db, "ANALYZE"));

@@ -1,5 +1,6 @@
-/* test_plans_reading.c - what a look costs does not depend on how much there is: the blocks that each report of the PostgreSQL store touches,
- * with statistics and without. PRESCIENT_TEST_ROWS says among how many checks (5,000); tests/t_plans.sh asks with a million. */
+/* test_plans_reading.c - what a look costs does not depend on how much there is: the blocks that
+ * each report of the PostgreSQL store touches, with statistics and without. PRESCIENT_TEST_ROWS
+ * says among how many checks (5,000); tests/t_plans.sh asks with a million. */
 #include "pg_fixture.h"
 
 #include <inttypes.h>
@@ -16,8 +17,9 @@ static int rows_beside(void)
     return rows ? atoi(rows) : 5000;
 }
 
-/* A report, its parameters, and how many blocks of 8 KiB it may touch. A million checks are 13,000 and their index 4,000; the index gives some hundred
- * checks a block, the table one, as they are scattered. */
+/* A report, its parameters, and how many blocks of 8 KiB it may touch. A million checks are 13,000
+ * and their index 4,000; the index gives some hundred checks a block, the table one, as they are
+ * scattered. */
 static const struct look { const char *name, *params[8]; int blocks; } looks[] = {
     { "status", { NULL }, 5000 },                           /* the first 100,001 rows are counted */
     { "doctor", { NULL }, 6000 },
@@ -36,8 +38,10 @@ static const struct look { const char *name, *params[8]; int blocks; } looks[] =
     { "list", { NULL, "4711", NULL, NULL, NULL, "101", "10000" }, 25000 },
     { "jobs_pending", { "100000" }, 13000 },
     { "leases", { NULL }, 10 },
-    /* A third as many rows in each of the two, of 30 days: 7,000 and 5,000 blocks, some 250 a day. What no index leads to is looked for in all of the day
-     * that is not over. Before -20d: of each younger day the end is read, up to 128 blocks that the index by time does not know yet, and twice. */
+    /* A third as many rows in each of the two, of 30 days: 7,000 and 5,000 blocks, some 250 a day.
+     * What no index leads to is looked for in all of the day that is not over. Before -20d: of
+     * each younger day the end is read, up to 128 blocks that the index by time does not know yet,
+     * and twice. */
     { "history", { NULL, NULL, NULL, NULL, NULL, NULL, "101", "60000" }, 1500 },
     { "history", { NULL, NULL, NULL, NULL, NULL, "-20d", "101", "60000" }, 6000 },
     { "history", { NULL, NULL, "is_paid", NULL, NULL, NULL, "101", "60000" }, 1500 },
@@ -63,36 +67,57 @@ static void run(const char *sql)
 
 static void put_waiting(int n)
 {
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                     " SELECT prescient.bucket_of(e, i::text), e, i::text, CASE WHEN i %% 10 = 0 THEN 'is_paid' ELSE 'is_shipped' END, at, at"
-                     "   FROM generate_series(1, %d) i, LATERAL (SELECT CASE i %% 1000 WHEN 7 THEN 'rarities' ELSE 'orders' END,"
-                     "        prescient.slot_floor(now()) + (1 + i::bigint * 1000003 %% %d) * interval '15 minutes' OFFSET 0) t (e, at)", n, SLOTS));
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                     "first_check_at, next_check_at)"
+                     " SELECT prescient.bucket_of(e, i::text), e, i::text, CASE WHEN i %% 10 = 0 THEN "
+                     "'is_paid' ELSE 'is_shipped' END, at, at"
+                     "   FROM generate_series(1, %d) i, LATERAL (SELECT CASE i %% 1000 WHEN 7 THEN "
+                     "'rarities' ELSE 'orders' END,"
+                     "        prescient.slot_floor(now()) + (1 + i::bigint * 1000003 %% %d) * interval '15 "
+                     "minutes' OFFSET 0) t (e, at)",
+                     n, SLOTS));
     CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.future_job")), n);
 }
 
 static void put_passes(void)
 {
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, closed_at)"
-                     " SELECT at, b, CASE b WHEN -1 THEN 0 ELSE 1 END, CASE b WHEN -1 THEN 64 END, CASE b WHEN -1 THEN at END"
-                     "   FROM generate_series(prescient.slot_floor(now()) - %d * interval '1 day', now(), interval '15 minutes') at,"
-                     "        generate_series(-1, 63) b", PAST));
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, closed_at)"
+                     " SELECT at, b, CASE b WHEN -1 THEN 0 ELSE 1 END, CASE b WHEN -1 THEN 64 END, CASE b "
+                     "WHEN -1 THEN at END"
+                     "   FROM generate_series(prescient.slot_floor(now()) - %d * interval '1 day', now(), "
+                     "interval '15 minutes') at,"
+                     "        generate_series(-1, 63) b",
+                     PAST));
 }
 
 /* In the order of time, with a burst each quarter of an hour. */
 static void put_past(int n)
 {
-    PQclear(pgfx_ask(pgfx.app, "SELECT count(prescient.make_history_day(prescient.utc_day(now()) - n)) FROM generate_series(1, %d) n", PAST));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,"
-                     " entity_name, entity_key, job_exec, outcome) SELECT at, at, at, at, 0, 0, 1, 'orders', i::text,"
-                     " CASE WHEN i %% 10 = 0 THEN 'is_paid' ELSE 'is_shipped' END, CASE WHEN i %% 50 = 0 THEN 'failed' ELSE 'done' END FROM generate_series(1, %d) i,"
-                     " LATERAL (SELECT prescient.slot_floor(now() - (1 - i::float8 / %d) * interval '%d days')) t (at)", n, n, PAST - 1));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_run (recorded_at, run_at, slot_at, next_check_at, run_us, check_count, failure_count,"
-                     " entity_name, entity_key, job_exec, outcome) SELECT archived_at, archived_at, archived_at, archived_at, 1, 1, 0, entity_name, entity_key,"
-                     " job_exec, 'again' FROM prescient.future_job_history"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "SELECT count(prescient.make_history_day(prescient.utc_day(now()) - n)) FROM "
+                     "generate_series(1, %d) n",
+                     PAST));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, "
+        "check_count, failure_count, run_count,"
+        " entity_name, entity_key, job_exec, outcome) SELECT at, at, at, at, 0, 0, 1, 'orders', i::text,"
+        " CASE WHEN i %% 10 = 0 THEN 'is_paid' ELSE 'is_shipped' END, CASE WHEN i %% 50 = 0 THEN 'failed' "
+        "ELSE 'done' END FROM generate_series(1, %d) i,"
+        " LATERAL (SELECT prescient.slot_floor(now() - (1 - i::float8 / %d) * interval '%d days')) t (at)",
+        n, n, PAST - 1));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_run (recorded_at, run_at, slot_at, "
+                               "next_check_at, run_us, check_count, failure_count,"
+                               " entity_name, entity_key, job_exec, outcome) SELECT archived_at, "
+                               "archived_at, archived_at, archived_at, 1, 1, 0, entity_name, entity_key,"
+                               " job_exec, 'again' FROM prescient.future_job_history"));
     CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.future_job_run")), n);
     while (atoi(pgfx_cell(pgfx.app, "SELECT prescient.index_history_day()")) > 0)
         continue;
-    run("VACUUM prescient.future_job_history, prescient.future_job_run");         /* the index by time is told of new blocks, as autovacuum does */
+    /* the index by time is told of new blocks, as autovacuum does */
+    run("VACUUM prescient.future_job_history, prescient.future_job_run");
 }
 
 /* ---- what a look costs ---- */
@@ -103,15 +128,21 @@ static const char *param_of(const char *word, char out[32])
     if (!word || !strchr("+-n", *word) || strcmp(word, "nobody") == 0)
         return word;
     int days = *word == 'n' ? 0 : atoi(word);
-    snprintf(out, 32, "%s", pgfx_cell(pgfx.app, "SELECT date_part('epoch', date_trunc('hour', now()) + %d * interval '1 day')::bigint", days));
+    snprintf(out, 32, "%s",
+             pgfx_cell(pgfx.app,
+                       "SELECT date_part('epoch', date_trunc('hour', now()) + %d * interval '1 day')::bigint",
+                       days));
     return out;
 }
 
 /* Of the whole plan: its first node tells the sum, functions and all. */
 static int blocks_of(const char *plan)
 {
-    const char *hit = strstr(plan, "\"Shared Hit Blocks\": "), *read = strstr(plan, "\"Shared Read Blocks\": ");
-    return hit && read ? atoi(hit + strlen("\"Shared Hit Blocks\": ")) + atoi(read + strlen("\"Shared Read Blocks\": ")) : -1;
+    const char *hit = strstr(plan, "\"Shared Hit Blocks\": "),
+               *read = strstr(plan, "\"Shared Read Blocks\": ");
+    return hit && read ? atoi(hit + strlen("\"Shared Hit Blocks\": ")) +
+                             atoi(read + strlen("\"Shared Read Blocks\": "))
+                       : -1;
 }
 
 static PGresult *explain(const struct look *look, const char *how)
@@ -135,15 +166,16 @@ static PGresult *explain(const struct look *look, const char *how)
 static void look_is_cheap(const struct look *look)
 {
     run("BEGIN; SET LOCAL search_path = pg_catalog, pg_temp");
-    PGresult *r = PQexecParams(pgfx.app, pg_sql(pg_store(pgfx.st), PG_READING), 1, NULL, (const char *const[]){ "60s" }, NULL, NULL, 0);
+    PGresult *r = PQexecParams(pgfx.app, pg_sql(pg_store(pgfx.st), PG_READING), 1, NULL,
+                               (const char *const[]){ "60s" }, NULL, NULL, 0);
     CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_TUPLES_OK);
     PQclear(r);
     r = explain(look, "ANALYZE, BUFFERS, FORMAT JSON");
     int blocks = PQresultStatus(r) == PGRES_TUPLES_OK ? blocks_of(PQgetvalue(r, 0, 0)) : -1;
     bool cheap = blocks >= 0 && blocks <= look->blocks;
     if (!cheap) {
-        printf("      %s(%s, %s, %s, ...): %d blocks, expected at most %d %s\n", look->name, look->params[0], look->params[1], look->params[2], blocks,
-               look->blocks, PQerrorMessage(pgfx.app));
+        printf("      %s(%s, %s, %s, ...): %d blocks, expected at most %d %s\n", look->name, look->params[0],
+               look->params[1], look->params[2], blocks, look->blocks, PQerrorMessage(pgfx.app));
         PGresult *plan = explain(look, "ANALYZE, BUFFERS");
         for (int i = 0; i < PQntuples(plan); i++)
             printf("        %s\n", PQgetvalue(plan, i, 0));

@@ -1,4 +1,5 @@
-/* test_plugin.c - which shared objects are loaded as jobs, and with which words others are refused. */
+/* test_plugin.c - which shared objects are loaded as jobs, and with which words others are
+ * refused. */
 #include "test.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 #include "../engine/worker/plugin.h"
 
-static char dir[PATH_MAX], other[PATH_MAX];     /* two folders for plug-ins, emptied by each test that uses them */
+/* two folders for plug-ins, emptied by each test that uses them */
+static char dir[PATH_MAX], other[PATH_MAX];
 static struct err err;
 
 static int run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -40,7 +42,8 @@ static int teardown(void)
 /* Copies a test job into one of the folders. */
 static void bring(const char *job, const char *where, const char *as)
 {
-    CU_ASSERT_EQUAL_FATAL(run("install -m 644 '%s/tests/jobs/%s.so' '%s/%s.so'", test_build_dir(), job, where, as), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        run("install -m 644 '%s/tests/jobs/%s.so' '%s/%s.so'", test_build_dir(), job, where, as), 0);
 }
 
 static void clean(void)
@@ -89,7 +92,10 @@ static void a_plugin_built_outside_of_the_tree_loads_and_answers(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
     fputs(source, f);
     fclose(f);
-    CU_ASSERT_EQUAL_FATAL(run("${CC:-cc} -Wall -Wextra -Werror -shared -fPIC -Iinclude -o '%s/outside.so' '%s' && chmod 755 '%s/outside.so'", dir, path, dir), 0);
+    CU_ASSERT_EQUAL_FATAL(run("${CC:-cc} -Wall -Wextra -Werror -shared -fPIC -Iinclude -o '%s/outside.so' "
+                              "'%s' && chmod 755 '%s/outside.so'",
+                              dir, path, dir),
+                          0);
     struct plugin p;
     CU_ASSERT_EQUAL_FATAL(load("outside", &p), 0);
     CU_ASSERT_STRING_EQUAL(p.api.name, "outside");
@@ -210,7 +216,8 @@ static void a_file_that_others_may_write_is_refused(void)
 
 static void a_folder_that_others_may_write_is_refused(void)
 {
-    static const char *const modes[] = { "775", "757", "1777" };    /* the sticky bit lets others add files all the same */
+    /* the sticky bit lets others add files all the same */
+    static const char *const modes[] = { "775", "757", "1777" };
     bring("noanswer", dir, "job");
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         run("chmod %s '%s'", modes[i], dir);
@@ -236,7 +243,12 @@ static void somebody_elses_file_is_refused(void)
 /* Whoever may write above may put another folder in its place. */
 static void a_folder_above_that_others_may_write_is_refused_but_for_the_sticky_bit(void)
 {
-    static const struct { const char *mode; int rc; } cases[] = { { "755", 0 }, { "1777", 0 }, { "777", ERR_SETTINGS }, { "775", ERR_SETTINGS }, { "757", ERR_SETTINGS } };
+    static const struct {
+        const char *mode;
+        int rc;
+    } cases[] = {
+        { "755", 0 }, { "1777", 0 }, { "777", ERR_SETTINGS }, { "775", ERR_SETTINGS }, { "757", ERR_SETTINGS }
+    };
     char deep[PATH_MAX + 32];
     snprintf(deep, sizeof deep, "%s/above/between/jobs", dir);
     CU_ASSERT_EQUAL_FATAL(run("mkdir -p -m 755 '%s'", deep), 0);
@@ -308,13 +320,17 @@ static void one_replaced_while_it_is_loaded_is_another_one(void)
     CU_ASSERT_EQUAL_FATAL(load("job", &new), 0);
     CU_ASSERT_STRING_EQUAL(new.api.name, "batch_crash");
     char text[64] = "";
-    struct prescient_answer answer = { .size = sizeof answer, .text = text, .text_size = sizeof text, .kind = PRESCIENT_DONE };
-    old.api.job_exec(NULL, &(struct prescient_check){ .entity_key = "42" }, &answer);      /* what runs goes on as it was */
+    struct prescient_answer answer = {
+        .size = sizeof answer, .text = text, .text_size = sizeof text, .kind = PRESCIENT_DONE
+    };
+    /* what runs goes on as it was */
+    old.api.job_exec(NULL, &(struct prescient_check){ .entity_key = "42" }, &answer);
     CU_ASSERT_STRING_EQUAL(old.api.name, "noanswer");
     clean();
 }
 
-/* The loader gives the first library again for the same path, and /proc/PID/fd/N is the same path. */
+/* The loader gives the first library again for the same path, and /proc/PID/fd/N is the same path.
+ */
 static void two_plugins_under_one_descriptor_number_are_two(void)
 {
     struct plugin a, b;
@@ -349,13 +365,17 @@ static void what_is_refused_is_not_loaded_at_all(void)
 {
     char path[PATH_MAX + 32], text[PATH_MAX + 256];
     snprintf(path, sizeof path, "%s/tell.c", dir);
-    snprintf(text, sizeof text, "#include <fcntl.h>\n__attribute__((constructor)) static void loaded(void) { open(\"%s/loaded\", O_CREAT | O_WRONLY, 0600); }\n", dir);
+    snprintf(text, sizeof text,
+             "#include <fcntl.h>\n__attribute__((constructor)) static void loaded(void) { "
+             "open(\"%s/loaded\", O_CREAT | O_WRONLY, 0600); }\n",
+             dir);
     FILE *f = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
     fputs(text, f);
     fclose(f);
     CU_ASSERT_EQUAL_FATAL(run("${CC:-cc} -shared -fPIC -o '%s/tell.so' '%s'", dir, path), 0);
-    static const char *const made_bad[] = { "chmod 664 tell.so", "chmod 646 tell.so", "chmod 775 .", "ln -s tell.so link.so", "chown 12345 tell.so" };
+    static const char *const made_bad[] = { "chmod 664 tell.so", "chmod 646 tell.so", "chmod 775 .",
+                                            "ln -s tell.so link.so", "chown 12345 tell.so" };
     for (size_t i = 0; i < sizeof made_bad / sizeof *made_bad; i++) {
         struct plugin p;
         if (!strncmp(made_bad[i], "chown", 5) && geteuid() != 0)
@@ -366,7 +386,8 @@ static void what_is_refused_is_not_loaded_at_all(void)
     }
     struct plugin p;
     run("cd '%s' && chmod 755 . tell.so && { [ $(id -u) != 0 ] || chown 0 tell.so; }", dir);
-    CU_ASSERT_EQUAL(load("tell", &p), ERR_SETTINGS);            /* it exports nothing, but now it was loaded */
+    /* it exports nothing, but now it was loaded */
+    CU_ASSERT_EQUAL(load("tell", &p), ERR_SETTINGS);
     CU_ASSERT_TRUE(says("exports no symbol"));
     CU_ASSERT_EQUAL(run("test -e '%s/loaded'", dir), 0);
     clean();

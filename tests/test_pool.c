@@ -1,5 +1,6 @@
-/* test_pool.c - what a pool believes of its workers: processes of the test's own that break every rule, beside a clock that can be moved on.
- * A fork of the test stands where a worker would be: it has the socket and the slab, and no rules. */
+/* test_pool.c - what a pool believes of its workers: processes of the test's own that break every
+ * rule, beside a clock that can be moved on. A fork of the test stands where a worker would be: it
+ * has the socket and the slab, and no rules. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -20,9 +21,11 @@
 
 enum { CHECKS = 40, TURNS_MAX = 4000, ASIDE_US = 2000 };
 
-#define SETTINGS(workers_max) \
-    "workers = 1; workers_max = " workers_max "; kill_grace = \"20ms\"; slab = 20; plugin_dirs = [\"/nonexistent\"];\n" \
-    "jobs = { one = { plugin = \"x\"; timeout = \"2s\"; batch_timeout = \"3s\"; }; two = { plugin = \"y\"; }; };\n"
+#define SETTINGS(workers_max)                                                                                \
+    "workers = 1; workers_max = " workers_max                                                                \
+    "; kill_grace = \"20ms\"; slab = 20; plugin_dirs = [\"/nonexistent\"];\n"                                \
+    "jobs = { one = { plugin = \"x\"; timeout = \"2s\"; batch_timeout = \"3s\"; }; two = { plugin = \"y\"; " \
+    "}; };\n"
 
 static struct settings settings;
 static struct pool *pool;
@@ -49,7 +52,10 @@ struct fake { int sock; struct slab *slab; uint32_t generation; };
 
 static void (*misdeed)(struct fake *f);         /* what the next worker does once it has its settings */
 
-static void say(struct fake *f, enum message_kind kind, const void *body, size_t len) { message_send(f->sock, kind, body, len, -1, NULL); }
+static void say(struct fake *f, enum message_kind kind, const void *body, size_t len)
+{
+    message_send(f->sock, kind, body, len, -1, NULL);
+}
 static void say_ready(struct fake *f) { say(f, MESSAGE_READY, "\1\1", 2); }
 
 static enum message_kind hear(struct fake *f, char body[MESSAGE_MAX + 1])
@@ -107,7 +113,8 @@ static int start_fake(void *ctx, const char *program, bool pg_environment, struc
 
 /* ---- the pool's owner ---- */
 
-static void answered(void *ctx, struct page *p, int index, enum answer_kind kind, const struct raw_answer *raw)
+static void answered(void *ctx, struct page *p, int index, enum answer_kind kind,
+                     const struct raw_answer *raw)
 {
     (void)ctx;
     ended[kind]++;
@@ -133,7 +140,13 @@ static void make_page(void)
 {
     struct check *checks = calloc(CHECKS, sizeof *checks);
     for (int i = 0; i < CHECKS; i++)
-        checks[i] = (struct check){ .id = i + 1, .entity_name = "orders", .entity_name_len = 6, .entity_key = "1", .entity_key_len = 1, .job_exec = "one", .job_exec_len = 3 };
+        checks[i] = (struct check){ .id = i + 1,
+                                    .entity_name = "orders",
+                                    .entity_name_len = 6,
+                                    .entity_key = "1",
+                                    .entity_key_len = 1,
+                                    .job_exec = "one",
+                                    .job_exec_len = 3 };
     struct check_rows rows = { .checks = checks, .n = CHECKS };
     page = page_new(&rows, job_of, NULL, 1000);
     page->start_until_us = clock_boot_us(&test_clock) + 3600 * 1000000LL;
@@ -152,7 +165,12 @@ static void begin_with(const char *settings_text, void (*deed)(struct fake *f))
     log_file = open_memstream(&logged, &logged_size);
     log_init(&test_log, log_file, LOG_LEVEL_INFO, "test");
     struct pool_options o = {
-        .settings = &settings, .program = "none", .clock = &test_clock, .spawner = &spawner, .seed = 7, .log = &test_log,
+        .settings = &settings,
+        .program = "none",
+        .clock = &test_clock,
+        .spawner = &spawner,
+        .seed = 7,
+        .log = &test_log,
         .events = { .answered = answered, .ready = ready },
     };
     CU_ASSERT_EQUAL_FATAL(pool_new(&o, &pool, NULL), 0);
@@ -182,8 +200,13 @@ static void turn(int64_t step_us)
     fflush(log_file);
 }
 
-#define TURN_UNTIL(condition, step_us) \
-    do { int n_ = 0; while (!(condition) && n_++ < TURNS_MAX) turn(step_us); CU_ASSERT_TRUE(condition); } while (0)
+#define TURN_UNTIL(condition, step_us)                                                                       \
+    do {                                                                                                     \
+        int n_ = 0;                                                                                          \
+        while (!(condition) && n_++ < TURNS_MAX)                                                             \
+            turn(step_us);                                                                                   \
+        CU_ASSERT_TRUE(condition);                                                                           \
+    } while (0)
 
 static bool says(const char *words)
 {
@@ -230,7 +253,8 @@ static void a_worker_that_keeps_to_the_rules_answers_a_page(void)
     end();
 }
 
-/* It says of itself what the pool says of those that it has retired, and dies: that must count, or workers are started without end. */
+/* It says of itself what the pool says of those that it has retired, and dies: that must count, or
+ * workers are started without end. */
 static void fail_as_if_replaced(struct fake *f)
 {
     say(f, MESSAGE_FAILED, "replaced", 8);
@@ -259,7 +283,8 @@ static void a_job_that_workers_die_of_is_left_out_and_named(void)
     TURN_UNTIL(started == 2, 10000);
     misdeed = ready_and_answer_all;
     TURN_UNTIL(is_ready, 10000);
-    CU_ASSERT_TRUE(says("job one: a worker died while it loaded or opened it (exit status 3): it is left out"));
+    CU_ASSERT_TRUE(
+        says("job one: a worker died while it loaded or opened it (exit status 3): it is left out"));
     end();
 }
 
@@ -340,7 +365,8 @@ static void answer_with_effects(struct fake *f)
         wait_for(f, MESSAGE_RUN);
         while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED) {
             for (int i = 0; i < 3; i++)
-                slab_add_effect(f->slab, from, &(struct effect){ .kind = EFFECT_EMIT, .event = "e", .json = json });
+                slab_add_effect(f->slab, from,
+                                &(struct effect){ .kind = EFFECT_EMIT, .event = "e", .json = json });
             slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
         }
         say(f, MESSAGE_ENDED, &f->generation, sizeof f->generation);
@@ -351,7 +377,8 @@ static void what_the_answers_of_a_page_take_is_bounded_and_the_rest_is_put_off(v
 {
     begin(answer_with_effects);
     int rounds = 0;
-    for (; rounds < 8; rounds++) {              /* the same page's memory, filled by more checks than it has */
+    /* the same page's memory, filled by more checks than it has */
+    for (; rounds < 8; rounds++) {
         TURN_UNTIL(page_is_over(page), 0);
         struct page *filled = page;
         pool_forget(pool, filled);
@@ -375,7 +402,8 @@ static void lie_about_times(struct fake *f)
     for (;;) {
         wait_for(f, MESSAGE_RUN);
         while (slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED)
-            slab_answer(f->slab, from, PRESCIENT_DONE, 0, from % 2 ? 0 : INT64_C(253402300799000000), INT64_C(253402300799000000), NULL);
+            slab_answer(f->slab, from, PRESCIENT_DONE, 0, from % 2 ? 0 : INT64_C(253402300799000000),
+                        INT64_C(253402300799000000), NULL);
         say(f, MESSAGE_ENDED, &f->generation, sizeof f->generation);
     }
 }
@@ -386,14 +414,16 @@ static void times_are_what_the_engine_has_seen(void)
     TURN_UNTIL(page_is_over(page), 0);
     CU_ASSERT_EQUAL(ended[ANSWER_DONE], CHECKS);
     CU_ASSERT_TRUE(last.run_us >= 0 && last.run_us < 60 * 1000000LL);
-    CU_ASSERT_TRUE(last.began_us > clock_boot_us(&test_clock) - 60 * 1000000LL && last.began_us <= clock_boot_us(&test_clock));
+    CU_ASSERT_TRUE(last.began_us > clock_boot_us(&test_clock) - 60 * 1000000LL &&
+                   last.began_us <= clock_boot_us(&test_clock));
     end();
 }
 
 /* Messages of every kind, at any time, with bodies that fit nothing. */
 static void say_anything(struct fake *f)
 {
-    static const enum message_kind kinds[] = { MESSAGE_READY, MESSAGE_ENDED, MESSAGE_OPENING, MESSAGE_FAILED, MESSAGE_READY, MESSAGE_LOG, MESSAGE_ENDED };
+    static const enum message_kind kinds[] = { MESSAGE_READY, MESSAGE_ENDED, MESSAGE_OPENING, MESSAGE_FAILED,
+                                               MESSAGE_READY, MESSAGE_LOG,   MESSAGE_ENDED };
     char body[300];
     say_ready(f);
     wait_for(f, MESSAGE_RUN);
@@ -472,7 +502,10 @@ static void never_close(struct fake *f)
 
 static void idle_workers_are_told_to_end_and_those_that_do_not_are_ended(void)
 {
-    static const struct { void (*deed)(struct fake *f); bool closes; } cases[] = { { close_slowly, true }, { never_close, false } };
+    static const struct {
+        void (*deed)(struct fake *f);
+        bool closes;
+    } cases[] = { { close_slowly, true }, { never_close, false } };
     for (int i = 0; i < 2; i++) {
         begin(cases[i].deed);
         pool_forget(pool, page);
@@ -481,7 +514,8 @@ static void idle_workers_are_told_to_end_and_those_that_do_not_are_ended(void)
         int64_t before = clock_mono_us(&test_clock);
         TURN_UNTIL(pool_is_retired(pool), 10000);
         int64_t took = clock_mono_us(&test_clock) - before;
-        CU_ASSERT_TRUE(cases[i].closes || took >= 2000000);    /* how long beyond that is the machine's business, under memcheck */
+        /* how long beyond that is the machine's business, under memcheck */
+        CU_ASSERT_TRUE(cases[i].closes || took >= 2000000);
         CU_ASSERT_EQUAL(strstr(logged, "closed") != NULL, cases[i].closes);
         CU_ASSERT_EQUAL(started, 1);
         end();
@@ -490,11 +524,13 @@ static void idle_workers_are_told_to_end_and_those_that_do_not_are_ended(void)
 
 static void opens_one_job_only(struct fake *f)
 {
-    say(f, MESSAGE_READY, started == 0 ? "\0\1" : "\1\1", 2);        /* the first of them; `started` is what the parent had counted by then */
+    /* the first of them; `started` is what the parent had counted by then */
+    say(f, MESSAGE_READY, started == 0 ? "\0\1" : "\1\1", 2);
     answer_all(f);
 }
 
-/* Its open() failed, say, as a database was away for a moment: told once when the first worker was ready, the job was never run here again. */
+/* Its open() failed, say, as a database was away for a moment: told once when the first worker was
+ * ready, the job was never run here again. */
 static void a_job_that_could_not_be_opened_is_taken_up_again(void)
 {
     begin(opens_one_job_only);
@@ -540,7 +576,8 @@ static void opens_all_but_the_second_time(struct fake *f)
     int from, n;
     wait_for(f, MESSAGE_RUN);
     if (started == 0) {                         /* a few answers, then its end */
-        for (int i = 0; i < 3 && slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED; i++)
+        for (int i = 0;
+             i < 3 && slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n) == SLAB_CLAIMED; i++)
             slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
         _exit(3);
     }
@@ -550,7 +587,8 @@ static void opens_all_but_the_second_time(struct fake *f)
     answer_all(f);
 }
 
-/* The reverse: a worker takes the place of one that could, and cannot. It is given nothing of that job. */
+/* The reverse: a worker takes the place of one that could, and cannot. It is given nothing of that
+ * job. */
 static void a_job_that_a_later_worker_cannot_open_is_told_and_given_to_nobody_until_one_can(void)
 {
     begin(opens_all_but_the_second_time);
@@ -580,8 +618,9 @@ static void hangs_as_first_and_opens_no_job_of_the_page_later(struct fake *f)
     opens_no_job_of_the_page(f);
 }
 
-/* The last that could run a job hung, one more was started beside it, and took its place when it was ended: no other came, and nobody noticed that the
- * job could not be run any more. Its checks were waited for, and their leases renewed, for ever. */
+/* The last that could run a job hung, one more was started beside it, and took its place when it
+ * was ended: no other came, and nobody noticed that the job could not be run any more. Its checks
+ * were waited for, and their leases renewed, for ever. */
 static void a_job_that_only_a_hanging_worker_could_run_is_told_when_that_one_is_ended(void)
 {
     begin_with(SETTINGS("2"), hangs_as_first_and_opens_no_job_of_the_page_later);

@@ -1,4 +1,5 @@
-/* test_pool_listen.c - what a pool makes of what a worker says over its socket, with a worker that is no process. */
+/* test_pool_listen.c - what a pool makes of what a worker says over its socket, with a worker that
+ * is no process. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -25,8 +26,13 @@ static void begin(enum pool_worker_state state)
     theirs = pair[1];
     settings = (struct settings){ .njobs = 1 };
     log_init(&quiet, fopen("/dev/null", "we"), LOG_LEVEL_DEBUG, "test");
-    worker = (struct pool_worker){ .state = state, .child = { .pid = getpid(), .sock = pair[0], .output = -1 } };
-    pool = (struct pool){ .o = { .settings = &settings, .clock = &clock_system, .log = &quiet }, .workers = &worker, .size = 1, .usual = 1, .usable = usable };
+    worker = (struct pool_worker){ .state = state,
+                                   .child = { .pid = getpid(), .sock = pair[0], .output = -1 } };
+    pool = (struct pool){ .o = { .settings = &settings, .clock = &clock_system, .log = &quiet },
+                          .workers = &worker,
+                          .size = 1,
+                          .usual = 1,
+                          .usable = usable };
 }
 
 static void end(void)

@@ -106,10 +106,11 @@ static void every_row_is_named_once_and_explained(void)
 
 static void every_type_is_read_from_a_file(void)
 {
-    struct settings s = parsed("store = \"postgresql://u:p@h/db\"; prepared = false; workers = 4; workers_max = 8;\n"
-                               "worker_memory = \"2GiB\"; page_bytes = 1048576; lease = \"1m\"; trust = 40; settle_after = 0.5;\n"
-                               "slot_length = \"5m\"; serve = [0, 30]; keep_runs = \"problems\"; plugin_dirs = (\"/a\", \"/b\");\n"
-                               "business = \"sqlite:shop.db\"; horizon = \"90d\";");
+    struct settings s = parsed(
+        "store = \"postgresql://u:p@h/db\"; prepared = false; workers = 4; workers_max = 8;\n"
+        "worker_memory = \"2GiB\"; page_bytes = 1048576; lease = \"1m\"; trust = 40; settle_after = 0.5;\n"
+        "slot_length = \"5m\"; serve = [0, 30]; keep_runs = \"problems\"; plugin_dirs = (\"/a\", \"/b\");\n"
+        "business = \"sqlite:shop.db\"; horizon = \"90d\";");
     CU_ASSERT_STRING_EQUAL(s.store, "postgresql://u:p@h/db");
     CU_ASSERT_FALSE(s.prepared);
     CU_ASSERT_EQUAL(s.workers, 4);
@@ -130,27 +131,42 @@ static void every_type_is_read_from_a_file(void)
 
 static void numbers_past_32_bits_are_taken_whole(void)
 {
-    static const struct { const char *text; int64_t bytes; } all[] = {
-        { "4294967296", INT64_C(1) << 32 }, { "4294967296L", INT64_C(1) << 32 }, { "0x100000000", INT64_C(1) << 32 }, { "0xFFFFFFFF", 0xFFFFFFFF },
-        { "2147483648", INT64_C(1) << 31 }, { "+8589934592", INT64_C(1) << 33 }, { "\"5GB\"", INT64_C(5000000000) }, { "\"33554432B\"", 32 << 20 },
-        { "0", 0 }, { "\"0\"", 0 }, { "\"1TiB\"", INT64_C(1) << 40 },
+    static const struct { const char *text; int64_t bytes;
+    } all[] = {
+        { "4294967296", INT64_C(1) << 32 },
+        { "4294967296L", INT64_C(1) << 32 },
+        { "0x100000000", INT64_C(1) << 32 },
+        { "0xFFFFFFFF", 0xFFFFFFFF },
+        { "2147483648", INT64_C(1) << 31 },
+        { "+8589934592", INT64_C(1) << 33 },
+        { "\"5GB\"", INT64_C(5000000000) },
+        { "\"33554432B\"", 32 << 20 },
+        { "0", 0 },
+        { "\"0\"", 0 },
+        { "\"1TiB\"", INT64_C(1) << 40 },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char text[100];
-        snprintf(text, sizeof text, "/* 99999999999999999999 */ worker_memory = %s; # 99999999999999999999", all[i].text);
+        snprintf(text, sizeof text, "/* 99999999999999999999 */ worker_memory = %s; # 99999999999999999999",
+                 all[i].text);
         struct settings s = parsed(text);
         CU_ASSERT_EQUAL(s.worker_memory, all[i].bytes);
         settings_release(&s);
     }
-    refused("worker_memory = 99999999999999999999;", "test.cfg:1: 99999999999999999999: expected a number of at most 63 bits");
-    refused("page = 5;\nworker_memory = 0xFFFFFFFFFFFFFFFF;", "test.cfg:2: 0xFFFFFFFFFFFFFFFF: expected a number of at most 63 bits");
-    refused("page = 4294967297;", "test.cfg:1: page = 4294967297: expected a whole number between 1 and 100000");
+    refused("worker_memory = 99999999999999999999;",
+            "test.cfg:1: 99999999999999999999: expected a number of at most 63 bits");
+    refused("page = 5;\nworker_memory = 0xFFFFFFFFFFFFFFFF;",
+            "test.cfg:2: 0xFFFFFFFFFFFFFFFF: expected a number of at most 63 bits");
+    refused("page = 4294967297;",
+            "test.cfg:1: page = 4294967297: expected a whole number between 1 and 100000");
 }
 
 static void bad_values_are_refused_with_what_was_found_and_expected(void)
 {
-    static const struct { const char *text, *words; } all[] = {
-        { "timeout = \"5x\";", "test.cfg:1: timeout = \"5x\": expected a duration such as 250ms, 90s, 15m, 3h, 30d, between 10ms and 1d" },
+    static const struct { const char *text, *words;
+    } all[] = {
+        { "timeout = \"5x\";", "test.cfg:1: timeout = \"5x\": expected a duration such as 250ms, 90s, 15m, "
+                               "3h, 30d, between 10ms and 1d" },
         { "\n\n  timeout = 0;", "test.cfg:3: timeout = 0: expected a duration" },
         { "timeout = -5;", "timeout = -5: expected a duration" },
         { "timeout = \"9ms\";", "timeout = \"9ms\": expected" },
@@ -180,7 +196,8 @@ static void bad_values_are_refused_with_what_was_found_and_expected(void)
         { "slab = 0;", "slab = 0: expected" },
         { "prepared = 2;", "prepared = 2: expected true or false" },
         { "prepared = \"maybe\";", "prepared = \"maybe\": expected true or false" },
-        { "worker_memory = \"64\xc2\xb5iB\";", "expected a size such as 64MiB or a number of bytes, 0 or between 32MiB and 64TiB" },
+        { "worker_memory = \"64\xc2\xb5iB\";",
+          "expected a size such as 64MiB or a number of bytes, 0 or between 32MiB and 64TiB" },
         { "worker_memory = \"64 MiB\";", "expected a size" },
         { "worker_memory = \"1.5GiB\";", "expected a size" },
         { "worker_memory = \"MiB\";", "expected a size" },
@@ -197,11 +214,13 @@ static void bad_values_are_refused_with_what_was_found_and_expected(void)
         { "store = \"sqlite:a\nb\";", "expected sqlite:FILE" },
         { "store = [\"a\"];", "store = an array: expected" },
         { "store = \"\xff\";", "expected sqlite:FILE" },
-        { "schema = \"pre scient\";", "schema = \"pre scient\": expected a name of lower-case letters, digits and _, at most 63 bytes" },
+        { "schema = \"pre scient\";",
+          "schema = \"pre scient\": expected a name of lower-case letters, digits and _, at most 63 bytes" },
         { "schema = \"x\\\"; drop table y\";", "expected a name" },
         { "schema = \"1st\";", "expected a name" },
         { "schema = \"Prescient\";", "expected a name" },
-        { "schema = \"a123456789b123456789c123456789d123456789e123456789f123456789g123\";", "at most 63 bytes" },
+        { "schema = \"a123456789b123456789c123456789d123456789e123456789f123456789g123\";",
+          "at most 63 bytes" },
         { "worker_user = \"a b\";", "expected the name of a user" },
         { "engine_name = \"a\\x01\";", "expected text without control characters" },
         { "serve = [60];", "serve = an array: expected minutes of the hour, 0 to 59, each once" },
@@ -209,7 +228,9 @@ static void bad_values_are_refused_with_what_was_found_and_expected(void)
         { "serve = [0, 30, 0];", "expected minutes" },
         { "serve = [\"0\"];", "expected minutes" },
         { "serve = [0.5];", "expected minutes" },
-        { "serve = [0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4];",
+        { "serve = "
+          "[0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,"
+          "8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4];",
           "expected minutes" },
         { "serve = true;", "expected minutes" },
         { "serve = \"0\";", "serve = \"0\": expected minutes" },
@@ -225,16 +246,21 @@ static void bad_values_are_refused_with_what_was_found_and_expected(void)
 
 static void settings_that_do_not_go_together_are_refused(void)
 {
-    refused("trust = \"30s\";", "trust = \"30s\" (test.cfg:1): expected less than lease = \"30s\" (the default)");
-    refused("\nlease = \"10s\";", "trust = \"20s\" (the default): expected less than lease = \"10s\" (test.cfg:2)");
+    refused("trust = \"30s\";",
+            "trust = \"30s\" (test.cfg:1): expected less than lease = \"30s\" (the default)");
+    refused("\nlease = \"10s\";",
+            "trust = \"20s\" (the default): expected less than lease = \"10s\" (test.cfg:2)");
     refused("workers = 65;", "workers = 65 (test.cfg:1): expected at most workers_max = 64 (the default)");
-    refused("backoff = \"2d\";", "backoff = \"2d\" (test.cfg:1): expected at most backoff_max = \"1d\" (the default)");
-    refused("jobs = { a = { plugin = \"p\"; backoff = \"2d\"; }; };", "test.cfg:1: jobs.a.backoff is longer than backoff_max");
+    refused("backoff = \"2d\";",
+            "backoff = \"2d\" (test.cfg:1): expected at most backoff_max = \"1d\" (the default)");
+    refused("jobs = { a = { plugin = \"p\"; backoff = \"2d\"; }; };",
+            "test.cfg:1: jobs.a.backoff is longer than backoff_max");
 }
 
 static void what_is_no_libconfig_is_refused_with_its_line(void)
 {
-    refused("page = 5;\ntimeout = 5x;", "test.cfg:2: syntax error: expected NAME = VALUE; with durations, sizes and texts in quotes");
+    refused("page = 5;\ntimeout = 5x;",
+            "test.cfg:2: syntax error: expected NAME = VALUE; with durations, sizes and texts in quotes");
     refused("page = 5;\npage = 6;", "test.cfg:2: duplicate setting name");
     refused("page", "test.cfg:");
     refused("page = ;", "test.cfg:1: syntax error");
@@ -252,7 +278,8 @@ static void what_is_no_libconfig_is_refused_with_its_line(void)
 
 static void unknown_settings_are_refused_with_the_nearest_name(void)
 {
-    refused("page = 5;\ntimeot = \"5s\";", "test.cfg:2: unknown setting \"timeot\"; did you mean \"timeout\"?");
+    refused("page = 5;\ntimeot = \"5s\";",
+            "test.cfg:2: unknown setting \"timeot\"; did you mean \"timeout\"?");
     refused("lock-timeout = 1;", "unknown setting \"lock-timeout\"; did you mean \"lock_timeout\"?");
     refused("timeout_ms = 5;", "unknown setting \"timeout_ms\"; did you mean \"timeout\"?");
     refused("lease_seconds = 5;", "did you mean \"lease\"?");
@@ -261,8 +288,10 @@ static void unknown_settings_are_refused_with_the_nearest_name(void)
     refused("a123456789b123456789c123456789d123456789e123456789 = 5;", "unknown setting \"a123456789b");
     refused("plugin = \"p\";", "unknown setting \"plugin\"");
     refused("zzzzzzzzzz = 5;", "test.cfg:1: unknown setting \"zzzzzzzzzz\"");
-    refused("jobs = { a = { plugin = \"p\";\n max_cheks = 3; }; };", "test.cfg:2: unknown setting \"jobs.a.max_cheks\"; did you mean \"max_checks\"?");
-    refused("jobs = { a = { plugin = \"p\"; query_text = \"select\"; }; };", "a job's own settings go into settings = { ... }");
+    refused("jobs = { a = { plugin = \"p\";\n max_cheks = 3; }; };",
+            "test.cfg:2: unknown setting \"jobs.a.max_cheks\"; did you mean \"max_checks\"?");
+    refused("jobs = { a = { plugin = \"p\"; query_text = \"select\"; }; };",
+            "a job's own settings go into settings = { ... }");
     refused("jobs = { a = { plugin = \"p\"; store = \"x\"; }; };", "unknown setting \"jobs.a.store\"");
     struct settings s;
     struct err err = { 0 };
@@ -274,9 +303,10 @@ static void unknown_settings_are_refused_with_the_nearest_name(void)
 
 static void a_job_inherits_what_it_does_not_say(void)
 {
-    struct settings s = parsed("timeout = \"7s\"; max_checks = 9;\n"
-                               "jobs = { late = { plugin = \"sql_check\"; max_checks = 2; settings = { sql = \"select 1\"; }; };\n"
-                               "         plain = { plugin = \"noop.so\"; }; };\nmax_failures = 8;");
+    struct settings s = parsed(
+        "timeout = \"7s\"; max_checks = 9;\n"
+        "jobs = { late = { plugin = \"sql_check\"; max_checks = 2; settings = { sql = \"select 1\"; }; };\n"
+        "         plain = { plugin = \"noop.so\"; }; };\nmax_failures = 8;");
     CU_ASSERT_EQUAL_FATAL(s.njobs, 2);
     CU_ASSERT_STRING_EQUAL(s.jobs[0].name, "late");
     CU_ASSERT_STRING_EQUAL(s.jobs[0].plugin, "sql_check");
@@ -305,7 +335,8 @@ static void a_job_is_found_by_its_name(void)
 
 static void a_job_may_have_any_name_in_a_list(void)
 {
-    struct settings s = parsed("jobs = ( { name = \"order late / \xc3\xbc\"; plugin = \"p\"; }, { plugin = \"q\"; name = \"b\"; timeout = \"1s\"; } );");
+    struct settings s = parsed("jobs = ( { name = \"order late / \xc3\xbc\"; plugin = \"p\"; }, { plugin = "
+                               "\"q\"; name = \"b\"; timeout = \"1s\"; } );");
     CU_ASSERT_EQUAL(s.njobs, 2);
     CU_ASSERT_PTR_NOT_NULL(settings_job(&s, "order late / \xc3\xbc", NULL));
     CU_ASSERT_EQUAL(settings_job(&s, "b", NULL)->timeout_us, 1000000);
@@ -314,26 +345,33 @@ static void a_job_may_have_any_name_in_a_list(void)
 
 static void bad_jobs_are_refused(void)
 {
-    static const struct { const char *text, *words; } all[] = {
+    static const struct { const char *text, *words;
+    } all[] = {
         { "jobs = 5;", "test.cfg:1: jobs: expected a group" },
         { "jobs = [\"a\"];", "test.cfg:1: jobs: expected a group" },
         { "jobs = { a = \"noop\"; };", "test.cfg:1: jobs.a: expected a group" },
         { "jobs = {\n a = { };\n};", "test.cfg:2: jobs.a.plugin is not set: expected the name of a plug-in" },
-        { "jobs = { a = { plugin = \"../evil\"; }; };", "jobs.a.plugin = \"../evil\": expected the name of a plug-in in one of plugin_dirs, never a path" },
+        { "jobs = { a = { plugin = \"../evil\"; }; };",
+          "jobs.a.plugin = \"../evil\": expected the name of a plug-in in one of plugin_dirs, never a path" },
         { "jobs = { a = { plugin = \"/lib/evil.so\"; }; };", "never a path" },
         { "jobs = { a = { plugin = \"..\"; }; };", "never a path" },
         { "jobs = { a = { plugin = \"\"; }; };", "jobs.a.plugin" },
         { "jobs = { a = { plugin = 5; }; };", "jobs.a.plugin = 5: expected" },
-        { "jobs = { a = { plugin = \"p\"; timeout = \"5x\"; }; };", "jobs.a.timeout = \"5x\": expected a duration" },
-        { "jobs = { a = { plugin = \"p\"; settings = 5; }; };", "jobs.a.settings: expected a group, settings = { ... }" },
-        { "jobs = { a = { plugin = \"p\"; settings = { x = ( { y = \"\xff\"; } ); }; }; };", "jobs.a.settings: y: expected text in UTF-8" },
-        { "jobs = { a = { plugin = \"p\"; settings = { x = [1.0e999]; }; }; };", "jobs.a.settings: an element: expected a number" },
+        { "jobs = { a = { plugin = \"p\"; timeout = \"5x\"; }; };",
+          "jobs.a.timeout = \"5x\": expected a duration" },
+        { "jobs = { a = { plugin = \"p\"; settings = 5; }; };",
+          "jobs.a.settings: expected a group, settings = { ... }" },
+        { "jobs = { a = { plugin = \"p\"; settings = { x = ( { y = \"\xff\"; } ); }; }; };",
+          "jobs.a.settings: y: expected text in UTF-8" },
+        { "jobs = { a = { plugin = \"p\"; settings = { x = [1.0e999]; }; }; };",
+          "jobs.a.settings: an element: expected a number" },
         { "jobs = { a = { plugin = \"p\"; name = \"b\"; }; };", "unknown setting \"jobs.a.name\"" },
         { "jobs = ( { plugin = \"p\"; } );", "the name of a job: expected text in UTF-8, 1 to 1024 bytes" },
         { "jobs = ( { name = \"\"; plugin = \"p\"; } );", "the name of a job: expected" },
         { "jobs = ( { name = 5; plugin = \"p\"; } );", "the name of a job: expected" },
         { "jobs = ( { name = \"\xc3\"; plugin = \"p\"; } );", "the name of a job: expected" },
-        { "jobs = ( { name = \"a\"; plugin = \"p\"; },\n { name = \"a\"; plugin = \"q\"; } );", "test.cfg:2: job \"a\" is there already" },
+        { "jobs = ( { name = \"a\"; plugin = \"p\"; },\n { name = \"a\"; plugin = \"q\"; } );",
+          "test.cfg:2: job \"a\" is there already" },
         { "jobs = ( 5 );", "jobs: expected a group" },
         { "jobs = ( { name = \"a\"; } );", "jobs.a.plugin is not set" },
     };

@@ -1,4 +1,5 @@
-/* test_settings_print.c - settings as text: what is printed reads back to the same, explains itself and keeps passwords. */
+/* test_settings_print.c - settings as text: what is printed reads back to the same, explains
+ * itself and keeps passwords. */
 #include "settings_fixture.h"
 
 #include <libconfig.h>
@@ -19,12 +20,14 @@ static char *printed(const struct settings *s, bool commented, bool secrets)
     return text;
 }
 
-static bool same_value(const struct setting_row *row, const struct settings *a, const struct settings *b, const void *x, const void *y)
+static bool same_value(const struct setting_row *row, const struct settings *a, const struct settings *b,
+                       const void *x, const void *y)
 {
     char *ones = NULL, *others = NULL;
     size_t size;
     FILE *one = open_memstream(&ones, &size), *other = open_memstream(&others, &size);
-    int na = row->count ? *(const int *)((const char *)a + row->count) : 0, nb = row->count ? *(const int *)((const char *)b + row->count) : 0;
+    int na = row->count ? *(const int *)((const char *)a + row->count) : 0,
+        nb = row->count ? *(const int *)((const char *)b + row->count) : 0;
     bool set = settings_put_value(row, x, na, true, one);
     bool same = settings_put_value(row, y, nb, true, other) == set;
     fclose(one);
@@ -40,15 +43,18 @@ static bool same_node(const struct config_setting_t *a, const struct config_sett
     if (!a || !b)
         return a == b;
     const char *x = config_setting_name(a), *y = config_setting_name(b);
-    if (config_setting_type(a) != config_setting_type(b) || config_setting_length(a) != config_setting_length(b) || !x != !y || (x && strcmp(x, y)))
+    if (config_setting_type(a) != config_setting_type(b) ||
+        config_setting_length(a) != config_setting_length(b) || !x != !y || (x && strcmp(x, y)))
         return false;
     for (int i = 0; config_setting_is_aggregate(a) && i < config_setting_length(a); i++)
         if (!same_node(config_setting_get_elem(a, (unsigned)i), config_setting_get_elem(b, (unsigned)i)))
             return false;
     if (config_setting_type(a) == CONFIG_TYPE_STRING)
         return !strcmp(config_setting_get_string(a), config_setting_get_string(b));
-    return !config_setting_is_scalar(a) || (config_setting_get_int64(a) == config_setting_get_int64(b) &&
-        config_setting_get_bool(a) == config_setting_get_bool(b) && !memcmp(&a->value.fval, &b->value.fval, config_setting_type(a) == CONFIG_TYPE_FLOAT ? 8 : 0));
+    return !config_setting_is_scalar(a) ||
+           (config_setting_get_int64(a) == config_setting_get_int64(b) &&
+            config_setting_get_bool(a) == config_setting_get_bool(b) &&
+            !memcmp(&a->value.fval, &b->value.fval, config_setting_type(a) == CONFIG_TYPE_FLOAT ? 8 : 0));
 }
 
 static bool same_settings(struct settings *a, struct settings *b)
@@ -59,7 +65,8 @@ static bool same_settings(struct settings *a, struct settings *b)
     for (const struct setting_row *row = settings_job_rows; row->name; row++) {
         same &= same_value(row, a, b, settings_field(row, a, NULL), settings_field(row, b, NULL));
         for (int i = 0; i < a->njobs && same; i++)
-            same &= same_value(row, a, b, settings_field(row, a, &a->jobs[i]), settings_field(row, b, &b->jobs[i]));
+            same &= same_value(row, a, b, settings_field(row, a, &a->jobs[i]),
+                               settings_field(row, b, &b->jobs[i]));
     }
     for (int i = 0; i < a->njobs && same; i++)
         same &= !strcmp(a->jobs[i].name, b->jobs[i].name) && same_node(a->jobs[i].own, b->jobs[i].own);
@@ -84,19 +91,26 @@ static bool reads_back(struct settings *s, bool commented)
 }
 
 static const char rich[] =
-    "store = \"postgresql://u:p%40ss@h/db?application_name=\\\"x\\\"\"; business = \"host=x password='a b\\\\'c'\"; schema = \"other\";\n"
-    "slot_length = \"1m\"; statement_timeout = 1.234567; settle_after = \"0.0015\"; engine_name = \"m\xc3\xbcller #1; {x}\";\n"
-    "worker_memory = 123456789; page_bytes = 6291456; serve = [59, 0, 7]; plugin_dirs = (\"/a b\", \"c\\\\d\", \"\xe2\x82\xac\");\n"
+    "store = \"postgresql://u:p%40ss@h/db?application_name=\\\"x\\\"\"; business = \"host=x password='a "
+    "b\\\\'c'\"; schema = \"other\";\n"
+    "slot_length = \"1m\"; statement_timeout = 1.234567; settle_after = \"0.0015\"; engine_name = "
+    "\"m\xc3\xbcller #1; {x}\";\n"
+    "worker_memory = 123456789; page_bytes = 6291456; serve = [59, 0, 7]; plugin_dirs = (\"/a b\", "
+    "\"c\\\\d\", \"\xe2\x82\xac\");\n"
     "timeout = \"12.345s\"; batch = 7; backoff = \"15m\"; keep_runs = \"none\"; prepared = no_such; ";
 
 static void what_is_printed_reads_back_to_the_same(void)
 {
     char text[4096];
-    snprintf(text, sizeof text, "%.*s%s", (int)(strstr(rich, "prepared") - rich), rich,
-             "jobs = { a_b-c = { plugin = \"sql_check\"; timeout = \"1d\"; max_checks = 0; settings = { sql = \"select \\\"x\\\"\\n\\t\\x01 from y\"\n"
-             "   \" where z\"; n = -5; big = 5L; huge = 9223372036854775807L; low = -2147483648; hex = 0xFFFFFFFF; f = 0.1; g = 1e20; h = -1.5e-300; k = 5.0; zero = -0.0;\n"
-             "   yes = true; no = FALSE; list = ( 1, \"two\", 3.5, ( ), [ ], { }, { x = 1; } ); array = [ 1.5, 2.5 ]; strings = [ \"a\", \"b\" ];\n"
-             "   * = 1; group = { in = { deep = \"\"; }; }; }; }; B = { plugin = \"noop\"; settings = { }; }; };");
+    snprintf(
+        text, sizeof text, "%.*s%s", (int)(strstr(rich, "prepared") - rich), rich,
+        "jobs = { a_b-c = { plugin = \"sql_check\"; timeout = \"1d\"; max_checks = 0; settings = { sql = "
+        "\"select \\\"x\\\"\\n\\t\\x01 from y\"\n"
+        "   \" where z\"; n = -5; big = 5L; huge = 9223372036854775807L; low = -2147483648; hex = "
+        "0xFFFFFFFF; f = 0.1; g = 1e20; h = -1.5e-300; k = 5.0; zero = -0.0;\n"
+        "   yes = true; no = FALSE; list = ( 1, \"two\", 3.5, ( ), [ ], { }, { x = 1; } ); array = [ 1.5, "
+        "2.5 ]; strings = [ \"a\", \"b\" ];\n"
+        "   * = 1; group = { in = { deep = \"\"; }; }; }; }; B = { plugin = \"noop\"; settings = { }; }; };");
     struct settings s = parsed(text);
     CU_ASSERT_EQUAL(s.njobs, 2);
     CU_ASSERT_EQUAL(s.statement_timeout_us, 1234567);
@@ -108,7 +122,8 @@ static void what_is_printed_reads_back_to_the_same(void)
 
 static void jobs_of_any_name_read_back(void)
 {
-    struct settings s = parsed("jobs = ( { name = \"a\\\"b\\\\\"; plugin = \"p\"; settings = { x = 1; }; }, { name = \"1\"; plugin = \"q\"; } );");
+    struct settings s = parsed("jobs = ( { name = \"a\\\"b\\\\\"; plugin = \"p\"; settings = { x = 1; }; }, "
+                               "{ name = \"1\"; plugin = \"q\"; } );");
     CU_ASSERT_TRUE(reads_back(&s, false));
     CU_ASSERT_TRUE(reads_back(&s, true));
     settings_release(&s);
@@ -129,7 +144,8 @@ static void the_sample_file_holds_every_setting_with_help_and_bounds(void)
             CU_ASSERT_TRUE(there || strstr(text, line));
         }
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "# How long one check may take."));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "# Expected: a duration such as 250ms, 90s, 15m, 3h, 30d, between 10ms and 1d. Default: 30s.\ntimeout = \"30s\";\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "# Expected: a duration such as 250ms, 90s, 15m, 3h, 30d, between "
+                                        "10ms and 1d. Default: 30s.\ntimeout = \"30s\";\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "# jobs = {"));
     free(text);
     settings_release(&s);
@@ -137,8 +153,10 @@ static void the_sample_file_holds_every_setting_with_help_and_bounds(void)
 
 static void passwords_are_printed_on_request_only(void)
 {
-    struct settings s = parsed("store = \"postgresql://u:hunter2@h/db\"; business = \"host=h password=hunter2\";\n"
-                               "jobs = { a = { plugin = \"p\"; settings = { url = \"https://u:hunter2@h/x\"; api_token = \"hunter2\"; list = [\"s://a:hunter2@b\"]; sql = \"a://b\"; }; }; };");
+    struct settings s = parsed(
+        "store = \"postgresql://u:hunter2@h/db\"; business = \"host=h password=hunter2\";\n"
+        "jobs = { a = { plugin = \"p\"; settings = { url = \"https://u:hunter2@h/x\"; api_token = "
+        "\"hunter2\"; list = [\"s://a:hunter2@b\"]; sql = \"a://b\"; }; }; };");
     char *shown = printed(&s, false, false), *whole = printed(&s, false, true);
     CU_ASSERT_PTR_NULL(strstr(shown, "hunter2"));
     CU_ASSERT_PTR_NOT_NULL(strstr(shown, "postgresql://u:***@h/db"));
@@ -208,7 +226,8 @@ static char *any_settings(uint64_t *random)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    const char *const bound[] = { "slot_length", "lease", "trust", "workers", "workers_max", "backoff", "backoff_max" };
+    const char *const bound[] = { "slot_length", "lease",   "trust",      "workers",
+                                  "workers_max", "backoff", "backoff_max" };
     for (const struct setting_row *row = settings_rows; row->name; row++) {
         bool skip = random_next(random) % 3 == 0;
         for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
@@ -225,7 +244,8 @@ static char *any_settings(uint64_t *random)
         put_any_value(settings_row("timeout", true), out, random);
         fputs("; settings = { a = ", out);
         put_any_string(out, random);
-        fprintf(out, "; f = %.17g; n = %lld; }; };\n", (double)(int64_t)random_next(random) / 3e10 + 0.5, (long long)random_next(random));
+        fprintf(out, "; f = %.17g; n = %lld; }; };\n", (double)(int64_t)random_next(random) / 3e10 + 0.5,
+                (long long)random_next(random));
     }
     fputs("};", out);
     fclose(out);
@@ -252,8 +272,40 @@ static void any_settings_read_back(void)
 
 static void garbage_is_refused_or_taken_but_never_worse(void)
 {
-    static const char *const bits[] = { "page", "=", ";", "5", "\"", "{", "}", "(", ")", "[", "]", "jobs", " ", "\n", "/*", "*/", "#", "@include ", "0x", "L",
-                                        ".", "e", "-", "\\x0", "\xff", "timeout", "plugin", "settings", "name", ",", "999999999999", "//", "\"a\"", "true" };
+    static const char *const bits[] = { "page",
+                                        "=",
+                                        ";",
+                                        "5",
+                                        "\"",
+                                        "{",
+                                        "}",
+                                        "(",
+                                        ")",
+                                        "[",
+                                        "]",
+                                        "jobs",
+                                        " ",
+                                        "\n",
+                                        "/*",
+                                        "*/",
+                                        "#",
+                                        "@include ",
+                                        "0x",
+                                        "L",
+                                        ".",
+                                        "e",
+                                        "-",
+                                        "\\x0",
+                                        "\xff",
+                                        "timeout",
+                                        "plugin",
+                                        "settings",
+                                        "name",
+                                        ",",
+                                        "999999999999",
+                                        "//",
+                                        "\"a\"",
+                                        "true" };
     uint64_t seed = 271828, random = seed;
     for (int i = 0; i < 20000; i++) {
         char text[400] = "";
@@ -274,17 +326,21 @@ static void garbage_is_refused_or_taken_but_never_worse(void)
 
 static void passwords_are_masked(void)
 {
-    static const struct { const char *url, *masked; } all[] = {
+    static const struct { const char *url, *masked;
+    } all[] = {
         { "postgresql://user:pw@host/db", "postgresql://user:***@host/db" },
-        { "postgresql://user:pw@host:5432/db?sslmode=require&password=pw", "postgresql://user:***@host:5432/db?sslmode=require&password=***" },
-        { "postgres://user:pw@h1:1,h2:2/db?password=pw&connect_timeout=5", "postgres://user:***@h1:1,h2:2/db?password=***&connect_timeout=5" },
+        { "postgresql://user:pw@host:5432/db?sslmode=require&password=pw",
+          "postgresql://user:***@host:5432/db?sslmode=require&password=***" },
+        { "postgres://user:pw@h1:1,h2:2/db?password=pw&connect_timeout=5",
+          "postgres://user:***@h1:1,h2:2/db?password=***&connect_timeout=5" },
         { "postgresql://user:p@w@host/db", "postgresql://user:***@host/db" },
         { "postgresql://user:p/w@host/db", "postgresql://user:***@host/db" },
         { "postgresql://user:p?w@host/db", "postgresql://user:***@host/db" },
         { "postgresql://user:@host/db", "postgresql://user:***@host/db" },
         { "postgresql://user@host/db", "postgresql://user@host/db" },
         { "postgresql://host:5432/db", "postgresql://host:5432/db" },
-        { "postgresql:///db?host=/run&user=a&sslpassword=pw", "postgresql:///db?host=/run&user=a&sslpassword=***" },
+        { "postgresql:///db?host=/run&user=a&sslpassword=pw",
+          "postgresql:///db?host=/run&user=a&sslpassword=***" },
         { "postgresql://?PASSWORD=pw", "postgresql://?PASSWORD=***" },
         { "postgresql://h/db?passwords=x&password", "postgresql://h/db?passwords=x&password" },
         { "postgresql://", "postgresql://" },
@@ -325,17 +381,29 @@ static void passwords_are_masked(void)
 /* What libpq says when it cannot read a URL, or has read it otherwise than it was meant. */
 static void words_about_a_url_do_not_tell_its_password(void)
 {
-    static const struct { const char *url, *words, *masked; } all[] = {
-        { "host=x password=my secret", "missing \"=\" after \"secret\" in connection info string", "missing \"=\" after \"***\" in connection info string" },
-        { "host=x passwrd=pw", "invalid connection option \"passwrd\"", "invalid connection option \"passwrd\"" },
-        { "postgresql://u:p%zz@h/d", "invalid percent-encoded token: \"p%zz\"", "invalid percent-encoded token: \"***\"" },
-        { "postgresql://u:pw@[h/d", "end of string reached when looking for matching \"]\" in IPv6 host address in URI: \"postgresql://u:pw@[h/d\"\n",
-          "end of string reached when looking for matching \"]\" in IPv6 host address in URI: \"postgresql://u:***@[h/d\"\n" },
+    static const struct { const char *url, *words, *masked;
+    } all[] = {
+        { "host=x password=my secret", "missing \"=\" after \"secret\" in connection info string",
+          "missing \"=\" after \"***\" in connection info string" },
+        { "host=x passwrd=pw", "invalid connection option \"passwrd\"",
+          "invalid connection option \"passwrd\"" },
+        { "postgresql://u:p%zz@h/d", "invalid percent-encoded token: \"p%zz\"",
+          "invalid percent-encoded token: \"***\"" },
+        { "postgresql://u:pw@[h/d",
+          "end of string reached when looking for matching \"]\" in IPv6 host address in URI: "
+          "\"postgresql://u:pw@[h/d\"\n",
+          "end of string reached when looking for matching \"]\" in IPv6 host address in URI: "
+          "\"postgresql://u:***@[h/d\"\n" },
         { "postgresql://u:p@ss:word@h/d", "invalid port number: \"word@h\"", "invalid port number: \"***\"" },
-        { "postgresql://u:p@ssword@h/d", "could not translate host name \"ssword@h\" to address", "could not translate host name \"***\" to address" },
-        { "postgresql://u:pw@h/d", "connection to server at \"h\" (10.0.0.1), port 5432 failed: FATAL:  password authentication failed for user \"u\"",
-          "connection to server at \"h\" (10.0.0.1), port 5432 failed: FATAL:  password authentication failed for user \"u\"" },
-        { "postgresql:///d?host=/run", "connection to server on socket \"/run/.s.PGSQL.5432\" failed", "connection to server on socket \"/run/.s.PGSQL.5432\" failed" },
+        { "postgresql://u:p@ssword@h/d", "could not translate host name \"ssword@h\" to address",
+          "could not translate host name \"***\" to address" },
+        { "postgresql://u:pw@h/d",
+          "connection to server at \"h\" (10.0.0.1), port 5432 failed: FATAL:  password authentication "
+          "failed for user \"u\"",
+          "connection to server at \"h\" (10.0.0.1), port 5432 failed: FATAL:  password authentication "
+          "failed for user \"u\"" },
+        { "postgresql:///d?host=/run", "connection to server on socket \"/run/.s.PGSQL.5432\" failed",
+          "connection to server on socket \"/run/.s.PGSQL.5432\" failed" },
         { "password=secret", "half a quote: \"secret", "half a quote: \"***" },
         { "", "\"a\" \"", "\"a\" \"" },
     };

@@ -1,4 +1,5 @@
-/* test_settings_sources.c - where settings come from: files and what they include, variables, flags, and who wins. */
+/* test_settings_sources.c - where settings come from: files and what they include, variables,
+ * flags, and who wins. */
 #include "settings_fixture.h"
 
 #include <stdlib.h>
@@ -41,7 +42,9 @@ static void an_included_file_is_found_beside_its_includer_or_where_we_work(void)
 {
     char absolute[4200];
     mkdir("sub", 0700);
-    snprintf(absolute, sizeof absolute, "# \"@include\n  @include \"%s/b.cfg\"\nslab = 9; // c\n@include \"sub/d.cfg\"\n", settings_fixture_folder());
+    snprintf(absolute, sizeof absolute,
+             "# \"@include\n  @include \"%s/b.cfg\"\nslab = 9; // c\n@include \"sub/d.cfg\"\n",
+             settings_fixture_folder());
     write_file("a.cfg", "@include \"sub/c.cfg\" page = 5;");
     write_file("sub/c.cfg", absolute);
     write_file("b.cfg", "workers = 3;");
@@ -102,7 +105,8 @@ static void a_file_that_others_may_write_is_refused(void)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         chmod("prescient.cfg", modes[i]);
         load_refused(NULL, NULL, 0, "/prescient.cfg may be written by others");
-        load_refused("prescient.cfg", NULL, 0, "expected no write for group and others: chmod go-w; or name another one with --config");
+        load_refused("prescient.cfg", NULL, 0,
+                     "expected no write for group and others: chmod go-w; or name another one with --config");
     }
     chmod("prescient.cfg", 0644);
     struct settings s = loaded(NULL, NULL, 0);
@@ -155,7 +159,8 @@ static void an_included_file_that_others_may_write_is_refused_wherever_it_was_fo
     settings_release(&s);
 }
 
-/* Whoever may write the folder can move the file away and put another in its place; with the sticky bit only its owner can. */
+/* Whoever may write the folder can move the file away and put another in its place; with the
+ * sticky bit only its owner can. */
 static void a_folder_that_others_may_write_is_refused_but_for_a_sticky_one(void)
 {
     mkdir("sub", 0700);
@@ -196,7 +201,9 @@ static void nobody_elses_file_folder_or_link_is_read(void)
         return;                         /* only root can make it somebody else's */
     write_file("prescient.cfg", "page = 77;");
     CU_ASSERT_EQUAL_FATAL(chown("prescient.cfg", SOMEBODY, SOMEBODY), 0);
-    load_refused(NULL, NULL, 0, "/prescient.cfg belongs to user 65534; expected root or the user that runs it, 0; or name another one with --config");
+    load_refused(NULL, NULL, 0,
+                 "/prescient.cfg belongs to user 65534; expected root or the user that runs it, 0; or name "
+                 "another one with --config");
     unlink("prescient.cfg");
     mkdir("sub", 0755);
     write_file("sub/c.cfg", "page = 78;");
@@ -249,7 +256,9 @@ static void flag_beats_variable_beats_file_beats_default(void)
 
 static void a_variable_sets_what_jobs_start_from_but_not_what_they_say(void)
 {
-    write_file("a.cfg", "timeout = \"1s\"; jobs = { a = { plugin = \"p\"; }; b = { plugin = \"p\"; timeout = \"2s\"; }; };");
+    write_file(
+        "a.cfg",
+        "timeout = \"1s\"; jobs = { a = { plugin = \"p\"; }; b = { plugin = \"p\"; timeout = \"2s\"; }; };");
     setenv("PRESCIENT_TIMEOUT", "3s", 1);
     struct settings s = loaded("a.cfg", NULL, 0);
     CU_ASSERT_EQUAL(s.defaults.timeout_us, 3000000);
@@ -294,7 +303,9 @@ static void a_bad_variable_or_flag_is_named(void)
     setenv("PRESCIENT_PAGE", "many", 1);
     load_refused("a.cfg", NULL, 0, "PRESCIENT_PAGE: page = \"many\": expected a whole number");
     settings_fixture_forget_environment();
-    const struct settings_flag flags[] = { { "lock-timeout", "1x" }, { "pages", "5" }, { "workers", NULL }, { "plugin", "p" }, { "zzzzzzz", "" } };
+    const struct settings_flag flags[] = {
+        { "lock-timeout", "1x" }, { "pages", "5" }, { "workers", NULL }, { "plugin", "p" }, { "zzzzzzz", "" }
+    };
     load_refused("a.cfg", flags, 1, "--lock-timeout: lock_timeout = \"1x\": expected a duration");
     load_refused("a.cfg", flags + 1, 1, "--pages: there is no such setting; did you mean \"page\"?");
     load_refused("a.cfg", flags + 2, 1, "--workers: workers = \"\": expected");
@@ -305,7 +316,11 @@ static void a_bad_variable_or_flag_is_named(void)
 static void flags_may_be_spelled_with_dashes(void)
 {
     write_file("a.cfg", "business = \"sqlite:x\"; prepared = false;");
-    const struct settings_flag flags[] = { { "lock-timeout", "1s" }, { "--worker_files", "99" }, { "prepared", NULL }, { "business", "" }, { "serve", "" } };
+    const struct settings_flag flags[] = { { "lock-timeout", "1s" },
+                                           { "--worker_files", "99" },
+                                           { "prepared", NULL },
+                                           { "business", "" },
+                                           { "serve", "" } };
     struct settings s = loaded("a.cfg", flags, 5);
     CU_ASSERT_EQUAL(s.lock_timeout_us, 1000000);
     CU_ASSERT_EQUAL(s.worker_files, 99);
@@ -358,7 +373,8 @@ static void passwords_do_not_show_in_errors(void)
 {
     struct settings s;
     struct err err = { 0 };
-    CU_ASSERT_EQUAL(settings_parse(&s, "store = \"postgresql://u:hunter2@h/db\\x01\";", "t", &err), ERR_SETTINGS);
+    CU_ASSERT_EQUAL(settings_parse(&s, "store = \"postgresql://u:hunter2@h/db\\x01\";", "t", &err),
+                    ERR_SETTINGS);
     CU_ASSERT_PTR_NULL(strstr(err.text, "hunter2"));
     says(&err, "store", "postgresql://u:***@h/db");
 }
@@ -390,4 +406,7 @@ static const struct test tests[] = {
     { NULL, NULL },
 };
 
-const struct suite suite_settings_sources = { .name = "settings_sources", .setup = settings_fixture_setup, .teardown = settings_fixture_teardown, .tests = tests };
+const struct suite suite_settings_sources = { .name = "settings_sources",
+                                              .setup = settings_fixture_setup,
+                                              .teardown = settings_fixture_teardown,
+                                              .tests = tests };

@@ -1,4 +1,5 @@
-/* test_slab.c - what goes through the slab arrives, and what a hostile worker leaves in it does no harm. */
+/* test_slab.c - what goes through the slab arrives, and what a hostile worker leaves in it does no
+ * harm. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -36,9 +37,19 @@ static void end(void)
 static struct check make_check(const char *key, const char *payload)
 {
     return (struct check){
-        .id = 7, .first_check_at = 900, .next_check_at = 960, .check_count = 2, .failure_count = 1,
-        .entity_name = "orders", .entity_name_len = 6, .entity_key = key, .entity_key_len = (uint32_t)strlen(key),
-        .job_exec = "job", .job_exec_len = 3, .payload = payload, .payload_len = payload ? (uint32_t)strlen(payload) : 0,
+        .id = 7,
+        .first_check_at = 900,
+        .next_check_at = 960,
+        .check_count = 2,
+        .failure_count = 1,
+        .entity_name = "orders",
+        .entity_name_len = 6,
+        .entity_key = key,
+        .entity_key_len = (uint32_t)strlen(key),
+        .job_exec = "job",
+        .job_exec_len = 3,
+        .payload = payload,
+        .payload_len = payload ? (uint32_t)strlen(payload) : 0,
     };
 }
 
@@ -129,7 +140,10 @@ static void nothing_can_be_claimed_before_the_slab_is_open(void)
 
 static void a_batch_is_of_one_job_and_of_none_that_is_single(void)
 {
-    static const struct { int job; bool single; } puts[] = { { 0, 0 }, { 0, 0 }, { 1, 0 }, { 1, 1 }, { 1, 0 }, { 1, 0 }, { 1, 0 } };
+    static const struct {
+        int job;
+        bool single;
+    } puts[] = { { 0, 0 }, { 0, 0 }, { 1, 0 }, { 1, 1 }, { 1, 0 }, { 1, 0 }, { 1, 0 } };
     static const int sizes[] = { 2, 1, 1, 2, 1 };       /* the last by `most` */
     begin(100);
     for (size_t i = 0; i < sizeof puts / sizeof *puts; i++)
@@ -187,7 +201,12 @@ static void an_answer_arrives_with_its_text_and_effects(void)
     claim_all(2);
     struct effect effects[] = {
         { .kind = EFFECT_EMIT, .event = "order.late", .json = "{\"n\":1}" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "43", .job = "other", .at = 5000, .conflict = "replace" },
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "orders",
+          .entity_key = "43",
+          .job = "other",
+          .at = 5000,
+          .conflict = "replace" },
         { .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "44" },
     };
     /* In turns, as in a batch. */
@@ -304,7 +323,8 @@ static void a_worker_whose_room_for_effects_runs_out_ends_its_slab_early(void)
     slab_reset(engine, 1000, 100);
     put("42", 0, false);
     slab_open(engine);
-    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_CLAIMED);     /* the next slab has all its room */
+    /* the next slab has all its room */
+    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_CLAIMED);
     free(json);
     end();
 }
@@ -319,7 +339,9 @@ static void effects_of_a_batch_that_do_not_fit_are_refused_as_crowded(void)
     while (rc == 0 && i < 30)
         rc = slab_add_effect(worker, i++, &effect);
     CU_ASSERT_EQUAL(rc, SLAB_CROWDED);
-    CU_ASSERT_EQUAL(slab_add_effect(worker, 29, &(struct effect){ .kind = EFFECT_EMIT, .event = "e", .json = json }), SLAB_CROWDED);
+    CU_ASSERT_EQUAL(
+        slab_add_effect(worker, 29, &(struct effect){ .kind = EFFECT_EMIT, .event = "e", .json = json }),
+        SLAB_CROWDED);
     slab_answer(worker, 29, PRESCIENT_DONE, 0, 1, 1, "a text still fits");
     struct raw_answer got;
     CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 29, arena, &got));
@@ -349,7 +371,14 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
     char *big = json_of(CHECK_PAYLOAD_MAX + 1), name[CHECK_NAME_MAX + 2];
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
-    const struct { int kind; int64_t began_us; const char *text; struct effect effect; bool has_effect; const char *words; } cases[] = {
+    const struct {
+        int kind;
+        int64_t began_us;
+        const char *text;
+        struct effect effect;
+        bool has_effect;
+        const char *words;
+    } cases[] = {
         { 77, 1, NULL, { 0 }, false, "kind is 77" },
         { -1, 1, NULL, { 0 }, false, "kind is -1" },
         { PRESCIENT_DONE, -1, NULL, { 0 }, false, "it began at -1" },
@@ -357,21 +386,76 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
         { PRESCIENT_DONE, 1, "\xff", { 0 }, false, "text is not valid UTF-8" },
         { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "" }, true, "event name has 0 bytes" },
         { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT }, true, "event name is missing" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = name }, true, "event name has 1025 bytes" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "\xc3" }, true, "event name is not valid UTF-8" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "e", .json = "{" }, true, "JSON is not valid" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "e", .json = "\"\xff\"" }, true, "JSON is not valid" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "e", .json = big }, true, "outside of the slab" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = (enum effect_kind)9, .event = "e" }, true, "kind 9 does not exist" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_RESOLVE, .entity_name = "orders" }, true, "entity key is missing" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .conflict = "keep" }, true, "job is missing" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .job = "j" }, true, "conflict is ''" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .job = "j", .conflict = "keep", .at = INT64_MAX },
-          true, "not between the years" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_EMIT, .event = name },
+          true,
+          "event name has 1025 bytes" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_EMIT, .event = "\xc3" },
+          true,
+          "event name is not valid UTF-8" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_EMIT, .event = "e", .json = "{" },
+          true,
+          "JSON is not valid" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_EMIT, .event = "e", .json = "\"\xff\"" },
+          true,
+          "JSON is not valid" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_EMIT, .event = "e", .json = big },
+          true,
+          "outside of the slab" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = (enum effect_kind)9, .event = "e" },
+          true,
+          "kind 9 does not exist" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_RESOLVE, .entity_name = "orders" },
+          true,
+          "entity key is missing" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .conflict = "keep" },
+          true,
+          "job is missing" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .job = "j" },
+          true,
+          "conflict is ''" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_ENQUEUE,
+            .entity_name = "o",
+            .entity_key = "1",
+            .job = "j",
+            .conflict = "keep",
+            .at = INT64_MAX },
+          true,
+          "not between the years" },
     };
     begin(100);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *words = words_for(cases[i].kind, cases[i].began_us, cases[i].text, cases[i].has_effect ? &cases[i].effect : NULL);
+        const char *words = words_for(cases[i].kind, cases[i].began_us, cases[i].text,
+                                      cases[i].has_effect ? &cases[i].effect : NULL);
         CU_ASSERT_PTR_NOT_NULL(strstr(words, cases[i].words));
         if (!strstr(words, cases[i].words))
             fprintf(stderr, "case %zu: found '%s', expected '%s'\n", i, words, cases[i].words);
@@ -383,7 +467,8 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
 /* The parser shows where it stopped, and cuts what it shows at a byte. */
 static void what_is_wrong_with_json_is_said_in_text_even_where_the_parser_cuts_a_character(void)
 {
-    static const char json[] = "\"\xc3\xa4\xef\xbb\xbf" "0/~;\xef\xbb\xa4\\u\xef\xbb\xbf\xef\xbb]\xbf\xc3\xa4";
+    static const char json[] = "\"\xc3\xa4\xef\xbb\xbf"
+                               "0/~;\xef\xbb\xa4\\u\xef\xbb\xbf\xef\xbb]\xbf\xc3\xa4";
     begin(100);
     const struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
     const char *words = words_for(PRESCIENT_DONE, 1, NULL, &effect);
@@ -452,16 +537,29 @@ static void answer_honestly(void)
     slab_reset(engine, 1000, 100);
     claim_all(ANSWERS);
     for (int i = 0; i < ANSWERS; i++) {
-        slab_add_effect(worker, i, &(struct effect){ .kind = EFFECT_EMIT, .event = "order.late", .json = "{\"n\":1}" });
-        slab_add_effect(worker, i, &(struct effect){ .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "44" });
+        slab_add_effect(worker, i,
+                        &(struct effect){ .kind = EFFECT_EMIT, .event = "order.late", .json = "{\"n\":1}" });
+        slab_add_effect(
+            worker, i,
+            &(struct effect){ .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "44" });
         slab_answer(worker, i, PRESCIENT_AGAIN, 2000, 123456, 789, "words");
     }
 }
 
-/* Changes bytes at random, but only where an answered slab differs from an empty one: where it hurts. */
+/* Changes bytes at random, but only where an answered slab differs from an empty one: where it
+ * hurts. */
 static void an_answered_slab_with_changed_bytes_does_no_harm(void)
 {
-    static const uint32_t nasty[] = { 0, 1, 64, 65, 0x7fffffff, 0x80000000, 0xffffffff, SLAB_OUT_BYTES, SLAB_OUT_BYTES - 1, SLAB_OUT_BYTES - 39 };
+    static const uint32_t nasty[] = { 0,
+                                      1,
+                                      64,
+                                      65,
+                                      0x7fffffff,
+                                      0x80000000,
+                                      0xffffffff,
+                                      SLAB_OUT_BYTES,
+                                      SLAB_OUT_BYTES - 1,
+                                      SLAB_OUT_BYTES - 39 };
     begin(100);
     size_t size = slab_size(), used = 0;
     unsigned char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *before = malloc(size);
@@ -491,7 +589,8 @@ static void an_answered_slab_with_changed_bytes_does_no_harm(void)
     end();
 }
 
-/* Each answer alone is in order; together they would make the engine copy the same bytes again and again. */
+/* Each answer alone is in order; together they would make the engine copy the same bytes again and
+ * again. */
 static void answers_that_share_their_bytes_do_not_multiply_the_memory_they_take(void)
 {
     enum { SHARERS = 40 };

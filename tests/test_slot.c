@@ -62,7 +62,8 @@ static void the_last_slots_of_the_calendar_do_not_overflow(void)
 
 static void the_ends_of_the_number_range_give_multiples(void)
 {
-    const int64_t ends[] = { INT64_MIN, INT64_MIN + 1, INT64_MIN + 899, INT64_MAX - 899, INT64_MAX - 1, INT64_MAX };
+    const int64_t ends[] = { INT64_MIN,       INT64_MIN + 1, INT64_MIN + 899,
+                             INT64_MAX - 899, INT64_MAX - 1, INT64_MAX };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         for (int n = 0; n < LENGTHS; n++) {
             CU_ASSERT_EQUAL(slot_floor(ends[i], lengths[n]) % lengths[n], 0);
@@ -86,10 +87,11 @@ static void any_moment_lies_between_its_slots(void)
         int64_t at = (int64_t)(random_next(&random) % (uint64_t)MOMENT_MAX) - MOMENT_MAX / 4;
         int32_t length = lengths[random_next(&random) % LENGTHS];
         int64_t below = slot_floor(at, length), above = slot_ceil(at, length), next = slot_next(at, length);
-        bool good = below <= at && at - below < length && above >= at && above - at < length && next > at && next - at <= length &&
-            below % length == 0 && above % length == 0 && next % length == 0;
+        bool good = below <= at && at - below < length && above >= at && above - at < length && next > at &&
+                    next - at <= length && below % length == 0 && above % length == 0 && next % length == 0;
         if (!good) {
-            printf("seed %llu, turn %d: %lld, length %d\n", (unsigned long long)seed, i, (long long)at, (int)length);
+            printf("seed %llu, turn %d: %lld, length %d\n", (unsigned long long)seed, i, (long long)at,
+                   (int)length);
             CU_FAIL_FATAL("a slot is off");
         }
     }
@@ -133,10 +135,13 @@ static void a_server_without_minutes_serves_all(void)
 
 static void minutes_in_which_no_slot_begins_are_told(void)
 {
-    static const struct { int32_t length_s; int minute; bool begins; } cases[] = {
-        { 900, 0, true }, { 900, 15, true }, { 900, 20, false }, { 1200, 20, true }, { 1200, 30, false }, { 1200, 15, false }, { 60, 59, true }, { 20, 7, true },
-        { 1, 59, true }, { 90, 1, true }, { 90, 2, false }, { 2700, 45, true }, { 2700, 15, true }, { 2700, 20, false }, { 7200, 0, true }, { 7200, 30, false },
-        { 86400, 0, true }, { 86400, 1, false },
+    static const struct { int32_t length_s; int minute; bool begins;
+    } cases[] = {
+        { 900, 0, true },    { 900, 15, true },   { 900, 20, false }, { 1200, 20, true },
+        { 1200, 30, false }, { 1200, 15, false }, { 60, 59, true },   { 20, 7, true },
+        { 1, 59, true },     { 90, 1, true },     { 90, 2, false },   { 2700, 45, true },
+        { 2700, 15, true },  { 2700, 20, false }, { 7200, 0, true },  { 7200, 30, false },
+        { 86400, 0, true },  { 86400, 1, false },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CU_ASSERT_EQUAL(slot_begins_in_minute(cases[i].minute, cases[i].length_s), cases[i].begins);
@@ -158,9 +163,11 @@ static void serve_minutes_that_name_no_slot_are_put_into_words(void)
     CU_ASSERT_STRING_EQUAL(words, "");
     CU_ASSERT_EQUAL(slot_serve_mistakes(NULL, 0, 1200, words, sizeof words), 0);
     CU_ASSERT_EQUAL(slot_serve_mistakes((int[]){ 0, 30 }, 2, 1200, words, sizeof words), 1);
-    CU_ASSERT_STRING_EQUAL(words, "serve names minutes in which no slot begins: 30; slots begin in the minutes 0, 20, 40");
+    CU_ASSERT_STRING_EQUAL(
+        words, "serve names minutes in which no slot begins: 30; slots begin in the minutes 0, 20, 40");
     CU_ASSERT_EQUAL(slot_serve_mistakes((int[]){ 15, 45 }, 2, 1200, words, sizeof words), 2);
-    CU_ASSERT_STRING_EQUAL(words, "serve names minutes in which no slot begins: 15, 45; slots begin in the minutes 0, 20, 40");
+    CU_ASSERT_STRING_EQUAL(
+        words, "serve names minutes in which no slot begins: 15, 45; slots begin in the minutes 0, 20, 40");
     char small[20];
     CU_ASSERT_EQUAL(slot_serve_mistakes((int[]){ 15, 45 }, 2, 1200, small, sizeof small), 2);
     CU_ASSERT_EQUAL(strlen(small), sizeof small - 1);

@@ -3,4 +3,5 @@
 
 static const struct test tests[] = { STORE_CONTRACT(TEST_ROW) { NULL, NULL } };
 
-const struct suite suite_store_on_sqlite = { "store_on_sqlite", fixture_setup_sqlite, fixture_teardown, tests };
+const struct suite suite_store_on_sqlite = { "store_on_sqlite", fixture_setup_sqlite, fixture_teardown,
+                                             tests };

@@ -1,4 +1,5 @@
-/* test_store_pg.c - the protocol as only PostgreSQL can break it: late commits, locks, deadlines, what settles change. */
+/* test_store_pg.c - the protocol as only PostgreSQL can break it: late commits, locks, deadlines,
+ * what settles change. */
 #include "test.h"
 
 #include <inttypes.h>
@@ -31,8 +32,12 @@ static void a_page_runs_from_open_to_finish(void)
     struct store_settle settle = pgfx_settle_of(&o.taken[0], s, 5);
     RC_IS(0, pgfx_call(&settle.call));
     CU_ASSERT_EQUAL(settle.touched, 5);
-    SQL_IS("2", "SELECT count(*) FROM prescient.future_job WHERE next_check_at = to_timestamp(%" PRId64 ") AND check_count = 1 AND run_count = 1", SLOT + LENGTH);
-    SQL_IS("3", "SELECT count(*) FROM prescient.future_job_history WHERE outcome = 'done' AND engine = 'test/1' AND total_run_us = 1500 AND run_count = 1");
+    SQL_IS("2",
+           "SELECT count(*) FROM prescient.future_job WHERE next_check_at = to_timestamp(%" PRId64
+           ") AND check_count = 1 AND run_count = 1",
+           SLOT + LENGTH);
+    SQL_IS("3", "SELECT count(*) FROM prescient.future_job_history WHERE outcome = 'done' AND engine = "
+                "'test/1' AND total_run_us = 1500 AND run_count = 1");
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job_run WHERE outcome = 'again' AND check_count = 1");
     check_rows_free(&page);
     struct store_finish f = STORE_FINISH_INIT;
@@ -56,8 +61,12 @@ static void a_check_committed_late_is_found_by_the_second_look(void)
 {
     WITH_SERVER();
     struct relook_slot slots[8];
-    PQclear(pgfx_ask(pgfx.other, "BEGIN"));       /* it decides on SLOT before that begins, and commits after the empty look */
-    PQclear(pgfx_ask(pgfx.other, "SELECT prescient.file_check('e', 'late', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))", SLOT, SLOT - 100));
+    /* it decides on SLOT before that begins, and commits after the empty look */
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other,
+                     "SELECT prescient.file_check('e', 'late', 'look', to_timestamp(%" PRId64
+                     "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
+                     SLOT, SLOT - 100));
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
     RC_IS(0, pgfx_call(&o.call));
     CU_ASSERT_EQUAL(o.rows, 0);
@@ -107,7 +116,10 @@ static void a_check_committed_late_into_a_slot_that_nobody_opened_is_swept(void)
 {
     WITH_SERVER();
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
-    PQclear(pgfx_ask(pgfx.other, "SELECT prescient.file_check('e', 'late', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))", SLOT, SLOT - 100));
+    PQclear(pgfx_ask(pgfx.other,
+                     "SELECT prescient.file_check('e', 'late', 'look', to_timestamp(%" PRId64
+                     "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
+                     SLOT, SLOT - 100));
     move_mark();
     CU_ASSERT_EQUAL(first_late_slot(), 0);
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
@@ -116,14 +128,16 @@ static void a_check_committed_late_into_a_slot_that_nobody_opened_is_swept(void)
     CU_ASSERT_EQUAL(first_late_slot(), SLOT);
     PQclear(pgfx_ask(pgfx.app, "SELECT prescient.resolve('e', 'late')"));
     move_mark();
-    SQL_IS("1", "SELECT count(*) FROM prescient.setting WHERE name = 'swept_until' AND value = '%" PRId64 "'", SLOT + LENGTH);
+    SQL_IS("1", "SELECT count(*) FROM prescient.setting WHERE name = 'swept_until' AND value = '%" PRId64 "'",
+           SLOT + LENGTH);
 }
 
 static void a_transaction_that_has_an_id_but_ended_none_yet_keeps_the_slot_open(void)
 {
     WITH_SERVER();
     struct relook_slot slots[8];
-    /* The newest id of all: no snapshot lists it among the running, as it is not below any that has ended. */
+    /* The newest id of all: no snapshot lists it among the running, as it is not below any that
+     * has ended. */
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "SELECT pg_current_xact_id()"));
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
@@ -178,7 +192,8 @@ static void a_slot_whose_reads_were_complete_is_closed_at_once(void)
     struct store_read_page r = first_read(&o);
     CU_ASSERT(r.is_complete);
     settle_and_finish(&r);
-    PQclear(pgfx_ask(pgfx.other, "BEGIN"));         /* begun after the slot: it can file nothing there, and keeps nothing open */
+    /* begun after the slot: it can file nothing there, and keeps nothing open */
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "SELECT pg_current_xact_id()"));
     CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 1);
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
@@ -191,8 +206,12 @@ static void a_read_beside_an_older_transaction_is_not_complete(void)
     struct store_open_slot o;
     pgfx_put_checks(3);
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
-    PQclear(pgfx_ask(pgfx.other, "SELECT prescient.file_check('e', 'late', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))", SLOT, SLOT - 100));
-    pgfx_put_checks(5);                             /* two more, with higher ids: the late one lies before the last row read */
+    PQclear(pgfx_ask(pgfx.other,
+                     "SELECT prescient.file_check('e', 'late', 'look', to_timestamp(%" PRId64
+                     "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
+                     SLOT, SLOT - 100));
+    /* two more, with higher ids: the late one lies before the last row read */
+    pgfx_put_checks(5);
     struct store_read_page r = first_read(&o);
     CU_ASSERT_EQUAL(r.page.n, 5);
     CU_ASSERT_FALSE(r.is_complete);
@@ -218,7 +237,8 @@ static void after_a_failover_a_slot_is_looked_at_again(void)
     pgfx_put_checks(3);
     struct store_read_page r = first_read(&o);
     CU_ASSERT(r.is_complete);
-    r.origin.incarnation--;                         /* it was taken on another server, which perhaps knew of more */
+    /* it was taken on another server, which perhaps knew of more */
+    r.origin.incarnation--;
     settle_and_finish(&r);
     pgfx_put_checks(4);                             /* one that was settled there is back */
     struct store_relook l = pgfx_relook(slots);
@@ -226,7 +246,8 @@ static void after_a_failover_a_slot_is_looked_at_again(void)
     CU_ASSERT(l.n == 1 && slots[0].has_rows);
 }
 
-/* A pooler may turn to another server between two statements: the lease's transaction id means nothing there. */
+/* A pooler may turn to another server between two statements: the lease's transaction id means
+ * nothing there. */
 static void a_read_on_another_server_than_the_lease_is_not_complete(void)
 {
     WITH_SERVER();
@@ -250,8 +271,9 @@ static void a_slot_read_before_its_tables_were_filled_anew_is_looked_at_again(vo
     pgfx_put_checks(3);
     struct store_read_page r = first_read(&o);
     CU_ASSERT(r.is_complete);
-    SQL_IS("", "CREATE TABLE prescient.kept AS SELECT * FROM prescient.slot_lease; TRUNCATE prescient.slot_lease;"
-               "INSERT INTO prescient.slot_lease SELECT * FROM prescient.kept; DROP TABLE prescient.kept");
+    SQL_IS("",
+           "CREATE TABLE prescient.kept AS SELECT * FROM prescient.slot_lease; TRUNCATE prescient.slot_lease;"
+           "INSERT INTO prescient.slot_lease SELECT * FROM prescient.kept; DROP TABLE prescient.kept");
     settle_and_finish(&r);
     pgfx_put_checks(4);
     struct store_relook l = pgfx_relook(slots);
@@ -259,7 +281,8 @@ static void a_slot_read_before_its_tables_were_filled_anew_is_looked_at_again(vo
     CU_ASSERT(l.n == 1 && slots[0].has_rows);
 }
 
-/* An engine that has left rows in some buckets goes on with the others: those alone would be given out for ever. */
+/* An engine that has left rows in some buckets goes on with the others: those alone would be given
+ * out for ever. */
 static void buckets_that_are_left_out_are_not_taken(void)
 {
     WITH_SERVER();
@@ -276,7 +299,8 @@ static void buckets_that_are_left_out_are_not_taken(void)
         CU_ASSERT(o.taken[i].bucket == 63 || o.taken[i].bucket == 7 || o.taken[i].bucket == 0);
 }
 
-/* What they are there for, a table with a page that cannot be read, is made in tests/faults/f38_damaged_page.sh. */
+/* What they are there for, a table with a page that cannot be read, is made in
+ * tests/faults/f38_damaged_page.sh. */
 static void the_careful_functions_say_of_a_whole_table_what_the_plain_statements_do(void)
 {
     WITH_SERVER();
@@ -287,15 +311,22 @@ static void the_careful_functions_say_of_a_whole_table_what_the_plain_statements
     SQL_IS("t", "SELECT prescient.first_slot('-infinity', 'infinity') = to_timestamp(%" PRId64 ")", SLOT);
     SQL_IS("t", "SELECT prescient.first_slot(to_timestamp(%" PRId64 "), 'infinity') IS NULL", SLOT + 1);
     SQL_IS("t", "SELECT prescient.first_slot('-infinity', to_timestamp(%" PRId64 ")) IS NULL", SLOT);
-    SQL_IS("t", "SELECT prescient.holds_checks(s, s, 0, 63, '{look}') AND NOT prescient.holds_checks(s, s, 0, 63, '{other}') AND NOT prescient.holds_checks(s, s, 64, 99, NULL)"
-                " FROM to_timestamp(%" PRId64 ") s", SLOT);
-    SQL_IS("f", "SELECT prescient.is_beside_the_index('invalid page in block 3 of relation ' || pg_relation_filepath('prescient.future_job_slot'))");
-    SQL_IS("t", "SELECT prescient.is_beside_the_index('invalid page in block 3 of relation ' || pg_relation_filepath('prescient.future_job_slot') || '0')");
+    SQL_IS("t",
+           "SELECT prescient.holds_checks(s, s, 0, 63, '{look}') AND NOT prescient.holds_checks(s, s, 0, 63, "
+           "'{other}') AND NOT prescient.holds_checks(s, s, 64, 99, NULL)"
+           " FROM to_timestamp(%" PRId64 ") s",
+           SLOT);
+    SQL_IS("f", "SELECT prescient.is_beside_the_index('invalid page in block 3 of relation ' || "
+                "pg_relation_filepath('prescient.future_job_slot'))");
+    SQL_IS("t", "SELECT prescient.is_beside_the_index('invalid page in block 3 of relation ' || "
+                "pg_relation_filepath('prescient.future_job_slot') || '0')");
     SQL_IS("{}", "SELECT prescient.unreadable_checks(to_timestamp(%" PRId64 "), 0, 63)", SLOT);
-    SQL_IS("20", "SELECT count(DISTINCT id) FROM prescient.readable_checks(to_timestamp(%" PRId64 "), 0, 63)", SLOT);
+    SQL_IS("20", "SELECT count(DISTINCT id) FROM prescient.readable_checks(to_timestamp(%" PRId64 "), 0, 63)",
+           SLOT);
 }
 
-/* What was closed unseen was opened again for a reason: a clock that had jumped, rows put there by hand. */
+/* What was closed unseen was opened again for a reason: a clock that had jumped, rows put there by
+ * hand. */
 static void a_slot_closed_unseen_and_opened_again_is_looked_at(void)
 {
     WITH_SERVER();
@@ -333,10 +364,13 @@ static void a_consumer_of_events_waits_for_the_oldest_transaction(void)
 {
     WITH_SERVER();
     struct arena *a = arena_new(4096);
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES (now(), 'first', 'e', '1', 'j')"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, "
+                               "job_exec) VALUES (now(), 'first', 'e', '1', 'j')"));
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
-    PQclear(pgfx_ask(pgfx.other, "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES (now(), 'late', 'e', '1', 'j')"));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES (now(), 'third', 'e', '1', 'j')"));
+    PQclear(pgfx_ask(pgfx.other, "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, "
+                                 "job_exec) VALUES (now(), 'late', 'e', '1', 'j')"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, "
+                               "job_exec) VALUES (now(), 'third', 'e', '1', 'j')"));
     struct store_report r = pgfx_report(a, "events", 0, NULL);
     CU_ASSERT_EQUAL_FATAL(r.rows.rows, 1);
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
@@ -387,7 +421,10 @@ static void a_lease_that_another_is_just_taking_is_not_waited_for_long(void)
     RC_IS(0, pgfx_call(&o.call));
     PQclear(pgfx_ask(pgfx.app, "DELETE FROM prescient.slot_lease"));
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
-    PQclear(pgfx_ask(pgfx.other, "INSERT INTO prescient.slot_lease VALUES (to_timestamp(%" PRId64 "), -1, '00000000-0000-0000-0000-000000000000', 1, now() + interval '1 hour')", SLOT));
+    PQclear(pgfx_ask(pgfx.other,
+                     "INSERT INTO prescient.slot_lease VALUES (to_timestamp(%" PRId64
+                     "), -1, '00000000-0000-0000-0000-000000000000', 1, now() + interval '1 hour')",
+                     SLOT));
     RC_IS(ERR_BUSY, pgfx_call(&o.call));
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
     RC_IS(0, pgfx_call(&o.call));
@@ -399,7 +436,11 @@ static void an_opening_row_that_is_not_committed_is_a_lock_and_not_a_slot_that_h
     WITH_SERVER();
     pgfx_put_checks(1);
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
-    PQclear(pgfx_ask(pgfx.other, "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine) VALUES (to_timestamp(%" PRId64 "), -1, 0, 1, 'e')", SLOT));
+    PQclear(pgfx_ask(
+        pgfx.other,
+        "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine) VALUES (to_timestamp(%" PRId64
+        "), -1, 0, 1, 'e')",
+        SLOT));
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
     RC_IS(ERR_BUSY, pgfx_call(&o.call));
     CU_ASSERT_FALSE(o.not_begun);
@@ -408,7 +449,8 @@ static void an_opening_row_that_is_not_committed_is_a_lock_and_not_a_slot_that_h
     CU_ASSERT_EQUAL(o.ntaken, 1);
 }
 
-/* With the database's clock set back, leases of an engine that died go by what others have watched, a few with each call: what is not told is not watched. */
+/* With the database's clock set back, leases of an engine that died go by what others have
+ * watched, a few with each call: what is not told is not watched. */
 static void leases_that_are_ripe_and_not_wanted_yet_are_told(void)
 {
     WITH_SERVER();
@@ -474,7 +516,8 @@ static void a_call_past_its_deadline_loses_its_connection(void)
 {
     WITH_SERVER();
     struct store *patient = pgfx.st;
-    pgfx.st = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 150, .lock_timeout_ms = 60000 });
+    pgfx.st = pgfx_new_store(
+        &(struct store_options){ .statement_timeout_ms = 150, .lock_timeout_ms = 60000 });
     struct store_hello hello = STORE_HELLO_INIT;
     RC_IS(0, pgfx_call(&hello.call));
     int fd = store_fd(pgfx.st);
@@ -491,7 +534,9 @@ static void a_call_past_its_deadline_loses_its_connection(void)
     pgfx.st = patient;
 }
 
-#define WAITING "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'prescient' AND wait_event_type = 'Lock'"
+#define WAITING                                                                                              \
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = "       \
+    "'prescient' AND wait_event_type = 'Lock'"
 
 static bool comes_to(const char *expected, const char *sql)
 {
@@ -536,12 +581,14 @@ static void a_connection_that_is_not_answered_leaves_no_session_behind(void)
     store_free(st);
 }
 
-/* Whoever holds a lease has no use for an answer that comes when that is over, whatever the settings allow a statement. */
+/* Whoever holds a lease has no use for an answer that comes when that is over, whatever the
+ * settings allow a statement. */
 static void a_call_waits_no_longer_than_its_caller_has_use_of_it(void)
 {
     WITH_SERVER();
     struct store *patient = pgfx.st;
-    pgfx.st = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 60000, .lock_timeout_ms = 60000 });
+    pgfx.st = pgfx_new_store(
+        &(struct store_options){ .statement_timeout_ms = 60000, .lock_timeout_ms = 60000 });
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "LOCK prescient.slot_pass"));
     for (int connected = 0; connected < 2; connected++) {
@@ -561,7 +608,8 @@ static void a_call_waits_no_longer_than_its_caller_has_use_of_it(void)
     pgfx.st = patient;
 }
 
-/* Interrupted, killed, its machine gone: the question ends soon after whoever asked, and not after its time. */
+/* Interrupted, killed, its machine gone: the question ends soon after whoever asked, and not after
+ * its time. */
 static void a_look_ends_with_whoever_asked(void)
 {
     WITH_SERVER();
@@ -619,7 +667,9 @@ static void a_session_ended_by_the_server_is_opened_anew(void)
     WITH_SERVER();
     struct store_hello hello = STORE_HELLO_INIT;
     RC_IS(0, pgfx_call(&hello.call));
-    CELL_IS(pgfx.app, "t", "SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'prescient'");
+    CELL_IS(pgfx.app, "t",
+            "SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = "
+            "current_database() AND application_name = 'prescient'");
     struct pollfd end = { .fd = store_fd(pgfx.st), .events = POLLRDHUP };
     CU_ASSERT_EQUAL_FATAL(poll(&end, 1, 10000), 1);
     RC_IS(0, pgfx_call(&hello.call));
@@ -635,14 +685,23 @@ static void a_check_asked_for_again_while_it_ran_starts_anew(void)
     WITH_SERVER();
     struct pgfx_run run;
     pgfx_run_init(&run, 2);
-    SQL_IS("(kept,\"2026-03-01 15:15:00+00\")", "SELECT prescient.file_check('e', '1', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
+    SQL_IS("(kept,\"2026-03-01 15:15:00+00\")",
+           "SELECT prescient.file_check('e', '1', 'look', to_timestamp(%" PRId64
+           "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
            SLOT + 7200, NOW);
     char id[32];
-    snprintf(id, sizeof id, "%s", pgfx_cell(pgfx.app, "SELECT id FROM prescient.future_job WHERE entity_key = '1'"));
+    snprintf(id, sizeof id, "%s",
+             pgfx_cell(pgfx.app, "SELECT id FROM prescient.future_job WHERE entity_key = '1'"));
     CU_ASSERT_EQUAL(pgfx_run_settle(&run).touched, 2);
-    SQL_IS("2", "SELECT count(*) FROM prescient.future_job_history WHERE outcome = 'done' AND first_check_at = to_timestamp(%" PRId64 ")", SLOT);
-    SQL_IS("t", "SELECT id <> %s AND first_check_at = to_timestamp(%" PRId64 ") AND next_check_at = first_check_at AND again_at IS NULL"
-                " FROM prescient.future_job", id, SLOT + 7200);
+    SQL_IS("2",
+           "SELECT count(*) FROM prescient.future_job_history WHERE outcome = 'done' AND first_check_at = "
+           "to_timestamp(%" PRId64 ")",
+           SLOT);
+    SQL_IS("t",
+           "SELECT id <> %s AND first_check_at = to_timestamp(%" PRId64
+           ") AND next_check_at = first_check_at AND again_at IS NULL"
+           " FROM prescient.future_job",
+           id, SLOT + 7200);
     SQL_IS("1", "SELECT count(*) FROM prescient.future_job");
     check_rows_free(&run.page);
 }
@@ -682,10 +741,17 @@ static void effects_follow_what_was_touched_and_nothing_else(void)
     SQL_IS("moved", "SELECT prescient.reschedule('e', '3', 'look', '2030-01-01 00:00+00')");
     struct effect effects[] = {
         { .kind = EFFECT_EMIT, .event = "seen", .json = "{\"n\": 1}" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "f", .entity_key = "9", .job = "next", .at = NOW + 10, .conflict = "keep", .json = "[1]" },
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "f",
+          .entity_key = "9",
+          .job = "next",
+          .at = NOW + 10,
+          .conflict = "keep",
+          .json = "[1]" },
         { .kind = EFFECT_RESOLVE, .entity_name = "e", .entity_key = "2" },
     };
-    struct settlement *first = pgfx_answer_of(&run, "1"), *second = pgfx_answer_of(&run, "2"), *third = pgfx_answer_of(&run, "3");
+    struct settlement *first = pgfx_answer_of(&run, "1"), *second = pgfx_answer_of(&run, "2"),
+                      *third = pgfx_answer_of(&run, "3");
     first->effects = effects;
     first->neffects = 2;
     *second = pgfx_again(second->check, SLOT + 9000);        /* its own resolve beats it */
@@ -696,9 +762,13 @@ static void effects_follow_what_was_touched_and_nothing_else(void)
     struct store_settle settle = pgfx_run_settle(&run);
     RC_IS(0, settle.call.rc);
     CU_ASSERT_EQUAL(settle.touched, 2);
-    SQL_IS("1", "SELECT count(*) FROM prescient.event WHERE event = 'seen' AND entity_key = '1' AND job_exec = 'look' AND data->>'n' = '1'");
+    SQL_IS("1", "SELECT count(*) FROM prescient.event WHERE event = 'seen' AND entity_key = '1' AND job_exec "
+                "= 'look' AND data->>'n' = '1'");
     SQL_IS("1", "SELECT count(*) FROM prescient.event");
-    SQL_IS("t", "SELECT next_check_at = to_timestamp(%" PRId64 ") AND payload::text = '[1]' FROM prescient.future_job WHERE entity_name = 'f'", SLOT + LENGTH);
+    SQL_IS("t",
+           "SELECT next_check_at = to_timestamp(%" PRId64
+           ") AND payload::text = '[1]' FROM prescient.future_job WHERE entity_name = 'f'",
+           SLOT + LENGTH);
     SQL_IS("resolved", "SELECT outcome FROM prescient.future_job_history WHERE entity_key = '2'");
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job WHERE entity_name = 'e' AND entity_key = '2'");
     check_rows_free(&run.page);
@@ -751,7 +821,8 @@ static void a_split_slot_is_settled_bucket_by_bucket(void)
     }
     CU_ASSERT_EQUAL(total, 40);
     CU_ASSERT_EQUAL(finished, 64);
-    SQL_IS("40", "SELECT (SELECT count(*) FROM prescient.future_job_history WHERE note = 'said so') + (SELECT count(*) FROM prescient.future_job_run WHERE note = 'said so')");
+    SQL_IS("40", "SELECT (SELECT count(*) FROM prescient.future_job_history WHERE note = 'said so') + "
+                 "(SELECT count(*) FROM prescient.future_job_run WHERE note = 'said so')");
     struct relook_slot slots[8];
     CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 1);
 }
@@ -793,7 +864,8 @@ static void a_pulse_counts_the_transactions_that_open_slots_wait_for(void)
     CU_ASSERT_EQUAL(pulse().newest, 0);
 }
 
-/* Reads on from `after` and settles what it finds, one row of it held by another session; 0 at the end. */
+/* Reads on from `after` and settles what it finds, one row of it held by another session; 0 at the
+ * end. */
 static int settle_three(const struct lease *lease, struct page_cursor *after, bool hold)
 {
     struct store_read_page r = STORE_READ_PAGE_INIT;
@@ -811,7 +883,8 @@ static int settle_three(const struct lease *lease, struct page_cursor *after, bo
         qsort(s, (size_t)r.page.n, sizeof *s, by_id);
         PQclear(pgfx_ask(pgfx.other, "BEGIN"));
         if (hold)
-            PQclear(pgfx_ask(pgfx.other, "SELECT FROM prescient.future_job WHERE id = %" PRId64 " FOR UPDATE", s[0].check->id));
+            PQclear(pgfx_ask(pgfx.other, "SELECT FROM prescient.future_job WHERE id = %" PRId64 " FOR UPDATE",
+                             s[0].check->id));
         struct store_settle settle = pgfx_settle_of(lease, s, r.page.n);
         settle.skip_locked = hold;
         RC_IS(0, pgfx_call(&settle.call));
@@ -850,7 +923,8 @@ static void heavy_payloads_make_small_pages_and_none_is_lost(void)
 {
     WITH_SERVER();
     pgfx_put_checks(20);
-    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET payload = to_json(repeat('x', CASE WHEN entity_key IN ('5', '6', '7') THEN 3000 ELSE 10 END))"));
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET payload = to_json(repeat('x', CASE WHEN "
+                               "entity_key IN ('5', '6', '7') THEN 3000 ELSE 10 END))"));
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
     RC_IS(0, pgfx_call(&o.call));
     struct page_cursor after = PAGE_START;

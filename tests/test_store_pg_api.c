@@ -1,4 +1,5 @@
-/* test_store_pg_api.c - the SQL API that applications call on PostgreSQL: words, bad values, triggers, roles; and bulk load. */
+/* test_store_pg_api.c - the SQL API that applications call on PostgreSQL: words, bad values,
+ * triggers, roles; and bulk load. */
 #include "test.h"
 
 #include <inttypes.h>
@@ -12,7 +13,11 @@
 static void bucket_is_the_same_in_sql_and_in_c(void)
 {
     WITH_SERVER();
-    const char *pairs[][2] = { { "orders", "42" }, { "a", "bc" }, { "ab", "c" }, { "w\xc3\xb6rter", "\xe2\x82\xac" }, { "\\x00", "\\\\" } };
+    const char *pairs[][2] = { { "orders", "42" },
+                               { "a", "bc" },
+                               { "ab", "c" },
+                               { "w\xc3\xb6rter", "\xe2\x82\xac" },
+                               { "\\x00", "\\\\" } };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char expected[8];
         snprintf(expected, sizeof expected, "%d", bucket_of(pairs[i][0], pairs[i][1]));
@@ -27,11 +32,17 @@ static void enqueue_says_what_happened(void)
     WITH_SERVER();
     SQL_IS("new", "SELECT prescient.enqueue('orders', '42', 'unshipped', now() + interval '3 hours')");
     SQL_IS("kept", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '5 hours')");
-    SQL_IS("kept", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '5 hours', conflict => 'earlier')");
-    SQL_IS("moved", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '1 hour', conflict => 'earlier')");
-    SQL_IS("replaced", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '2 hours', '{\"a\": 1}', 'replace', 7)");
-    SQL_IS("t", "SELECT next_check_at = first_check_at AND payload::text = '{\"a\": 1}' AND priority = 7 AND next_check_at = prescient.slot_ceil(next_check_at)"
-                " AND next_check_at BETWEEN now() + interval '2 hours' AND now() + interval '2 hours 15 minutes' FROM prescient.future_job");
+    SQL_IS(
+        "kept",
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '5 hours', conflict => 'earlier')");
+    SQL_IS("moved",
+           "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '1 hour', conflict => 'earlier')");
+    SQL_IS("replaced", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '2 hours', '{\"a\": "
+                       "1}', 'replace', 7)");
+    SQL_IS("t", "SELECT next_check_at = first_check_at AND payload::text = '{\"a\": 1}' AND priority = 7 AND "
+                "next_check_at = prescient.slot_ceil(next_check_at)"
+                " AND next_check_at BETWEEN now() + interval '2 hours' AND now() + interval '2 hours 15 "
+                "minutes' FROM prescient.future_job");
     SQL_IS("moved", "SELECT prescient.reschedule('orders', '42', 'unshipped', interval '1 day')");
     SQL_IS("not_found", "SELECT prescient.reschedule('orders', '43', 'unshipped', interval '1 day')");
     SQL_IS("moved", "SELECT prescient.reschedule('orders', '42', 'unshipped', '+2 days')");
@@ -44,15 +55,18 @@ static void enqueue_in_the_past_gets_the_next_slot(void)
 {
     WITH_SERVER();
     SQL_IS("new", "SELECT prescient.enqueue('orders', '1', 'j', '1999-01-01 00:00+00')");
-    SQL_IS("t", "SELECT next_check_at > now() AND next_check_at <= now() + interval '15 minutes 1 second' FROM prescient.future_job");
+    SQL_IS("t", "SELECT next_check_at > now() AND next_check_at <= now() + interval '15 minutes 1 second' "
+                "FROM prescient.future_job");
 }
 
 static void enqueue_many_takes_arrays_and_names_the_bad_row(void)
 {
     WITH_SERVER();
     SQL_IS("(3,1,0,0)", "SELECT prescient.enqueue_many('orders', ARRAY['1', '2', '3', '3'], 'j', now())");
-    SQL_IS("(1,1,0,0)", "SELECT prescient.enqueue_many(ARRAY['orders', 'orders'], ARRAY['4', '1'], ARRAY['j', 'j'], ARRAY[now(), now()])");
-    PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.enqueue_many(ARRAY['a', 'a', ''], ARRAY['1', '2', '3'], ARRAY['j', 'j', 'j'], ARRAY[now(), now(), now()])");
+    SQL_IS("(1,1,0,0)", "SELECT prescient.enqueue_many(ARRAY['orders', 'orders'], ARRAY['4', '1'], "
+                        "ARRAY['j', 'j'], ARRAY[now(), now()])");
+    PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.enqueue_many(ARRAY['a', 'a', ''], ARRAY['1', '2', "
+                                     "'3'], ARRAY['j', 'j', 'j'], ARRAY[now(), now(), now()])");
     CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_SQLSTATE), "22023");
     CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL), "row 3");
     PQclear(r);
@@ -91,11 +105,15 @@ static void bad_values_are_refused_in_words(void)
 static void a_plain_insert_is_at_least_aligned_and_in_its_bucket(void)
 {
     WITH_SERVER();
-    SQL_IS("23514", "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+    SQL_IS("23514", "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                    "first_check_at, next_check_at)"
                     " VALUES (prescient.bucket_of('e', '1'), 'e', '1', 'j', now(), '2030-01-01 00:07+00')");
-    SQL_IS("23514", "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                    " VALUES ((prescient.bucket_of('e', '1') + 1) & 63, 'e', '1', 'j', now(), '2030-01-01 00:15+00')");
-    SQL_IS("23514", "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
+    SQL_IS("23514",
+           "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, "
+           "next_check_at)"
+           " VALUES ((prescient.bucket_of('e', '1') + 1) & 63, 'e', '1', 'j', now(), '2030-01-01 00:15+00')");
+    SQL_IS("23514", "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                    "first_check_at, next_check_at)"
                     " VALUES (prescient.bucket_of('e', '1'), 'e', '1', 'j', now(), 'infinity')");
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
 }
@@ -106,9 +124,11 @@ static void the_key_of_a_check_does_not_change(void)
     SQL_IS("new", "SELECT prescient.enqueue('e', '1', 'j', '2030-01-01 00:15+00'::timestamptz)");
     SQL_IS("23514", "UPDATE prescient.future_job SET entity_key = '2'");
     SQL_IS("23514", "UPDATE prescient.future_job SET bucket = 1 - bucket, priority = 1");
-    SQL_IS("23514", "INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                    " VALUES (prescient.bucket_of('e', '1'), 'e', '1', 'j', now(), '2030-01-01 00:15+00')"
-                    " ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO UPDATE SET entity_name = 'f'");
+    SQL_IS("23514",
+           "INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec, "
+           "first_check_at, next_check_at)"
+           " VALUES (prescient.bucket_of('e', '1'), 'e', '1', 'j', now(), '2030-01-01 00:15+00')"
+           " ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO UPDATE SET entity_name = 'f'");
     SQL_IS("e 1 0", "SELECT entity_name || ' ' || entity_key || ' ' || priority FROM prescient.future_job");
 }
 
@@ -116,19 +136,25 @@ static void a_subscription_cannot_put_a_check_into_a_wrong_bucket(void)
 {
     WITH_SERVER();
     PQclear(pgfx_ask(pgfx.app, "SET session_replication_role = replica"));
-    SQL_IS("23514", "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                    " VALUES ((prescient.bucket_of('e', '1') + 1) & 63, 'e', '1', 'j', now(), '2030-01-01 00:15+00')");
+    SQL_IS("23514",
+           "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, "
+           "next_check_at)"
+           " VALUES ((prescient.bucket_of('e', '1') + 1) & 63, 'e', '1', 'j', now(), '2030-01-01 00:15+00')");
     PQclear(pgfx_ask(pgfx.app, "RESET session_replication_role"));
 }
 
 static void the_api_works_in_a_trigger_and_rolls_back_with_it(void)
 {
     WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "DROP TABLE IF EXISTS orders; CREATE TABLE orders (id bigint PRIMARY KEY, shipped boolean NOT NULL DEFAULT false);"
-                     "CREATE OR REPLACE FUNCTION orders_checked() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-                     "  IF NEW.shipped THEN PERFORM prescient.resolve('orders', NEW.id::text);"
-                     "  ELSE PERFORM prescient.enqueue('orders', NEW.id::text, 'unshipped', interval '3 hours'); END IF; RETURN NULL; END $$;"
-                     "CREATE TRIGGER t AFTER INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_checked()"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "DROP TABLE IF EXISTS orders; CREATE TABLE orders (id bigint PRIMARY KEY, shipped boolean NOT NULL "
+        "DEFAULT false);"
+        "CREATE OR REPLACE FUNCTION orders_checked() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        "  IF NEW.shipped THEN PERFORM prescient.resolve('orders', NEW.id::text);"
+        "  ELSE PERFORM prescient.enqueue('orders', NEW.id::text, 'unshipped', interval '3 hours'); END IF; "
+        "RETURN NULL; END $$;"
+        "CREATE TRIGGER t AFTER INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_checked()"));
     PQclear(pgfx_ask(pgfx.app, "BEGIN"));
     PQclear(pgfx_ask(pgfx.app, "INSERT INTO orders VALUES (1)"));
     PQclear(pgfx_ask(pgfx.app, "ROLLBACK"));
@@ -151,17 +177,22 @@ static bool comes_true(const char *question)
     return false;
 }
 
-/* By the clock from before it waited the slot would not have begun, and the row would be taken from under the engine that is running it. */
+/* By the clock from before it waited the slot would not have begun, and the row would be taken
+ * from under the engine that is running it. */
 static void an_enqueue_that_waited_for_its_row_until_the_slot_began_moves_nothing(void)
 {
     WITH_SERVER();
     char waits[80];
-    snprintf(waits, sizeof waits, "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = %d)", PQbackendPID(pgfx.app));
+    snprintf(waits, sizeof waits, "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pid = %d)",
+             PQbackendPID(pgfx.app));
     PQclear(pgfx_ask(pgfx.app, "SELECT prescient.set_slot_length(1)"));
-    SQL_IS("new", "SELECT prescient.enqueue('orders', '42', 'unshipped', clock_timestamp() + interval '2 seconds')");
+    SQL_IS("new",
+           "SELECT prescient.enqueue('orders', '42', 'unshipped', clock_timestamp() + interval '2 seconds')");
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "SELECT FROM prescient.future_job FOR UPDATE"));
-    CU_ASSERT(PQsendQuery(pgfx.app, "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '0', conflict => 'earlier')"));
+    CU_ASSERT(PQsendQuery(
+        pgfx.app,
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '0', conflict => 'earlier')"));
     CU_ASSERT(comes_true(waits));
     CU_ASSERT(comes_true("SELECT clock_timestamp() >= next_check_at FROM prescient.future_job"));
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
@@ -169,7 +200,8 @@ static void an_enqueue_that_waited_for_its_row_until_the_slot_began_moves_nothin
     CU_ASSERT_STRING_EQUAL(PQgetvalue(r, 0, 0), "kept");
     PQclear(r);
     PQclear(PQgetResult(pgfx.app));
-    SQL_IS("t", "SELECT next_check_at = first_check_at AND again_at < next_check_at FROM prescient.future_job");
+    SQL_IS("t",
+           "SELECT next_check_at = first_check_at AND again_at < next_check_at FROM prescient.future_job");
     PQclear(pgfx_ask(pgfx.app, "SELECT prescient.set_slot_length(900)"));
 }
 
@@ -178,7 +210,8 @@ static void an_enqueuer_calls_the_api_and_sees_no_table(void)
     WITH_SERVER();
     PQclear(pgfx_ask(pgfx.app, "SET ROLE prescient_enqueuer"));
     SQL_IS("new", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '3 hours')");
-    SQL_IS("(1,1,0,0)", "SELECT prescient.enqueue_many('orders', ARRAY['42', '43'], 'unshipped', now() + interval '3 hours')");
+    SQL_IS("(1,1,0,0)", "SELECT prescient.enqueue_many('orders', ARRAY['42', '43'], 'unshipped', now() + "
+                        "interval '3 hours')");
     SQL_IS("moved", "SELECT prescient.reschedule('orders', '42', 'unshipped', interval '1 day')");
     SQL_IS("1", "SELECT prescient.resolve('orders', '42', 'unshipped')");
     SQL_IS("42501", "SELECT count(*) FROM prescient.future_job");
@@ -192,12 +225,14 @@ static void an_enqueuer_calls_the_api_and_sees_no_table(void)
 static void an_engine_role_runs_checks_without_owning_the_tables(void)
 {
     WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "DROP ROLE IF EXISTS prescient_test_login; CREATE ROLE prescient_test_login LOGIN IN ROLE prescient_engine"));
+    PQclear(pgfx_ask(pgfx.app, "DROP ROLE IF EXISTS prescient_test_login; CREATE ROLE prescient_test_login "
+                               "LOGIN IN ROLE prescient_engine"));
     char as_engine[600];
     const char *at = strstr(pgfx.url, "postgres@");
     if (!at)
         return;
-    snprintf(as_engine, sizeof as_engine, "%.*sprescient_test_login@%s", (int)(at - pgfx.url), pgfx.url, at + strlen("postgres@"));
+    snprintf(as_engine, sizeof as_engine, "%.*sprescient_test_login@%s", (int)(at - pgfx.url), pgfx.url,
+             at + strlen("postgres@"));
     struct store *owner_store = pgfx.st;
     pgfx.st = pgfx_new_store(&(struct store_options){ .url = as_engine });
     struct pgfx_run run;
@@ -217,16 +252,30 @@ static void an_engine_role_runs_checks_without_owning_the_tables(void)
 static void a_load_copies_what_is_new_and_settles_what_is_not(void)
 {
     WITH_SERVER();
-    struct load_row rows[] = { { "e", "1", "j", "{\"a\": 1}", SLOT - 10, 3 }, { "e", "2", "j", NULL, SLOT + 1, 0 }, { "e", "3", "j", NULL, 0, 0 } };
+    struct load_row rows[] = { { "e", "1", "j", "{\"a\": 1}", SLOT - 10, 3 },
+                               { "e", "2", "j", NULL, SLOT + 1, 0 },
+                               { "e", "3", "j", NULL, 0, 0 } };
     struct load_counts counts;
     int bad;
     RC_IS(0, store_load(pgfx.st, rows, 3, "keep", NOW - LENGTH, &counts, &bad, &pgfx.err));
     CU_ASSERT_EQUAL(counts.added, 3);
-    SQL_IS("1,2,3", "SELECT string_agg(entity_key, ',' ORDER BY entity_key) FROM prescient.future_job WHERE bucket = prescient.bucket_of(entity_name, entity_key)");
-    SQL_IS("t", "SELECT next_check_at = to_timestamp(%" PRId64 ") AND priority = 3 AND payload->>'a' = '1' FROM prescient.future_job WHERE entity_key = '1'", SLOT);
-    SQL_IS("t", "SELECT next_check_at = to_timestamp(%" PRId64 ") FROM prescient.future_job WHERE entity_key = '2'", SLOT + LENGTH);
-    SQL_IS("t", "SELECT next_check_at = to_timestamp(%" PRId64 ") FROM prescient.future_job WHERE entity_key = '3'", SLOT);
-    struct load_row more[] = { { "e", "1", "j", NULL, SLOT - 10, 0 }, { "e", "4", "j", NULL, SLOT, 0 }, { "e", "2", "j", NULL, SLOT - 10, 0 } };
+    SQL_IS("1,2,3", "SELECT string_agg(entity_key, ',' ORDER BY entity_key) FROM prescient.future_job WHERE "
+                    "bucket = prescient.bucket_of(entity_name, entity_key)");
+    SQL_IS("t",
+           "SELECT next_check_at = to_timestamp(%" PRId64
+           ") AND priority = 3 AND payload->>'a' = '1' FROM prescient.future_job WHERE entity_key = '1'",
+           SLOT);
+    SQL_IS("t",
+           "SELECT next_check_at = to_timestamp(%" PRId64
+           ") FROM prescient.future_job WHERE entity_key = '2'",
+           SLOT + LENGTH);
+    SQL_IS("t",
+           "SELECT next_check_at = to_timestamp(%" PRId64
+           ") FROM prescient.future_job WHERE entity_key = '3'",
+           SLOT);
+    struct load_row more[] = { { "e", "1", "j", NULL, SLOT - 10, 0 },
+                               { "e", "4", "j", NULL, SLOT, 0 },
+                               { "e", "2", "j", NULL, SLOT - 10, 0 } };
     RC_IS(0, store_load(pgfx.st, more, 3, "earlier", NOW - LENGTH, &counts, &bad, &pgfx.err));
     CU_ASSERT(counts.added == 1 && counts.kept == 1 && counts.moved == 1 && counts.replaced == 0);
     RC_IS(0, store_load(pgfx.st, more, 3, "replace", NOW - LENGTH, &counts, &bad, &pgfx.err));
@@ -236,7 +285,9 @@ static void a_load_copies_what_is_new_and_settles_what_is_not(void)
 static void a_load_names_the_bad_row_and_leaves_nothing(void)
 {
     WITH_SERVER();
-    struct load_row rows[] = { { "e", "1", "j", NULL, SLOT, 0 }, { "e", "2", "j", "{not json", SLOT, 0 }, { "e", "3", "j", NULL, SLOT, 0 } };
+    struct load_row rows[] = { { "e", "1", "j", NULL, SLOT, 0 },
+                               { "e", "2", "j", "{not json", SLOT, 0 },
+                               { "e", "3", "j", NULL, SLOT, 0 } };
     struct load_counts counts;
     int bad;
     RC_IS(ERR_INPUT, store_load(pgfx.st, rows, 3, "keep", NOW, &counts, &bad, &pgfx.err));

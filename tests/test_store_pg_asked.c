@@ -1,5 +1,5 @@
-/* test_store_pg_asked.c - what an application asks for beside a running engine, on PostgreSQL: kept rows are not run before the commit, and rows that were
- * given one id are not mixed up. */
+/* test_store_pg_asked.c - what an application asks for beside a running engine, on PostgreSQL:
+ * kept rows are not run before the commit, and rows that were given one id are not mixed up. */
 #include "test.h"
 
 #include <inttypes.h>
@@ -23,8 +23,10 @@ static bool is_kept(const struct check_rows *page, const char *key)
 /* At a moment before the slot: virtual time is the clock of whoever asks. */
 static const char *ask(PGconn *app, const char *key, const char *conflict)
 {
-    return pgfx_cell(app, "SELECT outcome FROM prescient.file_check('e', '%s', 'look', to_timestamp(%" PRId64 "), NULL, '%s', 0, to_timestamp(%" PRId64 "))", key,
-                     SLOT + 7200, conflict, SLOT - 100);
+    return pgfx_cell(app,
+                     "SELECT outcome FROM prescient.file_check('e', '%s', 'look', to_timestamp(%" PRId64
+                     "), NULL, '%s', 0, to_timestamp(%" PRId64 "))",
+                     key, SLOT + 7200, conflict, SLOT - 100);
 }
 
 static void a_row_kept_by_an_open_transaction_is_told_apart_until_that_is_over(void)
@@ -70,8 +72,11 @@ static void so_is_one_kept_in_a_savepoint_unless_that_is_rolled_back(void)
 static void a_split_slot_and_large_payloads_tell_it_too(void)
 {
     WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', n::text, 'look', to_timestamp(%" PRId64 "), to_json(repeat('x', 20000)), 'keep', 0, to_timestamp(%" PRId64
-                               ")) FROM generate_series(1, 3) n", SLOT, SLOT - 100));
+    PQclear(pgfx_ask(pgfx.app,
+                     "SELECT prescient.file_check('e', n::text, 'look', to_timestamp(%" PRId64
+                     "), to_json(repeat('x', 20000)), 'keep', 0, to_timestamp(%" PRId64
+                     ")) FROM generate_series(1, 3) n",
+                     SLOT, SLOT - 100));
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     CU_ASSERT_STRING_EQUAL(ask(pgfx.other, "2", "keep"), "kept");
     struct store_open_slot o = STORE_OPEN_SLOT_INIT;
@@ -109,8 +114,11 @@ static void a_keep_waits_for_nobody_who_keeps_or_asks(void)
     CU_ASSERT_STRING_EQUAL(ask(pgfx.other, "1", "keep"), "kept");
     PQclear(pgfx_ask(pgfx.app, "SET lock_timeout = '100ms'"));
     CU_ASSERT_STRING_EQUAL(ask(pgfx.app, "1", "keep"), "kept");
-    CELL_IS(pgfx.app, "kept", "SELECT outcome FROM prescient.file_check('e', '1', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
-            SLOT + 7200, NOW);        /* its slot has begun by that clock: again_at is written beside the lock */
+    CELL_IS(pgfx.app, "kept",
+            "SELECT outcome FROM prescient.file_check('e', '1', 'look', to_timestamp(%" PRId64
+            "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
+            /* its slot has begun by that clock: again_at is written beside the lock */
+            SLOT + 7200, NOW);
     SQL_IS("55P03", "SELECT prescient.resolve_at('e', '1', NULL, NULL)");
     PQclear(pgfx_ask(pgfx.app, "RESET lock_timeout"));
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
@@ -120,34 +128,49 @@ static void a_keep_waits_for_nobody_who_keeps_or_asks(void)
 
 static void set_ids_back(void)
 {
-    PQclear(pgfx_ask(pgfx.app, "SELECT setval('prescient.future_job_id_seq', (SELECT min(id) FROM prescient.future_job), false)"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "SELECT setval('prescient.future_job_id_seq', (SELECT min(id) FROM prescient.future_job), false)"));
 }
 
 static const char *put_at(const char *key, int64_t slot, const char *conflict)
 {
-    return pgfx_cell(pgfx.app, "SELECT outcome FROM prescient.file_check('e', '%s', 'look', to_timestamp(%" PRId64 "), NULL, '%s', 0, to_timestamp(%" PRId64 "))", key,
-                     slot, conflict, SLOT - 100);
+    return pgfx_cell(pgfx.app,
+                     "SELECT outcome FROM prescient.file_check('e', '%s', 'look', to_timestamp(%" PRId64
+                     "), NULL, '%s', 0, to_timestamp(%" PRId64 "))",
+                     key, slot, conflict, SLOT - 100);
 }
 
 /* Keys of one bucket: only there can an answer be taken for another's. */
-static const char *const one_bucket = "SELECT k::text FROM generate_series(1, 2000) k WHERE prescient.bucket_of('e', k::text) = 7 ORDER BY k";
+static const char *const one_bucket =
+    "SELECT k::text FROM generate_series(1, 2000) k WHERE prescient.bucket_of('e', k::text) = 7 ORDER BY k";
 
 static void an_id_in_use_is_not_given_to_a_row_of_the_same_slot(void)
 {
     WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', k, 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 ")) FROM (%s LIMIT 10) b (k)",
+    PQclear(pgfx_ask(pgfx.app,
+                     "SELECT prescient.file_check('e', k, 'look', to_timestamp(%" PRId64
+                     "), NULL, 'keep', 0, to_timestamp(%" PRId64 ")) FROM (%s LIMIT 10) b (k)",
                      SLOT, SLOT - 100, one_bucket));
     set_ids_back();
-    SQL_IS("(10,0,0,0)", "SELECT prescient.file_checks(array_agg('e'::text), array_agg(k), array_agg('look'::text), array_agg(to_timestamp(%" PRId64 ")), NULL, 'keep', NULL, "
-           "to_timestamp(%" PRId64 ")) FROM (%s OFFSET 10 LIMIT 10) b (k)", SLOT, SLOT - 100, one_bucket);
+    SQL_IS("(10,0,0,0)",
+           "SELECT prescient.file_checks(array_agg('e'::text), array_agg(k), array_agg('look'::text), "
+           "array_agg(to_timestamp(%" PRId64 ")), NULL, 'keep', NULL, "
+           "to_timestamp(%" PRId64 ")) FROM (%s OFFSET 10 LIMIT 10) b (k)",
+           SLOT, SLOT - 100, one_bucket);
     SQL_IS("20", "SELECT count(*) FROM prescient.future_job");
     SQL_IS("20", "SELECT count(DISTINCT id) FROM prescient.future_job");
     set_ids_back();
-    SQL_IS("replaced", "SELECT outcome FROM (%s LIMIT 1) b (k), prescient.file_check('e', k, 'look', to_timestamp(%" PRId64 "), NULL, 'replace', 0, to_timestamp(%" PRId64 "))",
-           one_bucket, SLOT, SLOT - 100);
+    SQL_IS(
+        "replaced",
+        "SELECT outcome FROM (%s LIMIT 1) b (k), prescient.file_check('e', k, 'look', to_timestamp(%" PRId64
+        "), NULL, 'replace', 0, to_timestamp(%" PRId64 "))",
+        one_bucket, SLOT, SLOT - 100);
     set_ids_back();
-    SQL_IS("moved", "SELECT outcome FROM (%s LIMIT 1) b (k), prescient.reschedule_at('e', k, 'look', to_timestamp(%" PRId64 "), to_timestamp(%" PRId64 "))", one_bucket, SLOT,
-           SLOT - 100);
+    SQL_IS("moved",
+           "SELECT outcome FROM (%s LIMIT 1) b (k), prescient.reschedule_at('e', k, 'look', "
+           "to_timestamp(%" PRId64 "), to_timestamp(%" PRId64 "))",
+           one_bucket, SLOT, SLOT - 100);
     SQL_IS("20", "SELECT count(DISTINCT id) FROM prescient.future_job");
 }
 
@@ -155,8 +178,10 @@ static void two_rows_of_one_slot_never_have_one_id(void)
 {
     WITH_SERVER();
     pgfx_put_checks(1);
-    SQL_IS("23505", "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                    " SELECT id, bucket, entity_name, entity_key, 'other', first_check_at, next_check_at FROM prescient.future_job");
+    SQL_IS("23505", "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, job_exec, "
+                    "first_check_at, next_check_at)"
+                    " SELECT id, bucket, entity_name, entity_key, 'other', first_check_at, next_check_at "
+                    "FROM prescient.future_job");
     SQL_IS("t", "SELECT indisunique FROM pg_index WHERE indexrelid = 'prescient.future_job_slot'::regclass");
 }
 
@@ -166,13 +191,19 @@ static void a_row_that_moves_to_where_its_id_is_gets_another_and_keeps_its_key(v
     WITH_SERVER();
     CU_ASSERT_STRING_EQUAL(put_at("1", SLOT + LENGTH, "keep"), "new");
     set_ids_back();
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                               " SELECT bucket, entity_name, entity_key, 'other', first_check_at - interval '15 minutes', next_check_at - interval '15 minutes'"
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                               "first_check_at, next_check_at)"
+                               " SELECT bucket, entity_name, entity_key, 'other', first_check_at - interval "
+                               "'15 minutes', next_check_at - interval '15 minutes'"
                                " FROM prescient.future_job"));
     SQL_IS("1", "SELECT count(DISTINCT id) FROM prescient.future_job");
     CU_ASSERT_STRING_EQUAL(put_at("1", SLOT, "earlier"), "moved");
-    SQL_IS("2", "SELECT count(DISTINCT id) FROM prescient.future_job WHERE next_check_at = to_timestamp(%" PRId64 ")", SLOT);
-    SQL_IS("t", "SELECT f.origin = date_part('epoch', f.first_check_at)::bigint || '/' || o.id FROM prescient.future_job f, prescient.future_job o"
+    SQL_IS("2",
+           "SELECT count(DISTINCT id) FROM prescient.future_job WHERE next_check_at = to_timestamp(%" PRId64
+           ")",
+           SLOT);
+    SQL_IS("t", "SELECT f.origin = date_part('epoch', f.first_check_at)::bigint || '/' || o.id FROM "
+                "prescient.future_job f, prescient.future_job o"
                 " WHERE f.job_exec = 'look' AND o.job_exec = 'other'");
 }
 
@@ -184,8 +215,10 @@ static void an_answer_that_cannot_move_for_a_twin_is_given_again_under_the_same_
     char before[IDEMPOTENCY_KEY_SIZE], after[IDEMPOTENCY_KEY_SIZE];
     struct idempotency of = check_identity(&run.page.checks[0]);
     idempotency_key(&of, before);
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                               " SELECT id, bucket, entity_name, entity_key, 'twin', first_check_at, next_check_at + interval '15 minutes' FROM prescient.future_job"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, "
+                               "job_exec, first_check_at, next_check_at)"
+                               " SELECT id, bucket, entity_name, entity_key, 'twin', first_check_at, "
+                               "next_check_at + interval '15 minutes' FROM prescient.future_job"));
     run.s[0] = pgfx_again(&run.page.checks[0], SLOT + LENGTH);
     struct store_settle s = pgfx_settle_of(&run.lease, run.s, 1);
     RC_IS(0, pgfx_call(&s.call));
@@ -201,19 +234,29 @@ static void an_answer_that_cannot_move_for_a_twin_is_given_again_under_the_same_
     s = pgfx_settle_of(&run.lease, &again, 1);
     RC_IS(0, pgfx_call(&s.call));
     CU_ASSERT_EQUAL(s.touched, 1);
-    SQL_IS("2", "SELECT count(DISTINCT id) FROM prescient.future_job WHERE next_check_at = to_timestamp(%" PRId64 ")", SLOT + LENGTH);
+    SQL_IS("2",
+           "SELECT count(DISTINCT id) FROM prescient.future_job WHERE next_check_at = to_timestamp(%" PRId64
+           ")",
+           SLOT + LENGTH);
     check_rows_free(&page);
 }
 
-/* A page of a slot that is not split spans buckets, and one of several priorities those: the index lets an id stand in both. */
+/* A page of a slot that is not split spans buckets, and one of several priorities those: the index
+ * lets an id stand in both. */
 static void the_answer_to_one_is_not_taken_for_that_of_its_twin(void)
 {
     WITH_SERVER();
     for (int other_priority = 0; other_priority < 2; other_priority++) {
         pgfx_begin();
-        PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', k, 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))"
-                                   " FROM (VALUES ('1'), ('2')) v (k)", SLOT, SLOT - 100));
-        PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET id = 7, priority = CASE WHEN entity_key = '2' THEN %d ELSE 0 END", other_priority));
+        PQclear(pgfx_ask(pgfx.app,
+                         "SELECT prescient.file_check('e', k, 'look', to_timestamp(%" PRId64
+                         "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))"
+                         " FROM (VALUES ('1'), ('2')) v (k)",
+                         SLOT, SLOT - 100));
+        PQclear(pgfx_ask(pgfx.app,
+                         "UPDATE prescient.future_job SET id = 7, priority = CASE WHEN entity_key = '2' THEN "
+                         "%d ELSE 0 END",
+                         other_priority));
         SQL_IS("2", "SELECT count(*) FROM prescient.future_job WHERE id = 7");
         struct lease lease = pgfx_take();
         struct check_rows page = pgfx_read_page(&lease, 10);
@@ -229,22 +272,30 @@ static void the_answer_to_one_is_not_taken_for_that_of_its_twin(void)
     }
 }
 
-/* Three rows side by side, by bucket or by priority, of which the second has the id of the third and is not answered. */
+/* Three rows side by side, by bucket or by priority, of which the second has the id of the third
+ * and is not answered. */
 static void put_a_twin_between_two(bool by_priority)
 {
     const char *keys = by_priority ? one_bucket
                                    : "SELECT min(k)::text FROM generate_series(1, 300) k"
                                      " GROUP BY prescient.bucket_of('e', k::text) ORDER BY 1";
     pgfx_begin();
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', k, 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0,"
-                               " to_timestamp(%" PRId64 ")) FROM (%s LIMIT 3) b (k)", SLOT, SLOT - 100, keys));
-    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job f SET id = CASE n WHEN 1 THEN 3 ELSE 7 END, priority = CASE WHEN %s THEN n ELSE 0 END"
-                               " FROM (SELECT ctid, row_number() OVER (ORDER BY bucket, id) AS n FROM prescient.future_job) r"
-                               " WHERE r.ctid = f.ctid", by_priority ? "true" : "false"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "SELECT prescient.file_check('e', k, 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0,"
+                     " to_timestamp(%" PRId64 ")) FROM (%s LIMIT 3) b (k)",
+                     SLOT, SLOT - 100, keys));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "UPDATE prescient.future_job f SET id = CASE n WHEN 1 THEN 3 ELSE 7 END, priority = CASE WHEN %s "
+        "THEN n ELSE 0 END"
+        " FROM (SELECT ctid, row_number() OVER (ORDER BY bucket, id) AS n FROM prescient.future_job) r"
+        " WHERE r.ctid = f.ctid",
+        by_priority ? "true" : "false"));
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job WHERE id = 7");
 }
 
-/* What spans both of them is found by the range that the answered ones make, in which the other lies. */
+/* What spans both of them is found by the range that the answered ones make, in which the other
+ * lies. */
 static void an_answer_on_either_side_of_a_twin_leaves_it_alone(void)
 {
     WITH_SERVER();
@@ -263,18 +314,24 @@ static void an_answer_on_either_side_of_a_twin_leaves_it_alone(void)
     }
 }
 
-/* What a schema from before looks like that is too large to be locked for so long, with ids that are there twice. */
+/* What a schema from before looks like that is too large to be locked for so long, with ids that
+ * are there twice. */
 static void init_makes_the_index_unique_while_checks_are_filed(void)
 {
     WITH_SERVER();
     PQclear(pgfx_ask(pgfx.app, "DROP INDEX prescient.future_job_slot"));
-    PQclear(pgfx_ask(pgfx.app, "CREATE INDEX future_job_slot ON prescient.future_job (next_check_at, bucket, priority, id)"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "CREATE INDEX future_job_slot ON prescient.future_job (next_check_at, bucket, priority, id)"));
     pgfx_put_checks(2);
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                               " SELECT id, bucket, entity_name, entity_key, 'twin', first_check_at, next_check_at FROM prescient.future_job"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, "
+                               "job_exec, first_check_at, next_check_at)"
+                               " SELECT id, bucket, entity_name, entity_key, 'twin', first_check_at, "
+                               "next_check_at FROM prescient.future_job"));
     SQL_IS("2", "SELECT count(DISTINCT id) FROM prescient.future_job");
     RC_IS(0, store_migrate(pgfx.st, &(struct migrate_options){ .slot_length_s = LENGTH }, &pgfx.err));
-    SQL_IS("t", "SELECT indisunique AND indisvalid FROM pg_index WHERE indexrelid = 'prescient.future_job_slot'::regclass");
+    SQL_IS("t", "SELECT indisunique AND indisvalid FROM pg_index WHERE indexrelid = "
+                "'prescient.future_job_slot'::regclass");
     SQL_IS("4", "SELECT count(DISTINCT id) FROM prescient.future_job");
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job WHERE origin IS NOT NULL");
     SQL_IS("1", "SELECT count(*) FROM pg_class WHERE relname LIKE 'future_job_slot%%'");
@@ -285,21 +342,33 @@ static void init_makes_the_index_unique_while_checks_are_filed(void)
 static void a_load_refuses_what_the_single_call_refuses(void)
 {
     WITH_SERVER();
-    static const struct { const char *call, *words, *row; } bad[] = {
-        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), NULL]", "check_at is NULL", "row 2" },
-        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), '1960-01-01']", "check_at is 1960", "row 2" },
-        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY['-infinity', now()]", "check_at is -infinity", "row 1" },
-        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), 'infinity']", "check_at is infinity", "row 2" },
+    static const struct { const char *call, *words, *row;
+    } bad[] = {
+        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), NULL]", "check_at is NULL",
+          "row 2" },
+        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), '1960-01-01']", "check_at is 1960",
+          "row 2" },
+        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY['-infinity', now()]",
+          "check_at is -infinity", "row 1" },
+        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), 'infinity']",
+          "check_at is infinity", "row 2" },
         { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now()]", "check_ats has 1 elements", "" },
-        { "ARRAY['e', 'e'], ARRAY['1'], ARRAY['j', 'j'], ARRAY[now(), now()]", "keys has 1 elements and entities has 2", "" },
-        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()], ARRAY['{}']::json[]", "payloads has 1 elements", "" },
-        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()], ARRAY['{}', '\"\\u0000\"']::json[]", "JSON that jobs cannot read", "row 2" },
-        { "ARRAY['e', NULL], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()]", "entity is NULL", "row 2" },
-        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()], NULL, 'sooner'", "'sooner', expected keep, earlier or replace", "" },
+        { "ARRAY['e', 'e'], ARRAY['1'], ARRAY['j', 'j'], ARRAY[now(), now()]",
+          "keys has 1 elements and entities has 2", "" },
+        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()], ARRAY['{}']::json[]",
+          "payloads has 1 elements", "" },
+        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()], ARRAY['{}', "
+          "'\"\\u0000\"']::json[]",
+          "JSON that jobs cannot read", "row 2" },
+        { "ARRAY['e', NULL], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()]", "entity is NULL",
+          "row 2" },
+        { "ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()], NULL, 'sooner'",
+          "'sooner', expected keep, earlier or replace", "" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.enqueue_many(%s)", bad[i].call);
-        const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY), *row = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
+        const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY),
+                   *row = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
         if (!words || !strstr(words, bad[i].words) || strcmp(row ? row : "", bad[i].row) != 0)
             printf("      %s: '%s' (%s)\n", bad[i].call, words ? words : "no error", row ? row : "");
         CU_ASSERT(words && strstr(words, bad[i].words) && strcmp(row ? row : "", bad[i].row) == 0);
@@ -314,10 +383,13 @@ static void a_load_takes_new_and_old_ones_and_those_that_stand_twice(void)
 {
     WITH_SERVER();
     SQL_IS("new", "SELECT prescient.enqueue('e', '2', 'j', interval '5 hours')");
-    SQL_IS("(2,0,2,0)", "SELECT prescient.enqueue_many(ARRAY['e', 'e', 'e', 'e'], ARRAY['3', '2', '1', '3'], ARRAY['j', 'j', 'j', 'j'],"
-                        " ARRAY[now() + interval '2 hours', now(), now(), now() + interval '1 hour'], NULL, 'earlier')");
+    SQL_IS("(2,0,2,0)",
+           "SELECT prescient.enqueue_many(ARRAY['e', 'e', 'e', 'e'], ARRAY['3', '2', '1', '3'], ARRAY['j', "
+           "'j', 'j', 'j'],"
+           " ARRAY[now() + interval '2 hours', now(), now(), now() + interval '1 hour'], NULL, 'earlier')");
     SQL_IS("3", "SELECT count(*) FROM prescient.future_job");
-    SQL_IS("t", "SELECT next_check_at < now() + interval '76 minutes' FROM prescient.future_job WHERE entity_key = '3'");
+    SQL_IS("t", "SELECT next_check_at < now() + interval '76 minutes' FROM prescient.future_job WHERE "
+                "entity_key = '3'");
 }
 
 /* From 64 on in a transaction every snapshot of the whole server is slow. */
@@ -347,18 +419,24 @@ static void an_enqueue_that_waited_for_a_new_slot_length_is_filed_by_it(void)
         "SELECT prescient.reschedule('e', 'there', 'j', '2030-01-01 00:15+00'::timestamptz)",
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        PQclear(pgfx_ask(pgfx.app, "TRUNCATE prescient.future_job; SELECT prescient.enqueue('e', 'there', 'j', '2031-01-01 00:00+00'::timestamptz)"));
-        PQclear(pgfx_ask(pgfx.other, "SELECT prescient.enqueue('e', 'x', 'j', '2031-01-01 00:15+00'::timestamptz)"));    /* its plans are made by the old length */
+        PQclear(pgfx_ask(pgfx.app, "TRUNCATE prescient.future_job; SELECT prescient.enqueue('e', 'there', "
+                                   "'j', '2031-01-01 00:00+00'::timestamptz)"));
+        /* its plans are made by the old length */
+        PQclear(pgfx_ask(pgfx.other,
+                         "SELECT prescient.enqueue('e', 'x', 'j', '2031-01-01 00:15+00'::timestamptz)"));
         PQclear(pgfx_ask(pgfx.app, "BEGIN; SELECT prescient.set_slot_length(3600)"));
         CU_ASSERT_EQUAL_FATAL(PQsendQuery(pgfx.other, ways[i]), 1);
-        while (strcmp(pgfx_cell(pgfx.app, "SELECT count(*) FROM pg_locks WHERE pid = %d AND NOT granted", PQbackendPID(pgfx.other)), "1") != 0)
+        while (strcmp(pgfx_cell(pgfx.app, "SELECT count(*) FROM pg_locks WHERE pid = %d AND NOT granted",
+                                PQbackendPID(pgfx.other)),
+                      "1") != 0)
             CU_ASSERT_FATAL(PQisBusy(pgfx.other));              /* it waits for the table */
         PQclear(pgfx_ask(pgfx.app, "COMMIT"));
         PGresult *r = PQgetResult(pgfx.other);
         CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_TUPLES_OK);
         PQclear(r);
         PQclear(PQgetResult(pgfx.other));
-        SQL_IS("0", "SELECT count(*) FROM prescient.future_job WHERE next_check_at <> prescient.slot_ceil(next_check_at) OR date_part('minute', next_check_at) <> 0");
+        SQL_IS("0", "SELECT count(*) FROM prescient.future_job WHERE next_check_at <> "
+                    "prescient.slot_ceil(next_check_at) OR date_part('minute', next_check_at) <> 0");
         PQclear(pgfx_ask(pgfx.app, "SELECT prescient.set_slot_length(900)"));
     }
 }
@@ -367,32 +445,44 @@ static void an_enqueue_that_waited_for_a_new_slot_length_is_filed_by_it(void)
 static void a_new_slot_length_parts_twins_that_come_together(void)
 {
     WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)"
-                               " SELECT 77, prescient.bucket_of('e', b.k), 'e', b.k, 'j', t.at, t.at"
-                               " FROM (SELECT k, row_number() OVER (ORDER BY k) FROM (%s LIMIT 3) s (k)) b (k, n),"
-                               " LATERAL (SELECT '2099-01-01 00:00+00'::timestamptz + b.n * interval '15 minutes') t (at)", one_bucket));
+    PQclear(
+        pgfx_ask(pgfx.app,
+                 "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, job_exec, "
+                 "first_check_at, next_check_at)"
+                 " SELECT 77, prescient.bucket_of('e', b.k), 'e', b.k, 'j', t.at, t.at"
+                 " FROM (SELECT k, row_number() OVER (ORDER BY k) FROM (%s LIMIT 3) s (k)) b (k, n),"
+                 " LATERAL (SELECT '2099-01-01 00:00+00'::timestamptz + b.n * interval '15 minutes') t (at)",
+                 one_bucket));
     set_ids_back();
     SQL_IS("3", "SELECT prescient.set_slot_length(3600)");
-    SQL_IS("3 3 1", "SELECT concat_ws(' ', count(*), count(DISTINCT id), count(DISTINCT next_check_at)) FROM prescient.future_job");
+    SQL_IS("3 3 1", "SELECT concat_ws(' ', count(*), count(DISTINCT id), count(DISTINCT next_check_at)) FROM "
+                    "prescient.future_job");
     SQL_IS("4070909700/77 4070910600/77 4070911500/77",
-           "SELECT string_agg(prescient.origin_of(origin, first_check_at, 77), ' ' ORDER BY entity_key) FROM prescient.future_job");
+           "SELECT string_agg(prescient.origin_of(origin, first_check_at, 77), ' ' ORDER BY entity_key) FROM "
+           "prescient.future_job");
     SQL_IS("0", "SELECT prescient.set_slot_length(900)");
 }
 
-/* It is no slot under this length: no answer of the whole page could be written, and all of it was tried again for ever. */
+/* It is no slot under this length: no answer of the whole page could be written, and all of it was
+ * tried again for ever. */
 static void a_time_asked_for_under_another_slot_length_holds_no_answer_up(void)
 {
     WITH_SERVER();
     struct pgfx_run run;
     pgfx_run_init(&run, 3);
-    SQL_IS("", "UPDATE prescient.future_job SET again_at = to_timestamp(%" PRId64 ") WHERE entity_key = '1'", SLOT + LENGTH + 300);
-    SQL_IS("", "UPDATE prescient.future_job SET again_at = to_timestamp(%" PRId64 ") WHERE entity_key = '2'", SLOT + 20 * LENGTH + 300);
+    SQL_IS("", "UPDATE prescient.future_job SET again_at = to_timestamp(%" PRId64 ") WHERE entity_key = '1'",
+           SLOT + LENGTH + 300);
+    SQL_IS("", "UPDATE prescient.future_job SET again_at = to_timestamp(%" PRId64 ") WHERE entity_key = '2'",
+           SLOT + 20 * LENGTH + 300);
     for (int i = 0; i < 3; i++)
         run.s[i] = pgfx_again(&run.page.checks[i], SLOT + 9 * LENGTH);
     struct store_settle s = pgfx_run_settle(&run);
     RC_IS(0, s.call.rc);
     CU_ASSERT_EQUAL(s.touched, 3);
-    SQL_IS("2 9 9", "SELECT string_agg(((date_part('epoch', next_check_at) - %" PRId64 ") / %d)::text, ' ' ORDER BY entity_key) FROM prescient.future_job", SLOT, LENGTH);
+    SQL_IS("2 9 9",
+           "SELECT string_agg(((date_part('epoch', next_check_at) - %" PRId64
+           ") / %d)::text, ' ' ORDER BY entity_key) FROM prescient.future_job",
+           SLOT, LENGTH);
     SQL_IS("2", "SELECT string_agg(entity_key, ' ') FROM prescient.future_job WHERE again_at IS NOT NULL");
     check_rows_free(&run.page);
 }

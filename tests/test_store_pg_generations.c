@@ -1,5 +1,6 @@
-/* test_store_pg_generations.c - a database that goes on in another history: restored elsewhere, promoted, copied without its sequences. Its transaction
- * ids mean nothing, or something else, from there on. */
+/* test_store_pg_generations.c - a database that goes on in another history: restored elsewhere,
+ * promoted, copied without its sequences. Its transaction ids mean nothing, or something else,
+ * from there on. */
 #include "test.h"
 
 #include <inttypes.h>
@@ -57,13 +58,15 @@ static void an_id_of_our_own_beside_it_is_waited_for(void)
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "SELECT pg_current_xact_id()"));
     open_an_empty_slot();
-    SQL_IS("", "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, seen_xid) SELECT slot_at, -1, 1, 1000000000 FROM prescient.slot_pass");
+    SQL_IS("", "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, seen_xid) SELECT slot_at, -1, 1, "
+               "1000000000 FROM prescient.slot_pass");
     CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 0);
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
     CU_ASSERT_EQUAL(pgfx_relook(slots).closed, 1);
 }
 
-/* One that was prepared on the old primary is there on the new one, under its id: it may still be committed, and files a check then. */
+/* One that was prepared on the old primary is there on the new one, under its id: it may still be
+ * committed, and files a check then. */
 static void what_is_prepared_is_waited_for_and_told(void)
 {
     WITH_SERVER();
@@ -93,7 +96,8 @@ static bool begin_here(void)
 {
     if (!pgfx_begin())
         return false;
-    SQL_IS("", "DELETE FROM prescient.generation; INSERT INTO prescient.generation SELECT 0, h.* FROM prescient.server_identity() h");
+    SQL_IS("", "DELETE FROM prescient.generation; INSERT INTO prescient.generation SELECT 0, h.* FROM "
+               "prescient.server_identity() h");
     return true;
 }
 #define WITH_HISTORY() if (!begin_here()) return
@@ -106,14 +110,20 @@ static void go_elsewhere(void)
 
 static void write_event(PGconn *conn, const char *name)
 {
-    CELL_IS(conn, "", "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES (now(), '%s', 'e', '1', 'j')", name);
+    CELL_IS(conn, "",
+            "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES "
+            "(now(), '%s', 'e', '1', 'j')",
+            name);
 }
 
 /* An autovacuum somewhere on the server may have an id, and what is newer waits for it. */
 static void wait_for_all_that_runs(void)
 {
     for (int i = 0; i < 1000; i++) {
-        if (!strcmp(pgfx_cell(pgfx.app, "SELECT pg_snapshot_xmin(s) = pg_snapshot_xmax(s) FROM pg_current_snapshot() s"), "t"))
+        if (!strcmp(
+                pgfx_cell(pgfx.app,
+                          "SELECT pg_snapshot_xmin(s) = pg_snapshot_xmax(s) FROM pg_current_snapshot() s"),
+                "t"))
             return;
         poll(NULL, 0, 10);
     }
@@ -131,24 +141,31 @@ static const char *read_on(char cursor[64])
     struct store_report r = pgfx_report(a, "events", 4, (const char *[]){ generation, xid, id, NULL });
     snprintf(names, sizeof names, "%s", r.call.rc == ERR_INPUT ? "refused" : "");
     for (int row = 0; r.call.rc == 0 && row < r.rows.rows; row++) {
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", row ? " " : "", cell_of(&r.rows, row, "event"));
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", row ? " " : "",
+                 cell_of(&r.rows, row, "event"));
         snprintf(cursor, 64, "%s", cell_of(&r.rows, row, "cursor"));
     }
     arena_free(a);
     return names;
 }
-#define READS(expected, cursor) \
-    do { const char *n_ = read_on(cursor); if (strcmp(n_, expected) != 0) printf("      line %d: '%s', expected '%s'\n", __LINE__, n_, expected); \
-         CU_ASSERT_STRING_EQUAL(n_, expected); } while (0)
+#define READS(expected, cursor)                                                                              \
+    do {                                                                                                     \
+        const char *n_ = read_on(cursor);                                                                    \
+        if (strcmp(n_, expected) != 0)                                                                       \
+            printf("      line %d: '%s', expected '%s'\n", __LINE__, n_, expected);                          \
+        CU_ASSERT_STRING_EQUAL(n_, expected);                                                                \
+    } while (0)
 
 static void what_is_written_in_another_history_comes_behind_all_before(void)
 {
     WITH_HISTORY();
     char cursor[64] = "0-0-0";
     write_event(pgfx.app, "one");
-    SQL_IS("", "UPDATE prescient.event SET xid = '1000000000'");       /* of a cluster that had counted so far */
+    /* of a cluster that had counted so far */
+    SQL_IS("", "UPDATE prescient.event SET xid = '1000000000'");
     go_elsewhere();
-    READS("one", cursor);                               /* it is history, and may be read, although this server does not know its id */
+    /* it is history, and may be read, although this server does not know its id */
+    READS("one", cursor);
     CU_ASSERT_STRING_EQUAL(cursor, "0-1000000000-1");
     SQL_IS("1", "SELECT count(*) FROM prescient.generation");           /* who reads writes nothing */
     write_event(pgfx.app, "two");
@@ -167,11 +184,17 @@ static void of_two_histories_of_one_backup_the_later_has_the_greater_number(void
     write_event(pgfx.app, "lost");
     char cursor[64] = "0-0-0";
     READS("lost", cursor);
-    SQL_IS("", "DELETE FROM prescient.event; UPDATE prescient.generation SET generation = generation - 5 WHERE generation > 0 RETURNING ''");
+    SQL_IS("", "DELETE FROM prescient.event; UPDATE prescient.generation SET generation = generation - 5 "
+               "WHERE generation > 0 RETURNING ''");
     char was[64];
-    snprintf(was, sizeof was, "%s", pgfx_cell(pgfx.app, "DELETE FROM prescient.generation WHERE generation > 0 RETURNING generation || '-1000000000-7'"));
+    snprintf(
+        was, sizeof was, "%s",
+        pgfx_cell(
+            pgfx.app,
+            "DELETE FROM prescient.generation WHERE generation > 0 RETURNING generation || '-1000000000-7'"));
     write_event(pgfx.app, "kept");
-    READS("kept", was);                                 /* of a generation that is not here: it lies before what is */
+    /* of a generation that is not here: it lies before what is */
+    READS("kept", was);
 }
 
 static void a_cursor_that_cannot_be_from_here_is_refused(void)
@@ -200,7 +223,8 @@ static void writers_that_meet_begin_one_generation(void)
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     write_event(pgfx.other, "one");
     PQclear(pgfx_ask(pgfx.app, "SET lock_timeout = '100ms'"));
-    SQL_IS("55P03", "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) VALUES (now(), 'two', 'e', '1', 'j')");
+    SQL_IS("55P03", "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec) "
+                    "VALUES (now(), 'two', 'e', '1', 'j')");
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
     write_event(pgfx.app, "two");
     PQclear(pgfx_ask(pgfx.app, "RESET lock_timeout"));
@@ -217,14 +241,16 @@ static void an_answers_event_is_of_the_generation_that_is(void)
     pgfx_run_init(&run, 1);
     run.s[0].effects = &effect;
     run.s[0].neffects = 1;
-    go_elsewhere();                                     /* a pooler turns to another server between the read and the settle */
+    /* a pooler turns to another server between the read and the settle */
+    go_elsewhere();
     struct store_settle settle = pgfx_run_settle(&run);
     RC_IS(0, pgfx_call(&settle.call));
     READS("seen", cursor);
     check_rows_free(&run.page);
 }
 
-/* The rows of the events alone came from elsewhere, by a copy of data into a schema that init had made. */
+/* The rows of the events alone came from elsewhere, by a copy of data into a schema that init had
+ * made. */
 static void events_copied_into_a_fresh_schema_are_noticed(void)
 {
     WITH_HISTORY();
@@ -241,7 +267,8 @@ static void events_copied_into_a_fresh_schema_are_noticed(void)
 
 static const char *doctor_says(const char *what);
 
-/* So did those of a generation that nobody has noted here: a consumer that had read them was refused for good, and any other was never shown them. */
+/* So did those of a generation that nobody has noted here: a consumer that had read them was
+ * refused for good, and any other was never shown them. */
 static void events_of_a_generation_that_nobody_noted_are_noticed(void)
 {
     WITH_HISTORY();
@@ -251,7 +278,9 @@ static void events_of_a_generation_that_nobody_noted_are_noticed(void)
     READS("", cursor);
     CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "warn: "));
     CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "events from the future"));
-    SQL_IS("1", "SELECT (prescient.note_history(false) LIKE '%%another history%%generation 100000000000 %%')::int");
+    SQL_IS(
+        "1",
+        "SELECT (prescient.note_history(false) LIKE '%%another history%%generation 100000000000 %%')::int");
     SQL_IS("", "SELECT prescient.note_history(false)");
     write_event(pgfx.app, "two");
     READS("one two", cursor);
@@ -269,17 +298,25 @@ static void sequences_behind_what_is_in_use_are_moved_up_and_never_down(void)
     struct lease lease = pgfx_take();
     (void)lease;
     write_event(pgfx.app, "one");
-    SQL_IS("", "UPDATE prescient.future_job SET id = id + 100000; UPDATE prescient.slot_lease SET token = 500000; UPDATE prescient.event SET id = 700000");
+    SQL_IS("", "UPDATE prescient.future_job SET id = id + 100000; UPDATE prescient.slot_lease SET token = "
+               "500000; UPDATE prescient.event SET id = 700000");
     for (int thorough = 0; thorough <= 1; thorough++) {
-        SQL_IS("1", "SELECT setval('prescient.future_job_id_seq', 1, false) + 0 * setval('prescient.slot_lease_token_seq', 3) + 0 * setval('prescient.event_id_seq', 1)");
+        SQL_IS("1", "SELECT setval('prescient.future_job_id_seq', 1, false) + 0 * "
+                    "setval('prescient.slot_lease_token_seq', 3) + 0 * setval('prescient.event_id_seq', 1)");
         SQL_IS("3", "SELECT count(*) FROM prescient.sequences_behind(%d::boolean)", thorough);
-        SQL_IS("t", "SELECT prescient.note_history(%d::boolean) ~ 'future_job_id_seq moved.*slot_lease_token_seq moved.*event_id_seq moved'", thorough);
-        SQL_IS("t", "SELECT nextval('prescient.future_job_id_seq') > (SELECT max(id) FROM prescient.future_job)");
-        SQL_IS("t", "SELECT nextval('prescient.slot_lease_token_seq') > 500000 AND nextval('prescient.event_id_seq') > 700000");
+        SQL_IS("t",
+               "SELECT prescient.note_history(%d::boolean) ~ 'future_job_id_seq moved.*slot_lease_token_seq "
+               "moved.*event_id_seq moved'",
+               thorough);
+        SQL_IS("t",
+               "SELECT nextval('prescient.future_job_id_seq') > (SELECT max(id) FROM prescient.future_job)");
+        SQL_IS("t", "SELECT nextval('prescient.slot_lease_token_seq') > 500000 AND "
+                    "nextval('prescient.event_id_seq') > 700000");
         SQL_IS("", "SELECT prescient.note_history(%d::boolean)", thorough);
     }
     SQL_IS("t", "SELECT nextval('prescient.future_job_id_seq') < (1::bigint << 44)");
-    SQL_IS("1", "SELECT setval('prescient.future_job_id_seq', 1, false) + 0 * setval('prescient.slot_lease_token_seq', 1) + 0 * setval('prescient.event_id_seq', 1)");
+    SQL_IS("1", "SELECT setval('prescient.future_job_id_seq', 1, false) + 0 * "
+                "setval('prescient.slot_lease_token_seq', 1) + 0 * setval('prescient.event_id_seq', 1)");
 }
 
 /* "level: found" of one of doctor's looks. */
@@ -292,7 +329,8 @@ static const char *doctor_says(const char *what)
     snprintf(words, sizeof words, "no such look");
     for (int row = 0; row < r.rows.rows; row++)
         if (!strcmp(cell_of(&r.rows, row, "what"), what))
-            snprintf(words, sizeof words, "%s: %s", cell_of(&r.rows, row, "level"), cell_of(&r.rows, row, "found"));
+            snprintf(words, sizeof words, "%s: %s", cell_of(&r.rows, row, "level"),
+                     cell_of(&r.rows, row, "found"));
     arena_free(a);
     return words;
 }
@@ -323,7 +361,8 @@ static void doctor_says_when_the_index_that_keeps_ids_apart_was_not_built(void)
 {
     WITH_HISTORY();
     CU_ASSERT_STRING_EQUAL(doctor_says("ids in one slot"), "ok: kept apart");
-    PQclear(pgfx_ask(pgfx.app, "DROP INDEX prescient.future_job_slot; CREATE INDEX future_job_slot ON prescient.future_job (next_check_at, bucket, priority, id)"));
+    PQclear(pgfx_ask(pgfx.app, "DROP INDEX prescient.future_job_slot; CREATE INDEX future_job_slot ON "
+                               "prescient.future_job (next_check_at, bucket, priority, id)"));
     CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("ids in one slot"), "warn: not kept apart"));
     struct store *s = pgfx_new_store(NULL);
     CU_ASSERT(store_migrate(s, &(struct migrate_options){ 0 }, &pgfx.err) >= 0);

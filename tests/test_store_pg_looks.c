@@ -1,4 +1,5 @@
-/* test_store_pg_looks.c - looks for late checks that keep away from where an old transaction keeps rows that are gone. */
+/* test_store_pg_looks.c - looks for late checks that keep away from where an old transaction keeps
+ * rows that are gone. */
 #include "pg_fixture.h"
 
 #include <inttypes.h>
@@ -50,7 +51,9 @@ static int64_t late_slot_beside(int64_t from)
 
 static void put_at(int64_t slot)
 {
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', '%" PRId64 "', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
+    PQclear(pgfx_ask(pgfx.app,
+                     "SELECT prescient.file_check('e', '%" PRId64 "', 'look', to_timestamp(%" PRId64
+                     "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))",
                      slot, slot, slot - 100));
 }
 

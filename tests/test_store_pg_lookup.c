@@ -1,4 +1,5 @@
-/* test_store_pg_lookup.c - names of hosts are asked for by a child of the moment, which is nobody's business but the lookup's own. */
+/* test_store_pg_lookup.c - names of hosts are asked for by a child of the moment, which is
+ * nobody's business but the lookup's own. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,13 +28,15 @@ static int outcome(struct pg_lookup *l)
 
 static void a_name_is_asked_for_but_no_address_and_no_path(void)
 {
-    static const struct { const char *host, *hostaddr; bool wanted; } hosts[] = {
-        { "localhost", NULL, true },  { "127.0.0.1.invalid", NULL, true }, { "db", "127.0.0.1", false }, { NULL, "127.0.0.1", false },
-        { "127.0.0.1", NULL, false }, { "::1", NULL, false },              { "/run/pg", NULL, false },   { "@abstract", NULL, false },
-        { NULL, NULL, false },
+    static const struct { const char *host, *hostaddr; bool wanted;
+    } hosts[] = {
+        { "localhost", NULL, true },  { "127.0.0.1.invalid", NULL, true }, { "db", "127.0.0.1", false },
+        { NULL, "127.0.0.1", false }, { "127.0.0.1", NULL, false },        { "::1", NULL, false },
+        { "/run/pg", NULL, false },   { "@abstract", NULL, false },        { NULL, NULL, false },
     };
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
-        struct pg_host host = { .host = (char *)(uintptr_t)hosts[i].host, .hostaddr = (char *)(uintptr_t)hosts[i].hostaddr };
+        struct pg_host host = { .host = (char *)(uintptr_t)hosts[i].host,
+                                .hostaddr = (char *)(uintptr_t)hosts[i].hostaddr };
         CU_ASSERT_EQUAL(pg_lookup_wanted(&host), hosts[i].wanted);
     }
 }
@@ -59,14 +62,15 @@ static void a_name_without_an_address_is_told_in_words(void)
     CU_ASSERT_TRUE(strlen(l.text) > 1);
 }
 
-/* The pool buries all children that end, orphans of jobs among them. A lookup's pid that was buried by others may be another process's
- * when the lookup is ended, by a SIGKILL. */
+/* The pool buries all children that end, orphans of jobs among them. A lookup's pid that was
+ * buried by others may be another process's when the lookup is ended, by a SIGKILL. */
 static void its_child_is_buried_by_nobody_else(void)
 {
     struct pg_lookup l;
     CU_ASSERT_TRUE_FATAL(pg_lookup_begin(&l, "localhost"));
     struct pollfd p = { .fd = l.fd, .events = 0 };
-    CU_ASSERT_EQUAL(poll(&p, 1, PATIENCE_MS), 1);       /* the other end is closed: it is over, or about to be */
+    /* the other end is closed: it is over, or about to be */
+    CU_ASSERT_EQUAL(poll(&p, 1, PATIENCE_MS), 1);
     pid_t seen = 0;
     for (int i = 0; i < 50 && !seen; i++) {
         seen = spawner_system.any_ended(NULL);

@@ -1,5 +1,6 @@
-/* test_store_pg_pooler.c - the PostgreSQL store behind a pooler that hands each transaction another session, as far as that shows in one session:
- * what was prepared is gone, or was prepared by somebody else. */
+/* test_store_pg_pooler.c - the PostgreSQL store behind a pooler that hands each transaction
+ * another session, as far as that shows in one session: what was prepared is gone, or was prepared
+ * by somebody else. */
 #include "pg_fixture.h"
 
 #include "../engine/base/fingerprint.h"

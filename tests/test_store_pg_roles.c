@@ -1,5 +1,6 @@
-/* test_store_pg_roles.c - who may do what on PostgreSQL: an application that may enqueue and no more, an engine that owns nothing, and
- * what an application lays out for others to stumble over. */
+/* test_store_pg_roles.c - who may do what on PostgreSQL: an application that may enqueue and no
+ * more, an engine that owns nothing, and what an application lays out for others to stumble over.
+ */
 #include "pg_fixture.h"
 
 #include <stdlib.h>
@@ -35,9 +36,13 @@ static int setup(void)
     int rc = pgfx_setup();
     if (rc || !test_pg_url() || !as_user(SHOP, shop_url) || !as_user(RUNNER, runner_url))
         return rc;
-    PQclear(pgfx_ask(pgfx.app, "DROP ROLE IF EXISTS " SHOP "; DROP ROLE IF EXISTS " RUNNER ";"
-                     "CREATE ROLE " SHOP " LOGIN IN ROLE prescient_enqueuer; CREATE ROLE " RUNNER " LOGIN IN ROLE prescient_engine;"
-                     "CREATE SCHEMA payroll; CREATE TABLE payroll.salary (id int); GRANT CREATE, TEMP ON DATABASE %s TO " SHOP, pgfx.database));
+    PQclear(pgfx_ask(pgfx.app,
+                     "DROP ROLE IF EXISTS " SHOP "; DROP ROLE IF EXISTS " RUNNER ";"
+                     "CREATE ROLE " SHOP " LOGIN IN ROLE prescient_enqueuer; CREATE ROLE " RUNNER
+                     " LOGIN IN ROLE prescient_engine;"
+                     "CREATE SCHEMA payroll; CREATE TABLE payroll.salary (id int); GRANT CREATE, TEMP ON "
+                     "DATABASE %s TO " SHOP,
+                     pgfx.database));
     shop = PQconnectdb(shop_url);
     PQsetNoticeProcessor(shop, drop_notice, NULL);
     return PQstatus(shop) != CONNECTION_OK;
@@ -47,7 +52,8 @@ static int teardown(void)
 {
     PQfinish(shop);
     if (shop)
-        PQclear(pgfx_ask(pgfx.app, "DROP OWNED BY " SHOP " CASCADE; DROP OWNED BY " RUNNER " CASCADE; DROP ROLE " SHOP "; DROP ROLE " RUNNER));
+        PQclear(pgfx_ask(pgfx.app, "DROP OWNED BY " SHOP " CASCADE; DROP OWNED BY " RUNNER
+                                   " CASCADE; DROP ROLE " SHOP "; DROP ROLE " RUNNER));
     shop = NULL;
     return pgfx_teardown();
 }
@@ -61,24 +67,32 @@ static int teardown(void)
 static void no_function_is_open_to_everybody(void)
 {
     WITH_ROLES();
-    SQL_IS("", "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace"
-               "   AND (p.proacl IS NULL OR EXISTS (SELECT FROM aclexplode(p.proacl) a WHERE a.grantee = 0))");
+    SQL_IS("",
+           "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = "
+           "'prescient'::regnamespace"
+           "   AND (p.proacl IS NULL OR EXISTS (SELECT FROM aclexplode(p.proacl) a WHERE a.grantee = 0))");
 }
 
 static void every_function_with_its_owners_rights_has_a_path_of_its_own(void)
 {
     WITH_ROLES();
-    SQL_IS("", "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef"
+    SQL_IS("", "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = "
+               "'prescient'::regnamespace AND p.prosecdef"
                "   AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false)");
-    SQL_IS("t", "SELECT count(*) > 10 FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef");
+    SQL_IS("t", "SELECT count(*) > 10 FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND "
+                "p.prosecdef");
 }
 
 static void whoever_makes_tables_with_its_owners_rights_says_where(void)
 {
     WITH_ROLES();
-    SQL_IS("", "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef"
-               "   AND p.prosrc ~ 'CREATE (TABLE|INDEX)' AND (SELECT count(*) FROM unnest(p.proconfig) c (one) WHERE one ~ '^default_tablespace=(\"\")?$' OR one = 'default_table_access_method=heap') < 2");
-    SQL_IS("2", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef AND p.prosrc ~ 'CREATE (TABLE|INDEX)'");
+    SQL_IS("",
+           "SELECT string_agg(p.oid::regprocedure::text, ' ') FROM pg_proc p WHERE p.pronamespace = "
+           "'prescient'::regnamespace AND p.prosecdef"
+           "   AND p.prosrc ~ 'CREATE (TABLE|INDEX)' AND (SELECT count(*) FROM unnest(p.proconfig) c (one) "
+           "WHERE one ~ '^default_tablespace=(\"\")?$' OR one = 'default_table_access_method=heap') < 2");
+    SQL_IS("2", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND "
+                "p.prosecdef AND p.prosrc ~ 'CREATE (TABLE|INDEX)'");
 }
 
 /* ---- the application ----------------------------------------------------------------------------------------------------------- */
@@ -86,13 +100,19 @@ static void whoever_makes_tables_with_its_owners_rights_says_where(void)
 static void an_enqueuer_may_call_the_api_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("bucket_of enqueue enqueue_many reschedule resolve slot_ceil slot_floor slot_for slot_length_s slot_next",
-           "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace"
+    SQL_IS("bucket_of enqueue enqueue_many reschedule resolve slot_ceil slot_floor slot_for slot_length_s "
+           "slot_next",
+           "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
+           "p.pronamespace = 'prescient'::regnamespace"
            "   AND has_function_privilege('" SHOP "', p.oid, 'EXECUTE')");
-    SQL_IS("", "SELECT string_agg(c.relname, ' ') FROM pg_class c WHERE c.relnamespace = 'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
-               "   AND (has_table_privilege('" SHOP "', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')"
-               "        OR has_any_column_privilege('" SHOP "', c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))");
-    SQL_IS("", "SELECT string_agg(c.relname, ' ') FROM pg_class c WHERE c.relnamespace = 'prescient'::regnamespace AND CASE c.relkind"
+    SQL_IS("",
+           "SELECT string_agg(c.relname, ' ') FROM pg_class c WHERE c.relnamespace = "
+           "'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
+           "   AND (has_table_privilege('" SHOP
+           "', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')"
+           "        OR has_any_column_privilege('" SHOP "', c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))");
+    SQL_IS("", "SELECT string_agg(c.relname, ' ') FROM pg_class c WHERE c.relnamespace = "
+               "'prescient'::regnamespace AND CASE c.relkind"
                " WHEN 'S' THEN has_sequence_privilege('" SHOP "', c.oid, 'USAGE, SELECT, UPDATE') END");
     SQL_IS("f", "SELECT has_schema_privilege('" SHOP "', 'prescient', 'CREATE')");
 }
@@ -100,27 +120,52 @@ static void an_enqueuer_may_call_the_api_and_nothing_else(void)
 static void what_an_enqueuer_may_not_it_cannot(void)
 {
     WITH_ROLES();
-    SHOP_IS("new", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '3 hours', '{\"card\": \"4111\"}')");
+    SHOP_IS(
+        "new",
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '3 hours', '{\"card\": \"4111\"}')");
     static const char *const attempts[] = {
-        "SELECT payload FROM prescient.future_job", "SELECT note FROM prescient.future_job_history", "SELECT * FROM prescient.event",
-        "COPY prescient.future_job TO STDOUT", "BEGIN; LOCK TABLE prescient.future_job IN ACCESS SHARE MODE", "TRUNCATE prescient.future_job",
-        "INSERT INTO prescient.slot_lease (slot_at, bucket, owner, expires_at) VALUES (now(), -1, '00000000-0000-0000-0000-000000000000', now())",
-        "DELETE FROM prescient.future_job", "UPDATE prescient.future_job SET job_exec = 'other'", "UPDATE prescient.setting SET value = '1'",
-        "SELECT nextval('prescient.future_job_id_seq')", "SELECT prescient.set_slot_length(60)", "SELECT prescient.keep_history_days(10000)",
-        "SELECT prescient.make_history_day('2030-01-01')", "SELECT prescient.file_check('e', '1', 'j', now(), NULL, 'keep', 0, '2000-01-01')",
-        "SELECT prescient.resolve_at('orders', '42', NULL, now())", "SELECT prescient.end_checks('orders', '42', NULL, now())",
-        "CREATE TABLE prescient.mine (id int)", "CREATE FUNCTION prescient.enqueue(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "CREATE OPERATOR prescient.=== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)", "ALTER TABLE prescient.future_job ADD COLUMN x int",
-        "CREATE TRIGGER t BEFORE INSERT ON prescient.future_job FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-        "CREATE INDEX ON prescient.future_job (payload)", "CREATE VIEW pg_temp.v AS SELECT * FROM prescient.future_job; SELECT * FROM pg_temp.v",
-        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) SET search_path = public",
-        "DROP SCHEMA prescient CASCADE", "SELECT * FROM payroll.salary", "SET ROLE prescient_engine", "SET SESSION AUTHORIZATION postgres",
-        "GRANT prescient_engine TO " SHOP, "GRANT SELECT ON prescient.future_job TO " SHOP, "ALTER ROLE " SHOP " SUPERUSER", "SELECT pg_read_file('/etc/passwd')",
+        "SELECT payload FROM prescient.future_job",
+        "SELECT note FROM prescient.future_job_history",
+        "SELECT * FROM prescient.event",
+        "COPY prescient.future_job TO STDOUT",
+        "BEGIN; LOCK TABLE prescient.future_job IN ACCESS SHARE MODE",
+        "TRUNCATE prescient.future_job",
+        "INSERT INTO prescient.slot_lease (slot_at, bucket, owner, expires_at) VALUES (now(), -1, "
+        "'00000000-0000-0000-0000-000000000000', now())",
+        "DELETE FROM prescient.future_job",
+        "UPDATE prescient.future_job SET job_exec = 'other'",
+        "UPDATE prescient.setting SET value = '1'",
+        "SELECT nextval('prescient.future_job_id_seq')",
+        "SELECT prescient.set_slot_length(60)",
+        "SELECT prescient.keep_history_days(10000)",
+        "SELECT prescient.make_history_day('2030-01-01')",
+        "SELECT prescient.file_check('e', '1', 'j', now(), NULL, 'keep', 0, '2000-01-01')",
+        "SELECT prescient.resolve_at('orders', '42', NULL, now())",
+        "SELECT prescient.end_checks('orders', '42', NULL, now())",
+        "CREATE TABLE prescient.mine (id int)",
+        "CREATE FUNCTION prescient.enqueue(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "CREATE OPERATOR prescient.=== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)",
+        "ALTER TABLE prescient.future_job ADD COLUMN x int",
+        "CREATE TRIGGER t BEFORE INSERT ON prescient.future_job FOR EACH ROW EXECUTE FUNCTION "
+        "suppress_redundant_updates_trigger()",
+        "CREATE INDEX ON prescient.future_job (payload)",
+        "CREATE VIEW pg_temp.v AS SELECT * FROM prescient.future_job; SELECT * FROM pg_temp.v",
+        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) SET search_path = "
+        "public",
+        "DROP SCHEMA prescient CASCADE",
+        "SELECT * FROM payroll.salary",
+        "SET ROLE prescient_engine",
+        "SET SESSION AUTHORIZATION postgres",
+        "GRANT prescient_engine TO " SHOP,
+        "GRANT SELECT ON prescient.future_job TO " SHOP,
+        "ALTER ROLE " SHOP " SUPERUSER",
+        "SELECT pg_read_file('/etc/passwd')",
     };
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         const char *got = pgfx_cell(shop, "%s", attempts[i]);
         PQclear(PQexec(shop, "ROLLBACK"));
-        /* A grant without the right to it is a warning in some cases; what counts is that it changes nothing. */
+        /* A grant without the right to it is a warning in some cases; what counts is that it
+         * changes nothing. */
         if (strcmp(got, DENIED) != 0 && strncmp(attempts[i], "GRANT SELECT", 12) != 0) {
             printf("      %s: '%s'\n", attempts[i], got);
             CU_FAIL("not denied");
@@ -134,14 +179,19 @@ static void what_an_enqueuer_may_not_it_cannot(void)
 static void errors_show_no_row_of_somebody_else(void)
 {
     WITH_ROLES();
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '3 hours', '{\"card\": \"4111\"}')"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '3 hours', '{\"card\": \"4111\"}')"));
     static const char *const attempts[] = {
         "SELECT prescient.enqueue('orders', '42', 'unshipped', 'infinity'::timestamptz, NULL, 'replace')",
         "SELECT prescient.enqueue('orders', '42', 'unshipped', '-infinity'::timestamptz, NULL, 'earlier')",
-        "SELECT prescient.enqueue('orders', '42', 'unshipped', '9999-12-31 23:59:59+00'::timestamptz, NULL, 'replace')",
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', '9999-12-31 23:59:59+00'::timestamptz, NULL, "
+        "'replace')",
         "SELECT prescient.reschedule('orders', '42', 'unshipped', '9999-12-31 23:59:59+00'::timestamptz)",
-        "SELECT prescient.enqueue_many(ARRAY['orders', 'orders'], ARRAY['42', '42'], ARRAY['unshipped', NULL], ARRAY[now(), now()], NULL, 'replace')",
-        "SELECT prescient.enqueue('orders', '42', 'unshipped', now(), json_build_object('x', repeat('x', 70000)), 'replace')",
+        "SELECT prescient.enqueue_many(ARRAY['orders', 'orders'], ARRAY['42', '42'], ARRAY['unshipped', "
+        "NULL], ARRAY[now(), now()], NULL, 'replace')",
+        "SELECT prescient.enqueue('orders', '42', 'unshipped', now(), json_build_object('x', repeat('x', "
+        "70000)), 'replace')",
     };
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         PGresult *r = pgfx_ask(shop, "%s", attempts[i]);
@@ -156,18 +206,31 @@ static void errors_show_no_row_of_somebody_else(void)
 static void an_engine_owns_nothing_and_changes_no_schema(void)
 {
     WITH_ROLES();
-    SQL_IS("0", "SELECT count(*) FROM pg_class c WHERE c.relnamespace = 'prescient'::regnamespace AND pg_has_role('" RUNNER "', c.relowner, 'MEMBER')");
-    SQL_IS("0", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND pg_has_role('" RUNNER "', p.proowner, 'MEMBER')");
+    SQL_IS("0", "SELECT count(*) FROM pg_class c WHERE c.relnamespace = 'prescient'::regnamespace AND "
+                "pg_has_role('" RUNNER "', c.relowner, 'MEMBER')");
+    SQL_IS("0", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND "
+                "pg_has_role('" RUNNER "', p.proowner, 'MEMBER')");
     PGconn *runner = PQconnectdb(runner_url);
     PQsetNoticeProcessor(runner, drop_notice, NULL);
     static const char *const attempts[] = {
-        "CREATE TABLE prescient.mine (id int)", "CREATE FUNCTION prescient.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "ALTER TABLE prescient.future_job DROP CONSTRAINT future_job_slot", "DROP TABLE prescient.event", "TRUNCATE prescient.future_job_history",
-        "CREATE TRIGGER t BEFORE INSERT ON prescient.future_job FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-        "SELECT prescient.set_slot_length(60)", "INSERT INTO prescient.migration VALUES (999, 'x', 'x', 999)", "DELETE FROM prescient.migration",
-        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) OWNER TO " RUNNER, "SET ROLE postgres",
-        "SELECT * FROM payroll.salary", "CREATE ROLE x", "GRANT prescient_engine TO " SHOP, "SELECT pg_read_file('/etc/passwd')",
-        "ALTER TABLE prescient.future_job_history OWNER TO " RUNNER, "COPY prescient.event TO PROGRAM 'cat'",
+        "CREATE TABLE prescient.mine (id int)",
+        "CREATE FUNCTION prescient.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "ALTER TABLE prescient.future_job DROP CONSTRAINT future_job_slot",
+        "DROP TABLE prescient.event",
+        "TRUNCATE prescient.future_job_history",
+        "CREATE TRIGGER t BEFORE INSERT ON prescient.future_job FOR EACH ROW EXECUTE FUNCTION "
+        "suppress_redundant_updates_trigger()",
+        "SELECT prescient.set_slot_length(60)",
+        "INSERT INTO prescient.migration VALUES (999, 'x', 'x', 999)",
+        "DELETE FROM prescient.migration",
+        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) OWNER TO " RUNNER,
+        "SET ROLE postgres",
+        "SELECT * FROM payroll.salary",
+        "CREATE ROLE x",
+        "GRANT prescient_engine TO " SHOP,
+        "SELECT pg_read_file('/etc/passwd')",
+        "ALTER TABLE prescient.future_job_history OWNER TO " RUNNER,
+        "COPY prescient.event TO PROGRAM 'cat'",
     };
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
         CELL_IS(runner, DENIED, "%s", attempts[i]);
@@ -176,7 +239,8 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
 
 /* ---- schemas of others ---------------------------------------------------------------------------------------------------------- */
 
-/* A schema of the application's own making, in which all that is read first calls a function that keeps who was there, and what it could. */
+/* A schema of the application's own making, in which all that is read first calls a function that
+ * keeps who was there, and what it could. */
 static void lay_out_a_schema(void)
 {
     struct store *own = pgfx.st;
@@ -187,13 +251,20 @@ static void lay_out_a_schema(void)
     store_free(pgfx.st);
     pgfx.st = own;
     PGresult *r = PQexec(shop,
-        "GRANT USAGE ON SCHEMA evil TO PUBLIC; CREATE TABLE evil.caught (who name); GRANT INSERT ON evil.caught TO PUBLIC;"
-        "CREATE FUNCTION evil.trap() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN INSERT INTO evil.caught VALUES (current_user);"
-        " IF current_setting('is_superuser')::boolean THEN ALTER ROLE " SHOP " SUPERUSER; END IF; RETURN true; END $$;"
-        "ALTER TABLE evil.setting RENAME TO setting_0; CREATE VIEW evil.setting AS SELECT * FROM evil.setting_0 WHERE evil.trap();"
-        "ALTER TABLE evil.migration RENAME TO migration_0; CREATE VIEW evil.migration AS SELECT * FROM evil.migration_0 WHERE evil.trap();"
-        "CREATE OR REPLACE FUNCTION evil.slot_floor(at timestamptz) RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.trap(); RETURN at; END $$;"
-        "GRANT SELECT ON ALL TABLES IN SCHEMA evil TO PUBLIC; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA evil TO PUBLIC");
+                         "GRANT USAGE ON SCHEMA evil TO PUBLIC; CREATE TABLE evil.caught (who name); GRANT "
+                         "INSERT ON evil.caught TO PUBLIC;"
+                         "CREATE FUNCTION evil.trap() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN INSERT "
+                         "INTO evil.caught VALUES (current_user);"
+                         " IF current_setting('is_superuser')::boolean THEN ALTER ROLE " SHOP
+                         " SUPERUSER; END IF; RETURN true; END $$;"
+                         "ALTER TABLE evil.setting RENAME TO setting_0; CREATE VIEW evil.setting AS SELECT * "
+                         "FROM evil.setting_0 WHERE evil.trap();"
+                         "ALTER TABLE evil.migration RENAME TO migration_0; CREATE VIEW evil.migration AS "
+                         "SELECT * FROM evil.migration_0 WHERE evil.trap();"
+                         "CREATE OR REPLACE FUNCTION evil.slot_floor(at timestamptz) RETURNS timestamptz "
+                         "LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.trap(); RETURN at; END $$;"
+                         "GRANT SELECT ON ALL TABLES IN SCHEMA evil TO PUBLIC; GRANT EXECUTE ON ALL "
+                         "FUNCTIONS IN SCHEMA evil TO PUBLIC");
     CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_COMMAND_OK);
     PQclear(r);
 }
@@ -234,7 +305,10 @@ static void nothing_in_a_schema_of_somebody_else_is_touched(void)
     const struct { const char *url, *user; } who[] = { { pgfx.url, "postgres" }, { runner_url, RUNNER } };
     for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
         char words[200];
-        snprintf(words, sizeof words, "schema 'evil' belongs to role '" SHOP "', whose functions would run with the rights of '%s'", who[i].user);
+        snprintf(words, sizeof words,
+                 "schema 'evil' belongs to role '" SHOP
+                 "', whose functions would run with the rights of '%s'",
+                 who[i].user);
         pgfx.st = pgfx_new_store(&(struct store_options){ .url = who[i].url, .schema = "evil" });
         REFUSED(hello(), words);
         REFUSED(report_status(), words);
@@ -252,9 +326,11 @@ static void a_schema_of_the_role_that_the_settings_name_is_used(void)
     WITH_ROLES();
     struct store *own = pgfx.st;
     lay_out_a_schema();
-    pgfx.st = pgfx_new_store(&(struct store_options){ .url = runner_url, .schema = "evil", .schema_owner = SHOP });
+    pgfx.st = pgfx_new_store(
+        &(struct store_options){ .url = runner_url, .schema = "evil", .schema_owner = SHOP });
     RC_IS(0, hello());
-    CU_ASSERT_STRING_EQUAL(pgfx_cell(pgfx.app, "SELECT DISTINCT who FROM evil.caught"), RUNNER);     /* it works: what the test above is about */
+    /* it works: what the test above is about */
+    CU_ASSERT_STRING_EQUAL(pgfx_cell(pgfx.app, "SELECT DISTINCT who FROM evil.caught"), RUNNER);
     store_free(pgfx.st);
     pgfx.st = pgfx_new_store(&(struct store_options){ .url = shop_url, .schema = "evil" });
     RC_IS(0, hello());
@@ -266,12 +342,18 @@ static void a_schema_of_the_role_that_the_settings_name_is_used(void)
 static void what_others_own_or_may_make_in_ones_own_schema_is_told(void)
 {
     WITH_ROLES();
-    static const struct { const char *spoil, *words, *mend; } ways[] = {
-        { "ALTER FUNCTION prescient.slot_floor(timestamptz) OWNER TO " SHOP, "function 'slot_floor' of schema 'prescient' belongs to role '" SHOP "', the schema to 'postgres'",
+    static const struct { const char *spoil, *words, *mend;
+    } ways[] = {
+        { "ALTER FUNCTION prescient.slot_floor(timestamptz) OWNER TO " SHOP,
+          "function 'slot_floor' of schema 'prescient' belongs to role '" SHOP "', the schema to 'postgres'",
           "ALTER FUNCTION prescient.slot_floor(timestamptz) OWNER TO postgres" },
-        { "ALTER TABLE prescient.event OWNER TO " SHOP, "relation 'event' of schema 'prescient' belongs to role '" SHOP "'", "ALTER TABLE prescient.event OWNER TO postgres" },
-        { "GRANT CREATE ON SCHEMA prescient TO PUBLIC", "everybody may create in schema 'prescient'", "REVOKE CREATE ON SCHEMA prescient FROM PUBLIC" },
-        { "GRANT CREATE ON SCHEMA prescient TO " SHOP, "REVOKE CREATE ON SCHEMA prescient FROM " SHOP, "REVOKE CREATE ON SCHEMA prescient FROM " SHOP },
+        { "ALTER TABLE prescient.event OWNER TO " SHOP,
+          "relation 'event' of schema 'prescient' belongs to role '" SHOP "'",
+          "ALTER TABLE prescient.event OWNER TO postgres" },
+        { "GRANT CREATE ON SCHEMA prescient TO PUBLIC", "everybody may create in schema 'prescient'",
+          "REVOKE CREATE ON SCHEMA prescient FROM PUBLIC" },
+        { "GRANT CREATE ON SCHEMA prescient TO " SHOP, "REVOKE CREATE ON SCHEMA prescient FROM " SHOP,
+          "REVOKE CREATE ON SCHEMA prescient FROM " SHOP },
     };
     struct store *own = pgfx.st;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -311,7 +393,9 @@ static void nobody_who_can_merely_connect_holds_up_a_migration(void)
 {
     WITH_ROLES();
     struct store *own = pgfx.st;
-    SHOP_IS("2", "SELECT count(pg_advisory_lock(1886544242, hashtext(s))) FROM unnest(ARRAY['prescient', 'late']) s");
+    SHOP_IS(
+        "2",
+        "SELECT count(pg_advisory_lock(1886544242, hashtext(s))) FROM unnest(ARRAY['prescient', 'late']) s");
     RC_IS(0, migrate(false));
     pgfx.st = pgfx_new_store(&(struct store_options){ .schema = "late" });
     CU_ASSERT(migrate(false) > 0);
@@ -374,7 +458,8 @@ static void of_many_who_make_a_schema_at_once_each_step_is_made_by_one(void)
 /* A schema that was only migrated. */
 static void make_bare_schema(void)
 {
-    PQclear(pgfx_ask(pgfx.app, "SET search_path = pg_catalog; CREATE SCHEMA bare; CREATE TABLE bare.migration (version integer PRIMARY KEY)"));
+    PQclear(pgfx_ask(pgfx.app, "SET search_path = pg_catalog; CREATE SCHEMA bare; CREATE TABLE "
+                               "bare.migration (version integer PRIMARY KEY)"));
     for (const struct sql_migration *m = migrations_pg; m->name; m++) {
         char *text = pg_with_schema(m->text, "bare");
         PGresult *r = PQexec(pgfx.app, text);
@@ -386,36 +471,52 @@ static void make_bare_schema(void)
     }
 }
 
-#define RIGHTS_IN(schema) \
-    "(SELECT replace(p.oid::regprocedure::text, '" schema ".', '') AS what, a.grantee, a.privilege_type FROM pg_proc p, aclexplode(p.proacl) a" \
-    " WHERE p.pronamespace = '" schema "'::regnamespace UNION ALL" \
-    " SELECT c.relname, a.grantee, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a" \
-    " WHERE c.relnamespace = '" schema "'::regnamespace AND c.relkind IN ('r', 'p', 'S') AND NOT c.relispartition AND c.relname <> 'migration'" \
+#define RIGHTS_IN(schema)                                                                                    \
+    "(SELECT replace(p.oid::regprocedure::text, '" schema                                                    \
+    ".', '') AS what, a.grantee, a.privilege_type FROM pg_proc p, aclexplode(p.proacl) a"                    \
+    " WHERE p.pronamespace = '" schema "'::regnamespace UNION ALL"                                           \
+    " SELECT c.relname, a.grantee, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a"                 \
+    " WHERE c.relnamespace = '" schema                                                                       \
+    "'::regnamespace AND c.relkind IN ('r', 'p', 'S') AND NOT c.relispartition AND c.relname <> 'migration'" \
     " AND a.grantee IN ('prescient_engine'::regrole, 'prescient_enqueuer'::regrole, 0))"
 
-/* Whoever adds a function or a table that an engine has other rights to than are usual says so in both places. */
+/* Whoever adds a function or a table that an engine has other rights to than are usual says so in
+ * both places. */
 static void init_gives_what_the_migrations_gave_and_no_more(void)
 {
     WITH_ROLES();
     make_bare_schema();
-    SQL_IS("", "SELECT string_agg(what || ' ' || grantee::regrole || ' ' || privilege_type, ', ') FROM (" RIGHTS_IN("prescient") " EXCEPT " RIGHTS_IN("bare") ") x");
-    SQL_IS("", "SELECT string_agg(what || ' ' || grantee::regrole || ' ' || privilege_type, ', ') FROM (" RIGHTS_IN("bare") " EXCEPT " RIGHTS_IN("prescient") ") x");
+    SQL_IS(
+        "",
+        "SELECT string_agg(what || ' ' || grantee::regrole || ' ' || privilege_type, ', ') FROM (" RIGHTS_IN(
+            "prescient") " EXCEPT " RIGHTS_IN("bare") ") x");
+    SQL_IS(
+        "",
+        "SELECT string_agg(what || ' ' || grantee::regrole || ' ' || privilege_type, ', ') FROM (" RIGHTS_IN(
+            "bare") " EXCEPT " RIGHTS_IN("prescient") ") x");
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA bare CASCADE"));
 }
 
-/* What somebody has put into the schema: so does PostgreSQL's own search_path, "$user", for a user named as the schema. */
+/* What somebody has put into the schema: so does PostgreSQL's own search_path, "$user", for a user
+ * named as the schema. */
 static void init_gives_no_right_to_what_it_has_not_made(void)
 {
     WITH_ROLES();
-    PQclear(pgfx_ask(pgfx.app, "CREATE TABLE prescient.orders (id serial PRIMARY KEY); CREATE TABLE prescient.event_p2020 (id int);"
-                     "CREATE FUNCTION prescient.charge() RETURNS integer LANGUAGE sql AS 'SELECT 1'; GRANT USAGE ON SCHEMA prescient TO PUBLIC"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "CREATE TABLE prescient.orders (id serial PRIMARY KEY); CREATE TABLE prescient.event_p2020 (id int);"
+        "CREATE FUNCTION prescient.charge() RETURNS integer LANGUAGE sql AS 'SELECT 1'; GRANT USAGE ON "
+        "SCHEMA prescient TO PUBLIC"));
     struct store *s = pgfx_new_store(NULL);
     CU_ASSERT(store_migrate(s, &(struct migrate_options){ 0 }, &pgfx.err) >= 0);
     store_free(s);
-    SQL_IS("f f f", "SELECT concat_ws(' ', has_table_privilege('prescient_engine', 'prescient.orders', 'SELECT'),"
-           " has_sequence_privilege('prescient_engine', 'prescient.orders_id_seq', 'USAGE'), has_table_privilege('prescient_engine', 'prescient.event_p2020', 'SELECT'))");
+    SQL_IS("f f f",
+           "SELECT concat_ws(' ', has_table_privilege('prescient_engine', 'prescient.orders', 'SELECT'),"
+           " has_sequence_privilege('prescient_engine', 'prescient.orders_id_seq', 'USAGE'), "
+           "has_table_privilege('prescient_engine', 'prescient.event_p2020', 'SELECT'))");
     SQL_IS("", "SELECT proacl::text FROM pg_proc WHERE oid = 'prescient.charge()'::regprocedure");
-    PQclear(pgfx_ask(pgfx.app, "DROP TABLE prescient.orders, prescient.event_p2020; DROP FUNCTION prescient.charge(); REVOKE USAGE ON SCHEMA prescient FROM PUBLIC"));
+    PQclear(pgfx_ask(pgfx.app, "DROP TABLE prescient.orders, prescient.event_p2020; DROP FUNCTION "
+                               "prescient.charge(); REVOKE USAGE ON SCHEMA prescient FROM PUBLIC"));
 }
 
 /* ---- traps ------------------------------------------------------------------------------------------------------------------- */
@@ -452,23 +553,34 @@ static void traps_work_on(PGconn *conn)
 
 #define TRAPS_UNTOUCHED() SQL_IS("f", "SELECT is_called FROM public.trapped")
 
-/* The caller's path, and what it has in its temporary schema, say nothing inside of the functions. */
+/* The caller's path, and what it has in its temporary schema, say nothing inside of the functions.
+ */
 static void a_callers_own_path_does_not_reach_into_the_api(void)
 {
     WITH_ROLES();
     CU_ASSERT_FATAL(lay_traps());
-    PQclear(pgfx_ask(shop, "SET search_path = public, pg_temp, pg_catalog; CREATE TEMP TABLE future_job (id int); CREATE TEMP TABLE pg_inherits (x int);"
-                     "CREATE TEMP TABLE pg_class (oid int); CREATE TEMP TABLE setting (x int)"));
+    PQclear(pgfx_ask(shop, "SET search_path = public, pg_temp, pg_catalog; CREATE TEMP TABLE future_job (id "
+                           "int); CREATE TEMP TABLE pg_inherits (x int);"
+                           "CREATE TEMP TABLE pg_class (oid int); CREATE TEMP TABLE setting (x int)"));
     traps_work_on(shop);
-    SHOP_IS("new", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '2030-01-01 00:00+00'::timestamptz, '{}')");
+    SHOP_IS(
+        "new",
+        "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '2030-01-01 00:00+00'::timestamptz, '{}')");
     SHOP_IS("kept", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', interval '1 hour')");
-    SHOP_IS("moved", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '+1h'::text, NULL, 'earlier')");
-    SHOP_IS("replaced", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '2030-01-01 00:00+00'::timestamptz, '{\"a\": 1}', 'replace', 7)");
-    SHOP_IS("(1,1,0,0)", "SELECT prescient.enqueue_many(ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY['2030-01-01 00:00+00', '2030-01-01 00:00+00']::timestamptz[])");
-    SHOP_IS("(1,1,0,0)", "SELECT prescient.enqueue_many('e', ARRAY['2', '3'], 'j', '2030-01-01 00:00+00'::timestamptz)");
-    SHOP_IS("moved", "SELECT prescient.reschedule('e'::pg_catalog.text, '2', 'j', '2031-01-01 00:00+00'::timestamptz)");
+    SHOP_IS("moved",
+            "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '+1h'::text, NULL, 'earlier')");
+    SHOP_IS("replaced", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '2030-01-01 "
+                        "00:00+00'::timestamptz, '{\"a\": 1}', 'replace', 7)");
+    SHOP_IS("(1,1,0,0)", "SELECT prescient.enqueue_many(ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], "
+                         "ARRAY['2030-01-01 00:00+00', '2030-01-01 00:00+00']::timestamptz[])");
+    SHOP_IS("(1,1,0,0)",
+            "SELECT prescient.enqueue_many('e', ARRAY['2', '3'], 'j', '2030-01-01 00:00+00'::timestamptz)");
+    SHOP_IS(
+        "moved",
+        "SELECT prescient.reschedule('e'::pg_catalog.text, '2', 'j', '2031-01-01 00:00+00'::timestamptz)");
     SHOP_IS("moved", "SELECT prescient.reschedule('e'::pg_catalog.text, '2', 'j', interval '1 day')");
-    SHOP_IS("moved", "SELECT prescient.reschedule('e'::pg_catalog.text, '2', 'j', '2031-01-01 00:00+00'::text)");
+    SHOP_IS("moved",
+            "SELECT prescient.reschedule('e'::pg_catalog.text, '2', 'j', '2031-01-01 00:00+00'::text)");
     SHOP_IS("1", "SELECT prescient.resolve('e', '3')");
     TRAPS_UNTOUCHED();
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job");
@@ -481,7 +593,13 @@ static void live_as_an_engine(const char *keys_before)
     struct pgfx_run run;
     struct effect effects[] = {
         { .kind = EFFECT_EMIT, .event = "late", .json = "{\"a\": 1}" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "f", .entity_key = keys_before, .job = "j", .at = SLOT + 9000, .json = "{}", .conflict = "replace" },
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "f",
+          .entity_key = keys_before,
+          .job = "j",
+          .at = SLOT + 9000,
+          .json = "{}",
+          .conflict = "replace" },
         { .kind = EFFECT_RESOLVE, .entity_name = "g", .entity_key = "1" },
     };
     pgfx_run_init(&run, 6);
@@ -521,15 +639,36 @@ static void live_as_an_engine(const char *keys_before)
 
 static void ask_everything(void)
 {
-    static const struct { const char *name; int nparams; const char *params[8]; } all[] = {
-        { "enqueue", 8, { "h", "1", "j", "1772388000", "{}", "keep", "3", "1772370000" } }, { "enqueue", 8, { "h", "1", "j", "1772388000", NULL, "replace", NULL, NULL } },
-        { "reschedule", 5, { "h", "1", "j", "1772398000", "1772370000" } }, { "resolve", 4, { "h", "1", NULL, "1772370000" } }, { "retry", 7, { NULL } },
-        { "retry", 7, { "e", "1", "look", "0", "2000000000", "10", "1772370000" } }, { "list", 6, { "e", NULL, NULL, "0", "2000000000", "10" } }, { "list", 0, { NULL } },
-        { "history", 7, { "e", "1", "look", "done", "0", "2000000000", "10" } }, { "history", 0, { NULL } }, { "runs", 7, { "e", "1", "look", "again", "0", "2000000000", "10" } },
-        { "runs", 0, { NULL } }, { "slots", 3, { "0", "2000000000", "10" } }, { "slots", 0, { NULL } }, { "passes", 3, { "0", "2000000000", "10" } }, { "passes", 0, { NULL } },
-        { "status", 1, { "1772370000" } }, { "status", 0, { NULL } }, { "leases", 0, { NULL } }, { "jobs_pending", 0, { NULL } }, { "growth", 0, { NULL } }, { "events", 4, { NULL, NULL, NULL, "10" } },
-        { "events_end", 0, { NULL } }, { "doctor", 1, { "1772370000" } }, { "doctor", 0, { NULL } }, { "whole", 1, { "1" } },
-        { "plan", 1, { "1772370000" } }, { "plan", 0, { NULL } },
+    static const struct { const char *name; int nparams; const char *params[8];
+    } all[] = {
+        { "enqueue", 8, { "h", "1", "j", "1772388000", "{}", "keep", "3", "1772370000" } },
+        { "enqueue", 8, { "h", "1", "j", "1772388000", NULL, "replace", NULL, NULL } },
+        { "reschedule", 5, { "h", "1", "j", "1772398000", "1772370000" } },
+        { "resolve", 4, { "h", "1", NULL, "1772370000" } },
+        { "retry", 7, { NULL } },
+        { "retry", 7, { "e", "1", "look", "0", "2000000000", "10", "1772370000" } },
+        { "list", 6, { "e", NULL, NULL, "0", "2000000000", "10" } },
+        { "list", 0, { NULL } },
+        { "history", 7, { "e", "1", "look", "done", "0", "2000000000", "10" } },
+        { "history", 0, { NULL } },
+        { "runs", 7, { "e", "1", "look", "again", "0", "2000000000", "10" } },
+        { "runs", 0, { NULL } },
+        { "slots", 3, { "0", "2000000000", "10" } },
+        { "slots", 0, { NULL } },
+        { "passes", 3, { "0", "2000000000", "10" } },
+        { "passes", 0, { NULL } },
+        { "status", 1, { "1772370000" } },
+        { "status", 0, { NULL } },
+        { "leases", 0, { NULL } },
+        { "jobs_pending", 0, { NULL } },
+        { "growth", 0, { NULL } },
+        { "events", 4, { NULL, NULL, NULL, "10" } },
+        { "events_end", 0, { NULL } },
+        { "doctor", 1, { "1772370000" } },
+        { "doctor", 0, { NULL } },
+        { "whole", 1, { "1" } },
+        { "plan", 1, { "1772370000" } },
+        { "plan", 0, { NULL } },
     };
     struct arena *a = arena_new(4096);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -543,7 +682,8 @@ static void ask_everything(void)
 
 static void load_and_prune(void)
 {
-    struct load_row rows[] = { { "l", "1", "j", "{\"a\": 1}", SLOT - 10, 3 }, { "l", "2", "j", NULL, SLOT + 1, 0 } };
+    struct load_row rows[] = { { "l", "1", "j", "{\"a\": 1}", SLOT - 10, 3 },
+                               { "l", "2", "j", NULL, SLOT + 1, 0 } };
     struct load_counts counts;
     struct prune_counts pruned;
     int bad;
@@ -559,10 +699,14 @@ static void what_others_lay_on_an_engines_path_is_not_stepped_on(void)
     CU_ASSERT_FATAL(lay_traps());
     traps_work_on(pgfx.other);                  /* who is superuser, and whose path is the usual one */
     struct store *own = pgfx.st;
-    const struct { const char *url; bool unprepared, owns; } who[] = { { runner_url, false, false }, { runner_url, true, false }, { pgfx.url, false, true } };
+    const struct {
+        const char *url;
+        bool unprepared, owns;
+    } who[] = { { runner_url, false, false }, { runner_url, true, false }, { pgfx.url, false, true } };
     for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
         CU_ASSERT_FATAL(pgfx_begin());
-        pgfx.st = pgfx_new_store(&(struct store_options){ .url = who[i].url, .unprepared = who[i].unprepared });
+        pgfx.st = pgfx_new_store(
+            &(struct store_options){ .url = who[i].url, .unprepared = who[i].unprepared });
         live_as_an_engine(i == 0 ? "1" : "2");
         ask_everything();
         load_and_prune();
@@ -584,12 +728,14 @@ static const char *cell_of(const struct store_rows *rows, int row, const char *c
     return NULL;
 }
 
-/* When somebody else's transaction began is not shown to an engine's role; that there is one, how old, and whose it is, has to be. */
+/* When somebody else's transaction began is not shown to an engine's role; that there is one, how
+ * old, and whose it is, has to be. */
 static void the_oldest_transaction_is_told_to_an_engines_role(void)
 {
     WITH_ROLES();
     struct arena *a = arena_new(4096);
-    struct store *own = pgfx.st, *st = pgfx_new_store(&(struct store_options){ .url = runner_url, .engine = "roles/1" });
+    struct store *own = pgfx.st,
+                 *st = pgfx_new_store(&(struct store_options){ .url = runner_url, .engine = "roles/1" });
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "SELECT pg_current_xact_id()"));
     pgfx.st = st;

@@ -1,4 +1,5 @@
-/* test_store_pg_schema.c - history by days, reports, and the servers and schemas that fit or do not. */
+/* test_store_pg_schema.c - history by days, reports, and the servers and schemas that fit or do
+ * not. */
 #include "test.h"
 
 #include <inttypes.h>
@@ -59,8 +60,12 @@ static void no_lease_is_taken_without_a_partition_for_today(void)
     WITH_SERVER();
     pgfx_put_checks(1);
     char day[64];
-    snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
-    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s", day, day));
+    snprintf(day, sizeof day, "%s",
+             pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s",
+        day, day));
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
     RC_IS(ERR_LOST, pgfx_call(&o.call));
     CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "no partition of history"));
@@ -80,8 +85,12 @@ static void a_settle_without_a_partition_is_no_verdict_about_a_check(void)
     struct pgfx_run run;
     pgfx_run_init(&run, 1);
     char day[64];
-    snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
-    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s", day, day));
+    snprintf(day, sizeof day, "%s",
+             pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s",
+        day, day));
     RC_IS(ERR_LOST, pgfx_run_settle(&run).call.rc);
     SQL_IS("1", "SELECT prescient.resolve('e', '1')");          /* an application makes the day it needs */
     SQL_IS("resolved", "SELECT outcome FROM prescient.future_job_history");
@@ -92,9 +101,12 @@ static void a_settle_without_a_partition_is_no_verdict_about_a_check(void)
 static void a_lock_that_anybody_may_hold_keeps_no_day_from_being_made(void)
 {
     WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.other, "SELECT pg_advisory_lock(1886544243, 'prescient.future_job_history'::regclass::oid::int)"));
+    PQclear(
+        pgfx_ask(pgfx.other,
+                 "SELECT pg_advisory_lock(1886544243, 'prescient.future_job_history'::regclass::oid::int)"));
     char day[64];
-    snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
+    snprintf(day, sizeof day, "%s",
+             pgfx_cell(pgfx.app, "SELECT prescient.history_day(prescient.utc_day(now()))"));
     PQclear(pgfx_ask(pgfx.app, "DROP TABLE prescient.%s", day));
     SQL_IS("1", "SELECT prescient.keep_history_days(0)");
     PQclear(pgfx_ask(pgfx.other, "SELECT pg_advisory_unlock_all()"));
@@ -109,7 +121,9 @@ static void no_lease_is_taken_without_a_day_for_runs_or_events(void)
         CU_ASSERT_FATAL(pgfx_begin());
         pgfx_put_checks(1);
         char day[64];
-        snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT prescient.day_table('%s', prescient.utc_day(now()))", tables[i]));
+        snprintf(
+            day, sizeof day, "%s",
+            pgfx_cell(pgfx.app, "SELECT prescient.day_table('%s', prescient.utc_day(now()))", tables[i]));
         PQclear(pgfx_ask(pgfx.app, "DROP TABLE prescient.%s", day));
         struct store_open_slot o = pgfx_open_slot(pgfx_owner);
         RC_IS(ERR_LOST, pgfx_call(&o.call));
@@ -123,19 +137,34 @@ static void no_lease_is_taken_without_a_day_for_runs_or_events(void)
 /* Two days of long ago in all tables, with a row each of the first. */
 static void make_old_days(void)
 {
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.make_history_day('2020-01-01'); SELECT prescient.make_history_day('2020-01-02')"));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,"
-                     " entity_name, entity_key, job_exec, outcome) SELECT t, t, t, t, 0, 0, 1, 'e', '1', 'j', 'done' FROM (SELECT '2020-01-01 12:00+00'::timestamptz AS t) x"));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job_run (recorded_at, run_at, slot_at, next_check_at, run_us, check_count, failure_count,"
-                     " entity_name, entity_key, job_exec, outcome) SELECT t, t, t, t, 0, 0, 1, 'e', '1', 'j', 'again' FROM (SELECT '2020-01-01 12:00+00'::timestamptz AS t) x"));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (recorded_at, emitted_at, event, entity_name, entity_key, job_exec) VALUES"
-                     " ('2020-01-01 12:00+00', '2019-01-01', 'old', 'e', '1', 'j'), (now(), '2019-01-01', 'of a replay', 'e', '1', 'j')"));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.slot_pass (recorded_at, slot_at, bucket, pass, split, closed_at) VALUES"
-                     " ('2020-01-01', '2019-01-01', -1, 0, 1, now()), ('2020-01-01', '2019-01-02', -1, 0, 1, NULL), (now(), '2019-01-03', -1, 0, 1, now())"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "SELECT prescient.make_history_day('2020-01-01'); SELECT prescient.make_history_day('2020-01-02')"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, "
+                     "first_check_at, check_count, failure_count, run_count,"
+                     " entity_name, entity_key, job_exec, outcome) SELECT t, t, t, t, 0, 0, 1, 'e', '1', "
+                     "'j', 'done' FROM (SELECT '2020-01-01 12:00+00'::timestamptz AS t) x"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.future_job_run (recorded_at, run_at, slot_at, next_check_at, "
+                     "run_us, check_count, failure_count,"
+                     " entity_name, entity_key, job_exec, outcome) SELECT t, t, t, t, 0, 0, 1, 'e', '1', "
+                     "'j', 'again' FROM (SELECT '2020-01-01 12:00+00'::timestamptz AS t) x"));
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (recorded_at, emitted_at, event, entity_name, "
+                               "entity_key, job_exec) VALUES"
+                               " ('2020-01-01 12:00+00', '2019-01-01', 'old', 'e', '1', 'j'), (now(), "
+                               "'2019-01-01', 'of a replay', 'e', '1', 'j')"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "INSERT INTO prescient.slot_pass (recorded_at, slot_at, bucket, pass, split, closed_at) VALUES"
+        " ('2020-01-01', '2019-01-01', -1, 0, 1, now()), ('2020-01-01', '2019-01-02', -1, 0, 1, NULL), "
+        "(now(), '2019-01-03', -1, 0, 1, now())"));
 }
 
 #define JANUARY_3 1578009600                    /* of 2020 */
-#define OLD_TABLES "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' AND relname ~ '_p2020....$'"
+#define OLD_TABLES                                                                                           \
+    "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' AND relname ~ "      \
+    "'_p2020....$'"
 
 static void days_that_are_over_are_indexed(void)
 {
@@ -152,8 +181,10 @@ static void days_that_are_over_are_indexed(void)
     }
     RC_IS(0, pgfx_call(&days.call));
     CU_ASSERT_EQUAL(days.indexed, 0);
-    SQL_IS("6", "SELECT count(*) FROM pg_indexes WHERE tablename ~ '_p2020....$' AND indexdef LIKE '%%(entity_name, entity_key)%%'");
-    SQL_IS("8", "SELECT count(*) FROM pg_indexes WHERE tablename ~ '_p2020....$' AND indexdef ~ '[(](job_exec|outcome), (archived|recorded)_at[)]'");
+    SQL_IS("6", "SELECT count(*) FROM pg_indexes WHERE tablename ~ '_p2020....$' AND indexdef LIKE "
+                "'%%(entity_name, entity_key)%%'");
+    SQL_IS("8", "SELECT count(*) FROM pg_indexes WHERE tablename ~ '_p2020....$' AND indexdef ~ "
+                "'[(](job_exec|outcome), (archived|recorded)_at[)]'");
     struct prune_counts counts;
     RC_IS(0, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
 }
@@ -163,12 +194,15 @@ static void days_that_are_old_are_dropped_from_all_tables(void)
     WITH_SERVER();
     make_old_days();
     struct prune_counts counts;
-    int64_t before = 1577923200;                                /* 2020-01-02: the second day is not over then */
+    /* 2020-01-02: the second day is not over then */
+    int64_t before = 1577923200;
     RC_IS(0, store_prune(pgfx.st, before, true, &counts, &pgfx.err));
-    CU_ASSERT(counts.by_days && counts.history == 1 && counts.runs == 1 && counts.events == 1 && counts.passes == 1);
+    CU_ASSERT(counts.by_days && counts.history == 1 && counts.runs == 1 && counts.events == 1 &&
+              counts.passes == 1);
     SQL_IS("6", "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '_p2020....$'");
     RC_IS(0, store_prune(pgfx.st, before, false, &counts, &pgfx.err));
-    CU_ASSERT(counts.by_days && counts.history == 1 && counts.runs == 1 && counts.events == 1 && counts.passes == 1);
+    CU_ASSERT(counts.by_days && counts.history == 1 && counts.runs == 1 && counts.events == 1 &&
+              counts.passes == 1);
     SQL_IS("event_p20200102 future_job_history_p20200102 future_job_run_p20200102", OLD_TABLES);
     SQL_IS("of a replay", "SELECT string_agg(event, ' ') FROM prescient.event");
     SQL_IS("2", "SELECT count(*) FROM prescient.slot_pass");
@@ -180,12 +214,14 @@ static void days_that_are_old_are_dropped_from_all_tables(void)
 static void what_is_young_is_never_dropped_whatever_is_asked(void)
 {
     WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.keep_history_days(2); SELECT prescient.make_history_day(prescient.utc_day(now()) - 1);"
-                     "SELECT prescient.make_history_day(prescient.utc_day(now()) - 2)"));
+    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.keep_history_days(2); SELECT "
+                               "prescient.make_history_day(prescient.utc_day(now()) - 1);"
+                               "SELECT prescient.make_history_day(prescient.utc_day(now()) - 2)"));
     struct prune_counts counts;
     RC_IS(0, store_prune(pgfx.st, 4102444800, false, &counts, &pgfx.err));      /* 2100 */
     CU_ASSERT(counts.history >= 1 && counts.runs >= 1 && counts.events >= 1);
-    SQL_IS("t", "SELECT prescient.history_day_is_there(prescient.utc_day(now()) - 1) AND prescient.history_day_is_there(prescient.utc_day(now()))");
+    SQL_IS("t", "SELECT prescient.history_day_is_there(prescient.utc_day(now()) - 1) AND "
+                "prescient.history_day_is_there(prescient.utc_day(now()))");
     SQL_IS("f", "SELECT prescient.history_day_is_there(prescient.utc_day(now()) - 2)");
     SQL_IS("", "SELECT prescient.drop_old_day('future_job', '2100-01-01')");
 }
@@ -194,10 +230,13 @@ static void a_reader_of_one_table_is_named_and_the_others_are_pruned(void)
 {
     WITH_SERVER();
     make_old_days();
-    PQclear(pgfx_ask(pgfx.other, "SET application_name = 'backup'; BEGIN; SELECT count(*) FROM prescient.future_job_history"));
+    PQclear(pgfx_ask(
+        pgfx.other,
+        "SET application_name = 'backup'; BEGIN; SELECT count(*) FROM prescient.future_job_history"));
     struct prune_counts counts;
     RC_IS(ERR_BUSY, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
-    CU_ASSERT(strstr(pgfx.err.text, "future_job_history_p20200101 is in use by pid") && strstr(pgfx.err.text, "backup"));
+    CU_ASSERT(strstr(pgfx.err.text, "future_job_history_p20200101 is in use by pid") &&
+              strstr(pgfx.err.text, "backup"));
     CU_ASSERT(counts.history == 0 && counts.runs == 2 && counts.events == 2 && counts.passes == 1);
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
     RC_IS(0, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
@@ -205,19 +244,24 @@ static void a_reader_of_one_table_is_named_and_the_others_are_pruned(void)
     SQL_IS("", OLD_TABLES);
 }
 
-/* An older program detached first, and may have been interrupted in the middle of that, or before it dropped what it had detached. */
+/* An older program detached first, and may have been interrupted in the middle of that, or before
+ * it dropped what it had detached. */
 static void what_an_interrupted_prune_left_behind_goes(void)
 {
     WITH_SERVER();
     make_old_days();
     PQclear(pgfx_ask(pgfx.other, "BEGIN; SELECT count(*) FROM prescient.future_job_history"));
     PQclear(pgfx_ask(pgfx.app, "SET lock_timeout = '50ms'"));
-    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.future_job_history_p20200101 CONCURRENTLY"));
+    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION "
+                               "prescient.future_job_history_p20200101 CONCURRENTLY"));
     PQclear(pgfx_ask(pgfx.app, "RESET lock_timeout"));
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
-    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.future_job_history_p20200102"));
+    PQclear(pgfx_ask(
+        pgfx.app,
+        "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.future_job_history_p20200102"));
     if (PQserverVersion(pgfx.app) >= 140000)
-        SQL_IS("t", "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = 'prescient.future_job_history_p20200101'::regclass");
+        SQL_IS("t", "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = "
+                    "'prescient.future_job_history_p20200101'::regclass");
     struct prune_counts counts;
     RC_IS(0, store_prune(pgfx.st, JANUARY_3, false, &counts, &pgfx.err));
     CU_ASSERT_EQUAL(counts.history, 2);
@@ -238,9 +282,14 @@ static void what_is_published_is_pruned_too(void)
 
 /* ---- up from a schema without days --------------------------------------------------------------------------------------------- */
 
-/* Statements as programs from before send them: they name their columns, and know nothing of days. */
-#define OLD_RUN "INSERT INTO old_one.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key, job_exec, outcome, engine, note)"
-#define OLD_EVENT "INSERT INTO old_one.event (emitted_at, slot_at, check_count, event, entity_name, entity_key, job_exec, data)"
+/* Statements as programs from before send them: they name their columns, and know nothing of days.
+ */
+#define OLD_RUN                                                                                              \
+    "INSERT INTO old_one.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, "              \
+    "failure_count, entity_name, entity_key, job_exec, outcome, engine, note)"
+#define OLD_EVENT                                                                                            \
+    "INSERT INTO old_one.event (emitted_at, slot_at, check_count, event, entity_name, entity_key, "          \
+    "job_exec, data)"
 
 static void apply_migrations(int first, int last)
 {
@@ -259,11 +308,16 @@ static void apply_migrations(int first, int last)
 
 static void begin_old_schema(void)
 {
-    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA IF EXISTS old_one CASCADE; CREATE SCHEMA old_one; CREATE TABLE old_one.migration (version integer)"));
+    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA IF EXISTS old_one CASCADE; CREATE SCHEMA old_one; CREATE TABLE "
+                               "old_one.migration (version integer)"));
     apply_migrations(1, 8);
     PQclear(pgfx_ask(pgfx.app, "SELECT old_one.keep_history_days(1)"));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO old_one.future_job_run SELECT '2026-03-01', '2026-03-01', '2026-03-02', i, 1, 0, 'e', i::text, 'j', 'again', 'x', NULL FROM generate_series(1, 1000) i"));
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO old_one.event (emitted_at, event, entity_name, entity_key, job_exec) SELECT '2026-03-01', 'late', 'e', i::text, 'j' FROM generate_series(1, 1000) i"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO old_one.future_job_run SELECT '2026-03-01', '2026-03-01', '2026-03-02', i, "
+                     "1, 0, 'e', i::text, 'j', 'again', 'x', NULL FROM generate_series(1, 1000) i"));
+    PQclear(
+        pgfx_ask(pgfx.app, "INSERT INTO old_one.event (emitted_at, event, entity_name, entity_key, job_exec) "
+                           "SELECT '2026-03-01', 'late', 'e', i::text, 'j' FROM generate_series(1, 1000) i"));
 }
 
 static void end_old_schema(void)
@@ -283,18 +337,31 @@ static void what_was_there_before_days_is_the_first_of_them(void)
     WITH_SERVER();
     begin_old_schema();
     char files[64], day[16];
-    snprintf(files, sizeof files, "%s", pgfx_cell(pgfx.app, "SELECT pg_relation_filenode('old_one.event') || ' ' || pg_relation_filenode('old_one.future_job_run')"));
+    snprintf(files, sizeof files, "%s",
+             pgfx_cell(pgfx.app, "SELECT pg_relation_filenode('old_one.event') || ' ' || "
+                                 "pg_relation_filenode('old_one.future_job_run')"));
     migrate_old_schema();
-    snprintf(day, sizeof day, "%s", pgfx_cell(pgfx.app, "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')"));
-    SQL_IS(files, "SELECT pg_relation_filenode('old_one.event_p%s') || ' ' || pg_relation_filenode('old_one.future_job_run_p%s')", day, day);   /* not rewritten */
-    SQL_IS("1000 1000", "SELECT (SELECT count(*) FROM old_one.event WHERE generation = 0) || ' ' || (SELECT count(recorded_at) FROM old_one.future_job_run)");
-    SQL_IS("t", "SELECT old_one.has_day('event', '2001-01-01') AND old_one.has_day('future_job_run', '2001-01-01')");
+    snprintf(day, sizeof day, "%s",
+             pgfx_cell(pgfx.app, "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')"));
+    /* not rewritten */
+    SQL_IS(files,
+           "SELECT pg_relation_filenode('old_one.event_p%s') || ' ' || "
+           "pg_relation_filenode('old_one.future_job_run_p%s')",
+           day, day);
+    SQL_IS("1000 1000", "SELECT (SELECT count(*) FROM old_one.event WHERE generation = 0) || ' ' || (SELECT "
+                        "count(recorded_at) FROM old_one.future_job_run)");
+    SQL_IS(
+        "t",
+        "SELECT old_one.has_day('event', '2001-01-01') AND old_one.has_day('future_job_run', '2001-01-01')");
     SQL_IS("f", "SELECT old_one.history_day_is_there('2001-01-01')");
-    SQL_IS("t", "SELECT old_one.history_day_is_there(old_one.utc_day(now())) AND old_one.history_day_is_there(old_one.utc_day(now()) + 1)");
+    SQL_IS("t", "SELECT old_one.history_day_is_there(old_one.utc_day(now())) AND "
+                "old_one.history_day_is_there(old_one.utc_day(now()) + 1)");
     SQL_IS("0", "SELECT old_one.keep_history_days(1)");
-    SQL_IS("", "SELECT old_one.make_history_day('2001-01-01')");        /* a clock that was set back: only the history has no such day */
+    /* a clock that was set back: only the history has no such day */
+    SQL_IS("", "SELECT old_one.make_history_day('2001-01-01')");
     SQL_IS("t", "SELECT old_one.history_day_is_there('2001-01-01')");
-    SQL_IS("old_one.event", "SELECT d.refobjid::regclass::text FROM pg_depend d WHERE d.objid = 'old_one.event_id_seq'::regclass AND d.deptype = 'a'");
+    SQL_IS("old_one.event", "SELECT d.refobjid::regclass::text FROM pg_depend d WHERE d.objid = "
+                            "'old_one.event_id_seq'::regclass AND d.deptype = 'a'");
     end_old_schema();
 }
 
@@ -304,14 +371,27 @@ static void an_older_programs_inserts_go_to_their_day(void)
     begin_old_schema();
     migrate_old_schema();
     char today[64];
-    snprintf(today, sizeof today, "%s", pgfx_cell(pgfx.app, "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')"));
-    PQclear(pgfx_ask(pgfx.app, OLD_RUN " VALUES ('2016-01-01', '2016-01-01', '2016-01-02', 1, 1, 0, 'e', 'new', 'j', 'again', 'x', NULL)"));
-    PQclear(pgfx_ask(pgfx.app, OLD_EVENT " VALUES ('2016-01-01', '2016-01-01', 1, 'late', 'e', 'new', 'j', '{}')"));
-    SQL_IS("t", "SELECT tableoid = 'old_one.future_job_run_p%s'::regclass AND recorded_at > now() - interval '1 hour' FROM old_one.future_job_run WHERE entity_key = 'new'", today);
-    SQL_IS("t", "SELECT tableoid = 'old_one.event_p%s'::regclass AND recorded_at > now() - interval '1 hour' FROM old_one.event WHERE entity_key = 'new'", today);
+    snprintf(today, sizeof today, "%s",
+             pgfx_cell(pgfx.app, "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')"));
+    PQclear(pgfx_ask(
+        pgfx.app, OLD_RUN
+        " VALUES ('2016-01-01', '2016-01-01', '2016-01-02', 1, 1, 0, 'e', 'new', 'j', 'again', 'x', NULL)"));
+    PQclear(pgfx_ask(pgfx.app,
+                     OLD_EVENT " VALUES ('2016-01-01', '2016-01-01', 1, 'late', 'e', 'new', 'j', '{}')"));
+    SQL_IS("t",
+           "SELECT tableoid = 'old_one.future_job_run_p%s'::regclass AND recorded_at > now() - interval '1 "
+           "hour' FROM old_one.future_job_run WHERE entity_key = 'new'",
+           today);
+    SQL_IS("t",
+           "SELECT tableoid = 'old_one.event_p%s'::regclass AND recorded_at > now() - interval '1 hour' FROM "
+           "old_one.event WHERE entity_key = 'new'",
+           today);
     SQL_IS("1001", "SELECT id FROM old_one.event WHERE entity_key = 'new'");
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO old_one.event (recorded_at, emitted_at, event, entity_name, entity_key, job_exec) VALUES (now() + interval '1 day', now(), 'x', 'e', 'next', 'j')"));
-    SQL_IS("t", "SELECT tableoid::regclass::text = 'old_one.event_p' || to_char((now() + interval '1 day') AT TIME ZONE 'UTC', 'YYYYMMDD') FROM old_one.event WHERE entity_key = 'next'");
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO old_one.event (recorded_at, emitted_at, event, entity_name, entity_key, "
+                     "job_exec) VALUES (now() + interval '1 day', now(), 'x', 'e', 'next', 'j')"));
+    SQL_IS("t", "SELECT tableoid::regclass::text = 'old_one.event_p' || to_char((now() + interval '1 day') "
+                "AT TIME ZONE 'UTC', 'YYYYMMDD') FROM old_one.event WHERE entity_key = 'next'");
     end_old_schema();
 }
 
@@ -320,24 +400,36 @@ static void an_older_programs_prune_deletes_nothing_young(void)
 {
     WITH_SERVER();
     SQL_IS("0A000", "WITH gone AS (DELETE FROM prescient.event WHERE ctid = ANY (ARRAY("
-           "  SELECT ctid FROM prescient.event WHERE emitted_at < to_timestamp(1577836800) LIMIT 20000)) RETURNING 1) SELECT count(*) FROM gone");
+                    "  SELECT ctid FROM prescient.event WHERE emitted_at < to_timestamp(1577836800) LIMIT "
+                    "20000)) RETURNING 1) SELECT count(*) FROM gone");
     SQL_IS("0A000", "WITH gone AS (DELETE FROM prescient.future_job_run WHERE ctid = ANY (ARRAY("
-           "  SELECT ctid FROM prescient.future_job_run WHERE run_at < to_timestamp(1577836800) LIMIT 20000)) RETURNING 1) SELECT count(*) FROM gone");
-    SQL_IS("0", "WITH gone AS (DELETE FROM prescient.event WHERE entity_key = 'somebody' RETURNING 1) SELECT count(*) FROM gone");
+                    "  SELECT ctid FROM prescient.future_job_run WHERE run_at < to_timestamp(1577836800) "
+                    "LIMIT 20000)) RETURNING 1) SELECT count(*) FROM gone");
+    SQL_IS("0", "WITH gone AS (DELETE FROM prescient.event WHERE entity_key = 'somebody' RETURNING 1) SELECT "
+                "count(*) FROM gone");
 }
 
 static void rights_and_publications_go_with_the_name(void)
 {
     WITH_SERVER();
     begin_old_schema();
-    PQclear(pgfx_ask(pgfx.app, "GRANT SELECT ON old_one.event TO PUBLIC; GRANT SELECT (run_us) ON old_one.future_job_run TO PUBLIC; CREATE PUBLICATION of_events FOR TABLE old_one.event"));
+    PQclear(pgfx_ask(
+        pgfx.app, "GRANT SELECT ON old_one.event TO PUBLIC; GRANT SELECT (run_us) ON old_one.future_job_run "
+                  "TO PUBLIC; CREATE PUBLICATION of_events FOR TABLE old_one.event"));
     migrate_old_schema();
-    SQL_IS("t", "SELECT has_table_privilege('public', 'old_one.event', 'SELECT') AND has_column_privilege('public', 'old_one.future_job_run', 'run_us', 'SELECT')"
-           "   AND NOT has_column_privilege('public', 'old_one.future_job_run', 'note', 'SELECT') AND NOT has_table_privilege('public', 'old_one.event', 'INSERT')");
-    SQL_IS("", "SELECT string_agg(c.relname || ' ' || coalesce(a.grantee::regrole::text, ''), ', ') FROM pg_class c,"
-           "   LATERAL (SELECT grantee FROM aclexplode(c.relacl) UNION ALL SELECT x.grantee FROM pg_attribute t, aclexplode(t.attacl) x WHERE t.attrelid = c.oid) a"
-           " WHERE c.relnamespace = 'old_one'::regnamespace AND c.relispartition AND c.relname ~ '^(event|future_job_run)_' AND a.grantee <> c.relowner");
-    SQL_IS("event", "SELECT c.relname FROM pg_publication_rel r JOIN pg_class c ON c.oid = r.prrelid WHERE c.relkind = 'p'");
+    SQL_IS("t", "SELECT has_table_privilege('public', 'old_one.event', 'SELECT') AND "
+                "has_column_privilege('public', 'old_one.future_job_run', 'run_us', 'SELECT')"
+                "   AND NOT has_column_privilege('public', 'old_one.future_job_run', 'note', 'SELECT') AND "
+                "NOT has_table_privilege('public', 'old_one.event', 'INSERT')");
+    SQL_IS(
+        "",
+        "SELECT string_agg(c.relname || ' ' || coalesce(a.grantee::regrole::text, ''), ', ') FROM pg_class c,"
+        "   LATERAL (SELECT grantee FROM aclexplode(c.relacl) UNION ALL SELECT x.grantee FROM pg_attribute "
+        "t, aclexplode(t.attacl) x WHERE t.attrelid = c.oid) a"
+        " WHERE c.relnamespace = 'old_one'::regnamespace AND c.relispartition AND c.relname ~ "
+        "'^(event|future_job_run)_' AND a.grantee <> c.relowner");
+    SQL_IS("event", "SELECT c.relname FROM pg_publication_rel r JOIN pg_class c ON c.oid = r.prrelid WHERE "
+                    "c.relkind = 'p'");
     PQclear(pgfx_ask(pgfx.app, "DROP PUBLICATION of_events"));
     end_old_schema();
 }
@@ -346,8 +438,11 @@ static void what_hangs_on_the_old_tables_is_named(void)
 {
     WITH_SERVER();
     begin_old_schema();
-    PQclear(pgfx_ask(pgfx.app, "CREATE VIEW old_one.mine AS SELECT event FROM old_one.event; ALTER TABLE old_one.future_job_run ENABLE ROW LEVEL SECURITY;"
-                     " CREATE PUBLICATION of_some FOR TABLE old_one.event%s", PQserverVersion(pgfx.app) < 150000 ? "" : " (xid, id) WHERE (event <> 'secret')"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "CREATE VIEW old_one.mine AS SELECT event FROM old_one.event; ALTER TABLE "
+                     "old_one.future_job_run ENABLE ROW LEVEL SECURITY;"
+                     " CREATE PUBLICATION of_some FOR TABLE old_one.event%s",
+                     PQserverVersion(pgfx.app) < 150000 ? "" : " (xid, id) WHERE (event <> 'secret')"));
     char *text = NULL;
     for (const struct sql_migration *m = migrations_pg; m->name; m++)
         if (m->version == 10)
@@ -357,7 +452,9 @@ static void what_hangs_on_the_old_tables_is_named(void)
     CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_SQLSTATE), "2BP01");
     CU_ASSERT_PTR_NOT_NULL(strstr(PQerrorMessage(pgfx.app), "view old_one.mine"));
     CU_ASSERT_PTR_NOT_NULL(strstr(PQerrorMessage(pgfx.app), "row security of table old_one.future_job_run"));
-    CU_ASSERT(PQserverVersion(pgfx.app) < 150000 || strstr(PQerrorMessage(pgfx.app), "publication of_some, of some rows or columns of table old_one.event"));
+    CU_ASSERT(PQserverVersion(pgfx.app) < 150000 ||
+              strstr(PQerrorMessage(pgfx.app),
+                     "publication of_some, of some rows or columns of table old_one.event"));
     PQclear(pgfx_ask(pgfx.app, "DROP PUBLICATION of_some"));
     PQclear(r);
     free(text);
@@ -384,7 +481,8 @@ static void a_server_that_does_not_fit_is_refused_in_words(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "prescient init"));
     RC_IS(ERR_SETTINGS, hello_of(&(struct store_options){ .slot_length_s = 60 }));
     CU_ASSERT(strstr(pgfx.err.text, "60") && strstr(pgfx.err.text, "900"));
-    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s SET default_transaction_isolation = 'serializable'", pgfx.database));
+    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s SET default_transaction_isolation = 'serializable'",
+                     pgfx.database));
     RC_IS(ERR_SETTINGS, hello_of(NULL));
     CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "serializable"));
     PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s RESET default_transaction_isolation", pgfx.database));
@@ -403,10 +501,12 @@ static void a_landed_migration_that_changed_is_named(void)
     WITH_SERVER();
     struct migrate_options options = { 0 };
     RC_IS(0, store_migrate(pgfx.st, &options, &pgfx.err));
-    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.migration SET sha256 = 'x' || substr(sha256, 2) WHERE version = 2"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "UPDATE prescient.migration SET sha256 = 'x' || substr(sha256, 2) WHERE version = 2"));
     RC_IS(ERR_SCHEMA, store_migrate(pgfx.st, &options, &pgfx.err));
     CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "0002_history_days"));
-    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.migration SET sha256 = (SELECT sha256 FROM prescient.migration WHERE version = 1) WHERE version = 99"));
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.migration SET sha256 = (SELECT sha256 FROM "
+                               "prescient.migration WHERE version = 1) WHERE version = 99"));
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA prescient CASCADE"));
     options.dry_run = true;
     int would = store_migrate(pgfx.st, &options, &pgfx.err);
@@ -420,7 +520,9 @@ static void a_landed_migration_that_changed_is_named(void)
 static void a_new_slot_length_reslots_what_is_pending(void)
 {
     WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "SELECT prescient.file_check('e', '1', 'j', '2030-01-01 00:15+00', NULL, 'keep', 0, NULL)"));
+    PQclear(
+        pgfx_ask(pgfx.app,
+                 "SELECT prescient.file_check('e', '1', 'j', '2030-01-01 00:15+00', NULL, 'keep', 0, NULL)"));
     struct migrate_options options = { .slot_length_s = 3600 };
     RC_IS(ERR_SETTINGS, store_migrate(pgfx.st, &options, &pgfx.err));
     options.change_slot_length = true;
@@ -440,7 +542,10 @@ static void a_schema_of_another_name_and_unprepared_statements_work(void)
     pgfx.st = pgfx_new_store(&(struct store_options){ .schema = "bench_1", .unprepared = true });
     struct migrate_options options = { .slot_length_s = 60 };
     CU_ASSERT(store_migrate(pgfx.st, &options, &pgfx.err) > 0);
-    SQL_IS("new", "SELECT (bench_1.file_check('e', '1', 'look', to_timestamp(%" PRId64 "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))).outcome", SLOT, SLOT - 1000);
+    SQL_IS("new",
+           "SELECT (bench_1.file_check('e', '1', 'look', to_timestamp(%" PRId64
+           "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))).outcome",
+           SLOT, SLOT - 1000);
     struct lease lease = pgfx_take();
     CU_ASSERT_EQUAL(store_slot_length_s(pgfx.st), 60);
     struct check_rows page = pgfx_read_page(&lease, 10);
@@ -454,7 +559,9 @@ static void a_schema_of_another_name_and_unprepared_statements_work(void)
     pgfx.st = usual;
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA bench_1 CASCADE"));
     struct store *bad = NULL;
-    CU_ASSERT_EQUAL(store_new(&(struct store_options){ .url = pgfx.url, .schema = "no; DROP" }, &bad, &pgfx.err), ERR_INPUT);
+    CU_ASSERT_EQUAL(
+        store_new(&(struct store_options){ .url = pgfx.url, .schema = "no; DROP" }, &bad, &pgfx.err),
+        ERR_INPUT);
 }
 
 static void the_second_host_is_tried_when_the_first_is_not_there(void)
@@ -464,7 +571,8 @@ static void the_second_host_is_tried_when_the_first_is_not_there(void)
     char two[700];
     if (!host)
         return;
-    snprintf(two, sizeof two, "%.*shost=/nowhere,%s", (int)(host - pgfx.url), pgfx.url, host + strlen("host="));
+    snprintf(two, sizeof two, "%.*shost=/nowhere,%s", (int)(host - pgfx.url), pgfx.url,
+             host + strlen("host="));
     RC_IS(0, hello_of(&(struct store_options){ .url = two }));
     snprintf(two, sizeof two, "%.*shost=/nowhere", (int)(host - pgfx.url), pgfx.url);
     RC_IS(ERR_LOST, hello_of(&(struct store_options){ .url = two }));

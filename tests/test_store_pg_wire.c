@@ -1,4 +1,5 @@
-/* test_store_pg_wire.c - values in PostgreSQL's binary format: what is written reads back, and what no server of ours sends does no harm. */
+/* test_store_pg_wire.c - values in PostgreSQL's binary format: what is written reads back, and
+ * what no server of ours sends does no harm. */
 #include "test.h"
 
 #include <limits.h>

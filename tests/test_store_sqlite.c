@@ -1,5 +1,6 @@
-/* test_store_sqlite.c - what only the SQLite store does: its views for applications, a file that goes away, is full, read-only,
- * damaged, busy or not ours; what both stores promise is in the contract. */
+/* test_store_sqlite.c - what only the SQLite store does: its views for applications, a file that
+ * goes away, is full, read-only, damaged, busy or not ours; what both stores promise is in the
+ * contract. */
 #include "sqlite_fixture.h"
 
 #include <fcntl.h>
@@ -90,17 +91,28 @@ static void rc_is(int line, int found, int expected)
 static void a_view_files_checks_by_text_or_number(void)
 {
     begin();
-    static const struct { const char *at, *slot; } all[] = {
-        { "'2026-03-01 13:15:00'", "1772370900" }, { "'2026-03-01 13:15:01'", "1772371800" }, { "'2026-03-01T13:15:00Z'", "1772370900" },
-        { "'2026-03-01 13:15:00.001'", "1772371800" }, { "'2026-03-01T15:15:00+02:00'", "1772370900" }, { "'2026-03-01'", "1772323200" },
-        { "1772370900", "1772370900" }, { "1772370900.5", "1772371800" }, { "'1772370901'", "1772371800" }, { "0", "900" },
+    static const struct { const char *at, *slot;
+    } all[] = {
+        { "'2026-03-01 13:15:00'", "1772370900" },
+        { "'2026-03-01 13:15:01'", "1772371800" },
+        { "'2026-03-01T13:15:00Z'", "1772370900" },
+        { "'2026-03-01 13:15:00.001'", "1772371800" },
+        { "'2026-03-01T15:15:00+02:00'", "1772370900" },
+        { "'2026-03-01'", "1772323200" },
+        { "1772370900", "1772370900" },
+        { "1772370900.5", "1772371800" },
+        { "'1772370901'", "1772371800" },
+        { "0", "900" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char sql[512];
-        snprintf(sql, sizeof sql, "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, now) VALUES ('orders', %d, 'look', %s, 1)",
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, now) VALUES "
+                 "('orders', %d, 'look', %s, 1)",
                  (int)i, all[i].at);
         SQL_IS("", sql);
-        snprintf(sql, sizeof sql, "SELECT next_check_at FROM prescient_future_job WHERE entity_key = '%d'", (int)i);
+        snprintf(sql, sizeof sql, "SELECT next_check_at FROM prescient_future_job WHERE entity_key = '%d'",
+                 (int)i);
         SQL_IS(all[i].slot, sql);
     }
 }
@@ -110,54 +122,71 @@ static void a_view_uses_the_clock_when_it_is_given_no_now(void)
     begin();
     SQL_IS("", "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at) "
                "VALUES ('orders', '42', 'look', datetime('now', '+3 hours')), ('orders', '43', 'look', 1)");
-    SQL_IS("1", "SELECT next_check_at BETWEEN strftime('%s', 'now') + 10799 AND strftime('%s', 'now') + 10800 + 900 "
-                "FROM prescient_future_job WHERE entity_key = '42'");
-    SQL_IS("1", "SELECT next_check_at BETWEEN strftime('%s', 'now') + 0 AND strftime('%s', 'now') + 900 FROM prescient_future_job WHERE entity_key = '43'");
+    SQL_IS(
+        "1",
+        "SELECT next_check_at BETWEEN strftime('%s', 'now') + 10799 AND strftime('%s', 'now') + 10800 + 900 "
+        "FROM prescient_future_job WHERE entity_key = '42'");
+    SQL_IS("1", "SELECT next_check_at BETWEEN strftime('%s', 'now') + 0 AND strftime('%s', 'now') + 900 FROM "
+                "prescient_future_job WHERE entity_key = '43'");
 }
 
 static void a_view_refuses_in_words(void)
 {
     begin();
-    static const struct { const char *values, *words; } all[] = {
-        { "'orders', '1', 'look', 'tomorrow'", "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
-        { "'orders', '1', 'look', NULL", "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
-        { "'orders', '1', 'look', '13:00'", "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
-        { "'orders', '1', 'look', x'31'", "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
+    static const struct { const char *values, *words;
+    } all[] = {
+        { "'orders', '1', 'look', 'tomorrow'",
+          "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
+        { "'orders', '1', 'look', NULL",
+          "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
+        { "'orders', '1', 'look', '13:00'",
+          "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
+        { "'orders', '1', 'look', x'31'",
+          "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
         { "'orders', '1', 'look', '2026-13-01'", "prescient: check_at must lie in the years 1970 to 9999" },
         { "'orders', '1', 'look', -1", "prescient: check_at must lie in the years 1970 to 9999" },
         { "'orders', '1', 'look', 1e300", "prescient: check_at must lie in the years 1970 to 9999" },
         { "'orders', '', 'look', 1", "prescient: entity_key must have 1 to 1024 bytes and no NUL" },
-        { "'orders', 'a' || char(0) || 'b', 'look', 1", "prescient: entity_key must have 1 to 1024 bytes and no NUL" },
+        { "'orders', 'a' || char(0) || 'b', 'look', 1",
+          "prescient: entity_key must have 1 to 1024 bytes and no NUL" },
         { "NULL, '1', 'look', 1", "prescient: entity_name must have 1 to 1024 bytes and no NUL" },
-        { "'orders', CAST(x'ff' AS TEXT), 'look', 1", "prescient: entity_name, entity_key, job_exec and payload must be valid UTF-8" },
+        { "'orders', CAST(x'ff' AS TEXT), 'look', 1",
+          "prescient: entity_name, entity_key, job_exec and payload must be valid UTF-8" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char sql[512];
-        snprintf(sql, sizeof sql, "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at) VALUES (%s)", all[i].values);
+        snprintf(sql, sizeof sql,
+                 "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at) VALUES (%s)",
+                 all[i].values);
         SQL_IS(all[i].words, sql);
     }
     SQL_IS("prescient: conflict must be keep, earlier or replace",
-           "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, conflict) VALUES ('orders', '1', 'look', 1, 'never')");
+           "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, conflict) VALUES "
+           "('orders', '1', 'look', 1, 'never')");
     SQL_IS("prescient: payload must be valid JSON",
-           "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) VALUES ('orders', '1', 'look', 1, '{')");
+           "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) VALUES "
+           "('orders', '1', 'look', 1, '{')");
     SQL_IS("0", "SELECT count(*) FROM prescient_future_job");
 }
 
 static void long_text_of_all_letters_passes_and_one_bad_byte_at_its_end_does_not(void)
 {
     begin();
-    SQL_IS("", "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) "
-               "VALUES ('orders', '1', 'look', 1, '\"' || replace(hex(zeroblob(7000)), '00', 'ü€🐘') || '\"')");
+    SQL_IS("",
+           "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) "
+           "VALUES ('orders', '1', 'look', 1, '\"' || replace(hex(zeroblob(7000)), '00', 'ü€🐘') || '\"')");
     SQL_IS("prescient: entity_name, entity_key, job_exec and payload must be valid UTF-8",
            "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) "
-           "VALUES ('orders', '2', 'look', 1, '\"' || replace(hex(zeroblob(4000)), '00', 'ü€🐘') || CAST(x'e282' AS TEXT) || '\"')");
+           "VALUES ('orders', '2', 'look', 1, '\"' || replace(hex(zeroblob(4000)), '00', 'ü€🐘') || "
+           "CAST(x'e282' AS TEXT) || '\"')");
 }
 
 static void views_work_in_triggers_and_transactions_of_the_application(void)
 {
     begin();
     SQL_IS("", "CREATE TABLE orders (id INTEGER PRIMARY KEY, shipped INTEGER NOT NULL DEFAULT 0)");
-    SQL_IS("", "CREATE TRIGGER placed AFTER INSERT ON orders BEGIN INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at) "
+    SQL_IS("", "CREATE TRIGGER placed AFTER INSERT ON orders BEGIN INSERT INTO prescient_enqueue "
+               "(entity_name, entity_key, job_exec, check_at) "
                "VALUES ('orders', NEW.id, 'unshipped_order', strftime('%s', 'now') + 10800); END");
     SQL_IS("", "CREATE TRIGGER shipped AFTER UPDATE OF shipped ON orders WHEN NEW.shipped BEGIN "
                "INSERT INTO prescient_resolve (entity_name, entity_key) VALUES ('orders', NEW.id); END");
@@ -170,16 +199,20 @@ static void views_work_in_triggers_and_transactions_of_the_application(void)
     SQL_IS("", "UPDATE orders SET shipped = 1 WHERE id = 42");
     SQL_IS("43", "SELECT group_concat(entity_key) FROM prescient_future_job");
     SQL_IS("42 resolved", "SELECT entity_key || ' ' || outcome FROM prescient_future_job_history");
-    RC_IS(0, litefx_take(st));        /* an application's own tables in the file change nothing for an engine */
+    /* an application's own tables in the file change nothing for an engine */
+    RC_IS(0, litefx_take(st));
 }
 
 static void a_view_reschedules(void)
 {
     begin();
-    SQL_IS("", "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, now) VALUES ('orders', '42', 'look', 900, '[1]', 1)");
-    SQL_IS("", "INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now) VALUES ('orders', '42', 'look', 1801, 1000)");
+    SQL_IS("", "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, now) "
+               "VALUES ('orders', '42', 'look', 900, '[1]', 1)");
+    SQL_IS("", "INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now) VALUES "
+               "('orders', '42', 'look', 1801, 1000)");
     SQL_IS("2700 [1]", "SELECT next_check_at || ' ' || payload FROM prescient_future_job");
-    SQL_IS("", "INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at) VALUES ('orders', '43', 'look', 1801)");
+    SQL_IS("", "INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at) VALUES "
+               "('orders', '43', 'look', 1801)");
     SQL_IS("1", "SELECT count(*) FROM prescient_future_job");
 }
 
@@ -187,8 +220,10 @@ static void a_plain_insert_must_lie_on_a_slot(void)
 {
     begin();
     SQL_IS("CHECK constraint failed: next_check_at must be a slot (a multiple of the slot length)",
-           "INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at) VALUES ('o', '1', 'j', 901, 901)");
-    SQL_IS("", "INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at) VALUES ('o', '1', 'j', 900, 900)");
+           "INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, "
+           "next_check_at) VALUES ('o', '1', 'j', 901, 901)");
+    SQL_IS("", "INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, "
+               "next_check_at) VALUES ('o', '1', 'j', 900, 900)");
     SQL_IS("CHECK constraint failed: next_check_at must be a slot (a multiple of the slot length)",
            "UPDATE prescient_future_job SET next_check_at = next_check_at + 1");
 }
@@ -380,7 +415,8 @@ static void loosen(void)
     SQL_IS("", "ALTER TABLE prescient_future_job RENAME TO strict_one");
     SQL_IS("", "CREATE TABLE prescient_future_job AS SELECT * FROM strict_one");
     SQL_IS("", "DROP TABLE strict_one");
-    SQL_IS("", "CREATE INDEX prescient_future_job_slot ON prescient_future_job (next_check_at, bucket, priority, id)");
+    SQL_IS("", "CREATE INDEX prescient_future_job_slot ON prescient_future_job (next_check_at, bucket, "
+               "priority, id)");
 }
 
 static int read_page(struct store_read_page *r, struct page_cursor after)
@@ -395,12 +431,14 @@ static int read_page(struct store_read_page *r, struct page_cursor after)
     return r->call.rc;
 }
 
-/* A priority that is no number sorts behind all numbers: such a row would be read again and again. */
+/* A priority that is no number sorts behind all numbers: such a row would be read again and again.
+ */
 static void a_row_that_no_check_can_be_is_left_out_and_told(void)
 {
     static const char *const damages[] = {
-        "priority = x'07'", "priority = 'low'", "priority = 1.5", "priority = 1 << 40", "entity_key = NULL", "entity_name = x'37'", "job_exec = x'6c'",
-        "check_count = 'x'", "failure_count = 1 << 32", "first_check_at = NULL", "payload = x'37'", "deferred_at = 'x'",
+        "priority = x'07'",        "priority = 'low'",      "priority = 1.5",   "priority = 1 << 40",
+        "entity_key = NULL",       "entity_name = x'37'",   "job_exec = x'6c'", "check_count = 'x'",
+        "failure_count = 1 << 32", "first_check_at = NULL", "payload = x'37'",  "deferred_at = 'x'",
     };
     begin();
     RC_IS(10, litefx_load(st, 0, 10));
@@ -409,7 +447,8 @@ static void a_row_that_no_check_can_be_is_left_out_and_told(void)
         for (int id = 1; id <= 10; id += 3) {           /* the first, the last, and between */
             struct store_read_page r;
             char sql[256];
-            SQL_IS("", "UPDATE prescient_future_job SET (priority, entity_name, entity_key, job_exec, check_count, failure_count, first_check_at, deferred_at, payload) "
+            SQL_IS("", "UPDATE prescient_future_job SET (priority, entity_name, entity_key, job_exec, "
+                       "check_count, failure_count, first_check_at, deferred_at, payload) "
                        "= (0, 'orders', id, 'look', 0, 0, 900, NULL, NULL)");
             RC_IS(0, read_page(&r, (struct page_cursor)PAGE_START));
             CU_ASSERT(r.page.n == 10 && !r.has_more && r.ndamaged == 0);
@@ -494,8 +533,8 @@ static void the_slot_length_is_not_changed_while_checks_are_run(void)
     SQL_IS("900", "SELECT value FROM prescient_setting WHERE name = 'slot_length_s'");
 }
 
-/* What a replay's store was told lies in one transaction until a hello: others see all of it or nothing, and a call that fails
- * undoes itself alone. */
+/* What a replay's store was told lies in one transaction until a hello: others see all of it or
+ * nothing, and a call that fails undoes itself alone. */
 static void a_relaxed_store_keeps_what_it_wrote_with_a_hello(void)
 {
     begin();
@@ -536,8 +575,11 @@ static void a_statement_past_its_deadline_is_stopped(void)
     for (int i = 0; i < 5; i++)
         RC_IS(1000, litefx_load(st, i * 1000, 1000));
     int64_t now = 0;
-    struct clock clock = { .mono_us = hurried_us, .boot_us = hurried_us, .wall_us = clock_system.wall_us, .ctx = &now };
-    struct store *s = litefx_connect(url, (struct store_options){ .clock = &clock, .statement_timeout_ms = 500 });
+    struct clock clock = {
+        .mono_us = hurried_us, .boot_us = hurried_us, .wall_us = clock_system.wall_us, .ctx = &now
+    };
+    struct store *s = litefx_connect(url,
+                                     (struct store_options){ .clock = &clock, .statement_timeout_ms = 500 });
     struct store_report r = STORE_REPORT_INIT;
     CLEANUP(arena_freep) struct arena *a = arena_new(1024);
     r.name = "jobs_pending";

@@ -1,6 +1,7 @@
-/* test_store_sqlite_disk.c - a disk that does not keep what it was given: after a sync that failed nothing is acknowledged, and the handle,
- * which holds pages that may never have arrived, is not used again; nor is one that can only read. fsync and fdatasync of this program are
- * those below. */
+/* test_store_sqlite_disk.c - a disk that does not keep what it was given: after a sync that failed
+ * nothing is acknowledged, and the handle, which holds pages that may never have arrived, is not
+ * used again; nor is one that can only read. fsync and fdatasync of this program are those below.
+ */
 #include "sqlite_fixture.h"
 
 #include <dirent.h>
@@ -62,7 +63,8 @@ static int handles(void)
     CU_ASSERT_EQUAL_FATAL(stat(path, &file), 0);
     DIR *dir = opendir("/proc/self/fd");
     for (struct dirent *e; (e = readdir(dir));)
-        n += fstat(atoi(e->d_name), &other) == 0 && other.st_ino == file.st_ino && other.st_dev == file.st_dev;
+        n += fstat(atoi(e->d_name), &other) == 0 && other.st_ino == file.st_ino &&
+             other.st_dev == file.st_dev;
     closedir(dir);
     return n;
 }
@@ -111,7 +113,8 @@ static void a_lease_whose_sync_fails_is_not_taken_and_its_handle_closed(void)
     end();
 }
 
-/* A replay's calls share a transaction: when that could not be kept, no later call may say that all is well. */
+/* A replay's calls share a transaction: when that could not be kept, no later call may say that
+ * all is well. */
 static void a_replay_whose_sync_fails_does_not_go_on(void)
 {
     begin();
@@ -129,7 +132,8 @@ static void a_replay_whose_sync_fails_does_not_go_on(void)
     end();
 }
 
-/* What SQLite cannot open for writing, for want of a descriptor, say, it opens for reading, and the handle stays like that. */
+/* What SQLite cannot open for writing, for want of a descriptor, say, it opens for reading, and
+ * the handle stays like that. */
 static int opens_to_refuse;
 
 static int open_or_refuse(const char *name, int flags, int mode)

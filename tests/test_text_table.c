@@ -83,7 +83,9 @@ static void distance_counts_changes_and_swaps(void)
 
 /* ---- tables -------------------------------------------------------------------------------------------------------- */
 
-static const struct table_column columns[] = { { .name = "name", .shrinks = true }, { .name = "n", .right = true }, { .name = "note", .shrinks = true } };
+static const struct table_column columns[] = { { .name = "name", .shrinks = true },
+                                               { .name = "n", .right = true },
+                                               { .name = "note", .shrinks = true } };
 
 static char *printed(const char *const *cells, int rows, int width)
 {

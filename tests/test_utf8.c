@@ -1,4 +1,5 @@
-/* test_utf8.c - which bytes are text: every code point, every pair of bytes, and where a cut may fall. */
+/* test_utf8.c - which bytes are text: every code point, every pair of bytes, and where a cut may
+ * fall. */
 #include "test.h"
 
 #include <stdint.h>

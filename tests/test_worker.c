@@ -22,7 +22,8 @@
 #include "../engine/worker/worker.h"
 #include "../include/prescient/job.h"
 
-enum { MISBEHAVE, NOANSWER, EFFECTS, BATCH_CRASH, MISSING, BATCH_EFFECTS };     /* the jobs of the settings, in order */
+/* the jobs of the settings, in order */
+enum { MISBEHAVE, NOANSWER, EFFECTS, BATCH_CRASH, MISSING, BATCH_EFFECTS };
 
 static const char jobs_text[] =
     "store = \"sqlite:/nonexistent/business.db\"; worker_memory = \"256MiB\"; worker_files = 64;\n"
@@ -30,7 +31,8 @@ static const char jobs_text[] =
     "jobs = {\n"
     "  misbehave = { plugin = \"misbehave\"; batch = 1; settings = { log = \"%2$s/runs.log\"; }; };\n"
     "  noanswer = { plugin = \"noanswer\"; };\n"
-    "  effects = { plugin = \"effects\"; batch = 1; settings = { word = \"hello\"; list = [\"1h\", \"2h\"]; }; };\n"
+    "  effects = { plugin = \"effects\"; batch = 1; settings = { word = \"hello\"; list = [\"1h\", \"2h\"]; "
+    "}; };\n"
     "  batch_crash = { plugin = \"batch_crash\"; batch = 3; };\n"
     "  missing = { plugin = \"no_such_file\"; };\n"
     "  batch_effects = { plugin = \"effects\"; };\n"
@@ -66,7 +68,8 @@ static void send_settings(const char *text, int fd)
     CU_ASSERT_EQUAL(message_send(sock, MESSAGE_BEGIN, NULL, 0, -1, NULL), 0);
 }
 
-/* The next message that is no LOG or OPENING; the former are kept. 0 when the worker is gone or says nothing for ten seconds. */
+/* The next message that is no LOG or OPENING; the former are kept. 0 when the worker is gone or
+ * says nothing for ten seconds. */
 static int hear(char body[MESSAGE_MAX + 1], int *len)
 {
     enum message_kind kind;
@@ -93,7 +96,8 @@ static int start_with(const char *text)
     close(fd);
     int kind = hear(body, &len);
     if (kind == MESSAGE_READY)
-        snprintf(logged + strlen(logged), sizeof logged - strlen(logged), " [%d jobs: %d%d%d%d%d%d]", len, body[0], body[1], body[2], body[3], body[4], body[5]);
+        snprintf(logged + strlen(logged), sizeof logged - strlen(logged), " [%d jobs: %d%d%d%d%d%d]", len,
+                 body[0], body[1], body[2], body[3], body[4], body[5]);
     return kind;
 }
 
@@ -129,10 +133,19 @@ static void fill(int64_t trust_us)
 
 static void put(int job, const char *key, bool single)
 {
-    static const char *const names[] = { "misbehave", "noanswer", "effects", "batch_crash", "missing", "batch_effects" };
+    static const char *const names[] = { "misbehave",   "noanswer", "effects",
+                                         "batch_crash", "missing",  "batch_effects" };
     struct check check = {
-        .id = 7, .first_check_at = 900, .next_check_at = 960, .check_count = 2, .entity_name = "orders", .entity_name_len = 6,
-        .entity_key = key, .entity_key_len = (uint32_t)strlen(key), .job_exec = names[job], .job_exec_len = (uint32_t)strlen(names[job]),
+        .id = 7,
+        .first_check_at = 900,
+        .next_check_at = 960,
+        .check_count = 2,
+        .entity_name = "orders",
+        .entity_name_len = 6,
+        .entity_key = key,
+        .entity_key_len = (uint32_t)strlen(key),
+        .job_exec = names[job],
+        .job_exec_len = (uint32_t)strlen(names[job]),
     };
     CU_ASSERT_TRUE_FATAL(slab_put(slab, &check, job, single));
 }
@@ -169,7 +182,8 @@ static bool is_answer(int index, int kind, const char *text)
     struct raw_answer got = answer(index);
     bool same = got.kind == kind && (text ? got.text && !strcmp(got.text, text) : !got.text);
     if (!same)
-        fprintf(stderr, "answer %d: found kind %d '%s', expected %d '%s'\n", index, got.kind, got.text ? got.text : "", kind, text ? text : "");
+        fprintf(stderr, "answer %d: found kind %d '%s', expected %d '%s'\n", index, got.kind,
+                got.text ? got.text : "", kind, text ? text : "");
     return same;
 }
 
@@ -213,7 +227,9 @@ static void jobs_that_share_a_plugin_share_its_refusal(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
     static const char *const plugins[] = { "no_symbol", "no_exec", "wrong_abi", "absent" };
     for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) {
-        snprintf(text, sizeof text, "plugin_dirs = [\"%s/tests/jobs\"]; jobs = { a = { plugin = \"%s\"; }; b = { plugin = \"%s\"; }; c = { plugin = \"noanswer\"; }; };",
+        snprintf(text, sizeof text,
+                 "plugin_dirs = [\"%s/tests/jobs\"]; jobs = { a = { plugin = \"%s\"; }; b = { plugin = "
+                 "\"%s\"; }; c = { plugin = \"noanswer\"; }; };",
                  build, plugins[i], plugins[i]);
         CU_ASSERT_EQUAL_FATAL(start_with(text), MESSAGE_READY);
         CU_ASSERT_PTR_NOT_NULL(strstr(logged, "[3 jobs: 001"));
@@ -228,7 +244,10 @@ static void a_job_that_the_engine_leaves_out_is_not_even_loaded(void)
     static const char left_out[] = { 1, 0 };
     int fd, len;
     CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
-    snprintf(text, sizeof text, "plugin_dirs = [\"%s/tests/jobs\"]; jobs = { a = { plugin = \"misbehave\"; }; b = { plugin = \"noanswer\"; }; };", build);
+    snprintf(text, sizeof text,
+             "plugin_dirs = [\"%s/tests/jobs\"]; jobs = { a = { plugin = \"misbehave\"; }; b = { plugin = "
+             "\"noanswer\"; }; };",
+             build);
     CU_ASSERT_EQUAL_FATAL(slab_new(&slab, &fd, NULL), 0);
     arena = arena_new(4096);
     logged[0] = '\0';
@@ -252,8 +271,10 @@ static void words_of_an_open_that_are_no_text_still_make_a_failure(void)
 {
     char text[4096 + PATH_MAX], build[PATH_MAX] = "";
     CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
-    snprintf(text, sizeof text, "store = \"sqlite:/nonexistent/business.db\"; plugin_dirs = [\"%s/tests/jobs\"];\n"
-             "jobs = { refuses = { plugin = \"refuses\"; }; noanswer = { plugin = \"noanswer\"; }; };\n", build);
+    snprintf(text, sizeof text,
+             "store = \"sqlite:/nonexistent/business.db\"; plugin_dirs = [\"%s/tests/jobs\"];\n"
+             "jobs = { refuses = { plugin = \"refuses\"; }; noanswer = { plugin = \"noanswer\"; }; };\n",
+             build);
     CU_ASSERT_EQUAL_FATAL(start_with(text), MESSAGE_READY);
     fill(1000000);
     put(0, "42", false);
@@ -264,10 +285,12 @@ static void words_of_an_open_that_are_no_text_still_make_a_failure(void)
 
 static void settings_that_are_no_good_end_the_worker_with_words(void)
 {
-    static const struct { const char *text, *words; } cases[] = {
+    static const struct { const char *text, *words;
+    } cases[] = {
         { "jobs = { a = { plugin = ", "" },
         { "jobs = { };", "no jobs in the settings" },
-        { "plugin_dirs = [\"/nonexistent\"]; jobs = { a = { plugin = \"x\"; }; };", "none of 1 jobs can be used" },
+        { "plugin_dirs = [\"/nonexistent\"]; jobs = { a = { plugin = \"x\"; }; };",
+          "none of 1 jobs can be used" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CU_ASSERT_EQUAL(start_with(cases[i].text), MESSAGE_FAILED);
@@ -353,7 +376,12 @@ static void a_job_is_told_its_settings_and_idempotency_key(void)
     fill(1000000);
     put(EFFECTS, "notes", false);
     CU_ASSERT_TRUE(run_to_end());
-    struct idempotency of = { .entity_name = "orders", .entity_key = "notes", .job_exec = "effects", .first_check_at = 900, .id = 7, .check_count = 2 };
+    struct idempotency of = { .entity_name = "orders",
+                              .entity_key = "notes",
+                              .job_exec = "effects",
+                              .first_check_at = 900,
+                              .id = 7,
+                              .check_count = 2 };
     idempotency_key(&of, key);
     snprintf(expected, sizeof expected, "hello 2 7200 %s", key);
     CU_ASSERT_TRUE(is_answer(0, PRESCIENT_DONE, expected));
@@ -377,7 +405,8 @@ static void a_check_without_an_answer_fails(void)
 
 static void batches_are_as_long_as_the_job_says_and_single_checks_run_alone(void)
 {
-    static const char *const notes[] = { "many", "many", "many", "one", "many", "many" };      /* 3, the single one, 2 */
+    /* 3, the single one, 2 */
+    static const char *const notes[] = { "many", "many", "many", "one", "many", "many" };
     start();
     fill(1000000);
     for (int i = 0; i < 6; i++)

@@ -10,7 +10,8 @@
 
 #include "asan.h"
 
-/* A sanitizer sees when somebody writes past what he was given: what was not given out may not be touched, and a gap follows each piece. */
+/* A sanitizer sees when somebody writes past what he was given: what was not given out may not be
+ * touched, and a gap follows each piece. */
 enum { GAP = ASAN_WATCHES ? 16 : 0 };
 
 struct block {

@@ -1,4 +1,5 @@
-/* arena.h - memory that goes at once: what a page or a batch needs lives and dies with its arena. */
+/* arena.h - memory that goes at once: what a page or a batch needs lives and dies with its arena.
+ */
 #ifndef PRESCIENT_ARENA_H
 #define PRESCIENT_ARENA_H
 
@@ -7,14 +8,17 @@
 
 struct arena;
 
-/* `block` is the size of the first block in bytes; blocks grow as needed. NULL when out of memory. */
+/* `block` is the size of the first block in bytes; blocks grow as needed. NULL when out of memory.
+ */
 struct arena *arena_new(size_t block);
 void arena_free(struct arena *a);           /* NULL is fine */
 void arena_reset(struct arena *a);          /* forgets all that was handed out, keeps the largest block */
 size_t arena_used(const struct arena *a);   /* bytes handed out since the last reset */
-bool arena_was_short(const struct arena *a);        /* whether it ever had to say no; for whoever goes on without what it asked for */
+/* whether it ever had to say no; for whoever goes on without what it asked for */
+bool arena_was_short(const struct arena *a);
 
-/* All of these return NULL when out of memory; what they return is aligned for any type and not zeroed unless said. */
+/* All of these return NULL when out of memory; what they return is aligned for any type and not
+ * zeroed unless said. */
 void *arena_alloc(struct arena *a, size_t size);
 void *arena_zalloc(struct arena *a, size_t size);                      /* zeroed */
 char *arena_strdup(struct arena *a, const char *s);                    /* NULL stays NULL */

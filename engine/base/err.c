@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a new failure only code and words are known: what an earlier one left in the other fields is not true of it. Returns `code`. */
+/* Of a new failure only code and words are known: what an earlier one left in the other fields is
+ * not true of it. Returns `code`. */
 static int nothing_but_words(struct err *err, int code)
 {
     err->code = code;

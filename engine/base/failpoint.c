@@ -18,7 +18,8 @@ static void cut(void)
     for (int fd = 3; fd < SOCKETS_MAX; fd++) {
         int type = 0;
         socklen_t len = sizeof type;
-        if (!getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) && type == SOCK_STREAM)     /* workers' are of another type */
+        /* workers' are of another type */
+        if (!getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) && type == SOCK_STREAM)
             shutdown(fd, SHUT_RDWR);
     }
 }
@@ -30,7 +31,8 @@ static void write_down(const char *folder, const char *name, const char *action)
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     snprintf(path, sizeof path, "%s/faults", folder);
-    int n = snprintf(line, sizeof line, "%lld\t%s\t%s %s\tengine:%d\n", (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000,
+    int n = snprintf(line, sizeof line, "%lld\t%s\t%s %s\tengine:%d\n",
+                     (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000,
                      strcmp(action, "stop") ? "at" : "begin", action, name, (int)getpid());
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0 || write(fd, line, (size_t)n) != n)

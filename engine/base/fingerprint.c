@@ -1,4 +1,5 @@
-/* fingerprint.c - texts by their SHA-256. What a text is called by then means the same to whoever meets the name. */
+/* fingerprint.c - texts by their SHA-256. What a text is called by then means the same to whoever
+ * meets the name. */
 #include "fingerprint.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ void fingerprint(const char *text, const char *more, char out[FINGERPRINT_SIZE])
 {
     struct sha256_ctx sha;
     sha256_init(&sha);
-    sha256_update(&sha, strlen(text) + 1, (const uint8_t *)text);       /* with the NUL, so that ("a", "bc") is not ("ab", "c") */
+    /* with the NUL, so that ("a", "bc") is not ("ab", "c") */
+    sha256_update(&sha, strlen(text) + 1, (const uint8_t *)text);
     if (more)
         sha256_update(&sha, strlen(more) + 1, (const uint8_t *)more);
     fingerprint_hex(&sha, out, FINGERPRINT_SIZE);

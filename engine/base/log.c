@@ -1,4 +1,5 @@
-/* log.c - one write a line, so that lines of several processes do not mix; control characters never reach the terminal. */
+/* log.c - one write a line, so that lines of several processes do not mix; control characters
+ * never reach the terminal. */
 #include "log.h"
 
 #include <stdarg.h>
@@ -35,7 +36,8 @@ void log_line(struct log *log, enum log_level level, const char *fmt, ...)
         n += strftime(line, sizeof line, "%Y-%m-%dT%H:%M:%S", &tm);
         n += (size_t)snprintf(line + n, sizeof line - n, ".%03ldZ ", now.tv_nsec / 1000000);
     }
-    n += (size_t)snprintf(line + n, sizeof line - n, "%s %s[%d]: ", level_names[level], log->role, (int)getpid());
+    n += (size_t)snprintf(line + n, sizeof line - n, "%s %s[%d]: ", level_names[level], log->role,
+                          (int)getpid());
     va_list ap;
     va_start(ap, fmt);
     int more = vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
@@ -47,7 +49,8 @@ void log_line(struct log *log, enum log_level level, const char *fmt, ...)
         unsigned char c = (unsigned char)line[i], next = i + 1 < end ? (unsigned char)line[i + 1] : 0;
         if (c < 0x20 || c == 0x7f)
             line[i] = ' ';
-        else if (c == 0xc2 && next >= 0x80 && next < 0xa0)      /* the other control characters, of which terminals know some, too */
+        /* the other control characters, of which terminals know some, too */
+        else if (c == 0xc2 && next >= 0x80 && next < 0xa0)
             line[i] = line[i + 1] = ' ';
     }
     line[end] = '\n';

@@ -1,5 +1,6 @@
-/* log.h - what operators read: one line a fact, on stderr, level and role in front.
- * Roles and commands log; everything below returns its error. Warning: we go on. Error: the surroundings are wrong. */
+/* log.h - what operators read: one line a fact, on stderr, level and role in front. Roles and
+ * commands log; everything below returns its error. Warning: we go on. Error: the surroundings are
+ * wrong. */
 #ifndef PRESCIENT_LOG_H
 #define PRESCIENT_LOG_H
 
@@ -16,7 +17,8 @@ struct log {
 };
 
 void log_init(struct log *log, FILE *out, enum log_level least, const char *role);
-void log_line(struct log *log, enum log_level level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void log_line(struct log *log, enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The level named `name` (debug, info, warn, error), or -1. */
 int log_level_named(const char *name);

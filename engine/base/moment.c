@@ -1,5 +1,6 @@
-/* moment.c - times and durations, read strictly and written back. The calendar is arithmetic: no time zone, no libc calendar.
- * Readers step a cursor over the text; each takes what it knows and says whether it found it. */
+/* moment.c - times and durations, read strictly and written back. The calendar is arithmetic: no
+ * time zone, no libc calendar. Readers step a cursor over the text; each takes what it knows and
+ * says whether it found it. */
 #include "moment.h"
 
 #include <inttypes.h>
@@ -57,7 +58,8 @@ static void date_of(int64_t days_from_1970, int64_t *year, int *month, int *day)
 {
     int64_t days = days_from_1970 + DAYS_TO_1970;
     int64_t cycle = floor_div(days, DAYS_IN_400_YEARS);
-    int64_t y = cycle * 400 + 1 + (days - cycle * DAYS_IN_400_YEARS) / 366;    /* never too late, hardly ever too early */
+    /* never too late, hardly ever too early */
+    int64_t y = cycle * 400 + 1 + (days - cycle * DAYS_IN_400_YEARS) / 366;
     while (days_before_year(y + 1) <= days)
         y++;
     int left = (int)(days - days_before_year(y)), m = 1;
@@ -97,7 +99,8 @@ static bool take_digits(const char **p, int digits, int *out)
     return true;
 }
 
-/* A decimal number without a sign, exact to 12 places; a last digit of 1 stands for all that was cut off. */
+/* A decimal number without a sign, exact to 12 places; a last digit of 1 stands for all that was
+ * cut off. */
 struct decimal { int64_t whole; int64_t fraction; bool is_huge; };
 static const int64_t fraction_unit = INT64_C(1000000000000);
 
@@ -123,7 +126,8 @@ static bool take_decimal(const char **p, struct decimal *out)
     if (!is_digit(**p))
         return false;
     for (; is_digit(**p); ++*p)
-        if (__builtin_mul_overflow(out->whole, 10, &out->whole) || __builtin_add_overflow(out->whole, **p - '0', &out->whole)) {
+        if (__builtin_mul_overflow(out->whole, 10, &out->whole) ||
+            __builtin_add_overflow(out->whole, **p - '0', &out->whole)) {
             out->is_huge = true;
             out->whole = 0;
         }
@@ -132,8 +136,17 @@ static bool take_decimal(const char **p, struct decimal *out)
 
 /* ---- durations ---- */
 
-static const struct unit { const char *name; int64_t us; } units[] = {      /* the largest first */
-    { "d", DAY_S * SECOND_US }, { "h", 3600 * SECOND_US }, { "m", 60 * SECOND_US }, { "s", SECOND_US }, { "ms", 1000 }, { "us", 1 },
+static const struct unit {
+    const char *name;
+    int64_t us;
+} units[] = {
+    /* the largest first */
+    { "d", DAY_S * SECOND_US },
+    { "h", 3600 * SECOND_US },
+    { "m", 60 * SECOND_US },
+    { "s", SECOND_US },
+    { "ms", 1000 },
+    { "us", 1 },
 };
 enum { UNITS = sizeof units / sizeof *units };
 
@@ -153,8 +166,8 @@ static const struct unit *take_unit(const char **p)
 static bool add_units(int64_t *sum, const struct decimal *n, int64_t unit_us)
 {
     int64_t us, part = (int64_t)(((__int128)n->fraction * unit_us + fraction_unit - 1) / fraction_unit);
-    return !n->is_huge && !__builtin_mul_overflow(n->whole, unit_us, &us) && !__builtin_add_overflow(us, part, &us) &&
-        !__builtin_add_overflow(*sum, us, sum);
+    return !n->is_huge && !__builtin_mul_overflow(n->whole, unit_us, &us) &&
+           !__builtin_add_overflow(us, part, &us) && !__builtin_add_overflow(*sum, us, sum);
 }
 
 /* Returns NULL, or what is wrong. */
@@ -190,7 +203,8 @@ int duration_parse_us(const char *text, int64_t *out, struct err *err)
     const char *wrong = read_duration(text, out);
     if (!wrong)
         return 0;
-    return err_set(err, ERR_INPUT, "\"%.*s\": expected a duration such as 250ms, 90s, 15m, 3h, 30d (%s)", UTF8_SHOWN(text), wrong);
+    return err_set(err, ERR_INPUT, "\"%.*s\": expected a duration such as 250ms, 90s, 15m, 3h, 30d (%s)",
+                   UTF8_SHOWN(text), wrong);
 }
 
 /* "2", "2.4" or "2.345" and the unit. */
@@ -238,11 +252,12 @@ struct reading {
     bool has_fraction;
 };
 
-/* Each of these takes one form and returns false where the text is no such thing; whether such a day or hour exists is
- * asked afterwards. */
+/* Each of these takes one form and returns false where the text is no such thing; whether such a
+ * day or hour exists is asked afterwards. */
 static bool take_date(const char **p, struct reading *r)
 {
-    return take_digits(p, 4, &r->year) && take(p, '-') && take_digits(p, 2, &r->month) && take(p, '-') && take_digits(p, 2, &r->day);
+    return take_digits(p, 4, &r->year) && take(p, '-') && take_digits(p, 2, &r->month) && take(p, '-') &&
+           take_digits(p, 2, &r->day);
 }
 
 static bool take_clock(const char **p, struct reading *r)
@@ -256,7 +271,8 @@ static bool take_clock(const char **p, struct reading *r)
     return true;
 }
 
-/* Z, +02:00, +0200, +02 or nothing. A zone that no place can have is kept as one that is out of range. */
+/* Z, +02:00, +0200, +02 or nothing. A zone that no place can have is kept as one that is out of
+ * range. */
 static bool take_zone(const char **p, struct reading *r)
 {
     int sign = **p == '-' ? -1 : 1, hours, minutes = 0;
@@ -293,12 +309,14 @@ static const char *read_calendar(const char *p, int64_t *out)
     struct reading r = { 0 };
     if (!take_date(&p, &r))
         return not_a_time;
-    if (*p && !((take(&p, 'T') || take(&p, 't') || take(&p, ' ')) && take_clock(&p, &r) && take_zone(&p, &r) && !*p))
+    if (*p && !((take(&p, 'T') || take(&p, 't') || take(&p, ' ')) && take_clock(&p, &r) &&
+                take_zone(&p, &r) && !*p))
         return not_a_time;
     const char *wrong = wrong_in(&r);
     if (wrong)
         return wrong;
-    int64_t at = days_since_1970(r.year, r.month, r.day) * DAY_S + r.hour * 3600 + r.minute * 60 + r.second - r.zone_s;
+    int64_t at = days_since_1970(r.year, r.month, r.day) * DAY_S + r.hour * 3600 + r.minute * 60 + r.second -
+                 r.zone_s;
     if (r.second == 60 && at % DAY_S != 0)
         return "a leap second ends a day";
     *out = at + r.has_fraction;
@@ -345,8 +363,11 @@ int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
     if (!wrong && (at < MOMENT_MIN || at > MOMENT_MAX))
         wrong = "that is not between the years 1970 and 9999";
     if (wrong)
-        return err_set(err, ERR_INPUT, "\"%.*s\": expected a time such as 2026-03-01T13:15:00Z, 2026-03-01 13:15+02:00, 1772370900, "
-                                       "+3h or now (%s)", UTF8_SHOWN(text), wrong);
+        return err_set(
+            err, ERR_INPUT,
+            "\"%.*s\": expected a time such as 2026-03-01T13:15:00Z, 2026-03-01 13:15+02:00, 1772370900, "
+            "+3h or now (%s)",
+            UTF8_SHOWN(text), wrong);
     *out = at;
     return 0;
 }
@@ -356,8 +377,8 @@ static int put_moment(int64_t at, char out[MOMENT_TEXT])
     int64_t year, days = floor_div(at, DAY_S);
     int month, day, second = (int)floor_mod(at, DAY_S);
     date_of(days, &year, &month, &day);
-    return snprintf(out, MOMENT_TEXT, "%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year < 0 ? "-" : "", year < 0 ? -year : year,
-                    month, day, second / 3600, second / 60 % 60, second % 60);
+    return snprintf(out, MOMENT_TEXT, "%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year < 0 ? "-" : "",
+                    year < 0 ? -year : year, month, day, second / 3600, second / 60 % 60, second % 60);
 }
 
 const char *moment_format(int64_t at, char out[MOMENT_TEXT])

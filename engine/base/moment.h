@@ -9,17 +9,20 @@
 #define MOMENT_MIN 0LL                  /* 1970-01-01T00:00:00Z */
 #define MOMENT_MAX 253402300799LL       /* 9999-12-31T23:59:59Z */
 
-/* RFC 3339 ("2026-03-01T13:15:00Z", "... 13:15+02:00", a space for the T, seconds and zone optional, no zone is UTC, "2026-03-01"),
- * seconds since the epoch ("1772370900", or "@1772370900"), "now", or relative to `now`: "+3h", "-15m", "+1d". A fraction of a second rounds up.
- * 1970 to 9999, else ERR_INPUT with what was found and expected. */
+/* RFC 3339 ("2026-03-01T13:15:00Z", "... 13:15+02:00", a space for the T, seconds and zone
+ * optional, no zone is UTC, "2026-03-01"), seconds since the epoch ("1772370900", or
+ * "@1772370900"), "now", or relative to `now`: "+3h", "-15m", "+1d". A fraction of a second rounds
+ * up. 1970 to 9999, else ERR_INPUT with what was found and expected. */
 int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err);
 
-/* "250ms", "90s", "15m", "3h", "30d", "1h30m", or a number of seconds ("0.5"). Negative and overflowing ones are refused. */
+/* "250ms", "90s", "15m", "3h", "30d", "1h30m", or a number of seconds ("0.5"). Negative and
+ * overflowing ones are refused. */
 int duration_parse_us(const char *text, int64_t *out, struct err *err);
 
 #define MOMENT_TEXT 40
 const char *moment_format(int64_t at, char out[MOMENT_TEXT]);              /* "2026-03-01T13:15:00Z" */
 const char *moment_format_us(int64_t at_us, char out[MOMENT_TEXT]);        /* with milliseconds */
-const char *duration_format_us(int64_t us, char out[MOMENT_TEXT]);         /* "15m", "1h30m", "2.4ms"; from 1s on rounded to ms; whole ms read back */
+/* "15m", "1h30m", "2.4ms"; from 1s on rounded to ms; whole ms read back */
+const char *duration_format_us(int64_t us, char out[MOMENT_TEXT]);
 
 #endif

@@ -47,8 +47,9 @@ static bool has_writers(const struct stat *st)
     return !S_ISLNK(st->st_mode) && !S_ISCHR(st->st_mode);
 }
 
-/* In a folder with the sticky bit others may add entries, but not take away or rename what is not theirs:
- * good enough where the entry that we follow is checked next. On a file the bit means nothing. */
+/* In a folder with the sticky bit others may add entries, but not take away or rename what is not
+ * theirs: good enough where the entry that we follow is checked next. On a file the bit means
+ * nothing. */
 static bool keeps_entries(const struct stat *st)
 {
     return S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX;
@@ -118,7 +119,8 @@ static int follow(struct walk *w, int link)
     if (n < 0)
         return failed(w);
     target[n] = '\0';
-    if (++w->links > LINKS_MAX || snprintf(rest, sizeof rest, "%s%s%s", target, *w->rest ? "/" : "", w->rest) >= (int)sizeof rest)
+    if (++w->links > LINKS_MAX ||
+        snprintf(rest, sizeof rest, "%s%s%s", target, *w->rest ? "/" : "", w->rest) >= (int)sizeof rest)
         return err_set(w->err, ERR_SETTINGS,
                        "%s: %s: too many symbolic links lead there, or their path is too long",
                        w->rules->subject, w->at);
@@ -142,8 +144,8 @@ static int open_file(struct walk *w, const char *name, int flags, int *out)
     return rc;
 }
 
-/* The end of the way. Its folder was good enough to be passed; now it is asked who may put another file
- * there. */
+/* The end of the way. Its folder was good enough to be passed; now it is asked who may put another
+ * file there. */
 static int arrive(struct walk *w, const char *name, const struct stat *st, int *out)
 {
     char folder[PATH_MAX];
@@ -190,7 +192,8 @@ static int step(struct walk *w, const char *name, int *out)
     return rc;
 }
 
-/* Its links lead to what no path names: the kernel follows them, and what they lead to is judged. */
+/* Its links lead to what no path names: the kernel follows them, and what they lead to is judged.
+ */
 static bool is_proc(const struct walk *w)
 {
     struct statfs fs;

@@ -1,5 +1,5 @@
-/* settings.c - where settings come from and which of them wins: default < file < DATABASE_URL < PRESCIENT_* < flag.
- * PG* variables say where the store is only when nothing else does. */
+/* settings.c - where settings come from and which of them wins: default < file < DATABASE_URL <
+ * PRESCIENT_* < flag. PG* variables say where the store is only when nothing else does. */
 #include "settings_load.h"
 
 #include <ctype.h>
@@ -17,16 +17,17 @@ int settings_nomem(struct loader *l)
     return err_set(l->err, ERR_NOMEM, "settings: out of memory");
 }
 
-int settings_assign(struct loader *l, const struct setting_row *row, struct job_settings *job, const struct setting_value *value,
-                    const char *where, const char *label)
+int settings_assign(struct loader *l, const struct setting_row *row, struct job_settings *job,
+                    const struct setting_value *value, const char *where, const char *label)
 {
     struct arena *a = l->impl->arena;
-    int rc = settings_read_value(row, value, settings_field(row, l->s, job), (int *)((char *)l->s + row->count), a);
+    int rc = settings_read_value(row, value, settings_field(row, l->s, job),
+                                 (int *)((char *)l->s + row->count), a);
     if (rc == ERR_NOMEM)
         return settings_nomem(l);
     if (rc < 0)
-        return err_set(l->err, rc, "%s: %s%s = %s: expected %s", where, label, row->name, settings_found(row, value, a),
-                       settings_expected(row, a));
+        return err_set(l->err, rc, "%s: %s%s = %s: expected %s", where, label, row->name,
+                       settings_found(row, value, a), settings_expected(row, a));
     if (!job)
         l->where[settings_row_index(row)] = where;
     return 0;
@@ -59,7 +60,10 @@ static int assign_defaults(struct loader *l)
     const struct setting_row *const tables[] = { settings_rows, settings_job_rows };
     for (size_t t = 0; t < COUNT(tables); t++)
         for (const struct setting_row *row = tables[t]; row->name; row++) {
-            int rc = row->otherwise ? settings_assign(l, row, NULL, &(struct setting_value){ .text = row->otherwise }, NULL, "") : 0;
+            int rc = row->otherwise
+                         ? settings_assign(l, row, NULL, &(struct setting_value){ .text = row->otherwise },
+                                           NULL, "")
+                         : 0;
             if (rc < 0)
                 return rc;
         }
@@ -83,7 +87,8 @@ static int assign_store_of_others(struct loader *l)
         return settings_assign(l, store, NULL, &(struct setting_value){ .text = url }, "DATABASE_URL", "");
     for (size_t i = 0; i < COUNT(pg_variables) && !l->where[settings_row_index(store)]; i++)
         if (variable(pg_variables[i]))          /* libpq reads them by itself */
-            return settings_assign(l, store, NULL, &(struct setting_value){ .text = "postgresql://" }, pg_variables[i], "");
+            return settings_assign(l, store, NULL, &(struct setting_value){ .text = "postgresql://" },
+                                   pg_variables[i], "");
     return 0;
 }
 
@@ -118,8 +123,8 @@ static int assign_flag(struct loader *l, const struct settings_flag *flag)
         return settings_nomem(l);
     if (!row) {
         const char *nearest = settings_nearest(name, false);
-        return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting%s%s%s", name, nearest ? "; did you mean \"" : "",
-                       nearest ? nearest : "", nearest ? "\"?" : "");
+        return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting%s%s%s", name,
+                       nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     }
     const char *text = flag->value ? flag->value : row->type == SETTING_BOOL ? "true" : "";
     return settings_assign(l, row, NULL, &(struct setting_value){ .text = text }, where, "");
@@ -147,7 +152,8 @@ static const char *as_set(struct loader *l, const char *name)
         return name;
     settings_put_value(row, settings_field(row, l->s, NULL), 0, false, out);
     fclose(out);
-    words = value ? arena_printf(l->impl->arena, "%s = %s (%s)", name, value, where ? where : "the default") : NULL;
+    words = value ? arena_printf(l->impl->arena, "%s = %s (%s)", name, value, where ? where : "the default")
+                  : NULL;
     free(value);
     return words ? words : name;
 }
@@ -162,7 +168,8 @@ static int check_together(struct loader *l)
     };
     for (size_t i = 0; i < COUNT(checks); i++)
         if (!checks[i].good)
-            return err_set(l->err, ERR_SETTINGS, "%s: expected %s %s", as_set(l, checks[i].name), checks[i].expected, as_set(l, checks[i].other));
+            return err_set(l->err, ERR_SETTINGS, "%s: expected %s %s", as_set(l, checks[i].name),
+                           checks[i].expected, as_set(l, checks[i].other));
     return 0;
 }
 
@@ -188,7 +195,8 @@ static int loader_end(struct loader *l, int rc)
     return rc;
 }
 
-/* Everything that comes after the text was gathered; without environment and flags it is the text alone that counts. */
+/* Everything that comes after the text was gathered; without environment and flags it is the text
+ * alone that counts. */
 static int load_all(struct loader *l, bool environment, const struct settings_flag *flags, int nflags)
 {
     int rc = l->source.text ? settings_file_parse(l) : 0;
@@ -211,7 +219,8 @@ static const char *find_file(void)
     return NULL;
 }
 
-int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags, struct err *err)
+int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags,
+                  struct err *err)
 {
     struct loader l;
     int rc = loader_init(&l, out, err);

@@ -1,9 +1,11 @@
-/* settings.h - what the operator decides: one row a setting (settings.c), which serves parser, bounds, flags, environment,
- * `config --print` and the sample file. Order of precedence: flag > PRESCIENT_* > DATABASE_URL > file > default;
- * PGHOST, PGSERVICE and the like make the store "postgresql://" (libpq reads them itself) when nothing else names one.
- * File: --config, else ./prescient.cfg, else /etc/prescient/prescient.cfg; libconfig syntax. Durations are "250ms", "90s",
- * "15m", "3h", "30d" or a number of seconds; sizes "64MiB" or a number of bytes. Unknown settings are errors; every error
- * names file, line, setting, what was found and what was expected. */
+/* settings.h - what the operator decides: one row a setting (settings.c), which serves parser,
+ * bounds, flags, environment, `config --print` and the sample file. Order of precedence: flag >
+ * PRESCIENT_* > DATABASE_URL > file > default; PGHOST, PGSERVICE and the like make the store
+ * "postgresql://" (libpq reads them itself) when nothing else names one. File: --config, else
+ * ./prescient.cfg, else /etc/prescient/prescient.cfg; libconfig syntax. Durations are "250ms",
+ * "90s", "15m", "3h", "30d" or a number of seconds; sizes "64MiB" or a number of bytes. Unknown
+ * settings are errors; every error names file, line, setting, what was found and what was
+ * expected. */
 #ifndef PRESCIENT_SETTINGS_H
 #define PRESCIENT_SETTINGS_H
 
@@ -14,9 +16,11 @@
 
 struct config_setting_t;
 
-struct job_settings {               /* jobs = { unshipped_order = { plugin = "..."; ... }; }; unset values come from the top level */
+/* jobs = { unshipped_order = { plugin = "..."; ... }; }; unset values come from the top level */
+struct job_settings {
     const char *name;
-    const char *plugin;             /* a file name in one of plugin_dirs, with or without ".so", never a path */
+    /* a file name in one of plugin_dirs, with or without ".so", never a path */
+    const char *plugin;
     int64_t timeout_us;             /* one check */
     int64_t batch_timeout_us;       /* one job_exec_many call */
     int32_t batch;                  /* checks handed to job_exec_many at most; 1: never */
@@ -75,17 +79,21 @@ struct settings {
 
 struct settings_flag { const char *name, *value; };     /* --name value: any top-level setting, '-' for '_' */
 
-/* Reads everything in the order of precedence. `file` NULL: looked for; a missing default file is fine, a named one is not.
- * ERR_SETTINGS with words. What it fills is released by settings_release. */
-int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags, struct err *err);
+/* Reads everything in the order of precedence. `file` NULL: looked for; a missing default file is
+ * fine, a named one is not. ERR_SETTINGS with words. What it fills is released by
+ * settings_release. */
+int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags,
+                  struct err *err);
 
-/* The same from a text instead of a file and environment: what a worker does with what its engine sent. */
+/* The same from a text instead of a file and environment: what a worker does with what its engine
+ * sent. */
 int settings_parse(struct settings *out, const char *text, const char *called, struct err *err);
 
 void settings_release(struct settings *s);
 
-/* The settings in force as a file that settings_parse reads back to the same, comments with help and bounds when `commented`.
- * Passwords in URLs are printed as they are only with `secrets` (what a worker is sent), else as "***". */
+/* The settings in force as a file that settings_parse reads back to the same, comments with help
+ * and bounds when `commented`. Passwords in URLs are printed as they are only with `secrets` (what
+ * a worker is sent), else as "***". */
 int settings_print(const struct settings *s, FILE *out, bool commented, bool secrets, struct err *err);
 
 /* The job named `name`, or NULL; *index its place. */
@@ -94,7 +102,8 @@ const struct job_settings *settings_job(const struct settings *s, const char *na
 /* A URL with its password replaced by "***", into `out`; for logs and `config --print`. */
 void settings_mask_url(const char *url, char *out, size_t size);
 
-/* Somebody else's words about a URL, say libpq's, with all that they quote of it hidden but for what settings_mask_url shows. */
+/* Somebody else's words about a URL, say libpq's, with all that they quote of it hidden but for
+ * what settings_mask_url shows. */
 void settings_mask_words(const char *words, const char *url, char *out, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
-/* settings_file.c - what a settings file says, node by node: the top level, the jobs, and their own groups. */
+/* settings_file.c - what a settings file says, node by node: the top level, the jobs, and their
+ * own groups. */
 #include "settings_load.h"
 
 #include <math.h>
@@ -35,8 +36,11 @@ static int unknown_setting(struct loader *l, const config_setting_t *node, const
     if (nearest)
         snprintf(hint, sizeof hint, "; did you mean \"%s\"?", nearest);
     else if (job)
-        snprintf(hint, sizeof hint, ": expected what every job has (plugin, timeout, ...); a job's own settings go into settings = { ... }");
-    return err_set(l->err, ERR_SETTINGS, "%s: unknown setting \"%s%.*s\"%s", place_of(l, node), label, UTF8_SHOWN(name), hint);
+        snprintf(hint, sizeof hint,
+                 ": expected what every job has (plugin, timeout, ...); a job's own settings go into "
+                 "settings = { ... }");
+    return err_set(l->err, ERR_SETTINGS, "%s: unknown setting \"%s%.*s\"%s", place_of(l, node), label,
+                   UTF8_SHOWN(name), hint);
 }
 
 /* In a file a name has one spelling, so that libconfig sees every setting that is there twice. */
@@ -48,7 +52,8 @@ static const struct setting_row *row_named(const char *name, bool job)
 
 /* ---- the top level ---- */
 
-/* libconfig does not look whether it was given the memory it asks for, and would crash; so we look before it does. */
+/* libconfig does not look whether it was given the memory it asks for, and would crash; so we look
+ * before it does. */
 static bool memory_is_there_for(const char *text)
 {
     void *enough = malloc(64 * 1024 + 64 * strlen(text));
@@ -66,7 +71,8 @@ int settings_file_parse(struct loader *l)
         return 0;
     const char *text = config_error_text(config);
     bool syntax = text && !strcmp(text, "syntax error");
-    return err_set(l->err, ERR_SETTINGS, "%s: %s%s", source_place(&l->source, config_error_line(config)), text ? text : "cannot be read",
+    return err_set(l->err, ERR_SETTINGS, "%s: %s%s", source_place(&l->source, config_error_line(config)),
+                   text ? text : "cannot be read",
                    syntax ? ": expected NAME = VALUE; with durations, sizes and texts in quotes" : "");
 }
 
@@ -82,7 +88,8 @@ int settings_file_read_top(struct loader *l)
             continue;
         if (!row)
             return unknown_setting(l, node, "", false);
-        int rc = settings_assign(l, row, NULL, &(struct setting_value){ .node = node }, place_of(l, node), "");
+        int rc = settings_assign(l, row, NULL, &(struct setting_value){ .node = node }, place_of(l, node),
+                                 "");
         if (rc < 0)
             return rc;
     }
@@ -115,12 +122,14 @@ static int check_own(struct loader *l, const config_setting_t *node, const char 
     const char *name = config_setting_name(node);
     if (!wrong)
         return 0;
-    return err_set(l->err, ERR_SETTINGS, "%s: %ssettings: %s: %s", place_of(l, node), label, name ? name : "an element", wrong);
+    return err_set(l->err, ERR_SETTINGS, "%s: %ssettings: %s: %s", place_of(l, node), label,
+                   name ? name : "an element", wrong);
 }
 
 /* ---- jobs ---- */
 
-static int read_job_member(struct loader *l, const config_setting_t *node, struct job_settings *job, const char *label)
+static int read_job_member(struct loader *l, const config_setting_t *node, struct job_settings *job,
+                           const char *label)
 {
     const char *name = config_setting_name(node);
     if (!name)                                          /* libconfig had no memory for it */
@@ -130,26 +139,32 @@ static int read_job_member(struct loader *l, const config_setting_t *node, struc
     if (listed && !strcmp(name, "name"))
         return 0;                                       /* read before */
     if (row)
-        return settings_assign(l, row, job, &(struct setting_value){ .node = node }, place_of(l, node), label);
+        return settings_assign(l, row, job, &(struct setting_value){ .node = node }, place_of(l, node),
+                               label);
     if (strcmp(name, "settings") != 0)
         return unknown_setting(l, node, label, true);
     if (!config_setting_is_group(node))
-        return err_set(l->err, ERR_SETTINGS, "%s: %ssettings: expected a group, settings = { ... }", place_of(l, node), label);
+        return err_set(l->err, ERR_SETTINGS, "%s: %ssettings: expected a group, settings = { ... }",
+                       place_of(l, node), label);
     job->own = node;
     return check_own(l, node, label);
 }
 
-static int check_job(struct loader *l, const config_setting_t *node, const struct job_settings *job, const char *label)
+static int check_job(struct loader *l, const config_setting_t *node, const struct job_settings *job,
+                     const char *label)
 {
     if (!job->plugin)
         return err_set(l->err, ERR_SETTINGS, "%s: %splugin is not set: expected %s", place_of(l, node), label,
                        settings_expected(settings_row("plugin", true), l->impl->arena));
     if (job->backoff_s > job->backoff_max_s)
-        return err_set(l->err, ERR_SETTINGS, "%s: %sbackoff is longer than backoff_max: expected it shorter, or as long", place_of(l, node), label);
+        return err_set(l->err, ERR_SETTINGS,
+                       "%s: %sbackoff is longer than backoff_max: expected it shorter, or as long",
+                       place_of(l, node), label);
     return 0;
 }
 
-/* jobs = { NAME = { ... }; }, or jobs = ( { name = "ANY NAME"; ... } ) for names that libconfig does not take. */
+/* jobs = { NAME = { ... }; }, or jobs = ( { name = "ANY NAME"; ... } ) for names that libconfig
+ * does not take. */
 static const char *job_name(const config_setting_t *node)
 {
     const char *name = config_setting_name(node);
@@ -162,12 +177,15 @@ static int read_job(struct loader *l, const config_setting_t *node, struct job_s
 {
     const char *name = job_name(node);
     if (!config_setting_is_group(node))
-        return err_set(l->err, ERR_SETTINGS, "%s: jobs%s%s: expected a group, { plugin = \"...\"; }", place_of(l, node), name ? "." : "", name ? name : "");
+        return err_set(l->err, ERR_SETTINGS, "%s: jobs%s%s: expected a group, { plugin = \"...\"; }",
+                       place_of(l, node), name ? "." : "", name ? name : "");
     size_t len = name ? strlen(name) : 0;
     if (len < 1 || len > JOB_NAME_MAX || !utf8_is_valid(name, len))
-        return err_set(l->err, ERR_SETTINGS, "%s: the name of a job: expected text in UTF-8, 1 to %d bytes", place_of(l, node), JOB_NAME_MAX);
+        return err_set(l->err, ERR_SETTINGS, "%s: the name of a job: expected text in UTF-8, 1 to %d bytes",
+                       place_of(l, node), JOB_NAME_MAX);
     if (settings_job(l->s, name, NULL))
-        return err_set(l->err, ERR_SETTINGS, "%s: job \"%.*s\" is there already: expected each name once", place_of(l, node), UTF8_SHOWN(name));
+        return err_set(l->err, ERR_SETTINGS, "%s: job \"%.*s\" is there already: expected each name once",
+                       place_of(l, node), UTF8_SHOWN(name));
     char label[128];
     snprintf(label, sizeof label, "jobs.%.*s.", UTF8_SHOWN(name));
     *job = l->s->defaults;
@@ -186,7 +204,9 @@ int settings_file_read_jobs(struct loader *l)
     if (!jobs)
         return 0;
     if (!config_setting_is_group(jobs) && !config_setting_is_list(jobs))
-        return err_set(l->err, ERR_SETTINGS, "%s: jobs: expected a group, jobs = { NAME = { plugin = \"...\"; }; }", place_of(l, jobs));
+        return err_set(l->err, ERR_SETTINGS,
+                       "%s: jobs: expected a group, jobs = { NAME = { plugin = \"...\"; }; }",
+                       place_of(l, jobs));
     int n = config_setting_length(jobs);
     l->s->jobs = arena_zalloc(l->impl->arena, (size_t)(n + 1) * sizeof *l->s->jobs);
     if (!l->s->jobs)

@@ -1,4 +1,5 @@
-/* settings_load.h - what the parts of the loader share: settings.c (order of precedence) and settings_file.c (the file). */
+/* settings_load.h - what the parts of the loader share: settings.c (order of precedence) and
+ * settings_file.c (the file). */
 #ifndef PRESCIENT_SETTINGS_LOAD_H
 #define PRESCIENT_SETTINGS_LOAD_H
 
@@ -17,15 +18,18 @@ struct loader {
     struct settings *s;
     struct settings_impl *impl;
     struct source source;           /* of the file; only while loading */
-    const char *where[SETTINGS_ROWS_MAX];       /* "prescient.cfg:12", "PRESCIENT_PAGE", "--page"; NULL: the default */
+    /* "prescient.cfg:12", "PRESCIENT_PAGE", "--page"; NULL: the default */
+    const char *where[SETTINGS_ROWS_MAX];
     struct err *err;
 };
 
-/* Sets one value; `job` NULL: at the top level. `label` stands in front of the name in an error ("jobs.unshipped."). */
-int settings_assign(struct loader *l, const struct setting_row *row, struct job_settings *job, const struct setting_value *value,
-                    const char *where, const char *label);
+/* Sets one value; `job` NULL: at the top level. `label` stands in front of the name in an error
+ * ("jobs.unshipped."). */
+int settings_assign(struct loader *l, const struct setting_row *row, struct job_settings *job,
+                    const struct setting_value *value, const char *where, const char *label);
 
-/* Reads the gathered text; then its top level, and after flags and environment its jobs, which start from what those left. */
+/* Reads the gathered text; then its top level, and after flags and environment its jobs, which
+ * start from what those left. */
 int settings_file_parse(struct loader *l);
 int settings_file_read_top(struct loader *l);
 int settings_file_read_jobs(struct loader *l);

@@ -1,18 +1,55 @@
-/* settings_mask.c - passwords out of what is shown. Better too much hidden than too little: a URL may well be malformed. */
+/* settings_mask.c - passwords out of what is shown. Better too much hidden than too little: a URL
+ * may well be malformed. */
 #include "settings.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const secrets[] = { "password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key" };
+static const char *const secrets[] = { "password", "sslpassword", "oauth_client_secret", "scram_client_key",
+                                       "scram_server_key" };
 
-/* What libpq knows beside them: such a word begins something new, even behind a password with blanks that nobody has quoted. */
+/* What libpq knows beside them: such a word begins something new, even behind a password with
+ * blanks that nobody has quoted. */
 static const char *const harmless[] = {
-    "host", "hostaddr", "port", "dbname", "user", "service", "passfile", "application_name", "fallback_application_name", "channel_binding", "client_encoding",
-    "connect_timeout", "gssdelegation", "gssencmode", "gsslib", "keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "krbsrvname",
-    "load_balance_hosts", "options", "replication", "require_auth", "requirepeer", "ssl_max_protocol_version", "ssl_min_protocol_version", "sslcert",
-    "sslcompression", "sslcrl", "sslcrldir", "sslkey", "sslmode", "sslnegotiation", "sslrootcert", "sslsni", "target_session_attrs", "tcp_user_timeout",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "service",
+    "passfile",
+    "application_name",
+    "fallback_application_name",
+    "channel_binding",
+    "client_encoding",
+    "connect_timeout",
+    "gssdelegation",
+    "gssencmode",
+    "gsslib",
+    "keepalives",
+    "keepalives_count",
+    "keepalives_idle",
+    "keepalives_interval",
+    "krbsrvname",
+    "load_balance_hosts",
+    "options",
+    "replication",
+    "require_auth",
+    "requirepeer",
+    "ssl_max_protocol_version",
+    "ssl_min_protocol_version",
+    "sslcert",
+    "sslcompression",
+    "sslcrl",
+    "sslcrldir",
+    "sslkey",
+    "sslmode",
+    "sslnegotiation",
+    "sslrootcert",
+    "sslsni",
+    "target_session_attrs",
+    "tcp_user_timeout",
 };
 
 struct masked { char *out; size_t size, len; };
@@ -20,7 +57,9 @@ struct masked { char *out; size_t size, len; };
 static void put(struct masked *m, const char *text, size_t n)
 {
     for (size_t i = 0; i < n && m->len + 1 < m->size; i++)
-        m->out[m->len++] = text[i];         /* NOLINT(clang-analyzer-core.uninitialized.Assign): it takes snprintf's copy of a piece for shorter than it is */
+        /* NOLINT(clang-analyzer-core.uninitialized.Assign): it takes snprintf's copy of a piece for
+         * shorter than it is */
+        m->out[m->len++] = text[i];
 }
 
 static bool is_one_of(const char *const *words, size_t n, const char *key, size_t len)
@@ -31,8 +70,14 @@ static bool is_one_of(const char *const *words, size_t n, const char *key, size_
     return false;
 }
 
-static bool is_secret(const char *key, size_t len) { return is_one_of(secrets, sizeof secrets / sizeof *secrets, key, len); }
-static bool is_harmless(const char *key, size_t len) { return is_one_of(harmless, sizeof harmless / sizeof *harmless, key, len); }
+static bool is_secret(const char *key, size_t len)
+{
+    return is_one_of(secrets, sizeof secrets / sizeof *secrets, key, len);
+}
+static bool is_harmless(const char *key, size_t len)
+{
+    return is_one_of(harmless, sizeof harmless / sizeof *harmless, key, len);
+}
 
 static void hide(struct masked *m) { put(m, "***", 3); }
 
@@ -46,7 +91,8 @@ static const char *last_at(const char *text, const char *ends)
     return found;
 }
 
-/* USER:PASSWORD@. A '/' that should have been %2F ends the host for libpq, but shows the password all the same. */
+/* USER:PASSWORD@. A '/' that should have been %2F ends the host for libpq, but shows the password
+ * all the same. */
 static const char *mask_user(struct masked *m, const char *p)
 {
     const char *at = last_at(p, "/");
@@ -97,7 +143,8 @@ static bool is_odd(const char *p, size_t n)
     return memchr(p, ':', n) || memchr(p, '@', n) || memchr(p, '/', n);
 }
 
-/* One word, `key = value` or key='value'; its length. Behind a secret everything is taken for its rest until a known word comes. */
+/* One word, `key = value` or key='value'; its length. Behind a secret everything is taken for its
+ * rest until a known word comes. */
 static size_t mask_word(struct masked *m, const char *p, bool *doubtful)
 {
     size_t key = strcspn(p, "= \t\r\n\v\f"), equals = key + blanks(p + key);
@@ -139,7 +186,9 @@ void settings_mask_url(const char *url, char *out, size_t size)
     const char *scheme = strstr(url, "://");
     if (!strncmp(url, "sqlite:", 7)) {
         put(&m, url, strlen(url));
-    } else if (scheme && scheme == url + strspn(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")) {
+    } else if (scheme &&
+               scheme ==
+                   url + strspn(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")) {
         put(&m, url, (size_t)(scheme + 3 - url));
         mask_query(&m, mask_user(&m, scheme + 3));
     } else {
@@ -149,7 +198,8 @@ void settings_mask_url(const char *url, char *out, size_t size)
         out[m.len] = '\0';
 }
 
-/* Where the next piece in double quotes begins, behind its quote; *len is its length, up to the end when it is never closed. */
+/* Where the next piece in double quotes begins, behind its quote; *len is its length, up to the
+ * end when it is never closed. */
 static const char *next_quoted(const char *words, size_t *len)
 {
     const char *quote = strchr(words, '"');

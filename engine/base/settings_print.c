@@ -42,7 +42,8 @@ static void put_own_string(struct printer *p, const char *name, const char *text
     char masked[4097];
     if (!p->secrets && is_secret_name(name))
         text = "***";
-    else if (!p->secrets && (strstr(text, "://") || strcasestr(text, "password")) && strlen(text) < sizeof masked / 2) {
+    else if (!p->secrets && (strstr(text, "://") || strcasestr(text, "password")) &&
+             strlen(text) < sizeof masked / 2) {
         settings_mask_url(text, masked, sizeof masked);
         text = masked;
     }
@@ -75,7 +76,8 @@ static void put_elements(struct printer *p, const config_setting_t *node, int de
     fputc(brackets[1], p->out);
 }
 
-static const char *nearest_name(const config_setting_t *node)       /* an element is called what its list is */
+/* an element is called what its list is */
+static const char *nearest_name(const config_setting_t *node)
 {
     while (node && !config_setting_name(node))
         node = config_setting_parent(node);
@@ -108,9 +110,12 @@ static bool is_plain_name(const char *name)
 }
 
 /* A value is written down when it is not the one that every job starts from. */
-static bool is_inherited(const struct settings *s, const struct setting_row *row, const struct job_settings *job)
+static bool is_inherited(const struct settings *s, const struct setting_row *row,
+                         const struct job_settings *job)
 {
-    static const size_t sizes[] = { [SETTING_INT] = sizeof(int32_t), [SETTING_DURATION_US] = sizeof(int64_t), [SETTING_DURATION_S] = sizeof(int64_t) };
+    static const size_t sizes[] = { [SETTING_INT] = sizeof(int32_t),
+                                    [SETTING_DURATION_US] = sizeof(int64_t),
+                                    [SETTING_DURATION_S] = sizeof(int64_t) };
     return row->type < sizeof sizes / sizeof *sizes && sizes[row->type] &&
         !memcmp((const char *)job + row->offset, (const char *)&s->defaults + row->offset, sizes[row->type]);
 }
@@ -152,8 +157,8 @@ static void put_jobs(struct printer *p)
     fprintf(p->out, "%c;\n", listed ? ')' : '}');
 }
 
-static const char jobs_help[] =
-    "\n# What answers the checks: a name, the plug-in bound to it, limits of its own, and what the plug-in wants to know.\n";
+static const char jobs_help[] = "\n# What answers the checks: a name, the plug-in bound to it, limits of its "
+                                "own, and what the plug-in wants to know.\n";
 static const char jobs_example[] =
     "# jobs = {\n"
     "#     unshipped_order = {\n"
@@ -174,12 +179,14 @@ static void put_comment(struct printer *p, const struct setting_row *row)
             fputs("# ", p->out);
     }
     const char *value = row->otherwise ? row->otherwise : "unset";
-    fprintf(p->out, "\n# Expected: %s. Default: %s.\n", settings_expected(row, p->arena), *value ? value : "none");
+    fprintf(p->out, "\n# Expected: %s. Default: %s.\n", settings_expected(row, p->arena),
+            *value ? value : "none");
 }
 
 static void put_row(struct printer *p, const struct setting_row *row)
 {
-    struct settings *s = (struct settings *)p->s;               /* settings_field serves readers and writers */
+    /* settings_field serves readers and writers */
+    struct settings *s = (struct settings *)p->s;
     if (p->commented && row->section)
         fprintf(p->out, "\n# ---- %s ----\n", row->section);
     if (p->commented)
@@ -204,8 +211,10 @@ int settings_print(const struct settings *s, FILE *out, bool commented, bool sec
     if (!a)
         return err_set(err, ERR_NOMEM, "settings: out of memory");
     if (commented)
-        fputs("# prescient.cfg - settings of prescient, in libconfig syntax. A setting that is left out has its default.\n"
-              "# @include \"FILE\" reads another file at that place.\n", out);
+        fputs("# prescient.cfg - settings of prescient, in libconfig syntax. A setting that is left out has "
+              "its default.\n"
+              "# @include \"FILE\" reads another file at that place.\n",
+              out);
     for (const struct setting_row *row = settings_rows; row->name; row++)
         put_row(&p, row);
     for (const struct setting_row *row = settings_job_rows; row->name; row++)

@@ -1,4 +1,5 @@
-/* settings_source.c - a lexer that copies: it knows comments, strings, numbers and @include, and nothing of what they mean. */
+/* settings_source.c - a lexer that copies: it knows comments, strings, numbers and @include, and
+ * nothing of what they mean. */
 #include "settings_source.h"
 
 #include <ctype.h>
@@ -28,7 +29,8 @@ static int gather_file(struct source *s, const char *path, int depth, struct err
 
 /* ---- writing ---- */
 
-/* analyze: -Wno-analyzer-malloc-leak: source_release() frees the pieces; gcc loses sight of them where a file includes itself. */
+/* analyze: -Wno-analyzer-malloc-leak: source_release() frees the pieces; gcc loses sight of them
+ * where a file includes itself. */
 static int begin_piece(struct source *s, const char *file, int line)
 {
     struct piece *more = realloc(s->pieces, (size_t)(s->npieces + 1) * sizeof *more);
@@ -109,8 +111,8 @@ static int copy_number(struct reader *r, bool negative)
     errno = 0;
     uint64_t value = strtoull(digits, NULL, hex ? 16 : 10);
     if (errno == ERANGE || value > (uint64_t)INT64_MAX + negative)
-        return err_set(r->err, ERR_SETTINGS, "%s:%d: %.*s: expected a number of at most 63 bits", r->file, r->line,
-                       (int)(after - r->p < 80 ? after - r->p : 80), r->p);
+        return err_set(r->err, ERR_SETTINGS, "%s:%d: %.*s: expected a number of at most 63 bits", r->file,
+                       r->line, (int)(after - r->p < 80 ? after - r->p : 80), r->p);
     copy(r, (size_t)(after - r->p));
     if (*after != 'L' && *after != 'l' && value > (uint64_t)INT32_MAX + negative)
         fputc('L', r->s->out);
@@ -211,7 +213,8 @@ static int read_whole(int fd, const char *path, char *buf, size_t size, struct e
         len += n > 0 ? (size_t)n : 0;
     } while (n != 0 && len < size - 1);
     if (n != 0)
-        return err_set(err, ERR_SETTINGS, "%s: too large: expected a settings file of less than %u bytes", path, SOURCE_BYTES_MAX);
+        return err_set(err, ERR_SETTINGS, "%s: too large: expected a settings file of less than %u bytes",
+                       path, SOURCE_BYTES_MAX);
     buf[len] = '\0';
     if (strlen(buf) != len)
         return err_set(err, ERR_SETTINGS, "%s: a NUL byte at offset %zu: expected text", path, strlen(buf));
@@ -221,7 +224,10 @@ static int read_whole(int fd, const char *path, char *buf, size_t size, struct e
 /* Who writes settings names the database, the schema and the code that run with our rights. */
 static int open_owned(const char *path, int *fd, struct err *err)
 {
-    static const struct owned_rules rules = { .subject = "settings file", .advice = "; or name another one with --config", .links = true, .sticky = true };
+    static const struct owned_rules rules = { .subject = "settings file",
+                                              .advice = "; or name another one with --config",
+                                              .links = true,
+                                              .sticky = true };
     int rc = owned_open(path, &rules, fd, err);
     return rc == ERR_NOTFOUND ? err_set(err, ERR_SETTINGS, "cannot open %s: %s", path, strerror(ENOENT)) : rc;
 }
@@ -286,6 +292,8 @@ const char *source_place(const struct source *s, int line)
     int i = s->npieces - 1;
     while (i > 0 && s->pieces[i].first > line)
         i--;
-    const char *place = i < 0 ? NULL : arena_printf(s->arena, "%s:%d", s->pieces[i].file, s->pieces[i].line + line - s->pieces[i].first);
+    const char *place = i < 0 ? NULL
+                              : arena_printf(s->arena, "%s:%d", s->pieces[i].file,
+                                             s->pieces[i].line + line - s->pieces[i].first);
     return place ? place : "?";
 }

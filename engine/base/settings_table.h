@@ -1,4 +1,5 @@
-/* settings_table.h - a setting is one row: all that parser, bounds, flags, environment and printed file know of it. */
+/* settings_table.h - a setting is one row: all that parser, bounds, flags, environment and printed
+ * file know of it. */
 #ifndef PRESCIENT_SETTINGS_TABLE_H
 #define PRESCIENT_SETTINGS_TABLE_H
 
@@ -39,15 +40,17 @@ struct setting_row {
     const char *section;            /* the heading that begins with this row */
 };
 
-/* Both end with a NULL name. The rows of a job stand at the top level, too (but for `plugin`): there they set
- * settings.defaults, which every job starts from. */
+/* Both end with a NULL name. The rows of a job stand at the top level, too (but for `plugin`):
+ * there they set settings.defaults, which every job starts from. */
 extern const struct setting_row settings_rows[], settings_job_rows[];
 enum { SETTINGS_ROWS_MAX = 64 };    /* in both tables together */
 
-/* The row named `name` ('-' is as good as '_'); `job`: one of a job's own, else any that may stand at the top level. NULL: none. */
+/* The row named `name` ('-' is as good as '_'); `job`: one of a job's own, else any that may stand
+ * at the top level. NULL: none. */
 const struct setting_row *settings_row(const char *name, bool job);
 
-int settings_row_index(const struct setting_row *row);      /* 0 to SETTINGS_ROWS_MAX - 1, in both tables together */
+/* 0 to SETTINGS_ROWS_MAX - 1, in both tables together */
+int settings_row_index(const struct setting_row *row);
 
 /* Where the row's value is, given the struct settings (job NULL) or the struct job_settings. */
 void *settings_field(const struct setting_row *row, struct settings *s, struct job_settings *job);
@@ -61,8 +64,10 @@ const char *settings_expected(const struct setting_row *row, struct arena *a);
 /* What stands in a file, a variable or a flag: exactly one of the two. */
 struct setting_value { const struct config_setting_t *node; const char *text; };
 
-/* Reads a value into `field` (and `count` for lists). 0, ERR_SETTINGS when it is not what the row expects, ERR_NOMEM. */
-int settings_read_value(const struct setting_row *row, const struct setting_value *value, void *field, int *count, struct arena *a);
+/* Reads a value into `field` (and `count` for lists). 0, ERR_SETTINGS when it is not what the row
+ * expects, ERR_NOMEM. */
+int settings_read_value(const struct setting_row *row, const struct setting_value *value, void *field,
+                        int *count, struct arena *a);
 
 /* The value as it was found, for an error: "\"5x\"", "12", "a group". */
 const char *settings_found(const struct setting_row *row, const struct setting_value *value, struct arena *a);

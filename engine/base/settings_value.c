@@ -1,5 +1,6 @@
-/* settings_value.c - values as users write them: one reader and one writer a type.
- * A value comes as text (a flag, a variable, a default) or as a node of libconfig; numbers of a node are read as their text. */
+/* settings_value.c - values as users write them: one reader and one writer a type. A value comes
+ * as text (a flag, a variable, a default) or as a node of libconfig; numbers of a node are read as
+ * their text. */
 #include "settings_table.h"
 
 #include <ctype.h>
@@ -59,7 +60,9 @@ static const char *quoted(const struct setting_row *row, const char *text, struc
 
 const char *settings_found(const struct setting_row *row, const struct setting_value *v, struct arena *a)
 {
-    static const char *const aggregates[] = { [CONFIG_TYPE_GROUP] = "a group", [CONFIG_TYPE_ARRAY] = "an array", [CONFIG_TYPE_LIST] = "a list" };
+    static const char *const aggregates[] = {
+        [CONFIG_TYPE_GROUP] = "a group", [CONFIG_TYPE_ARRAY] = "an array", [CONFIG_TYPE_LIST] = "a list"
+    };
     const char *found;
     if (is_quoted(v))
         found = quoted(row, value_text(v, a), a);
@@ -146,10 +149,20 @@ static int read_int(const struct setting_row *row, const struct setting_value *v
     return 0;
 }
 
-static const struct size_unit { const char *name; int64_t bytes; } size_units[] = {
-    { "TiB", INT64_C(1) << 40 }, { "GiB", INT64_C(1) << 30 }, { "MiB", INT64_C(1) << 20 }, { "KiB", INT64_C(1) << 10 },
-    { "TB", INT64_C(1000000000000) }, { "GB", INT64_C(1000000000) }, { "MB", INT64_C(1000000) }, { "kB", INT64_C(1000) },
-    { "B", 1 }, { "", 1 },
+static const struct size_unit {
+    const char *name;
+    int64_t bytes;
+} size_units[] = {
+    { "TiB", INT64_C(1) << 40 },
+    { "GiB", INT64_C(1) << 30 },
+    { "MiB", INT64_C(1) << 20 },
+    { "KiB", INT64_C(1) << 10 },
+    { "TB", INT64_C(1000000000000) },
+    { "GB", INT64_C(1000000000) },
+    { "MB", INT64_C(1000000) },
+    { "kB", INT64_C(1000) },
+    { "B", 1 },
+    { "", 1 },
 };
 
 static int read_size(const struct setting_row *row, const struct setting_value *v, struct target *to)
@@ -204,7 +217,8 @@ static int split(const char *text, char separator, struct arena *a, struct eleme
     return 0;
 }
 
-static int list_elements(const struct setting_value *v, bool quoted_ones, char separator, struct arena *a, struct elements *out)
+static int list_elements(const struct setting_value *v, bool quoted_ones, char separator, struct arena *a,
+                         struct elements *out)
 {
     if (!v->node)
         return split(v->text, separator, a, out);
@@ -213,7 +227,8 @@ static int list_elements(const struct setting_value *v, bool quoted_ones, char s
     if (n > TEXTS_MAX)
         return ERR_SETTINGS;
     for (out->n = 0; out->n < n; out->n++) {
-        const struct setting_value one = { .node = many ? config_setting_get_elem(v->node, (unsigned)out->n) : v->node };
+        const struct setting_value one = { .node = many ? config_setting_get_elem(v->node, (unsigned)out->n)
+                                                        : v->node };
         out->texts[out->n] = quoted_ones == is_quoted(&one) ? value_text(&one, a) : NULL;
         if (!out->texts[out->n])
             return ERR_SETTINGS;
@@ -362,8 +377,10 @@ static const char *between_durations(const struct setting_row *row, struct arena
 {
     char min[MOMENT_TEXT], max[MOMENT_TEXT];
     bool seconds = row->whole_seconds || row->type == SETTING_DURATION_S;
-    return arena_printf(a, "a duration %s90s, 15m, 3h, 30d, %sbetween %s and %s", seconds ? "in whole seconds such as " : "such as 250ms, ",
-                        row->or_zero ? "0s or " : "", duration_format_us(row->min, min), duration_format_us(row->max, max));
+    return arena_printf(a, "a duration %s90s, 15m, 3h, 30d, %sbetween %s and %s",
+                        seconds ? "in whole seconds such as " : "such as 250ms, ",
+                        row->or_zero ? "0s or " : "", duration_format_us(row->min, min),
+                        duration_format_us(row->max, max));
 }
 
 static const char *between_sizes(const struct setting_row *row, struct arena *a)
@@ -371,7 +388,8 @@ static const char *between_sizes(const struct setting_row *row, struct arena *a)
     char min[MOMENT_TEXT], max[MOMENT_TEXT];
     size_words(row->min, min);
     size_words(row->max, max);
-    return arena_printf(a, "a size such as 64MiB or a number of bytes, %sbetween %s and %s", row->or_zero ? "0 or " : "", min, max);
+    return arena_printf(a, "a size such as 64MiB or a number of bytes, %sbetween %s and %s",
+                        row->or_zero ? "0 or " : "", min, max);
 }
 
 static const char *one_of_words(const struct setting_row *row, struct arena *a)
@@ -410,7 +428,8 @@ static const char *some_folders(const struct setting_row *row, struct arena *a)
 static const struct type {
     int (*read)(const struct setting_row *row, const struct setting_value *v, struct target *to);
     bool (*put)(const struct setting_row *row, const void *field, int count, bool secrets, FILE *out);
-    const char *(*expected)(const struct setting_row *row, struct arena *a);        /* unless the row says it */
+    /* unless the row says it */
+    const char *(*expected)(const struct setting_row *row, struct arena *a);
 } types[] = {
     [SETTING_TEXT] = { read_text, put_text, NULL },
     [SETTING_URL] = { read_text, put_text, NULL },
@@ -424,7 +443,8 @@ static const struct type {
     [SETTING_TEXTS] = { read_texts, put_texts, some_folders },
 };
 
-int settings_read_value(const struct setting_row *row, const struct setting_value *value, void *field, int *count, struct arena *a)
+int settings_read_value(const struct setting_row *row, const struct setting_value *value, void *field,
+                        int *count, struct arena *a)
 {
     struct target to = { .field = field, .count = count, .arena = a };
     return types[row->type].read(row, value, &to);

@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether `len` bytes are well-formed UTF-8 that every database takes: shortest forms only, no surrogates, nothing past
- * U+10FFFF, and no NUL byte. No bytes at all are valid. */
+/* Whether `len` bytes are well-formed UTF-8 that every database takes: shortest forms only, no
+ * surrogates, nothing past U+10FFFF, and no NUL byte. No bytes at all are valid. */
 bool utf8_is_valid(const char *s, size_t len);
 
-/* How many of the first bytes are such text: all `len` of them, or those in front of the first that is not. */
+/* How many of the first bytes are such text: all `len` of them, or those in front of the first
+ * that is not. */
 size_t utf8_valid_bytes(const char *s, size_t len);
 
 /* How many of `len` bytes to keep so that at most `max` are left and no character is cut in two. */

@@ -1,4 +1,5 @@
-/* app.c - what every command stands on: the store of the settings, the time that counts, and how a failure is told. */
+/* app.c - what every command stands on: the store of the settings, the time that counts, and how a
+ * failure is told. */
 #include "app.h"
 
 #include <errno.h>
@@ -83,7 +84,8 @@ static void wait_ms(int64_t ms)
         ;
 }
 
-/* Three tries: at once, after 1 s and after 2 s more. A restart of the database is bridged; a cron job does not hang. */
+/* Three tries: at once, after 1 s and after 2 s more. A restart of the database is bridged; a cron
+ * job does not hang. */
 int app_insist(struct app *app, int (*fn)(void *ctx, struct err *err), void *ctx, struct err *err)
 {
     static const int64_t pauses_ms[] = { 1000, 2000 };
@@ -187,14 +189,16 @@ int app_number(const char *what, const char *text, int64_t least, int64_t most, 
     errno = 0;
     long long number = strtoll(text, &end, 10);
     if (errno || end == text || *end || number < least || number > most)
-        return err_set(err, ERR_INPUT, "%s: found '%s', expected a number from %" PRId64 " to %" PRId64, what, text, least, most);
+        return err_set(err, ERR_INPUT, "%s: found '%s', expected a number from %" PRId64 " to %" PRId64, what,
+                       text, least, most);
     *out = number;
     return 0;
 }
 
 /* ---- reports --------------------------------------------------------------------------------------------------------- */
 
-int app_rows(struct app *app, const char *name, const char *const *params, int nparams, struct store_rows *out, struct err *err)
+int app_rows(struct app *app, const char *name, const char *const *params, int nparams,
+             struct store_rows *out, struct err *err)
 {
     struct store *st = app_store(app, err);
     if (!st)

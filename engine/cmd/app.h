@@ -4,10 +4,12 @@
 
 #include "command.h"
 
-/* The store of the settings without a first call, for a command that makes the schema. NULL with words in err. */
+/* The store of the settings without a first call, for a command that makes the schema. NULL with
+ * words in err. */
 struct store *app_store_new(struct app *app, struct err *err);
 
-/* Does the call of a report or hello, or tries it again, a few times within some seconds, while it ends with ERR_LOST. */
+/* Does the call of a report or hello, or tries it again, a few times within some seconds, while it
+ * ends with ERR_LOST. */
 int app_call(struct app *app, struct store *st, struct store_call *call);
 
 /* `fn` under the same patience: called until it does not return ERR_LOST or ERR_BUSY any more. */
@@ -16,14 +18,17 @@ int app_insist(struct app *app, int (*fn)(void *ctx, struct err *err), void *ctx
 /* --now as a parameter of a report: decimal seconds, or NULL for the database's clock. */
 const char *app_now_param(struct app *app);
 
-/* The moment that `text` means, as decimal seconds in the arena; relative times count from app_now. */
+/* The moment that `text` means, as decimal seconds in the arena; relative times count from
+ * app_now. */
 int app_moment(struct app *app, const char *text, int64_t *out, struct err *err);
 const char *app_moment_param(struct app *app, const char *text, struct err *err);
 
 /* A number from `least` to `most` given to the option or argument `what`. */
-int app_number(const char *what, const char *text, int64_t least, int64_t most, int64_t *out, struct err *err);
+int app_number(const char *what, const char *text, int64_t least, int64_t most, int64_t *out,
+               struct err *err);
 
-/* Says that a command was given too few or too many arguments, with its usage; returns EXIT_BAD_USAGE. */
+/* Says that a command was given too few or too many arguments, with its usage; returns
+ * EXIT_BAD_USAGE. */
 int app_usage(struct app *app, const char *why);
 
 /* A remark on stderr, unless --quiet. */

@@ -1,6 +1,7 @@
-/* bench.h - what the parts of `prescient bench` share: one run, its scratch place, and the figures of a round.
- * cmd_bench.c says what is measured, bench_scratch.c where, bench_engine.c starts engines, bench_pg.c and bench_sqlite.c are the
- * bare SQL beside them, bench_report.c puts it in a table, bench_load.c is the load generator. */
+/* bench.h - what the parts of `prescient bench` share: one run, its scratch place, and the figures
+ * of a round. cmd_bench.c says what is measured, bench_scratch.c where, bench_engine.c starts
+ * engines, bench_pg.c and bench_sqlite.c are the bare SQL beside them, bench_report.c puts it in a
+ * table, bench_load.c is the load generator. */
 #ifndef PRESCIENT_BENCH_H
 #define PRESCIENT_BENCH_H
 
@@ -14,7 +15,9 @@ struct bench_options {
     int64_t checks, singles;        /* due in one slot; enqueued one a transaction */
     int64_t future;                 /* waiting beside them */
     bool scattered;                 /* in no order, the due ones among them */
-    int64_t old_snapshot;           /* settled, before the rounds, while another session holds a snapshot older than that; 0: none */
+    /* settled, before the rounds, while another session holds a snapshot older than that; 0:
+     * none */
+    int64_t old_snapshot;
     int engines, rounds;
     const char *only;               /* names of measures, with commas between them; NULL: all */
     int32_t slot_length_s;          /* 0: the default */
@@ -30,7 +33,16 @@ struct bench_figures {
 #define BENCH_UNKNOWN { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 }
 
 /* END and MOVE: by their ids, and by the range of them. ENQUEUE: the SQL API, one by one. */
-enum bench_bare { BARE_INSERT, BARE_COPY, BARE_END, BARE_END_RANGE, BARE_MOVE, BARE_MOVE_RANGE, BARE_LOOP, BARE_ENQUEUE };
+enum bench_bare {
+    BARE_INSERT,
+    BARE_COPY,
+    BARE_END,
+    BARE_END_RANGE,
+    BARE_MOVE,
+    BARE_MOVE_RANGE,
+    BARE_LOOP,
+    BARE_ENQUEUE
+};
 
 struct bench_db;
 
@@ -44,35 +56,49 @@ struct bench {
     char url[4096];                 /* of the scratch store */
     char settings_file[96];
     char where[256];                /* the scratch place in words */
-    int64_t slot;                   /* where the due checks of this round are filed; a new, past one each round */
+    /* where the due checks of this round are filed; a new, past one each round */
+    int64_t slot;
     int32_t slot_length_s;
     char server[512];               /* what was measured on, in words */
 };
 
-/* The bench's own connections: bare SQL and everything that is no engine's business. Functions return 0 or an ERR_. */
+/* The bench's own connections: bare SQL and everything that is no engine's business. Functions
+ * return 0 or an ERR_. */
 struct bench_db_ops {
     const char *scheme, *schema;
-    int (*take)(struct bench *b, struct err *err);          /* b->url is there; makes an empty place, or says whose it is */
+    /* b->url is there; makes an empty place, or says whose it is */
+    int (*take)(struct bench *b, struct err *err);
     void (*drop)(struct bench *b);                          /* all of it; NULL db is fine */
-    int (*fill)(struct bench *b, struct err *err);          /* once, after the schema: business rows, those that wait */
-    int (*prepare)(struct bench *b, const char *job, struct err *err);  /* b->slot holds the checks of `job`, none when NULL; nothing was run */
-    int (*bare)(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out, struct err *err);
-    int (*counters)(struct bench *b, struct bench_figures *out, struct err *err);   /* server_cpu_us, wal_bytes, transactions, dead_rows so far */
-    int (*pass)(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us, struct err *err);     /* what slot_pass says of b->slot */
+    /* once, after the schema: business rows, those that wait */
+    int (*fill)(struct bench *b, struct err *err);
+    /* b->slot holds the checks of `job`, none when NULL; nothing was run */
+    int (*prepare)(struct bench *b, const char *job, struct err *err);
+    int (*bare)(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out,
+                struct err *err);
+    /* server_cpu_us, wal_bytes, transactions, dead_rows so far */
+    int (*counters)(struct bench *b, struct bench_figures *out, struct err *err);
+    /* what slot_pass says of b->slot */
+    int (*pass)(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us, struct err *err);
     int (*hold_snapshot)(struct bench *b, struct err *err);     /* NULL: there is no such thing */
-    /* Rows of numbers of the block `name`; the first column may be text when `words` is given. Up to `room` rows of 4; returns how many. */
-    int (*ask)(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room, struct err *err);
+    /* Rows of numbers of the block `name`; the first column may be text when `words` is given. Up
+     * to `room` rows of 4; returns how many. */
+    int (*ask)(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room,
+               struct err *err);
 };
 extern const struct bench_db_ops bench_pg_ops, bench_sqlite_ops;
 
-/* A block of the bench's SQL with {checks}, {future}, {slot} and {job} put in; in the arena. NULL when out of memory. */
+/* A block of the bench's SQL with {checks}, {future}, {slot} and {job} put in; in the arena. NULL
+ * when out of memory. */
 struct sql_block;
-char *bench_sql(const struct bench *b, const struct sql_block *blocks, const char *name, const char *job, struct arena *a);
+char *bench_sql(const struct bench *b, const struct sql_block *blocks, const char *name, const char *job,
+                struct arena *a);
 
 /* ---- bench_scratch.c: a place of our own ---- */
-int bench_open(struct bench *b, const char *jobs, struct err *err);     /* `jobs`: the jobs of the engines, libconfig text */
+/* `jobs`: the jobs of the engines, libconfig text */
+int bench_open(struct bench *b, const char *jobs, struct err *err);
 void bench_close(struct bench *b);
-struct store *bench_store(struct bench *b, struct err *err);            /* a new one on the scratch place; the caller's to free */
+/* a new one on the scratch place; the caller's to free */
+struct store *bench_store(struct bench *b, struct err *err);
 
 /* ---- bench_engine.c: engines as processes of their own ---- */
 struct bench_engine_run {
@@ -81,11 +107,13 @@ struct bench_engine_run {
     int64_t stop_after_us;          /* SIGTERM then; 0: they end by themselves */
 };
 /* Sets us (whole), CPU and memory; *run is what the engines say they ran. */
-int bench_engines(struct bench *b, const struct bench_engine_run *r, struct bench_figures *out, int64_t *run, struct err *err);
+int bench_engines(struct bench *b, const struct bench_engine_run *r, struct bench_figures *out, int64_t *run,
+                  struct err *err);
 
 /* ---- bench_proc.c: what the kernel says of processes ---- */
 int64_t bench_self_cpu_us(void);
-int64_t bench_task_cpu_us(int pid);             /* a process without its children; a zombie's too. -1: not known */
+/* a process without its children; a zombie's too. -1: not known */
+int64_t bench_task_cpu_us(int pid);
 int64_t bench_tree_cpu_us(int pid);             /* with its children, living and reaped */
 int64_t bench_parent_of(int pid);
 int64_t bench_peak_kib(int pid);
@@ -103,8 +131,9 @@ struct bench_measure {
     bool plain_only;                /* only without --future and --old-snapshot */
 };
 struct bench_ratio { const char *name, *against[3]; };      /* the better one of `against` counts */
-void bench_report(struct bench *b, const struct bench_measure *measures, int n, struct bench_figures (*rounds)[BENCH_ROUNDS_MAX],
-                  const bool *measured, const struct bench_ratio *ratios);
+void bench_report(struct bench *b, const struct bench_measure *measures, int n,
+                  struct bench_figures (*rounds)[BENCH_ROUNDS_MAX], const bool *measured,
+                  const struct bench_ratio *ratios);
 
 /* ---- bench_load.c ---- */
 int bench_load_main(struct app *app, int argc, char **argv);

@@ -1,6 +1,7 @@
-/* bench_engine.c - engines as they are in life: this program, started as processes of their own, and what they cost.
- * CPU is read from the dead: a process that has ended and is not reaped yet says how much it used, without its children.
- * Memory is looked at while they run; of an engine that is over before the first look, its end tells it. */
+/* bench_engine.c - engines as they are in life: this program, started as processes of their own,
+ * and what they cost. CPU is read from the dead: a process that has ended and is not reaped yet
+ * says how much it used, without its children. Memory is looked at while they run; of an engine
+ * that is over before the first look, its end tells it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -58,7 +59,8 @@ static void become_engine(const struct bench *b, const struct bench_engine_run *
     _exit(127);
 }
 
-static int start(struct bench *b, const struct bench_engine_run *r, int number, struct child *c, struct err *err)
+static int start(struct bench *b, const struct bench_engine_run *r, int number, struct child *c,
+                 struct err *err)
 {
     *c = (struct child){ .peak_kib = -1, .worker_peak_kib = -1 };
     snprintf(c->output, sizeof c->output, "%s/engine-%d.json", b->dir, number);
@@ -98,9 +100,11 @@ static bool is_over(struct child *c, int *code)
         return false;
     c->cpu_us = bench_task_cpu_us(c->pid);
     wait4(c->pid, &status, 0, &u);
-    c->all_cpu_us = (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000LL + u.ru_utime.tv_usec + u.ru_stime.tv_usec;
+    c->all_cpu_us = (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000LL + u.ru_utime.tv_usec +
+                    u.ru_stime.tv_usec;
     if (c->peak_kib < 0)
-        c->peak_kib = u.ru_maxrss;      /* the most of it, its workers, and of us when it was forked: never too little */
+        /* the most of it, its workers, and of us when it was forked: never too little */
+        c->peak_kib = u.ru_maxrss;
     if (c->pidfd >= 0)
         close(c->pidfd);
     c->pid = 0;
@@ -125,8 +129,10 @@ static void signal_all(const struct child *children, int n, int signal_number)
             kill(children[i].pid, signal_number);
 }
 
-/* Until all are over. The worst exit code in *code; 1 (a check ended in trouble) is an engine's everyday life. */
-static int wait_all(struct bench *b, struct child *children, int n, const struct bench_engine_run *r, int *code, struct err *err)
+/* Until all are over. The worst exit code in *code; 1 (a check ended in trouble) is an engine's
+ * everyday life. */
+static int wait_all(struct bench *b, struct child *children, int n, const struct bench_engine_run *r,
+                    int *code, struct err *err)
 {
     int64_t began = clock_mono_us(&clock_system);
     bool told = false, interrupted = false;
@@ -143,7 +149,8 @@ static int wait_all(struct bench *b, struct child *children, int n, const struct
                 look_at(&children[i]);
         }
         interrupted = interrupted || interrupt_came(&b->interrupt);
-        bool stop = interrupted || (r->stop_after_us && clock_mono_us(&clock_system) - began > r->stop_after_us);
+        bool stop = interrupted ||
+                    (r->stop_after_us && clock_mono_us(&clock_system) - began > r->stop_after_us);
         if (stop && !told) {
             signal_all(children, n, SIGTERM);
             told = true;
@@ -162,14 +169,17 @@ static int64_t read_run(const char *file)
     return n;
 }
 
-static int add_up(const struct child *children, int n, int code, struct bench_figures *out, int64_t *run, struct err *err)
+static int add_up(const struct child *children, int n, int code, struct bench_figures *out, int64_t *run,
+                  struct err *err)
 {
     out->engine_cpu_us = out->worker_cpu_us = *run = 0;
     for (int i = 0; i < n; i++) {
         const struct child *c = &children[i];
         int64_t ran = read_run(c->output);
         if (ran < 0)
-            return err_set(err, ERR_GENERAL, "an engine ended with exit code %d and without its totals; its words are above", code);
+            return err_set(err, ERR_GENERAL,
+                           "an engine ended with exit code %d and without its totals; its words are above",
+                           code);
         *run += ran;
         if (c->cpu_us < 0)
             out->engine_cpu_us = -1;
@@ -185,7 +195,8 @@ static int add_up(const struct child *children, int n, int code, struct bench_fi
     return 0;
 }
 
-int bench_engines(struct bench *b, const struct bench_engine_run *r, struct bench_figures *out, int64_t *run, struct err *err)
+int bench_engines(struct bench *b, const struct bench_engine_run *r, struct bench_figures *out, int64_t *run,
+                  struct err *err)
 {
     struct child children[BENCH_ENGINES_MAX] = { 0 };
     int n = 0, code = 0, rc = 0;

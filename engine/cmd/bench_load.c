@@ -1,5 +1,6 @@
-/* bench_load.c - a rush hour of checks: so many in each minute, some heavy, some that fail, some that hang, over several tenants;
- * replayed on a virtual clock as fast as it goes, or lived through with a daemon. Says how late the checks were. */
+/* bench_load.c - a rush hour of checks: so many in each minute, some heavy, some that fail, some
+ * that hang, over several tenants; replayed on a virtual clock as fast as it goes, or lived
+ * through with a daemon. Says how late the checks were. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -56,7 +57,10 @@ static int read_heavy(struct rush *r, const char *text, struct err *err)
         long minute = strtol(at, &end, 10);
         long long n = *end == ':' && end != at ? strtoll(end + 1, &end, 10) : -1;
         if ((*end && *end != ',') || minute < 0 || minute >= MINUTES || n < 1)
-            return err_set(err, ERR_INPUT, "--heavy: found '%.60s', expected MINUTE:CHECKS with commas between them, as 2:20000,5:15000", text);
+            return err_set(
+                err, ERR_INPUT,
+                "--heavy: found '%.60s', expected MINUTE:CHECKS with commas between them, as 2:20000,5:15000",
+                text);
         r->heavy[minute] = n;
         at = end + (*end == ',');
     }
@@ -70,15 +74,20 @@ static int spread(struct rush *r, struct err *err)
     for (int64_t m = 0; m < MINUTES; m++) {
         bool inside = m >= r->first && m <= r->last;
         if (r->heavy[m] && !inside && r->heavy_given)
-            return err_set(err, ERR_INPUT, "--heavy: found minute %" PRId64 ", expected one within --minutes %" PRId64 "-%" PRId64, m, r->first, r->last);
+            return err_set(err, ERR_INPUT,
+                           "--heavy: found minute %" PRId64 ", expected one within --minutes %" PRId64
+                           "-%" PRId64,
+                           m, r->first, r->last);
         if (!inside)
             r->heavy[m] = 0;
         heavy += r->heavy[m];
         light += inside && !r->heavy[m];
     }
     if (heavy > r->checks || (!light && heavy != r->checks))
-        return err_set(err, ERR_INPUT, "--heavy: found %" PRId64 " checks in the heavy minutes, expected at most the %" PRId64 " of --checks%s", heavy,
-                       r->checks, light ? "" : ", and no less when no other minute is left");
+        return err_set(err, ERR_INPUT,
+                       "--heavy: found %" PRId64 " checks in the heavy minutes, expected at most the %" PRId64
+                       " of --checks%s",
+                       heavy, r->checks, light ? "" : ", and no less when no other minute is left");
     int64_t left = r->checks - heavy;
     for (int64_t m = r->first; m <= r->last; m++) {
         r->in_minute[m] = r->heavy[m] ? r->heavy[m] : left / light;
@@ -90,7 +99,8 @@ static int spread(struct rush *r, struct err *err)
     return 0;
 }
 
-static int read_option(struct rush *r, struct bench_options *o, int letter, const char *value, struct err *err)
+static int read_option(struct rush *r, struct bench_options *o, int letter, const char *value,
+                       struct err *err)
 {
     int64_t n = 0;
     int rc = 0;
@@ -117,14 +127,22 @@ static int read_option(struct rush *r, struct bench_options *o, int letter, cons
 
 /* ---- filling ---- */
 
-struct filling { struct bench *b; struct store *st; struct load_row *rows; char (*keys)[32], (*names)[32]; int n; int64_t now; };
+struct filling {
+    struct bench *b;
+    struct store *st;
+    struct load_row *rows;
+    char (*keys)[32], (*names)[32];
+    int n;
+    int64_t now;
+};
 
 static int flush_rows(struct filling *f, struct err *err)
 {
     struct load_counts counts = { 0 };
     int bad = -1, rc = f->n ? store_load(f->st, f->rows, f->n, "keep", f->now, &counts, &bad, err) : 0;
     if (rc == 0 && counts.added != f->n)
-        rc = err_set(err, ERR_GENERAL, "load: %" PRId64 " checks were added, expected %d", counts.added, f->n);
+        rc = err_set(err, ERR_GENERAL, "load: %" PRId64 " checks were added, expected %d", counts.added,
+                     f->n);
     f->n = 0;
     return rc;
 }
@@ -136,7 +154,9 @@ static int fill_minute(struct filling *f, const struct rush *r, int64_t minute, 
     for (int64_t i = 0, n = r->in_minute[minute]; i < n && rc == 0; i++) {
         snprintf(f->keys[f->n], sizeof f->keys[0], "%" PRId64 "-%" PRId64, minute, i);
         snprintf(f->names[f->n], sizeof f->names[0], "tenant_%" PRId64, i % r->tenants);
-        f->rows[f->n] = (struct load_row){ .entity_name = f->names[f->n], .entity_key = f->keys[f->n], .job_exec = "bench_load",
+        f->rows[f->n] = (struct load_row){ .entity_name = f->names[f->n],
+                                           .entity_key = f->keys[f->n],
+                                           .job_exec = "bench_load",
                                            .at = r->begin + minute * 60 + i * 60 / n + 1 };
         if (++f->n == BENCH_CHUNK)
             rc = flush_rows(f, err);
@@ -189,7 +209,8 @@ static int64_t percentile_us(const struct rush_result *r, double share)
     return 0;
 }
 
-/* On a virtual clock: each slot's pass took as long as it took, and began at its slot or when the pass before was over. */
+/* On a virtual clock: each slot's pass took as long as it took, and began at its slot or when the
+ * pass before was over. */
 static void late_by_queue(struct rush_result *r, int64_t (*rows)[4], int n)
 {
     int64_t free_us = 0, begin_us = 0, slot = -1, end_us = 0;
@@ -229,7 +250,8 @@ static int read_lateness(struct bench *b, bool live, struct rush_result *r, stru
 
 /* ---- running ---- */
 
-static int run_virtual(struct bench *b, const struct rush *r, struct bench_figures *f, int64_t *ran, struct err *err)
+static int run_virtual(struct bench *b, const struct rush *r, struct bench_figures *f, int64_t *ran,
+                       struct err *err)
 {
     char from[24], to[24];
     snprintf(from, sizeof from, "%" PRId64, r->begin + 1);
@@ -238,18 +260,23 @@ static int run_virtual(struct bench *b, const struct rush *r, struct bench_figur
     return bench_engines(b, &run, f, ran, err);
 }
 
-static int run_live(struct bench *b, const struct rush *r, struct bench_figures *f, int64_t *ran, struct err *err)
+static int run_live(struct bench *b, const struct rush *r, struct bench_figures *f, int64_t *ran,
+                    struct err *err)
 {
-    int64_t now_us = clock_wall_us(&clock_system), end = r->begin + (r->last + 1) * 60 + r->slot_length_us / 1000000 + r->timeout_us / 1000000 + LIVE_TAIL_S;
-    struct bench_engine_run run = { .command = { "daemon" }, .engines = b->o.engines, .stop_after_us = end * 1000000 - now_us };
+    int64_t now_us = clock_wall_us(&clock_system), end = r->begin + (r->last + 1) * 60 +
+                                                         r->slot_length_us / 1000000 +
+                                                         r->timeout_us / 1000000 + LIVE_TAIL_S;
+    struct bench_engine_run run = { .command = { "daemon" },
+                                    .engines = b->o.engines,
+                                    .stop_after_us = end * 1000000 - now_us };
     return bench_engines(b, &run, f, ran, err);
 }
 
-static const char load_jobs[] =
-    "\njobs = {\n"
-    "    bench_load = { plugin = \"rehearse\"; timeout = \"%s\"; settings = { failing = \"%.4f\"; slow = \"%.4f\"; slow_for = \"%s\"; }; };\n"
-    "    bench_end = { plugin = \"noop\"; };\n"
-    "};\n";
+static const char load_jobs[] = "\njobs = {\n"
+                                "    bench_load = { plugin = \"rehearse\"; timeout = \"%s\"; settings = { "
+                                "failing = \"%.4f\"; slow = \"%.4f\"; slow_for = \"%s\"; }; };\n"
+                                "    bench_end = { plugin = \"noop\"; };\n"
+                                "};\n";
 
 static void choose_begin(struct bench *b, struct rush *r)
 {
@@ -277,34 +304,44 @@ static int read_outcomes(struct bench *b, struct outcomes *o, struct err *err)
     return rc < 0 ? rc : 0;
 }
 
-static void say_json(struct bench *b, const struct rush *r, const struct rush_result *result, const struct outcomes *o)
+static void say_json(struct bench *b, const struct rush *r, const struct rush_result *result,
+                     const struct outcomes *o)
 {
     json_t *late = json_object(), *outcomes = json_object();
     for (int i = 0; i < SHARES; i++)
         json_object_set_new(late, share_names[i], json_real((double)percentile_us(result, shares[i]) / 1e6));
     for (int i = 0; i < o->n; i++)
         json_object_set_new(outcomes, o->words[i], json_integer(o->counts[i][1]));
-    report_print_object(b->app, json_pack("{s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:o, s:o, s:I, s:f, s:f}", "server", b->server, "live", r->live, "checks",
-                                          (json_int_t)r->checks, "looked_at", (json_int_t)result->checks, "s", (double)result->whole_us / 1e6,
-                                          "failing_percent", r->failing, "slow_percent", r->slow, "late_s", late, "outcomes", outcomes, "pending",
-                                          (json_int_t)o->pending, "engine_cpu_s", (double)result->engine_cpu_us / 1e6, "worker_cpu_s",
-                                          (double)result->worker_cpu_us / 1e6));
+    report_print_object(
+        b->app,
+        json_pack("{s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:o, s:o, s:I, s:f, s:f}", "server", b->server, "live",
+                  r->live, "checks", (json_int_t)r->checks, "looked_at", (json_int_t)result->checks, "s",
+                  (double)result->whole_us / 1e6, "failing_percent", r->failing, "slow_percent", r->slow,
+                  "late_s", late, "outcomes", outcomes, "pending", (json_int_t)o->pending, "engine_cpu_s",
+                  (double)result->engine_cpu_us / 1e6, "worker_cpu_s", (double)result->worker_cpu_us / 1e6));
 }
 
-static void say_words(struct bench *b, const struct rush *r, const struct rush_result *result, const struct outcomes *o)
+static void say_words(struct bench *b, const struct rush *r, const struct rush_result *result,
+                      const struct outcomes *o)
 {
     char text[MOMENT_TEXT];
     FILE *out = b->app->out;
-    fprintf(out, "%s\n%" PRId64 " checks of %" PRId64 " tenants in minutes %" PRId64 " to %" PRId64 ", slots of %d s, %.4g %% fail, %.4g %% hang until their timeout of %s\n",
-            b->server, r->checks, r->tenants, r->first, r->last, (int)b->slot_length_s, r->failing, r->slow, duration_format_us(r->timeout_us, text));
+    fprintf(out,
+            "%s\n%" PRId64 " checks of %" PRId64 " tenants in minutes %" PRId64 " to %" PRId64
+            ", slots of %d s, %.4g %% fail, %.4g %% hang until their timeout of %s\n",
+            b->server, r->checks, r->tenants, r->first, r->last, (int)b->slot_length_s, r->failing, r->slow,
+            duration_format_us(r->timeout_us, text));
     fprintf(out, "in the minutes:");
     for (int64_t m = r->first; m <= r->last; m++)
         fprintf(out, " %" PRId64, r->in_minute[m]);
-    fprintf(out, "\n%s: %.2f s; engine %.2f s and workers %.2f s of CPU", r->live ? "lived through" : "replayed on a virtual clock", (double)result->whole_us / 1e6,
+    fprintf(out, "\n%s: %.2f s; engine %.2f s and workers %.2f s of CPU",
+            r->live ? "lived through" : "replayed on a virtual clock", (double)result->whole_us / 1e6,
             (double)result->engine_cpu_us / 1e6, (double)result->worker_cpu_us / 1e6);
     if (!r->live)
         fprintf(out, "; the longest pass took %.3f s", (double)result->longest_pass_us / 1e6);
-    fprintf(out, "\n%s:", r->live ? "a run began so long after its slot" : "written down so long after its slot, passes in a queue");
+    fprintf(out, "\n%s:",
+            r->live ? "a run began so long after its slot"
+                    : "written down so long after its slot, passes in a queue");
     for (int i = 0; i < SHARES; i++)
         fprintf(out, "  %s %.3f s", share_names[i], (double)percentile_us(result, shares[i]) / 1e6);
     fprintf(out, "\n");
@@ -364,7 +401,14 @@ static int rush_main(struct bench *b, struct rush *r)
 int bench_load_main(struct app *app, int argc, char **argv)
 {
     struct bench b = { .app = app, .interrupt.fd = -1, .o = { .engines = 1, .rounds = 1 } };
-    struct rush r = { .checks = 75000, .hour = 9, .first = 0, .last = 9, .failing = 1, .slow = 0.1, .timeout_us = 5000000, .slot_length_us = 60000000,
+    struct rush r = { .checks = 75000,
+                      .hour = 9,
+                      .first = 0,
+                      .last = 9,
+                      .failing = 1,
+                      .slow = 0.1,
+                      .timeout_us = 5000000,
+                      .slot_length_us = 60000000,
                       .tenants = 10 };
     struct err err = { 0 };
     const char *value;

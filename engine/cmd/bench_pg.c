@@ -1,4 +1,5 @@
-/* bench_pg.c - the bench's own connections to PostgreSQL: its scratch schema, the rows of a round, what the server says it cost. */
+/* bench_pg.c - the bench's own connections to PostgreSQL: its scratch schema, the rows of a round,
+ * what the server says it cost. */
 #include "bench_pg.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@ int bench_pg_fail(PGconn *conn, const PGresult *result, const char *what, struct
 {
     const char *words = result ? PQresultErrorMessage(result) : PQerrorMessage(conn);
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
-    err_set(err, PQstatus(conn) == CONNECTION_BAD ? ERR_LOST : ERR_GENERAL, "%s: %.*s", what, (int)strcspn(words, "\n"), words);
+    err_set(err, PQstatus(conn) == CONNECTION_BAD ? ERR_LOST : ERR_GENERAL, "%s: %.*s", what,
+            (int)strcspn(words, "\n"), words);
     if (err && state)
         snprintf(err->sqlstate, sizeof err->sqlstate, "%s", state);
     return err ? err->code : ERR_GENERAL;
@@ -31,7 +33,8 @@ static void cancel(PGconn *conn)
     PQfreeCancel(c);
 }
 
-/* Waits for the answer, or for Ctrl-C; then the statement is cancelled: it is our own, on tables of our own. */
+/* Waits for the answer, or for Ctrl-C; then the statement is cancelled: it is our own, on tables
+ * of our own. */
 static PGresult *await(struct bench *b, PGconn *conn, bool *interrupted)
 {
     PGresult *last = NULL, *r;
@@ -54,7 +57,8 @@ static PGresult *await(struct bench *b, PGconn *conn, bool *interrupted)
     }
 }
 
-static int run_one(struct bench *b, PGconn *conn, const char *name, const char *sql, PGresult **out, struct err *err)
+static int run_one(struct bench *b, PGconn *conn, const char *name, const char *sql, PGresult **out,
+                   struct err *err)
 {
     bool interrupted = false;
     PGresult *r = PQsendQuery(conn, sql) ? await(b, conn, &interrupted) : NULL;
@@ -71,8 +75,10 @@ static int run_one(struct bench *b, PGconn *conn, const char *name, const char *
     return rc;
 }
 
-/* The statements of a block one by one: VACUUM stands in no transaction. The rows of the last one in *out, when wanted. */
-static int run_block(struct bench *b, PGconn *conn, const char *name, const char *job, PGresult **out, struct err *err)
+/* The statements of a block one by one: VACUUM stands in no transaction. The rows of the last one
+ * in *out, when wanted. */
+static int run_block(struct bench *b, PGconn *conn, const char *name, const char *job, PGresult **out,
+                     struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(4096);
     char *sql = a ? bench_sql(b, sql_bench_pg, name, job, a) : NULL;
@@ -108,11 +114,13 @@ PGconn *bench_pg_connect(const struct bench *b, struct err *err)
     return NULL;
 }
 
-/* The server's processes are ours to look at when it is on this machine and the parent of our backend is a postmaster. */
+/* The server's processes are ours to look at when it is on this machine and the parent of our
+ * backend is a postmaster. */
 static void find_postmaster(struct bench *b, int backend)
 {
     const char *host = PQhost(b->db->control);
-    bool local = host && (*host == '/' || *host == '@' || !*host || !strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "::1"));
+    bool local = host && (*host == '/' || *host == '@' || !*host || !strcmp(host, "localhost") ||
+                          !strncmp(host, "127.", 4) || !strcmp(host, "::1"));
     int64_t parent = local && bench_comm_is(backend, "postgres") ? bench_parent_of(backend) : -1;
     b->db->postmaster = parent > 1 && bench_comm_is((int)parent, "postgres") ? (int)parent : 0;
 }
@@ -125,8 +133,10 @@ static int look_at_server(struct bench *b, struct err *err)
         return rc;
     find_postmaster(b, atoi(PQgetvalue(r, 0, 0)));
     const char *version = PQgetvalue(r, 0, 1);
-    snprintf(b->server, sizeof b->server, "%.*s; shared_buffers %s, synchronous_commit %s, fsync %s, max_wal_size %s, autovacuum %s",
-             (int)strcspn(version, ","), version, PQgetvalue(r, 0, 2), PQgetvalue(r, 0, 3), PQgetvalue(r, 0, 4), PQgetvalue(r, 0, 5), PQgetvalue(r, 0, 6));
+    snprintf(b->server, sizeof b->server,
+             "%.*s; shared_buffers %s, synchronous_commit %s, fsync %s, max_wal_size %s, autovacuum %s",
+             (int)strcspn(version, ","), version, PQgetvalue(r, 0, 2), PQgetvalue(r, 0, 3),
+             PQgetvalue(r, 0, 4), PQgetvalue(r, 0, 5), PQgetvalue(r, 0, 6));
     PQclear(r);
     return 0;
 }
@@ -142,7 +152,9 @@ static int make_place(struct bench *b, struct err *err)
     if (!ours)
         return err_set(err, ERR_BUSY, "another bench is at work in this database");
     if (!made_by_us)
-        return err_set(err, ERR_INPUT, "this database has a schema prescient_bench that no bench made: it is left alone; bench needs that name");
+        return err_set(err, ERR_INPUT,
+                       "this database has a schema prescient_bench that no bench made: it is left alone; "
+                       "bench needs that name");
     b->db->holds_place = true;
     return control(b, "make", err);
 }
@@ -154,7 +166,8 @@ static int pg_take(struct bench *b, struct err *err)
         return err_set(err, ERR_NOMEM, "out of memory");
     int n = snprintf(b->url, sizeof b->url, "%s", b->app->settings.store);
     if (n >= (int)sizeof b->url)
-        return err_set(err, ERR_INPUT, "store: the URL has %d bytes, expected at most %zu", n, sizeof b->url - 1);
+        return err_set(err, ERR_INPUT, "store: the URL has %d bytes, expected at most %zu", n,
+                       sizeof b->url - 1);
     b->db->control = bench_pg_connect(b, err);
     if (!b->db->control)
         return err->code;
@@ -175,7 +188,8 @@ static void pg_drop(struct bench *b)
             break;
     }
     if (b->db->holds_place && control(b, "drop", &err) < 0)
-        log_warn(&b->app->log, "the scratch schema prescient_bench is left behind: %s; the next bench drops it", err.text);
+        log_warn(&b->app->log,
+                 "the scratch schema prescient_bench is left behind: %s; the next bench drops it", err.text);
     PQfinish(b->db->control);
     free(b->db);
     b->db = NULL;
@@ -235,7 +249,8 @@ static int pg_hold_snapshot(struct bench *b, struct err *err)
 /* Backends that are going leave their counts behind when they have gone. */
 static void let_backends_go(const struct bench *b)
 {
-    bool at_once = PQserverVersion(b->db->control) >= 150000;       /* before 15, a collector gathered them twice a second */
+    /* before 15, a collector gathered them twice a second */
+    bool at_once = PQserverVersion(b->db->control) >= 150000;
     poll(NULL, 0, at_once ? 60 : 1100);
 }
 
@@ -267,7 +282,8 @@ static int pg_pass(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us,
     return 0;
 }
 
-static int pg_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room, struct err *err)
+static int pg_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room,
+                  struct err *err)
 {
     PGresult *r;
     int rc = run_block(b, b->db->control, name, NULL, &r, err);
@@ -285,6 +301,15 @@ static int pg_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*w
 }
 
 const struct bench_db_ops bench_pg_ops = {
-    .scheme = "postgresql", .schema = "prescient_bench", .take = pg_take, .drop = pg_drop, .fill = pg_fill, .prepare = pg_prepare,
-    .bare = bench_pg_bare, .counters = pg_counters, .pass = pg_pass, .hold_snapshot = pg_hold_snapshot, .ask = pg_ask,
+    .scheme = "postgresql",
+    .schema = "prescient_bench",
+    .take = pg_take,
+    .drop = pg_drop,
+    .fill = pg_fill,
+    .prepare = pg_prepare,
+    .bare = bench_pg_bare,
+    .counters = pg_counters,
+    .pass = pg_pass,
+    .hold_snapshot = pg_hold_snapshot,
+    .ask = pg_ask,
 };

@@ -1,4 +1,5 @@
-/* bench_pg.h - between bench_pg.c (places, rows, costs) and bench_pg_bare.c (the bare SQL that is timed). */
+/* bench_pg.h - between bench_pg.c (places, rows, costs) and bench_pg_bare.c (the bare SQL that is
+ * timed). */
 #ifndef PRESCIENT_BENCH_PG_H
 #define PRESCIENT_BENCH_PG_H
 
@@ -13,6 +14,7 @@ struct bench_db {
 
 PGconn *bench_pg_connect(const struct bench *b, struct err *err);
 int bench_pg_fail(PGconn *conn, const PGresult *result, const char *what, struct err *err);
-int bench_pg_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out, struct err *err);
+int bench_pg_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out,
+                  struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
-/* bench_pg_bare.c - the bare SQL that engines are measured against: prepared statements, binary parameters, a thousand rows a
- * transaction, on one or more connections driven by one loop. It runs no job, holds no lease and guards nothing. */
+/* bench_pg_bare.c - the bare SQL that engines are measured against: prepared statements, binary
+ * parameters, a thousand rows a transaction, on one or more connections driven by one loop. It
+ * runs no job, holds no lease and guards nothing. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
@@ -67,9 +68,10 @@ static int put_ids(char *to, const struct row *rows, int n)
 
 /* ---- the lines ---- */
 
-static const char *const statements[] = { [BARE_END] = "bare_end", [BARE_END_RANGE] = "bare_end_range", [BARE_MOVE] = "bare_move",
-                                          [BARE_MOVE_RANGE] = "bare_move_range", [BARE_LOOP] = "bare_loop",
-                                          [BARE_INSERT] = "bare_insert", [BARE_ENQUEUE] = "enqueue" };
+static const char *const statements[] = { [BARE_END] = "bare_end",   [BARE_END_RANGE] = "bare_end_range",
+                                          [BARE_MOVE] = "bare_move", [BARE_MOVE_RANGE] = "bare_move_range",
+                                          [BARE_LOOP] = "bare_loop", [BARE_INSERT] = "bare_insert",
+                                          [BARE_ENQUEUE] = "enqueue" };
 
 static int prepare_line(struct bare_run *r, struct bare *l, const char *name, struct err *err)
 {
@@ -114,7 +116,8 @@ static int send_read(struct bare_run *r, struct bare *l)
     int64_t slot = pg_moment(r->b->slot);
     int share = BUCKETS / r->nlines, number = (int)(l - r->lines);
     int16_t first = (int16_t)htons((uint16_t)(share * number));
-    int16_t last = (int16_t)htons((uint16_t)(number == r->nlines - 1 ? BUCKETS - 1 : share * (number + 1) - 1));
+    int16_t last = (int16_t)htons(
+        (uint16_t)(number == r->nlines - 1 ? BUCKETS - 1 : share * (number + 1) - 1));
     const char *values[] = { (char *)&slot, (char *)&first, (char *)&last };
     l->reading = true;
     return PQsendQueryPrepared(l->conn, "bare_read", 3, values, (int[]){ 8, 2, 2 }, (int[]){ 1, 1, 1 }, 1);
@@ -131,7 +134,8 @@ static int send_batch(struct bare_run *r, struct bare *l)
     int size = put_ids(l->ids, l->rows + l->next, n);
     const char *values[] = { (char *)&slot, (char *)&bucket, l->ids, (char *)&to };
     l->next += n;
-    return PQsendQueryPrepared(l->conn, statements[r->what], 4, values, (int[]){ 8, 2, size, 8 }, (int[]){ 1, 1, 1, 1 }, 1);
+    return PQsendQueryPrepared(l->conn, statements[r->what], 4, values, (int[]){ 8, 2, size, 8 },
+                               (int[]){ 1, 1, 1, 1 }, 1);
 }
 
 /* Begins what the line does next; false when it has nothing left, or cannot send. */
@@ -230,14 +234,18 @@ static int run_lines(struct bare_run *r, struct bench_figures *out, struct err *
 static int run_singles(struct bare_run *r, struct bench_figures *out, struct err *err)
 {
     struct bare *l = &r->lines[0];
-    int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us(), at = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
+    int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us(),
+            at = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
     for (int64_t i = 0; i < r->b->o.singles; i++) {
         char key[24];
         int len = snprintf(key, sizeof key, "s%" PRId64, i);
         const char *values[] = { key, (char *)&at };
-        PGresult *result = PQexecPrepared(l->conn, statements[r->what], 2, values, (int[]){ len, 8 }, (int[]){ 0, 1 }, 1);
+        PGresult *result = PQexecPrepared(l->conn, statements[r->what], 2, values, (int[]){ len, 8 },
+                                          (int[]){ 0, 1 }, 1);
         ExecStatusType status = PQresultStatus(result);
-        int rc = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ? 0 : bench_pg_fail(l->conn, result, statements[r->what], err);
+        int rc = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK
+                     ? 0
+                     : bench_pg_fail(l->conn, result, statements[r->what], err);
         PQclear(result);
         if (rc)
             return rc;
@@ -282,12 +290,15 @@ static int copy_chunk(struct bare_run *r, PGconn *conn, int64_t from, int64_t to
     for (int64_t i = from; i < to && rc == 0; i++) {
         at = put_row(at, i, when);
         if (at - buffer > (ptrdiff_t)sizeof buffer - 256) {
-            rc = PQputCopyData(conn, buffer, (int)(at - buffer)) == 1 ? 0 : bench_pg_fail(conn, NULL, "bare_copy", err);
+            rc = PQputCopyData(conn, buffer, (int)(at - buffer)) == 1
+                     ? 0
+                     : bench_pg_fail(conn, NULL, "bare_copy", err);
             at = buffer;
         }
     }
     memset(at, 0xff, 2);
-    if (rc == 0 && (PQputCopyData(conn, buffer, (int)(at + 2 - buffer)) != 1 || PQputCopyEnd(conn, NULL) != 1))
+    if (rc == 0 &&
+        (PQputCopyData(conn, buffer, (int)(at + 2 - buffer)) != 1 || PQputCopyEnd(conn, NULL) != 1))
         rc = bench_pg_fail(conn, NULL, "bare_copy", err);
     while ((result = PQgetResult(conn))) {
         if (rc == 0 && PQresultStatus(result) != PGRES_COMMAND_OK)
@@ -313,14 +324,16 @@ static int run_copy(struct bare_run *r, struct bench_figures *out, struct err *e
     return rc;
 }
 
-int bench_pg_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out, struct err *err)
+int bench_pg_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out,
+                  struct err *err)
 {
     struct bare_run r = { .b = b, .what = what };
     if (what == BARE_COPY)
         return run_copy(&r, out, err);
     int rc = open_lines(&r, connections, err);
     if (rc == 0)
-        rc = what == BARE_INSERT || what == BARE_ENQUEUE ? run_singles(&r, out, err) : run_lines(&r, out, err);
+        rc = what == BARE_INSERT || what == BARE_ENQUEUE ? run_singles(&r, out, err)
+                                                         : run_lines(&r, out, err);
     close_lines(&r);
     return rc;
 }

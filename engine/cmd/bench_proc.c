@@ -1,4 +1,5 @@
-/* bench_proc.c - CPU and memory of processes, from /proc. Whatever cannot be read is -1: not known, never 0. */
+/* bench_proc.c - CPU and memory of processes, from /proc. Whatever cannot be read is -1: not
+ * known, never 0. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static bool read_file(const char *path, char *out, size_t size)
     return n > 0;
 }
 
-/* The fields of /proc/PID/stat after the name, which may hold anything: state is 0, the parent 1, utime 11, stime 12, cutime 13, cstime 14. */
+/* The fields of /proc/PID/stat after the name, which may hold anything: state is 0, the parent 1,
+ * utime 11, stime 12, cutime 13, cstime 14. */
 static bool read_stat(int pid, int64_t *fields, int n)
 {
     char path[64], text[1024];
@@ -48,7 +50,8 @@ int64_t bench_self_cpu_us(void)
     return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000LL + u.ru_utime.tv_usec + u.ru_stime.tv_usec;
 }
 
-/* schedstat counts nanoseconds (of the one thread that our engines have); stat counts ticks of 10 ms. */
+/* schedstat counts nanoseconds (of the one thread that our engines have); stat counts ticks of 10
+ * ms. */
 int64_t bench_task_cpu_us(int pid)
 {
     char path[64], text[128];

@@ -1,5 +1,5 @@
-/* bench_report.c - medians of the rounds and ratios between them, as tables or JSON.
- * A ratio is taken round by round, between neighbours in time, and the median of those is what is said. */
+/* bench_report.c - medians of the rounds and ratios between them, as tables or JSON. A ratio is
+ * taken round by round, between neighbours in time, and the median of those is what is said. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -32,21 +32,44 @@ static struct spread spread_of(const double *values, int n)
 
 /* ---- what is said of a measure ---- */
 
-static double per_s(const struct bench_figures *f) { return f->us > 0 ? (double)f->checks * 1e6 / (double)f->us : -1; }
+static double per_s(const struct bench_figures *f)
+{
+    return f->us > 0 ? (double)f->checks * 1e6 / (double)f->us : -1;
+}
 static double seconds(const struct bench_figures *f) { return (double)f->us / 1e6; }
-static double whole_s(const struct bench_figures *f) { return f->whole_us < 0 ? -1 : (double)f->whole_us / 1e6; }
-static double each(int64_t sum, const struct bench_figures *f) { return sum < 0 || f->checks < 1 ? -1 : (double)sum / (double)f->checks; }
+static double whole_s(const struct bench_figures *f)
+{
+    return f->whole_us < 0 ? -1 : (double)f->whole_us / 1e6;
+}
+static double each(int64_t sum, const struct bench_figures *f)
+{
+    return sum < 0 || f->checks < 1 ? -1 : (double)sum / (double)f->checks;
+}
 static double engine_us(const struct bench_figures *f) { return each(f->engine_cpu_us, f); }
 static double worker_us(const struct bench_figures *f) { return each(f->worker_cpu_us, f); }
 static double client_us(const struct bench_figures *f) { return each(f->client_cpu_us, f); }
 static double server_us(const struct bench_figures *f) { return each(f->server_cpu_us, f); }
 static double wal_bytes(const struct bench_figures *f) { return each(f->wal_bytes, f); }
 static double dead_rows(const struct bench_figures *f) { return each(f->dead_rows, f); }
-static double transactions(const struct bench_figures *f) { return f->transactions < 0 ? -1 : each(f->transactions * 1000, f); }
-static double engine_mib(const struct bench_figures *f) { return f->engine_peak_kib < 0 ? -1 : (double)f->engine_peak_kib / 1024; }
-static double worker_mib(const struct bench_figures *f) { return f->worker_peak_kib < 0 ? -1 : (double)f->worker_peak_kib / 1024; }
+static double transactions(const struct bench_figures *f)
+{
+    return f->transactions < 0 ? -1 : each(f->transactions * 1000, f);
+}
+static double engine_mib(const struct bench_figures *f)
+{
+    return f->engine_peak_kib < 0 ? -1 : (double)f->engine_peak_kib / 1024;
+}
+static double worker_mib(const struct bench_figures *f)
+{
+    return f->worker_peak_kib < 0 ? -1 : (double)f->worker_peak_kib / 1024;
+}
 
-static const struct { const char *title, *json; double (*of)(const struct bench_figures *f); int digits; bool range; } columns[] = {
+static const struct {
+    const char *title, *json;
+    double (*of)(const struct bench_figures *f);
+    int digits;
+    bool range;
+} columns[] = {
     { "checks/s", "per_s", per_s, 0, true },
     { "s", "s", seconds, 3, false },
     { "whole s", "whole_s", whole_s, 3, false },
@@ -62,7 +85,8 @@ static const struct { const char *title, *json; double (*of)(const struct bench_
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static struct spread of_rounds(const struct bench_figures *rounds, int n, double (*of)(const struct bench_figures *f))
+static struct spread of_rounds(const struct bench_figures *rounds, int n,
+                               double (*of)(const struct bench_figures *f))
 {
     double values[BENCH_ROUNDS_MAX];
     for (int i = 0; i < n; i++)
@@ -122,7 +146,8 @@ static struct spread ratio_of(const struct report *r, int a, int b)
     return spread_of(values, r->b->o.rounds);
 }
 
-/* The same by CPU, which others on the machine disturb less: where all processors are busy, the two are one. */
+/* The same by CPU, which others on the machine disturb less: where all processors are busy, the
+ * two are one. */
 static struct spread cpu_ratio_of(const struct report *r, int a, int b)
 {
     double values[BENCH_ROUNDS_MAX];
@@ -156,8 +181,9 @@ static void print_measures(const struct report *r, struct arena *a)
         row[1] = arena_printf(a, "%" PRId64, r->rounds[i][0].checks);
         for (int c = 0; c < COLUMNS; c++) {
             struct spread s = of_rounds(r->rounds[i], r->b->o.rounds, columns[c].of);
-            row[c + 2] = columns[c].range && r->b->o.rounds > 1 ? arena_printf(a, "%.0f (%.0f-%.0f)", s.median, s.least, s.most)
-                                                                : number(a, s.median, columns[c].digits);
+            row[c + 2] = columns[c].range && r->b->o.rounds > 1
+                             ? arena_printf(a, "%.0f (%.0f-%.0f)", s.median, s.least, s.most)
+                             : number(a, s.median, columns[c].digits);
         }
     }
     table_print(r->b->app->out, titles, COLUMNS + 2, cells, rows, 0);
@@ -165,8 +191,11 @@ static void print_measures(const struct report *r, struct arena *a)
 
 static void print_ratios(const struct report *r, const struct bench_ratio *ratios, struct arena *a)
 {
-    static const struct table_column titles[] = { { .name = "ratio of" }, { .name = "to" }, { .name = "median", .right = true },
-                                                  { .name = "least", .right = true }, { .name = "most", .right = true },
+    static const struct table_column titles[] = { { .name = "ratio of" },
+                                                  { .name = "to" },
+                                                  { .name = "median", .right = true },
+                                                  { .name = "least", .right = true },
+                                                  { .name = "most", .right = true },
                                                   { .name = "by CPU", .right = true } };
     const char *cells[6 * 32];
     int rows = 0;
@@ -193,17 +222,22 @@ static void print_heading(const struct bench *b)
 {
     struct utsname u;
     uname(&u);
-    fprintf(b->app->out, "%s\n%s %s, %ld processors; prescient %s\n", b->server, u.sysname, u.release, sysconf(_SC_NPROCESSORS_ONLN), VERSION);
-    fprintf(b->app->out, "%" PRId64 " checks in one slot, %" PRId64 " waiting%s%s, %d engine%s, median of %d round%s; us are of CPU for one check\n\n",
-            b->o.checks, b->o.future, b->o.scattered ? " (scattered)" : "", b->o.old_snapshot ? ", an old snapshot held" : "", b->o.engines,
-            b->o.engines == 1 ? "" : "s", b->o.rounds, b->o.rounds == 1 ? "" : "s");
+    fprintf(b->app->out, "%s\n%s %s, %ld processors; prescient %s\n", b->server, u.sysname, u.release,
+            sysconf(_SC_NPROCESSORS_ONLN), VERSION);
+    fprintf(b->app->out,
+            "%" PRId64 " checks in one slot, %" PRId64
+            " waiting%s%s, %d engine%s, median of %d round%s; us are of CPU for one check\n\n",
+            b->o.checks, b->o.future, b->o.scattered ? " (scattered)" : "",
+            b->o.old_snapshot ? ", an old snapshot held" : "", b->o.engines, b->o.engines == 1 ? "" : "s",
+            b->o.rounds, b->o.rounds == 1 ? "" : "s");
 }
 
 /* ---- JSON ---- */
 
 static json_t *json_spread(struct spread s)
 {
-    return s.median < 0 ? json_null() : json_pack("{s:f, s:f, s:f}", "median", s.median, "least", s.least, "most", s.most);
+    return s.median < 0 ? json_null()
+                        : json_pack("{s:f, s:f, s:f}", "median", s.median, "least", s.least, "most", s.most);
 }
 
 static json_t *json_measures(const struct report *r)
@@ -212,9 +246,11 @@ static json_t *json_measures(const struct report *r)
     for (int i = 0; i < r->n; i++) {
         if (!r->measured[i])
             continue;
-        json_t *o = json_pack("{s:s, s:s, s:I}", "name", r->measures[i].name, "what", r->measures[i].words, "checks", (json_int_t)r->rounds[i][0].checks);
+        json_t *o = json_pack("{s:s, s:s, s:I}", "name", r->measures[i].name, "what", r->measures[i].words,
+                              "checks", (json_int_t)r->rounds[i][0].checks);
         for (int c = 0; c < COLUMNS; c++)
-            json_object_set_new(o, columns[c].json, json_spread(of_rounds(r->rounds[i], r->b->o.rounds, columns[c].of)));
+            json_object_set_new(o, columns[c].json,
+                                json_spread(of_rounds(r->rounds[i], r->b->o.rounds, columns[c].of)));
         json_array_append_new(list, o);
     }
     return list;
@@ -226,25 +262,30 @@ static json_t *json_ratios(const struct report *r, const struct bench_ratio *rat
     for (; ratios->name; ratios++) {
         int i = find(r, ratios->name), k = better_of(r, ratios);
         if (i >= 0 && k >= 0)
-            json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "of", r->measures[i].name, "to", r->measures[k].name, "ratio",
-                                                  json_spread(ratio_of(r, i, k)), "ratio_by_cpu", json_spread(cpu_ratio_of(r, i, k))));
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s, s:o, s:o}", "of", r->measures[i].name, "to",
+                                            r->measures[k].name, "ratio", json_spread(ratio_of(r, i, k)),
+                                            "ratio_by_cpu", json_spread(cpu_ratio_of(r, i, k))));
     }
     return list;
 }
 
-void bench_report(struct bench *b, const struct bench_measure *measures, int n, struct bench_figures (*rounds)[BENCH_ROUNDS_MAX],
-                  const bool *measured, const struct bench_ratio *ratios)
+void bench_report(struct bench *b, const struct bench_measure *measures, int n,
+                  struct bench_figures (*rounds)[BENCH_ROUNDS_MAX], const bool *measured,
+                  const struct bench_ratio *ratios)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(16 * 1024);
     struct report r = { b, measures, n, rounds, measured };
     if (!a)
         return;
     if (b->app->json) {
-        report_print_object(b->app, json_pack("{s:s, s:s, s:i, s:I, s:I, s:b, s:I, s:i, s:i, s:o, s:o}", "version", VERSION, "server", b->server,
-                                              "processors", (int)sysconf(_SC_NPROCESSORS_ONLN), "checks", (json_int_t)b->o.checks, "future",
-                                              (json_int_t)b->o.future, "scattered", b->o.scattered, "old_snapshot", (json_int_t)b->o.old_snapshot,
-                                              "engines", b->o.engines, "rounds", b->o.rounds, "measures", json_measures(&r), "ratios",
-                                              json_ratios(&r, ratios)));
+        report_print_object(
+            b->app,
+            json_pack("{s:s, s:s, s:i, s:I, s:I, s:b, s:I, s:i, s:i, s:o, s:o}", "version", VERSION, "server",
+                      b->server, "processors", (int)sysconf(_SC_NPROCESSORS_ONLN), "checks",
+                      (json_int_t)b->o.checks, "future", (json_int_t)b->o.future, "scattered", b->o.scattered,
+                      "old_snapshot", (json_int_t)b->o.old_snapshot, "engines", b->o.engines, "rounds",
+                      b->o.rounds, "measures", json_measures(&r), "ratios", json_ratios(&r, ratios)));
         return;
     }
     print_heading(b);

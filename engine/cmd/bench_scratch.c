@@ -1,4 +1,5 @@
-/* bench_scratch.c - a place of the bench's own: a schema "prescient_bench", or a file in a temporary folder. Never the real tables. */
+/* bench_scratch.c - a place of the bench's own: a schema "prescient_bench", or a file in a
+ * temporary folder. Never the real tables. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -26,7 +27,8 @@ static const char *word_value(const struct bench *b, const char *word, const cha
     return !strncmp(word, "{job}", 5) ? job : NULL;
 }
 
-char *bench_sql(const struct bench *b, const struct sql_block *blocks, const char *name, const char *job, struct arena *a)
+char *bench_sql(const struct bench *b, const struct sql_block *blocks, const char *name, const char *job,
+                struct arena *a)
 {
     const char *text = sql_find(blocks, name);
     char *out = text ? arena_strdup(a, "") : NULL;
@@ -59,7 +61,8 @@ static int make_dir(struct bench *b, struct err *err)
     const char *tmp = getenv("TMPDIR");
     int n = snprintf(b->dir, sizeof b->dir, "%s/prescient-bench.XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (n < 0 || n >= (int)sizeof b->dir)
-        return err_set(err, ERR_INPUT, "TMPDIR: found '%s', expected a path of at most %zu bytes", tmp, sizeof b->dir - 24);
+        return err_set(err, ERR_INPUT, "TMPDIR: found '%s', expected a path of at most %zu bytes", tmp,
+                       sizeof b->dir - 24);
     if (!mkdtemp(b->dir)) {
         b->dir[0] = '\0';
         return err_sys(err, ERR_GENERAL, "cannot make a temporary folder %s", tmp && *tmp ? tmp : "/tmp");
@@ -139,7 +142,10 @@ static int find_place(struct bench *b, struct err *err)
     if (!b->ops)
         return err_set(err, ERR_INPUT, "bench knows no store like this one");
     if (b->ops->schema && s->schema && !strcmp(s->schema, b->ops->schema))
-        return err_set(err, ERR_INPUT, "schema: found '%s', which is where the bench makes and drops its own tables; expected another", s->schema);
+        return err_set(
+            err, ERR_INPUT,
+            "schema: found '%s', which is where the bench makes and drops its own tables; expected another",
+            s->schema);
     return 0;
 }
 

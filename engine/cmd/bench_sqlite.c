@@ -1,4 +1,5 @@
-/* bench_sqlite.c - the bench's own handle on a SQLite file of its own: rows of a round, and the bare SQL in the same batches. */
+/* bench_sqlite.c - the bench's own handle on a SQLite file of its own: rows of a round, and the
+ * bare SQL in the same batches. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -24,16 +25,20 @@ static int is_wal(void *ctx, int n, char **cells, char **names)
     return 0;
 }
 
-/* As the store opens it: full durability, and a rollback journal that stays (a write-ahead log stands in the file itself). */
+/* As the store opens it: full durability, and a rollback journal that stays (a write-ahead log
+ * stands in the file itself). */
 static sqlite3 *connect(struct bench *b, struct err *err)
 {
     sqlite3 *db = NULL;
     char pragmas[128];
     bool wal = false;
-    snprintf(pragmas, sizeof pragmas, "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -%d", CACHE_KIB);
-    if (sqlite3_open_v2(b->db->file, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK && sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK
-        && sqlite3_exec(db, pragmas, NULL, NULL, NULL) == SQLITE_OK && sqlite3_exec(db, "PRAGMA journal_mode", is_wal, &wal, NULL) == SQLITE_OK
-        && (wal || sqlite3_exec(db, "PRAGMA journal_mode = PERSIST", NULL, NULL, NULL) == SQLITE_OK))
+    snprintf(pragmas, sizeof pragmas,
+             "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -%d", CACHE_KIB);
+    if (sqlite3_open_v2(b->db->file, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK &&
+        sqlite3_exec(db, pragmas, NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(db, "PRAGMA journal_mode", is_wal, &wal, NULL) == SQLITE_OK &&
+        (wal || sqlite3_exec(db, "PRAGMA journal_mode = PERSIST", NULL, NULL, NULL) == SQLITE_OK))
         return db;
     fail(db, b->db->file, err);
     sqlite3_close(db);
@@ -46,8 +51,9 @@ static int run_block(struct bench *b, sqlite3 *db, const char *name, const char 
     char *sql = a ? bench_sql(b, sql_bench_sqlite, name, job, a) : NULL;
     if (!sql)
         return err_set(err, ERR_NOMEM, "out of memory for the statement %s", name);
-    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK
-        && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
         return 0;
     int rc = fail(db, name, err);
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
@@ -98,11 +104,13 @@ static int lite_counters(struct bench *b, struct bench_figures *out, struct err 
 {
     (void)b;
     (void)err;
-    out->server_cpu_us = out->wal_bytes = out->transactions = out->dead_rows = -1;      /* there is no server; CPU is the engine's own */
+    /* there is no server; CPU is the engine's own */
+    out->server_cpu_us = out->wal_bytes = out->transactions = out->dead_rows = -1;
     return 0;
 }
 
-static int lite_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room, struct err *err)
+static int lite_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room,
+                    struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(4096);
     char *sql = a ? bench_sql(b, sql_bench_sqlite, name, NULL, a) : NULL;
@@ -136,7 +144,14 @@ static int lite_pass(struct bench *b, int64_t *us, int64_t *run, int64_t *late_u
 
 /* ---- the bare statements ---- */
 
-struct bare { struct bench *b; sqlite3 *db; sqlite3_stmt *first, *second, *read; int64_t *ids; int64_t n, room; int64_t next_slot; };
+struct bare {
+    struct bench *b;
+    sqlite3 *db;
+    sqlite3_stmt *first, *second, *read;
+    int64_t *ids;
+    int64_t n, room;
+    int64_t next_slot;
+};
 
 static int read_ids(struct bare *r, struct err *err)
 {
@@ -220,9 +235,12 @@ static int run_bulk(struct bare *r, struct err *err)
     return 0;
 }
 
-static const struct { const char *first, *second; int (*run)(struct bare *r, struct err *err); } bares[] = {
-    [BARE_INSERT] = { "bare_insert", NULL, run_singles }, [BARE_COPY] = { "bare_insert", NULL, run_bulk },
-    [BARE_END] = { "bare_archive", "bare_delete", run_batches }, [BARE_MOVE] = { "bare_run", "bare_move", run_batches },
+static const struct { const char *first, *second; int (*run)(struct bare *r, struct err *err);
+} bares[] = {
+    [BARE_INSERT] = { "bare_insert", NULL, run_singles },
+    [BARE_COPY] = { "bare_insert", NULL, run_bulk },
+    [BARE_END] = { "bare_archive", "bare_delete", run_batches },
+    [BARE_MOVE] = { "bare_run", "bare_move", run_batches },
     [BARE_ENQUEUE] = { "enqueue", NULL, run_singles },
 };
 
@@ -231,15 +249,18 @@ static bool prepare(struct bare *r, const char *name, sqlite3_stmt **out)
     return !name || sqlite3_prepare_v2(r->db, sql_find(sql_bench_sqlite, name), -1, out, NULL) == SQLITE_OK;
 }
 
-static int lite_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out, struct err *err)
+static int lite_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out,
+                     struct err *err)
 {
     struct bare r = { .b = b, .next_slot = b->slot + 20000LL * b->slot_length_s };
     (void)connections;                          /* writers are serial */
     r.db = connect(b, err);
     if (!r.db)
         return err->code;
-    int rc = prepare(&r, bares[what].first, &r.first) && prepare(&r, bares[what].second, &r.second) && prepare(&r, "bare_read", &r.read)
-                 ? 0 : fail(r.db, "prepare", err);
+    int rc = prepare(&r, bares[what].first, &r.first) && prepare(&r, bares[what].second, &r.second) &&
+                     prepare(&r, "bare_read", &r.read)
+                 ? 0
+                 : fail(r.db, "prepare", err);
     int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us();
     if (rc == 0 && bares[what].run == run_batches)
         rc = read_ids(&r, err);
@@ -257,6 +278,15 @@ static int lite_bare(struct bench *b, enum bench_bare what, int connections, str
 }
 
 const struct bench_db_ops bench_sqlite_ops = {
-    .scheme = "sqlite", .schema = NULL, .take = lite_take, .drop = lite_drop, .fill = lite_fill, .prepare = lite_prepare, .bare = lite_bare,
-    .counters = lite_counters, .pass = lite_pass, .hold_snapshot = NULL, .ask = lite_ask,
+    .scheme = "sqlite",
+    .schema = NULL,
+    .take = lite_take,
+    .drop = lite_drop,
+    .fill = lite_fill,
+    .prepare = lite_prepare,
+    .bare = lite_bare,
+    .counters = lite_counters,
+    .pass = lite_pass,
+    .hold_snapshot = NULL,
+    .ask = lite_ask,
 };

@@ -1,4 +1,5 @@
-/* prescient bench - how fast this database, this machine and this program are together, beside the bare SQL for the same rows. */
+/* prescient bench - how fast this database, this machine and this program are together, beside the
+ * bare SQL for the same rows. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,10 +14,12 @@ static const struct command_option options[] = {
     { "singles", 'i', "N", "checks enqueued one by one (2000)" },
     { "future", 'f', "N", "add so many waiting checks first, in the order of time" },
     { "scattered", 's', NULL, "in no order instead, the due ones among them" },
-    { "old-snapshot", 'o', "N", "hold a snapshot in another session while N checks are settled first, and from then on (PostgreSQL)" },
+    { "old-snapshot", 'o', "N",
+      "hold a snapshot in another session while N checks are settled first, and from then on (PostgreSQL)" },
     { "engines", 'e', "K", "engines at once (1)" },
     { "rounds", 'r', "R", "rounds over everything (5); medians are told" },
-    { "only", 'y', "NAMES", "these measures, with commas: enqueue,bulk,end,again,look,loop, or the names that --json tells" },
+    { "only", 'y', "NAMES",
+      "these measures, with commas: enqueue,bulk,end,again,look,loop, or the names that --json tells" },
     { "at", 'H', "HOUR", "load: the hour of the day (9)" },
     { "minutes", 'm', "FROM-TO", "load: first and last minute in it (0-9)" },
     { "heavy", 'v', "M:N,...", "load: so many checks in these minutes (2:20000,5:15000,7:20000)" },
@@ -25,17 +28,22 @@ static const struct command_option options[] = {
     { "timeout", 'T', "DURATION", "load: of one check (5s)" },
     { "tenants", 't', "N", "load: entity names (10)" },
     { "slot-length", 'l', "DURATION", "load: length of a slot (1m)" },
-    { "live", 'L', NULL, "load: by the clock, with a daemon, beginning at the next slot; else on a virtual clock" },
+    { "live", 'L', NULL,
+      "load: by the clock, with a daemon, beginning at the next slot; else on a virtual clock" },
     { 0 }
 };
 
 const struct command cmd_bench = {
-    .name = "bench", .args = "[load]",
+    .name = "bench",
+    .args = "[load]",
     .help = "measure passes and enqueues beside the bare SQL; `bench load` replays a rush hour",
-    .more = "Works in a place of its own, dropped at the end: the schema prescient_bench in the store's database, or for SQLite a\n"
-            "file in a temporary folder. The real tables are not touched, but the server's time and disk are used.\n"
+    .more = "Works in a place of its own, dropped at the end: the schema prescient_bench in the store's "
+            "database, or for SQLite a\n"
+            "file in a temporary folder. The real tables are not touched, but the server's time and disk are "
+            "used.\n"
             "Engines run as processes of their own with your settings. Rounds go over all measures in turn.",
-    .options = options, .main = bench_main,
+    .options = options,
+    .main = bench_main,
 };
 
 /* ---- the measures ---- */
@@ -50,7 +58,8 @@ static int64_t since(int64_t now, int64_t before)
     return now < 0 || before < 0 ? -1 : now - before;
 }
 
-static void end_figures(struct bench_figures *f, const struct bench_figures *before, const struct bench_figures *after)
+static void end_figures(struct bench_figures *f, const struct bench_figures *before,
+                        const struct bench_figures *after)
 {
     f->server_cpu_us = since(after->server_cpu_us, before->server_cpu_us);
     f->wal_bytes = since(after->wal_bytes, before->wal_bytes);
@@ -58,43 +67,51 @@ static void end_figures(struct bench_figures *f, const struct bench_figures *bef
     f->dead_rows = since(after->dead_rows, before->dead_rows);
 }
 
-/* A new slot each time, the one after the last: what was settled before lies behind it, as in life. */
+/* A new slot each time, the one after the last: what was settled before lies behind it, as in
+ * life. */
 static int prepare(struct bench *b, const char *job, struct err *err)
 {
     b->slot += b->slot_length_s;
     return b->ops->prepare(b, job, err);
 }
 
-static int run_pass(struct bench *b, const struct bench_measure *m, struct bench_figures *out, struct err *err)
+static int run_pass(struct bench *b, const struct bench_measure *m, struct bench_figures *out,
+                    struct err *err)
 {
     struct bench_figures before = BENCH_UNKNOWN, after = BENCH_UNKNOWN;
     char slot[24];
     int64_t ran = 0, counted = 0, late_us;
     int rc = prepare(b, m->job, err);
     snprintf(slot, sizeof slot, "%" PRId64, b->slot);
-    /* As if it were that slot's moment: what cron and a daemon run, not what a sweep finds later. */
-    struct bench_engine_run run = { .command = { "--now", slot, "run", "--slot", slot }, .engines = b->o.engines };
-    if (rc || (rc = b->ops->counters(b, &before, err)) || (rc = bench_engines(b, &run, out, &ran, err)) || (rc = b->ops->counters(b, &after, err))
-        || (rc = b->ops->pass(b, &out->us, &counted, &late_us, err)))
+    /* As if it were that slot's moment: what cron and a daemon run, not what a sweep finds later.
+     */
+    struct bench_engine_run run = { .command = { "--now", slot, "run", "--slot", slot },
+                                    .engines = b->o.engines };
+    if (rc || (rc = b->ops->counters(b, &before, err)) || (rc = bench_engines(b, &run, out, &ran, err)) ||
+        (rc = b->ops->counters(b, &after, err)) || (rc = b->ops->pass(b, &out->us, &counted, &late_us, err)))
         return rc;
     end_figures(out, &before, &after);
     out->checks = ran;
     if (ran != b->o.checks || counted != ran)
-        return err_set(err, ERR_GENERAL, "%s: %" PRId64 " checks were run by what the engines say, %" PRId64 " by the slot's passes; expected %" PRId64,
+        return err_set(err, ERR_GENERAL,
+                       "%s: %" PRId64 " checks were run by what the engines say, %" PRId64
+                       " by the slot's passes; expected %" PRId64,
                        m->name, ran, counted, b->o.checks);
     return 0;
 }
 
-static int run_bare(struct bench *b, const struct bench_measure *m, struct bench_figures *out, struct err *err)
+static int run_bare(struct bench *b, const struct bench_measure *m, struct bench_figures *out,
+                    struct err *err)
 {
     struct bench_figures before = BENCH_UNKNOWN, after = BENCH_UNKNOWN;
     int rc = prepare(b, m->job, err);
-    if (rc || (rc = b->ops->counters(b, &before, err)) || (rc = b->ops->bare(b, m->bare, m->connections, out, err))
-        || (rc = b->ops->counters(b, &after, err)))
+    if (rc || (rc = b->ops->counters(b, &before, err)) ||
+        (rc = b->ops->bare(b, m->bare, m->connections, out, err)) || (rc = b->ops->counters(b, &after, err)))
         return rc;
     end_figures(out, &before, &after);
     if (m->job && out->checks != b->o.checks)
-        return err_set(err, ERR_GENERAL, "%s: %" PRId64 " rows were touched, expected %" PRId64, m->name, out->checks, b->o.checks);
+        return err_set(err, ERR_GENERAL, "%s: %" PRId64 " rows were touched, expected %" PRId64, m->name,
+                       out->checks, b->o.checks);
     return 0;
 }
 
@@ -108,7 +125,9 @@ static int load_all(struct bench *b, struct store *st, struct arena *a, struct e
         int n = 0, bad;
         for (; n < BENCH_CHUNK && i < b->o.checks; n++, i++) {
             snprintf(keys[n], sizeof keys[n], "%" PRId64, i);
-            rows[n] = (struct load_row){ .entity_name = "orders", .entity_key = keys[n], .job_exec = "bench_end",
+            rows[n] = (struct load_row){ .entity_name = "orders",
+                                         .entity_key = keys[n],
+                                         .job_exec = "bench_end",
                                          .at = b->slot + 20000LL * b->slot_length_s };
         }
         rc = store_load(st, rows, n, "keep", 0, &counts, &bad, err);
@@ -118,7 +137,8 @@ static int load_all(struct bench *b, struct store *st, struct arena *a, struct e
     return rc;
 }
 
-static int run_bulk(struct bench *b, const struct bench_measure *m, struct bench_figures *out, struct err *err)
+static int run_bulk(struct bench *b, const struct bench_measure *m, struct bench_figures *out,
+                    struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(64 * 1024);
     struct bench_figures before = BENCH_UNKNOWN, after = BENCH_UNKNOWN;
@@ -143,33 +163,106 @@ static int run_bulk(struct bench *b, const struct bench_measure *m, struct bench
 }
 
 static const struct bench_measure measures[] = {
-    { .name = "enqueue", .words = "enqueue, one a transaction", .run = run_bare, .bare = BARE_ENQUEUE, .connections = 1 },
-    { .name = "enqueue-bare", .words = "  bare INSERT", .run = run_bare, .bare = BARE_INSERT, .connections = 1 },
+    { .name = "enqueue",
+      .words = "enqueue, one a transaction",
+      .run = run_bare,
+      .bare = BARE_ENQUEUE,
+      .connections = 1 },
+    { .name = "enqueue-bare",
+      .words = "  bare INSERT",
+      .run = run_bare,
+      .bare = BARE_INSERT,
+      .connections = 1 },
     { .name = "bulk", .words = "enqueue, 10,000 a transaction", .run = run_bulk },
-    { .name = "bulk-bare", .words = "  bare COPY (SQLite: INSERT)", .run = run_bare, .bare = BARE_COPY, .connections = 1 },
+    { .name = "bulk-bare",
+      .words = "  bare COPY (SQLite: INSERT)",
+      .run = run_bare,
+      .bare = BARE_COPY,
+      .connections = 1 },
     { .name = "end", .words = "no-op checks that end", .run = run_pass, .job = "bench_end" },
-    { .name = "end-bare-1", .words = "  bare DELETE + history, 1 connection", .run = run_bare, .job = "bench_end", .bare = BARE_END, .connections = 1 },
-    { .name = "end-bare-2", .words = "  bare DELETE + history, 2 connections", .run = run_bare, .job = "bench_end", .bare = BARE_END, .connections = 2,
+    { .name = "end-bare-1",
+      .words = "  bare DELETE + history, 1 connection",
+      .run = run_bare,
+      .job = "bench_end",
+      .bare = BARE_END,
+      .connections = 1 },
+    { .name = "end-bare-2",
+      .words = "  bare DELETE + history, 2 connections",
+      .run = run_bare,
+      .job = "bench_end",
+      .bare = BARE_END,
+      .connections = 2,
       .server_only = true },
-    { .name = "end-range-1", .words = "  the same by a range of ids, 1 connection", .run = run_bare, .job = "bench_end", .bare = BARE_END_RANGE,
-      .connections = 1, .server_only = true },
-    { .name = "end-range-2", .words = "  the same by a range of ids, 2 connections", .run = run_bare, .job = "bench_end", .bare = BARE_END_RANGE,
-      .connections = 2, .server_only = true },
-    { .name = "loop-1", .words = "  hand-written SKIP LOCKED, 1 connection", .run = run_bare, .job = "handmade", .bare = BARE_LOOP, .connections = 1,
-      .server_only = true, .plain_only = true },
-    { .name = "loop-2", .words = "  hand-written SKIP LOCKED, 2 connections", .run = run_bare, .job = "handmade", .bare = BARE_LOOP, .connections = 2,
-      .server_only = true, .plain_only = true },
+    { .name = "end-range-1",
+      .words = "  the same by a range of ids, 1 connection",
+      .run = run_bare,
+      .job = "bench_end",
+      .bare = BARE_END_RANGE,
+      .connections = 1,
+      .server_only = true },
+    { .name = "end-range-2",
+      .words = "  the same by a range of ids, 2 connections",
+      .run = run_bare,
+      .job = "bench_end",
+      .bare = BARE_END_RANGE,
+      .connections = 2,
+      .server_only = true },
+    { .name = "loop-1",
+      .words = "  hand-written SKIP LOCKED, 1 connection",
+      .run = run_bare,
+      .job = "handmade",
+      .bare = BARE_LOOP,
+      .connections = 1,
+      .server_only = true,
+      .plain_only = true },
+    { .name = "loop-2",
+      .words = "  hand-written SKIP LOCKED, 2 connections",
+      .run = run_bare,
+      .job = "handmade",
+      .bare = BARE_LOOP,
+      .connections = 2,
+      .server_only = true,
+      .plain_only = true },
     { .name = "again", .words = "no-op checks that move", .run = run_pass, .job = "bench_again" },
-    { .name = "again-bare-1", .words = "  bare UPDATE + run log, 1 connection", .run = run_bare, .job = "bench_again", .bare = BARE_MOVE, .connections = 1 },
-    { .name = "again-bare-2", .words = "  bare UPDATE + run log, 2 connections", .run = run_bare, .job = "bench_again", .bare = BARE_MOVE, .connections = 2,
+    { .name = "again-bare-1",
+      .words = "  bare UPDATE + run log, 1 connection",
+      .run = run_bare,
+      .job = "bench_again",
+      .bare = BARE_MOVE,
+      .connections = 1 },
+    { .name = "again-bare-2",
+      .words = "  bare UPDATE + run log, 2 connections",
+      .run = run_bare,
+      .job = "bench_again",
+      .bare = BARE_MOVE,
+      .connections = 2,
       .server_only = true },
-    { .name = "again-range-1", .words = "  the same by a range of ids, 1 connection", .run = run_bare, .job = "bench_again", .bare = BARE_MOVE_RANGE,
-      .connections = 1, .server_only = true },
-    { .name = "again-range-2", .words = "  the same by a range of ids, 2 connections", .run = run_bare, .job = "bench_again", .bare = BARE_MOVE_RANGE,
-      .connections = 2, .server_only = true },
-    { .name = "look-one", .words = "each looks at its row, one by one", .run = run_pass, .job = "bench_look_one" },
-    { .name = "look-many", .words = "each looks at its row, batched", .run = run_pass, .job = "bench_look_many" },
-    { .name = "look-sql", .words = "the same by sql_check, batched", .run = run_pass, .job = "bench_look_sql" },
+    { .name = "again-range-1",
+      .words = "  the same by a range of ids, 1 connection",
+      .run = run_bare,
+      .job = "bench_again",
+      .bare = BARE_MOVE_RANGE,
+      .connections = 1,
+      .server_only = true },
+    { .name = "again-range-2",
+      .words = "  the same by a range of ids, 2 connections",
+      .run = run_bare,
+      .job = "bench_again",
+      .bare = BARE_MOVE_RANGE,
+      .connections = 2,
+      .server_only = true },
+    { .name = "look-one",
+      .words = "each looks at its row, one by one",
+      .run = run_pass,
+      .job = "bench_look_one" },
+    { .name = "look-many",
+      .words = "each looks at its row, batched",
+      .run = run_pass,
+      .job = "bench_look_many" },
+    { .name = "look-sql",
+      .words = "the same by sql_check, batched",
+      .run = run_pass,
+      .job = "bench_look_sql" },
 };
 enum { MEASURES = sizeof measures / sizeof *measures };
 
@@ -193,12 +286,15 @@ static const char jobs_format[] =
     "\njobs = {\n"
     "    bench_end = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
     "    bench_again = { plugin = \"noop\"; settings = { answer = \"again\"; again_after = \"1h\"; }; };\n"
-    "    bench_look_one = { plugin = \"unshipped_order\"; batch = 1; settings = { table = \"%sbench_order\"; }; };\n"
+    "    bench_look_one = { plugin = \"unshipped_order\"; batch = 1; settings = { table = \"%sbench_order\"; "
+    "}; };\n"
     "    bench_look_many = { plugin = \"unshipped_order\"; settings = { table = \"%sbench_order\"; }; };\n"
     "    bench_look_sql = { plugin = \"sql_check\"; settings = {\n"
-    "        query_postgresql = \"SELECT k FROM json_array_elements_text($1::json) AS k JOIN prescient_bench.bench_order o ON o.id = k::bigint\"\n"
+    "        query_postgresql = \"SELECT k FROM json_array_elements_text($1::json) AS k JOIN "
+    "prescient_bench.bench_order o ON o.id = k::bigint\"\n"
     "                           \" WHERE o.shipped_at IS NOT NULL\";\n"
-    "        query_sqlite = \"SELECT k.value FROM json_each($1) AS k JOIN bench_order o ON o.id = k.value WHERE o.shipped_at IS NOT NULL\";\n"
+    "        query_sqlite = \"SELECT k.value FROM json_each($1) AS k JOIN bench_order o ON o.id = k.value "
+    "WHERE o.shipped_at IS NOT NULL\";\n"
     "        event = \"order.unshipped\"; }; };\n"
     "};\n";
 
@@ -224,7 +320,9 @@ static bool is_wanted(const struct bench *b, const struct bench_measure *m)
 static int settle_under_snapshot(struct bench *b, struct err *err)
 {
     struct bench_measure m = { .name = "old-snapshot", .job = "bench_end" };
-    int rc = b->ops->hold_snapshot ? b->ops->hold_snapshot(b, err) : err_set(err, ERR_INPUT, "--old-snapshot: SQLite has no old snapshots to hold");
+    int rc = b->ops->hold_snapshot
+                 ? b->ops->hold_snapshot(b, err)
+                 : err_set(err, ERR_INPUT, "--old-snapshot: SQLite has no old snapshots to hold");
     for (int64_t n = 0; rc == 0 && n < b->o.old_snapshot; n += b->o.checks) {
         struct bench_figures f;
         begin_figures(&f);
@@ -233,7 +331,8 @@ static int settle_under_snapshot(struct bench *b, struct err *err)
     return rc;
 }
 
-static int run_rounds(struct bench *b, struct bench_figures (*rounds)[BENCH_ROUNDS_MAX], bool *measured, struct err *err)
+static int run_rounds(struct bench *b, struct bench_figures (*rounds)[BENCH_ROUNDS_MAX], bool *measured,
+                      struct err *err)
 {
     struct progress bar;
     int rc = b->o.old_snapshot ? settle_under_snapshot(b, err) : 0;
@@ -303,7 +402,9 @@ static int read_option(struct bench_options *o, int letter, const char *value, s
 
 static int bench_main(struct app *app, int argc, char **argv)
 {
-    struct bench b = { .app = app, .interrupt.fd = -1, .o = { .checks = 200000, .singles = 2000, .engines = 1, .rounds = 5 } };
+    struct bench b = { .app = app,
+                       .interrupt.fd = -1,
+                       .o = { .checks = 200000, .singles = 2000, .engines = 1, .rounds = 5 } };
     struct err err = { 0 };
     const char *value;
     int at = 0, first = 0, letter;

@@ -9,7 +9,8 @@
 static int config_main(struct app *app, int argc, char **argv);
 
 static const struct command_option options[] = {
-    { "print", 'p', NULL, "print the settings in force, from flags, environment and file (what it does anyway)" },
+    { "print", 'p', NULL,
+      "print the settings in force, from flags, environment and file (what it does anyway)" },
     { "check", 'k', NULL, "read the settings and try every plug-in; say what is wrong" },
     { "sample", 's', NULL, "print all settings with their defaults, bounds and meaning" },
     { 0 }
@@ -30,7 +31,8 @@ static int load(struct app *app, struct err *err)
 static int print(struct app *app, bool commented, struct err *err)
 {
     int rc = settings_print(&app->settings, app->out, commented, false, err);
-    return rc < 0 && !ferror(app->out) ? app_fail(app, err) : EXIT_WELL;       /* an output that went away is main's to judge */
+    /* an output that went away is main's to judge */
+    return rc < 0 && !ferror(app->out) ? app_fail(app, err) : EXIT_WELL;
 }
 
 static int config_print(struct app *app, struct err *err)
@@ -48,8 +50,10 @@ static void warn_of_serve(struct app *app)
 {
     char words[512];
     const struct settings *s = &app->settings;
-    if (s->slot_length_s && slot_serve_mistakes(s->serve, s->nserve, (int32_t)s->slot_length_s, words, sizeof words))
-        fprintf(stderr, "prescient config: warning: %s; a slot that no server names is run an hour late\n", words);
+    if (s->slot_length_s &&
+        slot_serve_mistakes(s->serve, s->nserve, (int32_t)s->slot_length_s, words, sizeof words))
+        fprintf(stderr, "prescient config: warning: %s; a slot that no server names is run an hour late\n",
+                words);
 }
 
 static int config_check(struct app *app, struct err *err)
@@ -71,7 +75,8 @@ static int config_check(struct app *app, struct err *err)
         return EXIT_BAD_SETTINGS;
     warn_of_serve(app);
     if (!app->json)
-        fprintf(app->out, "the settings are good: %d %s, every plug-in loads\n", s->njobs, s->njobs == 1 ? "job" : "jobs");
+        fprintf(app->out, "the settings are good: %d %s, every plug-in loads\n", s->njobs,
+                s->njobs == 1 ? "job" : "jobs");
     else
         report_print_object(app, json_pack("{s:b, s:i}", "good", 1, "jobs", s->njobs));
     return EXIT_WELL;

@@ -5,9 +5,11 @@
 static int daemon_main(struct app *app, int argc, char **argv);
 
 const struct command cmd_daemon = {
-    .name = "daemon", .args = "",
+    .name = "daemon",
+    .args = "",
     .help = "run each slot at its time, and what was missed",
-    .more = "Stays in the foreground; logs to stderr. TERM and INT: takes nothing new, lets running jobs answer, gives its leases\n"
+    .more = "Stays in the foreground; logs to stderr. TERM and INT: takes nothing new, lets running jobs "
+            "answer, gives its leases\n"
             "back; a second one ends it at once.",
     .main = daemon_main,
 };

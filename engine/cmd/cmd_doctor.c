@@ -1,5 +1,6 @@
-/* prescient doctor - looks at everything that can be wrong around the checks and says what to do about it.
- * Each look is a function that adds findings; a look that cannot be taken is a finding itself. */
+/* prescient doctor - looks at everything that can be wrong around the checks and says what to do
+ * about it. Each look is a function that adds findings; a look that cannot be taken is a finding
+ * itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +18,8 @@
 static int doctor_main(struct app *app, int argc, char **argv);
 
 static const struct command_option options[] = {
-    { "full", 'f', NULL, "look through a SQLite file of any size; where it has a rollback journal, writers wait meanwhile" },
+    { "full", 'f', NULL,
+      "look through a SQLite file of any size; where it has a rollback journal, writers wait meanwhile" },
     { 0 }
 };
 
@@ -50,17 +52,19 @@ struct doctor {
 
 /* ---- findings ------------------------------------------------------------------------------------------------------ */
 
-static void finding(struct doctor *d, enum level level, const char *what, const char *found, const char *advice)
+static void finding(struct doctor *d, enum level level, const char *what, const char *found,
+                    const char *advice)
 {
     FILE *out = d->app->out;
     d->counts[level]++;
     if (d->findings) {
-        json_t *object = json_pack("{s:s, s:s, s:s, s:s?}", "what", what, "level", levels[level].name, "found", found, "advice",
-                                   advice && *advice ? advice : NULL);
+        json_t *object = json_pack("{s:s, s:s, s:s, s:s?}", "what", what, "level", levels[level].name,
+                                   "found", found, "advice", advice && *advice ? advice : NULL);
         report_added(d->app, json_array_append_new(d->findings, object));
         return;
     }
-    fprintf(out, "%s%-5s%s  ", d->colour ? levels[level].colour : "", levels[level].name, d->colour ? "\033[0m" : "");
+    fprintf(out, "%s%-5s%s  ", d->colour ? levels[level].colour : "", levels[level].name,
+            d->colour ? "\033[0m" : "");
     text_put(out, what, 0);
     fputs(": ", out);
     text_put(out, found, 0);
@@ -136,9 +140,11 @@ static void look_at_settings(struct doctor *d)
         finding(d, OK, "settings", "no file; defaults, environment and flags", NULL);
         return;
     }
-    bool secret = (has_password(s->store) && file_holds(file, s->store)) || (has_password(s->business) && file_holds(file, s->business));
+    bool secret = (has_password(s->store) && file_holds(file, s->store)) ||
+                  (has_password(s->business) && file_holds(file, s->business));
     if (secret && st.st_mode & (S_IRWXG | S_IRWXO))
-        finding(d, WARN, "settings", text(d, "%s holds a password and others may read it (mode %04o)", file, st.st_mode & 07777u),
+        finding(d, WARN, "settings",
+                text(d, "%s holds a password and others may read it (mode %04o)", file, st.st_mode & 07777u),
                 text(d, "chmod 600 %s, or put the password into ~/.pgpass", file));
     else
         finding(d, OK, "settings", file, NULL);
@@ -150,14 +156,17 @@ static void look_at_plugins(struct doctor *d)
 {
     const struct settings *s = &d->app->settings;
     if (!s->njobs)
-        finding(d, WARN, "jobs", "no job in the settings: every check waits", "add jobs = { NAME = { plugin = \"...\"; }; }; to the settings file");
+        finding(d, WARN, "jobs", "no job in the settings: every check waits",
+                "add jobs = { NAME = { plugin = \"...\"; }; }; to the settings file");
     for (int i = 0; i < s->njobs; i++) {
         struct probe probe;
         probe_plugin(s, s->jobs[i].plugin, &probe);
         if (probe.loaded)
             finding(d, OK, "job", text(d, "%s: %s", s->jobs[i].name, probe.path), NULL);
         else
-            finding(d, ERROR, "job", text(d, "%s: plug-in %s: %s", s->jobs[i].name, s->jobs[i].plugin, probe.why), "its checks wait until it loads");
+            finding(d, ERROR, "job",
+                    text(d, "%s: plug-in %s: %s", s->jobs[i].name, s->jobs[i].plugin, probe.why),
+                    "its checks wait until it loads");
     }
 }
 
@@ -178,13 +187,16 @@ static void look_at_connection(struct doctor *d)
             err = d->hello.call.err;
     }
     if (err.code < 0) {
-        finding_err(d, "store", &err, err.code == ERR_SCHEMA ? "prescient init creates or upgrades the schema" : text(d, "the setting store is %s", url));
+        finding_err(d, "store", &err,
+                    err.code == ERR_SCHEMA ? "prescient init creates or upgrades the schema"
+                                           : text(d, "the setting store is %s", url));
         return;
     }
     d->reachable = true;
     finding(d, OK, "store", text(d, "%s, %s", url, d->hello.server), NULL);
     if (d->hello.read_only)
-        finding(d, ERROR, "store", "it is read-only: nothing can run", "connect to the primary: add target_session_attrs=read-write to the URL");
+        finding(d, ERROR, "store", "it is read-only: nothing can run",
+                "connect to the primary: add target_session_attrs=read-write to the URL");
 }
 
 static void look_at_schema(struct doctor *d)
@@ -196,7 +208,9 @@ static void look_at_schema(struct doctor *d)
     if (missing < 0)
         finding_err(d, "schema", &err, NULL);
     else if (missing > 0)
-        finding(d, WARN, "schema", text(d, "version %d, %d newer %s to be applied", d->hello.schema_version, missing, missing == 1 ? "is" : "are"),
+        finding(d, WARN, "schema",
+                text(d, "version %d, %d newer %s to be applied", d->hello.schema_version, missing,
+                     missing == 1 ? "is" : "are"),
                 "run prescient migrate");
     else
         finding(d, OK, "schema", text(d, "version %d, slots of %s", d->hello.schema_version,
@@ -211,7 +225,8 @@ static void look_at_serve(struct doctor *d)
     if (!s->nserve)
         return;
     if (slot_serve_mistakes(s->serve, s->nserve, d->hello.slot_length_s, words, sizeof words))
-        finding(d, WARN, "serve", words, "let all servers together name each of these: a slot that none names is run an hour late");
+        finding(d, WARN, "serve", words,
+                "let all servers together name each of these: a slot that none names is run an hour late");
     else
         finding(d, OK, "serve", "each minute names a slot", NULL);
 }
@@ -221,14 +236,18 @@ static void look_at_clock(struct doctor *d)
     char words[MOMENT_TEXT];
     int64_t skew_us = d->wall_us - d->hello.now_us;
     int64_t size = skew_us < 0 ? -skew_us : skew_us;
-    const char *found = text(d, "this machine is %s %s the database", duration_format_us(size / 1000 * 1000, words), skew_us < 0 ? "behind" : "ahead of");
+    const char *found = text(d, "this machine is %s %s the database",
+                             duration_format_us(size / 1000 * 1000, words),
+                             skew_us < 0 ? "behind" : "ahead of");
     if (size > SKEW_WARN_US)
-        finding(d, WARN, "clock", found, "slots go by the database's clock, cron by this machine's: run an NTP client on both");
+        finding(d, WARN, "clock", found,
+                "slots go by the database's clock, cron by this machine's: run an NTP client on both");
     else
         finding(d, OK, "clock", found, NULL);
 }
 
-/* The store's own looks say what is overdue; the number of checks and the next slot are for the plan. */
+/* The store's own looks say what is overdue; the number of checks and the next slot are for the
+ * plan. */
 static void look_at_status(struct doctor *d)
 {
     struct err err = { 0 };
@@ -248,7 +267,8 @@ static void findings_of(struct doctor *d, const char *report, const char *what_f
         return;
     }
     for (int r = 0; r < rows.rows; r++) {
-        const char *level = report_value(&rows, r, "level"), *found = report_value(&rows, r, "found"), *what = report_value(&rows, r, "what");
+        const char *level = report_value(&rows, r, "level"), *found = report_value(&rows, r, "found"),
+                   *what = report_value(&rows, r, "what");
         enum level l = ERROR;
         for (int i = OK; level && i <= ERROR; i++)
             if (!strcmp(level, levels[i].name))
@@ -260,9 +280,13 @@ static void findings_of(struct doctor *d, const char *report, const char *what_f
 static void look_inside(struct doctor *d) { findings_of(d, "doctor", "database", app_now_param(d->app)); }
 
 /* The last of all: it may take long, and whoever has enough of it has been told the rest. */
-static void look_at_whole(struct doctor *d) { findings_of(d, "whole", "file is whole", d->full ? "1" : NULL); }
+static void look_at_whole(struct doctor *d)
+{
+    findings_of(d, "whole", "file is whole", d->full ? "1" : NULL);
+}
 
-/* What is older than it should be, or old while nothing drops it. Whole days go, and an engine takes a few at a time. */
+/* What is older than it should be, or old while nothing drops it. Whole days go, and an engine
+ * takes a few at a time. */
 static enum level growth_level(int64_t keep_s, int64_t oldest, int64_t now)
 {
     enum { DAY_S = 86400, LONG_DAYS = 90, SLACK_DAYS = 3 };
@@ -273,7 +297,8 @@ static enum level growth_level(int64_t keep_s, int64_t oldest, int64_t now)
 
 static const char *size_text(struct doctor *d, int64_t bytes)
 {
-    return bytes >= INT64_C(1) << 30 ? text(d, ", %.1f GiB", (double)bytes / (1 << 30)) : text(d, ", %.1f MiB", (double)bytes / (1 << 20));
+    return bytes >= INT64_C(1) << 30 ? text(d, ", %.1f GiB", (double)bytes / (1 << 30))
+                                     : text(d, ", %.1f MiB", (double)bytes / (1 << 20));
 }
 
 static void look_at_growth(struct doctor *d)
@@ -288,11 +313,15 @@ static void look_at_growth(struct doctor *d)
     for (int r = 0; r < rows.rows; r++) {
         int64_t oldest = report_number(&rows, r, "oldest_at");
         char since[MOMENT_TEXT] = "";
-        const char *size = report_value(&rows, r, "bytes") ? size_text(d, report_number(&rows, r, "bytes")) : "";
-        finding(d, growth_level(keep_s, oldest, d->hello.now_us / 1000000), report_value(&rows, r, "what"),
-                text(d, "some %" PRId64 " rows%s%s%.10s", report_number(&rows, r, "rows"), size, oldest ? ", since " : "", oldest ? moment_format(oldest, since) : ""),
-                keep_s ? "older than keep: does an engine run, and who uses these tables for hours?" :
-                         "nothing drops what is old: set keep in the settings, or run prescient prune --keep 90d");
+        const char *size = report_value(&rows, r, "bytes") ? size_text(d, report_number(&rows, r, "bytes"))
+                                                           : "";
+        finding(
+            d, growth_level(keep_s, oldest, d->hello.now_us / 1000000), report_value(&rows, r, "what"),
+            text(d, "some %" PRId64 " rows%s%s%.10s", report_number(&rows, r, "rows"), size,
+                 oldest ? ", since " : "", oldest ? moment_format(oldest, since) : ""),
+            keep_s
+                ? "older than keep: does an engine run, and who uses these tables for hours?"
+                : "nothing drops what is old: set keep in the settings, or run prescient prune --keep 90d");
     }
 }
 
@@ -317,8 +346,10 @@ static void look_at_plan(struct doctor *d)
     else if (report_number(&d->status, 0, "pending") < PLAN_ROWS_LEAST)
         finding(d, OK, "plan", "too few checks wait for an index to be of use", NULL);
     else
-        finding(d, WARN, "plan", text(d, "a slot is read without an index: %s", rows.rows ? report_value(&rows, 0, "line") : "?"),
-                "the statistics may be old: run ANALYZE, and see that prescient migrate has nothing to apply");
+        finding(
+            d, WARN, "plan",
+            text(d, "a slot is read without an index: %s", rows.rows ? report_value(&rows, 0, "line") : "?"),
+            "the statistics may be old: run ANALYZE, and see that prescient migrate has nothing to apply");
 }
 
 /* Late, since by now some messages have gone through it. */
@@ -328,10 +359,15 @@ static void look_at_pooler(struct doctor *d)
     if (store_do(d->app->store, &hello.call) < 0)
         finding_err(d, "pooler", &hello.call.err, NULL);
     else if (hello.lost_prepared)
-        finding(d, WARN, "pooler", "the pooler in front of the server loses prepared statements: each command and engine finds that out anew",
+        finding(d, WARN, "pooler",
+                "the pooler in front of the server loses prepared statements: each command and engine finds "
+                "that out anew",
                 "set prepared = false, or use PgBouncer 1.21 or newer with max_prepared_statements");
     else if (hello.pooled)
-        finding(d, OK, "pooler", text(d, "one stands in front of the server; %s prepared statements", d->app->settings.prepared ? "it takes" : "we go through it without"), NULL);
+        finding(d, OK, "pooler",
+                text(d, "one stands in front of the server; %s prepared statements",
+                     d->app->settings.prepared ? "it takes" : "we go through it without"),
+                NULL);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------- */
@@ -353,7 +389,9 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
 
 static int doctor_main(struct app *app, int argc, char **argv)
 {
-    struct doctor d = { .app = app, .colour = app->terminal && !getenv("NO_COLOR"), .findings = app->json ? report_made(app, json_array()) : NULL };
+    struct doctor d = { .app = app,
+                        .colour = app->terminal && !getenv("NO_COLOR"),
+                        .findings = app->json ? report_made(app, json_array()) : NULL };
     const char *value;
     int at = 0, first, letter;
     while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
@@ -368,7 +406,8 @@ static int doctor_main(struct app *app, int argc, char **argv)
     if (d.findings)
         report_print_object(app, d.findings);
     else
-        fprintf(app->out, "%d ok, %d %s, %d %s\n", d.counts[OK], d.counts[WARN], d.counts[WARN] == 1 ? "warning" : "warnings", d.counts[ERROR],
+        fprintf(app->out, "%d ok, %d %s, %d %s\n", d.counts[OK], d.counts[WARN],
+                d.counts[WARN] == 1 ? "warning" : "warnings", d.counts[ERROR],
                 d.counts[ERROR] == 1 ? "error" : "errors");
     return d.counts[WARN] || d.counts[ERROR] ? EXIT_TROUBLE : EXIT_WELL;
 }

@@ -1,4 +1,5 @@
-/* prescient enqueue - write a check down: one from the command line, or as many as a CSV file has lines. */
+/* prescient enqueue - write a check down: one from the command line, or as many as a CSV file has
+ * lines. */
 #include <inttypes.h>
 #include "../store/enqueue_check.h"
 #include "app.h"
@@ -10,7 +11,8 @@ static int enqueue_main(struct app *app, int argc, char **argv);
 
 static const struct command_option options[] = {
     { "payload", 'p', "JSON", "what the job is handed beside the key; at most 64 KiB" },
-    { "conflict", 'c', "WORD", "when it is pending already: keep (as it is), earlier (the earlier time), replace" },
+    { "conflict", 'c', "WORD",
+      "when it is pending already: keep (as it is), earlier (the earlier time), replace" },
     { "priority", 'r', "N", "lower runs earlier within the slot (0)" },
     { "from", 'f', "FILE", "read checks from a CSV file, - for stdin" },
     { "skip-bad", 'b', NULL, "leave bad lines of the file out instead of stopping" },
@@ -19,12 +21,16 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_enqueue = {
-    .name = "enqueue", .args = "ENTITY KEY JOB WHEN | --from FILE",
+    .name = "enqueue",
+    .args = "ENTITY KEY JOB WHEN | --from FILE",
     .help = "write down what to look at, and when",
-    .more = "WHEN is a time (2026-03-01T13:15:00Z), seconds since 1970, or relative to now (+3h). It is rounded up to a slot.\n"
-            "A file begins with a line of names: entity_name, entity_key, job_exec, check_at, and payload, priority if wanted;\n"
+    .more = "WHEN is a time (2026-03-01T13:15:00Z), seconds since 1970, or relative to now (+3h). It is "
+            "rounded up to a slot.\n"
+            "A file begins with a line of names: entity_name, entity_key, job_exec, check_at, and payload, "
+            "priority if wanted;\n"
             "every 10,000 lines are one transaction. After a failure the line to go on from is named.",
-    .options = options, .main = enqueue_main,
+    .options = options,
+    .main = enqueue_main,
 };
 
 struct enqueue {
@@ -42,7 +48,10 @@ static int read_options(struct app *app, int argc, char **argv, struct enqueue *
         switch (letter) {
         case 'p': e->payload = value; break;
         case 'c': e->load.conflict = value; rc = enqueue_check_conflict(value, &err); break;
-        case 'r': rc = app_number("--priority", value, ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &e->priority, &err); break;
+        case 'r':
+            rc = app_number("--priority", value, ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &e->priority,
+                            &err);
+            break;
         case 'f': e->load.file = value; break;
         case 'b': e->load.skip_bad = true; break;
         case 'l': rc = app_number("--start-line", value, 2, INT64_MAX, &e->load.start_line, &err); break;
@@ -72,7 +81,9 @@ static void say_one(struct app *app, const struct store_rows *rows, char **names
 static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
 {
     struct err err = { 0 };
-    struct load_row row = { .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload };
+    struct load_row row = {
+        .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload
+    };
     if (app_moment(app, argv[3], &row.at, &err) < 0 || enqueue_check_row(&row, &err) < 0)
         return app_fail(app, &err);
     const char *params[] = {
@@ -96,7 +107,8 @@ static int enqueue_main(struct app *app, int argc, char **argv)
     if (e.load.file && n == 0 && !e.payload && !e.priority)
         return load_csv(app, &e.load);
     if (e.load.file)
-        return app_usage(app, "--from takes checks, payloads and priorities from the file; nothing else can be given");
+        return app_usage(
+            app, "--from takes checks, payloads and priorities from the file; nothing else can be given");
     if (e.load.skip_bad || e.load.start_line)
         return app_usage(app, "--skip-bad and --start-line belong to --from");
     if (n != 4)

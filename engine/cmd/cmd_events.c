@@ -1,4 +1,5 @@
-/* prescient events - what jobs announced, in the order in which it may be read; with --follow, as it happens. */
+/* prescient events - what jobs announced, in the order in which it may be read; with --follow, as
+ * it happens. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,14 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_events = {
-    .name = "events", .args = "",
+    .name = "events",
+    .args = "",
     .help = "list what jobs announced, oldest first",
-    .more = "Every event has a cursor; --after CURSOR goes on behind it, and nothing is missed or seen twice that way.\n"
+    .more = "Every event has a cursor; --after CURSOR goes on behind it, and nothing is missed or seen twice "
+            "that way.\n"
             "--json prints one object a line.",
-    .options = options, .main = events_main,
+    .options = options,
+    .main = events_main,
 };
 
 #define PAGE 1000
@@ -37,7 +41,8 @@ struct events {
     char cursor[64];            /* of the last event shown */
 };
 
-/* A cursor's numbers: generation, transaction, event. Those of before there were generations have two, and are of the first. */
+/* A cursor's numbers: generation, transaction, event. Those of before there were generations have
+ * two, and are of the first. */
 enum { CURSOR_NUMBERS = 3, CURSOR_DIGITS = 20 };
 struct cursor { char numbers[CURSOR_NUMBERS][CURSOR_DIGITS + 1]; };
 
@@ -64,7 +69,8 @@ static int cursor_check(const char *cursor, struct err *err)
 {
     struct cursor c = { 0 };
     if (!cursor_split(cursor, &c))
-        return err_set(err, ERR_INPUT, "--after: found '%.80s', expected the cursor of an event, such as 0-7301-15", cursor);
+        return err_set(err, ERR_INPUT,
+                       "--after: found '%.80s', expected the cursor of an event, such as 0-7301-15", cursor);
     return 0;
 }
 
@@ -75,7 +81,8 @@ static int read_page(struct events *e, struct arena *a, int64_t want, struct sto
         return err->code;
     struct cursor after = { 0 };
     cursor_split(e->cursor, &after);
-    const char *params[] = { after.numbers[0], after.numbers[1], after.numbers[2], arena_printf(a, "%" PRId64, want) };
+    const char *params[] = { after.numbers[0], after.numbers[1], after.numbers[2],
+                             arena_printf(a, "%" PRId64, want) };
     struct store_report report = STORE_REPORT_INIT;
     report.name = "events";
     report.params = params;
@@ -90,7 +97,9 @@ static int read_page(struct events *e, struct arena *a, int64_t want, struct sto
 /* One event a line, for eyes; a stream has no column widths. */
 static void print_line(struct events *e, struct arena *a, const struct store_rows *rows, int r)
 {
-    static const char *const columns[] = { "cursor", "event", "entity_name", "entity_key", "job_exec", "data" };
+    static const char *const columns[] = {
+        "cursor", "event", "entity_name", "entity_key", "job_exec", "data"
+    };
     FILE *out = e->app->out;
     const char *at = report_words(a, CELL_MOMENT_US, report_value(rows, r, "emitted_at_us"));
     text_put(out, at ? at : "-", 0);
@@ -120,7 +129,8 @@ static void print_page(struct events *e, struct arena *a, const struct store_row
     e->shown += rows->rows;
 }
 
-/* Prints pages until there is nothing new, the limit is reached, or a failure. Returns 0 or an ERR_. */
+/* Prints pages until there is nothing new, the limit is reached, or a failure. Returns 0 or an
+ * ERR_. */
 static int drain(struct events *e, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(64 * 1024);
@@ -140,7 +150,8 @@ static int drain(struct events *e, struct err *err)
     return 0;
 }
 
-/* Looks again and again. A store that is away is waited for: whoever follows wants to see what comes after. */
+/* Looks again and again. A store that is away is waited for: whoever follows wants to see what
+ * comes after. */
 static int follow(struct events *e, struct err *err)
 {
     struct interrupt in;

@@ -16,13 +16,21 @@ const struct command cmd_history = {
 static int history_main(struct app *app, int argc, char **argv)
 {
     static const struct report_view view = {
-        .columns = "ended_at_us entity_name=entity entity_key=key job_exec=job outcome run_count=runs last_run_us=took note",
+        .columns = "ended_at_us entity_name=entity entity_key=key job_exec=job outcome run_count=runs "
+                   "last_run_us=took note",
         .when_empty = "no check is over yet, or none that fits",
     };
     struct filter f;
     int code = filter_read(app, argc, argv, 2, &f);
     if (code != EXIT_WELL)
         return code;
-    const char *params[] = { f.entity, f.key, f.job, f.outcome, f.from, f.before, filter_limit_param(app, &f), filter_look_ms_param(&f) };
+    const char *params[] = { f.entity,
+                             f.key,
+                             f.job,
+                             f.outcome,
+                             f.from,
+                             f.before,
+                             filter_limit_param(app, &f),
+                             filter_look_ms_param(&f) };
     return filter_print(app, &f, "history", params, 8, &view);
 }

@@ -5,7 +5,8 @@
 static int init_main(struct app *app, int argc, char **argv);
 
 static const struct command_option options[] = {
-    { "slot-length", 'l', "DURATION", "how long a slot of a new schema is (15m); from 1s to 1d, it divides a day" },
+    { "slot-length", 'l', "DURATION",
+      "how long a slot of a new schema is (15m); from 1s to 1d, it divides a day" },
     { 0 }
 };
 

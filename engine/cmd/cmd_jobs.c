@@ -1,4 +1,5 @@
-/* prescient jobs - the jobs of the settings: what answers them, within which limits, and whether it can be loaded. */
+/* prescient jobs - the jobs of the settings: what answers them, within which limits, and whether
+ * it can be loaded. */
 #include <inttypes.h>
 #include <string.h>
 #include "../base/moment.h"
@@ -16,26 +17,54 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_jobs = {
-    .name = "jobs", .args = "",
+    .name = "jobs",
+    .args = "",
     .help = "list the jobs of the settings and whether their plug-ins load",
-    .more = "Each plug-in is loaded in a process of its own. With --counts, jobs that wait in the database but are not in the\n"
-            "settings are listed, too. Among more than 100000 checks the counts are estimates (~), from a sample; --exact counts each.\n"
+    .more = "Each plug-in is loaded in a process of its own. With --counts, jobs that wait in the database "
+            "but are not in the\n"
+            "settings are listed, too. Among more than 100000 checks the counts are estimates (~), from a "
+            "sample; --exact counts each.\n"
             "Exit code 1 when a plug-in does not load.",
-    .options = options, .main = jobs_main,
+    .options = options,
+    .main = jobs_main,
 };
 
-/* The table's columns; a report's rows are made of them, so that tables and JSON come out as everywhere. */
-enum { JOB, PLUGIN, LOADED, TIMEOUT, MAX_CHECKS, HORIZON, MAX_FAILURES, BATCH, SUMMARY, WHY, WAITING, NEXT, ESTIMATE, COLUMNS };
+/* The table's columns; a report's rows are made of them, so that tables and JSON come out as
+ * everywhere. */
+enum {
+    JOB,
+    PLUGIN,
+    LOADED,
+    TIMEOUT,
+    MAX_CHECKS,
+    HORIZON,
+    MAX_FAILURES,
+    BATCH,
+    SUMMARY,
+    WHY,
+    WAITING,
+    NEXT,
+    ESTIMATE,
+    COLUMNS
+};
 
-#define COUNTED "100000"            /* more checks than that are not counted one by one, unless that is wanted */
+#define COUNTED "100000" /* more checks than that are not counted one by one, unless that is wanted */
 enum counting { NO_COUNTS, COUNTS, EXACT_COUNTS };
 
-static const struct { const char *name; enum cell_kind kind; } columns[COLUMNS] = {
-    [JOB] = { "job", CELL_TEXT }, [PLUGIN] = { "plugin", CELL_TEXT }, [LOADED] = { "is_loaded", CELL_BOOL },
-    [TIMEOUT] = { "timeout_us", CELL_DURATION_US }, [MAX_CHECKS] = { "max_checks", CELL_NUMBER },
-    [HORIZON] = { "horizon_us", CELL_DURATION_US }, [MAX_FAILURES] = { "max_failures", CELL_NUMBER },
-    [BATCH] = { "batch", CELL_NUMBER }, [SUMMARY] = { "summary", CELL_TEXT }, [WHY] = { "why_not", CELL_TEXT },
-    [WAITING] = { "checks", CELL_NUMBER }, [NEXT] = { "next_check_at", CELL_MOMENT },
+static const struct { const char *name; enum cell_kind kind;
+} columns[COLUMNS] = {
+    [JOB] = { "job", CELL_TEXT },
+    [PLUGIN] = { "plugin", CELL_TEXT },
+    [LOADED] = { "is_loaded", CELL_BOOL },
+    [TIMEOUT] = { "timeout_us", CELL_DURATION_US },
+    [MAX_CHECKS] = { "max_checks", CELL_NUMBER },
+    [HORIZON] = { "horizon_us", CELL_DURATION_US },
+    [MAX_FAILURES] = { "max_failures", CELL_NUMBER },
+    [BATCH] = { "batch", CELL_NUMBER },
+    [SUMMARY] = { "summary", CELL_TEXT },
+    [WHY] = { "why_not", CELL_TEXT },
+    [WAITING] = { "checks", CELL_NUMBER },
+    [NEXT] = { "next_check_at", CELL_MOMENT },
     [ESTIMATE] = { "is_estimate", CELL_BOOL },
 };
 
@@ -69,7 +98,8 @@ static const char **row_of(struct store_rows *rows, const char *job)
     return NULL;
 }
 
-/* Counts go beside the jobs of the settings; a job that is in the database only gets a row of its own. Either all of them are estimates or none. */
+/* Counts go beside the jobs of the settings; a job that is in the database only gets a row of its
+ * own. Either all of them are estimates or none. */
 static void counts_add(struct store_rows *rows, const struct store_rows *counts)
 {
     const char *is_estimate = counts->rows ? report_value(counts, 0, "is_estimate") : "0";
@@ -115,7 +145,8 @@ static void jobs_print(struct app *app, const struct store_rows *rows, bool coun
 {
     struct report_view view = {
         .columns = counted ? "job plugin is_loaded=loads checks=waiting next_check_at summary why_not"
-                           : "job plugin is_loaded=loads timeout_us max_checks=checks horizon_us max_failures=failures batch summary why_not",
+                           : "job plugin is_loaded=loads timeout_us max_checks=checks horizon_us "
+                             "max_failures=failures batch summary why_not",
         .estimated = "checks",
         .when_empty = "no jobs in the settings; a job is jobs = { NAME = { plugin = \"...\"; }; };",
     };
@@ -127,14 +158,18 @@ static int rows_count(struct app *app, enum counting counting, struct store_rows
 {
     struct store_rows grown, counts;
     const char *params[] = { counting == EXACT_COUNTS ? NULL : COUNTED };
-    if (app_rows(app, "jobs_pending", params, 1, &counts, err) < 0 || rows_new(app, rows->rows + counts.rows, &grown, err) < 0)
+    if (app_rows(app, "jobs_pending", params, 1, &counts, err) < 0 ||
+        rows_new(app, rows->rows + counts.rows, &grown, err) < 0)
         return err->code;
     memcpy(grown.cells, rows->cells, sizeof *rows->cells * COLUMNS * (size_t)rows->rows);
     grown.rows = rows->rows;
     *rows = grown;
     counts_add(rows, &counts);
     if (report_number(&counts, 0, "is_estimate"))
-        app_say(app, "more than " COUNTED " checks wait: these are estimates, and of a job of few there may be none; --exact counts each");
+        app_say(
+            app,
+            "more than " COUNTED
+            " checks wait: these are estimates, and of a job of few there may be none; --exact counts each");
     return 0;
 }
 
@@ -145,7 +180,8 @@ static int jobs_list(struct app *app, enum counting counting, struct err *err)
     if (rows_new(app, s->njobs, &rows, err) < 0)
         return err->code;
     bool all_loaded = true;
-    for (rows.rows = 0; rows.rows < s->njobs; rows.rows++)        /* before there is a connection: each try forks */
+    /* before there is a connection: each try forks */
+    for (rows.rows = 0; rows.rows < s->njobs; rows.rows++)
         all_loaded = job_row(app, &s->jobs[rows.rows], rows.cells + rows.rows * COLUMNS) && all_loaded;
     if (counting != NO_COUNTS && rows_count(app, counting, &rows, err) < 0)
         return err->code;

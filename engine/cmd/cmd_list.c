@@ -8,23 +8,29 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_list = {
-    .name = "list", .args = "[ENTITY [KEY]]",
+    .name = "list",
+    .args = "[ENTITY [KEY]]",
     .help = "list the checks that wait, soonest first",
-    .more = "Checks of one job, or of an entity with more than a thousand of them, are looked for among the first ten thousand of all; where that ends\n"
+    .more = "Checks of one job, or of an entity with more than a thousand of them, are looked for among the "
+            "first ten thousand of all; where that ends\n"
             "the list, it is said. --limit 0 looks at all.",
-    .options = options, .main = list_main,
+    .options = options,
+    .main = list_main,
 };
 
 static int list_main(struct app *app, int argc, char **argv)
 {
     static const struct report_view view = {
-        .columns = "next_check_at entity_name=entity entity_key=key job_exec=job check_count=checks failure_count=failures payload",
+        .columns = "next_check_at entity_name=entity entity_key=key job_exec=job check_count=checks "
+                   "failure_count=failures payload",
         .when_empty = "no checks wait",
     };
     struct filter f;
     int code = filter_read(app, argc, argv, 2, &f);
     if (code != EXIT_WELL)
         return code;
-    const char *params[] = { f.entity, f.key, f.job, f.from, f.before, filter_limit_param(app, &f), filter_look_param(app, &f) };
+    const char *params[] = {
+        f.entity, f.key, f.job, f.from, f.before, filter_limit_param(app, &f), filter_look_param(app, &f)
+    };
     return filter_print(app, &f, "list", params, 7, &view);
 }

@@ -1,4 +1,5 @@
-/* prescient migrate - bring the schema up to date, look at what that would do, or change the length of the slots. */
+/* prescient migrate - bring the schema up to date, look at what that would do, or change the
+ * length of the slots. */
 #include "app.h"
 #include "schema.h"
 
@@ -6,15 +7,19 @@ static int migrate_main(struct app *app, int argc, char **argv);
 
 static const struct command_option options[] = {
     { "dry-run", 'n', NULL, "only say what would be applied" },
-    { "slot-length", 'l', "DURATION", "change the length of the slots; what waits is moved to slots of the new length" },
+    { "slot-length", 'l', "DURATION",
+      "change the length of the slots; what waits is moved to slots of the new length" },
     { 0 }
 };
 
 const struct command cmd_migrate = {
-    .name = "migrate", .args = "",
+    .name = "migrate",
+    .args = "",
     .help = "bring the schema up to date, or change the slot length",
-    .more = "Change the slot length while no engine works; engines that know the old length stop with exit code 78.",
-    .options = options, .main = migrate_main,
+    .more = "Change the slot length while no engine works; engines that know the old length stop with exit "
+            "code 78.",
+    .options = options,
+    .main = migrate_main,
 };
 
 static int migrate_main(struct app *app, int argc, char **argv)
@@ -26,7 +31,9 @@ static int migrate_main(struct app *app, int argc, char **argv)
         if (letter == 'n')
             o.dry_run = true;
         else
-            o = (struct schema_options){ .slot_length = value, .change_slot_length = true, .dry_run = o.dry_run };
+            o = (struct schema_options){ .slot_length = value,
+                                         .change_slot_length = true,
+                                         .dry_run = o.dry_run };
     }
     if (letter < 0)
         return EXIT_BAD_USAGE;

@@ -14,10 +14,13 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_prune = {
-    .name = "prune", .args = "",
+    .name = "prune",
+    .args = "",
     .help = "drop old history, runs, passes and events",
-    .more = "Checks that wait are never dropped. On PostgreSQL history, runs and events go by whole days, and\nthose of today and yesterday stay.",
-    .options = options, .main = prune_main,
+    .more = "Checks that wait are never dropped. On PostgreSQL history, runs and events go by whole days, "
+            "and\nthose of today and yesterday stay.",
+    .options = options,
+    .main = prune_main,
 };
 
 struct prune_ctx { struct store *st; int64_t before; bool dry_run; struct prune_counts counts; };
@@ -41,9 +44,11 @@ static void say_in_json(struct app *app, const struct prune_ctx *p, const char *
 {
     const struct prune_counts *c = &p->counts;
     const char *unit = c->by_days ? "days" : "rows";
-    report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:{s:s, s:s, s:s, s:s}}", "before", before, "dry_run", p->dry_run,
-                                       "history", (json_int_t)c->history, "runs", (json_int_t)c->runs, "passes", (json_int_t)c->passes,
-                                       "events", (json_int_t)c->events, "counted", "history", unit, "runs", unit, "passes", "rows", "events", unit));
+    report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:{s:s, s:s, s:s, s:s}}", "before",
+                                       before, "dry_run", p->dry_run, "history", (json_int_t)c->history,
+                                       "runs", (json_int_t)c->runs, "passes", (json_int_t)c->passes, "events",
+                                       (json_int_t)c->events, "counted", "history", unit, "runs", unit,
+                                       "passes", "rows", "events", unit));
 }
 
 static void say(struct app *app, const struct prune_ctx *p)
@@ -55,18 +60,24 @@ static void say(struct app *app, const struct prune_ctx *p)
     if (app->json)
         say_in_json(app, p, before);
     else
-        fprintf(app->out, "%s from before %s: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64 " %s, passes %" PRId64 " rows\n",
-                p->dry_run ? "would drop" : "dropped", before, c->history, unit, c->runs, unit, c->events, unit, c->passes);
+        fprintf(app->out,
+                "%s from before %s: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64
+                " %s, passes %" PRId64 " rows\n",
+                p->dry_run ? "would drop" : "dropped", before, c->history, unit, c->runs, unit, c->events,
+                unit, c->passes);
 }
 
-/* Where the unit was forgotten it is seconds, and nearly all there is would go, for good. The setting has the same bound. */
+/* Where the unit was forgotten it is seconds, and nearly all there is would go, for good. The
+ * setting has the same bound. */
 static int read_keep(const char *keep, int64_t *keep_us, struct err *err)
 {
     if (duration_parse_us(keep, keep_us, err) < 0)
         return err_wrap(err, err->code, "--keep");
     if (*keep_us >= INT64_C(86400) * 1000000)
         return 0;
-    return err_set(err, ERR_INPUT, "--keep: \"%.*s\" is less than a day: expected a day or more, with its unit, such as 90d", UTF8_SHOWN(keep));
+    return err_set(err, ERR_INPUT,
+                   "--keep: \"%.*s\" is less than a day: expected a day or more, with its unit, such as 90d",
+                   UTF8_SHOWN(keep));
 }
 
 static int prune_main(struct app *app, int argc, char **argv)

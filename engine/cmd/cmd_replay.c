@@ -1,4 +1,5 @@
-/* prescient replay - every slot between two moments, in order, on a virtual clock, as fast as it goes. */
+/* prescient replay - every slot between two moments, in order, on a virtual clock, as fast as it
+ * goes. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -16,10 +17,13 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_replay = {
-    .name = "replay", .args = "--from TIME --to TIME",
+    .name = "replay",
+    .args = "--from TIME --to TIME",
     .help = "run every slot between two moments on a virtual clock",
-    .more = "Jobs are told the virtual time. Checks that ask to be looked at again within the time are run again in it.",
-    .options = options, .main = replay_main,
+    .more = "Jobs are told the virtual time. Checks that ask to be looked at again within the time are run "
+            "again in it.",
+    .options = options,
+    .main = replay_main,
 };
 
 struct shown { struct progress bar; int64_t from; };
@@ -49,7 +53,8 @@ static int replay_main(struct app *app, int argc, char **argv)
     if (!has_from || !has_to || first < argc)
         return app_usage(app, "replay needs --from and --to, and nothing else");
     if (plan.from > plan.to || plan.from < 1)
-        return app_usage(app, "replay: --from must not be later than --to, and not before 1970-01-01T00:00:01Z");
+        return app_usage(app,
+                         "replay: --from must not be later than --to, and not before 1970-01-01T00:00:01Z");
     struct shown shown = { .from = plan.from };
     progress_init(&shown.bar, "replay", plan.to - plan.from + 1, !app->quiet);
     plan.next = plan.from;

@@ -5,9 +5,11 @@
 static int reslot_main(struct app *app, int argc, char **argv);
 
 const struct command cmd_reslot = {
-    .name = "reslot", .args = "",
+    .name = "reslot",
+    .args = "",
     .help = "move all late checks to the next slot, running none",
-    .more = "Counts neither as a check nor as a failure. Works under the same leases as a pass, so it may run beside engines.",
+    .more = "Counts neither as a check nor as a failure. Works under the same leases as a pass, so it may "
+            "run beside engines.",
     .main = reslot_main,
 };
 

@@ -22,7 +22,8 @@ static int resolve_main(struct app *app, int argc, char **argv)
     int n = argc - first;
     if (n < 2 || n > 3)
         return app_usage(app, n < 2 ? "too few arguments" : "too many arguments");
-    const char *params[] = { argv[first], argv[first + 1], n == 3 ? argv[first + 2] : NULL, app_now_param(app) };
+    const char *params[] = { argv[first], argv[first + 1], n == 3 ? argv[first + 2] : NULL,
+                             app_now_param(app) };
     if (app_rows(app, "resolve", params, 4, &rows, &err) < 0)
         return app_fail(app, &err);
     int64_t resolved = report_number(&rows, 0, "resolved");

@@ -11,11 +11,14 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_run = {
-    .name = "run", .args = "",
+    .name = "run",
+    .args = "",
     .help = "run the checks of the slot that is now, then what is late; for cron",
-    .more = "Started a moment before a slot begins, it waits for it. Several may run at once, on one host or many: each check is\n"
+    .more = "Started a moment before a slot begins, it waits for it. Several may run at once, on one host or "
+            "many: each check is\n"
             "run by one of them.",
-    .options = options, .main = run_main,
+    .options = options,
+    .main = run_main,
 };
 
 static int run_main(struct app *app, int argc, char **argv)

@@ -8,22 +8,33 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_runs = {
-    .name = "runs", .args = "[ENTITY [KEY]]",
+    .name = "runs",
+    .args = "[ENTITY [KEY]]",
     .help = "list runs after which the check waits on, newest first",
-    .more = "The run that ends a check is its line in the history. Which runs are kept is the setting keep_runs.",
-    .options = options, .main = runs_main,
+    .more =
+        "The run that ends a check is its line in the history. Which runs are kept is the setting keep_runs.",
+    .options = options,
+    .main = runs_main,
 };
 
 static int runs_main(struct app *app, int argc, char **argv)
 {
     static const struct report_view view = {
-        .columns = "run_at_us entity_name=entity entity_key=key job_exec=job outcome next_check_at run_us=took note",
+        .columns =
+            "run_at_us entity_name=entity entity_key=key job_exec=job outcome next_check_at run_us=took note",
         .when_empty = "no runs, or none that fits",
     };
     struct filter f;
     int code = filter_read(app, argc, argv, 2, &f);
     if (code != EXIT_WELL)
         return code;
-    const char *params[] = { f.entity, f.key, f.job, f.outcome, f.from, f.before, filter_limit_param(app, &f), filter_look_ms_param(&f) };
+    const char *params[] = { f.entity,
+                             f.key,
+                             f.job,
+                             f.outcome,
+                             f.from,
+                             f.before,
+                             filter_limit_param(app, &f),
+                             filter_look_ms_param(&f) };
     return filter_print(app, &f, "runs", params, 8, &view);
 }

@@ -1,4 +1,5 @@
-/* prescient show - everything about one row: its checks that wait, their runs, and those that are over. */
+/* prescient show - everything about one row: its checks that wait, their runs, and those that are
+ * over. */
 #include <jansson.h>
 #include "app.h"
 #include "report.h"
@@ -16,13 +17,31 @@ const struct command cmd_show = {
     .options = options, .main = show_main,
 };
 
-static const struct part { const char *report, *title; int nparams; struct report_view view; } parts[] = {
-    { "list", "waiting", 6, { .columns = "next_check_at job_exec=job check_count=checks failure_count=failures first_check_at payload", .when_empty = "  nothing" } },
-    { "runs", "runs", 7, { .columns = "run_at_us job_exec=job outcome slot_at next_check_at run_us=took note", .when_empty = "  none" } },
-    { "history", "history", 7, { .columns = "ended_at_us job_exec=job outcome run_count=runs first_check_at total_run_us=took note", .when_empty = "  none" } },
+static const struct part {
+    const char *report, *title;
+    int nparams;
+    struct report_view view;
+} parts[] = {
+    { "list",
+      "waiting",
+      6,
+      { .columns =
+            "next_check_at job_exec=job check_count=checks failure_count=failures first_check_at payload",
+        .when_empty = "  nothing" } },
+    { "runs",
+      "runs",
+      7,
+      { .columns = "run_at_us job_exec=job outcome slot_at next_check_at run_us=took note",
+        .when_empty = "  none" } },
+    { "history",
+      "history",
+      7,
+      { .columns = "ended_at_us job_exec=job outcome run_count=runs first_check_at total_run_us=took note",
+        .when_empty = "  none" } },
 };
 
-static int show_part(struct app *app, const struct part *part, char **names, const char *limit, json_t *object)
+static int show_part(struct app *app, const struct part *part, char **names, const char *limit,
+                     json_t *object)
 {
     struct err err = { 0 };
     struct store_rows rows;

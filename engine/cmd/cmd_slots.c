@@ -10,19 +10,24 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_slots = {
-    .name = "slots", .args = "",
+    .name = "slots",
+    .args = "",
     .help = "count checks by slot",
-    .more = "A slot is pending until an engine opens it, open while its checks run, in relook until nothing more can arrive in it,\n"
-            "then closed. Without --from and --before: slots that hold checks or are not closed, whatever their age, and all of the last twelve.\n"
+    .more = "A slot is pending until an engine opens it, open while its checks run, in relook until nothing "
+            "more can arrive in it,\n"
+            "then closed. Without --from and --before: slots that hold checks or are not closed, whatever "
+            "their age, and all of the last twelve.\n"
             "Of a large slot a part is counted, and the rest reckoned from it (~); --exact counts all.",
-    .options = options, .main = slots_main,
+    .options = options,
+    .main = slots_main,
 };
 
 #define SLOTS_AGO 12                /* so many slots that are over are told when nobody says from when */
 #define COUNTED 250000              /* checks, in all slots that are told; a share of that in each */
 #define COUNTED_LEAST 1000
 
-/* From which moment on slots are told that are over and empty; NULL: all of the range that was asked for. `rc` tells a failure. */
+/* From which moment on slots are told that are over and empty; NULL: all of the range that was
+ * asked for. `rc` tells a failure. */
 static const char *recent_param(struct app *app, const struct filter *f, int *rc, struct err *err)
 {
     int64_t now;
@@ -37,7 +42,8 @@ static const char *recent_param(struct app *app, const struct filter *f, int *rc
 static const char *counted_param(struct app *app, const struct filter *f)
 {
     int64_t share = COUNTED / (f->limit ? f->limit : FILTER_LIMIT);
-    return f->exact ? NULL : arena_printf(app->arena, "%" PRId64, share < COUNTED_LEAST ? COUNTED_LEAST : share);
+    return f->exact ? NULL
+                    : arena_printf(app->arena, "%" PRId64, share < COUNTED_LEAST ? COUNTED_LEAST : share);
 }
 
 static int slots_main(struct app *app, int argc, char **argv)

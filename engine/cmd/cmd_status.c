@@ -45,10 +45,12 @@ static const char *remark(const struct store_rows *rows, const char *column)
 /* How long it has run not everybody may see; how many have begun since is told to all. */
 static const char *oldest_transaction(struct app *app, const struct store_rows *rows)
 {
-    const char *since = report_value(rows, 0, "transactions_since"), *us = report_value(rows, 0, "oldest_transaction_us");
+    const char *since = report_value(rows, 0, "transactions_since"),
+               *us = report_value(rows, 0, "oldest_transaction_us");
     if (!since)
         return NULL;
-    const char *words = us ? report_words(app->arena, CELL_DURATION_US, us) : "for how long is not ours to see";
+    const char *words = us ? report_words(app->arena, CELL_DURATION_US, us)
+                           : "for how long is not ours to see";
     return arena_printf(app->arena, "%s, %s transactions ago", words, since);
 }
 
@@ -63,7 +65,8 @@ static const char *line_value(struct app *app, const struct store_rows *rows, co
         return NULL;
     if (!strcmp(column, "slot_length_s"))
         return arena_strdup(app->arena, duration_format_us(report_number(rows, 0, column) * 1000000, words));
-    return arena_printf(app->arena, "%s%s", report_words(app->arena, rows->kinds[c], cell), remark(rows, column));
+    return arena_printf(app->arena, "%s%s", report_words(app->arena, rows->kinds[c], cell),
+                        remark(rows, column));
 }
 
 static int status_main(struct app *app, int argc, char **argv)

@@ -24,14 +24,16 @@ static int version_main(struct app *app, int argc, char **argv)
         return EXIT_BAD_USAGE;
     char libpq[32], libconfig[32];
     snprintf(libpq, sizeof libpq, "%d.%d", pq / 10000, pq % 10000);
-    snprintf(libconfig, sizeof libconfig, "%d.%d.%d", LIBCONFIG_VER_MAJOR, LIBCONFIG_VER_MINOR, LIBCONFIG_VER_REVISION);
+    snprintf(libconfig, sizeof libconfig, "%d.%d.%d", LIBCONFIG_VER_MAJOR, LIBCONFIG_VER_MINOR,
+             LIBCONFIG_VER_REVISION);
     if (!app->json) {
-        fprintf(app->out, "prescient %s\njob ABI %u, libpq %s, SQLite %s, libconfig %s, jansson %s\n", version_text(), PRESCIENT_ABI,
-                libpq, sqlite3_libversion(), libconfig, JANSSON_VERSION);
+        fprintf(app->out, "prescient %s\njob ABI %u, libpq %s, SQLite %s, libconfig %s, jansson %s\n",
+                version_text(), PRESCIENT_ABI, libpq, sqlite3_libversion(), libconfig, JANSSON_VERSION);
         return EXIT_WELL;
     }
-    json_t *object = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "version", version_text(), "job_abi", (int)PRESCIENT_ABI, "libpq", libpq,
-                               "sqlite", sqlite3_libversion(), "libconfig", libconfig, "jansson", JANSSON_VERSION);
+    json_t *object = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "version", version_text(), "job_abi",
+                               (int)PRESCIENT_ABI, "libpq", libpq, "sqlite", sqlite3_libversion(),
+                               "libconfig", libconfig, "jansson", JANSSON_VERSION);
     if (report_made(app, object))
         json_dumpf(object, app->out, 0);
     fputc('\n', app->out);

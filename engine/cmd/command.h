@@ -1,4 +1,5 @@
-/* command.h - a subcommand is one file, cmd_NAME.c, with one `const struct command cmd_NAME`; the build lists them. */
+/* command.h - a subcommand is one file, cmd_NAME.c, with one `const struct command cmd_NAME`; the
+ * build lists them. */
 #ifndef PRESCIENT_COMMAND_H
 #define PRESCIENT_COMMAND_H
 
@@ -12,7 +13,14 @@
 #include "../store/store.h"
 
 /* Exit codes; the man page lists them. */
-enum { EXIT_WELL = 0, EXIT_TROUBLE = 1, EXIT_BAD_USAGE = 2, EXIT_NO_STORE = 69, EXIT_TRY_AGAIN = 75, EXIT_BAD_SETTINGS = 78 };
+enum {
+    EXIT_WELL = 0,
+    EXIT_TROUBLE = 1,
+    EXIT_BAD_USAGE = 2,
+    EXIT_NO_STORE = 69,
+    EXIT_TRY_AGAIN = 75,
+    EXIT_BAD_SETTINGS = 78
+};
 
 struct command;
 
@@ -28,8 +36,10 @@ struct app {                        /* one per process; filled by main.c before 
     int64_t now;                    /* --now: virtual time in seconds; 0: the database's clock */
     struct arena *arena;            /* lives as long as the command */
     struct store *store;            /* NULL until app_store */
-    bool was_short;                 /* of memory, while it printed: not all of it is there, and the exit code says so */
-    const struct settings_flag *flags;      /* settings given as flags, for a command that loads them itself */
+    /* of memory, while it printed: not all of it is there, and the exit code says so */
+    bool was_short;
+    /* settings given as flags, for a command that loads them itself */
+    const struct settings_flag *flags;
     int nflags;
 };
 
@@ -45,34 +55,44 @@ struct command {
     const char *args;               /* "ENTITY KEY [JOB]"; "" for none */
     const char *help;               /* one line */
     const char *more;               /* further lines for --help; may be NULL */
-    const struct command_option *options;   /* may be NULL; --help, --config, --store, --json, ... are everybody's */
-    int (*main)(struct app *app, int argc, char **argv);    /* arguments after the name; returns an exit code */
+    /* may be NULL; --help, --config, --store, --json, ... are everybody's */
+    const struct command_option *options;
+    /* arguments after the name; returns an exit code */
+    int (*main)(struct app *app, int argc, char **argv);
     bool plain;                 /* starts without settings: app->settings is empty */
 };
 
 extern const struct command *const command_table[];     /* ends with NULL */
 
-/* Steps through the options of the command, getopt-like, over argc/argv as main got them: returns the option's letter with its
- * value in *value, 0 when only arguments are left (*first is the index of the first of them), or -1 after having said what is wrong (then the
- * command returns EXIT_BAD_USAGE). State is in *at, which begins as 0. Options may stand after arguments; "--" ends them. */
+/* Steps through the options of the command, getopt-like, over argc/argv as main got them: returns
+ * the option's letter with its value in *value, 0 when only arguments are left (*first is the
+ * index of the first of them), or -1 after having said what is wrong (then the command returns
+ * EXIT_BAD_USAGE). State is in *at, which begins as 0. Options may stand after arguments; "--"
+ * ends them. */
 int app_option(struct app *app, int argc, char **argv, int *at, const char **value, int *first);
 
-/* Says "prescient NAME: words" on stderr and returns the exit code that belongs to err->code (ERR_LOST 69, ERR_BUSY 75,
- * ERR_CHANGED 75, ERR_SETTINGS and ERR_SCHEMA 78, ERR_INPUT 2, else 1). */
+/* Says "prescient NAME: words" on stderr and returns the exit code that belongs to err->code
+ * (ERR_LOST 69, ERR_BUSY 75, ERR_CHANGED 75, ERR_SETTINGS and ERR_SCHEMA 78, ERR_INPUT 2, else 1).
+ */
 int app_fail(struct app *app, const struct err *err);
 
-/* What the settings say about the store, as store_new takes it; the strings belong to the settings. */
+/* What the settings say about the store, as store_new takes it; the strings belong to the
+ * settings. */
 struct store_options app_store_options(const struct app *app);
 
-/* The store of the settings, opened (and tried with a hello, bounded retries when it is away); NULL with words in err. */
+/* The store of the settings, opened (and tried with a hello, bounded retries when it is away);
+ * NULL with words in err. */
 struct store *app_store(struct app *app, struct err *err);
 
-/* The time that counts for this command: --now, else the store's clock (a hello). Returns 0 or an ERR_. */
+/* The time that counts for this command: --now, else the store's clock (a hello). Returns 0 or an
+ * ERR_. */
 int app_now(struct app *app, int64_t *now, struct err *err);
 
-/* Runs the report `name` and prints its rows: a table on a terminal (or plain columns in a pipe), a JSON array with --json. Returns
- * an exit code. app_rows only fetches. */
-int app_report(struct app *app, const char *name, const char *const *params, int nparams, const char *when_empty);
-int app_rows(struct app *app, const char *name, const char *const *params, int nparams, struct store_rows *out, struct err *err);
+/* Runs the report `name` and prints its rows: a table on a terminal (or plain columns in a pipe),
+ * a JSON array with --json. Returns an exit code. app_rows only fetches. */
+int app_report(struct app *app, const char *name, const char *const *params, int nparams,
+               const char *when_empty);
+int app_rows(struct app *app, const char *name, const char *const *params, int nparams,
+             struct store_rows *out, struct err *err);
 
 #endif

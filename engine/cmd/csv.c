@@ -1,4 +1,5 @@
-/* csv.c - reading RFC 4180. Input is read in blocks; one record is gathered in one buffer that is used again for the next. */
+/* csv.c - reading RFC 4180. Input is read in blocks; one record is gathered in one buffer that is
+ * used again for the next. */
 #include "csv.h"
 
 #include <inttypes.h>
@@ -138,7 +139,8 @@ static int push_content(struct csv *c, int byte)
     if (byte == '\0')
         return err_set(&c->err, ERR_DATA, "a NUL byte in field %d; expected text", c->n);
     if (c->used - c->starts[c->n - 1] >= c->limits.field_bytes)
-        return err_set(&c->err, ERR_DATA, "field %d is longer than %zu bytes; is a quote not closed?", c->n, c->limits.field_bytes);
+        return err_set(&c->err, ERR_DATA, "field %d is longer than %zu bytes; is a quote not closed?", c->n,
+                       c->limits.field_bytes);
     if (c->used >= c->limits.record_bytes)
         return err_set(&c->err, ERR_DATA, "the record is longer than %zu bytes", c->limits.record_bytes);
     return push(c, byte);
@@ -149,13 +151,15 @@ static bool ends_field(int byte)
     return byte == ',' || byte == '\n' || byte == END || byte == BROKEN;
 }
 
-/* A CR belongs to the end of the line, or to nothing. Returns the byte that ends the field, or ERR_DATA as BROKEN. */
+/* A CR belongs to the end of the line, or to nothing. Returns the byte that ends the field, or
+ * ERR_DATA as BROKEN. */
 static int line_end(struct csv *c)
 {
     int byte = peek_byte(c);
     if (byte == '\n' || byte == END || byte == BROKEN)
         return next_byte(c);
-    err_set(&c->err, ERR_DATA, "a carriage return inside field %d; expected it in quotes or at the end of the line", c->n);
+    err_set(&c->err, ERR_DATA,
+            "a carriage return inside field %d; expected it in quotes or at the end of the line", c->n);
     return BROKEN;
 }
 
@@ -182,7 +186,8 @@ static int read_quoted(struct csv *c)
         if (byte == BROKEN)
             return BROKEN;
         if (byte == END) {
-            err_set(&c->err, ERR_DATA, "field %d: the quote opened on line %" PRId64 " is never closed", c->n, opened);
+            err_set(&c->err, ERR_DATA, "field %d: the quote opened on line %" PRId64 " is never closed", c->n,
+                    opened);
             return BROKEN;
         }
         if (byte == '"') {
@@ -192,7 +197,9 @@ static int read_quoted(struct csv *c)
             if (byte == '\r')
                 return line_end(c);
             if (byte != '"') {
-                err_set(&c->err, ERR_DATA, "field %d: '%c' after the closing quote; expected a comma or the end of the line", c->n, byte);
+                err_set(&c->err, ERR_DATA,
+                        "field %d: '%c' after the closing quote; expected a comma or the end of the line",
+                        c->n, byte);
                 return BROKEN;
             }
         }
@@ -251,7 +258,8 @@ int csv_next(struct csv *c, struct csv_record *out, struct err *err)
     while (end == ',');
     if (end == BROKEN) {
         *err = c->err;
-        /* What is left of the line belongs to the trouble, unless the trouble was the end of the line itself. */
+        /* What is left of the line belongs to the trouble, unless the trouble was the end of the
+         * line itself. */
         bool at_line_start = c->pos > 0 && c->in[c->pos - 1] == '\n';
         if (err->code == ERR_DATA && !at_line_start && skip_line(c) == BROKEN)
             *err = c->err;

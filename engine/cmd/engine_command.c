@@ -15,27 +15,35 @@ static void say_totals(struct app *app, const struct engine *e, const char *plan
     const struct pass_counts *c = &e->totals;
     int64_t put_off = c->held_back + c->unknown_job;
     if (app->json)
-        report_print_object(app, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "plan", plan, "slots",
-                                           (json_int_t)e->slots_over, "run", (json_int_t)c->run, "done", (json_int_t)c->done, "again",
-                                           (json_int_t)c->again, "deferred", (json_int_t)c->deferred, "guarded", (json_int_t)c->guarded,
-                                           "failed", (json_int_t)c->failed, "timeout", (json_int_t)c->timeout, "crashed",
-                                           (json_int_t)c->crashed, "held_back", (json_int_t)c->held_back, "unknown_job",
-                                           (json_int_t)c->unknown_job, "superseded", (json_int_t)c->superseded, "locked",
-                                           (json_int_t)c->locked, "held_by_others", (json_int_t)e->held_by_others));
+        report_print_object(
+            app, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                           "plan", plan, "slots", (json_int_t)e->slots_over, "run", (json_int_t)c->run,
+                           "done", (json_int_t)c->done, "again", (json_int_t)c->again, "deferred",
+                           (json_int_t)c->deferred, "guarded", (json_int_t)c->guarded, "failed",
+                           (json_int_t)c->failed, "timeout", (json_int_t)c->timeout, "crashed",
+                           (json_int_t)c->crashed, "held_back", (json_int_t)c->held_back, "unknown_job",
+                           (json_int_t)c->unknown_job, "superseded", (json_int_t)c->superseded, "locked",
+                           (json_int_t)c->locked, "held_by_others", (json_int_t)e->held_by_others));
     else if (!app->quiet)
         fprintf(app->out,
-                "%s: %" PRId64 " slots, %" PRId64 " checks run: %" PRId64 " done, %" PRId64 " again, %" PRId64 " deferred, %" PRId64
-                " ended by a guard, %" PRId64 " failed, %" PRId64 " timeout, %" PRId64 " crashed; %" PRId64 " put off, %" PRId64 " superseded\n",
-                plan, e->slots_over, c->run, c->done, c->again, c->deferred, c->guarded, c->failed, c->timeout, c->crashed, put_off,
-                c->superseded);
+                "%s: %" PRId64 " slots, %" PRId64 " checks run: %" PRId64 " done, %" PRId64 " again, %" PRId64
+                " deferred, %" PRId64 " ended by a guard, %" PRId64 " failed, %" PRId64 " timeout, %" PRId64
+                " crashed; %" PRId64 " put off, %" PRId64 " superseded\n",
+                plan, e->slots_over, c->run, c->done, c->again, c->deferred, c->guarded, c->failed,
+                c->timeout, c->crashed, put_off, c->superseded);
 }
 
-int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now, bool patient)
+int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now,
+                   bool patient)
 {
     struct err err = { 0 };
     struct engine *e = NULL;
     struct engine_options options = {
-        .settings = &app->settings, .log = &app->log, .virtual_now = virtual_now, .patient = patient, .relaxed = plan == &plan_replay,
+        .settings = &app->settings,
+        .log = &app->log,
+        .virtual_now = virtual_now,
+        .patient = patient,
+        .relaxed = plan == &plan_replay,
     };
     int rc = engine_new(&options, &e, &err);
     if (rc)

@@ -12,8 +12,11 @@ static int outcome_check(const char *word, struct err *err)
     for (int o = 0; o < OUTCOME_COUNT; o++)
         if (!strcmp(word, outcome_name((enum outcome)o)))
             return 0;
-    return err_set(err, ERR_INPUT, "--outcome: found '%.*s', expected done, past, beyond_horizon, max_checks, deferred_out, resolved, failed, "
-                   "timeout, crashed, bad_answer, again or deferred", UTF8_SHOWN(word));
+    return err_set(err, ERR_INPUT,
+                   "--outcome: found '%.*s', expected done, past, beyond_horizon, max_checks, deferred_out, "
+                   "resolved, failed, "
+                   "timeout, crashed, bad_answer, again or deferred",
+                   UTF8_SHOWN(word));
 }
 
 static int take(struct app *app, struct filter *f, int letter, const char *value, struct err *err)
@@ -50,7 +53,8 @@ int filter_read(struct app *app, int argc, char **argv, int arguments, struct fi
 
 const char *filter_limit_param(struct app *app, const struct filter *f)
 {
-    return f->limit ? arena_printf(app->arena, "%" PRId64, f->limit + 1) : arena_printf(app->arena, "%d", INT32_MAX);
+    return f->limit ? arena_printf(app->arena, "%" PRId64, f->limit + 1)
+                    : arena_printf(app->arena, "%d", INT32_MAX);
 }
 
 const char *filter_look_param(struct app *app, const struct filter *f)
@@ -64,20 +68,26 @@ const char *filter_look_ms_param(const struct filter *f)
     return f->limit ? FILTER_LOOK_MS : NULL;
 }
 
-/* What a look came to that was ended before it had seen all. To go on from where it began anyway leads nowhere. */
-static void say_where_it_ended(struct app *app, const struct filter *f, const struct store_rows *rows, const char *where)
+/* What a look came to that was ended before it had seen all. To go on from where it began anyway
+ * leads nowhere. */
+static void say_where_it_ended(struct app *app, const struct filter *f, const struct store_rows *rows,
+                               const char *where)
 {
-    bool forward = rows->kinds[0] == CELL_MOMENT, was_there = f->from && forward && !strcmp(f->from, rows->cells[rows->rows * rows->columns]);
+    bool forward = rows->kinds[0] == CELL_MOMENT,
+         was_there = f->from && forward && !strcmp(f->from, rows->cells[rows->rows * rows->columns]);
     if (!forward)
         app_say(app, "looked back to %s; --before %s goes on there, --limit 0 looks at all", where, where);
     else if (was_there)
         app_say(app, "looked at the first %d checks of that slot; --limit 0 looks at all", FILTER_LOOK);
     else
-        app_say(app, "looked at the first %d checks, up to the slot %s; --from %s goes on there, --limit 0 looks at all", FILTER_LOOK, where, where);
+        app_say(app,
+                "looked at the first %d checks, up to the slot %s; --from %s goes on there, --limit 0 looks "
+                "at all",
+                FILTER_LOOK, where, where);
 }
 
-int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params, int nparams,
-                 const struct report_view *view)
+int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
+                 int nparams, const struct report_view *view)
 {
     struct err err = { 0 };
     struct store_rows rows;
@@ -94,6 +104,7 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     if (ended)
         say_where_it_ended(app, f, &rows, ended);
     if (more)
-        app_say(app, "the first %" PRId64 ", there are more; --limit N shows more of them, --limit 0 all", f->limit);
+        app_say(app, "the first %" PRId64 ", there are more; --limit N shows more of them, --limit 0 all",
+                f->limit);
     return EXIT_WELL;
 }

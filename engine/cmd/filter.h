@@ -1,4 +1,5 @@
-/* filter.h - what list, history, runs, slots and passes have in common: which rows, how many, and printing them. */
+/* filter.h - what list, history, runs, slots and passes have in common: which rows, how many, and
+ * printing them. */
 #ifndef PRESCIENT_FILTER_H
 #define PRESCIENT_FILTER_H
 
@@ -6,7 +7,8 @@
 #include "report.h"
 
 #define FILTER_LIMIT 100            /* rows, when no --limit is given */
-#define FILTER_LOOK 10000           /* so many checks are looked at for some that no index leads to, when there is a limit */
+#define FILTER_LOOK                                                                                          \
+    10000 /* so many checks are looked at for some that no index leads to, when there is a limit */
 #define FILTER_LOOK_MS "1000"       /* so long rows of the past are looked for, when there is a limit */
 
 /* The options, for the table of a command; their letters are filter_read's. */
@@ -25,11 +27,12 @@ struct filter {                     /* values as a report takes them; NULL: not 
     bool wide, exact;
 };
 
-/* Reads options and the arguments [ENTITY [KEY]] (at most `arguments` of them). Returns EXIT_WELL, or an exit code after having
- * said what is wrong. */
+/* Reads options and the arguments [ENTITY [KEY]] (at most `arguments` of them). Returns EXIT_WELL,
+ * or an exit code after having said what is wrong. */
 int filter_read(struct app *app, int argc, char **argv, int arguments, struct filter *out);
 
-/* The limit as a report's parameter: one more than wanted, so that filter_print knows whether there are more. */
+/* The limit as a report's parameter: one more than wanted, so that filter_print knows whether
+ * there are more. */
 const char *filter_limit_param(struct app *app, const struct filter *f);
 
 /* How many rows are looked at, as a report's parameter: all where all are wanted. */
@@ -37,9 +40,9 @@ const char *filter_look_param(struct app *app, const struct filter *f);
 /* How long is looked for them, for the reports that have that. */
 const char *filter_look_ms_param(const struct filter *f);
 
-/* Runs the report and prints its rows, and says on stderr when the limit left some out, or when a bounded look ended before it had seen
- * all. Returns an exit code. */
-int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params, int nparams,
-                 const struct report_view *view);
+/* Runs the report and prints its rows, and says on stderr when the limit left some out, or when a
+ * bounded look ended before it had seen all. Returns an exit code. */
+int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
+                 int nparams, const struct report_view *view);
 
 #endif

@@ -1,4 +1,5 @@
-/* help.c - what --help says. Everything comes from the tables of commands and options, so it cannot fall behind. */
+/* help.c - what --help says. Everything comes from the tables of commands and options, so it
+ * cannot fall behind. */
 #include "help.h"
 
 #include <string.h>
@@ -50,7 +51,8 @@ void help_all(FILE *out)
 
 void help_command(FILE *out, const struct command *command)
 {
-    fprintf(out, "usage: prescient %s%s%s [options]\n%s\n", command->name, *command->args ? " " : "", command->args, command->help);
+    fprintf(out, "usage: prescient %s%s%s [options]\n%s\n", command->name, *command->args ? " " : "",
+            command->args, command->help);
     if (command->more)
         fprintf(out, "\n%s%s", command->more, command->more[strlen(command->more) - 1] == '\n' ? "" : "\n");
     if (command->options && command->options->name) {

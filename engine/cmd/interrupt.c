@@ -1,4 +1,5 @@
-/* interrupt.c - signals through a descriptor, so that no handler and no shared variable is needed. */
+/* interrupt.c - signals through a descriptor, so that no handler and no shared variable is needed.
+ */
 #include "interrupt.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* interrupt.h - Ctrl-C as something to look at between two steps, not something that strikes in the middle of one. */
+/* interrupt.h - Ctrl-C as something to look at between two steps, not something that strikes in
+ * the middle of one. */
 #ifndef PRESCIENT_INTERRUPT_H
 #define PRESCIENT_INTERRUPT_H
 
@@ -12,7 +13,9 @@ int interrupt_init(struct interrupt *in, struct err *err);
 void interrupt_release(struct interrupt *in);
 
 bool interrupt_came(const struct interrupt *in);
-bool interrupt_wait(const struct interrupt *in, int ms);                    /* true when one came within `ms` */
-bool interrupt_wait_readable(const struct interrupt *in, int fd);           /* true when one came before `fd` had anything to read */
+/* true when one came within `ms` */
+bool interrupt_wait(const struct interrupt *in, int ms);
+/* true when one came before `fd` had anything to read */
+bool interrupt_wait_readable(const struct interrupt *in, int fd);
 
 #endif

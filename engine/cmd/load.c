@@ -1,5 +1,6 @@
-/* load.c - enqueueing the lines of a CSV file. Lines are gathered into a chunk, checked one by one, and the chunk is one
- * transaction: after a failure everything before its first line is written and nothing from there on. */
+/* load.c - enqueueing the lines of a CSV file. Lines are gathered into a chunk, checked one by
+ * one, and the chunk is one transaction: after a failure everything before its first line is
+ * written and nothing from there on. */
 #include "load.h"
 
 #include <fcntl.h>
@@ -33,7 +34,9 @@ static const struct { const char *name, *also; bool required; } columns[COLUMNS]
     [PRIORITY] = { "priority", NULL, false },
 };
 
-static const struct csv_limits limits = { .field_bytes = 2 * CHECK_PAYLOAD_MAX, .record_bytes = 4 * CHECK_PAYLOAD_MAX, .fields = 64 };
+static const struct csv_limits limits = { .field_bytes = 2 * CHECK_PAYLOAD_MAX,
+                                          .record_bytes = 4 * CHECK_PAYLOAD_MAX,
+                                          .fields = 64 };
 
 struct load {
     struct app *app;
@@ -51,7 +54,8 @@ struct load {
     struct load_row rows[CHUNK_ROWS];
     int64_t lines[CHUNK_ROWS];      /* where each row begins */
     int n;
-    int64_t resume;                 /* the first line that is not written yet; 0 before the first was looked at */
+    /* the first line that is not written yet; 0 before the first was looked at */
+    int64_t resume;
     int64_t body;                   /* the line behind the header */
     struct load_counts counts;
     int64_t skipped;
@@ -117,15 +121,19 @@ static int read_header(struct load *l, struct err *err)
     for (int i = 0; i < header.n; i++) {
         enum column c = column_named(header.fields[i]);
         if (c == COLUMNS)
-            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": found column '%.*s', expected entity_name, entity_key, job_exec, check_at, payload or priority",
+            return err_set(err, ERR_INPUT,
+                           "%s:%" PRId64 ": found column '%.*s', expected entity_name, entity_key, job_exec, "
+                                         "check_at, payload or priority",
                            l->called, header.line, UTF8_SHOWN(header.fields[i]));
         if (l->at[c] >= 0)
-            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s stands there twice", l->called, header.line, columns[c].name);
+            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s stands there twice", l->called,
+                           header.line, columns[c].name);
         l->at[c] = i;
     }
     for (int c = 0; c < COLUMNS; c++)
         if (columns[c].required && l->at[c] < 0)
-            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s is missing in the line of names", l->called, header.line, columns[c].name);
+            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s is missing in the line of names",
+                           l->called, header.line, columns[c].name);
     l->nfields = header.n;
     l->body = csv_line(l->csv);
     return 0;
@@ -134,7 +142,9 @@ static int read_header(struct load *l, struct err *err)
 static int skip_to_start(struct load *l, struct err *err)
 {
     if (l->o->start_line && l->o->start_line < l->body)
-        return err_set(err, ERR_INPUT, "--start-line: found %" PRId64 ", expected %" PRId64 " or more: the header is before it",
+        return err_set(err, ERR_INPUT,
+                       "--start-line: found %" PRId64 ", expected %" PRId64
+                       " or more: the header is before it",
                        l->o->start_line, l->body);
     return csv_skip_to(l->csv, l->o->start_line, err);
 }
@@ -146,7 +156,8 @@ static int row_make(struct load *l, const struct csv_record *record, struct load
 {
     const char *text[COLUMNS] = { 0 };
     if (record->n != l->nfields)
-        return err_set(err, ERR_INPUT, "found %d fields, expected %d as in the header", record->n, l->nfields);
+        return err_set(err, ERR_INPUT, "found %d fields, expected %d as in the header", record->n,
+                       l->nfields);
     for (int c = 0; c < COLUMNS; c++)
         if (l->at[c] >= 0 && !(text[c] = arena_strdup(l->arena, record->fields[l->at[c]])))
             return err_set(err, ERR_NOMEM, "out of memory");
@@ -156,7 +167,9 @@ static int row_make(struct load *l, const struct csv_record *record, struct load
     if (moment_parse(text[AT], l->now, &out->at, err) < 0)
         return err_wrap(err, ERR_INPUT, "check_at");
     int64_t priority = 0;
-    if (text[PRIORITY] && *text[PRIORITY] && app_number("priority", text[PRIORITY], ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &priority, err) < 0)
+    if (text[PRIORITY] && *text[PRIORITY] &&
+        app_number("priority", text[PRIORITY], ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &priority, err) <
+            0)
         return ERR_INPUT;
     out->priority = (int32_t)priority;
     return enqueue_check_row(out, err);
@@ -203,7 +216,8 @@ static void row_leave_out(struct load *l, int i)
     memmove(l->lines + i, l->lines + i + 1, sizeof *l->lines * (size_t)(l->n - i));
 }
 
-/* Writes the chunk. A row that only the database finds bad is treated like a bad line, and the rest is sent again. */
+/* Writes the chunk. A row that only the database finds bad is treated like a bad line, and the
+ * rest is sent again. */
 static int flush(struct load *l, struct err *err)
 {
     struct flush f = { .l = l };
@@ -272,11 +286,15 @@ static void say_counts(struct load *l)
 {
     const struct load_counts *c = &l->counts;
     if (l->app->json) {
-        report_print_object(l->app, json_pack("{s:I, s:I, s:I, s:I, s:I}", "added", (json_int_t)c->added, "kept", (json_int_t)c->kept,
-                                              "moved", (json_int_t)c->moved, "replaced", (json_int_t)c->replaced, "skipped", (json_int_t)l->skipped));
+        report_print_object(l->app,
+                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "added", (json_int_t)c->added, "kept",
+                                      (json_int_t)c->kept, "moved", (json_int_t)c->moved, "replaced",
+                                      (json_int_t)c->replaced, "skipped", (json_int_t)l->skipped));
         return;
     }
-    fprintf(l->app->out, "%" PRId64 " added, %" PRId64 " kept, %" PRId64 " moved, %" PRId64 " replaced, %" PRId64 " skipped\n",
+    fprintf(l->app->out,
+            "%" PRId64 " added, %" PRId64 " kept, %" PRId64 " moved, %" PRId64 " replaced, %" PRId64
+            " skipped\n",
             c->added, c->kept, c->moved, c->replaced, l->skipped);
 }
 
@@ -288,9 +306,14 @@ static int load_failed(struct load *l, struct err *err)
     say_counts(l);
     fflush(l->app->out);
     if (err->code == ERR_LOST)
-        fprintf(stderr, "prescient enqueue: whether lines from %" PRId64 " on were written is not known; a check that is pending already is %s\n",
+        fprintf(stderr,
+                "prescient enqueue: whether lines from %" PRId64
+                " on were written is not known; a check that is pending already is %s\n",
                 l->resume, strcmp(l->o->conflict, "replace") == 0 ? "replaced" : "kept");
-    fprintf(stderr, "prescient enqueue: everything before line %" PRId64 " is written; go on with --start-line %" PRId64 "\n", l->resume, l->resume);
+    fprintf(stderr,
+            "prescient enqueue: everything before line %" PRId64
+            " is written; go on with --start-line %" PRId64 "\n",
+            l->resume, l->resume);
     return code;
 }
 

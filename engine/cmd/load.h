@@ -8,7 +8,8 @@ struct load_options {
     const char *file;               /* "-": stdin */
     const char *conflict;
     int64_t start_line;             /* 0: all; else lines between the header and this one are passed over */
-    bool skip_bad;                  /* bad lines are left out and counted, else they end the load before their chunk is written */
+    /* bad lines are left out and counted, else they end the load before their chunk is written */
+    bool skip_bad;
 };
 
 /* Returns an exit code. Whatever ends a load early, the words say from which line to go on. */

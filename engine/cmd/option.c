@@ -1,5 +1,5 @@
-/* option.c - reading a command line. Long options only, anywhere among the arguments; "--" ends them. An argument that looks
- * like a negative number or time ("-15m") is no option. */
+/* option.c - reading a command line. Long options only, anywhere among the arguments; "--" ends
+ * them. An argument that looks like a negative number or time ("-15m") is no option. */
 #include "option.h"
 
 #include <ctype.h>
@@ -35,18 +35,22 @@ const struct command_option *option_find(const struct command_option *options, c
     return NULL;
 }
 
-int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value, struct err *err)
+int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value,
+                 struct err *err)
 {
     const char *inlined = strchr(argv[*i], '=');
     *value = NULL;
     if (!option->arg)
-        return inlined ? err_set(err, ERR_INPUT, "--%s takes no value (found '%s')", option->name, inlined + 1) : 0;
+        return inlined
+                   ? err_set(err, ERR_INPUT, "--%s takes no value (found '%s')", option->name, inlined + 1)
+                   : 0;
     if (inlined)
         *value = inlined + 1;
     else if (*i + 1 < argc)
         *value = argv[++*i];
     else
-        return err_set(err, ERR_INPUT, "--%s needs a value: --%s %s", option->name, option->name, option->arg);
+        return err_set(err, ERR_INPUT, "--%s needs a value: --%s %s", option->name, option->name,
+                       option->arg);
     return 0;
 }
 
@@ -70,7 +74,8 @@ const char *nearest_word(const struct nearest *n)
 
 /* ---- the options of one command --------------------------------------------------------------------------------- */
 
-/* Moves options with their values in front of the arguments, both in their order, so that they may be mixed. */
+/* Moves options with their values in front of the arguments, both in their order, so that they may
+ * be mixed. */
 static void options_to_front(const struct command *command, struct arena *a, int argc, char **argv)
 {
     char **args = arena_alloc(a, sizeof *args * (size_t)(argc + 1));
@@ -109,7 +114,8 @@ static int option_unknown(struct app *app, const char *word)
     if (meant)
         err_set(&err, ERR_INPUT, "unknown option %s; did you mean --%s?", name, meant);
     else
-        err_set(&err, ERR_INPUT, "unknown option %s; 'prescient %s --help' lists them", name, app->command->name);
+        err_set(&err, ERR_INPUT, "unknown option %s; 'prescient %s --help' lists them", name,
+                app->command->name);
     app_fail(app, &err);
     return -1;
 }

@@ -12,9 +12,11 @@ const struct command_option *option_find(const struct command_option *options, c
 /* Whether the word is an option rather than an argument: "-" is stdin, "-15m" is a time. */
 bool option_is(const char *word);
 
-/* The value of `option` at argv[*i] ("--name=value", or the next word, then *i moves on to it); NULL for an option without one.
- * ERR_INPUT when it has none and needs one, or the other way round. */
-int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value, struct err *err);
+/* The value of `option` at argv[*i] ("--name=value", or the next word, then *i moves on to it);
+ * NULL for an option without one. ERR_INPUT when it has none and needs one, or the other way
+ * round. */
+int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value,
+                 struct err *err);
 
 /* Which of the words looked at `wanted` was probably meant to be; NULL when none is near. */
 struct nearest { const char *wanted, *best; int distance; };

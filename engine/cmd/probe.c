@@ -1,5 +1,5 @@
-/* probe.c - would this plug-in load? The child loads it and sends what it found through a pipe; a child that dies or hangs
- * on the way is the answer, too. */
+/* probe.c - would this plug-in load? The child loads it and sends what it found through a pipe; a
+ * child that dies or hangs on the way is the answer, too. */
 #include "probe.h"
 
 #include <errno.h>
@@ -36,7 +36,8 @@ static _Noreturn void child_main(const struct settings *s, const char *name, int
     int null = open("/dev/null", O_RDWR);       /* what it prints on loading is not for our output */
     for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
-    if (plugin_open(s->plugin_dirs, s->nplugin_dirs, name, &plugin, &err) < 0 || plugin_load(&plugin, &err) < 0) {
+    if (plugin_open(s->plugin_dirs, s->nplugin_dirs, name, &plugin, &err) < 0 ||
+        plugin_load(&plugin, &err) < 0) {
         copy_text(found.why, sizeof found.why, err.text);
     } else {
         found.loaded = true;
@@ -73,7 +74,8 @@ static void say_end(int status, struct probe *out)
     else if (WIFSIGNALED(status))
         snprintf(out->why, sizeof out->why, "crashed while it was loaded (%s)", strsignal(WTERMSIG(status)));
     else
-        snprintf(out->why, sizeof out->why, "ended the process while it was loaded (exit code %d)", WEXITSTATUS(status));
+        snprintf(out->why, sizeof out->why, "ended the process while it was loaded (exit code %d)",
+                 WEXITSTATUS(status));
 }
 
 void probe_plugin(const struct settings *s, const char *plugin, struct probe *out)

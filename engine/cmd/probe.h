@@ -1,4 +1,5 @@
-/* probe.h - would this plug-in load? Tried in a child, because loading runs somebody else's code. */
+/* probe.h - would this plug-in load? Tried in a child, because loading runs somebody else's code.
+ */
 #ifndef PRESCIENT_PROBE_H
 #define PRESCIENT_PROBE_H
 

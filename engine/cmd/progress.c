@@ -26,7 +26,8 @@ static void bar_text(char *out, size_t size, int64_t done, int64_t total, int ce
         n += (size_t)snprintf(out + n, size - n, "%s", i < full ? "\u2588" : "\u2591");
 }
 
-/* "63 %  4s left": the time left is as long as the time taken, in proportion; whole seconds, it is a guess. */
+/* "63 %  4s left": the time left is as long as the time taken, in proportion; whole seconds, it is a guess.
+ */
 static void rest_text(char *out, size_t size, int64_t done, int64_t total, int64_t took_us)
 {
     char words[MOMENT_TEXT];
@@ -53,7 +54,8 @@ void progress_show(struct progress *p, int64_t done, const char *detail)
         bar_text(bar, sizeof bar, done, p->total, BAR_MOST);
         rest_text(rest, sizeof rest, done, p->total, now - p->started_us);
     }
-    snprintf(line, sizeof line, "%.100s %s%s%s  %s", p->what, bar, *bar ? " " : "", rest, detail ? detail : "");
+    snprintf(line, sizeof line, "%.100s %s%s%s  %s", p->what, bar, *bar ? " " : "", rest,
+             detail ? detail : "");
     fputs("\r\033[K", p->out);
     text_put(p->out, line, table_terminal_width(p->fd) - 1);
     fflush(p->out);

@@ -21,7 +21,8 @@ struct progress {
 /* `wanted` false (--quiet), or stderr is no terminal: every call does nothing. */
 void progress_init(struct progress *p, const char *what, int64_t total, bool wanted);
 
-/* `done` of the total; `detail` stands behind the bar ("120000 checks") and may be NULL. Draws ten times a second at most. */
+/* `done` of the total; `detail` stands behind the bar ("120000 checks") and may be NULL. Draws ten
+ * times a second at most. */
 void progress_show(struct progress *p, int64_t done, const char *detail);
 
 /* Takes the bar off the screen: before a line of words, and at the end. */

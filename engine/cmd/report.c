@@ -1,4 +1,5 @@
-/* report.c - rows of the store on their way out. The kind of a column decides how its cells look, for people and in JSON. */
+/* report.c - rows of the store on their way out. The kind of a column decides how its cells look,
+ * for people and in JSON. */
 #include "report.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ const char *report_words(struct arena *a, enum cell_kind kind, const char *cell)
     return kept ? kept : cell;
 }
 
-/* Text that is not UTF-8 (SQLite takes any bytes) cannot be a JSON string: its bytes are shown as Latin-1 letters. */
+/* Text that is not UTF-8 (SQLite takes any bytes) cannot be a JSON string: its bytes are shown as
+ * Latin-1 letters. */
 static json_t *json_text(const char *cell)
 {
     json_t *string;
@@ -77,7 +79,8 @@ static json_t *json_text(const char *cell)
     return string;
 }
 
-/* What is no JSON is text; NULL when out of memory. jansson may call a want of memory a mistake in the text, so what it refuses is asked twice. */
+/* What is no JSON is text; NULL when out of memory. jansson may call a want of memory a mistake in
+ * the text, so what it refuses is asked twice. */
 static json_t *json_parsed(const char *cell, size_t flags)
 {
     json_error_t error = { 0 };
@@ -135,7 +138,8 @@ const char *report_take_end(struct arena *a, struct store_rows *rows)
     return report_words(a, rows->kinds[0], rows->cells[last * rows->columns]);
 }
 
-/* A moment is printed as words, so its name loses the unit: run_at_us is shown as run_at. So do durations in a table. */
+/* A moment is printed as words, so its name loses the unit: run_at_us is shown as run_at. So do
+ * durations in a table. */
 static size_t shown_length(const char *name, enum cell_kind kind, bool in_table)
 {
     size_t len = strlen(name);
@@ -151,7 +155,8 @@ json_t *report_object(const struct store_rows *rows, int row)
         char name[64];
         size_t len = shown_length(rows->names[c], rows->kinds[c], false);
         snprintf(name, sizeof name, "%.*s", (int)len, rows->names[c]);
-        rc |= json_object_set_new(object, name, json_cell(rows->kinds[c], rows->cells[row * rows->columns + c]));
+        rc |= json_object_set_new(object, name,
+                                  json_cell(rows->kinds[c], rows->cells[row * rows->columns + c]));
     }
     if (rc == 0)
         return object;
@@ -172,7 +177,8 @@ void report_added(struct app *app, int rc)
 
 static void object_dump(struct app *app, json_t *object)
 {
-    size_t flags = JSON_COMPACT | (app->terminal ? JSON_ENSURE_ASCII : 0);      /* no C1 control, no reordering on a terminal */
+    /* no C1 control, no reordering on a terminal */
+    size_t flags = JSON_COMPACT | (app->terminal ? JSON_ENSURE_ASCII : 0);
     if (report_made(app, object) && json_dumpf(object, app->out, flags) && !ferror(app->out))
         app->was_short = true;
     json_decref(object);
@@ -206,8 +212,10 @@ static void print_json(struct app *app, const struct store_rows *rows)
 
 struct pick { int column; const char *label; };         /* label NULL: the column's name */
 
-/* One word of a view's columns, "name" or "name=label"; returns how many picks that is, 0 when there is no such column. */
-static int pick_word(struct arena *a, const struct store_rows *rows, const char *word, size_t len, struct pick *out)
+/* One word of a view's columns, "name" or "name=label"; returns how many picks that is, 0 when
+ * there is no such column. */
+static int pick_word(struct arena *a, const struct store_rows *rows, const char *word, size_t len,
+                     struct pick *out)
 {
     char name[64];
     size_t named = strcspn(word, "= ");
@@ -219,7 +227,8 @@ static int pick_word(struct arena *a, const struct store_rows *rows, const char 
 }
 
 /* What the view shows of the rows; `picked` has room for all columns and a bar. */
-static int pick_columns(struct app *app, const struct store_rows *rows, const struct report_view *view, struct pick *picked)
+static int pick_columns(struct app *app, const struct store_rows *rows, const struct report_view *view,
+                        struct pick *picked)
 {
     int n = 0;
     for (int c = 0; !view->columns && c < rows->columns; c++)
@@ -241,7 +250,8 @@ static int pick_columns(struct app *app, const struct store_rows *rows, const st
 
 static const char *bar_draw(struct arena *a, int64_t number, int64_t most)
 {
-    static const char *const eighths[] = { "", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589" };
+    static const char *const eighths[] = { "",       "\u258f", "\u258e", "\u258d",
+                                           "\u258c", "\u258b", "\u258a", "\u2589" };
     int units = most > 0 && number > 0 ? (int)((double)number / (double)most * BAR_WIDTH * 8 + 0.5) : 0;
     if (number > 0 && units == 0)
         units = 1;
@@ -265,7 +275,8 @@ static int64_t largest(const struct store_rows *rows, const char *name)
     return most;
 }
 
-static const struct table_column *table_columns(struct arena *a, const struct store_rows *rows, const struct pick *picked, int n)
+static const struct table_column *table_columns(struct arena *a, const struct store_rows *rows,
+                                                const struct pick *picked, int n)
 {
     struct table_column *columns = arena_zalloc(a, sizeof *columns * (size_t)n);
     for (int i = 0; columns && i < n; i++) {
@@ -275,7 +286,8 @@ static const struct table_column *table_columns(struct arena *a, const struct st
         }
         enum cell_kind kind = rows->kinds[picked[i].column];
         const char *name = rows->names[picked[i].column];
-        columns[i].name = picked[i].label ? picked[i].label : arena_strndup(a, name, shown_length(name, kind, true));
+        columns[i].name = picked[i].label ? picked[i].label
+                                          : arena_strndup(a, name, shown_length(name, kind, true));
         columns[i].right = kind == CELL_NUMBER || kind == CELL_DURATION_US;
         columns[i].shrinks = kind == CELL_TEXT || kind == CELL_JSON;
     }
@@ -283,12 +295,15 @@ static const struct table_column *table_columns(struct arena *a, const struct st
 }
 
 /* `most` is what a whole bar stands for. */
-static const char *shown_cell(struct app *app, const struct store_rows *rows, const struct report_view *view, int64_t most, int row, int column)
+static const char *shown_cell(struct app *app, const struct store_rows *rows, const struct report_view *view,
+                              int64_t most, int row, int column)
 {
     if (column == BAR)
         return bar_draw(app->arena, report_number(rows, row, view->bar), most);
-    const char *words = report_words(app->arena, rows->kinds[column], rows->cells[row * rows->columns + column]);
-    bool is_estimate = view->estimated && !strcmp(rows->names[column], view->estimated) && report_number(rows, row, "is_estimate");
+    const char *words = report_words(app->arena, rows->kinds[column],
+                                     rows->cells[row * rows->columns + column]);
+    bool is_estimate = view->estimated && !strcmp(rows->names[column], view->estimated) &&
+                       report_number(rows, row, "is_estimate");
     return is_estimate && words ? arena_printf(app->arena, "~%s", words) : words;
 }
 
@@ -305,7 +320,8 @@ static void print_table(struct app *app, const struct store_rows *rows, const st
     for (int r = 0; r < rows->rows; r++)
         for (int i = 0; i < n; i++)
             cells[r * n + i] = shown_cell(app, rows, view, most, r, picked[i].column);
-    report_added(app, table_print(app->out, columns, n, cells, rows->rows, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0));
+    report_added(app, table_print(app->out, columns, n, cells, rows->rows,
+                                  app->terminal ? table_terminal_width(STDOUT_FILENO) : 0));
 }
 
 void report_print(struct app *app, const struct store_rows *rows, const struct report_view *view)
@@ -321,10 +337,12 @@ void report_print(struct app *app, const struct store_rows *rows, const struct r
 void report_print_pairs(struct app *app, const char *const (*pairs)[2], int n)
 {
     static const struct table_column columns[] = { { 0 }, { .shrinks = true } };
-    report_added(app, table_print(app->out, columns, 2, &pairs[0][0], n, app->terminal ? table_terminal_width(STDOUT_FILENO) : 0));
+    report_added(app, table_print(app->out, columns, 2, &pairs[0][0], n,
+                                  app->terminal ? table_terminal_width(STDOUT_FILENO) : 0));
 }
 
-int app_report(struct app *app, const char *name, const char *const *params, int nparams, const char *when_empty)
+int app_report(struct app *app, const char *name, const char *const *params, int nparams,
+               const char *when_empty)
 {
     struct err err = { 0 };
     struct store_rows rows;

@@ -1,4 +1,5 @@
-/* schema.c - creating and upgrading the schema. Each migration is said as it is applied: one may take its time. */
+/* schema.c - creating and upgrading the schema. Each migration is said as it is applied: one may
+ * take its time. */
 #include "schema.h"
 
 #include <inttypes.h>
@@ -23,7 +24,9 @@ static int slot_length_read(const char *text, int32_t *out, struct err *err)
     if (duration_parse_us(text, &us, err) < 0)
         return err_wrap(err, ERR_INPUT, "--slot-length");
     if (us % 1000000 || !slot_length_is_valid(us / 1000000))
-        return err_set(err, ERR_INPUT, "--slot-length: found '%.80s', expected a length from 1s to 1d that divides a day", text);
+        return err_set(err, ERR_INPUT,
+                       "--slot-length: found '%.80s', expected a length from 1s to 1d that divides a day",
+                       text);
     *out = (int32_t)(us / 1000000);
     return 0;
 }
@@ -33,7 +36,8 @@ static void applied(void *ctx, int version, const char *name)
     struct upgrade *u = ctx;
     u->count++;
     if (u->applied) {
-        report_added(u->app, json_array_append_new(u->applied, json_pack("{s:i, s:s}", "version", version, "name", name)));
+        report_added(u->app, json_array_append_new(
+                                 u->applied, json_pack("{s:i, s:s}", "version", version, "name", name)));
         return;
     }
     fprintf(u->app->out, "%s %s\n", u->options.dry_run ? "would apply" : "applied", name);
@@ -43,7 +47,8 @@ static void applied(void *ctx, int version, const char *name)
 static void noted(void *ctx, const char *words)
 {
     struct upgrade *u = ctx;
-    u->noted = u->noted ? arena_printf(u->app->arena, "%s; %s", u->noted, words) : arena_strdup(u->app->arena, words);
+    u->noted = u->noted ? arena_printf(u->app->arena, "%s; %s", u->noted, words)
+                        : arena_strdup(u->app->arena, words);
     if (!u->applied)
         fprintf(u->app->out, "%s\n", words);
 }
@@ -77,15 +82,18 @@ static void say_result(struct upgrade *u, const struct store_hello *hello)
     if (u->applied) {
         json_t *object = json_pack("{s:b, s:O}", "dry_run", u->options.dry_run, "applied", u->applied);
         if (!u->options.dry_run)
-            report_added(app, json_object_update_new(object, json_pack("{s:i, s:i, s:s}", "schema_version", hello->schema_version, "slot_length_s",
-                                                                       (int)hello->slot_length_s, "server", hello->server)));
+            report_added(app, json_object_update_new(object, json_pack("{s:i, s:i, s:s}", "schema_version",
+                                                                       hello->schema_version, "slot_length_s",
+                                                                       (int)hello->slot_length_s, "server",
+                                                                       hello->server)));
         if (u->noted)
             report_added(app, json_object_set_new(object, "noted", json_string(u->noted)));
         report_print_object(app, object);
     } else if (u->options.dry_run) {
         fprintf(app->out, u->count ? "nothing was changed\n" : "nothing to apply\n");
     } else {
-        fprintf(app->out, "%s: schema version %d is %s, slots of %s\n", hello->server, hello->schema_version, u->count ? "ready" : "up to date",
+        fprintf(app->out, "%s: schema version %d is %s, slots of %s\n", hello->server, hello->schema_version,
+                u->count ? "ready" : "up to date",
                 duration_format_us(hello->slot_length_s * 1000000LL, length));
     }
 }
@@ -111,12 +119,16 @@ int schema_upgrade(struct app *app, const struct schema_options *options)
     struct err err = { 0 };
     struct upgrade u = {
         .app = app,
-        .options = { .slot_length_s = (int32_t)app->settings.slot_length_s, .change_slot_length = options->change_slot_length,
-                     .dry_run = options->dry_run, .applied = applied, .noted = noted },
+        .options = { .slot_length_s = (int32_t)app->settings.slot_length_s,
+                     .change_slot_length = options->change_slot_length,
+                     .dry_run = options->dry_run,
+                     .applied = applied,
+                     .noted = noted },
         .applied = app->json ? report_made(app, json_array()) : NULL,
     };
     u.options.ctx = &u;
-    int rc = options->slot_length ? slot_length_read(options->slot_length, &u.options.slot_length_s, &err) : 0;
+    int rc = options->slot_length ? slot_length_read(options->slot_length, &u.options.slot_length_s, &err)
+                                  : 0;
     if (rc == 0)
         rc = upgrade_run(&u, &err);
     json_decref(u.applied);

@@ -1,5 +1,6 @@
-/* table.c - rows of cells in columns. Widths are measured first; on a terminal the widest columns of text give way until the
- * line fits, and a line that still does not fit loses columns at its right. */
+/* table.c - rows of cells in columns. Widths are measured first; on a terminal the widest columns
+ * of text give way until the line fits, and a line that still does not fit loses columns at its
+ * right. */
 #include "table.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static const char *cell_text(const char *cell)
     return cell ? cell : "-";
 }
 
-static void measure(const struct table_column *columns, int n, const char *const *cells, int rows, int *widths)
+static void measure(const struct table_column *columns, int n, const char *const *cells, int rows,
+                    int *widths)
 {
     for (int c = 0; c < n; c++) {
         widths[c] = columns[0].name ? text_width(columns[c].name) : 0;
@@ -34,7 +36,8 @@ static int line_width(const int *widths, int n)
     return sum;
 }
 
-/* Takes from the widest column that may shrink, one column of the screen at a time, until the line fits. */
+/* Takes from the widest column that may shrink, one column of the screen at a time, until the line
+ * fits. */
 static void shrink(const struct table_column *columns, int n, int *widths, int width)
 {
     for (int over = line_width(widths, n) - width; over > 0; over--) {
@@ -68,7 +71,8 @@ static void put_cell(FILE *out, const struct table_column *column, const char *c
     fputs(last ? "\n" : "  ", out);
 }
 
-int table_print(FILE *out, const struct table_column *columns, int n, const char *const *cells, int rows, int width)
+int table_print(FILE *out, const struct table_column *columns, int n, const char *const *cells, int rows,
+                int width)
 {
     if (n < 1)
         return 0;

@@ -1,4 +1,5 @@
-/* table.h - rows of cells in columns: aligned by display width, cut to the terminal's width, safe to look at. */
+/* table.h - rows of cells in columns: aligned by display width, cut to the terminal's width, safe
+ * to look at. */
 #ifndef PRESCIENT_TABLE_H
 #define PRESCIENT_TABLE_H
 
@@ -11,9 +12,10 @@ struct table_column {
     bool shrinks;               /* may be cut when the line is too long; a number or a moment may not */
 };
 
-/* Prints `rows` lines of `n` cells (cells[row * n + column], NULL shown as "-") below the line of names. `width` is the
- * terminal's, 0 for no limit. Returns 0, or -1 when out of memory. */
-int table_print(FILE *out, const struct table_column *columns, int n, const char *const *cells, int rows, int width);
+/* Prints `rows` lines of `n` cells (cells[row * n + column], NULL shown as "-") below the line of
+ * names. `width` is the terminal's, 0 for no limit. Returns 0, or -1 when out of memory. */
+int table_print(FILE *out, const struct table_column *columns, int n, const char *const *cells, int rows,
+                int width);
 
 /* The width of the terminal behind `fd`: asked of the terminal, else COLUMNS, else 80. */
 int table_terminal_width(int fd);

@@ -1,5 +1,5 @@
-/* text.c - text of others on its way to a terminal. One character at a time becomes what is shown for it and its width;
- * measuring and writing share that step, so they cannot disagree. */
+/* text.c - text of others on its way to a terminal. One character at a time becomes what is shown
+ * for it and its width; measuring and writing share that step, so they cannot disagree. */
 #include "text.h"
 
 #include <stdbool.h>
@@ -129,7 +129,8 @@ int text_distance(const char *a, const char *b)
     for (int i = 1; i <= la; i++)
         for (int k = 1; k <= lb; k++) {
             d[i][k] = least(d[i - 1][k] + 1, d[i][k - 1] + 1, d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && d[i - 2][k - 2] + 1 < d[i][k])
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
+                d[i - 2][k - 2] + 1 < d[i][k])
                 d[i][k] = d[i - 2][k - 2] + 1;
         }
     return d[la][lb];

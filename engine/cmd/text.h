@@ -1,4 +1,5 @@
-/* text.h - text of others on its way to a terminal: control characters become visible escapes, widths are those on the screen. */
+/* text.h - text of others on its way to a terminal: control characters become visible escapes,
+ * widths are those on the screen. */
 #ifndef PRESCIENT_TEXT_H
 #define PRESCIENT_TEXT_H
 
@@ -7,8 +8,9 @@
 /* Columns that `text` takes on a terminal when text_put writes it. */
 int text_width(const char *text);
 
-/* Writes `text` in at most `most` columns (0: all of it) and returns the columns used. Control characters, characters that
- * reorder or hide others, and bytes that are not UTF-8 appear as \n, \x1b, \u202e. What does not fit ends with an ellipsis. */
+/* Writes `text` in at most `most` columns (0: all of it) and returns the columns used. Control
+ * characters, characters that reorder or hide others, and bytes that are not UTF-8 appear as \n,
+ * \x1b, \u202e. What does not fit ends with an ellipsis. */
 int text_put(FILE *out, const char *text, int most);
 
 /* How many letters must be changed, added, left out or swapped to make one word of the other. */

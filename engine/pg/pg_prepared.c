@@ -10,7 +10,8 @@ void pg_prepared_name(const char *what, const char *sql, const char *more, char 
 {
     char print[FINGERPRINT_SIZE];
     fingerprint(sql, more, print);
-    snprintf(out, PG_PREPARED_NAME_SIZE, "%.*s_%s", PG_PREPARED_NAME_SIZE - 1 - FINGERPRINT_SIZE, what, print);
+    snprintf(out, PG_PREPARED_NAME_SIZE, "%.*s_%s", PG_PREPARED_NAME_SIZE - 1 - FINGERPRINT_SIZE, what,
+             print);
 }
 
 bool pg_is_of_a_pooler(const struct err *err)

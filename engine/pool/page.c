@@ -1,5 +1,6 @@
-/* page.c - the moves of a check within its page, and the order in which checks are given: lower priorities first, and then those of one job
- * side by side, so that a worker can hand them to job_exec_many together. */
+/* page.c - the moves of a check within its page, and the order in which checks are given: lower
+ * priorities first, and then those of one job side by side, so that a worker can hand them to
+ * job_exec_many together. */
 #include "page.h"
 
 #include <stdlib.h>
@@ -12,7 +13,8 @@ static void move(struct page *p, int index, enum check_state to)
     p->checks[index].state = (uint8_t)to;
 }
 
-/* A stable counting sort by job: unknown jobs (-1) first, each job's checks in the order they were read. */
+/* A stable counting sort by job: unknown jobs (-1) first, each job's checks in the order they were
+ * read. */
 static void sort_by_job(struct page *p)
 {
     int most = -1;
@@ -54,7 +56,8 @@ static int by_rank(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Rows of a slot that is not split come in the order of their buckets. Without memory they stay so. */
+/* Rows of a slot that is not split come in the order of their buckets. Without memory they stay
+ * so. */
 static void sort_by_priority(struct page *p)
 {
     struct rank *ranks = malloc((size_t)p->rows.n * sizeof *ranks);
@@ -67,7 +70,8 @@ static void sort_by_priority(struct page *p)
     free(ranks);
 }
 
-struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now)
+struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx,
+                      int64_t now)
 {
     struct page *p = calloc(1, sizeof *p);
     size_t n = (size_t)rows->n + 1;
@@ -148,7 +152,8 @@ static void forget_returned(struct page *p, int index)
 {
     for (int i = p->nreturned - 1; i >= 0; i--)
         if (p->returned[i] == (uint32_t)index) {
-            memmove(&p->returned[i], &p->returned[i + 1], (size_t)(p->nreturned - i - 1) * sizeof *p->returned);
+            memmove(&p->returned[i], &p->returned[i + 1],
+                    (size_t)(p->nreturned - i - 1) * sizeof *p->returned);
             p->nreturned--;
             return;
         }
@@ -157,7 +162,8 @@ static void forget_returned(struct page *p, int index)
 void page_give(struct page *p, int index)
 {
     forget_returned(p, index);
-    while (p->next < p->rows.n && (p->order[p->next] == (uint32_t)index || p->checks[p->order[p->next]].state != CHECK_WAITING))
+    while (p->next < p->rows.n &&
+           (p->order[p->next] == (uint32_t)index || p->checks[p->order[p->next]].state != CHECK_WAITING))
         p->next++;
     move(p, index, CHECK_GIVEN);
 }

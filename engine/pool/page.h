@@ -1,6 +1,6 @@
-/* page.h - the checks of one page on their way: read, given to workers, answered, settled.
- * A page belongs to the lane that read it; the pool only holds it while `given` > 0. Moves between states go through the
- * functions here, which keep the counts. No I/O. */
+/* page.h - the checks of one page on their way: read, given to workers, answered, settled. A page
+ * belongs to the lane that read it; the pool only holds it while `given` > 0. Moves between states
+ * go through the functions here, which keep the counts. No I/O. */
 #ifndef PRESCIENT_PAGE_H
 #define PRESCIENT_PAGE_H
 
@@ -24,10 +24,15 @@ struct page_check {
     bool single;                /* a batch with it went wrong: run it alone */
     bool unsure;                /* a settle with it was sent and its end is unknown */
     bool bad;                   /* the database refused its answer once */
-    bool apart;                 /* its answer holds up those beside it: it is sent by itself, and not before apart_us */
-    uint8_t struck;             /* how often a settle of it alone met a page of the database that cannot be read, since struck_us */
+    /* its answer holds up those beside it: it is sent by itself, and not before apart_us */
+    bool apart;
+    /* how often a settle of it alone met a page of the database that cannot be read, since
+     * struck_us */
+    uint8_t struck;
     int16_t job;                /* index in the settings; -1: unknown here */
-    int64_t locked_us;          /* since when its row, or that of an effect, is held by somebody else's transaction; 0: is not */
+    /* since when its row, or that of an effect, is held by somebody else's transaction; 0: is
+     * not */
+    int64_t locked_us;
     int64_t apart_us, struck_us;
     struct settlement settlement;
 };
@@ -43,8 +48,10 @@ struct page {
     int64_t answered_us;        /* when the oldest answer that waits for its settle came; 0: none waits */
     int64_t retry_us;           /* locked rows: do not settle again before */
     bool has_apart;             /* one of its checks is, or was, apart */
-    bool met_locked;                /* its last settle met rows that others hold: tried again when there is nothing else to do */
-    bool skip_locked;           /* the next settle leaves out rows that others hold, and tells the rest apart */
+    /* its last settle met rows that others hold: tried again when there is nothing else to do */
+    bool met_locked;
+    /* the next settle leaves out rows that others hold, and tells the rest apart */
+    bool skip_locked;
     bool dropped;               /* its lease is lost: give nothing more, believe nothing more */
     int64_t now;                /* what the jobs are told */
     int64_t start_until_us;     /* trust: nothing of it is started later (CLOCK_BOOTTIME) */
@@ -53,8 +60,10 @@ struct page {
     struct page *following;     /* the owner's list */
 };
 
-/* Takes the rows over (also on failure). `job_of` tells a check's job by name. NULL when out of memory. */
-struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx, int64_t now);
+/* Takes the rows over (also on failure). `job_of` tells a check's job by name. NULL when out of
+ * memory. */
+struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx,
+                      int64_t now);
 void page_free(struct page *p);         /* NULL is fine; nothing may be given any more */
 
 /* The next check to give, or -1. Those that came back go first. */
@@ -63,10 +72,12 @@ int page_next_of(const struct page *p, const bool *jobs);       /* the same, of 
 void page_give(struct page *p, int index);
 void page_return(struct page *p, int index);        /* given, but not started: it waits again */
 
-/* Its answer is in `settlement`. From given (a worker answered) or waiting (the engine decided without a worker). */
+/* Its answer is in `settlement`. From given (a worker answered) or waiting (the engine decided
+ * without a worker). */
 void page_answer(struct page *p, int index, int64_t now_us);
 void page_over(struct page *p, int index);          /* from any state but given */
-int page_drop_answers(struct page *p);              /* what is answered and not being settled is over; returns how many */
+/* what is answered and not being settled is over; returns how many */
+int page_drop_answers(struct page *p);
 void page_leave_waiting(struct page *p);            /* what has not been given is over, unrun */
 void page_settling(struct page *p, int index);
 void page_unsettled(struct page *p, int index);     /* the settle did not reach it: answered again */

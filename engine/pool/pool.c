@@ -1,5 +1,6 @@
-/* pool.c - workers are given checks of the offered pages, and looked after; everything that can happen to one is a small function.
- * What a worker says is checked before it is believed (slab_take_answer), and what it does not say in time ends it. */
+/* pool.c - workers are given checks of the offered pages, and looked after; everything that can
+ * happen to one is a small function. What a worker says is checked before it is believed
+ * (slab_take_answer), and what it does not say in time ends it. */
 #include "pool_state.h"
 
 #include <signal.h>
@@ -13,7 +14,8 @@
 
 enum {
     WATCH_US = 20 * 1000,               /* how often running workers are looked at */
-    REOPEN_US = 1000 * 1000, REOPEN_MAX_US = 60 * 1000 * 1000,      /* from a job that cannot be opened to the next try */
+    /* from a job that cannot be opened to the next try */
+    REOPEN_US = 1000 * 1000, REOPEN_MAX_US = 60 * 1000 * 1000,
     CLOSE_US = 2 * 1000 * 1000,         /* what the jobs of a worker may take to close */
     WORKERS_LIMIT = 1024,
 };
@@ -57,7 +59,9 @@ int pool_new(const struct pool_options *options, struct pool **out, struct err *
     pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
     pool->deaths = calloc((size_t)options->settings->njobs + 1, sizeof *pool->deaths);
     pool->usable = calloc((size_t)options->settings->njobs + 1, sizeof *pool->usable);
-    int rc = pool->workers && pool->deaths && pool->usable ? print_settings(pool, err) : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
+    int rc = pool->workers && pool->deaths && pool->usable
+                 ? print_settings(pool, err)
+                 : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
     if (rc) {
         pool_free(pool);
         return rc;
@@ -117,7 +121,8 @@ void pool_forget(struct pool *pool, struct page *page)
             pool->workers[i].page = NULL;       /* it has nothing of it any more, and is about to say so */
     for (int i = 0; i < pool->npages; i++)
         if (pool->pages[i] == page) {
-            memmove(&pool->pages[i], &pool->pages[i + 1], (size_t)(pool->npages - i - 1) * sizeof *pool->pages);
+            memmove(&pool->pages[i], &pool->pages[i + 1],
+                    (size_t)(pool->npages - i - 1) * sizeof *pool->pages);
             pool->npages--;
             return;
         }
@@ -182,7 +187,8 @@ static void give(struct pool *pool, struct pool_worker *w, struct page *page)
     for (int i; n < most && n < SLAB_CHECKS_MAX && (i = next_for(w, page)) >= 0; n++) {
         const struct page_check *c = &page->checks[i];
         if (n > 0 && (c->single || page->checks[w->index[0]].single))
-            break;                      /* a suspect has a slab of its own: what happens to the slab is its own doing */
+            /* a suspect has a slab of its own: what happens to the slab is its own doing */
+            break;
         if (!slab_put(w->slab, &page->rows.checks[i], c->job, c->single))
             break;
         page_give(page, i);
@@ -213,14 +219,15 @@ static void retire(const struct pool *pool, struct pool_worker *w, const char *w
     w->kill_us = pool_now_us(pool) + CLOSE_US;
 }
 
-/* Another one may open what it could not: a database that was away for a moment, a file that is there again. One at a time, and ever more seldom; the
- * others go on. */
+/* Another one may open what it could not: a database that was away for a moment, a file that is
+ * there again. One at a time, and ever more seldom; the others go on. */
 static bool is_to_be_replaced(struct pool *pool, const struct pool_worker *w)
 {
     int64_t now = pool_now_us(pool);
     if (!lacks_jobs(pool, w) || now < pool->reopen_us || pool_count(pool, WORKER_STARTING))
         return false;
-    pool->reopen_pause_us = pool->reopen_pause_us < REOPEN_MAX_US / 2 ? pool->reopen_pause_us * 2 : REOPEN_MAX_US;
+    pool->reopen_pause_us = pool->reopen_pause_us < REOPEN_MAX_US / 2 ? pool->reopen_pause_us * 2
+                                                                      : REOPEN_MAX_US;
     pool->reopen_us = now + pool->reopen_pause_us;
     return true;
 }
@@ -286,8 +293,8 @@ bool pool_is_retired(const struct pool *pool)
 
 /* ---- the loop's side ---- */
 
-/* A successor tells by itself what it can run, and while none could be started what is known stays. But one that was started beside a worker that was
- * stuck takes its place without a word. */
+/* A successor tells by itself what it can run, and while none could be started what is known
+ * stays. But one that was started beside a worker that was stuck takes its place without a word. */
 static void note_lost_one(struct pool *pool)
 {
     int live = pool->size - pool_count(pool, WORKER_FREE);
@@ -326,8 +333,8 @@ int64_t pool_next_us(const struct pool *pool)
     for (int i = 0; i < pool->size; i++) {
         const struct pool_worker *w = &pool->workers[i];
         int64_t at = w->state == WORKER_RUNNING || w->state == WORKER_DYING || w->gone ? now + WATCH_US
-                     : w->state == WORKER_STARTING                                    ? w->start_us + WORKER_STARTING_US
-                                                                                      : INT64_MAX;
+                     : w->state == WORKER_STARTING ? w->start_us + WORKER_STARTING_US
+                                                   : INT64_MAX;
         next = at < next ? at : next;
     }
     if (pool->reopen_us > now && pool->reopen_us < next)

@@ -1,4 +1,5 @@
-/* pool_end.c - deadlines, and the end of a worker: whose fault it was, and what becomes of the checks it had. */
+/* pool_end.c - deadlines, and the end of a worker: whose fault it was, and what becomes of the
+ * checks it had. */
 #include "pool_state.h"
 
 #include <signal.h>
@@ -10,8 +11,10 @@
 #include "../base/utf8.h"
 
 enum {
-    STUCK_US = 250 * 1000,              /* longer than this on one check: the rest of the slab goes to others */
-    GONE_US = 100 * 1000,               /* from the end of its socket to ours of it: most often it has died and is about to be reaped */
+    /* longer than this on one check: the rest of the slab goes to others */
+    STUCK_US = 250 * 1000,
+    /* from the end of its socket to ours of it: most often it has died and is about to be reaped */
+    GONE_US = 100 * 1000,
     FROZEN_US = 10 * 1000 * 1000,       /* a worker that has checks and starts none for so long */
 };
 
@@ -42,11 +45,13 @@ void pool_worker_put_down(struct pool *pool, struct pool_worker *w, const char *
     w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
 }
 
-/* How long what is running now may take: one check its job's timeout, several claimed at once their batch timeout. */
+/* How long what is running now may take: one check its job's timeout, several claimed at once
+ * their batch timeout. */
 static int64_t allowance_us(const struct pool *pool, const struct pool_worker *w, int claimed)
 {
     int job = w->page->checks[w->index[w->taken]].job;
-    const struct job_settings *j = job >= 0 && job < pool->o.settings->njobs ? &pool->o.settings->jobs[job] : &pool->o.settings->defaults;
+    const struct job_settings *j = job >= 0 && job < pool->o.settings->njobs ? &pool->o.settings->jobs[job]
+                                                                             : &pool->o.settings->defaults;
     return claimed - w->taken > 1 ? j->batch_timeout_us : j->timeout_us;
 }
 
@@ -55,7 +60,8 @@ bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w)
     return w->claimed > w->taken && pool_now_us(pool) - w->seen_us > STUCK_US;
 }
 
-/* Each new claim would wind its stopwatch back. Who claims has answered all that it had: it looked, before our second look. */
+/* Each new claim would wind its stopwatch back. Who claims has answered all that it had: it
+ * looked, before our second look. */
 static bool claims_too_early(const struct pool_worker *w, int claimed)
 {
     return claimed > w->claimed && w->taken < w->claimed && w->taken < w->end;
@@ -83,7 +89,8 @@ static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
     int64_t waited = now - w->seen_us;
     if (waited > STUCK_US && w->end > claimed)
         pool_worker_cut(w);
-    if (claimed <= w->taken) {          /* nothing of ours runs: it is about to say ENDED, waits for trust, or is frozen */
+    /* nothing of ours runs: it is about to say ENDED, waits for trust, or is frozen */
+    if (claimed <= w->taken) {
         if (waited > FROZEN_US && (!w->page || w->start_until_us > clock_boot_us(pool->o.clock)))
             pool_worker_put_down(pool, w, "it does not go on");
     } else if (waited > allowance_us(pool, w, claimed)) {
@@ -92,7 +99,8 @@ static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
     }
 }
 
-/* It has died, and says by its exit status how; or a job closed its socket. What it has claimed it may still answer. */
+/* It has died, and says by its exit status how; or a job closed its socket. What it has claimed it
+ * may still answer. */
 static void watch_gone(struct pool *pool, struct pool_worker *w, int64_t now)
 {
     if (!w->gone_us) {
@@ -123,12 +131,14 @@ static void say_how_it_ended(char *out, size_t size, const struct pool_worker *w
 {
     const char *colon = w->why ? ": " : "", *why = w->why ? w->why : "";
     if (WIFSIGNALED(status))
-        snprintf(out, size, "killed by SIG%s%s%s", sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?", colon, why);
+        snprintf(out, size, "killed by SIG%s%s%s",
+                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?", colon, why);
     else
         snprintf(out, size, "exit status %d%s%s", WEXITSTATUS(status), colon, why);
 }
 
-/* What it had claimed and not answered: one check is told as timed out or crashed, several (a batch) run again one by one. */
+/* What it had claimed and not answered: one check is told as timed out or crashed, several (a
+ * batch) run again one by one. */
 static void settle_claimed(struct pool *pool, struct pool_worker *w, const char *how)
 {
     int claimed = slab_claimed(w->slab);
@@ -136,7 +146,8 @@ static void settle_claimed(struct pool *pool, struct pool_worker *w, const char 
         claimed = w->end;
     if (claimed - w->taken > 1) {
         log_warn(pool->o.log, "job %s: %s with %d checks claimed: they run one by one",
-                 w->page->rows.checks[w->index[w->taken]].job_exec, w->timed_out ? "timeout" : how, claimed - w->taken);
+                 w->page->rows.checks[w->index[w->taken]].job_exec, w->timed_out ? "timeout" : how,
+                 claimed - w->taken);
         for (int i = w->taken; i < claimed; i++) {
             w->page->checks[w->index[i]].single = true;
             page_return(w->page, w->index[i]);
@@ -144,7 +155,8 @@ static void settle_claimed(struct pool *pool, struct pool_worker *w, const char 
     } else if (claimed - w->taken == 1) {
         int64_t ran = pool_now_us(pool) - w->seen_us;
         struct raw_answer raw = { .run_us = ran, .began_us = clock_boot_us(pool->o.clock) - ran };
-        raw.text = w->timed_out ? arena_printf(w->page->arena, "no answer within %lld ms", (long long)allowance_us(pool, w, claimed) / 1000)
+        raw.text = w->timed_out ? arena_printf(w->page->arena, "no answer within %lld ms",
+                                               (long long)allowance_us(pool, w, claimed) / 1000)
                                 : arena_strndup(w->page->arena, how, utf8_valid_bytes(how, strlen(how)));
         pool_tell(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw);
     }
@@ -154,8 +166,8 @@ static void settle_claimed(struct pool *pool, struct pool_worker *w, const char 
         page_return(w->page, w->index[i]);
 }
 
-/* It died while it loaded or opened a job: that job's doing, or bad luck. True when the job is left out from now on, so that the
- * others run, and the next worker may be started at once. */
+/* It died while it loaded or opened a job: that job's doing, or bad luck. True when the job is
+ * left out from now on, so that the others run, and the next worker may be started at once. */
 static bool is_job_left_out(struct pool *pool, const struct pool_worker *w, const char *how)
 {
     if (!w->opening)
@@ -164,7 +176,8 @@ static bool is_job_left_out(struct pool *pool, const struct pool_worker *w, cons
     *deaths += *deaths < DEATHS_ENOUGH;
     if (*deaths < DEATHS_ENOUGH)
         return false;
-    log_error(pool->o.log, "job %s: a worker died while it loaded or opened it (%s): it is left out", pool->o.settings->jobs[w->opening - 1].name, how);
+    log_error(pool->o.log, "job %s: a worker died while it loaded or opened it (%s): it is left out",
+              pool->o.settings->jobs[w->opening - 1].name, how);
     pool->failures = 0;
     pool->spawn_after_us = 0;
     return true;
@@ -189,7 +202,8 @@ static void pool_worker_ended(struct pool *pool, struct pool_worker *w, int stat
     pool_worker_clear(w);
 }
 
-/* A leader that has ended is still a zombie here, so its number cannot be anybody else's: take its group down first. */
+/* A leader that has ended is still a zombie here, so its number cannot be anybody else's: take its
+ * group down first. */
 void pool_reap(struct pool *pool)
 {
     const struct spawner *sp = pool->o.spawner;

@@ -1,4 +1,5 @@
-/* pool_listen.c - what comes from a worker: answers in its slab, messages over its socket, and what its jobs print. */
+/* pool_listen.c - what comes from a worker: answers in its slab, messages over its socket, and
+ * what its jobs print. */
 #include "pool_state.h"
 
 #include <stdio.h>
@@ -13,13 +14,16 @@
 
 enum {
     OUTPUT_BYTES_MAX = 64 * 1024,       /* of what a worker prints while it has one slab */
-    PAGE_ANSWER_BYTES = 32 << 20,       /* texts and effects of one page; above it, effects are put off to the next slot */
-    CLOCK_SLACK_US = 5 * 1000 * 1000,   /* between its stopwatch and ours; a suspend counts for one of them only */
+    /* texts and effects of one page; above it, effects are put off to the next slot */
+    PAGE_ANSWER_BYTES = 32 << 20,
+    /* between its stopwatch and ours; a suspend counts for one of them only */
+    CLOCK_SLACK_US = 5 * 1000 * 1000,
 };
 
 /* ---- answers ---- */
 
-/* Lowers the end of a worker's slab to what it has claimed; what is cut off waits again in its page. */
+/* Lowers the end of a worker's slab to what it has claimed; what is cut off waits again in its
+ * page. */
 void pool_worker_cut(struct pool_worker *w)
 {
     int end = slab_cut(w->slab);
@@ -30,7 +34,8 @@ void pool_worker_cut(struct pool_worker *w)
     if (end >= w->end)
         return;
     w->end = end;
-    if (w->state == WORKER_RUNNING)     /* it may be waiting for trust: now it finds nothing left, and says so */
+    /* it may be waiting for trust: now it finds nothing left, and says so */
+    if (w->state == WORKER_RUNNING)
         message_send(w->child.sock, MESSAGE_CONTINUE, NULL, 0, -1, NULL);
 }
 
@@ -39,13 +44,15 @@ static const enum answer_kind kind_of_raw[] = {
     [PRESCIENT_DEFER] = ANSWER_DEFER,    [PRESCIENT_FAIL] = ANSWER_FAIL,
 };
 
-void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind, const struct raw_answer *raw)
+void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
+               const struct raw_answer *raw)
 {
     FAILPOINT("after-run");
     pool->o.events.answered(pool->o.events.ctx, w->page, w->index[place], kind, raw);
 }
 
-/* What it says about time is bounded by what we have seen: it has had the check for so long and no longer. */
+/* What it says about time is bounded by what we have seen: it has had the check for so long and no
+ * longer. */
 static void bound_times(struct raw_answer *raw, int64_t had_us, int64_t boot_us)
 {
     if (raw->run_us > had_us + CLOCK_SLACK_US)
@@ -58,14 +65,17 @@ static bool take_one(struct pool_worker *w, struct raw_answer *raw)
 {
     struct arena *a = w->page->arena;
     bool crowded = arena_used(a) > PAGE_ANSWER_BYTES;
-    return crowded ? slab_take_without_effects(w->slab, w->taken, a, raw) : slab_take_answer(w->slab, w->taken, a, raw);
+    return crowded ? slab_take_without_effects(w->slab, w->taken, a, raw)
+                   : slab_take_answer(w->slab, w->taken, a, raw);
 }
 
-/* Takes the answers that are there, in order. Those of places that were cut off meanwhile are not this worker's to give. */
+/* Takes the answers that are there, in order. Those of places that were cut off meanwhile are not
+ * this worker's to give. */
 void pool_worker_collect(struct pool *pool, struct pool_worker *w)
 {
     bool any = w->taken < w->end && slab_is_answered(w->slab, w->taken);
-    int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0, boot_us = any ? clock_boot_us(pool->o.clock) : 0;
+    int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0,
+            boot_us = any ? clock_boot_us(pool->o.clock) : 0;
     while (w->taken < w->end && slab_is_answered(w->slab, w->taken)) {
         struct raw_answer raw = { 0 };
         if (!take_one(w, &raw))
@@ -93,8 +103,10 @@ static void slab_ended(struct pool *pool, struct pool_worker *w, uint32_t genera
         return;
     pool_worker_collect(pool, w);
     if (w->taken > 0 && w->taken < w->end)
-        pool_worker_cut(w);                         /* its room for answers is full: the rest goes into another slab */
-    if (w->taken < w->end) {            /* it says it is done and is not: it cannot be trusted with another slab */
+        /* its room for answers is full: the rest goes into another slab */
+        pool_worker_cut(w);
+    /* it says it is done and is not: it cannot be trusted with another slab */
+    if (w->taken < w->end) {
         w->why = "it said that it was done before it was";
         w->gone = true;
         return;
@@ -140,14 +152,15 @@ static void pool_worker_failed(struct pool *pool, struct pool_worker *w, const c
 {
     if (w->state != WORKER_STARTING)
         return;
-    size_t len = utf8_cut(words, utf8_valid_bytes(words, (size_t)n), sizeof pool->why - 1);     /* a database takes no note that is no text */
+    /* a database takes no note that is no text */
+    size_t len = utf8_cut(words, utf8_valid_bytes(words, (size_t)n), sizeof pool->why - 1);
     snprintf(pool->why, sizeof pool->why, "%.*s", (int)len, words);
     w->why = pool->why;
     w->opening = 0;
 }
 
-/* Takes room for `n` bytes in the log. Once there is none, what comes is dropped until a quarter is free again, so that the log has a
- * line about it and not one each time. */
+/* Takes room for `n` bytes in the log. Once there is none, what comes is dropped until a quarter
+ * is free again, so that the log has a line about it and not one each time. */
 static bool take_room(struct pool *pool, size_t n)
 {
     struct talk *t = &pool->talk;
@@ -158,7 +171,9 @@ static bool take_room(struct pool *pool, size_t n)
     }
     if (t->room < (int64_t)n || (t->dropped && t->room < TALK_BURST / 4)) {
         if (!t->dropped)
-            log_warn(pool->o.log, "jobs print too much for the log: what is beyond %d KiB a second is dropped for now", TALK_PER_S >> 10);
+            log_warn(pool->o.log,
+                     "jobs print too much for the log: what is beyond %d KiB a second is dropped for now",
+                     TALK_PER_S >> 10);
         t->dropped += (int64_t)n;
         return false;
     }
@@ -169,7 +184,8 @@ static bool take_room(struct pool *pool, size_t n)
     return true;
 }
 
-/* Whether `n` bytes that a worker prints or logs go into the log: so many for each slab, and for all workers together in time. */
+/* Whether `n` bytes that a worker prints or logs go into the log: so many for each slab, and for
+ * all workers together in time. */
 static bool may_talk(struct pool *pool, struct pool_worker *w, size_t n)
 {
     bool before = w->printed < OUTPUT_BYTES_MAX;
@@ -179,7 +195,8 @@ static bool may_talk(struct pool *pool, struct pool_worker *w, size_t n)
     if (w->printed < OUTPUT_BYTES_MAX)
         return take_room(pool, n);
     if (take_room(pool, 100))
-        log_warn(pool->o.log, "worker %d prints too much: the rest is dropped until its next checks", (int)w->child.pid);
+        log_warn(pool->o.log, "worker %d prints too much: the rest is dropped until its next checks",
+                 (int)w->child.pid);
     return false;
 }
 
@@ -188,10 +205,12 @@ static void pool_worker_logs(struct pool *pool, struct pool_worker *w, const cha
     if (n < 1 || !may_talk(pool, w, (size_t)n))
         return;
     int level = (unsigned char)body[0];
-    log_line(pool->o.log, level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR, "%.*s", n - 1, body + 1);
+    log_line(pool->o.log, level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR, "%.*s", n - 1,
+             body + 1);
 }
 
-static void pool_worker_says(struct pool *pool, struct pool_worker *w, enum message_kind kind, const char *body, int n)
+static void pool_worker_says(struct pool *pool, struct pool_worker *w, enum message_kind kind,
+                             const char *body, int n)
 {
     uint32_t generation = 0;
     switch (kind) {
@@ -222,7 +241,8 @@ static void pool_worker_says(struct pool *pool, struct pool_worker *w, enum mess
 void pool_worker_listen(struct pool *pool, struct pool_worker *w)
 {
     char body[MESSAGE_MAX + 1];
-    for (int i = 0; i < 64 && !w->gone; i++) {      /* a bound: a job that chatters must not keep the loop here */
+    /* a bound: a job that chatters must not keep the loop here */
+    for (int i = 0; i < 64 && !w->gone; i++) {
         enum message_kind kind;
         int fd = -1;
         int n = message_receive(w->child.sock, &kind, body, &fd, NULL);
@@ -237,7 +257,8 @@ void pool_worker_listen(struct pool *pool, struct pool_worker *w)
     }
 }
 
-/* What jobs print goes to the log, bounded for each slab; the rest is read and thrown away so that nobody blocks. */
+/* What jobs print goes to the log, bounded for each slab; the rest is read and thrown away so that
+ * nobody blocks. */
 void pool_worker_drain(struct pool *pool, struct pool_worker *w)
 {
     char text[2048];

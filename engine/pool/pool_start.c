@@ -1,4 +1,5 @@
-/* pool_start.c - how many workers there should be, starting them, and backing off when they do not get ready. */
+/* pool_start.c - how many workers there should be, starting them, and backing off when they do not
+ * get ready. */
 #include "pool_state.h"
 
 #include <pwd.h>
@@ -29,7 +30,8 @@ static int send_settings(struct pool *pool, struct pool_worker *w, int slab_fd, 
     size_t part = MESSAGE_MAX - 1;
     for (size_t at = 0; at < pool->settings_len || at == 0; at += part) {
         size_t n = pool->settings_len - at < part ? pool->settings_len - at : part;
-        int rc = message_send(w->child.sock, MESSAGE_SETTINGS, pool->settings_text + at, n, at == 0 ? slab_fd : -1, err);
+        int rc = message_send(w->child.sock, MESSAGE_SETTINGS, pool->settings_text + at, n,
+                              at == 0 ? slab_fd : -1, err);
         if (rc)
             return rc;
     }
@@ -39,7 +41,8 @@ static int send_settings(struct pool *pool, struct pool_worker *w, int slab_fd, 
 void pool_spawn_failed(struct pool *pool, const char *why)
 {
     pool->failures++;
-    pool->spawn_after_us = pool_now_us(pool) + retry_delay(BACKOFF_US, BACKOFF_MAX_US, pool->failures - 1, random_next(&pool->random));
+    pool->spawn_after_us = pool_now_us(pool) + retry_delay(BACKOFF_US, BACKOFF_MAX_US, pool->failures - 1,
+                                                           random_next(&pool->random));
     if (why != pool->why)               /* what a worker said of itself stands there already */
         snprintf(pool->why, sizeof pool->why, "%s", why);
     bool none_left = pool_count(pool, WORKER_IDLE) + pool_count(pool, WORKER_RUNNING) == 0;
@@ -73,7 +76,8 @@ static void spawn(struct pool *pool, struct pool_worker *w)
         pool_spawn_failed(pool, err.text);
 }
 
-/* How many workers there should be: the usual number, and one more for each that is stuck or dying. */
+/* How many workers there should be: the usual number, and one more for each that is stuck or
+ * dying. */
 static int wanted(const struct pool *pool)
 {
     int n = pool->usual, waiting = 0;
@@ -83,7 +87,8 @@ static int wanted(const struct pool *pool)
         return n;
     for (int i = 0; i < pool->size; i++) {
         const struct pool_worker *w = &pool->workers[i];
-        n += w->state == WORKER_DYING || (w->state == WORKER_RUNNING && (w->end < w->count || pool_worker_is_stuck(pool, w)));
+        n += w->state == WORKER_DYING ||
+             (w->state == WORKER_RUNNING && (w->end < w->count || pool_worker_is_stuck(pool, w)));
     }
     return n < pool->size ? n : pool->size;
 }
@@ -110,8 +115,10 @@ static void say_whose_workers(const struct pool *pool)
         return;
     const struct passwd *user = getpwnam(name);
     if (!user || user->pw_uid != geteuid())
-        log_warn(pool->o.log, "worker_user is '%s', but only an engine that root has started can have such workers: these stay user %u", name,
-                 (unsigned)geteuid());
+        log_warn(pool->o.log,
+                 "worker_user is '%s', but only an engine that root has started can have such workers: these "
+                 "stay user %u",
+                 name, (unsigned)geteuid());
 }
 
 void pool_start(struct pool *pool)
@@ -122,7 +129,8 @@ void pool_start(struct pool *pool)
     pool_spawn_missing(pool);
 }
 
-/* A job that some worker can run. One that dies takes none away: its successor is about to open the same ones. */
+/* A job that some worker can run. One that dies takes none away: its successor is about to open
+ * the same ones. */
 static bool can_be_run(const struct pool *pool, int job)
 {
     for (int i = 0; i < pool->size; i++) {

@@ -1,5 +1,6 @@
-/* pool_state.h - what the files of the pool share: its workers as a table of states, and what can happen to one.
- * pool.c gives checks out, pool_start.c starts workers, pool_listen.c hears them, pool_end.c times them out and buries them. */
+/* pool_state.h - what the files of the pool share: its workers as a table of states, and what can
+ * happen to one. pool.c gives checks out, pool_start.c starts workers, pool_listen.c hears them,
+ * pool_end.c times them out and buries them. */
 #ifndef PRESCIENT_POOL_STATE_H
 #define PRESCIENT_POOL_STATE_H
 
@@ -17,7 +18,8 @@ struct pool_worker {
     struct page *page;                  /* whose checks it has; NULL when idle */
     int index[SLAB_CHECKS_MAX];         /* of the page, by place in the slab */
     int count, taken;                   /* checks in the slab; answers collected, always the first ones */
-    int end;                            /* places from here on were cut off and are not this worker's any more */
+    /* places from here on were cut off and are not this worker's any more */
+    int end;
     int claimed;                        /* as last seen */
     int64_t start_until_us;             /* trust of what it was given, as in its slab */
     int64_t given_us;                   /* when it got them */
@@ -27,7 +29,8 @@ struct pool_worker {
     const char *why;                    /* what the log and the crash say, beyond its exit status */
     int64_t kill_us;                    /* DYING: SIGKILL then; 0: was sent */
     int64_t start_us;
-    int opening;                        /* STARTING: the job that it loads and opens, counted from 1; 0: none */
+    /* STARTING: the job that it loads and opens, counted from 1; 0: none */
+    int opening;
     bool *usable;                       /* per job, as it said when it was ready; NULL: it was not yet */
     bool lacks_some;                    /* it cannot run all of them */
     int32_t served;                     /* checks so far */
@@ -53,11 +56,13 @@ struct pool {
     struct page **pages;                /* offered, oldest first */
     int npages, pages_room;
     bool started, ready;
-    bool has_lost_one;                  /* a worker that was ready has ended: perhaps the last that could run some job */
+    /* a worker that was ready has ended: perhaps the last that could run some job */
+    bool has_lost_one;
     int failures;                       /* in a row, before being ready */
     struct talk talk;
     bool *usable;                       /* per job: a worker can run it */
-    int64_t reopen_us, reopen_pause_us; /* when a worker is replaced for a job that it could not open; the pause grows */
+    /* when a worker is replaced for a job that it could not open; the pause grows */
+    int64_t reopen_us, reopen_pause_us;
     unsigned char *deaths;              /* per job: workers that died while they loaded or opened it */
     int64_t spawn_after_us;
     bool broken;
@@ -70,26 +75,34 @@ static inline int64_t pool_now_us(const struct pool *pool)
     return clock_mono_us(pool->o.clock);
 }
 
-enum { DEATHS_ENOUGH = 2 };              /* workers that died of opening a job, until it is left out: one may have been killed by anybody */
+/* workers that died of opening a job, until it is left out: one may have been killed by anybody */
+enum { DEATHS_ENOUGH = 2 };
 
 int pool_count(const struct pool *pool, enum pool_worker_state state);
 
 /* pool_start.c */
-void pool_spawn_missing(struct pool *pool);                         /* as many as there should be, unless it backs off */
+/* as many as there should be, unless it backs off */
+void pool_spawn_missing(struct pool *pool);
 void pool_spawn_failed(struct pool *pool, const char *why);         /* counts it, and backs off */
 
-void pool_look_at_jobs(struct pool *pool);                          /* which jobs can be run by now; told when that has changed */
+/* which jobs can be run by now; told when that has changed */
+void pool_look_at_jobs(struct pool *pool);
 
 /* pool_listen.c */
-void pool_worker_listen(struct pool *pool, struct pool_worker *w);            /* what it says over its socket */
+/* what it says over its socket */
+void pool_worker_listen(struct pool *pool, struct pool_worker *w);
 void pool_worker_drain(struct pool *pool, struct pool_worker *w);             /* what its jobs print */
-void pool_worker_collect(struct pool *pool, struct pool_worker *w);           /* the answers that are in its slab */
-void pool_worker_cut(struct pool_worker *w);                                  /* what it has not claimed goes back to its page */
-void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind, const struct raw_answer *raw);
+/* the answers that are in its slab */
+void pool_worker_collect(struct pool *pool, struct pool_worker *w);
+/* what it has not claimed goes back to its page */
+void pool_worker_cut(struct pool_worker *w);
+void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
+               const struct raw_answer *raw);
 
 /* pool_end.c */
 void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now);
-bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w);      /* on one check, so long that others get what else it has */
+/* on one check, so long that others get what else it has */
+bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w);
 void pool_worker_put_down(struct pool *pool, struct pool_worker *w, const char *why);
 void pool_worker_signal(const struct pool *pool, const struct pool_worker *w, int sig);
 void pool_worker_clear(struct pool_worker *w);                                /* its place is free again */

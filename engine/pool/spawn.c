@@ -16,11 +16,12 @@ extern char **environ;
 
 enum { ENVIRONMENT_MAX = 64 };
 
-/* What a worker may see of our environment: nothing that could hold a secret, but PG* where it is asked for. */
+/* What a worker may see of our environment: nothing that could hold a secret, but PG* where it is
+ * asked for. */
 static bool is_passed_on(const char *variable, bool pg_environment)
 {
-    static const char *const names[] = { "HOME=", "LANG=", "LC_ALL=", "TZ=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS=",
-                                         "GCOV_PREFIX=" };
+    static const char *const names[] = { "HOME=",         "LANG=",          "LC_ALL=",       "TZ=",
+                                         "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS=", "GCOV_PREFIX=" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(variable, names[i], strlen(names[i])))
             return true;
@@ -38,9 +39,11 @@ static void become_worker(const char *program, char *const argv[], char *const e
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     int null = open("/dev/null", O_RDWR);
-    /* `sock` could be one of 0 to 2 when our own were closed: move the three out of the way first. */
+    /* `sock` could be one of 0 to 2 when our own were closed: move the three out of the way first.
+     */
     int s = fcntl(sock, F_DUPFD, 10), o = fcntl(output, F_DUPFD, 10), n = fcntl(null, F_DUPFD, 10);
-    if (s < 0 || o < 0 || n < 0 || dup2(n, 0) < 0 || dup2(o, 1) < 0 || dup2(o, 2) < 0 || dup2(s, WORKER_SOCK) < 0)
+    if (s < 0 || o < 0 || n < 0 || dup2(n, 0) < 0 || dup2(o, 1) < 0 || dup2(o, 2) < 0 ||
+        dup2(s, WORKER_SOCK) < 0)
         _exit(71);
     close_range(WORKER_SOCK + 1, ~0U, 0);
     execve(program, argv, envp);
@@ -66,7 +69,8 @@ static int start(const char *program, bool pg_environment, int sock, int output,
     return 0;
 }
 
-static int system_start(void *ctx, const char *program, bool pg_environment, struct child *out, struct err *err)
+static int system_start(void *ctx, const char *program, bool pg_environment, struct child *out,
+                        struct err *err)
 {
     (void)ctx;
     int pair[2] = { -1, -1 }, pipes[2] = { -1, -1 };
@@ -134,5 +138,9 @@ static int system_bury(void *ctx, pid_t pid)
 }
 
 const struct spawner spawner_system = {
-    .start = system_start, .signal = system_signal, .has_ended = system_has_ended, .any_ended = system_any_ended, .bury = system_bury,
+    .start = system_start,
+    .signal = system_signal,
+    .has_ended = system_has_ended,
+    .any_ended = system_any_ended,
+    .bury = system_bury,
 };

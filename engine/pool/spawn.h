@@ -1,5 +1,6 @@
-/* spawn.h - what the pool does to processes. A worker is fork and exec of this same program, in a process group of its own, with
- * nothing but a socketpair, a pipe for what it prints, and a clean environment. */
+/* spawn.h - what the pool does to processes. A worker is fork and exec of this same program, in a
+ * process group of its own, with nothing but a socketpair, a pipe for what it prints, and a clean
+ * environment. */
 #ifndef PRESCIENT_SPAWN_H
 #define PRESCIENT_SPAWN_H
 
@@ -15,13 +16,17 @@ struct child {
 
 /* Processes, behind a seam as the clock is: a simulation brings its own. */
 struct spawner {
-    /* `program` is what to exec with the argument "worker"; `pg_environment` passes PG* variables on, for a
-     * business database that is named by them. ERR_BUSY when there are no processes or descriptors left just now. */
+    /* `program` is what to exec with the argument "worker"; `pg_environment` passes PG* variables
+     * on, for a business database that is named by them. ERR_BUSY when there are no processes or
+     * descriptors left just now. */
     int (*start)(void *ctx, const char *program, bool pg_environment, struct child *out, struct err *err);
     void (*signal)(void *ctx, pid_t pid, int sig);      /* to the worker, and to its process group */
-    bool (*has_ended)(void *ctx, pid_t pid);            /* it waits to be buried: until then its number is nobody else's */
-    pid_t (*any_ended)(void *ctx);                      /* a child, worker or orphan of a job, that waits to be buried; 0: none */
-    int (*bury)(void *ctx, pid_t pid);                  /* its wait status; waits for one that was killed a moment ago */
+    /* it waits to be buried: until then its number is nobody else's */
+    bool (*has_ended)(void *ctx, pid_t pid);
+    /* a child, worker or orphan of a job, that waits to be buried; 0: none */
+    pid_t (*any_ended)(void *ctx);
+    /* its wait status; waits for one that was killed a moment ago */
+    int (*bury)(void *ctx, pid_t pid);
     void *ctx;
 };
 

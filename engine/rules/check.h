@@ -1,7 +1,9 @@
-/* check.h - a check as it is read, and what its run leads to: effects that its job declared, and a settlement.
- * Both sides of a store speak these words, and so do the engine and its workers. No I/O.
+/* check.h - a check as it is read, and what its run leads to: effects that its job declared, and a
+ * settlement. Both sides of a store speak these words, and so do the engine and its workers. No
+ * I/O.
  *
- * All moments and slots are seconds since the Unix epoch, UTC; names ending in _us are microseconds. */
+ * All moments and slots are seconds since the Unix epoch, UTC; names ending in _us are
+ * microseconds. */
 #ifndef PRESCIENT_CHECK_H
 #define PRESCIENT_CHECK_H
 
@@ -20,8 +22,10 @@ struct check {                      /* the strings end with NUL and live as long
     int32_t bucket, priority;
     int32_t check_count, failure_count;
     const char *entity_name, *entity_key, *job_exec, *payload;     /* payload NULL: none */
-    const char *origin;             /* part of its idempotency key; NULL: first_check_at and id stand for it */
-    bool kept;                      /* an open transaction has asked for it again: a job would not see its writes yet */
+    /* part of its idempotency key; NULL: first_check_at and id stand for it */
+    const char *origin;
+    /* an open transaction has asked for it again: a job would not see its writes yet */
+    bool kept;
     uint32_t entity_name_len, entity_key_len, job_exec_len, payload_len;    /* bytes, without the NUL */
 };
 
@@ -32,7 +36,8 @@ struct check_rows {
     void *impl;                     /* what the strings live in: a PGresult, an arena */
     void (*free_impl)(void *impl);
 };
-void check_rows_free(struct check_rows *rows);      /* frees what it holds and zeroes it; zeroed rows are fine */
+/* frees what it holds and zeroes it; zeroed rows are fine */
+void check_rows_free(struct check_rows *rows);
 
 /* What the idempotency key of its run is made of. */
 struct idempotency check_identity(const struct check *c);
@@ -44,7 +49,8 @@ enum effect_kind { EFFECT_EMIT, EFFECT_ENQUEUE, EFFECT_RESOLVE };
 struct effect {
     enum effect_kind kind;
     const char *event;                              /* emit: its name */
-    const char *entity_name, *entity_key, *job;     /* enqueue, resolve (job NULL: all); emit: those of the check itself */
+    /* enqueue, resolve (job NULL: all); emit: those of the check itself */
+    const char *entity_name, *entity_key, *job;
     const char *json;                               /* emit, enqueue; NULL: none */
     const char *conflict;                           /* enqueue: "keep", "earlier", "replace" */
     int64_t at;                                     /* enqueue */
@@ -54,15 +60,18 @@ enum settle_state {
     SETTLE_TOUCHED,         /* written, with its history or run row */
     SETTLE_UNTOUCHED,       /* not written; send it again with skip_locked to learn why */
     SETTLE_SUPERSEDED,      /* the row is gone, or is not as read any more: the new state stands */
-    SETTLE_LOCKED,          /* the row is as read but an application's transaction holds it: try again later */
+    /* the row is as read but an application's transaction holds it: try again later */
+    SETTLE_LOCKED,
 };
 
 struct settlement {
     const struct check *check;      /* as read */
     bool ends;
     enum outcome outcome;
-    int64_t next_at;                /* moves only; the statement clamps it to the first slot that has not begun */
-    int32_t check_count, failure_count;     /* moves: what the row holds from now on; ends: with this run counted */
+    /* moves only; the statement clamps it to the first slot that has not begun */
+    int64_t next_at;
+    /* moves: what the row holds from now on; ends: with this run counted */
+    int32_t check_count, failure_count;
     int64_t deferred_at;            /* moves; 0: none */
     bool ran;                       /* false: put off without a run; leaves no run row */
     int64_t run_at_us;              /* when the run began (virtual time in a replay) */

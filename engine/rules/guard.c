@@ -24,7 +24,8 @@ static struct verdict ends(struct verdict v, enum outcome outcome)
     return v;
 }
 
-static struct verdict moves(struct verdict v, enum outcome outcome, int64_t at, const struct guard_policy *policy, int64_t now)
+static struct verdict moves(struct verdict v, enum outcome outcome, int64_t at,
+                            const struct guard_policy *policy, int64_t now)
 {
     v.ends = false;
     v.outcome = outcome;
@@ -32,7 +33,8 @@ static struct verdict moves(struct verdict v, enum outcome outcome, int64_t at, 
     return v;
 }
 
-/* The farthest moment that a check may wait for. No horizon reaches past the last moment that can be written. */
+/* The farthest moment that a check may wait for. No horizon reaches past the last moment that can
+ * be written. */
 static int64_t farthest(const struct guard_policy *policy, int64_t now)
 {
     int64_t at = saturate_add(now, policy->horizon_s);
@@ -72,7 +74,8 @@ static struct verdict judge_defer(const struct guard_policy *policy, const struc
     return moves(v, OUTCOME_DEFERRED, in->at < limit ? in->at : limit, policy, in->now);
 }
 
-static struct verdict judge_failure(const struct guard_policy *policy, const struct guard_input *in, enum outcome kind)
+static struct verdict judge_failure(const struct guard_policy *policy, const struct guard_input *in,
+                                    enum outcome kind)
 {
     struct verdict v = as_read(in);
     if (v.failure_count < INT32_MAX)
@@ -120,7 +123,8 @@ struct verdict guard_judge(const struct guard_policy *policy, const struct guard
     return kind < sizeof judges / sizeof *judges ? judges[kind](policy, in) : judge_bad(policy, in);
 }
 
-struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in, enum outcome why, int64_t at)
+struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in,
+                             enum outcome why, int64_t at)
 {
     return moves(as_read(in), why, at, policy, in->now);
 }

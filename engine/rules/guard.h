@@ -1,4 +1,5 @@
-/* guard.h - what becomes of a check after its answer: DESIGN's table of guards as one total, pure function. */
+/* guard.h - what becomes of a check after its answer: DESIGN's table of guards as one total, pure
+ * function. */
 #ifndef PRESCIENT_GUARD_H
 #define PRESCIENT_GUARD_H
 
@@ -15,7 +16,15 @@ struct guard_policy {               /* a job's limits, from the settings */
     int64_t backoff_max_s;
 };
 
-enum answer_kind { ANSWER_DONE, ANSWER_AGAIN, ANSWER_DEFER, ANSWER_FAIL, ANSWER_TIMEOUT, ANSWER_CRASH, ANSWER_BAD };
+enum answer_kind {
+    ANSWER_DONE,
+    ANSWER_AGAIN,
+    ANSWER_DEFER,
+    ANSWER_FAIL,
+    ANSWER_TIMEOUT,
+    ANSWER_CRASH,
+    ANSWER_BAD
+};
 
 struct guard_input {
     enum answer_kind answer;
@@ -36,8 +45,9 @@ struct verdict {
 
 struct verdict guard_judge(const struct guard_policy *policy, const struct guard_input *in);
 
-/* The same shape for a check that was not run (held back, unknown job, reslot): moved to the first slot at or after
- * `at`, nothing counted. */
-struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in, enum outcome why, int64_t at);
+/* The same shape for a check that was not run (held back, unknown job, reslot): moved to the first
+ * slot at or after `at`, nothing counted. */
+struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in,
+                             enum outcome why, int64_t at);
 
 #endif

@@ -1,4 +1,5 @@
-/* idempotency.c - sha256 over fields that each carry their length, so that no two lists of fields read alike. */
+/* idempotency.c - sha256 over fields that each carry their length, so that no two lists of fields
+ * read alike. */
 #include "idempotency.h"
 
 #include <inttypes.h>
@@ -14,7 +15,8 @@ static void add_number(struct sha256_ctx *sha, int64_t number)
     fingerprint_add_field(sha, text);
 }
 
-/* "FIRST_CHECK_AT/ID" says what a check without an origin would, so it gives the same key: a row that had to be given another id keeps it so. */
+/* "FIRST_CHECK_AT/ID" says what a check without an origin would, so it gives the same key: a row
+ * that had to be given another id keeps it so. */
 static void add_origin(struct sha256_ctx *sha, const struct idempotency *of)
 {
     char first[ORIGIN_MAX + 1];

@@ -1,4 +1,5 @@
-/* outcome.h - the words for how a run of a check ended: what history, run log, reports and docs say. */
+/* outcome.h - the words for how a run of a check ended: what history, run log, reports and docs
+ * say. */
 #ifndef PRESCIENT_OUTCOME_H
 #define PRESCIENT_OUTCOME_H
 

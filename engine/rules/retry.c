@@ -1,4 +1,5 @@
-/* retry.c - how long to wait: doubling, capped, then spread so that what failed together does not come back together. */
+/* retry.c - how long to wait: doubling, capped, then spread so that what failed together does not
+ * come back together. */
 #include "retry.h"
 
 #include <stdbool.h>

@@ -1,14 +1,16 @@
-/* retry.h - how long to wait after a failure: doubling, with jitter, capped. Pure: the caller brings the random number. */
+/* retry.h - how long to wait after a failure: doubling, with jitter, capped. Pure: the caller
+ * brings the random number. */
 #ifndef PRESCIENT_RETRY_H
 #define PRESCIENT_RETRY_H
 
 #include <stdint.h>
 
-/* Delay before attempt `failures` + 1: base * 2^failures, at most `max`, then spread over [1/2, 1] of itself by `random`.
- * Any unit; never less than 1, never overflows. */
+/* Delay before attempt `failures` + 1: base * 2^failures, at most `max`, then spread over [1/2, 1]
+ * of itself by `random`. Any unit; never less than 1, never overflows. */
 int64_t retry_delay(int64_t base, int64_t max, int32_t failures, uint64_t random);
 
-/* How long a check whose job nobody here knows is put off: half its age, at least one slot, at most a day. */
+/* How long a check whose job nobody here knows is put off: half its age, at least one slot, at
+ * most a day. */
 int64_t unknown_job_delay_s(int64_t first_check_at, int64_t now, int32_t slot_length_s);
 
 /* A small seeded generator (splitmix64): the next number of `*state`. */

@@ -25,7 +25,8 @@ static int64_t seconds_into_slot(int64_t at, int64_t length_s)
     return into < 0 ? into + length_s : into;
 }
 
-/* At the two ends of int64_t, where the slot wanted cannot be written, the outermost one that can be is taken. */
+/* At the two ends of int64_t, where the slot wanted cannot be written, the outermost one that can
+ * be is taken. */
 int64_t slot_floor(int64_t at, int32_t length_s)
 {
     int64_t length = length_s < 1 ? 1 : length_s, slot;
@@ -62,7 +63,8 @@ bool slot_is_served(int64_t slot, const int *serve, int n)
     return n <= 0;
 }
 
-/* Beginnings of slots lie at all multiples of this in an hour: that of one hour is not that of the next where a length does not divide it. */
+/* Beginnings of slots lie at all multiples of this in an hour: that of one hour is not that of the
+ * next where a length does not divide it. */
 static int32_t grid_in_hour(int32_t length_s)
 {
     int32_t a = 3600, b = length_s < 1 ? 1 : length_s;
@@ -93,7 +95,8 @@ int slot_serve_mistakes(const int *serve, int n, int32_t length_s, char *words, 
     words[0] = '\0';
     for (int i = 0; i < n; i++)
         if (!slot_begins_in_minute(serve[i], length_s))
-            at = add_number(words, size, at, mistakes++ ? ", " : "serve names minutes in which no slot begins: ", serve[i]);
+            at = add_number(words, size, at,
+                            mistakes++ ? ", " : "serve names minutes in which no slot begins: ", serve[i]);
     const char *before = "; slots begin in the minutes ";
     for (int minute = 0; mistakes && minute < 60; minute++)
         if (slot_begins_in_minute(minute, length_s)) {

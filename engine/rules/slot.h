@@ -1,4 +1,5 @@
-/* slot.h - which slot a moment falls in. Arithmetic only: no store, no clock. All moments: seconds since the Unix epoch, UTC. */
+/* slot.h - which slot a moment falls in. Arithmetic only: no store, no clock. All moments: seconds
+ * since the Unix epoch, UTC. */
 #ifndef PRESCIENT_SLOT_H
 #define PRESCIENT_SLOT_H
 
@@ -18,19 +19,22 @@ bool moment_is_valid(int64_t at);       /* 1970 to 9999 */
 
 int64_t slot_floor(int64_t at, int32_t length_s);      /* the slot that is running at `at` */
 int64_t slot_ceil(int64_t at, int32_t length_s);       /* `at` rounded up; a moment on the boundary stays */
-int64_t slot_next(int64_t now, int32_t length_s);      /* the first slot that has not begun at `now`; always > now */
+/* the first slot that has not begun at `now`; always > now */
+int64_t slot_next(int64_t now, int32_t length_s);
 
-/* Where a check wanted at `at` is filed when the clock says `now`: rounded up, and never into a slot that has begun. */
+/* Where a check wanted at `at` is filed when the clock says `now`: rounded up, and never into a
+ * slot that has begun. */
 int64_t slot_for(int64_t at, int64_t now, int32_t length_s);
 
-/* Whether this server runs the slot: `serve` lists minutes of the hour (0 to 59); n = 0 serves all. */
+/* Whether this server runs the slot: `serve` lists minutes of the hour (0 to 59); n = 0 serves
+ * all. */
 bool slot_is_served(int64_t slot, const int *serve, int n);
 
 /* Whether a slot of this length ever begins in that minute of an hour. */
 bool slot_begins_in_minute(int minute, int32_t length_s);
 
-/* How many minutes of `serve` name no slot: a mistake that one server can know of, as which slots the others serve it cannot. The words say which, and
- * in which minutes slots begin ("": none). */
+/* How many minutes of `serve` name no slot: a mistake that one server can know of, as which slots
+ * the others serve it cannot. The words say which, and in which minutes slots begin ("": none). */
 int slot_serve_mistakes(const int *serve, int n, int32_t length_s, char *words, size_t size);
 
 #endif

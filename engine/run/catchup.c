@@ -1,4 +1,5 @@
-/* catchup.c - a small state machine: look again, then ask for the next late slot until there is none, then move the mark. */
+/* catchup.c - a small state machine: look again, then ask for the next late slot until there is
+ * none, then move the mark. */
 #include "catchup.h"
 
 #include "../rules/slot.h"
@@ -46,10 +47,12 @@ void catchup_tick(struct engine *e, struct catchup *c)
     }
 }
 
-/* With servers split by minute, another's slot is left to it for an hour; after that it is nobody's but late. */
+/* With servers split by minute, another's slot is left to it for an hour; after that it is
+ * nobody's but late. */
 static bool is_somebody_elses(const struct engine *e, int64_t slot)
 {
-    return !slot_is_served(slot, e->o.settings->serve, e->o.settings->nserve) && engine_now(e) - slot < UNSERVED_WAIT_S;
+    return !slot_is_served(slot, e->o.settings->serve, e->o.settings->nserve) &&
+           engine_now(e) - slot < UNSERVED_WAIT_S;
 }
 
 static void looked_again(struct engine *e, struct catchup *c, const struct store_relook *r)
@@ -97,7 +100,8 @@ static void late_slot_found(struct engine *e, struct catchup *c, int64_t slot)
 
 static void pass_over(struct engine *e, struct catchup *c, const char *when, const struct err *err)
 {
-    const char *what = c->step == CATCHUP_RELOOK ? "slots are not looked at again" : "no more late slots are looked for";
+    const char *what = c->step == CATCHUP_RELOOK ? "slots are not looked at again"
+                                                 : "no more late slots are looked for";
     if (engine_gives_up_anew(e, given_up_catchup))
         log_error(e->o.log, "%s%s: %s", what, when, err->text);
     c->step = c->step == CATCHUP_RELOOK ? CATCHUP_LOOKED : CATCHUP_DONE;
@@ -105,8 +109,8 @@ static void pass_over(struct engine *e, struct catchup *c, const char *when, con
     c->damaged = 0;
 }
 
-/* Asked once more as it was, perhaps it was the line; then narrowly; what is not answered then, is left for the next time.
- * What was late in the catch-up before and in none since counts, too. */
+/* Asked once more as it was, perhaps it was the line; then narrowly; what is not answered then, is
+ * left for the next time. What was late in the catch-up before and in none since counts, too. */
 static void was_late(struct engine *e, struct catchup *c, enum errand_kind kind, const struct err *err)
 {
     enum { TRIES = 2 };
@@ -118,8 +122,8 @@ static void was_late(struct engine *e, struct catchup *c, enum errand_kind kind,
         pass_over(e, c, " for now", err);
 }
 
-/* The step stands, and is asked again after the lane's back-off; but what has met a damaged page three times will meet it again, and a daemon has more to
- * do. (A command ends, in words.) */
+/* The step stands, and is asked again after the lane's back-off; but what has met a damaged page
+ * three times will meet it again, and a daemon has more to do. (A command ends, in words.) */
 static void cannot_be_asked(struct engine *e, struct catchup *c, const struct err *err)
 {
     enum { TRIES = 3 };
@@ -127,7 +131,8 @@ static void cannot_be_asked(struct engine *e, struct catchup *c, const struct er
         pass_over(e, c, "", err);
 }
 
-static void failed(struct engine *e, struct catchup *c, enum errand_kind kind, const struct err *err, int64_t took_us)
+static void failed(struct engine *e, struct catchup *c, enum errand_kind kind, const struct err *err,
+                   int64_t took_us)
 {
     if (!err->late) {
         cannot_be_asked(e, c, err);
@@ -144,14 +149,18 @@ static void narrowly_answered(struct engine *e, struct catchup *c)
     c->cost_us += c->unanswered_us;
     c->unanswered_us = 0;
     if (engine_gives_up_anew(e, given_up_narrow))
-        log_warn(e->o.log, "a look for late checks did not end in its time: an old transaction keeps the rows that were settled since it began, and"
-                 " the look walks over them. Slots that were run since are looked at again when it is over (`prescient doctor` tells which it is)");
+        log_warn(e->o.log, "a look for late checks did not end in its time: an old transaction keeps the "
+                           "rows that were settled since it began, and"
+                           " the look walks over them. Slots that were run since are looked at again when it "
+                           "is over (`prescient doctor` tells which it is)");
 }
 
-void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc, const struct lane *lane)
+void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc,
+                         const struct lane *lane)
 {
     enum errand_kind kind = errand->kind;
-    bool looks = kind == ERRAND_RELOOK || kind == ERRAND_RELOOK_SETTLED, asks = kind == ERRAND_LATE_SLOT || kind == ERRAND_LATE_BESIDE;
+    bool looks = kind == ERRAND_RELOOK || kind == ERRAND_RELOOK_SETTLED,
+         asks = kind == ERRAND_LATE_SLOT || kind == ERRAND_LATE_BESIDE;
     if (!looks && !asks && kind != ERRAND_MARK_SWEPT)
         return;
     int64_t took_us = engine_mono_us(e) - errand->sent_us;
@@ -185,6 +194,7 @@ void catchup_target_over(struct engine *e, struct catchup *c, const struct targe
     const struct pass_counts *n = &target->counts;
     if (target->held || target->dropped || n->locked || n->superseded)
         leave(c, target->slot);
-    c->slots += !n->locked || n->run || n->unknown_job || n->held_back;     /* where nothing moves there is no hurry to look again */
+    /* where nothing moves there is no hurry to look again */
+    c->slots += !n->locked || n->run || n->unknown_job || n->held_back;
     c->step = CATCHUP_ASK;
 }

@@ -1,9 +1,11 @@
-/* catchup.h - what is not over yet: the second looks at slots that are not closed, then the sweep (or the reslot) of late
- * slots, oldest first, one at a time. A part of the plans that need it; it asks the store by the engine's errands.
+/* catchup.h - what is not over yet: the second looks at slots that are not closed, then the sweep
+ * (or the reslot) of late slots, oldest first, one at a time. A part of the plans that need it; it
+ * asks the store by the engine's errands.
  *
- * On PostgreSQL an old transaction or snapshot keeps the rows that were settled since it began, and a look walks over them.
- * A look that did not end in its time, twice, is asked narrowly: only where those rows do not lie. What it passes over is
- * looked at when the transaction is over, and the log says so. */
+ * On PostgreSQL an old transaction or snapshot keeps the rows that were settled since it began,
+ * and a look walks over them. A look that did not end in its time, twice, is asked narrowly: only
+ * where those rows do not lie. What it passes over is looked at when the transaction is over, and
+ * the log says so. */
 #ifndef PRESCIENT_CATCHUP_H
 #define PRESCIENT_CATCHUP_H
 
@@ -24,19 +26,24 @@ struct catchup {
     bool narrow;                    /* from now on it asks narrowly */
     bool passed_over;               /* something was not looked at: the mark of the sweep stays */
     int64_t cost_us;                /* the store's time for the questions so far */
-    int64_t unanswered_us;          /* and for those that were late: its own, if a narrow one is answered; else that of a dead line */
-    int damaged;                    /* how often in a row a question met a page of the database that cannot be read */
+    /* and for those that were late: its own, if a narrow one is answered; else that of a dead
+     * line */
+    int64_t unanswered_us;
+    /* how often in a row a question met a page of the database that cannot be read */
+    int damaged;
     bool moved;                     /* the last look closed something or found something to do */
     bool undone;                    /* a slot waits for the lease of somebody who may be dead */
 };
 
-/* How long a daemon leaves the store alone after a catch-up that has cost it `cost_us`. What is dear, more than a quarter
- * of a second, takes a tenth of a lane's time at most, but is never put off for longer than five minutes. */
+/* How long a daemon leaves the store alone after a catch-up that has cost it `cost_us`. What is
+ * dear, more than a quarter of a second, takes a tenth of a lane's time at most, but is never put
+ * off for longer than five minutes. */
 int64_t catchup_rest_us(int64_t cost_us);
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full);
 void catchup_tick(struct engine *e, struct catchup *c);
-void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc, const struct lane *lane);
+void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc,
+                         const struct lane *lane);
 void catchup_target_over(struct engine *e, struct catchup *c, const struct target *target);
 
 #endif

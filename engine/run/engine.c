@@ -132,10 +132,12 @@ static void say_target_over(struct engine *e, const struct target *t)
     char slot[MOMENT_TEXT];
     if (c->run || c->held_back || c->unknown_job || t->held)
         log_info(e->o.log,
-                 "%s %s: %lld run, %lld done, %lld again, %lld failed, %lld timeout, %lld crashed, %lld ended by a guard, %lld put off, "
+                 "%s %s: %lld run, %lld done, %lld again, %lld failed, %lld timeout, %lld crashed, %lld "
+                 "ended by a guard, %lld put off, "
                  "%lld superseded; %d leases held by others; %lld ms",
-                 kinds[t->kind], moment_format(t->slot, slot), (long long)c->run, (long long)c->done, (long long)c->again, (long long)c->failed,
-                 (long long)c->timeout, (long long)c->crashed, (long long)c->guarded, (long long)(c->held_back + c->unknown_job + c->deferred),
+                 kinds[t->kind], moment_format(t->slot, slot), (long long)c->run, (long long)c->done,
+                 (long long)c->again, (long long)c->failed, (long long)c->timeout, (long long)c->crashed,
+                 (long long)c->guarded, (long long)(c->held_back + c->unknown_job + c->deferred),
                  (long long)c->superseded, t->held, (long long)(engine_mono_us(e) - t->began_us) / 1000);
 }
 
@@ -169,12 +171,13 @@ void engine_leave_older(struct engine *e, int64_t slot)
 
 static bool same_lease(const struct lease *a, const struct lease *b)
 {
-    return a->slot == b->slot && a->bucket == b->bucket && a->token == b->token && a->expires_us == b->expires_us
-           && !memcmp(a->owner, b->owner, STORE_OWNER_SIZE);
+    return a->slot == b->slot && a->bucket == b->bucket && a->token == b->token &&
+           a->expires_us == b->expires_us && !memcmp(a->owner, b->owner, STORE_OWNER_SIZE);
 }
 
-/* How long a lease must be seen unchanged before it is taken over: our lease time, or what its owner may still have of a longer
- * one. One of our own that no lane knows, from an open whose answer was lost, is free for us at once. */
+/* How long a lease must be seen unchanged before it is taken over: our lease time, or what its
+ * owner may still have of a longer one. One of our own that no lane knows, from an open whose
+ * answer was lost, is free for us at once. */
 static int64_t patience_us(const struct engine *e, const struct lease *held)
 {
     if (!memcmp(held->owner, e->owner, STORE_OWNER_SIZE))
@@ -246,7 +249,8 @@ static void give_up_for(struct engine *e, int place, int64_t what, int64_t pause
 {
     if (place < 0)
         place = place_to_give_up(e);
-    e->given_up[place] = (struct given_up){ .what = what, .until_us = engine_mono_us(e) + pause_us, .pause_us = pause_us };
+    e->given_up[place] =
+        (struct given_up){ .what = what, .until_us = engine_mono_us(e) + pause_us, .pause_us = pause_us };
 }
 
 void engine_give_up(struct engine *e, int64_t what)
@@ -290,13 +294,17 @@ bool engine_gives_up_anew(struct engine *e, int64_t what)
 
 /* ---- errands ---- */
 
-/* Today's partition comes before whatever waits, and everything before what can wait: whoever gave the other asks again. */
+/* Today's partition comes before whatever waits, and everything before what can wait: whoever gave
+ * the other asks again. */
 bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full)
 {
-    bool takes_place = !e->errand.under_way && e->errand.kind != kind && (kind == ERRAND_KEEP_DAYS || engine_can_wait(&e->errand));
+    bool takes_place = !e->errand.under_way && e->errand.kind != kind &&
+                       (kind == ERRAND_KEEP_DAYS || engine_can_wait(&e->errand));
     if (e->errand.kind && !takes_place)
         return false;
-    e->errand = (struct errand){ .kind = kind, .given_us = engine_mono_us(e), .from = from, .before = before, .full = full };
+    e->errand = (struct errand){
+        .kind = kind, .given_us = engine_mono_us(e), .from = from, .before = before, .full = full
+    };
     return true;
 }
 
@@ -351,7 +359,8 @@ static void take_signals(struct engine *e)
             engine_end(e, ERR_STOPPED, "stopped at once by a second signal");
             return;
         }
-        log_info(e->o.log, "SIG%s: finishing what runs, taking nothing new", sigabbrev_np((int)info.ssi_signo));
+        log_info(e->o.log, "SIG%s: finishing what runs, taking nothing new",
+                 sigabbrev_np((int)info.ssi_signo));
         engine_stop(e);
     }
 }
@@ -379,7 +388,8 @@ static bool lanes_hold_nothing(const struct engine *e)
     return true;
 }
 
-/* Stopping ends when all leases are given back; at its timeout running jobs are ended, and some seconds later we go anyway. */
+/* Stopping ends when all leases are given back; at its timeout running jobs are ended, and some
+ * seconds later we go anyway. */
 static void stop_tick(struct engine *e)
 {
     int64_t now = engine_mono_us(e), grace = e->o.settings->kill_grace_us + 2000000;
@@ -442,7 +452,8 @@ static void wait_for_something(struct engine *e)
     fds[n++] = (struct pollfd){ .fd = e->signals, .events = POLLIN };
     for (int i = 0; i < e->nlanes; i++)
         if (e->lanes[i].doing != LANE_WAIT && store_fd(e->lanes[i].store) >= 0)
-            fds[n++] = (struct pollfd){ .fd = store_fd(e->lanes[i].store), .events = store_wants(e->lanes[i].store) };
+            fds[n++] = (struct pollfd){ .fd = store_fd(e->lanes[i].store),
+                                        .events = store_wants(e->lanes[i].store) };
     n += pool_poll_fds(e->pool, fds + n, POLL_MAX - n);
     poll(fds, (nfds_t)n, wait_ms(e));
     if (fds[0].revents)
@@ -478,7 +489,8 @@ void engine_turn(struct engine *e)
 int engine_result(const struct engine *e, struct err *err)
 {
     if (e->broken)
-        return err_set(err, ERR_SETTINGS, "no worker gets ready: %s", pool_broken(e->pool) ? pool_broken(e->pool) : "see the log");
+        return err_set(err, ERR_SETTINGS, "no worker gets ready: %s",
+                       pool_broken(e->pool) ? pool_broken(e->pool) : "see the log");
     if (e->end_rc && err)
         *err = e->end_err;
     return e->end_rc;
@@ -525,14 +537,18 @@ static void job_changes(struct engine *e, int job, bool usable)
 {
     const char *name = e->o.settings->jobs[job].name;
     if (e->jobs[job].usable && !usable) {
-        log_error(e->o.log, "job %s cannot be run here: its checks are left to other engines, until a worker can open it", name);
+        log_error(
+            e->o.log,
+            "job %s cannot be run here: its checks are left to other engines, until a worker can open it",
+            name);
         verdict_job_is_gone(e, job);
     } else if (!e->jobs[job].usable && usable)
         log_info(e->o.log, "job %s can be run here again", name);
     e->jobs[job].usable = usable;
 }
 
-/* All are taken for usable until the first worker says otherwise. What was left or put off meanwhile is found by the next look and the next sweep. */
+/* All are taken for usable until the first worker says otherwise. What was left or put off
+ * meanwhile is found by the next look and the next sweep. */
 static void jobs_are_ready(void *ctx, const bool *usable)
 {
     struct engine *e = ctx;

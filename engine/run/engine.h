@@ -1,8 +1,10 @@
-/* engine.h - one engine process: lanes (a store connection each), the pool of workers, and what there is to do.
+/* engine.h - one engine process: lanes (a store connection each), the pool of workers, and what
+ * there is to do.
  *
- * A plan (plan_*.c) says which slots are to be run: it adds targets. Each lane, when it has nothing better to do, opens a
- * target and takes leases of it; under a lease it reads pages, hands them to the pool, settles the answers and finishes
- * the bucket. One loop drives it all; nothing here blocks but the poll in engine_run (and SQLite's own calls). */
+ * A plan (plan_*.c) says which slots are to be run: it adds targets. Each lane, when it has
+ * nothing better to do, opens a target and takes leases of it; under a lease it reads pages, hands
+ * them to the pool, settles the answers and finishes the bucket. One loop drives it all; nothing
+ * here blocks but the poll in engine_run (and SQLite's own calls). */
 #ifndef PRESCIENT_ENGINE_H
 #define PRESCIENT_ENGINE_H
 
@@ -21,7 +23,8 @@ struct lane;
 
 /* ---- what there is to do ---- */
 
-enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_SWEEP, TARGET_RESLOT };    /* in the order lanes prefer them */
+/* in the order lanes prefer them */
+enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_SWEEP, TARGET_RESLOT };
 
 struct target {
     enum target_kind kind;
@@ -29,14 +32,19 @@ struct target {
     int64_t began_us;               /* monotonic */
     bool opening;                   /* a lane is opening it and its split is not known yet */
     bool exhausted;                 /* nothing of it can be taken any more */
-    bool fresh;                     /* it was not done yet when it was opened: buckets that are done need no second look by this pass */
+    /* it was not done yet when it was opened: buckets that are done need no second look by this
+     * pass */
+    bool fresh;
     int held;                       /* leases of it that others hold */
-    int64_t refused_us;             /* since when it has not begun by the database's clock; 0: was not refused */
+    /* since when it has not begun by the database's clock; 0: was not refused */
+    int64_t refused_us;
     int64_t locked_us;              /* since when what its opening needs is locked; 0: is not */
     int64_t retry_us;               /* it is not opened before: it was locked */
     int locked_opens;               /* how often in a row */
     bool dropped;                   /* it was left unopened: whoever asked for it must come again */
-    uint64_t left;                  /* buckets, a bit each, that were finished with rows in them: by this target they are not taken anew */
+    /* buckets, a bit each, that were finished with rows in them: by this target they are not taken
+     * anew */
+    uint64_t left;
     bool blind;                     /* what is left in it cannot be looked at when it is finished */
     int damaged_opens;              /* how often in a row the store said that a page of its own is damaged */
     int runs;                       /* leases of it that our lanes hold */
@@ -46,9 +54,16 @@ struct target {
 
 /* ---- a lease and what is left to do under it ---- */
 
-/* Leases are taken a few at a time. Those whose pages only wait for slow jobs are many more at most: a hanging check must not
- * keep a lane from its other buckets. */
-enum { LANE_TAKE = 4, LANE_RUNS = 32, LANE_PAGES = 64, LEFT_JOBS_MAX = 32, ROUNDS_MAX = 100, WATCHED_MAX = BUCKETS * 2 };
+/* Leases are taken a few at a time. Those whose pages only wait for slow jobs are many more at
+ * most: a hanging check must not keep a lane from its other buckets. */
+enum {
+    LANE_TAKE = 4,
+    LANE_RUNS = 32,
+    LANE_PAGES = 64,
+    LEFT_JOBS_MAX = 32,
+    ROUNDS_MAX = 100,
+    WATCHED_MAX = BUCKETS * 2
+};
 
 struct bucket_run {
     struct lease lease;
@@ -56,7 +71,8 @@ struct bucket_run {
     struct page_cursor cursor;
     struct lease_origin origin;
     bool saw_all;                   /* the first read saw all that will ever be filed there */
-    int64_t nread, ntouched;        /* checks read, and those of them that a settle is known to have written */
+    /* checks read, and those of them that a settle is known to have written */
+    int64_t nread, ntouched;
     bool exhausted;                 /* the last read found no more */
     bool leave;                     /* finish it whatever is left in it */
     int64_t damaged_id;             /* of the first row that was left out; 0: none was */
@@ -93,9 +109,11 @@ struct lane_view {                  /* all that a decision rests on */
 };
 enum lane_action lane_decide(const struct lane_view *view);
 
-/* From how many checks on a slot is split. Leases, settles and ends of 64 parts cost as much as thousands of quick checks: what an engine that has seen its
- * checks to be quick could run alone in a fifth of a second, it does not split, up to ten times the setting. */
-struct pace { int64_t seen, mean_run_us64; };       /* answers of workers; what the last of them took, about a hundred, in 64ths of a microsecond */
+/* From how many checks on a slot is split. Leases, settles and ends of 64 parts cost as much as
+ * thousands of quick checks: what an engine that has seen its checks to be quick could run alone
+ * in a fifth of a second, it does not split, up to ten times the setting. */
+/* answers of workers; what the last of them took, about a hundred, in 64ths of a microsecond */
+struct pace { int64_t seen, mean_run_us64; };
 void pace_add(struct pace *pace, int64_t run_us);
 int pace_split_at(const struct pace *pace, int split_at);
 
@@ -120,7 +138,8 @@ struct lane {
         struct store_keep_days days;
         struct store_prune prune;
     } req;
-    struct bucket_run *runs[LANE_RUNS], room[LANE_RUNS];    /* the first `nruns` are under way, the others' room is free */
+    /* the first `nruns` are under way, the others' room is free */
+    struct bucket_run *runs[LANE_RUNS], room[LANE_RUNS];
     int nruns;
     struct page *pages, *zombies;   /* zombies: dropped, but a worker still runs a check of them */
     int npages;
@@ -132,13 +151,16 @@ struct lane {
     int batch_room, settle_limit;
     int64_t sent_boot_us;           /* when the lease was asked for or renewed */
     int64_t renewed_us;             /* monotonic */
-    bool in_doubt;                  /* a call was lost, and perhaps the database with the leases it had given: renewed before they are used */
+    /* a call was lost, and perhaps the database with the leases it had given: renewed before they
+     * are used */
+    bool in_doubt;
     struct lease renewing[LANE_RUNS];
     struct lease watched[WATCHED_MAX];      /* of the open under way */
     int64_t retry_us;               /* backing off: nothing is sent before */
     int failures;                   /* in a row, renewals and reads between them aside */
     enum lane_action failing;       /* what failed last */
-    uint8_t late[LANE_ACTIONS];     /* by what it does: how often in a row the answer did not come in its time */
+    /* by what it does: how often in a row the answer did not come in its time */
+    uint8_t late[LANE_ACTIONS];
 };
 
 /* ---- errands: calls of the plan, made by whichever lane is free ---- */
@@ -156,16 +178,19 @@ struct errand {
     enum errand_kind kind;
     bool under_way;
     int64_t given_us, sent_us;      /* monotonic */
-    int64_t from, before;           /* LATE_SLOT, LATE_BESIDE, MARK_SWEPT (before), PRUNE (which table, before) */
+    /* LATE_SLOT, LATE_BESIDE, MARK_SWEPT (before), PRUNE (which table, before) */
+    int64_t from, before;
     bool full;                      /* LATE_SLOT; PRUNE: only asks whose turn it is */
 };
 
 struct plan {
     const char *name;
-    /* Looks at engine and plan state and adds targets, gives errands, or calls engine_end. Each turn of the loop. */
+    /* Looks at engine and plan state and adds targets, gives errands, or calls engine_end. Each
+     * turn of the loop. */
     void (*tick)(struct engine *e, void *state);
     /* An errand has come back; `rc` < 0 when it failed (it will not be repeated by itself). */
-    void (*errand_done)(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane);
+    void (*errand_done)(struct engine *e, void *state, const struct errand *errand, int rc,
+                        const struct lane *lane);
     /* A target is over: nothing of it is left to take and no lane holds a lease of it. */
     void (*target_over)(struct engine *e, void *state, const struct target *target);
     /* When tick must be called at the latest, monotonic; NULL: only when something happened. */
@@ -176,12 +201,13 @@ struct plan {
 
 struct watched_lease { struct lease lease; int64_t since_us, wait_us; };
 
-/* A check whose row an application's transaction has held for long, or whose settle the database refuses: not run again at once. Or a slot that
- * cannot be read: not told again at once. */
+/* A check whose row an application's transaction has held for long, or whose settle the database
+ * refuses: not run again at once. Or a slot that cannot be read: not told again at once. */
 struct given_up { int64_t what; int64_t until_us, pause_us; bool is_held; };
 enum { GIVEN_UP_MAX = 256 };
 
-struct job_watch { bool usable; int in_a_row; int64_t held_slot; };     /* held_slot: held back for the pass of that slot; 0: is not */
+/* held_slot: held back for the pass of that slot; 0: is not */
+struct job_watch { bool usable; int in_a_row; int64_t held_slot; };
 
 struct engine_options {
     const struct settings *settings;
@@ -189,11 +215,13 @@ struct engine_options {
     const struct clock *clock;
     int64_t virtual_now;            /* 0: the database's clock */
     bool relaxed;                   /* a replay: settles need not be on disk one by one */
-    bool patient;                   /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
+    /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
+    bool patient;
     const char *worker_program;     /* NULL: this program */
     /* What it stands on, for whoever brings a world of his own (a simulation does). */
     const struct spawner *spawner;  /* NULL: processes */
-    int (*open_store)(const struct store_options *options, struct store **out, struct err *err);    /* NULL: store_new */
+    /* NULL: store_new */
+    int (*open_store)(const struct store_options *options, struct store **out, struct err *err);
     uint64_t seed;                  /* of its name and its jitter; 0: the kernel's */
 };
 
@@ -219,20 +247,28 @@ struct engine {
     int64_t virtual_now;
     bool has_clock;
     int64_t clock_offset_us;        /* the database's clock minus our monotonic one */
-    int64_t asleep_us;              /* CLOCK_BOOTTIME minus our monotonic one, as of this turn: how long the machine has been suspended */
+    /* CLOCK_BOOTTIME minus our monotonic one, as of this turn: how long the machine has been
+     * suspended */
+    int64_t asleep_us;
     int32_t slot_length_s;
-    int64_t full_look_at;           /* when a sweep last began with a full look, by the database's clock and for all engines; 0: never */
+    /* when a sweep last began with a full look, by the database's clock and for all engines; 0:
+     * never */
+    int64_t full_look_at;
     bool wants_clock;               /* the database's clock was not what we thought: ask it again */
     int64_t refused_boot_us;        /* when the store last refused a write (CLOCK_BOOTTIME); 0: never */
     bool writes_failed;             /* an open or a settle was lost: perhaps today's partition is missing */
-    int64_t lock_met_us;            /* when a settle last met a row that somebody else's transaction holds, monotonic; 0: never */
+    /* when a settle last met a row that somebody else's transaction holds, monotonic; 0: never */
+    int64_t lock_met_us;
     int64_t settled_us;             /* when the store last took a settle, monotonic */
-    int strikes;                    /* since then, settles of one check that met a page of the database that cannot be read */
-    bool is_wary;                   /* so many that perhaps no answer can be written: until one is, checks are run one by one */
+    /* since then, settles of one check that met a page of the database that cannot be read */
+    int strikes;
+    /* so many that perhaps no answer can be written: until one is, checks are run one by one */
+    bool is_wary;
     char passed_over[512];          /* what was last told of a host of the store that does not take us */
     struct pass_counts totals;
     int64_t slots_over, held_by_others;
-    bool left_some;                 /* what should have been run was left behind, in words: a command's exit code says so */
+    /* what should have been run was left behind, in words: a command's exit code says so */
+    bool left_some;
     struct pace pace;
     uint64_t random;
     bool stirred;                   /* something ended since the plan was last asked: do not wait */
@@ -240,7 +276,8 @@ struct engine {
     int stop_signals;               /* how many came */
     bool stopping, ended;
     bool broken;                    /* no worker gets ready */
-    bool killed;                    /* the stop timeout is over: running jobs were ended by us, which counts for nothing */
+    /* the stop timeout is over: running jobs were ended by us, which counts for nothing */
+    bool killed;
     int64_t stop_until_us;
     int end_rc;
     struct err end_err;
@@ -252,35 +289,43 @@ void engine_free(struct engine *e);
 /* Runs until the plan ends it or a signal stops it. 0, or the negative ERR_ that it ended with. */
 int engine_run(struct engine *e, const struct plan *plan, void *plan_state, struct err *err);
 
-/* The same in parts, for whoever waits himself: begin once, then turn whenever a connection or a worker has something to say, and at
- * the latest at engine_next_us (monotonic), until `ended`. Signals come in by engine_stop. */
+/* The same in parts, for whoever waits himself: begin once, then turn whenever a connection or a
+ * worker has something to say, and at the latest at engine_next_us (monotonic), until `ended`.
+ * Signals come in by engine_stop. */
 void engine_begin(struct engine *e, const struct plan *plan, void *plan_state);
 void engine_turn(struct engine *e);
 int64_t engine_next_us(const struct engine *e);
 int engine_result(const struct engine *e, struct err *err);
 
 /* For plans. */
-int64_t engine_now(const struct engine *e);             /* seconds by the clock that counts; 0 before the first hello */
+/* seconds by the clock that counts; 0 before the first hello */
+int64_t engine_now(const struct engine *e);
 int64_t engine_now_us(const struct engine *e);
 int64_t engine_mono_us(const struct engine *e);
-/* The last full look was an hour ago or more, whoever made it: a transaction may have come in below the sweep's mark since then. */
+/* The last full look was an hour ago or more, whoever made it: a transaction may have come in
+ * below the sweep's mark since then. */
 bool engine_wants_full_look(const struct engine *e);
 void engine_noted_full_look(struct engine *e);
 bool engine_is_idle(const struct engine *e);            /* no target, no errand, no lease */
-struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot);    /* one that exists is returned; NULL: out of memory, in words */
+/* one that exists is returned; NULL: out of memory, in words */
+struct target *engine_add_target(struct engine *e, enum target_kind kind, int64_t slot);
 bool engine_has_target(const struct engine *e, int64_t slot);
-void engine_leave_older(struct engine *e, int64_t slot);        /* slots before this one that nobody has begun to open: to the sweep */
-static inline bool engine_can_wait(const struct errand *errand)        /* nobody waits for it, and it may fail */
+/* slots before this one that nobody has begun to open: to the sweep */
+void engine_leave_older(struct engine *e, int64_t slot);
+/* nobody waits for it, and it may fail */
+static inline bool engine_can_wait(const struct errand *errand)
 {
     return errand->kind == ERRAND_INDEX_DAYS || errand->kind == ERRAND_PRUNE;
 }
-bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full);  /* false: one is under way */
+/* false: one is under way */
+bool engine_give_errand(struct engine *e, enum errand_kind kind, int64_t from, int64_t before, bool full);
 void engine_end(struct engine *e, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void engine_stop(struct engine *e);                     /* as a first SIGTERM */
 void counts_add(struct pass_counts *sum, const struct pass_counts *more);
 
 /* Between the files of the engine. */
-void lane_drive(struct lane *lane);                                     /* as far as it goes without waiting */
+/* as far as it goes without waiting */
+void lane_drive(struct lane *lane);
 void lane_init(struct lane *lane, struct engine *e, int number);
 void lane_release_memory(struct lane *lane);
 bool lane_is_idle(const struct lane *lane);
@@ -290,27 +335,34 @@ void engine_target_run_over(struct engine *e, struct target *t, const struct pas
 /* Leases that are seen held; `is_ours` tells those of our own that a lane works under. */
 void engine_watch_leases(struct engine *e, int64_t slot, const struct lease *held, int n,
                          bool (*is_ours)(const struct engine *e, const struct lease *lease));
-int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int room);      /* those unchanged for the lease time */
+/* those unchanged for the lease time */
+int engine_watched(const struct engine *e, int64_t slot, struct lease *out, int room);
 void engine_errand_done(struct engine *e, struct lane *lane, int rc);
 void engine_set_clock(struct engine *e, const struct store_hello *hello);
 
-/* Leaves a check (its id) alone for a minute, the next time for two, and so on up to an hour. A slot has a place of its own there. */
+/* Leaves a check (its id) alone for a minute, the next time for two, and so on up to an hour. A
+ * slot has a place of its own there. */
 void engine_give_up(struct engine *e, int64_t what);
-void engine_give_up_held(struct engine *e, int64_t what);          /* the same, for as long as somebody else's transaction holds it */
+/* the same, for as long as somebody else's transaction holds it */
+void engine_give_up_held(struct engine *e, int64_t what);
 void engine_try_held_again(struct engine *e);                      /* one has ended */
 void engine_give_up_for_long(struct engine *e, int64_t what);      /* for a day */
 bool engine_has_given_up(const struct engine *e, int64_t what);
 static inline int64_t given_up_slot(int64_t slot) { return -slot; }         /* ids are positive */
 static const int64_t given_up_catchup = INT64_MIN, given_up_narrow = INT64_MIN + 1;
-/* Gives it up; false: it is already. For words that are worth saying once, and again after growing pauses. */
+/* Gives it up; false: it is already. For words that are worth saying once, and again after growing
+ * pauses. */
 bool engine_gives_up_anew(struct engine *e, int64_t what);
 
 /* verdict.c */
-void verdict_answered(void *engine, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw);
-void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page);      /* a page just read: who runs, who does not */
+void verdict_answered(void *engine, struct page *page, int index, enum answer_kind kind,
+                      const struct raw_answer *raw);
+/* a page just read: who runs, who does not */
+void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page);
 void verdict_refused_by_database(struct engine *e, struct page *page, int index, const char *words);
 void verdict_settled(struct bucket_run *run, const struct settlement *s);               /* counts it */
 int verdict_job_of(void *engine, const char *name);
-void verdict_job_is_gone(struct engine *e, int job);            /* nobody here can run it any more: what waits in pages is put off */
+/* nobody here can run it any more: what waits in pages is put off */
+void verdict_job_is_gone(struct engine *e, int job);
 
 #endif

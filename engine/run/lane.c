@@ -1,5 +1,6 @@
-/* lane.c - what one store connection does next (a pure decision), and the driving of it. How each call is begun, and what its end changes, is in
- * lane_calls.c; what a lane holds, in lane_runs.c. A lane carries one call at a time; between calls it decides anew, so a renewal never waits for
+/* lane.c - what one store connection does next (a pure decision), and the driving of it. How each
+ * call is begun, and what its end changes, is in lane_calls.c; what a lane holds, in lane_runs.c.
+ * A lane carries one call at a time; between calls it decides anew, so a renewal never waits for
  * more than one statement. */
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +10,13 @@
 #include "lane.h"
 #include "settle.h"
 
-enum { BACKOFF_US = 100 * 1000, BUSY_MAX_US = 500 * 1000, COLLIDED_US = 10 * 1000, BACKOFF_MAX_US = 10 * 1000 * 1000, ERRAND_WAITS_US = 2 * 1000 * 1000 };
+enum {
+    BACKOFF_US = 100 * 1000,
+    BUSY_MAX_US = 500 * 1000,
+    COLLIDED_US = 10 * 1000,
+    BACKOFF_MAX_US = 10 * 1000 * 1000,
+    ERRAND_WAITS_US = 2 * 1000 * 1000
+};
 
 /* ---- the decision ---- */
 
@@ -51,7 +58,12 @@ void pace_add(struct pace *pace, int64_t run_us)
 
 int pace_split_at(const struct pace *pace, int split_at)
 {
-    enum { SEEN_ENOUGH = 1000, ALONE_US = 200 * 1000, OURS_US = 5 /* the engine's and the store's part of a check */, MOST_TIMES = 10 };
+    enum {
+        SEEN_ENOUGH = 1000,
+        ALONE_US = 200 * 1000,
+        OURS_US = 5 /* the engine's and the store's part of a check */,
+        MOST_TIMES = 10
+    };
     if (pace->seen < SEEN_ENOUGH)
         return split_at;
     int64_t quick = ALONE_US / (pace->mean_run_us64 / 64 + OURS_US), most = (int64_t)split_at * MOST_TIMES;
@@ -60,17 +72,21 @@ int pace_split_at(const struct pace *pace, int split_at)
     return quick > split_at ? (int)quick : split_at;
 }
 
-/* Which jobs can be run here is known once a worker has loaded them; moving checks on (reslot) needs none. */
+/* Which jobs can be run here is known once a worker has loaded them; moving checks on (reslot)
+ * needs none. */
 static bool can_take_in(const struct lane *l, const struct bucket_run *run)
 {
-    return run && (run->target->kind == TARGET_RESLOT || (pool_is_ready(l->engine->pool) && !pool_broken(l->engine->pool)));
+    return run && (run->target->kind == TARGET_RESLOT ||
+                   (pool_is_ready(l->engine->pool) && !pool_broken(l->engine->pool)));
 }
 
-/* Errands wait while there are slots to open, but not for ever: a slot that cannot be opened may be waiting for just this errand.
- * An index may take its time, and leases with it, and so may a drop: only for one that nobody waits for. */
+/* Errands wait while there are slots to open, but not for ever: a slot that cannot be opened may
+ * be waiting for just this errand. An index may take its time, and leases with it, and so may a
+ * drop: only for one that nobody waits for. */
 static bool is_urgent(const struct engine *e, int64_t now)
 {
-    return e->errand.kind == ERRAND_KEEP_DAYS || (!engine_can_wait(&e->errand) && now - e->errand.given_us > ERRAND_WAITS_US);
+    return e->errand.kind == ERRAND_KEEP_DAYS ||
+           (!engine_can_wait(&e->errand) && now - e->errand.given_us > ERRAND_WAITS_US);
 }
 
 static struct lane_view look(const struct lane *l)
@@ -84,9 +100,11 @@ static struct lane_view look(const struct lane *l)
         .renew_due = l->nruns && (l->in_doubt || now - l->renewed_us >= lane_renew_every_us(l)),
         .settle_due = settle_page_due(l, now) != NULL,
         .apart_due = settle_page_apart_due(l, now) != NULL,
-        .can_read = l->npages < (e->is_wary ? 1 : LANE_PAGES) && lane_waiting_checks(l) < s->page && can_take_in(l, lane_run_to_read(l)),
+        .can_read = l->npages < (e->is_wary ? 1 : LANE_PAGES) && lane_waiting_checks(l) < s->page &&
+                    can_take_in(l, lane_run_to_read(l)),
         .can_finish = lane_run_to_finish(l) != NULL,
-        .can_open = l->nruns < LANE_RUNS && !lane_run_to_read(l) && e->has_clock && !pool_broken(e->pool) && engine_target_for(e),
+        .can_open = l->nruns < LANE_RUNS && !lane_run_to_read(l) && e->has_clock && !pool_broken(e->pool) &&
+                    engine_target_for(e),
         .has_errand = e->errand.kind && !e->errand.under_way,
         .is_urgent = is_urgent(e, now),
         .broken = pool_broken(e->pool) != NULL,
@@ -103,17 +121,18 @@ static bool is_another_database(int rc)
     return rc == ERR_SCHEMA || rc == ERR_SETTINGS;
 }
 
-/* Failures that cannot heal by waiting: they end the engine. Where a daemon starts that is somebody's mistake, which its service manager should not
- * repeat for ever. Once it has worked, the database is being restored in place, or dropped and made anew: that is over at some time, but not when a later
- * program has migrated the schema to what this one does not know. */
+/* Failures that cannot heal by waiting: they end the engine. Where a daemon starts that is
+ * somebody's mistake, which its service manager should not repeat for ever. Once it has worked,
+ * the database is being restored in place, or dropped and made anew: that is over at some time,
+ * but not when a later program has migrated the schema to what this one does not know. */
 static bool is_final(const struct engine *e, int rc, const struct err *err)
 {
     bool waits = e->o.patient && e->has_clock && !err->outgrown;
     return rc == ERR_INPUT || rc == ERR_CHANGED || (is_another_database(rc) && !waits);
 }
 
-/* However long the database was away: once it is back, that is noticed in well less than a lease's time, as a dead engine is; that a lock is
- * free again, within a second. */
+/* However long the database was away: once it is back, that is noticed in well less than a lease's
+ * time, as a dead engine is; that a lock is free again, within a second. */
 void lane_back_off(struct lane *l, const char *what, const struct err *err)
 {
     struct engine *e = l->engine;
@@ -123,14 +142,16 @@ void lane_back_off(struct lane *l, const char *what, const struct err *err)
     int64_t third = e->o.settings->lease_us / 3, most = busy ? BUSY_MAX_US : BACKOFF_MAX_US;
     most = third < most ? third : most;
     bool again = busy && l->failures > 0;       /* whoever holds the lock was told of */
-    int64_t wait = retry_delay(err->collided ? COLLIDED_US : BACKOFF_US, most, l->failures++, random_next(&e->random));
+    int64_t wait = retry_delay(err->collided ? COLLIDED_US : BACKOFF_US, most, l->failures++,
+                               random_next(&e->random));
     l->retry_us = engine_mono_us(e) + wait;
-    log_line(e->o.log, again ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s: %s; trying again in %lld ms", what, err->text, (long long)wait / 1000);
+    log_line(e->o.log, again ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s: %s; trying again in %lld ms", what,
+             err->text, (long long)wait / 1000);
 }
 
-/* With pages in hand there is something to go on with, however long it takes. With leases alone a command ends after a minute or so, and
- * with nothing after some tries (in ten seconds or so), sooner where leases are short; whoever called it, a cron, calls again. A daemon never
- * ends so. */
+/* With pages in hand there is something to go on with, however long it takes. With leases alone a
+ * command ends after a minute or so, and with nothing after some tries (in ten seconds or so),
+ * sooner where leases are short; whoever called it, a cron, calls again. A daemon never ends so. */
 static bool gives_up(const struct lane *l)
 {
     enum { TRIES_WITH_LEASES = 12, TRIES_FOR_A_LOCK = 24 };
@@ -140,13 +161,17 @@ static bool gives_up(const struct lane *l)
         pages += e->lanes[i].npages;
         runs += e->lanes[i].nruns;
     }
-    int tries = l->req.call.rc == ERR_BUSY ? TRIES_FOR_A_LOCK : runs ? TRIES_WITH_LEASES : e->has_clock ? 8 : 5;
+    int tries = l->req.call.rc == ERR_BUSY ? TRIES_FOR_A_LOCK
+                : runs                     ? TRIES_WITH_LEASES
+                : e->has_clock             ? 8
+                                           : 5;
     return !e->o.patient && !pages && l->failures >= tries;
 }
 
 /* ---- driving ---- */
 
-/* A host that does not take us is no failure while another one does, and still somebody's business: a password that is refused, a name that is gone. */
+/* A host that does not take us is no failure while another one does, and still somebody's
+ * business: a password that is refused, a name that is gone. */
 static void tell_passed_over(struct lane *l)
 {
     struct engine *e = l->engine;
@@ -157,7 +182,8 @@ static void tell_passed_over(struct lane *l)
     log_warn(e->o.log, "a host of the store was passed over: %s", words);
 }
 
-/* An index of a day and the dropping of old ones are not waited for by anybody, and not tried anew soon: they have all the time that there is. */
+/* An index of a day and the dropping of old ones are not waited for by anybody, and not tried anew
+ * soon: they have all the time that there is. */
 static uint8_t *lateness(struct lane *l)
 {
     enum errand_kind errand = l->engine->errand.kind;
@@ -194,23 +220,29 @@ static void call_over(struct lane *l)
     note_lateness(l, rc, err);
     l->doing = LANE_WAIT;
     if (!rc && (was == l->failing || (was != LANE_RENEW && was != LANE_READ)))
-        l->failures = 0;                /* else what fails would be tried without a pause for as long as leases can be renewed */
+        /* else what fails would be tried without a pause for as long as leases can be renewed */
+        l->failures = 0;
     if (rc)
         l->failing = was;
-    l->in_doubt = l->in_doubt || (rc == ERR_LOST && !err->collided && !err->damaged);      /* those are the database's own words: it is there */
-    if (is_another_database(rc) || (rc == ERR_LOST && err->refused && !err->damaged && lane_moves[was].writes))
+    /* those are the database's own words: it is there */
+    l->in_doubt = l->in_doubt || (rc == ERR_LOST && !err->collided && !err->damaged);
+    if (is_another_database(rc) ||
+        (rc == ERR_LOST && err->refused && !err->damaged && lane_moves[was].writes))
         lane_writes_refused(e);         /* a damaged page says nothing of the others */
     tell_passed_over(l);
     lane_moves[was].end(l, rc);
     if (is_final(e, rc, err))
         engine_end(e, rc, "%s", err->text);
-    else if (((rc == ERR_LOST && !(err->damaged && was == LANE_SETTLE)) || (rc == ERR_BUSY && was == LANE_ERRAND)) && gives_up(l))
+    else if (((rc == ERR_LOST && !(err->damaged && was == LANE_SETTLE)) ||
+              (rc == ERR_BUSY && was == LANE_ERRAND)) &&
+             gives_up(l))
         engine_end(e, rc, "the store cannot be reached or written to: %s", err->text);
 }
 
 void lane_drive(struct lane *l)
 {
-    /* A bound, so that one lane with a fast store (SQLite answers at once) cannot keep workers from being looked after. */
+    /* A bound, so that one lane with a fast store (SQLite answers at once) cannot keep workers
+     * from being looked after. */
     for (int i = 0; i < 8; i++) {
         lane_bury_zombies(l);
         if (l->engine->stopping || pool_broken(l->engine->pool))

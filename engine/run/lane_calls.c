@@ -31,8 +31,9 @@ static void begin_open(struct lane *l)
     o->owner = e->owner;
     o->lease_s = lease_s(e);
     o->want = LANE_RUNS - l->nruns < LANE_TAKE ? LANE_RUNS - l->nruns : LANE_TAKE;
-    /* `again`: a bucket that was done holds rows again when a transaction committed late, or somebody put them there by hand. A
-     * slot that is only being run for the first time is not asked: its buckets that are done have just been emptied. */
+    /* `again`: a bucket that was done holds rows again when a transaction committed late, or
+     * somebody put them there by hand. A slot that is only being run for the first time is not
+     * asked: its buckets that are done have just been emptied. */
     bool any_job = t->kind == TARGET_SWEEP || t->kind == TARGET_RESLOT;
     o->again = !t->fresh;
     o->jobs = any_job ? NULL : e->job_names;
@@ -55,8 +56,8 @@ static void drop_target(struct engine *e, struct target *t)
         engine_target_run_over(e, t, NULL);
 }
 
-/* By the database's clock the slot has not begun. That is over in a moment, or the database's clock was set back: then the slot is left, and comes
- * again when it is its time. */
+/* By the database's clock the slot has not begun. That is over in a moment, or the database's
+ * clock was set back: then the slot is left, and comes again when it is its time. */
 static void not_begun(struct lane *l, struct target *t)
 {
     struct engine *e = l->engine;
@@ -70,15 +71,17 @@ static void not_begun(struct lane *l, struct target *t)
     drop_target(e, t);
 }
 
-/* A slot whose time it is waits for as long as a daemon lives, or until the next one begins. What a command or a catch-up waits for may be an
- * application's transaction that stays open for hours, with others behind it: such a slot is left, in words. */
+/* A slot whose time it is waits for as long as a daemon lives, or until the next one begins. What
+ * a command or a catch-up waits for may be an application's transaction that stays open for hours,
+ * with others behind it: such a slot is left, in words. */
 static bool waits_for_lock(const struct engine *e, const struct target *t, int64_t now)
 {
     return (t->kind == TARGET_SLOT && e->o.patient) || now - t->locked_us < LOCKED_LONG_US;
 }
 
-/* Another transaction holds what its opening needs: the opening row itself, a table, a SQLite file. It is opened as soon as that is over. Other
- * slots and the leases that are held do not wait for it. */
+/* Another transaction holds what its opening needs: the opening row itself, a table, a SQLite
+ * file. It is opened as soon as that is over. Other slots and the leases that are held do not wait
+ * for it. */
 static void open_locked(struct lane *l, struct target *t, const struct err *err)
 {
     struct engine *e = l->engine;
@@ -87,40 +90,45 @@ static void open_locked(struct lane *l, struct target *t, const struct err *err)
     if (!t->locked_us) {
         t->locked_us = now;
         if (!engine_has_given_up(e, given_up_slot(t->slot)))
-            log_warn(e->o.log, "slot %s cannot be opened yet, and is tried until it can: %s", moment_format(t->slot, slot), err->text);
+            log_warn(e->o.log, "slot %s cannot be opened yet, and is tried until it can: %s",
+                     moment_format(t->slot, slot), err->text);
     }
     t->retry_us = now + retry_delay(LOCKED_US, LOCKED_MAX_US, t->locked_opens++, random_next(&e->random));
     if (waits_for_lock(e, t, now))
         return;
     if (engine_gives_up_anew(e, given_up_slot(t->slot)))
-        log_error(e->o.log, "slot %s is left where it is: it could not be opened for %d s: %s", moment_format(t->slot, slot),
-                  LOCKED_LONG_US / 1000000, err->text);
+        log_error(e->o.log, "slot %s is left where it is: it could not be opened for %d s: %s",
+                  moment_format(t->slot, slot), LOCKED_LONG_US / 1000000, err->text);
     t->counts.locked++;
     e->left_some = true;
     drop_target(e, t);
 }
 
-/* One of its rows, or what says that it was done, lies on a page of the database that cannot be read, and will not be by trying on: others are opened. */
+/* One of its rows, or what says that it was done, lies on a page of the database that cannot be
+ * read, and will not be by trying on: others are opened. */
 static void cannot_be_opened(struct lane *l, struct target *t, const struct err *err)
 {
     struct engine *e = l->engine;
     if (++t->damaged_opens < DAMAGED_TRIES)
         return;
     if (engine_gives_up_anew(e, given_up_slot(t->slot)))
-        log_error(e->o.log, "slot %lld: it cannot be opened, and is left where it is: %s", (long long)t->slot, err->text);
+        log_error(e->o.log, "slot %lld: it cannot be opened, and is left where it is: %s", (long long)t->slot,
+                  err->text);
     t->exhausted = e->left_some = true;
     t->counts.locked++;
     if (!t->runs)
         engine_target_run_over(e, t, NULL);
 }
 
-/* Each answer here says what the database's clock showed while it was made. When that is not what we thought, the clock was set, or this machine slept:
- * we ask for it, with a question whose answer nothing can hold up. */
+/* Each answer here says what the database's clock showed while it was made. When that is not what
+ * we thought, the clock was set, or this machine slept: we ask for it, with a question whose
+ * answer nothing can hold up. */
 static void compare_clocks(struct lane *l, int64_t clock_us)
 {
     struct engine *e = l->engine;
     int64_t now = engine_now_us(e), took = clock_boot_us(e->o.clock) - l->sent_boot_us;
-    if (clock_us && !e->virtual_now && (clock_us > now + CLOCK_OFF_US || clock_us < now - took - CLOCK_OFF_US))
+    if (clock_us && !e->virtual_now &&
+        (clock_us > now + CLOCK_OFF_US || clock_us < now - took - CLOCK_OFF_US))
         e->wants_clock = true;
 }
 
@@ -168,7 +176,8 @@ static void opened(struct lane *l, int rc)
         lane_start_run(l, t, &o->taken[i], &o->origin);
     t->fresh = t->fresh || o->state == SLOT_OPEN;
     t->held = 0;
-    bool lost_reply = false;            /* taken by us, in a call whose answer never came: the next call takes it over */
+    /* taken by us, in a call whose answer never came: the next call takes it over */
+    bool lost_reply = false;
     for (int i = 0; i < o->nheld; i++) {
         bool own = !memcmp(o->held[i].owner, e->owner, STORE_OWNER_SIZE);
         t->held += !own;
@@ -239,7 +248,8 @@ static void begin_read(struct lane *l)
 
 static void no_memory(struct engine *e, struct bucket_run *run)
 {
-    log_error(e->o.log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later", (long long)run->lease.slot, run->lease.bucket);
+    log_error(e->o.log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later",
+              (long long)run->lease.slot, run->lease.bucket);
     run->exhausted = run->leave = e->left_some = true;
 }
 
@@ -271,27 +281,33 @@ static void take_page(struct lane *l, struct bucket_run *run, struct check_rows 
         lane_page_done(l, page);
 }
 
-/* They stay where they are, visible as late, and whoever reads the log can mend or delete them. The log tells it again after growing pauses. */
+/* They stay where they are, visible as late, and whoever reads the log can mend or delete them.
+ * The log tells it again after growing pauses. */
 static void leave_damaged(struct engine *e, struct bucket_run *run, const struct store_read_page *r)
 {
     if (run->damaged_id == r->damaged_id)
         return;                         /* the page before told of the same ones */
     /* Of a page that cannot be read many buckets will tell: the first one's words are enough. */
     if (engine_gives_up_anew(e, *r->damage ? given_up_slot(run->lease.slot) : r->damaged_id))
-        log_error(e->o.log, "slot %lld, bucket %d: %d rows are not run and left where they are, the first has the id %lld: %s", (long long)run->lease.slot,
-                  run->lease.bucket, r->ndamaged, (long long)r->damaged_id, *r->damage ? r->damage : "they hold what no check can hold");
+        log_error(e->o.log,
+                  "slot %lld, bucket %d: %d rows are not run and left where they are, the first has the id "
+                  "%lld: %s",
+                  (long long)run->lease.slot, run->lease.bucket, r->ndamaged, (long long)r->damaged_id,
+                  *r->damage ? r->damage : "they hold what no check can hold");
     run->damaged_id = r->damaged_id;
     run->counts.locked += r->ndamaged;
     run->leave = e->left_some = true;
 }
 
-/* A page of the database itself cannot be read, and will not be by trying on: what is behind it is left, late and told, and all other slots are run. */
+/* A page of the database itself cannot be read, and will not be by trying on: what is behind it is
+ * left, late and told, and all other slots are run. */
 static void leave_unreadable(struct engine *e, struct bucket_run *run, const struct err *err)
 {
     if (++run->damaged_reads < DAMAGED_TRIES)
         return;
     if (engine_gives_up_anew(e, given_up_slot(run->lease.slot)))
-        log_error(e->o.log, "slot %lld, bucket %d: what cannot be read is left where it is: %s", (long long)run->lease.slot, run->lease.bucket, err->text);
+        log_error(e->o.log, "slot %lld, bucket %d: what cannot be read is left where it is: %s",
+                  (long long)run->lease.slot, run->lease.bucket, err->text);
     run->counts.locked++;
     run->exhausted = run->leave = e->left_some = true;
 }
@@ -356,8 +372,8 @@ static void leave_bucket(struct lane *l, struct bucket_run *run)
     lane_run_over(l, run);
 }
 
-/* What is left in it cannot be looked at, so the next try does not; or the end of the pass cannot be written down either: then its lease is left to
- * end by itself. */
+/* What is left in it cannot be looked at, so the next try does not; or the end of the pass cannot
+ * be written down either: then its lease is left to end by itself. */
 static void cannot_be_finished(struct lane *l, struct bucket_run *run, const struct err *err)
 {
     struct engine *e = l->engine;
@@ -367,7 +383,8 @@ static void cannot_be_finished(struct lane *l, struct bucket_run *run, const str
         return;
     }
     if (engine_gives_up_anew(e, given_up_slot(run->lease.slot)))
-        log_error(e->o.log, "slot %lld: its end cannot be written down: %s", (long long)run->lease.slot, err->text);
+        log_error(e->o.log, "slot %lld: its end cannot be written down: %s", (long long)run->lease.slot,
+                  err->text);
     run->counts.locked++;
     leave_bucket(l, run);
 }
@@ -388,7 +405,9 @@ static void finished(struct lane *l, int rc)
     else if (f->finished)
         lane_run_over(l, run);
     else {                              /* rows came in meanwhile, behind the last one read */
-        run->rounds = run->counts.run + run->counts.unknown_job + run->counts.held_back > run->settled ? 0 : run->rounds + 1;
+        run->rounds = run->counts.run + run->counts.unknown_job + run->counts.held_back > run->settled
+                          ? 0
+                          : run->rounds + 1;
         run->settled = run->counts.run + run->counts.unknown_job + run->counts.held_back;
         run->exhausted = false;
     }
@@ -406,8 +425,9 @@ static void begin_release(struct lane *l)
     lane_send(l, &r->call);
 }
 
-/* A release whose answer was lost may still be on its way: under these leases nothing may be run again, although workers may have got
- * ready meanwhile. Those that it never reaches are ours to take anew. At a stop, when nothing is run any more, it is sent again. */
+/* A release whose answer was lost may still be on its way: under these leases nothing may be run
+ * again, although workers may have got ready meanwhile. Those that it never reaches are ours to
+ * take anew. At a stop, when nothing is run any more, it is sent again. */
 static void released(struct lane *l, int rc)
 {
     if (rc) {
@@ -500,7 +520,9 @@ static void errand_ended(struct lane *l, int rc)
 {
     struct engine *e = l->engine;
     if (rc && e->errand.kind == ERRAND_INDEX_DAYS)
-        log_warn(e->o.log, "a day of the history could not be indexed, which only makes lookups in it slower: %s", l->req.call.err.text);
+        log_warn(e->o.log,
+                 "a day of the history could not be indexed, which only makes lookups in it slower: %s",
+                 l->req.call.err.text);
     else if (rc && e->errand.kind != ERRAND_PRUNE)       /* pruning.c says what there is to say of that */
         lane_back_off(l, "cannot ask the store", &l->req.call.err);
     else if (e->errand.kind == ERRAND_HELLO)

@@ -1,4 +1,5 @@
-/* lane_runs.c - what a lane holds: runs (a lease each) and the pages read under them, how they come and go, and until when they are trusted. */
+/* lane_runs.c - what a lane holds: runs (a lease each) and the pages read under them, how they
+ * come and go, and until when they are trusted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +53,8 @@ void lane_page_done(struct lane *l, struct page *page)
     page_free(page);
 }
 
-/* Nothing of this page is believed any more. A check that still runs keeps the page as a zombie until it ends. */
+/* Nothing of this page is believed any more. A check that still runs keeps the page as a zombie
+ * until it ends. */
 static void drop_page(struct lane *l, struct page *page)
 {
     struct bucket_run *run = page->run;
@@ -98,12 +100,14 @@ void lane_wind_down(struct lane *l)
     }
     l->engine->left_some = l->engine->left_some || dropped;
     if (dropped)
-        log_warn(l->engine->o.log, "%d answers cannot be written, and are dropped: these checks run again later", dropped);
+        log_warn(l->engine->o.log,
+                 "%d answers cannot be written, and are dropped: these checks run again later", dropped);
 }
 
 /* ---- runs ---- */
 
-void lane_start_run(struct lane *l, struct target *t, const struct lease *lease, const struct lease_origin *origin)
+void lane_start_run(struct lane *l, struct target *t, const struct lease *lease,
+                    const struct lease_origin *origin)
 {
     struct engine *e = l->engine;
     struct bucket_run *run = l->runs[l->nruns++];
@@ -149,7 +153,9 @@ void lane_run_lost(struct lane *l, struct bucket_run *run)
         if (p->run == run)
             dropped += p->rows.n - p->counts[CHECK_OVER];
     char slot[MOMENT_TEXT];
-    log_warn(l->engine->o.log, "slot %s, bucket %d: the lease was taken over by another engine: %d checks of ours are dropped, nothing was changed",
+    log_warn(l->engine->o.log,
+             "slot %s, bucket %d: the lease was taken over by another engine: %d checks of ours are dropped, "
+             "nothing was changed",
              moment_format(run->lease.slot, slot), run->lease.bucket, dropped);
     lane_run_over(l, run);
 }

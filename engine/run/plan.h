@@ -35,7 +35,8 @@ struct plan_daemon {
     int64_t pause_us;               /* between second looks; grows while nothing moves */
     int64_t rest_until_us;          /* no look before, monotonic: the last one was dear */
     bool looking;                   /* a catch-up is under way */
-    int64_t pulse_us;               /* when to ask how far it is with what slots wait for; 0: they wait for nothing */
+    /* when to ask how far it is with what slots wait for; 0: they wait for nothing */
+    int64_t pulse_us;
     struct pulse { int64_t newest; int running; int64_t oldest; } pulse;    /* what was answered */
 };
 extern const struct plan plan_daemon;

@@ -1,11 +1,13 @@
-/* plan_daemon.c - each slot at its time; between slots the second looks, sweeps, and the housekeeping of partitions and clock. */
+/* plan_daemon.c - each slot at its time; between slots the second looks, sweeps, and the
+ * housekeeping of partitions and clock. */
 #include "../rules/slot.h"
 #include "plan.h"
 
 enum {
     LOOK_US = 500 * 1000,               /* the first second look after a slot; doubles while nothing moves */
     LOOK_MAX_US = 15 * 1000 * 1000,
-    PULSE_US = 750 * 1000,              /* between two of them, while a transaction is waited for: with the look, a second */
+    /* between two of them, while a transaction is waited for: with the look, a second */
+    PULSE_US = 750 * 1000,
     DAYS_US = 600 * 1000 * 1000,
     CLOCK_US = 60 * 1000 * 1000,
     SOON_US = 10 * 1000 * 1000,         /* housekeeping that failed, or is wanted out of turn */
@@ -15,7 +17,8 @@ static const int64_t full_us = 3600LL * 1000 * 1000, prune_us = 3600LL * 1000 * 
 static int64_t boundary_us(const struct engine *e, const struct plan_daemon *p)
 {
     int64_t next = p->current ? p->current + e->slot_length_s : slot_floor(engine_now(e), e->slot_length_s);
-    return next * 1000000 - e->clock_offset_us + 1000;      /* a moment later: the database's clock must agree */
+    /* a moment later: the database's clock must agree */
+    return next * 1000000 - e->clock_offset_us + 1000;
 }
 
 /* A look is due at that time at the latest, or when the rest after the last one is over. */
@@ -28,7 +31,8 @@ static void look_at(struct plan_daemon *p, int64_t at_us)
 
 static void begin_slot(struct engine *e, struct plan_daemon *p)
 {
-    p->current = slot_floor(engine_now(e), e->slot_length_s);       /* after a pause: only the newest; the sweep takes the rest */
+    /* after a pause: only the newest; the sweep takes the rest */
+    p->current = slot_floor(engine_now(e), e->slot_length_s);
     engine_leave_older(e, p->current);
     p->pause_us = LOOK_US;
     if (slot_is_served(p->current, e->o.settings->serve, e->o.settings->nserve))
@@ -42,7 +46,8 @@ static int64_t longest_pause_us(const struct engine *e, const struct plan_daemon
     return p->catchup.undone && lease < LOOK_MAX_US ? lease : LOOK_MAX_US;
 }
 
-/* A catch-up most often ends between two turns, when its last errand comes back: only here is it seen, and the pause begins. */
+/* A catch-up most often ends between two turns, when its last errand comes back: only here is it
+ * seen, and the pause begins. */
 static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
 {
     if (!p->looking && now < p->catchup_us)
@@ -82,7 +87,8 @@ bool plan_pulse_says_look(const struct pulse *before, const struct pulse *now)
     return now->newest && (now->newest > before->newest || now->running < before->running);
 }
 
-/* A row that is held for long is held by an old transaction, most often the oldest. To try it at each end of any would run its job again and again. */
+/* A row that is held for long is held by an old transaction, most often the oldest. To try it at
+ * each end of any would run its job again and again. */
 static void pulse_came(struct engine *e, struct plan_daemon *p, const struct store_pulse *r)
 {
     struct pulse is = { r->newest, r->running, r->oldest };
@@ -102,7 +108,8 @@ static void daemon_tick(struct engine *e, void *state)
     if (!e->has_clock)
         return;
     if (e->writes_failed && p->days_us > now + SOON_US)
-        p->days_us = now + SOON_US;     /* perhaps today's partition is missing: a restore, a clock that jumped */
+        /* perhaps today's partition is missing: a restore, a clock that jumped */
+        p->days_us = now + SOON_US;
     e->writes_failed = false;
     if (e->wants_clock && p->clock_us > now + SOON_US / 10)
         p->clock_us = now + SOON_US / 10;
@@ -125,7 +132,8 @@ static void daemon_tick(struct engine *e, void *state)
     pruning_turn(e, p, now);
 }
 
-static void daemon_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
+static void daemon_errand_done(struct engine *e, void *state, const struct errand *errand, int rc,
+                               const struct lane *lane)
 {
     struct plan_daemon *p = state;
     if (errand->kind == ERRAND_HELLO && rc && !e->has_clock)
@@ -166,4 +174,5 @@ static int64_t daemon_next_us(const struct engine *e, const void *state)
     return next;
 }
 
-const struct plan plan_daemon = { "daemon", daemon_tick, daemon_errand_done, daemon_target_over, daemon_next_us };
+const struct plan plan_daemon = { "daemon", daemon_tick, daemon_errand_done, daemon_target_over,
+                                  daemon_next_us };

@@ -1,5 +1,6 @@
-/* plan_replay.c - the past (or the future) as fast as it goes: the virtual clock jumps from one slot that holds checks to the next.
- * The store is relaxed: a replay that was cut off is simply started again, so no settle waits for the disk by itself. */
+/* plan_replay.c - the past (or the future) as fast as it goes: the virtual clock jumps from one
+ * slot that holds checks to the next. The store is relaxed: a replay that was cut off is simply
+ * started again, so no settle waits for the disk by itself. */
 #include "plan.h"
 
 enum { CLOSE_EVERY = 500 };             /* slots between second looks, which close what is over */
@@ -20,7 +21,8 @@ static void replay_tick(struct engine *e, void *state)
     if (p->step == STEP_ASK)
         engine_give_errand(e, ERRAND_LATE_SLOT, p->next, p->to + 1, false);
     if (p->step == STEP_KEEP)
-        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);       /* what was written is on disk when it comes back */
+        /* what was written is on disk when it comes back */
+        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
 }
 
 static void close_slots(struct plan_replay *p, int then)
@@ -47,7 +49,8 @@ static void have_asked(struct engine *e, struct plan_replay *p, int64_t slot)
         engine_end(e, ERR_NOMEM, "out of memory");       /* what comes later must not be run before it */
 }
 
-static void replay_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
+static void replay_errand_done(struct engine *e, void *state, const struct errand *errand, int rc,
+                               const struct lane *lane)
 {
     struct plan_replay *p = state;
     if (rc) {

@@ -1,9 +1,21 @@
-/* plan_run.c - what cron calls: the slot that is now, then what is late, then the end. Also sweep and reslot alone. */
+/* plan_run.c - what cron calls: the slot that is now, then what is late, then the end. Also sweep
+ * and reslot alone. */
 #include "../rules/slot.h"
 #include "plan.h"
 
 enum { EARLY_MAX_US = 5 * 1000 * 1000 };
-enum { STEP_DAYS, STEP_CHOOSE, STEP_EARLY, STEP_SLOT, STEP_CATCHUP, STEP_END, STEP_INDEX, STEP_INDEXED, STEP_PRUNE, STEP_OVER };
+enum {
+    STEP_DAYS,
+    STEP_CHOOSE,
+    STEP_EARLY,
+    STEP_SLOT,
+    STEP_CATCHUP,
+    STEP_END,
+    STEP_INDEX,
+    STEP_INDEXED,
+    STEP_PRUNE,
+    STEP_OVER
+};
 
 /* A cron that fires a moment early means the slot that is about to begin. */
 static int64_t early_by_us(const struct engine *e)
@@ -18,11 +30,13 @@ static void choose(struct engine *e, struct plan_run *p)
 {
     int64_t now = engine_now(e), current = slot_floor(now, e->slot_length_s);
     if (p->slot > now) {
-        engine_end(e, ERR_INPUT, "slot %lld has not begun yet (now is %lld)", (long long)p->slot, (long long)now);
+        engine_end(e, ERR_INPUT, "slot %lld has not begun yet (now is %lld)", (long long)p->slot,
+                   (long long)now);
         return;
     }
     if (p->slot && p->slot != slot_floor(p->slot, e->slot_length_s)) {
-        engine_end(e, ERR_INPUT, "%lld is not a slot: slots are multiples of %d s", (long long)p->slot, (int)e->slot_length_s);
+        engine_end(e, ERR_INPUT, "%lld is not a slot: slots are multiples of %d s", (long long)p->slot,
+                   (int)e->slot_length_s);
         return;
     }
     int64_t slot = p->slot ? p->slot : current;
@@ -33,7 +47,8 @@ static void choose(struct engine *e, struct plan_run *p)
         engine_add_target(e, slot == current ? TARGET_SLOT : TARGET_RELOOK, slot);
 }
 
-/* The first errands of a command: the clock, then the days of the history. True when `errand` was one of them. */
+/* The first errands of a command: the clock, then the days of the history. True when `errand` was
+ * one of them. */
 static bool opening_done(struct engine *e, int *step, const struct errand *errand, int rc)
 {
     if (errand->kind == ERRAND_HELLO && rc)
@@ -42,10 +57,12 @@ static bool opening_done(struct engine *e, int *step, const struct errand *erran
         *step = STEP_CHOOSE;
     else if (errand->kind == ERRAND_INDEX_DAYS)
         *step = STEP_INDEXED;
-    return errand->kind == ERRAND_HELLO || errand->kind == ERRAND_KEEP_DAYS || errand->kind == ERRAND_INDEX_DAYS;
+    return errand->kind == ERRAND_HELLO || errand->kind == ERRAND_KEEP_DAYS ||
+           errand->kind == ERRAND_INDEX_DAYS;
 }
 
-/* The last steps of a command: the catch-up, housekeeping (`pruning`: NULL for none) when nothing is under way any more, and the end. */
+/* The last steps of a command: the catch-up, housekeeping (`pruning`: NULL for none) when nothing
+ * is under way any more, and the end. */
 static void closing_tick(struct engine *e, int *step, struct catchup *c, struct pruning *pruning)
 {
     if (*step == STEP_CATCHUP) {
@@ -56,7 +73,8 @@ static void closing_tick(struct engine *e, int *step, struct catchup *c, struct 
     if (*step == STEP_END && engine_is_idle(e))
         *step = STEP_INDEX;
     if (*step == STEP_INDEX)
-        engine_give_errand(e, ERRAND_INDEX_DAYS, 0, 0, false);  /* last: nobody waits for it, and it may fail */
+        /* last: nobody waits for it, and it may fail */
+        engine_give_errand(e, ERRAND_INDEX_DAYS, 0, 0, false);
     if (*step == STEP_INDEXED) {
         if (pruning)
             pruning_begin(e, pruning, false);
@@ -77,7 +95,8 @@ static void begin_catchup(struct engine *e, struct plan_run *p)
         return;
     }
     /* Once an hour with a look at the left edge, whenever this is called. */
-    catchup_begin(&p->catchup, TARGET_SWEEP, !p->no_sweep, slot_floor(engine_now(e), e->slot_length_s), engine_wants_full_look(e));
+    catchup_begin(&p->catchup, TARGET_SWEEP, !p->no_sweep, slot_floor(engine_now(e), e->slot_length_s),
+                  engine_wants_full_look(e));
     p->step = STEP_CATCHUP;
 }
 
@@ -98,7 +117,8 @@ static void run_tick(struct engine *e, void *state)
     closing_tick(e, &p->step, &p->catchup, &p->pruning);
 }
 
-static void run_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
+static void run_errand_done(struct engine *e, void *state, const struct errand *errand, int rc,
+                            const struct lane *lane)
 {
     struct plan_run *p = state;
     pruning_errand_done(e, &p->pruning, errand, rc, lane);
@@ -136,7 +156,8 @@ static void sweep_tick(struct engine *e, void *state)
     closing_tick(e, &p->step, &p->catchup, NULL);
 }
 
-static void sweep_errand_done(struct engine *e, void *state, const struct errand *errand, int rc, const struct lane *lane)
+static void sweep_errand_done(struct engine *e, void *state, const struct errand *errand, int rc,
+                              const struct lane *lane)
 {
     struct plan_sweep *p = state;
     if (!opening_done(e, &p->step, errand, rc) && p->step == STEP_CATCHUP)

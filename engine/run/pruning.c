@@ -1,14 +1,18 @@
-/* pruning.c - a small state machine: ask whose turn it is, then drop from table after table. What keeps one from being pruned does not keep the others. */
+/* pruning.c - a small state machine: ask whose turn it is, then drop from table after table. What
+ * keeps one from being pruned does not keep the others. */
 #include "pruning.h"
 
 #include <inttypes.h>
 
-/* An engine that prunes for the first time in years is not to be at it for minutes: what is left goes an hour later. The days are few for another reason,
- * too: when a clock jumps ahead by a year, somebody is to notice before all is gone. */
+/* An engine that prunes for the first time in years is not to be at it for minutes: what is left
+ * goes an hour later. The days are few for another reason, too: when a clock jumps ahead by a
+ * year, somebody is to notice before all is gone. */
 enum { DAYS_MOST = 4, CHUNKS_MOST = 100, TRIES_MOST = 6 };
 enum { AGAIN_US = 10 * 1000 * 1000 };
 
-static const char *const names[PRUNE_PARTS] = { [PRUNE_HISTORY] = "history", [PRUNE_RUNS] = "runs", [PRUNE_EVENTS] = "events", [PRUNE_PASSES] = "passes" };
+static const char *const names[PRUNE_PARTS] = {
+    [PRUNE_HISTORY] = "history", [PRUNE_RUNS] = "runs", [PRUNE_EVENTS] = "events", [PRUNE_PASSES] = "passes"
+};
 
 void pruning_begin(struct engine *e, struct pruning *p, bool patient)
 {
@@ -18,7 +22,8 @@ void pruning_begin(struct engine *e, struct pruning *p, bool patient)
 void pruning_tick(struct engine *e, struct pruning *p)
 {
     if (p->active && engine_mono_us(e) >= p->due_us)
-        engine_give_errand(e, ERRAND_PRUNE, p->part, engine_now(e) - e->o.settings->keep_us / 1000000, !p->claimed);
+        engine_give_errand(e, ERRAND_PRUNE, p->part, engine_now(e) - e->o.settings->keep_us / 1000000,
+                           !p->claimed);
 }
 
 static void tell(struct engine *e, const struct pruning *p)
@@ -28,8 +33,11 @@ static void tell(struct engine *e, const struct pruning *p)
     for (int i = 0; i < PRUNE_PARTS; i++)
         all += p->dropped[i];
     if (all)
-        log_info(e->o.log, "pruned: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64 " %s, passes %" PRId64 " rows", p->dropped[PRUNE_HISTORY], unit,
-                 p->dropped[PRUNE_RUNS], unit, p->dropped[PRUNE_EVENTS], unit, p->dropped[PRUNE_PASSES]);
+        log_info(e->o.log,
+                 "pruned: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64 " %s, passes %" PRId64
+                 " rows",
+                 p->dropped[PRUNE_HISTORY], unit, p->dropped[PRUNE_RUNS], unit, p->dropped[PRUNE_EVENTS],
+                 unit, p->dropped[PRUNE_PASSES]);
 }
 
 static void next_part(struct engine *e, struct pruning *p)
@@ -53,7 +61,8 @@ static void step_failed(struct engine *e, struct pruning *p, int rc, const struc
     next_part(e, p);
 }
 
-void pruning_errand_done(struct engine *e, struct pruning *p, const struct errand *errand, int rc, const struct lane *lane)
+void pruning_errand_done(struct engine *e, struct pruning *p, const struct errand *errand, int rc,
+                         const struct lane *lane)
 {
     const struct store_prune *step = &lane->req.prune;
     if (errand->kind != ERRAND_PRUNE || !p->active)

@@ -1,5 +1,6 @@
-/* pruning.h - what is older than the setting `keep` goes. Once in an hour one of all engines has its turn, and drops a little of each table, when nothing
- * else is to be done. A part of the plans that keep house; it asks the store by the engine's errands. */
+/* pruning.h - what is older than the setting `keep` goes. Once in an hour one of all engines has
+ * its turn, and drops a little of each table, when nothing else is to be done. A part of the plans
+ * that keep house; it asks the store by the engine's errands. */
 #ifndef PRESCIENT_PRUNING_H
 #define PRESCIENT_PRUNING_H
 
@@ -16,8 +17,10 @@ struct pruning {
     bool by_days;
 };
 
-void pruning_begin(struct engine *e, struct pruning *p, bool patient);     /* at once over when nothing is to be dropped, ever */
+/* at once over when nothing is to be dropped, ever */
+void pruning_begin(struct engine *e, struct pruning *p, bool patient);
 void pruning_tick(struct engine *e, struct pruning *p);
-void pruning_errand_done(struct engine *e, struct pruning *p, const struct errand *errand, int rc, const struct lane *lane);
+void pruning_errand_done(struct engine *e, struct pruning *p, const struct errand *errand, int rc,
+                         const struct lane *lane);
 
 #endif

@@ -1,7 +1,7 @@
-/* settle.c - answers of a page into one settle, and its outcome back into the page.
- * A page the database refuses is halved down to the guilty check; rows that an application's transaction holds are tried
- * again for a while and then left, visible, for a later pass. So is a check one of whose effects waits for such a row, and one
- * beside a page of the database that cannot be read. */
+/* settle.c - answers of a page into one settle, and its outcome back into the page. A page the
+ * database refuses is halved down to the guilty check; rows that an application's transaction
+ * holds are tried again for a while and then left, visible, for a later pass. So is a check one of
+ * whose effects waits for such a row, and one beside a page of the database that cannot be read. */
 #include "lane.h"
 #include "settle.h"
 
@@ -9,12 +9,22 @@
 
 #include "../rules/retry.h"
 
-enum { LOCKED_RETRY_US = 250 * 1000, LOCKED_RETRY_MAX_US = 750 * 1000, LOCKED_GIVE_UP_US = 30 * 1000 * 1000,
-       LOCKED_SOON_US = 1000 * 1000 /* at a stop, and where others wait for what rows that wait take up */, AROUND_US = 5 * 1000 * 1000,
-       STRUCK_TRIES = 3, STRIKES_WARY = 5, STRIKES_MAX = 12, STRUCK_RETRY_MAX_US = 10 * 1000 * 1000, RECENTLY_US = 1000 * 1000 };
+enum {
+    LOCKED_RETRY_US = 250 * 1000,
+    LOCKED_RETRY_MAX_US = 750 * 1000,
+    LOCKED_GIVE_UP_US = 30 * 1000 * 1000,
+    LOCKED_SOON_US = 1000 * 1000 /* at a stop, and where others wait for what rows that wait take up */,
+    AROUND_US = 5 * 1000 * 1000,
+    STRUCK_TRIES = 3,
+    STRIKES_WARY = 5,
+    STRIKES_MAX = 12,
+    STRUCK_RETRY_MAX_US = 10 * 1000 * 1000,
+    RECENTLY_US = 1000 * 1000
+};
 
-/* A lock that is met costs the lock timeout, and who holds one row often holds others: for a while all pages go around rows that are held. That form locks
- * its rows first, which costs a fifth more, so it is not the ordinary one. */
+/* A lock that is met costs the lock timeout, and who holds one row often holds others: for a while
+ * all pages go around rows that are held. That form locks its rows first, which costs a fifth
+ * more, so it is not the ordinary one. */
 bool settle_goes_around(bool page_met, int64_t engine_met_us, int64_t now_us)
 {
     return page_met || (engine_met_us && now_us - engine_met_us < AROUND_US);
@@ -124,7 +134,8 @@ static int gather_apart(const struct page *p, int64_t now_us, struct place *out)
     return 0;
 }
 
-/* Of two with one id the second waits for the next settle: a page of several buckets or priorities can hold both (a sequence that was set back). */
+/* Of two with one id the second waits for the next settle: a page of several buckets or priorities
+ * can hold both (a sequence that was set back). */
 static int leave_twins(struct place *places, int n)
 {
     int kept = 0;
@@ -134,8 +145,9 @@ static int leave_twins(struct place *places, int n)
     return kept;
 }
 
-/* The answered checks of the page, sorted by id: two settles then never wait for each other in a circle. Rows of one priority of a split
- * slot's page come in that order already; those of a whole slot are ordered by bucket first. */
+/* The answered checks of the page, sorted by id: two settles then never wait for each other in a
+ * circle. Rows of one priority of a split slot's page come in that order already; those of a whole
+ * slot are ordered by bucket first. */
 static int gather(const struct page *p, int most, int64_t now_us, struct place *out)
 {
     int n = 0;
@@ -163,7 +175,8 @@ void settle_begin(struct lane *l, struct page *page)
     *s = (struct store_settle)STORE_SETTLE_INIT;
     struct bucket_run *run = page->run;
     struct place *places = malloc((size_t)page->rows.n * sizeof *places);
-    int n = places && make_room(l, page->rows.n) ? gather(page, l->settle_limit, engine_mono_us(e), places) : 0;
+    int n = places && make_room(l, page->rows.n) ? gather(page, l->settle_limit, engine_mono_us(e), places)
+                                                 : 0;
     for (int i = 0; i < n; i++) {
         l->batch_index[i] = places[i].index;
         l->batch[i] = page->checks[places[i].index].settlement;
@@ -178,7 +191,9 @@ void settle_begin(struct lane *l, struct page *page)
     s->settlements = l->batch;
     s->n = n;
     s->skip_locked = settle_goes_around(page->skip_locked, e->lock_met_us, engine_mono_us(e));
-    s->keep_runs = e->o.settings->keep_runs[0] == 'a' ? KEEP_RUNS_ALL : e->o.settings->keep_runs[0] == 'p' ? KEEP_RUNS_PROBLEMS : KEEP_RUNS_NONE;
+    s->keep_runs = e->o.settings->keep_runs[0] == 'a'   ? KEEP_RUNS_ALL
+                   : e->o.settings->keep_runs[0] == 'p' ? KEEP_RUNS_PROBLEMS
+                                                        : KEEP_RUNS_NONE;
     lane_send(l, &s->call);
 }
 
@@ -196,12 +211,13 @@ static void all_wait_again(struct lane *l, bool unsure)
         wait_again(l, l->settling, l->batch_index[i], unsure);
 }
 
-/* Pages that only wait for such rows must not take the place of those that could be run; nor may a daemon's later look at a slot keep its lease, and what
- * is filed there late, from the next one. */
+/* Pages that only wait for such rows must not take the place of those that could be run; nor may a
+ * daemon's later look at a slot keep its lease, and what is filed there late, from the next one. */
 static bool is_worth_waiting(const struct lane *l, struct page_check *c, int64_t now)
 {
     enum target_kind kind = ((const struct bucket_run *)l->settling->run)->target->kind;
-    bool others_wait = l->npages >= LANE_PAGES || (l->engine->o.patient && (kind == TARGET_RELOOK || kind == TARGET_SWEEP));
+    bool others_wait = l->npages >= LANE_PAGES ||
+                       (l->engine->o.patient && (kind == TARGET_RELOOK || kind == TARGET_SWEEP));
     if (!c->locked_us)
         c->locked_us = now;
     return now - c->locked_us < (l->engine->stopping || others_wait ? LOCKED_SOON_US : LOCKED_GIVE_UP_US);
@@ -232,7 +248,8 @@ static void give_up(struct lane *l, struct bucket_run *run, struct page *page, i
     drop_answer(l, run, page, index, HELD);
 }
 
-/* A row that an application's open transaction holds: again in a moment, and after half a minute no more. */
+/* A row that an application's open transaction holds: again in a moment, and after half a minute
+ * no more. */
 static void locked(struct lane *l, struct bucket_run *run, struct page *page, int index, int64_t now)
 {
     l->engine->lock_met_us = now;
@@ -242,7 +259,9 @@ static void locked(struct lane *l, struct bucket_run *run, struct page *page, in
     }
     int64_t waited = now - page->checks[index].locked_us;
     wait_again(l, page, index, false);
-    page->retry_us = now + (waited < LOCKED_RETRY_US ? LOCKED_RETRY_US : waited < LOCKED_RETRY_MAX_US ? waited : LOCKED_RETRY_MAX_US);
+    page->retry_us = now + (waited < LOCKED_RETRY_US       ? LOCKED_RETRY_US
+                            : waited < LOCKED_RETRY_MAX_US ? waited
+                                                           : LOCKED_RETRY_MAX_US);
 }
 
 static void superseded(struct lane *l, struct bucket_run *run, struct page *page, int index)
@@ -252,7 +271,8 @@ static void superseded(struct lane *l, struct bucket_run *run, struct page *page
     else {
         run->counts.superseded++;
         const struct check *row = &page->rows.checks[index];
-        log_info(l->engine->o.log, "check %s/%s (%s) was changed while it ran: its new state stands", row->entity_name, row->entity_key, row->job_exec);
+        log_info(l->engine->o.log, "check %s/%s (%s) was changed while it ran: its new state stands",
+                 row->entity_name, row->entity_key, row->job_exec);
     }
     page_over(page, index);
 }
@@ -301,8 +321,8 @@ static void refused(struct lane *l)
     }
     int index = l->batch_index[0];
     const struct check *row = &page->rows.checks[index];
-    log_warn(l->engine->o.log, "check %s/%s (%s): the database refuses its answer: %s", row->entity_name, row->entity_key, row->job_exec,
-             l->req.settle.call.err.text);
+    log_warn(l->engine->o.log, "check %s/%s (%s): the database refuses its answer: %s", row->entity_name,
+             row->entity_key, row->job_exec, l->req.settle.call.err.text);
     if (!page->checks[index].bad) {
         verdict_refused_by_database(l->engine, page, index, l->req.settle.call.err.text);
         return;
@@ -319,8 +339,8 @@ static bool has_effects(const struct lane *l)
     return false;
 }
 
-/* One of these cannot be written: half as many next time, and a single one stands apart from now on, so that the others are. That one is returned,
- * else NULL. */
+/* One of these cannot be written: half as many next time, and a single one stands apart from now
+ * on, so that the others are. That one is returned, else NULL. */
 static struct page_check *set_apart(struct lane *l, int64_t *now_us)
 {
     *now_us = engine_mono_us(l->engine);
@@ -344,16 +364,18 @@ static void held_up(struct lane *l)
         give_up(l, l->settling->run, l->settling, l->batch_index[0]);
 }
 
-/* When others were written since it was first tried, it is its own misfortune. When none was, because all are or because there were no others, that
- * shows after a while by trying some, one by one. */
+/* When others were written since it was first tried, it is its own misfortune. When none was,
+ * because all are or because there were no others, that shows after a while by trying some, one by
+ * one. */
 static bool is_hopeless(const struct engine *e, const struct page_check *c, int64_t now)
 {
     int64_t most = e->stopping ? LOCKED_SOON_US : e->o.settings->lease_us;
     return c->struck >= STRUCK_TRIES && (e->settled_us > c->struck_us || now - c->struck_us >= most);
 }
 
-/* To write it, a page of the database has to be read that cannot be, and waiting does not help against that. Where nothing is written at all, the lane has
- * to pause, and a command that has written nothing yet to end. */
+/* To write it, a page of the database has to be read that cannot be, and waiting does not help
+ * against that. Where nothing is written at all, the lane has to pause, and a command that has
+ * written nothing yet to end. */
 static bool struck(struct lane *l)
 {
     struct engine *e = l->engine;
@@ -371,7 +393,8 @@ static bool struck(struct lane *l)
     if (!c->struck) {
         c->struck_us = now;
         if (!e->is_wary)
-            log_warn(e->o.log, "check %s/%s (%s): its answer cannot be written, and is tried again: %s", row->entity_name, row->entity_key, row->job_exec, why);
+            log_warn(e->o.log, "check %s/%s (%s): its answer cannot be written, and is tried again: %s",
+                     row->entity_name, row->entity_key, row->job_exec, why);
     }
     c->apart_us = now + retry_delay(LOCKED_RETRY_US, STRUCK_RETRY_MAX_US, c->struck, random_next(&e->random));
     c->struck += c->struck < UINT8_MAX;

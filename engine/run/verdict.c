@@ -1,5 +1,5 @@
-/* verdict.c - from an answer to a settlement: the guard is asked, jobs in trouble are held back, and everything is counted.
- * No I/O: pages in, settlements out. */
+/* verdict.c - from an answer to a settlement: the guard is asked, jobs in trouble are held back,
+ * and everything is counted. No I/O: pages in, settlements out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "../rules/slot.h"
 #include "engine.h"
 
-static const int64_t RUN_US_MAX = 365LL * 86400 * 1000000;      /* what a worker says of itself need not be true */
+/* what a worker says of itself need not be true */
+static const int64_t RUN_US_MAX = 365LL * 86400 * 1000000;
 
 static const struct job_settings *job_settings(const struct engine *e, int job)
 {
@@ -71,7 +72,9 @@ static bool is_held_back(const struct engine *e, int job, int64_t slot)
 static void hold_back(struct engine *e, int job, int64_t slot)
 {
     if (!is_held_back(e, job, slot))
-        log_warn(e->o.log, "job %s: %d timeouts or crashes in a row: held back for this pass, its other checks are put off uncounted",
+        log_warn(e->o.log,
+                 "job %s: %d timeouts or crashes in a row: held back for this pass, its other checks are put "
+                 "off uncounted",
                  e->o.settings->jobs[job].name, e->jobs[job].in_a_row);
     e->jobs[job].held_slot = slot;
     for (int i = 0; i < e->nlanes; i++)
@@ -98,14 +101,16 @@ static void watch_trouble(struct engine *e, int job, int64_t slot, enum answer_k
 
 /* ---- answers ---- */
 
-/* By the database's clock, as all that is written down: the machine's own may show anything. No clock is read for it, since every check has
- * one, and between the two of the machine only a suspend makes a difference. */
+/* By the database's clock, as all that is written down: the machine's own may show anything. No
+ * clock is read for it, since every check has one, and between the two of the machine only a
+ * suspend makes a difference. */
 static int64_t moment_us(const struct engine *e, int64_t boot_us)
 {
     return boot_us - e->asleep_us + e->clock_offset_us;
 }
 
-void verdict_answered(void *engine, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw)
+void verdict_answered(void *engine, struct page *page, int index, enum answer_kind kind,
+                      const struct raw_answer *raw)
 {
     struct engine *e = engine;
     struct page_check *c = &page->checks[index];
@@ -146,7 +151,8 @@ void verdict_refused_by_database(struct engine *e, struct page *page, int index,
     struct verdict v = guard_judge(&policy, &in);
     apply(&c->settlement, &v);
     c->settlement.neffects = 0;
-    c->settlement.note = arena_printf(page->arena, "the database refuses the answer: %.*s", (int)utf8_valid_bytes(words, strlen(words)), words);
+    c->settlement.note = arena_printf(page->arena, "the database refuses the answer: %.*s",
+                                      (int)utf8_valid_bytes(words, strlen(words)), words);
     c->bad = true;
 }
 
@@ -173,18 +179,21 @@ static void leave_behind(struct bucket_run *run, const char *job)
         run->leave = true;              /* too many names to list: the sweep puts off what stays */
 }
 
-/* Constraints see to it; but a check that came in without them must not wait for a slab that it would fit in, nor be run when no settle will
- * know it again by its counts. */
+/* Constraints see to it; but a check that came in without them must not wait for a slab that it
+ * would fit in, nor be run when no settle will know it again by its counts. */
 static bool can_be_run(const struct check *c)
 {
-    return c->check_count >= 0 && c->failure_count >= 0 && c->entity_name_len <= CHECK_NAME_MAX && c->entity_key_len <= CHECK_NAME_MAX && c->job_exec_len <= CHECK_NAME_MAX &&
+    return c->check_count >= 0 && c->failure_count >= 0 && c->entity_name_len <= CHECK_NAME_MAX &&
+           c->entity_key_len <= CHECK_NAME_MAX && c->job_exec_len <= CHECK_NAME_MAX &&
            c->payload_len <= CHECK_PAYLOAD_MAX && (!c->origin || strlen(c->origin) <= ORIGIN_MAX);
 }
 
 static void leave_impossible(struct engine *e, struct bucket_run *run, const struct check *c)
 {
     if (engine_gives_up_anew(e, c->id))
-        log_error(e->o.log, "slot %lld: the check with the id %lld has counts, a name or a payload that no check can have: it is not run, and left where it is",
+        log_error(e->o.log,
+                  "slot %lld: the check with the id %lld has counts, a name or a payload that no check can "
+                  "have: it is not run, and left where it is",
                   (long long)run->lease.slot, (long long)c->id);
     run->counts.locked++;
     run->leave = e->left_some = true;
@@ -193,7 +202,8 @@ static void leave_impossible(struct engine *e, struct bucket_run *run, const str
 static void put_off_unknown(struct engine *e, struct page *page, int index)
 {
     const struct check *c = &page->rows.checks[index];
-    put_off(e, page, index, OUTCOME_UNKNOWN_JOB, page->now + unknown_job_delay_s(c->first_check_at, page->now, e->slot_length_s));
+    put_off(e, page, index, OUTCOME_UNKNOWN_JOB,
+            page->now + unknown_job_delay_s(c->first_check_at, page->now, e->slot_length_s));
 }
 
 void verdict_job_is_gone(struct engine *e, int job)
@@ -211,7 +221,8 @@ void verdict_take_in(struct engine *e, struct bucket_run *run, struct page *page
     for (int i = 0; i < page->rows.n; i++) {
         const struct check *c = &page->rows.checks[i];
         int job = page->checks[i].job;
-        if (c->kept) {                  /* it stays in its slot, and a second look finds it when that transaction is over */
+        /* it stays in its slot, and a second look finds it when that transaction is over */
+        if (c->kept) {
             run->counts.locked++;
             page_over(page, i);
         } else if (kind == TARGET_RESLOT)

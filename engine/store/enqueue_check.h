@@ -1,4 +1,5 @@
-/* enqueue_check.h - whether a check may be enqueued: the rules that every way in applies before the database sees the row. */
+/* enqueue_check.h - whether a check may be enqueued: the rules that every way in applies before
+ * the database sees the row. */
 #ifndef PRESCIENT_ENQUEUE_CHECK_H
 #define PRESCIENT_ENQUEUE_CHECK_H
 
@@ -7,8 +8,8 @@
 #define ENQUEUE_PRIORITY_MIN INT32_MIN
 #define ENQUEUE_PRIORITY_MAX INT32_MAX
 
-/* 0, or ERR_INPUT with words that name the field, what was found and what was expected: names of 1 to 1024 bytes of UTF-8,
- * a time from 1970 to 9999, a payload of valid JSON within 64 KiB. Pure. */
+/* 0, or ERR_INPUT with words that name the field, what was found and what was expected: names of 1
+ * to 1024 bytes of UTF-8, a time from 1970 to 9999, a payload of valid JSON within 64 KiB. Pure. */
 int enqueue_check_row(const struct load_row *row, struct err *err);
 
 /* "keep", "earlier" or "replace"; else ERR_INPUT. */

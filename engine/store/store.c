@@ -1,5 +1,6 @@
 /* store.c - the backend chosen by URL, the blocking form of a call, and what both backends share.
- * The only file that knows which backends there are; everything else goes through struct store_ops. */
+ * The only file that knows which backends there are; everything else goes through struct
+ * store_ops. */
 #include "store.h"
 
 #include <poll.h>
@@ -19,10 +20,12 @@ static const struct store_ops *const backends[] = { &store_pg_ops, &store_sqlite
 /* Up to the first ':' at most: what follows may hold a password. */
 static int refuse_url(const char *url, struct err *err)
 {
-    const char *expected = "expected sqlite:FILE, postgresql://..., or libpq keywords such as \"host=... dbname=...\"";
+    const char *expected =
+        "expected sqlite:FILE, postgresql://..., or libpq keywords such as \"host=... dbname=...\"";
     if (!url || !*url)
         return err_set(err, ERR_INPUT, "store: no URL given; %s", expected);
-    return err_set(err, ERR_INPUT, "store: '%.*s' names no store; %s", (int)strcspn(url, ":@/"), url, expected);
+    return err_set(err, ERR_INPUT, "store: '%.*s' names no store; %s", (int)strcspn(url, ":@/"), url,
+                   expected);
 }
 
 int store_new(const struct store_options *options, struct store **out, struct err *err)
@@ -79,7 +82,8 @@ static void wait_for_store(const struct store *st)
         return;
     int64_t left_us = store_deadline_us(st) - clock_mono_us(st->clock);
     int64_t left_ms = left_us <= 0 ? 0 : left_us / 1000 + 1;
-    poll(&p, 1, left_ms > 60000 ? 60000 : (int)left_ms);        /* EINTR: the next step finds nothing, and we wait again */
+    /* EINTR: the next step finds nothing, and we wait again */
+    poll(&p, 1, left_ms > 60000 ? 60000 : (int)left_ms);
 }
 
 int store_do(struct store *st, struct store_call *call)
@@ -119,7 +123,8 @@ static int prune_step(struct store *st, struct store_prune *p)
     struct store_prune who = *p;
     who.wish = PRUNE_WHO;
     if (store_do(st, &who.call) == 0 && *who.who)
-        err_set(&p->call.err, ERR_BUSY, "%s, so it stays for now: prune again when that is over; nobody was held up for it", who.who);
+        err_set(&p->call.err, ERR_BUSY,
+                "%s, so it stays for now: prune again when that is over; nobody was held up for it", who.who);
     return rc;
 }
 

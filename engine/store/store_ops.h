@@ -1,4 +1,5 @@
-/* store_ops.h - what a backend is to store.c: one struct of functions. Included by store.c and the backends only. */
+/* store_ops.h - what a backend is to store.c: one struct of functions. Included by store.c and the
+ * backends only. */
 #ifndef PRESCIENT_STORE_OPS_H
 #define PRESCIENT_STORE_OPS_H
 
@@ -8,7 +9,8 @@ struct store_ops {
     const char *scheme;                         /* "postgresql", "sqlite" */
     bool (*claims)(const char *url);            /* whether this backend reads such a URL */
     int (*open)(const struct store_options *options, struct store **out, struct err *err);
-    void (*close)(struct store *st);            /* frees everything but the struct store's head, then the struct itself */
+    /* frees everything but the struct store's head, then the struct itself */
+    void (*close)(struct store *st);
     void (*begin)(struct store *st, struct store_call *call);
     bool (*step)(struct store *st);
     int (*fd)(const struct store *st);

@@ -1,5 +1,6 @@
-/* store_pg.c - the PostgreSQL store: the life of a call over libpq's asynchronous interface, and the pages that it reads.
- * A call connects when it must, goes out as one message, and ends by its answer, its deadline or the loss of the connection. */
+/* store_pg.c - the PostgreSQL store: the life of a call over libpq's asynchronous interface, and
+ * the pages that it reads. A call connects when it must, goes out as one message, and ends by its
+ * answer, its deadline or the loss of the connection. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -64,9 +65,11 @@ bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *p)
     if (pg->unprepared)
         return queue_entry(pg, statement, false) &&
                PQsendQueryParams(pg->conn, sql, n, types, p->values, p->lengths, p->formats, format);
-    if (!pg->prepared[statement] && !(queue_entry(pg, statement, true) && PQsendPrepare(pg->conn, name, sql, n, types)))
+    if (!pg->prepared[statement] &&
+        !(queue_entry(pg, statement, true) && PQsendPrepare(pg->conn, name, sql, n, types)))
         return false;
-    return queue_entry(pg, statement, false) && PQsendQueryPrepared(pg->conn, name, n, p->values, p->lengths, p->formats, format);
+    return queue_entry(pg, statement, false) &&
+           PQsendQueryPrepared(pg->conn, name, n, p->values, p->lengths, p->formats, format);
 }
 
 bool pg_queue_path(struct pg_store *pg)
@@ -99,15 +102,17 @@ static void send_call(struct pg_store *pg)
     pg->rounds++;
     bool queued = pg_queue_path(pg) && operations[pg->call->op]->send(pg, pg->call);
     if (!queued && PQstatus(pg->conn) == CONNECTION_OK && !*PQerrorMessage(pg->conn))
-        lose_call(pg, err_set(&pg->call->err, ERR_NOMEM, "store: out of memory"));      /* half a message may be in the buffer */
+        /* half a message may be in the buffer */
+        lose_call(pg, err_set(&pg->call->err, ERR_NOMEM, "store: out of memory"));
     else if (!queued || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
         pg->unflushed = PQflush(pg->conn) > 0;
 }
 
-/* A connection that the server closed while it was idle is found before anything is sent, so that the call's effect is known.
- * What there is to read then: the server's last words, and behind them the end. */
+/* A connection that the server closed while it was idle is found before anything is sent, so that
+ * the call's effect is known. What there is to read then: the server's last words, and behind them
+ * the end. */
 static bool is_alive(struct pg_store *pg)
 {
     for (int reads = 0; reads < 4; reads++) {
@@ -137,22 +142,26 @@ static void pg_begin(struct store *st, struct store_call *call)
     }
     if (pg->phase == PG_READY && !is_alive(pg))
         pg_disconnect(pg);
-    int wait_ms = call->within_ms && call->within_ms < pg->statement_timeout_ms ? call->within_ms : pg->statement_timeout_ms;
+    int wait_ms = call->within_ms && call->within_ms < pg->statement_timeout_ms ? call->within_ms
+                                                                                : pg->statement_timeout_ms;
     pg->wait_us = wait_ms * INT64_C(1000);
-    pg->deadline_us = clock_mono_us(st->clock) + pg->wait_us + (pg->phase == PG_READY ? 0 : pg_connect_most_us(pg));
+    pg->deadline_us = clock_mono_us(st->clock) + pg->wait_us +
+                      (pg->phase == PG_READY ? 0 : pg_connect_most_us(pg));
     if (pg->phase == PG_READY)
         send_call(pg);
     else if (!pg_connect_begin(pg, &call->err))
         end_call(pg, call->err.code);
 }
 
-/* The first message of a connection asks whose the schema is, and touches nothing in it; the second whether it is one we know. Where
- * somebody's lock keeps that from being read, each new try would leave a session behind. */
+/* The first message of a connection asks whose the schema is, and touches nothing in it; the
+ * second whether it is one we know. Where somebody's lock keeps that from being read, each new try
+ * would leave a session behind. */
 static void send_check(struct pg_store *pg)
 {
     bool of_owners = pg->phase == PG_CHECKING_OWNERS;
     bool sent = pg_queue_path(pg) && pg_send_reading(pg) &&
-                (of_owners ? pg_send(pg, PG_OWNERS, pg->schema_owner) : pg_send(pg, PG_CHECK, pg->silence_ms));
+                (of_owners ? pg_send(pg, PG_OWNERS, pg->schema_owner)
+                           : pg_send(pg, PG_CHECK, pg->silence_ms));
     if (!sent || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
@@ -192,10 +201,12 @@ static int failure_of(const struct pg_store *pg, int rc)
     return rc == ERR_DATA && pg->call->op == STORE_REPORT ? ERR_INPUT : rc;
 }
 
-/* After a failure of these kinds the session itself is good; after any other, it is opened anew, which looks at the server again. */
+/* After a failure of these kinds the session itself is good; after any other, it is opened anew,
+ * which looks at the server again. */
 static bool is_session_good(const struct err *err)
 {
-    return err->code == ERR_DATA || err->code == ERR_INPUT || err->code == ERR_BUSY || err->damaged || strncmp(err->sqlstate, "40", 2) == 0;
+    return err->code == ERR_DATA || err->code == ERR_INPUT || err->code == ERR_BUSY || err->damaged ||
+           strncmp(err->sqlstate, "40", 2) == 0;
 }
 
 /* The first failure among the results, after what was prepared has been noted. */
@@ -204,7 +215,8 @@ static int first_failure(struct pg_store *pg)
     for (int i = 0; i < pg->nqueue; i++) {
         ExecStatusType status = PQresultStatus(pg->queue[i].result);
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-            return pg->call->err.code = failure_of(pg, pg_fail(&pg->call->err, pg->queue[i].result, pg->conn));
+            return pg->call->err.code = failure_of(pg,
+                                                   pg_fail(&pg->call->err, pg->queue[i].result, pg->conn));
         if (pg->queue[i].prepares)
             pg->prepared[pg->queue[i].statement] = true;
     }
@@ -289,7 +301,8 @@ static void end_round(struct pg_store *pg)
     if (rc == PG_SEND_AGAIN && pg->rounds < ROUNDS_MAX) {
         send_again(pg);
     } else if (rc == PG_SEND_AGAIN) {
-        end_call(pg, err_set(&pg->call->err, ERR_BUSY, "others are at the same rows all the time: try again"));
+        end_call(pg,
+                 err_set(&pg->call->err, ERR_BUSY, "others are at the same rows all the time: try again"));
     } else if (was_checking && rc < 0) {
         lose_call(pg, rc);
     } else {
@@ -297,8 +310,8 @@ static void end_round(struct pg_store *pg)
     }
 }
 
-/* Takes what is there without waiting, up to the Sync. A NULL ends the results of one statement; two in a row say that there is
- * nothing more. */
+/* Takes what is there without waiting, up to the Sync. A NULL ends the results of one statement;
+ * two in a row say that there is nothing more. */
 static void take_results(struct pg_store *pg)
 {
     for (int nulls = 0; nulls < 2 && !pg->synced && !PQisBusy(pg->conn);) {
@@ -345,7 +358,8 @@ static void call_is_late(struct pg_store *pg)
 {
     struct err *err = &pg->call->err;
     bool was_connected = pg->phase >= PG_CHECKING;
-    err_set(err, ERR_LOST, "no answer from the database within its time (%lld ms); the connection is closed", (long long)pg->wait_us / 1000);
+    err_set(err, ERR_LOST, "no answer from the database within its time (%lld ms); the connection is closed",
+            (long long)pg->wait_us / 1000);
     err->late = was_connected;
     lose_call(pg, ERR_LOST);
 }
@@ -381,7 +395,10 @@ static int64_t pg_deadline_us(const struct store *st)
     const struct pg_store *pg = (const struct pg_store *)st;
     if (!pg->call)
         return INT64_MAX;
-    return (pg->phase == PG_LOOKING_UP || pg->phase == PG_CONNECTING) && pg->host_deadline_us < pg->deadline_us ? pg->host_deadline_us : pg->deadline_us;
+    return (pg->phase == PG_LOOKING_UP || pg->phase == PG_CONNECTING) &&
+                   pg->host_deadline_us < pg->deadline_us
+               ? pg->host_deadline_us
+               : pg->deadline_us;
 }
 
 static void pg_abandon(struct store *st)
@@ -397,7 +414,8 @@ static void pg_abandon(struct store *st)
 
 static bool pg_claims(const char *url)
 {
-    return strncmp(url, "postgresql://", 13) == 0 || strncmp(url, "postgres://", 11) == 0 || (strncmp(url, "sqlite:", 7) != 0 && strchr(url, '='));
+    return strncmp(url, "postgresql://", 13) == 0 || strncmp(url, "postgres://", 11) == 0 ||
+           (strncmp(url, "sqlite:", 7) != 0 && strchr(url, '='));
 }
 
 /* The schema's name goes into SQL text as it is, so it is a plain one. */
@@ -405,7 +423,10 @@ static int check_schema_name(const char *name, struct err *err)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
     if (n == 0 || n > 50 || name[n] || (*name >= '0' && *name <= '9') || strncmp(name, "pg_", 3) == 0)
-        return err_set(err, ERR_INPUT, "store: schema '%s': expected lower case letters, digits and '_', at most 50, not beginning with a digit or pg_", name);
+        return err_set(err, ERR_INPUT,
+                       "store: schema '%s': expected lower case letters, digits and '_', at most 50, not "
+                       "beginning with a digit or pg_",
+                       name);
     return 0;
 }
 
@@ -447,7 +468,9 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
         pg->engine = arena_strdup(pg->kept, o->engine);
         pg->lock_timeout = arena_printf(pg->kept, "%dms", o->lock_timeout_ms);
     }
-    rc = pg->url && pg->schema && pg->schema_owner && pg->lock_timeout && !pg->engine == !o->engine ? pg_read_url(pg, err) : err_set(err, ERR_NOMEM, "store: out of memory");
+    rc = pg->url && pg->schema && pg->schema_owner && pg->lock_timeout && !pg->engine == !o->engine
+             ? pg_read_url(pg, err)
+             : err_set(err, ERR_NOMEM, "store: out of memory");
     if (rc < 0)
         pg_close(&pg->head);
     else
@@ -468,13 +491,14 @@ static int hello_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_hello *h = (struct store_hello *)call;
     int32_t backend_pid;
-    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "niibil", &h->now_us, &h->slot_length_s, &h->schema_version, &h->read_only, &backend_pid,
-                  &h->full_look_at))
+    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "niibil", &h->now_us, &h->slot_length_s, &h->schema_version,
+                  &h->read_only, &backend_pid, &h->full_look_at))
         return unreadable(call, "hello");
     h->pooled = pg_is_pooled(pg->conn, backend_pid);
     h->lost_prepared = pg->lost_prepared;
     const char *version = PQparameterStatus(pg->conn, "server_version");
-    snprintf(h->server, sizeof h->server, "PostgreSQL %.*s", version ? (int)strcspn(version, " ") : 1, version ? version : "?");
+    snprintf(h->server, sizeof h->server, "PostgreSQL %.*s", version ? (int)strcspn(version, " ") : 1,
+             version ? version : "?");
     return 0;
 }
 
@@ -493,18 +517,30 @@ static int keep_days_receive(struct pg_store *pg, struct store_call *call)
     return 0;
 }
 
-static const struct pg_operation pg_hello = { hello_send, hello_receive }, pg_keep_days = { keep_days_send, keep_days_receive };
+static const struct pg_operation pg_hello = { hello_send, hello_receive },
+                                 pg_keep_days = { keep_days_send, keep_days_receive };
 
 /* ---- the tables ------------------------------------------------------------------------------------------ */
 
 static const struct pg_operation *const operations[STORE_OPS] = {
-    [STORE_HELLO] = &pg_hello, [STORE_OPEN_SLOT] = &pg_open_slot, [STORE_RENEW] = &pg_renew, [STORE_READ_PAGE] = &pg_read_page,
-    [STORE_SETTLE] = &pg_settle, [STORE_FINISH] = &pg_finish, [STORE_RELEASE] = &pg_release, [STORE_RELOOK] = &pg_relook,
-    [STORE_PULSE] = &pg_pulse, [STORE_LATE_SLOT] = &pg_late_slot, [STORE_MARK_SWEPT] = &pg_mark_swept, [STORE_KEEP_DAYS] = &pg_keep_days, [STORE_PRUNE] = &pg_prune,
-    [STORE_REPORT] = &pg_report,
+    [STORE_HELLO] = &pg_hello,         [STORE_OPEN_SLOT] = &pg_open_slot,   [STORE_RENEW] = &pg_renew,
+    [STORE_READ_PAGE] = &pg_read_page, [STORE_SETTLE] = &pg_settle,         [STORE_FINISH] = &pg_finish,
+    [STORE_RELEASE] = &pg_release,     [STORE_RELOOK] = &pg_relook,         [STORE_PULSE] = &pg_pulse,
+    [STORE_LATE_SLOT] = &pg_late_slot, [STORE_MARK_SWEPT] = &pg_mark_swept, [STORE_KEEP_DAYS] = &pg_keep_days,
+    [STORE_PRUNE] = &pg_prune,         [STORE_REPORT] = &pg_report,
 };
 
 const struct store_ops store_pg_ops = {
-    .scheme = "postgresql", .claims = pg_claims, .open = pg_open, .close = pg_close, .begin = pg_begin, .step = pg_step, .fd = pg_fd,
-    .wants = pg_wants, .deadline_us = pg_deadline_us, .abandon = pg_abandon, .load = pg_load, .migrate = pg_migrate,
+    .scheme = "postgresql",
+    .claims = pg_claims,
+    .open = pg_open,
+    .close = pg_close,
+    .begin = pg_begin,
+    .step = pg_step,
+    .fd = pg_fd,
+    .wants = pg_wants,
+    .deadline_us = pg_deadline_us,
+    .abandon = pg_abandon,
+    .load = pg_load,
+    .migrate = pg_migrate,
 };

@@ -16,7 +16,8 @@
  *   store_pg_ids.c      the unique index by slot, on a table of any size
  *   store_pg_prune.c    dropping what is old
  *
- * A call is one message: what an operation queues with pg_queue goes out up to one Sync, and is one transaction. */
+ * A call is one message: what an operation queues with pg_queue goes out up to one Sync, and is
+ * one transaction. */
 #ifndef PRESCIENT_STORE_PG_H
 #define PRESCIENT_STORE_PG_H
 
@@ -28,31 +29,74 @@
 #include "store_pg_wire.h"
 
 enum pg_statement {
-    PG_PATH, PG_OWNERS, PG_CHECK, PG_HELLO, PG_RENEW, PG_RELEASE, PG_KEEP_DAYS, PG_PRUNE_DAY, PG_PRUNE_DAYS_COUNT, PG_PRUNE_PASSES, PG_PRUNE_PASSES_COUNT, PG_PRUNE_WHO,
-    PG_PRUNE_CLAIM, PG_EFFECTS, PG_UNREADABLE, PG_PULSE, PG_KEPT, PG_RENUMBER, PG_READING, PG_LATE_SLOT_BESIDE,
-    PG_OPEN_SLOT, PG_READ_PAGE, PG_READ_SLOT, PG_READ_HEAVY_PAGE, PG_READ_HEAVY_SLOT, PG_RELOOK, PG_LATE_SLOT, PG_LATE_SLOT_FROM_MARK, PG_MARK_SWEPT,
-    PG_CAREFUL_FORMS, PG_CAREFUL_FORMS_LAST = PG_CAREFUL_FORMS + (PG_MARK_SWEPT - PG_OPEN_SLOT),      /* of each of the line above, in its order */
-    PG_SETTLE_END, PG_SETTLE_END_LAST = PG_SETTLE_END + 7,      /* + PG_OF_SLOT, + PG_SKIP_LOCKED, + PG_MIXED */
-    PG_SETTLE_MOVE, PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 7,
-    PG_FINISH, PG_FINISH_LAST = PG_FINISH + 1 /* + PG_OF_SLOT */,
-    PG_ENQUEUE, PG_RESOLVE, PG_RESCHEDULE,      /* reports that are asked for often; their results are text */
+    PG_PATH,
+    PG_OWNERS,
+    PG_CHECK,
+    PG_HELLO,
+    PG_RENEW,
+    PG_RELEASE,
+    PG_KEEP_DAYS,
+    PG_PRUNE_DAY,
+    PG_PRUNE_DAYS_COUNT,
+    PG_PRUNE_PASSES,
+    PG_PRUNE_PASSES_COUNT,
+    PG_PRUNE_WHO,
+    PG_PRUNE_CLAIM,
+    PG_EFFECTS,
+    PG_UNREADABLE,
+    PG_PULSE,
+    PG_KEPT,
+    PG_RENUMBER,
+    PG_READING,
+    PG_LATE_SLOT_BESIDE,
+    PG_OPEN_SLOT,
+    PG_READ_PAGE,
+    PG_READ_SLOT,
+    PG_READ_HEAVY_PAGE,
+    PG_READ_HEAVY_SLOT,
+    PG_RELOOK,
+    PG_LATE_SLOT,
+    PG_LATE_SLOT_FROM_MARK,
+    PG_MARK_SWEPT,
+    /* of each of the line above, in its order */
+    PG_CAREFUL_FORMS,
+    PG_CAREFUL_FORMS_LAST = PG_CAREFUL_FORMS + (PG_MARK_SWEPT - PG_OPEN_SLOT),
+    /* + PG_OF_SLOT, + PG_SKIP_LOCKED, + PG_MIXED */
+    PG_SETTLE_END,
+    PG_SETTLE_END_LAST = PG_SETTLE_END + 7,
+    PG_SETTLE_MOVE,
+    PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 7,
+    PG_FINISH,
+    PG_FINISH_LAST = PG_FINISH + 1 /* + PG_OF_SLOT */,
+    PG_ENQUEUE,
+    PG_RESOLVE,
+    PG_RESCHEDULE, /* reports that are asked for often; their results are text */
     PG_STATEMENTS
 };
-enum { PG_OF_SLOT = 1, PG_SKIP_LOCKED = 2, PG_MIXED = 4 /* a page of several priorities */, PG_RELAXED = 8, PG_CAREFUL = 16 };
+enum {
+    PG_OF_SLOT = 1,
+    PG_SKIP_LOCKED = 2,
+    PG_MIXED = 4 /* a page of several priorities */,
+    PG_RELAXED = 8,
+    PG_CAREFUL = 16
+};
 
 /* The form that a page of the table that cannot be read does not fail; -1: there is none. */
 static inline int pg_careful_form(int statement)
 {
-    return statement >= PG_OPEN_SLOT && statement < PG_CAREFUL_FORMS ? statement - PG_OPEN_SLOT + PG_CAREFUL_FORMS : -1;
+    return statement >= PG_OPEN_SLOT && statement < PG_CAREFUL_FORMS
+               ? statement - PG_OPEN_SLOT + PG_CAREFUL_FORMS
+               : -1;
 }
 
 enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING_OWNERS, PG_CHECKING, PG_READY };
 
-#define PG_QUEUE_MAX 10         /* path, two statements of a settle, effects; each may have to be prepared first */
+#define PG_QUEUE_MAX 10 /* path, two statements of a settle, effects; each may have to be prepared first */
 
 struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's own default */
 
-/* A question for the addresses of a name, in a child process. `pid` is 0 when there is none under way. */
+/* A question for the addresses of a name, in a child process. `pid` is 0 when there is none under
+ * way. */
 enum { PG_LOOKUP_ADDRESSES = 4, PG_LOOKUP_TEXT = 512 };
 struct pg_lookup {
     pid_t pid;
@@ -68,17 +112,20 @@ struct pg_store {
     int connect_timeout_ms, statement_timeout_ms, silence_ms;
     const char *lock_timeout;               /* "250ms" */
     bool unprepared, relaxed;
-    bool lost_prepared;                     /* a pooler handed us a session that did not know what we had prepared, or knew it already */
+    /* a pooler handed us a session that did not know what we had prepared, or knew it already */
+    bool lost_prepared;
     int32_t wanted_slot_length_s;
     char *sql[PG_STATEMENTS];               /* with the schema in, once used */
     char names[PG_STATEMENTS][PG_PREPARED_NAME_SIZE];      /* as prepared, from then on */
 
     struct pg_host *hosts;
     int nhosts, host;                       /* the host in use, or to try next */
-    int host_timeout_ms, host_patience_ms;  /* what a host has to take us: most often, and when none has said a word for some rounds */
+    /* what a host has to take us: most often, and when none has said a word for some rounds */
+    int host_timeout_ms, host_patience_ms;
     int silent_rounds;                      /* in a row, in which no host said a word */
     bool heard_host;                        /* one of this round did */
-    struct { const char *keyword, *value; } silence[5];     /* how soon a line that died is noticed, for libpq */
+    /* how soon a line that died is noticed, for libpq */
+    struct { const char *keyword, *value; } silence[5];
     PGconn *conn, *side;                    /* side: for what blocks, opened when first needed */
     enum pg_phase phase;
     PostgresPollingStatusType polling;
@@ -97,10 +144,13 @@ struct pg_store {
     struct { int statement; bool prepares; PGresult *result; } queue[PG_QUEUE_MAX];
     int nqueue, answered;
     bool synced, unflushed;
-    const char **lock_places;               /* of the page that this call has read, where some row was locked; else NULL */
-    bool renumbers;                         /* this settle met a row that has the same id: its own gets another one */
+    /* of the page that this call has read, where some row was locked; else NULL */
+    const char **lock_places;
+    /* this settle met a row that has the same id: its own gets another one */
+    bool renumbers;
     bool heavy_pages;                       /* the last page had payloads above their share */
-    bool careful;                           /* this call met a page of the table that cannot be read, and goes around it */
+    /* this call met a page of the table that cannot be read, and goes around it */
+    bool careful;
     char damage[256];                       /* what the server said of that page */
 };
 
@@ -116,15 +166,19 @@ char *pg_with_schema(const char *sql, const char *schema);      /* malloc()ed */
 /* ---- calls ---- */
 /* What every message begins with: the path on which its statements find operators and functions. */
 bool pg_queue_path(struct pg_store *pg);
-/* Behind the path, in front of what only reads: the server gives up a twentieth before we do, so that we hear of it, and no question
- * is left that nobody waits for. */
+/* Behind the path, in front of what only reads: the server gives up a twentieth before we do, so
+ * that we hear of it, and no question is left that nobody waits for. */
 bool pg_send_reading(struct pg_store *pg);
-/* Queues one statement with parameters by its letters. False when out of memory or the connection is gone. */
+/* Queues one statement with parameters by its letters. False when out of memory or the connection
+ * is gone. */
 bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *params);
 /* The same for a text that is sent once, with text parameters and a text result. */
 bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types, const char *const *values);
-#define pg_send(pg, statement, ...) \
-    ({ struct wire_params p_; wire_put(&p_, (pg)->arena, pg_letters(statement), __VA_ARGS__) && pg_queue((pg), (statement), &p_); })
+#define pg_send(pg, statement, ...)                                                                          \
+    ({                                                                                                       \
+        struct wire_params p_;                                                                               \
+        wire_put(&p_, (pg)->arena, pg_letters(statement), __VA_ARGS__) && pg_queue((pg), (statement), &p_);  \
+    })
 /* The result of the n-th statement queued by the operation. */
 const PGresult *pg_result(const struct pg_store *pg, int n);
 
@@ -135,15 +189,19 @@ bool pg_connect_begin(struct pg_store *pg, struct err *err);
 int64_t pg_connect_most_us(const struct pg_store *pg);                  /* what all hosts together may take */
 /* Goes on; 1 connected, 0 wait, negative ERR_. */
 int pg_connect_step(struct pg_store *pg, struct err *err);
-int pg_check_server(struct pg_store *pg, struct err *err);              /* version, encoding: known at connect */
+/* version, encoding: known at connect */
+int pg_check_server(struct pg_store *pg, struct err *err);
 int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err);
-/* The same, blocking. 1: good; 0: there is no such schema. `own`: to make things in it, it must belong to the user of the connection. */
+/* The same, blocking. 1: good; 0: there is no such schema. `own`: to make things in it, it must
+ * belong to the user of the connection. */
 int pg_ask_owners(struct pg_store *pg, PGconn *conn, bool own, struct err *err);
 int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err);
 void pg_disconnect(struct pg_store *pg);
-/* Whether it is a pooler that we are connected to: the session which `backend_pid` names is not the one that answered the connection. */
+/* Whether it is a pooler that we are connected to: the session which `backend_pid` names is not
+ * the one that answered the connection. */
 bool pg_is_pooled(const PGconn *conn, int32_t backend_pid);
-PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err);      /* a new connection; NULL: err says why */
+/* a new connection; NULL: err says why */
+PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err);
 /* The side connection with its schema checked, ready for blocking use; NULL: err says why. */
 PGconn *pg_side(struct pg_store *pg, struct err *err);
 void pg_side_close(struct pg_store *pg);
@@ -151,26 +209,33 @@ void pg_side_close(struct pg_store *pg);
 /* ---- names ---- */
 bool pg_lookup_wanted(const struct pg_host *host);              /* neither an address nor a path */
 bool pg_lookup_begin(struct pg_lookup *l, const char *name);    /* false: errno says why */
-int pg_lookup_step(struct pg_lookup *l);                        /* 1: the addresses are in `text`; 0: wait; -1: there are none, text + 1 says why */
+/* 1: the addresses are in `text`; 0: wait; -1: there are none, text + 1 says why */
+int pg_lookup_step(struct pg_lookup *l);
 void pg_lookup_end(struct pg_lookup *l);                        /* whatever there was */
 
 /* ---- failures ---- */
-int pg_fail(struct err *err, const PGresult *r, const PGconn *conn);    /* code and words of a failed statement */
+/* code and words of a failed statement */
+int pg_fail(struct err *err, const PGresult *r, const PGconn *conn);
 int pg_lost(struct err *err, const PGconn *conn, const char *what);     /* the connection itself */
 
 /* ---- reports ---- */
-int pg_report_check(const struct store_report *r, struct err *err);    /* before anything is sent: name and parameters */
-int pg_report_params(const char *name);                                /* how many there are, all text; -1: there is no such report */
+/* before anything is sent: name and parameters */
+int pg_report_check(const struct store_report *r, struct err *err);
+/* how many there are, all text; -1: there is no such report */
+int pg_report_params(const char *name);
 
 /* ---- blocking ---- */
 /* How a transaction begins there: on the same path as a message. */
 #define PG_BEGIN "BEGIN; SET LOCAL search_path = pg_catalog, pg_temp"
-/* Runs one text with the schema in and text parameters, in a transaction of its own when there is none; n < 0: several statements as they
- * are, which hold no operator and no function or begin a transaction themselves. NULL: err says why; else the caller's. */
-PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n, struct err *err);
+/* Runs one text with the schema in and text parameters, in a transaction of its own when there is
+ * none; n < 0: several statements as they are, which hold no operator and no function or begin a
+ * transaction themselves. NULL: err says why; else the caller's. */
+PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n,
+                 struct err *err);
 int pg_execute(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);
 /* The first cell as a number; `param` may be NULL. */
-int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out, struct err *err);
+int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out,
+                  struct err *err);
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);

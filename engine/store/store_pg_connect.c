@@ -1,5 +1,6 @@
-/* store_pg_connect.c - how a PostgreSQL server is reached, what it and its schema must be, and what its failures mean.
- * libpq's own walk over several hosts has no time limit in its asynchronous form, so each host is an attempt of its own here. */
+/* store_pg_connect.c - how a PostgreSQL server is reached, what it and its schema must be, and
+ * what its failures mean. libpq's own walk over several hosts has no time limit in its
+ * asynchronous form, so each host is an attempt of its own here. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -14,13 +15,16 @@
 #define SEVERAL_HOSTS_TIMEOUT_MS 3000
 
 #define HOST_TIMEOUT_LEAST_MS 500
-#define PATIENT_ROUND 4                 /* each so many rounds in which no host said a word, they have all the time that the settings give them */
+#define PATIENT_ROUND                                                                                        \
+    4 /* each so many rounds in which no host said a word, they have all the time that the settings give them */
 
-/* What we set unless the user did, in the URL or the environment, beside what says how soon a line that died is noticed (make_silence): only a
- * server that takes writes is good. */
-static const char *const connect_defaults[][2] = { { "keepalives", "1" }, { "target_session_attrs", "read-write" } };
+/* What we set unless the user did, in the URL or the environment, beside what says how soon a line
+ * that died is noticed (make_silence): only a server that takes writes is good. */
+static const char *const connect_defaults[][2] = { { "keepalives", "1" },
+                                                   { "target_session_attrs", "read-write" } };
 /* What is ours whatever the user says. */
-static const char *const connect_always[][2] = { { "client_encoding", "UTF8" }, { "fallback_application_name", "prescient" } };
+static const char *const connect_always[][2] = { { "client_encoding", "UTF8" },
+                                                 { "fallback_application_name", "prescient" } };
 
 static const char *option_value(const PQconninfoOption *options, const char *keyword)
 {
@@ -41,7 +45,8 @@ static const char *lookup(const char *const table[][2], size_t n, const char *ke
 }
 #define LOOKUP(table, keyword) lookup(table, sizeof(table) / sizeof *(table), keyword)
 
-/* The n-th part of a list with commas; the last one again when it has only one part and `repeat`. NULL: empty. */
+/* The n-th part of a list with commas; the last one again when it has only one part and `repeat`.
+ * NULL: empty. */
 static char *nth_part(struct arena *a, const char *list, int n, bool repeat)
 {
     if (!list || (repeat && !strchr(list, ',')))
@@ -67,10 +72,12 @@ static char *number_text(struct arena *a, int n)
     return arena_printf(a, "%d", n);
 }
 
-/* What the server is told for its side of the line (the statement `silence`) holds for ours, too. */
+/* What the server is told for its side of the line (the statement `silence`) holds for ours, too.
+ */
 static bool make_silence(struct pg_store *pg)
 {
-    int ms = pg->silence_ms, idle_s = ms / 3000 > 1 ? ms / 3000 : 1, interval_s = ms / 6000 > 1 ? ms / 6000 : 1, user_ms = ms / 4 * 3 > 750 ? ms / 4 * 3 : 750;
+    int ms = pg->silence_ms, idle_s = ms / 3000 > 1 ? ms / 3000 : 1,
+        interval_s = ms / 6000 > 1 ? ms / 6000 : 1, user_ms = ms / 4 * 3 > 750 ? ms / 4 * 3 : 750;
     struct arena *a = pg->kept;
     pg->silence[0].keyword = "keepalives_idle";
     pg->silence[0].value = number_text(a, idle_s);
@@ -83,7 +90,8 @@ static bool make_silence(struct pg_store *pg)
     return pg->silence[0].value && pg->silence[1].value && pg->silence[3].value;
 }
 
-/* A host that is frozen takes connections and never answers. Whoever holds leases has no time for that: the next one may be the new primary. */
+/* A host that is frozen takes connections and never answers. Whoever holds leases has no time for
+ * that: the next one may be the new primary. */
 static void bound_host_timeout(struct pg_store *pg)
 {
     int most = pg->silence_ms / 2 > HOST_TIMEOUT_LEAST_MS ? pg->silence_ms / 2 : HOST_TIMEOUT_LEAST_MS;
@@ -92,10 +100,12 @@ static void bound_host_timeout(struct pg_store *pg)
         pg->host_timeout_ms = most;
 }
 
-/* A name server or a line may be slower than that, always: now and then there is time for it, where nobody else says anything. */
+/* A name server or a line may be slower than that, always: now and then there is time for it,
+ * where nobody else says anything. */
 static int host_timeout_ms(const struct pg_store *pg)
 {
-    return pg->silent_rounds % PATIENT_ROUND == PATIENT_ROUND - 1 ? pg->host_patience_ms : pg->host_timeout_ms;
+    return pg->silent_rounds % PATIENT_ROUND == PATIENT_ROUND - 1 ? pg->host_patience_ms
+                                                                  : pg->host_timeout_ms;
 }
 
 int64_t pg_connect_most_us(const struct pg_store *pg)
@@ -116,12 +126,15 @@ int pg_read_url(struct pg_store *pg, struct err *err)
         err_one_line(err);
         return err->code;
     }
-    const char *host = option_value(options, "host"), *hostaddr = option_value(options, "hostaddr"), *port = option_value(options, "port");
+    const char *host = option_value(options, "host"), *hostaddr = option_value(options, "hostaddr"),
+               *port = option_value(options, "port");
     int names = count_parts(host), addresses = count_parts(hostaddr);
     pg->nhosts = names > addresses ? names : addresses;
     pg->hosts = arena_zalloc(pg->kept, sizeof *pg->hosts * (size_t)pg->nhosts);
     for (int i = 0; pg->hosts && i < pg->nhosts; i++)
-        pg->hosts[i] = (struct pg_host){ nth_part(pg->kept, host, i, false), nth_part(pg->kept, hostaddr, i, false), nth_part(pg->kept, port, i, true) };
+        pg->hosts[i] = (struct pg_host){ nth_part(pg->kept, host, i, false),
+                                         nth_part(pg->kept, hostaddr, i, false),
+                                         nth_part(pg->kept, port, i, true) };
     const char *seconds = option_value(options, "connect_timeout");
     int chosen_ms = seconds && atoi(seconds) > 0 && atoi(seconds) < 3600 ? atoi(seconds) * 1000 : 0;
     pg->host_timeout_ms = chosen_ms ? chosen_ms : pg->connect_timeout_ms;
@@ -130,8 +143,11 @@ int pg_read_url(struct pg_store *pg, struct err *err)
     bound_host_timeout(pg);
     bool has_silence = make_silence(pg);
     PQconninfoFree(options);
-    /* A part that there was no memory for looks like one that is not set, and would lead to another server. */
-    return pg->hosts && has_silence && !arena_was_short(pg->kept) ? 0 : err_set(err, ERR_NOMEM, "store: out of memory");
+    /* A part that there was no memory for looks like one that is not set, and would lead to
+     * another server. */
+    return pg->hosts && has_silence && !arena_was_short(pg->kept)
+               ? 0
+               : err_set(err, ERR_NOMEM, "store: out of memory");
 }
 
 static const char *silence_value(const struct pg_store *pg, const char *keyword)
@@ -142,7 +158,8 @@ static const char *silence_value(const struct pg_store *pg, const char *keyword)
     return NULL;
 }
 
-static const char *value_for(const struct pg_store *pg, const struct pg_host *host, const PQconninfoOption *o, const PQconninfoOption *all)
+static const char *value_for(const struct pg_store *pg, const struct pg_host *host, const PQconninfoOption *o,
+                             const PQconninfoOption *all)
 {
     if (strcmp(o->keyword, "host") == 0)
         return host->host;
@@ -157,7 +174,8 @@ static const char *value_for(const struct pg_store *pg, const struct pg_host *ho
     return chosen ? chosen : silence ? silence : LOOKUP(connect_defaults, o->keyword);
 }
 
-/* Starts (or, blocking, makes) a connection to one host with everything the URL says. NULL: out of memory. */
+/* Starts (or, blocking, makes) a connection to one host with everything the URL says. NULL: out of
+ * memory. */
 static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool blocking)
 {
     const char *keywords[64] = { 0 }, *values[64] = { 0 };
@@ -174,19 +192,23 @@ static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool 
         n += values[n] != NULL;
     }
     keywords[n] = NULL;
-    PGconn *conn = !options ? NULL : blocking ? PQconnectdbParams(keywords, values, 0) : PQconnectStartParams(keywords, values, 0);
+    PGconn *conn = !options   ? NULL
+                   : blocking ? PQconnectdbParams(keywords, values, 0)
+                              : PQconnectStartParams(keywords, values, 0);
     PQconninfoFree(options);
     return conn;
 }
 
-/* Where a URL was misread, a part of the password has become a host or a port, which libpq's words would tell. */
+/* Where a URL was misread, a part of the password has become a host or a port, which libpq's words
+ * would tell. */
 static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *err)
 {
     char words[sizeof err->text];
     pg_lost(err, conn, "cannot connect");
     settings_mask_words(err->text, pg->url, words, sizeof words);
     memcpy(err->text, words, sizeof words);
-    /* What a server says of itself comes once it has let us in. That it would not do after all means a standby, or a server set read-only. */
+    /* What a server says of itself comes once it has let us in. That it would not do after all
+     * means a standby, or a server set read-only. */
     pg->met_standby = pg->met_standby || (conn && PQparameterStatus(conn, "server_version"));
     err->refused = pg->met_standby;
     return err->code;
@@ -241,14 +263,16 @@ static bool begin_host(struct pg_store *pg, const struct pg_host *host, struct e
 static bool look_up(struct pg_store *pg, struct err *err)
 {
     if (!pg_lookup_begin(&pg->lookup, pg->hosts[pg->host].host)) {
-        err_set(err, ERR_LOST, "cannot connect: no address of %s can be looked up: %s", host_shown(pg), strerror(errno));
+        err_set(err, ERR_LOST, "cannot connect: no address of %s can be looked up: %s", host_shown(pg),
+                strerror(errno));
         return false;
     }
     pg->phase = PG_LOOKING_UP;
     return true;
 }
 
-/* The name stands once for each address, as libpq wants it; certificates and passwords are looked up by it. */
+/* The name stands once for each address, as libpq wants it; certificates and passwords are looked
+ * up by it. */
 static bool begin_found(struct pg_store *pg, struct err *err)
 {
     struct pg_host host = pg->hosts[pg->host];
@@ -262,17 +286,20 @@ static bool begin_found(struct pg_store *pg, struct err *err)
     return begin_host(pg, &host, err);
 }
 
-/* On to the next host. False: all have been tried for this call; `err` holds the last one's words. */
+/* On to the next host. False: all have been tried for this call; `err` holds the last one's words.
+ */
 static bool try_host(struct pg_store *pg, struct err *err)
 {
     while (pg->hosts_tried < pg->nhosts) {
         if (pg->hosts_tried++ > 0) {
             pg->host = (pg->host + 1) % pg->nhosts;
-            snprintf(pg->passed_over, sizeof pg->passed_over, "%.*s", (int)sizeof pg->passed_over - 1, err->text);
+            snprintf(pg->passed_over, sizeof pg->passed_over, "%.*s", (int)sizeof pg->passed_over - 1,
+                     err->text);
         }
         pg_disconnect(pg);
         pg->host_deadline_us = clock_mono_us(pg->head.clock) + host_timeout_ms(pg) * INT64_C(1000);
-        if (pg_lookup_wanted(&pg->hosts[pg->host]) ? look_up(pg, err) : begin_host(pg, &pg->hosts[pg->host], err))
+        if (pg_lookup_wanted(&pg->hosts[pg->host]) ? look_up(pg, err)
+                                                   : begin_host(pg, &pg->hosts[pg->host], err))
             return true;
         pg->heard_host = true;
     }
@@ -290,10 +317,12 @@ bool pg_connect_begin(struct pg_store *pg, struct err *err)
     return try_host(pg, err);
 }
 
-/* libpq must not be asked before the socket is ready: it would take a connect under way for one that is done. */
+/* libpq must not be asked before the socket is ready: it would take a connect under way for one
+ * that is done. */
 static PostgresPollingStatusType poll_when_ready(const struct pg_store *pg)
 {
-    struct pollfd p = { .fd = PQsocket(pg->conn), .events = pg->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT };
+    struct pollfd p = { .fd = PQsocket(pg->conn),
+                        .events = pg->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT };
     return poll(&p, 1, 0) == 0 ? pg->polling : PQconnectPoll(pg->conn);
 }
 
@@ -305,9 +334,11 @@ static bool lookup_step(struct pg_store *pg, struct err *err)
         return true;
     pg->heard_host = pg->heard_host || rc < 0;
     if (rc == 0)
-        err_set(err, ERR_LOST, "cannot connect: no address of %s was found within %d ms", host_shown(pg), host_timeout_ms(pg));
+        err_set(err, ERR_LOST, "cannot connect: no address of %s was found within %d ms", host_shown(pg),
+                host_timeout_ms(pg));
     else if (rc < 0)
-        err_set(err, ERR_LOST, "cannot connect: could not translate host name %s to an address: %s", host_shown(pg), pg->lookup.text + 1);
+        err_set(err, ERR_LOST, "cannot connect: could not translate host name %s to an address: %s",
+                host_shown(pg), pg->lookup.text + 1);
     else if (begin_found(pg, err))
         return true;
     return try_host(pg, err);
@@ -330,7 +361,8 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
     if (polling == PGRES_POLLING_FAILED)
         connect_failed(pg, pg->conn, err);
     else
-        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", host_shown(pg), host_timeout_ms(pg));
+        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", host_shown(pg),
+                host_timeout_ms(pg));
     return try_host(pg, err) ? 0 : err->code;
 }
 
@@ -341,9 +373,11 @@ int pg_check_server(struct pg_store *pg, struct err *err)
     int version = PQserverVersion(pg->conn);
     const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
     if (version < SERVER_OLDEST)
-        return err_set(err, ERR_SETTINGS, "store: the server is PostgreSQL %s, expected 13 or newer", PQparameterStatus(pg->conn, "server_version"));
+        return err_set(err, ERR_SETTINGS, "store: the server is PostgreSQL %s, expected 13 or newer",
+                       PQparameterStatus(pg->conn, "server_version"));
     if (encoding && strcmp(encoding, "UTF8") != 0)
-        return err_set(err, ERR_SETTINGS, "store: database '%s' has encoding %s, expected UTF8", PQdb(pg->conn), encoding);
+        return err_set(err, ERR_SETTINGS, "store: database '%s' has encoding %s, expected UTF8",
+                       PQdb(pg->conn), encoding);
     return 0;
 }
 
@@ -351,13 +385,17 @@ static int check_versions(const struct pg_store *pg, int32_t version, int32_t ol
 {
     int known = pg_schema_known();
     if (oldest_engine > known) {
-        err_set(err, ERR_SCHEMA, "schema '%s' is at version %d and serves programs that know version %d or later; this one knows %d: upgrade it",
+        err_set(err, ERR_SCHEMA,
+                "schema '%s' is at version %d and serves programs that know version %d or later; this one "
+                "knows %d: upgrade it",
                 pg->schema, version, oldest_engine, known);
         err->outgrown = true;
         return ERR_SCHEMA;
     }
     if (version < known)
-        return err_set(err, ERR_SCHEMA, "schema '%s' is at version %d, this program needs %d: run `prescient migrate`", pg->schema, version, known);
+        return err_set(err, ERR_SCHEMA,
+                       "schema '%s' is at version %d, this program needs %d: run `prescient migrate`",
+                       pg->schema, version, known);
     return 0;
 }
 
@@ -368,17 +406,24 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
     if (!wire_get(r, 0, pg->arena, "ttiii", &isolation, &encoding, &version, &oldest_engine, &length_s))
         return err_set(err, ERR_SCHEMA, "schema '%s' cannot be read: its tables are not ours", pg->schema);
     if (strcmp(isolation, "read committed") != 0)
-        return err_set(err, ERR_SETTINGS, "store: transactions of this user are '%s', expected default_transaction_isolation 'read committed'", isolation);
+        return err_set(err, ERR_SETTINGS,
+                       "store: transactions of this user are '%s', expected default_transaction_isolation "
+                       "'read committed'",
+                       isolation);
     int rc = check_versions(pg, version, oldest_engine, err);
     if (rc < 0)
         return rc;
     if (pg->wanted_slot_length_s && pg->wanted_slot_length_s != length_s)
-        return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %d s in the database: change the setting, or run `prescient migrate --slot-length LENGTH`, which reslots what is pending",
+        return err_set(err, ERR_SETTINGS,
+                       "slot_length is %d s in the settings and %d s in the database: change the setting, or "
+                       "run `prescient migrate --slot-length LENGTH`, which reslots what is pending",
                        pg->wanted_slot_length_s, length_s);
     /* A report says what is; an engine has judged answers by the old length. */
     bool asks_only = pg->call && pg->call->op == STORE_REPORT;
     if (pg->engine && !asks_only && pg->head.slot_length_s && pg->head.slot_length_s != length_s)
-        return err_set(err, ERR_CHANGED, "the slot length was changed from %d s to %d s while this program ran: start it again", pg->head.slot_length_s, length_s);
+        return err_set(err, ERR_CHANGED,
+                       "the slot length was changed from %d s to %d s while this program ran: start it again",
+                       pg->head.slot_length_s, length_s);
     pg->head.slot_length_s = length_s;
     return 0;
 }
@@ -386,9 +431,10 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
 /* ---- failures ------------------------------------------------------------------------------------------------------ */
 
 /* By the longest prefix; what is not listed means that nothing is known: back off, run nothing. */
-static const struct { const char *state; int code; } sqlstates[] = {
-    { "55P03", ERR_BUSY }, { "22", ERR_DATA }, { "23", ERR_DATA }, { "42P01", ERR_SCHEMA }, { "42883", ERR_SCHEMA }, { "42703", ERR_SCHEMA },
-    { "3F000", ERR_SCHEMA },
+static const struct { const char *state; int code;
+} sqlstates[] = {
+    { "55P03", ERR_BUSY },   { "22", ERR_DATA },      { "23", ERR_DATA },      { "42P01", ERR_SCHEMA },
+    { "42883", ERR_SCHEMA }, { "42703", ERR_SCHEMA }, { "3F000", ERR_SCHEMA },
 };
 
 static int code_of(const char *state)
@@ -399,17 +445,19 @@ static int code_of(const char *state)
     return ERR_LOST;
 }
 
-/* Class 23 that speaks of the tables and not of a value: today's partition is missing (no constraint is named), or the slot
- * length was changed under us. */
+/* Class 23 that speaks of the tables and not of a value: today's partition is missing (no
+ * constraint is named), or the slot length was changed under us. */
 static int code_of_check(const PGresult *r, int code)
 {
-    const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME), *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME),
+               *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     if (!state || strcmp(state, "23514") != 0)
         return code;
     return !constraint || strcmp(constraint, "future_job_slot") == 0 ? ERR_LOST : code;
 }
 
-/* A session or a transaction that was broken off says nothing of the next one. Whatever else a server answers, it is there and has not done it. */
+/* A session or a transaction that was broken off says nothing of the next one. Whatever else a
+ * server answers, it is there and has not done it. */
 static bool is_refusal(const char *state)
 {
     static const char *const broken_off[] = { "08", "40", "57P01", "57P02", "57P03", "57P05" };
@@ -424,12 +472,17 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
     if (!state)
         return pg_lost(err, conn, "the connection to the database was lost");
-    const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY), *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
+    const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY),
+               *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
     int code = code_of_check(r, code_of(state));
-    const char *what = strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: "
-                     : strncmp(state, "57014", 5) == 0 ? "the database ended the statement (a look has as long as the setting statement_timeout says): "
-                     : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
-    err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
+    const char *what =
+        strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: "
+        : strncmp(state, "57014", 5) == 0
+            ? "the database ended the statement (a look has as long as the setting statement_timeout says): "
+        : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): "
+                             : "";
+    err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "",
+            detail ? detail : "", detail ? ")" : "");
     err_one_line(err);
     err->refused = code == ERR_LOST && is_refusal(state);
     err->late = !strcmp(state, "57014");
@@ -500,7 +553,8 @@ void pg_side_close(struct pg_store *pg)
     pg->side = NULL;
 }
 
-/* A transaction of its own, which begins as every message of ours does; the results of all but the statement are dropped. */
+/* A transaction of its own, which begins as every message of ours does; the results of all but the
+ * statement are dropped. */
 static PGresult *run_alone(PGconn *conn, const char *sql, const char *const *params, int n)
 {
     PGresult *r = PQexec(conn, PG_BEGIN);
@@ -509,7 +563,8 @@ static PGresult *run_alone(PGconn *conn, const char *sql, const char *const *par
         r = PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
         PGresult *end = PQexec(conn, "COMMIT");
         ExecStatusType status = PQresultStatus(r);
-        if ((status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) && PQresultStatus(end) != PGRES_COMMAND_OK) {
+        if ((status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) &&
+            PQresultStatus(end) != PGRES_COMMAND_OK) {
             PQclear(r);
             return end;
         }
@@ -518,11 +573,15 @@ static PGresult *run_alone(PGconn *conn, const char *sql, const char *const *par
     return r;
 }
 
-PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n, struct err *err)
+PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n,
+                 struct err *err)
 {
     char *sql = pg_with_schema(text, pg->schema);
     bool alone = PQtransactionStatus(conn) == PQTRANS_IDLE;
-    PGresult *r = !sql ? NULL : n < 0 ? PQexec(conn, sql) : alone ? run_alone(conn, sql, params, n) : PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
+    PGresult *r = !sql    ? NULL
+                  : n < 0 ? PQexec(conn, sql)
+                  : alone ? run_alone(conn, sql, params, n)
+                          : PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
     free(sql);
     ExecStatusType status = PQresultStatus(r);
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
@@ -539,7 +598,8 @@ int pg_execute(struct pg_store *pg, PGconn *conn, const char *text, struct err *
     return r ? 0 : err->code;
 }
 
-int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out, struct err *err)
+int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out,
+                  struct err *err)
 {
     PGresult *r = pg_run(pg, conn, text, &param, param ? 1 : 0, err);
     if (!r)

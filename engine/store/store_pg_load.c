@@ -1,5 +1,6 @@
-/* store_pg_load.c - bulk load: a chunk goes by COPY straight into the table; where it meets rows that are pending already, by the SQL API.
- * Like every writer it takes its transaction id first, reads the clock then, and picks the slots last. Blocks. */
+/* store_pg_load.c - bulk load: a chunk goes by COPY straight into the table; where it meets rows
+ * that are pending already, by the SQL API. Like every writer it takes its transaction id first,
+ * reads the clock then, and picks the slots last. Blocks. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@
 
 #define PIECE (64 * 1024)       /* bytes handed to libpq at a time */
 #define COLUMNS 8
-/* Locks of applications that have the same check in hand: wait for them a while, then give up the chunk. */
+/* Locks of applications that have the same check in hand: wait for them a while, then give up the
+ * chunk. */
 #define BEGIN_CHUNK PG_BEGIN "; SET LOCAL lock_timeout = '10s'"
 
 struct copy { PGconn *conn; char *buffer; size_t used, room; bool broken; };
@@ -91,7 +93,8 @@ static void copy_row(struct copy *c, const struct load_row *row, int64_t slot)
 
 static void copy_rows(struct copy *c, const struct load_row *rows, int n, int64_t now, int32_t length_s)
 {
-    static const char signature[19] = "PGCOPY\n\377\r\n\0";      /* then flags and the length of no extension */
+    /* then flags and the length of no extension */
+    static const char signature[19] = "PGCOPY\n\377\r\n\0";
     char *head = copy_room(c, sizeof signature);
     if (head)
         memcpy(head, signature, sizeof signature);
@@ -106,8 +109,10 @@ static void copy_rows(struct copy *c, const struct load_row *rows, int n, int64_
 /* Which row a failure speaks of: "COPY future_job, line 3" or the detail "row 3". */
 static int guilty_row(const PGresult *r, int n)
 {
-    const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT), *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
-    const char *copy = context ? strstr(context, "COPY ") : NULL, *line = copy ? strstr(copy, ", line ") : NULL;
+    const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT),
+               *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
+    const char *copy = context ? strstr(context, "COPY ") : NULL,
+               *line = copy ? strstr(copy, ", line ") : NULL;
     int at = line ? atoi(line + 7) : detail && strncmp(detail, "row ", 4) == 0 ? atoi(detail + 4) : 0;
     return at >= 1 && at <= n ? at - 1 : -1;
 }
@@ -127,8 +132,12 @@ static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
 {
     int64_t clock_s;
     int rc = pg_execute(pg, pg->side, BEGIN_CHUNK, err);
-    rc = rc < 0 ? rc : pg_ask_number(pg, pg->side, "SELECT floor(date_part('epoch', t.at))::bigint FROM (SELECT pg_current_xact_id() AS id OFFSET 0) x,"
-                                                   " LATERAL (SELECT clock_timestamp() AS at, x.id OFFSET 0) t", NULL, &clock_s, err);
+    rc = rc < 0 ? rc
+                : pg_ask_number(pg, pg->side,
+                                "SELECT floor(date_part('epoch', t.at))::bigint FROM (SELECT "
+                                "pg_current_xact_id() AS id OFFSET 0) x,"
+                                " LATERAL (SELECT clock_timestamp() AS at, x.id OFFSET 0) t",
+                                NULL, &clock_s, err);
     if (rc == 0 && !*now)
         *now = clock_s;
     return rc;
@@ -143,7 +152,8 @@ static int end_chunk(struct pg_store *pg, int rc, struct err *err)
     return pg_execute(pg, pg->side, "COMMIT", err);
 }
 
-/* What PQexec does, for a time: where libpq has no memory for the server's word that it waits for rows, it waits for that word itself, and for ever. */
+/* What PQexec does, for a time: where libpq has no memory for the server's word that it waits for
+ * rows, it waits for that word itself, and for ever. */
 static PGresult *exec_in_time(struct pg_store *pg, const char *sql)
 {
     int64_t until_us = clock_mono_us(pg->head.clock) + pg->statement_timeout_ms * INT64_C(1000);
@@ -160,10 +170,14 @@ static PGresult *exec_in_time(struct pg_store *pg, const char *sql)
 
 static int begin_copy(struct pg_store *pg, struct err *err)
 {
-    char *sql = pg_with_schema("COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,"
-                               " priority) FROM STDIN (FORMAT binary)", pg->schema);
+    char *sql = pg_with_schema("COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                               "first_check_at, next_check_at, payload,"
+                               " priority) FROM STDIN (FORMAT binary)",
+                               pg->schema);
     PGresult *r = sql ? exec_in_time(pg, sql) : NULL;
-    int rc = PQresultStatus(r) == PGRES_COPY_IN ? 0 : r ? pg_fail(err, r, pg->side) : pg_lost(err, pg->side, "no answer from the database to a COPY");
+    int rc = PQresultStatus(r) == PGRES_COPY_IN ? 0
+             : r                                ? pg_fail(err, r, pg->side)
+                 : pg_lost(err, pg->side, "no answer from the database to a COPY");
     if (!r)
         pg_side_close(pg);              /* whatever it waits for, nobody will say it */
     PQclear(r);
@@ -174,14 +188,17 @@ static int begin_copy(struct pg_store *pg, struct err *err)
 /* The result of the whole COPY; NULL: the connection is gone. */
 static PGresult *end_copy(struct pg_store *pg, const struct copy *c)
 {
-    PGresult *r = PQputCopyEnd(pg->side, c->broken ? "out of memory" : NULL) == 1 ? PQgetResult(pg->side) : NULL, *more;
+    PGresult *r = PQputCopyEnd(pg->side, c->broken ? "out of memory" : NULL) == 1 ? PQgetResult(pg->side)
+                                                                                  : NULL,
+             *more;
     while (r && (more = PQgetResult(pg->side)))
         PQclear(more);
     return r;
 }
 
 /* 1: some check of the chunk is pending already, and nothing was written. */
-static int load_by_copy(struct pg_store *pg, const struct load_row *rows, int n, int64_t now, int *bad, struct err *err)
+static int load_by_copy(struct pg_store *pg, const struct load_row *rows, int n, int64_t now, int *bad,
+                        struct err *err)
 {
     int rc = begin_chunk(pg, &now, err);
     rc = rc < 0 ? rc : begin_copy(pg, err);
@@ -225,9 +242,11 @@ static bool load_columns_fill(struct load_columns *c, struct arena *a, const str
 }
 
 /* The text[] of payloads becomes json[] in the statement, as NULL elements and all. */
-static const char *const file_checks = "SELECT added, kept, moved, replaced FROM prescient.file_checks($1, $2, $3, $4, $5::json[], $6, $7, $8)";
+static const char *const file_checks =
+    "SELECT added, kept, moved, replaced FROM prescient.file_checks($1, $2, $3, $4, $5::json[], $6, $7, $8)";
 
-static PGresult *run_file_checks(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict, int64_t now)
+static PGresult *run_file_checks(struct pg_store *pg, const struct load_row *rows, int n,
+                                 const char *conflict, int64_t now)
 {
     const char *letters = "TTTMTtIo";
     Oid types[WIRE_PARAMS_MAX];
@@ -237,20 +256,22 @@ static PGresult *run_file_checks(struct pg_store *pg, const struct load_row *row
     char *sql = pg_with_schema(file_checks, pg->schema);
     PGresult *r = NULL;
     if (sql && load_columns_fill(&c, pg->arena, rows, n) &&
-        wire_put(&p, pg->arena, letters, n, c.entities, n, c.keys, n, c.jobs, n, c.at, n, c.payloads, conflict, n, c.priorities, now))
+        wire_put(&p, pg->arena, letters, n, c.entities, n, c.keys, n, c.jobs, n, c.at, n, c.payloads,
+                 conflict, n, c.priorities, now))
         r = PQexecParams(pg->side, sql, wire_types(letters, types), types, p.values, p.lengths, p.formats, 1);
     free(sql);
     return r;
 }
 
-static int load_by_call(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict, int64_t now,
-                        struct load_counts *out, int *bad, struct err *err)
+static int load_by_call(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict,
+                        int64_t now, struct load_counts *out, int *bad, struct err *err)
 {
     int rc = pg_execute(pg, pg->side, BEGIN_CHUNK, err);
     PGresult *r = rc < 0 ? NULL : run_file_checks(pg, rows, n, conflict, now);
     if (rc == 0 && PQresultStatus(r) != PGRES_TUPLES_OK)
         rc = refused(err, r, pg->side, n, bad);
-    else if (rc == 0 && !wire_get(r, 0, pg->arena, "llll", &out->added, &out->kept, &out->moved, &out->replaced))
+    else if (rc == 0 &&
+             !wire_get(r, 0, pg->arena, "llll", &out->added, &out->kept, &out->moved, &out->replaced))
         rc = err_set(err, ERR_LOST, "the database's answer to a load cannot be read");
     PQclear(r);
     return end_chunk(pg, rc, err);

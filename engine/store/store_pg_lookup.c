@@ -1,6 +1,6 @@
-/* store_pg_lookup.c - what addresses a host's name has, asked in a child process.
- * libpq resolves names before its asynchronous calls return, and a name server that does not answer takes ten seconds and more: an engine
- * would renew no lease and end no overdue worker meanwhile. */
+/* store_pg_lookup.c - what addresses a host's name has, asked in a child process. libpq resolves
+ * names before its asynchronous calls return, and a name server that does not answer takes ten
+ * seconds and more: an engine would renew no lease and end no overdue worker meanwhile. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,8 @@ static void answer(int fd, const char *name)
     int rc = getaddrinfo(name, NULL, &hints, &found), n = 0;
     for (const struct addrinfo *a = found; !rc && a && n < PG_LOOKUP_ADDRESSES; a = a->ai_next) {
         char address[NI_MAXHOST];
-        if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST) || used + strlen(address) + 2 > sizeof text)
+        if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST) ||
+            used + strlen(address) + 2 > sizeof text)
             continue;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", n++ ? "," : "", address);
     }
@@ -41,8 +42,9 @@ static void answer(int fd, const char *name)
         _exit(1);
 }
 
-/* As fork(), but without a signal at its end: who waits for all its children, as an engine does for the orphans of jobs, is not shown this one.
- * A pid that was buried by others could be another process's by the time that we end it. */
+/* As fork(), but without a signal at its end: who waits for all its children, as an engine does
+ * for the orphans of jobs, is not shown this one. A pid that was buried by others could be another
+ * process's by the time that we end it. */
 static pid_t fork_unseen(void)
 {
     return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);

@@ -1,4 +1,5 @@
-/* store_pg_migrate.c - the schema's own life: migrations are applied in order, a transaction each, by whoever comes first. Blocks. */
+/* store_pg_migrate.c - the schema's own life: migrations are applied in order, a transaction each,
+ * by whoever comes first. Blocks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,27 +23,31 @@ int pg_schema_known(void)
 
 /* ---- migrations --------------------------------------------------------------------------------------------------------- */
 
-/* "-- oldest engine: N" in the file's head: the newest migration that a program must know to work with the schema after this one. */
+/* "-- oldest engine: N" in the file's head: the newest migration that a program must know to work
+ * with the schema after this one. */
 static int oldest_engine(const struct sql_migration *m)
 {
     const char *line = strstr(m->text, "-- oldest engine: ");
     return line ? atoi(line + strlen("-- oldest engine: ")) : m->version;
 }
 
-/* Everybody who migrates this schema waits for its table of migrations, until the end of the transaction. To
- * lock it takes the rights of its owner: whoever can merely connect keeps nobody waiting. */
+/* Everybody who migrates this schema waits for its table of migrations, until the end of the
+ * transaction. To lock it takes the rights of its owner: whoever can merely connect keeps nobody
+ * waiting. */
 static int lock_migrations(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     int rc = pg_execute(pg, conn, "LOCK TABLE prescient.migration IN SHARE ROW EXCLUSIVE MODE", err);
     return rc < 0 ? err_wrap(err, rc, "waiting for whoever else migrates schema '%s'", pg->schema) : rc;
 }
 
-/* Where there is nothing to lock yet, the catalog's own unique indexes let one through, and the others wait
- * for its end. No IF NOT EXISTS: what another role has made meanwhile is not taken for ours. */
+/* Where there is nothing to lock yet, the catalog's own unique indexes let one through, and the
+ * others wait for its end. No IF NOT EXISTS: what another role has made meanwhile is not taken for
+ * ours. */
 static int make_place(struct pg_store *pg, PGconn *conn, bool has_schema, struct err *err)
 {
     static const char table[] =
-        "CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,"
+        "CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT "
+        "NULL,"
         " oldest_engine integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())";
     int rc = has_schema ? 0 : pg_execute(pg, conn, "CREATE SCHEMA prescient_schema", err);
     return rc < 0 ? rc : pg_execute(pg, conn, table, err);
@@ -62,7 +67,8 @@ static int take_place(struct pg_store *pg, PGconn *conn, struct err *err)
     return has_table ? lock_migrations(pg, conn, err) : make_place(pg, conn, has_schema, err);
 }
 
-/* Schema or table are there already, or their names were taken by a transaction that has just ended. */
+/* Schema or table are there already, or their names were taken by a transaction that has just
+ * ended. */
 static bool was_made_meanwhile(const struct err *err)
 {
     static const char *const states[] = { "42P06", "42P07", "23505" };
@@ -91,13 +97,16 @@ static int is_applied(struct pg_store *pg, PGconn *conn, const struct sql_migrat
     char version[16], ours[CHECKSUM_SIZE];
     const char *params[] = { version };
     snprintf(version, sizeof version, "%d", m->version);
-    PGresult *r = pg_run(pg, conn, "SELECT name, sha256 FROM prescient.migration WHERE version = $1::integer", params, 1, err);
+    PGresult *r = pg_run(pg, conn, "SELECT name, sha256 FROM prescient.migration WHERE version = $1::integer",
+                         params, 1, err);
     if (!r)
         return err->code;
     int rc = PQntuples(r) > 0;
     fingerprint_checksum(m->text, ours);
     if (rc && strcmp(PQgetvalue(r, 0, 1), ours) != 0)
-        rc = err_set(err, ERR_SCHEMA, "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has %.12s: a landed migration never changes",
+        rc = err_set(err, ERR_SCHEMA,
+                     "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has "
+                     "%.12s: a landed migration never changes",
                      m->name, pg->schema, PQgetvalue(r, 0, 0), PQgetvalue(r, 0, 1), ours);
     PQclear(r);
     return rc;
@@ -113,8 +122,10 @@ static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migrati
     int rc = pg_execute(pg, conn, m->text, err);
     if (rc < 0)
         return err_wrap(err, rc, "migration %s", m->name);
-    PGresult *r = pg_run(pg, conn, "INSERT INTO prescient.migration (version, name, sha256, oldest_engine) VALUES ($1::integer, $2, $3, $4::integer)",
-                      params, 4, err);
+    PGresult *r = pg_run(pg, conn,
+                         "INSERT INTO prescient.migration (version, name, sha256, oldest_engine) VALUES "
+                         "($1::integer, $2, $3, $4::integer)",
+                         params, 4, err);
     PQclear(r);
     return r ? 0 : err->code;
 }
@@ -123,10 +134,13 @@ static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migrati
 static int check_newest(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     int64_t oldest;
-    int rc = pg_ask_number(pg, conn, "SELECT coalesce(max(oldest_engine), 0) FROM prescient.migration", NULL, &oldest, err);
+    int rc = pg_ask_number(pg, conn, "SELECT coalesce(max(oldest_engine), 0) FROM prescient.migration", NULL,
+                           &oldest, err);
     if (rc < 0 || oldest <= pg_schema_known())
         return rc;
-    return err_set(err, ERR_SCHEMA, "schema '%s' serves programs that know migration %" PRId64 " or later; this one knows %d: upgrade it",
+    return err_set(err, ERR_SCHEMA,
+                   "schema '%s' serves programs that know migration %" PRId64
+                   " or later; this one knows %d: upgrade it",
                    pg->schema, oldest, pg_schema_known());
 }
 
@@ -156,7 +170,8 @@ static int count_missing(struct pg_store *pg, PGconn *conn, const struct migrate
 {
     int missing = 0;
     int64_t there;
-    int rc = pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL, &there, err);
+    int rc = pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL,
+                           &there, err);
     for (const struct sql_migration *m = migrations_pg; rc >= 0 && m->name; m++) {
         rc = there ? is_applied(pg, conn, m, err) : 0;
         if (rc == 0) {
@@ -181,12 +196,13 @@ static int apply_missing(struct pg_store *pg, PGconn *conn, const struct migrate
     return applied;
 }
 
-/* What init and migrate repeat each time: a restore knows the schema, and may know nothing of who may do what. Nothing
- * is written where all is as it must be. */
+/* What init and migrate repeat each time: a restore knows the schema, and may know nothing of who
+ * may do what. Nothing is written where all is as it must be. */
 static int mend_rights_locked(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     char *roles = pg_expand(pg, "make_roles", 0), *question = pg_expand(pg, "mend_rights", 0);
-    int rc = roles && question ? pg_execute(pg, conn, roles, err) : err_set(err, ERR_NOMEM, "store: out of memory");
+    int rc = roles && question ? pg_execute(pg, conn, roles, err)
+                               : err_set(err, ERR_NOMEM, "store: out of memory");
     PGresult *r = rc < 0 ? NULL : pg_run(pg, conn, question, NULL, 0, err);
     if (rc >= 0)
         rc = !r ? err->code : *PQgetvalue(r, 0, 0) ? pg_execute(pg, conn, PQgetvalue(r, 0, 0), err) : 0;
@@ -208,7 +224,8 @@ static int mend_rights(struct pg_store *pg, PGconn *conn, struct err *err)
 }
 
 /* Where its user may not make roles either, nobody but the owner can enqueue or run checks. */
-static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
+static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct migrate_options *o,
+                             struct err *err)
 {
     char words[200], *question = pg_expand(pg, "absent", 0);
     if (!question)
@@ -217,7 +234,9 @@ static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct mig
     free(question);
     if (!r)
         return err->code;
-    snprintf(words, sizeof words, "these roles are not there, and this user may not make them, so that the schema works for its owner alone: %s",
+    snprintf(words, sizeof words,
+             "these roles are not there, and this user may not make them, so that the schema works for its "
+             "owner alone: %s",
              PQgetvalue(r, 0, 0));
     if (o->noted && !PQgetisnull(r, 0, 0))
         o->noted(o->ctx, words);
@@ -226,7 +245,8 @@ static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct mig
 }
 
 /* A new schema takes the length wanted; an old one keeps its own unless it is told to change. */
-static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new, struct err *err)
+static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
+                              struct err *err)
 {
     int64_t length_s;
     char wanted[16];
@@ -237,17 +257,21 @@ static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct mi
     if (!slot_length_is_valid(want))
         return err_set(err, ERR_SETTINGS, "slot_length is %d s, expected 1 s to 1 day, dividing a day", want);
     if (want != length_s && !is_new && !o->change_slot_length)
-        return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %" PRId64 " s in the database; changing it moves what is pending: ask for that, or change the setting",
-                       want, length_s);
+        return err_set(
+            err, ERR_SETTINGS,
+            "slot_length is %d s in the settings and %" PRId64
+            " s in the database; changing it moves what is pending: ask for that, or change the setting",
+            want, length_s);
     snprintf(wanted, sizeof wanted, "%d", want);
-    if (want != length_s && (rc = pg_ask_number(pg, conn, "SELECT prescient.set_slot_length($1::integer)", wanted, &length_s, err)) < 0)
+    if (want != length_s && (rc = pg_ask_number(pg, conn, "SELECT prescient.set_slot_length($1::integer)",
+                                                wanted, &length_s, err)) < 0)
         return rc;
     pg->head.slot_length_s = want;
     return 0;
 }
 
-/* A database that was restored, or switched to: a history of its own, and sequences that are not behind. Each check's id is looked at where that is soon
- * done, or something was found. */
+/* A database that was restored, or switched to: a history of its own, and sequences that are not
+ * behind. Each check's id is looked at where that is soon done, or something was found. */
 static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
     PGresult *r = pg_run(pg, conn, "SELECT prescient.note_history(true)", NULL, 0, err);
@@ -273,7 +297,11 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
     char ahead[16];
     snprintf(ahead, sizeof ahead, "%d", DAYS_AHEAD);
     int rc = pg_ask_owners(pg, conn, !o->dry_run, err);
-    rc = rc < 0 ? rc : o->dry_run ? count_missing(pg, conn, o, err) : pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.future_job') IS NOT NULL)::int", NULL, &there, err);
+    rc = rc < 0 ? rc
+         : o->dry_run
+             ? count_missing(pg, conn, o, err)
+             : pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.future_job') IS NOT NULL)::int", NULL,
+                             &there, err);
     if (!o->dry_run && rc >= 0)
         rc = apply_missing(pg, conn, o, err);
     if (!o->dry_run && rc >= 0) {
@@ -282,7 +310,9 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
         rc = rc < 0 ? rc : note_absent_roles(pg, conn, o, err);
         rc = rc < 0 ? rc : settle_slot_length(pg, conn, o, !there, err);
         rc = rc < 0 ? rc : pg_make_ids_unique(pg, conn, err);
-        rc = rc < 0 ? rc : pg_ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made, err);
+        rc = rc < 0 ? rc
+                    : pg_ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made,
+                                    err);
         rc = rc < 0 ? rc : note_history(pg, conn, o, err);
         rc = rc < 0 ? rc : applied;
     }

@@ -1,6 +1,6 @@
-/* store_pg_owners.c - whose the schema is. Its functions run with the rights of whoever asks, an engine or a
- * superuser who looks at the status, so nothing in it is touched before its owner, and those of all in it,
- * are known to be ones that may have these rights. */
+/* store_pg_owners.c - whose the schema is. Its functions run with the rights of whoever asks, an
+ * engine or a superuser who looks at the status, so nothing in it is touched before its owner, and
+ * those of all in it, are known to be ones that may have these rights. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 /* What the block `owners` answers. A schema that is not there has no row. */
 struct owners {
     const char *user, *owner;       /* who asks; whose the schema is */
-    const char *kind, *name, *who;  /* the first thing, itself or in it, that is none of those expected's; "": none */
+    /* the first thing, itself or in it, that is none of those expected's; "": none */
+    const char *kind, *name, *who;
 };
 
 static const char *const expected_of =
@@ -17,27 +18,30 @@ static const char *const expected_of =
 
 static int refuse_owner(const struct pg_store *pg, const struct owners *o, struct err *err)
 {
-    return err_set(err, ERR_SETTINGS,
-                   "store: schema '%s' belongs to role '%s', whose functions would run with the rights of '%s'; %s "
-                   "(%s). If that is the right one, set schema_owner = \"%s\"",
-                   pg->schema, o->who, o->user, expected_of, pg->schema_owner, o->who);
+    return err_set(
+        err, ERR_SETTINGS,
+        "store: schema '%s' belongs to role '%s', whose functions would run with the rights of '%s'; %s "
+        "(%s). If that is the right one, set schema_owner = \"%s\"",
+        pg->schema, o->who, o->user, expected_of, pg->schema_owner, o->who);
 }
 
 static int refuse_right(const struct pg_store *pg, const struct owners *o, struct err *err)
 {
     const char *from = strcmp(o->who, "everybody") ? o->who : "PUBLIC";
-    return err_set(err, ERR_SETTINGS,
-                   "store: %s may create in schema '%s', and what is made there would run with the rights of '%s'; "
-                   "take that right away: REVOKE CREATE ON SCHEMA %s FROM %s",
-                   o->who, pg->schema, o->user, pg->schema, from);
+    return err_set(
+        err, ERR_SETTINGS,
+        "store: %s may create in schema '%s', and what is made there would run with the rights of '%s'; "
+        "take that right away: REVOKE CREATE ON SCHEMA %s FROM %s",
+        o->who, pg->schema, o->user, pg->schema, from);
 }
 
 static int refuse_thing(const struct pg_store *pg, const struct owners *o, struct err *err)
 {
-    return err_set(err, ERR_SETTINGS,
-                   "store: %s '%s' of schema '%s' belongs to role '%s', the schema to '%s'; %s (%s): drop it, or "
-                   "ALTER ... OWNER TO %s",
-                   o->kind, o->name, pg->schema, o->who, o->owner, expected_of, pg->schema_owner, o->owner);
+    return err_set(
+        err, ERR_SETTINGS,
+        "store: %s '%s' of schema '%s' belongs to role '%s', the schema to '%s'; %s (%s): drop it, or "
+        "ALTER ... OWNER TO %s",
+        o->kind, o->name, pg->schema, o->who, o->owner, expected_of, pg->schema_owner, o->owner);
 }
 
 static int judge(const struct pg_store *pg, const struct owners *o, struct err *err)
@@ -59,8 +63,8 @@ int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err)
     return judge(pg, &o, err);
 }
 
-/* What a migration makes is its user's: in a schema of another's it would run with the rights of the one and
- * be replaced by the other. */
+/* What a migration makes is its user's: in a schema of another's it would run with the rights of
+ * the one and be replaced by the other. */
 static int check_is_own(const struct pg_store *pg, const struct owners *o, struct err *err)
 {
     if (!strcmp(o->user, o->owner))

@@ -1,4 +1,5 @@
-/* store_pg_page.c - a page read: the plain way, the heavy way where payloads are large, and around a page of the table that cannot be read. */
+/* store_pg_page.c - a page read: the plain way, the heavy way where payloads are large, and around
+ * a page of the table that cannot be read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ static int64_t share_of(const struct store_read_page *r)
 static bool send_unreadable(struct pg_store *pg, const struct lease *lease)
 {
     bool whole = lease->bucket == BUCKET_WHOLE_SLOT;
-    return pg_send(pg, PG_UNREADABLE, lease->slot, whole ? 0 : lease->bucket, whole ? BUCKETS - 1 : lease->bucket);
+    return pg_send(pg, PG_UNREADABLE, lease->slot, whole ? 0 : lease->bucket,
+                   whole ? BUCKETS - 1 : lease->bucket);
 }
 
 /* The places without the gaps, behind them in the same array. */
@@ -33,16 +35,18 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     struct store_read_page *r = (struct store_read_page *)call;
     const struct page_cursor *after = &r->after;
     int64_t bytes = pg->heavy_pages ? share_of(r) * r->want : share_of(r);
-    int statement = r->lease.bucket == BUCKET_WHOLE_SLOT ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
-                                                        : (pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE);
+    int statement = r->lease.bucket == BUCKET_WHOLE_SLOT
+                        ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
+                        : (pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE);
     if (pg->lock_places)
         return pg_send(pg, PG_KEPT, count_places(pg, r), pg->lock_places + r->page.n);
-    return pg_send(pg, statement, r->lease.slot, bucket_after(&r->lease, after), after->priority, after->id, r->want, bytes,
-                   r->origin.xid ? r->origin.xid : INT64_MAX, r->origin.incarnation) && (!pg->careful || send_unreadable(pg, &r->lease));
+    return pg_send(pg, statement, r->lease.slot, bucket_after(&r->lease, after), after->priority, after->id,
+                   r->want, bytes, r->origin.xid ? r->origin.xid : INT64_MAX, r->origin.incarnation) &&
+           (!pg->careful || send_unreadable(pg, &r->lease));
 }
 
-/* What few rows have, in one column: where a lock lies, a blank, the origin. The place is copied into the arena, the
- * origin stays where it is. */
+/* What few rows have, in one column: where a lock lies, a blank, the origin. The place is copied
+ * into the arena, the origin stays where it is. */
 static bool read_aside(struct arena *a, const char *aside, struct check *c, const char **lock_place)
 {
     c->origin = NULL;
@@ -60,16 +64,16 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, cons
     return *lock_place;
 }
 
-/* By whether the lease is on the whole slot (only then a row tells its bucket), and whether the row is the page's first
- * (only it is asked whether the read is complete: all say the same). */
+/* By whether the lease is on the whole slot (only then a row tells its bucket), and whether the
+ * row is the page's first (only it is asked whether the read is complete: all say the same). */
 static const char *const check_letters[2][2] = {
     { "lmmiiissssit", "lmmiiissssitb" },
     { "lmmiiissssiti", "lmmiiissssitib" },
 };
 
 /* `size` is the payload's, which the row itself may lack. */
-static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease, struct check *c,
-                       int32_t *size, bool *is_complete, const char **lock_place)
+static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease,
+                       struct check *c, int32_t *size, bool *is_complete, const char **lock_place)
 {
     bool whole = lease->bucket == BUCKET_WHOLE_SLOT;
     void *last_but_one = whole ? (void *)&c->bucket : is_complete;
@@ -77,19 +81,20 @@ static bool read_check(const PGresult *r, int row, struct arena *a, const struct
     c->next_check_at = lease->slot;
     c->bucket = lease->bucket;
     c->kept = false;
-    if (!wire_get(r, row, a, check_letters[whole][row == 0], &c->id, &c->first_check_at, &c->deferred_at, &c->priority,
-                  &c->check_count, &c->failure_count, &c->entity_name, &c->entity_name_len, &c->entity_key,
-                  &c->entity_key_len, &c->job_exec, &c->job_exec_len, &c->payload, &c->payload_len, size, &aside,
-                  last_but_one, is_complete))
+    if (!wire_get(r, row, a, check_letters[whole][row == 0], &c->id, &c->first_check_at, &c->deferred_at,
+                  &c->priority, &c->check_count, &c->failure_count, &c->entity_name, &c->entity_name_len,
+                  &c->entity_key, &c->entity_key_len, &c->job_exec, &c->job_exec_len, &c->payload,
+                  &c->payload_len, size, &aside, last_but_one, is_complete))
         return false;
     return read_aside(a, aside, c, lock_place) && c->entity_name && c->entity_key && c->job_exec;
 }
 
 static void free_result(void *impl) { PQclear(impl); }
 
-/* Takes the rows that make up the page: it ends before a payload that was left out. Returns how many, or -1 for a row that cannot be read. */
-static int read_checks(const struct pg_store *pg, struct store_read_page *r, const PGresult *result, struct check *checks, const char **lock_places,
-                       bool *heavy)
+/* Takes the rows that make up the page: it ends before a payload that was left out. Returns how
+ * many, or -1 for a row that cannot be read. */
+static int read_checks(const struct pg_store *pg, struct store_read_page *r, const PGresult *result,
+                       struct check *checks, const char **lock_places, bool *heavy)
 {
     int n = PQntuples(result), i = 0;
     int64_t share = share_of(r);
@@ -136,7 +141,8 @@ static int kept_receive(struct pg_store *pg, struct store_read_page *r)
     qsort(free_places, (size_t)nfree, sizeof *free_places, by_text);
     for (int i = 0; i < r->page.n; i++) {
         const char **place = &pg->lock_places[i];
-        r->page.checks[i].kept = *place && !bsearch(place, free_places, (size_t)nfree, sizeof *free_places, by_text);
+        r->page.checks[i].kept = *place &&
+                                 !bsearch(place, free_places, (size_t)nfree, sizeof *free_places, by_text);
     }
     return 0;
 }
@@ -169,7 +175,8 @@ static int page_received(struct pg_store *pg, struct store_read_page *r, const P
     }
     free(checks);
     if (!checks || !lock_places)
-        return err_set(&r->call.err, ERR_NOMEM, "store: out of memory for a page of %d checks", PQntuples(result));
+        return err_set(&r->call.err, ERR_NOMEM, "store: out of memory for a page of %d checks",
+                       PQntuples(result));
     return n < 0 ? unreadable(&r->call, "read_page") : PG_SEND_AGAIN;      /* it begins with a heavy one */
 }
 

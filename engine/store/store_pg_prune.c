@@ -1,10 +1,13 @@
-/* store_pg_prune.c - what is old goes: whole days of history, runs and events, by the owner's function (0010_days), and the passes of slots that
- * are over. One step a call, and a transaction of its own. */
+/* store_pg_prune.c - what is old goes: whole days of history, runs and events, by the owner's
+ * function (0010_days), and the passes of slots that are over. One step a call, and a transaction
+ * of its own. */
 #include <stdio.h>
 
 #include "store_pg_ops.h"
 
-static const char *const tables[] = { [PRUNE_HISTORY] = "future_job_history", [PRUNE_RUNS] = "future_job_run", [PRUNE_EVENTS] = "event" };
+static const char *const tables[] = {
+    [PRUNE_HISTORY] = "future_job_history", [PRUNE_RUNS] = "future_job_run", [PRUNE_EVENTS] = "event"
+};
 
 static bool prune_send(struct pg_store *pg, struct store_call *call)
 {
@@ -15,7 +18,8 @@ static bool prune_send(struct pg_store *pg, struct store_call *call)
         return pg_send(pg, p->wish == PRUNE_COUNT ? PG_PRUNE_PASSES_COUNT : PG_PRUNE_PASSES, p->before);
     if (p->wish == PRUNE_WHO)
         return pg_send(pg, PG_PRUNE_WHO, tables[p->part], p->before);
-    return pg_send(pg, p->wish == PRUNE_COUNT ? PG_PRUNE_DAYS_COUNT : PG_PRUNE_DAY, tables[p->part], p->before);
+    return pg_send(pg, p->wish == PRUNE_COUNT ? PG_PRUNE_DAYS_COUNT : PG_PRUNE_DAY, tables[p->part],
+                   p->before);
 }
 
 static int prune_receive(struct pg_store *pg, struct store_call *call)

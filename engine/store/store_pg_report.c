@@ -1,17 +1,34 @@
-/* store_pg_report.c - reports: a named block of store_pg.sql with text parameters, its rows as text. */
+/* store_pg_report.c - reports: a named block of store_pg.sql with text parameters, its rows as
+ * text. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "embedded_sql.h"
 #include "store_pg_ops.h"
 
-/* The blocks that may be asked for by name, and how many parameters each takes. Those without a statement of their own are planned
- * each time, for the parameters that are given. Those that write are never ended by the server: the block `path` says why. */
-static const struct { const char *name; int nparams, statement; bool writes; } reports[] = {
-    { "enqueue", 8, PG_ENQUEUE, true }, { "resolve", 4, PG_RESOLVE, true }, { "reschedule", 5, PG_RESCHEDULE, true }, { "retry", 7, 0, true },
-    { "list", 7, 0, false }, { "history", 8, 0, false }, { "runs", 8, 0, false }, { "slots", 5, 0, false }, { "passes", 3, 0, false },
-    { "status", 1, 0, false }, { "leases", 0, 0, false }, { "jobs_pending", 1, 0, false }, { "events", 4, 0, false }, { "events_end", 0, 0, false },
-    { "growth", 0, 0, false }, { "doctor", 1, 0, false }, { "whole", 1, 0, false }, { "plan", 1, 0, false },
+/* The blocks that may be asked for by name, and how many parameters each takes. Those without a
+ * statement of their own are planned each time, for the parameters that are given. Those that
+ * write are never ended by the server: the block `path` says why. */
+static const struct { const char *name; int nparams, statement; bool writes;
+} reports[] = {
+    { "enqueue", 8, PG_ENQUEUE, true },
+    { "resolve", 4, PG_RESOLVE, true },
+    { "reschedule", 5, PG_RESCHEDULE, true },
+    { "retry", 7, 0, true },
+    { "list", 7, 0, false },
+    { "history", 8, 0, false },
+    { "runs", 8, 0, false },
+    { "slots", 5, 0, false },
+    { "passes", 3, 0, false },
+    { "status", 1, 0, false },
+    { "leases", 0, 0, false },
+    { "jobs_pending", 1, 0, false },
+    { "events", 4, 0, false },
+    { "events_end", 0, 0, false },
+    { "growth", 0, 0, false },
+    { "doctor", 1, 0, false },
+    { "whole", 1, 0, false },
+    { "plan", 1, 0, false },
 };
 
 static int find_report(const char *name)
@@ -28,7 +45,8 @@ int pg_report_check(const struct store_report *r, struct err *err)
     if (i < 0)
         return err_set(err, ERR_NOTFOUND, "there is no report '%s'", r->name);
     if (r->nparams > reports[i].nparams)
-        return err_set(err, ERR_INPUT, "report '%s' was given %d parameters, expected at most %d", r->name, r->nparams, reports[i].nparams);
+        return err_set(err, ERR_INPUT, "report '%s' was given %d parameters, expected at most %d", r->name,
+                       r->nparams, reports[i].nparams);
     return 0;
 }
 
@@ -60,7 +78,8 @@ static bool report_send(struct pg_store *pg, struct store_call *call)
     }
     if (!reports[report].writes && !pg_send_reading(pg))
         return false;
-    return reports[report].statement ? pg_queue(pg, reports[report].statement, &p) : send_planned(pg, r->name, &p);
+    return reports[report].statement ? pg_queue(pg, reports[report].statement, &p)
+                                     : send_planned(pg, r->name, &p);
 }
 
 static bool is_number(Oid type)

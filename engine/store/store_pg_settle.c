@@ -1,5 +1,6 @@
-/* store_pg_settle.c - the settle: the answers of a page as columns of parameters, and what became of each row.
- * Ends and moves are a statement each; with the effects they are one message and one transaction. */
+/* store_pg_settle.c - the settle: the answers of a page as columns of parameters, and what became
+ * of each row. Ends and moves are a statement each; with the effects they are one message and one
+ * transaction. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static int16_t outcome_place(struct columns *c, enum outcome o)
     return c->place_of[o];
 }
 
-/* Notes of a page are often the same words (a refused connection): those in a row share one text. */
+/* Notes of a page are often the same words (a refused connection): those in a row share one text.
+ */
 static int16_t note_place(struct columns *c, const char *note)
 {
     if (!note)
@@ -71,7 +73,8 @@ static bool is_problem(enum outcome o)
 
 static bool leaves_row(const struct settlement *s, enum keep_runs keep)
 {
-    return s->ends || (s->ran && (keep == KEEP_RUNS_ALL || (keep == KEEP_RUNS_PROBLEMS && is_problem(s->outcome))));
+    return s->ends ||
+           (s->ran && (keep == KEEP_RUNS_ALL || (keep == KEEP_RUNS_PROBLEMS && is_problem(s->outcome))));
 }
 
 /* Both counts as read in one number, as the statement compares them. */
@@ -83,7 +86,8 @@ static int64_t as_read_by_counts(const struct check *check)
 /* Where a page spans buckets or priorities, these two with it. */
 static int64_t as_read_in_place(const struct check *check)
 {
-    uint64_t bucket = (uint64_t)check->bucket << 58, priority = (uint64_t)(check->priority * INT64_C(2654435761));
+    uint64_t bucket = (uint64_t)check->bucket << 58,
+             priority = (uint64_t)(check->priority * INT64_C(2654435761));
     return (int64_t)((uint64_t)as_read_by_counts(check) ^ bucket ^ priority);
 }
 
@@ -143,14 +147,17 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool
     if (c.n == 0)
         return true;
     bool whole = s->lease.bucket == BUCKET_WHOLE_SLOT, mixed = c.first_priority != c.last_priority;
-    int statement = (ends ? PG_SETTLE_END : PG_SETTLE_MOVE) + (whole ? PG_OF_SLOT : 0) + (s->skip_locked ? PG_SKIP_LOCKED : 0) +
-                    (mixed ? PG_MIXED : 0);
+    int statement = (ends ? PG_SETTLE_END : PG_SETTLE_MOVE) + (whole ? PG_OF_SLOT : 0) +
+                    (s->skip_locked ? PG_SKIP_LOCKED : 0) + (mixed ? PG_MIXED : 0);
     columns_as_read(&c, whole || mixed);
-    int32_t first = whole || !mixed ? c.first_bucket : c.first_priority, last = whole || !mixed ? c.last_bucket : c.last_priority;
-    /* A statement takes as many parameters as its letters say: the last two belong to moves only. */
-    return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.first_priority, s->lease.owner, s->lease.token, pg->lock_timeout,
-                   s->now, pg->engine, c.n, c.ids, COLUMN(c, as_read), COLUMN(c, check_counts), COLUMN(c, failure_counts),
-                   COLUMN(c, outcomes), c.nnames, c.names, c.n, c.run_at_us, c.n, c.run_us, c.nnotes ? c.n : 0, c.notes, c.nnotes, c.texts,
+    int32_t first = whole || !mixed ? c.first_bucket : c.first_priority,
+            last = whole || !mixed ? c.last_bucket : c.last_priority;
+    /* A statement takes as many parameters as its letters say: the last two belong to moves only.
+     */
+    return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.first_priority, s->lease.owner,
+                   s->lease.token, pg->lock_timeout, s->now, pg->engine, c.n, c.ids, COLUMN(c, as_read),
+                   COLUMN(c, check_counts), COLUMN(c, failure_counts), COLUMN(c, outcomes), c.nnames, c.names,
+                   c.n, c.run_at_us, c.n, c.run_us, c.nnotes ? c.n : 0, c.notes, c.nnotes, c.texts,
                    COLUMN(c, ran), remember, first, last, COLUMN(c, next_at), COLUMN(c, deferred_at));
 }
 
@@ -200,7 +207,8 @@ static const char *origin_of_effect(struct arena *a, const struct check *check, 
     return origin;
 }
 
-static bool effect_columns_add(struct effect_columns *c, struct arena *a, const struct settlement *s, int place)
+static bool effect_columns_add(struct effect_columns *c, struct arena *a, const struct settlement *s,
+                               int place)
 {
     const struct check *check = s->check;
     const struct effect *e = &s->effects[place];
@@ -228,8 +236,8 @@ static bool send_effects(struct pg_store *pg, const struct store_settle *s, int 
         for (int j = 0; j < s->settlements[i].neffects; j++)
             if (!effect_columns_add(&c, pg->arena, &s->settlements[i], j))
                 return false;
-    return pg_send(pg, PG_EFFECTS, s->lease.slot, s->now, n, c.ids, n, c.check_counts, n, c.kinds, n, c.words, n, c.entities, n, c.keys,
-                   n, c.jobs, n, c.jsons, n, c.at, n, c.origins);
+    return pg_send(pg, PG_EFFECTS, s->lease.slot, s->now, n, c.ids, n, c.check_counts, n, c.kinds, n, c.words,
+                   n, c.entities, n, c.keys, n, c.jobs, n, c.jsons, n, c.at, n, c.origins);
 }
 
 static bool settle_send(struct pg_store *pg, struct store_call *call)
@@ -237,8 +245,8 @@ static bool settle_send(struct pg_store *pg, struct store_call *call)
     struct store_settle *s = (struct store_settle *)call;
     int neffects = count_effects(s);
     if (pg->renumbers)
-        return pg_send(pg, PG_RENUMBER, s->lease.slot, s->lease.bucket, s->lease.owner, s->lease.token, pg->lock_timeout,
-                       s->settlements[0].check->bucket, s->settlements[0].check->id);
+        return pg_send(pg, PG_RENUMBER, s->lease.slot, s->lease.bucket, s->lease.owner, s->lease.token,
+                       pg->lock_timeout, s->settlements[0].check->bucket, s->settlements[0].check->id);
     return send_columns(pg, s, true, neffects > 0) && send_columns(pg, s, false, neffects > 0) &&
            (neffects == 0 || send_effects(pg, s, neffects));
 }
@@ -246,7 +254,8 @@ static bool settle_send(struct pg_store *pg, struct store_call *call)
 /* ---- what became of it -------------------------------------------------------------------------------------------------- */
 
 /* Marks the settlements of one kind by their places, counted from 1. */
-static void mark(struct store_settle *s, bool ends, int n, const int32_t *places, enum settle_state from, enum settle_state to)
+static void mark(struct store_settle *s, bool ends, int n, const int32_t *places, enum settle_state from,
+                 enum settle_state to)
 {
     int next = 0, place = 0;
     for (int i = 0; i < s->n; i++) {
@@ -276,8 +285,9 @@ static void sort(const int32_t *numbers, int n)
 
 static int fenced(struct store_settle *s)
 {
-    return err_set(&s->call.err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is not ours any more: nothing was written", s->lease.slot,
-                   s->lease.bucket);
+    return err_set(&s->call.err, ERR_FENCED,
+                   "the lease on slot %" PRId64 ", bucket %d is not ours any more: nothing was written",
+                   s->lease.slot, s->lease.bucket);
 }
 
 static int receive_columns(struct pg_store *pg, struct store_settle *s, const PGresult *r, bool ends)
@@ -296,7 +306,9 @@ static int receive_columns(struct pg_store *pg, struct store_settle *s, const PG
     s->touched += touched;
     for (int i = 0; i < s->n; i++)
         if (s->settlements[i].ends == ends)
-            s->settlements[i].state = touched == all ? SETTLE_TOUCHED : s->skip_locked ? SETTLE_SUPERSEDED : SETTLE_UNTOUCHED;
+            s->settlements[i].state = touched == all   ? SETTLE_TOUCHED
+                                      : s->skip_locked ? SETTLE_SUPERSEDED
+                                                       : SETTLE_UNTOUCHED;
     if (touched < all) {
         sort(places, nplaces);
         sort(there, nthere);

@@ -1,4 +1,5 @@
-/* store_pg_slot.c - slots and the leases on them: taken, renewed, given back, finished; and slots that are not over. */
+/* store_pg_slot.c - slots and the leases on them: taken, renewed, given back, finished; and slots
+ * that are not over. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -33,20 +34,23 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_open_slot *o = (struct store_open_slot *)call;
     struct lease_columns w;
-    int odd = o->owner[0] | 1, start = o->owner[1];         /* an order of buckets of our own, so that engines seldom meet */
+    /* an order of buckets of our own, so that engines seldom meet */
+    int odd = o->owner[0] | 1, start = o->owner[1];
     return spread_leases(pg->arena, o->watched, o->nwatched, &w) &&
-           pg_send(pg, PG_OPEN_SLOT, o->slot, o->split_at, o->owner, pg->engine, o->lease_s, o->want, o->again,
-                   o->jobs ? o->njobs : -1, o->jobs, pg->lock_timeout, o->nwatched, w.buckets, o->nwatched, w.owners, o->nwatched, w.tokens,
-                   o->nwatched, w.expires_us, odd, start, o->now, (int64_t)o->left_out);
+           pg_send(pg, PG_OPEN_SLOT, o->slot, o->split_at, o->owner, pg->engine, o->lease_s, o->want,
+                   o->again, o->jobs ? o->njobs : -1, o->jobs, pg->lock_timeout, o->nwatched, w.buckets,
+                   o->nwatched, w.owners, o->nwatched, w.tokens, o->nwatched, w.expires_us, odd, start,
+                   o->now, (int64_t)o->left_out);
 }
 
-static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, int row, bool *has_day, bool *has_begun)
+static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, int row, bool *has_day,
+                               bool *has_begun)
 {
     struct lease lease = { .slot = o->slot };
     int32_t part;
     int64_t number, incarnation;
-    if (!wire_get(pg_result(pg, 0), row, pg->arena, "iiulnlbl", &part, &lease.bucket, lease.owner, &lease.token, &lease.expires_us, &number, has_day,
-                  &incarnation))
+    if (!wire_get(pg_result(pg, 0), row, pg->arena, "iiulnlbl", &part, &lease.bucket, lease.owner,
+                  &lease.token, &lease.expires_us, &number, has_day, &incarnation))
         return false;
     if (part == 0 || part == 3)
         o->clock_us = lease.expires_us;
@@ -83,9 +87,13 @@ static int open_slot_receive(struct pg_store *pg, struct store_call *call)
     }
     o->not_begun = !has_begun;
     if (!has_begun)
-        return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by the database's clock", (long long)o->slot);
+        return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by the database's clock",
+                       (long long)o->slot);
     if (!has_day_of_slot)
-        return err_set(&call->err, ERR_LOST, "schema '%s' has no partition of history, runs or events for today: run `prescient init`, or see why the engines could not make it", pg->schema);
+        return err_set(&call->err, ERR_LOST,
+                       "schema '%s' has no partition of history, runs or events for today: run `prescient "
+                       "init`, or see why the engines could not make it",
+                       pg->schema);
     return 0;
 }
 
@@ -94,7 +102,8 @@ static bool renew_send(struct pg_store *pg, struct store_call *call)
     struct store_renew *r = (struct store_renew *)call;
     struct lease_columns c;
     return spread_leases(pg->arena, r->leases, r->n, &c) &&
-           pg_send(pg, PG_RENEW, r->n, c.slots, r->n, c.buckets, r->n, c.owners, r->n, c.tokens, r->lease_s, pg->lock_timeout);
+           pg_send(pg, PG_RENEW, r->n, c.slots, r->n, c.buckets, r->n, c.owners, r->n, c.tokens, r->lease_s,
+                   pg->lock_timeout);
 }
 
 static int renew_receive(struct pg_store *pg, struct store_call *call)
@@ -118,7 +127,8 @@ static bool release_send(struct pg_store *pg, struct store_call *call)
     struct store_release *r = (struct store_release *)call;
     struct lease_columns c;
     return spread_leases(pg->arena, r->leases, r->n, &c) &&
-           pg_send(pg, PG_RELEASE, r->n, c.slots, r->n, c.buckets, r->n, c.owners, r->n, c.tokens, pg->lock_timeout);
+           pg_send(pg, PG_RELEASE, r->n, c.slots, r->n, c.buckets, r->n, c.owners, r->n, c.tokens,
+                   pg->lock_timeout);
 }
 
 static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
@@ -134,11 +144,14 @@ static bool finish_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_finish *f = (struct store_finish *)call;
     const struct pass_counts *c = &f->counts;
-    const int64_t counts[] = { c->run, c->done, c->again, c->deferred, c->failed, c->timeout, c->crashed, c->guarded, c->held_back,
-                               c->unknown_job, c->superseded, c->locked, c->late_us, c->took_us };
-    return pg_send(pg, PG_FINISH + (f->lease.bucket == BUCKET_WHOLE_SLOT ? PG_OF_SLOT : 0), f->lease.slot, f->lease.bucket, f->lease.owner, f->lease.token, pg->lock_timeout, f->leave,
-                   f->nleft, f->left, pg->engine, (int)(sizeof counts / sizeof *counts), counts, bucket_after(&f->lease, &f->after),
-                   f->after.priority, f->after.id, f->complete, f->origin.incarnation);
+    const int64_t counts[] = { c->run,        c->done,    c->again,   c->deferred,  c->failed,
+                               c->timeout,    c->crashed, c->guarded, c->held_back, c->unknown_job,
+                               c->superseded, c->locked,  c->late_us, c->took_us };
+    return pg_send(pg, PG_FINISH + (f->lease.bucket == BUCKET_WHOLE_SLOT ? PG_OF_SLOT : 0), f->lease.slot,
+                   f->lease.bucket, f->lease.owner, f->lease.token, pg->lock_timeout, f->leave, f->nleft,
+                   f->left, pg->engine, (int)(sizeof counts / sizeof *counts), counts,
+                   bucket_after(&f->lease, &f->after), f->after.priority, f->after.id, f->complete,
+                   f->origin.incarnation);
 }
 
 static int finish_receive(struct pg_store *pg, struct store_call *call)
@@ -147,7 +160,10 @@ static int finish_receive(struct pg_store *pg, struct store_call *call)
     bool ours;
     if (!wire_get(pg_result(pg, 0), 0, pg->arena, "bb", &ours, &f->finished))
         return unreadable(call, "finish");
-    return ours ? 0 : err_set(&call->err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is not ours any more", f->lease.slot, f->lease.bucket);
+    return ours ? 0
+                : err_set(&call->err, ERR_FENCED,
+                          "the lease on slot %" PRId64 ", bucket %d is not ours any more", f->lease.slot,
+                          f->lease.bucket);
 }
 
 static bool relook_send(struct pg_store *pg, struct store_call *call)
@@ -182,7 +198,9 @@ static bool pulse_send(struct pg_store *pg, struct store_call *call)
 static int pulse_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_pulse *p = (struct store_pulse *)call;
-    return wire_get(pg_result(pg, 0), 0, pg->arena, "lil", &p->newest, &p->running, &p->oldest) ? 0 : unreadable(call, "pulse");
+    return wire_get(pg_result(pg, 0), 0, pg->arena, "lil", &p->newest, &p->running, &p->oldest)
+               ? 0
+               : unreadable(call, "pulse");
 }
 
 static bool late_slot_send(struct pg_store *pg, struct store_call *call)
@@ -209,7 +227,11 @@ static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
     return pg_send(pg, PG_MARK_SWEPT, m->slot, m->full);
 }
 
-const struct pg_operation pg_open_slot = { open_slot_send, open_slot_receive }, pg_renew = { renew_send, renew_receive },
-                          pg_release = { release_send, nothing_to_receive }, pg_finish = { finish_send, finish_receive },
-                          pg_relook = { relook_send, relook_receive }, pg_pulse = { pulse_send, pulse_receive }, pg_late_slot = { late_slot_send, late_slot_receive },
+const struct pg_operation pg_open_slot = { open_slot_send, open_slot_receive },
+                          pg_renew = { renew_send, renew_receive },
+                          pg_release = { release_send, nothing_to_receive },
+                          pg_finish = { finish_send, finish_receive },
+                          pg_relook = { relook_send, relook_receive },
+                          pg_pulse = { pulse_send, pulse_receive },
+                          pg_late_slot = { late_slot_send, late_slot_receive },
                           pg_mark_swept = { mark_swept_send, nothing_to_receive };

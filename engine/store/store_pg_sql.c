@@ -1,5 +1,6 @@
-/* store_pg_sql.c - the statements of the PostgreSQL store: blocks of store_pg.sql put together, with the schema in.
- * One row a statement; {word} in a block stands for another block, and for the settle which one depends on its variant. */
+/* store_pg_sql.c - the statements of the PostgreSQL store: blocks of store_pg.sql put together,
+ * with the schema in. One row a statement; {word} in a block stands for another block, and for the
+ * settle which one depends on its variant. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,18 @@
 struct statement { const char *block, *name, *letters; int variant; };
 
 #define SETTLE_LETTERS "miiulto" "tLLIIHTNLHTHbii"
-#define SETTLE_OF(at, block, suffix, letters, mixed) \
-    [(at) + (mixed)] = { block, block suffix, letters, mixed }, [(at) + (mixed) + 1] = { block, block "_slot" suffix, letters, (mixed) | PG_OF_SLOT }, \
-    [(at) + (mixed) + 2] = { block, block "_skip" suffix, letters, (mixed) | PG_SKIP_LOCKED }, \
-    [(at) + (mixed) + 3] = { block, block "_slot_skip" suffix, letters, (mixed) | PG_OF_SLOT | PG_SKIP_LOCKED }
-#define SETTLE(at, block, letters) SETTLE_OF(at, block, "", letters, 0), SETTLE_OF(at, block, "_mixed", letters, PG_MIXED)
+#define SETTLE_OF(at, block, suffix, letters, mixed)                                                         \
+    [(at) + (mixed)] = { block, block suffix, letters, mixed },                                              \
+            [(at) + (mixed) + 1] = { block, block "_slot" suffix, letters, (mixed) | PG_OF_SLOT },           \
+            [(at) + (mixed) + 2] = { block, block "_skip" suffix, letters, (mixed) | PG_SKIP_LOCKED },       \
+            [(at) + (mixed) + 3] = { block, block "_slot_skip" suffix, letters,                              \
+                                     (mixed) | PG_OF_SLOT | PG_SKIP_LOCKED }
+#define SETTLE(at, block, letters)                                                                           \
+    SETTLE_OF(at, block, "", letters, 0), SETTLE_OF(at, block, "_mixed", letters, PG_MIXED)
 
-#define WITH_CAREFUL_FORM(at, block, letters) \
-    [at] = { block, block, letters, 0 }, [(at) - PG_OPEN_SLOT + PG_CAREFUL_FORMS] = { block, block "_careful", letters, PG_CAREFUL }
+#define WITH_CAREFUL_FORM(at, block, letters)                                                                \
+    [at] = { block, block, letters, 0 },                                                                     \
+    [(at)-PG_OPEN_SLOT + PG_CAREFUL_FORMS] = { block, block "_careful", letters, PG_CAREFUL }
 
 static const struct statement statements[PG_STATEMENTS] = {
     [PG_PATH] = { "path", "path", "", 0 },
@@ -58,20 +63,31 @@ static const struct statement statements[PG_STATEMENTS] = {
     [PG_RESCHEDULE] = { "reschedule", "reschedule", "ttttt", 0 },
 };
 
-/* Words whose block depends on the variant; "" is nothing. All others are the block of the same name. */
-static const struct { const char *word, *blocks[8]; } choices[] = {
-    { "rows", { "rows_of_bucket", "rows_of_slot", "rows_of_bucket", "rows_of_slot", "rows_of_bucket_mixed", "rows_of_slot_mixed", "rows_of_bucket_mixed", "rows_of_slot_mixed" } },
-    { "as_read", { "as_read_by_counts", "as_read_in_place", "as_read_by_counts", "as_read_in_place", "as_read_in_place", "as_read_in_place", "as_read_in_place", "as_read_in_place" } },
-    { "chosen", { "rows_of_bucket", "rows_of_slot", "unlocked_rows", "unlocked_rows", "rows_of_bucket_mixed", "rows_of_slot_mixed", "unlocked_rows", "unlocked_rows" } },
+/* Words whose block depends on the variant; "" is nothing. All others are the block of the same
+ * name. */
+static const struct { const char *word, *blocks[8];
+} choices[] = {
+    { "rows",
+      { "rows_of_bucket", "rows_of_slot", "rows_of_bucket", "rows_of_slot", "rows_of_bucket_mixed",
+        "rows_of_slot_mixed", "rows_of_bucket_mixed", "rows_of_slot_mixed" } },
+    { "as_read",
+      { "as_read_by_counts", "as_read_in_place", "as_read_by_counts", "as_read_in_place", "as_read_in_place",
+        "as_read_in_place", "as_read_in_place", "as_read_in_place" } },
+    { "chosen",
+      { "rows_of_bucket", "rows_of_slot", "unlocked_rows", "unlocked_rows", "rows_of_bucket_mixed",
+        "rows_of_slot_mixed", "unlocked_rows", "unlocked_rows" } },
     { "unlocked", { "", "", "unlocked", "unlocked", "", "", "unlocked", "unlocked" } },
     { "rows_behind", { "behind_in_bucket", "behind_in_slot" } },
-    { "still_there", { "nobody_asked", "nobody_asked", "still_there", "still_there", "nobody_asked", "nobody_asked", "still_there", "still_there" } },
+    { "still_there",
+      { "nobody_asked", "nobody_asked", "still_there", "still_there", "nobody_asked", "nobody_asked",
+        "still_there", "still_there" } },
 };
 
 const char *pg_letters(int statement) { return statements[statement].letters; }
 const char *pg_statement_name(int statement) { return statements[statement].name; }
 
-/* The block of this name, or in a careful form the one of its name and "_careful", if there is one. */
+/* The block of this name, or in a careful form the one of its name and "_careful", if there is
+ * one. */
 static const char *block_named(const char *word, int variant)
 {
     char careful[48];
@@ -90,7 +106,8 @@ static const char *block_for(const char *word, int variant)
     return *word ? block_named(word, variant) : "";
 }
 
-/* Replaces the innermost-first {word} by its block; a brace that encloses no word of lower case letters stays as it is. */
+/* Replaces the innermost-first {word} by its block; a brace that encloses no word of lower case
+ * letters stays as it is. */
 static bool replace_word(FILE *out, const char **at, int variant)
 {
     char word[32];
@@ -159,7 +176,8 @@ char *pg_with_schema(const char *sql, const char *schema)
 const char *pg_sql(struct pg_store *pg, int statement)
 {
     const struct statement *s = &statements[statement];
-    if (!pg->sql[statement] && (pg->sql[statement] = pg_expand(pg, s->block, s->variant | (pg->relaxed ? PG_RELAXED : 0))))
+    if (!pg->sql[statement] &&
+        (pg->sql[statement] = pg_expand(pg, s->block, s->variant | (pg->relaxed ? PG_RELAXED : 0))))
         pg_prepared_name(pg_statement_name(statement), pg->sql[statement], s->letters, pg->names[statement]);
     return pg->sql[statement];
 }

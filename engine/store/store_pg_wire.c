@@ -1,5 +1,6 @@
-/* store_pg_wire.c - values to and from the binary format of PostgreSQL: big endian numbers, times in microseconds since 2000,
- * arrays as a header and elements with their lengths. Nothing here talks to a server. */
+/* store_pg_wire.c - values to and from the binary format of PostgreSQL: big endian numbers, times
+ * in microseconds since 2000, arrays as a header and elements with their lengths. Nothing here
+ * talks to a server. */
 #include "store_pg_wire.h"
 
 #include <endian.h>
@@ -9,15 +10,27 @@
 
 #include "../base/saturate.h"
 
-enum { OID_BOOL = 16, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25, OID_TIMESTAMPTZ = 1184, OID_UUID = 2950 };
+enum {
+    OID_BOOL = 16,
+    OID_INT8 = 20,
+    OID_INT2 = 21,
+    OID_INT4 = 23,
+    OID_TEXT = 25,
+    OID_TIMESTAMPTZ = 1184,
+    OID_UUID = 2950
+};
 
 /* By letter: an array's element is `size` bytes of type `element`. */
 struct wire_type { Oid oid, element; int size; };
 static const struct wire_type wire_types_by_letter['z' + 1] = {
-    ['i'] = { OID_INT4, 0, 4 }, ['l'] = { OID_INT8, 0, 8 }, ['b'] = { OID_BOOL, 0, 1 }, ['t'] = { OID_TEXT, 0, -1 },
-    ['m'] = { OID_TIMESTAMPTZ, 0, 8 }, ['o'] = { OID_TIMESTAMPTZ, 0, 8 }, ['n'] = { OID_TIMESTAMPTZ, 0, 8 }, ['u'] = { OID_UUID, 0, 16 },
-    ['I'] = { 1007, OID_INT4, 4 }, ['L'] = { 1016, OID_INT8, 8 }, ['H'] = { 1005, OID_INT2, 2 }, ['T'] = { 1009, OID_TEXT, -1 },
-    ['M'] = { 1185, OID_TIMESTAMPTZ, 8 }, ['N'] = { 1185, OID_TIMESTAMPTZ, 8 }, ['U'] = { 2951, OID_UUID, 16 },
+    ['i'] = { OID_INT4, 0, 4 },           ['l'] = { OID_INT8, 0, 8 },
+    ['b'] = { OID_BOOL, 0, 1 },           ['t'] = { OID_TEXT, 0, -1 },
+    ['m'] = { OID_TIMESTAMPTZ, 0, 8 },    ['o'] = { OID_TIMESTAMPTZ, 0, 8 },
+    ['n'] = { OID_TIMESTAMPTZ, 0, 8 },    ['u'] = { OID_UUID, 0, 16 },
+    ['I'] = { 1007, OID_INT4, 4 },        ['L'] = { 1016, OID_INT8, 8 },
+    ['H'] = { 1005, OID_INT2, 2 },        ['T'] = { 1009, OID_TEXT, -1 },
+    ['M'] = { 1185, OID_TIMESTAMPTZ, 8 }, ['N'] = { 1185, OID_TIMESTAMPTZ, 8 },
+    ['U'] = { 2951, OID_UUID, 16 },
 };
 
 #define ARRAY_HEADER 20     /* dimensions, has NULLs, element type, length, lower bound */
@@ -91,7 +104,8 @@ static char *put_array(struct arena *a, char letter, int n, const void *elements
     return start;
 }
 
-/* A scalar that is not text, in the size of its type. NULL: out of memory, or an `o` of 0 (`*is_null`). */
+/* A scalar that is not text, in the size of its type. NULL: out of memory, or an `o` of 0
+ * (`*is_null`). */
 static char *put_scalar(struct arena *a, char letter, va_list *ap, bool *is_null)
 {
     char *p = arena_alloc(a, 16);
@@ -154,7 +168,8 @@ static bool get_int4_array(const char *p, int length, struct arena *a, int *n, c
     if (length < 12 || wire_int4(p) == 0)
         return length == 0 || length >= 12;
     int count = length >= ARRAY_HEADER ? wire_int4(p + 12) : -1;
-    if (wire_int4(p) != 1 || wire_int4(p + 4) != 0 || count < 0 || length != ARRAY_HEADER + INT64_C(8) * count)
+    if (wire_int4(p) != 1 || wire_int4(p + 4) != 0 || count < 0 ||
+        length != ARRAY_HEADER + INT64_C(8) * count)
         return false;
     int32_t *to = arena_alloc(a, sizeof *to * (size_t)(count + 1));
     if (!to)
@@ -174,7 +189,10 @@ static void get_fixed(char letter, const char *p, va_list *ap)
     case 'l': *va_arg(*ap, int64_t *) = p ? wire_int8(p) : 0; break;
     case 'b': *va_arg(*ap, bool *) = p && *p; break;
     case 'm': *va_arg(*ap, int64_t *) = p ? wire_int8(p) / 1000000 + WIRE_TIMESTAMP_EPOCH_S : 0; break;
-    case 'n': *va_arg(*ap, int64_t *) = p ? saturate_add(wire_int8(p), WIRE_TIMESTAMP_EPOCH_S * 1000000) : 0; break;    /* 'infinity' is the largest */
+    /* 'infinity' is the largest */
+    case 'n':
+        *va_arg(*ap, int64_t *) = p ? saturate_add(wire_int8(p), WIRE_TIMESTAMP_EPOCH_S * 1000000) : 0;
+        break;
     case 'u':
         if (p)
             memcpy(va_arg(*ap, unsigned char *), p, 16);

@@ -1,4 +1,5 @@
-/* store_pg_wire.h - parameters and columns of PostgreSQL in its binary format, driven by a format of one letter a value.
+/* store_pg_wire.h - parameters and columns of PostgreSQL in its binary format, driven by a format
+ * of one letter a value.
  *
  *   letter  C argument                      SQL                   letter  C arguments            SQL
  *   i       int                             integer               I       int, const int32_t *   integer[]
@@ -9,9 +10,10 @@
  *   o       the same, 0 is NULL             timestamptz           N       the same               timestamptz[], of microseconds
  *   u       const unsigned char[16]         uuid                  U       int, unsigned char *   uuid[], 16 bytes each
  *
- * The letters of a statement's parameters are also its parameter types. Reading: i l b t m u with pointers, and n for
- * microseconds of a timestamptz, I for an integer[] (int *n, const int32_t **), s for a text and its bytes (const char **,
- * uint32_t *). NULL reads as 0, false, NULL or an empty array. */
+ * The letters of a statement's parameters are also its parameter types. Reading: i l b t m u with
+ * pointers, and n for microseconds of a timestamptz, I for an integer[] (int *n, const int32_t
+ * **), s for a text and its bytes (const char **, uint32_t *). NULL reads as 0, false, NULL or an
+ * empty array. */
 #ifndef PRESCIENT_STORE_PG_WIRE_H
 #define PRESCIENT_STORE_PG_WIRE_H
 
@@ -35,8 +37,8 @@ bool wire_put(struct wire_params *p, struct arena *a, const char *letters, ...);
 /* The types that `letters` stand for; returns how many. */
 int wire_types(const char *letters, Oid types[WIRE_PARAMS_MAX]);
 
-/* Reads the first columns of a row of a binary result. Texts stay in the result, arrays go to `a`. False when a value is not what
- * its letter says (a server we do not know) or memory is out. */
+/* Reads the first columns of a row of a binary result. Texts stay in the result, arrays go to `a`.
+ * False when a value is not what its letter says (a server we do not know) or memory is out. */
 bool wire_get(const PGresult *r, int row, struct arena *a, const char *letters, ...);
 
 /* Big endian numbers as they stand in a row or a COPY. */

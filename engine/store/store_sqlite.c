@@ -1,5 +1,6 @@
-/* store_sqlite.c - the SQLite store: each call runs to its end inside store_begin, in one transaction when it writes.
- * No server and nothing to poll; what the calls do stands in the store_sqlite_ files beside this one. */
+/* store_sqlite.c - the SQLite store: each call runs to its end inside store_begin, in one
+ * transaction when it writes. No server and nothing to poll; what the calls do stands in the
+ * store_sqlite_ files beside this one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,8 @@ static void sqlite_free(struct store *st)
 
 static bool sqlite_claims(const char *url) { return strncmp(url, "sqlite:", 7) == 0; }
 
-/* "sqlite:FILE", and "sqlite:///FILE" as other programs write it. Absolute from now on: a daemon changes its folder. */
+/* "sqlite:FILE", and "sqlite:///FILE" as other programs write it. Absolute from now on: a daemon
+ * changes its folder. */
 static char *path_of(const char *url)
 {
     const char *file = url + strlen("sqlite:");
@@ -112,7 +114,8 @@ static int refuse_file(const char *url, struct err *err)
     return 0;
 }
 
-/* analyze: -Wno-analyzer-malloc-leak: what is handed out is the head of `db`, which sqlite_free() frees; gcc sees two things there. */
+/* analyze: -Wno-analyzer-malloc-leak: what is handed out is the head of `db`, which sqlite_free()
+ * frees; gcc sees two things there. */
 static int sqlite_open(const struct store_options *options, struct store **out, struct err *err)
 {
     int rc = refuse_file(options->url, err);
@@ -137,7 +140,16 @@ static int sqlite_open(const struct store_options *options, struct store **out, 
 }
 
 const struct store_ops store_sqlite_ops = {
-    .scheme = "sqlite", .claims = sqlite_claims, .open = sqlite_open, .close = sqlite_free,
-    .begin = sqlite_begin, .step = sqlite_step, .fd = sqlite_fd, .wants = sqlite_wants, .deadline_us = sqlite_deadline_us,
-    .abandon = sqlite_abandon, .load = lite_load, .migrate = lite_migrate,
+    .scheme = "sqlite",
+    .claims = sqlite_claims,
+    .open = sqlite_open,
+    .close = sqlite_free,
+    .begin = sqlite_begin,
+    .step = sqlite_step,
+    .fd = sqlite_fd,
+    .wants = sqlite_wants,
+    .deadline_us = sqlite_deadline_us,
+    .abandon = sqlite_abandon,
+    .load = lite_load,
+    .migrate = lite_migrate,
 };

@@ -1,6 +1,7 @@
-/* store_sqlite_answers.c - the answers of one page as a table, so that a page is settled by a few statements, not by thousands.
- * Exists in the engine's connection only (nothing in the file refers to it) and holds rows only while a settle is under way.
- * SELECT ... FROM prescient_answers WHERE part = ?: 'all', or the touched ones that 'end', 'move', or left a 'run'. */
+/* store_sqlite_answers.c - the answers of one page as a table, so that a page is settled by a few
+ * statements, not by thousands. Exists in the engine's connection only (nothing in the file refers
+ * to it) and holds rows only while a settle is under way. SELECT ... FROM prescient_answers WHERE
+ * part = ?: 'all', or the touched ones that 'end', 'move', or left a 'run'. */
 #include "store_sqlite_answers.h"
 
 #include <stdlib.h>
@@ -8,12 +9,30 @@
 
 #define NO_PART (-1)
 
-enum column { NTH, PART, ID, SLOT_AT, READ_CHECK_COUNT, READ_FAILURE_COUNT, OUTCOME, CHECK_COUNT, FAILURE_COUNT, NEXT_AT, DEFERRED_AT,
-              RUNS, RUN_AT_US, RUN_US, NOTE, KEEPS_PAYLOAD };
+enum column {
+    NTH,
+    PART,
+    ID,
+    SLOT_AT,
+    READ_CHECK_COUNT,
+    READ_FAILURE_COUNT,
+    OUTCOME,
+    CHECK_COUNT,
+    FAILURE_COUNT,
+    NEXT_AT,
+    DEFERRED_AT,
+    RUNS,
+    RUN_AT_US,
+    RUN_US,
+    NOTE,
+    KEEPS_PAYLOAD
+};
 
 static const char schema[] =
-    "CREATE TABLE prescient_answers (nth INTEGER, part INTEGER HIDDEN, id INTEGER, slot_at INTEGER, read_check_count INTEGER, "
-    "read_failure_count INTEGER, outcome TEXT, check_count INTEGER, failure_count INTEGER, next_at INTEGER, deferred_at INTEGER, "
+    "CREATE TABLE prescient_answers (nth INTEGER, part INTEGER HIDDEN, id INTEGER, slot_at INTEGER, "
+    "read_check_count INTEGER, "
+    "read_failure_count INTEGER, outcome TEXT, check_count INTEGER, failure_count INTEGER, next_at INTEGER, "
+    "deferred_at INTEGER, "
     "runs INTEGER, run_at_us INTEGER, run_us INTEGER, note TEXT, keeps_payload INTEGER)";
 
 struct answers_table {
@@ -27,7 +46,8 @@ struct answers_cursor {
     int at, part;
 };
 
-static int answers_connect(sqlite3 *db, void *ctx, int argc, const char *const *argv, sqlite3_vtab **out, char **words)
+static int answers_connect(sqlite3 *db, void *ctx, int argc, const char *const *argv, sqlite3_vtab **out,
+                           char **words)
 {
     (void)argc, (void)argv, (void)words;
     int rc = sqlite3_declare_vtab(db, schema);
@@ -51,7 +71,8 @@ static int answers_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     (void)base;
     for (int i = 0; i < info->nConstraint; i++)
-        if (info->aConstraint[i].iColumn == PART && info->aConstraint[i].usable && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
+        if (info->aConstraint[i].iColumn == PART && info->aConstraint[i].usable &&
+            info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
             info->aConstraintUsage[i].argvIndex = 1;
             info->aConstraintUsage[i].omit = 1;
             info->estimatedCost = 1000;
@@ -84,7 +105,9 @@ static bool is_of_part(const struct lite_answers *a, int n, int part)
         return true;
     if (t->state != SETTLE_TOUCHED)
         return false;
-    return part == LITE_PART_ENDS ? t->ends : part == LITE_PART_MOVES ? !t->ends : !t->ends && lite_leaves_run_row(t, a->keep_runs);
+    return part == LITE_PART_ENDS    ? t->ends
+           : part == LITE_PART_MOVES ? !t->ends
+                                     : !t->ends && lite_leaves_run_row(t, a->keep_runs);
 }
 
 static int seek(struct answers_cursor *c)
@@ -94,7 +117,8 @@ static int seek(struct answers_cursor *c)
     return SQLITE_OK;
 }
 
-static int answers_filter(sqlite3_vtab_cursor *base, int number, const char *string, int argc, sqlite3_value **argv)
+static int answers_filter(sqlite3_vtab_cursor *base, int number, const char *string, int argc,
+                          sqlite3_value **argv)
 {
     (void)number, (void)string;
     struct answers_cursor *c = (struct answers_cursor *)base;
@@ -136,7 +160,9 @@ static int answers_column(sqlite3_vtab_cursor *base, sqlite3_context *result, in
     case OUTCOME: sqlite3_result_text(result, outcome_name(t->outcome), -1, SQLITE_STATIC); break;
     case CHECK_COUNT: sqlite3_result_int(result, t->check_count); break;
     case FAILURE_COUNT: sqlite3_result_int(result, t->failure_count); break;
-    case NEXT_AT: sqlite3_result_int64(result, t->next_at > c->answers->open_slot ? t->next_at : c->answers->open_slot); break;
+    case NEXT_AT:
+        sqlite3_result_int64(result, t->next_at > c->answers->open_slot ? t->next_at : c->answers->open_slot);
+        break;
     case DEFERRED_AT: result_when(result, t->deferred_at != 0, t->deferred_at); break;
     case RUNS: sqlite3_result_int(result, t->ran); break;
     case RUN_AT_US: result_when(result, t->ran, t->run_at_us); break;
@@ -155,9 +181,17 @@ static int answers_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 
 /* No xCreate: the table is there, in every schema of the connection, and cannot be made by hand. */
 static const sqlite3_module module = {
-    .iVersion = 1, .xConnect = answers_connect, .xBestIndex = answers_best_index, .xDisconnect = answers_disconnect,
-    .xOpen = answers_open, .xClose = answers_close, .xFilter = answers_filter, .xNext = answers_next, .xEof = answers_eof,
-    .xColumn = answers_column, .xRowid = answers_rowid,
+    .iVersion = 1,
+    .xConnect = answers_connect,
+    .xBestIndex = answers_best_index,
+    .xDisconnect = answers_disconnect,
+    .xOpen = answers_open,
+    .xClose = answers_close,
+    .xFilter = answers_filter,
+    .xNext = answers_next,
+    .xEof = answers_eof,
+    .xColumn = answers_column,
+    .xRowid = answers_rowid,
 };
 
 int lite_answers_register(sqlite3 *db, struct lite_answers *answers)

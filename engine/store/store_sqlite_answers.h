@@ -1,4 +1,5 @@
-/* store_sqlite_answers.h - the answers of the settle under way, as a table that only this connection sees. */
+/* store_sqlite_answers.h - the answers of the settle under way, as a table that only this
+ * connection sees. */
 #ifndef PRESCIENT_STORE_SQLITE_ANSWERS_H
 #define PRESCIENT_STORE_SQLITE_ANSWERS_H
 
@@ -13,7 +14,8 @@ struct lite_answers {
     int64_t open_slot;              /* the first that has not begun: nothing moves to an earlier one */
 };
 
-/* What prescient_answers.part is asked for. All but the first: only answers whose state is SETTLE_TOUCHED by now. */
+/* What prescient_answers.part is asked for. All but the first: only answers whose state is
+ * SETTLE_TOUCHED by now. */
 enum lite_part { LITE_PART_ALL, LITE_PART_ENDS, LITE_PART_MOVES, LITE_PART_RUNS };
 
 /* `answers` lives as long as the connection. Returns a SQLite result code. */

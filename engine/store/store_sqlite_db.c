@@ -1,5 +1,5 @@
-/* store_sqlite_db.c - one connection to a SQLite file: opened, watched, its statements kept, its failures put into words.
- * Knows nothing of checks and slots beyond the version of the schema. */
+/* store_sqlite_db.c - one connection to a SQLite file: opened, watched, its statements kept, its
+ * failures put into words. Knows nothing of checks and slots beyond the version of the schema. */
 #include "store_sqlite_db.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 #include "embedded_sql.h"
 
-#define PROGRESS_STEPS 20000            /* virtual machine steps between two looks at the deadline: well under a millisecond */
+#define PROGRESS_STEPS                                                                                       \
+    20000 /* virtual machine steps between two looks at the deadline: well under a millisecond */
 #define GROUP_US (250 * 1000)            /* how long calls of a relaxed store share a transaction */
 #define CACHE_KIB 32768
 #define JOURNAL_LIMIT (16 << 20)        /* bytes of a journal that stay on disk between transactions */
@@ -61,13 +62,16 @@ int lite_fail(struct lite *db, int rc, struct err *err)
     const char *message = db->db ? sqlite3_errmsg(db->db) : sqlite3_errstr(rc);
     int extended = db->db ? sqlite3_extended_errcode(db->db) : rc;
     int primary = rc & 0xff;
-    if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_READONLY)
+    if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB ||
+        primary == SQLITE_READONLY)
         db->distrusted = true;
     if (primary == SQLITE_ERROR && is_missing_schema(message))
-        return err_set(err, ERR_SCHEMA, "%s has no schema that fits this program (%s): run 'prescient init'", db->path, message);
+        return err_set(err, ERR_SCHEMA, "%s has no schema that fits this program (%s): run 'prescient init'",
+                       db->path, message);
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].rc == primary) {
-            err_set(err, failures[i].code, "%s %s: %s (SQLite result %d)", db->path, failures[i].words, message, extended);
+            err_set(err, failures[i].code, "%s %s: %s (SQLite result %d)", db->path, failures[i].words,
+                    message, extended);
             err->refused = failures[i].code == ERR_LOST;
             err->damaged = primary == SQLITE_CORRUPT;
             return err->code;
@@ -84,7 +88,8 @@ void lite_start_clock(struct lite *db, bool patient)
     db->lock_until_us = patient ? db->deadline_us : now + db->lock_timeout_us;
 }
 
-/* Short waits of even length: with the growing ones of sqlite3_busy_timeout, whoever came last would win most often. */
+/* Short waits of even length: with the growing ones of sqlite3_busy_timeout, whoever came last
+ * would win most often. */
 static int wait_for_lock(void *ctx, int tries)
 {
     struct lite *db = ctx;
@@ -119,7 +124,9 @@ static int kept_statement(struct lite *db, enum lite_statement which, sqlite3_st
     *out = NULL;
     if (!db->statements[which]) {
         const char *sql = sql_find(sql_sqlite, statement_names[which]);
-        int rc = sql ? sqlite3_prepare_v3(db->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->statements[which], NULL) : SQLITE_MISUSE;
+        int rc = sql ? sqlite3_prepare_v3(db->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->statements[which],
+                                          NULL)
+                     : SQLITE_MISUSE;
         if (rc != SQLITE_OK)
             return err_wrap(err, lite_fail(db, rc, err), "statement %s", statement_names[which]);
     }
@@ -146,7 +153,8 @@ static int bind(sqlite3_stmt *s, const char *format, va_list ap)
 }
 
 /* The statement, bound, ready to step. */
-static int ready_statement(struct lite *db, enum lite_statement which, const char *format, va_list ap, sqlite3_stmt **out, struct err *err)
+static int ready_statement(struct lite *db, enum lite_statement which, const char *format, va_list ap,
+                           sqlite3_stmt **out, struct err *err)
 {
     int rc = kept_statement(db, which, out, err);
     if (rc < 0)
@@ -181,7 +189,8 @@ int lite_next(struct lite *db, struct err *err, sqlite3_stmt *row)
     return code;
 }
 
-int lite_query(struct lite *db, struct err *err, sqlite3_stmt **row, enum lite_statement which, const char *format, ...)
+int lite_query(struct lite *db, struct err *err, sqlite3_stmt **row, enum lite_statement which,
+               const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -195,7 +204,8 @@ void lite_done(sqlite3_stmt *row)
     sqlite3_reset(row);
 }
 
-int lite_number(struct lite *db, struct err *err, int64_t *out, enum lite_statement which, const char *format, ...)
+int lite_number(struct lite *db, struct err *err, int64_t *out, enum lite_statement which, const char *format,
+                ...)
 {
     sqlite3_stmt *row;
     va_list ap;
@@ -212,8 +222,9 @@ int lite_number(struct lite *db, struct err *err, int64_t *out, enum lite_statem
 
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
 
-/* The releases whose write-ahead log can be trusted, each with those after it of its own line: the others may lose a transaction when a
- * checkpoint resets the log while another connection begins to write (https://sqlite.org/wal.html#walresetbug). */
+/* The releases whose write-ahead log can be trusted, each with those after it of its own line: the
+ * others may lose a transaction when a checkpoint resets the log while another connection begins
+ * to write (https://sqlite.org/wal.html#walresetbug). */
 bool lite_wal_is_safe(int version)
 {
     static const struct { int from, before; } safe[] = {
@@ -243,10 +254,12 @@ bool lite_has_wal(struct lite *db)
     return is_wal(db, &rc) && rc == SQLITE_OK;
 }
 
-/* A write-ahead log stands in the file, and whoever put it there wants it: his application reads while others write, or something follows the
- * log. So it is left as it is, whatever this library makes of it, and doctor tells; only a file that is new gets ours.
- * PERSIST and TRUNCATE are the rollback journals whose commit is on the disk when it returns; DELETE needs one more sync, of the
- * folder, for that. PERSIST is the faster one, and lite_disconnect removes the file it leaves. */
+/* A write-ahead log stands in the file, and whoever put it there wants it: his application reads
+ * while others write, or something follows the log. So it is left as it is, whatever this library
+ * makes of it, and doctor tells; only a file that is new gets ours. PERSIST and TRUNCATE are the
+ * rollback journals whose commit is on the disk when it returns; DELETE needs one more sync, of
+ * the folder, for that. PERSIST is the faster one, and lite_disconnect removes the file it leaves.
+ */
 static int choose_journal(struct lite *db, bool is_new, struct err *err)
 {
     int rc;
@@ -267,9 +280,12 @@ static int set_up(struct lite *db, bool is_new, struct err *err)
     sqlite3_busy_handler(db->db, wait_for_lock, db);
     sqlite3_progress_handler(db->db, PROGRESS_STEPS, is_too_late, db);
     sqlite3_snprintf(sizeof pragmas, pragmas,
-                     "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; PRAGMA cache_size = -%d; "
-                     "PRAGMA journal_size_limit = %d%s", CACHE_KIB, JOURNAL_LIMIT,
-                     db->relaxed ? "; PRAGMA cache_spill = OFF" : "");      /* spilling would lock out the jobs' own reads */
+                     "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON; "
+                     "PRAGMA cache_size = -%d; "
+                     "PRAGMA journal_size_limit = %d%s",
+                     CACHE_KIB, JOURNAL_LIMIT,
+                     /* spilling would lock out the jobs' own reads */
+                     db->relaxed ? "; PRAGMA cache_spill = OFF" : "");
     int rc = lite_answers_register(db->db, &db->answers);
     rc = rc == SQLITE_OK ? lite_exec(db, pragmas, err) : lite_fail(db, rc, err);
     return rc < 0 ? rc : choose_journal(db, is_new, err);
@@ -288,7 +304,9 @@ static int open_file(struct lite *db, bool create, struct err *err)
     bool missing = stat(db->path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
     if (missing && !create)
         return refuse_missing(db, err);
-    int rc = sqlite3_open_v2(db->path, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0), NULL);
+    int rc = sqlite3_open_v2(db->path, &db->db,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0),
+                             NULL);
     if (rc == SQLITE_OK)
         rc = set_up(db, create && st.st_size == 0, err);
     else
@@ -331,8 +349,10 @@ static int refuse_newer(const struct lite *db, const struct schema *s, struct er
 {
     if (s->oldest_engine <= newest_known())
         return 0;
-    err_set(err, ERR_SCHEMA, "%s has schema version %lld, which needs a program that knows version %lld; this one knows %d: "
-            "install a newer prescient", db->path, (long long)s->version, (long long)s->oldest_engine, newest_known());
+    err_set(err, ERR_SCHEMA,
+            "%s has schema version %lld, which needs a program that knows version %lld; this one knows %d: "
+            "install a newer prescient",
+            db->path, (long long)s->version, (long long)s->oldest_engine, newest_known());
     if (err)
         err->outgrown = true;
     return ERR_SCHEMA;
@@ -348,7 +368,8 @@ int lite_refuse_newer(struct lite *db, struct err *err)
 static int check_schema(struct lite *db, const struct schema *s, struct err *err)
 {
     if (s->version < newest_known())
-        return err_set(err, ERR_SCHEMA, "%s has schema version %lld, this program needs %d: run 'prescient migrate'", db->path,
+        return err_set(err, ERR_SCHEMA,
+                       "%s has schema version %lld, this program needs %d: run 'prescient migrate'", db->path,
                        (long long)s->version, newest_known());
     db->schema_version = (int)s->version;
     return refuse_newer(db, s, err);
@@ -357,11 +378,16 @@ static int check_schema(struct lite *db, const struct schema *s, struct err *err
 static int check_slot_length(struct lite *db, int64_t length_s, struct err *err)
 {
     if (db->slot_length_wanted_s && length_s != db->slot_length_wanted_s)
-        return err_set(err, ERR_SETTINGS, "slot_length is %d s in the settings and %lld s in %s: make them equal, or change the file with "
-                       "'prescient migrate --slot-length LENGTH'", db->slot_length_wanted_s, (long long)length_s, db->path);
+        return err_set(
+            err, ERR_SETTINGS,
+            "slot_length is %d s in the settings and %lld s in %s: make them equal, or change the file with "
+            "'prescient migrate --slot-length LENGTH'",
+            db->slot_length_wanted_s, (long long)length_s, db->path);
     if (db->head.slot_length_s && length_s != db->head.slot_length_s)
-        return err_set(err, ERR_CHANGED, "the slot length of %s was changed from %d s to %lld s while this program ran: start it again",
-                       db->path, db->head.slot_length_s, (long long)length_s);
+        return err_set(
+            err, ERR_CHANGED,
+            "the slot length of %s was changed from %d s to %lld s while this program ran: start it again",
+            db->path, db->head.slot_length_s, (long long)length_s);
     db->head.slot_length_s = (int32_t)length_s;
     return 0;
 }
@@ -384,7 +410,9 @@ static int check_file(struct lite *db, struct err *err)
     int moved = 0;
     if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
         db->distrusted = true;
-        err_set(err, ERR_LOST, "%s was replaced or removed while it was in use: nothing was written to what had been opened", db->path);
+        err_set(err, ERR_LOST,
+                "%s was replaced or removed while it was in use: nothing was written to what had been opened",
+                db->path);
         err->refused = true;
         return err->code;
     }
@@ -427,11 +455,13 @@ void lite_disconnect(struct lite *db)
         sqlite3_finalize(db->statements[i]);
         db->statements[i] = NULL;
     }
-    /* Takes the persistent journal away, unless somebody is writing or the handle has seen what it should not trust. */
+    /* Takes the persistent journal away, unless somebody is writing or the handle has seen what it
+     * should not trust. */
     db->lock_until_us = 0;
     int rc;
     bool wal = is_wal(db, &rc);         /* when that cannot be told just now, nothing is changed */
-    if (rc == SQLITE_OK && !wal && !db->distrusted && sqlite3_get_autocommit(db->db) && !sqlite3_db_readonly(db->db, "main"))
+    if (rc == SQLITE_OK && !wal && !db->distrusted && sqlite3_get_autocommit(db->db) &&
+        !sqlite3_db_readonly(db->db, "main"))
         sqlite3_exec(db->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close_v2(db->db);
     db->db = NULL;
@@ -484,13 +514,15 @@ int lite_begin(struct lite *db, struct err *err)
 int lite_keep(struct lite *db, struct err *err)
 {
     if (db->group_lost)
-        return err_set(err, ERR_INPUT, "%s: the last moments of this replay could not be written; start it again", db->path);
+        return err_set(err, ERR_INPUT,
+                       "%s: the last moments of this replay could not be written; start it again", db->path);
     if (!db->group_us)
         return 0;
     int64_t rc = lite_run(db, err, LITE_commit, "");
     if (rc >= 0)
         db->group_us = 0;
-    return rc < 0 ? (int)rc : 0;        /* busy: the transaction stays, and is tried again with the next call */
+    /* busy: the transaction stays, and is tried again with the next call */
+    return rc < 0 ? (int)rc : 0;
 }
 
 static int commit_in_group(struct lite *db, struct err *err)
@@ -522,7 +554,8 @@ static bool undo(struct lite *db)
     if (!db->in_call)
         return true;
     db->in_call = false;
-    return lite_run(db, &ignored, LITE_rollback_savepoint, "") >= 0 && lite_run(db, &ignored, LITE_release_savepoint, "") >= 0;
+    return lite_run(db, &ignored, LITE_rollback_savepoint, "") >= 0 &&
+           lite_run(db, &ignored, LITE_release_savepoint, "") >= 0;
 }
 
 void lite_rollback(struct lite *db)

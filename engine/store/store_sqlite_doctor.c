@@ -1,5 +1,5 @@
-/* store_sqlite_doctor.c - what doctor asks of a file. Each look is a statement of its own with a deadline of its own: one that cannot be taken is a finding,
- * and keeps nothing from the others. */
+/* store_sqlite_doctor.c - what doctor asks of a file. Each look is a statement of its own with a
+ * deadline of its own: one that cannot be taken is a finding, and keeps nothing from the others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,10 @@
 #include "store_sqlite_calls.h"
 #include "store_sqlite_rows.h"
 
-#define WHOLE_MOST (INT64_C(16) << 20)      /* bytes of a file that is looked through without being asked: some 60 ms */
-#define WHOLE_US (250 * 1000)               /* and for no longer, where the library can be interrupted at it (from 3.42 on) */
+#define WHOLE_MOST                                                                                           \
+    (INT64_C(16) << 20) /* bytes of a file that is looked through without being asked: some 60 ms */
+#define WHOLE_US                                                                                             \
+    (250 * 1000) /* and for no longer, where the library can be interrupted at it (from 3.42 on) */
 
 enum { WHAT, LEVEL, FOUND, ADVICE, COLUMNS };
 
@@ -21,7 +23,8 @@ static void begin_findings(struct gathering *g, struct arena *arena)
         lite_gather_name(g, c, names[c], false);
 }
 
-static void add_finding(struct gathering *g, const char *what, const char *level, const char *found, const char *advice)
+static void add_finding(struct gathering *g, const char *what, const char *level, const char *found,
+                        const char *advice)
 {
     const char *cells[COLUMNS] = { what, level, found, advice };
     const char **row = g->failed ? NULL : lite_gather_row(g);
@@ -52,13 +55,15 @@ static const struct { const char *what, *statement; } looks[] = {
 static void look_at_journal(struct lite *db, struct gathering *g)
 {
     bool wal = lite_has_wal(db), safe = lite_wal_is_safe(sqlite3_libversion_number());
-    const char *found = arena_printf(g->arena, "%s, with a %s", sqlite3_libversion(), wal ? "write-ahead log" : "rollback journal");
+    const char *found = arena_printf(g->arena, "%s, with a %s", sqlite3_libversion(),
+                                     wal ? "write-ahead log" : "rollback journal");
     g->failed = g->failed || !found;
     if (!wal || safe)
         add_finding(g, "SQLite", "ok", found, "");
     else
         add_finding(g, "SQLite", "warn", found,
-                    "before 3.51.3 (and but for 3.44.6 and 3.50.7) SQLite may, rarely, lose a transaction in such a log: upgrade it, or stop all that "
+                    "before 3.51.3 (and but for 3.44.6 and 3.50.7) SQLite may, rarely, lose a transaction in "
+                    "such a log: upgrade it, or stop all that "
                     "use the file and change it by PRAGMA journal_mode = DELETE");
 }
 
@@ -94,13 +99,16 @@ static int left_out(struct store_report *req, int64_t size)
 {
     struct gathering g;
     begin_findings(&g, req->arena);
-    const char *found = arena_printf(req->arena, "not looked through, all %lld MiB of it: prescient doctor --full does that", (long long)(size >> 20));
+    const char *found = arena_printf(
+        req->arena, "not looked through, all %lld MiB of it: prescient doctor --full does that",
+        (long long)(size >> 20));
     g.failed = g.failed || !found;
     add_finding(&g, "file is whole", "ok", found, "");
     return lite_gathered(&g, &req->rows, &req->call.err);
 }
 
-/* A long look keeps those from writing who have a rollback journal, so nobody gets one who has not asked for it. Whoever has, gets it to the end. */
+/* A long look keeps those from writing who have a rollback journal, so nobody gets one who has not
+ * asked for it. Whoever has, gets it to the end. */
 int lite_report_whole(struct lite *db, struct store_report *req)
 {
     bool full = req->nparams > 0 && req->params[0];

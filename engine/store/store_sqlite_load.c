@@ -1,4 +1,5 @@
-/* store_sqlite_load.c - checks put in by this program: one at a time with words for what happened, or a chunk at once. */
+/* store_sqlite_load.c - checks put in by this program: one at a time with words for what happened,
+ * or a chunk at once. */
 #include <string.h>
 
 #include "../base/utf8.h"
@@ -12,7 +13,8 @@ struct pending_row {
     int64_t id, next_check_at, again_at;
 };
 
-static int look_at_row(struct lite *db, const char *entity, const char *key, const char *job, struct pending_row *out, struct err *err)
+static int look_at_row(struct lite *db, const char *entity, const char *key, const char *job,
+                       struct pending_row *out, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     *out = (struct pending_row){ 0 };
@@ -24,7 +26,8 @@ static int look_at_row(struct lite *db, const char *entity, const char *key, con
     return 0;
 }
 
-static void tell(const struct pending_row *before, const struct pending_row *after, int64_t now, struct lite_filed *out)
+static void tell(const struct pending_row *before, const struct pending_row *after, int64_t now,
+                 struct lite_filed *out)
 {
     out->at = after->next_check_at;
     if (!before->there)
@@ -39,16 +42,17 @@ static void tell(const struct pending_row *before, const struct pending_row *aft
     }
 }
 
-int lite_enqueue(struct lite *db, const struct lite_wanted *w, int64_t now, struct lite_filed *out, struct err *err)
+int lite_enqueue(struct lite *db, const struct lite_wanted *w, int64_t now, struct lite_filed *out,
+                 struct err *err)
 {
     struct pending_row before, after;
     int64_t rc = look_at_row(db, w->entity_name, w->entity_key, w->job_exec, &before, err);
     if (rc >= 0 && w->check_at)
-        rc = lite_run(db, err, LITE_enqueue, "ttttttti", w->entity_name, w->entity_key, w->job_exec, w->check_at, w->payload, w->conflict,
-                      w->priority, now);
+        rc = lite_run(db, err, LITE_enqueue, "ttttttti", w->entity_name, w->entity_key, w->job_exec,
+                      w->check_at, w->payload, w->conflict, w->priority, now);
     else if (rc >= 0)
-        rc = lite_run(db, err, LITE_effect_enqueue, "tttittiit", w->entity_name, w->entity_key, w->job_exec, w->at, w->payload, w->conflict,
-                      (int64_t)w->priority_number, now, (const char *)NULL);
+        rc = lite_run(db, err, LITE_effect_enqueue, "tttittiit", w->entity_name, w->entity_key, w->job_exec,
+                      w->at, w->payload, w->conflict, (int64_t)w->priority_number, now, (const char *)NULL);
     rc = rc < 0 ? rc : look_at_row(db, w->entity_name, w->entity_key, w->job_exec, &after, err);
     if (rc >= 0)
         tell(&before, &after, now, out);
@@ -72,16 +76,22 @@ static int check_row(const struct load_row *r, struct err *err)
 }
 
 /* Most rows of a load are new: one INSERT says so, and only the others are asked about. */
-static int load_one(struct lite *db, const struct load_row *r, const char *conflict, int64_t now, int64_t counts[LITE_OUTCOMES], struct err *err)
+static int load_one(struct lite *db, const struct load_row *r, const char *conflict, int64_t now,
+                    int64_t counts[LITE_OUTCOMES], struct err *err)
 {
     struct lite_filed filed = { .what = LITE_NEW };
     int64_t rc = check_row(r, err);
     if (rc == 0)
-        rc = lite_run(db, err, LITE_load_new, "tttiit", r->entity_name, r->entity_key, r->job_exec, slot_for(r->at, now, db->head.slot_length_s),
-                      (int64_t)r->priority, r->payload);
+        rc = lite_run(db, err, LITE_load_new, "tttiit", r->entity_name, r->entity_key, r->job_exec,
+                      slot_for(r->at, now, db->head.slot_length_s), (int64_t)r->priority, r->payload);
     if (rc == 0) {
-        struct lite_wanted wanted = { .entity_name = r->entity_name, .entity_key = r->entity_key, .job_exec = r->job_exec, .at = r->at,
-                                      .payload = r->payload, .priority_number = r->priority, .conflict = conflict };
+        struct lite_wanted wanted = { .entity_name = r->entity_name,
+                                      .entity_key = r->entity_key,
+                                      .job_exec = r->job_exec,
+                                      .at = r->at,
+                                      .payload = r->payload,
+                                      .priority_number = r->priority,
+                                      .conflict = conflict };
         rc = lite_enqueue(db, &wanted, now, &filed, err);
     }
     if (rc >= 0)
@@ -89,8 +99,8 @@ static int load_one(struct lite *db, const struct load_row *r, const char *confl
     return rc < 0 ? (int)rc : 0;
 }
 
-static int load_rows(struct lite *db, const struct load_row *rows, int n, const char *conflict, int64_t now, int64_t counts[LITE_OUTCOMES],
-                     int *bad, struct err *err)
+static int load_rows(struct lite *db, const struct load_row *rows, int n, const char *conflict, int64_t now,
+                     int64_t counts[LITE_OUTCOMES], int *bad, struct err *err)
 {
     int rc = 0;
     for (int i = 0; i < n && rc >= 0; i++) {
@@ -101,8 +111,8 @@ static int load_rows(struct lite *db, const struct load_row *rows, int n, const 
     return rc;
 }
 
-int lite_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now, struct load_counts *out, int *bad,
-              struct err *err)
+int lite_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
+              struct load_counts *out, int *bad, struct err *err)
 {
     struct lite *db = (struct lite *)st;
     int64_t counts[LITE_OUTCOMES] = { 0 };

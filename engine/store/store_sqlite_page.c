@@ -1,5 +1,6 @@
-/* store_sqlite_page.c - the hot path: a page read with one SELECT, its answers written down in one transaction.
- * The answers are a table to SQL (store_sqlite_answers.c): a few statements a page, not a few thousand, took half the time. */
+/* store_sqlite_page.c - the hot path: a page read with one SELECT, its answers written down in one
+ * transaction. The answers are a table to SQL (store_sqlite_answers.c): a few statements a page,
+ * not a few thousand, took half the time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +25,13 @@ static const char *column_text(struct arena *a, sqlite3_stmt *row, int column, u
     return text ? arena_strndup(a, text, *len) : NULL;
 }
 
-/* What the columns of read_page hold, by the table's own constraints. A file that somebody has damaged, or whose constraints somebody
- * has switched off, may hold anything else. */
-static const struct { bool text, may_be_null, is_32_bits; } columns[] = {
-    { false, false, false }, { false, false, true }, { false, false, false }, { false, true, false }, { false, false, true },
-    { false, false, true },  { true, false, false }, { true, false, false },  { true, false, false }, { true, true, false },
-    { true, true, false },
+/* What the columns of read_page hold, by the table's own constraints. A file that somebody has
+ * damaged, or whose constraints somebody has switched off, may hold anything else. */
+static const struct { bool text, may_be_null, is_32_bits;
+} columns[] = {
+    { false, false, false }, { false, false, true }, { false, false, false }, { false, true, false },
+    { false, false, true },  { false, false, true }, { true, false, false },  { true, false, false },
+    { true, false, false },  { true, true, false },  { true, true, false },
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -37,7 +39,8 @@ static bool is_in_order(sqlite3_stmt *row)
 {
     for (int i = 0; i < COLUMNS; i++) {
         int type = sqlite3_column_type(row, i);
-        if (type == SQLITE_NULL ? !columns[i].may_be_null : type != (columns[i].text ? SQLITE_TEXT : SQLITE_INTEGER))
+        if (type == SQLITE_NULL ? !columns[i].may_be_null
+                                : type != (columns[i].text ? SQLITE_TEXT : SQLITE_INTEGER))
             return false;
         if (columns[i].is_32_bits && sqlite3_column_int64(row, i) != sqlite3_column_int(row, i))
             return false;
@@ -48,9 +51,13 @@ static bool is_in_order(sqlite3_stmt *row)
 static bool read_check(struct arena *a, sqlite3_stmt *row, int64_t slot, struct check *c)
 {
     *c = (struct check){
-        .id = sqlite3_column_int64(row, 0), .priority = sqlite3_column_int(row, 1), .first_check_at = sqlite3_column_int64(row, 2),
-        .deferred_at = sqlite3_column_int64(row, 3), .check_count = sqlite3_column_int(row, 4),
-        .failure_count = sqlite3_column_int(row, 5), .next_check_at = slot,
+        .id = sqlite3_column_int64(row, 0),
+        .priority = sqlite3_column_int(row, 1),
+        .first_check_at = sqlite3_column_int64(row, 2),
+        .deferred_at = sqlite3_column_int64(row, 3),
+        .check_count = sqlite3_column_int(row, 4),
+        .failure_count = sqlite3_column_int(row, 5),
+        .next_check_at = slot,
     };
     c->entity_name = column_text(a, row, 6, &c->entity_name_len);
     c->entity_key = column_text(a, row, 7, &c->entity_key_len);
@@ -63,7 +70,8 @@ static bool read_check(struct arena *a, sqlite3_stmt *row, int64_t slot, struct 
     return c->entity_name && c->entity_key && c->job_exec && has_payload && has_origin;
 }
 
-/* A row that does not lie behind the one before it would be read for ever: the index disagrees with the table. */
+/* A row that does not lie behind the one before it would be read for ever: the index disagrees
+ * with the table. */
 static bool is_behind(const struct page_cursor *last, sqlite3_stmt *row)
 {
     int64_t id = sqlite3_column_int64(row, 0), priority = sqlite3_column_int64(row, 1);
@@ -84,7 +92,8 @@ static bool page_grow(struct check_rows *page, int *room)
 }
 
 /* Adds the row to the page; one that no check can be is only counted. */
-static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena *a, struct page_cursor *last, int *room)
+static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena *a, struct page_cursor *last,
+                    int *room)
 {
     struct check_rows *page = &req->page;
     if (!is_in_order(row) || !is_behind(last, row)) {
@@ -93,7 +102,8 @@ static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena
         return 0;
     }
     if (!page_grow(page, room) || !read_check(a, row, req->lease.slot, &page->checks[page->n]))
-        return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld", (long long)req->lease.slot);
+        return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld",
+                       (long long)req->lease.slot);
     const struct check *c = &page->checks[page->n];
     *last = (struct page_cursor){ .priority = c->priority, .id = c->id };
     page->n++;
@@ -124,8 +134,8 @@ int lite_read_page(struct lite *db, struct store_call *call)
     req->is_complete = true;            /* writers are serial */
     req->ndamaged = 0;
     *req->damage = '\0';
-    int rc = lite_query(db, &call->err, &row, LITE_read_page, "iiii", req->lease.slot, (int64_t)req->after.priority, req->after.id,
-                        (int64_t)req->want);
+    int rc = lite_query(db, &call->err, &row, LITE_read_page, "iiii", req->lease.slot,
+                        (int64_t)req->after.priority, req->after.id, (int64_t)req->want);
     if (rc <= 0)
         return rc;
     struct arena *a = arena_new(PAGE_ARENA);
@@ -148,8 +158,9 @@ struct settling {                   /* what is the same for all answers of a pag
     int64_t open_slot;              /* the first that has not begun */
 };
 
-/* Marks the answers whose row is as it was read. No other transaction can hold a row here, so one that is not was changed:
- * superseded, whatever skip_locked says. *anew says whether any was enqueued again meanwhile. */
+/* Marks the answers whose row is as it was read. No other transaction can hold a row here, so one
+ * that is not was changed: superseded, whatever skip_locked says. *anew says whether any was
+ * enqueued again meanwhile. */
 static int look(const struct settling *s, bool *anew)
 {
     sqlite3_stmt *row = NULL;
@@ -207,9 +218,10 @@ static int64_t emit(const struct settling *s, const struct settlement *t, int pl
     const struct check *c = t->check;
     const struct effect *e = &t->effects[place];
     if (!utf8_is_valid(e->event, strlen(e->event)) || (e->json && !utf8_is_valid(e->json, strlen(e->json))))
-        return err_set(s->err, ERR_DATA, "the event of check (%s, %s, %s) is not valid UTF-8", c->entity_name, c->entity_key, c->job_exec);
-    return lite_run(s->db, s->err, LITE_effect_emit, "ttttiiiti", e->event, c->entity_name, c->entity_key, c->job_exec,
-                    s->at_us, c->next_check_at, (int64_t)c->check_count, e->json, s->clock_us);
+        return err_set(s->err, ERR_DATA, "the event of check (%s, %s, %s) is not valid UTF-8", c->entity_name,
+                       c->entity_key, c->job_exec);
+    return lite_run(s->db, s->err, LITE_effect_emit, "ttttiiiti", e->event, c->entity_name, c->entity_key,
+                    c->job_exec, s->at_us, c->next_check_at, (int64_t)c->check_count, e->json, s->clock_us);
 }
 
 static int64_t enqueue(const struct settling *s, const struct settlement *t, int place)
@@ -217,14 +229,15 @@ static int64_t enqueue(const struct settling *s, const struct settlement *t, int
     const struct effect *e = &t->effects[place];
     char origin[IDEMPOTENCY_KEY_SIZE];
     check_origin_of_effect(t->check, place, origin);
-    return lite_run(s->db, s->err, LITE_effect_enqueue, "tttittiit", e->entity_name, e->entity_key, e->job, e->at, e->json,
-                    e->conflict ? e->conflict : "keep", (int64_t)0, s->now, origin);
+    return lite_run(s->db, s->err, LITE_effect_enqueue, "tttittiit", e->entity_name, e->entity_key, e->job,
+                    e->at, e->json, e->conflict ? e->conflict : "keep", (int64_t)0, s->now, origin);
 }
 
 static int64_t resolve(const struct settling *s, const struct settlement *t, int place)
 {
     const struct effect *e = &t->effects[place];
-    return lite_run(s->db, s->err, LITE_resolve, "tttp", e->entity_name, e->entity_key, e->job, s->req->now ? &s->now : NULL);
+    return lite_run(s->db, s->err, LITE_resolve, "tttp", e->entity_name, e->entity_key, e->job,
+                    s->req->now ? &s->now : NULL);
 }
 
 static int64_t (*const effect_writers[])(const struct settling *s, const struct settlement *t, int place) = {
@@ -252,11 +265,15 @@ static void forget_states(struct store_settle *req)
 int lite_settle(struct lite *db, struct store_call *call)
 {
     struct store_settle *req = (struct store_settle *)call;
-    struct settling s = { .db = db, .req = req, .err = &call->err, .now = lite_now(db, req->now), .clock_us = lite_clock_us(db) };
+    struct settling s = {
+        .db = db, .req = req, .err = &call->err, .now = lite_now(db, req->now), .clock_us = lite_clock_us(db)
+    };
     s.at_us = req->now ? s.now * 1000000 : s.clock_us;
     s.open_slot = slot_next(s.now, db->head.slot_length_s);
     forget_states(req);
-    db->answers = (struct lite_answers){ .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot };
+    db->answers = (struct lite_answers){
+        .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot
+    };
     int64_t rc = lite_check_lease(db, &req->lease, &call->err);
     rc = rc < 0 ? rc : write_answers(&s);
     rc = rc < 0 ? rc : write_effects(&s);

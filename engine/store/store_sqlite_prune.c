@@ -1,4 +1,5 @@
-/* store_sqlite_prune.c - what is old goes, some thousand rows a call, so that engines and applications get their turn. */
+/* store_sqlite_prune.c - what is old goes, some thousand rows a call, so that engines and
+ * applications get their turn. */
 #include "store_sqlite_calls.h"
 
 static const struct {
@@ -20,8 +21,10 @@ int lite_prune(struct lite *db, struct store_call *call)
         return 0;
     if (p->wish == PRUNE_COUNT)
         return lite_number(db, &call->err, &p->n, prunes[p->part].count, "i", p->before * 1000000);
-    int64_t n = p->wish == PRUNE_CLAIM ? lite_run(db, &call->err, LITE_prune_claim, "ii", lite_clock_us(db) / 1000000, (int64_t)PRUNE_TURN_S) :
-                                         lite_run(db, &call->err, prunes[p->part].drop, "i", p->before * 1000000);
+    int64_t n = p->wish == PRUNE_CLAIM
+                    ? lite_run(db, &call->err, LITE_prune_claim, "ii", lite_clock_us(db) / 1000000,
+                               (int64_t)PRUNE_TURN_S)
+                    : lite_run(db, &call->err, prunes[p->part].drop, "i", p->before * 1000000);
     p->n = n > 0 ? n : 0;
     return n < 0 ? (int)n : 0;
 }

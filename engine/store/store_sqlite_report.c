@@ -1,5 +1,6 @@
-/* store_sqlite_report.c - the named statements behind list, history, status, enqueue, resolve, ...: text in, rows of text out.
- * Most are one SELECT of store_sqlite.sql; the few that write, or need more than one statement, stand in a table here. */
+/* store_sqlite_report.c - the named statements behind list, history, status, enqueue, resolve,
+ * ...: text in, rows of text out. Most are one SELECT of store_sqlite.sql; the few that write, or
+ * need more than one statement, stand in a table here. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,9 +45,13 @@ static int outcome_row(struct store_report *req, const char *outcome, int64_t at
 
 static int report_enqueue(struct lite *db, struct store_report *req)
 {
-    struct lite_wanted wanted = { .entity_name = param(req, 1), .entity_key = param(req, 2), .job_exec = param(req, 3),
-                                  .check_at = param(req, 4) ? param(req, 4) : "", .payload = param(req, 5),
-                                  .conflict = param(req, 6), .priority = param(req, 7) };
+    struct lite_wanted wanted = { .entity_name = param(req, 1),
+                                  .entity_key = param(req, 2),
+                                  .job_exec = param(req, 3),
+                                  .check_at = param(req, 4) ? param(req, 4) : "",
+                                  .payload = param(req, 5),
+                                  .conflict = param(req, 6),
+                                  .priority = param(req, 7) };
     struct lite_filed filed;
     int rc = lite_enqueue(db, &wanted, now_param(db, req, 8), &filed, &req->call.err);
     return rc < 0 ? rc : outcome_row(req, outcomes[filed.what], filed.at);
@@ -56,8 +61,11 @@ static int report_resolve(struct lite *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
     int64_t n = 0, now = now_param(db, req, 4);
-    int64_t rc = lite_number(db, err, &n, LITE_pending_count, "ttt", param(req, 1), param(req, 2), param(req, 3));
-    rc = rc < 0 ? rc : lite_run(db, err, LITE_resolve, "tttp", param(req, 1), param(req, 2), param(req, 3), param(req, 4) ? &now : NULL);
+    int64_t rc = lite_number(db, err, &n, LITE_pending_count, "ttt", param(req, 1), param(req, 2),
+                             param(req, 3));
+    rc = rc < 0 ? rc
+                : lite_run(db, err, LITE_resolve, "tttp", param(req, 1), param(req, 2), param(req, 3),
+                           param(req, 4) ? &now : NULL);
     if (rc < 0)
         return (int)rc;
     struct gathering g = { .arena = req->arena };
@@ -75,12 +83,16 @@ static int report_reschedule(struct lite *db, struct store_report *req)
     struct err *err = &req->call.err;
     sqlite3_stmt *row = NULL;
     int64_t at = 0, now = now_param(db, req, 5);
-    int64_t rc = lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2), param(req, 3));
+    int64_t rc = lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2),
+                            param(req, 3));
     if (rc <= 0)
         return rc < 0 ? (int)rc : outcome_row(req, "not_found", 0);
     lite_done(row);
-    rc = lite_run(db, err, LITE_reschedule, "tttti", param(req, 1), param(req, 2), param(req, 3), param(req, 4), now);
-    rc = rc < 0 ? rc : lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2), param(req, 3));
+    rc = lite_run(db, err, LITE_reschedule, "tttti", param(req, 1), param(req, 2), param(req, 3),
+                  param(req, 4), now);
+    rc = rc < 0 ? rc
+                : lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2),
+                             param(req, 3));
     if (rc > 0) {
         at = sqlite3_column_int64(row, 1);
         lite_done(row);
@@ -91,12 +103,18 @@ static int report_reschedule(struct lite *db, struct store_report *req)
 enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
 
 /* `found` holds entity, key, job, payload of each check that ended in trouble. */
-static int retry_one(struct lite *db, const struct store_report *req, const struct store_rows *found, int n, struct gathering *g, struct err *err)
+static int retry_one(struct lite *db, const struct store_report *req, const struct store_rows *found, int n,
+                     struct gathering *g, struct err *err)
 {
     const char *const *f = found->cells + (size_t)n * (size_t)found->columns;
     int64_t now = now_param(db, req, 6);
-    struct lite_wanted wanted = { .entity_name = f[0], .entity_key = f[1], .job_exec = f[2], .payload = f[3], .conflict = "keep",
-                                  .check_at = param(req, 5), .at = now };
+    struct lite_wanted wanted = { .entity_name = f[0],
+                                  .entity_key = f[1],
+                                  .job_exec = f[2],
+                                  .payload = f[3],
+                                  .conflict = "keep",
+                                  .check_at = param(req, 5),
+                                  .at = now };
     struct lite_filed filed;
     int rc = lite_enqueue(db, &wanted, now, &filed, err);
     const char **row = rc < 0 ? NULL : lite_gather_row(g);
@@ -110,7 +128,8 @@ static int retry_one(struct lite *db, const struct store_report *req, const stru
 
 static int report_retry(struct lite *db, struct store_report *req)
 {
-    static const char *const names[RETRY_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome", "next_check_at" };
+    static const char *const names[RETRY_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome",
+                                                      "next_check_at" };
     struct gathering g = { .arena = req->arena };
     int rc = lite_select(db, req, sql_find(sql_sqlite, "retry"));
     if (rc < 0)
@@ -128,7 +147,8 @@ static int report_retry(struct lite *db, struct store_report *req)
     return lite_gathered(&g, &req->rows, &req->call.err);
 }
 
-/* A cursor that this file cannot have given out is not obeyed: what comes next would lie before it. */
+/* A cursor that this file cannot have given out is not obeyed: what comes next would lie before
+ * it. */
 static int report_events(struct lite *db, struct store_report *req)
 {
     int64_t handed_out = 0;
@@ -138,9 +158,13 @@ static int report_events(struct lite *db, struct store_report *req)
         return (int)rc;
     bool foreign = (generation && strtoll(generation, NULL, 10) > 0) || (xid && strtoll(xid, NULL, 10) > 0);
     if (foreign || (id && strtoll(id, NULL, 10) > handed_out))
-        return err_set(&req->call.err, ERR_INPUT, "the cursor %s-%s-%s is ahead of everything that this file ever had, 0-0-%" PRId64 ": it is of another store, or the file was put back "
-                       "to an older state; what comes next would be skipped, so nothing is shown. Look with `prescient events` for the last event that you know, "
-                       "and go on behind its cursor", generation ? generation : "0", xid ? xid : "0", id ? id : "0", handed_out);
+        return err_set(&req->call.err, ERR_INPUT,
+                       "the cursor %s-%s-%s is ahead of everything that this file ever had, 0-0-%" PRId64
+                       ": it is of another store, or the file was put back "
+                       "to an older state; what comes next would be skipped, so nothing is shown. Look with "
+                       "`prescient events` for the last event that you know, "
+                       "and go on behind its cursor",
+                       generation ? generation : "0", xid ? xid : "0", id ? id : "0", handed_out);
     return lite_select(db, req, sql_find(sql_sqlite, "events"));
 }
 
@@ -151,7 +175,8 @@ static int report_plan(struct lite *db, struct store_report *req)
     sqlite3_free(sql);
     if (rc < 0)
         return rc;
-    struct store_rows *rows = &req->rows;       /* id, parent, notused, detail: the last one is what people read */
+    /* id, parent, notused, detail: the last one is what people read */
+    struct store_rows *rows = &req->rows;
     for (int i = 0; i < rows->rows; i++)
         rows->cells[i] = rows->cells[(size_t)i * (size_t)rows->columns + (size_t)rows->columns - 1];
     rows->names[0] = "line";
@@ -192,8 +217,8 @@ bool lite_report_writes(const struct store_report *report)
 /* The blocks that are reports; the file has many others, which nobody should run by name. */
 static bool is_report(const char *name)
 {
-    static const char *const names[] = { "list", "history", "runs", "slots", "passes", "status", "leases", "jobs_pending", "growth",
-                                         "events_end" };
+    static const char *const names[] = { "list",   "history", "runs",         "slots",  "passes",
+                                         "status", "leases",  "jobs_pending", "growth", "events_end" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;

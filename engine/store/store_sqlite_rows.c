@@ -98,7 +98,8 @@ static int gather_all(struct lite *db, sqlite3_stmt *s, struct store_report *req
 /* Parameters are ?1, ?2, ... as text; a statement that needs the clock names it :clock_us. */
 static int bind_params(struct lite *db, sqlite3_stmt *s, const struct store_report *req, struct err *err)
 {
-    int clock = sqlite3_bind_parameter_index(s, ":clock_us"), rc = SQLITE_OK, most = sqlite3_bind_parameter_count(s);
+    int clock = sqlite3_bind_parameter_index(s, ":clock_us"), rc = SQLITE_OK,
+        most = sqlite3_bind_parameter_count(s);
     for (int i = 0; i < req->nparams && i < most && rc == SQLITE_OK; i++)
         if (i + 1 != clock)
             rc = sqlite3_bind_text(s, i + 1, req->params[i], -1, SQLITE_STATIC);

@@ -1,4 +1,5 @@
-/* store_sqlite_rows.h - the rows of a report: text, gathered in the request's arena. Included by the store_sqlite files only. */
+/* store_sqlite_rows.h - the rows of a report: text, gathered in the request's arena. Included by
+ * the store_sqlite files only. */
 #ifndef PRESCIENT_STORE_SQLITE_ROWS_H
 #define PRESCIENT_STORE_SQLITE_ROWS_H
 
@@ -14,10 +15,12 @@ struct gathering {                  /* rows as they come, in the request's arena
 
 void lite_gather_columns(struct gathering *g, int columns);
 void lite_gather_name(struct gathering *g, int column, const char *name, bool is_number);
-const char **lite_gather_row(struct gathering *g);      /* room for one more row's cells, all NULL; NULL when there is no memory */
+/* room for one more row's cells, all NULL; NULL when there is no memory */
+const char **lite_gather_row(struct gathering *g);
 void lite_gather_cell(struct gathering *g, const char **cell, const char *text);
 void lite_gather_number(struct gathering *g, const char **cell, int64_t number);
-int lite_gathered(struct gathering *g, struct store_rows *out, struct err *err);     /* the end: what was gathered, or ERR_NOMEM */
+/* the end: what was gathered, or ERR_NOMEM */
+int lite_gathered(struct gathering *g, struct store_rows *out, struct err *err);
 
 /* Everything that one SELECT says, with the request's parameters, in req->rows. */
 int lite_select(struct lite *db, struct store_report *req, const char *sql);

@@ -1,4 +1,5 @@
-/* store_sqlite_schema.c - makes and upgrades the tables, and changes the slot length that stands in them as a literal. */
+/* store_sqlite_schema.c - makes and upgrades the tables, and changes the slot length that stands
+ * in them as a literal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ static int query_text(struct lite *db, char **out, struct err *err, enum lite_st
     return rc < 0 ? rc : 0;
 }
 
-/* `text` with every "% 900 = 0" turned into "% 300 = 0"; NULL when there was none. The caller frees. */
+/* `text` with every "% 900 = 0" turned into "% 300 = 0"; NULL when there was none. The caller
+ * frees. */
 static char *with_slot_length(const char *text, int32_t old_s, int32_t new_s)
 {
     char old[32], new[32], *out = NULL;
@@ -50,12 +52,16 @@ static char *with_slot_length(const char *text, int32_t old_s, int32_t new_s)
     return out;
 }
 
-/* SQLite cannot change a CHECK: the table is made anew under the old one's name, beside it, and filled. The ids go on where they
- * were. `table` and `indexes` are the new text of the table and the text of its indexes. */
+/* SQLite cannot change a CHECK: the table is made anew under the old one's name, beside it, and
+ * filled. The ids go on where they were. `table` and `indexes` are the new text of the table and
+ * the text of its indexes. */
 static int rebuild(struct lite *db, const char *table, const char *indexes, int64_t now, struct err *err)
 {
-    int rc = lite_exec(db, "PRAGMA legacy_alter_table = ON; ALTER TABLE prescient_future_job RENAME TO prescient_future_job_old; "
-                       "PRAGMA legacy_alter_table = OFF", err);
+    int rc = lite_exec(db,
+                       "PRAGMA legacy_alter_table = ON; ALTER TABLE prescient_future_job RENAME TO "
+                       "prescient_future_job_old; "
+                       "PRAGMA legacy_alter_table = OFF",
+                       err);
     rc = rc < 0 ? rc : lite_exec(db, table, err);
     rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_reslot_copy, "i", now);
     rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_reslot_forget_sequence, "");
@@ -71,7 +77,9 @@ static int change_slot_length(struct lite *db, int32_t old_s, int32_t new_s, str
     rc = rc < 0 ? rc : query_text(db, &indexes, err, LITE_reslot_indexes);
     changed = rc < 0 || !table ? NULL : with_slot_length(table, old_s, new_s);
     if (rc == 0 && !changed)
-        rc = err_set(err, ERR_SCHEMA, "%s: table prescient_future_job does not have the slot length %d in its CHECK", db->path, old_s);
+        rc = err_set(err, ERR_SCHEMA,
+                     "%s: table prescient_future_job does not have the slot length %d in its CHECK", db->path,
+                     old_s);
     rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_set_slot_length, "i", (int64_t)new_s);
     rc = rc < 0 ? rc : rebuild(db, changed, indexes ? indexes : "", lite_now(db, 0), err);
     free(table);
@@ -85,7 +93,9 @@ static int refuse_while_leased(struct lite *db, struct err *err)
     int64_t leases = 0;
     int rc = lite_number(db, err, &leases, LITE_reslot_leases, "i", lite_clock_us(db));
     if (rc == 0 && leases)
-        return err_set(err, ERR_BUSY, "%s: %lld leases are held, so checks are being run: stop the engines, then change the slot length",
+        return err_set(err, ERR_BUSY,
+                       "%s: %lld leases are held, so checks are being run: stop the engines, then change the "
+                       "slot length",
                        db->path, (long long)leases);
     return rc;
 }
@@ -97,9 +107,11 @@ static int settle_slot_length(struct lite *db, const struct migrate_options *o, 
     if (rc < 0 || o->slot_length_s == 0 || o->slot_length_s == length_s || o->dry_run)
         return rc;
     if (!fresh && !o->change_slot_length)
-        return err_set(err, ERR_SETTINGS, "%s has a slot length of %lld s, the settings say %d s: make them equal, or change the file's, "
-                       "which reslots what is pending, with 'prescient migrate --slot-length LENGTH'", db->path, (long long)length_s,
-                       o->slot_length_s);
+        return err_set(
+            err, ERR_SETTINGS,
+            "%s has a slot length of %lld s, the settings say %d s: make them equal, or change the file's, "
+            "which reslots what is pending, with 'prescient migrate --slot-length LENGTH'",
+            db->path, (long long)length_s, o->slot_length_s);
     rc = fresh ? 0 : refuse_while_leased(db, err);
     return rc < 0 ? rc : change_slot_length(db, (int32_t)length_s, o->slot_length_s, err);
 }
@@ -120,24 +132,30 @@ static int is_applied(struct lite *db, const struct sql_migration *m, const char
     if (rc > 0 && !applied)
         rc = err_set(err, ERR_NOMEM, "out of memory");
     else if (rc > 0 && strcmp(applied, checksum) != 0)
-        rc = err_set(err, ERR_SCHEMA, "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
-                     db->path, m->name, applied, checksum);
+        rc = err_set(
+            err, ERR_SCHEMA,
+            "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
+            db->path, m->name, applied, checksum);
     lite_done(row);
     return rc;
 }
 
-static int apply(struct lite *db, const struct sql_migration *m, const char *checksum, const struct migrate_options *o, struct err *err)
+static int apply(struct lite *db, const struct sql_migration *m, const char *checksum,
+                 const struct migrate_options *o, struct err *err)
 {
     int rc = lite_exec(db, m->text, err);
-    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_migration_add, "ittii", (int64_t)m->version, m->name, checksum,
-                                     (int64_t)oldest_engine_of(m), lite_clock_us(db));
+    rc = rc < 0 ? rc
+                : (int)lite_run(db, err, LITE_migration_add, "ittii", (int64_t)m->version, m->name, checksum,
+                                (int64_t)oldest_engine_of(m), lite_clock_us(db));
     if (rc >= 0 && m->version == 1)
         rc = settle_slot_length(db, o, true, err);
     return rc < 0 ? err_wrap(err, rc, "migration %s", m->name) : 0;
 }
 
-/* 1: was missing, 0: was there. Looked at again inside the transaction: another process may be at the same migration. */
-static int migrate_one(struct lite *db, const struct sql_migration *m, const struct migrate_options *o, struct err *err)
+/* 1: was missing, 0: was there. Looked at again inside the transaction: another process may be at
+ * the same migration. */
+static int migrate_one(struct lite *db, const struct sql_migration *m, const struct migrate_options *o,
+                       struct err *err)
 {
     char checksum[CHECKSUM_SIZE];
     fingerprint_checksum(m->text, checksum);
@@ -188,13 +206,15 @@ int lite_migrate(struct store *st, const struct migrate_options *options, struct
 {
     struct lite *db = (struct lite *)st;
     if (options->slot_length_s && !slot_length_is_valid(options->slot_length_s))
-        return err_set(err, ERR_INPUT, "slot_length is %d s, expected 1 s to 1 day that divides a day", options->slot_length_s);
+        return err_set(err, ERR_INPUT, "slot_length is %d s, expected 1 s to 1 day that divides a day",
+                       options->slot_length_s);
     if (options->dry_run && access(db->path, F_OK) != 0)
         return say_all(options);
     lite_start_clock(db, true);
     int rc = lite_create(db, err);
     rc = rc < 0 ? rc : migrate_all(db, options, err);
-    lite_disconnect(db);                /* the next call checks the new schema as any other connection would */
+    /* the next call checks the new schema as any other connection would */
+    lite_disconnect(db);
     db->head.slot_length_s = 0;
     return rc;
 }

@@ -1,6 +1,7 @@
-/* store_sqlite_slot.c - slots and leases: opened, taken, renewed, finished, looked at again.
- * A slot is never split here: one lease (BUCKET_WHOLE_SLOT) covers it. Writers are serial, so no transaction can commit into a
- * slot that has been read, and a re-look that finds a slot empty closes it. */
+/* store_sqlite_slot.c - slots and leases: opened, taken, renewed, finished, looked at again. A
+ * slot is never split here: one lease (BUCKET_WHOLE_SLOT) covers it. Writers are serial, so no
+ * transaction can commit into a slot that has been read, and a re-look that finds a slot empty
+ * closes it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ static int open_now(struct lite *db, struct store_open_slot *req, struct slot_lo
     if (rc < 0)
         return rc;
     *look = (struct slot_look){ .open = true, .done = req->rows == 0 };
-    return (int)lite_run(db, err, LITE_slot_open, "itii", req->slot, db->engine, req->rows, lite_clock_us(db));
+    return (int)lite_run(db, err, LITE_slot_open, "itii", req->slot, db->engine, req->rows,
+                         lite_clock_us(db));
 }
 
 static void put_json_string(FILE *out, const char *text)
@@ -45,8 +47,9 @@ static void put_json_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* The names as a JSON array, for json_each; NULL stays NULL. *out is the caller's to free. A name that an application has written with a
- * plain INSERT need not be UTF-8: jansson refuses it, and SQLite hands back the bytes that it was given. */
+/* The names as a JSON array, for json_each; NULL stays NULL. *out is the caller's to free. A name
+ * that an application has written with a plain INSERT need not be UTF-8: jansson refuses it, and
+ * SQLite hands back the bytes that it was given. */
 static int names_as_json(const char *const *names, int n, char **out, struct err *err)
 {
     size_t size;
@@ -81,8 +84,8 @@ static bool is_watched(const struct store_open_slot *req, const struct lease *he
 {
     for (int i = 0; i < req->nwatched; i++) {
         const struct lease *w = &req->watched[i];
-        if (w->slot == held->slot && w->bucket == held->bucket && w->token == held->token && w->expires_us == held->expires_us &&
-            memcmp(w->owner, held->owner, STORE_OWNER_SIZE) == 0)
+        if (w->slot == held->slot && w->bucket == held->bucket && w->token == held->token &&
+            w->expires_us == held->expires_us && memcmp(w->owner, held->owner, STORE_OWNER_SIZE) == 0)
             return true;
     }
     return false;
@@ -116,7 +119,8 @@ static int take_lease(struct lite *db, struct store_open_slot *req)
         req->held[req->nheld++] = held;
         return 0;
     }
-    rc = (int)lite_run(db, err, LITE_lease_take, "iotii", req->slot, req->owner, db->engine, clock_us, expires_us);
+    rc = (int)lite_run(db, err, LITE_lease_take, "iotii", req->slot, req->owner, db->engine, clock_us,
+                       expires_us);
     if (rc < 0)
         return rc;
     struct lease *taken = &req->taken[req->ntaken++];
@@ -136,7 +140,8 @@ int lite_open_slot(struct lite *db, struct store_call *call)
     req->clock_us = lite_clock_us(db);
     req->not_begun = req->slot * 1000000 > (req->now ? req->now * 1000000 : req->clock_us);
     if (req->not_begun)
-        return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by this machine's clock", (long long)req->slot);
+        return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by this machine's clock",
+                       (long long)req->slot);
     int rc = look_at_slot(db, req->slot, &look, &call->err);
     if (rc == 0 && !look.open)
         rc = open_now(db, req, &look);
@@ -182,7 +187,8 @@ int lite_check_lease(struct lite *db, const struct lease *lease, struct err *err
     int64_t ours = 0;
     int rc = lite_number(db, err, &ours, LITE_lease_held, "ioi", lease->slot, lease->owner, lease->token);
     if (rc == 0 && !ours)
-        return err_set(err, ERR_FENCED, "the lease on slot %lld (token %lld) is not ours any more: nothing was changed",
+        return err_set(err, ERR_FENCED,
+                       "the lease on slot %lld (token %lld) is not ours any more: nothing was changed",
                        (long long)lease->slot, (long long)lease->token);
     return rc;
 }
@@ -196,7 +202,9 @@ static int may_finish(struct lite *db, const struct store_finish *req, int64_t *
     if (req->leave)
         return 0;
     int rc = names_as_json(req->nleft ? req->left : none, req->nleft, &jobs, err);
-    rc = rc < 0 ? rc : lite_number(db, err, rows_left, LITE_finish_look, "itii", req->lease.slot, jobs, (int64_t)req->after.priority, req->after.id);
+    rc = rc < 0 ? rc
+                : lite_number(db, err, rows_left, LITE_finish_look, "itii", req->lease.slot, jobs,
+                              (int64_t)req->after.priority, req->after.id);
     free(jobs);
     return rc;
 }
@@ -211,9 +219,10 @@ int lite_finish(struct lite *db, struct store_call *call)
     rc = rc < 0 ? rc : may_finish(db, req, &rows_left, &call->err);
     if (rc < 0 || rows_left)
         return rc;
-    rc = (int)lite_run(db, &call->err, LITE_finish, "itiiiiiiiiiiiiiiii", req->lease.slot, db->engine, c->late_us, c->took_us, lite_clock_us(db),
-                       c->run, c->done, c->again, c->deferred, c->failed, c->timeout, c->crashed, c->guarded, c->held_back,
-                       c->unknown_job, c->superseded, c->locked, (int64_t)!req->blind);
+    rc = (int)lite_run(db, &call->err, LITE_finish, "itiiiiiiiiiiiiiiii", req->lease.slot, db->engine,
+                       c->late_us, c->took_us, lite_clock_us(db), c->run, c->done, c->again, c->deferred,
+                       c->failed, c->timeout, c->crashed, c->guarded, c->held_back, c->unknown_job,
+                       c->superseded, c->locked, (int64_t)!req->blind);
     rc = rc < 0 ? rc : give_back(db, &req->lease, &call->err);
     req->finished = rc >= 0;
     return rc;
@@ -227,12 +236,14 @@ int lite_relook(struct lite *db, struct store_call *call)
     sqlite3_stmt *row = NULL;
     req->n = req->closed = 0;
     int64_t closed = lite_run(db, &call->err, LITE_relook_close, "i", lite_clock_us(db));
-    int rc = closed < 0 ? (int)closed : (int)lite_run(db, &call->err, LITE_relook_leases, "i", lite_clock_us(db));
+    int rc = closed < 0 ? (int)closed
+                        : (int)lite_run(db, &call->err, LITE_relook_leases, "i", lite_clock_us(db));
     if (rc < 0)
         return rc;
     rc = lite_query(db, &call->err, &row, LITE_relook, "i", (int64_t)req->want);
     for (; rc > 0; rc = lite_next(db, &call->err, row))
-        req->slots[req->n++] = (struct relook_slot){ .slot = sqlite3_column_int64(row, 0), .has_rows = sqlite3_column_int(row, 1),
+        req->slots[req->n++] = (struct relook_slot){ .slot = sqlite3_column_int64(row, 0),
+                                                     .has_rows = sqlite3_column_int(row, 1),
                                                      .undone = sqlite3_column_int(row, 2) };
     req->closed = (int)closed;
     return rc;

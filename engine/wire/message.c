@@ -1,5 +1,5 @@
-/* message.c - one packet out, one packet in; a descriptor may ride along.
- * The other end may be hostile: sizes are bounded, and descriptors that nobody asked for are closed. */
+/* message.c - one packet out, one packet in; a descriptor may ride along. The other end may be
+ * hostile: sizes are bounded, and descriptors that nobody asked for are closed. */
 #include "message.h"
 
 #include <errno.h>
@@ -39,7 +39,8 @@ static int failed(int error, const char *verb, struct err *err)
 int message_send(int sock, enum message_kind kind, const void *body, size_t len, int fd, struct err *err)
 {
     if (len >= MESSAGE_MAX)
-        return err_set(err, ERR_GENERAL, "wire: message '%c' has %zu bytes, expected at most %d", (char)kind, len, MESSAGE_MAX - 1);
+        return err_set(err, ERR_GENERAL, "wire: message '%c' has %zu bytes, expected at most %d", (char)kind,
+                       len, MESSAGE_MAX - 1);
     char first = (char)kind;
     struct iovec parts[2] = { { &first, 1 }, { (void *)body, len } };
     struct msghdr msg = { .msg_iov = parts, .msg_iovlen = len ? 2 : 1 };
@@ -76,7 +77,10 @@ int message_receive(int sock, enum message_kind *kind, char *body, int *fd, stru
     char first = 0;
     struct iovec parts[2] = { { &first, 1 }, { body, MESSAGE_MAX - 1 } };
     union control control;
-    struct msghdr msg = { .msg_iov = parts, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
+    struct msghdr msg = { .msg_iov = parts,
+                          .msg_iovlen = 2,
+                          .msg_control = control.bytes,
+                          .msg_controllen = sizeof control.bytes };
     if (fd)
         *fd = -1;
     ssize_t n;

@@ -1,5 +1,6 @@
-/* message.h - the few messages between an engine and a worker, over a SOCK_SEQPACKET socketpair: one message a packet,
- * one byte of kind and then its body. Everything about single checks goes through the slab instead. */
+/* message.h - the few messages between an engine and a worker, over a SOCK_SEQPACKET socketpair:
+ * one message a packet, one byte of kind and then its body. Everything about single checks goes
+ * through the slab instead. */
 #ifndef PRESCIENT_MESSAGE_H
 #define PRESCIENT_MESSAGE_H
 
@@ -11,27 +12,34 @@ enum { WORKER_SOCK = 3 };               /* the descriptor of a worker that its e
 
 enum message_kind {
     /* engine -> worker */
-    MESSAGE_SETTINGS = 'S',    /* a part of the settings text (libconfig syntax); the slab's fd comes with the first part */
-    MESSAGE_BEGIN = 'B',       /* that was all of the settings: load, open, then say READY or FAILED. Body: per job of the settings, in order,
-                             * one byte: 1 leave it out; jobs beyond the body are not */
+    /* a part of the settings text (libconfig syntax); the slab's fd comes with the first part */
+    MESSAGE_SETTINGS = 'S',
+    /* that was all of the settings: load, open, then say READY or FAILED. Body: per job of the
+     * settings, in order, one byte: 1 leave it out; jobs beyond the body are not */
+    MESSAGE_BEGIN = 'B',
     MESSAGE_RUN = 'R',         /* body: uint32 generation; the slab is open */
     MESSAGE_CONTINUE = 'C',    /* start_until was moved on */
     MESSAGE_EXIT = 'X',        /* close the jobs and exit 0 */
     /* worker -> engine */
-    MESSAGE_OPENING = 'o',     /* body: uint32 index of the job that is loaded and opened next: whose fault it is when no more is heard */
+    /* body: uint32 index of the job that is loaded and opened next: whose fault it is when no more
+     * is heard */
+    MESSAGE_OPENING = 'o',
     MESSAGE_READY = 'r',       /* body: per job of the settings, in order, one byte: 1 loaded, 0 refused */
     MESSAGE_FAILED = 'f',      /* body: words; the worker exits 78 */
-    MESSAGE_ENDED = 'e',       /* body: uint32 generation; nothing is left to claim and all that was claimed is answered */
+    /* body: uint32 generation; nothing is left to claim and all that was claimed is answered */
+    MESSAGE_ENDED = 'e',
     MESSAGE_LOG = 'l',         /* body: one byte level, then text */
 };
 
 #define MESSAGE_MAX 32768      /* bytes of one packet */
 
-/* Sends one packet, with `fd` along when it is not -1. Returns 0, ERR_BUSY when the socket is full, ERR_LOST when the peer is gone. */
+/* Sends one packet, with `fd` along when it is not -1. Returns 0, ERR_BUSY when the socket is
+ * full, ERR_LOST when the peer is gone. */
 int message_send(int sock, enum message_kind kind, const void *body, size_t len, int fd, struct err *err);
 
-/* Receives one packet into body (room MESSAGE_MAX + 1; a NUL is put behind). Returns its length without the kind byte, ERR_BUSY when there is
- * none (non-blocking socket), ERR_LOST at the end. *fd is -1 or the descriptor that came along (close-on-exec). */
+/* Receives one packet into body (room MESSAGE_MAX + 1; a NUL is put behind). Returns its length
+ * without the kind byte, ERR_BUSY when there is none (non-blocking socket), ERR_LOST at the end.
+ * *fd is -1 or the descriptor that came along (close-on-exec). */
 int message_receive(int sock, enum message_kind *kind, char *body, int *fd, struct err *err);
 
 #endif

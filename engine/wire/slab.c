@@ -1,5 +1,6 @@
-/* slab.c - checks in, answers out, through memory that a worker may have scribbled over.
- * What the engine needs to rely on (count, end, generation) it keeps in its own memory and never reads back. */
+/* slab.c - checks in, answers out, through memory that a worker may have scribbled over. What the
+ * engine needs to rely on (count, end, generation) it keeps in its own memory and never reads
+ * back. */
 #include "slab.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@
 #include "../rules/slot.h"
 
 #define SLAB_MAGIC 0x62616c73u      /* "slab" */
-#define SLAB_LAYOUT 2u              /* changes with struct shared: engine and worker are the same program, but a test may not be */
+#define SLAB_LAYOUT                                                                                          \
+    2u /* changes with struct shared: engine and worker are the same program, but a test may not be */
 #define NO_STRING UINT32_MAX        /* as a length: NULL */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -30,7 +32,8 @@ struct check_record {
     int32_t check_count, failure_count;
     int32_t job;
     uint32_t single;
-    uint32_t name_at, key_at, job_at, payload_at, origin_at;     /* in the in heap; the last two NO_STRING: none */
+    /* in the in heap; the last two NO_STRING: none */
+    uint32_t name_at, key_at, job_at, payload_at, origin_at;
 };
 
 struct answer_record {
@@ -81,8 +84,8 @@ static uint64_t claim_word(uint32_t next, uint32_t end) { return (uint64_t)next 
 static uint32_t claim_next(uint64_t claim) { return (uint32_t)(claim >> 32); }
 static uint32_t claim_end(uint64_t claim) { return (uint32_t)claim; }
 
-/* Copies out of memory that somebody else may be writing. The barrier keeps the compiler from looking there a second time,
- * so that what was checked is what is used. */
+/* Copies out of memory that somebody else may be writing. The barrier keeps the compiler from
+ * looking there a second time, so that what was checked is what is used. */
 static void copy_once(void *to, const void *from, size_t n)
 {
     memcpy(to, from, n);
@@ -141,7 +144,8 @@ int slab_attach(int fd, struct slab **out, struct err *err)
     if (fstat(fd, &st))
         return err_sys(err, ERR_GENERAL, "slab: descriptor %d", fd);
     if (st.st_size != (off_t)sizeof(struct shared))
-        return err_set(err, ERR_GENERAL, "slab: descriptor %d has %lld bytes, expected %zu", fd, (long long)st.st_size, sizeof(struct shared));
+        return err_set(err, ERR_GENERAL, "slab: descriptor %d has %lld bytes, expected %zu", fd,
+                       (long long)st.st_size, sizeof(struct shared));
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || (seals & SEALS) != SEALS)
         return err_set(err, ERR_GENERAL, "slab: descriptor %d is not sealed against shrinking", fd);
@@ -150,8 +154,8 @@ int slab_attach(int fd, struct slab **out, struct err *err)
     if (rc)
         return rc;
     if (s->shared->magic != SLAB_MAGIC || s->shared->layout != SLAB_LAYOUT) {
-        err_set(err, ERR_GENERAL, "slab: found magic %08x layout %u, expected %08x layout %u", s->shared->magic, s->shared->layout,
-                SLAB_MAGIC, SLAB_LAYOUT);
+        err_set(err, ERR_GENERAL, "slab: found magic %08x layout %u, expected %08x layout %u",
+                s->shared->magic, s->shared->layout, SLAB_MAGIC, SLAB_LAYOUT);
         slab_free(s);
         return ERR_GENERAL;
     }
@@ -197,12 +201,18 @@ bool slab_put(struct slab *s, const struct check *check, int job, bool single)
 {
     size_t payload = check->payload ? (size_t)check->payload_len + 1 : 0;
     size_t origin = check->origin ? strlen(check->origin) + 1 : 0;
-    size_t room = (size_t)check->entity_name_len + check->entity_key_len + check->job_exec_len + 3 + payload + origin;
+    size_t room = (size_t)check->entity_name_len + check->entity_key_len + check->job_exec_len + 3 + payload +
+                  origin;
     if (s->count >= SLAB_CHECKS_MAX || room > SLAB_IN_BYTES - s->in_used)
         return false;
     s->shared->checks[s->count++] = (struct check_record){
-        .id = check->id, .slot = check->next_check_at, .first_check_at = check->first_check_at,
-        .check_count = check->check_count, .failure_count = check->failure_count, .job = job, .single = single,
+        .id = check->id,
+        .slot = check->next_check_at,
+        .first_check_at = check->first_check_at,
+        .check_count = check->check_count,
+        .failure_count = check->failure_count,
+        .job = job,
+        .single = single,
         .name_at = put_string(s, check->entity_name, check->entity_name_len),
         .key_at = put_string(s, check->entity_key, check->entity_key_len),
         .job_at = put_string(s, check->job_exec, check->job_exec_len),
@@ -233,8 +243,8 @@ int slab_claimed(const struct slab *s)
     return clamp_to_count(s, atomic_load_explicit(&s->shared->claim, memory_order_acquire));
 }
 
-/* One exchange, no loop: a worker that changes the word all the time cannot hold the engine here. The 0 it leaves reads as
- * "nothing to claim"; where the end is, only the engine remembers. */
+/* One exchange, no loop: a worker that changes the word all the time cannot hold the engine here.
+ * The 0 it leaves reads as "nothing to claim"; where the end is, only the engine remembers. */
 int slab_cut(struct slab *s)
 {
     if (s->end < 0)
@@ -255,7 +265,8 @@ bool slab_is_answered(const struct slab *s, int index)
            atomic_load_explicit(&s->shared->state[index], memory_order_acquire) == s->generation;
 }
 
-/* Counts what is copied. What an honest worker wrote does not overlap, so all of it together fits the heap. */
+/* Counts what is copied. What an honest worker wrote does not overlap, so all of it together fits
+ * the heap. */
 static bool is_in_heap(struct slab *s, uint32_t at, uint32_t len, bool count)
 {
     if (len > SLAB_OUT_BYTES || at > SLAB_OUT_BYTES - len)
@@ -276,8 +287,8 @@ static char *take_bytes(struct slab *s, uint32_t at, uint32_t len, struct arena 
     return p;
 }
 
-/* Words in the arena, as far as they are text: the JSON parser's may end in the middle of a character. Without memory for them something is
- * wrong all the same. */
+/* Words in the arena, as far as they are text: the JSON parser's may end in the middle of a
+ * character. Without memory for them something is wrong all the same. */
 static const char *__attribute__((format(printf, 2, 3))) wrong_in(struct arena *a, const char *fmt, ...)
 {
     char words[512];
@@ -337,7 +348,8 @@ static const char *check_enqueue(const struct effect *e, struct arena *a)
 {
     const char *wrong = check_target(e, true, a);
     if (!wrong && conflict_index(e->conflict) < 0)
-        wrong = wrong_in(a, "its conflict is '%.*s', expected keep, earlier or replace", UTF8_SHOWN(e->conflict ? e->conflict : ""));
+        wrong = wrong_in(a, "its conflict is '%.*s', expected keep, earlier or replace",
+                         UTF8_SHOWN(e->conflict ? e->conflict : ""));
     if (!wrong && !moment_is_valid(e->at))
         wrong = wrong_in(a, "its time %lld is not between the years 1970 and 9999", (long long)e->at);
     return wrong;
@@ -355,7 +367,8 @@ const char *effect_check(const struct effect *e, struct arena *a)
 }
 
 /* One effect, whose record is at `at`; *next is where the following one says it is. */
-static const char *take_effect(struct slab *s, uint32_t at, bool count, struct arena *a, struct effect *out, uint32_t *next)
+static const char *take_effect(struct slab *s, uint32_t at, bool count, struct arena *a, struct effect *out,
+                               uint32_t *next)
 {
     static const char outside[] = "it lies outside of the slab, or no room is left for it";
     struct effect_record r;
@@ -377,8 +390,13 @@ static const char *take_effect(struct slab *s, uint32_t at, bool count, struct a
         from += r.len[i];
     }
     *out = (struct effect){
-        .kind = (enum effect_kind)r.kind, .at = r.at, .event = strings[EFFECT_EVENT], .entity_name = strings[EFFECT_NAME],
-        .entity_key = strings[EFFECT_KEY], .job = strings[EFFECT_JOB], .json = strings[EFFECT_JSON],
+        .kind = (enum effect_kind)r.kind,
+        .at = r.at,
+        .event = strings[EFFECT_EVENT],
+        .entity_name = strings[EFFECT_NAME],
+        .entity_key = strings[EFFECT_KEY],
+        .job = strings[EFFECT_JOB],
+        .json = strings[EFFECT_JSON],
         .conflict = r.kind == EFFECT_ENQUEUE && r.conflict < CONFLICTS ? conflict_names[r.conflict] : NULL,
     };
     *next = r.next;
@@ -386,7 +404,8 @@ static const char *take_effect(struct slab *s, uint32_t at, bool count, struct a
 }
 
 /* No more than a worker that keeps to the rules would let one answer have (slab_add_effect). */
-static const char *take_effects(struct slab *s, const struct answer_record *r, bool count, struct arena *a, struct raw_answer *out)
+static const char *take_effects(struct slab *s, const struct answer_record *r, bool count, struct arena *a,
+                                struct raw_answer *out)
 {
     size_t before = s->taken_bytes;
     if (r->neffects == 0)
@@ -409,7 +428,8 @@ static const char *take_effects(struct slab *s, const struct answer_record *r, b
     return NULL;
 }
 
-static const char *take_text(struct slab *s, const struct answer_record *r, bool count, struct arena *a, struct raw_answer *out)
+static const char *take_text(struct slab *s, const struct answer_record *r, bool count, struct arena *a,
+                             struct raw_answer *out)
 {
     if (r->text_len == 0)
         return NULL;
@@ -436,7 +456,8 @@ static const char *take_numbers(const struct answer_record *r, struct arena *a, 
     return NULL;
 }
 
-static const char *take_record(struct slab *s, const struct answer_record *r, bool effects, bool count, struct arena *a, struct raw_answer *out)
+static const char *take_record(struct slab *s, const struct answer_record *r, bool effects, bool count,
+                               struct arena *a, struct raw_answer *out)
 {
     const char *wrong = take_numbers(r, a, out);
     if (!wrong && (effects || r->neffects == 0))
@@ -500,10 +521,19 @@ void slab_get(const struct slab *s, int index, struct slab_check *out)
 {
     const struct check_record *r = &s->shared->checks[index];
     *out = (struct slab_check){
-        .job = r->job, .single = r->single, .id = r->id, .now = s->shared->now, .slot = r->slot, .first_check_at = r->first_check_at,
-        .check_count = r->check_count, .failure_count = r->failure_count,
-        .entity_name = in_string(s, r->name_at), .entity_key = in_string(s, r->key_at), .job_name = in_string(s, r->job_at),
-        .payload = in_string(s, r->payload_at), .origin = in_string(s, r->origin_at),
+        .job = r->job,
+        .single = r->single,
+        .id = r->id,
+        .now = s->shared->now,
+        .slot = r->slot,
+        .first_check_at = r->first_check_at,
+        .check_count = r->check_count,
+        .failure_count = r->failure_count,
+        .entity_name = in_string(s, r->name_at),
+        .entity_key = in_string(s, r->key_at),
+        .job_name = in_string(s, r->job_at),
+        .payload = in_string(s, r->payload_at),
+        .origin = in_string(s, r->origin_at),
     };
 }
 
@@ -543,7 +573,8 @@ enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from,
         uint32_t alike = full ? 0 : count_alike(s, next, end, most);
         uint64_t wanted = full ? claim_word(next, next) : claim_word(next + alike, end);
         /* Only the engine's cut can come in between, so this is tried twice at most. */
-        if (!atomic_compare_exchange_strong_explicit(&m->claim, &claim, wanted, memory_order_acq_rel, memory_order_acquire))
+        if (!atomic_compare_exchange_strong_explicit(&m->claim, &claim, wanted, memory_order_acq_rel,
+                                                     memory_order_acquire))
             continue;
         *from = (int)next;
         *n = (int)alike;
@@ -564,7 +595,9 @@ int slab_add_effect(struct slab *s, int index, const struct effect *e)
 {
     const char *strings[EFFECT_STRINGS] = { e->event, e->entity_name, e->entity_key, e->job, e->json };
     struct chain *chain = &s->chains[index];
-    struct effect_record r = { .at = e->at, .kind = (uint32_t)e->kind, .conflict = (uint32_t)conflict_index(e->conflict) };
+    struct effect_record r = { .at = e->at,
+                               .kind = (uint32_t)e->kind,
+                               .conflict = (uint32_t)conflict_index(e->conflict) };
     size_t bytes = sizeof r;
     for (int i = 0; i < EFFECT_STRINGS; i++) {
         r.len[i] = strings[i] ? (uint32_t)strlen(strings[i]) : NO_STRING;
@@ -592,7 +625,8 @@ void slab_drop_effects(struct slab *s, int index)
     s->chains[index] = (struct chain){ 0 };
 }
 
-/* Puts an answer's text into the out heap, cut to what may be and to what fits. Returns its length. */
+/* Puts an answer's text into the out heap, cut to what may be and to what fits. Returns its
+ * length. */
 static uint32_t add_text(struct slab *s, const char *text)
 {
     size_t room = SLAB_OUT_BYTES - s->out_used, most = room < SLAB_TEXT_MAX ? room : SLAB_TEXT_MAX;
@@ -602,7 +636,8 @@ static uint32_t add_text(struct slab *s, const char *text)
     return (uint32_t)len;
 }
 
-void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t began_us, int64_t run_us, const char *text)
+void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t began_us, int64_t run_us,
+                 const char *text)
 {
     struct answer_record *r = &s->shared->answers[index];
     *r = (struct answer_record){

@@ -1,18 +1,20 @@
 /* slab.h - the shared memory between an engine and one worker: checks in, answers out.
  *
- * A memfd of fixed size, sealed against shrinking, growing and resealing before the worker gets it. The engine fills it
- * while the worker waits, then says RUN over the socket. From then on:
- *   - the worker claims the next index (or, for job_exec_many, a range) by compare-and-swap on `claim`, which holds
- *     (next << 32 | end); the engine may lower `end` at any time (slab_cut), so that what has not been claimed goes to others;
- *   - before each claim the worker looks at `start_until_us` (CLOCK_BOOTTIME): past it, nothing is started until the engine
- *     has moved it on and said so (CONTINUE);
- *   - each answer is written whole and then published by its `state` (release), which carries the slab's generation.
- * So what is running is always what is claimed and not published. No message per check.
- * When less than SLAB_ANSWER_BYTES of the out heap are left, the worker lowers `end` itself and says ENDED: what lies behind
- * the end that slab_cut then returns was never started.
+ * A memfd of fixed size, sealed against shrinking, growing and resealing before the worker gets
+ * it. The engine fills it while the worker waits, then says RUN over the socket. From then on:
+ *   - the worker claims the next index (or, for job_exec_many, a range) by compare-and-swap on
+ *   `claim`, which holds (next << 32 | end); the engine may lower `end` at any time (slab_cut), so
+ *   that what has not been claimed goes to others;
+ *   - before each claim the worker looks at `start_until_us` (CLOCK_BOOTTIME): past it, nothing is
+ *   started until the engine has moved it on and said so (CONTINUE);
+ *   - each answer is written whole and then published by its `state` (release), which carries the
+ *   slab's generation. So what is running is always what is claimed and not published. No message
+ *   per check. When less than SLAB_ANSWER_BYTES of the out heap are left, the worker lowers `end`
+ *   itself and says ENDED: what lies behind the end that slab_cut then returns was never started.
  *
- * The engine believes nothing it reads here: slab_take_answer copies an answer once, then checks generation, kind, offsets,
- * lengths and UTF-8 on the copy. The same code reads a slab whose worker was killed. */
+ * The engine believes nothing it reads here: slab_take_answer copies an answer once, then checks
+ * generation, kind, offsets, lengths and UTF-8 on the copy. The same code reads a slab whose
+ * worker was killed. */
 #ifndef PRESCIENT_SLAB_H
 #define PRESCIENT_SLAB_H
 
@@ -39,23 +41,27 @@ struct slab;                            /* the mapping; engine and worker each h
 int slab_new(struct slab **out, int *fd, struct err *err);
 void slab_free(struct slab *s);         /* unmaps; NULL is fine */
 
-/* Empties the slab and gives it the next generation. `now` is what jobs are told; `start_until_us` is CLOCK_BOOTTIME. */
+/* Empties the slab and gives it the next generation. `now` is what jobs are told; `start_until_us`
+ * is CLOCK_BOOTTIME. */
 void slab_reset(struct slab *s, int64_t now, int64_t start_until_us);
 
-/* Puts a check in. `job` is its index in the worker's table of jobs (the order of the settings), `single` keeps it out of
- * job_exec_many. False when it does not fit (count or bytes). */
+/* Puts a check in. `job` is its index in the worker's table of jobs (the order of the settings),
+ * `single` keeps it out of job_exec_many. False when it does not fit (count or bytes). */
 bool slab_put(struct slab *s, const struct check *check, int job, bool single);
 void slab_open(struct slab *s);         /* all put: indexes may be claimed from now on */
 
 int slab_count(const struct slab *s);           /* checks put */
 uint32_t slab_generation(const struct slab *s);
-int slab_claimed(const struct slab *s);         /* indexes [0, n) have been claimed; never more than slab_count */
+/* indexes [0, n) have been claimed; never more than slab_count */
+int slab_claimed(const struct slab *s);
 int slab_end(const struct slab *s);             /* indexes from here on will not be claimed */
-int slab_cut(struct slab *s);                   /* lowers the end to what is claimed; returns the new end: [end, count) is the engine's again */
+/* lowers the end to what is claimed; returns the new end: [end, count) is the engine's again */
+int slab_cut(struct slab *s);
 void slab_set_trust(struct slab *s, int64_t start_until_us);
 
 struct raw_answer {                     /* one answer, copied and checked; the strings live in the arena */
-    int kind;                           /* enum prescient_answer_kind, or -1: garbage, `text` says what was wrong */
+    /* enum prescient_answer_kind, or -1: garbage, `text` says what was wrong */
+    int kind;
     int64_t at;
     int64_t began_us;                   /* CLOCK_BOOTTIME when it began */
     int64_t run_us;
@@ -64,11 +70,13 @@ struct raw_answer {                     /* one answer, copied and checked; the s
     int neffects;
 };
 bool slab_is_answered(const struct slab *s, int index);
-/* True when check `index` is answered; fills `out`. Anything that is not as it must be becomes kind -1 with words. An emit's
- * entity_name, entity_key and job are NULL: they are those of the check, which the engine knows better than the worker. What
- * all answers of one slab take of the arena is bounded by a few times SLAB_OUT_BYTES, whatever is in there. */
+/* True when check `index` is answered; fills `out`. Anything that is not as it must be becomes
+ * kind -1 with words. An emit's entity_name, entity_key and job are NULL: they are those of the
+ * check, which the engine knows better than the worker. What all answers of one slab take of the
+ * arena is bounded by a few times SLAB_OUT_BYTES, whatever is in there. */
 bool slab_take_answer(struct slab *s, int index, struct arena *a, struct raw_answer *out);
-/* The same for who has no memory left for effects: an answer that declares some becomes DEFER, and they are not copied. */
+/* The same for who has no memory left for effects: an answer that declares some becomes DEFER, and
+ * they are not copied. */
 bool slab_take_without_effects(struct slab *s, int index, struct arena *a, struct raw_answer *out);
 
 /* ---- worker's side ---- */
@@ -81,25 +89,30 @@ struct slab_check {                     /* a check as the worker sees it */
     bool single;
     int64_t id, now, slot, first_check_at;
     int32_t check_count, failure_count;
-    const char *entity_name, *entity_key, *job_name, *payload, *origin;     /* in the slab; the last two NULL: none */
+    /* in the slab; the last two NULL: none */
+    const char *entity_name, *entity_key, *job_name, *payload, *origin;
 };
 void slab_get(const struct slab *s, int index, struct slab_check *out);
 
-/* What the next claim begins with: its job and whether it is single. False when nothing is left to claim. */
+/* What the next claim begins with: its job and whether it is single. False when nothing is left to
+ * claim. */
 bool slab_peek(struct slab *s, int *job, bool *single);
 
 enum slab_claim { SLAB_CLAIMED, SLAB_EMPTY, SLAB_UNTRUSTED };
-/* Claims up to `most` checks that follow each other and share job and single (single: one). `boot_us` is the time now. */
+/* Claims up to `most` checks that follow each other and share job and single (single: one).
+ * `boot_us` is the time now. */
 enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from, int *n);
 
-/* Room for answer `index`'s effects and text comes from the slab's out heap. Returns 0, SLAB_CROWDED when that is full, or
- * SLAB_TOO_MUCH when this answer has SLAB_EFFECTS_MAX or SLAB_ANSWER_BYTES of them. The caller has checked the effect. */
+/* Room for answer `index`'s effects and text comes from the slab's out heap. Returns 0,
+ * SLAB_CROWDED when that is full, or SLAB_TOO_MUCH when this answer has SLAB_EFFECTS_MAX or
+ * SLAB_ANSWER_BYTES of them. The caller has checked the effect. */
 enum { SLAB_CROWDED = -1, SLAB_TOO_MUCH = -2 };
 int slab_add_effect(struct slab *s, int index, const struct effect *effect);
 void slab_drop_effects(struct slab *s, int index);     /* the answer will declare none */
 /* What is wrong with an effect, as words in the arena, or NULL. What slab_take_answer asks too. */
 const char *effect_check(const struct effect *effect, struct arena *a);
 /* Publishes. text may be NULL; it is cut at SLAB_TEXT_MAX on a character boundary. */
-void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t began_us, int64_t run_us, const char *text);
+void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t began_us, int64_t run_us,
+                 const char *text);
 
 #endif

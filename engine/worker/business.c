@@ -23,7 +23,9 @@ int business_new(const struct business_options *options, struct business **out, 
         return err_set(err, ERR_NOMEM, "business database: out of memory");
     }
     /* Up to the first ':' at most: what follows may hold a password. */
-    return err_set(err, ERR_SETTINGS, "business: '%.*s' names no database; expected sqlite:FILE, postgresql://..., or libpq keywords such as \"host=... dbname=...\"",
+    return err_set(err, ERR_SETTINGS,
+                   "business: '%.*s' names no database; expected sqlite:FILE, postgresql://..., or libpq "
+                   "keywords such as \"host=... dbname=...\"",
                    (int)strcspn(options->url, ":@/"), options->url);
 }
 
@@ -37,8 +39,8 @@ void business_free(struct business *b)
 
 const char *business_dialect(const struct business *b) { return b->ops->dialect; }
 
-int business_query(struct business *b, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us,
-                   const struct prescient_rows **rows, struct err *err)
+int business_query(struct business *b, const char *sql, const struct prescient_value *params, int n,
+                   int64_t deadline_us, const struct prescient_rows **rows, struct err *err)
 {
     arena_reset(b->arena);
     b->rows = (struct prescient_rows){ .size = sizeof b->rows };

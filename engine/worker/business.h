@@ -1,5 +1,6 @@
-/* business.h - the database that jobs ask: one connection a worker, opened when first asked for, read-only, every query within
- * the time its check has left. One struct of functions; PostgreSQL and SQLite implement it. */
+/* business.h - the database that jobs ask: one connection a worker, opened when first asked for,
+ * read-only, every query within the time its check has left. One struct of functions; PostgreSQL
+ * and SQLite implement it. */
 #ifndef PRESCIENT_BUSINESS_H
 #define PRESCIENT_BUSINESS_H
 
@@ -23,10 +24,11 @@ int business_new(const struct business_options *options, struct business **out, 
 void business_free(struct business *b);                     /* closes; NULL is fine */
 const char *business_dialect(const struct business *b);     /* "postgresql" or "sqlite" */
 
-/* Parameters $1 ... $n as text. `deadline_us` is CLOCK_BOOTTIME; it passing is ERR_BUSY. A connection that is gone is opened
- * again once. *rows live until the next query or business_free. */
-int business_query(struct business *b, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us,
-                   const struct prescient_rows **rows, struct err *err);
+/* Parameters $1 ... $n as text. `deadline_us` is CLOCK_BOOTTIME; it passing is ERR_BUSY. A
+ * connection that is gone is opened again once. *rows live until the next query or business_free.
+ */
+int business_query(struct business *b, const char *sql, const struct prescient_value *params, int n,
+                   int64_t deadline_us, const struct prescient_rows **rows, struct err *err);
 
 /* ---- for the backends ---- */
 
@@ -35,7 +37,8 @@ struct business_ops {
     bool (*claims)(const char *url);
     int (*open)(const struct business_options *options, struct business **out, struct err *err);
     void (*close)(struct business *b);
-    int (*query)(struct business *b, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err);
+    int (*query)(struct business *b, const char *sql, const struct prescient_value *params, int n,
+                 int64_t deadline_us, struct err *err);
 };
 
 extern const struct business_ops business_pg_ops, business_sqlite_ops;
@@ -46,7 +49,8 @@ struct business {                       /* each backend's struct begins with it 
     struct prescient_rows rows;
 };
 
-/* CLOCK_BOOTTIME in microseconds, and what is left until a deadline in whole milliseconds (0: it has passed). */
+/* CLOCK_BOOTTIME in microseconds, and what is left until a deadline in whole milliseconds (0: it
+ * has passed). */
 int64_t business_now_us(void);
 int business_left_ms(int64_t deadline_us);
 

@@ -1,7 +1,7 @@
-/* business_pg.c - the business database in PostgreSQL.
- * A query goes out as one message: its limits (read-only, statement_timeout), then the query itself, in one implicit
- * transaction that ends with the Sync. No session is left changed, so this works through PgBouncer in transaction mode, and a
- * killed worker leaves no query behind that runs longer than its check would have. */
+/* business_pg.c - the business database in PostgreSQL. A query goes out as one message: its limits
+ * (read-only, statement_timeout), then the query itself, in one implicit transaction that ends
+ * with the Sync. No session is left changed, so this works through PgBouncer in transaction mode,
+ * and a killed worker leaves no query behind that runs longer than its check would have. */
 #include "business.h"
 
 #include "../base/settings.h"
@@ -16,12 +16,14 @@
 
 enum { CACHED = 64, GRACE_MS = 1000 };
 
-static const char limits_sql[] =
-    "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1, true)";
+static const char limits_sql[] = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), "
+                                 "pg_catalog.set_config('statement_timeout', $1, true)";
 
-struct prepared { char *sql; char name[PG_PREPARED_NAME_SIZE]; bool known; };      /* known: our session has it */
+/* known: our session has it */
+struct prepared { char *sql; char name[PG_PREPARED_NAME_SIZE]; bool known; };
 
-struct message { int replies, preparing[4]; };  /* what was sent: the results to come, and which place a reply prepares, or -1 */
+/* what was sent: the results to come, and which place a reply prepares, or -1 */
+struct message { int replies, preparing[4]; };
 
 struct pg_business {
     struct business base;
@@ -83,7 +85,8 @@ static int say_lost(struct pg_business *b, const char *doing, struct err *err)
 {
     const char *words = b->conn ? PQerrorMessage(b->conn) : "out of memory";
     char line[1024];
-    settings_mask_words(*words ? words : "the connection was lost", b->url, line, sizeof line);    /* a part of a misread URL may be the password's */
+    /* a part of a misread URL may be the password's */
+    settings_mask_words(*words ? words : "the connection was lost", b->url, line, sizeof line);
     err_set(err, ERR_LOST, "business database: %s: %s", doing, line);
     err_one_line(err);
     return ERR_LOST;
@@ -109,9 +112,12 @@ static void drop_notice(void *ctx, const char *message)
 
 static int connect_server(struct pg_business *b, int64_t deadline_us, struct err *err)
 {
-    /* What stands before dbname is a default that the URL may override, what stands behind it is not. */
-    static const char *const names[] = { "application_name", "keepalives_idle", "keepalives_interval", "keepalives_count",
-                                         "tcp_user_timeout", "dbname", "client_encoding", NULL };
+    /* What stands before dbname is a default that the URL may override, what stands behind it is
+     * not. */
+    static const char *const names[] = { "application_name",    "keepalives_idle",
+                                         "keepalives_interval", "keepalives_count",
+                                         "tcp_user_timeout",    "dbname",
+                                         "client_encoding",     NULL };
     const char *const values[] = { "prescient worker", "30", "10", "3", "30000", b->url, "UTF8", NULL };
     int64_t until_us = b->connect_timeout_us ? business_now_us() + b->connect_timeout_us : deadline_us;
     if (until_us > deadline_us)
@@ -120,7 +126,8 @@ static int connect_server(struct pg_business *b, int64_t deadline_us, struct err
     if (!b->conn || PQstatus(b->conn) == CONNECTION_BAD)
         return say_lost(b, "connect", err);
     PQsetNoticeProcessor(b->conn, drop_notice, NULL);
-    for (PostgresPollingStatusType next = PGRES_POLLING_WRITING; next != PGRES_POLLING_OK; next = PQconnectPoll(b->conn)) {
+    for (PostgresPollingStatusType next = PGRES_POLLING_WRITING; next != PGRES_POLLING_OK;
+         next = PQconnectPoll(b->conn)) {
         if (next == PGRES_POLLING_FAILED)
             return say_lost(b, "connect", err);
         if (!wait_for(b, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until_us, 0))
@@ -152,7 +159,8 @@ static void expect_reply(struct message *m, int preparing)
 }
 
 /* One statement of the message, prepared first where its place is not known yet. */
-static bool send_statement(struct pg_business *b, int place, const char *sql, const struct prescient_value *params, int n, struct message *m)
+static bool send_statement(struct pg_business *b, int place, const char *sql,
+                           const struct prescient_value *params, int n, struct message *m)
 {
     const char **values = arena_alloc(b->base.arena, ((size_t)n + 1) * sizeof *values);
     if (!values)
@@ -187,17 +195,19 @@ static PGresult *next_result(struct pg_business *b, int64_t deadline_us, bool *l
 
 static int say_refused(const PGresult *r, struct err *err)
 {
-    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE), *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE),
+               *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
     state = state ? state : "";
     int code = !strcmp(state, "57014") ? ERR_BUSY :
                !strncmp(state, "08", 2) || !strncmp(state, "57P", 3) || !*state ? ERR_LOST : ERR_GENERAL;
-    err_set(err, code, "business database: %s%s%s", words ? words : PQresultErrorMessage(r), *state ? ", SQLSTATE " : "", state);
+    err_set(err, code, "business database: %s%s%s", words ? words : PQresultErrorMessage(r),
+            *state ? ", SQLSTATE " : "", state);
     snprintf(err->sqlstate, sizeof err->sqlstate, "%s", state);
     return code;
 }
 
-/* Reads all replies up to the Sync. The last but the Sync is the query's own; it becomes b->result. The first refusal
- * counts, what follows it only says that it was skipped. */
+/* Reads all replies up to the Sync. The last but the Sync is the query's own; it becomes
+ * b->result. The first refusal counts, what follows it only says that it was skipped. */
 static int read_replies(struct pg_business *b, const struct message *m, int64_t deadline_us, struct err *err)
 {
     int rc = 0, reply = 0;
@@ -206,7 +216,9 @@ static int read_replies(struct pg_business *b, const struct message *m, int64_t 
         PGresult *r = next_result(b, deadline_us, &lost);
         if (lost || PQstatus(b->conn) == CONNECTION_BAD) {
             PQclear(r);
-            return business_left_ms(deadline_us) ? say_lost(b, "query", err) : err_set(err, ERR_BUSY, "business database: query: out of time");
+            return business_left_ms(deadline_us)
+                       ? say_lost(b, "query", err)
+                       : err_set(err, ERR_BUSY, "business database: query: out of time");
         }
         if (!r) {                       /* the end of one reply */
             if (++reply > m->replies)
@@ -229,7 +241,8 @@ static int read_replies(struct pg_business *b, const struct message *m, int64_t 
     }
 }
 
-static int ask(struct pg_business *b, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
+static int ask(struct pg_business *b, const char *sql, const struct prescient_value *params, int n,
+               int64_t deadline_us, struct err *err)
 {
     char ms[16];
     int left = business_left_ms(deadline_us);
@@ -237,7 +250,8 @@ static int ask(struct pg_business *b, const char *sql, const struct prescient_va
     struct prescient_value limit = { ms, strlen(ms) };
     int limits = place_of(b, limits_sql), place = place_of(b, sql);
     struct message m = { 0 };
-    if (!send_statement(b, limits, limits_sql, &limit, 1, &m) || !send_statement(b, place, sql, params, n, &m) || !PQpipelineSync(b->conn))
+    if (!send_statement(b, limits, limits_sql, &limit, 1, &m) ||
+        !send_statement(b, place, sql, params, n, &m) || !PQpipelineSync(b->conn))
         return say_lost(b, "send", err);
     return read_replies(b, &m, deadline_us, err);
 }
@@ -257,26 +271,32 @@ static int take_rows(struct pg_business *b, struct err *err)
             if (PQgetisnull(b->result, r, c))
                 values[(size_t)r * (size_t)columns + (size_t)c] = (struct prescient_value){ NULL, 0 };
             else
-                values[(size_t)r * (size_t)columns + (size_t)c] =
-                    (struct prescient_value){ PQgetvalue(b->result, r, c), (size_t)PQgetlength(b->result, r, c) };
-    b->base.rows = (struct prescient_rows){ .size = sizeof b->base.rows, .rows = rows, .columns = columns, .names = names, .values = values };
+                values[(size_t)r * (size_t)columns + (size_t)c] = (struct prescient_value){
+                    PQgetvalue(b->result, r, c), (size_t)PQgetlength(b->result, r, c)
+                };
+    b->base.rows = (struct prescient_rows){
+        .size = sizeof b->base.rows, .rows = rows, .columns = columns, .names = names, .values = values
+    };
     return 0;
 }
 
-/* Whether a second try on a new connection can help: it went away, or a table changed under a prepared statement. */
+/* Whether a second try on a new connection can help: it went away, or a table changed under a
+ * prepared statement. */
 static bool is_worth_another(const struct err *err)
 {
     return err->code == ERR_LOST || !strcmp(err->sqlstate, "0A000");
 }
 
-static int pg_query(struct business *base, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
+static int pg_query(struct business *base, const char *sql, const struct prescient_value *params, int n,
+                    int64_t deadline_us, struct err *err)
 {
     struct pg_business *b = (struct pg_business *)base;
     struct err why;
     int rc = ERR_LOST;
     PQclear(b->result);
     b->result = NULL;
-    for (int attempt = 0; attempt < 3; attempt++) {     /* of the first two, one found an old connection gone, and the other one a pooler */
+    /* of the first two, one found an old connection gone, and the other one a pooler */
+    for (int attempt = 0; attempt < 3; attempt++) {
         err_clear(&why);
         bool fresh = !b->conn;
         rc = fresh ? connect_server(b, deadline_us, &why) : 0;
@@ -289,7 +309,8 @@ static int pg_query(struct business *base, const char *sql, const struct prescie
         bool unprepares = !b->unprepared && pg_is_of_a_pooler(&why);    /* from now on we prepare nothing */
         b->unprepared = b->unprepared || unprepares;
         bool again = (unprepares || (!fresh && is_worth_another(&why))) && business_left_ms(deadline_us);
-        if (rc == ERR_LOST || again || PQstatus(b->conn) == CONNECTION_BAD || PQtransactionStatus(b->conn) != PQTRANS_IDLE)
+        if (rc == ERR_LOST || again || PQstatus(b->conn) == CONNECTION_BAD ||
+            PQtransactionStatus(b->conn) != PQTRANS_IDLE)
             disconnect(b);
         if (!again)
             break;
@@ -300,5 +321,9 @@ static int pg_query(struct business *base, const char *sql, const struct prescie
 }
 
 const struct business_ops business_pg_ops = {
-    .dialect = "postgresql", .claims = pg_claims, .open = pg_open_business, .close = pg_close_business, .query = pg_query,
+    .dialect = "postgresql",
+    .claims = pg_claims,
+    .open = pg_open_business,
+    .close = pg_close_business,
+    .query = pg_query,
 };

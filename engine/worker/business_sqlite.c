@@ -1,5 +1,5 @@
-/* business_sqlite.c - the business database in a SQLite file, opened read-only.
- * A query ends at its deadline: waiting for a lock by the busy timeout, working by the progress handler. */
+/* business_sqlite.c - the business database in a SQLite file, opened read-only. A query ends at
+ * its deadline: waiting for a lock by the busy timeout, working by the progress handler. */
 #include "business.h"
 
 #include <sqlite3.h>
@@ -72,7 +72,8 @@ static int failed(struct sqlite_business *b, const char *doing, struct err *err)
     int code = sqlite3_errcode(b->db) & 0xff;
     if (code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && business_left_ms(b->deadline_us) == 0))
         return err_set(err, ERR_BUSY, "business database: %s: out of time", doing);
-    return err_set(err, code == SQLITE_BUSY ? ERR_BUSY : ERR_GENERAL, "business database: %s: %s", doing, sqlite3_errmsg(b->db));
+    return err_set(err, code == SQLITE_BUSY ? ERR_BUSY : ERR_GENERAL, "business database: %s: %s", doing,
+                   sqlite3_errmsg(b->db));
 }
 
 static bool is_damaged(int code)
@@ -91,7 +92,8 @@ static int connect_file(struct sqlite_business *b, struct err *err)
     if (b->db)
         return 0;
     if (sqlite3_open_v2(b->path, &b->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-        err_set(err, ERR_LOST, "business database: cannot open %s: %s", b->path, b->db ? sqlite3_errmsg(b->db) : "out of memory");
+        err_set(err, ERR_LOST, "business database: cannot open %s: %s", b->path,
+                b->db ? sqlite3_errmsg(b->db) : "out of memory");
         disconnect(b);
         return ERR_LOST;
     }
@@ -99,7 +101,8 @@ static int connect_file(struct sqlite_business *b, struct err *err)
     return 0;
 }
 
-/* The statement of this text: the cached one, else a new one in the place of the one not used for longest. */
+/* The statement of this text: the cached one, else a new one in the place of the one not used for
+ * longest. */
 static int prepare(struct sqlite_business *b, const char *sql, sqlite3_stmt **out, struct err *err)
 {
     struct cached *oldest = &b->cache[0];
@@ -115,7 +118,8 @@ static int prepare(struct sqlite_business *b, const char *sql, sqlite3_stmt **ou
     }
     sqlite3_stmt *stmt = NULL;
     const char *tail = NULL;
-    if (sqlite3_prepare_v3(b->db, sql, -1, b->unprepared ? 0 : SQLITE_PREPARE_PERSISTENT, &stmt, &tail) != SQLITE_OK)
+    if (sqlite3_prepare_v3(b->db, sql, -1, b->unprepared ? 0 : SQLITE_PREPARE_PERSISTENT, &stmt, &tail) !=
+        SQLITE_OK)
         return failed(b, "prepare", err);
     if (!stmt)
         return err_set(err, ERR_GENERAL, "business database: the query is empty");
@@ -129,7 +133,8 @@ static int prepare(struct sqlite_business *b, const char *sql, sqlite3_stmt **ou
     return 0;
 }
 
-/* $2 and ?2 are parameter 2; SQLite itself would take $2 for a name and count names as they come. */
+/* $2 and ?2 are parameter 2; SQLite itself would take $2 for a name and count names as they come.
+ */
 static int parameter_number(sqlite3_stmt *stmt, int i)
 {
     const char *name = sqlite3_bind_parameter_name(stmt, i);
@@ -140,16 +145,19 @@ static int parameter_number(sqlite3_stmt *stmt, int i)
     return *end || end == name + 1 || number < 1 || number > 32766 ? 0 : (int)number;
 }
 
-static int bind_all(struct sqlite_business *b, sqlite3_stmt *stmt, const struct prescient_value *params, int n, struct err *err)
+static int bind_all(struct sqlite_business *b, sqlite3_stmt *stmt, const struct prescient_value *params,
+                    int n, struct err *err)
 {
     int places = sqlite3_bind_parameter_count(stmt);
     for (int i = 1; i <= places; i++) {
         int number = parameter_number(stmt, i);
         if (number < 1 || number > n)
-            return err_set(err, ERR_GENERAL, "business database: the query has a parameter %s, expected $1 to $%d",
-                           sqlite3_bind_parameter_name(stmt, i) ? sqlite3_bind_parameter_name(stmt, i) : "?", n);
+            return err_set(
+                err, ERR_GENERAL, "business database: the query has a parameter %s, expected $1 to $%d",
+                sqlite3_bind_parameter_name(stmt, i) ? sqlite3_bind_parameter_name(stmt, i) : "?", n);
         const struct prescient_value *p = &params[number - 1];
-        int rc = p->text ? sqlite3_bind_text64(stmt, i, p->text, p->len, SQLITE_STATIC, SQLITE_UTF8) : sqlite3_bind_null(stmt, i);
+        int rc = p->text ? sqlite3_bind_text64(stmt, i, p->text, p->len, SQLITE_STATIC, SQLITE_UTF8)
+                         : sqlite3_bind_null(stmt, i);
         if (rc != SQLITE_OK)
             return failed(b, "bind", err);
     }
@@ -173,7 +181,8 @@ static bool take_row(struct arena *a, sqlite3_stmt *stmt, struct prescient_value
 }
 
 /* Room for one row more; doubles by copying, as an arena cannot grow what it gave. */
-static struct prescient_value *grow(struct arena *a, struct prescient_value *values, int rows, int columns, int *room)
+static struct prescient_value *grow(struct arena *a, struct prescient_value *values, int rows, int columns,
+                                    int *room)
 {
     if (rows < *room)
         return values;
@@ -192,7 +201,8 @@ static int read_rows(struct sqlite_business *b, sqlite3_stmt *stmt, struct err *
     int columns, rows = 0, room = 0, rc;
     struct prescient_value *values = NULL;
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        columns = sqlite3_column_count(stmt);           /* the first step prepares again when a table has changed */
+        /* the first step prepares again when a table has changed */
+        columns = sqlite3_column_count(stmt);
         values = grow(a, values, rows, columns, &room);
         if (!values || !take_row(a, stmt, values + (size_t)rows * (size_t)columns, columns))
             return err_set(err, ERR_NOMEM, "business database: out of memory after %d rows", rows);
@@ -211,7 +221,8 @@ static int read_rows(struct sqlite_business *b, sqlite3_stmt *stmt, struct err *
     return 0;
 }
 
-static int sqlite_query(struct business *base, const char *sql, const struct prescient_value *params, int n, int64_t deadline_us, struct err *err)
+static int sqlite_query(struct business *base, const char *sql, const struct prescient_value *params, int n,
+                        int64_t deadline_us, struct err *err)
 {
     struct sqlite_business *b = (struct sqlite_business *)base;
     sqlite3_stmt *stmt = NULL;
@@ -235,5 +246,9 @@ static int sqlite_query(struct business *base, const char *sql, const struct pre
 }
 
 const struct business_ops business_sqlite_ops = {
-    .dialect = "sqlite", .claims = sqlite_claims, .open = sqlite_open_business, .close = sqlite_close_business, .query = sqlite_query,
+    .dialect = "sqlite",
+    .claims = sqlite_claims,
+    .open = sqlite_open_business,
+    .close = sqlite_close_business,
+    .query = sqlite_query,
 };

@@ -17,7 +17,8 @@
 #include "keeper.h"
 #include "seccomp.h"
 
-/* A sanitizer reserves terabytes of addresses and looks for leaks from a helper process of its own. */
+/* A sanitizer reserves terabytes of addresses and looks for leaks from a helper process of its
+ * own. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { INSTRUMENTED = true };
 #else
@@ -34,8 +35,8 @@ static void default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The parent's death must kill us. It may have died before prctl, so the parent is looked at behind it; who it should be is
- * known from the socketpair that it made. */
+/* The parent's death must kill us. It may have died before prctl, so the parent is looked at
+ * behind it; who it should be is known from the socketpair that it made. */
 static int die_with_engine(int sock, pid_t *engine, struct err *err)
 {
     struct ucred peer = { 0 };
@@ -45,15 +46,18 @@ static int die_with_engine(int sock, pid_t *engine, struct err *err)
     if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len))
         return err_sys(err, ERR_GENERAL, "worker: descriptor %d is not the engine's socket", sock);
     if (getppid() != peer.pid)
-        return err_set(err, ERR_LOST, "worker: the engine (process %d) is gone; our parent is %d", (int)peer.pid, (int)getppid());
+        return err_set(err, ERR_LOST, "worker: the engine (process %d) is gone; our parent is %d",
+                       (int)peer.pid, (int)getppid());
     *engine = peer.pid;
     return 0;
 }
 
-/* A descriptor that the engine inherited without close-on-exec, say the lock file of a cron wrapper, is not for jobs. */
+/* A descriptor that the engine inherited without close-on-exec, say the lock file of a cron
+ * wrapper, is not for jobs. */
 static void close_inherited(int sock)
 {
-    if (close_range((unsigned)sock + 1, ~0U, 0) == 0 && (sock <= STDERR_FILENO + 1 || close_range(STDERR_FILENO + 1, (unsigned)sock - 1, 0) == 0))
+    if (close_range((unsigned)sock + 1, ~0U, 0) == 0 &&
+        (sock <= STDERR_FILENO + 1 || close_range(STDERR_FILENO + 1, (unsigned)sock - 1, 0) == 0))
         return;
     long most = sysconf(_SC_OPEN_MAX);          /* a kernel before 5.9 */
     for (int fd = STDERR_FILENO + 1; fd < (most > 0 && most < 65536 ? most : 65536); fd++)
@@ -82,7 +86,8 @@ void confine_memory(void)
 int confine_start(int sock, struct err *err)
 {
     default_signals();
-    setpgid(0, 0);                              /* refused to a session leader, which has a group of its own */
+    /* refused to a session leader, which has a group of its own */
+    setpgid(0, 0);
     umask(077);
     confine_memory();                           /* before there is a secret in it */
     pid_t engine = 0;
@@ -97,7 +102,8 @@ int confine_start(int sock, struct err *err)
     return rc ? rc : keeper_start(engine, sock, err);
 }
 
-/* Root becomes `name`. Any other user stays who he is: he could not change, and the engine has said so. */
+/* Root becomes `name`. Any other user stays who he is: he could not change, and the engine has
+ * said so. */
 static int become_user(const char *name, int sock, struct err *err)
 {
     if (!name || geteuid() != 0)
@@ -105,7 +111,8 @@ static int become_user(const char *name, int sock, struct err *err)
     errno = 0;
     const struct passwd *user = getpwnam(name);
     if (!user)
-        return err_set(err, ERR_SETTINGS, "worker_user: there is no user '%.80s'%s%s", name, errno ? ": " : "", errno ? strerror(errno) : "");
+        return err_set(err, ERR_SETTINGS, "worker_user: there is no user '%.80s'%s%s", name,
+                       errno ? ": " : "", errno ? strerror(errno) : "");
     if (initgroups(name, user->pw_gid) || setgid(user->pw_gid) || setuid(user->pw_uid))
         return err_sys(err, ERR_SETTINGS, "worker_user: cannot become '%.80s'", name);
     confine_memory();                           /* a change of user forgets both */
@@ -122,7 +129,8 @@ static int limit(int resource, const char *setting, rlim_t most, struct err *err
         most = now.rlim_max;
     now = (struct rlimit){ most, most };
     if (setrlimit(resource, &now))
-        return err_sys(err, ERR_SETTINGS, "%s: cannot set the limit to %llu", setting, (unsigned long long)most);
+        return err_sys(err, ERR_SETTINGS, "%s: cannot set the limit to %llu", setting,
+                       (unsigned long long)most);
     return 0;
 }
 

@@ -5,13 +5,15 @@
 #include "../base/err.h"
 #include "../base/settings.h"
 
-/* What is in our memory stays there: no core file, and others of the same user can neither look into it nor read our environment. For the
- * program itself as well: it knows passwords. (A sanitizer looks at itself from outside: then nothing is done.) */
+/* What is in our memory stays there: no core file, and others of the same user can neither look
+ * into it nor read our environment. For the program itself as well: it knows passwords. (A
+ * sanitizer looks at itself from outside: then nothing is done.) */
 void confine_memory(void);
 
-/* Right after exec: default signals, a process group of our own, nothing inherited but stdin (/dev/null), stdout, stderr and
- * `sock`, no way to new privileges, nothing of our memory outside; dies with the engine at the other end of `sock`, which must be our
- * parent, and so does what it starts (keeper.h). */
+/* Right after exec: default signals, a process group of our own, nothing inherited but stdin
+ * (/dev/null), stdout, stderr and `sock`, no way to new privileges, nothing of our memory outside;
+ * dies with the engine at the other end of `sock`, which must be our parent, and so does what it
+ * starts (keeper.h). */
 int confine_start(int sock, struct err *err);
 
 /* Once the settings are known: the user to be, the limits, the system calls that are refused. */

@@ -69,7 +69,8 @@ static const config_setting_t *member(const config_setting_t *s, const char *par
         return config_setting_get_member(s, part);
     char *end;
     unsigned long i = strtoul(part, &end, 10);
-    if (!config_setting_is_aggregate(s) || *part < '0' || *part > '9' || *end || i >= (unsigned long)config_setting_length(s))
+    if (!config_setting_is_aggregate(s) || *part < '0' || *part > '9' || *end ||
+        i >= (unsigned long)config_setting_length(s))
         return NULL;
     return config_setting_get_elem(s, (unsigned)i);
 }
@@ -137,7 +138,8 @@ static int64_t host_setting_duration(const struct prescient_host *api, const cha
     if (!text && host_setting_count(api, name) < 0)
         return otherwise;
     if (!text)
-        return refuse(h, "setting '%s' is a list or a group; expected a duration such as \"15m\" or \"24h\"", name);
+        return refuse(h, "setting '%s' is a list or a group; expected a duration such as \"15m\" or \"24h\"",
+                      name);
     if (duration_parse_us(text, &us, &h->err)) {
         err_wrap(&h->err, ERR_SETTINGS, "setting '%s'", name);
         return -1;
@@ -149,8 +151,8 @@ static int64_t host_setting_duration(const struct prescient_host *api, const cha
 
 /* ---- queries ---- */
 
-static int host_query(const struct prescient_host *api, const char *sql, const struct prescient_value *params, int n,
-                      const struct prescient_rows **rows)
+static int host_query(const struct prescient_host *api, const char *sql, const struct prescient_value *params,
+                      int n, const struct prescient_rows **rows)
 {
     struct host *h = self(api);
     if (!h->services->business)
@@ -170,10 +172,18 @@ static const char *host_idempotency_key(const struct prescient_host *api, const 
     const struct slab_check *c = check->impl;
     char *key = arena_alloc(h->call, IDEMPOTENCY_KEY_SIZE);
     if (!key)
-        key = h->spare_key;             /* without memory the key of one check at a time is still the right one; none at all would be shared by all */
+        /* without memory the key of one check at a time is still the right one; none at all would
+         * be shared by all */
+        key = h->spare_key;
     struct idempotency of = {
-        .entity_name = c->entity_name, .entity_key = c->entity_key, .job_exec = c->job_name, .origin = c->origin, .payload = c->payload,
-        .first_check_at = c->first_check_at, .id = c->id, .check_count = c->check_count,
+        .entity_name = c->entity_name,
+        .entity_key = c->entity_key,
+        .job_exec = c->job_name,
+        .origin = c->origin,
+        .payload = c->payload,
+        .first_check_at = c->first_check_at,
+        .id = c->id,
+        .check_count = c->check_count,
     };
     idempotency_key(&of, key);
     return key;
@@ -181,7 +191,8 @@ static const char *host_idempotency_key(const struct prescient_host *api, const 
 
 /* ---- effects ---- */
 
-/* An effect that is refused makes the answer a failure even when the job does not look: what it declared is not lost silently. */
+/* An effect that is refused makes the answer a failure even when the job does not look: what it
+ * declared is not lost silently. */
 static int refuse_effect(struct host *h, struct host_answer *a, const char *what, const char *why)
 {
     refuse(h, "%s: %s", what, why);
@@ -193,7 +204,8 @@ static int refuse_effect(struct host *h, struct host_answer *a, const char *what
     return -1;
 }
 
-static int declare(const struct prescient_host *api, struct prescient_answer *answer, const char *what, const struct effect *effect)
+static int declare(const struct prescient_host *api, struct prescient_answer *answer, const char *what,
+                   const struct effect *effect)
 {
     struct host *h = self(api);
     struct host_answer *a = answer->impl;
@@ -210,25 +222,34 @@ static int declare(const struct prescient_host *api, struct prescient_answer *an
         return refuse(h, "%s: the effects of other checks have taken all room", what);
     }
     char why[128];
-    snprintf(why, sizeof why, "expected at most %d effects and %u bytes of them for one answer", SLAB_EFFECTS_MAX, SLAB_ANSWER_BYTES);
+    snprintf(why, sizeof why, "expected at most %d effects and %u bytes of them for one answer",
+             SLAB_EFFECTS_MAX, SLAB_ANSWER_BYTES);
     return refuse_effect(h, a, what, why);
 }
 
-static int host_emit(const struct prescient_host *api, struct prescient_answer *answer, const char *event, const char *json)
+static int host_emit(const struct prescient_host *api, struct prescient_answer *answer, const char *event,
+                     const char *json)
 {
-    return declare(api, answer, "emit", &(struct effect){ .kind = EFFECT_EMIT, .event = event, .json = json });
+    return declare(api, answer, "emit",
+                   &(struct effect){ .kind = EFFECT_EMIT, .event = event, .json = json });
 }
 
-static int host_enqueue(const struct prescient_host *api, struct prescient_answer *answer, const char *entity_name,
-                        const char *entity_key, const char *job, int64_t at, const char *json, const char *conflict)
+static int host_enqueue(const struct prescient_host *api, struct prescient_answer *answer,
+                        const char *entity_name, const char *entity_key, const char *job, int64_t at,
+                        const char *json, const char *conflict)
 {
-    return declare(api, answer, "enqueue", &(struct effect){
-        .kind = EFFECT_ENQUEUE, .entity_name = entity_name, .entity_key = entity_key, .job = job, .at = at, .json = json,
-        .conflict = conflict ? conflict : "keep" });
+    return declare(api, answer, "enqueue",
+                   &(struct effect){ .kind = EFFECT_ENQUEUE,
+                                     .entity_name = entity_name,
+                                     .entity_key = entity_key,
+                                     .job = job,
+                                     .at = at,
+                                     .json = json,
+                                     .conflict = conflict ? conflict : "keep" });
 }
 
-static int host_resolve(const struct prescient_host *api, struct prescient_answer *answer, const char *entity_name,
-                        const char *entity_key, const char *job)
+static int host_resolve(const struct prescient_host *api, struct prescient_answer *answer,
+                        const char *entity_name, const char *entity_key, const char *job)
 {
     return declare(api, answer, "resolve", &(struct effect){
         .kind = EFFECT_RESOLVE, .entity_name = entity_name, .entity_key = entity_key, .job = job });
@@ -236,7 +257,8 @@ static int host_resolve(const struct prescient_host *api, struct prescient_answe
 
 /* ---- life ---- */
 
-/* Room for the texts of all numbers of the group, so that asking for one never fails: a job would take the setting for one that is not set. */
+/* Room for the texts of all numbers of the group, so that asking for one never fails: a job would
+ * take the setting for one that is not set. */
 static size_t room_for_texts(const config_setting_t *s)
 {
     enum { TEXT_ROOM = sizeof(struct setting_text) + 96 };
@@ -246,7 +268,8 @@ static size_t room_for_texts(const config_setting_t *s)
     return room;
 }
 
-int host_new(const struct job_settings *job, const struct host_services *services, struct host **out, struct err *err)
+int host_new(const struct job_settings *job, const struct host_services *services, struct host **out,
+             struct err *err)
 {
     struct host *h = calloc(1, sizeof *h);
     if (!h || !(h->call = arena_new(4096)) || !(h->life = arena_new(room_for_texts(job->own)))) {
@@ -256,11 +279,21 @@ int host_new(const struct job_settings *job, const struct host_services *service
     h->job = job;
     h->services = services;
     h->api = (struct prescient_host){
-        .size = sizeof h->api, .abi = PRESCIENT_ABI, .impl = h, .job = job->name,
-        .error = host_error, .log = host_log,
-        .setting = host_setting, .setting_count = host_setting_count, .setting_duration = host_setting_duration,
-        .query = host_query, .dialect = host_dialect, .idempotency_key = host_idempotency_key,
-        .emit = host_emit, .enqueue = host_enqueue, .resolve = host_resolve,
+        .size = sizeof h->api,
+        .abi = PRESCIENT_ABI,
+        .impl = h,
+        .job = job->name,
+        .error = host_error,
+        .log = host_log,
+        .setting = host_setting,
+        .setting_count = host_setting_count,
+        .setting_duration = host_setting_duration,
+        .query = host_query,
+        .dialect = host_dialect,
+        .idempotency_key = host_idempotency_key,
+        .emit = host_emit,
+        .enqueue = host_enqueue,
+        .resolve = host_resolve,
     };
     *out = h;
     return 0;

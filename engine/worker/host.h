@@ -13,13 +13,15 @@ struct business;
 struct host;
 
 struct host_services {                  /* shared by all jobs of a worker; outlives them */
-    struct slab *slab;                  /* where effects go; NULL outside a worker: then declaring one is an error */
+    /* where effects go; NULL outside a worker: then declaring one is an error */
+    struct slab *slab;
     struct business *business;          /* NULL: none is set */
     void (*log)(void *ctx, int level, const char *text);    /* enum prescient_log_level */
     void *log_ctx;
 };
 
-int host_new(const struct job_settings *job, const struct host_services *services, struct host **out, struct err *err);
+int host_new(const struct job_settings *job, const struct host_services *services, struct host **out,
+             struct err *err);
 void host_free(struct host *h);         /* NULL is fine */
 const struct prescient_host *host_api(const struct host *h);
 
@@ -29,8 +31,11 @@ void host_begin(struct host *h, int64_t deadline_us);
 /* What stands behind check->impl and answer->impl. */
 struct host_answer {
     int index;                          /* in the slab */
-    bool is_refused;                    /* an effect was refused: the answer counts as FAIL with these words, which live until host_begin */
-    bool is_crowded;                    /* there was no room for an effect among those of other checks: put it off */
+    /* an effect was refused: the answer counts as FAIL with these words, which live until
+     * host_begin */
+    bool is_refused;
+    /* there was no room for an effect among those of other checks: put it off */
+    bool is_crowded;
     const char *refusal;
 };
 

@@ -1,5 +1,6 @@
-/* keeper.c - one small process in each worker's group that outlasts the worker.
- * The kernel kills a worker whose engine has died, but nobody that the worker has started: that wish is not inherited. */
+/* keeper.c - one small process in each worker's group that outlasts the worker. The kernel kills a
+ * worker whose engine has died, but nobody that the worker has started: that wish is not
+ * inherited. */
 #include "keeper.h"
 
 #include <sched.h>
@@ -8,8 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* SIGCONT tells of the parent's end, because it also wakes a group that was stopped. Others may send it, too, or stop us with the rest of
- * the group: whose child we are is what counts. It is the engine's pid as long as it lives, since it reaps us. */
+/* SIGCONT tells of the parent's end, because it also wakes a group that was stopped. Others may
+ * send it, too, or stop us with the rest of the group: whose child we are is what counts. It is
+ * the engine's pid as long as it lives, since it reaps us. */
 static _Noreturn void keep(pid_t engine, int sock)
 {
     sigset_t all, told;
@@ -19,7 +21,8 @@ static _Noreturn void keep(pid_t engine, int sock)
     sigaddset(&told, SIGCONT);
     prctl(PR_SET_NAME, "worker keeper");
     prctl(PR_SET_PDEATHSIG, SIGCONT);
-    close(sock);                        /* the ends of pipes and sockets tell the engine that the worker is gone */
+    /* the ends of pipes and sockets tell the engine that the worker is gone */
+    close(sock);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         close(fd);
     while (getppid() == engine)
@@ -28,7 +31,8 @@ static _Noreturn void keep(pid_t engine, int sock)
     _exit(0);
 }
 
-/* A child of the engine, not of ours: jobs that wait for all their children must not wait for this one. */
+/* A child of the engine, not of ours: jobs that wait for all their children must not wait for this
+ * one. */
 int keeper_start(pid_t engine, int sock, struct err *err)
 {
     long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);

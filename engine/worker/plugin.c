@@ -16,7 +16,10 @@
 #define SYMBOL "prescient_plugin"
 
 /* Where the struct of ABI 1 ended when it was first released; it only grows behind this. */
-enum { FIRST_SIZE = offsetof(struct prescient_plugin, job_exec_many) + sizeof(((struct prescient_plugin *)0)->job_exec_many) };
+enum {
+    FIRST_SIZE = offsetof(struct prescient_plugin, job_exec_many) +
+                 sizeof(((struct prescient_plugin *)0)->job_exec_many)
+};
 
 /* ---- the name ---- */
 
@@ -27,14 +30,18 @@ static int file_name(const char *name, char out[NAME_MAX + 1], struct err *err)
     if (len > 3 && !strcmp(name + len - 3, ".so"))
         len -= 3;
     if (len == 0 || len > most || name[0] == '.' || strchr(name, '/'))
-        return err_set(err, ERR_SETTINGS, "plug-in '%.80s': expected a file name of 1 to %zu bytes, without '/' and not beginning with '.'", name, most);
+        return err_set(
+            err, ERR_SETTINGS,
+            "plug-in '%.80s': expected a file name of 1 to %zu bytes, without '/' and not beginning with '.'",
+            name, most);
     snprintf(out, NAME_MAX + 1, "%.*s.so", (int)len, name);
     return 0;
 }
 
 /* ---- the file ---- */
 
-/* Nothing is taken from behind a link, nor out of a folder that others may put files into. A FIFO must not hold us. */
+/* Nothing is taken from behind a link, nor out of a folder that others may put files into. A FIFO
+ * must not hold us. */
 static const struct owned_rules rules = { .subject = "plug-in", .advice = "", .flags = O_NONBLOCK };
 
 static int check_file(struct plugin *p, struct err *err)
@@ -53,7 +60,8 @@ static int check_file(struct plugin *p, struct err *err)
 static int open_in(const char *dir, const char *file, struct plugin *p, struct err *err)
 {
     if (snprintf(p->path, PATH_MAX, "%s/%s", dir, file) >= PATH_MAX)
-        return err_set(err, ERR_SETTINGS, "plug-in '%s': the path of its folder is too long: %.80s...", file, dir);
+        return err_set(err, ERR_SETTINGS, "plug-in '%s': the path of its folder is too long: %.80s...", file,
+                       dir);
     int rc = owned_open(p->path, &rules, &p->fd, err);
     rc = rc ? rc : check_file(p, err);
     if (rc)
@@ -66,7 +74,8 @@ static int not_found(const char *const *dirs, int ndirs, const char *file, struc
     char where[1024] = "no plugin_dirs are set";
     size_t used = 0;
     for (int i = 0; i < ndirs && used < sizeof where; i++)
-        used += (size_t)snprintf(where + used, sizeof where - used, "%s%s", i ? ", " : "looked into ", dirs[i]);
+        used += (size_t)snprintf(where + used, sizeof where - used, "%s%s", i ? ", " : "looked into ",
+                                 dirs[i]);
     return err_set(err, ERR_NOTFOUND, "plug-in: no file %s (%s)", file, where);
 }
 
@@ -99,16 +108,22 @@ void plugin_close(struct plugin *p)
 static int take_api(struct plugin *p, const struct prescient_plugin *found, struct err *err)
 {
     if (found->abi != PRESCIENT_ABI)
-        return err_set(err, ERR_SETTINGS, "plug-in: %s was built for ABI %u of prescient/job.h, expected %u: build it again", p->path, found->abi, PRESCIENT_ABI);
+        return err_set(err, ERR_SETTINGS,
+                       "plug-in: %s was built for ABI %u of prescient/job.h, expected %u: build it again",
+                       p->path, found->abi, PRESCIENT_ABI);
     if (found->size < FIRST_SIZE)
-        return err_set(err, ERR_SETTINGS, "plug-in: %s exports a " SYMBOL " of %u bytes, expected at least %d", p->path, found->size, FIRST_SIZE);
+        return err_set(err, ERR_SETTINGS,
+                       "plug-in: %s exports a " SYMBOL " of %u bytes, expected at least %d", p->path,
+                       found->size, FIRST_SIZE);
     memcpy(&p->api, found, found->size < sizeof p->api ? found->size : sizeof p->api);
     if (!p->api.job_exec)
-        return err_set(err, ERR_SETTINGS, "plug-in: %s has no job_exec in its " SYMBOL ", expected a function", p->path);
+        return err_set(err, ERR_SETTINGS,
+                       "plug-in: %s has no job_exec in its " SYMBOL ", expected a function", p->path);
     return 0;
 }
 
-/* The number in slashes: "/." for a bit that is 1, "/" for one that is 0. The kernel reads over both. */
+/* The number in slashes: "/." for a bit that is 1, "/" for one that is 0. The kernel reads over
+ * both. */
 static char *put_bits(char *to, uint64_t number)
 {
     for (int bit = 0; bit < 64; bit++, number >>= 1) {
@@ -121,10 +136,12 @@ static char *put_bits(char *to, uint64_t number)
 
 enum { NAME_SIZE = 2 * 2 * 64 + 64 };
 
-/* A path to what the descriptor is; the loader opens it anew and has the file that was checked, whatever stands at its old place by now.
- * The loader knows libraries by the words of their path and gives the first one again for the same words, but a descriptor's number
- * comes again: when somebody has closed it, and in a child of a process that has loaded plug-ins. So the words tell the process and which
- * file it is. Where /proc counts processes otherwise than we do, "self" has to do. */
+/* A path to what the descriptor is; the loader opens it anew and has the file that was checked,
+ * whatever stands at its old place by now. The loader knows libraries by the words of their path
+ * and gives the first one again for the same words, but a descriptor's number comes again: when
+ * somebody has closed it, and in a child of a process that has loaded plug-ins. So the words tell
+ * the process and which file it is. Where /proc counts processes otherwise than we do, "self" has
+ * to do. */
 static void name_descriptor(const struct plugin *p, char out[NAME_SIZE])
 {
     struct stat named;
@@ -140,7 +157,10 @@ static int is_still_it(const struct plugin *p, struct err *err)
 {
     struct stat now;
     if (fstat(p->fd, &now) || now.st_dev != p->dev || now.st_ino != p->ino)
-        return err_set(err, ERR_SETTINGS, "plug-in: %s is not open any more where it was: another plug-in has closed descriptor %d", p->path, p->fd);
+        return err_set(
+            err, ERR_SETTINGS,
+            "plug-in: %s is not open any more where it was: another plug-in has closed descriptor %d",
+            p->path, p->fd);
     return 0;
 }
 
@@ -167,6 +187,9 @@ int plugin_load(struct plugin *p, struct err *err)
         return rc;
     const struct prescient_plugin *found = dlsym(p->handle, SYMBOL);
     if (!found)
-        return err_set(err, ERR_SETTINGS, "plug-in: %s exports no symbol " SYMBOL " (PRESCIENT_PLUGIN of prescient/job.h writes it)", p->path);
+        return err_set(err, ERR_SETTINGS,
+                       "plug-in: %s exports no symbol " SYMBOL
+                       " (PRESCIENT_PLUGIN of prescient/job.h writes it)",
+                       p->path);
     return take_api(p, found, err);
 }

@@ -1,6 +1,6 @@
-/* seccomp.c - a filter that says no to a list of system calls and yes to all others.
- * A list of what is allowed would break with the next library; what is listed here is what turns a bug of a job, or of a library that it
- * uses, into power over other processes, the machine or the kernel. */
+/* seccomp.c - a filter that says no to a list of system calls and yes to all others. A list of
+ * what is allowed would break with the next library; what is listed here is what turns a bug of a
+ * job, or of a library that it uses, into power over other processes, the machine or the kernel. */
 #include "seccomp.h"
 
 #include <endian.h>
@@ -18,7 +18,7 @@
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 #define OUR_ARCH AUDIT_ARCH_X86_64
-#define FOREIGN_BIT 0x40000000u         /* of the numbers of x32, which the kernel counts to the same processor */
+#define FOREIGN_BIT 0x40000000u /* of the numbers of x32, which the kernel counts to the same processor */
 #elif defined(__aarch64__)
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #elif defined(__i386__)
@@ -43,7 +43,8 @@ static const int refused[] = {
 #ifdef SYS_process_madvise
     SYS_process_madvise,
 #endif
-    /* what is mounted where, and namespaces, in which anybody is root (clone looks at its flags, below) */
+    /* what is mounted where, and namespaces, in which anybody is root (clone looks at its flags,
+     * below) */
     SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns,
 #ifdef SYS_open_tree
     SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig, SYS_fsmount, SYS_fspick,
@@ -81,7 +82,8 @@ static const int refused[] = {
     SYS_settimeofday, SYS_adjtimex, SYS_clock_settime, SYS_clock_adjtime, SYS_sethostname, SYS_setdomainname,
 };
 
-/* Newer ways to do the same, past what a filter sees: callers take ENOSYS for an older kernel and use the way that it does see. */
+/* Newer ways to do the same, past what a filter sees: callers take ENOSYS for an older kernel and
+ * use the way that it does see. */
 static const int unknown[] = {
 #ifdef SYS_clone3
     SYS_clone3,                         /* its flags lie in memory */
@@ -92,15 +94,18 @@ static const int unknown[] = {
 };
 
 /* A call that is refused by one of its arguments. */
-static const struct { int call, arg; unsigned value; bool is_mask; } refused_with[] = {
+static const struct { int call, arg; unsigned value; bool is_mask;
+} refused_with[] = {
 #ifdef __s390x__
     { SYS_clone, 1,
 #else
     { SYS_clone, 0,
 #endif
-      CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET, true },
-    { SYS_ioctl, 1, TIOCSTI, false },           /* types for whoever started the engine on a terminal */
-    { SYS_ioctl, 1, 0x541c, false },            /* TIOCLINUX, on a console the same */
+      CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
+          CLONE_NEWNET,
+      true },
+    { SYS_ioctl, 1, TIOCSTI, false }, /* types for whoever started the engine on a terminal */
+    { SYS_ioctl, 1, 0x541c, false },  /* TIOCLINUX, on a console the same */
 };
 
 enum {
@@ -116,8 +121,14 @@ static void put(struct program *p, unsigned code, unsigned k, unsigned char if_t
     p->at[p->n++] = (struct sock_filter){ (unsigned short)code, if_true, if_false, k };
 }
 
-static void load(struct program *p, size_t offset) { put(p, BPF_LD | BPF_W | BPF_ABS, (unsigned)offset, 0, 0); }
-static void answer(struct program *p, int error) { put(p, BPF_RET | BPF_K, error ? SECCOMP_RET_ERRNO | (unsigned)error : SECCOMP_RET_ALLOW, 0, 0); }
+static void load(struct program *p, size_t offset)
+{
+    put(p, BPF_LD | BPF_W | BPF_ABS, (unsigned)offset, 0, 0);
+}
+static void answer(struct program *p, int error)
+{
+    put(p, BPF_RET | BPF_K, error ? SECCOMP_RET_ERRNO | (unsigned)error : SECCOMP_RET_ALLOW, 0, 0);
+}
 
 static void answer_to(struct program *p, const int *calls, int n, int error)
 {
@@ -127,7 +138,8 @@ static void answer_to(struct program *p, const int *calls, int n, int error)
     }
 }
 
-/* The lower half of an argument: where the upper one matters, the kernel does not look at it either. */
+/* The lower half of an argument: where the upper one matters, the kernel does not look at it
+ * either. */
 static size_t low_half(int arg)
 {
     return offsetof(struct seccomp_data, args) + 8 * (size_t)arg + (__BYTE_ORDER == __BIG_ENDIAN ? 4 : 0);
@@ -161,12 +173,15 @@ int seccomp_refuse(struct err *err)
     struct program p = { .n = 0 };
     write_program(&p, OUR_ARCH);
     struct sock_fprog filter = { .len = p.n, .filter = p.at };
-    /* Kernels before 5.16 would also take speculation away, which costs; jobs run no code that others wrote. */
+    /* Kernels before 5.16 would also take speculation away, which costs; jobs run no code that
+     * others wrote. */
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) == 0 ||
         (errno == EINVAL && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0))
         return 0;
-    return err_sys(err, ERR_SETTINGS, "worker_seccomp: the kernel takes no filter (set it to \"off\" to do without)");
+    return err_sys(err, ERR_SETTINGS,
+                   "worker_seccomp: the kernel takes no filter (set it to \"off\" to do without)");
 #else
-    return err_set(err, ERR_SETTINGS, "worker_seccomp: there is no filter for this processor; set it to \"off\"");
+    return err_set(err, ERR_SETTINGS,
+                   "worker_seccomp: there is no filter for this processor; set it to \"off\"");
 #endif
 }

@@ -1,5 +1,5 @@
-/* worker.c - the process that runs jobs: takes its settings over the socket, loads plug-ins, works slabs.
- * Per check there is no message, no allocation, and two looks at the clock. */
+/* worker.c - the process that runs jobs: takes its settings over the socket, loads plug-ins, works
+ * slabs. Per check there is no message, no allocation, and two looks at the clock. */
 #include "worker.h"
 
 #include <stdio.h>
@@ -29,7 +29,8 @@ enum {
 struct job {
     const struct job_settings *settings;
     struct plugin plugin;
-    struct job *twin;                   /* an earlier one with the same plug-in, which they share; NULL: none */
+    /* an earlier one with the same plug-in, which they share; NULL: none */
+    struct job *twin;
     bool is_left_out;                   /* by the engine: workers have died of it */
     struct host *host;
     void *state;
@@ -86,13 +87,15 @@ static void say_log(void *ctx, int level, const char *text)
     char body[4096];
     size_t len = utf8_cut(text, strlen(text), sizeof body - 1);
     body[0] = (char)level;
-    memcpy(body + 1, text, len);        /* NOLINT(bugprone-not-null-terminated-result): a message has its length instead */
+    /* NOLINT(bugprone-not-null-terminated-result): a message has its length instead */
+    memcpy(body + 1, text, len);
     say(w, MESSAGE_LOG, body, len + 1);
 }
 
 /* ---- what jobs write ---- */
 
-/* Makes what a job wrote into text: ends it, drops a character that was cut in two at the end, and puts '?' for bytes that are no UTF-8. */
+/* Makes what a job wrote into text: ends it, drops a character that was cut in two at the end, and
+ * puts '?' for bytes that are no UTF-8. */
 static void tidy(char *text, size_t room)
 {
     text[room - 1] = '\0';
@@ -153,9 +156,12 @@ static int receive_settings(struct worker *w, struct err *err)
         if (!rc && kind == MESSAGE_BEGIN)
             memcpy(w->left_out, body, (size_t)len);
         if (!rc && kind == MESSAGE_BEGIN)
-            return w->text && w->slab ? 0 : err_set(err, ERR_GENERAL, "worker: told to begin without settings or slab");
+            return w->text && w->slab
+                       ? 0
+                       : err_set(err, ERR_GENERAL, "worker: told to begin without settings or slab");
         if (!rc && kind != MESSAGE_SETTINGS)
-            rc = err_set(err, ERR_GENERAL, "worker: found message '%c' (%d), expected settings", kind >= ' ' && kind < 127 ? (char)kind : '?', (int)kind);
+            rc = err_set(err, ERR_GENERAL, "worker: found message '%c' (%d), expected settings",
+                         kind >= ' ' && kind < 127 ? (char)kind : '?', (int)kind);
         if (!rc)
             rc = add_settings(w, body, (size_t)len, err);
         if (rc)
@@ -176,14 +182,16 @@ static int read_settings(struct worker *w, struct err *err)
     int least = w->settings.log_level ? log_level_named(w->settings.log_level) : LOG_LEVEL_INFO;
     w->least = least < 0 ? LOG_LEVEL_INFO : (enum log_level)least;
     if (w->settings.njobs == 0)
-        return err_set(err, ERR_SETTINGS, "no jobs in the settings; expected jobs = { NAME = { plugin = \"FILE\"; }; };");
+        return err_set(err, ERR_SETTINGS,
+                       "no jobs in the settings; expected jobs = { NAME = { plugin = \"FILE\"; }; };");
     return 0;
 }
 
 static int open_business(struct worker *w, struct err *err)
 {
     struct business_options o = {
-        .url = w->settings.business ? w->settings.business : w->settings.store, .unprepared = !w->settings.prepared,
+        .url = w->settings.business ? w->settings.business : w->settings.store,
+        .unprepared = !w->settings.prepared,
         .connect_timeout_us = w->settings.connect_timeout_us,
     };
     return o.url ? business_new(&o, &w->services.business, err) : 0;
@@ -207,7 +215,8 @@ static struct job *twin_of(struct worker *w, int index)
     return NULL;
 }
 
-/* Before we become somebody else and before any of their code runs, so that what is loaded later is what the engine's user may reach. */
+/* Before we become somebody else and before any of their code runs, so that what is loaded later
+ * is what the engine's user may reach. */
 static int open_plugins(struct worker *w, struct err *err)
 {
     w->jobs = calloc((size_t)w->settings.njobs, sizeof *w->jobs);
@@ -217,7 +226,8 @@ static int open_plugins(struct worker *w, struct err *err)
         struct job *job = &w->jobs[i];
         *job = (struct job){ .settings = &w->settings.jobs[i], .plugin = { .fd = -1 }, .most = 1, .is_left_out = i < MESSAGE_MAX && w->left_out[i] };
         job->twin = twin_of(w, i);
-        if (!job->twin && plugin_open(w->settings.plugin_dirs, w->settings.nplugin_dirs, job->settings->plugin, &job->plugin, err))
+        if (!job->twin && plugin_open(w->settings.plugin_dirs, w->settings.nplugin_dirs,
+                                      job->settings->plugin, &job->plugin, err))
             say_why_not(w, job, err);
     }
     return 0;
@@ -235,7 +245,8 @@ static int load_plugin(struct job *job, struct err *err)
             return rc;
     }
     if (!first->plugin.api.job_exec)
-        return err_set(err, ERR_SETTINGS, "its plug-in is that of job %s, which cannot be used", first->settings->name);
+        return err_set(err, ERR_SETTINGS, "its plug-in is that of job %s, which cannot be used",
+                       first->settings->name);
     job->plugin = first->plugin;
     return 0;
 }
@@ -257,8 +268,9 @@ static int open_job(struct worker *w, struct job *job, struct err *err)
     return 0;
 }
 
-/* Each of their steps is announced, so that the engine knows whose fault it is when we die of it. All are loaded before the first is
- * opened: by then descriptors belong to whoever likes to close them. A job that goes wrong is of no use here; the others are. */
+/* Each of their steps is announced, so that the engine knows whose fault it is when we die of it.
+ * All are loaded before the first is opened: by then descriptors belong to whoever likes to close
+ * them. A job that goes wrong is of no use here; the others are. */
 static int open_jobs(struct worker *w, struct err *err)
 {
     int usable = 0;
@@ -272,7 +284,8 @@ static int open_jobs(struct worker *w, struct err *err)
                 say_why_not(w, job, err);
             usable += job->is_usable;
         }
-    return usable ? 0 : err_wrap(err, ERR_SETTINGS, "none of %d jobs can be used; the last", w->settings.njobs);
+    return usable ? 0
+                  : err_wrap(err, ERR_SETTINGS, "none of %d jobs can be used; the last", w->settings.njobs);
 }
 
 static int make_batch(struct worker *w, struct err *err)
@@ -330,9 +343,17 @@ static void prepare(struct worker *w, int place, int index, size_t text_room)
     struct slab_check *c = &b->seen[place];
     slab_get(w->slab, index, c);
     b->checks[place] = (struct prescient_check){
-        .size = sizeof b->checks[place], .entity_name = c->entity_name, .entity_key = c->entity_key, .job = c->job_name,
-        .payload = c->payload, .now = c->now, .slot = c->slot, .first_check_at = c->first_check_at,
-        .check_count = c->check_count, .failure_count = c->failure_count, .impl = c,
+        .size = sizeof b->checks[place],
+        .entity_name = c->entity_name,
+        .entity_key = c->entity_key,
+        .job = c->job_name,
+        .payload = c->payload,
+        .now = c->now,
+        .slot = c->slot,
+        .first_check_at = c->first_check_at,
+        .check_count = c->check_count,
+        .failure_count = c->failure_count,
+        .impl = c,
     };
     b->host[place] = (struct host_answer){ .index = index };
     char *text = b->texts + (size_t)place * text_room;
@@ -391,7 +412,8 @@ static void run_many(struct worker *w, struct job *job, int from, int n, int64_t
 
 static void run_none(struct worker *w, const struct job *job, int index, int64_t began_us)
 {
-    slab_answer(w->slab, index, PRESCIENT_FAIL, 0, began_us, 0, job ? job->why_not : "its job is not in the settings");
+    slab_answer(w->slab, index, PRESCIENT_FAIL, 0, began_us, 0,
+                job ? job->why_not : "its job is not in the settings");
 }
 
 static struct job *job_at(struct worker *w, int index)

@@ -1,5 +1,6 @@
-/* noop - answers every check the same way without looking at anything: for measuring the engine itself.
- * Settings: answer = "done" | "again" | "defer" | "fail"; again_after, for "again" and "defer". */
+/* noop - answers every check the same way without looking at anything: for measuring the engine
+ * itself. Settings: answer = "done" | "again" | "defer" | "fail"; again_after, for "again" and
+ * "defer". */
 #include <prescient/job.h>
 
 #include <stdlib.h>
@@ -10,8 +11,12 @@ struct noop {
     int64_t after_s;
 };
 
-static const struct { const char *name; int kind; } answers[] = {
-    { "done", PRESCIENT_DONE }, { "again", PRESCIENT_AGAIN }, { "defer", PRESCIENT_DEFER }, { "fail", PRESCIENT_FAIL },
+static const struct { const char *name; int kind;
+} answers[] = {
+    { "done", PRESCIENT_DONE },
+    { "again", PRESCIENT_AGAIN },
+    { "defer", PRESCIENT_DEFER },
+    { "fail", PRESCIENT_FAIL },
 };
 
 static int kind_named(const char *name)
@@ -52,11 +57,12 @@ static void noop_exec(void *state, const struct prescient_check *check, struct p
     answer->at = check->now + job->after_s;
 }
 
-static void noop_exec_many(void *state, const struct prescient_check *checks, int n, struct prescient_answer *out)
+static void noop_exec_many(void *state, const struct prescient_check *checks, int n,
+                           struct prescient_answer *out)
 {
     for (int i = 0; i < n; i++)
         noop_exec(state, &checks[i], &out[i]);
 }
 
-PRESCIENT_PLUGIN(.name = "noop", .summary = "answers every check the same way: for measuring", .open = noop_open, .close = free,
-                 .job_exec = noop_exec, .job_exec_many = noop_exec_many);
+PRESCIENT_PLUGIN(.name = "noop", .summary = "answers every check the same way: for measuring",
+                 .open = noop_open, .close = free, .job_exec = noop_exec, .job_exec_many = noop_exec_many);

@@ -1,5 +1,6 @@
 /* rehearse - pretends to work: some checks fail, some hang, the rest are done. For load tests.
- * Which ones is decided by the key alone, so that a check does the same at every look and in every run. */
+ * Which ones is decided by the key alone, so that a check does the same at every look and in every
+ * run. */
 #include <prescient/job.h>
 
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static int rehearse_open(const struct prescient_host *host, void **state, char *
     for (int i = 0; i < 2; i++) {
         found[i] = read_share(host, shares[i]);
         if (found[i] < 0) {
-            snprintf(why, why_size, "setting '%s': found '%.80s', expected a share from 0 to 100 (percent)", shares[i], host->setting(host, shares[i]));
+            snprintf(why, why_size, "setting '%s': found '%.80s', expected a share from 0 to 100 (percent)",
+                     shares[i], host->setting(host, shares[i]));
             return -1;
         }
     }
@@ -76,5 +78,6 @@ static void rehearse_exec(void *state, const struct prescient_check *check, stru
     prescient_done(answer);
 }
 
-PRESCIENT_PLUGIN(.name = "rehearse", .summary = "pretends to work: some checks fail, some hang; for load tests", .open = rehearse_open, .close = free,
-                 .job_exec = rehearse_exec);
+PRESCIENT_PLUGIN(.name = "rehearse",
+                 .summary = "pretends to work: some checks fail, some hang; for load tests",
+                 .open = rehearse_open, .close = free, .job_exec = rehearse_exec);

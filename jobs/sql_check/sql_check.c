@@ -1,5 +1,6 @@
-/* sql_check - has it happened? A query of the settings says so; while it has not, an event is emitted at every look.
- * The query is given the keys as one JSON array and returns those for which the awaited thing HAS happened. */
+/* sql_check - has it happened? A query of the settings says so; while it has not, an event is
+ * emitted at every look. The query is given the keys as one JSON array and returns those for which
+ * the awaited thing HAS happened. */
 #include <prescient/job.h>
 
 #include <stdbool.h>
@@ -76,13 +77,16 @@ static int read_settings(struct sql_check *job, char *why, size_t why_size)
     }
     job->query = find_query(host);
     if (!job->query || !strstr(job->query, "$1")) {
-        snprintf(why, why_size, "setting 'query' (or 'query_%s'): %s, expected a SELECT with $1, the JSON array of keys", host->dialect(host),
-                 job->query ? "found no $1 in it" : "not set");
+        snprintf(why, why_size,
+                 "setting 'query' (or 'query_%s'): %s, expected a SELECT with $1, the JSON array of keys",
+                 host->dialect(host), job->query ? "found no $1 in it" : "not set");
         return -1;
     }
     job->event = host->setting(host, "event");
     if (!job->event || !*job->event) {
-        snprintf(why, why_size, "setting 'event': not set, expected the name of the event to emit while it has not happened");
+        snprintf(
+            why, why_size,
+            "setting 'event': not set, expected the name of the event to emit while it has not happened");
         return -1;
     }
     job->wants_now = strstr(job->query, "$2") != NULL;
@@ -124,18 +128,23 @@ static int64_t next_look(const struct sql_check *job, const struct prescient_che
 static const char *write_event(struct sql_check *job, const struct prescient_check *check)
 {
     char entity[NAME_ROOM], key[NAME_ROOM], name[NAME_ROOM];
-    bool has_payload = check->payload && *check->payload, fits = has_payload && strlen(check->payload) <= PAYLOAD_MAX;
-    if (prescient_json_string(entity, sizeof entity, check->entity_name) < 0 || prescient_json_string(key, sizeof key, check->entity_key) < 0 ||
+    bool has_payload = check->payload && *check->payload,
+         fits = has_payload && strlen(check->payload) <= PAYLOAD_MAX;
+    if (prescient_json_string(entity, sizeof entity, check->entity_name) < 0 ||
+        prescient_json_string(key, sizeof key, check->entity_key) < 0 ||
         prescient_json_string(name, sizeof name, check->job) < 0)
         return NULL;
     int n = snprintf(job->json, sizeof job->json,
-                     "{\"entity_name\": %s, \"entity_key\": %s, \"job\": %s, \"first_check_at\": %lld, \"check_number\": %d, \"payload\": %s%s}",
-                     entity, key, name, (long long)check->first_check_at, (int)check->check_count + 1, fits ? check->payload : "null",
+                     "{\"entity_name\": %s, \"entity_key\": %s, \"job\": %s, \"first_check_at\": %lld, "
+                     "\"check_number\": %d, \"payload\": %s%s}",
+                     entity, key, name, (long long)check->first_check_at, (int)check->check_count + 1,
+                     fits ? check->payload : "null",
                      has_payload && !fits ? ", \"payload_left_out\": true" : "");
     return n >= 0 && (size_t)n < sizeof job->json ? job->json : NULL;
 }
 
-static void answer_with(struct sql_check *job, const struct prescient_check *check, struct prescient_answer *answer, bool has_happened)
+static void answer_with(struct sql_check *job, const struct prescient_check *check,
+                        struct prescient_answer *answer, bool has_happened)
 {
     if (has_happened) {
         prescient_done(answer);
@@ -143,7 +152,8 @@ static void answer_with(struct sql_check *job, const struct prescient_check *che
     }
     const char *json = write_event(job, check);
     if (!json || job->host->emit(job->host, answer, job->event, json)) {
-        prescient_fail(answer, "key %.200s: %s", check->entity_key, json ? job->host->error(job->host) : "its names are too long for an event");
+        prescient_fail(answer, "key %.200s: %s", check->entity_key,
+                       json ? job->host->error(job->host) : "its names are too long for an event");
         return;
     }
     int64_t next = next_look(job, check);
@@ -176,7 +186,8 @@ static char *write_keys(const struct prescient_check *checks, int n)
 }
 
 /* 0 and the keys that the query returned, in its first column. */
-static int ask(struct sql_check *job, const struct prescient_check *checks, int n, const struct prescient_rows **rows)
+static int ask(struct sql_check *job, const struct prescient_check *checks, int n,
+               const struct prescient_rows **rows)
 {
     char now[24];
     char *keys = write_keys(checks, n);
@@ -224,9 +235,10 @@ static const char **sort_keys(const struct prescient_rows *rows, size_t *n)
     return keys;
 }
 
-/* One key can make the query of a whole batch fail: asked one by one, only it fails. Once the database fails again and again, the
- * others are put off and not counted. */
-static void one_by_one(struct sql_check *job, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+/* One key can make the query of a whole batch fail: asked one by one, only it fails. Once the
+ * database fails again and again, the others are put off and not counted. */
+static void one_by_one(struct sql_check *job, const struct prescient_check *checks, int n,
+                       struct prescient_answer *answers)
 {
     job->failures = 0;
     for (int i = 0; i < n; i++) {
@@ -239,7 +251,8 @@ static void one_by_one(struct sql_check *job, const struct prescient_check *chec
     }
 }
 
-static void sql_checks(void *state, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+static void sql_checks(void *state, const struct prescient_check *checks, int n,
+                       struct prescient_answer *answers)
 {
     struct sql_check *job = state;
     const struct prescient_rows *rows;
@@ -250,9 +263,11 @@ static void sql_checks(void *state, const struct prescient_check *checks, int n,
         return;
     }
     for (int i = 0; i < n; i++)
-        answer_with(job, &checks[i], &answers[i], bsearch(&checks[i].entity_key, keys, found, sizeof *keys, compare_keys) != NULL);
+        answer_with(job, &checks[i], &answers[i],
+                    bsearch(&checks[i].entity_key, keys, found, sizeof *keys, compare_keys) != NULL);
     free(keys);
 }
 
-PRESCIENT_PLUGIN(.name = "sql_check", .summary = "asks a query of the settings; emits an event while it has not happened", .open = sql_check_open,
-                 .close = free, .job_exec = sql_check, .job_exec_many = sql_checks);
+PRESCIENT_PLUGIN(.name = "sql_check",
+                 .summary = "asks a query of the settings; emits an event while it has not happened",
+                 .open = sql_check_open, .close = free, .job_exec = sql_check, .job_exec_many = sql_checks);

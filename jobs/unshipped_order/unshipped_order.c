@@ -1,5 +1,6 @@
-/* unshipped_order - was the order shipped by the time we promised to look? If not: an event, and another look later.
- * One row is looked up by its primary key; a batch is one query over all its keys. */
+/* unshipped_order - was the order shipped by the time we promised to look? If not: an event, and
+ * another look later. One row is looked up by its primary key; a batch is one query over all its
+ * keys. */
 #include <prescient/job.h>
 
 #include <stdbool.h>
@@ -25,11 +26,13 @@ enum shipped { SHIPPED_UNKNOWN, SHIPPED_NO, SHIPPED_YES, SHIPPED_NO_ROW };
 /* Quotes a name of letters, digits and '_', with dots between its parts where `dots` allows. */
 static bool quote_name(char out[NAME_ROOM], const char *name, bool dots)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", digits[] = "0123456789";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_",
+                      digits[] = "0123456789";
     size_t n = 0;
     for (;;) {
         size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        if (len == 0 || len > 63 || strchr(digits, name[0]) || !strchr(letters, name[0]) || n + len + 4 > NAME_ROOM)
+        if (len == 0 || len > 63 || strchr(digits, name[0]) || !strchr(letters, name[0]) ||
+            n + len + 4 > NAME_ROOM)
             return false;
         n += (size_t)snprintf(out + n, NAME_ROOM - n, "\"%.*s\"", (int)len, name);
         name += len;
@@ -42,37 +45,45 @@ static bool quote_name(char out[NAME_ROOM], const char *name, bool dots)
     }
 }
 
-static int read_name(const struct prescient_host *host, const char *setting, const char *otherwise, bool dots, char out[NAME_ROOM],
-                     char *why, size_t why_size)
+static int read_name(const struct prescient_host *host, const char *setting, const char *otherwise, bool dots,
+                     char out[NAME_ROOM], char *why, size_t why_size)
 {
     const char *name = host->setting(host, setting);
     if (quote_name(out, name ? name : otherwise, dots))
         return 0;
-    snprintf(why, why_size, "setting '%s': found '%.80s', expected a name of letters, digits and '_'%s", setting, name ? name : otherwise,
-             dots ? ", as \"orders\" or \"shop.orders\"" : "");
+    snprintf(why, why_size, "setting '%s': found '%.80s', expected a name of letters, digits and '_'%s",
+             setting, name ? name : otherwise, dots ? ", as \"orders\" or \"shop.orders\"" : "");
     return -1;
 }
 
 static void write_sql(struct unshipped_order *job, const char *table, const char *key, const char *shipped)
 {
-    snprintf(job->one_sql, SQL_ROOM, "SELECT CASE WHEN %s IS NULL THEN 0 ELSE 1 END FROM %s WHERE %s = $1", shipped, table, key);
+    snprintf(job->one_sql, SQL_ROOM, "SELECT CASE WHEN %s IS NULL THEN 0 ELSE 1 END FROM %s WHERE %s = $1",
+             shipped, table, key);
     if (job->is_postgresql)         /* $1 takes the type of an array of the key's */
-        snprintf(job->many_sql, SQL_ROOM, "SELECT CAST(%s AS text), CASE WHEN %s IS NULL THEN 0 ELSE 1 END FROM %s WHERE %s = ANY ($1)", key, shipped,
-                 table, key);
+        snprintf(
+            job->many_sql, SQL_ROOM,
+            "SELECT CAST(%s AS text), CASE WHEN %s IS NULL THEN 0 ELSE 1 END FROM %s WHERE %s = ANY ($1)",
+            key, shipped, table, key);
     else
-        snprintf(job->many_sql, SQL_ROOM, "SELECT k.value, CASE WHEN t.%s IS NULL THEN 0 ELSE 1 END FROM json_each($1) AS k JOIN %s AS t ON t.%s = k.value",
+        snprintf(job->many_sql, SQL_ROOM,
+                 "SELECT k.value, CASE WHEN t.%s IS NULL THEN 0 ELSE 1 END FROM json_each($1) AS k JOIN %s "
+                 "AS t ON t.%s = k.value",
                  shipped, table, key);
 }
 
 static int unshipped_order_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
 {
     char table[NAME_ROOM], key[NAME_ROOM], shipped[NAME_ROOM];
-    if (read_name(host, "table", "orders", true, table, why, why_size) || read_name(host, "key", "id", false, key, why, why_size) ||
+    if (read_name(host, "table", "orders", true, table, why, why_size) ||
+        read_name(host, "key", "id", false, key, why, why_size) ||
         read_name(host, "shipped", "shipped_at", false, shipped, why, why_size))
         return -1;
     int64_t after_s = host->setting_duration(host, "again_after", 24 * 3600);
     if (after_s <= 0) {
-        snprintf(why, why_size, "%s", after_s < 0 ? host->error(host) : "setting 'again_after': found 0, expected a duration such as \"24h\"");
+        snprintf(why, why_size, "%s",
+                 after_s < 0 ? host->error(host)
+                             : "setting 'again_after': found 0, expected a duration such as \"24h\"");
         return -1;
     }
     struct unshipped_order *job = calloc(1, sizeof *job);
@@ -88,20 +99,22 @@ static int unshipped_order_open(const struct prescient_host *host, void **state,
     return 0;
 }
 
-static void say_unshipped(struct unshipped_order *job, const struct prescient_check *check, struct prescient_answer *answer)
+static void say_unshipped(struct unshipped_order *job, const struct prescient_check *check,
+                          struct prescient_answer *answer)
 {
     char key[7 * 1024], json[8 * 1024];
     if (prescient_json_string(key, sizeof key, check->entity_key) < 0)
         key[0] = '\0';
-    snprintf(json, sizeof json, "{\"entity_key\": %s, \"first_check_at\": %lld, \"check_number\": %d}", *key ? key : "null",
-             (long long)check->first_check_at, (int)check->check_count + 1);
+    snprintf(json, sizeof json, "{\"entity_key\": %s, \"first_check_at\": %lld, \"check_number\": %d}",
+             *key ? key : "null", (long long)check->first_check_at, (int)check->check_count + 1);
     if (job->host->emit(job->host, answer, "order.unshipped", json))
         prescient_fail(answer, "order %.200s: %s", check->entity_key, job->host->error(job->host));
     else
         prescient_again(answer, check->now + job->again_after_s);
 }
 
-static void answer_with(struct unshipped_order *job, const struct prescient_check *check, struct prescient_answer *answer, enum shipped shipped)
+static void answer_with(struct unshipped_order *job, const struct prescient_check *check,
+                        struct prescient_answer *answer, enum shipped shipped)
 {
     if (shipped == SHIPPED_NO) {
         say_unshipped(job, check, answer);
@@ -123,13 +136,17 @@ static void unshipped_order(void *state, const struct prescient_check *check, st
         return;
     }
     job->failures = 0;
-    answer_with(job, check, answer, rows->rows == 0 ? SHIPPED_NO_ROW : rows->values[0].text[0] == '1' ? SHIPPED_YES : SHIPPED_NO);
+    answer_with(job, check, answer,
+                rows->rows == 0                  ? SHIPPED_NO_ROW
+                : rows->values[0].text[0] == '1' ? SHIPPED_YES
+                                                 : SHIPPED_NO);
 }
 
 /* ---- batches ---- */
 
-/* The keys as one parameter: a PostgreSQL array, or JSON. NULL when out of memory. Both escape by backslash; the JSON writer's
- * escapes of control characters are not an array's, so those go in as they are there. */
+/* The keys as one parameter: a PostgreSQL array, or JSON. NULL when out of memory. Both escape by
+ * backslash; the JSON writer's escapes of control characters are not an array's, so those go in as
+ * they are there. */
 static char *write_keys(const struct unshipped_order *job, const struct prescient_check *checks, int n)
 {
     size_t size = 3;
@@ -174,8 +191,10 @@ static struct prescient_value *sort_rows(const struct prescient_rows *rows)
     return sorted;
 }
 
-/* Looks at them one by one; once the database fails again and again, the others are put off and not counted. */
-static void one_by_one(struct unshipped_order *job, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+/* Looks at them one by one; once the database fails again and again, the others are put off and
+ * not counted. */
+static void one_by_one(struct unshipped_order *job, const struct prescient_check *checks, int n,
+                       struct prescient_answer *answers)
 {
     job->failures = 0;
     for (int i = 0; i < n; i++) {
@@ -190,7 +209,8 @@ static void one_by_one(struct unshipped_order *job, const struct prescient_check
     }
 }
 
-static void unshipped_orders(void *state, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+static void unshipped_orders(void *state, const struct prescient_check *checks, int n,
+                             struct prescient_answer *answers)
 {
     struct unshipped_order *job = state;
     const struct prescient_rows *rows = NULL;
@@ -201,16 +221,18 @@ static void unshipped_orders(void *state, const struct prescient_check *checks, 
         sorted = sort_rows(rows);
     for (int i = 0; sorted && i < n; i++) {
         struct prescient_value key = { checks[i].entity_key, 0 };
-        const struct prescient_value *row = bsearch(&key, sorted, (size_t)rows->rows, 2 * sizeof *sorted, compare_rows);
+        const struct prescient_value *row = bsearch(&key, sorted, (size_t)rows->rows, 2 * sizeof *sorted,
+                                                    compare_rows);
         if (row)
             answer_with(job, &checks[i], &answers[i], row[1].text[0] == '1' ? SHIPPED_YES : SHIPPED_NO);
     }
     free(sorted);
     free(keys);
-    /* What is left: no such row, a key written in another way than the database writes it ("042"), or one that is no key at all
-     * and made the whole query fail. */
+    /* What is left: no such row, a key written in another way than the database writes it ("042"),
+     * or one that is no key at all and made the whole query fail. */
     one_by_one(job, checks, n, answers);
 }
 
-PRESCIENT_PLUGIN(.name = "unshipped_order", .summary = "emits order.unshipped until an order is shipped", .open = unshipped_order_open,
-                 .close = free, .job_exec = unshipped_order, .job_exec_many = unshipped_orders);
+PRESCIENT_PLUGIN(.name = "unshipped_order", .summary = "emits order.unshipped until an order is shipped",
+                 .open = unshipped_order_open, .close = free, .job_exec = unshipped_order,
+                 .job_exec_many = unshipped_orders);

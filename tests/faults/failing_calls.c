@@ -1,4 +1,5 @@
-/* failing_calls.c - preloaded by failing_calls.py: one chosen call of the C library fails, as it would when memory, disk or descriptors run out.
+/* failing_calls.c - preloaded by failing_calls.py: one chosen call of the C library fails, as it
+ * would when memory, disk or descriptors run out.
  *
  * FAIL       CLASS:N      the Nth call of this class (from 1) fails; CLASS:N+ it and all later ones. The classes are the rows of `classes` below
  * FAIL_IN    worker       only calls of worker processes count, which are given this library though their environment is clean; else only
@@ -6,7 +7,8 @@
  * FAIL_TOLD  FILE         "fired" is added when a call is made to fail, and at the end of a process one line "CLASS CALLS" for each class
  * FAIL_SPARES NAME        calls of malloc that come from the library whose path contains NAME never fail, and are not counted
  *
- * A file is what is_file says: pipes, sockets and terminals are none, so that words of the program arrive. */
+ * A file is what is_file says: pipes, sockets and terminals are none, so that words of the program
+ * arrive. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -26,7 +28,23 @@
 
 #include "into_workers.h"
 
-enum class { MALLOC, FULL, BROKEN, SHORT, READ, FSYNC, TRUNCATE, LOCK, OPEN, MAP, FORK, CONNECT, SEND, RECV, CLASSES };
+enum class {
+    MALLOC,
+    FULL,
+    BROKEN,
+    SHORT,
+    READ,
+    FSYNC,
+    TRUNCATE,
+    LOCK,
+    OPEN,
+    MAP,
+    FORK,
+    CONNECT,
+    SEND,
+    RECV,
+    CLASSES
+};
 
 static const struct { const char *name; int error; } classes[CLASSES] = {
     [MALLOC] = { "malloc", ENOMEM },    /* malloc, calloc, realloc, aligned_alloc, posix_memalign */
@@ -61,7 +79,9 @@ static struct {
 static void tell(const char *line)
 {
     int saved = errno;
-    int fd = f.told ? (int)syscall(SYS_openat, AT_FDCWD, f.told, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    int fd = f.told
+                 ? (int)syscall(SYS_openat, AT_FDCWD, f.told, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
+                 : -1;
     if (fd >= 0) {
         if (syscall(SYS_write, fd, line, strlen(line)) < 0)
             f.told = NULL;
@@ -70,7 +90,8 @@ static void tell(const char *line)
     errno = saved;
 }
 
-/* Whether this call is the one. It is counted whatever is asked for, so that a run without a fault says how many there are. */
+/* Whether this call is the one. It is counted whatever is asked for, so that a run without a fault
+ * says how many there are. */
 static bool fails(enum class class)
 {
     if (!f.counts || f.busy)
@@ -146,9 +167,18 @@ static bool memory_fails(const void *caller)
 }
 
 void *malloc(size_t size) { return memory_fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
-void *calloc(size_t n, size_t size) { return memory_fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size); }
-void *realloc(void *p, size_t size) { return memory_fails(__builtin_return_address(0)) ? NULL : __libc_realloc(p, size); }
-void *aligned_alloc(size_t alignment, size_t size) { return memory_fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size); }
+void *calloc(size_t n, size_t size)
+{
+    return memory_fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
+}
+void *realloc(void *p, size_t size)
+{
+    return memory_fails(__builtin_return_address(0)) ? NULL : __libc_realloc(p, size);
+}
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return memory_fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
 
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
@@ -357,7 +387,10 @@ void *mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t o
     return fails(MAP) ? MAP_FAILED : real(at, size, protection, flags, fd, offset);
 }
 
-void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset) { return mmap64(at, size, protection, flags, fd, offset); }
+void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return mmap64(at, size, protection, flags, fd, offset);
+}
 
 pid_t fork(void)
 {
@@ -404,5 +437,6 @@ int execve(const char *path, char *const argv[], char *const envp[])
     static const char *const names[] = { "LD_PRELOAD", "FAIL", "FAIL_IN", "FAIL_TOLD", "FAIL_SPARES" };
     const char *where = getenv("FAIL_IN");
     bool goes_on = where && !strcmp(where, "worker") && is_worker(argv);
-    return goes_on ? exec_with(path, argv, envp, names, sizeof names / sizeof *names) : (int)syscall(SYS_execve, path, argv, envp);
+    return goes_on ? exec_with(path, argv, envp, names, sizeof names / sizeof *names)
+                   : (int)syscall(SYS_execve, path, argv, envp);
 }

@@ -1,11 +1,13 @@
-/* shifted_clock.c - preloaded by clock.sh: the wall clock of a process shows another time than the machine's, and jumps while the process runs.
+/* shifted_clock.c - preloaded by clock.sh: the wall clock of a process shows another time than the
+ * machine's, and jumps while the process runs.
  *
  * CLOCK_FILE     a file of eight bytes: by how many microseconds the wall clock is ahead. It is mapped, so a jump is seen by the next look at the
  *                clock, by every process that was started with the same file, and costs none of them a system call.
  *
- * Monotonic clocks, CLOCK_BOOTTIME and timers stay as they are: when a machine's clock is set, these do not move either. A look at the clock
- * takes no lock and no memory, since PostgreSQL does that in signal handlers (libfaketime opens and reads its file there).
- * Who needs to know the machine's time nevertheless asks the kernel: syscall(SYS_clock_gettime, ...). */
+ * Monotonic clocks, CLOCK_BOOTTIME and timers stay as they are: when a machine's clock is set,
+ * these do not move either. A look at the clock takes no lock and no memory, since PostgreSQL does
+ * that in signal handlers (libfaketime opens and reads its file there). Who needs to know the
+ * machine's time nevertheless asks the kernel: syscall(SYS_clock_gettime, ...). */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,7 +32,8 @@ __attribute__((constructor)) static void begin(void)
         ahead_us = map;
         return;
     }
-    /* A process that goes on with the right time would let a scenario pass that has tried nothing. */
+    /* A process that goes on with the right time would let a scenario pass that has tried nothing.
+     */
     static const char words[] = "shifted_clock: CLOCK_FILE cannot be mapped\n";
     if (write(STDERR_FILENO, words, sizeof words - 1) < 0)
         _exit(126);
@@ -39,7 +42,8 @@ __attribute__((constructor)) static void begin(void)
 
 static int64_t ahead(void) { return ahead_us ? __atomic_load_n(ahead_us, __ATOMIC_RELAXED) : 0; }
 
-/* The kernel's page for clocks is a secret of the C library's own clock_gettime; a system call is fast enough here. */
+/* The kernel's page for clocks is a secret of the C library's own clock_gettime; a system call is
+ * fast enough here. */
 int clock_gettime(clockid_t id, struct timespec *out)
 {
     if (syscall(SYS_clock_gettime, id, out))
@@ -82,5 +86,6 @@ int timespec_get(struct timespec *out, int base)
 int execve(const char *path, char *const argv[], char *const envp[])
 {
     static const char *const names[] = { "LD_PRELOAD", "CLOCK_FILE" };
-    return is_worker(argv) ? exec_with(path, argv, envp, names, sizeof names / sizeof *names) : (int)syscall(SYS_execve, path, argv, envp);
+    return is_worker(argv) ? exec_with(path, argv, envp, names, sizeof names / sizeof *names)
+                           : (int)syscall(SYS_execve, path, argv, envp);
 }

@@ -1,10 +1,11 @@
-/* teller.c - a job that tells what it was given and what it saw, in lines of the campaign's journal (README.md), and declares checks.
- * Built by the scenarios that use it (teller.sh).
+/* teller.c - a job that tells what it was given and what it saw, in lines of the campaign's
+ * journal (README.md), and declares checks. Built by the scenarios that use it (teller.sh).
  *
- * The deed that it writes is its payload, "saw VALUE" when the setting `query` is there (a SELECT of one value with $1, the
- * check's key), and "done", which it always is. A payload "declare N" with N above 0: it declares two checks, KEY.0 and KEY.1,
- * for a second later, which are to "declare N-1"; "sleep N": it takes so many milliseconds. Settings: file = the journal;
- * event = emitted with each answer. */
+ * The deed that it writes is its payload, "saw VALUE" when the setting `query` is there (a SELECT
+ * of one value with $1, the check's key), and "done", which it always is. A payload "declare N"
+ * with N above 0: it declares two checks, KEY.0 and KEY.1, for a second later, which are to
+ * "declare N-1"; "sleep N": it takes so many milliseconds. Settings: file = the journal; event =
+ * emitted with each answer. */
 #include <prescient/job.h>
 
 #include <fcntl.h>
@@ -68,20 +69,23 @@ static int write_line(const struct teller *job, const struct prescient_check *c,
     char line[LINE_MAX_BYTES];
     const char *key = job->host->idempotency_key(job->host, c);
     int n = snprintf(line, sizeof line, "%lld\t%lld\t%d\t%d\t%s\t%s\t%s\t%s\t%lld\t%lld\t%d\t%d\t%s,%sdone\n",
-                     clock_us(CLOCK_REALTIME), clock_us(CLOCK_BOOTTIME), (int)getpid(), (int)getppid(), c->entity_name, c->entity_key,
-                     c->job, key, (long long)c->first_check_at, (long long)c->slot, (int)c->check_count, (int)c->failure_count,
+                     clock_us(CLOCK_REALTIME), clock_us(CLOCK_BOOTTIME), (int)getpid(), (int)getppid(),
+                     c->entity_name, c->entity_key, c->job, key, (long long)c->first_check_at,
+                     (long long)c->slot, (int)c->check_count, (int)c->failure_count,
                      c->payload ? c->payload : "-", saw);
     return n > 0 && n < LINE_MAX_BYTES && write(job->fd, line, (size_t)n) == n ? 0 : -1;
 }
 
 /* One is kept and one replaces, so that both ways in are gone. */
-static void declare(const struct teller *job, const struct prescient_check *c, struct prescient_answer *answer, int levels)
+static void declare(const struct teller *job, const struct prescient_check *c,
+                    struct prescient_answer *answer, int levels)
 {
     for (int i = 0; i < 2; i++) {
         char key[256], payload[32];
         snprintf(key, sizeof key, "%s.%d", c->entity_key, i);
         snprintf(payload, sizeof payload, "\"declare %d\"", levels - 1);
-        job->host->enqueue(job->host, answer, c->entity_name, key, c->job, c->now + 1, payload, i ? "replace" : "keep");
+        job->host->enqueue(job->host, answer, c->entity_name, key, c->job, c->now + 1, payload,
+                           i ? "replace" : "keep");
     }
 }
 
@@ -103,5 +107,5 @@ static void teller(void *state, const struct prescient_check *check, struct pres
     prescient_done(answer);
 }
 
-PRESCIENT_PLUGIN(.name = "teller", .summary = "tells what it was given and saw; declares checks", .open = teller_open, .close = teller_close,
-                 .job_exec = teller);
+PRESCIENT_PLUGIN(.name = "teller", .summary = "tells what it was given and saw; declares checks",
+                 .open = teller_open, .close = teller_close, .job_exec = teller);

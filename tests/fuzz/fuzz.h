@@ -1,5 +1,6 @@
-/* fuzz.h - what the targets share: numbers and texts out of the input, and what must hold whatever the input says.
- * A target defines LLVMFuzzerTestOneInput; what drives it is libFuzzer, or replay.c over the kept corpus. */
+/* fuzz.h - what the targets share: numbers and texts out of the input, and what must hold whatever
+ * the input says. A target defines LLVMFuzzerTestOneInput; what drives it is libFuzzer, or
+ * replay.c over the kept corpus. */
 #ifndef PRESCIENT_FUZZ_H
 #define PRESCIENT_FUZZ_H
 
@@ -11,7 +12,8 @@
 #include "../../engine/base/arena.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);      /* only targets that need a folder or a database have one */
+/* only targets that need a folder or a database have one */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /* Stays in optimised builds, and ends where a sanitizer would end. */
 #define MUST(condition) ((condition) ? (void)0 : fuzz_broken(#condition, __FILE__, __LINE__))
@@ -50,7 +52,8 @@ static inline char *input_bytes(struct input *in, size_t len, struct arena *a, s
     return text;
 }
 
-/* A text of a length that the input says, up to `most`; it may hold NUL bytes, and ends at the first for whoever reads it as text. */
+/* A text of a length that the input says, up to `most`; it may hold NUL bytes, and ends at the
+ * first for whoever reads it as text. */
 static inline char *input_text(struct input *in, size_t most, struct arena *a)
 {
     size_t got, len = (size_t)input_number(in, most > 255 ? 2 : 1);

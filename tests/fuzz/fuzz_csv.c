@@ -1,4 +1,5 @@
-/* fuzz_csv.c - any bytes as CSV: limits hold, lines go forward, and the records do not depend on how the bytes were read. */
+/* fuzz_csv.c - any bytes as CSV: limits hold, lines go forward, and the records do not depend on
+ * how the bytes were read. */
 #include "../../engine/cmd/csv.h"
 #include "fuzz.h"
 
@@ -30,7 +31,8 @@ static void check_record(const struct csv_record *r)
     MUST(all <= limits.record_bytes);
 }
 
-/* What csv_next said, one line a record; with the first byte's place, so that a difference can be found. */
+/* What csv_next said, one line a record; with the first byte's place, so that a difference can be
+ * found. */
 static char *read_all(const uint8_t *bytes, size_t len, size_t step)
 {
     struct source s = { .bytes = bytes, .len = len, .step = step };
@@ -76,7 +78,8 @@ static void skip(const uint8_t *bytes, size_t len, int64_t to)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *whole = read_all(data, size, 0), *bytewise = read_all(data, size, 1), *threes = read_all(data, size, 3);
+    char *whole = read_all(data, size, 0), *bytewise = read_all(data, size, 1),
+         *threes = read_all(data, size, 3);
     MUST(!strcmp(whole, bytewise));
     MUST(!strcmp(whole, threes));
     for (int64_t line = 0; line < 4; line++)

@@ -1,5 +1,6 @@
-/* fuzz_job_settings.c - a plug-in's own settings on their way into a worker: printed by the engine, read by the worker, asked for by the plug-in.
- * Whatever name it asks for, it is told what stands in the file. The input is a settings group, a NUL byte, and a name to ask for. */
+/* fuzz_job_settings.c - a plug-in's own settings on their way into a worker: printed by the
+ * engine, read by the worker, asked for by the plug-in. Whatever name it asks for, it is told what
+ * stands in the file. The input is a settings group, a NUL byte, and a name to ask for. */
 #include <libconfig.h>
 
 #include "../../engine/worker/host.h"
@@ -36,7 +37,8 @@ static void compare(const struct prescient_host *here, const struct prescient_ho
 }
 
 /* Every member by its path, as deep as they go. */
-static void compare_all(const struct prescient_host *here, const struct prescient_host *there, const config_setting_t *node, const char *path)
+static void compare_all(const struct prescient_host *here, const struct prescient_host *there,
+                        const config_setting_t *node, const char *path)
 {
     compare(here, there, path);
     for (int i = 0; config_setting_is_aggregate(node) && i < config_setting_length(node); i++) {
@@ -58,7 +60,8 @@ static void ask(const struct settings *file, const struct settings *worker, cons
     struct err err = { 0 };
     MUST(file->njobs == worker->njobs);
     for (int i = 0; i < file->njobs; i++) {
-        MUST(host_new(&file->jobs[i], &none, &here, &err) == 0 && host_new(&worker->jobs[i], &none, &there, &err) == 0);
+        MUST(host_new(&file->jobs[i], &none, &here, &err) == 0 &&
+             host_new(&worker->jobs[i], &none, &there, &err) == 0);
         if (file->jobs[i].own)
             compare_all(host_api(here), host_api(there), file->jobs[i].own, "");
         compare(host_api(here), host_api(there), name);

@@ -1,5 +1,6 @@
-/* fuzz_load.c - any file through `prescient enqueue --csv` into a SQLite store: it ends with an exit code of the man page, and what it says
- * that it added is what stands in the store, in order. */
+/* fuzz_load.c - any file through `prescient enqueue --csv` into a SQLite store: it ends with an
+ * exit code of the man page, and what it says that it added is what stands in the store, in order.
+ */
 #include <sqlite3.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,7 +37,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     char url[128];
     struct err err;
     (void)argc, (void)argv;
-    snprintf(folder, sizeof folder, "%s/prescient-fuzz.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(folder, sizeof folder, "%s/prescient-fuzz.XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     MUST(mkdtemp(folder));
     snprintf(file, sizeof file, "%s/fuzz.db", folder);
     snprintf(url, sizeof url, "sqlite:%s", file);
@@ -48,7 +50,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     app.quiet = app.json = true;
     app.now = 1772370900;
     app.out = open_memstream(&said, &said_len);
-    stderr = fopen("/dev/null", "w");       /* complaints about each input; reports of findings are written to the descriptor */
+    /* complaints about each input; reports of findings are written to the descriptor */
+    stderr = fopen("/dev/null", "w");
     atexit(remove_folder);
     return 0;
 }
@@ -66,12 +69,18 @@ static void check_rows(void)
 {
     sqlite3_stmt *s;
     struct err err;
-    MUST(sqlite3_prepare_v2(db, "SELECT entity_name, entity_key, job_exec, payload, next_check_at, priority FROM prescient_future_job", -1, &s, NULL) == SQLITE_OK);
+    MUST(sqlite3_prepare_v2(db,
+                            "SELECT entity_name, entity_key, job_exec, payload, next_check_at, priority FROM "
+                            "prescient_future_job",
+                            -1, &s, NULL) == SQLITE_OK);
     while (sqlite3_step(s) == SQLITE_ROW) {
         const struct load_row row = {
-            .entity_name = (const char *)sqlite3_column_text(s, 0), .entity_key = (const char *)sqlite3_column_text(s, 1),
-            .job_exec = (const char *)sqlite3_column_text(s, 2), .payload = (const char *)sqlite3_column_text(s, 3),
-            .at = sqlite3_column_int64(s, 4), .priority = sqlite3_column_int(s, 5),
+            .entity_name = (const char *)sqlite3_column_text(s, 0),
+            .entity_key = (const char *)sqlite3_column_text(s, 1),
+            .job_exec = (const char *)sqlite3_column_text(s, 2),
+            .payload = (const char *)sqlite3_column_text(s, 3),
+            .at = sqlite3_column_int64(s, 4),
+            .priority = sqlite3_column_int(s, 5),
         };
         MUST(enqueue_check_row(&row, &err) == 0);
         MUST(row.at % 900 == 0 && row.at > app.now);
@@ -83,7 +92,9 @@ static void load(int fd, bool skip_bad, int64_t start_line)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const struct load_options options = { .file = path, .conflict = "keep", .start_line = start_line, .skip_bad = skip_bad };
+    const struct load_options options = {
+        .file = path, .conflict = "keep", .start_line = start_line, .skip_bad = skip_bad
+    };
     rewind(app.out);
     int code = load_csv(&app, &options);
     fflush(app.out);

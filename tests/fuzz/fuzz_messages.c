@@ -1,5 +1,6 @@
-/* fuzz_messages.c - what a hostile worker sends over its socket: packets of any kind and length, with descriptors, in any order, while its slab
- * says anything about claims and answers. The pool's books stay in order, and no descriptor is left open. */
+/* fuzz_messages.c - what a hostile worker sends over its socket: packets of any kind and length,
+ * with descriptors, in any order, while its slab says anything about claims and answers. The
+ * pool's books stay in order, and no descriptor is left open. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -26,7 +27,8 @@ struct table {                          /* a pool with one worker that runs a pa
     bool usable;                        /* the one job: whether the worker can run it */
 };
 
-static void answered(void *ctx, struct page *page, int index, enum answer_kind kind, const struct raw_answer *raw)
+static void answered(void *ctx, struct page *page, int index, enum answer_kind kind,
+                     const struct raw_answer *raw)
 {
     struct table *t = ctx;
     MUST(page == t->page && index >= 0 && index < CHECKS && raw);
@@ -54,8 +56,15 @@ static void make_page(struct table *t)
     struct check_rows rows = { .checks = calloc(CHECKS, sizeof *rows.checks), .n = CHECKS };
     for (int i = 0; i < CHECKS; i++)
         rows.checks[i] = (struct check){
-            .id = i + 1, .first_check_at = 900, .next_check_at = 900, .entity_name = "orders", .entity_name_len = 6, .entity_key = names[i],
-            .entity_key_len = 1, .job_exec = "late", .job_exec_len = 4,
+            .id = i + 1,
+            .first_check_at = 900,
+            .next_check_at = 900,
+            .entity_name = "orders",
+            .entity_name_len = 6,
+            .entity_key = names[i],
+            .entity_key_len = 1,
+            .job_exec = "late",
+            .job_exec_len = 4,
         };
     t->page = page_new(&rows, no_job, NULL, 1000);
 }
@@ -80,13 +89,20 @@ static void give(struct table *t)
 static void begin(struct table *t, bool running)
 {
     int pair[2], output[2], fd;
-    MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0 && pipe2(output, O_CLOEXEC | O_NONBLOCK) == 0);
+    MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0 &&
+         pipe2(output, O_CLOEXEC | O_NONBLOCK) == 0);
     close(output[1]);
     t->settings.njobs = 1;
     log_init(&t->log, fopen("/dev/null", "w"), LOG_LEVEL_DEBUG, "fuzz");
     t->pool = (struct pool){
-        .o = { .settings = &t->settings, .clock = &clock_system, .log = &t->log, .events = { answered, ready, t } },
-        .workers = &t->worker, .size = 1, .usual = 1, .usable = &t->usable,
+        .o = { .settings = &t->settings,
+               .clock = &clock_system,
+               .log = &t->log,
+               .events = { answered, ready, t } },
+        .workers = &t->worker,
+        .size = 1,
+        .usual = 1,
+        .usable = &t->usable,
     };
     t->worker.child = (struct child){ .pid = getpid(), .sock = pair[0], .output = output[0] };
     t->worker.state = WORKER_STARTING;

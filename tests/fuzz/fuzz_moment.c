@@ -1,4 +1,5 @@
-/* fuzz_moment.c - times and durations of any text and any number: what is read is in range, and what is written reads back. */
+/* fuzz_moment.c - times and durations of any text and any number: what is read is in range, and
+ * what is written reads back. */
 #include "../../engine/base/moment.h"
 #include "fuzz.h"
 
@@ -25,7 +26,8 @@ static void read_duration(const char *text)
         return;
     }
     MUST(us >= 0);
-    /* From a second on it is written in whole milliseconds, rounded: near the end of the range that may be past it. */
+    /* From a second on it is written in whole milliseconds, rounded: near the end of the range
+     * that may be past it. */
     if (duration_parse_us(duration_format_us(us, words), &again, NULL) == 0)
         MUST(us < 1000000 ? again == us : again - us <= 500 && us - again <= 500);
     else

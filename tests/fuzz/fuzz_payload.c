@@ -1,5 +1,6 @@
-/* fuzz_payload.c - any bytes as the JSON of a check or of an effect. What our checks let pass, SQLite's constraint takes, too: a payload that
- * only the database refuses would cost the page that it is settled with a second try. */
+/* fuzz_payload.c - any bytes as the JSON of a check or of an effect. What our checks let pass,
+ * SQLite's constraint takes, too: a payload that only the database refuses would cost the page
+ * that it is settled with a second try. */
 #include <sqlite3.h>
 
 #include "../../engine/base/utf8.h"
@@ -14,7 +15,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     static sqlite3 *db;
     (void)argc, (void)argv;
     MUST(sqlite3_open(":memory:", &db) == SQLITE_OK);
-    MUST(sqlite3_prepare_v2(db, "SELECT json_valid(?1) AND instr(?1, char(0)) = 0", -1, &constraint, NULL) == SQLITE_OK);
+    MUST(sqlite3_prepare_v2(db, "SELECT json_valid(?1) AND instr(?1, char(0)) = 0", -1, &constraint, NULL) ==
+         SQLITE_OK);
     return 0;
 }
 
@@ -34,7 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err = { 0 };
     size_t len;
     char *json = input_bytes(&in, in.left, a, &len);
-    const struct load_row row = { .entity_name = "orders", .entity_key = "42", .job_exec = "late", .payload = json, .at = 900 };
+    const struct load_row row = {
+        .entity_name = "orders", .entity_key = "42", .job_exec = "late", .payload = json, .at = 900
+    };
     const struct effect effect = { .kind = EFFECT_EMIT, .event = "late", .json = json };
     int rc = enqueue_check_row(&row, &err);
     const char *wrong = effect_check(&effect, a);

@@ -1,5 +1,5 @@
-/* fuzz_pg_row.c - a row of a binary result as a server that we do not know might send it: any columns, lengths and bytes, read by every format
- * that the statements use. */
+/* fuzz_pg_row.c - a row of a binary result as a server that we do not know might send it: any
+ * columns, lengths and bytes, read by every format that the statements use. */
 #include <stdbool.h>
 
 #include "../../engine/store/store_pg_wire.h"
@@ -49,7 +49,8 @@ static void read_row(const PGresult *r, struct arena *a)
     wire_get(r, 0, a, "niib", &l[0], &i[0], &i[1], &b[0]);
     wire_get(r, 0, a, "iiulnlb", &i[0], &i[1], uuid, &l[0], &l[1], &l[2], &b[0]);
     wire_get(r, 0, a, "ln", &l[0], &l[1]);
-    if (wire_get(r, 0, a, "lmmiiiitttti", &l[0], &l[1], &l[2], &i[0], &i[1], &i[2], &i[3], &t[0], &t[1], &t[2], &t[3], &i[4]))
+    if (wire_get(r, 0, a, "lmmiiiitttti", &l[0], &l[1], &l[2], &i[0], &i[1], &i[2], &i[3], &t[0], &t[1],
+                 &t[2], &t[3], &i[4]))
         for (int k = 0; k < 4; k++)
             MUST(!t[k] || strlen(t[k]) < 200);
     wire_get(r, 0, a, "mbb", &l[0], &b[0], &b[1]);

@@ -1,5 +1,6 @@
-/* fuzz_settings.c - any text as a settings file: refused with a place and words, or read; and what was read is printed in a form that
- * a worker, which gets its settings that way, reads back to the same. */
+/* fuzz_settings.c - any text as a settings file: refused with a place and words, or read; and what
+ * was read is printed in a form that a worker, which gets its settings that way, reads back to the
+ * same. */
 
 #include "../../engine/base/settings.h"
 #include "fuzz.h"
@@ -20,7 +21,8 @@ static void print_and_read_back(const struct settings *s)
 {
     struct settings again;
     struct err err = { 0 };
-    char *text = printed(s, false, true), *commented = printed(s, true, true), *shown = printed(s, true, false);
+    char *text = printed(s, false, true), *commented = printed(s, true, true),
+         *shown = printed(s, true, false);
     MUST(settings_parse(&again, text, "printed", &err) == 0);
     char *second = printed(&again, false, true);
     MUST(!strcmp(text, second));
@@ -40,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = malloc(size + 1);
     memcpy(text, data, size);
     text[size] = '\0';
-    if (strstr(text, "@include")) {         /* it would read this machine's files: test_settings_sources looks at that */
+    /* it would read this machine's files: test_settings_sources looks at that */
+    if (strstr(text, "@include")) {
         free(text);
         return -1;
     }

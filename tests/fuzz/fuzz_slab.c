@@ -1,6 +1,7 @@
-/* fuzz_slab.c - a worker that writes anything into its slab. The records of the answers, the claim word and the heap are the input; what the
- * engine takes out of it is in order, stays within bounds of memory, and is the same when it is asked for again.
- * It includes slab.c, so that the input lies where the records are and not somewhere in two megabytes. */
+/* fuzz_slab.c - a worker that writes anything into its slab. The records of the answers, the claim
+ * word and the heap are the input; what the engine takes out of it is in order, stays within
+ * bounds of memory, and is the same when it is asked for again. It includes slab.c, so that the
+ * input lies where the records are and not somewhere in two megabytes. */
 #include "../../engine/wire/slab.c"
 
 #include "fuzz.h"
@@ -21,8 +22,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static void put_checks(void)
 {
     const struct check check = {
-        .id = 7, .first_check_at = 900, .next_check_at = 900, .entity_name = "orders", .entity_name_len = 6, .entity_key = "42", .entity_key_len = 2,
-        .job_exec = "late", .job_exec_len = 4,
+        .id = 7,
+        .first_check_at = 900,
+        .next_check_at = 900,
+        .entity_name = "orders",
+        .entity_name_len = 6,
+        .entity_key = "42",
+        .entity_key_len = 2,
+        .job_exec = "late",
+        .job_exec_len = 4,
     };
     slab_reset(slab, 1000, 100);
     for (int i = 0; i < CHECKS; i++)
@@ -38,7 +46,8 @@ static void scribble(struct input *in)
     memset(m->out + SLAB_OUT_BYTES - 4096, 0, 4096);
     memset(m->answers, 0, sizeof m->answers);
     atomic_store(&m->claim, (uint64_t)input_number(in, 1) << 32 | input_number(in, 1));
-    uint8_t odd = input_u8(in);             /* now and then a number that only a hostile worker comes up with */
+    /* now and then a number that only a hostile worker comes up with */
+    uint8_t odd = input_u8(in);
     if (odd & 1)
         atomic_store(&m->claim, (uint64_t)input_i64(in));
     size_t at = odd & 2 ? SLAB_OUT_BYTES - input_number(in, 1) : 0;

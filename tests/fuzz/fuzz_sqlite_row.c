@@ -1,5 +1,6 @@
-/* fuzz_sqlite_row.c - a page read from a file that somebody else has written to: rows whose columns hold what no constraint lets in, of any type
- * and length. What is read is text that ends where its length says; nothing else is handed on. */
+/* fuzz_sqlite_row.c - a page read from a file that somebody else has written to: rows whose
+ * columns hold what no constraint lets in, of any type and length. What is read is text that ends
+ * where its length says; nothing else is handed on. */
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -22,17 +23,24 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
-/* The table without its constraints: STRICT goes, too, as it does for a program that knows no such tables. */
+/* The table without its constraints: STRICT goes, too, as it does for a program that knows no such
+ * tables. */
 static void loosen(void)
 {
     static const char sql[] =
         "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF; DROP TABLE prescient_future_job;"
-        "CREATE TABLE prescient_future_job (id INTEGER PRIMARY KEY, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at,"
-        " priority, check_count, failure_count, deferred_at, again_at, run_count, first_run_at_us, total_run_us, payload);"
-        "CREATE INDEX prescient_future_job_slot ON prescient_future_job (next_check_at, bucket, priority, id)";
+        "CREATE TABLE prescient_future_job (id INTEGER PRIMARY KEY, bucket, entity_name, entity_key, "
+        "job_exec, first_check_at, next_check_at,"
+        " priority, check_count, failure_count, deferred_at, again_at, run_count, first_run_at_us, "
+        "total_run_us, payload);"
+        "CREATE INDEX prescient_future_job_slot ON prescient_future_job (next_check_at, bucket, priority, "
+        "id)";
     MUST(sqlite3_open(file, &other) == SQLITE_OK && sqlite3_exec(other, sql, NULL, NULL, NULL) == SQLITE_OK);
-    MUST(sqlite3_prepare_v2(other, "INSERT INTO prescient_future_job (id, entity_name, entity_key, job_exec, first_check_at, priority, check_count, "
-                            "failure_count, deferred_at, payload, next_check_at, bucket) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 900000, 0)",
+    MUST(sqlite3_prepare_v2(other,
+                            "INSERT INTO prescient_future_job (id, entity_name, entity_key, job_exec, "
+                            "first_check_at, priority, check_count, "
+                            "failure_count, deferred_at, payload, next_check_at, bucket) VALUES (?, ?, ?, ?, "
+                            "?, ?, ?, ?, ?, ?, 900000, 0)",
                             -1, &insert, NULL) == SQLITE_OK);
 }
 
@@ -41,7 +49,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     char url[128];
     struct err err;
     (void)argc, (void)argv;
-    snprintf(folder, sizeof folder, "%s/prescient-fuzz.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(folder, sizeof folder, "%s/prescient-fuzz.XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     MUST(mkdtemp(folder));
     snprintf(file, sizeof file, "%s/fuzz.db", folder);
     snprintf(url, sizeof url, "sqlite:%s", file);
@@ -61,8 +70,14 @@ static void bind_any(struct input *in, int column, struct arena *a)
     case 0: sqlite3_bind_int64(insert, column, input_i64(in)); break;
     case 1: sqlite3_bind_double(insert, column, (double)input_i64(in) / 3); break;
     case 2: sqlite3_bind_null(insert, column); break;
-    case 3: bytes = input_bytes(in, type, a, &len); sqlite3_bind_text(insert, column, bytes, (int)len, SQLITE_STATIC); break;
-    case 4: bytes = input_bytes(in, type, a, &len); sqlite3_bind_blob(insert, column, bytes, (int)len, SQLITE_STATIC); break;
+    case 3:
+        bytes = input_bytes(in, type, a, &len);
+        sqlite3_bind_text(insert, column, bytes, (int)len, SQLITE_STATIC);
+        break;
+    case 4:
+        bytes = input_bytes(in, type, a, &len);
+        sqlite3_bind_blob(insert, column, bytes, (int)len, SQLITE_STATIC);
+        break;
     }
 }
 

@@ -1,5 +1,5 @@
-/* fuzz_text.c - text of others: what is called UTF-8 is, cuts fall between characters, and nothing that reaches a terminal or the log
- * can steer it. */
+/* fuzz_text.c - text of others: what is called UTF-8 is, cuts fall between characters, and nothing
+ * that reaches a terminal or the log can steer it. */
 #include <wchar.h>
 
 #include "../../engine/base/log.h"
@@ -22,8 +22,10 @@ static void check_harmless(const char *text, size_t len)
     MUST(utf8_is_valid(text, len));
     for (size_t i = 0; i < len; i++) {
         MUST((unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
-        MUST(memcmp(text + i, "\xc2\x9b", i + 1 < len ? 2 : 1) != 0 || i + 1 == len);       /* a C1 control begins a sequence, too */
-        MUST(i + 2 >= len || memcmp(text + i, "\xe2\x80\xae", 3) != 0);                     /* right to left from here */
+        /* a C1 control begins a sequence, too */
+        MUST(memcmp(text + i, "\xc2\x9b", i + 1 < len ? 2 : 1) != 0 || i + 1 == len);
+        /* right to left from here */
+        MUST(i + 2 >= len || memcmp(text + i, "\xe2\x80\xae", 3) != 0);
     }
 }
 

@@ -1,5 +1,6 @@
-/* fuzz_value.c - one setting as text, as flags and variables bring it: every row of the table, every type. What is accepted is
- * written in a form that a settings file reads back to the same; a URL's password is never shown. */
+/* fuzz_value.c - one setting as text, as flags and variables bring it: every row of the table,
+ * every type. What is accepted is written in a form that a settings file reads back to the same; a
+ * URL's password is never shown. */
 #include <stdbool.h>
 
 #include "../../engine/base/settings_table.h"
@@ -31,7 +32,8 @@ static char *written(const struct setting_row *row, const struct read *value)
     return NULL;
 }
 
-/* NAME = VALUE as a file says it; a setting that must agree with others may be refused for those alone. */
+/* NAME = VALUE as a file says it; a setting that must agree with others may be refused for those
+ * alone. */
 static void read_back(const struct setting_row *row, const char *value)
 {
     struct settings s;
@@ -40,15 +42,21 @@ static void read_back(const struct setting_row *row, const char *value)
     if (asprintf(&file, "%s = %s;\n", row->name, value) < 0)
         abort();
     if (settings_row(row->name, false) == row && settings_parse(&s, file, "fuzz", &err) == 0) {
-        struct read found = { .count = row->type == SETTING_MINUTES || row->type == SETTING_TEXTS ? *(int *)((char *)&s + row->count) : 0 };
+        struct read found = { .count = row->type == SETTING_MINUTES || row->type == SETTING_TEXTS
+                                           ? *(int *)((char *)&s + row->count)
+                                           : 0 };
         memcpy(&found.field, settings_field(row, &s, NULL),
-               row->type == SETTING_MINUTES ? sizeof s.serve : row->type == SETTING_BOOL ? 1 : row->type == SETTING_INT ? 4 : 8);
+               row->type == SETTING_MINUTES ? sizeof s.serve
+               : row->type == SETTING_BOOL  ? 1
+               : row->type == SETTING_INT   ? 4
+                                            : 8);
         again = written(row, &found);
         MUST(again && !strcmp(again, value));
         free(again);
         settings_release(&s);
     } else {
-        MUST(settings_row(row->name, false) != row || strstr(err.text, "expected less than") || strstr(err.text, "expected at most"));
+        MUST(settings_row(row->name, false) != row || strstr(err.text, "expected less than") ||
+             strstr(err.text, "expected at most"));
     }
     free(file);
 }

@@ -1,5 +1,6 @@
-/* replay.c - runs a target over the files of the folders that it is given, once each: what stands in for libFuzzer where the compiler has none.
- * Ends by a sanitizer's report or an abort when a target finds something, else says how many inputs there were. */
+/* replay.c - runs a target over the files of the folders that it is given, once each: what stands
+ * in for libFuzzer where the compiler has none. Ends by a sanitizer's report or an abort when a
+ * target finds something, else says how many inputs there were. */
 #include <dirent.h>
 
 #include "fuzz.h"

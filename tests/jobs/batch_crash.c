@@ -1,4 +1,5 @@
-/* batch_crash - dies on the key "bad", alone or in a batch; answers DONE otherwise, with the note "one" or "many". */
+/* batch_crash - dies on the key "bad", alone or in a batch; answers DONE otherwise, with the note
+ * "one" or "many". */
 #include <prescient/job.h>
 
 #include <signal.h>
@@ -28,4 +29,5 @@ static void many(void *state, const struct prescient_check *checks, int n, struc
     }
 }
 
-PRESCIENT_PLUGIN(.name = "batch_crash", .summary = "dies on the key \"bad\"", .job_exec = one, .job_exec_many = many);
+PRESCIENT_PLUGIN(.name = "batch_crash", .summary = "dies on the key \"bad\"", .job_exec = one,
+                 .job_exec_many = many);

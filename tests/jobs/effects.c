@@ -1,5 +1,6 @@
-/* effects - declares what the beginning of the entity key says ("emit", "enqueue", "resolve", "bad_json", "big"), does not look whether
- * that was refused, and answers DONE. "notes" says what the host told it: setting, count, duration, idempotency key. */
+/* effects - declares what the beginning of the entity key says ("emit", "enqueue", "resolve",
+ * "bad_json", "big"), does not look whether that was refused, and answers DONE. "notes" says what
+ * the host told it: setting, count, duration, idempotency key. */
 #include <prescient/job.h>
 
 #include <stdlib.h>
@@ -23,11 +24,12 @@ static void big(const struct prescient_host *host, struct prescient_answer *answ
     free(json);
 }
 
-static void notes(const struct prescient_host *host, const struct prescient_check *check, struct prescient_answer *answer)
+static void notes(const struct prescient_host *host, const struct prescient_check *check,
+                  struct prescient_answer *answer)
 {
     const char *word = host->setting(host, "word");
-    prescient_note(answer, "%s %d %lld %s", word ? word : "-", host->setting_count(host, "list"), (long long)host->setting_duration(host, "list.1", -7),
-                   host->idempotency_key(host, check));
+    prescient_note(answer, "%s %d %lld %s", word ? word : "-", host->setting_count(host, "list"),
+                   (long long)host->setting_duration(host, "list.1", -7), host->idempotency_key(host, check));
     host->log(host, PRESCIENT_LOG_WARN, "noted");
 }
 
@@ -50,10 +52,12 @@ static void effects(void *state, const struct prescient_check *check, struct pre
         notes(host, check, answer);
 }
 
-static void effects_many(void *state, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+static void effects_many(void *state, const struct prescient_check *checks, int n,
+                         struct prescient_answer *answers)
 {
     for (int i = 0; i < n; i++)
         effects(state, &checks[i], &answers[i]);
 }
 
-PRESCIENT_PLUGIN(.name = "effects", .summary = "declares effects", .open = effects_open, .job_exec = effects, .job_exec_many = effects_many);
+PRESCIENT_PLUGIN(.name = "effects", .summary = "declares effects", .open = effects_open, .job_exec = effects,
+                 .job_exec_many = effects_many);

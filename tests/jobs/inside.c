@@ -1,5 +1,6 @@
-/* inside - tells what a job finds around it: the entity key is the question, the note is the answer.
- * "call NAME" tries a system call in a way that does no harm where it is allowed, and says how that ended. */
+/* inside - tells what a job finds around it: the entity key is the question, the note is the
+ * answer. "call NAME" tries a system call in a way that does no harm where it is allowed, and says
+ * how that ended. */
 #include <prescient/job.h>
 
 #include <errno.h>
@@ -49,7 +50,8 @@ static void limits(const char *unused, struct prescient_answer *a)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct rlimit l;
         getrlimit(kinds[i], &l);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s=%lld/%lld", i ? " " : "", names[i], (long long)l.rlim_cur, (long long)l.rlim_max);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s=%lld/%lld", i ? " " : "", names[i],
+                 (long long)l.rlim_cur, (long long)l.rlim_max);
     }
     prescient_note(a, "%s", text);
 }
@@ -59,7 +61,8 @@ static void variables(const char *unused, struct prescient_answer *a)
     char text[4096] = "";
     (void)unused;
     for (char **e = environ; *e; e++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s", e == environ ? "" : " ", (int)strcspn(*e, "="), *e);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s", e == environ ? "" : " ",
+                 (int)strcspn(*e, "="), *e);
     prescient_note(a, "%s", text);
 }
 
@@ -76,7 +79,8 @@ static void descriptors(const char *unused, struct prescient_answer *a)
         target[n] = '\0';
         if (strchr(target, '['))
             *strchr(target, '[') = '\0';
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d=%s%s", *text ? " " : "", fd, target, fcntl(fd, F_GETFD) & FD_CLOEXEC ? "" : "(kept)");
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d=%s%s", *text ? " " : "", fd, target,
+                 fcntl(fd, F_GETFD) & FD_CLOEXEC ? "" : "(kept)");
     }
     prescient_note(a, "%s", text);
 }
@@ -88,8 +92,9 @@ static void self(const char *unused, struct prescient_answer *a)
     (void)unused;
     umask(mask);
     prctl(PR_GET_PDEATHSIG, &signal_number);
-    prescient_note(a, "leader=%d umask=%03o dumpable=%d dies_by=%d no_new_privs=%d", getpgrp() == getpid(), (unsigned)mask, prctl(PR_GET_DUMPABLE),
-                   signal_number, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
+    prescient_note(a, "leader=%d umask=%03o dumpable=%d dies_by=%d no_new_privs=%d", getpgrp() == getpid(),
+                   (unsigned)mask, prctl(PR_GET_DUMPABLE), signal_number,
+                   prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 }
 
 /* "read PATH": the first bytes, or why not. PARENT in it is our parent's number. */
@@ -98,7 +103,8 @@ static void read_file(const char *path, struct prescient_answer *a)
     char real[PATH_MAX], bytes[64];
     const char *at = strstr(path, "PARENT");
     if (at)
-        snprintf(real, sizeof real, "%.*s%d%s", (int)(at - path), path, (int)getppid(), at + strlen("PARENT"));
+        snprintf(real, sizeof real, "%.*s%d%s", (int)(at - path), path, (int)getppid(),
+                 at + strlen("PARENT"));
     else
         snprintf(real, sizeof real, "%s", path);
     int fd = open(real, O_RDONLY);
@@ -125,7 +131,8 @@ static void leave_pid(const char *file, pid_t pid)
     }
 }
 
-/* "brood FILE": a child, one that ignores what it can, a grandchild, and one that was stopped, all of which would stay; then waits for good. */
+/* "brood FILE": a child, one that ignores what it can, a grandchild, and one that was stopped, all
+ * of which would stay; then waits for good. */
 static void brood(const char *file, struct prescient_answer *a)
 {
     (void)a;
@@ -194,8 +201,10 @@ static long call_init_module(void) { return syscall(SYS_init_module, NULL, 0, ""
 static long call_delete_module(void) { return syscall(SYS_delete_module, "no_such_module", O_NONBLOCK); }
 static long call_kexec_load(void) { return syscall(SYS_kexec_load, 0, 1UL << 20, NULL, 0); }
 static long call_bpf(void) { return syscall(SYS_bpf, 9999, NULL, 0); }
-static long call_reboot(void) { return syscall(SYS_reboot, 0, 0, 0, NULL); }            /* without the magic numbers */
-static long call_syslog(void) { return syscall(SYS_syslog, 10, NULL, 0); }              /* the size of the kernel's log */
+/* without the magic numbers */
+static long call_reboot(void) { return syscall(SYS_reboot, 0, 0, 0, NULL); }
+/* the size of the kernel's log */
+static long call_syslog(void) { return syscall(SYS_syslog, 10, NULL, 0); }
 static long call_keyctl(void) { return syscall(SYS_keyctl, 0, -2 /* of our process */, 1); }
 static long call_add_key(void) { return syscall(SYS_add_key, "user", "prescient-test", "x", 1, -2); }
 static long call_perf(void) { return syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0); }
@@ -226,14 +235,37 @@ static long call_socket(void)
     return fd < 0 ? -1 : close(fd);
 }
 
-static const struct { const char *name; long (*call)(void); } calls[] = {
-    { "ptrace", call_trace }, { "process_vm_readv", call_peek }, { "process_vm_writev", call_poke }, { "mount", call_mount }, { "umount", call_umount },
-    { "chroot", call_chroot }, { "unshare", call_unshare }, { "setns", call_setns }, { "clone_namespace", call_clone_namespace }, { "clone3", call_clone3 },
-    { "init_module", call_init_module }, { "delete_module", call_delete_module }, { "kexec_load", call_kexec_load }, { "bpf", call_bpf },
-    { "reboot", call_reboot }, { "syslog", call_syslog }, { "keyctl", call_keyctl }, { "add_key", call_add_key }, { "perf_event_open", call_perf },
-    { "io_uring", call_uring }, { "userfaultfd", call_userfaultfd }, { "personality", call_personality }, { "sethostname", call_sethostname },
-    { "clock_settime", call_settime }, { "tiocsti", call_type },
-    { "fork", call_fork }, { "thread", call_thread }, { "exec", call_exec }, { "socket", call_socket },
+static const struct { const char *name; long (*call)(void);
+} calls[] = {
+    { "ptrace", call_trace },
+    { "process_vm_readv", call_peek },
+    { "process_vm_writev", call_poke },
+    { "mount", call_mount },
+    { "umount", call_umount },
+    { "chroot", call_chroot },
+    { "unshare", call_unshare },
+    { "setns", call_setns },
+    { "clone_namespace", call_clone_namespace },
+    { "clone3", call_clone3 },
+    { "init_module", call_init_module },
+    { "delete_module", call_delete_module },
+    { "kexec_load", call_kexec_load },
+    { "bpf", call_bpf },
+    { "reboot", call_reboot },
+    { "syslog", call_syslog },
+    { "keyctl", call_keyctl },
+    { "add_key", call_add_key },
+    { "perf_event_open", call_perf },
+    { "io_uring", call_uring },
+    { "userfaultfd", call_userfaultfd },
+    { "personality", call_personality },
+    { "sethostname", call_sethostname },
+    { "clock_settime", call_settime },
+    { "tiocsti", call_type },
+    { "fork", call_fork },
+    { "thread", call_thread },
+    { "exec", call_exec },
+    { "socket", call_socket },
 };
 
 static void call(const char *name, struct prescient_answer *a)
@@ -246,9 +278,13 @@ static void call(const char *name, struct prescient_answer *a)
         }
 }
 
-static const struct { const char *question; void (*answer)(const char *rest, struct prescient_answer *a); } questions[] = {
-    { "status ", status }, { "limits", limits }, { "variables", variables }, { "descriptors", descriptors }, { "self", self },
-    { "read ", read_file }, { "call ", call }, { "brood ", brood }, { "alone", alone },
+static const struct {
+    const char *question;
+    void (*answer)(const char *rest, struct prescient_answer *a);
+} questions[] = {
+    { "status ", status }, { "limits", limits },   { "variables", variables }, { "descriptors", descriptors },
+    { "self", self },      { "read ", read_file }, { "call ", call },          { "brood ", brood },
+    { "alone", alone },
 };
 
 static int inside_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
@@ -258,7 +294,8 @@ static int inside_open(const struct prescient_host *host, void **state, char *wh
     return 0;
 }
 
-/* Settings: closed = a file to make when the job is closed; slowly = how long that takes, in seconds. */
+/* Settings: closed = a file to make when the job is closed; slowly = how long that takes, in
+ * seconds. */
 static void inside_close(void *state)
 {
     const struct prescient_host *host = state;
@@ -282,4 +319,5 @@ static void inside(void *state, const struct prescient_check *check, struct pres
         }
 }
 
-PRESCIENT_PLUGIN(.name = "inside", .summary = "tells what a job finds around it", .open = inside_open, .close = inside_close, .job_exec = inside);
+PRESCIENT_PLUGIN(.name = "inside", .summary = "tells what a job finds around it", .open = inside_open,
+                 .close = inside_close, .job_exec = inside);

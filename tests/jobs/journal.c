@@ -1,5 +1,6 @@
-/* journal - writes each run down in a file of its own, beside the store: what was really run, by whom, and when.
- * One line a run: key, idempotency key, pid, CLOCK_BOOTTIME in ms. Then it is done, and emits an event when told to. */
+/* journal - writes each run down in a file of its own, beside the store: what was really run, by
+ * whom, and when. One line a run: key, idempotency key, pid, CLOCK_BOOTTIME in ms. Then it is
+ * done, and emits an event when told to. */
 #include <fcntl.h>
 #include <prescient/job.h>
 #include <stdlib.h>
@@ -42,9 +43,11 @@ static void journal_exec(void *state, const struct prescient_check *check, struc
     struct timespec now, pause = { j->pause_us / 1000000, j->pause_us % 1000000 * 1000 };
     char line[1200];
     clock_gettime(CLOCK_BOOTTIME, &now);
-    int n = snprintf(line, sizeof line, "%s %s %d %lld\n", check->entity_key, j->host->idempotency_key(j->host, check), (int)getpid(),
+    int n = snprintf(line, sizeof line, "%s %s %d %lld\n", check->entity_key,
+                     j->host->idempotency_key(j->host, check), (int)getpid(),
                      (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
-    if (write(j->fd, line, (size_t)n) != n) {      /* one write with O_APPEND: lines of several workers do not mix */
+    /* one write with O_APPEND: lines of several workers do not mix */
+    if (write(j->fd, line, (size_t)n) != n) {
         prescient_fail(answer, "cannot write to the journal");
         return;
     }
@@ -55,5 +58,5 @@ static void journal_exec(void *state, const struct prescient_check *check, struc
     prescient_done(answer);
 }
 
-PRESCIENT_PLUGIN(.name = "journal", .summary = "writes each run down in a file", .open = journal_open, .close = journal_close,
-                 .job_exec = journal_exec);
+PRESCIENT_PLUGIN(.name = "journal", .summary = "writes each run down in a file", .open = journal_open,
+                 .close = journal_close, .job_exec = journal_exec);

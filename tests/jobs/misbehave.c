@@ -1,5 +1,6 @@
-/* misbehave - does what the beginning of the entity key says: "hang", "crash", "exit0", ... ; anything else is DONE.
- * Settings: log = a file that gets one line per run: key, idempotency key, pid, monotonic microseconds. */
+/* misbehave - does what the beginning of the entity key says: "hang", "crash", "exit0", ... ;
+ * anything else is DONE. Settings: log = a file that gets one line per run: key, idempotency key,
+ * pid, monotonic microseconds. */
 #include <prescient/job.h>
 
 #include <fcntl.h>
@@ -121,10 +122,13 @@ static void close_all(const struct prescient_check *c, struct prescient_answer *
     a->kind = PRESCIENT_DONE;
 }
 
-static const struct { const char *key; void (*run)(const struct prescient_check *c, struct prescient_answer *a); } deeds[] = {
-    { "hang", hang }, { "crash", crash }, { "abort", give_up }, { "exit0", exit_zero }, { "_exit", exit_at_once },
-    { "garbage", garbage }, { "scribble", scribble }, { "fork", fork_and_hang }, { "block", block }, { "eat", eat },
-    { "chatty", chatty }, { "closefds", close_all },
+static const struct {
+    const char *key;
+    void (*run)(const struct prescient_check *c, struct prescient_answer *a);
+} deeds[] = {
+    { "hang", hang },          { "crash", crash },     { "abort", give_up },     { "exit0", exit_zero },
+    { "_exit", exit_at_once }, { "garbage", garbage }, { "scribble", scribble }, { "fork", fork_and_hang },
+    { "block", block },        { "eat", eat },         { "chatty", chatty },     { "closefds", close_all },
 };
 
 static int misbehave_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
@@ -156,7 +160,8 @@ static void write_log(const struct misbehave *job, const struct prescient_check 
     char line[2048];
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    int n = snprintf(line, sizeof line, "%.1024s %s %d %lld\n", check->entity_key, job->host->idempotency_key(job->host, check), (int)getpid(),
+    int n = snprintf(line, sizeof line, "%.1024s %s %d %lld\n", check->entity_key,
+                     job->host->idempotency_key(job->host, check), (int)getpid(),
                      (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000);
     if (job->log >= 0 && write(job->log, line, (size_t)n) != n)
         abort();
@@ -173,5 +178,5 @@ static void misbehave(void *state, const struct prescient_check *check, struct p
     prescient_done(answer);
 }
 
-PRESCIENT_PLUGIN(.name = "misbehave", .summary = "hangs, crashes, scribbles: as the key says", .open = misbehave_open, .close = misbehave_close,
-                 .job_exec = misbehave);
+PRESCIENT_PLUGIN(.name = "misbehave", .summary = "hangs, crashes, scribbles: as the key says",
+                 .open = misbehave_open, .close = misbehave_close, .job_exec = misbehave);

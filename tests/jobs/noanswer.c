@@ -6,11 +6,13 @@ static void nothing(void *state, const struct prescient_check *check, struct pre
     (void)state, (void)check, (void)answer;
 }
 
-static void every_second(void *state, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+static void every_second(void *state, const struct prescient_check *checks, int n,
+                         struct prescient_answer *answers)
 {
     (void)state, (void)checks;
     for (int i = 0; i < n; i += 2)
         prescient_done(&answers[i]);
 }
 
-PRESCIENT_PLUGIN(.name = "noanswer", .summary = "answers nothing", .job_exec = nothing, .job_exec_many = every_second);
+PRESCIENT_PLUGIN(.name = "noanswer", .summary = "answers nothing", .job_exec = nothing,
+                 .job_exec_many = every_second);

@@ -1,5 +1,6 @@
-/* old_abi - a plug-in as the first release built them: the header's struct of that time, written out, so that growth of today's
- * header is seen here as a plug-in from back then would see it. Must load for ever. Answers DONE with the note "old". */
+/* old_abi - a plug-in as the first release built them: the header's struct of that time, written
+ * out, so that growth of today's header is seen here as a plug-in from back then would see it.
+ * Must load for ever. Answers DONE with the note "old". */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,5 +24,9 @@ static void done(void *state, const void *check, struct answer_1 *answer)
 }
 
 __attribute__((visibility("default"))) const struct plugin_1 prescient_plugin = {
-    .abi = 1, .size = sizeof(struct plugin_1), .name = "old_abi", .summary = "built long ago", .job_exec = done,
+    .abi = 1,
+    .size = sizeof(struct plugin_1),
+    .name = "old_abi",
+    .summary = "built long ago",
+    .job_exec = done,
 };

@@ -1,11 +1,14 @@
-/* witness - writes each run down in a file of its own, beside the store, and then does what the check's payload says.
- * The campaign of faults (tests/faults/) compares that file with what the store says.
+/* witness - writes each run down in a file of its own, beside the store, and then does what the
+ * check's payload says. The campaign of faults (tests/faults/) compares that file with what the
+ * store says.
  *
- * One line a run, of fields parted by tabs: the kernel's CLOCK_REALTIME and CLOCK_BOOTTIME in microseconds, pid of the worker, pid of its engine, entity,
- * key, job, idempotency key, first_check_at, slot, check_count, failure_count, what it is about to do.
+ * One line a run, of fields parted by tabs: the kernel's CLOCK_REALTIME and CLOCK_BOOTTIME in
+ * microseconds, pid of the worker, pid of its engine, entity, key, job, idempotency key,
+ * first_check_at, slot, check_count, failure_count, what it is about to do.
  *
- * The payload is a JSON string, or an array of strings: the n-th run of a check (AGAINs and failures counted) does what the n-th one
- * says, and the last one from then on. A string holds deeds with a comma between them ("sleep 200, again 3"); without a payload it is "done".
+ * The payload is a JSON string, or an array of strings: the n-th run of a check (AGAINs and
+ * failures counted) does what the n-th one says, and the last one from then on. A string holds
+ * deeds with a comma between them ("sleep 200, again 3"); without a payload it is "done".
  * Settings: file = the file; event = emitted with each answer. */
 #include <prescient/job.h>
 
@@ -114,7 +117,9 @@ static void eat_processes(struct run *r, long long n)
 static void talk(struct run *r, long long lines)
 {
     for (long long i = 0; i < lines; i++)
-        fprintf(i % 2 ? stderr : stdout, "%s: line %lld of a job that talks too much, and says nothing that anybody wanted to know\n", r->check->entity_key, i);
+        fprintf(i % 2 ? stderr : stdout,
+                "%s: line %lld of a job that talks too much, and says nothing that anybody wanted to know\n",
+                r->check->entity_key, i);
     fflush(stdout);
 }
 
@@ -125,15 +130,32 @@ static void again_at(struct run *r, long long at) { prescient_again(r->answer, a
 static void again_from_slot(struct run *r, long long s) { prescient_again(r->answer, r->check->slot + s); }
 static void defer(struct run *r, long long s) { prescient_defer(r->answer, r->check->now + s); }
 static void defer_at(struct run *r, long long at) { prescient_defer(r->answer, at); }
-static void garbage(struct run *r, long long kind) { r->answer->kind = (int32_t)kind; r->answer->at = INT64_MIN; }
-static void bad_text(struct run *r, long long n) { (void)n; r->answer->kind = PRESCIENT_FAIL; memset(r->answer->text, 0xff, r->answer->text_size); }
+static void garbage(struct run *r, long long kind)
+{
+    r->answer->kind = (int32_t)kind;
+    r->answer->at = INT64_MIN;
+}
+static void bad_text(struct run *r, long long n)
+{
+    (void)n;
+    r->answer->kind = PRESCIENT_FAIL;
+    memset(r->answer->text, 0xff, r->answer->text_size);
+}
 static void silence(struct run *r, long long n) { (void)n; r->answer->kind = PRESCIENT_NO_ANSWER; }
 
-static const struct { const char *word; void (*run)(struct run *r, long long n); } deeds[] = {
-    { "done", done }, { "again", again }, { "again_at", again_at }, { "again_from_slot", again_from_slot }, { "defer", defer }, { "defer_at", defer_at },
-    { "fail", fail }, { "garbage", garbage }, { "bad_text", bad_text }, { "silence", silence },
-    { "sleep", sleep_ms }, { "hang", hang }, { "block", block }, { "crash", crash }, { "abort", give_up }, { "exit", leave }, { "_exit", leave_at_once },
-    { "memory", eat_memory }, { "files", eat_files }, { "processes", eat_processes }, { "talk", talk },
+static const struct { const char *word; void (*run)(struct run *r, long long n);
+} deeds[] = {
+    { "done", done },           { "again", again },
+    { "again_at", again_at },   { "again_from_slot", again_from_slot },
+    { "defer", defer },         { "defer_at", defer_at },
+    { "fail", fail },           { "garbage", garbage },
+    { "bad_text", bad_text },   { "silence", silence },
+    { "sleep", sleep_ms },      { "hang", hang },
+    { "block", block },         { "crash", crash },
+    { "abort", give_up },       { "exit", leave },
+    { "_exit", leave_at_once }, { "memory", eat_memory },
+    { "files", eat_files },     { "processes", eat_processes },
+    { "talk", talk },
 };
 
 /* "word number": -1 when there is no such deed. */
@@ -145,7 +167,8 @@ static int run_deed(struct run *r, const char *from, const char *to)
     while (end < to && (isalpha((unsigned char)*end) || *end == '_'))
         end++;
     for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++)
-        if (strlen(deeds[i].word) == (size_t)(end - from) && !memcmp(deeds[i].word, from, (size_t)(end - from))) {
+        if (strlen(deeds[i].word) == (size_t)(end - from) &&
+            !memcmp(deeds[i].word, from, (size_t)(end - from))) {
             deeds[i].run(r, strtoll(end, NULL, 10));
             return 0;
         }
@@ -185,7 +208,8 @@ static void run_step(struct run *r, const char *from, const char *to)
 
 /* ---- the line ---- */
 
-/* Asked of the kernel, past a library that shows this process another clock (tests/faults/shifted_clock.c): all witnesses count by the machine's. */
+/* Asked of the kernel, past a library that shows this process another clock
+ * (tests/faults/shifted_clock.c): all witnesses count by the machine's. */
 static int64_t clock_us(clockid_t id)
 {
     struct timespec t;
@@ -207,19 +231,22 @@ static size_t add_text(char *line, size_t at, const char *text, size_t len)
     return at;
 }
 
-static int write_line(const struct witness *job, const struct prescient_check *c, const char *from, const char *to)
+static int write_line(const struct witness *job, const struct prescient_check *c, const char *from,
+                      const char *to)
 {
     char line[4 * 4096];                /* names have at most 2600 bytes, each at most four in here */
-    size_t n = (size_t)sprintf(line, "%lld\t%lld\t%d\t%d\t", (long long)clock_us(CLOCK_REALTIME), (long long)clock_us(CLOCK_BOOTTIME), (int)getpid(), (int)job->engine);
+    size_t n = (size_t)sprintf(line, "%lld\t%lld\t%d\t%d\t", (long long)clock_us(CLOCK_REALTIME),
+                               (long long)clock_us(CLOCK_BOOTTIME), (int)getpid(), (int)job->engine);
     size_t most = (size_t)(to - from) < 200 ? (size_t)(to - from) : 200;
     n = add_text(line, n, c->entity_name, strlen(c->entity_name));
     n = add_text(line, n, c->entity_key, strlen(c->entity_key));
     n = add_text(line, n, c->job, strlen(c->job));
-    n += (size_t)sprintf(line + n, "%s\t%lld\t%lld\t%d\t%d\t", job->host->idempotency_key(job->host, c), (long long)c->first_check_at, (long long)c->slot,
-                         c->check_count, c->failure_count);
+    n += (size_t)sprintf(line + n, "%s\t%lld\t%lld\t%d\t%d\t", job->host->idempotency_key(job->host, c),
+                         (long long)c->first_check_at, (long long)c->slot, c->check_count, c->failure_count);
     n = add_text(line, n, from, most);
     line[n - 1] = '\n';
-    return write(job->fd, line, n) == (ssize_t)n ? 0 : -1;      /* one write with O_APPEND: lines of several workers do not mix */
+    /* one write with O_APPEND: lines of several workers do not mix */
+    return write(job->fd, line, n) == (ssize_t)n ? 0 : -1;
 }
 
 /* ---- the plug-in ---- */
@@ -263,11 +290,14 @@ static void witness(void *state, const struct prescient_check *check, struct pre
     run_step(&run, from, to);
 }
 
-static void witness_many(void *state, const struct prescient_check *checks, int n, struct prescient_answer *answers)
+static void witness_many(void *state, const struct prescient_check *checks, int n,
+                         struct prescient_answer *answers)
 {
     for (int i = 0; i < n; i++)
         witness(state, &checks[i], &answers[i]);
 }
 
-PRESCIENT_PLUGIN(.name = "witness", .summary = "writes each run down in a file, then does what the payload says", .open = witness_open,
-                 .close = witness_close, .job_exec = witness, .job_exec_many = witness_many);
+PRESCIENT_PLUGIN(.name = "witness",
+                 .summary = "writes each run down in a file, then does what the payload says",
+                 .open = witness_open, .close = witness_close, .job_exec = witness,
+                 .job_exec_many = witness_many);

@@ -1,10 +1,16 @@
-/* app.c - the application: one transaction at a time, which writes and commits as late as it likes.
- * What it decides is what file_check, file_again and resolve_at decide (migrations/pg/0003_api.sql). */
+/* app.c - the application: one transaction at a time, which writes and commits as late as it
+ * likes. What it decides is what file_check, file_again and resolve_at decide
+ * (migrations/pg/0003_api.sql). */
 #include "model.h"
 
-static const struct { int op; int check; const char *word; } operations[] = {
-    { APP_ENQUEUE, 1, "enqueue" },  { APP_RESOLVE, 0, "resolve" },  { APP_REPLACE, 0, "replace" },
-    { APP_KEEP, 0, "enqueue with keep" }, { APP_EARLIER, 0, "enqueue with earlier" }, { APP_PLAIN, 1, "INSERT by hand" },
+static const struct { int op; int check; const char *word;
+} operations[] = {
+    { APP_ENQUEUE, 1, "enqueue" },
+    { APP_RESOLVE, 0, "resolve" },
+    { APP_REPLACE, 0, "replace" },
+    { APP_KEEP, 0, "enqueue with keep" },
+    { APP_EARLIER, 0, "enqueue with earlier" },
+    { APP_PLAIN, 1, "INSERT by hand" },
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -21,10 +27,15 @@ static void app_begins(struct model *m, const struct state *s, int i, int to)
     struct state t = *s;
     int check = operations[i].check, op = operations[i].op;
     bool id = m->rules.idfirst || op == APP_PLAIN;
-    t.app = (struct app){ .phase = APP_DECIDED, .op = (unsigned)op & 63, .check = (unsigned)check & 1, .at = s->clock, .to = (unsigned)to & 7,
-                          .has_id = id, .left = (s->app.left - 1u) & 3 };
-    move(m, &t, BY_NEW_TXN, "the application begins: %s of check %d, %s, for slot %d", operations[i].word, check,
-         id ? "it has a transaction id and has read the clock" : "it has read the clock", to);
+    t.app = (struct app){ .phase = APP_DECIDED,
+                          .op = (unsigned)op & 63,
+                          .check = (unsigned)check & 1,
+                          .at = s->clock,
+                          .to = (unsigned)to & 7,
+                          .has_id = id,
+                          .left = (s->app.left - 1u) & 3 };
+    move(m, &t, BY_NEW_TXN, "the application begins: %s of check %d, %s, for slot %d", operations[i].word,
+         check, id ? "it has a transaction id and has read the clock" : "it has read the clock", to);
 }
 
 static void app_may_begin(struct model *m, const struct state *s)
@@ -43,9 +54,10 @@ static void app_may_begin(struct model *m, const struct state *s)
     }
 }
 
-/* What file_check and file_again decide. The slot was picked by the clock that the transaction read; whether the row's has begun is asked
- * of the clock once the row is locked. */
-static enum app_effect effect_of(const struct model *m, const struct app *app, const struct row *row, int clock)
+/* What file_check and file_again decide. The slot was picked by the clock that the transaction
+ * read; whether the row's has begun is asked of the clock once the row is locked. */
+static enum app_effect effect_of(const struct model *m, const struct app *app, const struct row *row,
+                                 int clock)
 {
     if (app->op == APP_RESOLVE)
         return row->slot ? APP_DELETE : APP_NOTHING;
@@ -61,8 +73,12 @@ static enum app_effect effect_of(const struct model *m, const struct app *app, c
 static void app_writes(struct model *m, const struct state *s)
 {
     static const char *const words[] = {
-        [APP_NOTHING] = "finds nothing", [APP_INSERT] = "inserts its row", [APP_NEW_LIFE] = "gives the row a new life",
-        [APP_MOVE] = "moves the row", [APP_AGAIN] = "writes again_at beside the running check", [APP_DELETE] = "deletes the row",
+        [APP_NOTHING] = "finds nothing",
+        [APP_INSERT] = "inserts its row",
+        [APP_NEW_LIFE] = "gives the row a new life",
+        [APP_MOVE] = "moves the row",
+        [APP_AGAIN] = "writes again_at beside the running check",
+        [APP_DELETE] = "deletes the row",
         [APP_KEPT] = "finds one pending, which is kept",
     };
     struct state t = *s;
@@ -71,12 +87,14 @@ static void app_writes(struct model *m, const struct state *s)
     app->late = app->effect == APP_MOVE && s->db.row[app->check].slot <= s->clock;
     app->phase = APP_WRITTEN;
     app->has_id = 1;
-    app->locks = app->effect != APP_NOTHING && app->effect != APP_INSERT && (app->effect != APP_KEPT || m->rules.keptlock);
+    app->locks = app->effect != APP_NOTHING && app->effect != APP_INSERT &&
+                 (app->effect != APP_KEPT || m->rules.keptlock);
     if (app->effect == APP_INSERT || (app->effect == APP_NEW_LIFE && m->rules.newid)) {
         app->id = t.db.next_id & 7;
         t.db.next_id = (t.db.next_id + 1) & 15;
     }
-    move(m, &t, BY_APP, "the application's %s %s, and has not committed", word_of(app->op), words[app->effect]);
+    move(m, &t, BY_APP, "the application's %s %s, and has not committed", word_of(app->op),
+         words[app->effect]);
 }
 
 static void apply(struct model *m, struct state *t)
@@ -94,7 +112,8 @@ static void apply(struct model *m, struct state *t)
     case APP_MOVE:
         row->slot = app.to & 7;
         if (!app.late)
-            row->runs = 0;              /* its new state stands: a run since the row was locked is superseded */
+            /* its new state stands: a run since the row was locked is superseded */
+            row->runs = 0;
         break;
     case APP_AGAIN:
         if (!row->again || (app.op == APP_EARLIER && app.to < row->again))
@@ -105,8 +124,11 @@ static void apply(struct model *m, struct state *t)
         *row = (struct row){ 0 };
         break;
     case APP_KEPT:
-        if (!row->slot)                 /* whoever looked could not see yet what this transaction has written */
-            breaks(m, CHECK_LOST, "the enqueue of check %d was acknowledged as kept, and nobody looks after its commit", app.check);
+        /* whoever looked could not see yet what this transaction has written */
+        if (!row->slot)
+            breaks(m, CHECK_LOST,
+                   "the enqueue of check %d was acknowledged as kept, and nobody looks after its commit",
+                   app.check);
         row->owed = row->slot != 0;
         break;
     }

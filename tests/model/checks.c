@@ -15,14 +15,17 @@ const char *const property_names[PROPERTIES] = {
     [STUCK] = "STUCK",
 };
 
-/* Named events: faults. A check that fails, is deferred or given up has its count of runs begun anew where that is written. A token that
- * comes again gives two connections of one engine the same lease: one run more. */
+/* Named events: faults. A check that fails, is deferred or given up has its count of runs begun
+ * anew where that is written. A token that comes again gives two connections of one engine the
+ * same lease: one run more. */
 int events_so_far(const struct model *m, const struct state *s)
 {
-    return m->rules.faults - s->faults + (m->rules.lanes && m->rules.failover == FAILOVER_ASYNC && s->replication == FAILED_OVER);
+    return m->rules.faults - s->faults +
+           (m->rules.lanes && m->rules.failover == FAILOVER_ASYNC && s->replication == FAILED_OVER);
 }
 
-/* A clock set forward and a failover are named events that take leases away: then a second run is in order. */
+/* A clock set forward and a failover are named events that take leases away: then a second run is
+ * in order. */
 static bool leases_may_be_lost(const struct model *m)
 {
     return m->rules.forth || m->rules.failover;
@@ -33,12 +36,15 @@ void check_start(struct model *m, const struct state *s, int engine, int check)
     const struct engine *e = &s->engine[engine];
     const struct item *item = &e->item[check];
     const struct row *row = &s->db.row[check];
-    bool current = row->slot == e->slot && row->id == item->id && row->count == item->count && row->fails == item->fails;
+    bool current = row->slot == e->slot && row->id == item->id && row->count == item->count &&
+                   row->fails == item->fails;
     int events = events_so_far(m, s);
     if (!e->bare && !(e->token & TOKEN_GOOD) && !leases_may_be_lost(m))
-        breaks(m, LOST_LEASE_RUN, "check %d of slot %d is started, and the lease is another's", check, e->slot);
+        breaks(m, LOST_LEASE_RUN, "check %d of slot %d is started, and the lease is another's", check,
+               e->slot);
     else if (item->settled && !leases_may_be_lost(m))
-        breaks(m, SECOND_RUN, "check %d of slot %d, count %d, is started, and its answer is written already", check, e->slot, item->count);
+        breaks(m, SECOND_RUN, "check %d of slot %d, count %d, is started, and its answer is written already",
+               check, e->slot, item->count);
     else if (current && (int)row->runs > events)
         breaks(m, SECOND_RUN, "check %d of slot %d, count %d, is started again", check, e->slot, item->count);
 }
@@ -47,14 +53,19 @@ void check_settle(struct model *m, const struct row *row, const struct request *
 {
     const struct item *item = &r->item[check];
     if (!r->bare && !(r->token & TOKEN_GOOD))
-        breaks(m, LOST_LEASE_SETTLE, "check %d of slot %d is settled, and the lease is another's", check, r->slot);
+        breaks(m, LOST_LEASE_SETTLE, "check %d of slot %d is settled, and the lease is another's", check,
+               r->slot);
     else if (found != check || row->reborn != item->reborn)
-        breaks(m, CHECK_LOST, "check %d takes an answer to %s, whose id came again", found, found == check ? "an earlier life" : "the other check");
+        breaks(m, CHECK_LOST, "check %d takes an answer to %s, whose id came again", found,
+               found == check ? "an earlier life" : "the other check");
     else if (row->slot != r->slot || row->count != item->count || row->fails != item->fails)
-        breaks(m, SETTLED_TWICE, "check %d (slot %d, count %d, failures %d) takes the answer to (slot %d, count %d, failures %d)", check, row->slot,
-               row->count, row->fails, r->slot, item->count, item->fails);
+        breaks(
+            m, SETTLED_TWICE,
+            "check %d (slot %d, count %d, failures %d) takes the answer to (slot %d, count %d, failures %d)",
+            check, row->slot, row->count, row->fails, r->slot, item->count, item->fails);
     else if (row->owed && !item->put_off && item->answer == ANSWER_DONE && !row->again)
-        breaks(m, CHECK_LOST, "check %d was filed anew while it ran, and the answer to its old life ends it", check);
+        breaks(m, CHECK_LOST, "check %d was filed anew while it ran, and the answer to its old life ends it",
+               check);
 }
 
 static void check_events(struct model *m, const struct state *s)
@@ -62,8 +73,10 @@ static void check_events(struct model *m, const struct state *s)
     for (int i = 0; i < EVENTS; i++) {
         struct place e = s->journal.event[i];
         if (is_skipped(m, s, e))
-            breaks(m, EVENT_SKIPPED, "the event of transaction %d, generation %d, was not shown, and the consumer's "
-                   "cursor is at %d, generation %d", e.xid, e.generation, s->cursor.xid, s->cursor.generation);
+            breaks(m, EVENT_SKIPPED,
+                   "the event of transaction %d, generation %d, was not shown, and the consumer's "
+                   "cursor is at %d, generation %d",
+                   e.xid, e.generation, s->cursor.xid, s->cursor.generation);
     }
 }
 
@@ -73,7 +86,8 @@ void check_state(struct model *m, const struct state *s)
         check_events(m, s);
     for (int slot = 1; m->rules.strict && slot <= m->rules.slots; slot++)
         if (s->db.pass[slot].state == PASS_CLOSED && slot_has_rows(&s->db, slot)) {
-            breaks(m, CLOSED_OVER_A_ROW, "slot %d is closed, and check %d is in it", slot, s->db.row[0].slot == (unsigned)slot ? 0 : 1);
+            breaks(m, CLOSED_OVER_A_ROW, "slot %d is closed, and check %d is in it", slot,
+                   s->db.row[0].slot == (unsigned)slot ? 0 : 1);
             return;
         }
 }

@@ -1,5 +1,5 @@
-/* closing.c - how slots are closed and forgotten: the re-look, the trimming of old passes, the sweep's mark.
- * Statements of the database that any engine or command may send at any time. */
+/* closing.c - how slots are closed and forgotten: the re-look, the trimming of old passes, the
+ * sweep's mark. Statements of the database that any engine or command may send at any time. */
 #include "model.h"
 
 #include <string.h>
@@ -45,14 +45,16 @@ static void prune(struct model *m, const struct state *s, int slot)
 static void remove_lease(struct model *m, const struct state *s, int slot, int bucket)
 {
     struct state t = *s;
-    if (s->db.pass[slot].state != PASS_CLOSED || s->db.lease[slot][bucket].left || is_shared(s, &m->rules, slot, bucket))
+    if (s->db.pass[slot].state != PASS_CLOSED || s->db.lease[slot][bucket].left ||
+        is_shared(s, &m->rules, slot, bucket))
         return;
     lease_gone(&t, slot, bucket);
     if (memcmp(&t, s, sizeof t))
         move(m, &t, BY_SYSTEM, "the re-look removes an expired lease on slot %d, bucket %d", slot, bucket);
 }
 
-/* The first slot from `from` on and before `before` that holds a row, else `before`: what a sweep has left. */
+/* The first slot from `from` on and before `before` that holds a row, else `before`: what a sweep
+ * has left. */
 static int first_late(const struct state *s, int from, int before)
 {
     int first = before;
@@ -62,14 +64,16 @@ static int first_late(const struct state *s, int from, int before)
     return first;
 }
 
-/* mark_swept: the mark moves to the slot noted before, if all who ran then are over and nothing has come in; and another is noted. */
+/* mark_swept: the mark moves to the slot noted before, if all who ran then are over and nothing
+ * has come in; and another is noted. */
 static void move_mark(struct model *m, const struct state *s)
 {
     struct state t = *s;
     struct db *db = &t.db;
     int from = db->mark <= s->clock ? db->mark : 0, to = first_late(s, from, s->clock);
     bool noted = db->noted && db->noted <= s->clock;
-    bool good = m->rules.noted ? noted && !db->noted_older && first_late(s, from, db->noted) == db->noted : to > from;
+    bool good = m->rules.noted ? noted && !db->noted_older && first_late(s, from, db->noted) == db->noted
+                               : to > from;
     if (m->rules.full)
         return;
     if (good)
@@ -79,7 +83,9 @@ static void move_mark(struct model *m, const struct state *s)
         db->noted_older = (unsigned)running_xids(s, &m->rules) & 31;
     }
     if (memcmp(&t, s, sizeof t))
-        move(m, &t, BY_SYSTEM, good ? "a sweep is over: its mark moves to slot %d" : "a sweep is over: slot %d is noted, to be the mark",
+        move(m, &t, BY_SYSTEM,
+             good ? "a sweep is over: its mark moves to slot %d"
+                  : "a sweep is over: slot %d is noted, to be the mark",
              good ? db->mark : db->noted);
 }
 

@@ -1,10 +1,12 @@
-/* engine.c - what an engine and its worker do: choose a slot, read pages, run, settle, renew, finish, stop.
- * One lease and one call at a time, as a lane has it; reading and finishing are one move, since nobody can tell the difference. */
+/* engine.c - what an engine and its worker do: choose a slot, read pages, run, settle, renew,
+ * finish, stop. One lease and one call at a time, as a lane has it; reading and finishing are one
+ * move, since nobody can tell the difference. */
 #include "model.h"
 
 #include <string.h>
 
-/* A call that nothing can befall on its way is one move: the same outcomes, and far fewer states. */
+/* A call that nothing can befall on its way is one move: the same outcomes, and far fewer states.
+ */
 static bool is_seen_at_once(const struct model *m, const struct state *s)
 {
     return !s->faults && m->rules.ownread && m->rules.xlate && !m->rules.early;
@@ -75,13 +77,15 @@ void receive(const struct model *m, struct state *s, int engine)
 
 /* ---- choosing a slot ---- */
 
-/* What the plans do: the slot that runs; slots on the re-look list that hold rows or were never finished; late slots that hold rows. */
+/* What the plans do: the slot that runs; slots on the re-look list that hold rows or were never
+ * finished; late slots that hold rows. */
 static bool wants_slot(const struct model *m, const struct state *s, int slot, bool sweep)
 {
     const struct pass *p = &s->db.pass[slot];
     bool has_rows = slot_has_rows(&s->db, slot), undone = p->state == PASS_OPEN && !all_done(p);
     if (sweep)
-        return m->rules.sweep && slot < s->clock && has_rows && (m->rules.full || slot >= s->db.mark || s->db.mark > s->clock);
+        return m->rules.sweep && slot < s->clock && has_rows &&
+               (m->rules.full || slot >= s->db.mark || s->db.mark > s->clock);
     if (slot == s->clock || (m->rules.early && slot == s->clock + 1))
         return p->state == PASS_NONE || undone || has_rows;
     return p->state == PASS_OPEN && (undone || has_rows);
@@ -95,7 +99,10 @@ static struct request ask_for(const struct model *m, const struct state *s, int 
         r.older = (unsigned)running_xids(s, &m->rules) & 31;
     for (int k = 0; k < CHECKS && !m->rules.ownread; k++)
         if (s->db.row[k].slot == (unsigned)slot)
-            r.item[k] = (struct item){ .state = ITEM_WAITING, .id = s->db.row[k].id, .count = s->db.row[k].count, .fails = s->db.row[k].fails };
+            r.item[k] = (struct item){ .state = ITEM_WAITING,
+                                       .id = s->db.row[k].id,
+                                       .count = s->db.row[k].count,
+                                       .fails = s->db.row[k].fails };
     return r;
 }
 
@@ -148,7 +155,8 @@ static void watches(struct model *m, const struct state *s, int engine, int slot
         struct state t = *s;
         t.engine[engine].watch = (unsigned)place & 15;
         t.engine[engine].watch_left = (unsigned)m->rules.patience & 7;
-        move(m, &t, BY_SYSTEM, "E%d finds the lease of slot %d, bucket %d held and watches it", engine, slot, b);
+        move(m, &t, BY_SYSTEM, "E%d finds the lease of slot %d, bucket %d held and watches it", engine, slot,
+             b);
     }
 }
 
@@ -174,13 +182,22 @@ static void choose_slot(struct model *m, const struct state *s, int engine)
 
 static struct request run_of(const struct model *m, const struct engine *e, enum request_kind kind)
 {
-    struct request r = { .kind = kind, .slot = e->slot, .bucket = e->bucket, .whole = e->whole, .token = e->token, .bare = e->bare,
-                         .cursor = e->cursor, .left = e->left, .leave = e->leave, .moved = e->moved, .clean = e->clean && m->rules.complete };
+    struct request r = { .kind = kind,
+                         .slot = e->slot,
+                         .bucket = e->bucket,
+                         .whole = e->whole,
+                         .token = e->token,
+                         .bare = e->bare,
+                         .cursor = e->cursor,
+                         .left = e->left,
+                         .leave = e->leave,
+                         .moved = e->moved,
+                         .clean = e->clean && m->rules.complete };
     return r;
 }
 
-/* verdict_take_in: who is run, who is moved on without a run, who is left. A row that an open transaction has kept is left: a look now would
- * not see what that transaction writes. */
+/* verdict_take_in: who is run, who is moved on without a run, who is left. A row that an open
+ * transaction has kept is left: a look now would not see what that transaction writes. */
 static void take_in(const struct model *m, const struct state *s, int engine, struct engine *e, int check)
 {
     const struct row *row = &s->db.row[check];
@@ -207,7 +224,8 @@ static int next_row(const struct state *s, const struct engine *e)
     int best = -1, best_place = 99;
     for (int k = 0; k < CHECKS; k++) {
         int place = place_of(k, s->db.row[k].id, e->whole);
-        if (s->db.row[k].slot == e->slot && in_bucket(k, e->bucket, e->whole) && place > (int)e->cursor && place < best_place && !e->item[k].state) {
+        if (s->db.row[k].slot == e->slot && in_bucket(k, e->bucket, e->whole) && place > (int)e->cursor &&
+            place < best_place && !e->item[k].state) {
             best = k;
             best_place = place;
         }
@@ -220,7 +238,8 @@ static void reads(struct model *m, const struct state *s, int engine)
     struct state t = *s;
     struct engine *e = &t.engine[engine];
     int n = 0, k, seen = 0;
-    if (!e->cursor)                     /* with xmin below X the page may have missed somebody; of an empty one nothing is known */
+    /* with xmin below X the page may have missed somebody; of an empty one nothing is known */
+    if (!e->cursor)
         e->clean = !e->older && next_row(s, e) >= 0 && !(e->moved && m->rules.server);
     e->began = 1;
     while (n < m->rules.page && (k = next_row(s, e)) >= 0) {
@@ -231,7 +250,8 @@ static void reads(struct model *m, const struct state *s, int engine)
     }
     e->exhausted = n < m->rules.page;
     static const char *const which[] = { "nothing", "check 0", "check 1", "checks 0 and 1" };
-    move(m, &t, BY_SYSTEM, "E%d reads a page of slot %d, bucket %d: %s", engine, e->slot, e->bucket, which[seen]);
+    move(m, &t, BY_SYSTEM, "E%d reads a page of slot %d, bucket %d: %s", engine, e->slot, e->bucket,
+         which[seen]);
 }
 
 /* ---- running ---- */
@@ -259,28 +279,36 @@ static void starts(struct model *m, const struct state *s, int engine, int check
     check_start(m, s, engine, check);
     note_start(&t.db.row[check], e, item);
     note_start(&t.standby.row[check], e, item);
-    move(m, &t, BY_SYSTEM, "E%d's worker starts check %d (slot %d, count %d)", engine, check, e->slot, item->count);
+    move(m, &t, BY_SYSTEM, "E%d's worker starts check %d (slot %d, count %d)", engine, check, e->slot,
+         item->count);
 }
 
-static void answers_with(struct model *m, const struct state *s, int engine, int check, enum answer answer, const char *word, int to)
+static void answers_with(struct model *m, const struct state *s, int engine, int check, enum answer answer,
+                         const char *word, int to)
 {
     struct state t = *s;
     struct item *item = &t.engine[engine].item[check];
     item->state = ITEM_ANSWERED;
     item->answer = answer;
     item->to = (unsigned)to & 7;
-    move(m, &t, BY_SYSTEM, to ? "E%d: check %d answers %s, for slot %d" : "E%d: check %d answers %s", engine, check, word, to);
+    move(m, &t, BY_SYSTEM, to ? "E%d: check %d answers %s, for slot %d" : "E%d: check %d answers %s", engine,
+         check, word, to);
 }
 
 static void answers(struct model *m, const struct state *s, int engine, int check)
 {
-    static const struct { int say; enum answer answer; const char *word; } table[] = {
-        { 0, ANSWER_DONE, "DONE" }, { SAY_AGAIN, ANSWER_AGAIN, "AGAIN" }, { SAY_FAIL, ANSWER_FAIL, "FAIL" }, { SAY_DEFER, ANSWER_DEFER, "DEFER" },
+    static const struct { int say; enum answer answer; const char *word;
+    } table[] = {
+        { 0, ANSWER_DONE, "DONE" },
+        { SAY_AGAIN, ANSWER_AGAIN, "AGAIN" },
+        { SAY_FAIL, ANSWER_FAIL, "FAIL" },
+        { SAY_DEFER, ANSWER_DEFER, "DEFER" },
     };
     const struct item *was = &s->engine[engine].item[check];
     for (int i = 0; i < 4; i++) {
-        bool said = (table[i].answer == ANSWER_AGAIN && was->count) || (table[i].answer == ANSWER_FAIL && was->fails)
-                    || (table[i].answer == ANSWER_DEFER && s->db.row[check].deferred);
+        bool said = (table[i].answer == ANSWER_AGAIN && was->count) ||
+                    (table[i].answer == ANSWER_FAIL && was->fails) ||
+                    (table[i].answer == ANSWER_DEFER && s->db.row[check].deferred);
         if ((table[i].say && !(m->rules.answers & table[i].say)) || said)
             continue;
         for (int on = 1; on <= (m->rules.far && table[i].answer == ANSWER_AGAIN ? 2 : 1); on++)
@@ -325,11 +353,12 @@ static void settles(struct model *m, const struct state *s, int engine)
     if (is_seen_at_once(m, s))
         serve_call(m, &t, engine);
     else
-        move(m, &t, BY_SYSTEM, "E%d sends a settle of slot %d:%s%s", engine, e->slot, e->call.item[0].state ? " check 0" : "",
-             e->call.item[1].state ? " check 1" : "");
+        move(m, &t, BY_SYSTEM, "E%d sends a settle of slot %d:%s%s", engine, e->slot,
+             e->call.item[0].state ? " check 0" : "", e->call.item[1].state ? " check 1" : "");
 }
 
-/* An application's transaction has held the row for long: the answer is dropped, the check runs again later. A named event. */
+/* An application's transaction has held the row for long: the answer is dropped, the check runs
+ * again later. A named event. */
 static void gives_up(struct model *m, const struct state *s, int engine, int check)
 {
     struct state t = *s;
@@ -367,12 +396,14 @@ static void finishes(struct model *m, const struct state *s, int engine)
             e->cursor = 0;
     } else
         engine_drop_run(e);
-    static const char *const words[] = { "", "the lease is another's", "rows are left, it reads on", "recorded, and the lease given back" };
+    static const char *const words[] = { "", "the lease is another's", "rows are left, it reads on",
+                                         "recorded, and the lease given back" };
     move(m, &t, BY_SYSTEM, "E%d finishes slot %d, bucket %d: %s%s", engine, r.slot, r.bucket, words[end],
          end == FINISH_OVER && r.clean ? " (complete)" : "");
 }
 
-/* What waits is let go: the stop leaves it where it is; a breakdown of the workers reads it again. */
+/* What waits is let go: the stop leaves it where it is; a breakdown of the workers reads it again.
+ */
 static void lets_go(struct model *m, const struct state *s, int engine, bool stopping)
 {
     struct state t = *s;
@@ -386,7 +417,8 @@ static void lets_go(struct model *m, const struct state *s, int engine, bool sto
         t.faults--;
         e->clean = e->clean && !m->rules.winddown;
     }
-    move(m, &t, stopping ? BY_SYSTEM : BY_FAULT, stopping ? "E%d is told to stop" : "E%d has no worker for a moment: what waits is let go", engine);
+    move(m, &t, stopping ? BY_SYSTEM : BY_FAULT,
+         stopping ? "E%d is told to stop" : "E%d has no worker for a moment: what waits is let go", engine);
 }
 
 static void releases(struct model *m, const struct state *s, int engine)
@@ -398,7 +430,8 @@ static void releases(struct model *m, const struct state *s, int engine)
     if (was.token & (TOKEN_GOOD | TOKEN_FAKE))
         lease_gone(&t, was.slot, was.bucket);
     engine_drop_run(&t.engine[engine]);
-    move(m, &t, BY_SYSTEM, "E%d gives its lease of slot %d, bucket %d back and is started anew", engine, was.slot, was.bucket);
+    move(m, &t, BY_SYSTEM, "E%d gives its lease of slot %d, bucket %d back and is started anew", engine,
+         was.slot, was.bucket);
 }
 
 static void under_lease(struct model *m, const struct state *s, int engine)

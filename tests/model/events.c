@@ -1,6 +1,6 @@
-/* events.c - what settles announce, and a consumer who reads it in order, behind its cursor.
- * A transaction id means something in one history of the database: where it goes back to a copy, ids come again
- * (migrations/pg/0011_generations.sql). */
+/* events.c - what settles announce, and a consumer who reads it in order, behind its cursor. A
+ * transaction id means something in one history of the database: where it goes back to a copy, ids
+ * come again (migrations/pg/0011_generations.sql). */
 #include "model.h"
 
 /* ---- the order ---- */
@@ -22,7 +22,8 @@ bool is_skipped(const struct model *m, const struct state *s, struct place event
     return event.there && s->cursor.there && !is_before(m, s->cursor, event);
 }
 
-/* Of a writer that begins one. Numbers that follow the clock are never those of a history that was left. */
+/* Of a writer that begins one. Numbers that follow the clock are never those of a history that was
+ * left. */
 static unsigned new_generation(const struct model *m, const struct state *s)
 {
     return (m->rules.genclock ? s->history : s->journal.generation + 1u) & 3;
@@ -35,8 +36,8 @@ static bool is_noted(const struct state *s)
 
 /* ---- who writes: current_generation ---- */
 
-/* A settle for whose event there is no room waits until the consumer has read: that leaves out orders of moves, and
- * where it would wait for good is told as no end. */
+/* A settle for whose event there is no room waits until the consumer has read: that leaves out
+ * orders of moves, and where it would wait for good is told as no end. */
 bool has_room_for_event(const struct model *m, const struct state *s)
 {
     return !m->rules.events || (s->journal.next_xid < LAST_XID && !s->journal.event[EVENTS - 1].there);
@@ -120,8 +121,8 @@ static int next_event(const struct model *m, const struct state *s)
     return next;
 }
 
-/* One event at a time: a page of several is as many looks in a row. What was shown need not be shown again by a copy
- * that has it, too. */
+/* One event at a time: a page of several is as many looks in a row. What was shown need not be
+ * shown again by a copy that has it, too. */
 void consumer_moves(struct model *m, const struct state *s)
 {
     int next = m->rules.events ? next_event(m, s) : -1;
@@ -131,6 +132,7 @@ void consumer_moves(struct model *m, const struct state *s)
     t.cursor = s->journal.event[next];
     forget_event(&t.journal, t.cursor);
     forget_event(&t.standby_journal, t.cursor);
-    move(m, &t, BY_SYSTEM, "the consumer is shown the event of transaction %d, generation %d, and that is its cursor",
+    move(m, &t, BY_SYSTEM,
+         "the consumer is shown the event of transaction %d, generation %d, and that is its cursor",
          t.cursor.xid, t.cursor.generation);
 }

@@ -1,12 +1,13 @@
-/* faults.c - time, and what goes wrong: engines killed, frozen and cut off, failovers, clocks that are set.
- * A fault may fall between any two moves. */
+/* faults.c - time, and what goes wrong: engines killed, frozen and cut off, failovers, clocks that
+ * are set. A fault may fall between any two moves. */
 #include "model.h"
 
 #include <string.h>
 
 /* ---- time ---- */
 
-/* An engine that stands on its feet is never a tick late: its calls are answered, its lease renewed. */
+/* An engine that stands on its feet is never a tick late: its calls are answered, its lease
+ * renewed. */
 static bool may_tick(const struct model *m, const struct state *s)
 {
     bool moves = false;
@@ -17,7 +18,8 @@ static bool may_tick(const struct model *m, const struct state *s)
         }
     for (int i = 0; i < ENGINES; i++) {
         const struct engine *e = &s->engine[i];
-        if (e->mode == AWAKE && (e->call.kind || (e->leased && !e->bare && e->trust < (unsigned)m->rules.trust)))
+        if (e->mode == AWAKE &&
+            (e->call.kind || (e->leased && !e->bare && e->trust < (unsigned)m->rules.trust)))
             return false;
         moves = moves || e->trust || e->shadow || (e->watch && e->watch_left);
     }
@@ -55,7 +57,10 @@ void time_moves(struct model *m, const struct state *s)
     if (s->clock <= m->rules.slots) {
         struct state t = *s;
         t.clock++;
-        move(m, &t, BY_TIME, t.clock <= m->rules.slots ? "slot %d begins" : "slot %d begins, the first that the model does not look at", t.clock);
+        move(m, &t, BY_TIME,
+             t.clock <= m->rules.slots ? "slot %d begins"
+                                       : "slot %d begins, the first that the model does not look at",
+             t.clock);
     }
     if (may_tick(m, s))
         tick(m, s);
@@ -130,7 +135,8 @@ static void freeze(struct model *m, const struct state *s, int i)
         struct state t = *s;
         t.faults--;
         t.engine[i].mode = (unsigned)mode & 3;
-        move(m, &t, BY_FAULT, mode == FROZEN_ALONE ? "E%d FREEZES, its worker runs on" : "E%d FREEZES with its worker", i);
+        move(m, &t, BY_FAULT,
+             mode == FROZEN_ALONE ? "E%d FREEZES, its worker runs on" : "E%d FREEZES with its worker", i);
     }
 }
 
@@ -164,17 +170,26 @@ static void cut_finish(struct model *m, const struct state *s, int i)
     int j = free_stray(s);
     if (j < 0)
         return;
-    t.stray[j] = (struct request){ .kind = REQUEST_FINISH, .slot = e->slot, .bucket = e->bucket, .whole = e->whole, .token = e->token,
-                                   .cursor = e->cursor, .left = e->left, .leave = e->leave, .clean = e->clean && m->rules.complete,
+    t.stray[j] = (struct request){ .kind = REQUEST_FINISH,
+                                   .slot = e->slot,
+                                   .bucket = e->bucket,
+                                   .whole = e->whole,
+                                   .token = e->token,
+                                   .cursor = e->cursor,
+                                   .left = e->left,
+                                   .leave = e->leave,
+                                   .clean = e->clean && m->rules.complete,
                                    .owner = (unsigned)owner_of(&m->rules, i) & 3 };
     t.faults--;
     lose_connection(m, e);
-    move(m, &t, BY_FAULT, "E%d's connection is CUT under its finish of slot %d, bucket %d", i, e->slot, e->bucket);
+    move(m, &t, BY_FAULT, "E%d's connection is CUT under its finish of slot %d, bucket %d", i, e->slot,
+         e->bucket);
 }
 
 static bool ready_to_finish(const struct engine *e)
 {
-    return e->leased && !e->bare && !e->call.kind && e->exhausted && !e->leaving && !e->item[0].state && !e->item[1].state;
+    return e->leased && !e->bare && !e->call.kind && e->exhausted && !e->leaving && !e->item[0].state &&
+           !e->item[1].state;
 }
 
 static void engine_faults(struct model *m, const struct state *s, int i)
@@ -198,7 +213,8 @@ static void wake(struct model *m, const struct state *s, int i)
     t.engine[i].mode = AWAKE;
     if (t.engine[i].call.result)
         receive(m, &t, i);
-    move(m, &t, BY_WAKING, "E%d wakes%s", i, s->engine[i].call.result ? " and reads the answer of its call" : "");
+    move(m, &t, BY_WAKING, "E%d wakes%s", i,
+         s->engine[i].call.result ? " and reads the answer of its call" : "");
 }
 
 static void get_lost(struct model *m, const struct state *s, int j)
@@ -266,7 +282,9 @@ static void fail_over(struct model *m, const struct state *s)
         memset(&t.standby_journal, 0, sizeof t.standby_journal);
     }
     t.replication = FAILED_OVER;
-    move(m, &t, BY_FAULT, loses ? "the database FAILS OVER, and what committed since is lost" : "the database FAILS OVER, losing nothing");
+    move(m, &t, BY_FAULT,
+         loses ? "the database FAILS OVER, and what committed since is lost"
+               : "the database FAILS OVER, losing nothing");
 }
 
 static void set_clock(struct model *m, const struct state *s, int by)
@@ -280,7 +298,9 @@ static void set_clock(struct model *m, const struct state *s, int by)
             for (int b = 0; b < BUCKETS; b++)
                 if (both[i]->lease[slot][b].left)
                     both[i]->lease[slot][b].left = by < 0 ? FAR : 0;
-    move(m, &t, BY_FAULT, by < 0 ? "the database's clock is SET BACK to slot %d" : "the database's clock is SET FORWARD to slot %d, past all leases",
+    move(m, &t, BY_FAULT,
+         by < 0 ? "the database's clock is SET BACK to slot %d"
+                : "the database's clock is SET FORWARD to slot %d, past all leases",
          t.clock);
 }
 
@@ -298,7 +318,8 @@ void fault_moves(struct model *m, const struct state *s)
         engine_faults(m, s, i);
     if (m->rules.failover == FAILOVER_ASYNC && s->replication == REPLICATES)
         stop_replication(m, s);
-    if (m->rules.failover && s->replication == (m->rules.failover == FAILOVER_ASYNC ? REPLICATION_STOPPED : REPLICATES))
+    if (m->rules.failover &&
+        s->replication == (m->rules.failover == FAILOVER_ASYNC ? REPLICATION_STOPPED : REPLICATES))
         fail_over(m, s);
     if (m->rules.copy && s->replication == FAILED_OVER)
         fail_over(m, s);

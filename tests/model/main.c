@@ -1,5 +1,5 @@
-/* main.c - runs the scenarios, some at a time, each in a process of its own; or one by its switches.
- * Ends with "N passed, N failed". */
+/* main.c - runs the scenarios, some at a time, each in a process of its own; or one by its
+ * switches. Ends with "N passed, N failed". */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,18 @@
 #include "scenarios.h"
 #include "search.h"
 
-enum { SCENARIOS_MAX = 200, AT_ONCE_MAX = 8, LIMIT_S = 600, MOST_STATES = 6000000, MOST_STATES_ALONE = 60000000 };
+enum {
+    SCENARIOS_MAX = 200,
+    AT_ONCE_MAX = 8,
+    LIMIT_S = 600,
+    MOST_STATES = 6000000,
+    MOST_STATES_ALONE = 60000000
+};
 
-static const char usage[] =
-    "usage: model [-v] [WORDS]       all scenarios, or those whose words, switches or group contain WORDS; -v prints counterexamples\n"
-    "       model SWITCH=VALUE ...   one scenario, with its counterexample\n"
-    "       model -l                 the switches\n";
+static const char usage[] = "usage: model [-v] [WORDS]       all scenarios, or those whose words, switches "
+                            "or group contain WORDS; -v prints counterexamples\n"
+                            "       model SWITCH=VALUE ...   one scenario, with its counterexample\n"
+                            "       model -l                 the switches\n";
 
 /* A scenario under way or done: its search writes to `out`, and its verdict there at the end. */
 struct run {
@@ -94,7 +100,8 @@ static void tell_trace(struct run *run)
 
 static bool is_as_expected(const struct run *run)
 {
-    return run->verdict.complete && run->verdict.broken == run->scenario->expected && (run->verdict.seen || !run->scenario->sees);
+    return run->verdict.complete && run->verdict.broken == run->scenario->expected &&
+           (run->verdict.seen || !run->scenario->sees);
 }
 
 static void tell(struct runs *runs, struct run *run)
@@ -102,9 +109,11 @@ static void tell(struct runs *runs, struct run *run)
     const struct verdict *v = &run->verdict;
     bool good = is_as_expected(run);
     printf("%-6s  %-32s  %s  [%s]  %zu states, %.1f s\n", good ? "ok" : "not ok",
-           v->complete ? property_names[v->broken] : "(not searched to its end)", run->scenario->words, run->scenario->rules, v->states, v->seconds);
+           v->complete ? property_names[v->broken] : "(not searched to its end)", run->scenario->words,
+           run->scenario->rules, v->states, v->seconds);
     if (!good)
-        printf("        expected: %s%s%s\n", property_names[run->scenario->expected], run->scenario->sees ? ", and a move that says: " : "",
+        printf("        expected: %s%s%s\n", property_names[run->scenario->expected],
+               run->scenario->sees ? ", and a move that says: " : "",
                run->scenario->sees ? run->scenario->sees : "");
     if (v->broken && (runs->verbose || !good))
         tell_trace(run);
@@ -121,7 +130,8 @@ static void collect(struct runs *runs, const char *wanted)
     for (int g = 0; g < scenario_group_count; g++)
         for (int i = 0; i < scenario_groups[g].n && runs->n < SCENARIOS_MAX; i++) {
             const struct scenario *s = &scenario_groups[g].scenarios[i];
-            if (!wanted || strstr(scenario_groups[g].words, wanted) || strstr(s->words, wanted) || strstr(s->rules, wanted))
+            if (!wanted || strstr(scenario_groups[g].words, wanted) || strstr(s->words, wanted) ||
+                strstr(s->rules, wanted))
                 runs->run[runs->n++] = (struct run){ .scenario = s, .group = scenario_groups[g].words };
         }
 }
@@ -164,7 +174,8 @@ static int run_by_switches(int argc, char **argv)
             return 2;
         }
     search_run(&rules, MOST_STATES_ALONE, NULL, stdout, &v);
-    printf("%s: %zu states, %zu steps, %.1f s\n", v.complete ? property_names[v.broken] : "(not searched to its end)", v.states, v.steps, v.seconds);
+    printf("%s: %zu states, %zu steps, %.1f s\n",
+           v.complete ? property_names[v.broken] : "(not searched to its end)", v.states, v.steps, v.seconds);
     return !v.complete || v.broken;
 }
 

@@ -7,8 +7,18 @@
 
 /* What must hold, by the names that scenarios expect and counterexamples end with. */
 enum property {
-    HOLDS, LOST_LEASE_RUN, LOST_LEASE_SETTLE, SECOND_RUN, SETTLED_TWICE, CHECK_LOST, TOLD_EARLIER, CLOSED_OVER_A_ROW,
-    EVENT_SKIPPED, NO_END, STUCK, PROPERTIES
+    HOLDS,
+    LOST_LEASE_RUN,
+    LOST_LEASE_SETTLE,
+    SECOND_RUN,
+    SETTLED_TWICE,
+    CHECK_LOST,
+    TOLD_EARLIER,
+    CLOSED_OVER_A_ROW,
+    EVENT_SKIPPED,
+    NO_END,
+    STUCK,
+    PROPERTIES
 };
 extern const char *const property_names[PROPERTIES];
 
@@ -21,11 +31,14 @@ struct model {
     struct search *search;
 };
 
-/* Offers `next` as a state that the one looked at may turn into; the words say how, with engines as E0, E1. */
-void move(struct model *m, struct state *next, enum mover mover, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Offers `next` as a state that the one looked at may turn into; the words say how, with engines
+ * as E0, E1. */
+void move(struct model *m, struct state *next, enum mover mover, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Says that the move offered next breaks a promise. */
-void breaks(struct model *m, enum property property, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void breaks(struct model *m, enum property property, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- the moves, by who makes them ---- */
 
@@ -42,11 +55,14 @@ void consumer_moves(struct model *m, const struct state *s);
 bool slot_begun(const struct model *m, const struct state *s, int slot);
 bool takes_part(const struct model *m, int engine, int check);              /* it knows the check's job */
 bool lease_can_be_taken(const struct model *m, const struct state *s, int engine, int slot, int bucket);
-bool wants_bucket(const struct model *m, const struct state *s, const struct request *r, int engine, int bucket);
-void serve_call(struct model *m, const struct state *s, int engine);           /* what the database does with its call */
+bool wants_bucket(const struct model *m, const struct state *s, const struct request *r, int engine,
+                  int bucket);
+/* what the database does with its call */
+void serve_call(struct model *m, const struct state *s, int engine);
 enum finish { FINISH_BLOCKED, FINISH_FENCED, FINISH_MORE, FINISH_OVER };
 enum finish finish_bucket(const struct model *m, struct state *s, const struct request *r);
-void receive(const struct model *m, struct state *s, int engine);           /* the answer of its call reaches an engine */
+/* the answer of its call reaches an engine */
+void receive(const struct model *m, struct state *s, int engine);
 
 /* ---- events (events.c) ---- */
 
@@ -58,11 +74,14 @@ bool is_skipped(const struct model *m, const struct state *s, struct place event
 
 /* ---- what must hold (checks.c) ---- */
 
-void check_start(struct model *m, const struct state *s, int engine, int check);        /* before the job is started */
-void check_settle(struct model *m, const struct row *row, const struct request *r, int check, int found);   /* before the row is touched */
+/* before the job is started */
+void check_start(struct model *m, const struct state *s, int engine, int check);
+/* before the row is touched */
+void check_settle(struct model *m, const struct row *row, const struct request *r, int check, int found);
 void check_state(struct model *m, const struct state *s);
 int events_so_far(const struct model *m, const struct state *s);
 bool is_over(const struct model *m, const struct state *s);                 /* all work has ended */
-bool is_answered(const struct model *m, const struct state *s);             /* all checks have, but for those locked */
+/* all checks have, but for those locked */
+bool is_answered(const struct model *m, const struct state *s);
 
 #endif

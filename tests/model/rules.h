@@ -13,14 +13,14 @@ enum { REOPEN_NEVER, REOPEN, REOPEN_SEEN };
 
 struct rules {
     /* size */
-    int slots, split, page, checks, first, app, txns, answers, far, unknown, reslot, lanes, early, prune, events,
-        lease, trust, patience;
+    int slots, split, page, checks, first, app, txns, answers, far, unknown, reslot, lanes, early, prune,
+        events, lease, trust, patience;
     /* what may go wrong */
     int faults, kill, freeze, cut, stop, broken, failover, copy, back, forth;
     /* the protocol */
-    int token, owner, share, message, ownread, begun, asread, newid, clamp, idfirst, settleid, againat, relook, keptlock, pull, reopen, beyond,
-        complete, server, xlate, sweep, full, noted, renewfirst, lockclock, fromsend, slabtrust, boottime, winddown, trimlook,
-        generation, genclock, timeline, oldest;
+    int token, owner, share, message, ownread, begun, asread, newid, clamp, idfirst, settleid, againat,
+        relook, keptlock, pull, reopen, beyond, complete, server, xlate, sweep, full, noted, renewfirst,
+        lockclock, fromsend, slabtrust, boottime, winddown, trimlook, generation, genclock, timeline, oldest;
     /* what is asked */
     int strict;
 };

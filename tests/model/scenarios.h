@@ -8,7 +8,8 @@ struct scenario {
     enum property expected;             /* HOLDS, or the first promise that breaks */
     const char *words;
     const char *rules;                  /* the switches that differ from the defaults (rules.c) */
-    const char *sees;                   /* words of a move that must have been possible, so that nothing holds idly; NULL: none */
+    /* words of a move that must have been possible, so that nothing holds idly; NULL: none */
+    const char *sees;
 };
 struct scenario_group { const char *words; const struct scenario *scenarios; int n; };
 

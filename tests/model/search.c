@@ -1,6 +1,6 @@
-/* search.c - the states, how each was reached, and what can be reached from them.
- * Liveness: from every state that faults led to, the end must be reachable without another one. As every move that stays possible is made
- * some day, it is then reached. */
+/* search.c - the states, how each was reached, and what can be reached from them. Liveness: from
+ * every state that faults led to, the end must be reachable without another one. As every move
+ * that stays possible is made some day, it is then reached. */
 #include "search.h"
 
 #include <stdarg.h>
@@ -133,7 +133,8 @@ void breaks(struct model *m, enum property property, const char *format, ...)
     va_end(ap);
 }
 
-/* A word that scenarios wait for. Formatting costs more than the move: it ends with the first hit. */
+/* A word that scenarios wait for. Formatting costs more than the move: it ends with the first hit.
+ */
 static void look_at_words(struct search *x, const char *format, va_list ap)
 {
     char words[WORDS];
@@ -266,7 +267,8 @@ static bool some_engine_is_awake(const struct state *s)
 }
 
 /* Marks the states that are an end, then those that lead to one. `queue` has room for all. */
-static void spread(const struct model *m, const struct end *end, const struct backwards *b, unsigned char *reaches, uint32_t *queue)
+static void spread(const struct model *m, const struct end *end, const struct backwards *b,
+                   unsigned char *reaches, uint32_t *queue)
 {
     const struct search *x = m->search;
     size_t head = 0, tail = 0;
@@ -312,7 +314,8 @@ static long cannot_reach(const struct model *m, const struct end *end)
 }
 
 static const struct end ends[] = {
-    { NO_END, is_over, 1u << BY_FAULT | 1u << BY_NEW_TXN, false, "from here the work can never end, though nothing else goes wrong" },
+    { NO_END, is_over, 1u << BY_FAULT | 1u << BY_NEW_TXN, false,
+      "from here the work can never end, though nothing else goes wrong" },
     { STUCK, is_answered, 1u << BY_FAULT | 1u << BY_NEW_TXN | 1u << BY_APP | 1u << BY_WAKING, true,
       "from here checks wait for ever, unless a frozen engine wakes or the application's transaction ends" },
 };
@@ -356,7 +359,8 @@ static void explore(struct model *m, FILE *out)
     look_for_the_end(m, out);
 }
 
-void search_run(const struct rules *rules, size_t most_states, const char *sees, FILE *out, struct verdict *verdict)
+void search_run(const struct rules *rules, size_t most_states, const char *sees, FILE *out,
+                struct verdict *verdict)
 {
     struct search x = { .most = most_states < 0x1fffffff ? most_states : 0x1fffffff, .sees = sees };
     struct model m = { .rules = *rules, .search = &x };

@@ -1,4 +1,5 @@
-/* search.h - every state that a scenario can reach, breadth first, so that a counterexample is a shortest one. */
+/* search.h - every state that a scenario can reach, breadth first, so that a counterexample is a
+ * shortest one. */
 #ifndef MODEL_SEARCH_H
 #define MODEL_SEARCH_H
 
@@ -15,8 +16,9 @@ struct verdict {
     double seconds;
 };
 
-/* Searches, and writes a counterexample as numbered steps to `out`, if there is one and `out` is not NULL. `sees`: words of a move that is
- * to be possible, or NULL. */
-void search_run(const struct rules *rules, size_t most_states, const char *sees, FILE *out, struct verdict *verdict);
+/* Searches, and writes a counterexample as numbered steps to `out`, if there is one and `out` is
+ * not NULL. `sees`: words of a move that is to be possible, or NULL. */
+void search_run(const struct rules *rules, size_t most_states, const char *sees, FILE *out,
+                struct verdict *verdict);
 
 #endif

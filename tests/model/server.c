@@ -1,6 +1,6 @@
-/* server.c - what the database does with requests: open_slot, renew, settle, finish.
- * A statement is one move, but for the settle: it looks at the lease, then touches rows and commits. A request goes on
- * although its client stands still, was killed or cut off. */
+/* server.c - what the database does with requests: open_slot, renew, settle, finish. A statement
+ * is one move, but for the settle: it looks at the lease, then touches rows and commits. A request
+ * goes on although its client stands still, was killed or cut off. */
 #include "model.h"
 
 #include <string.h>
@@ -21,14 +21,15 @@ static bool is_held_by_process(const struct model *m, const struct state *s, int
 {
     for (int i = 0; i < ENGINES; i++) {
         const struct engine *e = &s->engine[i];
-        if (owner_of(&m->rules, i) == owner_of(&m->rules, engine) && e->leased && e->slot == (unsigned)slot && e->bucket == (unsigned)bucket
-            && e->token & TOKEN_GOOD)
+        if (owner_of(&m->rules, i) == owner_of(&m->rules, engine) && e->leased && e->slot == (unsigned)slot &&
+            e->bucket == (unsigned)bucket && e->token & TOKEN_GOOD)
             return true;
     }
     return false;
 }
 
-/* Free or expired, watched unchanged for long enough, or taken by this process in a call whose answer it never had. */
+/* Free or expired, watched unchanged for long enough, or taken by this process in a call whose
+ * answer it never had. */
 bool lease_can_be_taken(const struct model *m, const struct state *s, int engine, int slot, int bucket)
 {
     const struct lease *l = &s->db.lease[slot][bucket];
@@ -39,18 +40,22 @@ bool lease_can_be_taken(const struct model *m, const struct state *s, int engine
     if (engine < 0)
         return false;
     bool watched = s->engine[engine].watch == slot * BUCKETS + bucket && !s->engine[engine].watch_left;
-    return watched || (l->owner == (unsigned)owner_of(&m->rules, engine) && !is_held_by_process(m, s, engine, slot, bucket));
+    return watched || (l->owner == (unsigned)owner_of(&m->rules, engine) &&
+                       !is_held_by_process(m, s, engine, slot, bucket));
 }
 
-static bool has_rows_to_take(const struct model *m, const struct state *s, const struct request *r, int engine, int bucket)
+static bool has_rows_to_take(const struct model *m, const struct state *s, const struct request *r,
+                             int engine, int bucket)
 {
     for (int k = 0; k < CHECKS; k++)
-        if (s->db.row[k].slot == r->slot && in_bucket(k, bucket, r->whole) && (r->target != TARGET_SLOT || takes_part(m, engine, k)))
+        if (s->db.row[k].slot == r->slot && in_bucket(k, bucket, r->whole) &&
+            (r->target != TARGET_SLOT || takes_part(m, engine, k)))
             return true;
     return false;
 }
 
-/* Only where the statement that takes the lease reads the first page, too: what it saw when it began. */
+/* Only where the statement that takes the lease reads the first page, too: what it saw when it
+ * began. */
 static bool saw_rows(const struct model *m, const struct request *r, int bucket)
 {
     bool saw = false;
@@ -59,7 +64,8 @@ static bool saw_rows(const struct model *m, const struct request *r, int bucket)
     return saw && !m->rules.ownread;
 }
 
-bool wants_bucket(const struct model *m, const struct state *s, const struct request *r, int engine, int bucket)
+bool wants_bucket(const struct model *m, const struct state *s, const struct request *r, int engine,
+                  int bucket)
 {
     const struct pass *p = &s->db.pass[r->slot];
     bool done = p->state == PASS_CLOSED || p->done & 1u << bucket;
@@ -78,8 +84,10 @@ static void reopen(const struct model *m, const struct state *s, struct pass *p)
 static void take_lease(const struct model *m, struct state *s, struct request *r, int owner)
 {
     lease_gone(s, r->slot, r->bucket);
-    s->db.lease[r->slot][r->bucket] = (struct lease){ .left = (unsigned)m->rules.lease & 7, .owner = (unsigned)owner & 3 };
-    bool comes_again = s->replication == REPLICATION_STOPPED || (m->rules.copy && s->replication == FAILED_OVER);
+    s->db.lease[r->slot][r->bucket] = (struct lease){ .left = (unsigned)m->rules.lease & 7,
+                                                      .owner = (unsigned)owner & 3 };
+    bool comes_again = s->replication == REPLICATION_STOPPED ||
+                       (m->rules.copy && s->replication == FAILED_OVER);
     r->token = TOKEN_GOOD | (comes_again ? TOKEN_AFTER : 0);
     r->result = RESULT_GOOD;
     struct pass *p = &s->db.pass[r->slot];
@@ -89,13 +97,15 @@ static void take_lease(const struct model *m, struct state *s, struct request *r
         r->older = (unsigned)running_xids(s, &m->rules) & 31;
 }
 
-/* After a failover that lost sequence values, the number drawn may be one that was given out before. False when there is none. */
+/* After a failover that lost sequence values, the number drawn may be one that was given out
+ * before. False when there is none. */
 static bool number_comes_again(const struct model *m, struct state *s, const struct request *r, int owner)
 {
     bool again = false;
     struct holder h;
     for (int n = 0; s->replication == FAILED_OVER && n < HOLDERS; n++) {
-        if (!holder_get(s, &m->rules, n, &h) || !(h.token & TOKEN_AFTER) || h.slot != r->slot || h.bucket != r->bucket)
+        if (!holder_get(s, &m->rules, n, &h) || !(h.token & TOKEN_AFTER) || h.slot != r->slot ||
+            h.bucket != r->bucket)
             continue;
         bool same_owner = h.owner == (unsigned)owner && h.owner != NOBODY;
         if (!same_owner && m->rules.owner)
@@ -151,11 +161,14 @@ static void open_takes(struct model *m, const struct state *s, struct sender fro
     struct state same = t;
     bool again = number_comes_again(m, &same, request_of(&same, from), owner);
     answer(m, &t, from);
-    move(m, &t, BY_SYSTEM, "%s open_slot takes the lease of slot %d, bucket %d%s", whose(from), slot, bucket, late);
+    move(m, &t, BY_SYSTEM, "%s open_slot takes the lease of slot %d, bucket %d%s", whose(from), slot, bucket,
+         late);
     if (!again)
         return;
     answer(m, &same, from);
-    move(m, &same, BY_SYSTEM, "%s open_slot takes the lease of slot %d, bucket %d, with a token that was given out before the failover",
+    move(m, &same, BY_SYSTEM,
+         "%s open_slot takes the lease of slot %d, bucket %d, with a token that was given out before the "
+         "failover",
          whose(from), slot, bucket);
 }
 
@@ -164,7 +177,8 @@ static void open_finds_nothing(struct model *m, const struct state *s, struct se
     struct state t = *s;
     request_of(&t, from)->result = RESULT_LOST;
     answer(m, &t, from);
-    move(m, &t, BY_SYSTEM, "%s open_slot of slot %d takes nothing: %s", whose(from), request_in(s, from)->slot, why);
+    move(m, &t, BY_SYSTEM, "%s open_slot of slot %d takes nothing: %s", whose(from),
+         request_in(s, from)->slot, why);
 }
 
 static void open_takes_any(struct model *m, const struct state *s, struct sender from)
@@ -185,14 +199,18 @@ static void open_takes_any(struct model *m, const struct state *s, struct sender
         open_finds_nothing(m, s, from, "what is left is held by others");
 }
 
-/* The opening row. An empty slot has had its last look with it; what that may have missed has a smaller id. */
+/* The opening row. An empty slot has had its last look with it; what that may have missed has a
+ * smaller id. */
 static void open_first(struct model *m, const struct state *s, struct sender from)
 {
     const struct request *r = request_in(s, from);
     int slot = r->slot;
     if (!slot_has_rows(&s->db, slot)) {
         struct state t = *s;
-        t.db.pass[slot] = (struct pass){ .state = m->rules.relook ? PASS_OPEN : PASS_CLOSED, .split = 1, .done = 1, .seen = 1,
+        t.db.pass[slot] = (struct pass){ .state = m->rules.relook ? PASS_OPEN : PASS_CLOSED,
+                                         .split = 1,
+                                         .done = 1,
+                                         .seen = 1,
                                          .older = (unsigned)running_xids(s, &m->rules) & 31 };
         if (!m->rules.relook)
             t.db.pass[slot] = (struct pass){ .state = PASS_CLOSED, .split = 1 };
@@ -236,7 +254,8 @@ static void serve_renew(struct model *m, const struct state *s, struct sender fr
     }
     r->result = good ? RESULT_GOOD : RESULT_LOST;
     answer(m, &t, from);
-    move(m, &t, BY_SYSTEM, "%s renewal of slot %d's lease: %s", whose(from), slot, good ? "renewed" : "it is another's");
+    move(m, &t, BY_SYSTEM, "%s renewal of slot %d's lease: %s", whose(from), slot,
+         good ? "renewed" : "it is another's");
 }
 
 /* ---- settle ---- */
@@ -244,8 +263,8 @@ static void serve_renew(struct model *m, const struct state *s, struct sender fr
 static bool is_as_read(const struct model *m, const struct row *row, const struct item *item, int slot)
 {
     int compared = m->rules.asread;
-    return row->slot && row->id == item->id && (!(compared & 1) || row->slot == (unsigned)slot) && (!(compared & 2) || row->count == item->count)
-           && (!(compared & 4) || row->fails == item->fails);
+    return row->slot && row->id == item->id && (!(compared & 1) || row->slot == (unsigned)slot) &&
+           (!(compared & 2) || row->count == item->count) && (!(compared & 4) || row->fails == item->fails);
 }
 
 static void note_if_same(struct item *item, const struct item *was)
@@ -266,7 +285,8 @@ static void note_settled(struct state *s, const struct request *r, int check)
     }
 }
 
-/* Beyond the last slot of the scenario a check is out of sight: it matters only to an application that may still touch it. */
+/* Beyond the last slot of the scenario a check is out of sight: it matters only to an application
+ * that may still touch it. */
 static int file_at(const struct model *m, int wanted, int clock)
 {
     int slot = wanted > clock || !m->rules.clamp ? wanted : clock + 1;
@@ -284,7 +304,8 @@ static void end_check(const struct model *m, struct state *s, struct row *row, i
     s->db.next_id++;
 }
 
-static void write_answer(struct model *m, struct state *s, const struct request *r, const struct item *item, struct row *row)
+static void write_answer(struct model *m, struct state *s, const struct request *r, const struct item *item,
+                         struct row *row)
 {
     if (!item->put_off && item->answer == ANSWER_DONE) {
         end_check(m, s, row, r->at);
@@ -294,7 +315,8 @@ static void write_answer(struct model *m, struct state *s, const struct request 
     int wanted = m->rules.pull && row->again && row->again < item->to ? row->again : item->to;
     row->slot = (unsigned)file_at(m, wanted, r->at) & 7;
     if (asked && (int)row->slot > asked)
-        breaks(m, TOLD_EARLIER, "slot %d was told to whoever asked, and the check moves to slot %d", asked, row->slot);
+        breaks(m, TOLD_EARLIER, "slot %d was told to whoever asked, and the check moves to slot %d", asked,
+               row->slot);
     if (asked && (int)row->slot >= asked)
         row->again = 0;                 /* the look that comes then is the one that was asked for */
     row->runs = 0;
@@ -350,7 +372,10 @@ static enum item_state settle_one(struct model *m, struct state *s, const struct
 
 static void settle_commits(struct model *m, const struct state *s, struct sender from)
 {
-    static const char *const words[] = { [ITEM_OUT] = "", [ITEM_TOUCHED] = " written", [ITEM_LOCKED] = " locked", [ITEM_SUPERSEDED] = " superseded" };
+    static const char *const words[] = { [ITEM_OUT] = "",
+                                         [ITEM_TOUCHED] = " written",
+                                         [ITEM_LOCKED] = " locked",
+                                         [ITEM_SUPERSEDED] = " superseded" };
     struct state t = *s;
     struct request *r = request_of(&t, from);
     enum item_state became[CHECKS] = { ITEM_OUT, ITEM_OUT };
@@ -364,8 +389,8 @@ static void settle_commits(struct model *m, const struct state *s, struct sender
     r->xid = 0;
     xid_over(&t, from.stray < 0 ? XID_ENGINE << from.engine : XID_STRAY << from.stray);
     answer(m, &t, from);
-    move(m, &t, BY_SYSTEM, "%s settle of slot %d commits:%s%s%s%s", whose(from), slot, became[0] ? " check 0" : "", words[became[0]],
-         became[1] ? " check 1" : "", words[became[1]]);
+    move(m, &t, BY_SYSTEM, "%s settle of slot %d commits:%s%s%s%s", whose(from), slot,
+         became[0] ? " check 0" : "", words[became[0]], became[1] ? " check 1" : "", words[became[1]]);
 }
 
 static void serve_settle(struct model *m, const struct state *s, struct sender from)
@@ -422,7 +447,8 @@ static void serve_finish(struct model *m, const struct state *s, struct sender f
     if (end == FINISH_BLOCKED)
         return;
     answer(m, &t, from);
-    static const char *const words[] = { "", "the lease is another's", "rows are left", "recorded, and the lease given back" };
+    static const char *const words[] = { "", "the lease is another's", "rows are left",
+                                         "recorded, and the lease given back" };
     move(m, &t, BY_SYSTEM, "a stray finish of slot %d, bucket %d: %s", r.slot, r.bucket, words[end]);
 }
 
@@ -431,7 +457,10 @@ static void serve_finish(struct model *m, const struct state *s, struct sender f
 static void serve(struct model *m, const struct state *s, struct sender from)
 {
     static void (*const by_kind[])(struct model *, const struct state *, struct sender) = {
-        [REQUEST_OPEN] = serve_open, [REQUEST_RENEW] = serve_renew, [REQUEST_SETTLE] = serve_settle, [REQUEST_FINISH] = serve_finish,
+        [REQUEST_OPEN] = serve_open,
+        [REQUEST_RENEW] = serve_renew,
+        [REQUEST_SETTLE] = serve_settle,
+        [REQUEST_FINISH] = serve_finish,
     };
     by_kind[request_in(s, from)->kind](m, s, from);
 }

@@ -10,7 +10,9 @@ void state_init(struct state *s, const struct rules *rules)
     s->faults = (uint8_t)rules->faults & 7;
     s->app.left = rules->app ? (unsigned)rules->txns & 3 : 0;
     for (int k = 0; k < rules->checks; k++)
-        s->db.row[k] = (struct row){ .slot = k ? 1u : (unsigned)rules->first & 7, .id = (unsigned)(k + 1) & 7, .owed = 1 };
+        s->db.row[k] = (struct row){ .slot = k ? 1u : (unsigned)rules->first & 7,
+                                     .id = (unsigned)(k + 1) & 7,
+                                     .owed = 1 };
     s->db.next_id = 3;
     s->journal.next_xid = 1;
 }
@@ -68,7 +70,8 @@ int owner_of(const struct rules *rules, int engine)
 
 static bool looks_at(const struct request *r, int slot, int bucket)
 {
-    return r->kind == REQUEST_SETTLE && r->looked && !r->result && !r->bare && r->slot == (unsigned)slot && r->bucket == (unsigned)bucket;
+    return r->kind == REQUEST_SETTLE && r->looked && !r->result && !r->bare && r->slot == (unsigned)slot &&
+           r->bucket == (unsigned)bucket;
 }
 
 bool is_shared(const struct state *s, const struct rules *rules, int slot, int bucket)

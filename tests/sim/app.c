@@ -20,7 +20,8 @@ static void fill(struct world *w)
     int64_t now = db_clock_us(w->db) / SECOND_US;
     for (int i = 0; i < w->shape.checks; i++) {
         int64_t at = now + world_between(w, 0, w->shape.slots * w->shape.slot_length_s);
-        api_enqueue(w->db, tx, i, at, CONFLICT_KEEP, world_chance(w, 200) ? (int32_t)world_between(w, -1, 1) : 0);
+        api_enqueue(w->db, tx, i, at, CONFLICT_KEEP,
+                    world_chance(w, 200) ? (int32_t)world_between(w, -1, 1) : 0);
     }
     tx_commit(w->db, tx);
 }
@@ -73,8 +74,8 @@ static void begin_tx(struct world *w, int place)
                       : world_between(w, 0, world_chance(w, 250) ? 70 * SECOND_US : 2 * world_slot_us(w));
     if (w->now_us + open_us > w->quiet_us)
         open_us = w->quiet_us > w->now_us ? w->quiet_us - w->now_us : 0;
-    world_tell(w, "the application begins %lld: check %d (the last of %d), open for %lld ms", (long long)(*tx)->xid, key, (*tx)->nrows,
-               (long long)(open_us / 1000));
+    world_tell(w, "the application begins %lld: check %d (the last of %d), open for %lld ms",
+               (long long)(*tx)->xid, key, (*tx)->nrows, (long long)(open_us / 1000));
     world_after(w, open_us, end_tx, tx, commit);
 }
 

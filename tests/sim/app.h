@@ -1,4 +1,5 @@
-/* app.h - the application: files checks, files them again, resolves them, in transactions that may stay open for long. */
+/* app.h - the application: files checks, files them again, resolves them, in transactions that may
+ * stay open for long. */
 #ifndef PRESCIENT_SIM_APP_H
 #define PRESCIENT_SIM_APP_H
 

@@ -1,5 +1,5 @@
-/* checker.c - no check is lost, none is settled twice, none is run again without a reason, none is started after its lease may be
- * somebody else's. */
+/* checker.c - no check is lost, none is settled twice, none is run again without a reason, none is
+ * started after its lease may be somebody else's. */
 #include "checker.h"
 
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 struct happening { int64_t until_us; int host, key; const char *what; };
 
 /* What a lost call does: its deadline, a back-off, and then the lease runs out. */
-enum { LINGERS_US = 30 * 1000 * 1000, KILLS_MAX = 256, QUEUE_US = 8 * 1000 * 1000 };     /* QUEUE_US: behind slow checks of the same slot */
+/* QUEUE_US: behind slow checks of the same slot */
+enum { LINGERS_US = 30 * 1000 * 1000, KILLS_MAX = 256, QUEUE_US = 8 * 1000 * 1000 };
 
 /* A settled answer: of this check, in this slot, with these counts, once. */
 struct settled { int64_t id, slot; int32_t check_count, failure_count; };
@@ -28,7 +29,8 @@ struct checker {
     int nkills;
     int64_t locked_us;                      /* until when slots could not be opened */
     int64_t jumped_us;                      /* when the database's clock last jumped; 0: never */
-    int64_t failed_over_us;                 /* until then leases may be lost whose owners still trust in them */
+    /* until then leases may be lost whose owners still trust in them */
+    int64_t failed_over_us;
 };
 
 struct checker_mark {
@@ -69,7 +71,8 @@ void checker_event(struct world *w, int host, int key, int64_t lasts_us, const c
 {
     struct checker *c = w->checker;
     c->happenings = room_for_one(c->happenings, c->nhappenings, &c->happenings_room, sizeof *c->happenings);
-    c->happenings[c->nhappenings++] = (struct happening){ w->now_us + (lasts_us ? lasts_us + LINGERS_US : 0), host, key, what };
+    c->happenings[c->nhappenings++] = (struct happening){ w->now_us + (lasts_us ? lasts_us + LINGERS_US : 0),
+                                                          host, key, what };
 }
 
 void checker_engine_killed(struct world *w, int host)
@@ -101,7 +104,8 @@ static bool has_reason(const struct checker *c, const struct run *first)
 {
     for (int i = c->nhappenings - 1; i >= 0; i--) {
         const struct happening *h = &c->happenings[i];
-        if ((h->host < 0 || h->host == first->host) && (h->key < 0 || h->key == first->key) && h->until_us >= first->began_us)
+        if ((h->host < 0 || h->host == first->host) && (h->key < 0 || h->key == first->key) &&
+            h->until_us >= first->began_us)
             return true;
     }
     return false;
@@ -111,7 +115,8 @@ static bool has_reason(const struct checker *c, const struct run *first)
 
 static bool same_number(const struct run *a, const struct run *b)
 {
-    return a->key == b->key && a->id == b->id && a->slot == b->slot && a->check_count == b->check_count && a->failure_count == b->failure_count;
+    return a->key == b->key && a->id == b->id && a->slot == b->slot && a->check_count == b->check_count &&
+           a->failure_count == b->failure_count;
 }
 
 static void second_runs_have_a_reason(struct world *w, const struct run *run)
@@ -120,8 +125,11 @@ static void second_runs_have_a_reason(struct world *w, const struct run *run)
     for (int i = c->nruns - 1; i >= 0; i--)
         if (same_number(&c->runs[i], run)) {
             if (!has_reason(c, &c->runs[i]))
-                world_violate(w, "check %d (id %lld, count %d, failures %d) is run again on host %d and nothing had happened since its run %d on host %d",
-                              run->key, (long long)run->id, run->check_count, run->failure_count, run->host, i, c->runs[i].host);
+                world_violate(w,
+                              "check %d (id %lld, count %d, failures %d) is run again on host %d and nothing "
+                              "had happened since its run %d on host %d",
+                              run->key, (long long)run->id, run->check_count, run->failure_count, run->host,
+                              i, c->runs[i].host);
             return;
         }
 }
@@ -133,7 +141,8 @@ static struct lease_row *lease_over(const struct world *w, const struct run *run
     return db_lease(w->db, run->slot, whole ? BUCKET_WHOLE_SLOT : w->db->rows[run->key].bucket, false);
 }
 
-/* By the database's own book: a lease that was taken over, or that its engine last asked for longer ago than its trust window. */
+/* By the database's own book: a lease that was taken over, or that its engine last asked for
+ * longer ago than its trust window. */
 static void no_run_begins_without_its_lease(struct world *w, const struct run *run)
 {
     const struct host *h = &w->hosts[run->host];
@@ -142,10 +151,14 @@ static void no_run_begins_without_its_lease(struct world *w, const struct run *r
     if (w->now_us < w->checker->failed_over_us)
         return;
     if (!ours && !w->checker->jumped_us)
-        world_violate(w, "host %d begins a run of check %d under a lease that is not its own any more", run->host, run->key);
+        world_violate(w, "host %d begins a run of check %d under a lease that is not its own any more",
+                      run->host, run->key);
     else if (ours && host_boot_us(h) >= lease->is.sent_boot_us + h->settings.trust_us)
-        world_violate(w, "host %d begins a run of check %d %lld ms after its last good renewal was sent, and trusts it for %lld ms", run->host,
-                      run->key, (long long)(host_boot_us(h) - lease->is.sent_boot_us) / 1000, (long long)h->settings.trust_us / 1000);
+        world_violate(w,
+                      "host %d begins a run of check %d %lld ms after its last good renewal was sent, and "
+                      "trusts it for %lld ms",
+                      run->host, run->key, (long long)(host_boot_us(h) - lease->is.sent_boot_us) / 1000,
+                      (long long)h->settings.trust_us / 1000);
 }
 
 static void no_run_begins_early(struct world *w, const struct run *run)
@@ -155,8 +168,9 @@ static void no_run_begins_early(struct world *w, const struct run *run)
         world_violate(w, "check %d of slot %lld is run before its slot", run->key, (long long)run->slot);
 }
 
-/* A dead engine delays its checks by its lease, and by how seldom others look; whoever takes over may die, too. A lock delays what needs it until it is
- * gone, and no longer: not to the next slot. */
+/* A dead engine delays its checks by its lease, and by how seldom others look; whoever takes over
+ * may die, too. A lock delays what needs it until it is gone, and no longer: not to the next slot.
+ */
 static int64_t explained_us(const struct world *w, int64_t slot_us)
 {
     const struct checker *c = w->checker;
@@ -173,8 +187,8 @@ static void no_run_begins_late(struct world *w, const struct run *run)
         return;                         /* its slot began before the engines did */
     int64_t most_us = explained_us(w, slot_us);
     if (late_us > most_us)
-        world_violate(w, "check %d begins %lld ms after its slot; %lld ms is the most that can be explained", run->key, (long long)late_us / 1000,
-                      (long long)most_us / 1000);
+        world_violate(w, "check %d begins %lld ms after its slot; %lld ms is the most that can be explained",
+                      run->key, (long long)late_us / 1000, (long long)most_us / 1000);
 }
 
 int checker_run_begins(struct world *w, const struct run *run)
@@ -199,10 +213,11 @@ struct run *checker_run(struct world *w, int number)
 void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, int64_t moved_us)
 {
     const struct settings *s = &h->settings;
-    int64_t took_us = w->now_us - moved_us, most_us = nclaimed > 1 ? s->defaults.batch_timeout_us : s->defaults.timeout_us;
+    int64_t took_us = w->now_us - moved_us,
+            most_us = nclaimed > 1 ? s->defaults.batch_timeout_us : s->defaults.timeout_us;
     if (nclaimed && took_us > most_us + s->kill_grace_us + SECOND_US && !h->frozen && h->thawed_us < moved_us)
-        world_violate(w, "host %d: a worker was let run for %lld ms on %d checks that have %lld ms", h->number, (long long)took_us / 1000, nclaimed,
-                      (long long)most_us / 1000);
+        world_violate(w, "host %d: a worker was let run for %lld ms on %d checks that have %lld ms",
+                      h->number, (long long)took_us / 1000, nclaimed, (long long)most_us / 1000);
 }
 
 /* ---- settles ---- */
@@ -210,20 +225,29 @@ void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, in
 #define BIT(outcome) (1u << (outcome))
 
 static const unsigned outcomes_of[ACTS] = {
-    [ACT_DONE] = BIT(OUTCOME_DONE), [ACT_SLOW] = BIT(OUTCOME_DONE), [ACT_CLOSE] = BIT(OUTCOME_DONE),
-    [ACT_BABBLE] = BIT(OUTCOME_DONE), [ACT_CHATTER] = BIT(OUTCOME_DONE), [ACT_LIE] = BIT(OUTCOME_DONE),
-    [ACT_AGAIN] = BIT(OUTCOME_AGAIN) | BIT(OUTCOME_PAST) | BIT(OUTCOME_BEYOND_HORIZON) | BIT(OUTCOME_MAX_CHECKS),
+    [ACT_DONE] = BIT(OUTCOME_DONE),
+    [ACT_SLOW] = BIT(OUTCOME_DONE),
+    [ACT_CLOSE] = BIT(OUTCOME_DONE),
+    [ACT_BABBLE] = BIT(OUTCOME_DONE),
+    [ACT_CHATTER] = BIT(OUTCOME_DONE),
+    [ACT_LIE] = BIT(OUTCOME_DONE),
+    [ACT_AGAIN] = BIT(OUTCOME_AGAIN) | BIT(OUTCOME_PAST) | BIT(OUTCOME_BEYOND_HORIZON) |
+                  BIT(OUTCOME_MAX_CHECKS),
     [ACT_DEFER] = BIT(OUTCOME_DEFERRED) | BIT(OUTCOME_DEFERRED_OUT),
-    [ACT_FAIL] = BIT(OUTCOME_FAILED), [ACT_SILENT] = BIT(OUTCOME_FAILED), [ACT_GARBAGE] = BIT(OUTCOME_BAD_ANSWER),
+    [ACT_FAIL] = BIT(OUTCOME_FAILED),
+    [ACT_SILENT] = BIT(OUTCOME_FAILED),
+    [ACT_GARBAGE] = BIT(OUTCOME_BAD_ANSWER),
 };
 
 static bool is_of(const struct run *run, const struct record *r)
 {
-    return run->key == r->key && run->id == r->id && run->slot == r->slot && run->check_count == r->check_count &&
-           run->failure_count == r->failure_count && run->host == r->host;
+    return run->key == r->key && run->id == r->id && run->slot == r->slot &&
+           run->check_count == r->check_count && run->failure_count == r->failure_count &&
+           run->host == r->host;
 }
 
-/* An answer without a number is the engine's own: of a run that gave none, or that the database refused. */
+/* An answer without a number is the engine's own: of a run that gave none, or that the database
+ * refused. */
 static bool is_explained(const struct run *run, const struct record *r)
 {
     if (r->outcome == OUTCOME_BAD_ANSWER)
@@ -237,9 +261,11 @@ static void an_answer_is_that_of_its_run(struct world *w, const struct record *r
     if (r->run >= 0 && r->run < c->nruns) {
         struct run *run = &c->runs[r->run];
         if (!is_of(run, r))
-            world_violate(w, "check %d is settled by the answer of run %d, which was of check %d", r->key, r->run, run->key);
+            world_violate(w, "check %d is settled by the answer of run %d, which was of check %d", r->key,
+                          r->run, run->key);
         else if (!(outcomes_of[run->act] & BIT(r->outcome)))
-            world_violate(w, "check %d ends as %s, which run %d did not answer", r->key, outcome_name(r->outcome), r->run);
+            world_violate(w, "check %d ends as %s, which run %d did not answer", r->key,
+                          outcome_name(r->outcome), r->run);
         run->settled = true;
         return;
     }
@@ -249,15 +275,17 @@ static void an_answer_is_that_of_its_run(struct world *w, const struct record *r
     world_violate(w, "check %d is settled as %s and no run of it ended so", r->key, outcome_name(r->outcome));
 }
 
-/* A clock that was set back lets an application move a check back into the slot that it was deferred from. */
+/* A clock that was set back lets an application move a check back into the slot that it was
+ * deferred from. */
 static void a_number_is_settled_once(struct world *w, const struct record *r)
 {
     struct checker *c = w->checker;
     struct settled now = { r->id, r->slot, r->check_count, r->failure_count };
     for (int i = 0; i < c->nsettled && !c->jumped_us; i++)
-        if (c->settled[i].id == now.id && c->settled[i].slot == now.slot && c->settled[i].check_count == now.check_count &&
-            c->settled[i].failure_count == now.failure_count)
-            world_violate(w, "check %d (id %lld, count %d) is settled twice in its slot", r->key, (long long)r->id, r->check_count);
+        if (c->settled[i].id == now.id && c->settled[i].slot == now.slot &&
+            c->settled[i].check_count == now.check_count && c->settled[i].failure_count == now.failure_count)
+            world_violate(w, "check %d (id %lld, count %d) is settled twice in its slot", r->key,
+                          (long long)r->id, r->check_count);
     c->settled = room_for_one(c->settled, c->nsettled, &c->settled_room, sizeof *c->settled);
     c->settled[c->nsettled++] = now;
 }
@@ -268,7 +296,8 @@ static void an_event_is_written_once(struct world *w, const struct record *r)
     if (r->run < 0 || r->run >= c->nruns)
         world_violate(w, "an event of check %d comes from no run", r->key);
     else if (++c->runs[r->run].emitted > c->runs[r->run].effects)
-        world_violate(w, "run %d of check %d declared %d events, and %d were written", r->run, r->key, c->runs[r->run].effects, c->runs[r->run].emitted);
+        world_violate(w, "run %d of check %d declared %d events, and %d were written", r->run, r->key,
+                      c->runs[r->run].effects, c->runs[r->run].emitted);
 }
 
 static void read_records(struct world *w, const struct tx *tx)
@@ -296,7 +325,8 @@ static int histories_of(const struct tx *tx, int64_t id)
     return n;
 }
 
-/* Lives of this key that began and ended in this same transaction: filed by one effect, resolved by another. */
+/* Lives of this key that began and ended in this same transaction: filed by one effect, resolved
+ * by another. */
 static int short_lives(const struct tx *tx, const struct row *row)
 {
     int n = 0;
@@ -307,8 +337,8 @@ static int short_lives(const struct tx *tx, const struct row *row)
     return n;
 }
 
-/* What is filed must be looked at again: in a slot that has not begun for this transaction, or in one that gets a second look, or above
- * the sweep's mark. */
+/* What is filed must be looked at again: in a slot that has not begun for this transaction, or in
+ * one that gets a second look, or above the sweep's mark. */
 static void what_is_filed_is_looked_at(struct world *w, const struct tx *tx, const struct row *row)
 {
     int64_t at = row->will.next_at;
@@ -317,11 +347,15 @@ static void what_is_filed_is_looked_at(struct world *w, const struct tx *tx, con
     if (row->is.exists && row->is.next_at == at)
         return;
     if (opened && slot->xid < tx->xid)
-        world_violate(w, "check %d is filed into slot %lld by a transaction that began after the slot was opened", row->key, (long long)at);
+        world_violate(
+            w, "check %d is filed into slot %lld by a transaction that began after the slot was opened",
+            row->key, (long long)at);
     else if (opened && slot->closed)
         world_violate(w, "check %d is filed into slot %lld, which was closed", row->key, (long long)at);
     else if (!opened && at < w->db->mark)
-        world_violate(w, "check %d is filed into slot %lld, which nobody has opened, and the sweep has passed it", row->key, (long long)at);
+        world_violate(
+            w, "check %d is filed into slot %lld, which nobody has opened, and the sweep has passed it",
+            row->key, (long long)at);
 }
 
 static void read_row(struct world *w, const struct tx *tx, const struct row *row)
@@ -340,7 +374,8 @@ static void read_row(struct world *w, const struct tx *tx, const struct row *row
         c->ended += histories;
         c->replaced += !histories;
         if (histories > 1 || (!histories && !is->exists && !between))
-            world_violate(w, "check %d (id %lld) ended with %d rows of history", row->key, (long long)was->id, histories);
+            world_violate(w, "check %d (id %lld) ended with %d rows of history", row->key, (long long)was->id,
+                          histories);
     }
     if (is->exists && is->next_at % w->shape.slot_length_s)
         world_violate(w, "check %d is filed at %lld, which is no slot", row->key, (long long)is->next_at);
@@ -365,7 +400,8 @@ static void a_settle_holds_its_lease(struct world *w, const struct tx *tx)
         if (!r->ran || r->host < 0 || r->kind == RECORD_EVENT || !tx->shared)
             continue;
         if (tx->shared->is.host != r->host || !tx->shared->is.exists)
-            world_violate(w, "host %d settles check %d under a lease that host %d holds", r->host, r->key, tx->shared->is.host);
+            world_violate(w, "host %d settles check %d under a lease that host %d holds", r->host, r->key,
+                          tx->shared->is.host);
         return;
     }
 }
@@ -427,10 +463,13 @@ void checker_at_the_end(struct world *w)
     const struct checker *c = w->checker;
     for (int i = 0; i < w->db->nleases; i++)
         if (w->db->leases[i]->is.exists)
-            world_violate(w, "a lease of host %d stands although every engine has stopped", w->db->leases[i]->is.host);
+            world_violate(w, "a lease of host %d stands although every engine has stopped",
+                          w->db->leases[i]->is.host);
     if (c->begun != c->ended + c->replaced)
-        world_violate(w, "%lld checks began, %lld ended, %lld were replaced", (long long)c->begun, (long long)c->ended, (long long)c->replaced);
+        world_violate(w, "%lld checks began, %lld ended, %lld were replaced", (long long)c->begun,
+                      (long long)c->ended, (long long)c->replaced);
     for (int i = 0; i < c->nruns; i++)
         if (c->runs[i].settled && c->runs[i].emitted != c->runs[i].effects)
-            world_violate(w, "run %d of check %d declared %d events, %d were written", i, c->runs[i].key, c->runs[i].effects, c->runs[i].emitted);
+            world_violate(w, "run %d of check %d declared %d events, %d were written", i, c->runs[i].key,
+                          c->runs[i].effects, c->runs[i].emitted);
 }

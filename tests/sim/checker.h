@@ -1,5 +1,5 @@
-/* checker.h - what must hold in every world, asked of three logs: what the database committed, what workers started, and what went
- * wrong. It believes neither the engines nor the database. */
+/* checker.h - what must hold in every world, asked of three logs: what the database committed,
+ * what workers started, and what went wrong. It believes neither the engines nor the database. */
 #ifndef PRESCIENT_SIM_CHECKER_H
 #define PRESCIENT_SIM_CHECKER_H
 
@@ -9,8 +9,23 @@
 struct tx;
 
 /* What a job does with a check. */
-enum act { ACT_DONE, ACT_AGAIN, ACT_DEFER, ACT_FAIL, ACT_SILENT, ACT_GARBAGE, ACT_SLOW, ACT_HANG, ACT_CRASH, ACT_EXIT, ACT_CLOSE,
-           ACT_LIE, ACT_BABBLE, ACT_CHATTER, ACTS };
+enum act {
+    ACT_DONE,
+    ACT_AGAIN,
+    ACT_DEFER,
+    ACT_FAIL,
+    ACT_SILENT,
+    ACT_GARBAGE,
+    ACT_SLOW,
+    ACT_HANG,
+    ACT_CRASH,
+    ACT_EXIT,
+    ACT_CLOSE,
+    ACT_LIE,
+    ACT_BABBLE,
+    ACT_CHATTER,
+    ACTS
+};
 
 struct run {
     int key, host;
@@ -36,8 +51,8 @@ struct run *checker_run(struct world *w, int number);
 /* Before a transaction takes effect. */
 void checker_commit(struct world *w, const struct tx *tx);
 
-/* Something that may be the reason of a second run: on a host (-1: on all), about a key (-1: any). Its effect lasts: a first run
- * that begins so long after it may still lose its lease by it. */
+/* Something that may be the reason of a second run: on a host (-1: on all), about a key (-1: any).
+ * Its effect lasts: a first run that begins so long after it may still lose its lease by it. */
 void checker_event(struct world *w, int host, int key, int64_t lasts_us, const char *what);
 void checker_engine_killed(struct world *w, int host);
 /* The opening of a slot is locked until then. */

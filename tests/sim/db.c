@@ -185,13 +185,20 @@ struct lease_version *tx_lease(struct tx *tx, struct lease_row *lease)
     return &lease->will;
 }
 
-struct record *tx_record(struct tx *tx, enum record_kind kind, const struct row *row, const struct version *as_read)
+struct record *tx_record(struct tx *tx, enum record_kind kind, const struct row *row,
+                         const struct version *as_read)
 {
     if (tx->nrecords == TX_RECORDS)
         abort();
     struct record *r = &tx->records[tx->nrecords++];
-    *r = (struct record){ .kind = kind, .key = row->key, .id = as_read->id, .slot = as_read->next_at,
-                          .check_count = as_read->check_count, .failure_count = as_read->failure_count, .run = -1, .host = -1 };
+    *r = (struct record){ .kind = kind,
+                          .key = row->key,
+                          .id = as_read->id,
+                          .slot = as_read->next_at,
+                          .check_count = as_read->check_count,
+                          .failure_count = as_read->failure_count,
+                          .run = -1,
+                          .host = -1 };
     return r;
 }
 
@@ -317,7 +324,9 @@ bool db_is_done(const struct db *db, char *left, size_t size)
         slots += db->slots[i]->exists && !db->slots[i]->closed;
     for (const struct tx *tx = db->running; tx; tx = tx->following)
         txs++;
-    int n = snprintf(left, size, "%d checks wait, %d leases stand, %d slots are not closed, %d transactions run", rows, leases, slots, txs);
+    int n = snprintf(left, size,
+                     "%d checks wait, %d leases stand, %d slots are not closed, %d transactions run", rows,
+                     leases, slots, txs);
     if (key >= 0 && n > 0 && (size_t)n < size)
         snprintf(left + n, size - (size_t)n, "; check %d waits at slot +%lld s", key,
                  (long long)(db->rows[key].is.next_at - db->w->began_us / SECOND_US));

@@ -1,6 +1,7 @@
-/* db.h - the simulated database that all engines of a world share: rows in two versions, what is committed and what a transaction
- * that still runs has made of it; leases by the database's clock; and for each statement of the store's contract a function.
- * It promises what the PostgreSQL store promises: statements see what was committed when they began, writers lock rows, a commit may
+/* db.h - the simulated database that all engines of a world share: rows in two versions, what is
+ * committed and what a transaction that still runs has made of it; leases by the database's clock;
+ * and for each statement of the store's contract a function. It promises what the PostgreSQL store
+ * promises: statements see what was committed when they began, writers lock rows, a commit may
  * come long after its statement, and a transaction's number is taken before its clock. */
 #ifndef PRESCIENT_SIM_DB_H
 #define PRESCIENT_SIM_DB_H
@@ -47,8 +48,10 @@ struct slot_row {                   /* the opening row, and what its passes add 
     struct tx *by;
     int split;
     uint64_t done;                  /* a bit a bucket that was finished; bit 0 for the whole slot */
-    int64_t xid;                    /* of the transaction that opened it: whoever comes after it knows that the slot has begun */
-    int64_t empty_xid, seen_xid;    /* empty_xid: the look that found it empty; 0: it was not. seen_xid: the newest of all looks */
+    /* of the transaction that opened it: whoever comes after it knows that the slot has begun */
+    int64_t xid;
+    /* empty_xid: the look that found it empty; 0: it was not. seen_xid: the newest of all looks */
+    int64_t empty_xid, seen_xid;
 };
 
 enum record_kind { RECORD_HISTORY, RECORD_RUN, RECORD_EVENT };
@@ -119,7 +122,8 @@ void db_set_clock(struct db *db, int64_t by_us);
 /* All transactions are rolled back, or were committed a moment before. */
 void db_go_down(struct db *db);
 
-/* True when no check waits, no lease stands, every slot is closed and no transaction runs; else what is left, in words. */
+/* True when no check waits, no lease stands, every slot is closed and no transaction runs; else
+ * what is left, in words. */
 bool db_is_done(const struct db *db, char *left, size_t size);
 
 /* ---- transactions ---- */
@@ -130,7 +134,8 @@ void tx_roll_back(struct db *db, struct tx *tx);
 struct version *tx_row(struct tx *tx, struct row *row);
 const struct version *tx_sees(const struct tx *tx, const struct row *row);
 struct lease_version *tx_lease(struct tx *tx, struct lease_row *lease);        /* NULL: locked */
-struct record *tx_record(struct tx *tx, enum record_kind kind, const struct row *row, const struct version *as_read);
+struct record *tx_record(struct tx *tx, enum record_kind kind, const struct row *row,
+                         const struct version *as_read);
 void tx_undo_rows(struct tx *tx);       /* a statement that waits: its rows stay locked, as they were */
 void tx_forget_rows(struct tx *tx);      /* all but the lease it shares: a statement that begins anew */
 
@@ -138,19 +143,22 @@ struct lease_row *db_lease(struct db *db, int64_t slot, int32_t bucket, bool mak
 struct slot_row *db_slot(struct db *db, int64_t slot, bool make);
 /* The oldest transaction that runs, `own` if there is none older. */
 int64_t oldest_running(const struct db *db, int64_t own);
-bool is_after(const struct row *row, const struct page_cursor *after, bool whole);        /* (bucket,) priority, id */
+/* (bucket,) priority, id */
+bool is_after(const struct row *row, const struct page_cursor *after, bool whole);
 bool row_is_in(const struct version *v, const struct row *row, int64_t slot, int32_t bucket);
 
 /* ---- what applications and effects do (db_api.c); BLOCKED when another transaction holds the row ---- */
 enum served { ANSWERED, COMMITS, BLOCKED };
 
 enum conflict { CONFLICT_KEEP, CONFLICT_EARLIER, CONFLICT_REPLACE };
-enum served api_enqueue(struct db *db, struct tx *tx, int key, int64_t at, enum conflict conflict, int32_t priority);
+enum served api_enqueue(struct db *db, struct tx *tx, int key, int64_t at, enum conflict conflict,
+                        int32_t priority);
 enum served api_reschedule(struct db *db, struct tx *tx, int key, int64_t at);
 enum served api_resolve(struct db *db, struct tx *tx, int key);
 
 /* ---- the statements of the store's contract (db_slots.c, db_settle.c) ---- */
-/* Runs the message's statement. COMMITS: message->tx is to be committed, then it is answered. BLOCKED: try again. */
+/* Runs the message's statement. COMMITS: message->tx is to be committed, then it is answered.
+ * BLOCKED: try again. */
 enum served db_serve(struct db *db, struct message *m);
 
 enum served db_open_slot(struct db *db, struct message *m);

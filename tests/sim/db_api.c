@@ -1,5 +1,5 @@
-/* db_api.c - enqueue, reschedule and resolve, as migrations/pg/0003_api.sql has them: the transaction's number first, then the
- * clock, then the slot. */
+/* db_api.c - enqueue, reschedule and resolve, as migrations/pg/0003_api.sql has them: the
+ * transaction's number first, then the clock, then the slot. */
 #include "../../engine/rules/slot.h"
 #include "db.h"
 
@@ -17,12 +17,15 @@ static void begin_life(struct db *db, struct version *v, int64_t slot, int32_t p
     *v = (struct version){ .exists = true, .id = db->next_id++, .first_at = slot, .next_at = slot, .priority = priority };
 }
 
-/* What is pending already. A row whose slot has begun may be being answered at this moment: then the wanted slot is written beside it. */
-static enum served enqueue_again(struct db *db, struct tx *tx, struct row *row, int64_t slot, enum conflict conflict, int32_t priority)
+/* What is pending already. A row whose slot has begun may be being answered at this moment: then
+ * the wanted slot is written beside it. */
+static enum served enqueue_again(struct db *db, struct tx *tx, struct row *row, int64_t slot,
+                                 enum conflict conflict, int32_t priority)
 {
     const struct version *old = tx_sees(tx, row);
     int64_t now = db_clock_us(db) / SECOND_US;
-    if (old->next_at > now && (conflict == CONFLICT_KEEP || (conflict == CONFLICT_EARLIER && slot >= old->next_at)))
+    if (old->next_at > now &&
+        (conflict == CONFLICT_KEEP || (conflict == CONFLICT_EARLIER && slot >= old->next_at)))
         return COMMITS;
     struct version *v = tx_row(tx, row);
     if (!v)
@@ -30,13 +33,15 @@ static enum served enqueue_again(struct db *db, struct tx *tx, struct row *row, 
     if (conflict == CONFLICT_REPLACE)
         begin_life(db, v, slot, priority);
     else if (v->next_at <= now)
-        v->again_at = !v->again_at || (conflict == CONFLICT_EARLIER && slot < v->again_at) ? slot : v->again_at;
+        v->again_at = !v->again_at || (conflict == CONFLICT_EARLIER && slot < v->again_at) ? slot
+                                                                                           : v->again_at;
     else if (conflict == CONFLICT_EARLIER && slot < v->next_at)
         v->next_at = slot;
     return COMMITS;
 }
 
-enum served api_enqueue(struct db *db, struct tx *tx, int key, int64_t at, enum conflict conflict, int32_t priority)
+enum served api_enqueue(struct db *db, struct tx *tx, int key, int64_t at, enum conflict conflict,
+                        int32_t priority)
 {
     struct row *row = &db->rows[key];
     int64_t slot = slot_wanted(db, at);

@@ -27,7 +27,8 @@ bool is_after(const struct row *row, const struct page_cursor *after, bool whole
 }
 
 /* The rows of one bucket after the cursor, in order. */
-static int read_bucket(const struct db *db, const struct store_read_page *r, int32_t bucket, struct sent_check *out)
+static int read_bucket(const struct db *db, const struct store_read_page *r, int32_t bucket,
+                       struct sent_check *out)
 {
     int n = 0;
     for (int i = 0; i < KEYS_MAX; i++) {
@@ -64,10 +65,13 @@ static bool is_as_read(const struct db *db, const struct version *v, const struc
 {
     if (!v->exists || v->id != s->id)
         return false;
-    return db->w->wrong[SETTLE_IGNORES_COUNTS] || (v->next_at == s->slot && v->check_count == s->check_count && v->failure_count == s->failure_count);
+    return db->w->wrong[SETTLE_IGNORES_COUNTS] ||
+           (v->next_at == s->slot && v->check_count == s->check_count &&
+            v->failure_count == s->failure_count);
 }
 
-static struct record *record_run(struct message *m, enum record_kind kind, const struct row *row, const struct version *v, const struct sent_settlement *s)
+static struct record *record_run(struct message *m, enum record_kind kind, const struct row *row,
+                                 const struct version *v, const struct sent_settlement *s)
 {
     struct record *r = tx_record(m->tx, kind, row, v);
     r->outcome = s->s.outcome;
@@ -77,7 +81,8 @@ static struct record *record_run(struct message *m, enum record_kind kind, const
     return r;
 }
 
-static void write_end(struct db *db, struct message *m, const struct row *row, struct version *v, const struct sent_settlement *s)
+static void write_end(struct db *db, struct message *m, const struct row *row, struct version *v,
+                      const struct sent_settlement *s)
 {
     if (!db->w->wrong[SETTLE_FORGETS_HISTORY] || !world_chance(db->w, 50))
         record_run(m, RECORD_HISTORY, row, v, s);
@@ -88,7 +93,8 @@ static void write_end(struct db *db, struct message *m, const struct row *row, s
     *v = (struct version){ .exists = true, .id = db->next_id++, .first_at = slot, .next_at = slot, .priority = v->priority };
 }
 
-static void write_move(struct db *db, struct message *m, const struct row *row, struct version *v, const struct sent_settlement *s)
+static void write_move(struct db *db, struct message *m, const struct row *row, struct version *v,
+                       const struct sent_settlement *s)
 {
     int64_t open = slot_next(db_clock_us(db) / SECOND_US, db->w->shape.slot_length_s);
     if (s->s.ran)
@@ -105,7 +111,10 @@ static enum served write_effects(struct db *db, struct message *m, const struct 
         const struct sent_effect *e = &s->effects[i];
         enum served how = COMMITS;
         if (e->kind == EFFECT_EMIT) {
-            struct version as_read = { .id = s->id, .next_at = s->slot, .check_count = s->check_count, .failure_count = s->failure_count };
+            struct version as_read = { .id = s->id,
+                                       .next_at = s->slot,
+                                       .check_count = s->check_count,
+                                       .failure_count = s->failure_count };
             record_run(m, RECORD_EVENT, &db->rows[s->key], &as_read, s);
         } else if (e->kind == EFFECT_ENQUEUE)
             how = api_enqueue(db, m->tx, e->key, e->at, e->conflict, 0);
@@ -119,7 +128,8 @@ static enum served write_effects(struct db *db, struct message *m, const struct 
     return COMMITS;
 }
 
-/* One answer into its row, if that is still as it was read. False: somebody else's transaction holds the row, and it is waited for. */
+/* One answer into its row, if that is still as it was read. False: somebody else's transaction
+ * holds the row, and it is waited for. */
 static bool write_answer(struct db *db, struct message *m, struct sent_settlement *s)
 {
     struct row *row = s->key >= 0 ? &db->rows[s->key] : NULL;
@@ -151,7 +161,8 @@ static enum served share_lease(struct db *db, struct message *m)
         return COMMITS;
     if (row && row->by)
         return BLOCKED;
-    bool ours = row && row->is.exists && row->is.token == lease->token && !memcmp(row->is.owner, lease->owner, STORE_OWNER_SIZE);
+    bool ours = row && row->is.exists && row->is.token == lease->token &&
+                !memcmp(row->is.owner, lease->owner, STORE_OWNER_SIZE);
     if (!ours && !(db->w->wrong[SETTLE_IGNORES_TOKEN] && row && row->is.exists)) {
         m->rc = ERR_FENCED;
         m->words = "the lease is not ours any more: nothing was written";

@@ -1,4 +1,5 @@
-/* db_slots.c - the statements about slots and leases: opened, taken, renewed, finished, looked at again. As store_pg.sql has them. */
+/* db_slots.c - the statements about slots and leases: opened, taken, renewed, finished, looked at
+ * again. As store_pg.sql has them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +51,8 @@ static bool is_watched(const struct message *m, const struct lease_row *lease)
 {
     for (int i = 0; i < m->u.open.nwatched; i++) {
         const struct lease *l = &m->leases[i];
-        if (l->slot == lease->slot && l->bucket == lease->bucket && l->token == lease->is.token && l->expires_us == lease->is.expires_us &&
-            !memcmp(l->owner, lease->is.owner, STORE_OWNER_SIZE))
+        if (l->slot == lease->slot && l->bucket == lease->bucket && l->token == lease->is.token &&
+            l->expires_us == lease->is.expires_us && !memcmp(l->owner, lease->is.owner, STORE_OWNER_SIZE))
             return true;
     }
     return false;
@@ -69,7 +70,9 @@ static bool is_ripe(const struct db *db, const struct message *m, const struct l
 
 static struct lease told(const struct lease_row *lease, const struct lease_version *v)
 {
-    struct lease out = { .slot = lease->slot, .bucket = lease->bucket, .token = v->token, .expires_us = v->expires_us };
+    struct lease out = {
+        .slot = lease->slot, .bucket = lease->bucket, .token = v->token, .expires_us = v->expires_us
+    };
     memcpy(out.owner, v->owner, sizeof out.owner);
     return out;
 }
@@ -137,7 +140,8 @@ enum served db_open_slot(struct db *db, struct message *m)
 
 static bool is_ours(const struct lease_row *row, const struct lease *lease)
 {
-    return row && row->is.exists && row->is.token == lease->token && !memcmp(row->is.owner, lease->owner, STORE_OWNER_SIZE);
+    return row && row->is.exists && row->is.token == lease->token &&
+           !memcmp(row->is.owner, lease->owner, STORE_OWNER_SIZE);
 }
 
 enum served db_renew(struct db *db, struct message *m)
@@ -187,8 +191,8 @@ static bool has_rows_left(const struct db *db, const struct message *m)
     const struct store_finish *f = &m->u.finish;
     for (int i = 0; i < KEYS_MAX; i++) {
         const struct row *row = &db->rows[i];
-        if (row_is_in(&row->is, row, f->lease.slot, f->lease.bucket) && is_after(row, &f->after, f->lease.bucket == BUCKET_WHOLE_SLOT) &&
-            !m->jobs[row->job])
+        if (row_is_in(&row->is, row, f->lease.slot, f->lease.bucket) &&
+            is_after(row, &f->after, f->lease.bucket == BUCKET_WHOLE_SLOT) && !m->jobs[row->job])
             return true;
     }
     return false;
@@ -208,7 +212,8 @@ enum served db_finish(struct db *db, struct message *m)
         return ANSWERED;
     if (!db->w->wrong[FINISH_KEEPS_LEASE])
         tx_lease(m->tx, lease)->exists = false;
-    m->tx->pass = (struct pass){ db_slot(db, f->lease.slot, false), f->lease.bucket, f->complete && f->origin.incarnation == db->incarnation };
+    m->tx->pass = (struct pass){ db_slot(db, f->lease.slot, false), f->lease.bucket,
+                                 f->complete && f->origin.incarnation == db->incarnation };
     f->finished = true;
     return COMMITS;
 }
@@ -244,7 +249,9 @@ static void look_again(struct db *db, struct message *m, struct slot_row *s, int
     bool undone = !s->empty_xid && count_done(s) < s->split;
     bool complete = !undone && !s->seen_xid;        /* the reads missed nothing: its rows are not looked at */
     bool left_out = r->settled_only && s->seen_xid > oldest;
-    struct relook_slot found = { .slot = s->slot, .has_rows = !complete && !left_out && slot_has_rows(db, s->slot), .undone = undone };
+    struct relook_slot found = { .slot = s->slot,
+                                 .has_rows = !complete && !left_out && slot_has_rows(db, s->slot),
+                                 .undone = undone };
     bool settled = s->seen_xid <= oldest || db->w->wrong[RELOOK_IGNORES_RUNNING];
     if (db->w->wrong[RELOOK_ALWAYS_CLOSED] || (!found.has_rows && !found.undone && settled))
         close_slot(m, s);
@@ -324,14 +331,16 @@ static enum served late_slot(struct db *db, struct message *m)
     return ANSWERED;
 }
 
-/* The slot is noted first; it becomes the mark when all who ran then are over and nothing has come in. */
+/* The slot is noted first; it becomes the mark when all who ran then are over and nothing has come
+ * in. */
 static enum served mark_swept(struct db *db, struct message *m)
 {
     struct tx *tx = message_tx(db, m);
     const bool *wrong = db->w->wrong;
     int64_t now = db_clock_us(db) / SECOND_US, slot = m->u.swept.slot;
     bool noted = db->noted && db->noted <= now;
-    bool good = noted && db->noted_xid <= oldest_running(db, tx->xid) && !first_slot(db, mark_of(db), db->noted);
+    bool good = noted && db->noted_xid <= oldest_running(db, tx->xid) &&
+                !first_slot(db, mark_of(db), db->noted);
     if (good && (db->noted > db->mark || db->mark > now))
         tx->mark = db->noted + (wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
     if (m->u.swept.full)
@@ -348,7 +357,8 @@ static enum served keep_days(struct db *db, struct message *m)
     return COMMITS;
 }
 
-/* What is over is no part of these worlds: whose turn it is, a day and then no more in each table, or one that is in use. */
+/* What is over is no part of these worlds: whose turn it is, a day and then no more in each table,
+ * or one that is in use. */
 static enum served prune(struct db *db, struct message *m)
 {
     struct store_prune *p = &m->u.prune;
@@ -372,12 +382,16 @@ static enum served hello(struct db *db, struct message *m)
 
 /* ---- all of them ---- */
 
-static const struct { enum served (*run)(struct db *db, struct message *m); bool writes; } statements[STORE_OPS] = {
-    [STORE_HELLO] = { hello, false },           [STORE_OPEN_SLOT] = { db_open_slot, true }, [STORE_RENEW] = { db_renew, true },
-    [STORE_READ_PAGE] = { db_read_page, false },[STORE_SETTLE] = { db_settle, true },       [STORE_FINISH] = { db_finish, true },
-    [STORE_RELEASE] = { db_release, true },     [STORE_RELOOK] = { db_relook, true },       [STORE_LATE_SLOT] = { late_slot, false },
-    [STORE_PULSE] = { pulse, false },
-    [STORE_MARK_SWEPT] = { mark_swept, true },  [STORE_KEEP_DAYS] = { keep_days, true },
+static const struct {
+    enum served (*run)(struct db *db, struct message *m);
+    bool writes;
+} statements[STORE_OPS] = {
+    [STORE_HELLO] = { hello, false },          [STORE_OPEN_SLOT] = { db_open_slot, true },
+    [STORE_RENEW] = { db_renew, true },        [STORE_READ_PAGE] = { db_read_page, false },
+    [STORE_SETTLE] = { db_settle, true },      [STORE_FINISH] = { db_finish, true },
+    [STORE_RELEASE] = { db_release, true },    [STORE_RELOOK] = { db_relook, true },
+    [STORE_LATE_SLOT] = { late_slot, false },  [STORE_PULSE] = { pulse, false },
+    [STORE_MARK_SWEPT] = { mark_swept, true }, [STORE_KEEP_DAYS] = { keep_days, true },
     [STORE_PRUNE] = { prune, true },
 };
 

@@ -1,4 +1,5 @@
-/* failover.h - a standby that lags behind takes over: what was committed meanwhile is lost, and numbers come again. */
+/* failover.h - a standby that lags behind takes over: what was committed meanwhile is lost, and
+ * numbers come again. */
 #ifndef PRESCIENT_SIM_FAILOVER_H
 #define PRESCIENT_SIM_FAILOVER_H
 
@@ -8,6 +9,7 @@ struct standby;
 
 struct standby *standby_new(const struct world *w);         /* a copy of what is committed at this moment */
 void standby_free(struct standby *s);                       /* NULL is fine */
-void standby_take_over(struct world *w, struct standby *s); /* the database becomes what the copy is; transactions are rolled back */
+/* the database becomes what the copy is; transactions are rolled back */
+void standby_take_over(struct world *w, struct standby *s);
 
 #endif

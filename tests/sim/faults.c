@@ -1,5 +1,5 @@
-/* faults.c - a table of faults, each with its beginning and its end; a world draws the kinds it knows, and all are over when it
- * is quiet. */
+/* faults.c - a table of faults, each with its beginning and its end; a world draws the kinds it
+ * knows, and all are over when it is quiet. */
 #include "faults.h"
 
 #include <stdlib.h>
@@ -312,7 +312,8 @@ static bool wall_jumps(struct world *w, struct host *h, int64_t us)
 static bool lock_slot(struct world *w, struct host *h, int64_t us)
 {
     (void)h;
-    struct slot_row *s = db_slot(w->db, slot_next(db_clock_us(w->db) / SECOND_US, w->shape.slot_length_s), true);
+    struct slot_row *s = db_slot(w->db, slot_next(db_clock_us(w->db) / SECOND_US, w->shape.slot_length_s),
+                                 true);
     if (w->faults->opener || s->by || s->exists)
         return false;
     s->by = tx_begin(w->db, &w->faults->opener);

@@ -6,7 +6,8 @@
 
 void faults_make(struct world *w);
 
-/* Something happens on this host: a moment for a fault, since most of a world's time nothing does. */
+/* Something happens on this host: a moment for a fault, since most of a world's time nothing does.
+ */
 void faults_moment(struct world *w, struct host *h);
 void faults_free(struct world *w);
 

@@ -9,7 +9,8 @@
 #include "db.h"
 #include "network.h"
 
-enum { RUN_MAX_S = 600, TURNS_MAX = 20000 };             /* in one second: more is a loop that waits for nothing */
+/* in one second: more is a loop that waits for nothing */
+enum { RUN_MAX_S = 600, TURNS_MAX = 20000 };
 
 struct world *host_world(const struct host *h) { return h->w; }
 int host_number(const struct host *h) { return h->number; }
@@ -59,7 +60,8 @@ static ssize_t log_write(void *cookie, const char *text, size_t n)
     const char *from = colon ? colon + 3 : text;
     size_t len = n - (size_t)(from - text);
     const char *level = memchr(text, ' ', n);
-    world_tell(h->w, "host %d   %.*s: %.*s", h->number, level ? (int)(level - text) : 0, text, (int)(len && from[len - 1] == '\n' ? len - 1 : len), from);
+    world_tell(h->w, "host %d   %.*s: %.*s", h->number, level ? (int)(level - text) : 0, text,
+               (int)(len && from[len - 1] == '\n' ? len - 1 : len), from);
     return (ssize_t)n;
 }
 
@@ -164,8 +166,13 @@ void host_start(struct host *h)
     if (h->engine || w->done_us || h->asleep_since_us || w->now_us < h->away_until_us)
         return;
     struct engine_options options = {
-        .settings = &h->settings, .log = w->out ? &h->log : NULL, .clock = &h->clock, .patient = h->kind == HOST_DAEMON,
-        .spawner = &h->crew.spawner, .open_store = network_open_store, .seed = world_random(w) | 1,
+        .settings = &h->settings,
+        .log = w->out ? &h->log : NULL,
+        .clock = &h->clock,
+        .patient = h->kind == HOST_DAEMON,
+        .spawner = &h->crew.spawner,
+        .open_store = network_open_store,
+        .seed = world_random(w) | 1,
     };
     if (engine_new(&options, &h->engine, &err)) {
         world_violate(w, "no engine can be made: %s", err.text);
@@ -244,7 +251,8 @@ void host_resume(struct host *h)
 static void cron(struct world *w, void *arg, uint64_t tag)
 {
     struct host *h = arg;
-    int64_t db_now = db_clock_us(w->db), next = slot_next(db_now / SECOND_US, w->shape.slot_length_s) * SECOND_US;
+    int64_t db_now = db_clock_us(w->db),
+            next = slot_next(db_now / SECOND_US, w->shape.slot_length_s) * SECOND_US;
     if (!h->asleep_since_us)
         host_start(h);
     world_after(w, next - db_now + world_between(w, -200, 800) * MS_US, cron, h, tag);
@@ -266,7 +274,8 @@ static void draw_settings(struct host *h)
     struct world *w = h->w;
     struct settings *s = &h->settings;
     *s = *w->settings;
-    bool own = !w->shape.prompt && world_chance(w, 200);      /* leases of another length than its neighbours' */
+    /* leases of another length than its neighbours' */
+    bool own = !w->shape.prompt && world_chance(w, 200);
     s->lease_us = own ? world_between(w, 4, LEASE_MOST_S) * SECOND_US : w->shape.lease_us;
     s->trust_us = own ? s->lease_us * world_between(w, 30, 95) / 100 : w->shape.trust_us;
     s->split_at = w->shape.split_at;
@@ -323,7 +332,9 @@ void hosts_end_in_time(struct world *w)
         const struct host *h = &w->hosts[i];
         int64_t from_us = h->started_us > w->quiet_us ? h->started_us : w->quiet_us;
         if (h->engine && h->kind == HOST_CRON && w->now_us - from_us > RUN_MAX_S * SECOND_US)
-            world_violate(w, "what the cron of host %d has started has not ended for %d s, and nothing goes wrong", i, RUN_MAX_S);
+            world_violate(
+                w, "what the cron of host %d has started has not ended for %d s, and nothing goes wrong", i,
+                RUN_MAX_S);
     }
 }
 

@@ -1,4 +1,5 @@
-/* host.h - a machine with clocks of its own, on which one engine at a time runs, with its workers. */
+/* host.h - a machine with clocks of its own, on which one engine at a time runs, with its workers.
+ */
 #ifndef PRESCIENT_SIM_HOST_H
 #define PRESCIENT_SIM_HOST_H
 
@@ -6,7 +7,8 @@
 #include "worker.h"
 #include "world.h"
 
-enum host_kind { HOST_DAEMON, HOST_CRON };      /* an engine for ever; `prescient run` (or sweep, or reslot) at each slot */
+/* an engine for ever; `prescient run` (or sweep, or reslot) at each slot */
+enum host_kind { HOST_DAEMON, HOST_CRON };
 
 struct host {
     struct world *w;
@@ -22,7 +24,8 @@ struct host {
     int starts;
     int64_t started_us;
     union { struct plan_daemon daemon; struct plan_run run; struct plan_sweep sweep; } plan;
-    int64_t wake_us;                        /* when its next turn is; the event that says otherwise is out of date */
+    /* when its next turn is; the event that says otherwise is out of date */
+    int64_t wake_us;
     uint64_t wake_tag;
     int64_t turned_us;
     int turns;                              /* in the second that began at turned_us */

@@ -1,9 +1,11 @@
-/* main.c - lives worlds: one with its story, or thousands on all processors; and sees that planted mistakes are found.
+/* main.c - lives worlds: one with its story, or thousands on all processors; and sees that planted
+ * mistakes are found.
  *
  * sim SEED                         one world, its story on stdout
  * sim [--wrong NAME] SEED          the same with a planted mistake
  * sim --seeds N [--from M]         N worlds from seed M on
- * sim --mistakes [--seeds N]       each planted mistake until it is found, in at most N worlds (500) */
+ * sim --mistakes [--seeds N]       each planted mistake until it is found, in at most N worlds (500)
+ */
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -18,9 +20,12 @@
 enum { CHILDREN_MAX = 64, WORLD_LIMIT_S = 30, SHOWN_MAX = 10 };
 
 static const char settings_text[] =
-    "keep = \"1d\"; store = \"simulated:\"; engine_name = \"host\"; lock_timeout = \"250ms\"; statement_timeout = \"5s\"; connect_timeout = \"3s\";\n"
-    "timeout = \"2s\"; batch_timeout = \"3s\"; max_checks = 4; max_failures = 2; backoff_max = \"60s\"; stop_timeout = \"10s\"; batch = 1;\n"
-    "horizon = \"30d\"; jobs = { j0 = { plugin = \"a\"; }; j1 = { plugin = \"b\"; batch = 4; }; j2 = { plugin = \"c\"; }; };\n";
+    "keep = \"1d\"; store = \"simulated:\"; engine_name = \"host\"; lock_timeout = \"250ms\"; "
+    "statement_timeout = \"5s\"; connect_timeout = \"3s\";\n"
+    "timeout = \"2s\"; batch_timeout = \"3s\"; max_checks = 4; max_failures = 2; backoff_max = \"60s\"; "
+    "stop_timeout = \"10s\"; batch = 1;\n"
+    "horizon = \"30d\"; jobs = { j0 = { plugin = \"a\"; }; j1 = { plugin = \"b\"; batch = 4; }; j2 = { "
+    "plugin = \"c\"; }; };\n";
 
 struct options {
     uint64_t seeds, from;
@@ -65,14 +70,16 @@ static bool has_slabs(void)
     return found;
 }
 
-/* Memory and descriptors are as they were before, but for what the allocator keeps for the next time. */
+/* Memory and descriptors are as they were before, but for what the allocator keeps for the next
+ * time. */
 static bool gave_all_back(struct held before, uint64_t worlds, char words[WORLD_WORDS])
 {
     struct held now = what_is_held();
     size_t kept = 1 << 20, grown = now.bytes > before.bytes ? now.bytes - before.bytes : 0;
     words[0] = '\0';
     if (grown > kept + 16 * worlds)
-        snprintf(words, WORLD_WORDS, "%zu bytes of memory were not given back by %llu worlds", grown, (unsigned long long)worlds);
+        snprintf(words, WORLD_WORDS, "%zu bytes of memory were not given back by %llu worlds", grown,
+                 (unsigned long long)worlds);
     else if (now.fd != before.fd)
         snprintf(words, WORLD_WORDS, "a descriptor was not given back");
     else if (has_slabs())
@@ -88,7 +95,8 @@ static void report(uint64_t seed, const char *words)
         return;
 }
 
-static void child(struct board *b, int number, uint64_t end, const struct settings *settings, const bool *wrong, bool until_found)
+static void child(struct board *b, int number, uint64_t end, const struct settings *settings,
+                  const bool *wrong, bool until_found)
 {
     char words[WORLD_WORDS];
     uint64_t lived = 0;
@@ -112,7 +120,8 @@ static void child(struct board *b, int number, uint64_t end, const struct settin
     exit(0);
 }
 
-static pid_t start_child(struct board *b, int number, uint64_t end, const struct settings *settings, const bool *wrong, bool until_found)
+static pid_t start_child(struct board *b, int number, uint64_t end, const struct settings *settings,
+                         const bool *wrong, bool until_found)
 {
     pid_t pid = fork();
     if (pid == 0)
@@ -124,14 +133,18 @@ static void child_died(struct board *b, int number, int status)
 {
     char words[WORLD_WORDS];
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    snprintf(words, sizeof words, sig == SIGALRM ? "did not end within %d s of real time" : "the process died, status %d", sig == SIGALRM ? WORLD_LIMIT_S : status);
+    snprintf(words, sizeof words,
+             sig == SIGALRM ? "did not end within %d s of real time" : "the process died, status %d",
+             sig == SIGALRM ? WORLD_LIMIT_S : status);
     report(b->now[number], words);
     b->failed++;
     b->lived++;
 }
 
-/* Lives the worlds on all processors. A world that kills its process is one that failed; another process goes on. */
-static void live_many(struct board *b, const struct options *o, const struct settings *settings, const bool *wrong, bool until_found)
+/* Lives the worlds on all processors. A world that kills its process is one that failed; another
+ * process goes on. */
+static void live_many(struct board *b, const struct options *o, const struct settings *settings,
+                      const bool *wrong, bool until_found)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int n = processors < 1 ? 1 : processors > CHILDREN_MAX ? CHILDREN_MAX : (int)processors, running = 0;
@@ -163,7 +176,8 @@ static int many(const struct options *o, const struct settings *settings, const 
 {
     struct board *b = shared(sizeof *b);
     live_many(b, o, settings, wrong, false);
-    printf("%llu passed, %llu failed\n", (unsigned long long)(b->lived - b->failed), (unsigned long long)b->failed);
+    printf("%llu passed, %llu failed\n", (unsigned long long)(b->lived - b->failed),
+           (unsigned long long)b->failed);
     return b->failed || b->lived < o->seeds ? 1 : 0;
 }
 
@@ -180,8 +194,8 @@ static int find_mistakes(const struct options *o, const struct settings *setting
         printf("%s: %s\n", mistake_rows[i].name, mistake_rows[i].what);
         fflush(stdout);
         live_many(b, o, settings, wrong, true);
-        printf("%sok - %s is %s after %llu worlds\n", b->failed ? "" : "not ", mistake_rows[i].name, b->failed ? "found" : "not found",
-               (unsigned long long)b->lived);
+        printf("%sok - %s is %s after %llu worlds\n", b->failed ? "" : "not ", mistake_rows[i].name,
+               b->failed ? "found" : "not found", (unsigned long long)b->lived);
         found += b->failed > 0;
         munmap(b, sizeof *b);
     }
@@ -194,7 +208,8 @@ static int story(const struct options *o, const struct settings *settings, const
 {
     char words[WORLD_WORDS];
     bool good = world_live(o->from, settings, wrong, stdout, words);
-    printf("seed %llu: %s\n%d passed, %d failed\n", (unsigned long long)o->from, good ? "every rule held" : words, good, !good);
+    printf("seed %llu: %s\n%d passed, %d failed\n", (unsigned long long)o->from,
+           good ? "every rule held" : words, good, !good);
     return good ? 0 : 1;
 }
 
@@ -242,7 +257,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "sim: %s\n", err.text);
         return 2;
     }
-    int rc = o.mistakes ? find_mistakes(&o, &settings) : o.story ? story(&o, &settings, wrong) : many(&o, &settings, wrong);
+    int rc = o.mistakes ? find_mistakes(&o, &settings)
+             : o.story  ? story(&o, &settings, wrong)
+                        : many(&o, &settings, wrong);
     settings_release(&settings);
     return rc;
 }

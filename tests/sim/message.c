@@ -50,7 +50,9 @@ static void take_finish(struct message *m) { mark_jobs(m, m->u.finish.left, m->u
 
 static enum conflict conflict_of(const char *name)
 {
-    return !name || !strcmp(name, "keep") ? CONFLICT_KEEP : !strcmp(name, "earlier") ? CONFLICT_EARLIER : CONFLICT_REPLACE;
+    return !name || !strcmp(name, "keep") ? CONFLICT_KEEP
+           : !strcmp(name, "earlier")     ? CONFLICT_EARLIER
+                                          : CONFLICT_REPLACE;
 }
 
 static void take_settlement(struct sent_settlement *to, const struct settlement *from)
@@ -60,7 +62,8 @@ static void take_settlement(struct sent_settlement *to, const struct settlement 
                                     .failure_count = c->failure_count, .run = run_of(from->note) };
     for (int i = 0; i < from->neffects && i < EFFECTS_MAX; i++) {
         const struct effect *e = &from->effects[i];
-        to->effects[to->neffects++] = (struct sent_effect){ e->kind, key_of(e->entity_key), e->at, conflict_of(e->conflict) };
+        to->effects[to->neffects++] = (struct sent_effect){ e->kind, key_of(e->entity_key), e->at,
+                                                            conflict_of(e->conflict) };
     }
 }
 
@@ -143,10 +146,20 @@ static int give_page(const struct message *m, struct store_call *call)
         const struct version *v = &m->page[i].v;
         int key = m->page[i].key, len = snprintf(keys[i], sizeof keys[i], "%d", key);
         checks[i] = (struct check){
-            .id = v->id, .first_check_at = v->first_at, .next_check_at = v->next_at, .deferred_at = v->deferred_at, .bucket = m->page[i].bucket,
+            .id = v->id,
+            .first_check_at = v->first_at,
+            .next_check_at = v->next_at,
+            .deferred_at = v->deferred_at,
+            .bucket = m->page[i].bucket,
             .priority = v->priority,
-            .check_count = v->check_count, .failure_count = v->failure_count, .entity_name = "order", .entity_key = keys[i],
-            .job_exec = jobs[key % JOBS], .entity_name_len = 5, .entity_key_len = (uint32_t)len, .job_exec_len = 2,
+            .check_count = v->check_count,
+            .failure_count = v->failure_count,
+            .entity_name = "order",
+            .entity_key = keys[i],
+            .job_exec = jobs[key % JOBS],
+            .entity_name_len = 5,
+            .entity_key_len = (uint32_t)len,
+            .job_exec_len = 2,
         };
     }
     r->page = (struct check_rows){ .checks = checks, .n = m->npage, .impl = keys, .free_impl = free };
@@ -201,7 +214,12 @@ static int give_prune(const struct message *m, struct store_call *call)
 
 /* ---- all of them ---- */
 
-static const struct { const char *name; size_t size; void (*take)(struct message *m); int (*give)(const struct message *m, struct store_call *call); } ops[] = {
+static const struct {
+    const char *name;
+    size_t size;
+    void (*take)(struct message *m);
+    int (*give)(const struct message *m, struct store_call *call);
+} ops[] = {
     [STORE_HELLO] = { "hello", sizeof(struct store_hello), NULL, give_hello },
     [STORE_OPEN_SLOT] = { "open", sizeof(struct store_open_slot), take_open, give_open },
     [STORE_RENEW] = { "renew", sizeof(struct store_renew), take_renew, give_renew },

@@ -1,5 +1,5 @@
-/* message.h - one call on its way from an engine's store to the database and back: a copy of its own, since the engine that
- * sent it may be dead when it arrives. */
+/* message.h - one call on its way from an engine's store to the database and back: a copy of its
+ * own, since the engine that sent it may be dead when it arrives. */
 #ifndef PRESCIENT_SIM_MESSAGE_H
 #define PRESCIENT_SIM_MESSAGE_H
 

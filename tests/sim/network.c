@@ -1,4 +1,5 @@
-/* network.c - the life of a call: connect, request, statement, commit, answer; each step an event that may come late or never. */
+/* network.c - the life of a call: connect, request, statement, commit, answer; each step an event
+ * that may come late or never. */
 #include "network.h"
 
 #include <stdlib.h>
@@ -15,13 +16,15 @@ void network_make(struct world *w)
     struct network *net = w->network = calloc(1, sizeof *net);
     if (!net)
         abort();
-    bool bad = !w->shape.calm && !w->shape.prompt && world_chance(w, 400), far = !w->shape.prompt && world_chance(w, 200);
+    bool bad = !w->shape.calm && !w->shape.prompt && world_chance(w, 400),
+         far = !w->shape.prompt && world_chance(w, 200);
     net->weather = (struct weather){ .latency_us = 100, .latency_most_us = far ? 200 * MS_US : 2 * MS_US,
                                      .commit_us = 100, .commit_most_us = 5 * MS_US };
     net->weather.delay_release = w->shape.calm || w->shape.prompt ? 0 : 200;
     if (bad) {
         struct weather *now = &net->weather;
-        int *const chances[] = { &now->lose_request, &now->lose_answer, &now->reset, &now->delay, &now->refuse_busy, &now->refuse_data, &now->refuse_lost };
+        int *const chances[] = { &now->lose_request, &now->lose_answer, &now->reset,      &now->delay,
+                                 &now->refuse_busy,  &now->refuse_data, &now->refuse_lost };
         for (size_t i = 0; i < sizeof chances / sizeof *chances; i++)
             *chances[i] = world_chance(w, 400) ? (int)world_between(w, 1, 30) : 0;
     }
@@ -99,7 +102,8 @@ static void answer_leaves(struct world *w, struct message *m)
 {
     m->served = true;
     if (m->rc)
-        world_tell(w, "host %d: %s is refused (%d): %s", m->host, message_name(m->op), m->rc, m->words ? m->words : "");
+        world_tell(w, "host %d: %s is refused (%d): %s", m->host, message_name(m->op), m->rc,
+                   m->words ? m->words : "");
     bool lost = m->lose_answer || (m->link && host_is_cut(m->link->host, true));
     if (!m->link || lost) {
         if (lost && m->link)
@@ -216,17 +220,21 @@ static void lose_request(struct world *w, struct message *m)
 
 static bool is_under_a_lease(enum store_op op)
 {
-    return op == STORE_OPEN_SLOT || op == STORE_RENEW || op == STORE_READ_PAGE || op == STORE_SETTLE || op == STORE_FINISH || op == STORE_RELEASE;
+    return op == STORE_OPEN_SLOT || op == STORE_RENEW || op == STORE_READ_PAGE || op == STORE_SETTLE ||
+           op == STORE_FINISH || op == STORE_RELEASE;
 }
 
-/* How long a call may take. A line may be dead, and the lease of whoever waits on it ends; but one that was late may be asked for with more patience. */
+/* How long a call may take. A line may be dead, and the lease of whoever waits on it ends; but one
+ * that was late may be asked for with more patience. */
 static int64_t wait_us(struct link *l, enum store_op op)
 {
-    int64_t within = l->call->within_ms * MS_US, us = within && within < l->statement_timeout_us ? within : l->statement_timeout_us;
+    int64_t within = l->call->within_ms * MS_US,
+            us = within && within < l->statement_timeout_us ? within : l->statement_timeout_us;
     int64_t lease = l->host->settings.lease_us;
     if (is_under_a_lease(op) && us > (lease << (l->late[op] < 10 ? l->late[op] : 10)))
-        world_violate(host_world(l->host), "host %d waits %lld ms for an answer to %s, and its leases last for %lld ms", host_number(l->host),
-                      (long long)us / 1000, message_name(op), (long long)lease / 1000);
+        world_violate(host_world(l->host),
+                      "host %d waits %lld ms for an answer to %s, and its leases last for %lld ms",
+                      host_number(l->host), (long long)us / 1000, message_name(op), (long long)lease / 1000);
     return us;
 }
 
@@ -235,7 +243,8 @@ static void send_call(struct link *l)
     struct world *w = host_world(l->host);
     const struct weather *now = &w->network->weather;
     struct message *m = message_new(w->network);
-    message_take(m, l->call);           /* now, not when the call began: until then it is the caller's to keep */
+    /* now, not when the call began: until then it is the caller's to keep */
+    message_take(m, l->call);
     m->link = l;
     m->connection = l->connection;
     m->host = host_number(l->host);
@@ -249,7 +258,8 @@ static void send_call(struct link *l)
         lose_request(w, m);
         return;
     }
-    bool releases = m->op == STORE_RELEASE;         /* these are few, and worst when somebody else holds the lease by then */
+    /* these are few, and worst when somebody else holds the lease by then */
+    bool releases = m->op == STORE_RELEASE;
     if (world_chance(w, releases ? now->delay_release : now->delay)) {
         on_its_way += releases ? world_between(w, 4, 9) * SECOND_US : world_between(w, 0, 40 * SECOND_US);
         checker_event(w, m->host, -1, 1, "a request came late");
@@ -389,8 +399,14 @@ static void sim_close(struct store *st)
 }
 
 static const struct store_ops sim_ops = {
-    .scheme = "simulated", .close = sim_close, .begin = sim_begin, .step = sim_step, .fd = sim_fd, .wants = sim_wants,
-    .deadline_us = sim_deadline_us, .abandon = sim_abandon,
+    .scheme = "simulated",
+    .close = sim_close,
+    .begin = sim_begin,
+    .step = sim_step,
+    .fd = sim_fd,
+    .wants = sim_wants,
+    .deadline_us = sim_deadline_us,
+    .abandon = sim_abandon,
 };
 
 int network_open_store(const struct store_options *options, struct store **out, struct err *err)

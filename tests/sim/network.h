@@ -1,5 +1,6 @@
-/* network.h - what lies between engines and database: connections, and messages that come late, once, or never. The engine's side
- * of a connection is a store as engine/store/store_ops.h wants it. */
+/* network.h - what lies between engines and database: connections, and messages that come late,
+ * once, or never. The engine's side of a connection is a store as engine/store/store_ops.h wants
+ * it. */
 #ifndef PRESCIENT_SIM_NETWORK_H
 #define PRESCIENT_SIM_NETWORK_H
 
@@ -11,8 +12,10 @@ struct link {
     struct store head;
     struct host *host;
     int64_t connect_timeout_us, statement_timeout_us, deadline_us;
-    bool connected, connecting, broken;     /* broken: the other end said so, and it will be seen at the next step */
-    uint64_t connection;                    /* its number: an answer that comes by an older one goes nowhere */
+    /* broken: the other end said so, and it will be seen at the next step */
+    bool connected, connecting, broken;
+    /* its number: an answer that comes by an older one goes nowhere */
+    uint64_t connection;
     struct store_call *call;                /* NULL: idle */
     int late[STORE_OPS];                    /* how often in a row such a call was not answered in its time */
     struct message *sent;

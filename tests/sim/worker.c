@@ -1,4 +1,5 @@
-/* worker.c - simulated workers: the wire's messages, the claims, and what a job may do to the process it runs in. */
+/* worker.c - simulated workers: the wire's messages, the claims, and what a job may do to the
+ * process it runs in. */
 #include "worker.h"
 
 #include <errno.h>
@@ -64,7 +65,8 @@ static void die(struct worker_sim *w, int status)
     w->slab = NULL;
     checker_worker_ends(w->host->w, w->host, w->nclaimed, w->moved_us);
     for (int i = 0; i < w->nclaimed; i++)
-        checker_event(w->host->w, w->host->number, checker_run(w->host->w, w->claimed[i].run)->key, 0, "its worker ended");
+        checker_event(w->host->w, w->host->number, checker_run(w->host->w, w->claimed[i].run)->key, 0,
+                      "its worker ended");
     host_wake(w->host, w->host->w->now_us + 50);
 }
 
@@ -103,7 +105,8 @@ static bool open_jobs(struct worker_sim *w, char usable[JOBS])
 {
     struct host *h = w->host;
     for (uint32_t j = 0; j < JOBS; j++) {
-        usable[j] = h->usable[j] && !w->left_out[j] && !(j == (uint32_t)h->shut_job && h->w->now_us < h->shut_until_us);
+        usable[j] = h->usable[j] && !w->left_out[j] &&
+                    !(j == (uint32_t)h->shut_job && h->w->now_us < h->shut_until_us);
         if (w->left_out[j])
             continue;
         say(w, MESSAGE_OPENING, &j, sizeof j);
@@ -137,11 +140,13 @@ static void get_ready(struct worker_sim *w)
 struct act_row { int weight, bad_weight; int64_t us, most_us; };
 
 static const struct act_row act_rows[ACTS] = {
-    [ACT_DONE] = { 700, 500, 50, 5 * MS_US },      [ACT_AGAIN] = { 200, 150, 50, 5 * MS_US },  [ACT_DEFER] = { 20, 50, 50, 5 * MS_US },
-    [ACT_FAIL] = { 40, 80, 50, 5 * MS_US },        [ACT_SILENT] = { 5, 20, 50, 5 * MS_US },    [ACT_GARBAGE] = { 0, 20, 50, 5 * MS_US },
-    [ACT_SLOW] = { 35, 80, 5 * MS_US, 1800 * MS_US }, [ACT_HANG] = { 0, 40, 0, 0 },             [ACT_CRASH] = { 0, 40, 50, 50 * MS_US },
-    [ACT_EXIT] = { 0, 10, 50, 5 * MS_US },         [ACT_CLOSE] = { 0, 10, 50, 300 * MS_US },
-    [ACT_LIE] = { 0, 10, 50, 5 * MS_US },          [ACT_BABBLE] = { 0, 10, 50, 5 * MS_US },   [ACT_CHATTER] = { 10, 10, 50, 5 * MS_US },
+    [ACT_DONE] = { 700, 500, 50, 5 * MS_US },         [ACT_AGAIN] = { 200, 150, 50, 5 * MS_US },
+    [ACT_DEFER] = { 20, 50, 50, 5 * MS_US },          [ACT_FAIL] = { 40, 80, 50, 5 * MS_US },
+    [ACT_SILENT] = { 5, 20, 50, 5 * MS_US },          [ACT_GARBAGE] = { 0, 20, 50, 5 * MS_US },
+    [ACT_SLOW] = { 35, 80, 5 * MS_US, 1800 * MS_US }, [ACT_HANG] = { 0, 40, 0, 0 },
+    [ACT_CRASH] = { 0, 40, 50, 50 * MS_US },          [ACT_EXIT] = { 0, 10, 50, 5 * MS_US },
+    [ACT_CLOSE] = { 0, 10, 50, 300 * MS_US },         [ACT_LIE] = { 0, 10, 50, 5 * MS_US },
+    [ACT_BABBLE] = { 0, 10, 50, 5 * MS_US },          [ACT_CHATTER] = { 10, 10, 50, 5 * MS_US },
 };
 
 static enum act draw_act(struct world *world)
@@ -164,15 +169,22 @@ static struct claimed begin_check(struct worker_sim *w, int index)
     struct slab_check c;
     slab_get(w->slab, index, &c);
     int key = key_of(c.entity_key);
-    struct run run = { .key = key, .host = h->number, .id = c.id, .slot = c.slot, .check_count = c.check_count,
-                       .failure_count = c.failure_count, .began_us = h->w->now_us, .act = draw_act(h->w) };
+    struct run run = { .key = key,
+                       .host = h->number,
+                       .id = c.id,
+                       .slot = c.slot,
+                       .check_count = c.check_count,
+                       .failure_count = c.failure_count,
+                       .began_us = h->w->now_us,
+                       .act = draw_act(h->w) };
     if (key < 0 || job_of(c.job_name) != c.job)
         world_violate(h->w, "a worker was given check %s of job %s (%d)", c.entity_key, c.job_name, c.job);
     if (c.job >= 0 && c.job < JOBS && !w->usable[c.job])
-        world_violate(h->w, "a worker was given check %s of job %s, which it cannot run", c.entity_key, c.job_name);
+        world_violate(h->w, "a worker was given check %s of job %s, which it cannot run", c.entity_key,
+                      c.job_name);
     int number = checker_run_begins(h->w, &run);
-    world_tell(h->w, "host %d: worker %d begins run %d: check %d (id %lld), count %d, failures %d", h->number, w->pid, number, key,
-               (long long)c.id, c.check_count, c.failure_count);
+    world_tell(h->w, "host %d: worker %d begins run %d: check %d (id %lld), count %d, failures %d", h->number,
+               w->pid, number, key, (long long)c.id, c.check_count, c.failure_count);
     return (struct claimed){ .index = index, .run = number, .act = run.act, .now = c.now };
 }
 
@@ -182,7 +194,9 @@ static int kind_of(struct worker_sim *w, struct claimed *c)
     int64_t length = world->shape.slot_length_s;
     switch (c->act) {
     case ACT_AGAIN:
-        c->at = c->now + (world_chance(world, 30) ? -1 : world_chance(world, 20) ? 90 * 86400 : world_between(world, 1, 3 * length));
+        c->at = c->now + (world_chance(world, 30)   ? -1
+                          : world_chance(world, 20) ? 90 * 86400
+                                                    : world_between(world, 1, 3 * length));
         return PRESCIENT_AGAIN;
     case ACT_DEFER:
         c->at = c->now + world_between(world, 0, 2 * length);
@@ -210,7 +224,11 @@ static void declare(struct worker_sim *w, const struct claimed *c)
     char job[4] = { 'j', (char)('0' + key_of(key) % JOBS), '\0', '\0' };
     struct effect effects[] = {
         { .kind = EFFECT_EMIT, .event = "seen", .json = "{}" },
-        { .kind = EFFECT_ENQUEUE, .entity_name = "order", .entity_key = key, .job = job, .conflict = conflicts[world_random(world) % 3],
+        { .kind = EFFECT_ENQUEUE,
+          .entity_name = "order",
+          .entity_key = key,
+          .job = job,
+          .conflict = conflicts[world_random(world) % 3],
           .at = c->now + world_between(world, 0, 3 * world->shape.slot_length_s) },
         { .kind = EFFECT_RESOLVE, .entity_name = "order", .entity_key = key },
     };
@@ -230,7 +248,8 @@ static void answer(struct worker_sim *w, struct claimed *c)
         declare(w, c);
     snprintf(text, sizeof text, "run %d", from->run);
     checker_run(world, c->run)->answered = true;
-    slab_answer(w->slab, c->index, kind, from->at, host_boot_us(w->host) - (world->now_us - w->began_us), world->now_us - w->began_us, text);
+    slab_answer(w->slab, c->index, kind, from->at, host_boot_us(w->host) - (world->now_us - w->began_us),
+                world->now_us - w->began_us, text);
     world_tell(world, "host %d: worker %d answers run %d", w->host->number, w->pid, c->run);
     w->last = *c;
     w->moved_us = world->now_us;
@@ -439,7 +458,8 @@ static int crew_bury(void *ctx, pid_t pid)
 
 void workers_make(struct host *h)
 {
-    h->crew.spawner = (struct spawner){ crew_start, crew_signal, crew_has_ended, crew_any_ended, crew_bury, h };
+    h->crew.spawner =
+        (struct spawner){ crew_start, crew_signal, crew_has_ended, crew_any_ended, crew_bury, h };
 }
 
 void workers_free(struct host *h)

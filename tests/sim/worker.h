@@ -1,5 +1,6 @@
-/* worker.h - simulated workers, in place of processes: they read and write the slab and speak over the socket as run/worker.c does,
- * and they crash, hang, lie and are stopped. The pool meets them through its spawner. */
+/* worker.h - simulated workers, in place of processes: they read and write the slab and speak over
+ * the socket as run/worker.c does, and they crash, hang, lie and are stopped. The pool meets them
+ * through its spawner. */
 #ifndef PRESCIENT_SIM_WORKER_H
 #define PRESCIENT_SIM_WORKER_H
 
@@ -17,7 +18,8 @@ struct crew {
 
 void workers_make(struct host *h);
 void workers_free(struct host *h);
-void workers_listen(struct host *h);        /* after a turn of the engine: it may have said something to them */
+/* after a turn of the engine: it may have said something to them */
+void workers_listen(struct host *h);
 void workers_die(struct host *h);           /* their engine is gone, and so are they */
 void workers_thaw(struct host *h);
 bool workers_kill_one(struct host *h);      /* false: there is none */

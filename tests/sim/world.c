@@ -1,4 +1,5 @@
-/* world.c - the queue of events, the one source of chance, and a world's life: made, driven, judged, taken down. */
+/* world.c - the queue of events, the one source of chance, and a world's life: made, driven,
+ * judged, taken down. */
 #include "world.h"
 
 #include <stdarg.h>
@@ -16,8 +17,11 @@
 
 enum {
     EVENTS_MAX = 4000000,           /* of one world: more is a loop without an end */
-    DONE_WITHIN_S = 1500,           /* from the last fault; a full look, which would heal what was lost, comes after 3600 */
-    DONE_AFTER_JUMP_S = 3 * 3600,      /* what is filed while the clock is set back may lie below the sweep's mark: that waits for the full look */
+    /* from the last fault; a full look, which would heal what was lost, comes after 3600 */
+    DONE_WITHIN_S = 1500,
+    /* what is filed while the clock is set back may lie below the sweep's mark: that waits for the
+     * full look */
+    DONE_AFTER_JUMP_S = 3 * 3600,
     STOP_WITHIN_S = 120,
 };
 
@@ -98,7 +102,8 @@ void world_violate(struct world *w, const char *fmt, ...)
 {
     if (w->violation[0])
         return;
-    int n = snprintf(w->violation, sizeof w->violation, "at %.6f s: ", (double)(w->now_us - w->began_us) / 1e6);
+    int n = snprintf(w->violation, sizeof w->violation,
+                     "at %.6f s: ", (double)(w->now_us - w->began_us) / 1e6);
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(w->violation + n, sizeof w->violation - (size_t)n, fmt, ap);
@@ -137,9 +142,16 @@ static void draw_shape(struct world *w)
 static void say_shape(struct world *w)
 {
     const struct shape *s = &w->shape;
-    world_tell(w, "seed %llu: %d hosts, %d checks over %d slots of %d s, lease %lld ms, trust %lld ms, split at %d%s%s%s%s", (unsigned long long)w->seed,
-               s->hosts, s->checks, s->slots, (int)s->slot_length_s, (long long)(s->lease_us / 1000), (long long)(s->trust_us / 1000), s->split_at,
-               s->calm ? ", calm" : s->only_kills ? ", only kills" : s->only_locks ? ", only locks" : "", s->app_writes ? ", the application writes" : "", s->jobs_misbehave ? ", jobs misbehave" : "",
+    world_tell(w,
+               "seed %llu: %d hosts, %d checks over %d slots of %d s, lease %lld ms, trust %lld ms, split at "
+               "%d%s%s%s%s",
+               (unsigned long long)w->seed, s->hosts, s->checks, s->slots, (int)s->slot_length_s,
+               (long long)(s->lease_us / 1000), (long long)(s->trust_us / 1000), s->split_at,
+               s->calm         ? ", calm"
+               : s->only_kills ? ", only kills"
+               : s->only_locks ? ", only locks"
+                               : "",
+               s->app_writes ? ", the application writes" : "", s->jobs_misbehave ? ", jobs misbehave" : "",
                s->jobs_are_slow ? ", jobs are slow" : "");
 }
 
@@ -166,7 +178,8 @@ static void wait_for_the_work(struct world *w, void *arg, uint64_t tag)
     hosts_end_in_time(w);
     if (db_is_done(w->db, left, sizeof left)) {
         w->done_us = w->now_us;
-        world_tell(w, "all is done, %lld s after the last fault", (long long)((w->now_us - w->quiet_us) / SECOND_US));
+        world_tell(w, "all is done, %lld s after the last fault",
+                   (long long)((w->now_us - w->quiet_us) / SECOND_US));
         hosts_stop(w);
         world_after(w, 100 * MS_US, wait_for_the_stop, NULL, 0);
     } else if (w->now_us > w->quiet_us + within_s * SECOND_US)
@@ -201,9 +214,14 @@ static void take_down(struct world *w)
     free(w->events);
 }
 
-bool world_live(uint64_t seed, const struct settings *settings, const bool *wrong, FILE *out, char words[WORLD_WORDS])
+bool world_live(uint64_t seed, const struct settings *settings, const bool *wrong, FILE *out,
+                char words[WORLD_WORDS])
 {
-    struct world w = { .seed = seed, .random = seed * 0x9e3779b97f4a7c15u + 1, .settings = settings, .wrong = wrong, .out = out };
+    struct world w = { .seed = seed,
+                       .random = seed * 0x9e3779b97f4a7c15u + 1,
+                       .settings = settings,
+                       .wrong = wrong,
+                       .out = out };
     make(&w);
     for (int n = 0; !w.over; n++) {
         if (n >= EVENTS_MAX || !w.nevents) {

@@ -1,5 +1,6 @@
-/* world.h - one simulated world: hosts with engines, workers and clocks, one database, an application, and time that is only
- * counted. All that happens is an event on one queue, and their order follows from the seed alone. */
+/* world.h - one simulated world: hosts with engines, workers and clocks, one database, an
+ * application, and time that is only counted. All that happens is an event on one queue, and their
+ * order follows from the seed alone. */
 #ifndef PRESCIENT_SIM_WORLD_H
 #define PRESCIENT_SIM_WORLD_H
 
@@ -70,8 +71,10 @@ struct world {
     int64_t done_us;                /* when all was done */
 };
 
-/* Lives one world from its beginning to its end. True when every rule held; else `words` says which did not. */
-bool world_live(uint64_t seed, const struct settings *settings, const bool *wrong, FILE *out, char words[WORLD_WORDS]);
+/* Lives one world from its beginning to its end. True when every rule held; else `words` says
+ * which did not. */
+bool world_live(uint64_t seed, const struct settings *settings, const bool *wrong, FILE *out,
+                char words[WORLD_WORDS]);
 
 void world_at(struct world *w, int64_t at_us, event_fn run, void *arg, uint64_t tag);
 static inline void world_after(struct world *w, int64_t us, event_fn run, void *arg, uint64_t tag)
