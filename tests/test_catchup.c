@@ -47,7 +47,7 @@ static void is_late(enum errand_kind kind, int64_t took_us)
     now_us += took_us;
     e.errand_late[kind]++;
     err_set(&lane.req.call.err, ERR_LOST, "no answer");
-    lane.req.call.err.late = true;
+    lane.req.call.err.reason = ERR_REASON_TIMEOUT;
     catchup_errand_done(&e, &c, &errand, ERR_LOST, &lane);
 }
 

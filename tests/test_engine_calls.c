@@ -78,7 +78,7 @@ static void answer_open(struct store_call *call)
     fake.opens++;
     if (fake.damaged_opens-- > 0) {
         call->rc = err_set(&call->err, ERR_LOST, "invalid page in block 0");
-        call->err.refused = call->err.damaged = true;
+        call->err.reason = ERR_REASON_DAMAGED;
         return;
     }
     if (fake.now_us < fake.locked_until_us) {
@@ -120,7 +120,7 @@ static void answer_read(struct store_call *call)
         fake.read_within_ms[fake.reads] = call->within_ms;
     if (fake.reads < fake.late_reads) {
         call->rc = err_set(&call->err, ERR_LOST, "no answer within its time");
-        call->err.late = true;
+        call->err.reason = ERR_REASON_TIMEOUT;
     }
     if (++fake.reads == fake.lose_read)
         call->rc = err_set(&call->err, ERR_LOST, "the connection was lost");
@@ -179,7 +179,7 @@ static void answer_settle(struct store_call *call)
         if (fake.struck_id != -1 && s->settlements[i].check->id != fake.struck_id)
             continue;
         call->rc = err_set(&call->err, ERR_LOST, "invalid page in block 7");
-        call->err.refused = call->err.damaged = true;
+        call->err.reason = ERR_REASON_DAMAGED;
     }
     for (int i = 0; i < s->n && call->rc; i++)
         s->settlements[i].state = SETTLE_UNTOUCHED;
@@ -335,7 +335,7 @@ static void after_a_lost_connection_the_lease_is_renewed_before_it_is_used(void)
  * lasts. */
 static void after_a_refused_write_nothing_is_started_before_the_lease_is_renewed(void)
 {
-    static const struct err read_only = { ERR_LOST, "25006", .refused = true,
+    static const struct err read_only = { ERR_LOST, "25006", ERR_REASON_REFUSED,
                                           .text = "cannot execute DELETE in a read-only transaction" };
     static const enum store_op expected[] = { STORE_HELLO,  STORE_OPEN_SLOT, STORE_READ_PAGE,
                                               STORE_FINISH, STORE_RENEW,     STORE_FINISH };
@@ -378,7 +378,7 @@ static void a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_a
 static void a_schema_that_serves_later_programs_only_ends_a_daemon(void)
 {
     static const struct err outgrown = {
-        ERR_SCHEMA, "", .outgrown = true,
+        ERR_SCHEMA, "", ERR_REASON_OUTGROWN,
         .text = "schema 'prescient' serves programs that know version 99 or later"
     };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &outgrown });
@@ -398,7 +398,7 @@ static void a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_work
 /* The database is there, and says itself that nothing was changed. */
 static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
 {
-    static const struct err collision = { ERR_LOST, "40P01", .collided = true, .text = "deadlock detected" };
+    static const struct err collision = { ERR_LOST, "40P01", ERR_REASON_COLLIDED, .text = "deadlock detected" };
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH,
                                               STORE_FINISH };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &collision });

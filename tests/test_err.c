@@ -71,6 +71,38 @@ static void words_of_others_come_on_one_line(void)
     CU_ASSERT_STRING_EQUAL(err.text, "");
 }
 
+static void context_keeps_the_reason_and_a_new_failure_has_none(void)
+{
+    struct err err = { 0 };
+    err_set(&err, ERR_LOST, "deadlock detected");
+    err.reason = ERR_REASON_COLLIDED;
+    err_wrap(&err, ERR_LOST, "slot 9");
+    CU_ASSERT_EQUAL(err.reason, ERR_REASON_COLLIDED);
+    err_set(&err, ERR_LOST, "connection refused");
+    CU_ASSERT_EQUAL(err.reason, ERR_REASON_NONE);
+    err.reason = ERR_REASON_DAMAGED;
+    err_sys(&err, ERR_GENERAL, "cannot open %s", "x.cfg");
+    CU_ASSERT_EQUAL(err.reason, ERR_REASON_NONE);
+}
+
+static void only_a_canceled_statement_is_late_and_a_refusal_at_once(void)
+{
+    static const struct {
+        enum err_reason reason;
+        bool late, refusal;
+    } rows[] = {
+        { ERR_REASON_NONE, false, false },     { ERR_REASON_REFUSED, false, true },
+        { ERR_REASON_DAMAGED, false, false },  { ERR_REASON_COLLIDED, false, false },
+        { ERR_REASON_TIMEOUT, true, false },   { ERR_REASON_CANCELED, true, true },
+        { ERR_REASON_OUTGROWN, false, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct err err = { .reason = rows[i].reason };
+        CU_ASSERT_EQUAL(err_is_late(&err), rows[i].late);
+        CU_ASSERT_EQUAL(err_is_refusal(&err), rows[i].refusal);
+    }
+}
+
 static void a_cleared_error_says_nothing(void)
 {
     struct err err = { 0 };
@@ -79,7 +111,7 @@ static void a_cleared_error_says_nothing(void)
     CU_ASSERT_EQUAL(err.code, ERR_OK);
     CU_ASSERT_STRING_EQUAL(err.text, "");
     CU_ASSERT_STRING_EQUAL(err.sqlstate, "");
-    CU_ASSERT_FALSE(err.refused || err.damaged || err.collided);
+    CU_ASSERT_EQUAL(err.reason, ERR_REASON_NONE);
 }
 
 static const struct test tests[] = {
@@ -89,6 +121,8 @@ static const struct test tests[] = {
     TEST(nobody_who_listens_still_gets_the_code),
     TEST(words_that_are_too_long_are_cut),
     TEST(words_of_others_come_on_one_line),
+    TEST(context_keeps_the_reason_and_a_new_failure_has_none),
+    TEST(only_a_canceled_statement_is_late_and_a_refusal_at_once),
     TEST(a_cleared_error_says_nothing),
     { NULL, NULL },
 };

@@ -599,7 +599,7 @@ static void a_call_waits_no_longer_than_its_caller_has_use_of_it(void)
         o.call.within_ms = 150;
         int64_t began_us = clock_mono_us(&clock_system);
         RC_IS(ERR_LOST, pgfx_call(&o.call));
-        CU_ASSERT(o.call.err.late);
+        CU_ASSERT_EQUAL(o.call.err.reason, ERR_REASON_TIMEOUT);
         CU_ASSERT(clock_mono_us(&clock_system) - began_us < 10 * 1000000);
         CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "within its time (150 ms)"));
     }

@@ -12,7 +12,7 @@ static int nothing_but_words(struct err *err, int code)
 {
     err->code = code;
     err->sqlstate[0] = '\0';
-    err->refused = err->damaged = err->collided = err->late = err->outgrown = false;
+    err->reason = ERR_REASON_NONE;
     return code;
 }
 

@@ -23,20 +23,36 @@ enum err_code {
     ERR_CHANGED = -12,  /* the store is not what it was when this process began: start it again */
 };
 
+/* Why a call failed, where the code alone does not decide what to do next. All come with ERR_LOST
+ * but the last. */
+enum err_reason {
+    ERR_REASON_NONE = 0,
+    ERR_REASON_REFUSED,     /* the store is reachable and rejected the write */
+    ERR_REASON_DAMAGED,     /* the store is reachable and a block of it cannot be read */
+    ERR_REASON_COLLIDED,    /* another transaction was in the way and is over now: try again at once */
+    ERR_REASON_TIMEOUT,     /* connected, and no answer within the call's time: away, or only slow */
+    ERR_REASON_CANCELED,    /* the server ended the statement at its own time limit: slow, not away */
+    ERR_REASON_OUTGROWN,    /* with ERR_SCHEMA: the schema serves later programs only; waiting is no use */
+};
+
 struct err {
     int code;
     char sqlstate[6];   /* "" when the failure did not come from a database */
-    bool refused;       /* with ERR_LOST: the store is there, and did not take what was to be written */
-    bool damaged;       /* with ERR_LOST: the store is there, and what it holds cannot be read */
-    /* with ERR_LOST: a store that was connected to gave no answer in the call's time (by our clock
-     * or by its own); it may be away, or only slow */
-    bool late;
-    bool outgrown;      /* with ERR_SCHEMA: it serves later programs only, which no waiting heals */
-    /* with ERR_LOST: another transaction was in the way, which is over by now: the next try is
-     * likely to pass */
-    bool collided;
+    enum err_reason reason;
     char text[2048];
 };
+
+/* The store gave no answer in time, by our clock or by its own. */
+static inline bool err_is_late(const struct err *err)
+{
+    return err->reason == ERR_REASON_TIMEOUT || err->reason == ERR_REASON_CANCELED;
+}
+
+/* The store is reachable and did not do what it was asked to write. */
+static inline bool err_is_refusal(const struct err *err)
+{
+    return err->reason == ERR_REASON_REFUSED || err->reason == ERR_REASON_CANCELED;
+}
 
 /* Sets the words and returns `code`, so that a failure is one line: return err_set(err, ERR_INPUT,
  * "..."). `err` may be NULL. */

@@ -127,14 +127,14 @@ static void was_late(struct engine *e, struct catchup *c, enum errand_kind kind,
 static void cannot_be_asked(struct engine *e, struct catchup *c, const struct err *err)
 {
     enum { TRIES = 3 };
-    if (err->damaged && e->o.patient && ++c->damaged >= TRIES)
+    if (err->reason == ERR_REASON_DAMAGED && e->o.patient && ++c->damaged >= TRIES)
         pass_over(e, c, "", err);
 }
 
 static void failed(struct engine *e, struct catchup *c, enum errand_kind kind, const struct err *err,
                    int64_t took_us)
 {
-    if (!err->late) {
+    if (!err_is_late(err)) {
         cannot_be_asked(e, c, err);
         return;
     }

@@ -127,7 +127,7 @@ static bool is_another_database(int rc)
  * but not when a later program has migrated the schema to what this one does not know. */
 static bool is_final(const struct engine *e, int rc, const struct err *err)
 {
-    bool waits = e->o.patient && e->has_clock && !err->outgrown;
+    bool waits = e->o.patient && e->has_clock && err->reason != ERR_REASON_OUTGROWN;
     return rc == ERR_INPUT || rc == ERR_CHANGED || (is_another_database(rc) && !waits);
 }
 
@@ -142,8 +142,8 @@ void lane_back_off(struct lane *l, const char *what, const struct err *err)
     int64_t third = e->o.settings->lease_us / 3, most = busy ? BUSY_MAX_US : BACKOFF_MAX_US;
     most = third < most ? third : most;
     bool again = busy && l->failures > 0;       /* whoever holds the lock was told of */
-    int64_t wait = retry_delay(err->collided ? COLLIDED_US : BACKOFF_US, most, l->failures++,
-                               random_next(&e->random));
+    int64_t first = err->reason == ERR_REASON_COLLIDED ? COLLIDED_US : BACKOFF_US;
+    int64_t wait = retry_delay(first, most, l->failures++, random_next(&e->random));
     l->retry_us = engine_mono_us(e) + wait;
     log_line(e->o.log, again ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s: %s; trying again in %lld ms", what,
              err->text, (long long)wait / 1000);
@@ -206,7 +206,7 @@ static void note_lateness(struct lane *l, int rc, const struct err *err)
     uint8_t *late = lateness(l);
     if (late && !rc)
         *late = 0;
-    else if (late && err->late && *late < UINT8_MAX)
+    else if (late && err_is_late(err) && *late < UINT8_MAX)
         ++*late;
 }
 
@@ -224,16 +224,17 @@ static void call_over(struct lane *l)
         l->failures = 0;
     if (rc)
         l->failing = was;
-    /* those are the database's own words: it is there */
-    l->in_doubt = l->in_doubt || (rc == ERR_LOST && !err->collided && !err->damaged);
-    if (is_another_database(rc) ||
-        (rc == ERR_LOST && err->refused && !err->damaged && lane_moves[was].writes))
-        lane_writes_refused(e);         /* a damaged page says nothing of the others */
+    bool damaged = err->reason == ERR_REASON_DAMAGED;
+    /* after a collision or on a damaged block, the database itself answered: it is reachable */
+    if (rc == ERR_LOST && err->reason != ERR_REASON_COLLIDED && !damaged)
+        l->in_doubt = true;
+    if (is_another_database(rc) || (rc == ERR_LOST && err_is_refusal(err) && lane_moves[was].writes))
+        lane_writes_refused(e);
     tell_passed_over(l);
     lane_moves[was].end(l, rc);
     if (is_final(e, rc, err))
         engine_end(e, rc, "%s", err->text);
-    else if (((rc == ERR_LOST && !(err->damaged && was == LANE_SETTLE)) ||
+    else if (((rc == ERR_LOST && !(damaged && was == LANE_SETTLE)) ||
               (rc == ERR_BUSY && was == LANE_ERRAND)) &&
              gives_up(l))
         engine_end(e, rc, "the store cannot be reached or written to: %s", err->text);

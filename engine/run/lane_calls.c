@@ -159,7 +159,7 @@ static void opened(struct lane *l, int rc)
     if (rc) {
         e->writes_failed = true;
         lane_back_off(l, "cannot open a slot", &o->call.err);
-        if (o->call.err.damaged)
+        if (o->call.err.reason == ERR_REASON_DAMAGED)
             cannot_be_opened(l, t, &o->call.err);
         return;
     }
@@ -319,7 +319,7 @@ static void have_read(struct lane *l, int rc)
     l->on = NULL;
     if (rc) {
         lane_back_off(l, "cannot read a page", &r->call.err);
-        if (r->call.err.damaged)
+        if (r->call.err.reason == ERR_REASON_DAMAGED)
             leave_unreadable(l->engine, run, &r->call.err);
         return;
     }
@@ -396,7 +396,7 @@ static void finished(struct lane *l, int rc)
     l->on = NULL;
     if (rc == ERR_FENCED)
         lane_run_lost(l, run);
-    else if (rc && f->call.err.damaged)
+    else if (rc && f->call.err.reason == ERR_REASON_DAMAGED)
         cannot_be_finished(l, run, &f->call.err);
     else if (rc)
         lane_back_off(l, "cannot finish a bucket", &f->call.err);
@@ -457,7 +457,8 @@ static void settled(struct lane *l, int rc)
     if (!rc)
         FAILPOINT("after-settle");
     if (settle_ended(l, rc)) {
-        l->engine->writes_failed = l->engine->writes_failed || !l->req.settle.call.err.damaged;
+        if (l->req.settle.call.err.reason != ERR_REASON_DAMAGED)
+            l->engine->writes_failed = true;
         lane_back_off(l, "cannot settle a page", &l->req.settle.call.err);
     }
     if (rc == ERR_FENCED)

@@ -421,11 +421,11 @@ bool settle_ended(struct lane *l, int rc)
         refused(l);
     else if (rc == ERR_BUSY && l->req.settle.skip_locked)
         held_up(l);
-    else if (rc == ERR_LOST && l->req.settle.call.err.damaged)
+    else if (rc == ERR_LOST && l->req.settle.call.err.reason == ERR_REASON_DAMAGED)
         waits = struck(l);
     else {
         waits = rc != ERR_FENCED && rc != ERR_BUSY;
-        all_wait_again(l, rc == ERR_LOST && !l->req.settle.call.err.collided);
+        all_wait_again(l, rc == ERR_LOST && l->req.settle.call.err.reason != ERR_REASON_COLLIDED);
         if (rc == ERR_BUSY)
             l->engine->lock_met_us = engine_mono_us(l->engine);
         if (rc == ERR_BUSY || rc == ERR_LOST)

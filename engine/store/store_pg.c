@@ -205,8 +205,8 @@ static int failure_of(const struct pg_store *pg, int rc)
  * which looks at the server again. */
 static bool is_session_good(const struct err *err)
 {
-    return err->code == ERR_DATA || err->code == ERR_INPUT || err->code == ERR_BUSY || err->damaged ||
-           strncmp(err->sqlstate, "40", 2) == 0;
+    return err->code == ERR_DATA || err->code == ERR_INPUT || err->code == ERR_BUSY ||
+           err->reason == ERR_REASON_DAMAGED || strncmp(err->sqlstate, "40", 2) == 0;
 }
 
 /* The first failure among the results, after what was prepared has been noted. */
@@ -258,7 +258,7 @@ static bool can_be_careful(const struct pg_store *pg)
     bool has_form = pg->call->op == STORE_REPORT;
     for (int i = 0; i < pg->nqueue; i++)
         has_form = has_form || pg_careful_form(pg->queue[i].statement) >= 0;
-    return pg->call->err.damaged && !pg->careful && has_form;
+    return pg->call->err.reason == ERR_REASON_DAMAGED && !pg->careful && has_form;
 }
 
 static void send_carefully(struct pg_store *pg)
@@ -360,7 +360,7 @@ static void call_is_late(struct pg_store *pg)
     bool was_connected = pg->phase >= PG_CHECKING;
     err_set(err, ERR_LOST, "no answer from the database within its time (%lld ms); the connection is closed",
             (long long)pg->wait_us / 1000);
-    err->late = was_connected;
+    err->reason = was_connected ? ERR_REASON_TIMEOUT : ERR_REASON_NONE;
     lose_call(pg, ERR_LOST);
 }
 

@@ -210,7 +210,7 @@ static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *e
     /* What a server says of itself comes once it has let us in. That it would not do after all
      * means a standby, or a server set read-only. */
     pg->met_standby = pg->met_standby || (conn && PQparameterStatus(conn, "server_version"));
-    err->refused = pg->met_standby;
+    err->reason = pg->met_standby ? ERR_REASON_REFUSED : ERR_REASON_NONE;
     return err->code;
 }
 
@@ -305,7 +305,7 @@ static bool try_host(struct pg_store *pg, struct err *err)
     }
     pg_disconnect(pg);
     pg->silent_rounds = pg->heard_host ? 0 : pg->silent_rounds + 1;
-    err->refused = pg->met_standby;
+    err->reason = pg->met_standby ? ERR_REASON_REFUSED : ERR_REASON_NONE;
     return false;
 }
 
@@ -389,7 +389,7 @@ static int check_versions(const struct pg_store *pg, int32_t version, int32_t ol
                 "schema '%s' is at version %d and serves programs that know version %d or later; this one "
                 "knows %d: upgrade it",
                 pg->schema, version, oldest_engine, known);
-        err->outgrown = true;
+        err->reason = ERR_REASON_OUTGROWN;
         return ERR_SCHEMA;
     }
     if (version < known)
@@ -456,15 +456,26 @@ static int code_of_check(const PGresult *r, int code)
     return !constraint || strcmp(constraint, "future_job_slot") == 0 ? ERR_LOST : code;
 }
 
-/* A session or a transaction that was broken off says nothing of the next one. Whatever else a
- * server answers, it is there and has not done it. */
-static bool is_refusal(const char *state)
+/* Sessions and transactions that were broken off do not count as refusals: the next one may pass.
+ * After any other answer the server is reachable and has not done what was asked. */
+static const struct {
+    const char *state;
+    enum err_reason reason;
+} reasons[] = {
+    { "40001", ERR_REASON_COLLIDED }, { "40P01", ERR_REASON_COLLIDED }, { "57014", ERR_REASON_CANCELED },
+    { "XX001", ERR_REASON_DAMAGED },  { "XX002", ERR_REASON_DAMAGED },  { "08", ERR_REASON_NONE },
+    { "40", ERR_REASON_NONE },        { "57P01", ERR_REASON_NONE },     { "57P02", ERR_REASON_NONE },
+    { "57P03", ERR_REASON_NONE },     { "57P05", ERR_REASON_NONE },
+};
+
+static enum err_reason reason_of(const char *state, int code)
 {
-    static const char *const broken_off[] = { "08", "40", "57P01", "57P02", "57P03", "57P05" };
-    for (size_t i = 0; i < sizeof broken_off / sizeof *broken_off; i++)
-        if (strncmp(state, broken_off[i], strlen(broken_off[i])) == 0)
-            return false;
-    return true;
+    if (code != ERR_LOST)
+        return ERR_REASON_NONE;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strncmp(state, reasons[i].state, strlen(reasons[i].state)) == 0)
+            return reasons[i].reason;
+    return ERR_REASON_REFUSED;
 }
 
 int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
@@ -484,10 +495,7 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "",
             detail ? detail : "", detail ? ")" : "");
     err_one_line(err);
-    err->refused = code == ERR_LOST && is_refusal(state);
-    err->late = !strcmp(state, "57014");
-    err->collided = !strcmp(state, "40001") || !strcmp(state, "40P01");
-    err->damaged = code == ERR_LOST && (!strcmp(state, "XX001") || !strcmp(state, "XX002"));
+    err->reason = reason_of(state, code);
     memcpy(err->sqlstate, state, 5);
     err->sqlstate[5] = '\0';
     return code;

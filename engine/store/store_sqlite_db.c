@@ -72,8 +72,10 @@ int lite_fail(struct lite *db, int rc, struct err *err)
         if (failures[i].rc == primary) {
             err_set(err, failures[i].code, "%s %s: %s (SQLite result %d)", db->path, failures[i].words,
                     message, extended);
-            err->refused = failures[i].code == ERR_LOST;
-            err->damaged = primary == SQLITE_CORRUPT;
+            if (primary == SQLITE_CORRUPT)
+                err->reason = ERR_REASON_DAMAGED;
+            else if (failures[i].code == ERR_LOST)
+                err->reason = ERR_REASON_REFUSED;
             return err->code;
         }
     return err_set(err, ERR_GENERAL, "%s: %s (SQLite result %d)", db->path, message, extended);
@@ -354,7 +356,7 @@ static int refuse_newer(const struct lite *db, const struct schema *s, struct er
             "install a newer prescient",
             db->path, (long long)s->version, (long long)s->oldest_engine, newest_known());
     if (err)
-        err->outgrown = true;
+        err->reason = ERR_REASON_OUTGROWN;
     return ERR_SCHEMA;
 }
 
@@ -413,7 +415,7 @@ static int check_file(struct lite *db, struct err *err)
         err_set(err, ERR_LOST,
                 "%s was replaced or removed while it was in use: nothing was written to what had been opened",
                 db->path);
-        err->refused = true;
+        err->reason = ERR_REASON_REFUSED;
         return err->code;
     }
     return 0;

@@ -121,5 +121,5 @@ int lite_report_whole(struct lite *db, struct store_report *req)
     db->deadline_us = full ? INT64_MAX : clock_mono_us(db->head.clock) + WHOLE_US;
     rc = lite_select(db, req, sql_find(sql_sqlite, "whole"));
     bool late = !full && clock_mono_us(db->head.clock) >= db->deadline_us;
-    return rc == ERR_LOST && late && !req->call.err.damaged ? left_out(req, size) : rc;
+    return rc == ERR_LOST && late && req->call.err.reason != ERR_REASON_DAMAGED ? left_out(req, size) : rc;
 }

@@ -263,6 +263,7 @@ int message_give(const struct message *m, struct store_call *call)
     if (!m->rc)
         return ops[m->op].give(m, call);
     err_set(&call->err, m->rc, "%s", m->words ? m->words : "refused");
-    call->err.refused = m->rc == ERR_LOST;      /* an answer that arrived: the database is there */
+    if (m->rc == ERR_LOST)
+        call->err.reason = ERR_REASON_REFUSED;      /* an answer arrived: the database is reachable */
     return m->rc;
 }

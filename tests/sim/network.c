@@ -323,7 +323,7 @@ static bool is_late(struct link *l)
     struct store_call *call = l->call;
     bool was_connected = l->connected;
     end_call(l, ERR_LOST, "no answer from the database within its time; the connection is closed");
-    call->err.late = was_connected;
+    call->err.reason = was_connected ? ERR_REASON_TIMEOUT : ERR_REASON_NONE;
     l->late[call->op] += was_connected;
     return true;
 }
