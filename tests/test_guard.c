@@ -180,15 +180,6 @@ static void what_was_put_off_counts_nothing(void)
     CU_ASSERT_EQUAL(guard_put_off(&usual, &in, OUTCOME_RESLOTTED, INT64_MAX).next_at, MOMENT_MAX + 1);
 }
 
-static void each_outcome_has_a_name_of_its_own(void)
-{
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        for (int j = 0; j <= i; j++)
-            CU_ASSERT_EQUAL(!strcmp(outcome_name((enum outcome)i), outcome_name((enum outcome)j)), i == j);
-    CU_ASSERT_STRING_EQUAL(outcome_name(OUTCOME_COUNT), "?");
-    CU_ASSERT_STRING_EQUAL(outcome_name((enum outcome)-1), "?");
-}
-
 /* ---- the table once more: a list of sentences; the first that holds decides. Slots are counted out one by one. ---- */
 
 struct story { const struct guard_policy *p; const struct guard_input *in; };
@@ -471,7 +462,6 @@ static const struct test tests[] = {
     TEST(back_off_doubles_and_begins_with_one_slot),
     TEST(an_answer_of_no_known_kind_is_a_bad_one),
     TEST(what_was_put_off_counts_nothing),
-    TEST(each_outcome_has_a_name_of_its_own),
     TEST(all_small_inputs_do_as_the_table_says),
     TEST(whatever_comes_in_a_check_ends_or_moves_to_a_later_slot),
     TEST(every_life_ends_within_the_runs_that_its_limits_allow),

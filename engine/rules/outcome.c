@@ -23,3 +23,15 @@ const char *outcome_name(enum outcome o)
 {
     return (unsigned)o < OUTCOME_COUNT ? names[o] : "?";
 }
+
+bool outcome_is_problem(enum outcome o)
+{
+    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER;
+}
+
+bool outcome_leaves_run_row(enum outcome o, enum keep_runs keep)
+{
+    if (keep == KEEP_RUNS_PROBLEMS)
+        return outcome_is_problem(o);
+    return keep == KEEP_RUNS_ALL;
+}

@@ -3,6 +3,8 @@
 #ifndef PRESCIENT_OUTCOME_H
 #define PRESCIENT_OUTCOME_H
 
+#include <stdbool.h>
+
 enum outcome {
     /* the check is over: a row of history */
     OUTCOME_DONE,
@@ -28,5 +30,13 @@ enum outcome {
 
 /* "done", "past", ...: what the databases store. */
 const char *outcome_name(enum outcome o);
+
+/* The job did not answer as it should: what `retry` enqueues again, with the payload it had. */
+bool outcome_is_problem(enum outcome o);
+
+/* Which runs of a check that waits on leave a row in the run log (the setting keep_runs). */
+enum keep_runs { KEEP_RUNS_ALL, KEEP_RUNS_PROBLEMS, KEEP_RUNS_NONE };
+
+bool outcome_leaves_run_row(enum outcome o, enum keep_runs keep);
 
 #endif

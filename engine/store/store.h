@@ -261,8 +261,6 @@ struct store_read_page {
  * transaction. Touches each row only where id, next_check_at, check_count and failure_count are as
  * read, and nothing at all when the lease is not ours (ERR_FENCED). With skip_locked, rows that
  * others hold are left out, and each untouched row is told apart (SUPERSEDED or LOCKED). */
-/* problems: failed, timeout, crashed, bad_answer */
-enum keep_runs { KEEP_RUNS_ALL, KEEP_RUNS_PROBLEMS, KEEP_RUNS_NONE };
 
 struct store_settle {
     struct store_call call;

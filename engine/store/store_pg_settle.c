@@ -66,17 +66,6 @@ static int16_t note_place(struct columns *c, const char *note)
     return (int16_t)c->nnotes;
 }
 
-static bool is_problem(enum outcome o)
-{
-    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER;
-}
-
-static bool leaves_row(const struct settlement *s, enum keep_runs keep)
-{
-    return s->ends ||
-           (s->ran && (keep == KEEP_RUNS_ALL || (keep == KEEP_RUNS_PROBLEMS && is_problem(s->outcome))));
-}
-
 /* Both counts as read in one number, as the statement compares them. */
 static int64_t as_read_by_counts(const struct check *check)
 {
@@ -100,7 +89,7 @@ static void widen(int32_t number, int32_t *first, int32_t *last)
 static void columns_add(struct columns *c, const struct settlement *s, enum keep_runs keep)
 {
     int i = c->n++;
-    bool kept = leaves_row(s, keep);
+    bool kept = s->ends || (s->ran && outcome_leaves_run_row(s->outcome, keep));
     c->rows[i] = s;
     c->ids[i] = s->check->id;
     widen(s->check->bucket, &c->first_bucket, &c->last_bucket);

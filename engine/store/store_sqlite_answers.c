@@ -105,9 +105,11 @@ static bool is_of_part(const struct lite_answers *a, int n, int part)
         return true;
     if (t->state != SETTLE_TOUCHED)
         return false;
-    return part == LITE_PART_ENDS    ? t->ends
-           : part == LITE_PART_MOVES ? !t->ends
-                                     : !t->ends && lite_leaves_run_row(t, a->keep_runs);
+    if (part == LITE_PART_ENDS)
+        return t->ends;
+    if (t->ends)
+        return false;
+    return part == LITE_PART_MOVES || (t->ran && outcome_leaves_run_row(t->outcome, a->keep_runs));
 }
 
 static int seek(struct answers_cursor *c)
@@ -168,7 +170,7 @@ static int answers_column(sqlite3_vtab_cursor *base, sqlite3_context *result, in
     case RUN_AT_US: result_when(result, t->ran, t->run_at_us); break;
     case RUN_US: result_when(result, t->ran, t->run_us); break;
     case NOTE: sqlite3_result_text(result, t->note, -1, SQLITE_STATIC); break;
-    case KEEPS_PAYLOAD: sqlite3_result_int(result, lite_is_problem(t->outcome)); break;
+    case KEEPS_PAYLOAD: sqlite3_result_int(result, outcome_is_problem(t->outcome)); break;
     }
     return SQLITE_OK;
 }

@@ -21,14 +21,4 @@ enum lite_part { LITE_PART_ALL, LITE_PART_ENDS, LITE_PART_MOVES, LITE_PART_RUNS 
 /* `answers` lives as long as the connection. Returns a SQLite result code. */
 int lite_answers_register(sqlite3 *db, struct lite_answers *answers);
 
-static inline bool lite_is_problem(enum outcome o)
-{
-    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER;
-}
-
-static inline bool lite_leaves_run_row(const struct settlement *t, enum keep_runs keep)
-{
-    return t->ran && (keep == KEEP_RUNS_ALL || (keep == KEEP_RUNS_PROBLEMS && lite_is_problem(t->outcome)));
-}
-
 #endif

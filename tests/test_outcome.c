@@ -1,0 +1,82 @@
+/* test_outcome.c - which outcomes are problems and which runs are kept, in C and in every SQL file
+ * alike. */
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "../engine/rules/outcome.h"
+#include "../engine/store/embedded_sql.h"
+
+static void failed_timeout_crashed_and_bad_answer_are_problems(void)
+{
+    for (int o = 0; o < OUTCOME_COUNT; o++) {
+        bool problem = o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED ||
+                       o == OUTCOME_BAD_ANSWER;
+        CU_ASSERT_EQUAL(outcome_is_problem((enum outcome)o), problem);
+    }
+}
+
+static void keep_runs_says_which_runs_leave_a_row(void)
+{
+    for (int o = 0; o < OUTCOME_COUNT; o++) {
+        enum outcome outcome = (enum outcome)o;
+        CU_ASSERT_TRUE(outcome_leaves_run_row(outcome, KEEP_RUNS_ALL));
+        CU_ASSERT_FALSE(outcome_leaves_run_row(outcome, KEEP_RUNS_NONE));
+        CU_ASSERT_EQUAL(outcome_leaves_run_row(outcome, KEEP_RUNS_PROBLEMS), outcome_is_problem(outcome));
+    }
+}
+
+static void each_outcome_has_a_name_of_its_own(void)
+{
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        for (int j = 0; j <= i; j++)
+            CU_ASSERT_EQUAL(!strcmp(outcome_name((enum outcome)i), outcome_name((enum outcome)j)), i == j);
+    CU_ASSERT_STRING_EQUAL(outcome_name(OUTCOME_COUNT), "?");
+    CU_ASSERT_STRING_EQUAL(outcome_name((enum outcome)-1), "?");
+}
+
+/* "('failed', 'timeout', ...)": the problems as an SQL list, in the order of the enum. */
+static void problems_in_sql(char *out, size_t size)
+{
+    size_t n = (size_t)snprintf(out, size, "(");
+    for (int o = 0; o < OUTCOME_COUNT; o++)
+        if (outcome_is_problem((enum outcome)o))
+            n += (size_t)snprintf(out + n, size - n, "%s'%s'", n > 1 ? ", " : "", outcome_name((enum outcome)o));
+    snprintf(out + n, size - n, ")");
+}
+
+/* How many lists that begin with 'failed' stand in `text`; each must be `list`. */
+static int lists_in(const char *text, const char *list)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, "('failed',")); at++, n++)
+        CU_ASSERT_EQUAL(strncmp(at, list, strlen(list)), 0);
+    return n;
+}
+
+static void the_sql_files_hold_the_same_list_of_problems(void)
+{
+    char list[256];
+    int in_pg = 0, in_sqlite = 0, in_migrations = 0;
+    problems_in_sql(list, sizeof list);
+    CU_ASSERT_STRING_EQUAL(list, "('failed', 'timeout', 'crashed', 'bad_answer')");
+    for (const struct sql_block *b = sql_pg; b->name; b++)
+        in_pg += lists_in(b->text, list);
+    for (const struct sql_block *b = sql_sqlite; b->name; b++)
+        in_sqlite += lists_in(b->text, list);
+    for (const struct sql_migration *m = migrations_sqlite; m->name; m++)
+        in_migrations += lists_in(m->text, list);
+    CU_ASSERT_TRUE(in_pg > 0);
+    CU_ASSERT_TRUE(in_sqlite > 0);
+    CU_ASSERT_TRUE(in_migrations > 0);
+}
+
+static const struct test tests[] = {
+    TEST(failed_timeout_crashed_and_bad_answer_are_problems),
+    TEST(keep_runs_says_which_runs_leave_a_row),
+    TEST(each_outcome_has_a_name_of_its_own),
+    TEST(the_sql_files_hold_the_same_list_of_problems),
+    { NULL, NULL },
+};
+
+const struct suite suite_outcome = { "outcome", NULL, NULL, tests };
