@@ -1,0 +1,224 @@
+/* launch.c - from a command line to a command: reads the flags everybody has, loads the settings
+ * and runs the command that argv names. */
+#include "launch.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "../base/moment.h"
+#include "../worker/confine.h"
+#include "app.h"
+#include "help.h"
+#include "option.h"
+
+struct launch {                     /* the command line, taken apart */
+    struct app app;
+    struct settings_flag *flags;    /* room for every word of the command line */
+    const char *now;
+    bool help, version;
+    int argc;                       /* what is left for the command */
+    char **argv;
+};
+
+/* A copy of an argument, in the place of which everybody who lists processes sees it without its
+ * password from now on. */
+static const char *take_argument(struct launch *l, const char *value)
+{
+    /* NOLINT(performance-no-int-to-ptr): argv may be written to; only its readers say const */
+    char *shown = (char *)(uintptr_t)value;
+    size_t size = strlen(value) + 1;
+    const char *kept = arena_strdup(l->app.arena, value);
+    if (!kept)
+        return value;
+    settings_mask_url(kept, shown, size);
+    memset(shown + strlen(shown), 0, size - strlen(shown));
+    return kept;
+}
+
+/* "name=value" of --set. */
+static int flag_set(struct launch *l, const char *text, struct err *err)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return err_set(err, ERR_INPUT, "--set: found '%s', expected NAME=VALUE", text);
+    const char *name = arena_strndup(l->app.arena, text, (size_t)(equals - text));
+    if (!name)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    l->flags[l->app.nflags++] = (struct settings_flag){ name, take_argument(l, equals + 1) };
+    return 0;
+}
+
+static int global_take(struct launch *l, char letter, const char *value, struct err *err)
+{
+    switch (letter) {
+    case 'c': l->app.settings_file = value; break;
+    case 's': l->flags[l->app.nflags++] = (struct settings_flag){ "store", take_argument(l, value) }; break;
+    case 'l': l->flags[l->app.nflags++] = (struct settings_flag){ "log_level", value }; break;
+    case 'S': return flag_set(l, value, err);
+    case 'n': l->now = value; break;
+    case 'j': l->app.json = true; break;
+    case 'q': l->app.quiet = true; break;
+    case 'h': l->help = true; break;
+    case 'V': l->version = true; break;
+    }
+    return 0;
+}
+
+static const struct command_option *global_find(const char *word)
+{
+    return option_find(option_globals, strcmp(word, "-h") == 0 ? "--help" : word);
+}
+
+static int unknown_global(const char *word, struct err *err)
+{
+    struct nearest near = { .wanted = word + strspn(word, "-") };
+    for (const struct command_option *o = option_globals; o->name; o++)
+        nearest_look(&near, o->name);
+    const char *meant = nearest_word(&near);
+    return err_set(err, ERR_INPUT, "unknown option %s%s%s%s", word,
+                   meant ? "; did you mean --" : " before the command; 'prescient --help' lists them",
+                   meant ? meant : "", meant ? "?" : "");
+}
+
+/* Takes what is everybody's out of the command line, before and after the command's name; the rest
+ * is the command's. */
+static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
+{
+    bool ended = false;
+    for (int i = 1; i < argc; i++) {
+        const struct command *command = l->app.command;
+        const struct command_option *own = command && !ended ? option_find(command->options, argv[i]) : NULL;
+        const struct command_option *global = ended || own ? NULL : global_find(argv[i]);
+        const char *value;
+        if (global) {
+            if (option_value(global, argc, argv, &i, &value, err) < 0 ||
+                global_take(l, global->letter, value, err) < 0)
+                return err->code;
+        } else if (!command) {
+            if (option_is(argv[i]))
+                return unknown_global(argv[i], err);
+            l->app.command = command_find(argv[i], err);
+            if (!l->app.command)
+                return err->code;
+        } else {
+            ended = ended || !strcmp(argv[i], "--");
+            l->argv[l->argc++] = argv[i];
+            if (own && own->arg && !strchr(argv[i], '=') && i + 1 < argc)
+                l->argv[l->argc++] = argv[++i];
+        }
+    }
+    return 0;
+}
+
+static int launch_now(struct launch *l, struct err *err)
+{
+    if (!l->now)
+        return 0;
+    if (moment_parse(l->now, time(NULL), &l->app.now, err) < 0)
+        return err_wrap(err, err->code, "--now");
+    return l->app.now > 0 ? 0
+                          : err_set(err, ERR_INPUT,
+                                    "--now: found '%s', expected a time after 1970-01-01T00:00:00Z", l->now);
+}
+
+static int run_command(struct launch *l)
+{
+    struct app *app = &l->app;
+    struct err err = { 0 };
+    if (launch_now(l, &err) < 0)
+        return app_fail(app, &err);
+    if (!app->command->plain) {
+        if (settings_load(&app->settings, app->settings_file, app->flags, app->nflags, &err) < 0)
+            return app_fail(app, &err);
+        int level = app->settings.log_level ? log_level_named(app->settings.log_level) : -1;
+        if (level >= 0)
+            app->log.least = (enum log_level)level;
+    }
+    return app->command->main(app, l->argc, l->argv);
+}
+
+static int launch_run(struct launch *l, int argc, char **argv)
+{
+    struct err err = { 0 };
+    if (launch_read(l, argc, argv, &err) < 0)
+        return app_fail(&l->app, &err);
+    if (l->version) {
+        printf("prescient %s\n", version_text());
+        return EXIT_WELL;
+    }
+    if (l->help) {
+        if (l->app.command)
+            help_command(stdout, l->app.command);
+        else
+            help_all(stdout);
+        return EXIT_WELL;
+    }
+    if (!l->app.command) {
+        help_all(stderr);
+        return EXIT_BAD_USAGE;
+    }
+    return run_command(l);
+}
+
+/* What was printed must have arrived. A reader that went away (a pipe into head) is no trouble of
+ * ours: we end quietly. */
+static int finish_output(int code, bool was_short)
+{
+    bool failed = fflush(stdout) != 0 || ferror(stdout);
+    if (was_short) {
+        fputs("prescient: out of memory: not all was printed\n", stderr);
+        return code ? code : EXIT_TROUBLE;
+    }
+    if (!failed)
+        return code;
+    struct pollfd out = { .fd = STDOUT_FILENO };
+    if (poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLHUP))
+        return code;
+    fprintf(stderr, "prescient: cannot write the output: %s\n", strerror(errno));
+    return code ? code : EXIT_TROUBLE;
+}
+
+/* Widths on the screen need the tables of a UTF-8 locale; nothing else of a locale is wanted
+ * (numbers stay with a point). */
+static void locale_init(void)
+{
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        setlocale(LC_CTYPE, "");
+}
+
+int launch_main(int argc, char **argv)
+{
+    confine_memory();                   /* settings hold passwords */
+    /* a closed pipe or connection is a failed write, not the end of an engine */
+    signal(SIGPIPE, SIG_IGN);
+    /* whoever started us may have ignored it, and then the ends of workers would be told to
+     * nobody */
+    signal(SIGCHLD, SIG_DFL);
+    locale_init();
+    struct launch l = {
+        .app = { .out = stdout, .terminal = isatty(STDOUT_FILENO), .arena = arena_new(64 * 1024) },
+        .flags = calloc((size_t)argc + 1, sizeof *l.flags),
+        .argv = calloc((size_t)argc + 1, sizeof *l.argv),
+    };
+    log_init(&l.app.log, stderr, LOG_LEVEL_WARN, "prescient");
+    l.app.log.stamps = !getenv("JOURNAL_STREAM");
+    l.app.flags = l.flags;
+    int code = EXIT_TROUBLE;
+    if (l.app.arena && l.flags && l.argv)
+        code = launch_run(&l, argc, argv);
+    else
+        fputs("prescient: out of memory\n", stderr);
+    bool was_short = l.app.was_short || (l.app.arena && arena_was_short(l.app.arena));
+    store_free(l.app.store);
+    settings_release(&l.app.settings);
+    arena_free(l.app.arena);
+    free(l.flags);
+    free(l.argv);
+    return finish_output(code, was_short);
+}
