@@ -1,4 +1,4 @@
-# make                     the program and the bundled jobs, in build/
+# make                     the program, the one that `prescient bench` starts, and the bundled jobs, in build/
 # make check [T=slot]      all tests, or the suites and scripts whose name contains T
 # make SANITIZE=address,undefined check      the same under sanitizers, built beside the plain one
 # make faults [ONLY=F06] [SEED=N] [QUICK=1]       the campaign of faults (tests/faults/README.md)
@@ -33,7 +33,8 @@ CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUME
 LDFLAGS_ALL = -pie $(LINK_PROTECT) $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
 
-ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
+BENCH := $(wildcard engine/cmd/bench_*.c)
+ENGINE := $(filter-out engine/main.c $(BENCH),$(wildcard engine/*/*.c))
 SQL := $(wildcard engine/*/*.sql) $(wildcard migrations/*/*.sql)
 COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
 TESTS := $(sort $(wildcard tests/test_*.c))
@@ -42,11 +43,16 @@ TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests
 MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
 ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o
+BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(filter-out $(COMMANDS:%.c=$(BUILD)/%.o) $(BUILD)/command_table.o,$(ENGINE_O))
 TESTS_O := $(TESTS:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TESTS),$(wildcard tests/*.c))) $(BUILD)/suite_table.o
 
-all: $(BUILD)/prescient $(JOBS)
+all: $(BUILD)/prescient $(BUILD)/prescient-bench $(JOBS)
 
 $(BUILD)/prescient: $(BUILD)/engine/main.o $(ENGINE_O)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+# What `prescient bench` starts: on the engine's objects, with one command, its own.
+$(BUILD)/prescient-bench: $(BENCH_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
 # The same program with failpoints (engine/base/failpoint.h): only what has some is compiled again.
@@ -149,9 +155,10 @@ fmt:
 	git ls-files -o --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/prescient/jobs $(DESTDIR)$(PREFIX)/include/prescient \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/prescient $(DESTDIR)$(PREFIX)/lib/prescient/jobs $(DESTDIR)$(PREFIX)/include/prescient \
 	  $(DESTDIR)$(PREFIX)/share/doc/prescient/etc $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5
 	install $(BUILD)/prescient $(DESTDIR)$(PREFIX)/bin/
+	install $(BUILD)/prescient-bench $(DESTDIR)$(PREFIX)/libexec/prescient/
 	install -m 644 $(JOBS) $(DESTDIR)$(PREFIX)/lib/prescient/jobs/
 	install -m 644 include/prescient/job.h $(DESTDIR)$(PREFIX)/include/prescient/
 	install -m 644 $(wildcard etc/*) $(DESTDIR)$(PREFIX)/share/doc/prescient/etc/

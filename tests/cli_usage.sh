@@ -5,6 +5,8 @@
 has "--help lists the commands" "$($P --help)" "enqueue      write down what to look at, and when"
 is "every command of the list has a help of its own" \
     "$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }' | while read -r c; do $P "$c" --help >/dev/null || echo "$c"; done)" ""
+is "which begins with the line of the list" \
+    "$($P --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) *\(.*\)/\1 \2/p' | while read -r c line; do [ "$($P "$c" --help | sed -n 2p)" = "$line" ] || echo "$c"; done)" ""
 manual=$(sed 's/\\-/-/g' "$ROOT/docs/prescient.1")
 commands=$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }')
 is "the manual has every command" "$(for c in $commands; do grep -qE "^\.(BR?I?|BI) \"?$c( |$)" <<<"$manual" || echo "$c"; done)" ""

@@ -60,8 +60,10 @@ every_file() {
         says "$name: marked for shadow stacks" "$(features "$file" | lacks 'SHSTK' cat)"
 }
 
-every_file "$BUILD/prescient"
-says "prescient: an executable of no fixed address (PIE)" "$(lacks '^ *Type: +DYN' readelf -hW "$BUILD/prescient"; lacks 'FLAGS_1.*PIE' readelf -dW "$BUILD/prescient")"
+for program in prescient prescient-bench; do
+    every_file "$BUILD/$program"
+    says "$program: an executable of no fixed address (PIE)" "$(lacks '^ *Type: +DYN' readelf -hW "$BUILD/$program"; lacks 'FLAGS_1.*PIE' readelf -dW "$BUILD/$program")"
+done
 for plugin in "$BUILD"/jobs/*.so; do every_file "$plugin"; done
 
 says "FORTIFY is at the highest level that the compiler has" \

@@ -65,5 +65,17 @@ kept_apart() {
     is "a schema of that name that no bench made is left alone" "$(schemas)" 1
 }
 
-each() { small_bench; among_others; short_pass; small_load; kept_apart; }
+# A tree as `make install` makes it, anywhere: each of the two programs finds the other one by where it is itself.
+installed() {
+    mkdir -p usr/bin usr/libexec/prescient
+    cp "$P" usr/bin/prescient
+    fails_with 1 "usr/bin/../libexec/prescient/prescient-bench" usr/bin/prescient bench --help
+    cp "$P-bench" usr/libexec/prescient/
+    ok "$STORE_NAME: an installed bench" usr/bin/prescient --quiet --json bench --checks 10 --rounds 1 --only end
+    is "$STORE_NAME: its engine runs the checks" "$(json "j['measures'][0]['checks']" <.out)" 10
+    is "help bench is bench --help" "$(usr/bin/prescient help bench)" "$($P bench --help)"
+    rm -r usr
+}
+
+each() { installed; small_bench; among_others; short_pass; small_load; kept_apart; }
 on_each_store each

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include "../base/moment.h"
+#include "program.h"
 #include "text.h"
 
 static const struct { int code, exit; } exits[] = {
@@ -38,6 +39,14 @@ int app_fail(struct app *app, const struct err *err)
         if (exits[i].code == err->code)
             return exits[i].exit;
     return EXIT_TROUBLE;
+}
+
+int app_become(struct app *app, const struct command *command, char **argv)
+{
+    struct err err;
+    fflush(app->out);
+    program_become(command->program, argv, &err);
+    return app_fail(app, &err);
 }
 
 int app_usage(struct app *app, const char *why)

@@ -27,6 +27,10 @@ const char *app_moment_param(struct app *app, const char *text, struct err *err)
 int app_number(const char *what, const char *text, int64_t least, int64_t most, int64_t *out,
                struct err *err);
 
+/* Becomes the program that is the command (`command->program`), with that command line. Returns only
+ * when it failed: the exit code, after the failure was printed. */
+int app_become(struct app *app, const struct command *command, char **argv);
+
 /* Says that a command was given too few or too many arguments, with its usage; returns
  * EXIT_BAD_USAGE. */
 int app_usage(struct app *app, const char *why);

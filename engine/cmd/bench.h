@@ -1,5 +1,5 @@
 /* bench.h - what the parts of `prescient bench` share: one run, its scratch place, and the figures
- * of a round. cmd_bench.c says what is measured, bench_scratch.c where, bench_engine.c starts
+ * of a round. bench_main.c says what is measured, bench_scratch.c where, bench_engine.c starts
  * engines, bench_pg.c and bench_sqlite.c are the bare SQL beside them, bench_report.c puts it in a
  * table, bench_load.c is the load generator. */
 #ifndef PRESCIENT_BENCH_H
@@ -55,6 +55,7 @@ struct bench {
     char dir[64];                   /* of settings, outputs and, for SQLite, the file */
     char url[4096];                 /* of the scratch store */
     char settings_file[96];
+    char program[4096];             /* prescient, which is what the engines are */
     char where[256];                /* the scratch place in words */
     /* where the due checks of this round are filed; a new, past one each round */
     int64_t slot;

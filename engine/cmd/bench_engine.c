@@ -1,5 +1,5 @@
-/* bench_engine.c - engines as they are in life: this program, started as processes of their own,
- * and what they cost. CPU is read from the dead: a process that has ended and is not reaped yet
+/* bench_engine.c - engines as they are in life: prescient, started as processes of their own, and
+ * what they cost. CPU is read from the dead: a process that has ended and is not reaped yet
  * says how much it used, without its children. Memory is looked at while they run; of an engine
  * that is over before the first look, its end tells it. */
 #include <errno.h>
@@ -55,7 +55,7 @@ static void become_engine(const struct bench *b, const struct bench_engine_run *
     sigprocmask(SIG_SETMASK, &none, NULL);
     clean_environment();
     if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0)
-        execv("/proc/self/exe", argv);
+        execv(b->program, argv);
     _exit(127);
 }
 

@@ -11,6 +11,7 @@
 #include "../rules/slot.h"
 #include "../store/embedded_sql.h"
 #include "bench.h"
+#include "program.h"
 
 static const struct bench_db_ops *const places[] = { &bench_pg_ops, &bench_sqlite_ops };
 
@@ -151,7 +152,9 @@ static int find_place(struct bench *b, struct err *err)
 
 int bench_open(struct bench *b, const char *jobs, struct err *err)
 {
-    int rc = find_place(b, err);
+    int rc = program_find("prescient", b->program, sizeof b->program, err);
+    if (rc == 0)
+        rc = find_place(b, err);
     if (rc == 0)
         rc = make_dir(b, err);
     if (rc == 0)

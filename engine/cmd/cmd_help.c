@@ -1,5 +1,5 @@
 /* prescient help - the list of commands, or one of them. */
-#include "command.h"
+#include "app.h"
 #include "help.h"
 
 static int help_main(struct app *app, int argc, char **argv);
@@ -12,6 +12,7 @@ const struct command cmd_help = {
 
 static int help_main(struct app *app, int argc, char **argv)
 {
+    static char help[] = "--help";
     struct err err;
     const char *value;
     int at = 0, first;
@@ -24,6 +25,8 @@ static int help_main(struct app *app, int argc, char **argv)
     const struct command *command = command_find(argv[first], &err);
     if (!command)
         return app_fail(app, &err);
+    if (command->program)
+        return app_become(app, command, (char *[]){ (char *)command->program, argv[first], help, NULL });
     help_command(app->out, command);
     return EXIT_WELL;
 }

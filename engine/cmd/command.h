@@ -60,6 +60,9 @@ struct command {
     /* arguments after the name; returns an exit code */
     int (*main)(struct app *app, int argc, char **argv);
     bool plain;                 /* starts without settings: app->settings is empty */
+    /* Another program that is this command (program.h), or NULL: it gets the whole command line
+     * and knows the options; main is not called. */
+    const char *program;
 };
 
 extern const struct command *const command_table[];     /* ends with NULL */

@@ -24,6 +24,7 @@ struct launch {                     /* the command line, taken apart */
     bool help, version;
     int argc;                       /* what is left for the command */
     char **argv;
+    char **given;                   /* copies of all words, for a command that is another program */
 };
 
 /* A copy of an argument, in the place of which everybody who lists processes sees it without its
@@ -106,6 +107,8 @@ static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
             l->app.command = command_find(argv[i], err);
             if (!l->app.command)
                 return err->code;
+            if (l->app.command->program)
+                return 0;
         } else {
             ended = ended || !strcmp(argv[i], "--");
             l->argv[l->argc++] = argv[i];
@@ -143,11 +146,25 @@ static int run_command(struct launch *l)
     return app->command->main(app, l->argc, l->argv);
 }
 
+/* Copies the command line as it was typed: passwords in argv itself are masked while it is read. */
+static bool launch_keep(struct launch *l, int argc, char **argv)
+{
+    l->given = arena_zalloc(l->app.arena, ((size_t)argc + 1) * sizeof *l->given);
+    for (int i = 0; l->given && i < argc; i++) {
+        l->given[i] = arena_strdup(l->app.arena, argv[i]);
+        if (!l->given[i])
+            return false;
+    }
+    return l->given != NULL;
+}
+
 static int launch_run(struct launch *l, int argc, char **argv)
 {
     struct err err = { 0 };
     if (launch_read(l, argc, argv, &err) < 0)
         return app_fail(&l->app, &err);
+    if (l->app.command && l->app.command->program)
+        return app_become(&l->app, l->app.command, l->given);
     if (l->version) {
         printf("prescient %s\n", version_text());
         return EXIT_WELL;
@@ -210,7 +227,7 @@ int launch_main(int argc, char **argv)
     l.app.log.stamps = !getenv("JOURNAL_STREAM");
     l.app.flags = l.flags;
     int code = EXIT_TROUBLE;
-    if (l.app.arena && l.flags && l.argv)
+    if (l.app.arena && l.flags && l.argv && launch_keep(&l, argc, argv))
         code = launch_run(&l, argc, argv);
     else
         fputs("prescient: out of memory\n", stderr);
