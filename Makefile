@@ -33,8 +33,9 @@ CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUME
 LDFLAGS_ALL = -pie $(LINK_PROTECT) $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
 
-BENCH := $(wildcard engine/cmd/bench_*.c)
-ENGINE := $(filter-out engine/main.c $(BENCH),$(wildcard engine/*/*.c))
+ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
+BENCH := $(wildcard bench/bench_*.c)
+BENCH_SQL := $(wildcard bench/bench_*.sql)
 SQL := $(wildcard engine/*/*.sql) $(wildcard migrations/*/*.sql)
 COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
 TESTS := $(sort $(wildcard tests/test_*.c))
@@ -43,7 +44,7 @@ TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests
 MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
 ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o
-BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(filter-out $(COMMANDS:%.c=$(BUILD)/%.o) $(BUILD)/command_table.o,$(ENGINE_O))
+BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(BUILD)/bench_sql.o $(filter-out $(COMMANDS:%.c=$(BUILD)/%.o) $(BUILD)/command_table.o,$(ENGINE_O))
 TESTS_O := $(TESTS:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TESTS),$(wildcard tests/*.c))) $(BUILD)/suite_table.o
 
 all: $(BUILD)/prescient $(BUILD)/prescient-bench $(JOBS)
@@ -76,7 +77,7 @@ $(BUILD)/model: $(MODEL_O)
 
 # Written only when what they say changes: other flags or PREFIX, a file that came or went.
 $(BUILD)/flags: SAYS = $(CC) $(CFLAGS_ALL)
-$(BUILD)/lists: SAYS = $(SQL) $(COMMANDS) $(TESTS)
+$(BUILD)/lists: SAYS = $(SQL) $(BENCH_SQL) $(COMMANDS) $(TESTS)
 $(BUILD)/flags $(BUILD)/lists: FORCE
 	@mkdir -p $(@D); says="$(subst ",,$(subst ',,$(SAYS)))"; echo "$$says" | cmp -s - $@ || echo "$$says" > $@
 
@@ -91,6 +92,10 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 $(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(SQL) $(BUILD)/lists
 	@mkdir -p $(@D)
 	awk -f $< $(SQL) > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/bench_sql.c: engine/store/embed_sql.awk $(BENCH_SQL) $(BUILD)/lists
+	@mkdir -p $(@D)
+	awk -f $< $(BENCH_SQL) > $@.tmp && mv $@.tmp $@
 
 # cmd_NAME.c defines `const struct command cmd_NAME`, test_NAME.c `const struct suite suite_NAME`; the tables follow from the files.
 $(BUILD)/command_table.c: $(BUILD)/lists
@@ -151,7 +156,7 @@ valgrind: all $(BUILD)/test $(TEST_JOBS)
 
 # Only lines that differ from the last commit, and new files: tables and columns of comments that stand are left alone.
 fmt:
-	git clang-format --force --quiet --extensions c,h -- engine include jobs tests || [ $$? = 1 ]
+	git clang-format --force --quiet --extensions c,h -- bench engine include jobs tests || [ $$? = 1 ]
 	git ls-files -o --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
 
 install: all

@@ -72,7 +72,7 @@ says "FORTIFY is at the highest level that the compiler has" \
 # The linked program is marked for indirect branch tracking only when the C library's start files are; our own part is done when all objects are.
 if is_x86 && takes -fcf-protection; then
     says "every object begins its functions with a landing pad (IBT), and keeps to shadow stacks" \
-        "$(for o in "$BUILD"/engine/*.o "$BUILD"/engine/*/*.o; do [ "$(features "$o")" = "IBT, SHSTK" ] || echo "$o: found $(features "$o")"; done)"
+        "$(for o in "$BUILD"/engine/*.o "$BUILD"/engine/*/*.o "$BUILD"/bench/*.o; do [ "$(features "$o")" = "IBT, SHSTK" ] || echo "$o: found $(features "$o")"; done)"
     says "prescient: marked for IBT as far as the C library lets it" \
         "$(case $(features "$(${CC:-cc} -print-file-name=crti.o)") in *IBT*) features "$BUILD/prescient" | lacks IBT cat ;; esac)"
 fi

@@ -1,6 +1,6 @@
 # embed_sql.awk - turns .sql files into C strings.
 #   engine/store/store_NAME.sql: each "-- name: WORD" block becomes a row of `struct sql_block sql_NAME[]`
-#   engine/cmd/NAME.sql: the same
+#   bench/NAME.sql: the same
 #   migrations/NAME/NNNN_what.sql: each file becomes a row of `struct sql_migration migrations_NAME[]`, in order; and the names of the functions, tables
 #   and sequences that they make in "prescient.", an array of texts, are a block `made` of sql_NAME
 # Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with the schema).

@@ -1,11 +1,11 @@
-# analyze.mk - part of the Makefile: what three analyzers say of engine/ and jobs/, each file apart and only when something has changed.
+# analyze.mk - part of the Makefile: what three analyzers say of engine/, jobs/ and bench/, each file apart and only when something has changed.
 # make -j2 analyze             gcc -fanalyzer, cppcheck, and clang-tidy (.clang-tidy says what it looks for)
 # make -j2 analyze-quick       the first two, half a minute of a processor; CI does
 # "N passed, N failed" counts files by analyzers. A finding is mended, or answered where it stands, with the reason:
 #   /* NOLINT(name): why */    /* cppcheck-suppress name ; why */    and for a whole file, since gcc knows nothing smaller but pragmas,
 #   /* analyze: -Wno-analyzer-name: why */
 
-ANALYZED := $(wildcard engine/main.c engine/*/*.c jobs/*/*.c)
+ANALYZED := $(wildcard engine/main.c engine/*/*.c jobs/*/*.c bench/bench_*.c)
 # What gcc has optimised away it says nothing of, so it analyzes without.
 # known.h: not where those are defined, and a job sees nothing of ours.
 ANALYZE_KNOWN = $(if $(filter engine/base/err.c jobs/%,$<),,-include tests/analyze/known.h)
@@ -17,7 +17,7 @@ ANALYZE_cppcheck = cppcheck --quiet --error-exitcode=1 --std=c11 --language=c --
   --suppressions-list=tests/analyze/cppcheck.txt -Iinclude -I. -D__x86_64__ -D_GNU_SOURCE '-DVERSION=""' '-DPLUGIN_DIR=""' $<
 
 define analyzer
-$(BUILD)/analyze/%.$(1): %.c $(BUILD)/flags $(wildcard .clang-tidy tests/analyze/* engine/*/*.h include/*/*.h)
+$(BUILD)/analyze/%.$(1): %.c $(BUILD)/flags $(wildcard .clang-tidy tests/analyze/* engine/*/*.h bench/*.h include/*/*.h)
 	@mkdir -p $$(@D) && rm -f $$@
 	$$(ANALYZE_$(1))
 	@touch $$@

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "report.h"
-#include "table.h"
+#include "../engine/cmd/report.h"
+#include "../engine/cmd/table.h"
 
 struct spread { double median, least, most; };
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../store/embedded_sql.h"
 
 /* ---- one statement after the other ---- */
 

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "app.h"
+#include "../engine/cmd/app.h"
 #include "bench.h"
-#include "launch.h"
-#include "progress.h"
+#include "../engine/cmd/launch.h"
+#include "../engine/cmd/progress.h"
 
 static int bench_main(struct app *app, int argc, char **argv);
 

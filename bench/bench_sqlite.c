@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../store/embedded_sql.h"
 #include "bench.h"
 
 enum { CACHE_KIB = 32 * 1024, BUSY_MS = 60000 };

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/moment.h"
-#include "../rules/slot.h"
-#include "app.h"
+#include "../engine/base/moment.h"
+#include "../engine/rules/slot.h"
+#include "../engine/cmd/app.h"
 #include "bench.h"
-#include "report.h"
-#include "table.h"
+#include "../engine/cmd/report.h"
+#include "../engine/cmd/table.h"
 
 enum { MINUTES = 60, ROWS_MAX = 200000, LIVE_TAIL_S = 15, LIVE_LEAD_S = 3 };
 

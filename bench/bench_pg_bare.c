@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../rules/idempotency.h"
-#include "../store/embedded_sql.h"
+#include "../engine/rules/idempotency.h"
 #include "bench_pg.h"
 
 enum { CONNECTIONS_MAX = 16, INT8_OID = 20 };

@@ -5,9 +5,10 @@
 #ifndef PRESCIENT_BENCH_H
 #define PRESCIENT_BENCH_H
 
-#include "../base/clock.h"
-#include "command.h"
-#include "interrupt.h"
+#include "../engine/base/clock.h"
+#include "../engine/cmd/command.h"
+#include "../engine/cmd/interrupt.h"
+#include "../engine/store/embedded_sql.h"
 
 enum { BENCH_ROUNDS_MAX = 99, BENCH_ENGINES_MAX = 16, BENCH_BATCH = 1000, BENCH_CHUNK = 10000 };
 
@@ -90,7 +91,7 @@ extern const struct bench_db_ops bench_pg_ops, bench_sqlite_ops;
 
 /* A block of the bench's SQL with {checks}, {future}, {slot} and {job} put in; in the arena. NULL
  * when out of memory. */
-struct sql_block;
+extern const struct sql_block sql_bench_pg[], sql_bench_sqlite[];
 char *bench_sql(const struct bench *b, const struct sql_block *blocks, const char *name, const char *job,
                 struct arena *a);
 

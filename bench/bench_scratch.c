@@ -8,10 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../rules/slot.h"
-#include "../store/embedded_sql.h"
+#include "../engine/rules/slot.h"
 #include "bench.h"
-#include "program.h"
+#include "../engine/cmd/program.h"
 
 static const struct bench_db_ops *const places[] = { &bench_pg_ops, &bench_sqlite_ops };
 
