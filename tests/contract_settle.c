@@ -5,7 +5,7 @@
 
 #include "store_contract.h"
 
-/* ---- what becomes of a check ------------------------------------------------------------------------------------------------ */
+/* ---- what becomes of a check ----------------------------------------------------------------- */
 
 void done_archives_the_check(void)
 {
@@ -257,7 +257,7 @@ void a_page_of_several_priorities_is_settled_and_no_other_row(void)
     }
 }
 
-/* ---- enqueued again meanwhile -------------------------------------------------------------------------------------------------- */
+/* ---- enqueued again meanwhile ---------------------------------------------------------------- */
 
 void a_check_asked_for_again_starts_anew_when_it_ends(void)
 {
@@ -364,7 +364,7 @@ void a_move_to_a_time_asked_for_is_clamped_too(void)
     scene_end(&scene);
 }
 
-/* ---- keys of new lives -------------------------------------------------------------------------------------------------------- */
+/* ---- keys of new lives ----------------------------------------------------------------------- */
 
 /* The idempotency key of what a page of this slot holds for ("orders", key). */
 static const char *key_in(int64_t slot, const char *key)
@@ -477,7 +477,7 @@ void a_new_life_has_a_key_that_follows_from_the_old_one(void)
     scene_end(&scene);
 }
 
-/* ---- what must not be touched ---------------------------------------------------------------------------------------------------- */
+/* ---- what must not be touched ---------------------------------------------------------------- */
 
 void a_settle_under_a_lease_taken_over_changes_nothing(void)
 {
@@ -597,7 +597,7 @@ void a_row_replaced_into_the_same_slot_is_superseded(void)
     scene_end(&scene);
 }
 
-/* ---- effects ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- effects --------------------------------------------------------------------------------- */
 
 static struct store_settle settle_with(struct scene *scene, const struct effect *effects, int n)
 {

@@ -12,7 +12,7 @@ static void put_in_slot(int n)
         put(keys[i], SLOT, "keep", BEFORE);
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 void opening_a_slot_counts_its_rows_once(void)
 {
@@ -84,7 +84,7 @@ void a_large_slot_is_split_where_the_store_splits(void)
     IS(5, seen);
 }
 
-/* ---- leases ------------------------------------------------------------------------------------------------------------------- */
+/* ---- leases ---------------------------------------------------------------------------------- */
 
 void a_lease_is_taken_once(void)
 {
@@ -247,7 +247,7 @@ void a_slot_is_taken_again_only_for_jobs_known_here(void)
     scene_end(&scene);
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 static struct store_read_page read_after(const struct lease *lease, struct page_cursor after, int want,
                                          size_t max_bytes)
@@ -387,7 +387,7 @@ void a_page_of_a_slot_holds_no_other_slots_rows(void)
     check_rows_free(&r.page);
 }
 
-/* ---- the end of a pass ------------------------------------------------------------------------------------------------------------- */
+/* ---- the end of a pass ----------------------------------------------------------------------- */
 
 void a_pass_does_not_finish_while_rows_are_left(void)
 {
@@ -546,7 +546,7 @@ void a_closed_slot_that_is_taken_again_is_open_again(void)
     CU_ASSERT(r.slots[0].has_rows);
 }
 
-/* ---- slots that are not over --------------------------------------------------------------------------------------------------------- */
+/* ---- slots that are not over ----------------------------------------------------------------- */
 
 void a_relook_closes_what_is_done_and_empty(void)
 {

@@ -22,7 +22,7 @@ static struct {
     struct arena *arena;
 } fx;
 
-/* ---- comparing --------------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 void fixture_text_is(int line, const char *found, const char *expected)
 {
@@ -40,7 +40,7 @@ void fixture_number_is(int line, int64_t found, int64_t expected)
     CU_ASSERT(found == expected);
 }
 
-/* ---- one store per suite ------------------------------------------------------------------------------------------------- */
+/* ---- one store per suite --------------------------------------------------------------------- */
 
 struct store *fixture_store(void) { return fx.store; }
 bool fixture_is_sqlite(void) { return fx.sqlite; }
@@ -215,7 +215,7 @@ int fixture_call(struct store_call *call)
     return rc;
 }
 
-/* ---- reports --------------------------------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 struct store_rows fixture_report(const char *name, const char *const *params, int n)
 {
@@ -255,7 +255,7 @@ int rows_in(const char *report)
     return fixture_report(report, NULL, 0).rows;
 }
 
-/* ---- enqueue and friends ------------------------------------------------------------------------------------------------------ */
+/* ---- enqueue and friends --------------------------------------------------------------------- */
 
 static const char *text_of(int64_t n)
 {
@@ -309,7 +309,7 @@ const char *resolve(const char *key)
     return rows.rows == 1 ? cell(&rows, 0, "resolved") : "failed";
 }
 
-/* ---- slots ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 struct store_open_slot open_slot(const unsigned char *who, int lease_s)
 {

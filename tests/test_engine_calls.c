@@ -244,7 +244,7 @@ static int fake_open(const struct store_options *options, struct store **out, st
     return 0;
 }
 
-/* ---- a plan of one slot, whose checks (if there are any) are moved on: that needs no worker ---- */
+/* ---- a plan of one slot, whose checks (if there are any) are moved on without a worker ---- */
 
 static void one_slot(struct engine *e, void *state)
 {

@@ -180,7 +180,7 @@ static void what_was_put_off_counts_nothing(void)
     CU_ASSERT_EQUAL(guard_put_off(&usual, &in, OUTCOME_RESLOTTED, INT64_MAX).next_at, MOMENT_MAX + 1);
 }
 
-/* ---- the table once more: a list of sentences; the first that holds decides. Slots are counted out one by one. ---- */
+/* ---- the table once more, as sentences: the first that holds decides. Slots are counted ---- */
 
 struct story { const struct guard_policy *p; const struct guard_input *in; };
 

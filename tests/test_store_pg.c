@@ -55,7 +55,7 @@ static void a_page_runs_from_open_to_finish(void)
     CU_ASSERT_EQUAL(l.n, 0);
 }
 
-/* ---- late commits ------------------------------------------------------------------------------------------------------ */
+/* ---- late commits ---------------------------------------------------------------------------- */
 
 static void a_check_committed_late_is_found_by_the_second_look(void)
 {
@@ -384,7 +384,7 @@ static void a_consumer_of_events_waits_for_the_oldest_transaction(void)
     arena_free(a);
 }
 
-/* ---- locks --------------------------------------------------------------------------------------------------------------- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 static void a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told(void)
 {
@@ -678,7 +678,7 @@ static void a_session_ended_by_the_server_is_opened_anew(void)
     CU_ASSERT(!hello.read_only);
 }
 
-/* ---- settle ---------------------------------------------------------------------------------------------------------------- */
+/* ---- settle ---------------------------------------------------------------------------------- */
 
 static void a_check_asked_for_again_while_it_ran_starts_anew(void)
 {

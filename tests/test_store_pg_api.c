@@ -25,7 +25,7 @@ static void bucket_is_the_same_in_sql_and_in_c(void)
     }
 }
 
-/* ---- the SQL API ------------------------------------------------------------------------------------------------------ */
+/* ---- the SQL API ----------------------------------------------------------------------------- */
 
 static void enqueue_says_what_happened(void)
 {
@@ -247,7 +247,7 @@ static void an_engine_role_runs_checks_without_owning_the_tables(void)
     PQclear(pgfx_ask(pgfx.app, "DROP ROLE prescient_test_login"));
 }
 
-/* ---- load -------------------------------------------------------------------------------------------------------------------- */
+/* ---- load ------------------------------------------------------------------------------------ */
 
 static void a_load_copies_what_is_new_and_settles_what_is_not(void)
 {

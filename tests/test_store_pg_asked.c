@@ -9,7 +9,7 @@
 
 #include "pg_fixture.h"
 
-/* ---- kept in a transaction that is open when the slot begins ----------------------------------------------------------------- */
+/* ---- kept in a transaction that is open when the slot begins --------------------------------- */
 
 static bool is_kept(const struct check_rows *page, const char *key)
 {
@@ -124,7 +124,7 @@ static void a_keep_waits_for_nobody_who_keeps_or_asks(void)
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
 }
 
-/* ---- ids that are there twice ------------------------------------------------------------------------------------------------- */
+/* ---- ids that are there twice ---------------------------------------------------------------- */
 
 static void set_ids_back(void)
 {
@@ -337,7 +337,7 @@ static void init_makes_the_index_unique_while_checks_are_filed(void)
     SQL_IS("1", "SELECT count(*) FROM pg_class WHERE relname LIKE 'future_job_slot%%'");
 }
 
-/* ---- many at once ---------------------------------------------------------------------------------------------------------------- */
+/* ---- many at once ---------------------------------------------------------------------------- */
 
 static void a_load_refuses_what_the_single_call_refuses(void)
 {
@@ -407,7 +407,7 @@ static void a_load_takes_no_subtransaction(void)
     PQclear(pgfx_ask(pgfx.app, "COMMIT"));
 }
 
-/* ---- the slot length ---------------------------------------------------------------------------------------------------------- */
+/* ---- the slot length ------------------------------------------------------------------------- */
 
 static void an_enqueue_that_waited_for_a_new_slot_length_is_filed_by_it(void)
 {

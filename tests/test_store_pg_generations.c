@@ -19,7 +19,7 @@ static const char *cell_of(const struct store_rows *rows, int row, const char *c
     return "no such column";
 }
 
-/* ---- slots that wait for a transaction that nobody here knows -------------------------------------------------------------- */
+/* ---- slots that wait for a transaction that nobody here knows -------------------------------- */
 
 /* An empty slot, opened: it waits for its second look. */
 static void open_an_empty_slot(void)
@@ -89,7 +89,7 @@ static void what_is_prepared_is_waited_for_and_told(void)
     arena_free(a);
 }
 
-/* ---- events ----------------------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* This server's own history again, of which generation 0 is the first. */
 static bool begin_here(void)
@@ -289,7 +289,7 @@ static void events_of_a_generation_that_nobody_noted_are_noticed(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("generation of events"), "ok: 100000000000"));
 }
 
-/* ---- sequences that were left behind ---------------------------------------------------------------------------------------- */
+/* ---- sequences that were left behind --------------------------------------------------------- */
 
 static void sequences_behind_what_is_in_use_are_moved_up_and_never_down(void)
 {

@@ -62,7 +62,7 @@ static int teardown(void)
 #define SHOP_IS(expected, ...) CELL_IS(shop, expected, __VA_ARGS__)
 #define DENIED "42501"
 
-/* ---- functions --------------------------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void no_function_is_open_to_everybody(void)
 {
@@ -95,7 +95,7 @@ static void whoever_makes_tables_with_its_owners_rights_says_where(void)
                 "p.prosecdef AND p.prosrc ~ 'CREATE (TABLE|INDEX)'");
 }
 
-/* ---- the application ----------------------------------------------------------------------------------------------------------- */
+/* ---- the application ------------------------------------------------------------------------- */
 
 static void an_enqueuer_may_call_the_api_and_nothing_else(void)
 {
@@ -201,7 +201,7 @@ static void errors_show_no_row_of_somebody_else(void)
     }
 }
 
-/* ---- the engine ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the engine ------------------------------------------------------------------------------ */
 
 static void an_engine_owns_nothing_and_changes_no_schema(void)
 {
@@ -237,7 +237,7 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
     PQfinish(runner);
 }
 
-/* ---- schemas of others ---------------------------------------------------------------------------------------------------------- */
+/* ---- schemas of others ----------------------------------------------------------------------- */
 
 /* A schema of the application's own making, in which all that is read first calls a function that
  * keeps who was there, and what it could. */
@@ -387,7 +387,7 @@ static void a_migration_wants_a_schema_of_its_users_own(void)
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA early CASCADE"));
 }
 
-/* ---- locks that anybody may take -------------------------------------------------------------------------------------------------- */
+/* ---- locks that anybody may take ------------------------------------------------------------- */
 
 static void nobody_who_can_merely_connect_holds_up_a_migration(void)
 {
@@ -453,7 +453,7 @@ static void of_many_who_make_a_schema_at_once_each_step_is_made_by_one(void)
     }
 }
 
-/* ---- what init puts right ------------------------------------------------------------------------------------------------------------- */
+/* ---- what init puts right -------------------------------------------------------------------- */
 
 /* A schema that was only migrated. */
 static void make_bare_schema(void)
@@ -519,7 +519,7 @@ static void init_gives_no_right_to_what_it_has_not_made(void)
                                "prescient.charge(); REVOKE USAGE ON SCHEMA prescient FROM PUBLIC"));
 }
 
-/* ---- traps ------------------------------------------------------------------------------------------------------------------- */
+/* ---- traps ----------------------------------------------------------------------------------- */
 
 /* Once for all tests: in "public", where up to PostgreSQL 14 everybody might create. */
 static bool lay_traps(void)
@@ -718,7 +718,7 @@ static void what_others_lay_on_an_engines_path_is_not_stepped_on(void)
     pgfx.st = own;
 }
 
-/* ---- what all wait for --------------------------------------------------------------------------------------------------------- */
+/* ---- what all wait for ----------------------------------------------------------------------- */
 
 static const char *cell_of(const struct store_rows *rows, int row, const char *column)
 {

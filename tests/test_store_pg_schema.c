@@ -53,7 +53,7 @@ static void every_report_runs_with_and_without_parameters(void)
     arena_free(a);
 }
 
-/* ---- history by days --------------------------------------------------------------------------------------------------------- */
+/* ---- history by days ------------------------------------------------------------------------- */
 
 static void no_lease_is_taken_without_a_partition_for_today(void)
 {
@@ -280,7 +280,7 @@ static void what_is_published_is_pruned_too(void)
     PQclear(pgfx_ask(pgfx.app, "DROP PUBLICATION everything"));
 }
 
-/* ---- up from a schema without days --------------------------------------------------------------------------------------------- */
+/* ---- up from a schema without days ----------------------------------------------------------- */
 
 /* Statements as programs from before send them: they name their columns, and know nothing of days.
  */
@@ -462,7 +462,7 @@ static void what_hangs_on_the_old_tables_is_named(void)
     end_old_schema();
 }
 
-/* ---- server and schema ---------------------------------------------------------------------------------------------------------- */
+/* ---- server and schema ----------------------------------------------------------------------- */
 
 static int hello_of(const struct store_options *options)
 {

@@ -16,7 +16,7 @@ static char dir[400], path[450], url[470];
 static struct store *st;
 static sqlite3 *app;                        /* an application: plain SQLite, nothing of ours */
 
-/* ---- the fixture -------------------------------------------------------------------------------------------------------------- */
+/* ---- the fixture ----------------------------------------------------------------------------- */
 
 static int hello(struct store *s)
 {
@@ -86,7 +86,7 @@ static void rc_is(int line, int found, int expected)
 #define RC_IS(expected, rc) rc_is(__LINE__, rc, expected)
 #define SAYS(words) CU_ASSERT_PTR_NOT_NULL(strstr(litefx_err.text, words))
 
-/* ---- the views, from any SQLite connection ---------------------------------------------------------------------------------------- */
+/* ---- the views, from any SQLite connection --------------------------------------------------- */
 
 static void a_view_files_checks_by_text_or_number(void)
 {
@@ -228,7 +228,7 @@ static void a_plain_insert_must_lie_on_a_slot(void)
            "UPDATE prescient_future_job SET next_check_at = next_check_at + 1");
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void urls_name_a_file(void)
 {
@@ -484,7 +484,7 @@ static void what_is_no_database_is_said_to_be_none(void)
     SAYS("is no SQLite database");
 }
 
-/* ---- schema, deadline, memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- schema, deadline, memory ---------------------------------------------------------------- */
 
 static void a_schema_that_needs_a_newer_program_is_refused(void)
 {

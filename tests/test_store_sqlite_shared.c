@@ -13,7 +13,7 @@ static char dir[400], path[450], url[470];
 static struct store *st;
 static sqlite3 *app;                        /* an application: plain SQLite, nothing of ours */
 
-/* ---- the fixture -------------------------------------------------------------------------------------------------------------- */
+/* ---- the fixture ----------------------------------------------------------------------------- */
 
 static void end(void)
 {
@@ -71,7 +71,7 @@ static void number_is(int line, int64_t found, int64_t expected)
 }
 #define IS(expected, found) number_is(__LINE__, found, expected)
 
-/* ---- conflict policies ---------------------------------------------------------------------------------------------------------- */
+/* ---- conflict policies ----------------------------------------------------------------------- */
 
 #define NAMES "prescient: entity_name, entity_key and job_exec must have at most 2600 bytes together"
 
@@ -221,7 +221,7 @@ static void the_other_views_refuse_whatever_the_statement_says(void)
            "INSERT OR IGNORE INTO prescient_resolve (entity_name) VALUES ('orders')");
 }
 
-/* ---- the journal ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the journal ----------------------------------------------------------------------------- */
 
 /* What the file's header says, whoever asks: 2 for a write-ahead log, 1 for a rollback journal. */
 static int journal_in_the_file(void)
@@ -366,7 +366,7 @@ static void the_releases_are_known_that_keep_a_write_ahead_log(void)
         CU_ASSERT_EQUAL(lite_wal_is_safe(all[i].version), all[i].safe);
 }
 
-/* ---- doctor ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- doctor ---------------------------------------------------------------------------------- */
 
 static void a_look_that_cannot_be_taken_keeps_nothing_from_the_others(void)
 {

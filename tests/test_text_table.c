@@ -81,7 +81,7 @@ static void distance_counts_changes_and_swaps(void)
     CU_ASSERT_EQUAL(text_distance("enque", "enqueue"), 2);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct table_column columns[] = { { .name = "name", .shrinks = true },
                                                { .name = "n", .right = true },

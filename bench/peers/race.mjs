@@ -1,10 +1,11 @@
-// race.mjs - several processes of one peer, started together: connected first, then let go at once; the clock stops when the last
-// job's end is in the database. Prints one line of JSON: jobs, s, cpu_s (of the processes, with starting them).
+// race.mjs - several processes of one peer, started together. They connect first and then start at
+// the same moment; the clock stops when the last job's end is in the database. Prints one line of
+// JSON: jobs, s, cpu_s (of the processes, including their start).
 import { fork } from 'node:child_process';
 
 const seconds = () => Number(process.hrtime.bigint()) / 1e9;     // one clock for all processes of the machine
 const cpuSeconds = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; };
-const KEPT = 10000;                                              // last jobs looked for at the end; more than any batch in flight
+const KEPT = 10000;              // last jobs looked for at the end; more than any batch in flight
 
 // The parent: forks itself `processes` times with FOLLOW set.
 export function lead(jobs, processes) {
@@ -30,11 +31,15 @@ export function lead(jobs, processes) {
   }
 }
 
-// A child: `start(seen)` begins to work and calls seen(ids) for what it has done; `waiting(ids)` says how many of them the database
-// does not know as done yet.
+// A child: `start(seen)` begins to work and calls seen(ids) with the jobs it has done;
+// `waiting(ids)` returns how many of them are not done yet in the database.
 export function follow({ connect, start, waiting }) {
   let done = 0, told = 0, last = [];
-  const seen = (ids) => { done += ids.length; last = last.length > KEPT ? last.slice(-KEPT / 2).concat(ids) : last.concat(ids); };
+  const seen = (ids) => {
+    done += ids.length;
+    if (last.length > KEPT) last = last.slice(-KEPT / 2);
+    last = last.concat(ids);
+  };
   setInterval(() => { if (done !== told) process.send({ done: told = done }); }, 2);
   process.on('message', async (word) => {
     if (word === 'go') await start(seen);

@@ -338,7 +338,10 @@ static const char *read_relative(const char *p, int64_t now, int64_t *out)
     const char *wrong = read_duration(p + 1, &us);
     if (wrong)
         return wrong;
-    *out = *p == '+' ? saturate_add(now, us / SECOND_US + (us % SECOND_US != 0)) : saturate_sub(now, us / SECOND_US);
+    if (*p == '+')
+        *out = saturate_add(now, us / SECOND_US + (us % SECOND_US != 0));
+    else
+        *out = saturate_sub(now, us / SECOND_US);
     return NULL;
 }
 

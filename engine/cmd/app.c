@@ -69,7 +69,7 @@ void app_say(struct app *app, const char *fmt, ...)
     say(app, words);
 }
 
-/* ---- the store ---------------------------------------------------------------------------------------------------- */
+/* ---- the store ------------------------------------------------------------------------------- */
 
 struct store_options app_store_options(const struct app *app)
 {
@@ -149,7 +149,7 @@ struct store *app_store(struct app *app, struct err *err)
     return app->store = st;
 }
 
-/* ---- time and numbers ---------------------------------------------------------------------------------------------- */
+/* ---- time and numbers ------------------------------------------------------------------------ */
 
 int app_now(struct app *app, int64_t *now, struct err *err)
 {
@@ -204,7 +204,7 @@ int app_number(const char *what, const char *text, int64_t least, int64_t most, 
     return 0;
 }
 
-/* ---- reports --------------------------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 int app_rows(struct app *app, const char *name, const char *const *params, int nparams,
              struct store_rows *out, struct err *err)

@@ -50,7 +50,7 @@ struct doctor {
     struct store_rows status;
 };
 
-/* ---- findings ------------------------------------------------------------------------------------------------------ */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static void finding(struct doctor *d, enum level level, const char *what, const char *found,
                     const char *advice)
@@ -95,7 +95,7 @@ static const char *text(struct doctor *d, const char *fmt, ...)
     return kept ? kept : "out of memory";
 }
 
-/* ---- the settings file --------------------------------------------------------------------------------------------- */
+/* ---- the settings file ----------------------------------------------------------------------- */
 
 static const char *settings_file(const struct app *app)
 {
@@ -150,7 +150,7 @@ static void look_at_settings(struct doctor *d)
         finding(d, OK, "settings", file, NULL);
 }
 
-/* ---- plug-ins ------------------------------------------------------------------------------------------------------ */
+/* ---- plug-ins -------------------------------------------------------------------------------- */
 
 static void look_at_plugins(struct doctor *d)
 {
@@ -170,7 +170,7 @@ static void look_at_plugins(struct doctor *d)
     }
 }
 
-/* ---- the database -------------------------------------------------------------------------------------------------- */
+/* ---- the database ---------------------------------------------------------------------------- */
 
 static void look_at_connection(struct doctor *d)
 {
@@ -370,7 +370,7 @@ static void look_at_pooler(struct doctor *d)
                 NULL);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[] = {
     { look_at_settings, false },

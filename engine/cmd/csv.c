@@ -57,7 +57,7 @@ int64_t csv_line(const struct csv *c)
     return c->line;
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Reads on behind what is there. Returns 0, END or BROKEN. */
 static int fill(struct csv *c)
@@ -117,7 +117,7 @@ int csv_skip_to(struct csv *c, int64_t line, struct err *err)
     return 0;
 }
 
-/* ---- fields -------------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static int push(struct csv *c, int byte)
 {
@@ -221,7 +221,7 @@ static int read_field(struct csv *c)
     return end != BROKEN && push(c, '\0') < 0 ? BROKEN : end;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* The mark may come in pieces: a pipe hands out what its writer wrote. */
 static void skip_mark(struct csv *c)

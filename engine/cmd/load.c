@@ -61,7 +61,7 @@ struct load {
     int64_t skipped;
 };
 
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static ssize_t source_read(void *ctx, char *buf, size_t size, struct err *err)
 {
@@ -149,7 +149,7 @@ static int skip_to_start(struct load *l, struct err *err)
     return csv_skip_to(l->csv, l->o->start_line, err);
 }
 
-/* ---- one line ------------------------------------------------------------------------------------------------------ */
+/* ---- one line -------------------------------------------------------------------------------- */
 
 /* The row that a record means, its strings in the arena of the chunk; ERR_INPUT with words. */
 static int row_make(struct load *l, const struct csv_record *record, struct load_row *out, struct err *err)
@@ -189,7 +189,7 @@ static int bad_line(struct load *l, int64_t line, struct err *err)
     return 0;
 }
 
-/* ---- chunks -------------------------------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 struct flush { struct load *l; int bad; };
 
@@ -280,7 +280,7 @@ static int load_lines(struct load *l, struct err *err)
     }
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void say_counts(struct load *l)
 {

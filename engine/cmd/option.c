@@ -54,7 +54,7 @@ int option_value(const struct command_option *option, int argc, char **argv, int
     return 0;
 }
 
-/* ---- what was probably meant ---------------------------------------------------------------------------------- */
+/* ---- what was probably meant ----------------------------------------------------------------- */
 
 void nearest_look(struct nearest *n, const char *word)
 {
@@ -72,7 +72,7 @@ const char *nearest_word(const struct nearest *n)
     return n->best && n->distance <= most ? n->best : NULL;
 }
 
-/* ---- the options of one command --------------------------------------------------------------------------------- */
+/* ---- the options of one command -------------------------------------------------------------- */
 
 /* Moves options with their values in front of the arguments, both in their order, so that they may
  * be mixed. */

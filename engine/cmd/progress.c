@@ -13,7 +13,8 @@
 
 void progress_init(struct progress *p, const char *what, int64_t total, bool wanted)
 {
-    *p = (struct progress){ .out = stderr, .clock = &clock_system, .what = what, .total = total, .fd = STDERR_FILENO };
+    *p = (struct progress){ .out = stderr, .clock = &clock_system, .what = what, .total = total,
+                            .fd = STDERR_FILENO };
     p->shown = wanted && isatty(STDERR_FILENO);
     p->started_us = clock_mono_us(p->clock);
 }
@@ -26,8 +27,7 @@ static void bar_text(char *out, size_t size, int64_t done, int64_t total, int ce
         n += (size_t)snprintf(out + n, size - n, "%s", i < full ? "\u2588" : "\u2591");
 }
 
-/* "63 %  4s left": the time left is as long as the time taken, in proportion; whole seconds, it is a guess.
- */
+/* "63 %  4s left": the time left is estimated from the time taken, in whole seconds. */
 static void rest_text(char *out, size_t size, int64_t done, int64_t total, int64_t took_us)
 {
     char words[MOMENT_TEXT];

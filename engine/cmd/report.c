@@ -12,7 +12,7 @@
 
 #define BAR_WIDTH 8
 
-/* ---- one cell ------------------------------------------------------------------------------------------------------ */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 static bool number_read(const char *cell, int64_t *out)
 {
@@ -107,7 +107,7 @@ static json_t *json_cell(enum cell_kind kind, const char *cell)
     return json_text(words ? words : cell);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 int report_column(const struct store_rows *rows, const char *name)
 {
@@ -206,7 +206,7 @@ static void print_json(struct app *app, const struct store_rows *rows)
     fputs(rows->rows ? "\n]\n" : "]\n", app->out);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 #define BAR (-1)                /* in place of a column: the bar of the column before it */
 

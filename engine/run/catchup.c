@@ -16,7 +16,8 @@ int64_t catchup_rest_us(int64_t cost_us)
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full)
 {
-    *c = (struct catchup){ .step = kind == TARGET_RESLOT ? CATCHUP_ASK : CATCHUP_RELOOK, .kind = kind, .sweeps = sweeps, .before = before, .full = full };
+    *c = (struct catchup){ .step = kind == TARGET_RESLOT ? CATCHUP_ASK : CATCHUP_RELOOK,
+                           .kind = kind, .sweeps = sweeps, .before = before, .full = full };
 }
 
 void catchup_tick(struct engine *e, struct catchup *c)

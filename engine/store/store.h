@@ -73,7 +73,7 @@ int32_t store_slot_length_s(const struct store *st);    /* 0 before the first ca
  * NULL: nothing to tell. Lives until the next call. */
 const char *store_passed_over(struct store *st);
 
-/* ---- calls ---------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 enum store_op {
     STORE_HELLO,
@@ -117,7 +117,7 @@ int64_t store_deadline_us(const struct store *st);
 void store_abandon(struct store *st);
 int store_do(struct store *st, struct store_call *call);        /* begin, wait, done; returns call->rc */
 
-/* ---- hello: is it there, and what does it say ------------------------------------------------------------------ */
+/* ---- hello: is it there, and what does it say ------------------------------------------------ */
 
 struct store_hello {
     struct store_call call;
@@ -135,7 +135,7 @@ struct store_hello {
 };
 #define STORE_HELLO_INIT { .call.op = STORE_HELLO }
 
-/* ---- leases ------------------------------------------------------------------------------------------------------ */
+/* ---- leases ---------------------------------------------------------------------------------- */
 
 struct lease {
     int64_t slot;
@@ -219,7 +219,7 @@ struct store_release {
 };
 #define STORE_RELEASE_INIT { .call.op = STORE_RELEASE }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------ */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last row read */
 #define PAGE_START { .bucket = INT32_MIN, .priority = INT32_MIN, .id = INT64_MIN }
@@ -252,7 +252,7 @@ struct store_read_page {
 };
 #define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START }
 
-/* ---- settle ------------------------------------------------------------------------------------------------------ */
+/* ---- settle ---------------------------------------------------------------------------------- */
 
 /* Writes the answers of (part of) a page down, in one transaction, sorted by id by the caller; all
  * of one lease. A check that ends is deleted and its history row inserted, or, when `again_at` was
@@ -275,7 +275,7 @@ struct store_settle {
 };
 #define STORE_SETTLE_INIT { .call.op = STORE_SETTLE }
 
-/* ---- the end of a bucket ------------------------------------------------------------------------------------------ */
+/* ---- the end of a bucket --------------------------------------------------------------------- */
 
 struct pass_counts {                /* of one (slot, bucket) in one pass; what slot_pass keeps */
     int64_t run, done, again, deferred, failed, timeout, crashed, guarded, held_back, unknown_job, superseded,
@@ -308,7 +308,7 @@ struct store_finish {
 };
 #define STORE_FINISH_INIT { .call.op = STORE_FINISH, .after = PAGE_START }
 
-/* ---- slots that are not over -------------------------------------------------------------------------------------- */
+/* ---- slots that are not over ----------------------------------------------------------------- */
 
 /* One look at all slots that are not closed: closes those that are done and complete, and those
  * that are done, whose old transactions have all ended and that this look finds empty; removes
@@ -409,7 +409,7 @@ struct store_prune {
 };
 #define STORE_PRUNE_INIT { .call.op = STORE_PRUNE }
 
-/* ---- reports and everything that is one named statement ------------------------------------------------------------ */
+/* ---- reports and everything that is one named statement -------------------------------------- */
 
 /* Runs the statement `name` of the store's .sql file with text parameters and returns its rows as
  * text. Both stores have the same names, parameters and columns. A column named *_at holds a
@@ -447,7 +447,7 @@ struct store_report {
  * payload/data/json, is_*, else text or number. */
 enum cell_kind store_cell_kind(const char *column, bool is_number);
 
-/* ---- bulk load ------------------------------------------------------------------------------------------------------ */
+/* ---- bulk load ------------------------------------------------------------------------------- */
 
 struct load_row {                   /* not owned */
     const char *entity_name, *entity_key, *job_exec, *payload;      /* payload NULL: none */
@@ -462,7 +462,7 @@ struct load_counts { int64_t added, kept, moved, replaced; };
 int store_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
                struct load_counts *out, int *bad, struct err *err);
 
-/* ---- schema ----------------------------------------------------------------------------------------------------------- */
+/* ---- schema ---------------------------------------------------------------------------------- */
 
 struct migrate_options {
     /* of a new schema; 0: the default. On an existing one a difference is ERR_SETTINGS ... */

@@ -14,7 +14,7 @@
 
 static const struct pg_operation *const operations[STORE_OPS];
 
-/* ---- the life of a call ----------------------------------------------------------------------------------------------- */
+/* ---- the life of a call ---------------------------------------------------------------------- */
 
 static void clear_queue(struct pg_store *pg)
 {
@@ -410,7 +410,7 @@ static void pg_abandon(struct store *st)
         pg_disconnect(pg);
 }
 
-/* ---- opening and closing --------------------------------------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static bool pg_claims(const char *url)
 {
@@ -478,7 +478,7 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
     return rc;
 }
 
-/* ---- the database itself --------------------------------------------------------------------------------------------------- */
+/* ---- the database itself --------------------------------------------------------------------- */
 
 static bool hello_send(struct pg_store *pg, struct store_call *call)
 {
@@ -520,7 +520,7 @@ static int keep_days_receive(struct pg_store *pg, struct store_call *call)
 static const struct pg_operation pg_hello = { hello_send, hello_receive },
                                  pg_keep_days = { keep_days_send, keep_days_receive };
 
-/* ---- the tables ------------------------------------------------------------------------------------------ */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 static const struct pg_operation *const operations[STORE_OPS] = {
     [STORE_HELLO] = &pg_hello,         [STORE_OPEN_SLOT] = &pg_open_slot,   [STORE_RENEW] = &pg_renew,

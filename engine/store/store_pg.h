@@ -4,12 +4,12 @@
  *   store_pg_ops.h      what an operation is to it
  *   store_pg_slot.c     slots and leases: open, renew, release, finish; second looks, the sweep
  *   store_pg_settle.c   the settle: answers to parameters, results to states
- *   store_pg_connect.c  hosts, connecting, what a server and its schema must be, failures to ERR_ codes
+ *   store_pg_connect.c  hosts, connecting, checks of server and schema, failures to ERR_ codes
  *   store_pg_owners.c   whose the schema is, before anything in it is touched
  *   store_pg_lookup.c   a host's addresses
  *   store_pg_sql.c      the statements: text from store_pg.sql, parameter types
  *   store_pg_wire.c     values in the binary format
- *   pg_prepared.c       names of prepared statements, and what a pooler does to them; the business database's, too
+ *   pg_prepared.c       names of prepared statements, poolers; the business database uses it, too
  *   store_pg_report.c   the statements of STORE_REPORT
  *   store_pg_load.c     bulk load by COPY
  *   store_pg_migrate.c  creating and upgrading the schema

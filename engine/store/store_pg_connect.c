@@ -15,8 +15,8 @@
 #define SEVERAL_HOSTS_TIMEOUT_MS 3000
 
 #define HOST_TIMEOUT_LEAST_MS 500
-#define PATIENT_ROUND                                                                                        \
-    4 /* each so many rounds in which no host said a word, they have all the time that the settings give them */
+/* After this many rounds without an answer, a round has all the time that the settings give. */
+#define PATIENT_ROUND 4
 
 /* What we set unless the user did, in the URL or the environment, beside what says how soon a line
  * that died is noticed (make_silence): only a server that takes writes is good. */
@@ -366,7 +366,7 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
     return try_host(pg, err) ? 0 : err->code;
 }
 
-/* ---- what it must be --------------------------------------------------------------------------------------------- */
+/* ---- what it must be ------------------------------------------------------------------------- */
 
 int pg_check_server(struct pg_store *pg, struct err *err)
 {
@@ -428,7 +428,7 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
     return 0;
 }
 
-/* ---- failures ------------------------------------------------------------------------------------------------------ */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 /* By the longest prefix; what is not listed means that nothing is known: back off, run nothing. */
 static const struct { const char *state; int code;
@@ -509,7 +509,7 @@ int pg_lost(struct err *err, const PGconn *conn, const char *what)
     return ERR_LOST;
 }
 
-/* ---- blocking -------------------------------------------------------------------------------------------------------- */
+/* ---- blocking -------------------------------------------------------------------------------- */
 
 /* What the first message of the other connection says, too. */
 static bool bound_silence(struct pg_store *pg, PGconn *conn, struct err *err)

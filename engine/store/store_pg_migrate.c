@@ -21,7 +21,7 @@ int pg_schema_known(void)
     return newest;
 }
 
-/* ---- migrations --------------------------------------------------------------------------------------------------------- */
+/* ---- migrations ------------------------------------------------------------------------------ */
 
 /* "-- oldest engine: N" in the file's head: the newest migration that a program must know to work
  * with the schema after this one. */

@@ -116,7 +116,8 @@ static void keep_result(struct pg_store *pg, struct check_rows *page, struct che
     const PGresult *result = pg_result(pg, 0);
     for (int i = 0; i < pg->nqueue; i++)
         if (pg->queue[i].result == result) {
-            *page = (struct check_rows){ .checks = checks, .n = n, .impl = pg->queue[i].result, .free_impl = free_result };
+            *page = (struct check_rows){ .checks = checks, .n = n, .impl = pg->queue[i].result,
+                                         .free_impl = free_result };
             pg->queue[i].result = NULL;
             return;
         }

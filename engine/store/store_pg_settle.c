@@ -150,7 +150,7 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool
                    COLUMN(c, ran), remember, first, last, COLUMN(c, next_at), COLUMN(c, deferred_at));
 }
 
-/* ---- effects ---------------------------------------------------------------------------------------------------------- */
+/* ---- effects --------------------------------------------------------------------------------- */
 
 struct effect_columns {
     int n;
@@ -240,7 +240,7 @@ static bool settle_send(struct pg_store *pg, struct store_call *call)
            (neffects == 0 || send_effects(pg, s, neffects));
 }
 
-/* ---- what became of it -------------------------------------------------------------------------------------------------- */
+/* ---- what became of it ----------------------------------------------------------------------- */
 
 /* Marks the settlements of one kind by their places, counted from 1. */
 static void mark(struct store_settle *s, bool ends, int n, const int32_t *places, enum settle_state from,

@@ -5,7 +5,7 @@
 
 #include "store_pg_ops.h"
 
-/* ---- leases -------------------------------------------------------------------------------------------------------------- */
+/* ---- leases ---------------------------------------------------------------------------------- */
 
 /* Leases as the columns that statements take them in. */
 struct lease_columns { int64_t *slots, *tokens, *expires_us; int32_t *buckets; unsigned char *owners; };
@@ -138,7 +138,7 @@ static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
     return 0;
 }
 
-/* ---- the end of a bucket, and slots that are not over ------------------------------------------------------------------------- */
+/* ---- the end of a bucket, and slots that are not over ---------------------------------------- */
 
 static bool finish_send(struct pg_store *pg, struct store_call *call)
 {

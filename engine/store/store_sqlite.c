@@ -86,7 +86,7 @@ static void sqlite_free(struct store *st)
     free(db);
 }
 
-/* ---- the URL --------------------------------------------------------------------------------------------------------- */
+/* ---- the URL --------------------------------------------------------------------------------- */
 
 static bool sqlite_claims(const char *url) { return strncmp(url, "sqlite:", 7) == 0; }
 

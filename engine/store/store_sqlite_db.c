@@ -27,7 +27,7 @@ static const char *const statement_names[LITE_STATEMENTS_END] = {
 int64_t lite_clock_us(const struct lite *db) { return clock_wall_us(db->head.clock); }
 int64_t lite_now(const struct lite *db, int64_t now) { return now ? now : lite_clock_us(db) / 1000000; }
 
-/* ---- failures ------------------------------------------------------------------------------------------------------ */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 static const struct {
     int rc;                     /* primary result code */
@@ -81,7 +81,7 @@ int lite_fail(struct lite *db, int rc, struct err *err)
     return err_set(err, ERR_GENERAL, "%s: %s (SQLite result %d)", db->path, message, extended);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 void lite_start_clock(struct lite *db, bool patient)
 {
@@ -107,7 +107,7 @@ static int is_too_late(void *ctx)
     return clock_mono_us(db->head.clock) >= db->deadline_us;
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 int lite_prepare(struct lite *db, const char *sql, sqlite3_stmt **out, struct err *err)
 {
@@ -222,7 +222,7 @@ int lite_number(struct lite *db, struct err *err, int64_t *out, enum lite_statem
     return 0;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* The releases whose write-ahead log can be trusted, each with those after it of its own line: the
  * others may lose a transaction when a checkpoint resets the log while another connection begins
@@ -342,7 +342,8 @@ static int look_at_schema(struct lite *db, struct schema *out, struct err *err)
     int rc = lite_query(db, err, &row, LITE_schema_version, "");
     if (rc < 0)
         return rc;
-    *out = (struct schema){ sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2) };
+    *out = (struct schema){ sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                            sqlite3_column_int64(row, 2) };
     lite_done(row);
     return 0;
 }
@@ -470,7 +471,7 @@ void lite_disconnect(struct lite *db)
     db->distrusted = false;
 }
 
-/* ---- transactions -------------------------------------------------------------------------------------------------- */
+/* ---- transactions ---------------------------------------------------------------------------- */
 
 static int check_cookie(struct lite *db, struct err *err)
 {

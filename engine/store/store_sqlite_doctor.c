@@ -42,7 +42,7 @@ static void add_rows(struct gathering *g, const struct store_rows *rows)
     }
 }
 
-/* ---- short looks ------------------------------------------------------------------------------------------------------- */
+/* ---- short looks ----------------------------------------------------------------------------- */
 
 static const struct { const char *what, *statement; } looks[] = {
     { "overdue checks", "doctor_overdue" },
@@ -86,7 +86,7 @@ int lite_report_doctor(struct lite *db, struct store_report *req)
     return lite_gathered(&g, &req->rows, err);
 }
 
-/* ---- the file from end to end ---------------------------------------------------------------------------------------------- */
+/* ---- the file from end to end ---------------------------------------------------------------- */
 
 static int size_of_file(struct lite *db, struct store_report *req, int64_t *size)
 {

@@ -6,7 +6,7 @@
 #include "../rules/slot.h"
 #include "store_sqlite_calls.h"
 
-/* ---- what an enqueue did: the row before and after it -------------------------------------------------------------------- */
+/* ---- what an enqueue did: the row before and after it ---------------------------------------- */
 
 struct pending_row {
     bool there;
@@ -21,7 +21,8 @@ static int look_at_row(struct lite *db, const char *entity, const char *key, con
     int rc = lite_query(db, err, &row, LITE_pending_row, "ttt", entity, key, job);
     if (rc <= 0)
         return rc;
-    *out = (struct pending_row){ true, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2) };
+    *out = (struct pending_row){ true, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                                 sqlite3_column_int64(row, 2) };
     lite_done(row);
     return 0;
 }
@@ -59,7 +60,7 @@ int lite_enqueue(struct lite *db, const struct lite_wanted *w, int64_t now, stru
     return rc < 0 ? (int)rc : 0;
 }
 
-/* ---- load ---------------------------------------------------------------------------------------------------------------- */
+/* ---- load ------------------------------------------------------------------------------------ */
 
 static bool is_text(const char *s)
 {
@@ -122,7 +123,8 @@ int lite_load(struct store *st, const struct load_row *rows, int n, const char *
     rc = rc < 0 ? rc : load_rows(db, rows, n, conflict, lite_now(db, now), counts, bad, err);
     rc = rc < 0 ? rc : lite_commit(db, err);
     if (rc == 0)
-        *out = (struct load_counts){ .added = counts[LITE_NEW], .kept = counts[LITE_KEPT], .moved = counts[LITE_MOVED],
+        *out = (struct load_counts){ .added = counts[LITE_NEW], .kept = counts[LITE_KEPT],
+                                     .moved = counts[LITE_MOVED],
                                      .replaced = counts[LITE_REPLACED] };
     lite_settle_down(db);
     return rc == ERR_DATA ? err->code = ERR_INPUT : rc;

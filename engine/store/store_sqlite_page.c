@@ -8,7 +8,7 @@
 #include "../rules/slot.h"
 #include "store_sqlite_calls.h"
 
-/* ---- read ------------------------------------------------------------------------------------------------------------ */
+/* ---- read ------------------------------------------------------------------------------------ */
 
 #define PAGE_ARENA (64 * 1024)
 #define PAGE_FIRST 64                   /* checks there is room for at first; doubled as needed */
@@ -147,7 +147,7 @@ int lite_read_page(struct lite *db, struct store_call *call)
     return rc;
 }
 
-/* ---- settle ---------------------------------------------------------------------------------------------------------- */
+/* ---- settle ---------------------------------------------------------------------------------- */
 
 struct settling {                   /* what is the same for all answers of a page */
     struct lite *db;
@@ -211,7 +211,7 @@ static int64_t write_answers(const struct settling *s)
     return rc;
 }
 
-/* ---- effects: only of rows that were really touched, after all of them ------------------------------------------------- */
+/* ---- effects: only of rows that were really touched, after all of them ----------------------- */
 
 static int64_t emit(const struct settling *s, const struct settlement *t, int place)
 {

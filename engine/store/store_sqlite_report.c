@@ -10,7 +10,7 @@
 #include "store_sqlite_calls.h"
 #include "store_sqlite_rows.h"
 
-/* ---- reports of more than one statement ---------------------------------------------------------------------------------- */
+/* ---- reports of more than one statement ------------------------------------------------------ */
 
 static const char *const outcomes[LITE_OUTCOMES] = {
     [LITE_NEW] = "new", [LITE_KEPT] = "kept", [LITE_MOVED] = "moved", [LITE_REPLACED] = "replaced",

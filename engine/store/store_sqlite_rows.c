@@ -93,7 +93,7 @@ static int gather_all(struct lite *db, sqlite3_stmt *s, struct store_report *req
     return lite_gathered(&g, &req->rows, &req->call.err);
 }
 
-/* ---- one SELECT ------------------------------------------------------------------------------------------------------------ */
+/* ---- one SELECT ------------------------------------------------------------------------------ */
 
 /* Parameters are ?1, ?2, ... as text; a statement that needs the clock names it :clock_us. */
 static int bind_params(struct lite *db, sqlite3_stmt *s, const struct store_report *req, struct err *err)

@@ -18,7 +18,7 @@ static int oldest_engine_of(const struct sql_migration *m)
     return at ? atoi(at + strlen(label)) : m->version;
 }
 
-/* ---- the slot length --------------------------------------------------------------------------------------------------- */
+/* ---- the slot length ------------------------------------------------------------------------- */
 
 static int query_text(struct lite *db, char **out, struct err *err, enum lite_statement which)
 {
@@ -116,7 +116,7 @@ static int settle_slot_length(struct lite *db, const struct migrate_options *o, 
     return rc < 0 ? rc : change_slot_length(db, (int32_t)length_s, o->slot_length_s, err);
 }
 
-/* ---- migrations ---------------------------------------------------------------------------------------------------------- */
+/* ---- migrations ------------------------------------------------------------------------------ */
 
 /* 1: applied already, 0: not. */
 static int is_applied(struct lite *db, const struct sql_migration *m, const char *checksum, struct err *err)

@@ -8,7 +8,7 @@
 
 #include "store_sqlite_calls.h"
 
-/* ---- leases ---------------------------------------------------------------------------------------------------------- */
+/* ---- leases ---------------------------------------------------------------------------------- */
 
 struct slot_look {                  /* what the opening row says */
     bool open, closed, done;
@@ -20,7 +20,8 @@ static int look_at_slot(struct lite *db, int64_t slot, struct slot_look *out, st
     int rc = lite_query(db, err, &row, LITE_slot_state, "i", slot);
     if (rc <= 0)
         return rc;
-    *out = (struct slot_look){ .open = true, .closed = sqlite3_column_int(row, 0), .done = sqlite3_column_int(row, 1) };
+    *out = (struct slot_look){ .open = true, .closed = sqlite3_column_int(row, 0),
+                               .done = sqlite3_column_int(row, 1) };
     lite_done(row);
     return 0;
 }
@@ -193,7 +194,7 @@ int lite_check_lease(struct lite *db, const struct lease *lease, struct err *err
     return rc;
 }
 
-/* ---- the end of a pass ------------------------------------------------------------------------------------------------- */
+/* ---- the end of a pass ----------------------------------------------------------------------- */
 
 static int may_finish(struct lite *db, const struct store_finish *req, int64_t *rows_left, struct err *err)
 {
@@ -228,7 +229,7 @@ int lite_finish(struct lite *db, struct store_call *call)
     return rc;
 }
 
-/* ---- slots that are not over ------------------------------------------------------------------------------------------- */
+/* ---- slots that are not over ----------------------------------------------------------------- */
 
 int lite_relook(struct lite *db, struct store_call *call)
 {

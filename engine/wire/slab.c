@@ -484,7 +484,8 @@ static bool take(struct slab *s, int index, bool effects, struct arena *a, struc
     const char *wrong = take_record(s, &r, effects, count, a, out);
     if (wrong) {
         const char *words = wrong_in(a, "bad answer: %s", wrong);
-        *out = (struct raw_answer){ .kind = -1, .began_us = out->began_us, .run_us = out->run_us, .text = words };
+        *out = (struct raw_answer){ .kind = -1, .began_us = out->began_us, .run_us = out->run_us,
+                                    .text = words };
     }
     return true;
 }

@@ -217,7 +217,8 @@ static int read_rows(struct sqlite_business *b, sqlite3_stmt *stmt, struct err *
         is_whole = (names[c] = arena_strdup(a, sqlite3_column_name(stmt, c)));
     if (!is_whole)
         return err_set(err, ERR_NOMEM, "business database: out of memory");
-    *out = (struct prescient_rows){ .size = sizeof *out, .rows = rows, .columns = columns, .names = names, .values = values };
+    *out = (struct prescient_rows){ .size = sizeof *out, .rows = rows, .columns = columns,
+                                    .names = names, .values = values };
     return 0;
 }
 

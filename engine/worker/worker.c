@@ -224,7 +224,8 @@ static int open_plugins(struct worker *w, struct err *err)
         return err_set(err, ERR_NOMEM, "worker: out of memory");
     for (int i = 0; i < w->settings.njobs; i++) {
         struct job *job = &w->jobs[i];
-        *job = (struct job){ .settings = &w->settings.jobs[i], .plugin = { .fd = -1 }, .most = 1, .is_left_out = i < MESSAGE_MAX && w->left_out[i] };
+        *job = (struct job){ .settings = &w->settings.jobs[i], .plugin = { .fd = -1 }, .most = 1,
+                             .is_left_out = i < MESSAGE_MAX && w->left_out[i] };
         job->twin = twin_of(w, i);
         if (!job->twin && plugin_open(w->settings.plugin_dirs, w->settings.nplugin_dirs,
                                       job->settings->plugin, &job->plugin, err))

@@ -1,11 +1,14 @@
 /* failing_calls.c - preloaded by failing_calls.py: one chosen call of the C library fails, as it
  * would when memory, disk or descriptors run out.
  *
- * FAIL       CLASS:N      the Nth call of this class (from 1) fails; CLASS:N+ it and all later ones. The classes are the rows of `classes` below
- * FAIL_IN    worker       only calls of worker processes count, which are given this library though their environment is clean; else only
- *                         those of other processes do
- * FAIL_TOLD  FILE         "fired" is added when a call is made to fail, and at the end of a process one line "CLASS CALLS" for each class
- * FAIL_SPARES NAME        calls of malloc that come from the library whose path contains NAME never fail, and are not counted
+ * FAIL       CLASS:N      the Nth call of this class (from 1) fails; CLASS:N+: it and all later
+ *                         ones. The classes are the rows of `classes` below.
+ * FAIL_IN    worker       only calls of worker processes count. They get this library although
+ *                         their environment is clean. Without it, only other processes count.
+ * FAIL_TOLD  FILE         receives "fired" when a call is made to fail, and one line "CLASS CALLS"
+ *                         for each class when a process ends
+ * FAIL_SPARES NAME        malloc calls from the library whose path contains NAME never fail and are
+ *                         not counted
  *
  * A file is what is_file says: pipes, sockets and terminals are none, so that words of the program
  * arrive. */

@@ -1,8 +1,9 @@
 /* shifted_clock.c - preloaded by clock.sh: the wall clock of a process shows another time than the
  * machine's, and jumps while the process runs.
  *
- * CLOCK_FILE     a file of eight bytes: by how many microseconds the wall clock is ahead. It is mapped, so a jump is seen by the next look at the
- *                clock, by every process that was started with the same file, and costs none of them a system call.
+ * CLOCK_FILE     a file of eight bytes: by how many microseconds the wall clock is ahead. It is
+ *                mapped: every process that was started with the same file sees a jump when it
+ *                next reads the clock, without a system call.
  *
  * Monotonic clocks, CLOCK_BOOTTIME and timers stay as they are: when a machine's clock is set,
  * these do not move either. A look at the clock takes no lock and no memory, since PostgreSQL does

@@ -142,7 +142,8 @@ static void send_packet(struct table *t, struct input *in)
     if (n) {
         msg.msg_control = control;
         msg.msg_controllen = CMSG_SPACE((size_t)n * sizeof(int));
-        *CMSG_FIRSTHDR(&msg) = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN((size_t)n * sizeof(int)) };
+        *CMSG_FIRSTHDR(&msg) = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
+                                                 .cmsg_len = CMSG_LEN((size_t)n * sizeof(int)) };
         memcpy(CMSG_DATA(CMSG_FIRSTHDR(&msg)), all, (size_t)n * sizeof(int));
     }
     if (sendmsg(t->theirs, &msg, MSG_NOSIGNAL) < 0)

@@ -106,7 +106,9 @@ static void apply(struct model *m, struct state *t)
         break;
     case APP_INSERT:
     case APP_NEW_LIFE:
-        *row = (struct row){ .slot = app.to & 7, .id = app.effect == APP_INSERT || m->rules.newid ? app.id : row->id, .owed = 1,
+        *row = (struct row){ .slot = app.to & 7,
+                             .id = app.effect == APP_INSERT || m->rules.newid ? app.id : row->id,
+                             .owed = 1,
                              .reborn = t->replication == FAILED_OVER };
         break;
     case APP_MOVE:

@@ -202,7 +202,8 @@ static void take_in(const struct model *m, const struct state *s, int engine, st
 {
     const struct row *row = &s->db.row[check];
     struct item *item = &e->item[check];
-    *item = (struct item){ .state = ITEM_WAITING, .id = row->id, .count = row->count, .fails = row->fails, .reborn = row->reborn };
+    *item = (struct item){ .state = ITEM_WAITING, .id = row->id, .count = row->count,
+                           .fails = row->fails, .reborn = row->reborn };
     bool unknown = !takes_part(m, engine, check);
     if (is_kept(s, check)) {
         item->state = ITEM_OUT;

@@ -371,7 +371,8 @@ void search_run(const struct rules *rules, size_t most_states, const char *sees,
     clock_gettime(CLOCK_MONOTONIC, &began);
     explore(&m, out);
     clock_gettime(CLOCK_MONOTONIC, &ended);
-    *verdict = (struct verdict){ .broken = x.broken, .complete = !x.failed, .seen = !x.sees, .states = x.n, .steps = x.nedges,
+    *verdict = (struct verdict){ .broken = x.broken, .complete = !x.failed, .seen = !x.sees,
+                                 .states = x.n, .steps = x.nedges,
         .seconds = (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) / 1e9 };
     free(x.states);
     free(x.table);

@@ -300,7 +300,8 @@ static void end_check(const struct model *m, struct state *s, struct row *row, i
         *row = (struct row){ 0 };
         return;
     }
-    *row = (struct row){ .slot = (unsigned)to & 7, .id = s->db.next_id & 7, .owed = 1, .reborn = s->replication == FAILED_OVER };
+    *row = (struct row){ .slot = (unsigned)to & 7, .id = s->db.next_id & 7, .owed = 1,
+                         .reborn = s->replication == FAILED_OVER };
     s->db.next_id++;
 }
 

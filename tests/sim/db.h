@@ -147,7 +147,7 @@ int64_t oldest_running(const struct db *db, int64_t own);
 bool is_after(const struct row *row, const struct page_cursor *after, bool whole);
 bool row_is_in(const struct version *v, const struct row *row, int64_t slot, int32_t bucket);
 
-/* ---- what applications and effects do (db_api.c); BLOCKED when another transaction holds the row ---- */
+/* ---- applications and effects (db_api.c); BLOCKED when another transaction holds the row ---- */
 enum served { ANSWERED, COMMITS, BLOCKED };
 
 enum conflict { CONFLICT_KEEP, CONFLICT_EARLIER, CONFLICT_REPLACE };

@@ -14,7 +14,8 @@ static int64_t slot_wanted(const struct db *db, int64_t at)
 
 static void begin_life(struct db *db, struct version *v, int64_t slot, int32_t priority)
 {
-    *v = (struct version){ .exists = true, .id = db->next_id++, .first_at = slot, .next_at = slot, .priority = priority };
+    *v = (struct version){ .exists = true, .id = db->next_id++, .first_at = slot, .next_at = slot,
+                           .priority = priority };
 }
 
 /* What is pending already. A row whose slot has begun may be being answered at this moment: then

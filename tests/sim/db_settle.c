@@ -90,7 +90,8 @@ static void write_end(struct db *db, struct message *m, const struct row *row, s
     if (!v->again_at)
         return;
     int64_t slot = slot_for(v->again_at, db_clock_us(db) / SECOND_US, db->w->shape.slot_length_s);
-    *v = (struct version){ .exists = true, .id = db->next_id++, .first_at = slot, .next_at = slot, .priority = v->priority };
+    *v = (struct version){ .exists = true, .id = db->next_id++, .first_at = slot, .next_at = slot,
+                           .priority = v->priority };
 }
 
 static void write_move(struct db *db, struct message *m, const struct row *row, struct version *v,

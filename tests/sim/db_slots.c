@@ -83,7 +83,8 @@ static void take(struct db *db, struct message *m, struct lease_row *lease)
     struct lease_version *v = tx_lease(m->tx, lease);
     if (!v)
         return;                     /* another engine inserts it at this moment */
-    *v = (struct lease_version){ .exists = true, .token = db->next_token++, .expires_us = db_clock_us(db) + o->lease_s * SECOND_US,
+    *v = (struct lease_version){ .exists = true, .token = db->next_token++,
+                                 .expires_us = db_clock_us(db) + o->lease_s * SECOND_US,
                                  .host = m->host, .start = m->start, .sent_boot_us = m->sent_boot_us };
     memcpy(v->owner, m->owner, sizeof v->owner);
     o->taken[o->ntaken++] = told(lease, v);

@@ -292,7 +292,8 @@ static void draw_settings(struct host *h)
 static void host_make(struct world *w, int number)
 {
     struct host *h = &w->hosts[number];
-    *h = (struct host){ .w = w, .number = number, .kind = number && world_chance(w, 250) ? HOST_CRON : HOST_DAEMON,
+    *h = (struct host){ .w = w, .number = number,
+                        .kind = number && world_chance(w, 250) ? HOST_CRON : HOST_DAEMON,
                         .clock = { mono_us, boot_us, wall_us, h } };
     h->mono_base_us = world_between(w, 1, 100000) * SECOND_US;
     h->wall_offset_us = world_between(w, -5, 5) * SECOND_US;

@@ -4,7 +4,7 @@
  * sim SEED                         one world, its story on stdout
  * sim [--wrong NAME] SEED          the same with a planted mistake
  * sim --seeds N [--from M]         N worlds from seed M on
- * sim --mistakes [--seeds N]       each planted mistake until it is found, in at most N worlds (500)
+ * sim --mistakes [--seeds N]       each planted mistake until found, in at most N worlds (500)
  */
 #include <errno.h>
 #include <malloc.h>

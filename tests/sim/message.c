@@ -58,7 +58,8 @@ static enum conflict conflict_of(const char *name)
 static void take_settlement(struct sent_settlement *to, const struct settlement *from)
 {
     const struct check *c = from->check;
-    *to = (struct sent_settlement){ .s = *from, .key = key_of(c->entity_key), .id = c->id, .slot = c->next_check_at, .check_count = c->check_count,
+    *to = (struct sent_settlement){ .s = *from, .key = key_of(c->entity_key), .id = c->id,
+                                    .slot = c->next_check_at, .check_count = c->check_count,
                                     .failure_count = c->failure_count, .run = run_of(from->note) };
     for (int i = 0; i < from->neffects && i < EFFECTS_MAX; i++) {
         const struct effect *e = &from->effects[i];

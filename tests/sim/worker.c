@@ -413,7 +413,8 @@ static int crew_start(void *ctx, const char *program, bool pg_environment, struc
         free(w);
         return err_sys(err, ERR_BUSY, "cannot start a worker: socketpair");
     }
-    *w = (struct worker_sim){ .host = h, .pid = PID_FIRST + h->crew.pids++, .sock = pair[1], .following = h->crew.workers, .last.run = -1 };
+    *w = (struct worker_sim){ .host = h, .pid = PID_FIRST + h->crew.pids++, .sock = pair[1],
+                              .following = h->crew.workers, .last.run = -1 };
     h->crew.workers = w;
     *out = (struct child){ .pid = w->pid, .sock = pair[0], .output = -1 };
     return 0;
