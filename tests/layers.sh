@@ -1,9 +1,26 @@
 #!/usr/bin/env bash
-# layers.sh - includes point downward only, and a plug-in sees nothing of ours but include/.
+# layers.sh [ROOT]      includes point downward only, no layer has a circle, and a plug-in sees nothing of ours but include/.
 # cmd -> run -> pool -> wire -> rules -> base, and run -> store -> pg: the engine. worker -> wire, pg: the process that runs
 # jobs, which never sees a store. Each may include itself, what it is allowed below, and the job ABI.
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+# With ROOT, that tree is looked at, whose folders may be fewer; without, this one, and then small trees with planted violations.
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
+cd "${1:-$tests/..}" || exit 2
+shopt -s nullglob
 failed=0
+
+# Circles that are still to be opened: "LAYER FILE...". A file more is a failure, and a file less, too: then it leaves the list.
+known=$([ $# != 0 ] || grep -v '^#' <<'END'
+# the engine's struct is everybody's: its parts are to become leaves
+run engine lane lane_runs settle verdict
+# who starts a worker also ends it
+pool pool pool_end pool_listen pool_start
+# the settings read a file that asks them for words
+base settings settings_file
+# a report is sent by the connection that knows all operations
+store store_pg store_pg_report
+store store_pg_connect store_pg_ids store_pg_migrate store_pg_owners
+END
+)
 
 # says WHAT FOUND: nothing found is good.
 says() {
@@ -37,6 +54,19 @@ layer() {
     says "engine/$name includes only itself${1:+, $*}" "$(includes engine/"$name"/*.[ch] | grep -vE "$allowed")"
 }
 
+# circles: those that are not known, with their arrows
+circles() {
+    python3 "$tests/circles.py" engine/*/ | awk -v known="$known" '
+        BEGIN { n = split(known, row, "\n"); for (i = 1; i <= n; i++) is_known["engine/" row[i]] = 1 }
+        /^[^ ]/ { circle = $0; sub(/ [a-z]*:/, "", circle); shown = !(circle in is_known) }
+        shown'
+}
+
+# opened: known circles that are there no more
+opened() {
+    [ -z "$known" ] || python3 "$tests/circles.py" engine/*/ | sed -n 's/^engine\/\([a-z]*\) [a-z]*: /\1 /p' | grep -vxFf - <(echo "$known")
+}
+
 layer base
 layer rules base
 layer pg base
@@ -47,6 +77,10 @@ layer pool wire rules base
 layer run pool wire store rules base
 layer cmd run pool worker wire store pg rules base
 
+says "no layer has a circle" "$(circles)"
+says "circles that are known are still there (else they leave the list in tests/layers.sh)" "$(opened)"
+[ $# = 0 ] || exit $failed
+
 outside='<(libpq-fe|postgres_ext|sqlite3)\.h'
 says "rules and base know no database" "$(includes engine/rules/*.[ch] engine/base/*.[ch] | grep -E ": $outside")"
 # cmd_version names the versions of the libraries
@@ -56,4 +90,46 @@ says "bench includes only itself, cmd, store, rules, base" "$(includes bench/ben
 says "nothing of the engine includes bench" "$(includes engine/*.c engine/*/*.[ch] | grep ': bench/')"
 says "rules ask no clock" "$(grep -nE '\b(time|clock_gettime|gettimeofday)\(' engine/rules/*.c)"
 says "jobs include nothing of ours but include/prescient" "$(includes jobs/*/*.c tests/jobs/*.c | grep -vE ': (<|include/prescient/job\.h$)')"
+
+# ---- what it is for: planted violations, each alone in a small tree --------------------------------------------------
+
+tree=$(mktemp -d) || exit 2
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree"/engine/{base,rules,pg,store,wire,worker,pool,run,cmd}
+
+# plant FILE TEXT...: a file of the tree, one line each
+plant() { local file=$tree/engine/$1; shift; printf '%s\n' "$@" >"$file"; }
+
+# refused WHAT WORDS...: the tree is refused, with all these words on lines of their own; then it is empty again
+refused() {
+    local what=$1 found words missing="" status; shift
+    found=$("$tests/layers.sh" "$tree"); status=$?
+    for words; do grep -qF -- "$words" <<<"$found" || missing+="no line with: $words"$'\n'; done
+    [ $status = 1 ] || missing+="it ended with $status"$'\n'
+    says "refused: $what" "${missing:+$missing$found}"
+    rm -f "$tree"/engine/*/*
+}
+
+plant store/store.h 'int store_do(void);'
+plant worker/worker.c '#include "../store/store.h"'
+refused "a worker that includes a store" "not ok - engine/worker includes only" "engine/worker/worker.c: engine/store/store.h"
+
+plant pool/pool.c 'int pool_do(void)' '{' '    return pool_end();' '}'
+plant pool/pool_end.c 'static int pool_do_not(void);' '__attribute__((nonnull(1))) int pool_end(int *x)' '{' '    return pool_do();' '}'
+refused "two files that call each other" "not ok - no layer has a circle" "engine/pool calls: pool pool_end" "pool -> pool_end: pool_end" "pool_end -> pool: pool_do"
+
+plant run/a.c 'void a(void) { b(); }'
+plant run/b.c 'const struct moves b_moves = { .next = c };' 'void b(void) { b_of(&b_moves); }'
+plant run/c.h 'static inline void c_of(void)' '{' '    a();' '}'
+plant run/c.c 'void c(void) { }'
+refused "three files, by way of a table and of an inline function" "engine/run calls: a b c"
+
+plant rules/slot.h '#include "bucket.h"'
+plant rules/bucket.h '#  include "slot.h"'
+refused "two headers that include each other" "engine/rules includes: bucket.h slot.h"
+
+plant run/lane.c '/* settle(); */ int lane(void)' '{' '    int n = x->settle + y.settle;' '    return puts("settle()");' '}' 'static int page(void) { return 0; }'
+plant run/settle.c 'int settle(void)' '{' '    return lane() + page();' '}'
+"$tests/layers.sh" "$tree" >/dev/null
+says "not refused: words in comments and texts, fields, static functions of the same name" "$([ $? = 0 ] || echo refused)"
 exit $failed
