@@ -73,14 +73,6 @@ static void what_does_not_fit_ends_with_an_ellipsis(void)
     CU_ASSERT_STRING_EQUAL(shown("a\nb", 3), "a…");                        /* an escape is never cut in two */
 }
 
-static void distance_counts_changes_and_swaps(void)
-{
-    CU_ASSERT_EQUAL(text_distance("list", "list"), 0);
-    CU_ASSERT_EQUAL(text_distance("lsit", "list"), 1);
-    CU_ASSERT_EQUAL(text_distance("", "list"), 4);
-    CU_ASSERT_EQUAL(text_distance("enque", "enqueue"), 2);
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct table_column columns[] = { { .name = "name", .shrinks = true },
@@ -163,7 +155,6 @@ static const struct test tests[] = {
     TEST(bytes_that_are_no_utf8_are_escaped_one_by_one),
     TEST(wide_and_combining_characters_have_their_width),
     TEST(what_does_not_fit_ends_with_an_ellipsis),
-    TEST(distance_counts_changes_and_swaps),
     TEST(columns_are_as_wide_as_their_widest_cell),
     TEST(without_a_width_nothing_is_cut),
     TEST(text_gives_way_until_the_line_fits_and_numbers_do_not),

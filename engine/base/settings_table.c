@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <libconfig.h>
 #include <string.h>
+#include "nearest.h"
 
 #define US INT64_C(1)
 #define MS (1000 * US)
@@ -242,66 +243,31 @@ void *settings_field(const struct setting_row *row, struct settings *s, struct j
 
 /* ---- names that are close ---- */
 
-enum { NAME_MAX_COMPARED = 40 };
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* analyze: -Wno-analyzer-use-of-uninitialized-value: gcc does not see a memcpy of a whole array as
- * its elements. */
-/* Letters to add, drop, change or swap with their neighbour to get from one to the other. */
-static int distance(const char *a, const char *b)
-{
-    int before[NAME_MAX_COMPARED + 1], last[NAME_MAX_COMPARED + 1] = { 0 },
-                                                                row[NAME_MAX_COMPARED + 1] = { 0 };
-    int n = (int)strlen(a), m = (int)strlen(b);
-    if (n > NAME_MAX_COMPARED || m > NAME_MAX_COMPARED)
-        return NAME_MAX_COMPARED;
-    for (int j = 0; j <= m; j++)
-        row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        memcpy(before, last, sizeof before);
-        memcpy(last, row, sizeof last);
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            row[j] = least(least(last[j], row[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], before[j - 2] + 1);
-        }
-    }
-    return row[m];
-}
-
-/* "timeout_ms" is "timeout" to whoever is used to units in names. */
+/* "timeout_ms" is meant to be "timeout": elsewhere the unit stands in the name. */
 static bool is_with_unit(const char *name, const char *known)
 {
     size_t n = strlen(known);
     return !strncmp(name, known, n) && name[n] == '_';
 }
 
-struct guess { const char *name, *nearest, *with_unit; int far; };
+struct settings_guess { struct nearest near; const char *with_unit; };
 
-static void guess(struct guess *g, const char *known)
+static void settings_guess_look(struct settings_guess *g, const char *known)
 {
-    int far = distance(g->name, known);
-    if (far < g->far) {
-        g->far = far;
-        g->nearest = known;
-    }
-    if (is_with_unit(g->name, known))
+    nearest_look(&g->near, known);
+    if (is_with_unit(g->near.wanted, known))
         g->with_unit = known;
 }
 
 const char *settings_nearest(const char *name, bool job)
 {
-    struct guess g = { .name = name, .far = strlen(name) < 4 ? 2 : 3 };
+    struct settings_guess g = { .near.wanted = name };
     for (const struct setting_row *row = settings_rows; row->name && !job; row++)
-        guess(&g, row->name);
+        settings_guess_look(&g, row->name);
     for (const struct setting_row *row = settings_job_rows; row->name; row++)
         if (job || stands_at_top(row))
-            guess(&g, row->name);
-    guess(&g, job ? "settings" : "jobs");
-    return g.nearest ? g.nearest : g.with_unit;
+            settings_guess_look(&g, row->name);
+    settings_guess_look(&g, job ? "settings" : "jobs");
+    const char *nearest = nearest_word(&g.near);
+    return nearest ? nearest : g.with_unit;
 }

@@ -3,6 +3,7 @@
 #include "help.h"
 
 #include <string.h>
+#include "../base/nearest.h"
 #include "option.h"
 
 #ifndef VERSION

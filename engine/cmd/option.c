@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 #include <string.h>
-#include "text.h"
+#include "../base/nearest.h"
 
 const struct command_option option_globals[] = {
     { "config", 'c', "FILE", "settings file (else ./prescient.cfg, else /etc/prescient/prescient.cfg)" },
@@ -52,24 +52,6 @@ int option_value(const struct command_option *option, int argc, char **argv, int
         return err_set(err, ERR_INPUT, "--%s needs a value: --%s %s", option->name, option->name,
                        option->arg);
     return 0;
-}
-
-/* ---- what was probably meant ----------------------------------------------------------------- */
-
-void nearest_look(struct nearest *n, const char *word)
-{
-    int distance = text_distance(n->wanted, word);
-    if (!n->best || distance < n->distance) {
-        n->best = word;
-        n->distance = distance;
-    }
-}
-
-const char *nearest_word(const struct nearest *n)
-{
-    size_t length = strlen(n->wanted);
-    int most = length < 4 ? 1 : length < 7 ? 2 : 3;
-    return n->best && n->distance <= most ? n->best : NULL;
 }
 
 /* ---- the options of one command -------------------------------------------------------------- */

@@ -18,9 +18,4 @@ bool option_is(const char *word);
 int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value,
                  struct err *err);
 
-/* Which of the words looked at `wanted` was probably meant to be; NULL when none is near. */
-struct nearest { const char *wanted, *best; int distance; };
-void nearest_look(struct nearest *n, const char *word);
-const char *nearest_word(const struct nearest *n);
-
 #endif

@@ -110,28 +110,3 @@ int text_put(FILE *out, const char *text, int most)
     }
     return width;
 }
-
-static int least(int a, int b, int c)
-{
-    int m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
-int text_distance(const char *a, const char *b)
-{
-    enum { MOST = 40 };
-    int la = (int)strnlen(a, MOST), lb = (int)strnlen(b, MOST);
-    int d[MOST + 1][MOST + 1];
-    for (int i = 0; i <= la; i++)
-        d[i][0] = i;
-    for (int k = 0; k <= lb; k++)
-        d[0][k] = k;
-    for (int i = 1; i <= la; i++)
-        for (int k = 1; k <= lb; k++) {
-            d[i][k] = least(d[i - 1][k] + 1, d[i][k - 1] + 1, d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
-                d[i - 2][k - 2] + 1 < d[i][k])
-                d[i][k] = d[i - 2][k - 2] + 1;
-        }
-    return d[la][lb];
-}

@@ -13,7 +13,4 @@ int text_width(const char *text);
  * \x1b, \u202e. What does not fit ends with an ellipsis. */
 int text_put(FILE *out, const char *text, int most);
 
-/* How many letters must be changed, added, left out or swapped to make one word of the other. */
-int text_distance(const char *a, const char *b);
-
 #endif
