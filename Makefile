@@ -20,7 +20,7 @@ VERSION := $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md 2>/dev/null
 
 CC ?= cc
 OPT ?= $(if $(SANITIZE)$(COVERAGE),-O1,-O2) -g
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wwrite-strings $(WERROR)
+WARN := -Wall -Wextra -Werror=incompatible-pointer-types -Werror=int-conversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wwrite-strings $(WERROR)
 # What this compiler takes of what makes a wild write or a stack overrun end in an abort. Not -ftrivial-auto-var-init: it would hide from memcheck what
 # it looks for. tests/hardened.sh looks whether all of it arrived in the files that are built.
 takes = $(if $(shell $(CC) -O2 -U_FORTIFY_SOURCE $(1) -Werror -include stdio.h -x c -S -o /dev/null /dev/null 2>&1),,$(1))
@@ -29,7 +29,7 @@ PROTECT := -fstack-protector-strong $(call takes,-fstack-clash-protection) $(CON
   $(or $(call takes,-D_FORTIFY_SOURCE=3),-D_FORTIFY_SOURCE=2))
 LINK_PROTECT := -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed$(if $(CONTROL_FLOW),$(comma)-z$(comma)shstk)
 INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVERAGE),--coverage -fprofile-update=atomic)
-CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUMENT) -Iinclude -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' $(PKG_CFLAGS) $(CFLAGS)
+CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUMENT) -Iinclude -iquote . -iquote $(BUILD)/sql -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -pie $(LINK_PROTECT) $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
 
@@ -37,13 +37,15 @@ ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
 BENCH := $(wildcard bench/bench_*.c)
 BENCH_SQL := $(wildcard bench/bench_*.sql)
 SQL := $(wildcard engine/*/*.sql) $(wildcard migrations/*/*.sql)
+# Those whose statements declare their parameters: pg, sqlite.
+DIALECTS := $(patsubst engine/store/store_%.sql,%,$(shell grep -l '^-- in: ' engine/store/store_*.sql))
 COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
 TESTS := $(sort $(wildcard tests/test_*.c))
 JOBS := $(patsubst jobs/%/,$(BUILD)/jobs/%.so,$(wildcard jobs/*/))
 TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))
 MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
-ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o
+ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o $(DIALECTS:%=$(BUILD)/sql/%_statements.o)
 BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(BUILD)/bench_sql.o $(filter-out $(COMMANDS:%.c=$(BUILD)/%.o) $(BUILD)/command_table.o,$(ENGINE_O))
 TESTS_O := $(TESTS:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TESTS),$(wildcard tests/*.c))) $(BUILD)/suite_table.o
 
@@ -62,7 +64,7 @@ FAILPOINTS := $(shell grep -l 'base/failpoint.h\|"failpoint.h"' engine/*/*.c)
 $(BUILD)/prescient-failpoints: $(FAILPOINTS:%.c=$(BUILD)/failpoints/%.o) $(filter-out $(FAILPOINTS:%.c=$(BUILD)/%.o),$(BUILD)/engine/main.o $(ENGINE_O))
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-$(BUILD)/failpoints/%.o: %.c $(BUILD)/flags
+$(BUILD)/failpoints/%.o: %.c $(BUILD)/flags | $(DIALECTS:%=$(BUILD)/sql/%_statements.h)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -DPRESCIENT_FAILPOINTS -MMD -MP -c -o $@ $<
 
@@ -81,12 +83,17 @@ $(BUILD)/lists: SAYS = $(SQL) $(BENCH_SQL) $(COMMANDS) $(TESTS)
 $(BUILD)/flags $(BUILD)/lists: FORCE
 	@mkdir -p $(@D); says="$(subst ",,$(subst ',,$(SAYS)))"; echo "$$says" | cmp -s - $@ || echo "$$says" > $@
 
-$(BUILD)/%.o: %.c $(BUILD)/flags
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(DIALECTS:%=$(BUILD)/sql/%_statements.h)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(CC) $(CFLAGS_ALL) -I. -MMD -MP -c -o $@ $<
+
+# A struct for each statement's parameters and columns, and in build/sql/DIALECT/ each statement as psql -f takes it.
+$(BUILD)/sql/%_statements.h $(BUILD)/sql/%_statements.c: engine/store/statements.awk engine/store/store_%.sql $(SQL) $(BUILD)/lists
+	@rm -rf $(@D)/$* && mkdir -p $(@D)/$*
+	awk -v dialect=$* -v out=$(@D) -f $< $(wildcard migrations/$*/*.sql) engine/store/store_$*.sql
 
 # SQL is read as SQL; the build turns each block and each migration into a string.
 $(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(SQL) $(BUILD)/lists

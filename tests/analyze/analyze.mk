@@ -14,7 +14,7 @@ ANALYZE_FLAGS = $(filter-out -g -O% -D_FORTIFY_SOURCE=%,$(CFLAGS_ALL)) -I. $(ANA
 ANALYZE_gcc = gcc $(ANALYZE_FLAGS) -fanalyzer $$(sed -n 's|^/\* analyze: \(-Wno-analyzer-[a-z-]*\): .*|\1|p' $<) -Werror -c -o /dev/null $<
 ANALYZE_clang-tidy = clang-tidy --quiet $< -- $(ANALYZE_FLAGS) -Wno-unknown-warning-option 2>/dev/null
 ANALYZE_cppcheck = cppcheck --quiet --error-exitcode=1 --std=c11 --language=c --enable=warning,performance,portability --inline-suppr \
-  --suppressions-list=tests/analyze/cppcheck.txt -Iinclude -I. -D__x86_64__ -D_GNU_SOURCE '-DVERSION=""' '-DPLUGIN_DIR=""' $<
+  --suppressions-list=tests/analyze/cppcheck.txt -Iinclude -I. -I$(BUILD)/sql -D__x86_64__ -D_GNU_SOURCE '-DVERSION=""' '-DPLUGIN_DIR=""' $<
 
 define analyzer
 $(BUILD)/analyze/%.$(1): %.c $(BUILD)/flags $(wildcard .clang-tidy tests/analyze/* engine/*/*.h bench/*.h include/*/*.h)

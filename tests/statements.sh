@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# statements.sh - statements.awk makes C of the statements in a .sql file, and refuses those whose
+# names do not fit together; a call with the wrong struct or a wrong type does not compile.
+# not instrumented
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+# report WHAT FOUND EXPECTED: FOUND has EXPECTED in it.
+report() {
+    case $2 in *"$3"*) echo "ok - $1" ;; *)
+        echo "not ok - $1"
+        printf '#   found:    %s\n#   expected: %s\n' "$2" "$3"
+        failed=1 ;;
+    esac
+}
+
+# make_from DIALECT: the statements on stdin; what the generator prints.
+make_from() {
+    rm -rf "$tmp/out"; mkdir -p "$tmp/out/$1"
+    cat >"$tmp/store.sql"
+    awk -v dialect="$1" -v out="$tmp/out" -f engine/store/statements.awk "$tmp/store.sql" 2>&1
+}
+
+good() {
+    cat <<'END'
+-- forms: slot careful
+
+-- name: renew
+-- What a comment says: {nothing} of :this counts.
+-- forms: slot careful
+-- in: owner uuid, at timestamptz, names text[]?
+-- out: n int8, until_us timestamptz?, name text
+SELECT {rows} AS n, :at::timestamptz AS until_us, 'a "name" '::text AS name WHERE x = :owner OR y = ANY (:names)
+
+-- part: rows
+(SELECT count(*) FROM {table})
+
+-- part: rows_slot rows_slot_careful
+2
+
+-- part: table
+prescient.lease
+
+-- part: table_careful
+careful_lease
+
+-- name: hello
+-- report: writes
+SELECT 1
+END
+}
+
+report "a good file is taken" "$(good | make_from pg && echo taken)" taken
+text() { tr -s '\n' ' ' <"$tmp/out/pg/$1.sql"; }
+report "parts are put in, names are numbered, casts are left alone" "$(text renew)" \
+    "SELECT (SELECT count(*) FROM prescient.lease) AS n, \$2::timestamptz AS until_us, 'a \"name\" '::text AS name WHERE x = \$1 OR y = ANY (\$3);"
+report "a form takes the parts of its name" "$(text renew_slot_careful)" "SELECT 2 AS n"
+report "also inside of other parts" "$(text renew_careful)" "FROM careful_lease)"
+report "psql takes it alone" "$(text renew)" "PREPARE renew (uuid, timestamptz, text[]) AS SELECT"
+report "SQLite has other numbers" "$(good | make_from sqlite; cat "$tmp/out/sqlite/renew.sql")" "x = ?1"
+
+# change SED WORDS WHAT: a good file with this change is refused, with these words.
+refused() { report "refused: $1" "$(good | sed "$2" | make_from pg)" "$3"; }
+refused "a parameter that is not declared" 's/:owner/:ower/' "'renew' has no parameter 'ower'"
+refused "a parameter that is not used" 's/x = :owner OR//' "'renew' does not use ':owner'"
+refused "a type that there is not" 's/owner uuid/owner uid/' "no type 'uid'"
+refused "a word that is no part" 's/{rows}/{row}/' "{row}, included in 'renew', is no part"
+refused "a part that nobody includes" 's/{table}/leases/' "is included nowhere"
+refused "a part that is not whole" 's/(SELECT count/SELECT count/' "part 'rows' is not whole"
+refused "two parts that fit equally well" 's/rows_slot rows_slot_careful/rows_slot/; s/part: table_careful/part: rows_careful/; s/{table}/{table} {table}/' "fit"
+refused "a name twice" 's/-- name: hello/-- part: table/' "'table' is there twice"
+refused "a form that the head lacks" 's/^-- forms: slot careful$/-- forms: slot/; 3,$s/^-- forms: slot$/-- forms: slot careful/' "forms that the head of the file does not have"
+
+# compiles BODY: what the compiler says of a call.
+good | make_from pg >/dev/null
+compiles() {
+    printf '#include "pg_statements.h"\nstatic int64_t wide[1];\nbool send(const void *in);\nbool f(void);\nbool f(void) { %s }\n' "$1" >"$tmp/call.c"
+    ${CC:-cc} -std=gnu11 -Wall -Werror=incompatible-pointer-types -Werror=int-conversion -fsyntax-only -iquote . \
+        -iquote "$tmp/out" "$tmp/call.c" 2>&1 && echo compiles
+}
+report "the made C compiles" "$(${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -iquote . "$tmp/out/pg_statements.c" 2>&1 && echo compiles)" compiles
+report "a good call compiles" "$(compiles 'return send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .at = wide[0], .names = { 0 } }));')" compiles
+report "refused: the struct of another statement" \
+    "$(compiles 'struct pg_renew_out o; return send(SQL_IN(PG_RENEW, &o));')" "_Generic"
+report "refused: an argument of another type" \
+    "$(compiles 'return send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .owner = wide }));')" "incompatible"
+report "refused: a parameter that there is not" \
+    "$(compiles 'return send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .slot = 1 }));')" "no member named"
+exit $failed
