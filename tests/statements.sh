@@ -32,7 +32,8 @@ good() {
 -- forms: slot careful
 -- in: owner uuid, at timestamptz, names text[]?
 -- out: n int8, until_us timestamptz?, name text
-SELECT {rows} AS n, :at::timestamptz AS until_us, 'a "name" '::text AS name WHERE x = :owner OR y = ANY (:names)
+SELECT {rows} AS n, :at::timestamptz AS until_us, 'a "name" '::text AS name
+ WHERE x = :owner OR y = ANY (:names)
 
 -- part: rows
 (SELECT count(*) FROM {table})
@@ -54,8 +55,9 @@ END
 
 report "a good file is taken" "$(good | make_from pg && echo taken)" taken
 text() { tr -s '\n' ' ' <"$tmp/out/pg/$1.sql"; }
-report "parts are put in, names are numbered, casts are left alone" "$(text renew)" \
-    "SELECT (SELECT count(*) FROM prescient.lease) AS n, \$2::timestamptz AS until_us, 'a \"name\" '::text AS name WHERE x = \$1 OR y = ANY (\$3);"
+report "parts are put in, casts are left alone" "$(text renew)" \
+    "SELECT (SELECT count(*) FROM prescient.lease) AS n, \$2::timestamptz AS until_us,"
+report "names are numbered" "$(text renew)" "WHERE x = \$1 OR y = ANY (\$3);"
 report "a form takes the parts of its name" "$(text renew_slot_careful)" "SELECT 2 AS n"
 report "also inside of other parts" "$(text renew_careful)" "FROM careful_lease)"
 report "psql takes it alone" "$(text renew)" "PREPARE renew (uuid, timestamptz, text[]) AS SELECT"
@@ -69,23 +71,30 @@ refused "a type that there is not" 's/owner uuid/owner uid/' "no type 'uid'"
 refused "a word that is no part" 's/{rows}/{row}/' "{row}, included in 'renew', is no part"
 refused "a part that nobody includes" 's/{table}/leases/' "is included nowhere"
 refused "a part that is not whole" 's/(SELECT count/SELECT count/' "part 'rows' is not whole"
-refused "two parts that fit equally well" 's/rows_slot rows_slot_careful/rows_slot/; s/part: table_careful/part: rows_careful/; s/{table}/{table} {table}/' "fit"
+refused "two parts that fit equally well" 's/ rows_slot_careful//; s/table_careful/rows_careful/' \
+    "{rows}, included in 'renew': both rows_slot and rows_careful fit"
 refused "a name twice" 's/-- name: hello/-- part: table/' "'table' is there twice"
-refused "a form that the head lacks" 's/^-- forms: slot careful$/-- forms: slot/; 3,$s/^-- forms: slot$/-- forms: slot careful/' "forms that the head of the file does not have"
+refused "a form that the head lacks" '1s/ careful//' "forms that the head of the file does not have"
 
-# compiles BODY: what the compiler says of a call.
+# check FILE: what the compiler says of it. compiles CALL: of a call.
+check() {
+    ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -iquote . -iquote "$tmp/out" "$1" 2>&1 &&
+        echo good
+}
 good | make_from pg >/dev/null
 compiles() {
-    printf '#include "pg_statements.h"\nstatic int64_t wide[1];\nbool send(const void *in);\nbool f(void);\nbool f(void) { %s }\n' "$1" >"$tmp/call.c"
-    ${CC:-cc} -std=gnu11 -Wall -Werror=incompatible-pointer-types -Werror=int-conversion -fsyntax-only -iquote . \
-        -iquote "$tmp/out" "$tmp/call.c" 2>&1 && echo compiles
+    printf '%s\n' '#include "pg_statements.h"' \
+        'bool send(const void *in); bool f(int64_t *wide, bool is_one);' \
+        "bool f(int64_t *wide, bool is_one) { return is_one && wide && $1; }" >"$tmp/call.c"
+    check "$tmp/call.c"
 }
-report "the made C compiles" "$(${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -iquote . "$tmp/out/pg_statements.c" 2>&1 && echo compiles)" compiles
-report "a good call compiles" "$(compiles 'return send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .at = wide[0], .names = { 0 } }));')" compiles
+report "the C that is made compiles" "$(check "$tmp/out/pg_statements.c")" good
+report "a good call compiles" \
+    "$(compiles 'send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .at = wide[0], .names = { 0 } }))')" good
 report "refused: the struct of another statement" \
-    "$(compiles 'struct pg_renew_out o; return send(SQL_IN(PG_RENEW, &o));')" "_Generic"
+    "$(compiles 'send(SQL_IN(PG_RENEW, &(struct pg_renew_out){ .n = 1 }))')" _Generic
 report "refused: an argument of another type" \
-    "$(compiles 'return send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .owner = wide }));')" "incompatible"
+    "$(compiles 'send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .owner = wide }))')" incompatible
 report "refused: a parameter that there is not" \
-    "$(compiles 'return send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .slot = 1 }));')" "no member named"
+    "$(compiles 'send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .slot = 1 }))')" "no member named"
 exit $failed

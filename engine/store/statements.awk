@@ -39,6 +39,7 @@ BEGIN {
     type("int8[]", "INT8S", "struct sql_int8s "); type("text[]", "TEXTS", "struct sql_texts ")
     type("uuid[]", "UUIDS", "struct sql_uuids "); type("timestamptz[]", "MOMENTS", "struct sql_int8s ")
 }
+function joined(list, more) { sub(/, *$/, "", more); return list (list == "" ? "" : ", ") more }
 function type(sql, constant, c) { constant_of[sql] = constant; c_of[sql] = c }
 
 # ---- reading --------------------------------------------------------------------------------
@@ -62,12 +63,15 @@ FILENAME ~ /^migrations\// {
     next
 }
 /^-- forms: / && block == "" {
-    for (i = 3; i <= NF; i++) { bit[$i] = 2 ^ (i - 3); bits = bits "    " upper("form_" $i) " = " bit[$i] ",\n" }
+    for (i = 3; i <= NF; i++) {
+        bit[$i] = 2 ^ (i - 3)
+        bits = bits "    " upper("form_" $i) " = " bit[$i] ",\n"
+    }
     next
 }
 /^-- forms: / { forms[block] = substr($0, 11); next }
-/^-- in: / { ins[block] = ins[block] (ins[block] == "" ? "" : ", ") substr($0, 8); sub(/, *$/, "", ins[block]); next }
-/^-- out: / { outs[block] = outs[block] (outs[block] == "" ? "" : ", ") substr($0, 9); sub(/, *$/, "", outs[block]); next }
+/^-- in: / { ins[block] = joined(ins[block], substr($0, 8)); next }
+/^-- out: / { outs[block] = joined(outs[block], substr($0, 9)); next }
 /^-- report/ { report[block] = " report " substr($0, 11) " "; next }
 /^-- script$/ { script[block] = 1; next }
 /^[ \t]*--/ || /^[ \t]*$/ { next }
@@ -129,7 +133,7 @@ function is_whole(text, opening, closing) {
 
 # ---- writing --------------------------------------------------------------------------------
 
-# Declares the fields of a list "name type, name type?" as a struct and a table of them; returns how many.
+# Declares the fields of "name type, name type?" as a struct and a table of them; returns how many.
 function fields(list, which, n, all, i, parts, name, sql, null, members, rows, c, constant) {
     n = list == "" ? 0 : split(list, all, / *, */)
     struct = dialect "_" statement "_" which
@@ -145,11 +149,12 @@ function fields(list, which, n, all, i, parts, name, sql, null, members, rows, c
         if (which == "out" && sql == "uuid") members = members "    unsigned char " name "[16];\n"
         else members = members "    " c name ";\n"
         if (which == "out" && c == "const char *") members = members "    uint32_t " name "_len;\n"
-        rows = rows "    { \"" name "\", SQL_" constant ", " null ", offsetof(struct " struct ", " name ") },\n"
+        rows = rows sprintf("    { \"%s\", SQL_%s, %d, ", name, constant, null)
+        rows = rows "offsetof(struct " struct ", " name ") },\n"
         types = types (i > 1 ? ", " : "") sql
     }
     if (n) header = header "struct " struct " {\n" members "};\n"
-    header = header "#define " upper(statement) "_" toupper(which) " " (n ? "struct " struct : "void") "\n"
+    header = header "#define " upper(statement "_" which) " " (n ? "struct " struct : "void") "\n"
     if (n) code = code "static const struct sql_field " struct "[] = {\n" rows "};\n"
     return n
 }
@@ -166,42 +171,57 @@ function write_file(name, text, path) {
     close(path)
 }
 
+# The place of each parameter has been noted by then. `mask`: which of its n forms.
+function write_form(mask, n, name, i, text) {
+    name = statement
+    for (i = 1; i <= n; i++) if (int(mask / 2 ^ (i - 1)) % 2) name = name "_" form[i]
+    text = number(expand(body[statement], mask, n))
+    if (text == "") fail("'" statement "' has no text")
+    is_prepared = !script[statement] && text ~ /^ *(SELECT|INSERT|UPDATE|DELETE|WITH|EXPLAIN)/
+    write_file(name, text)
+    enums = enums "    " upper(name) ",\n"
+    rows = rows "    { \"" name "\",\n" c_string(text) ", \"" types "\",\n        " \
+           sprintf("%s, %s, %d, %d, %s, %d, %d, %d, %d },\n", nin ? dialect "_" statement "_in" : "NULL",
+                   nout ? dialect "_" statement "_out" : "NULL", nin, nout, form_bits,
+                   report[statement] != "", report[statement] ~ / writes /,
+                   report[statement] ~ / prepared /, script[statement])
+}
+function write_statement(n, i, mask, key, parts) {
+    nout = fields(outs[statement], "out")
+    nin = fields(ins[statement], "in")
+    n = forms[statement] == "" ? 0 : split(forms[statement], form, " ")
+    form_bits = n ? "" : "0"
+    for (i = 1; i <= n; i++) {
+        if (!(form[i] in bit) || (i > 1 && bit[form[i]] < bit[form[i - 1]]))
+            fail("'" statement "': forms that the head of the file does not have in this order")
+        form_bits = form_bits (i > 1 ? " | " : "") upper("form_" form[i])
+    }
+    for (mask = 0; mask < 2 ^ n; mask++) write_form(mask, n)
+    for (key in place) {
+        split(key, parts, SUBSEP)
+        if (parts[1] == statement && !(key in used)) fail("'" statement "' does not use ':" parts[2] "'")
+    }
+}
+
 END {
     if (failed) exit 1
-    if (made_things) { is_part["made"] = 1; body["made"] = "ARRAY[" made_things "]::text[]\n"; used_part["made"] = 1 }
-    for (b in body) if (is_part[b] && !is_whole(text_of(b))) fail("part '" b "' is not whole: parentheses")
-    for (s = 1; s <= nstatements; s++) {
-        statement = order[s]
-        nout = fields(outs[statement], "out")
-        nin = fields(ins[statement], "in")
-        n = forms[statement] == "" ? 0 : split(forms[statement], form, " ")
-        mask_of_forms = ""
-        for (i = 1; i <= n; i++) {
-            if (!(form[i] in bit) || (i > 1 && bit[form[i]] < bit[form[i - 1]])) fail("'" statement "': forms that the head of the file does not have in this order")
-            mask_of_forms = mask_of_forms (i > 1 ? " | " : "") upper("form_" form[i])
-        }
-        for (mask = 0; mask < 2 ^ n; mask++) {
-            name = statement
-            for (i = 1; i <= n; i++) if (int(mask / 2 ^ (i - 1)) % 2) name = name "_" form[i]
-            text = number(expand(body[statement], mask, n))
-            if (text == "") fail("'" statement "' has no text")
-            is_prepared = !script[statement] && text ~ /^ *(SELECT|INSERT|UPDATE|DELETE|WITH|EXPLAIN)/
-            write_file(name, text)
-            enums = enums "    " upper(name) ",\n"
-            rows = rows "    { \"" name "\",\n" c_string(text) ", \"" types "\",\n        " \
-                   (nin ? dialect "_" statement "_in" : "NULL") ", " (nout ? dialect "_" statement "_out" : "NULL") \
-                   ", " nin ", " nout ", " (n ? mask_of_forms : 0) ", " (report[statement] != "") ", " \
-                   (report[statement] ~ / writes /) + 0 ", " (report[statement] ~ / prepared /) + 0 ", " \
-                   script[statement] + 0 " },\n"
-        }
-        for (key in place) { split(key, parts, SUBSEP); if (parts[1] == statement && !(key in used)) fail("'" statement "' does not use ':" parts[2] "'") }
+    if (made_things) {
+        body["made"] = "ARRAY[" made_things "]::text[]\n"
+        is_part["made"] = used_part["made"] = 1
     }
+    for (b in body) if (is_part[b] && !is_whole(text_of(b))) fail("part '" b "' is not whole: parentheses")
+    for (s = 1; s <= nstatements; s++) { statement = order[s]; write_statement() }
     for (b in body) if (is_part[b] && !(b in used_part)) fail("part '" b "' is included nowhere")
     made = "/* made from " FILENAME " by statements.awk */\n"
-    file = out "/" dialect "_statements.h"
-    printf "%s#ifndef %s\n#define %s\n\n#include \"engine/store/statement.h\"\n\n", made, upper("statements_h"), upper("statements_h") > file
-    printf "enum %s_statement {\n%s    %s\n};\nenum %s_form {\n    %s,\n%s};\n\n", dialect, enums, upper("statements"), dialect, upper("form_plain"), bits > file
-    printf "%s\nextern const struct sql_statement %s_statements[%s];\n\n#endif\n", header, dialect, upper("statements") > file
-    file = out "/" dialect "_statements.c"
-    printf "%s#include \"%s_statements.h\"\n\n%s\nconst struct sql_statement %s_statements[%s] = {\n%s};\n", made, dialect, code, dialect, upper("statements"), rows > file
+    all = dialect "_statements"
+    size = upper("statements")
+    file = out "/" all ".h"
+    printf "%s#ifndef %s_H\n#define %s_H\n\n", made, size, size > file
+    print "#include \"engine/store/statement.h\"\n" > file
+    printf "enum %s_statement {\n%s    %s\n};\n", dialect, enums, size > file
+    printf "enum %s_form {\n    %s,\n%s};\n\n", dialect, upper("form_plain"), bits > file
+    printf "%s\nextern const struct sql_statement %s[%s];\n\n#endif\n", header, all, size > file
+    file = out "/" all ".c"
+    printf "%s#include \"%s.h\"\n\n%s\n", made, all, code > file
+    printf "const struct sql_statement %s[%s] = {\n%s};\n", all, size, rows > file
 }
