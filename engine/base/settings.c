@@ -211,8 +211,10 @@ static int load_all(struct loader *l, bool environment, const struct settings_fl
     return rc == 0 && l->source.text ? settings_file_read_jobs(l) : rc;
 }
 
-static const char *find_file(void)
+const char *settings_file_used(const char *file)
 {
+    if (file)
+        return file;
     for (size_t i = 0; i < COUNT(files_looked_for); i++)
         if (access(files_looked_for[i], F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
             return files_looked_for[i];
@@ -224,7 +226,7 @@ int settings_load(struct settings *out, const char *file, const struct settings_
 {
     struct loader l;
     int rc = loader_init(&l, out, err);
-    const char *path = file ? file : find_file();
+    const char *path = settings_file_used(file);
     if (rc == 0 && path)
         rc = source_read_file(&l.source, l.impl->arena, path, err);
     if (rc == 0)

@@ -89,6 +89,9 @@ int settings_load(struct settings *out, const char *file, const struct settings_
  * sent. */
 int settings_parse(struct settings *out, const char *text, const char *called, struct err *err);
 
+/* The file that settings_load reads when it is given `file`; NULL when it reads none. */
+const char *settings_file_used(const char *file);
+
 void settings_release(struct settings *s);
 
 /* The settings in force as a file that settings_parse reads back to the same, comments with help

@@ -97,17 +97,6 @@ static const char *text(struct doctor *d, const char *fmt, ...)
 
 /* ---- the settings file ----------------------------------------------------------------------- */
 
-static const char *settings_file(const struct app *app)
-{
-    static const char *const defaults[] = { "prescient.cfg", "/etc/prescient/prescient.cfg" };
-    if (app->settings_file)
-        return app->settings_file;
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
-        if (access(defaults[i], F_OK) == 0)
-            return defaults[i];
-    return NULL;
-}
-
 static bool has_password(const char *url)
 {
     char masked[4096];
@@ -134,7 +123,7 @@ static bool file_holds(const char *file, const char *wanted)
 static void look_at_settings(struct doctor *d)
 {
     const struct settings *s = &d->app->settings;
-    const char *file = settings_file(d->app);
+    const char *file = settings_file_used(d->app->settings_file);
     struct stat st;
     if (!file || stat(file, &st) < 0) {
         finding(d, OK, "settings", "no file; defaults, environment and flags", NULL);
