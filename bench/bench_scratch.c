@@ -99,7 +99,7 @@ static int write_settings(struct bench *b, const char *jobs, struct err *err)
 
 struct store *bench_store(struct bench *b, struct err *err)
 {
-    struct store_options options = app_store_options(b->app);
+    struct store_options options = store_options_from(&b->app->settings);
     struct store *st;
     options.url = b->url;
     options.schema = b->ops->schema;
@@ -132,7 +132,7 @@ static int find_place(struct bench *b, struct err *err)
 {
     const struct settings *s = &b->app->settings;
     struct store *st;
-    struct store_options options = app_store_options(b->app);
+    struct store_options options = store_options_from(&b->app->settings);
     if (store_new(&options, &st, err) < 0)      /* no I/O: which one it is, and whether the URL can be read */
         return err->code;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)

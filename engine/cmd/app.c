@@ -71,21 +71,6 @@ void app_say(struct app *app, const char *fmt, ...)
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-struct store_options app_store_options(const struct app *app)
-{
-    const struct settings *s = &app->settings;
-    return (struct store_options){
-        .url = s->store,
-        .schema = s->schema,
-        .schema_owner = s->schema_owner,
-        .connect_timeout_ms = (int)(s->connect_timeout_us / 1000),
-        .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),
-        .lock_timeout_ms = (int)(s->lock_timeout_us / 1000),
-        .unprepared = !s->prepared,
-        .slot_length_s = (int32_t)s->slot_length_s,
-    };
-}
-
 static void wait_ms(int64_t ms)
 {
     struct timespec left = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
@@ -128,7 +113,7 @@ int app_call(struct app *app, struct store *st, struct store_call *call)
 
 struct store *app_store_new(struct app *app, struct err *err)
 {
-    struct store_options options = app_store_options(app);
+    struct store_options options = store_options_from(&app->settings);
     struct store *st;
     return store_new(&options, &st, err) < 0 ? NULL : st;
 }

@@ -79,10 +79,6 @@ int app_option(struct app *app, int argc, char **argv, int *at, const char **val
  */
 int app_fail(struct app *app, const struct err *err);
 
-/* What the settings say about the store, as store_new takes it; the strings belong to the
- * settings. */
-struct store_options app_store_options(const struct app *app);
-
 /* The store of the settings, opened (and tried with a hello, bounded retries when it is away);
  * NULL with words in err. */
 struct store *app_store(struct app *app, struct err *err);

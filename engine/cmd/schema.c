@@ -101,7 +101,7 @@ static void say_result(struct upgrade *u, const struct store_hello *hello)
 static int upgrade_run(struct upgrade *u, struct err *err)
 {
     struct store_hello hello = STORE_HELLO_INIT;
-    struct store_options options = app_store_options(u->app);
+    struct store_options options = store_options_from(&u->app->settings);
     options.slot_length_s = 0;          /* whatever it is now is fine: it may be about to change */
     if (store_new(&options, &u->st, err) < 0)
         return err->code;

@@ -569,20 +569,11 @@ static int open_lanes(struct engine *e, struct err *err)
     if (!e->lanes)
         return err_set(err, ERR_NOMEM, "out of memory for %d store connections", wanted);
     for (int i = 0; i < wanted; i++) {
-        struct store_options options = {
-            .url = s->store,
-            .schema = s->schema,
-            .schema_owner = s->schema_owner,
-            .engine = e->name,
-            .connect_timeout_ms = (int)(s->connect_timeout_us / 1000),
-            .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),
-            .lock_timeout_ms = (int)(s->lock_timeout_us / 1000),
-            .silence_ms = (int)(s->lease_us / 1000),
-            .unprepared = !s->prepared,
-            .relaxed = e->o.relaxed,
-            .slot_length_s = (int32_t)s->slot_length_s,
-            .clock = e->o.clock,
-        };
+        struct store_options options = store_options_from(s);
+        options.engine = e->name;
+        options.silence_ms = (int)(s->lease_us / 1000);
+        options.relaxed = e->o.relaxed;
+        options.clock = e->o.clock;
         lane_init(&e->lanes[i], e, i);
         int rc = e->o.open_store(&options, &e->lanes[i].store, err);
         if (rc)

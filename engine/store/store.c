@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/settings.h"
 #include "embedded_sql.h"
 #include "store_ops.h"
 
@@ -26,6 +27,20 @@ static int refuse_url(const char *url, struct err *err)
         return err_set(err, ERR_INPUT, "store: no URL given; %s", expected);
     return err_set(err, ERR_INPUT, "store: '%.*s' names no store; %s", (int)strcspn(url, ":@/"), url,
                    expected);
+}
+
+struct store_options store_options_from(const struct settings *s)
+{
+    return (struct store_options){
+        .url = s->store,
+        .schema = s->schema,
+        .schema_owner = s->schema_owner,
+        .connect_timeout_ms = (int)(s->connect_timeout_us / 1000),
+        .statement_timeout_ms = (int)(s->statement_timeout_us / 1000),
+        .lock_timeout_ms = (int)(s->lock_timeout_us / 1000),
+        .unprepared = !s->prepared,
+        .slot_length_s = (int32_t)s->slot_length_s,
+    };
 }
 
 int store_new(const struct store_options *options, struct store **out, struct err *err)

@@ -37,6 +37,7 @@
 
 struct store;
 struct log;
+struct settings;
 
 struct store_options {
     const char *url;                /* "sqlite:FILE", "postgresql://...", or a libpq keyword string */
@@ -62,6 +63,9 @@ struct store_options {
     bool relaxed;
     const struct clock *clock;      /* NULL: clock_system */
 };
+
+/* What the settings decide of them; the strings belong to the settings. All else is zero. */
+struct store_options store_options_from(const struct settings *s);
 
 /* No I/O: only the URL is read (ERR_INPUT). The strings of `options` are copied. Never carried
  * across fork(). */
