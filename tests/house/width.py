@@ -6,7 +6,8 @@ are characters, not bytes; a tab goes to the next multiple of eight.
 
 What is exempt, by rule and not by name:
   - a migration that migrations/landed.sha256 names: it has been released and never changes;
-  - a line of prose that is one word, such as a URL: there is no place to break it;
+  - a line of prose that is one word, such as a URL, or one `command`: it cannot be broken;
+  - what a program printed, in a Markdown block that begins with ```output;
   - a command of cron (etc/*.cron): cron has no continuation lines;
   - data: corpora, patches, tables, samples of other programs' files.
 
@@ -22,7 +23,7 @@ import re
 import subprocess
 import sys
 
-CODE, PROSE = 110, 100
+CODE, PROSE, UNLIMITED = 110, 100, 10 ** 6
 LATER = "tests/house/later.txt"
 DATA = ("tests/fuzz/corpus/*", "tests/data/*.csv*", "*.patch", "*.tsv", "*.dict", "*.sha256")
 C, SQL, HASH, MARKDOWN, MAN, TEXT = "C", "SQL", "#", "Markdown", "man", "text"
@@ -70,12 +71,17 @@ def landed():
 def limits(kind, lines):
     """For each line how many columns it may have."""
     inside = False                          # a comment in C or SQL, a code block in Markdown
+    limit = CODE                            # in a code block
     for line in lines:
         text = line.strip()
         if kind == MARKDOWN:
             if text.startswith("```"):
                 inside = not inside
-            yield CODE if inside or line.startswith("    ") else PROSE
+                limit = UNLIMITED if text == "```output" else CODE
+            if inside:
+                yield limit
+            else:
+                yield CODE if line.startswith("    ") else PROSE
         elif kind == MAN:
             if text in (".nf", ".EX"):
                 inside = True
@@ -97,6 +103,7 @@ def limits(kind, lines):
 
 
 def is_one_word(line):
+    line = re.sub("`[^`]*`", "code", line)
     return len(re.sub(r"^\s*(#|//|--|\*|-|>|\d+\.)?\s*", "", line).split()) <= 1
 
 
