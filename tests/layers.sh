@@ -12,8 +12,6 @@ failed=0
 known=$([ $# != 0 ] || grep -v '^#' <<'END'
 # the engine's struct is everybody's: its parts are to become leaves
 run engine lane lane_runs settle verdict
-# who starts a worker also ends it
-pool pool pool_end pool_listen pool_start
 # the settings read a file that asks them for words
 base settings settings_file
 # a report is sent by the connection that knows all operations

@@ -90,14 +90,6 @@ void pool_free(struct pool *pool)
     free(pool);
 }
 
-int pool_count(const struct pool *pool, enum pool_worker_state state)
-{
-    int n = 0;
-    for (int i = 0; i < pool->size; i++)
-        n += pool->workers[i].state == state;
-    return n;
-}
-
 /* ---- pages ---- */
 
 bool pool_offer(struct pool *pool, struct page *page)

@@ -11,39 +11,12 @@
 #include "../base/utf8.h"
 
 enum {
-    /* longer than this on one check: the rest of the slab goes to others */
-    STUCK_US = 250 * 1000,
     /* from the end of its socket to ours of it: most often it has died and is about to be reaped */
     GONE_US = 100 * 1000,
     FROZEN_US = 10 * 1000 * 1000,       /* a worker that has checks and starts none for so long */
 };
 
-static const char *const state_names[] = { "free", "starting", "idle", "running", "dying" };
-
-void pool_worker_clear(struct pool_worker *w)
-{
-    child_close(&w->child);
-    slab_free(w->slab);
-    free(w->usable);
-    *w = (struct pool_worker){ .child = { .sock = -1, .output = -1 } };
-}
-
-void pool_worker_signal(const struct pool *pool, const struct pool_worker *w, int sig)
-{
-    pool->o.spawner->signal(pool->o.spawner->ctx, w->child.pid, sig);
-}
-
 /* ---- deadlines ---- */
-
-void pool_worker_put_down(struct pool *pool, struct pool_worker *w, const char *why)
-{
-    log_debug(pool->o.log, "worker %d (%s) is ended: %s", (int)w->child.pid, state_names[w->state], why);
-    w->state = WORKER_DYING;
-    if (!w->why)
-        w->why = why;
-    pool_worker_signal(pool, w, SIGTERM);
-    w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
-}
 
 /* How long what is running now may take: one check its job's timeout, several claimed at once
  * their batch timeout. */
@@ -53,11 +26,6 @@ static int64_t allowance_us(const struct pool *pool, const struct pool_worker *w
     const struct job_settings *j = job >= 0 && job < pool->o.settings->njobs ? &pool->o.settings->jobs[job]
                                                                              : &pool->o.settings->defaults;
     return claimed - w->taken > 1 ? j->batch_timeout_us : j->timeout_us;
-}
-
-bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w)
-{
-    return w->claimed > w->taken && pool_now_us(pool) - w->seen_us > STUCK_US;
 }
 
 /* Each new claim would wind its stopwatch back. Who claims has answered all that it had: it
@@ -75,7 +43,7 @@ static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
     if (claimed > w->claimed)
         pool_worker_collect(pool, w);
     if (claims_too_early(w, claimed)) {
-        pool_worker_put_down(pool, w, "it took new checks before it had answered the old ones");
+        pool_worker_terminate(pool, w, "it took new checks before it had answered the old ones");
         return;
     }
     if (claimed > w->end)
@@ -87,15 +55,15 @@ static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
         w->seen_us = now;
     }
     int64_t waited = now - w->seen_us;
-    if (waited > STUCK_US && w->end > claimed)
+    if (waited > WORKER_STUCK_US && w->end > claimed)
         pool_worker_cut(w);
     /* nothing of ours runs: it is about to say ENDED, waits for trust, or is frozen */
     if (claimed <= w->taken) {
         if (waited > FROZEN_US && (!w->page || w->start_until_us > clock_boot_us(pool->o.clock)))
-            pool_worker_put_down(pool, w, "it does not go on");
+            pool_worker_terminate(pool, w, "it does not go on");
     } else if (waited > allowance_us(pool, w, claimed)) {
         w->timed_out = true;
-        pool_worker_put_down(pool, w, "timeout");
+        pool_worker_terminate(pool, w, "timeout");
     }
 }
 
@@ -108,7 +76,7 @@ static void watch_gone(struct pool *pool, struct pool_worker *w, int64_t now)
         if (w->page)
             pool_worker_cut(w);
     } else if (now - w->gone_us > GONE_US)
-        pool_worker_put_down(pool, w, "it closed its connection");
+        pool_worker_terminate(pool, w, "it closed its connection");
 }
 
 void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now)
@@ -116,7 +84,7 @@ void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now)
     if (w->gone && w->state != WORKER_DYING)
         watch_gone(pool, w, now);
     if (w->state == WORKER_STARTING && now - w->start_us > WORKER_STARTING_US)
-        pool_worker_put_down(pool, w, "it was not ready in time");
+        pool_worker_terminate(pool, w, "it was not ready in time");
     else if (w->state == WORKER_RUNNING)
         watch_running(pool, w, now);
     else if (w->state == WORKER_DYING && w->kill_us && now >= w->kill_us) {

@@ -1,13 +1,17 @@
 /* pool_state.h - what the files of the pool share: its workers as a table of states, and what can
- * happen to one. pool.c gives checks out, pool_start.c starts workers, pool_listen.c hears them,
- * pool_end.c times them out and buries them. */
+ * happen to one. pool.c gives checks out, pool_end.c times workers out and reaps them, pool_listen.c
+ * reads what they send, pool_start.c starts them; each may call those that come after it here, and
+ * all may call pool_worker.c. */
 #ifndef PRESCIENT_POOL_STATE_H
 #define PRESCIENT_POOL_STATE_H
 
 #include "pool.h"
 #include "spawn.h"
 
-enum { WORKER_STARTING_US = 30 * 1000 * 1000 };     /* a worker must be ready by then */
+enum {
+    WORKER_STARTING_US = 30 * 1000 * 1000,      /* a worker must be ready by then */
+    WORKER_STUCK_US = 250 * 1000,               /* longer on one check: others get the rest of its slab */
+};
 
 enum pool_worker_state { WORKER_FREE, WORKER_STARTING, WORKER_IDLE, WORKER_RUNNING, WORKER_DYING };
 
@@ -78,7 +82,14 @@ static inline int64_t pool_now_us(const struct pool *pool)
 /* workers that died of opening a job, until it is left out: one may have been killed by anybody */
 enum { DEATHS_ENOUGH = 2 };
 
+/* pool_worker.c */
 int pool_count(const struct pool *pool, enum pool_worker_state state);
+void pool_worker_clear(struct pool_worker *w);                      /* its place is free again */
+void pool_worker_signal(const struct pool *pool, const struct pool_worker *w, int sig);
+/* SIGTERM now, and SIGKILL once kill_grace is over; `why` goes into the log and into the crash */
+void pool_worker_terminate(struct pool *pool, struct pool_worker *w, const char *why);
+/* on one check, so long that others get what else it has */
+bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w);
 
 /* pool_start.c */
 /* as many as there should be, unless it backs off */
@@ -101,11 +112,6 @@ void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_
 
 /* pool_end.c */
 void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now);
-/* on one check, so long that others get what else it has */
-bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w);
-void pool_worker_put_down(struct pool *pool, struct pool_worker *w, const char *why);
-void pool_worker_signal(const struct pool *pool, const struct pool_worker *w, int sig);
-void pool_worker_clear(struct pool_worker *w);                                /* its place is free again */
 void pool_reap(struct pool *pool);
 void pool_reap_orphans(struct pool *pool);
 

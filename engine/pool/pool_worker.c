@@ -1,0 +1,44 @@
+/* pool_worker.c - one place in the table of workers: how many there are in a state, and what the
+ * other files of the pool do to one. */
+#include "pool_state.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+static const char *const state_names[] = { "free", "starting", "idle", "running", "dying" };
+
+int pool_count(const struct pool *pool, enum pool_worker_state state)
+{
+    int n = 0;
+    for (int i = 0; i < pool->size; i++)
+        n += pool->workers[i].state == state;
+    return n;
+}
+
+void pool_worker_clear(struct pool_worker *w)
+{
+    child_close(&w->child);
+    slab_free(w->slab);
+    free(w->usable);
+    *w = (struct pool_worker){ .child = { .sock = -1, .output = -1 } };
+}
+
+void pool_worker_signal(const struct pool *pool, const struct pool_worker *w, int sig)
+{
+    pool->o.spawner->signal(pool->o.spawner->ctx, w->child.pid, sig);
+}
+
+void pool_worker_terminate(struct pool *pool, struct pool_worker *w, const char *why)
+{
+    log_debug(pool->o.log, "worker %d (%s) is ended: %s", (int)w->child.pid, state_names[w->state], why);
+    w->state = WORKER_DYING;
+    if (!w->why)
+        w->why = why;
+    pool_worker_signal(pool, w, SIGTERM);
+    w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
+}
+
+bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w)
+{
+    return w->claimed > w->taken && pool_now_us(pool) - w->seen_us > WORKER_STUCK_US;
+}
