@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""circles.py FOLDER...    circles among the files of each folder, which is one layer: over includes, and over calls.
+"""circles.py FOLDER...    circles among the files of each folder, which is one layer
 
-Over includes: a header that includes another one that includes it, perhaps by way of others. Over calls: foo.c or foo.h names a
-function that bar.c defines, and the other way round. A type does not count, as a family of files shares its structs; nor does data: a
-table of functions is how one file calls another that it does not know. One line a circle, "FOLDER includes|calls: the files in it",
-then one line an arrow, "  from -> to: what".
+Over includes: a header that includes another one that includes it, perhaps by way of others. Over
+calls: foo.c or foo.h names a function that bar.c defines, and the other way round. A type does not
+count, as a family of files shares its structs; nor does data: a table of functions is how one file
+calls another that it does not know.
+
+One line a circle, "FOLDER includes|calls: the files in it", then one line an arrow,
+"  from -> to: what".
 """
 import glob
 import os
 import re
 import sys
 
-NOT_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|^[ ]*\#(?:\\\n|[^\n])*""", re.S | re.M)
+NOT_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
+                      r"""|^[ ]*\#(?:\\\n|[^\n])*""", re.S | re.M)
 ATTRIBUTE = re.compile(r"__attribute__ *\(\((?:[^()]|\([^()]*\))*\)\)")
 NAMED = re.compile(r"(?<![.\w])(?<!->)[A-Za-z_]\w*")
 INCLUDED = re.compile(r'^ *# *include "([^"/]+)"', re.M)
@@ -63,7 +67,8 @@ def arrows(folder):
         else:
             defined.update((name, stem(path)) for name in map(function_of, heads) if name)
     includes = {me: {h: h for h in headers if h in included} for me, headers in included.items()}
-    calls = {me: {defined[name]: name for name in sorted(names & defined.keys()) if defined[name] != me} for me, names in named.items()}
+    calls = {me: {defined[name]: name for name in sorted(names & defined.keys()) if defined[name] != me}
+             for me, names in named.items()}
     return includes, calls
 
 

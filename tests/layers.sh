@@ -12,8 +12,6 @@ failed=0
 known=$([ $# != 0 ] || grep -v '^#' <<'END'
 # the engine's struct is everybody's: its parts are to become leaves
 run engine lane lane_runs settle verdict
-# the settings read a file that asks them for words
-base settings settings_file
 # a report is sent by the connection that knows all operations
 store store_pg store_pg_report
 store store_pg_connect store_pg_ids store_pg_migrate store_pg_owners

@@ -1,16 +1,31 @@
-/* settings.c - where settings come from and which of them wins: default < file < DATABASE_URL <
- * PRESCIENT_* < flag. PG* variables say where the store is only when nothing else does. */
+/* settings.c - the settings that were read: finding a job in them, setting one value, letting them
+ * go. */
 #include "settings_load.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static const char *const files_looked_for[] = { "prescient.cfg", "/etc/prescient/prescient.cfg" };
-static const char *const pg_variables[] = { "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE" };
-#define COUNT(table) (sizeof(table) / sizeof *(table))
+const struct job_settings *settings_job(const struct settings *s, const char *name, int *index)
+{
+    for (int i = 0; i < s->njobs; i++)
+        if (!strcmp(s->jobs[i].name, name)) {
+            if (index)
+                *index = i;
+            return &s->jobs[i];
+        }
+    return NULL;
+}
+
+void settings_release(struct settings *s)
+{
+    struct settings_impl *impl = s->impl;
+    if (impl) {
+        config_destroy(&impl->config);
+        arena_free(impl->arena);
+        free(impl);
+    }
+    *s = (struct settings){ 0 };
+}
 
 int settings_nomem(struct loader *l)
 {
@@ -31,238 +46,4 @@ int settings_assign(struct loader *l, const struct setting_row *row, struct job_
     if (!job)
         l->where[settings_row_index(row)] = where;
     return 0;
-}
-
-/* ---- defaults ---- */
-
-/* A program that was not installed finds the jobs beside itself. */
-static void add_jobs_beside_program(struct loader *l)
-{
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n < 0 ? 0 : n] = '\0';
-    char *slash = strrchr(path, '/');
-    if (!slash)
-        return;
-    *slash = '\0';
-    const char *dir = arena_printf(l->impl->arena, "%s/jobs", path);
-    const char **dirs = arena_zalloc(l->impl->arena, 3 * sizeof *dirs);
-    if (!dir || !dirs || access(dir, X_OK) != 0)
-        return;
-    dirs[0] = dir;
-    dirs[1] = l->s->plugin_dirs[0];
-    l->s->plugin_dirs = dirs;
-    l->s->nplugin_dirs = 2;
-}
-
-static int assign_defaults(struct loader *l)
-{
-    const struct setting_row *const tables[] = { settings_rows, settings_job_rows };
-    for (size_t t = 0; t < COUNT(tables); t++)
-        for (const struct setting_row *row = tables[t]; row->name; row++) {
-            int rc = row->otherwise
-                         ? settings_assign(l, row, NULL, &(struct setting_value){ .text = row->otherwise },
-                                           NULL, "")
-                         : 0;
-            if (rc < 0)
-                return rc;
-        }
-    add_jobs_beside_program(l);
-    return 0;
-}
-
-/* ---- environment and flags ---- */
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;      /* an empty one is as good as none */
-}
-
-static int assign_store_of_others(struct loader *l)
-{
-    const struct setting_row *store = settings_row("store", false);
-    const char *url = variable("DATABASE_URL");
-    if (url && (!strncmp(url, "postgresql://", 13) || !strncmp(url, "postgres://", 11)))
-        return settings_assign(l, store, NULL, &(struct setting_value){ .text = url }, "DATABASE_URL", "");
-    for (size_t i = 0; i < COUNT(pg_variables) && !l->where[settings_row_index(store)]; i++)
-        if (variable(pg_variables[i]))          /* libpq reads them by itself */
-            return settings_assign(l, store, NULL, &(struct setting_value){ .text = "postgresql://" },
-                                   pg_variables[i], "");
-    return 0;
-}
-
-static int assign_variable(struct loader *l, const struct setting_row *row)
-{
-    char *name = arena_printf(l->impl->arena, "PRESCIENT_%s", row->name);
-    if (!name)
-        return settings_nomem(l);
-    for (char *p = name; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
-    const char *text = variable(name);
-    return text ? settings_assign(l, row, NULL, &(struct setting_value){ .text = text }, name, "") : 0;
-}
-
-static int assign_environment(struct loader *l)
-{
-    const struct setting_row *const tables[] = { settings_rows, settings_job_rows };
-    int rc = assign_store_of_others(l);
-    for (size_t t = 0; t < COUNT(tables); t++)
-        for (const struct setting_row *row = tables[t]; row->name && rc == 0; row++)
-            if (settings_row(row->name, false) == row)
-                rc = assign_variable(l, row);
-    return rc;
-}
-
-static int assign_flag(struct loader *l, const struct settings_flag *flag)
-{
-    const char *name = strncmp(flag->name, "--", 2) ? flag->name : flag->name + 2;
-    const struct setting_row *row = settings_row(name, false);
-    char *where = arena_printf(l->impl->arena, "--%s", name);
-    if (!where)
-        return settings_nomem(l);
-    if (!row) {
-        const char *nearest = settings_nearest(name, false);
-        return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting%s%s%s", name,
-                       nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
-    }
-    const char *text = flag->value ? flag->value : row->type == SETTING_BOOL ? "true" : "";
-    return settings_assign(l, row, NULL, &(struct setting_value){ .text = text }, where, "");
-}
-
-static int assign_flags(struct loader *l, const struct settings_flag *flags, int n)
-{
-    int rc = 0;
-    for (int i = 0; i < n && rc == 0; i++)
-        rc = assign_flag(l, &flags[i]);
-    return rc;
-}
-
-/* ---- what must go together ---- */
-
-/* "trust = 20s (prescient.cfg:3)" */
-static const char *as_set(struct loader *l, const char *name)
-{
-    const struct setting_row *row = settings_row(name, false);
-    const char *where = l->where[settings_row_index(row)];
-    char *value = NULL, *words;
-    size_t size;
-    FILE *out = open_memstream(&value, &size);
-    if (!out)
-        return name;
-    settings_put_value(row, settings_field(row, l->s, NULL), 0, false, out);
-    fclose(out);
-    words = value ? arena_printf(l->impl->arena, "%s = %s (%s)", name, value, where ? where : "the default")
-                  : NULL;
-    free(value);
-    return words ? words : name;
-}
-
-static int check_together(struct loader *l)
-{
-    const struct settings *s = l->s;
-    const struct { bool good; const char *name, *expected, *other; } checks[] = {
-        { s->trust_us < s->lease_us, "trust", "less than", "lease" },
-        { s->workers <= s->workers_max, "workers", "at most", "workers_max" },
-        { s->defaults.backoff_s <= s->defaults.backoff_max_s, "backoff", "at most", "backoff_max" },
-    };
-    for (size_t i = 0; i < COUNT(checks); i++)
-        if (!checks[i].good)
-            return err_set(l->err, ERR_SETTINGS, "%s: expected %s %s", as_set(l, checks[i].name),
-                           checks[i].expected, as_set(l, checks[i].other));
-    return 0;
-}
-
-/* ---- loading ---- */
-
-static int loader_init(struct loader *l, struct settings *out, struct err *err)
-{
-    *out = (struct settings){ 0 };
-    *l = (struct loader){ .s = out, .impl = calloc(1, sizeof *l->impl), .err = err };
-    if (!l->impl)
-        return settings_nomem(l);
-    config_init(&l->impl->config);
-    out->impl = l->impl;
-    l->impl->arena = arena_new(16 * 1024);
-    return l->impl->arena ? assign_defaults(l) : settings_nomem(l);
-}
-
-static int loader_end(struct loader *l, int rc)
-{
-    source_release(&l->source);
-    if (rc < 0)
-        settings_release(l->s);
-    return rc;
-}
-
-/* Everything that comes after the text was gathered; without environment and flags it is the text
- * alone that counts. */
-static int load_all(struct loader *l, bool environment, const struct settings_flag *flags, int nflags)
-{
-    int rc = l->source.text ? settings_file_parse(l) : 0;
-    if (rc == 0 && l->source.text)
-        rc = settings_file_read_top(l);
-    if (rc == 0 && environment)
-        rc = assign_environment(l);
-    if (rc == 0)
-        rc = assign_flags(l, flags, nflags);
-    if (rc == 0)
-        rc = check_together(l);
-    return rc == 0 && l->source.text ? settings_file_read_jobs(l) : rc;
-}
-
-const char *settings_file_used(const char *file)
-{
-    if (file)
-        return file;
-    for (size_t i = 0; i < COUNT(files_looked_for); i++)
-        if (access(files_looked_for[i], F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
-            return files_looked_for[i];
-    return NULL;
-}
-
-int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags,
-                  struct err *err)
-{
-    struct loader l;
-    int rc = loader_init(&l, out, err);
-    const char *path = settings_file_used(file);
-    if (rc == 0 && path)
-        rc = source_read_file(&l.source, l.impl->arena, path, err);
-    if (rc == 0)
-        rc = load_all(&l, true, flags, nflags);
-    return loader_end(&l, rc);
-}
-
-int settings_parse(struct settings *out, const char *text, const char *called, struct err *err)
-{
-    struct loader l;
-    int rc = loader_init(&l, out, err);
-    if (rc == 0)
-        rc = source_read_text(&l.source, l.impl->arena, text, called, err);
-    if (rc == 0)
-        rc = load_all(&l, false, NULL, 0);
-    return loader_end(&l, rc);
-}
-
-void settings_release(struct settings *s)
-{
-    struct settings_impl *impl = s->impl;
-    if (impl) {
-        config_destroy(&impl->config);
-        arena_free(impl->arena);
-        free(impl);
-    }
-    *s = (struct settings){ 0 };
-}
-
-const struct job_settings *settings_job(const struct settings *s, const char *name, int *index)
-{
-    for (int i = 0; i < s->njobs; i++)
-        if (!strcmp(s->jobs[i].name, name)) {
-            if (index)
-                *index = i;
-            return &s->jobs[i];
-        }
-    return NULL;
 }

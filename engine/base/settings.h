@@ -1,6 +1,6 @@
-/* settings.h - what the operator decides: one row a setting (settings.c), which serves parser,
- * bounds, flags, environment, `config --print` and the sample file. Order of precedence: flag >
- * PRESCIENT_* > DATABASE_URL > file > default; PGHOST, PGSERVICE and the like make the store
+/* settings.h - what the operator decides: one row a setting (settings_table.c), which serves
+ * parser, bounds, flags, environment, `config --print` and the sample file. Order of precedence:
+ * flag > PRESCIENT_* > DATABASE_URL > file > default; PGHOST, PGSERVICE and the like make the store
  * "postgresql://" (libpq reads them itself) when nothing else names one. File: --config, else
  * ./prescient.cfg, else /etc/prescient/prescient.cfg; libconfig syntax. Durations are "250ms",
  * "90s", "15m", "3h", "30d" or a number of seconds; sizes "64MiB" or a number of bytes. Unknown

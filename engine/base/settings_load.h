@@ -1,5 +1,5 @@
-/* settings_load.h - what the parts of the loader share: settings.c (order of precedence) and
- * settings_file.c (the file). */
+/* settings_load.h - what the parts of the loader share: settings_load.c (the order of precedence),
+ * settings_file.c (the file), and settings.c, which both call. */
 #ifndef PRESCIENT_SETTINGS_LOAD_H
 #define PRESCIENT_SETTINGS_LOAD_H
 

@@ -1,7 +1,7 @@
 /* pool_state.h - what the files of the pool share: its workers as a table of states, and what can
- * happen to one. pool.c gives checks out, pool_end.c times workers out and reaps them, pool_listen.c
- * reads what they send, pool_start.c starts them; each may call those that come after it here, and
- * all may call pool_worker.c. */
+ * happen to one. pool.c gives checks out, pool_end.c times workers out and reaps them,
+ * pool_listen.c reads what they send, pool_start.c starts them; each may call those that come after
+ * it here, and all may call pool_worker.c. */
 #ifndef PRESCIENT_POOL_STATE_H
 #define PRESCIENT_POOL_STATE_H
 
