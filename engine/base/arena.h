@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "cleanup.h"
 
 struct arena;
 
@@ -26,7 +27,6 @@ char *arena_strndup(struct arena *a, const char *s, size_t len);       /* ends w
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* CLEANUP(arena_freep) struct arena *a = arena_new(4096); frees itself when the scope ends. */
-#define CLEANUP(f) __attribute__((cleanup(f)))
 void arena_freep(struct arena **a);
 
 #endif
