@@ -6,27 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asan.h"
 #include "utf8.h"
 
 #define JOB_NAME_MAX 1024       /* bytes; what the store takes */
 
-#if ASAN_WATCHES
-#include <sanitizer/lsan_interface.h>
-/* libconfig loses the name or string it was reading when the text turns out to be no libconfig. */
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:strbuf_append\nleak:libconfig_yylex\n";
-}
-const char *__lsan_default_options(void)
-{
-    return "print_suppressions=0";
-}
-#endif
-
 static const char *place_of(const struct loader *l, const config_setting_t *node)
 {
-    return source_place(&l->source, (int)config_setting_source_line(node));
+    return libconfig_guard_place(&l->guard, (int)config_setting_source_line(node));
 }
 
 static int unknown_setting(struct loader *l, const config_setting_t *node, const char *label, bool job)
@@ -52,37 +38,11 @@ static const struct setting_row *row_named(const char *name, bool job)
 
 /* ---- the top level ---- */
 
-/* libconfig does not look whether it was given the memory it asks for, and would crash; so we look
- * before it does. */
-static bool memory_is_there_for(const char *text)
-{
-    void *enough = malloc(64 * 1024 + 64 * strlen(text));
-    __asm__ volatile("" : : "r"(enough));       /* or a compiler leaves out what nobody uses */
-    free(enough);
-    return enough != NULL;
-}
-
-int settings_file_parse(struct loader *l)
-{
-    if (!memory_is_there_for(l->source.text))
-        return settings_nomem(l);
-    config_t *config = &l->impl->config;
-    if (config_read_string(config, l->source.text))
-        return 0;
-    const char *text = config_error_text(config);
-    bool syntax = text && !strcmp(text, "syntax error");
-    return err_set(l->err, ERR_SETTINGS, "%s: %s%s", source_place(&l->source, config_error_line(config)),
-                   text ? text : "cannot be read",
-                   syntax ? ": expected NAME = VALUE; with durations, sizes and texts in quotes" : "");
-}
-
 int settings_file_read_top(struct loader *l)
 {
     const config_setting_t *root = config_root_setting(&l->impl->config);
     for (int i = 0; i < config_setting_length(root); i++) {
         const config_setting_t *node = config_setting_get_elem(root, (unsigned)i);
-        if (!config_setting_name(node))
-            return settings_nomem(l);
         const struct setting_row *row = row_named(config_setting_name(node), false);
         if (!strcmp(config_setting_name(node), "jobs"))
             continue;
@@ -104,8 +64,7 @@ static int check_own(struct loader *l, const config_setting_t *node, const char 
         int rc = 0;
         for (int i = 0; rc == 0 && i < config_setting_length(node); i++) {
             const config_setting_t *member = config_setting_get_elem(node, (unsigned)i);
-            bool is_lost = config_setting_is_group(node) && !config_setting_name(member);
-            rc = is_lost ? settings_nomem(l) : check_own(l, member, label);
+            rc = check_own(l, member, label);
         }
         return rc;
     }
@@ -114,8 +73,6 @@ static int check_own(struct loader *l, const config_setting_t *node, const char 
         wrong = "expected a number that can be held";
     if (config_setting_type(node) == CONFIG_TYPE_STRING) {
         const char *text = config_setting_get_string(node);
-        if (!text)
-            return settings_nomem(l);
         if (!utf8_is_valid(text, strlen(text)))
             wrong = "expected text in UTF-8";
     }
@@ -132,8 +89,6 @@ static int read_job_member(struct loader *l, const config_setting_t *node, struc
                            const char *label)
 {
     const char *name = config_setting_name(node);
-    if (!name)                                          /* libconfig had no memory for it */
-        return settings_nomem(l);
     const struct setting_row *row = row_named(name, true);
     bool listed = config_setting_is_list(config_setting_parent(config_setting_parent(node)));
     if (listed && !strcmp(name, "name"))

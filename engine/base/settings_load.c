@@ -168,7 +168,7 @@ static int loader_init(struct loader *l, struct settings *out, struct err *err)
 
 static int loader_end(struct loader *l, int rc)
 {
-    source_release(&l->source);
+    libconfig_guard_release(&l->guard);
     if (rc < 0)
         settings_release(l->s);
     return rc;
@@ -178,8 +178,10 @@ static int loader_end(struct loader *l, int rc)
  * alone that counts. */
 static int load_all(struct loader *l, bool environment, const struct settings_flag *flags, int nflags)
 {
-    int rc = l->source.text ? settings_file_parse(l) : 0;
-    if (rc == 0 && l->source.text)
+    int rc = 0;
+    if (l->guard.text)
+        rc = libconfig_guard_parse(&l->guard, &l->impl->config, l->err);
+    if (rc == 0 && l->guard.text)
         rc = settings_file_read_top(l);
     if (rc == 0 && environment)
         rc = assign_environment(l);
@@ -187,7 +189,7 @@ static int load_all(struct loader *l, bool environment, const struct settings_fl
         rc = assign_flags(l, flags, nflags);
     if (rc == 0)
         rc = check_together(l);
-    return rc == 0 && l->source.text ? settings_file_read_jobs(l) : rc;
+    return rc == 0 && l->guard.text ? settings_file_read_jobs(l) : rc;
 }
 
 const char *settings_file_used(const char *file)
@@ -207,7 +209,7 @@ int settings_load(struct settings *out, const char *file, const struct settings_
     int rc = loader_init(&l, out, err);
     const char *path = settings_file_used(file);
     if (rc == 0 && path)
-        rc = source_read_file(&l.source, l.impl->arena, path, err);
+        rc = libconfig_guard_read_file(&l.guard, l.impl->arena, path, err);
     if (rc == 0)
         rc = load_all(&l, true, flags, nflags);
     return loader_end(&l, rc);
@@ -218,7 +220,7 @@ int settings_parse(struct settings *out, const char *text, const char *called, s
     struct loader l;
     int rc = loader_init(&l, out, err);
     if (rc == 0)
-        rc = source_read_text(&l.source, l.impl->arena, text, called, err);
+        rc = libconfig_guard_read_text(&l.guard, l.impl->arena, text, called, err);
     if (rc == 0)
         rc = load_all(&l, false, NULL, 0);
     return loader_end(&l, rc);

@@ -5,8 +5,8 @@
 
 #include <libconfig.h>
 #include "arena.h"
+#include "libconfig_guard.h"
 #include "settings.h"
-#include "settings_source.h"
 #include "settings_table.h"
 
 struct settings_impl {              /* settings.impl: what strings and groups live in */
@@ -17,7 +17,7 @@ struct settings_impl {              /* settings.impl: what strings and groups li
 struct loader {
     struct settings *s;
     struct settings_impl *impl;
-    struct source source;           /* of the file; only while loading */
+    struct libconfig_guard guard;   /* the text of the file; only while loading */
     /* "prescient.cfg:12", "PRESCIENT_PAGE", "--page"; NULL: the default */
     const char *where[SETTINGS_ROWS_MAX];
     struct err *err;
@@ -28,9 +28,8 @@ struct loader {
 int settings_assign(struct loader *l, const struct setting_row *row, struct job_settings *job,
                     const struct setting_value *value, const char *where, const char *label);
 
-/* Reads the gathered text; then its top level, and after flags and environment its jobs, which
- * start from what those left. */
-int settings_file_parse(struct loader *l);
+/* Reads the top level of the file; after flags and environment its jobs, which start from what
+ * those left. */
 int settings_file_read_top(struct loader *l);
 int settings_file_read_jobs(struct loader *l);
 
