@@ -2,7 +2,6 @@
  * parameters, a thousand rows a transaction, on one or more connections driven by one loop. It
  * runs no job, holds no lease and guards nothing. */
 #include <arpa/inet.h>
-#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "../engine/rules/idempotency.h"
+#include "../engine/store/store_pg_wire.h"
 #include "bench_pg.h"
 
 enum { CONNECTIONS_MAX = 16, INT8_OID = 20 };
@@ -34,33 +34,24 @@ struct bare_run {
 
 /* ---- binary values ---- */
 
+/* A timestamptz as it goes over the wire. */
 static int64_t pg_moment(int64_t at)
 {
-    return (int64_t)htobe64((uint64_t)((at - 946684800) * 1000000));
-}
-
-static void put32(char *to, int32_t v)
-{
-    uint32_t n = htonl((uint32_t)v);
-    memcpy(to, &n, 4);
-}
-
-static void put64(char *to, int64_t v)
-{
-    uint64_t n = htobe64((uint64_t)v);
-    memcpy(to, &n, 8);
+    int64_t bytes;
+    wire_put_int8((char *)&bytes, (at - WIRE_TIMESTAMP_EPOCH_S) * 1000000);
+    return bytes;
 }
 
 static int put_ids(char *to, const struct row *rows, int n)
 {
-    put32(to, 1);
-    put32(to + 4, 0);
-    put32(to + 8, INT8_OID);
-    put32(to + 12, n);
-    put32(to + 16, 1);
+    wire_put_int4(to, 1);
+    wire_put_int4(to + 4, 0);
+    wire_put_int4(to + 8, INT8_OID);
+    wire_put_int4(to + 12, n);
+    wire_put_int4(to + 16, 1);
     for (int i = 0; i < n; i++) {
-        put32(to + 20 + 12 * i, 8);
-        put64(to + 24 + 12 * i, rows[i].id);
+        wire_put_int4(to + 20 + 12 * i, 8);
+        wire_put_int8(to + 24 + 12 * i, rows[i].id);
     }
     return 20 + 12 * n;
 }
@@ -152,11 +143,9 @@ static int take_rows(struct bare *l, const PGresult *result, struct err *err)
     if (!l->rows)
         return err_set(err, ERR_NOMEM, "out of memory for %d rows", l->n);
     for (int i = 0; i < l->n; i++) {
-        uint64_t id;
         uint16_t bucket;
-        memcpy(&id, PQgetvalue(result, i, 0), 8);
         memcpy(&bucket, PQgetvalue(result, i, 1), 2);
-        l->rows[i] = (struct row){ (int64_t)be64toh(id), (int16_t)ntohs(bucket) };
+        l->rows[i] = (struct row){ wire_int8(PQgetvalue(result, i, 0)), (int16_t)ntohs(bucket) };
     }
     return 0;
 }
@@ -257,7 +246,7 @@ static int run_singles(struct bare_run *r, struct bench_figures *out, struct err
 
 static char *put_field(char *to, const void *bytes, int len)
 {
-    put32(to, len);
+    wire_put_int4(to, len);
     memcpy(to + 4, bytes, (size_t)len);
     return to + 4 + len;
 }
