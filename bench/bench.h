@@ -6,6 +6,7 @@
 #define PRESCIENT_BENCH_H
 
 #include "../engine/base/clock.h"
+#include "../engine/cmd/args.h"
 #include "../engine/cmd/command.h"
 #include "../engine/cmd/interrupt.h"
 #include "../engine/store/embedded_sql.h"
@@ -137,7 +138,13 @@ void bench_report(struct bench *b, const struct bench_measure *measures, int n,
                   struct bench_figures (*rounds)[BENCH_ROUNDS_MAX], const bool *measured,
                   const struct bench_ratio *ratios);
 
+/* ---- bench_main.c: options ---- */
+/* Those that `bench` and `bench load` share: --engines, --future, --scattered. */
+int bench_common_options(const struct args *args, struct bench_options *o, struct err *err);
+/* ERR_INPUT with `why` when one of these options was given. */
+int bench_refuse_options(const struct args *args, const char *letters, const char *why, struct err *err);
+
 /* ---- bench_load.c ---- */
-int bench_load_main(struct app *app, int argc, char **argv);
+int bench_load_main(struct app *app, const struct args *args);
 
 #endif

@@ -29,18 +29,33 @@ struct rush {
 
 /* ---- reading the plan ---- */
 
-static int read_percent(const char *what, const char *text, double *out, struct err *err)
+static int read_percent(const struct args *args, char letter, double *out, struct err *err)
 {
+    const char *text = args_text(args, letter);
     char *end;
+    if (!text)
+        return 0;
     *out = strtod(text, &end);
     if (end == text || *end || !(*out >= 0 && *out <= 100))
-        return err_set(err, ERR_INPUT, "%s: found '%.40s', expected a percentage from 0 to 100", what, text);
+        return err_set(err, ERR_INPUT, "--%s: found '%.40s', expected a percentage from 0 to 100",
+                       args_name(args, letter), text);
     return 0;
+}
+
+static int read_duration(const struct args *args, char letter, int64_t *out_us, struct err *err)
+{
+    const char *text = args_text(args, letter);
+    if (!text)
+        return 0;
+    int rc = duration_parse_us(text, out_us, err);
+    return rc < 0 ? err_wrap(err, rc, "--%s", args_name(args, letter)) : 0;
 }
 
 static int read_minutes(struct rush *r, const char *text, struct err *err)
 {
     char *end;
+    if (!text)
+        return 0;
     r->first = strtoll(text, &end, 10);
     r->last = *end == '-' && end != text ? strtoll(end + 1, &end, 10) : -1;
     if (*end || r->first < 0 || r->last < r->first || r->last >= MINUTES)
@@ -50,7 +65,8 @@ static int read_minutes(struct rush *r, const char *text, struct err *err)
 
 static int read_heavy(struct rush *r, const char *text, struct err *err)
 {
-    memset(r->heavy, 0, sizeof r->heavy);
+    if (!text)
+        return 0;
     r->heavy_given = true;
     for (const char *at = text; *at;) {
         char *end;
@@ -99,30 +115,40 @@ static int spread(struct rush *r, struct err *err)
     return 0;
 }
 
-static int read_option(struct rush *r, struct bench_options *o, int letter, const char *value,
-                       struct err *err)
+static int read_options(const struct args *args, struct rush *r, struct bench_options *o, struct err *err)
 {
-    int64_t n = 0;
-    int rc = 0;
-    switch (letter) {
-    case 'n': return app_number("--checks", value, 1, 100000000, &r->checks, err);
-    case 'f': return app_number("--future", value, 0, 1000000000, &o->future, err);
-    case 's': o->scattered = true; return 0;
-    case 'e':
-        rc = app_number("--engines", value, 1, BENCH_ENGINES_MAX, &n, err);
-        o->engines = (int)n;
+    int rc = bench_refuse_options(args, "iory", "this option belongs to `bench` without load", err);
+    if (rc < 0)
         return rc;
-    case 'H': return app_number("--at", value, 0, 23, &r->hour, err);
-    case 'm': return read_minutes(r, value, err);
-    case 'v': return read_heavy(r, value, err);
-    case 'F': return read_percent("--failing", value, &r->failing, err);
-    case 'S': return read_percent("--slow", value, &r->slow, err);
-    case 'T': return duration_parse_us(value, &r->timeout_us, err);
-    case 't': return app_number("--tenants", value, 1, 100000, &r->tenants, err);
-    case 'l': return duration_parse_us(value, &r->slot_length_us, err);
-    case 'L': r->live = true; return 0;
-    }
-    return err_set(err, ERR_INPUT, "this option belongs to `bench` without load");
+    rc = bench_common_options(args, o, err);
+    if (rc < 0)
+        return rc;
+    rc = args_number(args, 'n', 1, 100000000, &r->checks, err);
+    if (rc < 0)
+        return rc;
+    rc = args_number(args, 'H', 0, 23, &r->hour, err);
+    if (rc < 0)
+        return rc;
+    rc = args_number(args, 't', 1, 100000, &r->tenants, err);
+    if (rc < 0)
+        return rc;
+    rc = read_minutes(r, args_text(args, 'm'), err);
+    if (rc < 0)
+        return rc;
+    rc = read_heavy(r, args_text(args, 'v'), err);
+    if (rc < 0)
+        return rc;
+    rc = read_percent(args, 'F', &r->failing, err);
+    if (rc < 0)
+        return rc;
+    rc = read_percent(args, 'S', &r->slow, err);
+    if (rc < 0)
+        return rc;
+    rc = read_duration(args, 'T', &r->timeout_us, err);
+    if (rc < 0)
+        return rc;
+    r->live = args_has(args, 'L');
+    return read_duration(args, 'l', &r->slot_length_us, err);
 }
 
 /* ---- filling ---- */
@@ -398,7 +424,7 @@ static int rush_main(struct bench *b, struct rush *r)
     return rc ? app_fail(app, &err) : EXIT_WELL;
 }
 
-int bench_load_main(struct app *app, int argc, char **argv)
+int bench_load_main(struct app *app, const struct args *args)
 {
     struct bench b = { .app = app, .interrupt.fd = -1, .o = { .engines = 1, .rounds = 1 } };
     struct rush r = { .checks = 75000,
@@ -411,15 +437,8 @@ int bench_load_main(struct app *app, int argc, char **argv)
                       .slot_length_us = 60000000,
                       .tenants = 10 };
     struct err err = { 0 };
-    const char *value;
-    int at = 0, first = 0, letter;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
-        if (read_option(&r, &b.o, letter, value, &err) < 0)
-            return app_fail(app, &err);
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc - first != 1)
-        return app_usage(app, "bench takes no arguments but `load`");
+    if (read_options(args, &r, &b.o, &err) < 0)
+        return app_fail(app, &err);
     if (r.slot_length_us % 1000000 || !slot_length_is_valid(r.slot_length_us / 1000000))
         return app_usage(app, "--slot-length: expected a length from 1s to 1d that divides a day");
     if (!r.heavy_given && r.checks == 75000 && r.first == 0 && r.last == 9) {

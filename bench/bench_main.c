@@ -8,7 +8,7 @@
 #include "../engine/cmd/launch.h"
 #include "../engine/cmd/progress.h"
 
-static int bench_main(struct app *app, int argc, char **argv);
+static int bench_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "checks", 'n', "N", "checks due in one slot (200000)" },
@@ -37,6 +37,7 @@ static const struct command_option options[] = {
 static const struct command bench = {
     .name = "bench",
     .args = "[load]",
+    .operands = { 0, 1 },
     .help = "measure passes and enqueues beside the bare SQL; `bench load` replays a rush hour",
     .more = "Works in a place of its own, dropped at the end: the schema prescient_bench in the store's "
             "database, or for SQLite a\n"
@@ -381,48 +382,62 @@ static int measure(struct bench *b)
     return rc ? app_fail(app, &err) : EXIT_WELL;
 }
 
-static int read_option(struct bench_options *o, int letter, const char *value, struct err *err)
+int bench_refuse_options(const struct args *args, const char *letters, const char *why, struct err *err)
 {
-    int64_t n = 0;
-    int rc = 0;
-    switch (letter) {
-    case 'n': return app_number("--checks", value, 1, 100000000, &o->checks, err);
-    case 'i': return app_number("--singles", value, 1, 10000000, &o->singles, err);
-    case 'f': return app_number("--future", value, 0, 1000000000, &o->future, err);
-    case 'o': return app_number("--old-snapshot", value, 1, 1000000000, &o->old_snapshot, err);
-    case 's': o->scattered = true; break;
-    case 'y': o->only = value; break;
-    case 'e':
-        rc = app_number("--engines", value, 1, BENCH_ENGINES_MAX, &n, err);
-        o->engines = (int)n;
-        break;
-    case 'r':
-        rc = app_number("--rounds", value, 1, BENCH_ROUNDS_MAX, &n, err);
-        o->rounds = (int)n;
-        break;
-    default: return err_set(err, ERR_INPUT, "this option belongs to `bench load`");
-    }
-    return rc;
+    char letter = args_last(args, letters);
+    return letter ? err_set(err, ERR_INPUT, "--%s: %s", args_name(args, letter), why) : 0;
 }
 
-static int bench_main(struct app *app, int argc, char **argv)
+int bench_common_options(const struct args *args, struct bench_options *o, struct err *err)
+{
+    int64_t engines = o->engines;
+    int rc = args_number(args, 'e', 1, BENCH_ENGINES_MAX, &engines, err);
+    if (rc < 0)
+        return rc;
+    o->engines = (int)engines;
+    o->scattered = args_has(args, 's');
+    return args_number(args, 'f', 0, 1000000000, &o->future, err);
+}
+
+static int read_options(const struct args *args, struct bench_options *o, struct err *err)
+{
+    int rc = bench_refuse_options(args, "HmvFSTtlL", "this option belongs to `bench load`", err);
+    if (rc < 0)
+        return rc;
+    rc = bench_common_options(args, o, err);
+    if (rc < 0)
+        return rc;
+    rc = args_number(args, 'n', 1, 100000000, &o->checks, err);
+    if (rc < 0)
+        return rc;
+    rc = args_number(args, 'i', 1, 10000000, &o->singles, err);
+    if (rc < 0)
+        return rc;
+    rc = args_number(args, 'o', 1, 1000000000, &o->old_snapshot, err);
+    if (rc < 0)
+        return rc;
+    int64_t rounds = o->rounds;
+    rc = args_number(args, 'r', 1, BENCH_ROUNDS_MAX, &rounds, err);
+    if (rc < 0)
+        return rc;
+    o->rounds = (int)rounds;
+    o->only = args_text(args, 'y');
+    return 0;
+}
+
+static int bench_main(struct app *app, const struct args *args)
 {
     struct bench b = { .app = app,
                        .interrupt.fd = -1,
                        .o = { .checks = 200000, .singles = 2000, .engines = 1, .rounds = 5 } };
     struct err err = { 0 };
-    const char *value;
-    int at = 0, first = 0, letter;
-    for (int i = 0; i < argc; i++)
-        if (!strcmp(argv[i], "load"))
-            return bench_load_main(app, argc, argv);
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
-        if (read_option(&b.o, letter, value, &err) < 0)
-            return app_fail(app, &err);
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (first < argc)
+    const char *what = args_operand(args, 0);
+    if (what && strcmp(what, "load") != 0)
         return app_usage(app, "bench takes no arguments but `load`");
+    if (what)
+        return bench_load_main(app, args);
+    if (read_options(args, &b.o, &err) < 0)
+        return app_fail(app, &err);
     if (app->now)
         return app_usage(app, "bench measures by the real clock: --now has no place here");
     return measure(&b);

@@ -28,6 +28,14 @@ fails_with 2 "--store needs a value: --store URL" $P list --store
 fails_with 2 "--json takes no value (found 'yes')" $P list --json=yes
 fails_with 2 "too many arguments" $P list a b c
 fails_with 2 "too few arguments" $P enqueue orders 42
+$P init --quiet --store sqlite:args.db >/dev/null
+fails_with 2 "takes no arguments" $P status orders
+fails_with 2 "too many arguments" $P help list runs
+fails_with 2 "unknown option -x" $P list orders -x
+has "--help goes before what is wrong beside it" "$($P list --jbo x a b c --help)" "usage: prescient list [ENTITY [KEY]]"
+ok "an option may stand behind operands, and its value beside it or behind =" $P list orders --limit 3 42 --job=x --store "sqlite:args.db"
+is "behind -- a word with a dash is an operand" "$($P --json list --store sqlite:args.db -- orders --job)" "[]"
+fails_with 2 "--from: " $P list --from 2026-13-01 --store sqlite:args.db
 fails_with 2 "--limit: found 'many', expected a number" $P list --limit many
 fails_with 2 "--outcome: found 'great', expected done" $P history --outcome great
 fails_with 2 "--set: found 'workers', expected NAME=VALUE" $P list --set workers

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../engine/cmd/args.h"
 #include "../engine/cmd/command.h"
 
 extern const struct command cmd_daemon, cmd_run;
@@ -13,7 +14,6 @@ extern const struct command cmd_daemon, cmd_run;
 /* Without a descriptor for its signals an engine cannot begin. */
 static int exit_code_without_descriptors(const struct command *command)
 {
-    char *argv[] = { (char *)command->name, NULL };
     struct app app = { .command = command,
                        .arena = arena_new(1024),
                        .settings = parsed("store = \"sqlite:never-opened.db\";"),
@@ -25,7 +25,7 @@ static int exit_code_without_descriptors(const struct command *command)
     getrlimit(RLIMIT_NOFILE, &kept);
     none = (struct rlimit){ 0, kept.rlim_max };
     setrlimit(RLIMIT_NOFILE, &none);
-    int code = command->main(&app, 0, argv + 1);
+    int code = command->main(&app, &(struct args){ 0 });
     setrlimit(RLIMIT_NOFILE, &kept);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     settings_release(&app.settings);

@@ -177,16 +177,26 @@ const char *app_moment_param(struct app *app, const char *text, struct err *err)
     return param;
 }
 
-int app_number(const char *what, const char *text, int64_t least, int64_t most, int64_t *out, struct err *err)
+int app_moment_option(struct app *app, const struct args *args, char letter, int64_t *out, struct err *err)
 {
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (errno || end == text || *end || number < least || number > most)
-        return err_set(err, ERR_INPUT, "%s: found '%s', expected a number from %" PRId64 " to %" PRId64, what,
-                       text, least, most);
-    *out = number;
-    return 0;
+    const char *text = args_text(args, letter);
+    if (!text)
+        return 0;
+    int rc = app_moment(app, text, out, err);
+    return rc < 0 ? err_wrap(err, rc, "--%s", args_name(args, letter)) : 0;
+}
+
+int app_moment_option_param(struct app *app, const struct args *args, char letter, const char **out,
+                            struct err *err)
+{
+    int64_t at;
+    if (!args_has(args, letter))
+        return 0;
+    int rc = app_moment_option(app, args, letter, &at, err);
+    if (rc < 0)
+        return rc;
+    *out = arena_printf(app->arena, "%" PRId64, at);
+    return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #ifndef PRESCIENT_APP_H
 #define PRESCIENT_APP_H
 
+#include "args.h"
 #include "command.h"
 
 /* The store of the settings without a first call, for a command that makes the schema. NULL with
@@ -23,9 +24,11 @@ const char *app_now_param(struct app *app);
 int app_moment(struct app *app, const char *text, int64_t *out, struct err *err);
 const char *app_moment_param(struct app *app, const char *text, struct err *err);
 
-/* A number from `least` to `most` given to the option or argument `what`. */
-int app_number(const char *what, const char *text, int64_t least, int64_t most, int64_t *out,
-               struct err *err);
+/* The same for the value of an option; *out stays what it was when the option was not given.
+ * Returns 0, or an ERR_ with the option's name in the words. */
+int app_moment_option(struct app *app, const struct args *args, char letter, int64_t *out, struct err *err);
+int app_moment_option_param(struct app *app, const struct args *args, char letter, const char **out,
+                            struct err *err);
 
 /* Becomes the program that is the command (`command->program`), with that command line. Returns only
  * when it failed: the exit code, after the failure was printed. */

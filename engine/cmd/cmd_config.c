@@ -6,7 +6,7 @@
 #include "probe.h"
 #include "report.h"
 
-static int config_main(struct app *app, int argc, char **argv);
+static int config_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "print", 'p', NULL,
@@ -82,21 +82,12 @@ static int config_check(struct app *app, struct err *err)
     return EXIT_WELL;
 }
 
-static int config_main(struct app *app, int argc, char **argv)
+static int config_main(struct app *app, const struct args *args)
 {
-    static const struct { char letter; int (*run)(struct app *app, struct err *err); } actions[] = {
-        { 'p', config_print }, { 'k', config_check }, { 's', config_sample },
-    };
     struct err err = { 0 };
-    const char *value;
-    int at = 0, first, letter, action = 0;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
-        for (int i = 0; i < 3; i++)
-            if (actions[i].letter == letter)
-                action = i;
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc > first)
-        return app_usage(app, "takes no arguments");
-    return actions[action].run(app, &err);
+    switch (args_last(args, "pks")) {
+    case 'k': return config_check(app, &err);
+    case 's': return config_sample(app, &err);
+    default: return config_print(app, &err);
+    }
 }

@@ -2,7 +2,7 @@
 #include "app.h"
 #include "engine_command.h"
 
-static int daemon_main(struct app *app, int argc, char **argv);
+static int daemon_main(struct app *app, const struct args *args);
 
 const struct command cmd_daemon = {
     .name = "daemon",
@@ -14,15 +14,10 @@ const struct command cmd_daemon = {
     .main = daemon_main,
 };
 
-static int daemon_main(struct app *app, int argc, char **argv)
+static int daemon_main(struct app *app, const struct args *args)
 {
     struct plan_daemon plan = { 0 };
-    const char *value;
-    int at = 0, first = 0;
-    if (app_option(app, argc, argv, &at, &value, &first) < 0)
-        return EXIT_BAD_USAGE;
-    if (first < argc)
-        return app_usage(app, "daemon takes no arguments");
+    (void)args;
     if (app->now)
         return app_usage(app, "daemon has no virtual time: use replay");
     return engine_command(app, &plan_daemon, &plan, 0, true);

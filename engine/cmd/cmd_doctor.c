@@ -15,7 +15,7 @@
 #include "report.h"
 #include "text.h"
 
-static int doctor_main(struct app *app, int argc, char **argv);
+static int doctor_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "full", 'f', NULL,
@@ -376,19 +376,12 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_whole, true },
 };
 
-static int doctor_main(struct app *app, int argc, char **argv)
+static int doctor_main(struct app *app, const struct args *args)
 {
     struct doctor d = { .app = app,
+                        .full = args_has(args, 'f'),
                         .colour = app->terminal && !getenv("NO_COLOR"),
                         .findings = app->json ? report_made(app, json_array()) : NULL };
-    const char *value;
-    int at = 0, first, letter;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
-        d.full = true;
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc > first)
-        return app_usage(app, "takes no arguments");
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         if (d.reachable || !looks[i].needs_store)
             looks[i].look(&d);

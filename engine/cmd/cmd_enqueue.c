@@ -7,7 +7,7 @@
 #include "report.h"
 #include "text.h"
 
-static int enqueue_main(struct app *app, int argc, char **argv);
+static int enqueue_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "payload", 'p', "JSON", "what the job is handed beside the key; at most 64 KiB" },
@@ -22,7 +22,7 @@ static const struct command_option options[] = {
 
 const struct command cmd_enqueue = {
     .name = "enqueue",
-    .args = "ENTITY KEY JOB WHEN | --from FILE",
+    .args = "ENTITY KEY JOB WHEN | --from FILE", .operands = { 0, 4 },
     .help = "write down what to look at, and when",
     .more = "WHEN is a time (2026-03-01T13:15:00Z), seconds since 1970, or relative to now (+3h). It is "
             "rounded up to a slot.\n"
@@ -39,27 +39,21 @@ struct enqueue {
     struct load_options load;
 };
 
-static int read_options(struct app *app, int argc, char **argv, struct enqueue *e, int *first)
+static int read_options(const struct args *args, struct enqueue *e, struct err *err)
 {
-    struct err err;
-    const char *value;
-    int at = 0, letter, rc = 0;
-    while ((letter = app_option(app, argc, argv, &at, &value, first)) > 0 && rc == 0) {
-        switch (letter) {
-        case 'p': e->payload = value; break;
-        case 'c': e->load.conflict = value; rc = enqueue_check_conflict(value, &err); break;
-        case 'r':
-            rc = app_number("--priority", value, ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &e->priority,
-                            &err);
-            break;
-        case 'f': e->load.file = value; break;
-        case 'b': e->load.skip_bad = true; break;
-        case 'l': rc = app_number("--start-line", value, 2, INT64_MAX, &e->load.start_line, &err); break;
-        }
-    }
+    *e = (struct enqueue){
+        .payload = args_text(args, 'p'),
+        .load = { .file = args_text(args, 'f'), .conflict = "keep", .skip_bad = args_has(args, 'b') },
+    };
+    if (args_has(args, 'c'))
+        e->load.conflict = args_text(args, 'c');
+    int rc = enqueue_check_conflict(e->load.conflict, err);
     if (rc < 0)
-        app_fail(app, &err);
-    return letter < 0 || rc < 0 ? -1 : 0;
+        return rc;
+    rc = args_number(args, 'r', ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &e->priority, err);
+    if (rc < 0)
+        return rc;
+    return args_number(args, 'l', 2, INT64_MAX, &e->load.start_line, err);
 }
 
 static void say_one(struct app *app, const struct store_rows *rows, char **names)
@@ -97,21 +91,20 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
     return EXIT_WELL;
 }
 
-static int enqueue_main(struct app *app, int argc, char **argv)
+static int enqueue_main(struct app *app, const struct args *args)
 {
-    struct enqueue e = { .load.conflict = "keep" };
-    int first;
-    if (read_options(app, argc, argv, &e, &first) < 0)
-        return EXIT_BAD_USAGE;
-    int n = argc - first;
-    if (e.load.file && n == 0 && !e.payload && !e.priority)
+    struct enqueue e;
+    struct err err;
+    if (read_options(args, &e, &err) < 0)
+        return app_fail(app, &err);
+    if (e.load.file && args->noperands == 0 && !e.payload && !args_has(args, 'r'))
         return load_csv(app, &e.load);
     if (e.load.file)
         return app_usage(
             app, "--from takes checks, payloads and priorities from the file; nothing else can be given");
     if (e.load.skip_bad || e.load.start_line)
         return app_usage(app, "--skip-bad and --start-line belong to --from");
-    if (n != 4)
-        return app_usage(app, n < 4 ? "too few arguments" : "too many arguments");
-    return enqueue_one(app, &e, argv + first);
+    if (args->noperands < 4)
+        return app_usage(app, "too few arguments");
+    return enqueue_one(app, &e, args->operands);
 }

@@ -8,7 +8,7 @@
 #include "report.h"
 #include "text.h"
 
-static int events_main(struct app *app, int argc, char **argv);
+static int events_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "follow", 'f', NULL, "wait for more, from now on unless --after says from where" },
@@ -185,36 +185,18 @@ static int find_start(struct events *e, struct err *err)
     return app_store(e->app, err) ? 0 : err->code;
 }
 
-static int events_read(struct app *app, int argc, char **argv, struct events *e)
+static int events_main(struct app *app, const struct args *args)
 {
+    struct events e = {
+        .app = app,
+        .follow = args_has(args, 'f'),
+        .after = args_text(args, 'a'),
+        .limit = args_has(args, 'f') ? 0 : 100,
+    };
     struct err err = { 0 };
-    const char *value;
-    int at = 0, first, letter, rc = 0;
-    bool limited = false;
-    while (rc == 0 && (letter = app_option(app, argc, argv, &at, &value, &first)) != 0) {
-        switch (letter) {
-        case 'f': e->follow = true; break;
-        case 'a': e->after = value; rc = cursor_check(value, &err); break;
-        case 'l': rc = app_number("--limit", value, 0, INT64_MAX, &e->limit, &err); limited = true; break;
-        default: return EXIT_BAD_USAGE;
-        }
-    }
-    if (rc < 0)
+    if (args_number(args, 'l', 0, INT64_MAX, &e.limit, &err) < 0 ||
+        (e.after && cursor_check(e.after, &err) < 0))
         return app_fail(app, &err);
-    if (argc > first)
-        return app_usage(app, "takes no arguments");
-    if (e->follow && !limited)
-        e->limit = 0;
-    return EXIT_WELL;
-}
-
-static int events_main(struct app *app, int argc, char **argv)
-{
-    struct events e = { .app = app, .limit = 100 };
-    struct err err = { 0 };
-    int code = events_read(app, argc, argv, &e);
-    if (code != EXIT_WELL)
-        return code;
     int rc = find_start(&e, &err);
     if (rc == 0)
         rc = e.follow ? follow(&e, &err) : drain(&e, &err);

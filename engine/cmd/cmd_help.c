@@ -2,31 +2,28 @@
 #include "app.h"
 #include "help.h"
 
-static int help_main(struct app *app, int argc, char **argv);
+static int help_main(struct app *app, const struct args *args);
 
 const struct command cmd_help = {
-    .name = "help", .args = "[COMMAND]",
+    .name = "help", .args = "[COMMAND]", .operands = { 0, 1 },
     .help = "say what the commands do",
     .main = help_main, .plain = true,
 };
 
-static int help_main(struct app *app, int argc, char **argv)
+static int help_main(struct app *app, const struct args *args)
 {
     static char help[] = "--help";
     struct err err;
-    const char *value;
-    int at = 0, first;
-    if (app_option(app, argc, argv, &at, &value, &first) != 0)
-        return EXIT_BAD_USAGE;
-    if (first == argc) {
+    if (args->noperands == 0) {
         help_all(app->out);
         return EXIT_WELL;
     }
-    const struct command *command = command_find(argv[first], &err);
+    char *name = args->operands[0];
+    const struct command *command = command_find(name, &err);
     if (!command)
         return app_fail(app, &err);
     if (command->program)
-        return app_become(app, command, (char *[]){ (char *)command->program, argv[first], help, NULL });
+        return app_become(app, command, (char *[]){ (char *)command->program, name, help, NULL });
     help_command(app->out, command);
     return EXIT_WELL;
 }

@@ -1,19 +1,19 @@
 /* prescient history - checks that are over, and how they ended. */
 #include "filter.h"
 
-static int history_main(struct app *app, int argc, char **argv);
+static int history_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     FILTER_JOB, FILTER_OUTCOME, FILTER_SINCE, FILTER_BEFORE, FILTER_LIMITED, FILTER_WIDE, { 0 }
 };
 
 const struct command cmd_history = {
-    .name = "history", .args = "[ENTITY [KEY]]",
+    .name = "history", .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
     .help = "list checks that are over, newest first",
     .options = options, .main = history_main,
 };
 
-static int history_main(struct app *app, int argc, char **argv)
+static int history_main(struct app *app, const struct args *args)
 {
     static const struct report_view view = {
         .columns = "ended_at_us entity_name=entity entity_key=key job_exec=job outcome run_count=runs "
@@ -21,9 +21,9 @@ static int history_main(struct app *app, int argc, char **argv)
         .when_empty = "no check is over yet, or none that fits",
     };
     struct filter f;
-    int code = filter_read(app, argc, argv, 2, &f);
-    if (code != EXIT_WELL)
-        return code;
+    struct err err;
+    if (filter_read(app, args, &f, &err) < 0)
+        return app_fail(app, &err);
     const char *params[] = { f.entity,
                              f.key,
                              f.job,

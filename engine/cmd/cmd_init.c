@@ -2,7 +2,7 @@
 #include "app.h"
 #include "schema.h"
 
-static int init_main(struct app *app, int argc, char **argv);
+static int init_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "slot-length", 'l', "DURATION",
@@ -17,16 +17,8 @@ const struct command cmd_init = {
     .options = options, .main = init_main,
 };
 
-static int init_main(struct app *app, int argc, char **argv)
+static int init_main(struct app *app, const struct args *args)
 {
-    struct schema_options o = { 0 };
-    const char *value;
-    int at = 0, first, letter;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
-        o.slot_length = value;
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc > first)
-        return app_usage(app, "takes no arguments");
+    struct schema_options o = { .slot_length = args_text(args, 'l') };
     return schema_upgrade(app, &o);
 }

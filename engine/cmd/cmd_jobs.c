@@ -8,7 +8,7 @@
 #include "report.h"
 #include "table.h"
 
-static int jobs_main(struct app *app, int argc, char **argv);
+static int jobs_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "counts", 'c', NULL, "count the checks that wait for each job" },
@@ -189,18 +189,14 @@ static int jobs_list(struct app *app, enum counting counting, struct err *err)
     return all_loaded ? EXIT_WELL : EXIT_TROUBLE;
 }
 
-static int jobs_main(struct app *app, int argc, char **argv)
+static int jobs_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
-    const char *value;
-    int at = 0, first, letter;
     enum counting counting = NO_COUNTS;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
-        counting = letter == 'x' || counting == EXACT_COUNTS ? EXACT_COUNTS : COUNTS;
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc > first)
-        return app_usage(app, "takes no arguments");
+    if (args_has(args, 'x'))
+        counting = EXACT_COUNTS;
+    else if (args_has(args, 'c'))
+        counting = COUNTS;
     int code = jobs_list(app, counting, &err);
     return code < 0 ? app_fail(app, &err) : code;
 }

@@ -1,7 +1,7 @@
 /* prescient list - the checks that wait. */
 #include "filter.h"
 
-static int list_main(struct app *app, int argc, char **argv);
+static int list_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     FILTER_JOB, FILTER_FROM, FILTER_BEFORE, FILTER_LIMITED, FILTER_WIDE, { 0 }
@@ -9,7 +9,7 @@ static const struct command_option options[] = {
 
 const struct command cmd_list = {
     .name = "list",
-    .args = "[ENTITY [KEY]]",
+    .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
     .help = "list the checks that wait, soonest first",
     .more = "Checks of one job, or of an entity with more than a thousand of them, are looked for among the "
             "first ten thousand of all; where that ends\n"
@@ -18,7 +18,7 @@ const struct command cmd_list = {
     .main = list_main,
 };
 
-static int list_main(struct app *app, int argc, char **argv)
+static int list_main(struct app *app, const struct args *args)
 {
     static const struct report_view view = {
         .columns = "next_check_at entity_name=entity entity_key=key job_exec=job check_count=checks "
@@ -26,9 +26,9 @@ static int list_main(struct app *app, int argc, char **argv)
         .when_empty = "no checks wait",
     };
     struct filter f;
-    int code = filter_read(app, argc, argv, 2, &f);
-    if (code != EXIT_WELL)
-        return code;
+    struct err err;
+    if (filter_read(app, args, &f, &err) < 0)
+        return app_fail(app, &err);
     const char *params[] = {
         f.entity, f.key, f.job, f.from, f.before, filter_limit_param(app, &f), filter_look_param(app, &f)
     };

@@ -3,7 +3,7 @@
 #include "app.h"
 #include "schema.h"
 
-static int migrate_main(struct app *app, int argc, char **argv);
+static int migrate_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "dry-run", 'n', NULL, "only say what would be applied" },
@@ -22,22 +22,12 @@ const struct command cmd_migrate = {
     .main = migrate_main,
 };
 
-static int migrate_main(struct app *app, int argc, char **argv)
+static int migrate_main(struct app *app, const struct args *args)
 {
-    struct schema_options o = { 0 };
-    const char *value;
-    int at = 0, first, letter;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0) {
-        if (letter == 'n')
-            o.dry_run = true;
-        else
-            o = (struct schema_options){ .slot_length = value,
-                                         .change_slot_length = true,
-                                         .dry_run = o.dry_run };
-    }
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc > first)
-        return app_usage(app, "takes no arguments");
+    struct schema_options o = {
+        .slot_length = args_text(args, 'l'),
+        .change_slot_length = args_has(args, 'l'),
+        .dry_run = args_has(args, 'n'),
+    };
     return schema_upgrade(app, &o);
 }

@@ -1,7 +1,7 @@
 /* prescient passes - who ran which slot, when, and with what result. */
 #include "filter.h"
 
-static int passes_main(struct app *app, int argc, char **argv);
+static int passes_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     FILTER_FROM, FILTER_BEFORE, FILTER_LIMITED, FILTER_WIDE, { 0 }
@@ -13,16 +13,16 @@ const struct command cmd_passes = {
     .options = options, .main = passes_main,
 };
 
-static int passes_main(struct app *app, int argc, char **argv)
+static int passes_main(struct app *app, const struct args *args)
 {
     static const struct report_view view = {
         .columns = "slot_at bucket engine run done again failed timeout crashed late_us took_us left_jobs",
         .when_empty = "no passes yet",
     };
     struct filter f;
-    int code = filter_read(app, argc, argv, 0, &f);
-    if (code != EXIT_WELL)
-        return code;
+    struct err err;
+    if (filter_read(app, args, &f, &err) < 0)
+        return app_fail(app, &err);
     const char *params[] = { f.from, f.before, filter_limit_param(app, &f) };
     return filter_print(app, &f, "passes", params, 3, &view);
 }

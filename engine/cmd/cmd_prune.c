@@ -5,7 +5,7 @@
 #include "app.h"
 #include "report.h"
 
-static int prune_main(struct app *app, int argc, char **argv);
+static int prune_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "keep", 'k', "DURATION", "keep what is younger (the setting keep)" },
@@ -80,23 +80,12 @@ static int read_keep(const char *keep, int64_t *keep_us, struct err *err)
                    UTF8_SHOWN(keep));
 }
 
-static int prune_main(struct app *app, int argc, char **argv)
+static int prune_main(struct app *app, const struct args *args)
 {
-    struct prune_ctx p = { 0 };
+    struct prune_ctx p = { .dry_run = args_has(args, 'n') };
     struct err err = { 0 };
-    const char *value, *keep = NULL;
-    int at = 0, first, letter;
+    const char *keep = args_text(args, 'k');
     int64_t keep_us = app->settings.keep_us, now;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0) {
-        if (letter == 'n')
-            p.dry_run = true;
-        else
-            keep = value;
-    }
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc > first)
-        return app_usage(app, "takes no arguments");
     if (!keep && keep_us == 0)
         return app_usage(app, "nothing says how long to keep: give --keep 90d, or set keep in the settings");
     if (keep && read_keep(keep, &keep_us, &err) < 0)

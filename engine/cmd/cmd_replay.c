@@ -8,7 +8,7 @@
 #include "engine_command.h"
 #include "progress.h"
 
-static int replay_main(struct app *app, int argc, char **argv);
+static int replay_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "from", 'f', "TIME", "the first slot" },
@@ -36,25 +36,17 @@ static void show(void *ctx, int64_t slot, int64_t slots)
     progress_show(&s->bar, slot - s->from, detail);
 }
 
-static int replay_main(struct app *app, int argc, char **argv)
+static int replay_main(struct app *app, const struct args *args)
 {
     struct plan_replay plan = { 0 };
-    struct err err = { 0 };
-    const char *value;
-    int at = 0, first = 0, letter;
-    bool has_from = false, has_to = false;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0) {
-        if (app_moment(app, value, letter == 'f' ? &plan.from : &plan.to, &err))
-            return app_fail(app, &err);
-        *(letter == 'f' ? &has_from : &has_to) = true;
-    }
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (!has_from || !has_to || first < argc)
-        return app_usage(app, "replay needs --from and --to, and nothing else");
+    struct err err;
+    if (!args_has(args, 'f') || !args_has(args, 't'))
+        return app_usage(app, "--from and --to are needed");
+    if (app_moment_option(app, args, 'f', &plan.from, &err) < 0 ||
+        app_moment_option(app, args, 't', &plan.to, &err) < 0)
+        return app_fail(app, &err);
     if (plan.from > plan.to || plan.from < 1)
-        return app_usage(app,
-                         "replay: --from must not be later than --to, and not before 1970-01-01T00:00:01Z");
+        return app_usage(app, "--from must not be later than --to, and not before 1970-01-01T00:00:01Z");
     struct shown shown = { .from = plan.from };
     progress_init(&shown.bar, "replay", plan.to - plan.from + 1, !app->quiet);
     plan.next = plan.from;

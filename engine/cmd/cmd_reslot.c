@@ -2,7 +2,7 @@
 #include "app.h"
 #include "engine_command.h"
 
-static int reslot_main(struct app *app, int argc, char **argv);
+static int reslot_main(struct app *app, const struct args *args);
 
 const struct command cmd_reslot = {
     .name = "reslot",
@@ -13,14 +13,9 @@ const struct command cmd_reslot = {
     .main = reslot_main,
 };
 
-static int reslot_main(struct app *app, int argc, char **argv)
+static int reslot_main(struct app *app, const struct args *args)
 {
     struct plan_sweep plan = { .kind = TARGET_RESLOT };
-    const char *value;
-    int at = 0, first = 0;
-    if (app_option(app, argc, argv, &at, &value, &first) < 0)
-        return EXIT_BAD_USAGE;
-    if (first < argc)
-        return app_usage(app, "reslot takes no arguments");
+    (void)args;
     return engine_command(app, &plan_sweep, &plan, app->now, false);
 }

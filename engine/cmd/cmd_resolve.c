@@ -3,26 +3,19 @@
 #include "app.h"
 #include "report.h"
 
-static int resolve_main(struct app *app, int argc, char **argv);
+static int resolve_main(struct app *app, const struct args *args);
 
 const struct command cmd_resolve = {
-    .name = "resolve", .args = "ENTITY KEY [JOB]",
+    .name = "resolve", .args = "ENTITY KEY [JOB]", .operands = { 2, 3 },
     .help = "end the checks of a row: what they wait for has happened",
     .main = resolve_main,
 };
 
-static int resolve_main(struct app *app, int argc, char **argv)
+static int resolve_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
     struct store_rows rows;
-    const char *value;
-    int at = 0, first;
-    if (app_option(app, argc, argv, &at, &value, &first) != 0)
-        return EXIT_BAD_USAGE;
-    int n = argc - first;
-    if (n < 2 || n > 3)
-        return app_usage(app, n < 2 ? "too few arguments" : "too many arguments");
-    const char *params[] = { argv[first], argv[first + 1], n == 3 ? argv[first + 2] : NULL,
+    const char *params[] = { args_operand(args, 0), args_operand(args, 1), args_operand(args, 2),
                              app_now_param(app) };
     if (app_rows(app, "resolve", params, 4, &rows, &err) < 0)
         return app_fail(app, &err);

@@ -2,7 +2,7 @@
 #include "app.h"
 #include "engine_command.h"
 
-static int run_main(struct app *app, int argc, char **argv);
+static int run_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "slot", 's', "TIME", "this slot instead of the one that is now; nothing else is run" },
@@ -21,21 +21,11 @@ const struct command cmd_run = {
     .main = run_main,
 };
 
-static int run_main(struct app *app, int argc, char **argv)
+static int run_main(struct app *app, const struct args *args)
 {
-    struct plan_run plan = { 0 };
-    struct err err = { 0 };
-    const char *value;
-    int at = 0, first = 0, letter;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0) {
-        if (letter == 'n')
-            plan.no_sweep = true;
-        else if (app_moment(app, value, &plan.slot, &err))
-            return app_fail(app, &err);
-    }
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (first < argc)
-        return app_usage(app, "run takes no arguments");
+    struct plan_run plan = { .no_sweep = args_has(args, 'n') };
+    struct err err;
+    if (app_moment_option(app, args, 's', &plan.slot, &err) < 0)
+        return app_fail(app, &err);
     return engine_command(app, &plan_run, &plan, app->now, false);
 }

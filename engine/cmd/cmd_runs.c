@@ -1,7 +1,7 @@
 /* prescient runs - runs that did not end their check: looked, and will look again. */
 #include "filter.h"
 
-static int runs_main(struct app *app, int argc, char **argv);
+static int runs_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     FILTER_JOB, FILTER_OUTCOME, FILTER_SINCE, FILTER_BEFORE, FILTER_LIMITED, FILTER_WIDE, { 0 }
@@ -9,7 +9,7 @@ static const struct command_option options[] = {
 
 const struct command cmd_runs = {
     .name = "runs",
-    .args = "[ENTITY [KEY]]",
+    .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
     .help = "list runs after which the check waits on, newest first",
     .more =
         "The run that ends a check is its line in the history. Which runs are kept is the setting keep_runs.",
@@ -17,7 +17,7 @@ const struct command cmd_runs = {
     .main = runs_main,
 };
 
-static int runs_main(struct app *app, int argc, char **argv)
+static int runs_main(struct app *app, const struct args *args)
 {
     static const struct report_view view = {
         .columns =
@@ -25,9 +25,9 @@ static int runs_main(struct app *app, int argc, char **argv)
         .when_empty = "no runs, or none that fits",
     };
     struct filter f;
-    int code = filter_read(app, argc, argv, 2, &f);
-    if (code != EXIT_WELL)
-        return code;
+    struct err err;
+    if (filter_read(app, args, &f, &err) < 0)
+        return app_fail(app, &err);
     const char *params[] = { f.entity,
                              f.key,
                              f.job,

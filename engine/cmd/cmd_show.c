@@ -1,10 +1,11 @@
 /* prescient show - everything about one row: its checks that wait, their runs, and those that are
  * over. */
+#include <inttypes.h>
 #include <jansson.h>
 #include "app.h"
 #include "report.h"
 
-static int show_main(struct app *app, int argc, char **argv);
+static int show_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "limit", 'l', "N", "at most so many lines of each kind (20)" },
@@ -12,7 +13,7 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_show = {
-    .name = "show", .args = "ENTITY KEY",
+    .name = "show", .args = "ENTITY KEY", .operands = { 2, 2 },
     .help = "show the checks, runs and history of one row",
     .options = options, .main = show_main,
 };
@@ -61,24 +62,17 @@ static int show_part(struct app *app, const struct part *part, char **names, con
     return EXIT_WELL;
 }
 
-static int show_main(struct app *app, int argc, char **argv)
+static int show_main(struct app *app, const struct args *args)
 {
-    struct err err = { 0 };
-    const char *value, *limit = "20";
-    int at = 0, first, letter, code = EXIT_WELL;
-    int64_t number;
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0) {
-        limit = value;
-        if (app_number("--limit", limit, 1, INT32_MAX, &number, &err) < 0)
-            return app_fail(app, &err);
-    }
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc - first != 2)
-        return app_usage(app, argc - first < 2 ? "too few arguments" : "too many arguments");
+    struct err err;
+    int64_t limit = 20;
+    int code = EXIT_WELL;
+    if (args_number(args, 'l', 1, INT32_MAX, &limit, &err) < 0)
+        return app_fail(app, &err);
+    const char *limit_param = arena_printf(app->arena, "%" PRId64, limit);
     json_t *object = app->json ? report_made(app, json_object()) : NULL;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && code == EXIT_WELL; i++)
-        code = show_part(app, &parts[i], argv + first, limit, object);
+        code = show_part(app, &parts[i], args->operands, limit_param, object);
     if (object && code == EXIT_WELL)
         report_print_object(app, json_incref(object));
     json_decref(object);

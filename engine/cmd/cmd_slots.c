@@ -3,7 +3,7 @@
 #include "app.h"
 #include "filter.h"
 
-static int slots_main(struct app *app, int argc, char **argv);
+static int slots_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     FILTER_FROM, FILTER_BEFORE, FILTER_LIMITED, FILTER_EXACT, { 0 }
@@ -46,7 +46,7 @@ static const char *counted_param(struct app *app, const struct filter *f)
                     : arena_printf(app->arena, "%" PRId64, share < COUNTED_LEAST ? COUNTED_LEAST : share);
 }
 
-static int slots_main(struct app *app, int argc, char **argv)
+static int slots_main(struct app *app, const struct args *args)
 {
     static const struct report_view view = {
         .columns = "slot_at checks state late_us run done again failed",
@@ -54,9 +54,9 @@ static int slots_main(struct app *app, int argc, char **argv)
     };
     struct filter f;
     struct err err = { 0 };
-    int rc, code = filter_read(app, argc, argv, 0, &f);
-    if (code != EXIT_WELL)
-        return code;
+    if (filter_read(app, args, &f, &err) < 0)
+        return app_fail(app, &err);
+    int rc;
     const char *recent = recent_param(app, &f, &rc, &err);
     if (rc < 0)
         return app_fail(app, &err);

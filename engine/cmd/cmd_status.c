@@ -5,7 +5,7 @@
 #include "app.h"
 #include "report.h"
 
-static int status_main(struct app *app, int argc, char **argv);
+static int status_main(struct app *app, const struct args *args);
 
 const struct command cmd_status = {
     .name = "status", .args = "",
@@ -69,16 +69,12 @@ static const char *line_value(struct app *app, const struct store_rows *rows, co
                         remark(rows, column));
 }
 
-static int status_main(struct app *app, int argc, char **argv)
+static int status_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
     struct store_rows rows;
-    const char *value, *params[] = { app_now_param(app) };
-    int at = 0, first;
-    if (app_option(app, argc, argv, &at, &value, &first) != 0)
-        return EXIT_BAD_USAGE;
-    if (argc > first)
-        return app_usage(app, "takes no arguments");
+    const char *params[] = { app_now_param(app) };
+    (void)args;
     if (app_rows(app, "status", params, 1, &rows, &err) < 0)
         return app_fail(app, &err);
     if (app->json) {

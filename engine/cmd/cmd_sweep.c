@@ -2,7 +2,7 @@
 #include "app.h"
 #include "engine_command.h"
 
-static int sweep_main(struct app *app, int argc, char **argv);
+static int sweep_main(struct app *app, const struct args *args);
 
 const struct command cmd_sweep = {
     .name = "sweep", .args = "",
@@ -11,14 +11,9 @@ const struct command cmd_sweep = {
     .main = sweep_main,
 };
 
-static int sweep_main(struct app *app, int argc, char **argv)
+static int sweep_main(struct app *app, const struct args *args)
 {
     struct plan_sweep plan = { .kind = TARGET_SWEEP };
-    const char *value;
-    int at = 0, first = 0;
-    if (app_option(app, argc, argv, &at, &value, &first) < 0)
-        return EXIT_BAD_USAGE;
-    if (first < argc)
-        return app_usage(app, "sweep takes no arguments");
+    (void)args;
     return engine_command(app, &plan_sweep, &plan, app->now, false);
 }

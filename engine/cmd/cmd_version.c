@@ -8,7 +8,7 @@
 #include "help.h"
 #include "report.h"
 
-static int version_main(struct app *app, int argc, char **argv);
+static int version_main(struct app *app, const struct args *args);
 
 const struct command cmd_version = {
     .name = "version", .args = "",
@@ -16,12 +16,10 @@ const struct command cmd_version = {
     .main = version_main, .plain = true,
 };
 
-static int version_main(struct app *app, int argc, char **argv)
+static int version_main(struct app *app, const struct args *args)
 {
-    const char *value;
-    int at = 0, first, pq = PQlibVersion();
-    if (app_option(app, argc, argv, &at, &value, &first) != 0)
-        return EXIT_BAD_USAGE;
+    (void)args;
+    int pq = PQlibVersion();
     char libpq[32], libconfig[32];
     snprintf(libpq, sizeof libpq, "%d.%d", pq / 10000, pq % 10000);
     snprintf(libconfig, sizeof libconfig, "%d.%d.%d", LIBCONFIG_VER_MAJOR, LIBCONFIG_VER_MINOR,

@@ -22,6 +22,7 @@ enum {
     EXIT_BAD_SETTINGS = 78
 };
 
+struct args;
 struct command;
 
 struct app {                        /* one per process; filled by main.c before a command runs */
@@ -45,7 +46,7 @@ struct app {                        /* one per process; filled by main.c before 
 
 struct command_option {             /* long options only, but for -h; ends with a NULL name */
     const char *name;               /* "from" for --from */
-    char letter;                    /* what app_option returns for it */
+    char letter;                    /* by which args.h finds it */
     const char *arg;                /* "FILE", or NULL when it takes none */
     const char *help;
 };
@@ -57,8 +58,9 @@ struct command {
     const char *more;               /* further lines for --help; may be NULL */
     /* may be NULL; --help, --config, --store, --json, ... are everybody's */
     const struct command_option *options;
-    /* arguments after the name; returns an exit code */
-    int (*main)(struct app *app, int argc, char **argv);
+    struct { int least, most; } operands;       /* how many words that are no options it takes */
+    /* Returns an exit code. The options are of the table, the operands as many as may be. */
+    int (*main)(struct app *app, const struct args *args);
     bool plain;                 /* starts without settings: app->settings is empty */
     /* Another program that is this command (program.h), or NULL: it gets the whole command line
      * and knows the options; main is not called. */
@@ -66,13 +68,6 @@ struct command {
 };
 
 extern const struct command *const command_table[];     /* ends with NULL */
-
-/* Steps through the options of the command, getopt-like, over argc/argv as main got them: returns
- * the option's letter with its value in *value, 0 when only arguments are left (*first is the
- * index of the first of them), or -1 after having said what is wrong (then the command returns
- * EXIT_BAD_USAGE). State is in *at, which begins as 0. Options may stand after arguments; "--"
- * ends them. */
-int app_option(struct app *app, int argc, char **argv, int *at, const char **value, int *first);
 
 /* Says "prescient NAME: words" on stderr and returns the exit code that belongs to err->code
  * (ERR_LOST 69, ERR_BUSY 75, ERR_CHANGED 75, ERR_SETTINGS and ERR_SCHEMA 78, ERR_INPUT 2, else 1).

@@ -19,36 +19,27 @@ static int outcome_check(const char *word, struct err *err)
                    UTF8_SHOWN(word));
 }
 
-static int take(struct app *app, struct filter *f, int letter, const char *value, struct err *err)
+int filter_read(struct app *app, const struct args *args, struct filter *out, struct err *err)
 {
-    switch (letter) {
-    case 'j': f->job = value; break;
-    case 'o': f->outcome = value; return outcome_check(value, err);
-    case 'f': f->from = app_moment_param(app, value, err); return f->from ? 0 : err->code;
-    case 'b': f->before = app_moment_param(app, value, err); return f->before ? 0 : err->code;
-    case 'l': return app_number("--limit", value, 0, INT32_MAX - 1, &f->limit, err);
-    case 'w': f->wide = true; break;
-    case 'x': f->exact = true; break;
-    }
-    return 0;
-}
-
-int filter_read(struct app *app, int argc, char **argv, int arguments, struct filter *out)
-{
-    struct err err = { 0 };
-    const char *value;
-    int at = 0, first, letter;
-    *out = (struct filter){ .limit = FILTER_LIMIT };
-    while ((letter = app_option(app, argc, argv, &at, &value, &first)) > 0)
-        if (take(app, out, letter, value, &err) < 0)
-            return app_fail(app, &err);
-    if (letter < 0)
-        return EXIT_BAD_USAGE;
-    if (argc - first > arguments)
-        return app_usage(app, "too many arguments");
-    out->entity = argc > first ? argv[first] : NULL;
-    out->key = argc > first + 1 ? argv[first + 1] : NULL;
-    return EXIT_WELL;
+    *out = (struct filter){
+        .entity = args_operand(args, 0),
+        .key = args_operand(args, 1),
+        .job = args_text(args, 'j'),
+        .outcome = args_text(args, 'o'),
+        .limit = FILTER_LIMIT,
+        .wide = args_has(args, 'w'),
+        .exact = args_has(args, 'x'),
+    };
+    int rc = out->outcome ? outcome_check(out->outcome, err) : 0;
+    if (rc < 0)
+        return rc;
+    rc = app_moment_option_param(app, args, 'f', &out->from, err);
+    if (rc < 0)
+        return rc;
+    rc = app_moment_option_param(app, args, 'b', &out->before, err);
+    if (rc < 0)
+        return rc;
+    return args_number(args, 'l', 0, INT32_MAX - 1, &out->limit, err);
 }
 
 const char *filter_limit_param(struct app *app, const struct filter *f)

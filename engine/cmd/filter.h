@@ -3,6 +3,7 @@
 #ifndef PRESCIENT_FILTER_H
 #define PRESCIENT_FILTER_H
 
+#include "args.h"
 #include "command.h"
 #include "report.h"
 
@@ -27,9 +28,8 @@ struct filter {                     /* values as a report takes them; NULL: not 
     bool wide, exact;
 };
 
-/* Reads options and the arguments [ENTITY [KEY]] (at most `arguments` of them). Returns EXIT_WELL,
- * or an exit code after having said what is wrong. */
-int filter_read(struct app *app, int argc, char **argv, int arguments, struct filter *out);
+/* What the options and the operands [ENTITY [KEY]] choose. Returns 0 or an ERR_. */
+int filter_read(struct app *app, const struct args *args, struct filter *out, struct err *err);
 
 /* The limit as a report's parameter: one more than wanted, so that filter_print knows whether
  * there are more. */

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "../base/moment.h"
-#include "../base/nearest.h"
 #include "../worker/confine.h"
 #include "app.h"
 #include "help.h"
@@ -23,8 +22,8 @@ struct launch {                     /* the command line, taken apart */
     struct settings_flag *flags;    /* room for every word of the command line */
     const char *now;
     bool help, version;
-    int argc;                       /* what is left for the command */
-    char **argv;
+    struct args args;               /* of the command; room for every word, too */
+    struct err wrong;               /* the first mistake in them */
     char **given;                   /* copies of all words, for a command that is another program */
 };
 
@@ -77,47 +76,76 @@ static const struct command_option *global_find(const char *word)
     return option_find(option_globals, strcmp(word, "-h") == 0 ? "--help" : word);
 }
 
-static int unknown_global(const char *word, struct err *err)
+/* Takes an option of the command; what is wrong with it is kept for later, as --help goes first. */
+static void launch_take_option(struct launch *l, const struct command_option *option, int argc, char **argv,
+                               int *i)
 {
-    struct nearest near = { .wanted = word + strspn(word, "-") };
-    for (const struct command_option *o = option_globals; o->name; o++)
-        nearest_look(&near, o->name);
-    const char *meant = nearest_word(&near);
-    return err_set(err, ERR_INPUT, "unknown option %s%s%s%s", word,
-                   meant ? "; did you mean --" : " before the command; 'prescient --help' lists them",
-                   meant ? meant : "", meant ? "?" : "");
+    struct err err;
+    struct args *args = &l->args;
+    const char *value;
+    int rc = option_value(option, argc, argv, i, &value, &err);
+    if (rc == 0)
+        args->options[args->noptions++] = (struct args_option){ option, value };
+    else if (!l->wrong.code)
+        l->wrong = err;
 }
 
-/* Takes what is everybody's out of the command line, before and after the command's name; the rest
- * is the command's. */
+static int launch_take_command(struct launch *l, const char *word, struct err *err)
+{
+    if (option_is(word))
+        return option_unknown(NULL, word, err);
+    l->app.command = command_find(word, err);
+    return l->app.command ? 0 : err->code;
+}
+
+/* Options may stand before and after operands; "--" ends them. Those of every command may also
+ * stand before the command. Another program reads its command line itself. */
 static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
 {
     bool ended = false;
-    for (int i = 1; i < argc; i++) {
+    int rc = 0;
+    for (int i = 1; i < argc && rc == 0; i++) {
         const struct command *command = l->app.command;
-        const struct command_option *own = command && !ended ? option_find(command->options, argv[i]) : NULL;
-        const struct command_option *global = ended || own ? NULL : global_find(argv[i]);
+        if (command && command->program)
+            return 0;
+        if (command && !ended && !strcmp(argv[i], "--")) {
+            ended = true;
+            continue;
+        }
+        const struct command_option *own = NULL, *global = NULL;
         const char *value;
-        if (global) {
-            if (option_value(global, argc, argv, &i, &value, err) < 0 ||
-                global_take(l, global->letter, value, err) < 0)
-                return err->code;
+        if (command && !ended)
+            own = option_find(command->options, argv[i]);
+        if (!own && !ended)
+            global = global_find(argv[i]);
+        if (own) {
+            launch_take_option(l, own, argc, argv, &i);
+        } else if (global) {
+            rc = option_value(global, argc, argv, &i, &value, err);
+            if (rc == 0)
+                rc = global_take(l, global->letter, value, err);
         } else if (!command) {
-            if (option_is(argv[i]))
-                return unknown_global(argv[i], err);
-            l->app.command = command_find(argv[i], err);
-            if (!l->app.command)
-                return err->code;
-            if (l->app.command->program)
-                return 0;
+            rc = launch_take_command(l, argv[i], err);
+        } else if (!ended && option_is(argv[i])) {
+            if (!l->wrong.code)
+                option_unknown(command, argv[i], &l->wrong);
         } else {
-            ended = ended || !strcmp(argv[i], "--");
-            l->argv[l->argc++] = argv[i];
-            if (own && own->arg && !strchr(argv[i], '=') && i + 1 < argc)
-                l->argv[l->argc++] = argv[++i];
+            l->args.operands[l->args.noperands++] = argv[i];
         }
     }
-    return 0;
+    return rc;
+}
+
+/* Whether the command takes so many operands; else what is wrong was printed. */
+static bool launch_check_operands(struct launch *l)
+{
+    const struct command *command = l->app.command;
+    int n = l->args.noperands;
+    if (n > command->operands.most)
+        app_usage(&l->app, command->operands.most ? "too many arguments" : "takes no arguments");
+    else if (n < command->operands.least)
+        app_usage(&l->app, "too few arguments");
+    return n >= command->operands.least && n <= command->operands.most;
 }
 
 static int launch_now(struct launch *l, struct err *err)
@@ -135,6 +163,10 @@ static int run_command(struct launch *l)
 {
     struct app *app = &l->app;
     struct err err = { 0 };
+    if (l->wrong.code)
+        return app_fail(app, &l->wrong);
+    if (!launch_check_operands(l))
+        return EXIT_BAD_USAGE;
     if (launch_now(l, &err) < 0)
         return app_fail(app, &err);
     if (!app->command->plain) {
@@ -144,7 +176,7 @@ static int run_command(struct launch *l)
         if (level >= 0)
             app->log.least = (enum log_level)level;
     }
-    return app->command->main(app, l->argc, l->argv);
+    return app->command->main(app, &l->args);
 }
 
 /* Copies the command line as it was typed: passwords in argv itself are masked while it is read. */
@@ -222,13 +254,15 @@ int launch_main(int argc, char **argv)
     struct launch l = {
         .app = { .out = stdout, .terminal = isatty(STDOUT_FILENO), .arena = arena_new(64 * 1024) },
         .flags = calloc((size_t)argc + 1, sizeof *l.flags),
-        .argv = calloc((size_t)argc + 1, sizeof *l.argv),
+        .args.options = calloc((size_t)argc + 1, sizeof *l.args.options),
+        .args.operands = calloc((size_t)argc + 1, sizeof *l.args.operands),
     };
     log_init(&l.app.log, stderr, LOG_LEVEL_WARN, "prescient");
     l.app.log.stamps = !getenv("JOURNAL_STREAM");
     l.app.flags = l.flags;
     int code = EXIT_TROUBLE;
-    if (l.app.arena && l.flags && l.argv && launch_keep(&l, argc, argv))
+    bool has_memory = l.app.arena && l.flags && l.args.options && l.args.operands;
+    if (has_memory && launch_keep(&l, argc, argv))
         code = launch_run(&l, argc, argv);
     else
         fputs("prescient: out of memory\n", stderr);
@@ -237,6 +271,7 @@ int launch_main(int argc, char **argv)
     settings_release(&l.app.settings);
     arena_free(l.app.arena);
     free(l.flags);
-    free(l.argv);
+    free(l.args.options);
+    free(l.args.operands);
     return finish_output(code, was_short);
 }

@@ -167,10 +167,12 @@ static int row_make(struct load *l, const struct csv_record *record, struct load
     if (moment_parse(text[AT], l->now, &out->at, err) < 0)
         return err_wrap(err, ERR_INPUT, "check_at");
     int64_t priority = 0;
-    if (text[PRIORITY] && *text[PRIORITY] &&
-        app_number("priority", text[PRIORITY], ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &priority, err) <
-            0)
-        return ERR_INPUT;
+    if (text[PRIORITY] && *text[PRIORITY]) {
+        int rc = args_read_number("priority", text[PRIORITY], ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX,
+                                  &priority, err);
+        if (rc < 0)
+            return rc;
+    }
     out->priority = (int32_t)priority;
     return enqueue_check_row(out, err);
 }

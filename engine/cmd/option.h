@@ -1,4 +1,4 @@
-/* option.h - reading a command line: the flags everybody has, and those of one command. */
+/* option.h - the options of a command line: those of every command, and those of one. */
 #ifndef PRESCIENT_OPTION_H
 #define PRESCIENT_OPTION_H
 
@@ -17,5 +17,9 @@ bool option_is(const char *word);
  * round. */
 int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value,
                  struct err *err);
+
+/* ERR_INPUT for a word that names no option of the command (NULL: none was named yet), with the
+ * option that was probably meant. */
+int option_unknown(const struct command *command, const char *word, struct err *err);
 
 #endif
