@@ -7,14 +7,6 @@ is "every command of the list has a help of its own" \
     "$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }' | while read -r c; do $P "$c" --help >/dev/null || echo "$c"; done)" ""
 is "which begins with the line of the list" \
     "$($P --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) *\(.*\)/\1 \2/p' | while read -r c line; do [ "$($P "$c" --help | sed -n 2p)" = "$line" ] || echo "$c"; done)" ""
-manual=$(sed 's/\\-/-/g' "$ROOT/docs/prescient.1")
-commands=$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }')
-is "the manual has every command" "$(for c in $commands; do grep -qE "^\.(BR?I?|BI) \"?$c( |$)" <<<"$manual" || echo "$c"; done)" ""
-is "and every option" "$(for c in $commands; do
-    [ "$c" = bench ] || $P "$c" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p'; done | sort -u |
-    while read -r o; do grep -qE -- "--$o([^a-z-]|$)" <<<"$manual" || echo "--$o"; done)" ""
-is "prescient.cfg(5) names every setting" "$($P config --sample | sed -n 's/^ *\(# \)\?\([a-z_]*\) = .*/\2/p' | sort -u |
-    while read -r s; do grep -qw "$s" "$ROOT/docs/prescient.cfg.5" || echo "$s"; done)" ""
 has "help NAME is NAME --help" "$($P help list)" "usage: prescient list [ENTITY [KEY]]"
 is "-h is --help" "$($P -h)" "$($P --help)"
 has "--version says which" "$($P --version)" "prescient "
