@@ -11,6 +11,7 @@
 #include "../engine/rules/slot.h"
 #include "bench.h"
 #include "../engine/cmd/program.h"
+#include "../engine/base/settings_print.h"
 
 static const struct bench_db_ops *const places[] = { &bench_pg_ops, &bench_sqlite_ops };
 

@@ -3,7 +3,7 @@
 #define PRESCIENT_SETTINGS_FIXTURE_H
 
 #include "test.h"
-#include "../engine/base/settings.h"
+#include "../engine/base/settings_load.h"
 
 /* Setup and teardown of a suite: an empty working folder, and none of the variables that settings
  * are read from. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../engine/base/settings.h"
+#include "../engine/base/settings_load.h"
 #include "../engine/worker/business.h"
 #include "../engine/worker/host.h"
 #include "../engine/worker/plugin.h"

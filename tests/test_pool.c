@@ -18,6 +18,7 @@
 #include "../engine/pool/spawn.h"
 #include "../engine/wire/message.h"
 #include "../include/prescient/job.h"
+#include "../engine/base/settings_load.h"
 
 enum { CHECKS = 40, TURNS_MAX = 4000, ASIDE_US = 2000 };
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../engine/base/settings_table.h"
+#include "../engine/base/settings_mask.h"
+#include "../engine/base/settings_print.h"
+#include "../engine/base/settings_value.h"
 #include "../engine/rules/retry.h"
 
 /* ---- printing ---- */

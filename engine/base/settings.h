@@ -1,18 +1,13 @@
 /* settings.h - what the operator decides: one row a setting (settings_table.c), which serves
- * parser, bounds, flags, environment, `config --print` and the sample file. Order of precedence:
- * flag > PRESCIENT_* > DATABASE_URL > file > default; PGHOST, PGSERVICE and the like make the store
- * "postgresql://" (libpq reads them itself) when nothing else names one. File: --config, else
- * ./prescient.cfg, else /etc/prescient/prescient.cfg; libconfig syntax. Durations are "250ms",
- * "90s", "15m", "3h", "30d" or a number of seconds; sizes "64MiB" or a number of bytes. Unknown
- * settings are errors; every error names file, line, setting, what was found and what was
- * expected. */
+ * parser, bounds, flags, environment, `config --print` and the sample file. settings_load.h reads
+ * them. Files have libconfig's syntax. Durations are "250ms", "90s", "15m", "3h", "30d" or a number
+ * of seconds; sizes "64MiB" or a number of bytes. Unknown settings are errors; every error names
+ * file, line, setting, what was found and what was expected. */
 #ifndef PRESCIENT_SETTINGS_H
 #define PRESCIENT_SETTINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include "err.h"
 
 struct config_setting_t;
 
@@ -77,36 +72,9 @@ struct settings {
     void *impl;                     /* what the strings and groups live in */
 };
 
-struct settings_flag { const char *name, *value; };     /* --name value: any top-level setting, '-' for '_' */
-
-/* Reads everything in the order of precedence. `file` NULL: looked for; a missing default file is
- * fine, a named one is not. ERR_SETTINGS with words. What it fills is released by
- * settings_release. */
-int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags,
-                  struct err *err);
-
-/* The same from a text instead of a file and environment: what a worker does with what its engine
- * sent. */
-int settings_parse(struct settings *out, const char *text, const char *called, struct err *err);
-
-/* The file that settings_load reads when it is given `file`; NULL when it reads none. */
-const char *settings_file_used(const char *file);
-
 void settings_release(struct settings *s);
-
-/* The settings in force as a file that settings_parse reads back to the same, comments with help
- * and bounds when `commented`. Passwords in URLs are printed as they are only with `secrets` (what
- * a worker is sent), else as "***". */
-int settings_print(const struct settings *s, FILE *out, bool commented, bool secrets, struct err *err);
 
 /* The job named `name`, or NULL; *index its place. */
 const struct job_settings *settings_job(const struct settings *s, const char *name, int *index);
-
-/* A URL with its password replaced by "***", into `out`; for logs and `config --print`. */
-void settings_mask_url(const char *url, char *out, size_t size);
-
-/* Somebody else's words about a URL, say libpq's, with all that they quote of it hidden but for
- * what settings_mask_url shows. */
-void settings_mask_words(const char *words, const char *url, char *out, size_t size);
 
 #endif

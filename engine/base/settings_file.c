@@ -1,6 +1,6 @@
 /* settings_file.c - what a settings file says, node by node: the top level, the jobs, and their
  * own groups. */
-#include "settings_load.h"
+#include "settings_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,13 @@
 
 #define JOB_NAME_MAX 1024       /* bytes; what the store takes */
 
-static const char *place_of(const struct loader *l, const config_setting_t *node)
+static const char *place_of(const struct settings_loader *l, const config_setting_t *node)
 {
     return libconfig_guard_place(&l->guard, (int)config_setting_source_line(node));
 }
 
-static int unknown_setting(struct loader *l, const config_setting_t *node, const char *label, bool job)
+static int unknown_setting(struct settings_loader *l, const config_setting_t *node, const char *label,
+                           bool job)
 {
     const char *name = config_setting_name(node), *nearest = settings_nearest(name, job);
     char hint[256] = "";
@@ -38,7 +39,7 @@ static const struct setting_row *row_named(const char *name, bool job)
 
 /* ---- the top level ---- */
 
-int settings_file_read_top(struct loader *l)
+int settings_file_read_top(struct settings_loader *l)
 {
     const config_setting_t *root = config_root_setting(&l->impl->config);
     for (int i = 0; i < config_setting_length(root); i++) {
@@ -48,8 +49,8 @@ int settings_file_read_top(struct loader *l)
             continue;
         if (!row)
             return unknown_setting(l, node, "", false);
-        int rc = settings_assign(l, row, NULL, &(struct setting_value){ .node = node }, place_of(l, node),
-                                 "");
+        int rc = settings_loader_assign(l, row, NULL, &(struct setting_value){ .node = node },
+                                        place_of(l, node), "");
         if (rc < 0)
             return rc;
     }
@@ -58,7 +59,7 @@ int settings_file_read_top(struct loader *l)
 
 /* ---- a job's own group: anything goes that a plug-in can be handed as text ---- */
 
-static int check_own(struct loader *l, const config_setting_t *node, const char *label)
+static int check_own(struct settings_loader *l, const config_setting_t *node, const char *label)
 {
     if (config_setting_is_aggregate(node)) {
         int rc = 0;
@@ -85,7 +86,7 @@ static int check_own(struct loader *l, const config_setting_t *node, const char 
 
 /* ---- jobs ---- */
 
-static int read_job_member(struct loader *l, const config_setting_t *node, struct job_settings *job,
+static int read_job_member(struct settings_loader *l, const config_setting_t *node, struct job_settings *job,
                            const char *label)
 {
     const char *name = config_setting_name(node);
@@ -94,8 +95,8 @@ static int read_job_member(struct loader *l, const config_setting_t *node, struc
     if (listed && !strcmp(name, "name"))
         return 0;                                       /* read before */
     if (row)
-        return settings_assign(l, row, job, &(struct setting_value){ .node = node }, place_of(l, node),
-                               label);
+        return settings_loader_assign(l, row, job, &(struct setting_value){ .node = node }, place_of(l, node),
+                                      label);
     if (strcmp(name, "settings") != 0)
         return unknown_setting(l, node, label, true);
     if (!config_setting_is_group(node))
@@ -105,7 +106,7 @@ static int read_job_member(struct loader *l, const config_setting_t *node, struc
     return check_own(l, node, label);
 }
 
-static int check_job(struct loader *l, const config_setting_t *node, const struct job_settings *job,
+static int check_job(struct settings_loader *l, const config_setting_t *node, const struct job_settings *job,
                      const char *label)
 {
     if (!job->plugin)
@@ -128,7 +129,7 @@ static const char *job_name(const config_setting_t *node)
     return name;
 }
 
-static int read_job(struct loader *l, const config_setting_t *node, struct job_settings *job)
+static int read_job(struct settings_loader *l, const config_setting_t *node, struct job_settings *job)
 {
     const char *name = job_name(node);
     if (!config_setting_is_group(node))
@@ -153,7 +154,7 @@ static int read_job(struct loader *l, const config_setting_t *node, struct job_s
     return check_job(l, node, job, label);
 }
 
-int settings_file_read_jobs(struct loader *l)
+int settings_file_read_jobs(struct settings_loader *l)
 {
     const config_setting_t *jobs = config_setting_get_member(config_root_setting(&l->impl->config), "jobs");
     if (!jobs)
@@ -165,7 +166,7 @@ int settings_file_read_jobs(struct loader *l)
     int n = config_setting_length(jobs);
     l->s->jobs = arena_zalloc(l->impl->arena, (size_t)(n + 1) * sizeof *l->s->jobs);
     if (!l->s->jobs)
-        return settings_nomem(l);
+        return settings_loader_nomem(l);
     for (int i = 0; i < n; i++) {
         int rc = read_job(l, config_setting_get_elem(jobs, (unsigned)i), &l->s->jobs[i]);
         if (rc < 0)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "settings_file.h"
+
 static const char *const files_looked_for[] = { "prescient.cfg", "/etc/prescient/prescient.cfg" };
 static const char *const pg_variables[] = { "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE" };
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -15,7 +17,7 @@ static const char *const pg_variables[] = { "PGHOST", "PGHOSTADDR", "PGPORT", "P
 /* ---- defaults ---- */
 
 /* A program that was not installed finds the jobs beside itself. */
-static void add_jobs_beside_program(struct loader *l)
+static void add_jobs_beside_program(struct settings_loader *l)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -34,14 +36,14 @@ static void add_jobs_beside_program(struct loader *l)
     l->s->nplugin_dirs = 2;
 }
 
-static int assign_defaults(struct loader *l)
+static int assign_defaults(struct settings_loader *l)
 {
     const struct setting_row *const tables[] = { settings_rows, settings_job_rows };
     for (size_t t = 0; t < COUNT(tables); t++)
         for (const struct setting_row *row = tables[t]; row->name; row++) {
             int rc = row->otherwise
-                         ? settings_assign(l, row, NULL, &(struct setting_value){ .text = row->otherwise },
-                                           NULL, "")
+                         ? settings_loader_assign(l, row, NULL,
+                                                  &(struct setting_value){ .text = row->otherwise }, NULL, "")
                          : 0;
             if (rc < 0)
                 return rc;
@@ -58,31 +60,32 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;      /* an empty one is as good as none */
 }
 
-static int assign_store_of_others(struct loader *l)
+static int assign_store_of_others(struct settings_loader *l)
 {
     const struct setting_row *store = settings_row("store", false);
     const char *url = variable("DATABASE_URL");
     if (url && (!strncmp(url, "postgresql://", 13) || !strncmp(url, "postgres://", 11)))
-        return settings_assign(l, store, NULL, &(struct setting_value){ .text = url }, "DATABASE_URL", "");
+        return settings_loader_assign(l, store, NULL, &(struct setting_value){ .text = url }, "DATABASE_URL",
+                                      "");
     for (size_t i = 0; i < COUNT(pg_variables) && !l->where[settings_row_index(store)]; i++)
         if (variable(pg_variables[i]))          /* libpq reads them by itself */
-            return settings_assign(l, store, NULL, &(struct setting_value){ .text = "postgresql://" },
-                                   pg_variables[i], "");
+            return settings_loader_assign(l, store, NULL, &(struct setting_value){ .text = "postgresql://" },
+                                          pg_variables[i], "");
     return 0;
 }
 
-static int assign_variable(struct loader *l, const struct setting_row *row)
+static int assign_variable(struct settings_loader *l, const struct setting_row *row)
 {
     char *name = arena_printf(l->impl->arena, "PRESCIENT_%s", row->name);
     if (!name)
-        return settings_nomem(l);
+        return settings_loader_nomem(l);
     for (char *p = name; *p; p++)
         *p = (char)toupper((unsigned char)*p);
     const char *text = variable(name);
-    return text ? settings_assign(l, row, NULL, &(struct setting_value){ .text = text }, name, "") : 0;
+    return text ? settings_loader_assign(l, row, NULL, &(struct setting_value){ .text = text }, name, "") : 0;
 }
 
-static int assign_environment(struct loader *l)
+static int assign_environment(struct settings_loader *l)
 {
     const struct setting_row *const tables[] = { settings_rows, settings_job_rows };
     int rc = assign_store_of_others(l);
@@ -93,23 +96,23 @@ static int assign_environment(struct loader *l)
     return rc;
 }
 
-static int assign_flag(struct loader *l, const struct settings_flag *flag)
+static int assign_flag(struct settings_loader *l, const struct settings_flag *flag)
 {
     const char *name = strncmp(flag->name, "--", 2) ? flag->name : flag->name + 2;
     const struct setting_row *row = settings_row(name, false);
     char *where = arena_printf(l->impl->arena, "--%s", name);
     if (!where)
-        return settings_nomem(l);
+        return settings_loader_nomem(l);
     if (!row) {
         const char *nearest = settings_nearest(name, false);
         return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting%s%s%s", name,
                        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     }
     const char *text = flag->value ? flag->value : row->type == SETTING_BOOL ? "true" : "";
-    return settings_assign(l, row, NULL, &(struct setting_value){ .text = text }, where, "");
+    return settings_loader_assign(l, row, NULL, &(struct setting_value){ .text = text }, where, "");
 }
 
-static int assign_flags(struct loader *l, const struct settings_flag *flags, int n)
+static int assign_flags(struct settings_loader *l, const struct settings_flag *flags, int n)
 {
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++)
@@ -120,7 +123,7 @@ static int assign_flags(struct loader *l, const struct settings_flag *flags, int
 /* ---- what must go together ---- */
 
 /* "trust = 20s (prescient.cfg:3)" */
-static const char *as_set(struct loader *l, const char *name)
+static const char *as_set(struct settings_loader *l, const char *name)
 {
     const struct setting_row *row = settings_row(name, false);
     const char *where = l->where[settings_row_index(row)];
@@ -137,7 +140,7 @@ static const char *as_set(struct loader *l, const char *name)
     return words ? words : name;
 }
 
-static int check_together(struct loader *l)
+static int check_together(struct settings_loader *l)
 {
     const struct settings *s = l->s;
     const struct { bool good; const char *name, *expected, *other; } checks[] = {
@@ -154,19 +157,19 @@ static int check_together(struct loader *l)
 
 /* ---- loading ---- */
 
-static int loader_init(struct loader *l, struct settings *out, struct err *err)
+static int loader_init(struct settings_loader *l, struct settings *out, struct err *err)
 {
     *out = (struct settings){ 0 };
-    *l = (struct loader){ .s = out, .impl = calloc(1, sizeof *l->impl), .err = err };
+    *l = (struct settings_loader){ .s = out, .impl = calloc(1, sizeof *l->impl), .err = err };
     if (!l->impl)
-        return settings_nomem(l);
+        return settings_loader_nomem(l);
     config_init(&l->impl->config);
     out->impl = l->impl;
     l->impl->arena = arena_new(16 * 1024);
-    return l->impl->arena ? assign_defaults(l) : settings_nomem(l);
+    return l->impl->arena ? assign_defaults(l) : settings_loader_nomem(l);
 }
 
-static int loader_end(struct loader *l, int rc)
+static int loader_end(struct settings_loader *l, int rc)
 {
     libconfig_guard_release(&l->guard);
     if (rc < 0)
@@ -176,7 +179,8 @@ static int loader_end(struct loader *l, int rc)
 
 /* Everything that comes after the text was gathered; without environment and flags it is the text
  * alone that counts. */
-static int load_all(struct loader *l, bool environment, const struct settings_flag *flags, int nflags)
+static int load_all(struct settings_loader *l, bool environment, const struct settings_flag *flags,
+                    int nflags)
 {
     int rc = 0;
     if (l->guard.text)
@@ -205,7 +209,7 @@ const char *settings_file_used(const char *file)
 int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags,
                   struct err *err)
 {
-    struct loader l;
+    struct settings_loader l;
     int rc = loader_init(&l, out, err);
     const char *path = settings_file_used(file);
     if (rc == 0 && path)
@@ -217,7 +221,7 @@ int settings_load(struct settings *out, const char *file, const struct settings_
 
 int settings_parse(struct settings *out, const char *text, const char *called, struct err *err)
 {
-    struct loader l;
+    struct settings_loader l;
     int rc = loader_init(&l, out, err);
     if (rc == 0)
         rc = libconfig_guard_read_text(&l.guard, l.impl->arena, text, called, err);

@@ -1,38 +1,26 @@
-/* settings_load.h - what the parts of the loader share: settings_load.c (the order of precedence),
- * settings_file.c (the file), and settings.c, which both call. */
+/* settings_load.h - where settings come from. Order of precedence: flag > PRESCIENT_* >
+ * DATABASE_URL > file > default; PGHOST, PGSERVICE and the like make the store "postgresql://"
+ * (libpq reads them itself) when nothing else names one. File: --config, else ./prescient.cfg, else
+ * /etc/prescient/prescient.cfg. */
 #ifndef PRESCIENT_SETTINGS_LOAD_H
 #define PRESCIENT_SETTINGS_LOAD_H
 
-#include <libconfig.h>
-#include "arena.h"
-#include "libconfig_guard.h"
+#include "err.h"
 #include "settings.h"
-#include "settings_table.h"
 
-struct settings_impl {              /* settings.impl: what strings and groups live in */
-    struct arena *arena;
-    config_t config;                /* jobs' own groups point in here */
-};
+struct settings_flag { const char *name, *value; };     /* --name value: any top-level setting, '-' for '_' */
 
-struct loader {
-    struct settings *s;
-    struct settings_impl *impl;
-    struct libconfig_guard guard;   /* the text of the file; only while loading */
-    /* "prescient.cfg:12", "PRESCIENT_PAGE", "--page"; NULL: the default */
-    const char *where[SETTINGS_ROWS_MAX];
-    struct err *err;
-};
+/* Reads everything in the order of precedence. `file` NULL: looked for; a missing default file is
+ * fine, a named one is not. ERR_SETTINGS with words. What it fills is released by
+ * settings_release. */
+int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags,
+                  struct err *err);
 
-/* Sets one value; `job` NULL: at the top level. `label` stands in front of the name in an error
- * ("jobs.unshipped."). */
-int settings_assign(struct loader *l, const struct setting_row *row, struct job_settings *job,
-                    const struct setting_value *value, const char *where, const char *label);
+/* The same from a text instead of a file and environment: what a worker does with what its engine
+ * sent. Errors call the text `name`. */
+int settings_parse(struct settings *out, const char *text, const char *name, struct err *err);
 
-/* Reads the top level of the file; after flags and environment its jobs, which start from what
- * those left. */
-int settings_file_read_top(struct loader *l);
-int settings_file_read_jobs(struct loader *l);
-
-int settings_nomem(struct loader *l);
+/* The file that settings_load reads when it is given `file`; NULL when it reads none. */
+const char *settings_file_used(const char *file);
 
 #endif

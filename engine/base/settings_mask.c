@@ -1,8 +1,9 @@
 /* settings_mask.c - passwords out of what is shown. Better too much hidden than too little: a URL
  * may well be malformed. */
-#include "settings.h"
+#include "settings_mask.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

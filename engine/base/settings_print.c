@@ -1,9 +1,14 @@
 /* settings_print.c - settings as a file: what is in force, and on request what each line means. */
-#include "settings_load.h"
+#include "settings_print.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+
+#include "settings_impl.h"
+#include "settings_mask.h"
+#include "settings_table.h"
+#include "settings_value.h"
 
 struct printer {
     const struct settings *s;

@@ -1,7 +1,7 @@
 /* settings_value.c - values as users write them: one reader and one writer a type. A value comes
  * as text (a flag, a variable, a default) or as a node of libconfig; numbers of a node are read as
  * their text. */
-#include "settings_table.h"
+#include "settings_value.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "moment.h"
+#include "settings_mask.h"
 #include "utf8.h"
 
 #define SECOND_US INT64_C(1000000)

@@ -5,6 +5,7 @@
 #include "app.h"
 #include "probe.h"
 #include "report.h"
+#include "../base/settings_print.h"
 
 static int config_main(struct app *app, const struct args *args);
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../base/moment.h"
+#include "../base/settings_mask.h"
 #include "../rules/slot.h"
 #include "app.h"
 #include "probe.h"

@@ -9,7 +9,7 @@
 #include "../base/arena.h"
 #include "../base/err.h"
 #include "../base/log.h"
-#include "../base/settings.h"
+#include "../base/settings_load.h"
 #include "../store/store.h"
 
 /* Exit codes; the man page lists them. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "../base/moment.h"
+#include "../base/settings_mask.h"
 #include "../worker/confine.h"
 #include "app.h"
 #include "help.h"

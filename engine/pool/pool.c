@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../base/failpoint.h"
+#include "../base/settings_print.h"
 #include "../wire/message.h"
 
 enum {

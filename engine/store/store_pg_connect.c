@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../base/settings.h"
+#include "../base/settings_mask.h"
 #include "store_pg.h"
 
 #define SERVER_OLDEST 130000

@@ -5,6 +5,7 @@
 #include "business.h"
 
 #include "../base/settings.h"
+#include "../base/settings_mask.h"
 #include "../pg/pg_prepared.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "../../include/prescient/job.h"
 #include "../base/clock.h"
 #include "../base/log.h"
-#include "../base/settings.h"
+#include "../base/settings_load.h"
 #include "../base/utf8.h"
 #include "business.h"
 #include "confine.h"

@@ -5,6 +5,8 @@
 
 #include "../../engine/worker/host.h"
 #include "fuzz.h"
+#include "../../engine/base/settings_load.h"
+#include "../../engine/base/settings_print.h"
 
 static char *file_of(const char *group)
 {

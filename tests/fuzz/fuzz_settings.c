@@ -2,7 +2,8 @@
  * was read is printed in a form that a worker, which gets its settings that way, reads back to the
  * same. */
 
-#include "../../engine/base/settings.h"
+#include "../../engine/base/settings_load.h"
+#include "../../engine/base/settings_print.h"
 #include "fuzz.h"
 
 

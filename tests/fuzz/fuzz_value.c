@@ -4,6 +4,9 @@
 #include <stdbool.h>
 
 #include "../../engine/base/settings_table.h"
+#include "../../engine/base/settings_load.h"
+#include "../../engine/base/settings_mask.h"
+#include "../../engine/base/settings_value.h"
 #include "fuzz.h"
 
 static const struct setting_row *row_at(unsigned n)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "world.h"
+#include "../../engine/base/settings_load.h"
 
 enum { CHILDREN_MAX = 64, WORLD_LIMIT_S = 30, SHOWN_MAX = 10 };
 

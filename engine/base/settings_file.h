@@ -1,0 +1,11 @@
+/* settings_file.h - the settings of a file that was parsed. */
+#ifndef PRESCIENT_SETTINGS_FILE_H
+#define PRESCIENT_SETTINGS_FILE_H
+
+#include "settings_loader.h"
+
+/* Reads the top level; after flags and environment the jobs, which start from what those left. */
+int settings_file_read_top(struct settings_loader *l);
+int settings_file_read_jobs(struct settings_loader *l);
+
+#endif
