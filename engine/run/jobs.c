@@ -1,0 +1,65 @@
+/* jobs.c - the table of jobs.h. */
+#include "jobs.h"
+
+#include <stdlib.h>
+
+int jobs_init(struct jobs *jobs, const struct settings *settings, struct err *err)
+{
+    size_t n = (size_t)settings->njobs + 1;
+    *jobs = (struct jobs){ .settings = settings };
+    jobs->watched = calloc(n, sizeof *jobs->watched);
+    jobs->names = calloc(n, sizeof *jobs->names);
+    if (!jobs->watched || !jobs->names)
+        return err_set(err, ERR_NOMEM, "out of memory for %d jobs", settings->njobs);
+    for (int i = 0; i < settings->njobs; i++) {
+        jobs->watched[i].is_usable = true;
+        jobs->names[jobs->nnames++] = settings->jobs[i].name;
+    }
+    return 0;
+}
+
+void jobs_release(struct jobs *jobs)
+{
+    free(jobs->watched);
+    free(jobs->names);
+    *jobs = (struct jobs){ 0 };
+}
+
+void jobs_set_usable(struct jobs *jobs, const bool *usable)
+{
+    jobs->nnames = 0;
+    for (int i = 0; i < jobs->settings->njobs; i++) {
+        jobs->watched[i].is_usable = usable[i];
+        if (usable[i])
+            jobs->names[jobs->nnames++] = jobs->settings->jobs[i].name;
+    }
+}
+
+int jobs_usable_index(const struct jobs *jobs, const char *name)
+{
+    int index = -1;
+    if (!settings_job(jobs->settings, name, &index) || !jobs->watched[index].is_usable)
+        return -1;
+    return index;
+}
+
+const struct job_settings *jobs_settings(const struct jobs *jobs, int job)
+{
+    bool is_known = job >= 0 && job < jobs->settings->njobs;
+    return is_known ? &jobs->settings->jobs[job] : &jobs->settings->defaults;
+}
+
+bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind)
+{
+    if (job < 0)
+        return false;
+    struct job_watch *w = &jobs->watched[job];
+    bool is_trouble = kind == ANSWER_TIMEOUT || kind == ANSWER_CRASH;
+    w->troubles = is_trouble ? w->troubles + 1 : 0;
+    return w->troubles >= jobs->settings->hold_back_after;
+}
+
+bool jobs_is_held(const struct jobs *jobs, int job, int64_t slot)
+{
+    return job >= 0 && jobs->watched[job].held_slot == slot;
+}

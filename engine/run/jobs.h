@@ -1,0 +1,38 @@
+/* jobs.h - the jobs of the settings as this engine sees them: which can be run here, and which are
+ * in trouble. */
+#ifndef PRESCIENT_JOBS_H
+#define PRESCIENT_JOBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../base/err.h"
+#include "../base/settings.h"
+#include "../rules/guard.h"
+
+struct jobs {
+    const struct settings *settings;
+    struct job_watch {
+        bool is_usable;
+        int troubles;               /* timeouts and crashes in a row */
+        int64_t held_slot;          /* held back for the pass of that slot; 0: is not */
+    } *watched;                     /* one a job of the settings */
+    const char **names;             /* of the usable ones */
+    int nnames;
+};
+
+/* All are taken for usable until the first worker has loaded them. */
+int jobs_init(struct jobs *jobs, const struct settings *settings, struct err *err);
+void jobs_release(struct jobs *jobs);
+
+/* Which of them a worker can run; one a job of the settings. */
+void jobs_set_usable(struct jobs *jobs, const bool *usable);
+int jobs_usable_index(const struct jobs *jobs, const char *name);       /* -1: cannot be run here */
+/* of job -1, unknown here: the defaults */
+const struct job_settings *jobs_settings(const struct jobs *jobs, int job);
+
+/* A check of the job ended like that in the pass of `slot`. True when the job is to be held back
+ * for the rest of that pass: too many timeouts or crashes in a row. */
+bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind);
+bool jobs_is_held(const struct jobs *jobs, int job, int64_t slot);
+
+#endif
