@@ -13,42 +13,75 @@ static const struct clock test_clock = { now, now, now, NULL };
 
 static struct settings settings;
 static struct log quiet;
-static struct engine e;
-static struct lane lane;
+static struct clocks clocks;
+static struct targets targets;
+static struct errands errands;
+static struct cooldowns cooldowns;
+static struct health health;
+static struct shutdown ending;
+static struct totals totals;
+static struct plan_env env;
 static struct catchup c;
 
 static void begin(bool patient)
 {
     now_us = 1000 * (int64_t)S;
-    quiet = (struct log){ 0 };
     log_init(&quiet, fopen("/dev/null", "w"), LOG_LEVEL_ERROR, "test");
-    memset(&e, 0, sizeof e);
-    memset(&lane, 0, sizeof lane);
-    e.o = (struct engine_options){
-        .settings = &settings, .log = &quiet, .clock = &test_clock, .patient = patient
+    targets_release(&targets);
+    clocks = (struct clocks){ 0 };
+    errands = (struct errands){ 0 };
+    memset(&cooldowns, 0, sizeof cooldowns);
+    env = (struct plan_env){
+        .settings = &settings,
+        .log = &quiet,
+        .clock = &test_clock,
+        .patient = patient,
+        .clocks = &clocks,
+        .targets = &targets,
+        .errands = &errands,
+        .cooldowns = &cooldowns,
+        .health = &health,
+        .shutdown = &ending,
+        .totals = &totals,
     };
     catchup_begin(&c, TARGET_SWEEP, true, 900, false);
 }
 
-static void end(void) { fclose(quiet.out); }
+static void end(void)
+{
+    targets_release(&targets);
+    fclose(quiet.out);
+}
+
+static void ended(enum errand_kind kind, int64_t took_us, int rc, const union errand_request *reply)
+{
+    struct errand_result result = {
+        .errand = { .kind = kind },
+        .rc = rc,
+        .err = &reply->call.err,
+        .took_us = took_us,
+        .late = errands.late[kind],
+        .reply = reply,
+    };
+    now_us += took_us;
+    catchup_errand_done(&env, &c, &result);
+}
 
 /* An answer that took so long. */
 static void comes(enum errand_kind kind, int64_t took_us)
 {
-    struct errand errand = { .kind = kind, .sent_us = now_us };
-    now_us += took_us;
-    e.errand_late[kind] = 0;
-    catchup_errand_done(&e, &c, &errand, 0, &lane);
+    union errand_request reply = { .late = { .slot = 0 } };
+    errands.late[kind] = 0;
+    ended(kind, took_us, 0, &reply);
 }
 
 static void is_late(enum errand_kind kind, int64_t took_us)
 {
-    struct errand errand = { .kind = kind, .sent_us = now_us };
-    now_us += took_us;
-    e.errand_late[kind]++;
-    err_set(&lane.req.call.err, ERR_LOST, "no answer");
-    lane.req.call.err.reason = ERR_REASON_TIMEOUT;
-    catchup_errand_done(&e, &c, &errand, ERR_LOST, &lane);
+    union errand_request reply = { .call = { .op = STORE_RELOOK } };
+    errands.late[kind]++;
+    err_set(&reply.call.err, ERR_LOST, "no answer");
+    reply.call.err.reason = ERR_REASON_TIMEOUT;
+    ended(kind, took_us, ERR_LOST, &reply);
 }
 
 /* A line that dies without a word is no dear look: missed slots were swept half a minute later for

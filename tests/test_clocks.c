@@ -28,7 +28,9 @@ static void a_clock_that_was_set_raises_doubt(void)
     static const struct {
         int64_t shown_s;
         bool doubt;
-    } all[] = { { 1000, false }, { 1001, false }, { 1002, true }, { 996, false }, { 995, true }, { 0, false } };
+    } all[] = {
+        { 1000, false }, { 1001, false }, { 1002, true }, { 996, false }, { 995, true }, { 0, false }
+    };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct clocks c = { 0 };
         clocks_set(&c, INT64_C(1000) * S, 900, 0, 10 * S);

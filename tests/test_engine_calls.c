@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../engine/run/plan.h"
-#include "../engine/run/settle.h"
+#include "../engine/run/engine.h"
+#include "../engine/run/engine_state.h"
+#include "../engine/run/plans.h"
 #include "../engine/store/store_ops.h"
 
 enum { CALLS_MAX = 64, SLOT = 900 * 1000, LENGTH_S = 900 };
@@ -31,8 +32,8 @@ static struct fake {
     int opens;
     int rows;                       /* of the slot; their ids begin with 1 */
     /* of the row whose settle meets such a page, as all that are sent with it; -1: all do */
-    int64_t struck_id;
-    int settled, wary_reads;        /* rows settled; reads that asked for one row only */
+    int64_t unwritable_id;
+    int settled, single_reads;        /* rows settled; reads that asked for one row only */
     /* every so many rows an application's transaction holds one, until that moment; 0: it holds
      * none */
     int held_every;
@@ -48,7 +49,7 @@ static bool was_dropped;            /* what the target of the slot said when it 
 static int ended_with;
 static bool left_some;              /* what the engine said of its pass */
 static bool holds_back_its_namesake;        /* a check whose id is the number of the slot */
-static bool holds_back_the_struck;
+static bool holds_back_the_unwritable;
 
 static int64_t fake_clock(void *ctx)
 {
@@ -105,7 +106,7 @@ static void answer_renew(struct store_call *call)
 {
     struct store_renew *r = (struct store_renew *)call;
     memset(r->lost, 0, sizeof r->lost);
-    fake.trust_us = engine->lanes[0].runs[0]->start_until_us;
+    fake.trust_us = engine->lanes.all[0].buckets[0]->start_until_us;
 }
 
 static void answer_read(struct store_call *call)
@@ -115,7 +116,7 @@ static void answer_read(struct store_call *call)
         n = fake.rows - from < r->want ? fake.rows - from : r->want;
     r->page = (struct check_rows){ 0 };
     r->has_more = from + n < fake.rows;
-    fake.wary_reads += r->want == 1;
+    fake.single_reads += r->want == 1;
     if (fake.reads < 8)
         fake.read_within_ms[fake.reads] = call->within_ms;
     if (fake.reads < fake.late_reads) {
@@ -176,7 +177,7 @@ static void answer_settle(struct store_call *call)
     }
     for (int i = 0; i < s->n && !call->rc; i++) {
         s->settlements[i].state = SETTLE_TOUCHED;
-        if (fake.struck_id != -1 && s->settlements[i].check->id != fake.struck_id)
+        if (fake.unwritable_id != -1 && s->settlements[i].check->id != fake.unwritable_id)
             continue;
         call->rc = err_set(&call->err, ERR_LOST, "invalid page in block 7");
         call->err.reason = ERR_REASON_DAMAGED;
@@ -246,24 +247,28 @@ static int fake_open(const struct store_options *options, struct store **out, st
 
 /* ---- a plan of one slot, whose checks (if there are any) are moved on without a worker ---- */
 
-static void one_slot(struct engine *e, void *state)
+static void one_slot(const struct plan_env *env, void *state)
 {
     bool *given = state;
-    if (e->has_clock && !*given)
-        *given = engine_add_target(e, fake.kind, SLOT) != NULL;
+    if (env->clocks->is_known && !*given)
+        *given = plan_add_target(env, fake.kind, SLOT);
 }
 
-static void nothing_to_do(struct engine *e, void *state, const struct errand *errand, int rc,
-                          const struct lane *lane)
+static void nothing_to_do(const struct plan_env *env, void *state, const struct errand_result *result)
 {
-    (void)e, (void)state, (void)errand, (void)rc, (void)lane;
+    (void)env, (void)state, (void)result;
 }
 
-static void slot_is_over(struct engine *e, void *state, const struct target *target)
+static void slot_is_over(const struct plan_env *env, void *state, const struct target *target)
 {
     (void)state;
-    was_dropped = target->dropped;
-    engine_end(e, 0, "all done");
+    was_dropped = target->unopened;
+    shutdown_end(env->shutdown, 0, "all done");
+}
+
+static bool holds_back(int64_t id)
+{
+    return cooldown_is_on(&engine->cooldowns, cooldown_of(COOLDOWN_CHECK, id), fake.now_us);
 }
 
 static const struct plan plan = { "one slot", one_slot, nothing_to_do, slot_is_over, NULL };
@@ -284,15 +289,15 @@ static void run_plan(struct fake how, const struct plan *how_to, void *state)
                                       .seed = 1 };
     CU_ASSERT_EQUAL_FATAL(engine_new(&options, &engine, &err), 0);
     engine_begin(engine, how_to, state);
-    for (int turns = 0; turns < 1000000 && !engine->ended; turns++) {
+    for (int turns = 0; turns < 1000000 && !engine_has_ended(engine); turns++) {
         engine_turn(engine);
         fake.now_us += 10 * 1000;
     }
-    CU_ASSERT(engine->ended);
-    left_some = engine->left_some;
+    CU_ASSERT(engine_has_ended(engine));
+    left_some = engine_totals(engine)->skipped_some;
     ended_with = engine_result(engine, NULL);
-    holds_back_its_namesake = engine_has_given_up(engine, SLOT);
-    holds_back_the_struck = engine_has_given_up(engine, fake.struck_id);
+    holds_back_its_namesake = holds_back(SLOT);
+    holds_back_the_unwritable = holds_back(fake.unwritable_id);
     engine_free(engine);
     settings_release(&settings);
     fclose(quiet.out);
@@ -406,7 +411,7 @@ static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
 }
 
 /* Once may be chance, a slot that stays so is left: others wait behind it. */
-static void a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left(void)
+static void a_slot_whose_opening_meets_a_corrupt_block_is_tried_thrice_and_left(void)
 {
     static const enum store_op once[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_OPEN_SLOT, STORE_READ_PAGE,
                                           STORE_FINISH };
@@ -421,13 +426,13 @@ static void a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left(v
 }
 
 /* Halved down to, tried again, and left: others in the slot are written. */
-static void a_settle_that_meets_a_damaged_page_costs_the_row_beside_it_only(void)
+static void a_settle_that_meets_a_corrupt_block_costs_the_row_beside_it_only(void)
 {
-    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 20, .struck_id = 7 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 20, .unwritable_id = 7 });
     CU_ASSERT_EQUAL(fake.settled, 19);
     CU_ASSERT_TRUE(left_some);
-    CU_ASSERT_TRUE(holds_back_the_struck);
-    CU_ASSERT_EQUAL(fake.wary_reads, 0);
+    CU_ASSERT_TRUE(holds_back_the_unwritable);
+    CU_ASSERT_EQUAL(fake.single_reads, 0);
     CU_ASSERT(fake.now_us < 3 * 1000000);
 }
 
@@ -435,14 +440,14 @@ static void a_settle_that_meets_a_damaged_page_costs_the_row_beside_it_only(void
  */
 static void when_no_settle_is_taken_answers_are_dropped_after_a_lease_and_checks_read_one_by_one(void)
 {
-    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 3, .struck_id = -1 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 3, .unwritable_id = -1 });
     CU_ASSERT_EQUAL(fake.settled, 0);
     CU_ASSERT_TRUE(left_some);
     CU_ASSERT(fake.now_us > 10 * 1000000);
     /* more than what is in hand when nothing is known yet */
-    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 2 * LANE_PAGES + 4, .struck_id = -1 });
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 2 * LANE_PAGES + 4, .unwritable_id = -1 });
     CU_ASSERT_EQUAL(fake.settled, 0);
-    CU_ASSERT(fake.wary_reads > 0);
+    CU_ASSERT(fake.single_reads > 0);
 }
 
 /* Each page used to wait for the lock timeout before it was sent around them. */
@@ -471,10 +476,10 @@ static void pages_that_wait_for_held_rows_leave_room_for_others(void)
 
 static void a_settle_goes_around_held_rows_for_a_while_after_one_was_met(void)
 {
-    CU_ASSERT_FALSE(settle_goes_around(false, 0, 1000));
-    CU_ASSERT_TRUE(settle_goes_around(true, 0, 1000));
-    CU_ASSERT_TRUE(settle_goes_around(false, 1000, 1000 + 4 * 1000000));
-    CU_ASSERT_FALSE(settle_goes_around(false, 1000, 1000 + 6 * 1000000));
+    const struct health never = { 0 }, once = { .lock_met_us = 1000 };
+    CU_ASSERT_FALSE(health_met_lock_lately(&never, 1000));
+    CU_ASSERT_TRUE(health_met_lock_lately(&once, 1000 + 4 * 1000000));
+    CU_ASSERT_FALSE(health_met_lock_lately(&once, 1000 + 6 * 1000000));
 }
 
 /* Beyond its lease (10 s) an engine has no use for an answer. One that was late may only be slow,
@@ -562,13 +567,13 @@ static const struct test tests[] = {
     TEST(a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_again),
     TEST(a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
-    TEST(a_slot_whose_opening_meets_a_damaged_page_is_tried_thrice_and_left),
+    TEST(a_slot_whose_opening_meets_a_corrupt_block_is_tried_thrice_and_left),
     TEST(a_run_makes_the_full_look_when_the_last_one_was_an_hour_ago),
     TEST(a_call_has_the_time_of_a_lease_and_twice_as_much_each_time_it_was_late),
     TEST(a_slot_that_is_locked_is_opened_as_soon_as_it_is_free),
     TEST(a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up),
     TEST(a_slot_that_has_not_begun_for_a_second_is_dropped_and_told),
-    TEST(a_settle_that_meets_a_damaged_page_costs_the_row_beside_it_only),
+    TEST(a_settle_that_meets_a_corrupt_block_costs_the_row_beside_it_only),
     TEST(when_no_settle_is_taken_answers_are_dropped_after_a_lease_and_checks_read_one_by_one),
     { NULL, NULL },
 };

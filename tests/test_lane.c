@@ -1,5 +1,6 @@
 /* test_lane.c - what a lane does next, decided from what it sees. */
-#include "../engine/run/plan.h"
+#include "../engine/run/lane.h"
+#include "../engine/run/plans.h"
 #include "test.h"
 
 static enum lane_action decide(struct lane_view v)
@@ -9,40 +10,42 @@ static enum lane_action decide(struct lane_view v)
 
 static void a_renewal_that_is_due_comes_before_everything(void)
 {
-    CU_ASSERT_EQUAL(
-        decide((struct lane_view){
-            .has_runs = true, .renew_due = true, .settle_due = true, .can_read = true, .hungry = true }),
-        LANE_RENEW);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_leases = true,
+                                               .renew_due = true,
+                                               .settle_due = true,
+                                               .can_read = true,
+                                               .workers_idle = true }),
+                    LANE_RENEW);
     CU_ASSERT_EQUAL(decide((struct lane_view){
-                        .has_runs = true, .renew_due = true, .stopping = true, .has_pages = true }),
+                        .has_leases = true, .renew_due = true, .stopping = true, .has_pages = true }),
                     LANE_RENEW);
 }
 
 static void hungry_workers_are_fed_before_answers_are_written(void)
 {
-    CU_ASSERT_EQUAL(
-        decide((struct lane_view){ .has_runs = true, .can_read = true, .hungry = true, .settle_due = true }),
-        LANE_READ);
-    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .can_read = true, .settle_due = true }),
+    CU_ASSERT_EQUAL(decide((struct lane_view){
+                        .has_leases = true, .can_read = true, .workers_idle = true, .settle_due = true }),
+                    LANE_READ);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_leases = true, .can_read = true, .settle_due = true }),
                     LANE_SETTLE);
 }
 
 static void a_page_is_read_ahead_while_workers_are_busy(void)
 {
-    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .can_read = true, .has_pages = true }),
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_leases = true, .can_read = true, .has_pages = true }),
                     LANE_READ);
 }
 
 static void a_bucket_is_finished_before_another_slot_is_opened(void)
 {
-    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_runs = true, .can_finish = true, .can_open = true }),
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_leases = true, .can_finish = true, .can_open = true }),
                     LANE_FINISH);
     CU_ASSERT_EQUAL(decide((struct lane_view){ .can_open = true, .has_errand = true }), LANE_OPEN);
 }
 
 static void errands_wait_until_no_lease_is_held(void)
 {
-    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_errand = true, .has_runs = true, .has_pages = true }),
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .has_errand = true, .has_leases = true, .has_pages = true }),
                     LANE_WAIT);
     CU_ASSERT_EQUAL(decide((struct lane_view){ .has_errand = true }), LANE_ERRAND);
 }
@@ -50,27 +53,27 @@ static void errands_wait_until_no_lease_is_held(void)
 static void an_answer_that_could_not_be_written_keeps_nothing_else_waiting(void)
 {
     CU_ASSERT_EQUAL(decide((struct lane_view){
-                        .has_runs = true, .has_pages = true, .apart_due = true, .can_open = true }),
+                        .has_leases = true, .has_pages = true, .last_due = true, .can_open = true }),
                     LANE_OPEN);
     CU_ASSERT_EQUAL(decide((struct lane_view){
-                        .has_runs = true, .has_pages = true, .apart_due = true, .can_finish = true }),
+                        .has_leases = true, .has_pages = true, .last_due = true, .can_finish = true }),
                     LANE_FINISH);
     CU_ASSERT_EQUAL(decide((struct lane_view){
-                        .has_runs = true, .has_pages = true, .apart_due = true, .has_errand = true }),
+                        .has_leases = true, .has_pages = true, .last_due = true, .has_errand = true }),
                     LANE_SETTLE);
     CU_ASSERT_EQUAL(decide((struct lane_view){
-                        .has_runs = true, .has_pages = true, .apart_due = true, .stopping = true }),
+                        .has_leases = true, .has_pages = true, .last_due = true, .stopping = true }),
                     LANE_SETTLE);
 }
 
 static void a_stop_settles_what_is_answered_then_gives_leases_back(void)
 {
     CU_ASSERT_EQUAL(decide((struct lane_view){
-                        .stopping = true, .has_runs = true, .has_pages = true, .settle_due = true }),
+                        .stopping = true, .has_leases = true, .has_pages = true, .settle_due = true }),
                     LANE_SETTLE);
-    CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true, .has_runs = true, .has_pages = true }),
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true, .has_leases = true, .has_pages = true }),
                     LANE_WAIT);
-    CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true, .has_runs = true }), LANE_RELEASE);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true, .has_leases = true }), LANE_RELEASE);
     CU_ASSERT_EQUAL(decide((struct lane_view){ .stopping = true }), LANE_WAIT);
 }
 
@@ -78,20 +81,20 @@ static void an_urgent_errand_comes_before_another_slot_whatever_leases_are_held(
 {
     CU_ASSERT_EQUAL(
         decide((struct lane_view){
-            .has_errand = true, .is_urgent = true, .can_open = true, .has_runs = true, .has_pages = true }),
+            .has_errand = true, .is_urgent = true, .can_open = true, .has_leases = true, .has_pages = true }),
         LANE_ERRAND);
     CU_ASSERT_EQUAL(decide((struct lane_view){
-                        .has_errand = true, .is_urgent = true, .can_finish = true, .has_runs = true }),
+                        .has_errand = true, .is_urgent = true, .can_finish = true, .has_leases = true }),
                     LANE_FINISH);
 }
 
 static void without_workers_leases_are_given_back(void)
 {
-    CU_ASSERT_EQUAL(decide((struct lane_view){ .broken = true, .has_runs = true }), LANE_RELEASE);
-    CU_ASSERT_EQUAL(
-        decide((struct lane_view){ .broken = true, .has_runs = true, .has_pages = true, .settle_due = true }),
-        LANE_SETTLE);
-    CU_ASSERT_EQUAL(decide((struct lane_view){ .broken = true, .has_errand = true }), LANE_ERRAND);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .workers_broken = true, .has_leases = true }), LANE_RELEASE);
+    CU_ASSERT_EQUAL(decide((struct lane_view){
+                        .workers_broken = true, .has_leases = true, .has_pages = true, .settle_due = true }),
+                    LANE_SETTLE);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .workers_broken = true, .has_errand = true }), LANE_ERRAND);
 }
 
 /* Every combination of what a lane can see: a stop takes nothing new, and no decision lacks what
@@ -101,34 +104,34 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
     for (unsigned bits = 0; bits < 1u << 13; bits++) {
         struct lane_view v = {
             .stopping = bits & 1,
-            .hungry = bits & 2,
+            .workers_idle = bits & 2,
             .renew_due = bits & 4,
             .settle_due = bits & 8,
             .can_read = bits & 16,
             .can_finish = bits & 32,
             .can_open = bits & 64,
             .has_errand = bits & 128,
-            .has_runs = bits & 256,
+            .has_leases = bits & 256,
             .has_pages = bits & 512,
-            .broken = bits & 1024,
+            .workers_broken = bits & 1024,
             .is_urgent = bits & 2048,
-            .apart_due = bits & 4096,
+            .last_due = bits & 4096,
         };
         enum lane_action a = lane_decide(&v);
         bool ground[] = {
             [LANE_WAIT] = true,
             [LANE_OPEN] = v.can_open,
-            [LANE_RENEW] = v.has_runs,
+            [LANE_RENEW] = v.has_leases,
             [LANE_READ] = v.can_read,
-            [LANE_SETTLE] = v.settle_due || v.apart_due,
+            [LANE_SETTLE] = v.settle_due || v.last_due,
             [LANE_FINISH] = v.can_finish,
-            [LANE_RELEASE] = v.has_runs && !v.has_pages && (v.stopping || v.broken),
+            [LANE_RELEASE] = v.has_leases && !v.has_pages && (v.stopping || v.workers_broken),
             [LANE_ERRAND] = v.has_errand,
         };
         CU_ASSERT(ground[a]);
         if (v.stopping)
             CU_ASSERT(a != LANE_OPEN && a != LANE_READ && a != LANE_ERRAND && a != LANE_FINISH);
-        if (v.settle_due && !v.hungry)
+        if (v.settle_due && !v.workers_idle)
             CU_ASSERT(a != LANE_WAIT && a != LANE_OPEN);
     }
 }

@@ -10,26 +10,26 @@ static int64_t in_trouble(const struct pass_counts *c)
     return c->failed + c->timeout + c->crashed;
 }
 
-static void say_totals(struct app *app, const struct engine *e, const char *plan)
+static void say_totals(struct app *app, const struct totals *totals, const char *plan)
 {
-    const struct pass_counts *c = &e->totals;
+    const struct pass_counts *c = &totals->counts;
     int64_t put_off = c->held_back + c->unknown_job;
     if (app->json)
         report_print_object(
             app, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-                           "plan", plan, "slots", (json_int_t)e->slots_over, "run", (json_int_t)c->run,
+                           "plan", plan, "slots", (json_int_t)totals->slots, "run", (json_int_t)c->run,
                            "done", (json_int_t)c->done, "again", (json_int_t)c->again, "deferred",
                            (json_int_t)c->deferred, "guarded", (json_int_t)c->guarded, "failed",
                            (json_int_t)c->failed, "timeout", (json_int_t)c->timeout, "crashed",
                            (json_int_t)c->crashed, "held_back", (json_int_t)c->held_back, "unknown_job",
                            (json_int_t)c->unknown_job, "superseded", (json_int_t)c->superseded, "locked",
-                           (json_int_t)c->locked, "held_by_others", (json_int_t)e->held_by_others));
+                           (json_int_t)c->locked, "held_by_others", (json_int_t)totals->held_by_others));
     else if (!app->quiet)
         fprintf(app->out,
                 "%s: %" PRId64 " slots, %" PRId64 " checks run: %" PRId64 " done, %" PRId64 " again, %" PRId64
                 " deferred, %" PRId64 " ended by a guard, %" PRId64 " failed, %" PRId64 " timeout, %" PRId64
                 " crashed; %" PRId64 " put off, %" PRId64 " superseded\n",
-                plan, e->slots_over, c->run, c->done, c->again, c->deferred, c->guarded, c->failed,
+                plan, totals->slots, c->run, c->done, c->again, c->deferred, c->guarded, c->failed,
                 c->timeout, c->crashed, put_off, c->superseded);
 }
 
@@ -53,12 +53,13 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
     if (rc && rc != ERR_STOPPED)
         code = app_fail(app, &err);
     else {
-        say_totals(app, e, plan->name);
+        const struct totals *totals = engine_totals(e);
+        say_totals(app, totals, plan->name);
         if (patient)
             code = EXIT_WELL;           /* single checks in trouble are history's business */
-        else if (in_trouble(&e->totals) || e->left_some)
+        else if (in_trouble(&totals->counts) || totals->skipped_some)
             code = EXIT_TROUBLE;
-        else if (e->held_by_others && !e->totals.run)
+        else if (totals->held_by_others && !totals->counts.run)
             code = EXIT_TRY_AGAIN;
     }
     engine_free(e);

@@ -3,7 +3,8 @@
 #ifndef PRESCIENT_ENGINE_COMMAND_H
 #define PRESCIENT_ENGINE_COMMAND_H
 
-#include "../run/plan.h"
+#include "../run/engine.h"
+#include "../run/plans.h"
 #include "command.h"
 
 /* Returns the command's exit code: 0; 1 when checks ended in trouble; 75 when all that was due is

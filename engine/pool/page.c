@@ -6,11 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void count_isolated(struct page *p)
+{
+    p->nisolated = 0;
+    p->isolated_retry_us = INT64_MAX;
+    for (int i = 0; i < p->rows.n; i++) {
+        const struct page_check *c = &p->checks[i];
+        if (c->state != CHECK_ANSWERED || !c->isolated)
+            continue;
+        p->nisolated++;
+        if (c->retry_us < p->isolated_retry_us)
+            p->isolated_retry_us = c->retry_us;
+    }
+}
+
 static void move(struct page *p, int index, enum check_state to)
 {
     p->counts[p->checks[index].state]--;
     p->counts[to]++;
     p->checks[index].state = (uint8_t)to;
+    if (p->checks[index].isolated)
+        count_isolated(p);
 }
 
 /* A stable counting sort by job: unknown jobs (-1) first, each job's checks in the order they were
@@ -212,6 +228,31 @@ void page_settling(struct page *p, int index)
 void page_unsettled(struct page *p, int index)
 {
     move(p, index, CHECK_ANSWERED);
+}
+
+void page_isolate(struct page *p, int index, int64_t retry_us)
+{
+    p->checks[index].isolated = true;
+    p->checks[index].retry_us = retry_us;
+    count_isolated(p);
+}
+
+bool page_is_all_isolated(const struct page *p)
+{
+    return p->nisolated && p->nisolated == p->counts[CHECK_ANSWERED];
+}
+
+int64_t page_settle_at_us(const struct page *p, int64_t settle_after_us)
+{
+    if (!p->counts[CHECK_ANSWERED])
+        return INT64_MAX;
+    bool all_answered = !p->counts[CHECK_WAITING] && !p->counts[CHECK_GIVEN];
+    int64_t at = all_answered ? p->answered_us : p->answered_us + settle_after_us;
+    if (at < p->retry_us)
+        at = p->retry_us;
+    if (page_is_all_isolated(p) && at < p->isolated_retry_us)
+        at = p->isolated_retry_us;
+    return at;
 }
 
 int page_waiting(const struct page *p)

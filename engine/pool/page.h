@@ -19,21 +19,21 @@ enum check_state {
     CHECK_STATES
 };
 
+struct leased_bucket;
+
 struct page_check {
     uint8_t state;              /* enum check_state */
     bool single;                /* a batch with it went wrong: run it alone */
-    bool unsure;                /* a settle with it was sent and its end is unknown */
-    bool bad;                   /* the database refused its answer once */
-    /* its answer holds up those beside it: it is sent by itself, and not before apart_us */
-    bool apart;
-    /* how often a settle of it alone met a page of the database that cannot be read, since
-     * struck_us */
-    uint8_t struck;
+    bool maybe_settled;         /* a settle with it was sent and its end is unknown */
+    bool answer_refused;        /* the database refused its answer once */
+    /* its answer keeps those beside it from being written: it is sent alone, not before retry_us */
+    bool isolated;
+    /* how often a settle of it alone met a corrupt block, since unwritable_since_us */
+    uint8_t unwritable_tries;
     int16_t job;                /* index in the settings; -1: unknown here */
-    /* since when its row, or that of an effect, is held by somebody else's transaction; 0: is
-     * not */
-    int64_t locked_us;
-    int64_t apart_us, struck_us;
+    /* since when another transaction holds its row, or that of an effect; 0: none does */
+    int64_t locked_since_us;
+    int64_t retry_us, unwritable_since_us;
     struct settlement settlement;
 };
 
@@ -47,15 +47,16 @@ struct page {
     int counts[CHECK_STATES];
     int64_t answered_us;        /* when the oldest answer that waits for its settle came; 0: none waits */
     int64_t retry_us;           /* locked rows: do not settle again before */
-    bool has_apart;             /* one of its checks is, or was, apart */
+    int nisolated;              /* of those answered */
+    int64_t isolated_retry_us;  /* the earliest retry_us of these */
     /* its last settle met rows that others hold: tried again when there is nothing else to do */
     bool met_locked;
-    /* the next settle leaves out rows that others hold, and tells the rest apart */
+    /* the next settle leaves out rows that others hold, and finds out about the rest */
     bool skip_locked;
     bool dropped;               /* its lease is lost: give nothing more, believe nothing more */
     int64_t now;                /* what the jobs are told */
     int64_t start_until_us;     /* trust: nothing of it is started later (CLOCK_BOOTTIME) */
-    void *run;                  /* the lane's bucket run this page belongs to */
+    struct leased_bucket *bucket;       /* that it was read from; the pool does not look at it */
     struct arena *arena;        /* answers live here */
     struct page *following;     /* the owner's list */
 };
@@ -81,6 +82,13 @@ int page_drop_answers(struct page *p);
 void page_leave_waiting(struct page *p);            /* what has not been given is over, unrun */
 void page_settling(struct page *p, int index);
 void page_unsettled(struct page *p, int index);     /* the settle did not reach it: answered again */
+/* Answered: from now on it is settled alone, and not before `retry_us`. */
+void page_isolate(struct page *p, int index, int64_t retry_us);
+
+/* When answers of it are to be settled: at once when all of it is answered, else `settle_after_us`
+ * after the first answer. INT64_MAX: it holds none. */
+int64_t page_settle_at_us(const struct page *p, int64_t settle_after_us);
+bool page_is_all_isolated(const struct page *p);    /* what is answered is */
 
 int page_waiting(const struct page *p);             /* how many may still be given */
 bool page_is_over(const struct page *p);            /* nothing waiting, given, answered or settling */

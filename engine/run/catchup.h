@@ -1,6 +1,6 @@
 /* catchup.h - what is not over yet: the second looks at slots that are not closed, then the sweep
  * (or the reslot) of late slots, oldest first, one at a time. A part of the plans that need it; it
- * asks the store by the engine's errands.
+ * asks the store by errands.
  *
  * On PostgreSQL an old transaction or snapshot keeps the rows that were settled since it began,
  * and a look walks over them. A look that did not end in its time, twice, is asked narrowly: only
@@ -9,7 +9,7 @@
 #ifndef PRESCIENT_CATCHUP_H
 #define PRESCIENT_CATCHUP_H
 
-#include "engine.h"
+#include "plan.h"
 
 enum catchup_step { CATCHUP_DONE, CATCHUP_RELOOK, CATCHUP_LOOKED, CATCHUP_ASK, CATCHUP_SLOT, CATCHUP_MARK };
 
@@ -19,7 +19,7 @@ struct catchup {
     enum target_kind kind;          /* TARGET_SWEEP or TARGET_RESLOT */
     int64_t from, before;           /* late slots: [from, before); from 0: the low-water mark */
     bool full;                      /* look at the left edge, too */
-    int64_t left_at;                /* the first slot that could not be emptied; 0: none */
+    int64_t skipped_from;           /* the first slot that could not be emptied; 0: none */
     int64_t slot;                   /* under way */
     int waiting;                    /* second looks under way */
     int slots;                      /* late slots found, but for those of which nothing could be run */
@@ -29,8 +29,6 @@ struct catchup {
     /* and for those that were late: its own, if a narrow one is answered; else that of a dead
      * line */
     int64_t unanswered_us;
-    /* how often in a row a question met a page of the database that cannot be read */
-    int damaged;
     bool moved;                     /* the last look closed something or found something to do */
     bool undone;                    /* a slot waits for the lease of somebody who may be dead */
 };
@@ -41,9 +39,8 @@ struct catchup {
 int64_t catchup_rest_us(int64_t cost_us);
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full);
-void catchup_tick(struct engine *e, struct catchup *c);
-void catchup_errand_done(struct engine *e, struct catchup *c, const struct errand *errand, int rc,
-                         const struct lane *lane);
-void catchup_target_over(struct engine *e, struct catchup *c, const struct target *target);
+void catchup_tick(const struct plan_env *env, struct catchup *c);
+void catchup_errand_done(const struct plan_env *env, struct catchup *c, const struct errand_result *result);
+void catchup_target_over(const struct plan_env *env, struct catchup *c, const struct target *target);
 
 #endif

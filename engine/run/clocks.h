@@ -13,7 +13,7 @@ struct clocks {
     /* the database showed another time than was expected: ask it again */
     bool is_doubtful;
     int64_t offset_us;              /* the database's clock minus our monotonic one */
-    /* CLOCK_BOOTTIME minus the monotonic one, as of this turn: the machine was suspended that long */
+    /* CLOCK_BOOTTIME minus the monotonic one, as of this turn: so long was the machine suspended */
     int64_t suspended_us;
     int32_t slot_length_s;
     /* when a sweep last began with a full look, by the database's clock and for all engines; 0:

@@ -1,7 +1,8 @@
 /* cooldown.c - a small table, searched from its beginning: it is nearly always empty. */
 #include "cooldown.h"
 
-static const int64_t first_us = 60 * 1000000LL, most_us = 3600 * 1000000LL, corrupt_us = 24 * 3600 * 1000000LL;
+static const int64_t first_us = 60 * 1000000LL, most_us = 3600 * 1000000LL,
+                     corrupt_us = 24 * 3600 * 1000000LL;
 
 static bool is_same(const struct cooldown_key *a, const struct cooldown_key *b)
 {

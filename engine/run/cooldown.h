@@ -1,5 +1,5 @@
-/* cooldown.h - what is left alone, until when, and why: checks, slots, buckets, and questions to the
- * store. One place for all of them. Also how often in a row something failed before it is left
+/* cooldown.h - what is left alone, until when, and why: checks, slots, buckets, and questions to
+ * the store. One place for all of them. Also how often in a row something failed before it is left
  * alone. */
 #ifndef PRESCIENT_COOLDOWN_H
 #define PRESCIENT_COOLDOWN_H

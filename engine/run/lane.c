@@ -1,37 +1,34 @@
-/* lane.c - what one store connection does next (a pure decision), and the driving of it. How each
- * call is begun, and what its end changes, is in lane_calls.c; what a lane holds, in lane_runs.c.
- * A lane carries one call at a time; between calls it decides anew, so a renewal never waits for
- * more than one statement. */
-#include <limits.h>
+/* lane.c - what one store connection does next (a pure decision), and the driving of it. Between
+ * two calls it decides again, so a renewal never waits for more than one statement. */
+#include "lane.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "../rules/retry.h"
-#include "lane.h"
-#include "settle.h"
+#include "../base/asan.h"
+#include "lane_buckets.h"
+#include "lane_calls.h"
+#include "lane_send.h"
 
-enum {
-    BACKOFF_US = 100 * 1000,
-    BUSY_MAX_US = 500 * 1000,
-    COLLIDED_US = 10 * 1000,
-    BACKOFF_MAX_US = 10 * 1000 * 1000,
-    ERRAND_WAITS_US = 2 * 1000 * 1000
-};
+static int64_t now_us(const struct lane *l)
+{
+    return clock_mono_us(l->env->clock);
+}
 
 /* ---- the decision ---- */
 
 enum lane_action lane_decide(const struct lane_view *v)
 {
-    if (v->renew_due && v->has_runs)
+    if (v->renew_due && v->has_leases)
         return LANE_RENEW;
     if (v->stopping) {
-        if (v->settle_due || v->apart_due)
+        if (v->settle_due || v->last_due)
             return LANE_SETTLE;
-        return v->has_runs && !v->has_pages ? LANE_RELEASE : LANE_WAIT;
+        return v->has_leases && !v->has_pages ? LANE_RELEASE : LANE_WAIT;
     }
-    if (v->broken && v->has_runs && !v->has_pages)
+    if (v->workers_broken && v->has_leases && !v->has_pages)
         return LANE_RELEASE;            /* others may have workers */
-    if (v->can_read && v->hungry)       /* workers first, then paper work */
+    if (v->can_read && v->workers_idle) /* workers first, then paper work */
         return LANE_READ;
     if (v->settle_due)
         return LANE_SETTLE;
@@ -43,210 +40,134 @@ enum lane_action lane_decide(const struct lane_view *v)
         return LANE_ERRAND;
     if (v->can_open)
         return LANE_OPEN;
-    if (v->apart_due)                   /* it is likely to fail again */
+    if (v->last_due)                    /* it is likely to fail again */
         return LANE_SETTLE;
-    if (v->has_errand && !v->has_runs)
+    if (v->has_errand && !v->has_leases)
         return LANE_ERRAND;
     return LANE_WAIT;
 }
 
-void pace_add(struct pace *pace, int64_t run_us)
+/* A third of the shorter of lease and trust: two renewals may be lost before anything ends. */
+static int64_t renew_at_us(const struct lane *l)
 {
-    pace->seen++;
-    pace->mean_run_us64 += run_us - pace->mean_run_us64 / 64;
-}
-
-int pace_split_at(const struct pace *pace, int split_at)
-{
-    enum {
-        SEEN_ENOUGH = 1000,
-        ALONE_US = 200 * 1000,
-        OURS_US = 5 /* the engine's and the store's part of a check */,
-        MOST_TIMES = 10
-    };
-    if (pace->seen < SEEN_ENOUGH)
-        return split_at;
-    int64_t quick = ALONE_US / (pace->mean_run_us64 / 64 + OURS_US), most = (int64_t)split_at * MOST_TIMES;
-    quick = quick < most ? quick : most;
-    quick = quick < INT32_MAX ? quick : INT32_MAX;
-    return quick > split_at ? (int)quick : split_at;
+    const struct settings *s = l->env->settings;
+    return l->renewed_us + (s->lease_us < s->trust_us ? s->lease_us : s->trust_us) / 3;
 }
 
 /* Which jobs can be run here is known once a worker has loaded them; moving checks on (reslot)
  * needs none. */
-static bool can_take_in(const struct lane *l, const struct bucket_run *run)
+static bool can_take_in(const struct lane *l, const struct leased_bucket *bucket)
 {
-    return run && (run->target->kind == TARGET_RESLOT ||
-                   (pool_is_ready(l->engine->pool) && !pool_broken(l->engine->pool)));
-}
-
-/* Errands wait while there are slots to open, but not for ever: a slot that cannot be opened may
- * be waiting for just this errand. An index may take its time, and leases with it, and so may a
- * drop: only for one that nobody waits for. */
-static bool is_urgent(const struct engine *e, int64_t now)
-{
-    return e->errand.kind == ERRAND_KEEP_DAYS ||
-           (!engine_can_wait(&e->errand) && now - e->errand.given_us > ERRAND_WAITS_US);
+    if (!bucket)
+        return false;
+    const struct pool *pool = l->env->pool;
+    return bucket->target->kind == TARGET_RESLOT || (pool_is_ready(pool) && !pool_broken(pool));
 }
 
 static struct lane_view look(const struct lane *l)
 {
-    struct engine *e = l->engine;
-    const struct settings *s = e->o.settings;
-    int64_t now = engine_mono_us(e);
+    const struct lane_env *env = l->env;
+    const struct settings *s = env->settings;
+    const struct leased_bucket *to_read = lane_bucket_to_read(l);
+    int64_t now = now_us(l);
+    int waiting = lane_waiting_checks(l);
+    bool is_broken = pool_broken(env->pool) != NULL;
     return (struct lane_view){
-        .stopping = e->stopping,
-        .hungry = lane_waiting_checks(l) == 0 && pool_is_hungry(e->pool),
-        .renew_due = l->nruns && (l->in_doubt || now - l->renewed_us >= lane_renew_every_us(l)),
-        .settle_due = settle_page_due(l, now) != NULL,
-        .apart_due = settle_page_apart_due(l, now) != NULL,
-        .can_read = l->npages < (e->is_wary ? 1 : LANE_PAGES) && lane_waiting_checks(l) < s->page &&
-                    can_take_in(l, lane_run_to_read(l)),
-        .can_finish = lane_run_to_finish(l) != NULL,
-        .can_open = l->nruns < LANE_RUNS && !lane_run_to_read(l) && e->has_clock && !pool_broken(e->pool) &&
-                    engine_target_for(e),
-        .has_errand = e->errand.kind && !e->errand.under_way,
-        .is_urgent = is_urgent(e, now),
-        .broken = pool_broken(e->pool) != NULL,
-        .has_runs = l->nruns > 0,
+        .stopping = env->shutdown->stopping,
+        .workers_idle = waiting == 0 && pool_is_hungry(env->pool),
+        .workers_broken = is_broken,
+        .renew_due = l->nbuckets && (l->in_doubt || now >= renew_at_us(l)),
+        .settle_due = settle_due(l->pages, s->settle_after_us, now, false) != NULL,
+        .last_due = settle_due(l->pages, s->settle_after_us, now, true) != NULL,
+        .can_read = l->npages < (env->health->is_degraded ? 1 : LANE_PAGES) && waiting < s->page &&
+                    can_take_in(l, to_read),
+        .can_finish = lane_bucket_to_finish(l) != NULL,
+        .can_open = l->nbuckets < LANE_BUCKETS && !to_read && env->clocks->is_known && !is_broken &&
+                    targets_to_open(env->targets, now),
+        .has_errand = errands_wait(env->errands),
+        .is_urgent = errands_are_urgent(env->errands, now),
+        .has_leases = l->nbuckets > 0,
         .has_pages = l->npages > 0,
     };
 }
 
-/* ---- failures ---- */
-
-/* The database is not ours, or not yet: no schema, another slot length, another encoding. */
-static bool is_another_database(int rc)
-{
-    return rc == ERR_SCHEMA || rc == ERR_SETTINGS;
-}
-
-/* Failures that cannot heal by waiting: they end the engine. Where a daemon starts that is
- * somebody's mistake, which its service manager should not repeat for ever. Once it has worked,
- * the database is being restored in place, or dropped and made anew: that is over at some time,
- * but not when a later program has migrated the schema to what this one does not know. */
-static bool is_final(const struct engine *e, int rc, const struct err *err)
-{
-    bool waits = e->o.patient && e->has_clock && err->reason != ERR_REASON_OUTGROWN;
-    return rc == ERR_INPUT || rc == ERR_CHANGED || (is_another_database(rc) && !waits);
-}
-
-/* However long the database was away: once it is back, that is noticed in well less than a lease's
- * time, as a dead engine is; that a lock is free again, within a second. */
-void lane_back_off(struct lane *l, const char *what, const struct err *err)
-{
-    struct engine *e = l->engine;
-    if (is_final(e, err->code, err))
-        return;
-    bool busy = err->code == ERR_BUSY;
-    int64_t third = e->o.settings->lease_us / 3, most = busy ? BUSY_MAX_US : BACKOFF_MAX_US;
-    most = third < most ? third : most;
-    bool again = busy && l->failures > 0;       /* whoever holds the lock was told of */
-    int64_t first = err->reason == ERR_REASON_COLLIDED ? COLLIDED_US : BACKOFF_US;
-    int64_t wait = retry_delay(first, most, l->failures++, random_next(&e->random));
-    l->retry_us = engine_mono_us(e) + wait;
-    log_line(e->o.log, again ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s: %s; trying again in %lld ms", what,
-             err->text, (long long)wait / 1000);
-}
-
-/* With pages in hand there is something to go on with, however long it takes. With leases alone a
- * command ends after a minute or so, and with nothing after some tries (in ten seconds or so),
- * sooner where leases are short; whoever called it, a cron, calls again. A daemon never ends so. */
-static bool gives_up(const struct lane *l)
-{
-    enum { TRIES_WITH_LEASES = 12, TRIES_FOR_A_LOCK = 24 };
-    const struct engine *e = l->engine;
-    int pages = 0, runs = 0;
-    for (int i = 0; i < e->nlanes; i++) {
-        pages += e->lanes[i].npages;
-        runs += e->lanes[i].nruns;
-    }
-    int tries = l->req.call.rc == ERR_BUSY ? TRIES_FOR_A_LOCK
-                : runs                     ? TRIES_WITH_LEASES
-                : e->has_clock             ? 8
-                                           : 5;
-    return !e->o.patient && !pages && l->failures >= tries;
-}
-
 /* ---- driving ---- */
 
-/* A host that does not take us is no failure while another one does, and still somebody's
- * business: a password that is refused, a name that is gone. */
-static void tell_passed_over(struct lane *l)
+/* A host that does not take us is no failure while another one does, and still worth a line: a
+ * password that is refused, a name that is gone. */
+static void log_passed_over(struct lane *l)
 {
-    struct engine *e = l->engine;
-    const char *words = store_passed_over(l->store);
-    if (!words || strcmp(words, e->passed_over) == 0)
+    struct health *health = l->env->health;
+    const char *reason = store_passed_over(l->store);
+    if (!reason || strcmp(reason, health->passed_over) == 0)
         return;
-    snprintf(e->passed_over, sizeof e->passed_over, "%.*s", (int)sizeof e->passed_over - 1, words);
-    log_warn(e->o.log, "a host of the store was passed over: %s", words);
+    snprintf(health->passed_over, sizeof health->passed_over, "%.*s", (int)sizeof health->passed_over - 1,
+             reason);
+    log_warn(l->env->log, "a host of the store was passed over: %s", reason);
 }
 
-/* An index of a day and the dropping of old ones are not waited for by anybody, and not tried anew
- * soon: they have all the time that there is. */
-static uint8_t *lateness(struct lane *l)
+/* When a call that works says nothing about one that failed, that one would be tried without a
+ * pause for as long as leases can be renewed and pages read. */
+static bool clears_failures(const struct lane *l, enum lane_action was)
 {
-    enum errand_kind errand = l->engine->errand.kind;
-    if (l->doing != LANE_ERRAND)
-        return &l->late[l->doing];
-    return errand == ERRAND_INDEX_DAYS || errand == ERRAND_PRUNE ? NULL : &l->engine->errand_late[errand];
+    return was == l->failing || (was != LANE_RENEW && was != LANE_READ);
 }
 
-void lane_send(struct lane *l, struct store_call *call)
+/* The answer was lost, and perhaps the database with its leases. A collision or a corrupt block is
+ * reported by the database itself: it is there. */
+static bool leaves_doubt(int rc, const struct err *err)
 {
-    enum { LATE_MOST = 10 };
-    const uint8_t *late = lateness(l);
-    int64_t ms = late ? l->engine->o.settings->lease_us / 1000 << (*late < LATE_MOST ? *late : LATE_MOST) : 0;
-    call->within_ms = ms < INT_MAX ? (int)ms : INT_MAX;
-    store_begin(l->store, call);
+    return rc == ERR_LOST && err->reason != ERR_REASON_COLLIDED && err->reason != ERR_REASON_DAMAGED;
 }
 
-static void note_lateness(struct lane *l, int rc, const struct err *err)
+/* Answers of jobs could not be written either. A corrupt block says nothing about the others. */
+static bool refuses_writes(enum lane_action was, int rc, const struct err *err)
 {
-    uint8_t *late = lateness(l);
-    if (late && !rc)
-        *late = 0;
-    else if (late && err_is_late(err) && *late < UINT8_MAX)
-        ++*late;
+    return lane_is_elsewhere(rc) || (rc == ERR_LOST && err_is_refusal(err) && lane_calls[was].writes);
 }
 
-/* A call is over: its end is told, and a failure that cannot heal by waiting ends the engine. */
+static bool may_end_command(enum lane_action was, int rc, const struct err *err)
+{
+    if (rc == ERR_BUSY)
+        return was == LANE_ERRAND;
+    return rc == ERR_LOST && !(err->reason == ERR_REASON_DAMAGED && was == LANE_SETTLE);
+}
+
+/* A call is over: its end is taken in, and a failure that cannot heal by waiting is reported. */
 static void call_over(struct lane *l)
 {
-    struct engine *e = l->engine;
+    const struct lane_events *events = &l->env->events;
+    const struct err *err = &l->req.call.err;
     enum lane_action was = l->doing;
     int rc = l->req.call.rc;
-    const struct err *err = &l->req.call.err;
-    note_lateness(l, rc, err);
+    lane_note_lateness(l, rc, err);
     l->doing = LANE_WAIT;
-    if (!rc && (was == l->failing || (was != LANE_RENEW && was != LANE_READ)))
-        /* else what fails would be tried without a pause for as long as leases can be renewed */
+    if (!rc && clears_failures(l, was))
         l->failures = 0;
     if (rc)
         l->failing = was;
-    bool damaged = err->reason == ERR_REASON_DAMAGED;
-    /* after a collision or on a damaged block, the database itself answered: it is reachable */
-    if (rc == ERR_LOST && err->reason != ERR_REASON_COLLIDED && !damaged)
-        l->in_doubt = true;
-    if (is_another_database(rc) || (rc == ERR_LOST && err_is_refusal(err) && lane_moves[was].writes))
-        lane_writes_refused(e);
-    tell_passed_over(l);
-    lane_moves[was].end(l, rc);
-    if (is_final(e, rc, err))
-        engine_end(e, rc, "%s", err->text);
-    else if (((rc == ERR_LOST && !(damaged && was == LANE_SETTLE)) ||
-              (rc == ERR_BUSY && was == LANE_ERRAND)) &&
-             gives_up(l))
-        engine_end(e, rc, "the store cannot be reached or written to: %s", err->text);
+    l->in_doubt = l->in_doubt || leaves_doubt(rc, err);
+    if (refuses_writes(was, rc, err))
+        lanes_distrust(l->env->lanes);
+    log_passed_over(l);
+    lane_calls[was].end(l, rc);
+    if (lane_is_final(l, rc, err))
+        events->fatal(events->ctx, rc, err->text);
+    else if (may_end_command(was, rc, err) && lane_gives_up(l)) {
+        struct err end;
+        err_set(&end, rc, "the store cannot be reached or written to: %s", err->text);
+        events->fatal(events->ctx, rc, end.text);
+    }
 }
 
 void lane_drive(struct lane *l)
 {
     /* A bound, so that one lane with a fast store (SQLite answers at once) cannot keep workers
      * from being looked after. */
-    for (int i = 0; i < 8; i++) {
+    enum { CALLS_MOST = 8 };
+    for (int i = 0; i < CALLS_MOST; i++) {
         lane_bury_zombies(l);
-        if (l->engine->stopping || pool_broken(l->engine->pool))
+        if (l->env->shutdown->stopping || pool_broken(l->env->pool))
             lane_wind_down(l);
         if (l->doing != LANE_WAIT) {
             if (!store_step(l->store))
@@ -254,14 +175,14 @@ void lane_drive(struct lane *l)
             call_over(l);
             continue;
         }
-        if (l->engine->ended || engine_mono_us(l->engine) < l->retry_us)
+        if (l->env->shutdown->ended || now_us(l) < l->retry_us)
             return;
         struct lane_view view = look(l);
         enum lane_action action = lane_decide(&view);
         if (action == LANE_WAIT)
             return;
         l->doing = action;
-        lane_moves[action].begin(l);
+        lane_calls[action].begin(l);
     }
 }
 
@@ -269,21 +190,53 @@ int64_t lane_next_us(const struct lane *l)
 {
     if (l->doing != LANE_WAIT)
         return store_fd(l->store) < 0 ? 0 : store_deadline_us(l->store);
-    int64_t now = engine_mono_us(l->engine);
-    if (l->retry_us > now)
+    if (l->retry_us > now_us(l))
         return l->retry_us;
     struct lane_view view = look(l);
     if (lane_decide(&view) != LANE_WAIT)
         return 0;
-    int64_t next = settle_next_us(l);
-    if (l->nruns) {
-        int64_t renew = l->renewed_us + lane_renew_every_us(l);
-        next = renew < next ? renew : next;
-    }
+    int64_t next = settle_next_us(l->pages, l->env->settings->settle_after_us);
+    if (l->nbuckets && renew_at_us(l) < next)
+        next = renew_at_us(l);
     return next;
 }
 
 bool lane_is_idle(const struct lane *l)
 {
-    return l->doing == LANE_WAIT && !l->nruns && !l->zombies;
+    return l->doing == LANE_WAIT && !l->nbuckets && !l->zombies;
+}
+
+/* ---- memory ---- */
+
+void lane_init(struct lane *l, const struct lane_env *env, int number)
+{
+    *l = (struct lane){ .env = env, .number = number, .settler.limit = env->settings->page };
+    for (int i = 0; i < LANE_BUCKETS; i++)
+        l->buckets[i] = &l->room[i];
+    asan_forbid(l->room, sizeof l->room);
+}
+
+static void free_pages(struct page *first)
+{
+    for (struct page *p = first, *next; p; p = next) {
+        next = p->following;
+        page_free(p);
+    }
+}
+
+void lane_release(struct lane *l)
+{
+    if (l->doing != LANE_WAIT)
+        store_abandon(l->store);
+    if (l->doing == LANE_ERRAND)
+        errand_release(&l->req.errand);
+    if (l->doing == LANE_READ)
+        check_rows_free(&l->req.read.page);
+    free_pages(l->pages);
+    free_pages(l->zombies);
+    for (int i = 0; i < l->nbuckets; i++)
+        leased_bucket_release(l->buckets[i]);
+    asan_allow(l->room, sizeof l->room);
+    settler_release(&l->settler);
+    store_free(l->store);
 }

@@ -1,82 +1,85 @@
 /* lane_calls.c - each call of a lane to its store: how it is begun, and what its end changes. */
+#include "lane_calls.h"
+
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../base/failpoint.h"
 #include "../base/moment.h"
-#include "../rules/retry.h"
-#include "lane.h"
-#include "settle.h"
+#include "lane_buckets.h"
+#include "lane_send.h"
+#include "verdict.h"
 
-enum { NOT_BEGUN_US = 5000, NOT_BEGUN_MAX_US = 1000 * 1000, CLOCK_OFF_US = 1000 * 1000,
-       LOCKED_US = 50 * 1000, LOCKED_MAX_US = 500 * 1000, LOCKED_LONG_US = 30 * 1000 * 1000,
-       DAMAGED_TRIES = 3 /* before a page of the store that cannot be read is believed to be damaged */ };
+enum { NOT_BEGUN_US = 5000 };
+
+static int64_t now_us(const struct lane *l)
+{
+    return clock_mono_us(l->env->clock);
+}
 
 /* The store counts a lease in whole seconds. */
-static int lease_s(const struct engine *e) { return (int)((e->o.settings->lease_us + 999999) / 1000000); }
+static int lease_s(const struct lane *l)
+{
+    return (int)((l->env->settings->lease_us + 999999) / 1000000);
+}
+
+/* A corrupt block keeps many rows and buckets of a slot: the first line in the log is enough, and
+ * another one after growing pauses. */
+static bool may_log_slot(const struct lane *l, int64_t slot)
+{
+    return cooldown_may_log(l->env->cooldowns, cooldown_of(COOLDOWN_SLOT, slot), now_us(l));
+}
 
 /* ---- open ---- */
 
 static void begin_open(struct lane *l)
 {
-    struct engine *e = l->engine;
-    const struct settings *s = e->o.settings;
-    struct target *t = engine_target_for(e);
+    const struct lane_env *env = l->env;
+    int64_t now = now_us(l);
+    struct target *t = targets_to_open(env->targets, now);
     struct store_open_slot *o = &l->req.open;
     *o = (struct store_open_slot)STORE_OPEN_SLOT_INIT;
     o->slot = t->slot;
-    o->now = e->virtual_now;
-    o->split_at = pace_split_at(&e->pace, s->split_at);
-    o->owner = e->owner;
-    o->lease_s = lease_s(e);
-    o->want = LANE_RUNS - l->nruns < LANE_TAKE ? LANE_RUNS - l->nruns : LANE_TAKE;
-    /* `again`: a bucket that was done holds rows again when a transaction committed late, or
-     * somebody put them there by hand. A slot that is only being run for the first time is not
-     * asked: its buckets that are done have just been emptied. */
-    bool any_job = t->kind == TARGET_SWEEP || t->kind == TARGET_RESLOT;
-    o->again = !t->fresh;
-    o->jobs = any_job ? NULL : e->job_names;
-    o->njobs = any_job ? 0 : e->njob_names;
-    o->left_out = t->left;
-    o->nwatched = engine_watched(e, t->slot, l->watched, WATCHED_MAX);
+    o->now = env->clocks->virtual_now;
+    o->split_at = pace_split_at(env->pace, env->settings->split_at);
+    o->owner = env->owner;
+    o->lease_s = lease_s(l);
+    o->want = LANE_BUCKETS - l->nbuckets < LANE_TAKE ? LANE_BUCKETS - l->nbuckets : LANE_TAKE;
+    /* A bucket that was done holds rows again when a transaction committed late, or when they were
+     * put there by hand. A slot that is only being run for the first time is not asked: its buckets
+     * that are done have just been emptied. */
+    o->again = !t->first_open;
+    if (t->kind != TARGET_SWEEP && t->kind != TARGET_RESLOT) {
+        o->jobs = env->jobs->names;
+        o->njobs = env->jobs->nnames;
+    }
+    o->left_out = t->skipped_buckets;
+    o->nwatched = watch_expired(env->watch, t->slot, now, l->watched, WATCH_MAX);
     o->watched = l->watched;
-    t->opening = true;
+    t->is_opening = true;
     l->opening = t;
-    l->sent_boot_us = clock_boot_us(e->o.clock);
+    l->sent_boot_us = clock_boot_us(env->clock);
     FAILPOINT("before-lease");
     lane_send(l, &o->call);
 }
 
-/* It is over without having been opened; whoever asked for it sees that it is still to be done. */
-static void drop_target(struct engine *e, struct target *t)
+/* Nothing more of it is opened. */
+static void end_opening(struct lane *l, struct target *t)
 {
-    t->exhausted = t->dropped = true;
-    if (!t->runs)
-        engine_target_run_over(e, t, NULL);
+    t->exhausted = true;
+    lane_target_over(l, t);
 }
 
-/* By the database's clock the slot has not begun. That is over in a moment, or the database's
- * clock was set back: then the slot is left, and comes again when it is its time. */
-static void not_begun(struct lane *l, struct target *t)
+/* By the database's clock the slot has not begun. */
+static void open_not_begun(struct lane *l, struct target *t)
 {
-    struct engine *e = l->engine;
-    int64_t now = engine_mono_us(e);
+    int64_t now = now_us(l);
     l->retry_us = now + NOT_BEGUN_US;
-    if (!t->refused_us)
-        t->refused_us = now;
-    if (now - t->refused_us < NOT_BEGUN_MAX_US)
+    if (target_is_nearly_due(t, now))
         return;
-    e->wants_clock = true;
-    drop_target(e, t);
-}
-
-/* A slot whose time it is waits for as long as a daemon lives, or until the next one begins. What
- * a command or a catch-up waits for may be an application's transaction that stays open for hours,
- * with others behind it: such a slot is left, in words. */
-static bool waits_for_lock(const struct engine *e, const struct target *t, int64_t now)
-{
-    return (t->kind == TARGET_SLOT && e->o.patient) || now - t->locked_us < LOCKED_LONG_US;
+    l->env->clocks->is_doubtful = true;
+    t->unopened = true;
+    end_opening(l, t);
 }
 
 /* Another transaction holds what its opening needs: the opening row itself, a table, a SQLite
@@ -84,148 +87,155 @@ static bool waits_for_lock(const struct engine *e, const struct target *t, int64
  * for it. */
 static void open_locked(struct lane *l, struct target *t, const struct err *err)
 {
-    struct engine *e = l->engine;
-    int64_t now = engine_mono_us(e);
+    const struct lane_env *env = l->env;
+    int64_t now = now_us(l);
     char slot[MOMENT_TEXT];
-    if (!t->locked_us) {
-        t->locked_us = now;
-        if (!engine_has_given_up(e, given_up_slot(t->slot)))
-            log_warn(e->o.log, "slot %s cannot be opened yet, and is tried until it can: %s",
-                     moment_format(t->slot, slot), err->text);
-    }
-    t->retry_us = now + retry_delay(LOCKED_US, LOCKED_MAX_US, t->locked_opens++, random_next(&e->random));
-    if (waits_for_lock(e, t, now))
+    moment_format(t->slot, slot);
+    bool was_logged = cooldown_is_on(env->cooldowns, cooldown_of(COOLDOWN_SLOT, t->slot), now);
+    if (target_locked(t, now, random_next(env->random)) && !was_logged)
+        log_warn(env->log, "slot %s cannot be opened yet, and is tried until it can: %s", slot, err->text);
+    if (target_is_worth_waiting(t, env->patient, now))
         return;
-    if (engine_gives_up_anew(e, given_up_slot(t->slot)))
-        log_error(e->o.log, "slot %s is left where it is: it could not be opened for %d s: %s",
-                  moment_format(t->slot, slot), LOCKED_LONG_US / 1000000, err->text);
+    if (may_log_slot(l, t->slot))
+        log_error(env->log, "slot %s is left where it is: it could not be opened for %d s: %s", slot,
+                  TARGET_LOCKED_LONG_S, err->text);
     t->counts.locked++;
-    e->left_some = true;
-    drop_target(e, t);
+    env->totals->skipped_some = true;
+    t->unopened = true;
+    end_opening(l, t);
 }
 
-/* One of its rows, or what says that it was done, lies on a page of the database that cannot be
- * read, and will not be by trying on: others are opened. */
-static void cannot_be_opened(struct lane *l, struct target *t, const struct err *err)
+/* A row of this slot, or its pass row, is on a corrupt block. Retrying cannot help, so this slot is
+ * skipped and others are opened. */
+static void open_met_corrupt_block(struct lane *l, struct target *t, const struct err *err)
 {
-    struct engine *e = l->engine;
-    if (++t->damaged_opens < DAMAGED_TRIES)
+    const struct lane_env *env = l->env;
+    if (cooldown_failed(env->cooldowns, cooldown_of(COOLDOWN_OPEN, t->slot)) < COOLDOWN_TRIES)
         return;
-    if (engine_gives_up_anew(e, given_up_slot(t->slot)))
-        log_error(e->o.log, "slot %lld: it cannot be opened, and is left where it is: %s", (long long)t->slot,
+    if (may_log_slot(l, t->slot))
+        log_error(env->log, "slot %lld: it cannot be opened, and is left where it is: %s", (long long)t->slot,
                   err->text);
-    t->exhausted = e->left_some = true;
     t->counts.locked++;
-    if (!t->runs)
-        engine_target_run_over(e, t, NULL);
+    env->totals->skipped_some = true;
+    end_opening(l, t);
 }
 
-/* Each answer here says what the database's clock showed while it was made. When that is not what
- * we thought, the clock was set, or this machine slept: we ask for it, with a question whose
- * answer nothing can hold up. */
-static void compare_clocks(struct lane *l, int64_t clock_us)
+/* Leases of the slot that others hold are watched; so are leases of ours that no lane knows, which
+ * were taken in a call whose answer never came: the next call takes them over. True when there are
+ * such. */
+static bool watch_held(struct lane *l, struct target *t, const struct store_open_slot *o)
 {
-    struct engine *e = l->engine;
-    int64_t now = engine_now_us(e), took = clock_boot_us(e->o.clock) - l->sent_boot_us;
-    if (clock_us && !e->virtual_now &&
-        (clock_us > now + CLOCK_OFF_US || clock_us < now - took - CLOCK_OFF_US))
-        e->wants_clock = true;
-}
-
-static bool is_ours(const struct engine *e, const struct lease *lease)
-{
-    for (int i = 0; i < e->nlanes; i++)
-        for (int k = 0; k < e->lanes[i].nruns; k++)
-            if (e->lanes[i].runs[k]->lease.token == lease->token)
-                return true;
-    return false;
-}
-
-static void opened(struct lane *l, int rc)
-{
-    struct engine *e = l->engine;
-    struct store_open_slot *o = &l->req.open;
-    struct target *t = l->opening;
-    t->opening = false;
-    l->opening = NULL;
-    compare_clocks(l, o->clock_us);
-    if (rc == ERR_BUSY) {
-        if (o->not_begun)
-            not_begun(l, t);
-        else
-            open_locked(l, t, &o->call.err);
-        return;
+    const struct lane_env *env = l->env;
+    struct lease held[BUCKETS];
+    int n = 0;
+    bool lost_reply = false;
+    t->held_by_others = 0;
+    for (int i = 0; i < o->nheld; i++) {
+        bool is_own = !memcmp(o->held[i].owner, env->owner, STORE_OWNER_SIZE);
+        t->held_by_others += !is_own;
+        if (lanes_hold_lease(env->lanes, &o->held[i]))
+            continue;
+        lost_reply = lost_reply || is_own;
+        held[n++] = o->held[i];
     }
-    if (rc) {
-        e->writes_failed = true;
-        lane_back_off(l, "cannot open a slot", &o->call.err);
-        if (o->call.err.reason == ERR_REASON_DAMAGED)
-            cannot_be_opened(l, t, &o->call.err);
-        return;
-    }
-    t->damaged_opens = t->locked_opens = 0;
-    t->refused_us = t->locked_us = 0;
-    if (!l->nruns) {
-        l->renewed_us = engine_mono_us(e);
+    int64_t now = now_us(l);
+    struct watch_terms terms = {
+        .owner = env->owner,
+        .lease_us = env->settings->lease_us,
+        .database_us = env->clocks->virtual_now ? 0 : clocks_now_us(env->clocks, now),
+        .now_us = now,
+    };
+    watch_note(env->watch, &terms, t->slot, held, n);
+    return lost_reply;
+}
+
+static void take_leases(struct lane *l, struct target *t, const struct store_open_slot *o)
+{
+    if (!l->nbuckets) {
+        l->renewed_us = now_us(l);
         l->in_doubt = false;
     }
     l->in_doubt = l->in_doubt || !lane_trust_until_us(l);
     if (o->ntaken)
         FAILPOINT("after-lease");
     for (int i = 0; i < o->ntaken; i++)
-        lane_start_run(l, t, &o->taken[i], &o->origin);
-    t->fresh = t->fresh || o->state == SLOT_OPEN;
-    t->held = 0;
-    /* taken by us, in a call whose answer never came: the next call takes it over */
-    bool lost_reply = false;
-    for (int i = 0; i < o->nheld; i++) {
-        bool own = !memcmp(o->held[i].owner, e->owner, STORE_OWNER_SIZE);
-        t->held += !own;
-        lost_reply = lost_reply || (own && !is_ours(e, &o->held[i]));
+        lane_add_bucket(l, t, &o->taken[i], &o->origin);
+}
+
+static void end_open(struct lane *l, int rc)
+{
+    const struct lane_env *env = l->env;
+    const struct store_open_slot *o = &l->req.open;
+    const struct err *err = &o->call.err;
+    struct target *t = l->opening;
+    t->is_opening = false;
+    l->opening = NULL;
+    clocks_compare(env->clocks, o->clock_us, clock_boot_us(env->clock) - l->sent_boot_us, now_us(l));
+    if (rc == ERR_BUSY && o->not_begun) {
+        open_not_begun(l, t);
+        return;
     }
-    engine_watch_leases(e, t->slot, o->held, o->nheld, is_ours);
+    if (rc == ERR_BUSY) {
+        open_locked(l, t, err);
+        return;
+    }
+    if (rc) {
+        env->health->writes_failed = true;
+        lane_back_off(l, "cannot open a slot", err);
+        if (err->reason == ERR_REASON_DAMAGED)
+            open_met_corrupt_block(l, t, err);
+        return;
+    }
+    cooldown_worked(env->cooldowns, cooldown_of(COOLDOWN_OPEN, t->slot));
+    target_opened(t);
+    t->first_open = t->first_open || o->state == SLOT_OPEN;
+    take_leases(l, t, o);
+    bool lost_reply = watch_held(l, t, o);
     if (!lost_reply && (o->split == 1 || o->ntaken < o->want))
-        t->exhausted = true;
-    if (t->exhausted && !t->runs)
-        engine_target_run_over(e, t, NULL);
+        end_opening(l, t);
 }
 
 /* ---- renew ---- */
 
+static void copy_leases(struct lane *l)
+{
+    for (int i = 0; i < l->nbuckets; i++)
+        l->leases[i] = l->buckets[i]->lease;
+}
+
 static void begin_renew(struct lane *l)
 {
-    struct engine *e = l->engine;
     struct store_renew *r = &l->req.renew;
     *r = (struct store_renew)STORE_RENEW_INIT;
-    for (int i = 0; i < l->nruns; i++)
-        l->renewing[i] = l->runs[i]->lease;
-    r->leases = l->renewing;
-    r->n = l->nruns;
-    r->lease_s = lease_s(e);
-    l->sent_boot_us = clock_boot_us(e->o.clock);
+    copy_leases(l);
+    r->leases = l->leases;
+    r->n = l->nbuckets;
+    r->lease_s = lease_s(l);
+    l->sent_boot_us = clock_boot_us(l->env->clock);
     lane_send(l, &r->call);
     FAILPOINT("after-renew-sent");
 }
 
-static void renewed(struct lane *l, int rc)
+static void end_renew(struct lane *l, int rc)
 {
     struct store_renew *r = &l->req.renew;
     if (rc) {
         lane_back_off(l, "cannot renew leases", &r->call.err);
         return;
     }
-    l->renewed_us = engine_mono_us(l->engine);
-    l->in_doubt = !lane_trust_until_us(l);
-    struct bucket_run *runs[LANE_RUNS];
-    int n = l->nruns;
-    memcpy(runs, l->runs, sizeof runs);
+    int64_t trust_until_us = lane_trust_until_us(l);
+    l->renewed_us = now_us(l);
+    l->in_doubt = !trust_until_us;
+    struct leased_bucket *buckets[LANE_BUCKETS];
+    int n = l->nbuckets;
+    memcpy(buckets, l->buckets, sizeof buckets);
     for (int i = 0; i < n; i++) {
         if (r->lost[i]) {
-            lane_run_lost(l, runs[i]);
+            lane_bucket_lost(l, buckets[i]);
             continue;
         }
-        runs[i]->lease.expires_us = r->leases[i].expires_us;
-        lane_set_trust(l, runs[i], lane_trust_until_us(l));
+        buckets[i]->lease.expires_us = r->leases[i].expires_us;
+        lane_set_trust(l, buckets[i], trust_until_us);
     }
 }
 
@@ -233,184 +243,190 @@ static void renewed(struct lane *l, int rc)
 
 static void begin_read(struct lane *l)
 {
-    const struct settings *s = l->engine->o.settings;
+    const struct settings *s = l->env->settings;
     struct store_read_page *r = &l->req.read;
-    l->on = lane_run_to_read(l);
-    assert(l->on);                      /* or lane_decide() would have chosen something else */
+    struct leased_bucket *bucket = lane_bucket_to_read(l);
+    assert(bucket);                     /* or lane_decide() would have chosen something else */
+    l->bucket = bucket;
     *r = (struct store_read_page)STORE_READ_PAGE_INIT;
-    r->lease = l->on->lease;
-    r->after = l->on->cursor;
-    r->want = l->engine->is_wary ? 1 : s->page;
+    r->lease = bucket->lease;
+    r->after = bucket->cursor;
+    r->want = l->env->health->is_degraded ? 1 : s->page;
     r->max_bytes = (size_t)s->page_bytes;
-    r->origin = l->on->origin;
+    r->origin = bucket->origin;
     lane_send(l, &r->call);
 }
 
-static void no_memory(struct engine *e, struct bucket_run *run)
+static void skip_for_want_of_memory(struct lane *l, struct leased_bucket *bucket)
 {
-    log_error(e->o.log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later",
-              (long long)run->lease.slot, run->lease.bucket);
-    run->exhausted = run->leave = e->left_some = true;
+    log_error(l->env->log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later",
+              (long long)bucket->lease.slot, bucket->lease.bucket);
+    l->env->totals->skipped_some = true;
+    leased_bucket_skip_rest(bucket);
 }
 
-static void take_page(struct lane *l, struct bucket_run *run, struct check_rows *rows)
+/* Rows that the read left out stay where they are, visible as late, so that they can be mended or
+ * deleted. Of a corrupt block many buckets report: one line a slot is enough. */
+static void skip_damaged_rows(struct lane *l, struct leased_bucket *bucket, const struct store_read_page *r)
 {
-    struct engine *e = l->engine;
+    if (bucket->damaged_id == r->damaged_id)
+        return;                         /* the page before reported the same ones */
+    bucket->damaged_id = r->damaged_id;
+    struct cooldown_key key = *r->damage ? cooldown_of(COOLDOWN_SLOT, bucket->lease.slot)
+                                         : cooldown_of(COOLDOWN_CHECK, r->damaged_id);
+    if (cooldown_may_log(l->env->cooldowns, key, now_us(l)))
+        log_error(l->env->log,
+                  "slot %lld, bucket %d: %d rows are not run and left where they are, the first has the id "
+                  "%lld: %s",
+                  (long long)bucket->lease.slot, bucket->lease.bucket, r->ndamaged, (long long)r->damaged_id,
+                  *r->damage ? r->damage : "they hold what no check can hold");
+    l->env->totals->skipped_some = true;
+    leased_bucket_skip(bucket, r->ndamaged);
+}
+
+/* The read met a corrupt block that it could not go around: what is behind it is skipped, stays
+ * late and is logged, and all other slots are run. */
+static void read_met_corrupt_block(struct lane *l, struct leased_bucket *bucket, const struct err *err)
+{
+    const struct lease *lease = &bucket->lease;
+    struct cooldown_key key = cooldown_of_bucket(COOLDOWN_READ, lease->slot, lease->bucket);
+    if (cooldown_failed(l->env->cooldowns, key) < COOLDOWN_TRIES)
+        return;
+    if (may_log_slot(l, lease->slot))
+        log_error(l->env->log, "slot %lld, bucket %d: what cannot be read is left where it is: %s",
+                  (long long)lease->slot, lease->bucket, err->text);
+    l->env->totals->skipped_some = true;
+    leased_bucket_skip(bucket, 1);
+    leased_bucket_skip_rest(bucket);
+}
+
+static int job_of(void *jobs, const char *name)
+{
+    return jobs_usable_index(jobs, name);
+}
+
+/* The rows that were read become a page: checks that are not to be run are sorted out, the pool may
+ * give the others. */
+static void take_page(struct lane *l, struct leased_bucket *bucket, struct check_rows *rows)
+{
+    const struct lane_env *env = l->env;
     const struct check *last = &rows->checks[rows->n - 1];
-    run->cursor = (struct page_cursor){ last->bucket, last->priority, last->id };
-    run->nread += rows->n;
-    struct page *page = page_new(rows, verdict_job_of, e, engine_now(e));
+    int64_t now = now_us(l);
+    bucket->cursor = (struct page_cursor){ last->bucket, last->priority, last->id };
+    bucket->nread += rows->n;
+    struct page *page = page_new(rows, job_of, env->jobs, clocks_now(env->clocks, now));
     if (!page) {
-        no_memory(e, run);
+        skip_for_want_of_memory(l, bucket);
         return;
     }
-    page->run = run;
-    page->start_until_us = run->start_until_us;
-    struct page **end = &l->pages;
-    while (*end)
-        end = &(*end)->following;
-    *end = page;
-    l->npages++;
-    run->npages++;
-    verdict_take_in(e, run, page);
-    if (!pool_offer(e->pool, page)) {
-        no_memory(e, run);
+    lane_add_page(l, bucket, page);
+    verdict_take_in(env, page, now);
+    if (!pool_offer(env->pool, page)) {
+        skip_for_want_of_memory(l, bucket);
         page_leave_waiting(page);
     }
     if (page_is_over(page))
         lane_page_done(l, page);
 }
 
-/* They stay where they are, visible as late, and whoever reads the log can mend or delete them.
- * The log tells it again after growing pauses. */
-static void leave_damaged(struct engine *e, struct bucket_run *run, const struct store_read_page *r)
-{
-    if (run->damaged_id == r->damaged_id)
-        return;                         /* the page before told of the same ones */
-    /* Of a page that cannot be read many buckets will tell: the first one's words are enough. */
-    if (engine_gives_up_anew(e, *r->damage ? given_up_slot(run->lease.slot) : r->damaged_id))
-        log_error(e->o.log,
-                  "slot %lld, bucket %d: %d rows are not run and left where they are, the first has the id "
-                  "%lld: %s",
-                  (long long)run->lease.slot, run->lease.bucket, r->ndamaged, (long long)r->damaged_id,
-                  *r->damage ? r->damage : "they hold what no check can hold");
-    run->damaged_id = r->damaged_id;
-    run->counts.locked += r->ndamaged;
-    run->leave = e->left_some = true;
-}
-
-/* A page of the database itself cannot be read, and will not be by trying on: what is behind it is
- * left, late and told, and all other slots are run. */
-static void leave_unreadable(struct engine *e, struct bucket_run *run, const struct err *err)
-{
-    if (++run->damaged_reads < DAMAGED_TRIES)
-        return;
-    if (engine_gives_up_anew(e, given_up_slot(run->lease.slot)))
-        log_error(e->o.log, "slot %lld, bucket %d: what cannot be read is left where it is: %s",
-                  (long long)run->lease.slot, run->lease.bucket, err->text);
-    run->counts.locked++;
-    run->exhausted = run->leave = e->left_some = true;
-}
-
-static void have_read(struct lane *l, int rc)
+static void end_read(struct lane *l, int rc)
 {
     struct store_read_page *r = &l->req.read;
-    struct bucket_run *run = l->on;
-    l->on = NULL;
+    struct leased_bucket *bucket = l->bucket;
+    const struct lease *lease = &bucket->lease;
+    l->bucket = NULL;
     if (rc) {
         lane_back_off(l, "cannot read a page", &r->call.err);
         if (r->call.err.reason == ERR_REASON_DAMAGED)
-            leave_unreadable(l->engine, run, &r->call.err);
+            read_met_corrupt_block(l, bucket, &r->call.err);
         return;
     }
-    run->damaged_reads = 0;
-    if (run->cursor.id == INT64_MIN)
-        run->saw_all = r->is_complete;          /* then so do all that come after it */
-    run->exhausted = !r->has_more;
+    cooldown_worked(l->env->cooldowns, cooldown_of_bucket(COOLDOWN_READ, lease->slot, lease->bucket));
+    if (bucket->cursor.id == INT64_MIN)
+        bucket->saw_all = r->is_complete;       /* then so do all that come after it */
+    bucket->exhausted = !r->has_more;
     if (r->ndamaged)
-        leave_damaged(l->engine, run, r);
+        skip_damaged_rows(l, bucket, r);
     if (r->page.n > 0)
-        take_page(l, run, &r->page);
+        take_page(l, bucket, &r->page);
     check_rows_free(&r->page);
 }
 
 /* ---- finish and release ---- */
 
-/* All that will ever be filed there was read, and all of it is known to be written down. */
-static bool is_complete(const struct bucket_run *run)
+/* A finish of it met a corrupt block: the next one does not look at what is left in it. */
+static bool skips_scan(const struct lane *l, const struct lease *lease)
 {
-    return run->saw_all && run->nread == run->ntouched && !run->leave && run->rounds < ROUNDS_MAX;
+    return cooldown_failures(l->env->cooldowns,
+                             cooldown_of_bucket(COOLDOWN_FINISH, lease->slot, lease->bucket)) > 0;
 }
 
 static void begin_finish(struct lane *l)
 {
-    struct engine *e = l->engine;
-    struct bucket_run *run = l->on = lane_run_to_finish(l);
-    assert(run);
+    struct leased_bucket *bucket = lane_bucket_to_finish(l);
     struct store_finish *f = &l->req.finish;
+    assert(bucket);
+    l->bucket = bucket;
+    bucket->counts.took_us = now_us(l) - bucket->began_us;
     *f = (struct store_finish)STORE_FINISH_INIT;
-    run->counts.took_us = engine_mono_us(e) - run->began_us;
-    f->lease = run->lease;
-    f->now = e->virtual_now;
-    f->leave = run->leave || run->rounds >= ROUNDS_MAX;
-    f->blind = run->target->blind;
-    f->complete = is_complete(run);
-    f->origin = run->origin;
-    f->after = run->cursor;
-    f->left = (const char *const *)run->left;
-    f->nleft = run->nleft;
-    f->counts = run->counts;
+    f->lease = bucket->lease;
+    f->now = l->env->clocks->virtual_now;
+    f->leave = leased_bucket_ends_anyway(bucket);
+    f->blind = skips_scan(l, &bucket->lease);
+    f->complete = leased_bucket_is_complete(bucket);
+    f->origin = bucket->origin;
+    f->after = bucket->cursor;
+    f->left = (const char *const *)bucket->unknown_jobs;
+    f->nleft = bucket->nunknown_jobs;
+    f->counts = bucket->counts;
     FAILPOINT("before-finish");
     lane_send(l, &f->call);
 }
 
-/* Of this bucket no more is taken by this target, whatever is left in it. */
-static void leave_bucket(struct lane *l, struct bucket_run *run)
+/* This target takes no more of this bucket, whatever is left in it. */
+static void end_bucket(struct lane *l, struct leased_bucket *bucket)
 {
-    if (run->lease.bucket >= 0)
-        run->target->left |= UINT64_C(1) << run->lease.bucket;
-    lane_run_over(l, run);
+    if (bucket->lease.bucket >= 0)
+        bucket->target->skipped_buckets |= UINT64_C(1) << bucket->lease.bucket;
+    lane_bucket_over(l, bucket);
 }
 
-/* What is left in it cannot be looked at, so the next try does not; or the end of the pass cannot
- * be written down either: then its lease is left to end by itself. */
-static void cannot_be_finished(struct lane *l, struct bucket_run *run, const struct err *err)
+/* Looking at what is left in the bucket meets a corrupt block: the next try does not look. When the
+ * end of the pass cannot be written even so, its lease is left to expire. */
+static void finish_met_corrupt_block(struct lane *l, struct leased_bucket *bucket, const struct err *err)
 {
-    struct engine *e = l->engine;
-    e->left_some = true;
-    if (!run->leave || !run->target->blind) {
-        run->target->blind = run->leave = true;
+    const struct lease *lease = &bucket->lease;
+    struct cooldown_key key = cooldown_of_bucket(COOLDOWN_FINISH, lease->slot, lease->bucket);
+    bool did_not_look = bucket->finish_anyway && skips_scan(l, lease);
+    l->env->totals->skipped_some = true;
+    cooldown_failed(l->env->cooldowns, key);
+    bucket->finish_anyway = true;
+    if (!did_not_look)
         return;
-    }
-    if (engine_gives_up_anew(e, given_up_slot(run->lease.slot)))
-        log_error(e->o.log, "slot %lld: its end cannot be written down: %s", (long long)run->lease.slot,
+    if (may_log_slot(l, lease->slot))
+        log_error(l->env->log, "slot %lld: its end cannot be written down: %s", (long long)lease->slot,
                   err->text);
-    run->counts.locked++;
-    leave_bucket(l, run);
+    bucket->counts.locked++;
+    end_bucket(l, bucket);
 }
 
-static void finished(struct lane *l, int rc)
+static void end_finish(struct lane *l, int rc)
 {
-    struct store_finish *f = &l->req.finish;
-    struct bucket_run *run = l->on;
-    l->on = NULL;
+    const struct store_finish *f = &l->req.finish;
+    struct leased_bucket *bucket = l->bucket;
+    l->bucket = NULL;
     if (rc == ERR_FENCED)
-        lane_run_lost(l, run);
+        lane_bucket_lost(l, bucket);
     else if (rc && f->call.err.reason == ERR_REASON_DAMAGED)
-        cannot_be_finished(l, run, &f->call.err);
+        finish_met_corrupt_block(l, bucket, &f->call.err);
     else if (rc)
         lane_back_off(l, "cannot finish a bucket", &f->call.err);
     else if (f->finished && f->leave)
-        leave_bucket(l, run);
+        end_bucket(l, bucket);
     else if (f->finished)
-        lane_run_over(l, run);
-    else {                              /* rows came in meanwhile, behind the last one read */
-        run->rounds = run->counts.run + run->counts.unknown_job + run->counts.held_back > run->settled
-                          ? 0
-                          : run->rounds + 1;
-        run->settled = run->counts.run + run->counts.unknown_job + run->counts.held_back;
-        run->exhausted = false;
-    }
+        lane_bucket_over(l, bucket);
+    else
+        leased_bucket_go_on(bucket);
 }
 
 static void begin_release(struct lane *l)
@@ -418,25 +434,24 @@ static void begin_release(struct lane *l)
     FAILPOINT("before-release");
     struct store_release *r = &l->req.release;
     *r = (struct store_release)STORE_RELEASE_INIT;
-    for (int i = 0; i < l->nruns; i++)
-        l->renewing[i] = l->runs[i]->lease;
-    r->leases = l->renewing;
-    r->n = l->nruns;
+    copy_leases(l);
+    r->leases = l->leases;
+    r->n = l->nbuckets;
     lane_send(l, &r->call);
 }
 
 /* A release whose answer was lost may still be on its way: under these leases nothing may be run
  * again, although workers may have got ready meanwhile. Those that it never reaches are ours to
- * take anew. At a stop, when nothing is run any more, it is sent again. */
-static void released(struct lane *l, int rc)
+ * take again. At a stop, when nothing is run any more, it is sent again. */
+static void end_release(struct lane *l, int rc)
 {
     if (rc) {
         lane_back_off(l, "cannot give leases back", &l->req.release.call.err);
-        if (l->engine->stopping || rc == ERR_BUSY)
+        if (l->env->shutdown->stopping || rc == ERR_BUSY)
             return;
     }
-    while (l->nruns)
-        lane_run_over(l, l->runs[0]);
+    while (l->nbuckets)
+        lane_bucket_over(l, l->buckets[0]);
 }
 
 /* ---- settle ---- */
@@ -444,102 +459,64 @@ static void released(struct lane *l, int rc)
 static void begin_settle(struct lane *l)
 {
     FAILPOINT("before-settle");
-    int64_t now = engine_mono_us(l->engine);
-    struct page *page = settle_page_due(l, now);
-    settle_begin(l, page ? page : settle_page_apart_due(l, now));
+    int64_t now = now_us(l), after_us = l->env->settings->settle_after_us;
+    struct page *page = settle_due(l->pages, after_us, now, false);
+    if (!page)
+        page = settle_due(l->pages, after_us, now, true);
+    settle_fill(&l->settler, l->env, page, now, &l->req.settle);
+    lane_send(l, &l->req.settle.call);
     FAILPOINT("after-settle-sent");
 }
 
-static void settled(struct lane *l, int rc)
+static void end_settle(struct lane *l, int rc)
 {
-    struct page *page = l->settling;
-    struct bucket_run *run = page->run;
+    const struct store_settle *s = &l->req.settle;
+    struct page *page = l->settler.page;
     if (!rc)
         FAILPOINT("after-settle");
-    if (settle_ended(l, rc)) {
-        if (l->req.settle.call.err.reason != ERR_REASON_DAMAGED)
-            l->engine->writes_failed = true;
-        lane_back_off(l, "cannot settle a page", &l->req.settle.call.err);
+    if (settle_ended(&l->settler, l->env, s, rc, l->npages >= LANE_PAGES, now_us(l))) {
+        if (s->call.err.reason != ERR_REASON_DAMAGED)
+            l->env->health->writes_failed = true;
+        lane_back_off(l, "cannot settle a page", &s->call.err);
     }
     if (rc == ERR_FENCED)
-        lane_run_lost(l, run);
+        lane_bucket_lost(l, page->bucket);
     else if (page_is_over(page))
         lane_page_done(l, page);
 }
 
 /* ---- errands ---- */
 
+static struct errand_env errand_env_of(const struct lane *l)
+{
+    return (struct errand_env){ l->env->settings, l->env->log, l->env->clocks };
+}
+
 static void begin_errand(struct lane *l)
 {
-    struct engine *e = l->engine;
-    struct errand *r = &e->errand;
-    r->under_way = true;
-    r->sent_us = engine_mono_us(e);
-    switch (r->kind) {
-    case ERRAND_KEEP_DAYS:
-    case ERRAND_INDEX_DAYS:
-        l->req.days = (struct store_keep_days)STORE_KEEP_DAYS_INIT;
-        l->req.days.days = r->kind == ERRAND_KEEP_DAYS ? e->o.settings->history_days_ahead : 0;
-        break;
-    case ERRAND_RELOOK:
-    case ERRAND_RELOOK_SETTLED:
-        l->req.relook = (struct store_relook)STORE_RELOOK_INIT;
-        l->req.relook.now = e->virtual_now;
-        l->req.relook.settled_only = r->kind == ERRAND_RELOOK_SETTLED;
-        l->req.relook.slots = calloc(BUCKETS, sizeof *l->req.relook.slots);
-        l->req.relook.want = l->req.relook.slots ? BUCKETS : 0;
-        break;
-    case ERRAND_PULSE:
-        l->req.pulse = (struct store_pulse)STORE_PULSE_INIT;
-        break;
-    case ERRAND_LATE_SLOT:
-    case ERRAND_LATE_BESIDE:
-        l->req.late = (struct store_late_slot)STORE_LATE_SLOT_INIT;
-        l->req.late.from = r->from;
-        l->req.late.before = r->before;
-        l->req.late.full = r->full;
-        l->req.late.beside_opened = r->kind == ERRAND_LATE_BESIDE;
-        break;
-    case ERRAND_MARK_SWEPT:
-        l->req.swept = (struct store_mark_swept)STORE_MARK_SWEPT_INIT;
-        l->req.swept.slot = r->before;
-        l->req.swept.full = r->full;
-        break;
-    case ERRAND_PRUNE:
-        l->req.prune = (struct store_prune)STORE_PRUNE_INIT;
-        l->req.prune.part = (enum prune_part)r->from;
-        l->req.prune.wish = r->full ? PRUNE_CLAIM : PRUNE_DROP;
-        l->req.prune.before = r->before;
-        break;
-    default:
-        l->req.hello = (struct store_hello)STORE_HELLO_INIT;
-    }
+    struct errand_env env = errand_env_of(l);
+    errand_fill(l->env->errands, &env, now_us(l), &l->req.errand);
     lane_send(l, &l->req.call);
 }
 
-static void errand_ended(struct lane *l, int rc)
+static void end_errand(struct lane *l, int rc)
 {
-    struct engine *e = l->engine;
-    if (rc && e->errand.kind == ERRAND_INDEX_DAYS)
-        log_warn(e->o.log,
-                 "a day of the history could not be indexed, which only makes lookups in it slower: %s",
-                 l->req.call.err.text);
-    else if (rc && e->errand.kind != ERRAND_PRUNE)       /* pruning.c says what there is to say of that */
+    struct errand_env env = errand_env_of(l);
+    struct errand_result result;
+    if (errand_ended(l->env->errands, &env, now_us(l), rc, &l->req.errand, &result))
         lane_back_off(l, "cannot ask the store", &l->req.call.err);
-    else if (e->errand.kind == ERRAND_HELLO)
-        engine_set_clock(e, &l->req.hello);
-    else if (e->errand.kind == ERRAND_KEEP_DAYS && *l->req.days.noted)
-        log_warn(e->o.log, "%s", l->req.days.noted);
-    engine_errand_done(e, l, rc);
-    if (l->req.call.op == STORE_RELOOK)
-        free(l->req.relook.slots);
+    l->env->events.errand_done(l->env->events.ctx, &result);
+    errand_release(&l->req.errand);
 }
 
 /* ---- which is which ---- */
 
-const struct lane_move lane_moves[] = {
-    [LANE_OPEN] = { begin_open, opened, true },         [LANE_RENEW] = { begin_renew, renewed, true },
-    [LANE_READ] = { begin_read, have_read, false },     [LANE_SETTLE] = { begin_settle, settled, true },
-    [LANE_FINISH] = { begin_finish, finished, true },   [LANE_RELEASE] = { begin_release, released, true },
-    [LANE_ERRAND] = { begin_errand, errand_ended, false },
+const struct lane_call lane_calls[] = {
+    [LANE_OPEN] = { begin_open, end_open, true },
+    [LANE_RENEW] = { begin_renew, end_renew, true },
+    [LANE_READ] = { begin_read, end_read, false },
+    [LANE_SETTLE] = { begin_settle, end_settle, true },
+    [LANE_FINISH] = { begin_finish, end_finish, true },
+    [LANE_RELEASE] = { begin_release, end_release, true },
+    [LANE_ERRAND] = { begin_errand, end_errand, false },
 };

@@ -1,59 +1,61 @@
-/* plan.h - the ways to run an engine: each is a plan with its state. */
+/* plan.h - what decides which slots are run: a plan adds targets and gives errands. It looks at
+ * parts of the engine, and reaches into no lane. */
 #ifndef PRESCIENT_PLAN_H
 #define PRESCIENT_PLAN_H
 
-#include "catchup.h"
-#include "engine.h"
-#include "pruning.h"
+#include "../base/clock.h"
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "clocks.h"
+#include "cooldown.h"
+#include "counts.h"
+#include "errand.h"
+#include "health.h"
+#include "shutdown.h"
+#include "targets.h"
 
-/* run: the slot that is now (or `slot`), then the second looks and a sweep, then the end. */
-struct plan_run {
-    int64_t slot;                   /* 0: the slot that is now */
-    bool no_sweep;
-    int step;
-    int64_t begin_us;               /* a cron that fired a moment early waits until then; 0: need not */
-    struct catchup catchup;
-    struct pruning pruning;
+struct plan_env {
+    const struct settings *settings;
+    struct log *log;
+    const struct clock *clock;
+    bool patient;                   /* a daemon: it waits for ever for what it cannot have now */
+    struct clocks *clocks;
+    struct targets *targets;
+    struct errands *errands;
+    struct cooldowns *cooldowns;
+    struct health *health;
+    struct shutdown *shutdown;      /* a plan ends the engine by shutdown_end */
+    struct totals *totals;
+    bool (*is_idle)(const void *engine);        /* no target, no errand, no lease */
+    const void *engine;
 };
-extern const struct plan plan_run;
 
-/* sweep: every late slot; reslot: all late checks to the next slot, running none. Both end. */
-struct plan_sweep {
-    enum target_kind kind;          /* TARGET_SWEEP or TARGET_RESLOT */
-    int step;
-    struct catchup catchup;
+struct plan {
+    const char *name;
+    /* Looks at the engine and its own state, adds targets, gives errands, or ends the engine. Each
+     * turn of the loop. */
+    void (*tick)(const struct plan_env *env, void *state);
+    /* An errand has come back, or failed (it is not repeated by itself). */
+    void (*errand_done)(const struct plan_env *env, void *state, const struct errand_result *result);
+    /* A target is over: nothing of it is left to take and no lane holds a lease of it. */
+    void (*target_over)(const struct plan_env *env, void *state, const struct target *target);
+    /* When tick must be called at the latest, monotonic; NULL: only when something happened. */
+    int64_t (*next_us)(const struct plan_env *env, const void *state);
 };
-extern const struct plan plan_sweep;
 
-/* daemon: each slot at its time, second looks and sweeps between; for ever. */
-struct plan_daemon {
-    int64_t current;                /* the newest slot that was begun */
-    bool started;
-    struct catchup catchup;
-    struct pruning pruning;
-    int64_t catchup_us, full_us, days_us, clock_us, prune_us;   /* when each is due again, monotonic */
-    int64_t pause_us;               /* between second looks; grows while nothing moves */
-    int64_t rest_until_us;          /* no look before, monotonic: the last one was dear */
-    bool looking;                   /* a catch-up is under way */
-    /* when to ask how far it is with what slots wait for; 0: they wait for nothing */
-    int64_t pulse_us;
-    struct pulse { int64_t newest; int running; int64_t oldest; } pulse;    /* what was answered */
-};
-extern const struct plan plan_daemon;
-/* Whether a second look may find what it could not find at the pulse before. */
-bool plan_pulse_says_look(const struct pulse *before, const struct pulse *now);
+static inline int64_t plan_mono_us(const struct plan_env *env) { return clock_mono_us(env->clock); }
+/* by the clock that counts; 0 before the first hello */
+static inline int64_t plan_now_us(const struct plan_env *env)
+{
+    return clocks_now_us(env->clocks, plan_mono_us(env));
+}
+static inline int64_t plan_now(const struct plan_env *env) { return plan_now_us(env) / 1000000; }
+static inline bool plan_is_idle(const struct plan_env *env) { return env->is_idle(env->engine); }
 
-/* replay: every slot in [from, to] that holds checks, in order, on a virtual clock. */
-struct plan_replay {
-    int64_t from, to;
-    int step;
-    int64_t next;                   /* where to look for the next slot */
-    int64_t slots;
-    int64_t closed_slots;           /* at the last second look */
-    void (*progress)(void *ctx, int64_t slot, int64_t slots);   /* may be NULL */
-    void *ctx;
-    struct catchup catchup;
-};
-extern const struct plan plan_replay;
+/* False when there is no memory for it, which the log says. */
+bool plan_add_target(const struct plan_env *env, enum target_kind kind, int64_t slot);
+/* False when another one is under way or waits. */
+bool plan_give_errand(const struct plan_env *env, enum errand_kind kind);
+bool plan_give(const struct plan_env *env, struct errand errand);
 
 #endif

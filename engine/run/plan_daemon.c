@@ -1,7 +1,7 @@
 /* plan_daemon.c - each slot at its time; between slots the second looks, sweeps, and the
  * housekeeping of partitions and clock. */
 #include "../rules/slot.h"
-#include "plan.h"
+#include "plans.h"
 
 enum {
     LOOK_US = 500 * 1000,               /* the first second look after a slot; doubles while nothing moves */
@@ -14,11 +14,12 @@ enum {
 };
 static const int64_t full_us = 3600LL * 1000 * 1000, prune_us = 3600LL * 1000 * 1000;
 
-static int64_t boundary_us(const struct engine *e, const struct plan_daemon *p)
+static int64_t boundary_us(const struct plan_env *env, const struct plan_daemon *p)
 {
-    int64_t next = p->current ? p->current + e->slot_length_s : slot_floor(engine_now(e), e->slot_length_s);
+    int64_t next = p->current ? p->current + env->clocks->slot_length_s
+                              : slot_floor(plan_now(env), env->clocks->slot_length_s);
     /* a moment later: the database's clock must agree */
-    return next * 1000000 - e->clock_offset_us + 1000;
+    return next * 1000000 - env->clocks->offset_us + 1000;
 }
 
 /* A look is due at that time at the latest, or when the rest after the last one is over. */
@@ -29,40 +30,40 @@ static void look_at(struct plan_daemon *p, int64_t at_us)
         p->catchup_us = at;
 }
 
-static void begin_slot(struct engine *e, struct plan_daemon *p)
+static void begin_slot(const struct plan_env *env, struct plan_daemon *p)
 {
     /* after a pause: only the newest; the sweep takes the rest */
-    p->current = slot_floor(engine_now(e), e->slot_length_s);
-    engine_leave_older(e, p->current);
+    p->current = slot_floor(plan_now(env), env->clocks->slot_length_s);
+    targets_drop_older(env->targets, p->current);
     p->pause_us = LOOK_US;
-    if (slot_is_served(p->current, e->o.settings->serve, e->o.settings->nserve))
-        engine_add_target(e, TARGET_SLOT, p->current);
-    look_at(p, engine_mono_us(e) + LOOK_US);
+    if (slot_is_served(p->current, env->settings->serve, env->settings->nserve))
+        plan_add_target(env, TARGET_SLOT, p->current);
+    look_at(p, plan_mono_us(env) + LOOK_US);
 }
 
-static int64_t longest_pause_us(const struct engine *e, const struct plan_daemon *p)
+static int64_t longest_pause_us(const struct plan_env *env, const struct plan_daemon *p)
 {
-    int64_t lease = e->o.settings->lease_us / 4;
+    int64_t lease = env->settings->lease_us / 4;
     return p->catchup.undone && lease < LOOK_MAX_US ? lease : LOOK_MAX_US;
 }
 
 /* A catch-up most often ends between two turns, when its last errand comes back: only here is it
  * seen, and the pause begins. */
-static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
+static void catchup_turn(const struct plan_env *env, struct plan_daemon *p, int64_t now)
 {
     if (!p->looking && now < p->catchup_us)
         return;
     if (!p->looking) {
         p->looking = true;
-        bool full = now >= p->full_us || engine_wants_full_look(e);
+        bool full = now >= p->full_us || clocks_wants_full_look(env->clocks, plan_mono_us(env));
         catchup_begin(&p->catchup, TARGET_SWEEP, true, p->current, full);
         if (full)
             p->full_us = now + full_us;
     }
     if (p->catchup.step != CATCHUP_DONE)
-        catchup_tick(e, &p->catchup);
+        catchup_tick(env, &p->catchup);
     if (p->catchup.step == CATCHUP_DONE) {
-        int64_t most = longest_pause_us(e, p);
+        int64_t most = longest_pause_us(env, p);
         p->pause_us = p->catchup.moved || p->catchup.slots ? LOOK_US : p->pause_us * 2;
         if (p->pause_us > most)
             p->pause_us = most;
@@ -73,13 +74,13 @@ static void catchup_turn(struct engine *e, struct plan_daemon *p, int64_t now)
     }
 }
 
-static void pruning_turn(struct engine *e, struct plan_daemon *p, int64_t now)
+static void pruning_turn(const struct plan_env *env, struct plan_daemon *p, int64_t now)
 {
     if (!p->pruning.active && now >= p->prune_us) {
-        pruning_begin(e, &p->pruning, true);
+        pruning_begin(env, &p->pruning, true);
         p->prune_us = now + prune_us;
     }
-    pruning_tick(e, &p->pruning);
+    pruning_tick(env, &p->pruning);
 }
 
 bool plan_pulse_says_look(const struct pulse *before, const struct pulse *now)
@@ -89,87 +90,88 @@ bool plan_pulse_says_look(const struct pulse *before, const struct pulse *now)
 
 /* A row that is held for long is held by an old transaction, most often the oldest. To try it at
  * each end of any would run its job again and again. */
-static void pulse_came(struct engine *e, struct plan_daemon *p, const struct store_pulse *r)
+static void pulse_came(const struct plan_env *env, struct plan_daemon *p, const struct store_pulse *r)
 {
     struct pulse is = { r->newest, r->running, r->oldest };
-    int64_t now = engine_mono_us(e);
+    int64_t now = plan_mono_us(env);
     if (p->pulse.oldest && is.oldest != p->pulse.oldest)
-        engine_try_held_again(e);
+        cooldown_end_held(env->cooldowns);
     if (plan_pulse_says_look(&p->pulse, &is) && !p->looking)
         look_at(p, now);
     p->pulse = is;
     p->pulse_us = is.running ? now + PULSE_US : 0;
 }
 
-static void daemon_tick(struct engine *e, void *state)
+static void daemon_tick(const struct plan_env *env, void *state)
 {
     struct plan_daemon *p = state;
-    int64_t now = engine_mono_us(e);
-    if (!e->has_clock)
+    int64_t now = plan_mono_us(env);
+    if (!env->clocks->is_known)
         return;
-    if (e->writes_failed && p->days_us > now + SOON_US)
+    if (env->health->writes_failed && p->days_us > now + SOON_US)
         /* perhaps today's partition is missing: a restore, a clock that jumped */
         p->days_us = now + SOON_US;
-    e->writes_failed = false;
-    if (e->wants_clock && p->clock_us > now + SOON_US / 10)
+    env->health->writes_failed = false;
+    if (env->clocks->is_doubtful && p->clock_us > now + SOON_US / 10)
         p->clock_us = now + SOON_US / 10;
-    e->wants_clock = false;
-    if (now >= p->days_us && engine_give_errand(e, ERRAND_KEEP_DAYS, 0, 0, false))
+    env->clocks->is_doubtful = false;
+    if (now >= p->days_us && plan_give_errand(env, ERRAND_KEEP_DAYS))
         p->days_us = now + DAYS_US;
     if (!p->started)
         return;
-    if (now >= p->clock_us && engine_give_errand(e, ERRAND_HELLO, 0, 0, false))
+    if (now >= p->clock_us && plan_give_errand(env, ERRAND_HELLO))
         p->clock_us = now + CLOCK_US;
-    if (p->current > slot_floor(engine_now(e), e->slot_length_s)) {
+    if (p->current > slot_floor(plan_now(env), env->clocks->slot_length_s)) {
         p->current = 0;                 /* the database's clock had run ahead and came back */
         p->full_us = 0;
     }
-    if (now >= boundary_us(e, p))
-        begin_slot(e, p);
-    if (!p->looking && p->pulse_us && now >= p->pulse_us && engine_give_errand(e, ERRAND_PULSE, 0, 0, false))
+    if (now >= boundary_us(env, p))
+        begin_slot(env, p);
+    if (!p->looking && p->pulse_us && now >= p->pulse_us && plan_give_errand(env, ERRAND_PULSE))
         p->pulse_us = now + PULSE_US;
-    catchup_turn(e, p, now);
-    pruning_turn(e, p, now);
+    catchup_turn(env, p, now);
+    pruning_turn(env, p, now);
 }
 
-static void daemon_errand_done(struct engine *e, void *state, const struct errand *errand, int rc,
-                               const struct lane *lane)
+static void daemon_errand_done(const struct plan_env *env, void *state, const struct errand_result *result)
 {
     struct plan_daemon *p = state;
-    if (errand->kind == ERRAND_HELLO && rc && !e->has_clock)
-        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
-    else if (errand->kind == ERRAND_HELLO && rc)
-        p->clock_us = engine_mono_us(e) + SOON_US / 10;
-    else if (errand->kind == ERRAND_KEEP_DAYS) {
+    enum errand_kind kind = result->errand.kind;
+    int rc = result->rc;
+    if (kind == ERRAND_HELLO && rc && !env->clocks->is_known)
+        plan_give_errand(env, ERRAND_HELLO);
+    else if (kind == ERRAND_HELLO && rc)
+        p->clock_us = plan_mono_us(env) + SOON_US / 10;
+    else if (kind == ERRAND_KEEP_DAYS) {
         p->started = p->started || !rc;
         if (rc)
-            p->days_us = engine_mono_us(e) + (p->started ? SOON_US : SOON_US / 10);
+            p->days_us = plan_mono_us(env) + (p->started ? SOON_US : SOON_US / 10);
         else
-            engine_give_errand(e, ERRAND_INDEX_DAYS, 0, 0, false);
-    } else if (errand->kind == ERRAND_PRUNE)
-        pruning_errand_done(e, &p->pruning, errand, rc, lane);
-    else if (errand->kind == ERRAND_PULSE && !rc)
-        pulse_came(e, p, &lane->req.pulse);
-    else if (errand->kind != ERRAND_INDEX_DAYS)
-        catchup_errand_done(e, &p->catchup, errand, rc, lane);
+            plan_give_errand(env, ERRAND_INDEX_DAYS);
+    } else if (kind == ERRAND_PRUNE)
+        pruning_errand_done(env, &p->pruning, result);
+    else if (kind == ERRAND_PULSE && !rc)
+        pulse_came(env, p, &result->reply->pulse);
+    else if (kind != ERRAND_INDEX_DAYS)
+        catchup_errand_done(env, &p->catchup, result);
 }
 
-static void daemon_target_over(struct engine *e, void *state, const struct target *target)
+static void daemon_target_over(const struct plan_env *env, void *state, const struct target *target)
 {
     struct plan_daemon *p = state;
-    catchup_target_over(e, &p->catchup, target);
-    p->pulse_us = engine_mono_us(e) + PULSE_US;
+    catchup_target_over(env, &p->catchup, target);
+    p->pulse_us = plan_mono_us(env) + PULSE_US;
 }
 
-static int64_t daemon_next_us(const struct engine *e, const void *state)
+static int64_t daemon_next_us(const struct plan_env *env, const void *state)
 {
     const struct plan_daemon *p = state;
-    if (!e->has_clock || !p->started)
+    if (!env->clocks->is_known || !p->started)
         return INT64_MAX;
-    int64_t next = boundary_us(e, p);
+    int64_t next = boundary_us(env, p);
     if (!p->looking && p->catchup_us < next)
         next = p->catchup_us;
-    if (!p->looking && !e->errand.kind && p->pulse_us && p->pulse_us < next)
+    if (!p->looking && !env->errands->current.kind && p->pulse_us && p->pulse_us < next)
         next = p->pulse_us;
     return next;
 }

@@ -1,28 +1,28 @@
 /* plan_replay.c - the past (or the future) as fast as it goes: the virtual clock jumps from one
  * slot that holds checks to the next. The store is relaxed: a replay that was cut off is simply
  * started again, so no settle waits for the disk by itself. */
-#include "plan.h"
+#include "plans.h"
 
 enum { CLOSE_EVERY = 500 };             /* slots between second looks, which close what is over */
 enum { STEP_DAYS, STEP_ASK, STEP_SLOT, STEP_CLOSE, STEP_END, STEP_KEEP };
 
-static void replay_tick(struct engine *e, void *state)
+static void replay_tick(const struct plan_env *env, void *state)
 {
     struct plan_replay *p = state;
-    if (p->step == STEP_DAYS && e->has_clock)
-        engine_give_errand(e, ERRAND_KEEP_DAYS, 0, 0, false);
+    if (p->step == STEP_DAYS && env->clocks->is_known)
+        plan_give_errand(env, ERRAND_KEEP_DAYS);
     else if (p->step == STEP_CLOSE || p->step == STEP_END) {
-        catchup_tick(e, &p->catchup);
-        if (p->catchup.step == CATCHUP_DONE && p->step == STEP_END && engine_is_idle(e))
+        catchup_tick(env, &p->catchup);
+        if (p->catchup.step == CATCHUP_DONE && p->step == STEP_END && plan_is_idle(env))
             p->step = STEP_KEEP;
         else if (p->catchup.step == CATCHUP_DONE && p->step == STEP_CLOSE)
             p->step = STEP_ASK;
     }
     if (p->step == STEP_ASK)
-        engine_give_errand(e, ERRAND_LATE_SLOT, p->next, p->to + 1, false);
+        plan_give(env, (struct errand){ ERRAND_LATE_SLOT, .from = p->next, .before = p->to + 1 });
     if (p->step == STEP_KEEP)
         /* what was written is on disk when it comes back */
-        engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
+        plan_give_errand(env, ERRAND_HELLO);
 }
 
 static void close_slots(struct plan_replay *p, int then)
@@ -32,47 +32,48 @@ static void close_slots(struct plan_replay *p, int then)
     catchup_begin(&p->catchup, TARGET_SWEEP, false, 0, false);
 }
 
-static void have_asked(struct engine *e, struct plan_replay *p, int64_t slot)
+static void have_asked(const struct plan_env *env, struct plan_replay *p, int64_t slot)
 {
     if (!slot) {
-        e->virtual_now = p->to > e->virtual_now ? p->to : e->virtual_now;
+        env->clocks->virtual_now = p->to > env->clocks->virtual_now ? p->to : env->clocks->virtual_now;
         close_slots(p, STEP_END);
         return;
     }
-    e->virtual_now = slot;
+    env->clocks->virtual_now = slot;
     p->next = slot + 1;
     p->slots++;
     p->step = STEP_SLOT;
     if (p->progress)
         p->progress(p->ctx, slot, p->slots);
-    if (!engine_add_target(e, TARGET_RELOOK, slot))
-        engine_end(e, ERR_NOMEM, "out of memory");       /* what comes later must not be run before it */
+    if (!plan_add_target(env, TARGET_RELOOK, slot))
+        /* what comes later must not be run before it */
+        shutdown_end(env->shutdown, ERR_NOMEM, "out of memory");
 }
 
-static void replay_errand_done(struct engine *e, void *state, const struct errand *errand, int rc,
-                               const struct lane *lane)
+static void replay_errand_done(const struct plan_env *env, void *state, const struct errand_result *result)
 {
     struct plan_replay *p = state;
-    if (rc) {
-        if (errand->kind == ERRAND_HELLO)
-            engine_give_errand(e, ERRAND_HELLO, 0, 0, false);
+    enum errand_kind kind = result->errand.kind;
+    if (result->rc) {
+        if (kind == ERRAND_HELLO)
+            plan_give_errand(env, ERRAND_HELLO);
         return;
     }
-    if (errand->kind == ERRAND_KEEP_DAYS)
+    if (kind == ERRAND_KEEP_DAYS)
         p->step = STEP_ASK;
-    else if (errand->kind == ERRAND_HELLO && p->step == STEP_KEEP)
-        engine_end(e, 0, "all done");
-    else if (errand->kind == ERRAND_LATE_SLOT && p->step == STEP_ASK)
-        have_asked(e, p, lane->req.late.slot);
+    else if (kind == ERRAND_HELLO && p->step == STEP_KEEP)
+        shutdown_end(env->shutdown, 0, "all done");
+    else if (kind == ERRAND_LATE_SLOT && p->step == STEP_ASK)
+        have_asked(env, p, result->reply->late.slot);
     else
-        catchup_errand_done(e, &p->catchup, errand, rc, lane);
+        catchup_errand_done(env, &p->catchup, result);
 }
 
-static void replay_target_over(struct engine *e, void *state, const struct target *target)
+static void replay_target_over(const struct plan_env *env, void *state, const struct target *target)
 {
     struct plan_replay *p = state;
     if (p->step != STEP_SLOT) {
-        catchup_target_over(e, &p->catchup, target);
+        catchup_target_over(env, &p->catchup, target);
         return;
     }
     if (p->slots - p->closed_slots >= CLOSE_EVERY)

@@ -14,70 +14,72 @@ static const char *const names[PRUNE_PARTS] = {
     [PRUNE_HISTORY] = "history", [PRUNE_RUNS] = "runs", [PRUNE_EVENTS] = "events", [PRUNE_PASSES] = "passes"
 };
 
-void pruning_begin(struct engine *e, struct pruning *p, bool patient)
+void pruning_begin(const struct plan_env *env, struct pruning *p, bool patient)
 {
-    *p = (struct pruning){ .active = e->o.settings->keep_us > 0 && !e->virtual_now, .patient = patient };
+    *p = (struct pruning){ .active = env->settings->keep_us > 0 && !env->clocks->virtual_now,
+                           .patient = patient };
 }
 
-void pruning_tick(struct engine *e, struct pruning *p)
+void pruning_tick(const struct plan_env *env, struct pruning *p)
 {
-    if (p->active && engine_mono_us(e) >= p->due_us)
-        engine_give_errand(e, ERRAND_PRUNE, p->part, engine_now(e) - e->o.settings->keep_us / 1000000,
-                           !p->claimed);
+    if (p->active && plan_mono_us(env) >= p->due_us)
+        plan_give(env, (struct errand){ ERRAND_PRUNE, .from = p->part,
+                                        .before = plan_now(env) - env->settings->keep_us / 1000000,
+                                        .full = !p->claimed });
 }
 
-static void tell(struct engine *e, const struct pruning *p)
+static void tell(const struct plan_env *env, const struct pruning *p)
 {
     const char *unit = p->by_days ? "days" : "rows";
     int64_t all = 0;
     for (int i = 0; i < PRUNE_PARTS; i++)
         all += p->dropped[i];
     if (all)
-        log_info(e->o.log,
+        log_info(env->log,
                  "pruned: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64 " %s, passes %" PRId64
                  " rows",
                  p->dropped[PRUNE_HISTORY], unit, p->dropped[PRUNE_RUNS], unit, p->dropped[PRUNE_EVENTS],
                  unit, p->dropped[PRUNE_PASSES]);
 }
 
-static void next_part(struct engine *e, struct pruning *p)
+static void next_part(const struct plan_env *env, struct pruning *p)
 {
     p->steps = p->tries = 0;
     p->active = ++p->part < PRUNE_PARTS;
     if (!p->active)
-        tell(e, p);
+        tell(env, p);
 }
 
-static void step_failed(struct engine *e, struct pruning *p, int rc, const struct err *err)
+static void step_failed(const struct plan_env *env, struct pruning *p, int rc, const struct err *err)
 {
     if (rc == ERR_BUSY && p->patient && ++p->tries < TRIES_MOST) {
-        p->due_us = engine_mono_us(e) + AGAIN_US;
+        p->due_us = plan_mono_us(env) + AGAIN_US;
         return;
     }
     if (rc == ERR_BUSY)
-        log_info(e->o.log, "%s: what is older than keep is in use and stays for now", names[p->part]);
+        log_info(env->log, "%s: what is older than keep is in use and stays for now", names[p->part]);
     else
-        log_warn(e->o.log, "%s could not be pruned: %s", names[p->part], err->text);
-    next_part(e, p);
+        log_warn(env->log, "%s could not be pruned: %s", names[p->part], err->text);
+    next_part(env, p);
 }
 
-void pruning_errand_done(struct engine *e, struct pruning *p, const struct errand *errand, int rc,
-                         const struct lane *lane)
+void pruning_errand_done(const struct plan_env *env, struct pruning *p, const struct errand_result *result)
 {
-    const struct store_prune *step = &lane->req.prune;
-    if (errand->kind != ERRAND_PRUNE || !p->active)
+    const struct store_prune *step = &result->reply->prune;
+    int rc = result->rc;
+    if (result->errand.kind != ERRAND_PRUNE || !p->active)
         return;
     if (!p->claimed) {
         p->claimed = p->active = rc == 0 && step->n > 0;
         return;
     }
     if (rc) {
-        step_failed(e, p, rc, &step->call.err);
+        step_failed(env, p, rc, result->err);
         return;
     }
     p->by_days = p->by_days || step->by_days;
     p->dropped[p->part] += step->n;
     p->tries = 0;
     if (step->n == 0 || ++p->steps >= (step->by_days ? DAYS_MOST : CHUNKS_MOST))
-        next_part(e, p);
+        next_part(env, p);
 }

@@ -4,7 +4,7 @@
 #ifndef PRESCIENT_PRUNING_H
 #define PRESCIENT_PRUNING_H
 
-#include "engine.h"
+#include "plan.h"
 
 struct pruning {
     bool active;
@@ -18,9 +18,8 @@ struct pruning {
 };
 
 /* at once over when nothing is to be dropped, ever */
-void pruning_begin(struct engine *e, struct pruning *p, bool patient);
-void pruning_tick(struct engine *e, struct pruning *p);
-void pruning_errand_done(struct engine *e, struct pruning *p, const struct errand *errand, int rc,
-                         const struct lane *lane);
+void pruning_begin(const struct plan_env *env, struct pruning *p, bool patient);
+void pruning_tick(const struct plan_env *env, struct pruning *p);
+void pruning_errand_done(const struct plan_env *env, struct pruning *p, const struct errand_result *result);
 
 #endif

@@ -1,117 +1,68 @@
-/* settle.c - answers of a page into one settle, and its outcome back into the page. A page the
- * database refuses is halved down to the guilty check; rows that an application's transaction
- * holds are tried again for a while and then left, visible, for a later pass. So is a check one of
- * whose effects waits for such a row, and one beside a page of the database that cannot be read. */
-#include "lane.h"
+/* settle.c - see settle.h. */
 #include "settle.h"
 
 #include <stdlib.h>
 
 #include "../rules/retry.h"
+#include "verdict.h"
 
 enum {
     LOCKED_RETRY_US = 250 * 1000,
     LOCKED_RETRY_MAX_US = 750 * 1000,
-    LOCKED_GIVE_UP_US = 30 * 1000 * 1000,
-    LOCKED_SOON_US = 1000 * 1000 /* at a stop, and where others wait for what rows that wait take up */,
-    AROUND_US = 5 * 1000 * 1000,
-    STRUCK_TRIES = 3,
-    STRIKES_WARY = 5,
-    STRIKES_MAX = 12,
-    STRUCK_RETRY_MAX_US = 10 * 1000 * 1000,
-    RECENTLY_US = 1000 * 1000
+    LOCKED_LONG_US = 30 * 1000 * 1000,
+    LOCKED_SHORT_US = 1000 * 1000,      /* at a stop, and where others wait for what such rows take up */
+    UNWRITABLE_TRIES = 3,
+    UNWRITABLE_RETRY_MAX_US = 10 * 1000 * 1000
 };
 
-/* A lock that is met costs the lock timeout, and who holds one row often holds others: for a while
- * all pages go around rows that are held. That form locks its rows first, which costs a fifth
- * more, so it is not the ordinary one. */
-bool settle_goes_around(bool page_met, int64_t engine_met_us, int64_t now_us)
+void settler_release(struct settler *s)
 {
-    return page_met || (engine_met_us && now_us - engine_met_us < AROUND_US);
+    free(s->batch);
+    free(s->index);
+    *s = (struct settler){ 0 };
 }
 
-/* When something of what is answered may be sent: at once, unless all of it stands apart. */
-static int64_t ready_us(const struct page *p)
-{
-    int64_t at = p->has_apart ? INT64_MAX : 0;
-    for (int i = 0; p->has_apart && i < p->rows.n; i++) {
-        const struct page_check *c = &p->checks[i];
-        int64_t mine = c->apart ? c->apart_us : 0;
-        if (c->state == CHECK_ANSWERED && mine < at)
-            at = mine;
-    }
-    return at;
-}
+/* ---- which page ---- */
 
-static bool is_due(const struct engine *e, const struct page *p, int64_t now_us)
-{
-    if (!p->counts[CHECK_ANSWERED] || now_us < p->retry_us || now_us < ready_us(p))
-        return false;
-    bool all_in = p->counts[CHECK_WAITING] + p->counts[CHECK_GIVEN] == 0;
-    return all_in || now_us - p->answered_us >= e->o.settings->settle_after_us;
-}
-
-static bool all_stands_apart(const struct page *p)
-{
-    for (int i = 0; i < p->rows.n; i++)
-        if (p->checks[i].state == CHECK_ANSWERED && !p->checks[i].apart)
-            return false;
-    return true;
-}
-
-/* What was tried and is likely to fail again keeps nothing else waiting. */
 static bool comes_last(const struct page *p)
 {
-    return p->met_locked || (p->has_apart && all_stands_apart(p));
+    return p->met_locked || page_is_all_isolated(p);
 }
 
-static struct page *page_due(const struct lane *l, int64_t now_us, bool last)
+struct page *settle_due(struct page *pages, int64_t settle_after_us, int64_t now_us, bool last)
 {
-    for (struct page *p = l->pages; p; p = p->following)
-        if (is_due(l->engine, p, now_us) && comes_last(p) == last)
+    for (struct page *p = pages; p; p = p->following)
+        if (page_settle_at_us(p, settle_after_us) <= now_us && comes_last(p) == last)
             return p;
     return NULL;
 }
 
-struct page *settle_page_due(const struct lane *l, int64_t now_us)
-{
-    return page_due(l, now_us, false);
-}
-
-struct page *settle_page_apart_due(const struct lane *l, int64_t now_us)
-{
-    return page_due(l, now_us, true);
-}
-
-int64_t settle_next_us(const struct lane *l)
+int64_t settle_next_us(const struct page *pages, int64_t settle_after_us)
 {
     int64_t next = INT64_MAX;
-    for (const struct page *p = l->pages; p; p = p->following) {
-        if (!p->counts[CHECK_ANSWERED])
-            continue;
-        int64_t at = p->answered_us + l->engine->o.settings->settle_after_us, ready = ready_us(p);
-        if (at < p->retry_us)
-            at = p->retry_us;
-        if (at < ready)
-            at = ready;
-        next = at < next ? at : next;
+    for (const struct page *p = pages; p; p = p->following) {
+        int64_t at = page_settle_at_us(p, settle_after_us);
+        if (at < next)
+            next = at;
     }
     return next;
 }
 
-static bool make_room(struct lane *l, int n)
+/* ---- which of its answers ---- */
+
+static bool make_room(struct settler *s, int n)
 {
-    if (l->batch_room >= n)
+    if (s->room >= n)
         return true;
-    struct settlement *batch = realloc(l->batch, (size_t)n * sizeof *batch);
+    struct settlement *batch = realloc(s->batch, (size_t)n * sizeof *batch);
     if (batch)
-        l->batch = batch;
-    int *index = realloc(l->batch_index, (size_t)n * sizeof *index);
+        s->batch = batch;
+    int *index = realloc(s->index, (size_t)n * sizeof *index);
     if (index)
-        l->batch_index = index;
+        s->index = index;
     if (!batch || !index)
         return false;
-    l->batch_room = n;
+    s->room = n;
     return true;
 }
 
@@ -123,11 +74,11 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One check that stands apart and is due again, when there is nothing else to send. */
-static int gather_apart(const struct page *p, int64_t now_us, struct place *out)
+/* One isolated check whose time has come, when there is nothing else to send. */
+static int gather_isolated(const struct page *p, int64_t now_us, struct place *out)
 {
-    for (int i = 0; p->has_apart && i < p->rows.n; i++)
-        if (p->checks[i].state == CHECK_ANSWERED && p->checks[i].apart_us <= now_us) {
+    for (int i = 0; p->nisolated && i < p->rows.n; i++)
+        if (p->checks[i].state == CHECK_ANSWERED && p->checks[i].retry_us <= now_us) {
             *out = (struct place){ p->rows.checks[i].id, i };
             return 1;
         }
@@ -136,7 +87,7 @@ static int gather_apart(const struct page *p, int64_t now_us, struct place *out)
 
 /* Of two with one id the second waits for the next settle: a page of several buckets or priorities
  * can hold both (a sequence that was set back). */
-static int leave_twins(struct place *places, int n)
+static int without_twins(struct place *places, int n)
 {
     int kept = 0;
     for (int i = 0; i < n; i++)
@@ -153,284 +104,305 @@ static int gather(const struct page *p, int most, int64_t now_us, struct place *
     int n = 0;
     bool sorted = true;
     for (int i = 0; i < p->rows.n; i++) {
-        if (p->checks[i].state != CHECK_ANSWERED || p->checks[i].apart)
+        if (p->checks[i].state != CHECK_ANSWERED || p->checks[i].isolated)
             continue;
         out[n] = (struct place){ p->rows.checks[i].id, i };
         sorted = sorted && (n == 0 || out[n - 1].id < out[n].id);
         n++;
     }
     if (!n)
-        return gather_apart(p, now_us, out);
+        return gather_isolated(p, now_us, out);
     if (!sorted) {
         qsort(out, (size_t)n, sizeof *out, by_id);
-        n = leave_twins(out, n);
+        n = without_twins(out, n);
     }
     return n < most ? n : most;
 }
 
-void settle_begin(struct lane *l, struct page *page)
+static enum keep_runs keep_runs_of(const struct settings *s)
 {
-    const struct engine *e = l->engine;
-    struct store_settle *s = &l->req.settle;
-    *s = (struct store_settle)STORE_SETTLE_INIT;
-    struct bucket_run *run = page->run;
+    switch (s->keep_runs[0]) {
+    case 'a': return KEEP_RUNS_ALL;
+    case 'p': return KEEP_RUNS_PROBLEMS;
+    default: return KEEP_RUNS_NONE;
+    }
+}
+
+/* Going around rows that are held locks rows first, which costs a fifth more: it is not the
+ * ordinary form. */
+void settle_fill(struct settler *s, const struct lane_env *env, struct page *page, int64_t now_us,
+                 struct store_settle *request)
+{
     struct place *places = malloc((size_t)page->rows.n * sizeof *places);
-    int n = places && make_room(l, page->rows.n) ? gather(page, l->settle_limit, engine_mono_us(e), places)
-                                                 : 0;
+    int n = 0;
+    if (places && make_room(s, page->rows.n))
+        n = gather(page, s->limit, now_us, places);
     for (int i = 0; i < n; i++) {
-        l->batch_index[i] = places[i].index;
-        l->batch[i] = page->checks[places[i].index].settlement;
+        s->index[i] = places[i].index;
+        s->batch[i] = page->checks[places[i].index].settlement;
         page_settling(page, places[i].index);
     }
     free(places);
     if (!page->counts[CHECK_ANSWERED])
         page->answered_us = 0;
-    l->settling = page;
-    s->lease = run->lease;
-    s->now = e->virtual_now;
-    s->settlements = l->batch;
-    s->n = n;
-    s->skip_locked = settle_goes_around(page->skip_locked, e->lock_met_us, engine_mono_us(e));
-    s->keep_runs = e->o.settings->keep_runs[0] == 'a'   ? KEEP_RUNS_ALL
-                   : e->o.settings->keep_runs[0] == 'p' ? KEEP_RUNS_PROBLEMS
-                                                        : KEEP_RUNS_NONE;
-    lane_send(l, &s->call);
+    s->page = page;
+    *request = (struct store_settle)STORE_SETTLE_INIT;
+    request->lease = page->bucket->lease;
+    request->now = env->clocks->virtual_now;
+    request->settlements = s->batch;
+    request->n = n;
+    request->skip_locked = page->skip_locked || health_met_lock_lately(env->health, now_us);
+    request->keep_runs = keep_runs_of(env->settings);
 }
 
-static void wait_again(struct lane *l, struct page *page, int index, bool unsure)
+/* ---- what became of it ---- */
+
+/* A settle that has come back, while its end is taken in. */
+struct ended {
+    const struct lane_env *env;
+    struct settler *s;
+    struct page *page;
+    struct leased_bucket *bucket;
+    const struct store_settle *request;
+    bool is_crowded;
+    int64_t now_us;
+};
+
+static void try_again(struct ended *x, int index)
 {
-    page_unsettled(page, index);
-    page->checks[index].unsure = page->checks[index].unsure || unsure;
-    if (!page->answered_us)
-        page->answered_us = engine_mono_us(l->engine);
+    page_unsettled(x->page, index);
+    if (!x->page->answered_us)
+        x->page->answered_us = x->now_us;
 }
 
-static void all_wait_again(struct lane *l, bool unsure)
+static void try_all_again(struct ended *x)
 {
-    for (int i = 0; i < l->req.settle.n; i++)
-        wait_again(l, l->settling, l->batch_index[i], unsure);
+    for (int i = 0; i < x->request->n; i++)
+        try_again(x, x->s->index[i]);
+}
+
+/* Its answer cannot be written: it stays where it is, unsettled and visible as late. */
+static void drop_answer(struct ended *x, int index, enum cooldown_reason reason, const char *why)
+{
+    const struct check *row = &x->page->rows.checks[index];
+    cooldown_start(x->env->cooldowns, cooldown_of(COOLDOWN_CHECK, row->id), reason, x->now_us);
+    log_warn(x->env->log, "check %s/%s (%s): %s: its answer is dropped, it runs again later",
+             row->entity_name, row->entity_key, row->job_exec, why);
+    leased_bucket_skip(x->bucket, 1);
+    page_over(x->page, index);
 }
 
 /* Pages that only wait for such rows must not take the place of those that could be run; nor may a
  * daemon's later look at a slot keep its lease, and what is filed there late, from the next one. */
-static bool is_worth_waiting(const struct lane *l, struct page_check *c, int64_t now)
+static bool is_worth_waiting(const struct ended *x, struct page_check *c)
 {
-    enum target_kind kind = ((const struct bucket_run *)l->settling->run)->target->kind;
-    bool others_wait = l->npages >= LANE_PAGES ||
-                       (l->engine->o.patient && (kind == TARGET_RELOOK || kind == TARGET_SWEEP));
-    if (!c->locked_us)
-        c->locked_us = now;
-    return now - c->locked_us < (l->engine->stopping || others_wait ? LOCKED_SOON_US : LOCKED_GIVE_UP_US);
+    enum target_kind kind = x->bucket->target->kind;
+    bool is_later_look = x->env->patient && (kind == TARGET_RELOOK || kind == TARGET_SWEEP);
+    bool is_short = x->env->shutdown->stopping || x->is_crowded || is_later_look;
+    if (!c->locked_since_us)
+        c->locked_since_us = x->now_us;
+    return x->now_us - c->locked_since_us < (is_short ? LOCKED_SHORT_US : LOCKED_LONG_US);
 }
 
-static const char HELD[] = "another transaction holds its row, or that of an effect";
+static const char held_by_other[] = "another transaction holds its row, or that of an effect";
 
-/* It stays where it is, unsettled, visible as late. */
-static void leave(struct bucket_run *run, struct page *page, int index)
+/* A row that another transaction holds: again in a moment, and after half a minute no more. */
+static void row_is_locked(struct ended *x, int index)
 {
-    run->counts.locked++;
-    run->leave = true;
-    page_over(page, index);
-}
-
-/* Its answer cannot be written. Called after engine_give_up, which says for how long. */
-static void drop_answer(struct lane *l, struct bucket_run *run, struct page *page, int index, const char *why)
-{
-    const struct check *row = &page->rows.checks[index];
-    log_warn(l->engine->o.log, "check %s/%s (%s): %s: its answer is dropped, it runs again later",
-             row->entity_name, row->entity_key, row->job_exec, why);
-    leave(run, page, index);
-}
-
-static void give_up(struct lane *l, struct bucket_run *run, struct page *page, int index)
-{
-    engine_give_up_held(l->engine, page->rows.checks[index].id);
-    drop_answer(l, run, page, index, HELD);
-}
-
-/* A row that an application's open transaction holds: again in a moment, and after half a minute
- * no more. */
-static void locked(struct lane *l, struct bucket_run *run, struct page *page, int index, int64_t now)
-{
-    l->engine->lock_met_us = now;
-    if (!is_worth_waiting(l, &page->checks[index], now)) {
-        give_up(l, run, page, index);
+    struct page_check *c = &x->page->checks[index];
+    x->env->health->lock_met_us = x->now_us;
+    if (!is_worth_waiting(x, c)) {
+        drop_answer(x, index, COOLDOWN_HELD, held_by_other);
         return;
     }
-    int64_t waited = now - page->checks[index].locked_us;
-    wait_again(l, page, index, false);
-    page->retry_us = now + (waited < LOCKED_RETRY_US       ? LOCKED_RETRY_US
-                            : waited < LOCKED_RETRY_MAX_US ? waited
-                                                           : LOCKED_RETRY_MAX_US);
+    int64_t pause_us = x->now_us - c->locked_since_us;
+    if (pause_us < LOCKED_RETRY_US)
+        pause_us = LOCKED_RETRY_US;
+    if (pause_us > LOCKED_RETRY_MAX_US)
+        pause_us = LOCKED_RETRY_MAX_US;
+    try_again(x, index);
+    x->page->retry_us = x->now_us + pause_us;
 }
 
-static void superseded(struct lane *l, struct bucket_run *run, struct page *page, int index)
+static void row_was_changed(struct ended *x, int index)
 {
-    if (page->checks[index].unsure)     /* most likely by ourselves, in the settle whose answer was lost */
-        verdict_settled(run, &page->checks[index].settlement);
+    const struct check *row = &x->page->rows.checks[index];
+    if (x->page->checks[index].maybe_settled)   /* most likely by us, in the settle whose answer was lost */
+        counts_add_settled(&x->bucket->counts, &x->page->checks[index].settlement);
     else {
-        run->counts.superseded++;
-        const struct check *row = &page->rows.checks[index];
-        log_info(l->engine->o.log, "check %s/%s (%s) was changed while it ran: its new state stands",
+        x->bucket->counts.superseded++;
+        log_info(x->env->log, "check %s/%s (%s) was changed while it ran: its new state stands",
                  row->entity_name, row->entity_key, row->job_exec);
     }
-    page_over(page, index);
+    page_over(x->page, index);
 }
 
-static void apply_states(struct lane *l)
+static void row_is_written(struct ended *x, int index, const struct settlement *s)
 {
-    struct page *page = l->settling;
-    struct bucket_run *run = page->run;
-    int64_t now = engine_mono_us(l->engine);
-    bool untouched = false, met_locked = false;
-    for (int i = 0; i < l->req.settle.n; i++) {
-        int index = l->batch_index[i];
-        switch (l->batch[i].state) {
+    x->bucket->ntouched++;
+    counts_add_settled(&x->bucket->counts, s);
+    page_over(x->page, index);
+}
+
+/* The store took it: each row has a state. */
+static void was_taken(struct ended *x)
+{
+    bool met_untouched = false, met_locked = false;
+    health_settled(x->env->health, x->now_us);
+    for (int i = 0; i < x->request->n; i++) {
+        int index = x->s->index[i];
+        switch (x->s->batch[i].state) {
         case SETTLE_TOUCHED:
-            run->ntouched++;
-            verdict_settled(run, &l->batch[i]);
-            page_over(page, index);
+            row_is_written(x, index, &x->s->batch[i]);
             break;
         case SETTLE_UNTOUCHED:
-            untouched = true;
-            wait_again(l, page, index, false);
+            met_untouched = true;
+            try_again(x, index);
             break;
         case SETTLE_LOCKED:
-            untouched = met_locked = true;
-            locked(l, run, page, index, now);
+            met_untouched = met_locked = true;
+            row_is_locked(x, index);
             break;
         case SETTLE_SUPERSEDED:
-            superseded(l, run, page, index);
+            row_was_changed(x, index);
             break;
         }
     }
-    page->skip_locked = untouched;
-    page->met_locked = met_locked;
+    x->page->skip_locked = met_untouched;
+    x->page->met_locked = met_locked;
+    if (x->s->limit < x->env->settings->page)
+        x->s->limit *= 2;
 }
 
-/* The database refuses a value: half as many next time; a single one is the guilty check. */
-static void refused(struct lane *l)
+/* The index of the only check of the settle; -1: it had several, the next one has half as many. */
+static int only_one(struct ended *x)
 {
-    struct page *page = l->settling;
-    struct bucket_run *run = page->run;
-    int n = l->req.settle.n;
-    all_wait_again(l, false);
-    if (n > 1) {
-        l->settle_limit = n / 2;
-        return;
-    }
-    int index = l->batch_index[0];
-    const struct check *row = &page->rows.checks[index];
-    log_warn(l->engine->o.log, "check %s/%s (%s): the database refuses its answer: %s", row->entity_name,
-             row->entity_key, row->job_exec, l->req.settle.call.err.text);
-    if (!page->checks[index].bad) {
-        verdict_refused_by_database(l->engine, page, index, l->req.settle.call.err.text);
-        return;
-    }
-    engine_give_up(l->engine, row->id);
-    leave(run, page, index);            /* even without its answer */
+    if (x->request->n == 1)
+        return x->s->index[0];
+    if (x->request->n > 1)
+        x->s->limit = x->request->n / 2;
+    return -1;
 }
 
-static bool has_effects(const struct lane *l)
+/* The database refuses a value. The guilty check's answer becomes a bad one; when even that is
+ * refused, it is left without an answer. */
+static void was_refused(struct ended *x)
 {
-    for (int i = 0; i < l->req.settle.n; i++)
-        if (l->batch[i].neffects)
+    const char *why = x->request->call.err.text;
+    try_all_again(x);
+    int index = only_one(x);
+    if (index < 0)
+        return;
+    const struct check *row = &x->page->rows.checks[index];
+    log_warn(x->env->log, "check %s/%s (%s): the database refuses its answer: %s", row->entity_name,
+             row->entity_key, row->job_exec, why);
+    if (!x->page->checks[index].answer_refused) {
+        verdict_refused_by_database(x->env, x->page, index, why);
+        return;
+    }
+    cooldown_start(x->env->cooldowns, cooldown_of(COOLDOWN_CHECK, row->id), COOLDOWN_REFUSED, x->now_us);
+    leased_bucket_skip(x->bucket, 1);
+    page_over(x->page, index);
+}
+
+static bool has_effects(const struct ended *x)
+{
+    for (int i = 0; i < x->request->n; i++)
+        if (x->s->batch[i].neffects)
             return true;
     return false;
 }
 
-/* One of these cannot be written: half as many next time, and a single one stands apart from now
- * on, so that the others are. That one is returned, else NULL. */
-static struct page_check *set_apart(struct lane *l, int64_t *now_us)
+/* A lock that going around rows does not help against: an effect needs it. */
+static void effect_is_locked(struct ended *x)
 {
-    *now_us = engine_mono_us(l->engine);
-    if (l->req.settle.n > 1) {
-        l->settle_limit = l->req.settle.n / 2;
-        return NULL;
-    }
-    struct page_check *c = &l->settling->checks[l->batch_index[0]];
-    c->apart = l->settling->has_apart = true;
-    c->apart_us = *now_us + LOCKED_RETRY_US;
-    return c;
+    bool may_be_ours = has_effects(x);
+    try_all_again(x);
+    int index = may_be_ours ? only_one(x) : -1;
+    if (index < 0)
+        return;
+    page_isolate(x->page, index, x->now_us + LOCKED_RETRY_US);
+    if (!is_worth_waiting(x, &x->page->checks[index]))
+        drop_answer(x, index, COOLDOWN_HELD, held_by_other);
 }
 
-/* A lock that going around rows does not help against: one that an effect needs. */
-static void held_up(struct lane *l)
+/* If other answers have been written since its first try, only this check is affected. If none has,
+ * that is not known: it is tried for the time of a lease. */
+static bool is_hopeless(const struct ended *x, const struct page_check *c)
 {
-    int64_t now;
-    all_wait_again(l, false);
-    struct page_check *c = has_effects(l) ? set_apart(l, &now) : NULL;
-    if (c && !is_worth_waiting(l, c, now))
-        give_up(l, l->settling->run, l->settling, l->batch_index[0]);
+    const struct lane_env *env = x->env;
+    int64_t most_us = env->shutdown->stopping ? LOCKED_SHORT_US : env->settings->lease_us;
+    bool others_are_written = env->health->settled_us > c->unwritable_since_us;
+    return c->unwritable_tries >= UNWRITABLE_TRIES &&
+           (others_are_written || x->now_us - c->unwritable_since_us >= most_us);
 }
 
-/* When others were written since it was first tried, it is its own misfortune. When none was,
- * because all are or because there were no others, that shows after a while by trying some, one by
- * one. */
-static bool is_hopeless(const struct engine *e, const struct page_check *c, int64_t now)
+/* Writing an answer needs a corrupt block; waiting does not help. The check is isolated, so that
+ * the others are written. Where nothing is written at all, the lane has to pause, and a command
+ * that has written nothing yet has to end. */
+static bool met_corrupt_block(struct ended *x)
 {
-    int64_t most = e->stopping ? LOCKED_SOON_US : e->o.settings->lease_us;
-    return c->struck >= STRUCK_TRIES && (e->settled_us > c->struck_us || now - c->struck_us >= most);
-}
-
-/* To write it, a page of the database has to be read that cannot be, and waiting does not help
- * against that. Where nothing is written at all, the lane has to pause, and a command that has
- * written nothing yet to end. */
-static bool struck(struct lane *l)
-{
-    struct engine *e = l->engine;
-    struct page *page = l->settling;
-    const struct check *row = &page->rows.checks[l->batch_index[0]];
-    const char *why = l->req.settle.call.err.text;
-    int64_t now;
-    all_wait_again(l, false);
-    struct page_check *c = set_apart(l, &now);
-    if (!c)
+    const struct lane_env *env = x->env;
+    const char *why = x->request->call.err.text;
+    try_all_again(x);
+    int index = only_one(x);
+    if (index < 0)
         return false;
-    e->is_wary = ++e->strikes >= STRIKES_WARY;
-    if (!e->o.patient && !e->settled_us && e->strikes >= STRIKES_MAX)
-        engine_end(e, ERR_LOST, "no answer can be written: %s", why);
-    if (!c->struck) {
-        c->struck_us = now;
-        if (!e->is_wary)
-            log_warn(e->o.log, "check %s/%s (%s): its answer cannot be written, and is tried again: %s",
+    struct page_check *c = &x->page->checks[index];
+    const struct check *row = &x->page->rows.checks[index];
+    health_unwritable(env->health);
+    if (!env->patient && health_is_hopeless(env->health)) {
+        struct err err;
+        err_set(&err, ERR_LOST, "no answer can be written: %s", why);
+        env->events.fatal(env->events.ctx, ERR_LOST, err.text);
+    }
+    if (!c->unwritable_tries) {
+        c->unwritable_since_us = x->now_us;
+        if (!env->health->is_degraded)
+            log_warn(env->log, "check %s/%s (%s): its answer cannot be written, and is tried again: %s",
                      row->entity_name, row->entity_key, row->job_exec, why);
     }
-    c->apart_us = now + retry_delay(LOCKED_RETRY_US, STRUCK_RETRY_MAX_US, c->struck, random_next(&e->random));
-    c->struck += c->struck < UINT8_MAX;
-    if (!is_hopeless(e, c, now))
-        return now - e->settled_us > RECENTLY_US;
-    engine_give_up_for_long(e, row->id);
-    e->left_some = true;
-    drop_answer(l, page->run, page, l->batch_index[0], why);
+    int64_t pause_us = retry_delay(LOCKED_RETRY_US, UNWRITABLE_RETRY_MAX_US, c->unwritable_tries,
+                                   random_next(env->random));
+    page_isolate(x->page, index, x->now_us + pause_us);
+    if (c->unwritable_tries < UINT8_MAX)
+        c->unwritable_tries++;
+    if (!is_hopeless(x, c))
+        return health_wants_pause(env->health, x->now_us);
+    env->totals->skipped_some = true;
+    drop_answer(x, index, COOLDOWN_CORRUPT, why);
     return false;
 }
 
-bool settle_ended(struct lane *l, int rc)
+/* Lost on its way, fenced, or held up by a lock: nothing is known to be written. */
+static bool was_not_taken(struct ended *x, int rc)
 {
-    struct page *page = l->settling;
-    bool waits = false;
-    if (rc == 0) {
-        l->engine->settled_us = engine_mono_us(l->engine);
-        l->engine->strikes = 0;
-        l->engine->is_wary = false;
-        apply_states(l);
-        if (l->settle_limit < l->engine->o.settings->page)
-            l->settle_limit *= 2;
-    } else if (rc == ERR_DATA)
-        refused(l);
-    else if (rc == ERR_BUSY && l->req.settle.skip_locked)
-        held_up(l);
-    else if (rc == ERR_LOST && l->req.settle.call.err.reason == ERR_REASON_DAMAGED)
-        waits = struck(l);
-    else {
-        waits = rc != ERR_FENCED && rc != ERR_BUSY;
-        all_wait_again(l, rc == ERR_LOST && l->req.settle.call.err.reason != ERR_REASON_COLLIDED);
-        if (rc == ERR_BUSY)
-            l->engine->lock_met_us = engine_mono_us(l->engine);
-        if (rc == ERR_BUSY || rc == ERR_LOST)
-            page->skip_locked = true;
-    }
-    l->settling = NULL;
-    return waits;
+    bool may_be_written = rc == ERR_LOST && x->request->call.err.reason != ERR_REASON_COLLIDED;
+    try_all_again(x);
+    for (int i = 0; may_be_written && i < x->request->n; i++)
+        x->page->checks[x->s->index[i]].maybe_settled = true;
+    if (rc == ERR_BUSY)
+        x->env->health->lock_met_us = x->now_us;
+    if (rc == ERR_BUSY || rc == ERR_LOST)
+        x->page->skip_locked = true;
+    return rc != ERR_FENCED && rc != ERR_BUSY;
+}
+
+bool settle_ended(struct settler *s, const struct lane_env *env, const struct store_settle *request, int rc,
+                  bool is_crowded, int64_t now_us)
+{
+    struct ended x = { env, s, s->page, s->page->bucket, request, is_crowded, now_us };
+    bool pauses = false;
+    s->page = NULL;
+    if (!rc)
+        was_taken(&x);
+    else if (rc == ERR_DATA)
+        was_refused(&x);
+    else if (rc == ERR_BUSY && request->skip_locked)
+        effect_is_locked(&x);
+    else if (rc == ERR_LOST && request->call.err.reason == ERR_REASON_DAMAGED)
+        pauses = met_corrupt_block(&x);
+    else
+        pauses = was_not_taken(&x, rc);
+    return pauses;
 }

@@ -21,7 +21,8 @@ struct watch_terms {
 };
 
 /* The leases of `slot` that were seen held just now, without those that our lanes work under.
- * Others of this slot are forgotten. A lease that was seen before and is the same keeps its time. */
+ * Others of this slot are forgotten. A lease that was seen before and is the same keeps its time.
+ */
 void watch_note(struct watch *w, const struct watch_terms *terms, int64_t slot, const struct lease *held,
                 int n);
 

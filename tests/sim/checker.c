@@ -147,7 +147,8 @@ static void no_run_begins_without_its_lease(struct world *w, const struct run *r
 {
     const struct host *h = &w->hosts[run->host];
     const struct lease_row *lease = lease_over(w, run);
-    bool ours = lease && lease->is.exists && !memcmp(lease->is.owner, h->engine->owner, STORE_OWNER_SIZE);
+    bool ours = lease && lease->is.exists &&
+                !memcmp(lease->is.owner, engine_owner(h->engine), STORE_OWNER_SIZE);
     if (w->now_us < w->checker->failed_over_us)
         return;
     if (!ours && !w->checker->jumped_us)

@@ -118,7 +118,7 @@ static bool end_engine(struct world *w, struct host *h, int64_t us)
     if (!h->engine || h->frozen)
         return false;
     checker_event(w, h->number, -1, 1, "an engine was ended by a second signal");
-    engine_end(h->engine, ERR_STOPPED, "stopped at once by a second signal");
+    engine_stop_at_once(h->engine);
     host_wake(h, w->now_us);
     return true;
 }

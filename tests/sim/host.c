@@ -128,7 +128,7 @@ static void turn(struct world *w, void *arg, uint64_t tag)
     count_turn(h);
     engine_turn(h->engine);
     workers_listen(h);
-    if (h->engine->ended) {
+    if (engine_has_ended(h->engine)) {
         struct err err = { 0 };
         int rc = engine_result(h->engine, &err);
         world_tell(w, "host %d: the engine has ended: %s", h->number, rc ? err.text : "all done");

@@ -3,7 +3,8 @@
 #ifndef PRESCIENT_SIM_HOST_H
 #define PRESCIENT_SIM_HOST_H
 
-#include "../../engine/run/plan.h"
+#include "../../engine/run/engine.h"
+#include "../../engine/run/plans.h"
 #include "worker.h"
 #include "world.h"
 

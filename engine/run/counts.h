@@ -1,0 +1,23 @@
+/* counts.h - adding up what passes counted. */
+#ifndef PRESCIENT_COUNTS_H
+#define PRESCIENT_COUNTS_H
+
+#include <stdbool.h>
+#include "../store/store.h"
+
+/* Times (late_us, took_us) are not added: the longer one stands. */
+void counts_add(struct pass_counts *sum, const struct pass_counts *more);
+/* A settlement was written. */
+void counts_add_settled(struct pass_counts *counts, const struct settlement *s);
+/* how many checks are settled, with or without a run */
+int64_t counts_settled(const struct pass_counts *counts);
+
+/* What an engine did from its beginning on; a command prints it at its end. */
+struct totals {
+    struct pass_counts counts;
+    int64_t slots, held_by_others;
+    /* a check that was due was left behind, and the log says so: a command's exit code does, too */
+    bool skipped_some;
+};
+
+#endif

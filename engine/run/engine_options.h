@@ -1,0 +1,31 @@
+/* engine_options.h - what an engine is made with. */
+#ifndef PRESCIENT_ENGINE_OPTIONS_H
+#define PRESCIENT_ENGINE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../base/clock.h"
+#include "../base/err.h"
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../store/store.h"
+
+struct spawner;
+
+struct engine_options {
+    const struct settings *settings;
+    struct log *log;
+    const struct clock *clock;      /* NULL: the machine's */
+    int64_t virtual_now;            /* 0: the database's clock */
+    bool relaxed;                   /* a replay: settles need not be on disk one by one */
+    /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
+    bool patient;
+    const char *worker_program;     /* NULL: this program */
+    /* The world that it stands on; a simulation brings its own. */
+    const struct spawner *spawner;  /* NULL: processes */
+    /* NULL: store_new */
+    int (*open_store)(const struct store_options *options, struct store **out, struct err *err);
+    uint64_t seed;                  /* of its name and its jitter; 0: the kernel's */
+};
+
+#endif

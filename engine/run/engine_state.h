@@ -1,0 +1,49 @@
+/* engine_state.h - what an engine owns: its parts, each a module of its own, and the loop's state.
+ * For engine.c, engine_new.c and their tests; lanes and plans are given pointers to the parts that
+ * they need. */
+#ifndef PRESCIENT_ENGINE_STATE_H
+#define PRESCIENT_ENGINE_STATE_H
+
+#include "engine_options.h"
+#include "lane_state.h"
+#include "plan.h"
+
+struct engine {
+    struct engine_options o;
+    unsigned char owner[STORE_OWNER_SIZE];
+    char name[96];                  /* "host/pid" */
+    uint64_t random;
+    /* the parts */
+    struct pool *pool;
+    struct lanes lanes;
+    struct clocks clocks;
+    struct targets targets;
+    struct watch watch;
+    struct cooldowns cooldowns;
+    struct health health;
+    struct jobs jobs;
+    struct pace pace;
+    struct errands errands;
+    struct shutdown shutdown;
+    struct totals totals;
+    struct lane_env lane_env;
+    struct plan_env plan_env;
+    /* the loop */
+    const struct plan *plan;
+    void *plan_state;
+    bool needs_tick;                /* something ended since the plan was last asked: do not wait */
+    bool workers_broken;            /* it stops because no worker gets ready */
+    int signals;                    /* signalfd */
+    int stop_signals;               /* how many came */
+};
+
+/* Events of its lanes and of its pool: engine.c. */
+void engine_target_over(void *engine, struct target *target);
+void engine_errand_done(void *engine, const struct errand_result *result);
+void engine_fatal(void *engine, int rc, const char *text);
+void engine_answered(void *engine, struct page *page, int index, enum answer_kind kind,
+                     const struct raw_answer *raw);
+void engine_workers_ready(void *engine, const bool *usable);
+bool engine_is_idle(const void *engine);
+
+#endif

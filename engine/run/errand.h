@@ -1,0 +1,85 @@
+/* errand.h - single questions of a plan to the store, one at a time, asked by a lane that is free.
+ * Each kind is a row of a table: how its request is filled in, and what its answer changes here. */
+#ifndef PRESCIENT_ERRAND_H
+#define PRESCIENT_ERRAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../store/store.h"
+#include "clocks.h"
+
+/* RELOOK_SETTLED and LATE_BESIDE are the narrow forms of the line before: see catchup.h. */
+enum errand_kind {
+    ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_PULSE,
+    ERRAND_RELOOK, ERRAND_LATE_SLOT,
+    ERRAND_RELOOK_SETTLED, ERRAND_LATE_BESIDE,
+    ERRAND_MARK_SWEPT, ERRAND_PRUNE
+};
+enum { ERRANDS = ERRAND_PRUNE + 1 };
+
+struct errand {
+    enum errand_kind kind;
+    bool is_under_way;
+    int64_t given_us, sent_us;      /* monotonic */
+    /* LATE_SLOT, LATE_BESIDE, MARK_SWEPT (before), PRUNE (which table, before) */
+    int64_t from, before;
+    bool full;                      /* LATE_SLOT; PRUNE: only asks whose turn it is */
+};
+
+struct errands {
+    struct errand current;          /* kind NONE: none is given */
+    uint8_t late[ERRANDS];          /* how often in a row the answer did not come in its time */
+};
+
+/* False when one is under way or waits. Only the days of the history take the place of another that
+ * waits, and all take that of one that can wait: its plan gives it again. */
+bool errands_give(struct errands *all, const struct errand *errand, int64_t now_us);
+/* Nobody waits for its answer, and it may fail and take its time: indexes, dropping old rows. */
+bool errand_can_wait(enum errand_kind kind);
+/* One waits to be sent. */
+bool errands_wait(const struct errands *all);
+/* It comes before slots that wait to be opened: they may need just this one. */
+bool errands_are_urgent(const struct errands *all, int64_t now_us);
+
+/* ---- a lane's side ---- */
+
+union errand_request {
+    struct store_call call;
+    struct store_hello hello;
+    struct store_relook relook;
+    struct store_pulse pulse;
+    struct store_late_slot late;
+    struct store_mark_swept swept;
+    struct store_keep_days days;
+    struct store_prune prune;
+};
+
+struct errand_env {
+    const struct settings *settings;
+    struct log *log;
+    struct clocks *clocks;
+};
+
+/* What a plan is given: the answer lives until the plan returns. */
+struct errand_result {
+    struct errand errand;
+    int rc;                         /* 0 or a negative ERR_ */
+    const struct err *err;
+    int64_t took_us;
+    int late;                       /* so many in a row, this one included, got no answer in time */
+    const union errand_request *reply;
+};
+
+/* It is under way from now on. */
+void errand_fill(struct errands *all, const struct errand_env *env, int64_t now_us,
+                 union errand_request *request);
+/* The answer has come, or a failure: takes in what the engine itself needs of it, and fills `out`
+ * for the plan. None is given from now on. True when a failure is one that the lane has to back off
+ * for. */
+bool errand_ended(struct errands *all, const struct errand_env *env, int64_t now_us, int rc,
+                  const union errand_request *answer, struct errand_result *out);
+void errand_release(union errand_request *request);
+
+#endif

@@ -1,0 +1,270 @@
+/* lane_buckets.c - how leased buckets and their pages come and go, and how long they are
+ * trusted. */
+#include "lane_buckets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/asan.h"
+#include "../base/moment.h"
+#include "verdict.h"
+
+static int64_t now_us(const struct lane_env *env)
+{
+    return clock_mono_us(env->clock);
+}
+
+struct leased_bucket *lane_bucket_to_read(const struct lane *l)
+{
+    for (int i = 0; i < l->nbuckets; i++)
+        if (!l->buckets[i]->exhausted)
+            return l->buckets[i];
+    return NULL;
+}
+
+struct leased_bucket *lane_bucket_to_finish(const struct lane *l)
+{
+    for (int i = 0; i < l->nbuckets; i++)
+        if (l->buckets[i]->exhausted && l->buckets[i]->npages == 0)
+            return l->buckets[i];
+    return NULL;
+}
+
+int lane_waiting_checks(const struct lane *l)
+{
+    int n = 0;
+    for (const struct page *p = l->pages; p; p = p->following)
+        n += page_waiting(p);
+    return n;
+}
+
+/* ---- pages ---- */
+
+void lane_add_page(struct lane *l, struct leased_bucket *bucket, struct page *page)
+{
+    struct page **end = &l->pages;
+    page->bucket = bucket;
+    page->start_until_us = bucket->start_until_us;
+    while (*end)
+        end = &(*end)->following;
+    *end = page;
+    l->npages++;
+    bucket->npages++;
+}
+
+static void unlink_page(struct page **list, struct page *page)
+{
+    for (; *list; list = &(*list)->following)
+        if (*list == page) {
+            *list = page->following;
+            page->following = NULL;
+            return;
+        }
+}
+
+void lane_page_done(struct lane *l, struct page *page)
+{
+    unlink_page(&l->pages, page);
+    pool_forget(l->env->pool, page);
+    l->npages--;
+    page->bucket->npages--;
+    page_free(page);
+}
+
+/* Nothing of this page is believed any more. A check that still runs keeps the page as a zombie
+ * until it ends. */
+static void drop_page(struct lane *l, struct page *page)
+{
+    pool_cut(l->env->pool, page);
+    page->dropped = true;
+    for (int i = 0; i < page->rows.n; i++)
+        if (page->checks[i].state != CHECK_GIVEN && page->checks[i].state != CHECK_OVER)
+            page_over(page, i);
+    unlink_page(&l->pages, page);
+    l->npages--;
+    page->bucket->npages--;
+    page->bucket = NULL;
+    page->following = l->zombies;
+    l->zombies = page;
+}
+
+void lane_bury_zombies(struct lane *l)
+{
+    for (struct page **at = &l->zombies; *at;) {
+        struct page *p = *at;
+        page_leave_waiting(p);
+        if (!page_is_over(p)) {
+            at = &p->following;
+            continue;
+        }
+        *at = p->following;
+        pool_forget(l->env->pool, p);
+        page_free(p);
+    }
+}
+
+void lane_wind_down(struct lane *l)
+{
+    const struct lane_env *env = l->env;
+    bool drops = env->shutdown->stopping && env->health->is_degraded && l->doing != LANE_SETTLE;
+    int dropped = 0;
+    for (struct page *p = l->pages, *next; p; p = next) {
+        next = p->following;
+        pool_cut(env->pool, p);
+        page_leave_waiting(p);
+        if (drops)
+            dropped += page_drop_answers(p);
+        if (page_is_over(p))
+            lane_page_done(l, p);
+    }
+    if (!dropped)
+        return;
+    env->totals->skipped_some = true;
+    log_warn(env->log, "%d answers cannot be written, and are dropped: these checks run again later",
+             dropped);
+}
+
+/* ---- buckets ---- */
+
+void lane_add_bucket(struct lane *l, struct target *t, const struct lease *lease,
+                     const struct lease_origin *origin)
+{
+    struct leased_bucket *bucket = l->buckets[l->nbuckets++];
+    asan_allow(bucket, sizeof *bucket);
+    *bucket = (struct leased_bucket){
+        .lease = *lease,
+        .target = t,
+        .cursor = PAGE_START,
+        .start_until_us = lane_trust_until_us(l),
+        .began_us = now_us(l->env),
+    };
+    if (!l->env->clocks->virtual_now)   /* it says nothing of those who file by the real clock */
+        bucket->origin = *origin;
+    t->leased++;
+    if (t->kind != TARGET_RESLOT)
+        pool_start(l->env->pool);       /* an empty slot never gets here, and starts no worker */
+}
+
+void lane_target_over(struct lane *l, struct target *t)
+{
+    if (target_is_over(t, l->env->shutdown->stopping))
+        l->env->events.target_over(l->env->events.ctx, t);
+}
+
+static void forget_failures(const struct lane *l, const struct lease *lease)
+{
+    cooldown_worked(l->env->cooldowns, cooldown_of_bucket(COOLDOWN_READ, lease->slot, lease->bucket));
+    cooldown_worked(l->env->cooldowns, cooldown_of_bucket(COOLDOWN_FINISH, lease->slot, lease->bucket));
+}
+
+void lane_bucket_over(struct lane *l, struct leased_bucket *bucket)
+{
+    struct target *t = bucket->target;
+    for (struct page *p = l->pages, *next; p; p = next) {
+        next = p->following;
+        if (p->bucket == bucket)
+            drop_page(l, p);
+    }
+    for (int i = 0; i < l->nbuckets; i++)
+        if (l->buckets[i] == bucket) {
+            l->buckets[i] = l->buckets[--l->nbuckets];
+            l->buckets[l->nbuckets] = bucket;
+            break;
+        }
+    target_bucket_over(t, &bucket->counts);
+    forget_failures(l, &bucket->lease);
+    leased_bucket_release(bucket);
+    asan_forbid(bucket, sizeof *bucket);
+    lane_target_over(l, t);
+}
+
+void lane_bucket_lost(struct lane *l, struct leased_bucket *bucket)
+{
+    int dropped = 0;
+    for (const struct page *p = l->pages; p; p = p->following)
+        if (p->bucket == bucket)
+            dropped += p->rows.n - p->counts[CHECK_OVER];
+    char slot[MOMENT_TEXT];
+    log_warn(l->env->log,
+             "slot %s, bucket %d: the lease was taken over by another engine: %d checks of ours are dropped, "
+             "nothing was changed",
+             moment_format(bucket->lease.slot, slot), bucket->lease.bucket, dropped);
+    lane_bucket_over(l, bucket);
+}
+
+/* ---- trust ---- */
+
+int64_t lane_trust_until_us(const struct lane *l)
+{
+    return health_trust_until_us(l->env->health, l->sent_boot_us, l->env->settings->trust_us);
+}
+
+void lane_set_trust(struct lane *l, struct leased_bucket *bucket, int64_t start_until_us)
+{
+    bucket->start_until_us = start_until_us;
+    for (struct page *p = l->pages; p; p = p->following)
+        if (p->bucket == bucket) {
+            p->start_until_us = start_until_us;
+            pool_set_trust(l->env->pool, p);
+        }
+}
+
+void lanes_distrust(const struct lanes *lanes)
+{
+    const struct lane_env *env = lanes->all[0].env;
+    env->health->refused_boot_us = clock_boot_us(env->clock);
+    for (int i = 0; i < lanes->n; i++) {
+        struct lane *l = &lanes->all[i];
+        for (int k = 0; k < l->nbuckets; k++)
+            lane_set_trust(l, l->buckets[k], 0);
+        l->in_doubt = true;
+    }
+}
+
+bool lanes_hold_lease(const struct lanes *lanes, const struct lease *lease)
+{
+    for (int i = 0; i < lanes->n; i++)
+        for (int k = 0; k < lanes->all[i].nbuckets; k++)
+            if (lanes->all[i].buckets[k]->lease.token == lease->token)
+                return true;
+    return false;
+}
+
+/* ---- answers ---- */
+
+/* Its checks of this slot that wait are put off, and those that a worker was given and has not
+ * begun. */
+static void hold_back(const struct lanes *lanes, const struct lane_env *env, int job, int64_t slot)
+{
+    struct job_watch *watch = &env->jobs->watched[job];
+    int64_t now = now_us(env);
+    if (watch->held_slot != slot)
+        log_warn(env->log,
+                 "job %s: %d timeouts or crashes in a row: held back for this pass, its other checks are put "
+                 "off uncounted",
+                 env->settings->jobs[job].name, watch->troubles);
+    watch->held_slot = slot;
+    for (int i = 0; i < lanes->n; i++)
+        for (struct page *p = lanes->all[i].pages; p; p = p->following) {
+            if (p->dropped || p->bucket->lease.slot != slot)
+                continue;
+            pool_cut(env->pool, p);
+            verdict_hold_back(env, p, job, now);
+        }
+}
+
+void lanes_take_answer(const struct lanes *lanes, struct page *page, int index, enum answer_kind kind,
+                       const struct raw_answer *raw)
+{
+    const struct lane_env *env = lanes->all[0].env;
+    if (verdict_answered(env, page, index, kind, raw, now_us(env)))
+        hold_back(lanes, env, page->checks[index].job, page->bucket->lease.slot);
+}
+
+void lanes_job_is_gone(const struct lanes *lanes, int job)
+{
+    for (int i = 0; i < lanes->n; i++)
+        for (struct page *p = lanes->all[i].pages; p; p = p->following)
+            if (!p->dropped)
+                verdict_job_is_gone(lanes->all[i].env, p, job, now_us(lanes->all[i].env));
+}

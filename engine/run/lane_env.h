@@ -1,0 +1,55 @@
+/* lane_env.h - what a lane is given of its engine: the parts that lanes share, and where it reports
+ * what concerns others. */
+#ifndef PRESCIENT_LANE_ENV_H
+#define PRESCIENT_LANE_ENV_H
+
+#include "../base/clock.h"
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../pool/pool.h"
+#include "../rules/retry.h"
+#include "clocks.h"
+#include "cooldown.h"
+#include "counts.h"
+#include "errand.h"
+#include "health.h"
+#include "jobs.h"
+#include "pace.h"
+#include "shutdown.h"
+#include "targets.h"
+#include "watch.h"
+
+struct lanes;
+
+struct lane_events {
+    /* Nothing of the target is left to take and no lane holds a lease of it. It is freed. */
+    void (*target_over)(void *ctx, struct target *target);
+    void (*errand_done)(void *ctx, const struct errand_result *result);
+    /* A failure that waiting does not heal. */
+    void (*fatal)(void *ctx, int rc, const char *text);
+    void *ctx;
+};
+
+struct lane_env {
+    const struct settings *settings;
+    struct log *log;
+    const struct clock *clock;
+    bool patient;                   /* a daemon */
+    const unsigned char *owner;     /* of our leases */
+    const struct lanes *lanes;      /* all of them */
+    struct pool *pool;
+    struct clocks *clocks;
+    struct targets *targets;
+    struct watch *watch;
+    struct cooldowns *cooldowns;
+    struct health *health;
+    struct jobs *jobs;
+    struct pace *pace;
+    struct errands *errands;
+    const struct shutdown *shutdown;
+    struct totals *totals;
+    uint64_t *random;
+    struct lane_events events;
+};
+
+#endif

@@ -1,0 +1,100 @@
+/* lane_send.c - how long a call may take, and how long a lane pauses after one that failed. */
+#include "lane_send.h"
+
+#include <limits.h>
+
+enum {
+    BACKOFF_US = 100 * 1000,
+    BUSY_MAX_US = 500 * 1000,
+    COLLIDED_US = 10 * 1000,
+    BACKOFF_MAX_US = 10 * 1000 * 1000,
+    LATE_MOST = 10
+};
+
+/* ---- how long a call may take ---- */
+
+/* NULL: nobody waits for it, and it has all the time that there is. */
+static uint8_t *lateness(struct lane *l)
+{
+    struct errands *errands = l->env->errands;
+    if (l->doing != LANE_ERRAND)
+        return &l->late[l->doing];
+    return errand_can_wait(errands->current.kind) ? NULL : &errands->late[errands->current.kind];
+}
+
+void lane_send(struct lane *l, struct store_call *call)
+{
+    const uint8_t *late = lateness(l);
+    int64_t ms = 0;
+    if (late)
+        ms = l->env->settings->lease_us / 1000 << (*late < LATE_MOST ? *late : LATE_MOST);
+    call->within_ms = ms < INT_MAX ? (int)ms : INT_MAX;
+    store_begin(l->store, call);
+}
+
+void lane_note_lateness(struct lane *l, int rc, const struct err *err)
+{
+    uint8_t *late = lateness(l);
+    if (late && !rc)
+        *late = 0;
+    else if (late && err_is_late(err) && *late < UINT8_MAX)
+        ++*late;
+}
+
+/* ---- failures ---- */
+
+bool lane_is_elsewhere(int rc)
+{
+    return rc == ERR_SCHEMA || rc == ERR_SETTINGS;
+}
+
+/* Where a daemon starts, a wrong database is a mistake that its service manager should not repeat
+ * for ever. Once it has worked, the database is being restored in place, or dropped and made anew:
+ * that passes, but not when a later program has migrated the schema to what this one does not
+ * know. */
+bool lane_is_final(const struct lane *l, int rc, const struct err *err)
+{
+    bool waits = l->env->patient && l->env->clocks->is_known && err->reason != ERR_REASON_OUTGROWN;
+    return rc == ERR_INPUT || rc == ERR_CHANGED || (lane_is_elsewhere(rc) && !waits);
+}
+
+/* However long the database was away: once it is back, that is noticed in well less than a lease's
+ * time, as a dead engine is; that a lock is free again, within a second. */
+void lane_back_off(struct lane *l, const char *what, const struct err *err)
+{
+    const struct lane_env *env = l->env;
+    if (lane_is_final(l, err->code, err))
+        return;
+    bool busy = err->code == ERR_BUSY;
+    int64_t third_us = env->settings->lease_us / 3, most_us = busy ? BUSY_MAX_US : BACKOFF_MAX_US;
+    if (most_us > third_us)
+        most_us = third_us;
+    bool is_logged = busy && l->failures > 0;       /* the same lock */
+    int64_t first_us = err->reason == ERR_REASON_COLLIDED ? COLLIDED_US : BACKOFF_US;
+    int64_t wait_us = retry_delay(first_us, most_us, l->failures++, random_next(env->random));
+    l->retry_us = clock_mono_us(env->clock) + wait_us;
+    log_line(env->log, is_logged ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s: %s; trying again in %lld ms", what,
+             err->text, (long long)wait_us / 1000);
+}
+
+/* With pages in hand there is something to go on with, however long it takes. With leases alone a
+ * command ends after a minute or so. Without leases it gives up after 5 to 8 tries (about ten
+ * seconds, sooner where leases are short): cron starts it again. A daemon never gives up. */
+bool lane_gives_up(const struct lane *l)
+{
+    enum { TRIES_WITH_LEASES = 12, TRIES_FOR_A_LOCK = 24, TRIES_AFTER_HELLO = 8, TRIES_BEFORE = 5 };
+    const struct lane_env *env = l->env;
+    int pages = 0, leases = 0;
+    for (int i = 0; i < env->lanes->n; i++) {
+        pages += env->lanes->all[i].npages;
+        leases += env->lanes->all[i].nbuckets;
+    }
+    if (env->patient || pages)
+        return false;
+    int tries = env->clocks->is_known ? TRIES_AFTER_HELLO : TRIES_BEFORE;
+    if (leases)
+        tries = TRIES_WITH_LEASES;
+    if (l->req.call.rc == ERR_BUSY)
+        tries = TRIES_FOR_A_LOCK;
+    return l->failures >= tries;
+}

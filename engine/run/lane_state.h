@@ -1,0 +1,59 @@
+/* lane_state.h - what the files of a lane share: its call under way, its leases, its pages. lane.c
+ * decides and drives, lane_calls.c makes the calls, lane_send.c sends them and backs off,
+ * lane_buckets.c keeps what they brought. */
+#ifndef PRESCIENT_LANE_STATE_H
+#define PRESCIENT_LANE_STATE_H
+
+#include "lane_env.h"
+#include "leased_bucket.h"
+#include "settle.h"
+
+/* Leases are taken a few at a time. Those whose pages only wait for slow jobs are many more at
+ * most: a hanging check must not keep a lane from its other buckets. */
+enum { LANE_TAKE = 4, LANE_BUCKETS = 32, LANE_PAGES = 64 };
+
+enum lane_action {
+    LANE_WAIT, LANE_OPEN, LANE_RENEW, LANE_READ, LANE_SETTLE, LANE_FINISH, LANE_RELEASE, LANE_ERRAND,
+    LANE_ACTIONS
+};
+
+struct lane {
+    int number;
+    const struct lane_env *env;
+    struct store *store;
+    enum lane_action doing;         /* the call under way; LANE_WAIT: none */
+    union {
+        struct store_call call;
+        struct store_open_slot open;
+        struct store_renew renew;
+        struct store_release release;
+        struct store_read_page read;
+        struct store_settle settle;
+        struct store_finish finish;
+        union errand_request errand;
+    } req;
+    /* the first `nbuckets` are leased, the others' room is free */
+    struct leased_bucket *buckets[LANE_BUCKETS], room[LANE_BUCKETS];
+    int nbuckets;
+    struct page *pages, *zombies;   /* zombies: dropped, but a worker still runs a check of them */
+    int npages;
+    struct target *opening;
+    struct leased_bucket *bucket;   /* that the read or finish under way is for */
+    struct settler settler;
+    int64_t sent_boot_us;           /* when the lease was asked for or renewed */
+    int64_t renewed_us;             /* monotonic */
+    /* a call was lost, and perhaps the database with the leases it had given: renewed before they
+     * are used */
+    bool in_doubt;
+    struct lease leases[LANE_BUCKETS];      /* of the renewal or release under way */
+    struct lease watched[WATCH_MAX];        /* of the open under way */
+    int64_t retry_us;               /* backing off: nothing is sent before */
+    int failures;                   /* in a row, renewals and reads between them aside */
+    enum lane_action failing;       /* what failed last */
+    /* by what it does: how often in a row the answer did not come in its time */
+    uint8_t late[LANE_ACTIONS];
+};
+
+struct lanes { struct lane *all; int n; };
+
+#endif

@@ -1,0 +1,55 @@
+/* leased_bucket.c - what is left behind in a bucket, and when its pass may end. */
+#include "leased_bucket.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "counts.h"
+
+void leased_bucket_release(struct leased_bucket *b)
+{
+    for (int i = 0; i < b->nunknown_jobs; i++)
+        free(b->unknown_jobs[i]);
+    b->nunknown_jobs = 0;
+}
+
+void leased_bucket_skip(struct leased_bucket *b, int64_t nrows)
+{
+    b->counts.locked += nrows;
+    b->finish_anyway = true;
+}
+
+void leased_bucket_skip_job(struct leased_bucket *b, const char *job)
+{
+    for (int i = 0; i < b->nunknown_jobs; i++)
+        if (!strcmp(b->unknown_jobs[i], job))
+            return;
+    char *name = b->nunknown_jobs < UNKNOWN_JOBS_MAX ? strdup(job) : NULL;
+    if (name)
+        b->unknown_jobs[b->nunknown_jobs++] = name;
+    else
+        b->finish_anyway = true;        /* too many names to list: the sweep puts off what stays */
+}
+
+void leased_bucket_skip_rest(struct leased_bucket *b)
+{
+    b->exhausted = b->finish_anyway = true;
+}
+
+bool leased_bucket_is_complete(const struct leased_bucket *b)
+{
+    return b->saw_all && b->nread == b->ntouched && !leased_bucket_ends_anyway(b);
+}
+
+bool leased_bucket_ends_anyway(const struct leased_bucket *b)
+{
+    return b->finish_anyway || b->rounds >= ROUNDS_MAX;
+}
+
+void leased_bucket_go_on(struct leased_bucket *b)
+{
+    int64_t settled = counts_settled(&b->counts);
+    b->rounds = settled > b->settled ? 0 : b->rounds + 1;
+    b->settled = settled;
+    b->exhausted = false;
+}

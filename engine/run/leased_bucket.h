@@ -1,0 +1,50 @@
+/* leased_bucket.h - a lease of a (slot, bucket), and what is left to do under it. */
+#ifndef PRESCIENT_LEASED_BUCKET_H
+#define PRESCIENT_LEASED_BUCKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../store/store.h"
+#include "targets.h"
+
+enum { UNKNOWN_JOBS_MAX = 32, ROUNDS_MAX = 100 };
+
+struct leased_bucket {
+    struct lease lease;
+    struct target *target;
+    struct page_cursor cursor;
+    struct lease_origin origin;
+    bool saw_all;                   /* the first read saw all that will ever be filed there */
+    /* checks read, and those of them that a settle is known to have written */
+    int64_t nread, ntouched;
+    bool exhausted;                 /* the last read found no more */
+    bool finish_anyway;             /* it is finished whatever rows are still in it */
+    int64_t damaged_id;             /* of the first row that was left out last; 0: none was */
+    int rounds;                     /* how often in a row a finish found more and nothing had been settled */
+    int64_t settled;                /* checks settled when the last finish was tried */
+    int npages;
+    int64_t start_until_us;         /* trust, CLOCK_BOOTTIME */
+    int64_t began_us;
+    bool has_run;                   /* counts.late_us is set */
+    char *unknown_jobs[UNKNOWN_JOBS_MAX];       /* names of jobs that cannot be run here */
+    int nunknown_jobs;
+    struct pass_counts counts;
+};
+
+void leased_bucket_release(struct leased_bucket *b);
+
+/* Rows of it stay where they are, unsettled and visible as late. */
+void leased_bucket_skip(struct leased_bucket *b, int64_t nrows);
+/* Checks of a job that cannot be run here stay for an engine that can. */
+void leased_bucket_skip_job(struct leased_bucket *b, const char *job);
+/* No more of it is read. */
+void leased_bucket_skip_rest(struct leased_bucket *b);
+
+/* All that will ever be filed there was read, and all of it is known to be written down. */
+bool leased_bucket_is_complete(const struct leased_bucket *b);
+/* Whether the finish under way is to end the pass whatever rows are still in it. */
+bool leased_bucket_ends_anyway(const struct leased_bucket *b);
+/* A finish found rows that came in meanwhile, behind the last one read: they are read, too. */
+void leased_bucket_go_on(struct leased_bucket *b);
+
+#endif

@@ -1,0 +1,123 @@
+/* targets.c - the list of targets.h, and when one that could not be opened is tried again. */
+#include "targets.h"
+
+#include <stdlib.h>
+
+#include "../rules/retry.h"
+#include "counts.h"
+
+enum {
+    LOCKED_US = 50 * 1000,
+    LOCKED_MAX_US = 500 * 1000,
+    LOCKED_LONG_US = TARGET_LOCKED_LONG_S * 1000 * 1000,
+    NEARLY_DUE_US = 1000 * 1000
+};
+
+static bool comes_before(const struct target *t, enum target_kind kind, int64_t slot)
+{
+    return t->kind < kind || (t->kind == kind && t->slot < slot);
+}
+
+struct target *targets_add(struct targets *all, enum target_kind kind, int64_t slot, int64_t now_us)
+{
+    struct target **at = &all->first;
+    for (struct target *t = all->first; t; t = t->following)
+        if (t->slot == slot)
+            return t;
+    while (*at && comes_before(*at, kind, slot))
+        at = &(*at)->following;
+    struct target *t = malloc(sizeof *t);
+    if (!t)
+        return NULL;
+    *t = (struct target){ .kind = kind, .slot = slot, .began_us = now_us, .following = *at };
+    *at = t;
+    return t;
+}
+
+bool targets_have(const struct targets *all, int64_t slot)
+{
+    for (const struct target *t = all->first; t; t = t->following)
+        if (t->slot == slot)
+            return true;
+    return false;
+}
+
+void targets_remove(struct targets *all, struct target *t)
+{
+    for (struct target **at = &all->first; *at; at = &(*at)->following)
+        if (*at == t) {
+            *at = t->following;
+            free(t);
+            return;
+        }
+}
+
+void targets_release(struct targets *all)
+{
+    while (all->first)
+        targets_remove(all, all->first);
+}
+
+void targets_drop_older(struct targets *all, int64_t slot)
+{
+    for (struct target *t = all->first, *next; t; t = next) {
+        next = t->following;
+        if (t->kind == TARGET_SLOT && t->slot < slot && !t->leased && !t->is_opening)
+            targets_remove(all, t);
+    }
+}
+
+struct target *targets_to_open(const struct targets *all, int64_t now_us)
+{
+    for (struct target *t = all->first; t; t = t->following)
+        if (!t->exhausted && !t->is_opening && t->retry_us <= now_us)
+            return t;
+    return NULL;
+}
+
+int64_t targets_next_us(const struct targets *all, int64_t now_us)
+{
+    int64_t next = INT64_MAX;
+    for (const struct target *t = all->first; t; t = t->following)
+        if (!t->exhausted && t->retry_us > now_us && t->retry_us < next)
+            next = t->retry_us;
+    return next;
+}
+
+bool target_locked(struct target *t, int64_t now_us, uint64_t random)
+{
+    bool begins = !t->locked_since_us;
+    if (begins)
+        t->locked_since_us = now_us;
+    t->retry_us = now_us + retry_delay(LOCKED_US, LOCKED_MAX_US, t->locked_opens++, random);
+    return begins;
+}
+
+bool target_is_worth_waiting(const struct target *t, bool patient, int64_t now_us)
+{
+    return (t->kind == TARGET_SLOT && patient) || now_us - t->locked_since_us < LOCKED_LONG_US;
+}
+
+bool target_is_nearly_due(struct target *t, int64_t now_us)
+{
+    if (!t->early_since_us)
+        t->early_since_us = now_us;
+    return now_us - t->early_since_us < NEARLY_DUE_US;
+}
+
+void target_opened(struct target *t)
+{
+    t->locked_opens = 0;
+    t->early_since_us = t->locked_since_us = 0;
+}
+
+void target_bucket_over(struct target *t, const struct pass_counts *counts)
+{
+    counts_add(&t->counts, counts);
+    t->leased--;
+}
+
+bool target_is_over(const struct target *t, bool stopping)
+{
+    return !t->leased && !t->is_opening && (t->exhausted || stopping);
+}

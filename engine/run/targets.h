@@ -1,0 +1,73 @@
+/* targets.h - the slots that are to be run, in the order in which lanes open them. */
+#ifndef PRESCIENT_TARGETS_H
+#define PRESCIENT_TARGETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../store/store.h"
+
+/* in the order lanes prefer them */
+enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_SWEEP, TARGET_RESLOT };
+
+struct target {
+    enum target_kind kind;
+    int64_t slot;
+    int64_t began_us;               /* monotonic */
+    bool is_opening;                /* a lane is opening it and its split is not known yet */
+    bool exhausted;                 /* nothing of it can be taken any more */
+    /* It was not done yet when it was opened: its buckets that are done were emptied just now, and
+     * are not looked at again. */
+    bool first_open;
+    /* It was not opened, or not to its end: the plan that asked for it has to ask again. */
+    bool unopened;
+    int held_by_others;             /* leases of it */
+    int leased;                     /* leases of it that our lanes hold */
+    /* since when the database's clock has it in the future; 0: it does not */
+    int64_t early_since_us;
+    int64_t locked_since_us;        /* since when a lock keeps it from being opened; 0: none does */
+    int locked_opens;               /* how often in a row */
+    int64_t retry_us;               /* it is not opened before */
+    /* buckets, a bit each, that were finished with rows in them: this target does not take them
+     * again */
+    uint64_t skipped_buckets;
+    struct pass_counts counts;      /* summed over its buckets */
+    struct target *following;
+};
+
+struct targets { struct target *first; };
+
+void targets_release(struct targets *all);
+
+/* One that exists is returned as it is. NULL: out of memory. */
+struct target *targets_add(struct targets *all, enum target_kind kind, int64_t slot, int64_t now_us);
+bool targets_have(const struct targets *all, int64_t slot);
+/* Drops slots before `slot` that no lane has begun to open: the sweep takes them. */
+void targets_drop_older(struct targets *all, int64_t slot);
+void targets_remove(struct targets *all, struct target *t);
+
+struct target *targets_to_open(const struct targets *all, int64_t now_us);    /* the next one, or NULL */
+/* when the next one that was locked is to be tried again; INT64_MAX: none was */
+int64_t targets_next_us(const struct targets *all, int64_t now_us);
+
+/* A lock kept it from being opened. It is tried again after a pause that grows; `random` is its
+ * jitter. True when that has just begun. */
+bool target_locked(struct target *t, int64_t now_us, uint64_t random);
+/* A slot whose time it is waits for as long as a daemon lives, or until the next one begins. What a
+ * command or a catch-up waits for may be an application's transaction that stays open for hours,
+ * with others behind it: such a slot is not waited for after half a minute. */
+bool target_is_worth_waiting(const struct target *t, bool patient, int64_t now_us);
+enum { TARGET_LOCKED_LONG_S = 30 };
+
+/* The database's clock has it in the future. That is over in a moment, or the database's clock was
+ * set back. True while the former is likely. */
+bool target_is_nearly_due(struct target *t, int64_t now_us);
+
+/* An open was answered: it is neither locked nor early. */
+void target_opened(struct target *t);
+
+/* One of its buckets is over. */
+void target_bucket_over(struct target *t, const struct pass_counts *counts);
+/* Nothing of it is left to take, and no lane holds a lease of it. At a stop nothing is taken. */
+bool target_is_over(const struct target *t, bool stopping);
+
+#endif

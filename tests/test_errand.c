@@ -1,0 +1,131 @@
+/* test_errand.c - the questions of plans: which comes first, how each is put, what comes back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine/run/errand.h"
+#include "test.h"
+
+enum { S = 1000 * 1000 };
+
+static struct settings settings = { .history_days_ahead = 7 };
+static struct clocks clocks;
+static const struct errand_env env = { &settings, NULL, &clocks };
+
+static bool gives(struct errands *all, enum errand_kind kind)
+{
+    return errands_give(all, &(struct errand){ .kind = kind }, S);
+}
+
+static void one_is_asked_at_a_time(void)
+{
+    struct errands all = { 0 };
+    CU_ASSERT_FALSE(errands_wait(&all));
+    CU_ASSERT_TRUE(gives(&all, ERRAND_RELOOK));
+    CU_ASSERT_TRUE(errands_wait(&all));
+    CU_ASSERT_FALSE(gives(&all, ERRAND_PULSE));
+    CU_ASSERT_FALSE(gives(&all, ERRAND_RELOOK));
+}
+
+static void days_take_the_place_of_what_waits_and_all_take_that_of_what_can_wait(void)
+{
+    struct errands all = { 0 };
+    gives(&all, ERRAND_PRUNE);
+    CU_ASSERT_TRUE(gives(&all, ERRAND_PULSE));
+    CU_ASSERT_TRUE(gives(&all, ERRAND_KEEP_DAYS));
+    CU_ASSERT_EQUAL(all.current.kind, ERRAND_KEEP_DAYS);
+    CU_ASSERT_FALSE(gives(&all, ERRAND_PULSE));
+    all.current.is_under_way = true;
+    CU_ASSERT_FALSE(gives(&all, ERRAND_KEEP_DAYS));
+}
+
+/* A slot that cannot be opened may need just the errand that waits behind it. */
+static void what_waits_for_two_seconds_is_urgent_but_not_what_can_wait(void)
+{
+    struct errands all = { 0 };
+    gives(&all, ERRAND_RELOOK);
+    CU_ASSERT_FALSE(errands_are_urgent(&all, 3 * S));
+    CU_ASSERT_TRUE(errands_are_urgent(&all, 3 * S + 1));
+    all.current.kind = ERRAND_INDEX_DAYS;
+    CU_ASSERT_FALSE(errands_are_urgent(&all, 1000 * S));
+    all.current.kind = ERRAND_KEEP_DAYS;
+    CU_ASSERT_TRUE(errands_are_urgent(&all, S));
+}
+
+static void each_kind_is_put_as_its_request(void)
+{
+    static const struct {
+        enum errand_kind kind;
+        enum store_op op;
+    } all[] = {
+        { ERRAND_HELLO, STORE_HELLO },           { ERRAND_KEEP_DAYS, STORE_KEEP_DAYS },
+        { ERRAND_INDEX_DAYS, STORE_KEEP_DAYS },  { ERRAND_PULSE, STORE_PULSE },
+        { ERRAND_RELOOK, STORE_RELOOK },         { ERRAND_RELOOK_SETTLED, STORE_RELOOK },
+        { ERRAND_LATE_SLOT, STORE_LATE_SLOT },   { ERRAND_LATE_BESIDE, STORE_LATE_SLOT },
+        { ERRAND_MARK_SWEPT, STORE_MARK_SWEPT }, { ERRAND_PRUNE, STORE_PRUNE },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct errands errands = { .current = { all[i].kind, .from = 3, .before = 5, .full = true } };
+        union errand_request request;
+        errand_fill(&errands, &env, 7 * S, &request);
+        CU_ASSERT_EQUAL(request.call.op, all[i].op);
+        CU_ASSERT_TRUE(errands.current.is_under_way);
+        CU_ASSERT_EQUAL(errands.current.sent_us, 7 * S);
+        if (request.call.op == STORE_KEEP_DAYS)
+            CU_ASSERT_EQUAL(request.days.days, all[i].kind == ERRAND_KEEP_DAYS ? 7 : 0);
+        if (request.call.op == STORE_RELOOK)
+            CU_ASSERT_EQUAL(request.relook.settled_only, all[i].kind == ERRAND_RELOOK_SETTLED);
+        if (request.call.op == STORE_LATE_SLOT)
+            CU_ASSERT(request.late.from == 3 && request.late.before == 5 && request.late.full &&
+                      request.late.beside_opened == (all[i].kind == ERRAND_LATE_BESIDE));
+        errand_release(&request);
+    }
+}
+
+static void an_answer_makes_room_and_is_handed_on(void)
+{
+    struct errands all = { .late[ERRAND_HELLO] = 1 };
+    union errand_request request;
+    struct errand_result result;
+    clocks = (struct clocks){ 0 };
+    gives(&all, ERRAND_HELLO);
+    errand_fill(&all, &env, 2 * S, &request);
+    request.hello.now_us = 500 * S;
+    request.hello.slot_length_s = 60;
+    CU_ASSERT_FALSE(errand_ended(&all, &env, 5 * S, 0, &request, &result));
+    CU_ASSERT_EQUAL(clocks_now(&clocks, 5 * S), 500);
+    CU_ASSERT_EQUAL(result.errand.kind, ERRAND_HELLO);
+    CU_ASSERT_EQUAL(result.took_us, 3 * S);
+    CU_ASSERT_EQUAL(result.late, 1);
+    CU_ASSERT_TRUE(gives(&all, ERRAND_PULSE));
+}
+
+/* A lane that pauses for it would keep slots waiting for a drop of old rows. */
+static void a_failure_holds_up_the_lane_but_for_what_can_wait(void)
+{
+    for (enum errand_kind kind = ERRAND_HELLO; kind <= ERRAND_PRUNE; kind++) {
+        struct errands all = { .current = { .kind = kind } };
+        union errand_request request;
+        struct errand_result result;
+        struct log quiet;
+        FILE *nowhere = fopen("/dev/null", "we");
+        log_init(&quiet, nowhere, LOG_LEVEL_ERROR, "test");
+        struct errand_env logs = { &settings, &quiet, &clocks };
+        errand_fill(&all, &logs, 0, &request);
+        err_set(&request.call.err, ERR_LOST, "gone");
+        CU_ASSERT_EQUAL(errand_ended(&all, &logs, 0, ERR_LOST, &request, &result), !errand_can_wait(kind));
+        CU_ASSERT_EQUAL(result.rc, ERR_LOST);
+        errand_release(&request);
+        fclose(nowhere);
+    }
+}
+
+static const struct test tests[] = {
+    TEST(one_is_asked_at_a_time),
+    TEST(days_take_the_place_of_what_waits_and_all_take_that_of_what_can_wait),
+    TEST(what_waits_for_two_seconds_is_urgent_but_not_what_can_wait),
+    TEST(each_kind_is_put_as_its_request),
+    TEST(an_answer_makes_room_and_is_handed_on),
+    TEST(a_failure_holds_up_the_lane_but_for_what_can_wait),
+    { NULL, NULL },
+};
+const struct suite suite_errand = { "errand", NULL, NULL, tests };

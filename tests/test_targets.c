@@ -1,0 +1,113 @@
+/* test_targets.c - the slots that are to be run, and the order of their opening. */
+#include "../engine/run/targets.h"
+#include "test.h"
+
+enum { S = 1000 * 1000 };
+
+static void slots_come_before_second_looks_and_these_before_late_slots_oldest_first(void)
+{
+    struct targets all = { 0 };
+    targets_add(&all, TARGET_SWEEP, 900, 0);
+    targets_add(&all, TARGET_RELOOK, 2700, 0);
+    targets_add(&all, TARGET_RELOOK, 1800, 0);
+    targets_add(&all, TARGET_SLOT, 3600, 0);
+    static const int64_t order[] = { 3600, 1800, 2700, 900 };
+    for (int i = 0; i < 4; i++) {
+        struct target *t = targets_to_open(&all, 0);
+        CU_ASSERT_EQUAL_FATAL(t->slot, order[i]);
+        t->is_opening = true;
+    }
+    CU_ASSERT_PTR_NULL(targets_to_open(&all, 0));
+    targets_release(&all);
+}
+
+static void a_slot_is_in_the_list_once(void)
+{
+    struct targets all = { 0 };
+    struct target *t = targets_add(&all, TARGET_RELOOK, 900, 0);
+    CU_ASSERT_PTR_EQUAL(targets_add(&all, TARGET_SLOT, 900, 0), t);
+    CU_ASSERT_EQUAL(t->kind, TARGET_RELOOK);
+    CU_ASSERT_TRUE(targets_have(&all, 900));
+    targets_remove(&all, t);
+    CU_ASSERT_FALSE(targets_have(&all, 900));
+}
+
+/* After a pause only the newest slot is run, the sweep takes the others; but not what was begun. */
+static void older_slots_are_dropped_but_not_those_that_were_begun(void)
+{
+    struct targets all = { 0 };
+    targets_add(&all, TARGET_SLOT, 900, 0);
+    targets_add(&all, TARGET_SLOT, 1800, 0)->leased = 1;
+    targets_add(&all, TARGET_SLOT, 2700, 0)->is_opening = true;
+    targets_add(&all, TARGET_RELOOK, 450, 0);
+    targets_add(&all, TARGET_SLOT, 3600, 0);
+    targets_drop_older(&all, 3600);
+    CU_ASSERT_FALSE(targets_have(&all, 900));
+    CU_ASSERT_TRUE(targets_have(&all, 1800) && targets_have(&all, 2700));
+    CU_ASSERT_TRUE(targets_have(&all, 450) && targets_have(&all, 3600));
+    targets_release(&all);
+}
+
+static void a_locked_slot_is_tried_again_after_growing_pauses_and_others_meanwhile(void)
+{
+    struct targets all = { 0 };
+    struct target *t = targets_add(&all, TARGET_SLOT, 900, 0);
+    struct target *next = targets_add(&all, TARGET_SLOT, 1800, 0);
+    CU_ASSERT_TRUE(target_locked(t, 10 * S, 0));
+    int64_t first_us = t->retry_us;
+    CU_ASSERT(first_us > 10 * S && first_us <= 10 * S + 100 * 1000);
+    CU_ASSERT_PTR_EQUAL(targets_to_open(&all, 10 * S), next);
+    CU_ASSERT_EQUAL(targets_next_us(&all, 10 * S), first_us);
+    CU_ASSERT_PTR_EQUAL(targets_to_open(&all, first_us), t);
+    for (int i = 0; i < 20; i++)
+        CU_ASSERT_FALSE(target_locked(t, 10 * S, 0));
+    CU_ASSERT(t->retry_us > first_us && t->retry_us <= 10 * S + 750 * 1000);
+    target_opened(t);
+    CU_ASSERT_TRUE(target_locked(t, 20 * S, 0));
+    targets_release(&all);
+}
+
+static void only_a_daemons_slot_is_waited_for_longer_than_half_a_minute(void)
+{
+    for (int patient = 0; patient <= 1; patient++)
+        for (int kind = TARGET_SLOT; kind <= TARGET_RESLOT; kind++) {
+            struct target t = { .kind = kind, .locked_since_us = S };
+            CU_ASSERT_TRUE(target_is_worth_waiting(&t, patient, 30 * S));
+            CU_ASSERT_EQUAL(target_is_worth_waiting(&t, patient, 31 * S), patient && kind == TARGET_SLOT);
+        }
+}
+
+static void a_slot_that_has_not_begun_is_waited_for_a_second(void)
+{
+    struct target t = { .slot = 900 };
+    CU_ASSERT_TRUE(target_is_nearly_due(&t, 5 * S));
+    CU_ASSERT_TRUE(target_is_nearly_due(&t, 5 * S + 999999));
+    CU_ASSERT_FALSE(target_is_nearly_due(&t, 6 * S));
+}
+
+static void a_target_is_over_when_nothing_is_left_and_no_lease_is_held(void)
+{
+    struct pass_counts counts = { .run = 3, .late_us = 5 };
+    struct target t = { .leased = 2, .exhausted = true };
+    target_bucket_over(&t, &counts);
+    CU_ASSERT_FALSE(target_is_over(&t, false));
+    target_bucket_over(&t, &counts);
+    CU_ASSERT_TRUE(target_is_over(&t, false));
+    CU_ASSERT_EQUAL(t.counts.run, 6);
+    CU_ASSERT_EQUAL(t.counts.late_us, 5);
+    t.exhausted = false;
+    CU_ASSERT_FALSE(target_is_over(&t, false));
+    CU_ASSERT_TRUE(target_is_over(&t, true));
+}
+
+static const struct test tests[] = {
+    TEST(slots_come_before_second_looks_and_these_before_late_slots_oldest_first),
+    TEST(a_slot_is_in_the_list_once),
+    TEST(older_slots_are_dropped_but_not_those_that_were_begun),
+    TEST(a_locked_slot_is_tried_again_after_growing_pauses_and_others_meanwhile),
+    TEST(only_a_daemons_slot_is_waited_for_longer_than_half_a_minute),
+    TEST(a_slot_that_has_not_begun_is_waited_for_a_second),
+    TEST(a_target_is_over_when_nothing_is_left_and_no_lease_is_held),
+    { NULL, NULL },
+};
+const struct suite suite_targets = { "targets", NULL, NULL, tests };
