@@ -91,16 +91,6 @@ static void a_deeply_nested_payload_is_refused_and_not_a_crash(void)
     CU_ASSERT(refused(WITH(payload, payload), "expected JSON"));
 }
 
-static void conflict_is_one_of_three_words(void)
-{
-    struct err err = { 0 };
-    CU_ASSERT_EQUAL(enqueue_check_conflict("keep", &err), 0);
-    CU_ASSERT_EQUAL(enqueue_check_conflict("earlier", &err), 0);
-    CU_ASSERT_EQUAL(enqueue_check_conflict("replace", &err), 0);
-    CU_ASSERT_EQUAL(enqueue_check_conflict("Keep", &err), ERR_INPUT);
-    CU_ASSERT_STRING_EQUAL(err.text, "conflict: found 'Keep', expected keep, earlier or replace");
-}
-
 static const struct test tests[] = {
     TEST(a_good_row_passes_with_and_without_payload),
     TEST(names_have_1_to_1024_bytes),
@@ -109,7 +99,6 @@ static const struct test tests[] = {
     TEST(a_payload_is_one_json_value),
     TEST(a_payload_has_at_most_64_kib),
     TEST(a_deeply_nested_payload_is_refused_and_not_a_crash),
-    TEST(conflict_is_one_of_three_words),
     { 0 }
 };
 

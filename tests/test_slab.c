@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../engine/base/utf8.h"
+#include "../engine/rules/effect.h"
 #include "../engine/rules/retry.h"
 #include "../engine/wire/slab.h"
 #include "../include/prescient/job.h"
@@ -384,32 +385,42 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
         { PRESCIENT_DONE, -1, NULL, { 0 }, false, "it began at -1" },
         { PRESCIENT_DONE, INT64_MAX, NULL, { 0 }, false, "it began at" },
         { PRESCIENT_DONE, 1, "\xff", { 0 }, false, "text is not valid UTF-8" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT, .event = "" }, true, "event name has 0 bytes" },
-        { PRESCIENT_DONE, 1, NULL, { .kind = EFFECT_EMIT }, true, "event name is missing" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_EMIT, .event = "" },
+          true,
+          "event name: empty, expected 1 to 1024 bytes" },
+        { PRESCIENT_DONE,
+          1,
+          NULL,
+          { .kind = EFFECT_EMIT },
+          true,
+          "event name: empty, expected 1 to 1024 bytes" },
         { PRESCIENT_DONE,
           1,
           NULL,
           { .kind = EFFECT_EMIT, .event = name },
           true,
-          "event name has 1025 bytes" },
+          "event name: found 1025 bytes" },
         { PRESCIENT_DONE,
           1,
           NULL,
           { .kind = EFFECT_EMIT, .event = "\xc3" },
           true,
-          "event name is not valid UTF-8" },
+          "event name: found bytes that are not UTF-8" },
         { PRESCIENT_DONE,
           1,
           NULL,
           { .kind = EFFECT_EMIT, .event = "e", .json = "{" },
           true,
-          "JSON is not valid" },
+          "json: found '{', expected JSON: " },
         { PRESCIENT_DONE,
           1,
           NULL,
           { .kind = EFFECT_EMIT, .event = "e", .json = "\"\xff\"" },
           true,
-          "JSON is not valid" },
+          "json: found bytes that are not UTF-8, expected JSON" },
         { PRESCIENT_DONE,
           1,
           NULL,
@@ -421,25 +432,25 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
           NULL,
           { .kind = (enum effect_kind)9, .event = "e" },
           true,
-          "kind 9 does not exist" },
+          "kind: found 9, expected emit, enqueue or resolve" },
         { PRESCIENT_DONE,
           1,
           NULL,
           { .kind = EFFECT_RESOLVE, .entity_name = "orders" },
           true,
-          "entity key is missing" },
+          "entity key: empty, expected 1 to 1024 bytes" },
         { PRESCIENT_DONE,
           1,
           NULL,
           { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .conflict = "keep" },
           true,
-          "job is missing" },
+          "job: empty, expected 1 to 1024 bytes" },
         { PRESCIENT_DONE,
           1,
           NULL,
           { .kind = EFFECT_ENQUEUE, .entity_name = "o", .entity_key = "1", .job = "j" },
           true,
-          "conflict is ''" },
+          "conflict: found '', expected keep" },
         { PRESCIENT_DONE,
           1,
           NULL,
@@ -450,7 +461,7 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
             .conflict = "keep",
             .at = INT64_MAX },
           true,
-          "not between the years" },
+          "seconds since 1970, expected a time from 1970 to 9999" },
     };
     begin(100);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -472,10 +483,11 @@ static void what_is_wrong_with_json_is_said_in_text_even_where_the_parser_cuts_a
     begin(100);
     const struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
     const char *words = words_for(PRESCIENT_DONE, 1, NULL, &effect);
-    CU_ASSERT_PTR_NOT_NULL(strstr(words, "JSON is not valid at byte"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(words, "json: found bytes that are not UTF-8"));
     CU_ASSERT_TRUE(utf8_is_valid(words, strlen(words)));
-    words = effect_check(&effect, arena);
-    CU_ASSERT_TRUE(words && utf8_is_valid(words, strlen(words)));
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL(effect_check(&effect, &err), ERR_INPUT);
+    CU_ASSERT_TRUE(utf8_is_valid(err.text, strlen(err.text)));
     end();
 }
 

@@ -16,6 +16,11 @@
 #define DAYS_TO_1970 INT64_C(719162)    /* from 0001-01-01 */
 #define DAYS_IN_400_YEARS INT64_C(146097)
 
+bool moment_is_valid(int64_t at)
+{
+    return at >= MOMENT_MIN && at <= MOMENT_MAX;
+}
+
 /* ---- calendar ---- */
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -363,7 +368,7 @@ int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
 {
     int64_t at;
     const char *wrong = read_moment(text, now, &at);
-    if (!wrong && (at < MOMENT_MIN || at > MOMENT_MAX))
+    if (!wrong && !moment_is_valid(at))
         wrong = "that is not between the years 1970 and 9999";
     if (wrong)
         return err_set(

@@ -2,12 +2,15 @@
 #ifndef PRESCIENT_MOMENT_H
 #define PRESCIENT_MOMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "err.h"
 
 #define MOMENT_MIN 0LL                  /* 1970-01-01T00:00:00Z */
 #define MOMENT_MAX 253402300799LL       /* 9999-12-31T23:59:59Z */
+
+bool moment_is_valid(int64_t at);       /* between them */
 
 /* RFC 3339 ("2026-03-01T13:15:00Z", "... 13:15+02:00", a space for the T, seconds and zone
  * optional, no zone is UTC, "2026-03-01"), seconds since the epoch ("1772370900", or

@@ -1,6 +1,7 @@
 /* prescient enqueue - write a check down: one from the command line, or as many as a CSV file has
  * lines. */
 #include <inttypes.h>
+#include "../rules/field.h"
 #include "../store/enqueue_check.h"
 #include "app.h"
 #include "load.h"
@@ -47,7 +48,7 @@ static int read_options(const struct args *args, struct enqueue *e, struct err *
     };
     if (args_has(args, 'c'))
         e->load.conflict = args_text(args, 'c');
-    int rc = enqueue_check_conflict(e->load.conflict, err);
+    int rc = field_check_conflict(e->load.conflict, err);
     if (rc < 0)
         return rc;
     rc = args_number(args, 'r', ENQUEUE_PRIORITY_MIN, ENQUEUE_PRIORITY_MAX, &e->priority, err);

@@ -13,11 +13,6 @@ bool slot_length_is_valid(int64_t length_s)
     return length_s >= SLOT_LENGTH_MIN_S && length_s <= SLOT_LENGTH_MAX_S && DAY_S % length_s == 0;
 }
 
-bool moment_is_valid(int64_t at)
-{
-    return at >= MOMENT_MIN && at <= MOMENT_MAX;
-}
-
 /* Seconds from the slot that runs at `at`; never negative, whatever came in. */
 static int64_t seconds_into_slot(int64_t at, int64_t length_s)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../base/moment.h"         /* MOMENT_MIN, MOMENT_MAX */
+#include "../base/moment.h"
 
 #define SLOT_LENGTH_DEFAULT_S 900
 #define SLOT_LENGTH_MIN_S 1
@@ -14,8 +14,6 @@
 
 /* From 1 s to 1 day, and it divides a day. */
 bool slot_length_is_valid(int64_t length_s);
-
-bool moment_is_valid(int64_t at);       /* 1970 to 9999 */
 
 int64_t slot_floor(int64_t at, int32_t length_s);      /* the slot that is running at `at` */
 int64_t slot_ceil(int64_t at, int32_t length_s);       /* `at` rounded up; a moment on the boundary stays */

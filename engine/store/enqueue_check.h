@@ -12,7 +12,4 @@
  * to 1024 bytes of UTF-8, a time from 1970 to 9999, a payload of valid JSON within 64 KiB. Pure. */
 int enqueue_check_row(const struct load_row *row, struct err *err);
 
-/* "keep", "earlier" or "replace"; else ERR_INPUT. */
-int enqueue_check_conflict(const char *word, struct err *err);
-
 #endif

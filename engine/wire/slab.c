@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +16,8 @@
 
 #include "../../include/prescient/job.h"
 #include "../base/utf8.h"
+#include "../rules/effect.h"
+#include "../rules/field.h"
 #include "../rules/slot.h"
 
 #define SLAB_MAGIC 0x62616c73u      /* "slab" */
@@ -76,9 +77,6 @@ struct slab {
     uint32_t out_used;
     struct chain chains[SLAB_CHECKS_MAX];
 };
-
-static const char *const conflict_names[] = { "keep", "earlier", "replace" };
-enum { CONFLICTS = sizeof conflict_names / sizeof *conflict_names };
 
 static uint64_t claim_word(uint32_t next, uint32_t end) { return (uint64_t)next << 32 | end; }
 static uint32_t claim_next(uint64_t claim) { return (uint32_t)(claim >> 32); }
@@ -301,71 +299,6 @@ static const char *__attribute__((format(printf, 2, 3))) wrong_in(struct arena *
     return kept ? kept : "there is no memory to say what";
 }
 
-static const char *check_json(const char *json, struct arena *a)
-{
-    json_error_t error;
-    size_t len = strlen(json);
-    if (len > CHECK_PAYLOAD_MAX)
-        return wrong_in(a, "its JSON has %zu bytes, expected at most %d", len, CHECK_PAYLOAD_MAX);
-    json_t *parsed = json_loadb(json, len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
-    if (!parsed)
-        return wrong_in(a, "its JSON is not valid at byte %d: %s", error.position, error.text);
-    json_decref(parsed);
-    return NULL;
-}
-
-static const char *check_name(const char *what, const char *name, struct arena *a)
-{
-    size_t len = name ? strlen(name) : 0;
-    if (!name)
-        return wrong_in(a, "its %s is missing", what);
-    if (len < 1 || len > CHECK_NAME_MAX)
-        return wrong_in(a, "its %s has %zu bytes, expected 1 to %d", what, len, CHECK_NAME_MAX);
-    if (!utf8_is_valid(name, len))
-        return wrong_in(a, "its %s is not valid UTF-8", what);
-    return NULL;
-}
-
-static const char *check_target(const struct effect *e, bool job_needed, struct arena *a)
-{
-    const char *wrong = check_name("entity name", e->entity_name, a);
-    if (!wrong)
-        wrong = check_name("entity key", e->entity_key, a);
-    if (!wrong && (job_needed || e->job))
-        wrong = check_name("job", e->job, a);
-    return wrong;
-}
-
-static int conflict_index(const char *name)
-{
-    for (int i = 0; name && i < CONFLICTS; i++)
-        if (!strcmp(name, conflict_names[i]))
-            return i;
-    return -1;
-}
-
-static const char *check_enqueue(const struct effect *e, struct arena *a)
-{
-    const char *wrong = check_target(e, true, a);
-    if (!wrong && conflict_index(e->conflict) < 0)
-        wrong = wrong_in(a, "its conflict is '%.*s', expected keep, earlier or replace",
-                         UTF8_SHOWN(e->conflict ? e->conflict : ""));
-    if (!wrong && !moment_is_valid(e->at))
-        wrong = wrong_in(a, "its time %lld is not between the years 1970 and 9999", (long long)e->at);
-    return wrong;
-}
-
-const char *effect_check(const struct effect *e, struct arena *a)
-{
-    const char *wrong = e->kind == EFFECT_EMIT    ? check_name("event name", e->event, a) :
-                        e->kind == EFFECT_ENQUEUE ? check_enqueue(e, a) :
-                        e->kind == EFFECT_RESOLVE ? check_target(e, false, a) :
-                                                    wrong_in(a, "its kind %d does not exist", (int)e->kind);
-    if (!wrong && e->json)
-        wrong = check_json(e->json, a);
-    return wrong;
-}
-
 /* One effect, whose record is at `at`; *next is where the following one says it is. */
 static const char *take_effect(struct slab *s, uint32_t at, bool count, struct arena *a, struct effect *out,
                                uint32_t *next)
@@ -397,10 +330,11 @@ static const char *take_effect(struct slab *s, uint32_t at, bool count, struct a
         .entity_key = strings[EFFECT_KEY],
         .job = strings[EFFECT_JOB],
         .json = strings[EFFECT_JSON],
-        .conflict = r.kind == EFFECT_ENQUEUE && r.conflict < CONFLICTS ? conflict_names[r.conflict] : NULL,
+        .conflict = r.kind == EFFECT_ENQUEUE ? field_conflict_word(r.conflict) : NULL,
     };
     *next = r.next;
-    return effect_check(out, a);
+    struct err err;
+    return effect_check(out, &err) < 0 ? wrong_in(a, "%s", err.text) : NULL;
 }
 
 /* No more than a worker that keeps to the rules would let one answer have (slab_add_effect). */
@@ -598,7 +532,7 @@ int slab_add_effect(struct slab *s, int index, const struct effect *e)
     struct chain *chain = &s->chains[index];
     struct effect_record r = { .at = e->at,
                                .kind = (uint32_t)e->kind,
-                               .conflict = (uint32_t)conflict_index(e->conflict) };
+                               .conflict = (uint32_t)field_conflict_index(e->conflict) };
     size_t bytes = sizeof r;
     for (int i = 0; i < EFFECT_STRINGS; i++) {
         r.len[i] = strings[i] ? (uint32_t)strlen(strings[i]) : NO_STRING;

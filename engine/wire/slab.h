@@ -109,8 +109,6 @@ enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from,
 enum { SLAB_CROWDED = -1, SLAB_TOO_MUCH = -2 };
 int slab_add_effect(struct slab *s, int index, const struct effect *effect);
 void slab_drop_effects(struct slab *s, int index);     /* the answer will declare none */
-/* What is wrong with an effect, as words in the arena, or NULL. What slab_take_answer asks too. */
-const char *effect_check(const struct effect *effect, struct arena *a);
 /* Publishes. text may be NULL; it is cut at SLAB_TEXT_MAX on a character boundary. */
 void slab_answer(struct slab *s, int index, int kind, int64_t at, int64_t began_us, int64_t run_us,
                  const char *text);

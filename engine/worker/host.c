@@ -9,6 +9,7 @@
 
 #include "../base/arena.h"
 #include "../base/moment.h"
+#include "../rules/effect.h"
 #include "../rules/idempotency.h"
 #include "business.h"
 
@@ -211,9 +212,9 @@ static int declare(const struct prescient_host *api, struct prescient_answer *an
     struct host_answer *a = answer->impl;
     if (!h->services->slab || !a)
         return refuse(h, "%s: only an answer to a check can declare it", what);
-    const char *wrong = effect_check(effect, h->call);
-    if (wrong)
-        return refuse_effect(h, a, what, wrong);
+    struct err err;
+    if (effect_check(effect, &err) < 0)
+        return refuse_effect(h, a, what, err.text);
     int rc = slab_add_effect(h->services->slab, a->index, effect);
     if (rc == 0)
         return 0;

@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 
 #include "../../engine/base/utf8.h"
-#include "../../engine/wire/slab.h"
+#include "../../engine/rules/effect.h"
 #include "../../engine/store/enqueue_check.h"
 #include "fuzz.h"
 
@@ -41,10 +41,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     };
     const struct effect effect = { .kind = EFFECT_EMIT, .event = "late", .json = json };
     int rc = enqueue_check_row(&row, &err);
-    const char *wrong = effect_check(&effect, a);
+    struct err wrong = { 0 };
+    int effect_rc = effect_check(&effect, &wrong);
     MUST(rc == 0 || (rc == ERR_INPUT && err.text[0]));
-    MUST(!wrong || utf8_is_valid(wrong, strlen(wrong)));
-    if (rc == 0 || !wrong)
+    MUST(effect_rc == 0 || utf8_is_valid(wrong.text, strlen(wrong.text)));
+    if (rc == 0 || effect_rc == 0)
         MUST(utf8_is_valid(json, strlen(json)) && database_takes(json));
     arena_free(a);
     return 0;

@@ -1,0 +1,44 @@
+/* effect.c - the fields that each kind of effect must have. */
+#include "effect.h"
+
+#include "field.h"
+
+static int check_target(const struct effect *e, bool needs_job, struct err *err)
+{
+    int rc = field_check_name("entity name", e->entity_name, err);
+    if (rc < 0)
+        return rc;
+    rc = field_check_name("entity key", e->entity_key, err);
+    if (rc < 0)
+        return rc;
+    return needs_job || e->job ? field_check_name("job", e->job, err) : 0;
+}
+
+static int check_enqueue(const struct effect *e, struct err *err)
+{
+    int rc = check_target(e, true, err);
+    if (rc < 0)
+        return rc;
+    rc = field_check_conflict(e->conflict, err);
+    if (rc < 0)
+        return rc;
+    return field_check_time("time", e->at, err);
+}
+
+static int check_kind(const struct effect *e, struct err *err)
+{
+    switch (e->kind) {
+    case EFFECT_EMIT: return field_check_name("event name", e->event, err);
+    case EFFECT_ENQUEUE: return check_enqueue(e, err);
+    case EFFECT_RESOLVE: return check_target(e, false, err);
+    }
+    return err_set(err, ERR_INPUT, "kind: found %d, expected emit, enqueue or resolve", (int)e->kind);
+}
+
+int effect_check(const struct effect *e, struct err *err)
+{
+    int rc = check_kind(e, err);
+    if (rc < 0)
+        return rc;
+    return e->json ? field_check_json("json", e->json, err) : 0;
+}

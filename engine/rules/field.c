@@ -1,0 +1,79 @@
+/* field.c - the rules of each field. The database's own constraints say the same, but not where,
+ * nor in these words. */
+#include "field.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "../base/moment.h"
+#include "../base/utf8.h"
+#include "check.h"
+
+static const char *const conflicts[FIELD_CONFLICTS] = { "keep", "earlier", "replace" };
+
+int field_check_name(const char *field, const char *text, struct err *err)
+{
+    size_t len = text ? strlen(text) : 0;
+    if (len == 0)
+        return err_set(err, ERR_INPUT, "%s: empty, expected 1 to %d bytes of text", field, CHECK_NAME_MAX);
+    if (!utf8_is_valid(text, len))
+        return err_set(err, ERR_INPUT, "%s: found bytes that are not UTF-8, expected UTF-8 text", field);
+    if (len > CHECK_NAME_MAX)
+        return err_set(err, ERR_INPUT, "%s: found %zu bytes ('%.*s...'), expected at most %d", field, len,
+                       UTF8_SHOWN(text), CHECK_NAME_MAX);
+    return 0;
+}
+
+int field_check_json(const char *field, const char *json, struct err *err)
+{
+    size_t len = strlen(json);
+    if (len > CHECK_PAYLOAD_MAX)
+        return err_set(err, ERR_INPUT, "%s: found %zu bytes, expected at most %d", field, len,
+                       CHECK_PAYLOAD_MAX);
+    if (!utf8_is_valid(json, len))
+        return err_set(err, ERR_INPUT, "%s: found bytes that are not UTF-8, expected JSON", field);
+    json_error_t why;
+    /* a large whole number is taken for a real one, as the databases take it */
+    json_t *value = json_loadb(json, len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &why);
+    if (!value) {
+        /* the parser quotes the text, and may cut a character */
+        int whole = (int)utf8_valid_bytes(why.text, strlen(why.text));
+        return err_set(err, ERR_INPUT, "%s: found '%.*s', expected JSON: %.*s (line %d, column %d)", field,
+                       UTF8_SHOWN(json), whole, why.text, why.line, why.column);
+    }
+    json_decref(value);
+    return 0;
+}
+
+int field_check_time(const char *field, int64_t at, struct err *err)
+{
+    if (moment_is_valid(at))
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "%s: found %" PRId64 " seconds since 1970, expected a time from 1970 to 9999", field, at);
+}
+
+int field_check_conflict(const char *word, struct err *err)
+{
+    if (!word)
+        word = "";
+    if (field_conflict_index(word) >= 0)
+        return 0;
+    size_t shown = utf8_valid_bytes(word, utf8_cut(word, strlen(word), 80));
+    return err_set(err, ERR_INPUT, "conflict: found '%.*s', expected keep, earlier or replace", (int)shown,
+                   word);
+}
+
+int field_conflict_index(const char *word)
+{
+    for (int i = 0; word && i < FIELD_CONFLICTS; i++)
+        if (!strcmp(word, conflicts[i]))
+            return i;
+    return -1;
+}
+
+const char *field_conflict_word(uint32_t index)
+{
+    return index < FIELD_CONFLICTS ? conflicts[index] : NULL;
+}

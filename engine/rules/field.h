@@ -1,0 +1,25 @@
+/* field.h - what the fields of a check may hold: the same for every way in, from a command line to
+ * what a job declares. Pure. The checks return 0, or ERR_INPUT with a message that names the field,
+ * what was found and what was expected, in valid UTF-8. */
+#ifndef PRESCIENT_FIELD_H
+#define PRESCIENT_FIELD_H
+
+#include <stdint.h>
+#include "../base/err.h"
+
+/* 1 to CHECK_NAME_MAX bytes of UTF-8; NULL is as empty. */
+int field_check_name(const char *field, const char *text, struct err *err);
+
+/* One JSON value of at most CHECK_PAYLOAD_MAX bytes. */
+int field_check_json(const char *field, const char *json, struct err *err);
+
+/* From 1970 to 9999. */
+int field_check_time(const char *field, int64_t at, struct err *err);
+
+/* What an enqueue does when the check is there already: "keep", "earlier" or "replace". */
+int field_check_conflict(const char *word, struct err *err);
+enum { FIELD_CONFLICTS = 3 };
+int field_conflict_index(const char *word);             /* -1: none of them */
+const char *field_conflict_word(uint32_t index);        /* NULL: there is no such one */
+
+#endif
