@@ -34,7 +34,8 @@ is_installed() {
 }
 
 apt() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" </dev/null
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 \
+        -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" </dev/null
 }
 
 # Installing the server would also make and start a cluster for the whole machine. Nobody asked for that: the tests bring their own.
@@ -43,7 +44,8 @@ no_cluster=/etc/postgresql-common/createcluster.d/prescient-quickstart.conf
 install_missing() {
     local missing=() name
     if ! command -v apt-get >/dev/null; then
-        say "quickstart.sh: no apt-get here; taking for granted that the like of these is installed: $(packages "$@" | xargs)"
+        say "quickstart.sh: no apt-get here; assuming that the equivalents of these packages are installed:" \
+            "$(packages "$@" | xargs)"
         return
     fi
     for name in $(packages "$@"); do

@@ -27,12 +27,18 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-guard.XXXXXX")
 chmod 711 "$tmp"
 database=prescient_guard_$$
 clean_up() {
-    if [ -d "$tmp/pg" ]; then tests/pg_cluster.sh stop "$tmp/pg"; else psql -qX "$server" -c "DROP DATABASE IF EXISTS $database" 2>/dev/null || true; fi
+    if [ -d "$tmp/pg" ]; then
+        tests/pg_cluster.sh stop "$tmp/pg"
+    else
+        psql -qX "$server" -c "DROP DATABASE IF EXISTS $database" 2>/dev/null || true
+    fi
     rm -rf "$tmp"
 }
 trap clean_up EXIT
 # No checkpoint within the minutes this takes, so that WAL holds no more full pages than the first touch of each; and no vacuum.
-[ -n "$server" ] || server=$(tests/pg_cluster.sh start "$tmp/pg" fsync=off autovacuum=off checkpoint_timeout=1h full_page_writes=off)
+[ -n "$server" ] ||
+    server=$(tests/pg_cluster.sh start \
+        "$tmp/pg" fsync=off autovacuum=off checkpoint_timeout=1h full_page_writes=off)
 psql -qX "$server" -c "CREATE DATABASE $database"
 store=$(sed -E "s#/postgres(\?|\$)#/$database\1#" <<<"$server")
 q() { psql -qXAt "$store" -c "$1"; }
@@ -66,26 +72,36 @@ slot=$(($(date +%s) / 900 * 900 - 900000))
 fill() {
     slot=$((slot + 900))
     q "TRUNCATE prescient.future_job"
-    q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
-       SELECT prescient.bucket_of('orders', i::text), 'orders', i::text, '$1', to_timestamp($slot), to_timestamp($slot) FROM generate_series(1, $checks) i"
+    q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec,
+       first_check_at, next_check_at)
+       SELECT prescient.bucket_of('orders', i::text), 'orders', i::text, '$1', to_timestamp($slot),
+           to_timestamp($slot) FROM generate_series(1, $checks) i"
     q "VACUUM (ANALYZE) prescient.future_job"
     q "CHECKPOINT"
 }
 counters() {
     sleep 1.2                           # before PostgreSQL 15, counts are gathered twice a second
     q "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, xact_commit,
-              (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables WHERE schemaname = 'prescient')::bigint
+              (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables
+                  WHERE schemaname = 'prescient')::bigint
          FROM pg_stat_database WHERE datname = current_database()"
 }
-ran() { python3 -c 'import json, sys; j = json.load(sys.stdin); n = j["run"]; sys.exit(f"guard.sh: {n} checks were run, expected '$checks'") if n != '$checks' else None'; }
-found() { awk -v name="$1" -v sum="$2" -v of="$3" 'BEGIN { printf "%s %.4g\n", name, sum / of }' >>"$tmp/found"; }
+ran() {
+    python3 -c 'import json, sys
+n = json.load(sys.stdin)["run"]
+sys.exit(f"guard.sh: {n} checks were run, expected '$checks'") if n != '$checks' else None'
+}
+found() {
+    awk -v name="$1" -v sum="$2" -v of="$3" 'BEGIN { printf "%s %.4g\n", name, sum / of }' >>"$tmp/found"
+}
 
 # Counted twice: the reading of the counters is a transaction or two itself, and stays the same.
 measure_database() {
     local before after
     fill "guard_$1"
     args=(run --slot "$slot")
-    prescient >/dev/null                # the first run of a slot may still find plans and caches cold; a second slot is what counts
+    # the first run of a slot may still find plans and caches cold; a second slot is what counts
+    prescient >/dev/null
     fill "guard_$1"
     args=(run --slot "$slot")
     before=$(counters); prescient | ran; after=$(counters)
@@ -104,11 +120,17 @@ instructions() {
 run_counted() {
     rm -f "$tmp"/callgrind.*
     args=(run --slot "$slot")
-    prescient env LD_PRELOAD="$GUARD_PRELOAD" valgrind -q --tool=callgrind --trace-children=yes --dump-after=wire_send --callgrind-out-file="$tmp/callgrind.%p" >"$tmp/totals" 2>"$tmp/valgrind.log" ||
+    prescient env LD_PRELOAD="$GUARD_PRELOAD" valgrind -q \
+        --tool=callgrind --trace-children=yes --dump-after=wire_send \
+        --callgrind-out-file="$tmp/callgrind.%p" >"$tmp/totals" 2>"$tmp/valgrind.log" ||
         { cat "$tmp/valgrind.log" >&2; exit 1; }
     engine=0 workers=0
     for f in "$tmp"/callgrind.*; do
-        if grep -q '^cmd:.* worker' "$f"; then workers=$((workers + $(instructions "$f"))); else engine=$((engine + $(instructions "$f"))); fi
+        if grep -q '^cmd:.* worker' "$f"; then
+            workers=$((workers + $(instructions "$f")))
+        else
+            engine=$((engine + $(instructions "$f")))
+        fi
     done
 }
 measure_instructions() {
@@ -140,7 +162,16 @@ done
 measure_idle
 
 if [ "${1:-}" = --record ]; then
-    { sed '/^[^#]/d' "$kept"; awk '{ print $1, $2, $1 ~ /instructions/ ? 10 : $1 ~ /idle/ ? 60 : $1 ~ /row_writes/ ? 2 : $1 ~ /wal/ ? 4 : 8 }' "$tmp/found"; } >"$tmp/kept"
+    {
+        sed '/^[^#]/d' "$kept"
+        awk '
+            { tolerance = 8 }
+            $1 ~ /wal/ { tolerance = 4 }
+            $1 ~ /row_writes/ { tolerance = 2 }
+            $1 ~ /idle/ { tolerance = 60 }
+            $1 ~ /instructions/ { tolerance = 10 }
+            { print $1, $2, tolerance }' "$tmp/found"
+    } >"$tmp/kept"
     cat "$tmp/kept" >"$kept"
     echo "recorded in $kept:"; cat "$tmp/found"
     exit 0
@@ -149,8 +180,9 @@ awk '
     FNR == NR { if ($0 !~ /^#/ && NF == 3) { kept[$1] = $2; tolerance[$1] = $3 } next }
     !($1 in kept) { printf "not ok - %s is not in the file of figures\n", $1; bad = 1; next }
     { percent = ($2 / kept[$1] - 1) * 100; seen[$1] = 1 }
-    percent > tolerance[$1] { printf "not ok - %-28s %10.4g, was %10.4g: %+.1f %%, allowed %s %%\n", $1, $2, kept[$1], percent, tolerance[$1]; bad = 1; next }
-    percent < -2 * tolerance[$1] { printf "ok     - %-28s %10.4g, was %10.4g: %+.1f %% (better: record it with --record)\n", $1, $2, kept[$1], percent; next }
-    { printf "ok     - %-28s %10.4g, was %10.4g: %+.1f %%\n", $1, $2, kept[$1], percent }
+    { found = sprintf("%-28s %10.4g, was %10.4g: %+.1f %%", $1, $2, kept[$1], percent) }
+    percent > tolerance[$1] { printf "not ok - %s, allowed %s %%\n", found, tolerance[$1]; bad = 1; next }
+    percent < -2 * tolerance[$1] { print "ok     - " found " (better: record it with --record)"; next }
+    { print "ok     - " found }
     END { for (k in kept) if (!(k in seen)) { printf "not ok - %s was not measured\n", k; bad = 1 } exit bad }
 ' "$kept" "$tmp/found"

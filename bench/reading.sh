@@ -42,8 +42,10 @@ SET synchronous_commit = off;
 INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
 SELECT CASE WHEN i <= 100000 THEN prescient.bucket_of(e, i::text) ELSE i * 7 % 64 END, e, i::text, j, at, at
   FROM generate_series($1, $checks, $2) i,
-       LATERAL (SELECT CASE WHEN i % 1000003 = 7 THEN 'rarities' WHEN i % 10 = 0 THEN 'invoices' ELSE 'orders' END,
-                       CASE WHEN i % 1000003 = 7 THEN 'look_at_rarity' WHEN i % 10 = 0 THEN 'is_paid' ELSE 'is_shipped_' || i % 7 END,
+       LATERAL (SELECT CASE WHEN i % 1000003 = 7 THEN 'rarities' WHEN i % 10 = 0 THEN 'invoices'
+                            ELSE 'orders' END,
+                       CASE WHEN i % 1000003 = 7 THEN 'look_at_rarity' WHEN i % 10 = 0 THEN 'is_paid'
+                            ELSE 'is_shipped_' || i % 7 END,
                        to_timestamp($slot + (1 + i::bigint * 1000003 % 2880) * 900) OFFSET 0) c (e, j, at);
 SQL
 }
@@ -52,16 +54,21 @@ SQL
 put_all_checks() {
     local slot names rules index
     slot=$(q -c "SELECT date_part('epoch', prescient.slot_floor(now()))::bigint")
-    names=$(q -c "SELECT string_agg(format('DROP CONSTRAINT %I', conname), ', ') FROM pg_constraint WHERE conrelid = 'prescient.future_job'::regclass")
-    rules=$(q -c "SELECT string_agg(format('ADD CONSTRAINT %I %s%s', conname, pg_get_constraintdef(oid), CASE contype WHEN 'c' THEN ' NOT VALID' END), ', ')
+    names=$(q -c "SELECT string_agg(format('DROP CONSTRAINT %I', conname), ', ')
+                  FROM pg_constraint WHERE conrelid = 'prescient.future_job'::regclass")
+    rules=$(q -c "SELECT string_agg(format('ADD CONSTRAINT %I %s%s', conname,
+                  pg_get_constraintdef(oid), CASE contype WHEN 'c' THEN ' NOT VALID' END), ', ')
                     FROM pg_constraint WHERE conrelid = 'prescient.future_job'::regclass")
     index=$(q -c "SELECT pg_get_indexdef('prescient.future_job_slot'::regclass)")
     q -c "UPDATE prescient.setting SET value = '$slot' WHERE name = 'swept_until'"
-    q -c "ALTER TABLE prescient.future_job SET (autovacuum_enabled = off), DISABLE TRIGGER USER, $names" -c "DROP INDEX prescient.future_job_slot"
+    q -c "ALTER TABLE prescient.future_job SET (autovacuum_enabled = off), DISABLE TRIGGER USER, $names" \
+        -c "DROP INDEX prescient.future_job_slot"
     put_checks 1 2 & local one=$!
     put_checks 2 2
     wait $one           # with its exit code
-    q -c "SET maintenance_work_mem = '2GB'" -c "ALTER TABLE prescient.future_job RESET (autovacuum_enabled), ENABLE TRIGGER USER, $rules" -c "$index"
+    q -c "SET maintenance_work_mem = '2GB'" \
+        -c "ALTER TABLE prescient.future_job RESET (autovacuum_enabled), ENABLE TRIGGER USER, $rules" \
+        -c "$index"
 }
 
 # One day: every quarter of an hour a burst of some seconds. One in 50 failed, one in 1,000,003 is a rarity.
@@ -69,13 +76,16 @@ put_history_day() {
     local from=$((history / days * $1)) n=$((history / days))
     q <<SQL
 SET synchronous_commit = off;
-INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count, entity_name,
-       entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us, last_run_us)
+INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
+       failure_count, run_count, entity_name, entity_key, job_exec, outcome, engine, first_run_at,
+       last_run_at, total_run_us, last_run_us)
 SELECT at, at, slot, slot, 0, 0, 1, CASE WHEN i % 10 = 0 THEN 'invoices' ELSE 'orders' END, ($from + i)::text,
-       CASE WHEN ($from + i) % 1000003 = 7 THEN 'look_at_rarity' WHEN i % 10 = 0 THEN 'is_paid' ELSE 'is_shipped_' || i % 7 END,
+       CASE WHEN ($from + i) % 1000003 = 7 THEN 'look_at_rarity' WHEN i % 10 = 0 THEN 'is_paid'
+            ELSE 'is_shipped_' || i % 7 END,
        CASE WHEN i % 50 = 49 THEN 'failed' ELSE 'done' END, 'bench/1', at, at, 900, 900
   FROM generate_series(0, $n - 1) i,
-       LATERAL (SELECT date_trunc('day', now(), 'UTC') - ($days - 1 - $1) * interval '1 day' + (i::bigint * 96 / $n) * interval '15 minutes') s (slot),
+       LATERAL (SELECT date_trunc('day', now(), 'UTC') - ($days - 1 - $1) * interval '1 day'
+                       + (i::bigint * 96 / $n) * interval '15 minutes') s (slot),
        LATERAL (SELECT slot + (1 + i % ($n / 96 + 1) / 2000 * 0.05) * interval '1 second') t (at)
  WHERE at < now();
 SQL
@@ -83,15 +93,19 @@ SQL
 
 put_runs_day() {
     local from=$((runs / days * $1)) n=$((runs / days)) recorded
-    recorded=$(q -c "SELECT attname FROM pg_attribute WHERE attrelid = 'prescient.future_job_run'::regclass AND attname = 'recorded_at'")
+    recorded=$(q -c "SELECT attname FROM pg_attribute WHERE attrelid = 'prescient.future_job_run'::regclass
+                     AND attname = 'recorded_at'")
     q <<SQL
 SET synchronous_commit = off;
-INSERT INTO prescient.future_job_run (${recorded:+$recorded, }run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key,
-       job_exec, outcome, engine)
-SELECT ${recorded:+at, }at, slot, slot + interval '1 day', 900, 1, 0, CASE WHEN i % 10 = 0 THEN 'invoices' ELSE 'orders' END, ($from + i)::text,
-       CASE WHEN i % 10 = 0 THEN 'is_paid' ELSE 'is_shipped_' || i % 7 END, CASE WHEN i % 50 = 49 THEN 'failed' ELSE 'again' END, 'bench/1'
+INSERT INTO prescient.future_job_run (${recorded:+$recorded, }run_at, slot_at, next_check_at, run_us,
+       check_count, failure_count, entity_name, entity_key, job_exec, outcome, engine)
+SELECT ${recorded:+at, }at, slot, slot + interval '1 day', 900, 1, 0,
+    CASE WHEN i % 10 = 0 THEN 'invoices' ELSE 'orders' END, ($from + i)::text,
+       CASE WHEN i % 10 = 0 THEN 'is_paid' ELSE 'is_shipped_' || i % 7 END,
+       CASE WHEN i % 50 = 49 THEN 'failed' ELSE 'again' END, 'bench/1'
   FROM generate_series(0, $n - 1) i,
-       LATERAL (SELECT date_trunc('day', now(), 'UTC') - ($days - 1 - $1) * interval '1 day' + (i::bigint * 96 / $n) * interval '15 minutes') s (slot),
+       LATERAL (SELECT date_trunc('day', now(), 'UTC') - ($days - 1 - $1) * interval '1 day'
+                       + (i::bigint * 96 / $n) * interval '15 minutes') s (slot),
        LATERAL (SELECT slot + (1 + i % ($n / 96 + 1) / 2000 * 0.05) * interval '1 second') t (at)
  WHERE at < now();
 SQL
@@ -99,11 +113,15 @@ SQL
 
 put_passes() {
     q <<SQL
-INSERT INTO prescient.slot_pass (slot_at, bucket, pass, recorded_at, split, pending, seen_xid, closed_at, engine, run, done, again, deferred, failed,
-       timeout, crashed, guarded, held_back, unknown_job, superseded, locked, late_us, took_us)
-SELECT s.at, b.n, CASE b.n WHEN -1 THEN 0 ELSE 1 END, s.at, CASE b.n WHEN -1 THEN 64 END, CASE b.n WHEN -1 THEN 3500 END, CASE b.n WHEN -1 THEN 3 END,
-       CASE b.n WHEN -1 THEN s.at + interval '3 seconds' END, 'bench/1', 50, 35, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1000000, 200000
-  FROM generate_series(prescient.slot_floor(now()) - $days * interval '1 day', prescient.slot_floor(now()), interval '15 minutes') s (at),
+INSERT INTO prescient.slot_pass (slot_at, bucket, pass, recorded_at, split, pending, seen_xid, closed_at,
+       engine, run, done, again, deferred, failed, timeout, crashed, guarded, held_back, unknown_job,
+       superseded, locked, late_us, took_us)
+SELECT s.at, b.n, CASE b.n WHEN -1 THEN 0 ELSE 1 END, s.at, CASE b.n WHEN -1 THEN 64 END,
+    CASE b.n WHEN -1 THEN 3500 END, CASE b.n WHEN -1 THEN 3 END,
+       CASE b.n WHEN -1 THEN s.at + interval '3 seconds' END, 'bench/1', 50, 35, 15,
+       0, 0, 0, 0, 0, 0, 0, 0, 0, 1000000, 200000
+  FROM generate_series(prescient.slot_floor(now()) - $days * interval '1 day', prescient.slot_floor(now()),
+  interval '15 minutes') s (at),
        generate_series(-1, 63) b (n);
 SQL
 }
@@ -119,7 +137,8 @@ SQL
 
 make_days() {           # of history, and of whatever else has days
     q -o /dev/null -c "SELECT count(prescient.make_history_day(prescient.utc_day(now()) - n))
-            FROM generate_series(1, $days) n WHERE NOT prescient.history_day_is_there(prescient.utc_day(now()) - n)"
+            FROM generate_series(1, $days) n
+            WHERE NOT prescient.history_day_is_there(prescient.utc_day(now()) - n)"
 }
 
 put_history() {
@@ -166,7 +185,8 @@ tell() {
     first=$(ms_of "$@")
     for ((i = 0; i < rounds; i++)); do all+=("$(ms_of "$@")"); done
     mapfile -t all < <(printf '%s\n' "${all[@]}" | sort -n)
-    printf '%-46s %8s %8s %8s %8s\n' "$*" "$(tenths "${all[rounds / 2]}")" "$(tenths "${all[0]}")" "$(tenths "${all[rounds - 1]}")" "$(tenths "$first")"
+    printf '%-46s %8s %8s %8s %8s\n' "$*" "$(tenths "${all[rounds / 2]}")" \
+        "$(tenths "${all[0]}")" "$(tenths "${all[rounds - 1]}")" "$(tenths "$first")"
 }
 
 read_everything() {
@@ -224,7 +244,8 @@ if [ -d "$cluster/data" ]; then
     server=$(tests/pg_cluster.sh url "$cluster")
     tests/pg_cluster.sh ctl "$cluster" status || tests/pg_cluster.sh ctl "$cluster" start
 else
-    server=$(tests/pg_cluster.sh start "$cluster" fsync=off wal_level=minimal max_wal_senders=0 full_page_writes=off max_wal_size=16GB \
+    server=$(tests/pg_cluster.sh start \
+        "$cluster" fsync=off wal_level=minimal max_wal_senders=0 full_page_writes=off max_wal_size=16GB \
                  checkpoint_timeout=1h shared_buffers=4GB)
 fi
 store=$server

@@ -11,7 +11,8 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 checks=${1:-200000} rounds=${2:-5}
-graphile_worker=0.18.0 pg_boss=12.35.0 node=24.21.0         # newer pg-boss asks for a package that not every registry has
+# newer pg-boss asks for a package that not every registry has
+graphile_worker=0.18.0 pg_boss=12.35.0 node=24.21.0
 build=$(realpath "${BUILD:-build}")
 [ -x "$build/prescient" ] || { echo "run.sh: no $build/prescient; 'make' builds it" >&2; exit 2; }
 command -v npm >/dev/null || { echo "run.sh: npm is needed to install the peers" >&2; exit 2; }

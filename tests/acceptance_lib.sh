@@ -24,8 +24,20 @@ pass() { echo "ok - $1"; }
 fail() { : >"$TMP/.out"; : >"$TMP/.err"; report "$@"; }
 
 # at_most WHAT FOUND MOST, at_least WHAT FOUND LEAST: whole numbers.
-at_most() { if [ "$2" -le "$3" ] 2>/dev/null; then pass "$1 ($2)"; else fail "$1" "found:    $2" "expected: at most $3"; fi; }
-at_least() { if [ "$2" -ge "$3" ] 2>/dev/null; then pass "$1 ($2)"; else fail "$1" "found:    $2" "expected: at least $3"; fi; }
+at_most() {
+    if [ "$2" -le "$3" ] 2>/dev/null; then
+        pass "$1 ($2)"
+    else
+        fail "$1" "found:    $2" "expected: at most $3"
+    fi
+}
+at_least() {
+    if [ "$2" -ge "$3" ] 2>/dev/null; then
+        pass "$1 ($2)"
+    else
+        fail "$1" "found:    $2" "expected: at least $3"
+    fi
+}
 
 now_ms() { local t=$EPOCHREALTIME; t=${t/[.,]/}; echo $((t / 1000)); }
 boot_ms() { local up; read -r up _ </proc/uptime; echo "${up/./}0"; }
@@ -48,7 +60,8 @@ q() {
         sql=$(sed -E 's/\{([a-z_]+)\}/prescient_\1/g; s/<([a-z_.]+)>/\1/g' <<<"$sql")
         sqlite3 -batch -noheader -cmd '.timeout 20000' "${PRESCIENT_STORE#sqlite:}" "$sql"
     else
-        sql=$(sed -E 's/\{([a-z_]+)\}/prescient.\1/g; s/<([a-z_.]+)>/extract(epoch FROM \1)::bigint/g' <<<"$sql")
+        sql=$(sed -E 's/\{([a-z_]+)\}/prescient.\1/g; s/<([a-z_.]+)>/extract(epoch FROM \1)::bigint/g' \
+            <<<"$sql")
         psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$sql"
     fi
 }
@@ -58,10 +71,12 @@ fill() {
     local key=${4:-"'k' || n"}
     if [ "$STORE_NAME" = sqlite ]; then
         q "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < $1)
-           INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, next_check_at) SELECT 'row', $key, '$3', $2, $2 FROM c"
+           INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, next_check_at)
+               SELECT 'row', $key, '$3', $2, $2 FROM c"
     else
         q "INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
-           SELECT prescient.bucket_of('row', $key), 'row', $key, '$3', to_timestamp($2), to_timestamp($2) FROM generate_series(1, $1) n"
+           SELECT prescient.bucket_of('row', $key), 'row', $key, '$3', to_timestamp($2), to_timestamp($2)
+               FROM generate_series(1, $1) n"
     fi
 }
 
@@ -70,9 +85,11 @@ enqueue_in() {
     local key=${4:-"'k' || n"}
     if [ "$STORE_NAME" = sqlite ]; then
         q "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < $2)
-           INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at) SELECT 'row', $key, '$3', strftime('%s', 'now') + $1 FROM c"
+           INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at)
+               SELECT 'row', $key, '$3', strftime('%s', 'now') + $1 FROM c"
     else
-        q "SELECT count(prescient.enqueue('row', $key, '$3', interval '$1 seconds')) FROM generate_series(1, $2) n" >/dev/null
+        q "SELECT count(prescient.enqueue('row', $key, '$3', interval '$1 seconds'))
+           FROM generate_series(1, $2) n" >/dev/null
     fi
 }
 
@@ -86,7 +103,8 @@ nothing_pending() { [ "$(pending)" = 0 ]; }
 a_clean_store() {
     if [ "$STORE_NAME" = sqlite ]; then
         rm -f "${PRESCIENT_STORE#sqlite:}"*
-        [ -z "${LOG_AHEAD:-}" ] || sqlite3 -batch "${PRESCIENT_STORE#sqlite:}" "PRAGMA journal_mode = WAL" >/dev/null
+        [ -z "${LOG_AHEAD:-}" ] || sqlite3 -batch "${PRESCIENT_STORE#sqlite:}" \
+            "PRAGMA journal_mode = WAL" >/dev/null
     else
         q "DROP SCHEMA IF EXISTS prescient CASCADE" 2>/dev/null
     fi
@@ -117,10 +135,15 @@ join() {
 # join_within SECONDS NAME: the same, but ends it (and fails) when it takes longer.
 join_within() {
     local name=$2
-    wait_until "$1" is_over "${RUNNING[$name]}" || { fail "$name ends within $1 s"; kill -KILL "${RUNNING[$name]}"; }
+    wait_until "$1" is_over "${RUNNING[$name]}" || {
+        fail "$name ends within $1 s"; kill -KILL "${RUNNING[$name]}"
+    }
     join "$name"
 }
-is_over() { local state; state=$(sed -E 's/.*\) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) || return 0; [ -z "$state" ] || [ "$state" = Z ]; }
+is_over() {
+    local state; state=$(sed -E 's/.*\) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) || return 0
+    [ -z "$state" ] || [ "$state" = Z ]
+}
 
 # workers_of PID: pids of the workers of the engine PID, their keepers, and what their jobs started; also when it is gone, since each engine has a
 # session of its own here.

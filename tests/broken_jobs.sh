@@ -11,9 +11,12 @@ mkdir plugins
 ok "init" "$P" init
 ok "a check" "$P" --now 2030-01-01 enqueue orders 1 absent +15m
 fails_with 78 "absent.so" "$P" --now 2030-01-01T00:15:00Z run
-fails_with 78 "no worker gets ready: none of 1 jobs can be used; the last: job absent: plug-in: no file absent.so (looked into plugins)" \
+fails_with 78 \
+    "no worker gets ready: none of 1 jobs can be used; the last: job absent: plug-in: no file absent.so (looked into plugins)" \
     "$P" --now 2030-01-01T00:15:00Z run
-is "the check waits on, unrun" "$("$P" list --json | json '[(r["entity_key"], r["check_count"], r["failure_count"]) for r in j]')" "[('1', 0, 0)]"
+is "the check waits on, unrun" \
+    "$("$P" list --json | json '[(r["entity_key"], r["check_count"], r["failure_count"]) for r in j]')" \
+    "[('1', 0, 0)]"
 
 touch plugins/absent.so
 fails_with 78 "file too short" "$P" --now 2030-01-01T00:15:00Z run
@@ -33,9 +36,16 @@ chmod -R go-w jobs
 ok "a check of it" "$P" --now 2030-01-01 enqueue orders 2 killer +30m
 ok "a check of a good one" "$P" --now 2030-01-01 enqueue orders 2 good +30m
 "$P" --now 2030-01-01T00:30:00Z run >.out 2>.err
-has "the log says who ended workers" "$(cat .err)" "job killer: a worker died while it loaded or opened it (killed by SIGKILL): it is left out"
-is "the good one ran" "$("$P" history --json | json '[(r["job_exec"], r["outcome"]) for r in j]')" "[('good', 'done')]"
-is "the check of the bad one is neither run nor lost" "$("$P" list --json | json '[(r["entity_key"], r["check_count"], r["failure_count"]) for r in j if r["job_exec"] == "killer"]')" "[('2', 0, 0)]"
+has "the log says who ended workers" "$(cat .err)" \
+    "job killer: a worker died while it loaded or opened it (killed by SIGKILL): it is left out"
+is "the good one ran" "$("$P" history --json | json '[(r["job_exec"], r["outcome"]) for r in j]')" \
+    "[('good', 'done')]"
+is "the check of the bad one is neither run nor lost" \
+    "$("$P" list --json |
+        json '[(r["entity_key"], r["check_count"], r["failure_count"])
+              for r in j if r["job_exec"] == "killer"]')" "[('2', 0, 0)]"
 
 sed -i 's/ good = .*};/ };/' prescient.cfg
-fails_with 78 "none of 1 jobs can be used; the last: job killer: left out, as workers have died of loading or opening it" "$P" --now 2030-01-01T00:45:00Z run --slot 2030-01-01T00:30:00Z
+fails_with 78 \
+    "none of 1 jobs can be used; the last: job killer: left out, as workers have died of loading or opening it" \
+    "$P" --now 2030-01-01T00:45:00Z run --slot 2030-01-01T00:30:00Z

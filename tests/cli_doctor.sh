@@ -15,10 +15,12 @@ CFG
 chmod 600 prescient.cfg
 
 $P init >/dev/null
-is "all is well: exit 0" "$($P doctor --json | json 'sorted({f["level"] for f in j})'; echo "${PIPESTATUS[0]}")" "['ok']
+is "all is well: exit 0" \
+    "$($P doctor --json | json 'sorted({f["level"] for f in j})'; echo "${PIPESTATUS[0]}")" "['ok']
 0"
 has "a job that loads" "$($P jobs)" "one  good    yes"
-is "jobs --json" "$($P jobs --json | json 'j[0]["is_loaded"], j[0]["timeout_us"], j[0]["summary"]')" "(True, 5000000, 'from a test')"
+is "jobs --json" "$($P jobs --json | json 'j[0]["is_loaded"], j[0]["timeout_us"], j[0]["summary"]')" \
+    "(True, 5000000, 'from a test')"
 is "config --check" "$($P config --check)" "the settings are good: 1 job, every plug-in loads"
 
 $P enqueue orders 1 one +1h >/dev/null; $P enqueue orders 2 two +1h >/dev/null
@@ -28,23 +30,32 @@ is "jobs --counts counts, also jobs that are not in the settings" \
 
 for bad in aborts leaves missing; do
     sed "s/good/$bad/" prescient.cfg > bad.cfg; chmod 600 bad.cfg
-    is "doctor survives a plug-in: $bad" "$($P doctor --config bad.cfg --json | json '[f["what"] for f in j if f["level"] == "error"]')" "['job']"
+    is "doctor survives a plug-in: $bad" \
+        "$($P doctor --config bad.cfg --json | json '[f["what"] for f in j if f["level"] == "error"]')" \
+        "['job']"
     is "jobs says 1: $bad" "$($P jobs --config bad.cfg >/dev/null; echo $?)" 1
     fails_with 78 "job one: plug-in $bad" $P config --check --config bad.cfg
 done
 # Minutes in which no slot begins: what one server can know of slots that nobody runs.
-{ sed "s#doctor.db#split.db#" prescient.cfg; echo 'slot_length = "20m"; serve = [0, 30];'; } > split.cfg; chmod 600 split.cfg
+{ sed "s#doctor.db#split.db#" prescient.cfg; echo 'slot_length = "20m"; serve = [0, 30];'; } > split.cfg
+chmod 600 split.cfg
 words="serve names minutes in which no slot begins: 30; slots begin in the minutes 0, 20, 40"
 $P init --config split.cfg >/dev/null
-has "config --check warns of a minute that names no slot" "$($P config --check --config split.cfg 2>&1)" "warning: $words"
+has "config --check warns of a minute that names no slot" "$($P config --check --config split.cfg 2>&1)" \
+    "warning: $words"
 has "so does an engine's start" "$($P run --config split.cfg 2>&1)" "$words"
 has "and doctor" "$($P doctor --config split.cfg)" "warn   serve: $words"
 sed -i 's/0, 30/0, 40/' split.cfg
-has "minutes that name slots are fine" "$($P doctor --config split.cfg)" "ok     serve: each minute names a slot"
-is "and not warned of" "$($P config --check --config split.cfg 2>&1)" "the settings are good: 1 job, every plug-in loads"
+has "minutes that name slots are fine" "$($P doctor --config split.cfg)" \
+    "ok     serve: each minute names a slot"
+is "and not warned of" "$($P config --check --config split.cfg 2>&1)" \
+    "the settings are good: 1 job, every plug-in loads"
 
-has "how it ended is said" "$($P jobs --config <(sed s/good/aborts/ prescient.cfg) --json)" "crashed while it was loaded (Aborted)"
-has "how it ended is said" "$($P jobs --config <(sed s/good/leaves/ prescient.cfg) --json)" "ended the process while it was loaded (exit code 0)"
+has "how it ended is said" \
+    "$($P jobs --config <(sed s/good/aborts/ prescient.cfg) --json)" "crashed while it was loaded (Aborted)"
+has "how it ended is said" \
+    "$($P jobs --config <(sed s/good/leaves/ prescient.cfg) \
+    --json)" "ended the process while it was loaded (exit code 0)"
 chmod 666 jobs/good.so
 is "a plug-in that others can write is refused" "$($P jobs --json | json 'j[0]["is_loaded"]')" False
 chmod 644 jobs/good.so
@@ -53,16 +64,22 @@ chmod 666 prescient.cfg
 fails_with 78 "settings file: $TMP/prescient.cfg may be written by others (mode 0666)" "$P" doctor
 chmod 644 prescient.cfg
 { cat prescient.cfg; echo 'business = "postgresql://u:secret@h/d";'; } > secret.cfg; chmod 644 secret.cfg
-has "a password that others can read" "$($P doctor --config secret.cfg)" "warn   settings: secret.cfg holds a password and others may read it (mode 0644)"
+has "a password that others can read" "$($P doctor --config secret.cfg)" \
+    "warn   settings: secret.cfg holds a password and others may read it (mode 0644)"
 chmod 600 secret.cfg prescient.cfg
 has "a password for oneself is fine" "$($P doctor --config secret.cfg)" "ok     settings: secret.cfg"
 
-is "overdue checks are a warning" "$($P doctor --now +1d --json | json '[f["level"] for f in j if "prescient sweep" in (f["advice"] or "")]')" "['warn']"
-has "no schema: it says what to do" "$($P doctor --store sqlite:new.db)" "prescient init creates or upgrades the schema"
+is "overdue checks are a warning" \
+    "$($P doctor --now +1d --json |
+        json '[f["level"] for f in j if "prescient sweep" in (f["advice"] or "")]')" "['warn']"
+has "no schema: it says what to do" "$($P doctor --store sqlite:new.db)" \
+    "prescient init creates or upgrades the schema"
 ok "and makes no file" test ! -e new.db
 mkdir none
 start=$SECONDS
-is "a store that is away is an error, exit 1" "$($P doctor --store "postgresql://u@/d?host=$TMP/none" --json 2>/dev/null | json '[f["level"] for f in j if f["what"] == "store"]'; echo "${PIPESTATUS[0]}")" "['error']
+is "a store that is away is an error, exit 1" \
+    "$($P doctor --store "postgresql://u@/d?host=$TMP/none" --json 2>/dev/null |
+        json '[f["level"] for f in j if f["what"] == "store"]'; echo "${PIPESTATUS[0]}")" "['error']
 1"
 fails_with 69 "none" $P list --store "postgresql://u@/d?host=$TMP/none"
 ok "it is tried for some seconds, not for ever" test $((SECONDS - start)) -lt 15

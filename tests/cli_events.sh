@@ -2,15 +2,18 @@
 # What comes of running: events with their cursors, also as they happen, passes, history, and failures enqueued again.
 . "$(dirname "$0")/lib.sh"
 
-plugin announce 'host->emit(host, answer, "order.late", "{\"n\": [1, \"\\u001b[2J\"]}"); prescient_done(answer);'
+plugin announce \
+    'host->emit(host, answer, "order.late", "{\"n\": [1, \"\\u001b[2J\"]}"); prescient_done(answer);'
 plugin broken 'prescient_fail(answer, "no \033[31msuch\ntable");'
 
 # a_month_older: what was written by the real clock
 a_month_older() {
     if [ "$STORE_NAME" = sqlite ]; then
-        sqlite3 "${PRESCIENT_STORE#sqlite:}" "UPDATE prescient_event SET recorded_at_us = recorded_at_us - 30 * 86400000000"
+        sqlite3 "${PRESCIENT_STORE#sqlite:}" \
+            "UPDATE prescient_event SET recorded_at_us = recorded_at_us - 30 * 86400000000"
     else
-        psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "SELECT prescient.make_history_day(prescient.utc_day(now() - interval '30 days'))" \
+        psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" \
+            -c "SELECT prescient.make_history_day(prescient.utc_day(now() - interval '30 days'))" \
             -c "UPDATE prescient.event SET recorded_at = recorded_at - interval '30 days'"
     fi >/dev/null
 }
@@ -27,15 +30,19 @@ CFG
     for key in 1 2 3; do $P --now 2030-01-01 enqueue orders $key announce +15m >/dev/null; done
     ok "$STORE_NAME: a run" $P --now 2030-01-01T00:15:00Z run
     is "$STORE_NAME: JSON Lines, one object an event, data as JSON" \
-        "$($P events --json | while read -r line; do echo "$line" | json 'j["event"], j["entity_name"], j["data"]["n"][0]'; done | sort -u)" "('order.late', 'orders', 1)"
+        "$($P events --json | while read -r line; do echo "$line" | json \
+        'j["event"], j["entity_name"], j["data"]["n"][0]'; done | sort -u)" "('order.late', 'orders', 1)"
     is "$STORE_NAME: as many as there were" "$($P events --json | wc -l)" 3
     local cursor; cursor=$($P events --json | head -1 | json 'j["cursor"]')
     is "$STORE_NAME: --after goes on behind a cursor" "$($P events --after "$cursor" | wc -l)" 2
-    has "$STORE_NAME: a limit says how to go on" "$($P events --limit 1 2>&1 >/dev/null)" "the first 1; --after $cursor shows what comes behind"
-    has "$STORE_NAME: one event a line for people" "$($P events --limit 1 2>/dev/null)" "  order.late  orders  "
+    has "$STORE_NAME: a limit says how to go on" "$($P events --limit 1 2>&1 >/dev/null)" \
+        "the first 1; --after $cursor shows what comes behind"
+    has "$STORE_NAME: one event a line for people" "$($P events --limit 1 2>/dev/null)" \
+        "  order.late  orders  "
     ok "$STORE_NAME: and nothing raw in it" bash -c "! $P events | tr -d '\n' | grep -q '[[:cntrl:]]'"
 
-    is "$STORE_NAME: a cursor from before generations goes on to work" "$($P events --after "${cursor#0-}" | wc -l)" 2
+    is "$STORE_NAME: a cursor from before generations goes on to work" \
+        "$($P events --after "${cursor#0-}" | wc -l)" 2
     fails_with 2 "is ahead of everything that this" $P events --after 0-99999999999-99999999999
     fails_with 2 "is ahead of everything that this" timeout 20 $P events --follow --after 99999999999-0-0
     cursor=$($P events --json | tail -1 | json 'j["cursor"]')
@@ -44,24 +51,33 @@ CFG
     $P --now 2030-01-01T00:15:00Z enqueue orders 4 announce +15m >/dev/null
     $P --now 2030-01-01T00:30:00Z run >/dev/null 2>&1
     for _ in $(seq 100); do [ -s followed ] && break; sleep 0.1; done
-    is "$STORE_NAME: --follow shows what happens as it happens" "$(head -1 followed | json 'j["entity_key"]')" 4
+    is "$STORE_NAME: --follow shows what happens as it happens" \
+        "$(head -1 followed | json 'j["entity_key"]')" 4
     kill -INT $pid; wait $pid
     is "$STORE_NAME: a signal ends it well" "$? $(wc -l < followed)" "0 1"
 
     $P --now 2030-01-01T00:30:00Z enqueue orders 5 broken +15m --payload '{"a": 1}' >/dev/null
-    is "$STORE_NAME: a run with failures says 1" "$($P --now 2030-01-01T00:45:00Z run >/dev/null 2>&1; echo $?)" 1
-    is "$STORE_NAME: the failure is in the history with its words" "$($P history --outcome failed --json | json '[(r["entity_key"], r["note"], r["guard"]) for r in j]')" \
+    is "$STORE_NAME: a run with failures says 1" \
+        "$($P --now 2030-01-01T00:45:00Z run >/dev/null 2>&1; echo $?)" 1
+    is "$STORE_NAME: the failure is in the history with its words" \
+        "$($P history --outcome failed --json |
+            json '[(r["entity_key"], r["note"], r["guard"]) for r in j]')" \
         "[('5', 'no \\x1b[31msuch\\ntable', 'max_failures')]"
     has "$STORE_NAME: and harmless in a table" "$($P history --outcome failed)" 'no \x1b[31msuch\ntable'
-    is "$STORE_NAME: retry enqueues it again" "$($P --now 2030-01-01T00:45:00Z retry --job broken --json | json '[(r["entity_key"], r["outcome"], r["next_check_at"]) for r in j]')" \
+    is "$STORE_NAME: retry enqueues it again" \
+        "$($P --now 2030-01-01T00:45:00Z retry --job broken --json |
+            json '[(r["entity_key"], r["outcome"], r["next_check_at"]) for r in j]')" \
         "[('5', 'new', '2030-01-01T01:00:00Z')]"
     is "$STORE_NAME: with its payload" "$($P list --json | json '[r["payload"] for r in j]')" "[{'a': 1}]"
-    is "$STORE_NAME: passes say what was run" "$($P passes --json | json 'sorted((r["slot_at"][11:16], r["run"], r["done"], r["failed"]) for r in j if r["run"])')" \
+    is "$STORE_NAME: passes say what was run" \
+        "$($P passes --json |
+            json 'sorted((r["slot_at"][11:16], r["run"], r["done"], r["failed"]) for r in j if r["run"])')" \
         "[('00:15', 3, 3, 0), ('00:30', 1, 1, 0), ('00:45', 1, 0, 1)]"
     a_month_older
     local dropped='1 days'; [ "$STORE_NAME" != sqlite ] || dropped='4 rows'
     $P prune --keep 1d --dry-run --json >would
-    is "$STORE_NAME: prune says what it would drop, and in what it counts" "$(json 'j["dry_run"], j["events"], j["counted"]["events"], j["counted"]["passes"]' <would)" \
+    is "$STORE_NAME: prune says what it would drop, and in what it counts" \
+        "$(json 'j["dry_run"], j["events"], j["counted"]["events"], j["counted"]["passes"]' <would)" \
         "(True, ${dropped% *}, '${dropped#* }', 'rows')"
     is "$STORE_NAME: and drops nothing" "$($P events --json | wc -l)" 4
     has "$STORE_NAME: prune drops what is old" "$($P prune --keep 1d)" "events $dropped"

@@ -5,12 +5,17 @@
 load() {
     e() { $P --now 2030-01-01 enqueue --from "$@"; }
     ok "$STORE_NAME: init" $P init
-    printf 'entity_name,entity_key,job_exec,check_at,payload,priority\r\norders,1,unshipped,+3h,,\r\norders,"2, ""b""",unshipped,2030-01-02,"{""x"":\n1}",-5\r\n' > good.csv
+    printf '%b' 'entity_name,entity_key,job_exec,check_at,payload,priority\r\n' \
+        'orders,1,unshipped,+3h,,\r\n' \
+        'orders,"2, ""b""",unshipped,2030-01-02,"{""x"":\n1}",-5\r\n' >good.csv
     is "$STORE_NAME: a file is read" "$(e good.csv)" "2 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
-    is "$STORE_NAME: again, everything is kept" "$(e - --json < good.csv | json 'j["added"], j["kept"]')" "(0, 2)"
-    is "$STORE_NAME: replaced, when asked for" "$(e good.csv --conflict replace --json | json 'j["replaced"]')" 2
+    is "$STORE_NAME: again, everything is kept" "$(e - --json < good.csv | json 'j["added"], j["kept"]')" \
+        "(0, 2)"
+    is "$STORE_NAME: replaced, when asked for" \
+        "$(e good.csv --conflict replace --json | json 'j["replaced"]')" 2
     is "$STORE_NAME: quotes, payload and priority arrive" \
-        "$($P list --json | json '[(r["entity_key"], r["payload"], r["priority"]) for r in j]')" "[('1', None, 0), ('2, \"b\"', {'x': 1}, -5)]"
+        "$($P list --json | json '[(r["entity_key"], r["payload"], r["priority"]) for r in j]')" \
+        "[('1', None, 0), ('2, \"b\"', {'x': 1}, -5)]"
 
     fails_with 2 "none.csv" e none.csv
     fails_with 1 "enqueue: .: cannot be read: Is a directory" e .
@@ -25,37 +30,52 @@ load() {
     printf ' Entity , KEY,job,at\n' > names.csv
     ok "$STORE_NAME: names of columns may be short, in capitals, with blanks" e names.csv
 
-    printf 'entity,key,job,at,payload\nbad,1,j,+1h,\nbad,2,j,never,\n"bad",3,j,+1h,{\nbad,4,j,+1h\nbad,5"x,j,+1h,\nbad,6,j,+1h,7\n' > bad.csv
+    printf '%s\n' entity,key,job,at,payload bad,1,j,+1h, bad,2,j,never, '"bad",3,j,+1h,{' bad,4,j,+1h \
+        'bad,5"x,j,+1h,' bad,6,j,+1h,7 >bad.csv
     fails_with 2 "bad.csv:3: check_at:" e bad.csv
-    has "$STORE_NAME: it says from which line to go on" "$(e bad.csv 2>&1)" "everything before line 2 is written; go on with --start-line 2"
+    has "$STORE_NAME: it says from which line to go on" "$(e bad.csv 2>&1)" \
+        "everything before line 2 is written; go on with --start-line 2"
     is "$STORE_NAME: nothing of the chunk is written" "$($P list bad --json)" "[]"
     e bad.csv --skip-bad > out 2> err
-    is "$STORE_NAME: with --skip-bad the rest is, and the exit code tells" "$? $(cat out)" "1 2 added, 0 kept, 0 moved, 0 replaced, 4 skipped"
-    is "$STORE_NAME: each bad line is named" "$(sed -E 's/^[^:]*: bad.csv:([0-9]+): ([a-z0-9_]+).*/\1 \2/' err | tr '\n' ';')" "3 check_at;4 payload;5 found;6 a;"
-    is "$STORE_NAME: --start-line passes over what is before" "$(e bad.csv --start-line 7)" "0 added, 1 kept, 0 moved, 0 replaced, 0 skipped"
+    is "$STORE_NAME: with --skip-bad the rest is, and the exit code tells" "$? $(cat out)" \
+        "1 2 added, 0 kept, 0 moved, 0 replaced, 4 skipped"
+    is "$STORE_NAME: each bad line is named" \
+        "$(sed -E 's/^[^:]*: bad.csv:([0-9]+): ([a-z0-9_]+).*/\1 \2/' err | tr '\n' ';')" \
+        "3 check_at;4 payload;5 found;6 a;"
+    is "$STORE_NAME: --start-line passes over what is before" "$(e bad.csv --start-line 7)" \
+        "0 added, 1 kept, 0 moved, 0 replaced, 0 skipped"
     fails_with 2 "--start-line: found '1'" e bad.csv --start-line 1
     fails_with 2 "belong to --from" $P enqueue a b c now --skip-bad
 
     { echo entity,key,job,at; seq -f 'many,%.0f,j,+1h' 1 25000; echo 'many,x,j,when'; } > many.csv
     fails_with 2 "many.csv:25002" e many.csv
-    has "$STORE_NAME: chunks before the bad line are written" "$(e many.csv 2>&1)" "everything before line 20002 is written"
+    has "$STORE_NAME: chunks before the bad line are written" "$(e many.csv 2>&1)" \
+        "everything before line 20002 is written"
     is "$STORE_NAME: as many as it says" "$($P list many --limit 0 --json | json 'len(j)')" 20000
     sed -i '$d' many.csv
-    is "$STORE_NAME: going on from there loads the rest" "$(e many.csv --start-line 20002)" "5000 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
+    is "$STORE_NAME: going on from there loads the rest" "$(e many.csv --start-line 20002)" \
+        "5000 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
 
     # Among many, what no index leads to is looked for in a part, and the rest is not passed over in silence.
     printf 'entity,key,job,at\nlone,1,last,+9h\n' > last.csv
     e last.csv > out
     has "$STORE_NAME: a look for a job says where it ended" "$($P list --job last 2>&1)" \
         "looked at the first 10000 checks, up to the slot 2030-01-01T01:00:00Z; --from 2030-01-01T01:00:00Z goes on there, --limit 0 looks at all"
-    has "$STORE_NAME: in one large slot it does not lead in a circle" "$($P list --job last --from 2030-01-01T01:00:00Z 2>&1)" "--limit 0 looks at all"
-    is "$STORE_NAME: --limit 0 looks at all" "$($P list --job last --limit 0 --json 2>&1 | json '[r["entity_key"] for r in j]')" "['1']"
+    has "$STORE_NAME: in one large slot it does not lead in a circle" \
+        "$($P list --job last --from 2030-01-01T01:00:00Z 2>&1)" "--limit 0 looks at all"
+    is "$STORE_NAME: --limit 0 looks at all" \
+        "$($P list --job last --limit 0 --json 2>&1 | json '[r["entity_key"] for r in j]')" "['1']"
     is "$STORE_NAME: JSON holds no row that is not one" "$($P list --job last --json 2> err | json 'j')" "[]"
-    is "$STORE_NAME: a small entity is found among many" "$($P list lone --json 2>&1 | json '[r["job_exec"] for r in j]')" "['last']"
+    is "$STORE_NAME: a small entity is found among many" \
+        "$($P list lone --json 2>&1 | json '[r["job_exec"] for r in j]')" "['last']"
     large='[(r["checks"], r["is_estimate"]) for r in j if r["slot_at"][11:16] == "01:00"][0]'
-    is "$STORE_NAME: a slot is counted to its end with --exact" "$($P slots --exact --now 2030-01-01 --json | json "$large")" "(25002, False)"
-    is "$STORE_NAME: without, within a tenth, and marked" "$($P slots --now 2030-01-01 --json | json "abs($large[0] - 25002) < 2500")" True
-    is "$STORE_NAME: jobs are counted to their end where there are not so many" "$($P jobs --counts --json | json '{r["job"]: (r["checks"], r["is_estimate"]) for r in j}["last"]')" "(1, False)"
+    is "$STORE_NAME: a slot is counted to its end with --exact" "$($P slots \
+        --exact --now 2030-01-01 --json | json "$large")" "(25002, False)"
+    is "$STORE_NAME: without, within a tenth, and marked" \
+        "$($P slots --now 2030-01-01 --json | json "abs($large[0] - 25002) < 2500")" True
+    is "$STORE_NAME: jobs are counted to their end where there are not so many" \
+        "$($P jobs --counts --json | json '{r["job"]: (r["checks"], r["is_estimate"]) for r in j}["last"]')" \
+        "(1, False)"
     is "$STORE_NAME: the check is gone again" "$($P resolve lone 1 --json | json 'j')" "{'resolved': 1}"
 
     # Ctrl-C while the input stalls: the load ends at once and says where.

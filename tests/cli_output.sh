@@ -7,22 +7,28 @@ $P init >/dev/null
 p() { $P --now 2030-01-01 "$@"; }
 evil=$'x\033[2J\nrm -rf /\xe2\x80\xaey'
 p enqueue orders "$evil" unshipped +1h > out
-is "enqueue echoes a hostile name harmlessly" "$(cat out)" 'new: orders x\x1b[2J\nrm -rf /\u202ey unshipped at 2030-01-01T01:00:00Z'
-ok "no control character is in a table" bash -c "! $P --now 2030-01-01 list | tr -d '\n' | grep -q '[[:cntrl:]]'"
+is "enqueue echoes a hostile name harmlessly" \
+    "$(cat out)" 'new: orders x\x1b[2J\nrm -rf /\u202ey unshipped at 2030-01-01T01:00:00Z'
+ok "no control character is in a table" bash \
+    -c "! $P --now 2030-01-01 list | tr -d '\n' | grep -q '[[:cntrl:]]'"
 ok "nor in an error" bash -c "! $P \$'li\033[31mst' 2>&1 | tr -d '\n' | grep -q '[[:cntrl:]]'"
-is "JSON has the name as it is" "$(p list --json | json 'j[0]["entity_key"] == "x\x1b[2J\nrm -rf /\u202ey"')" True
+is "JSON has the name as it is" \
+    "$(p list --json | json 'j[0]["entity_key"] == "x\x1b[2J\nrm -rf /\u202ey"')" True
 
 long=$(printf 'k%.0s' $(seq 300))
 p enqueue orders "$long" unshipped +1h > /dev/null
 has "in a pipe nothing is cut" "$(p list)" "$long"
 if command -v script >/dev/null; then
     on_terminal() { script -qec "stty cols 60; TERM=xterm $*" /dev/null | tr -d '\r'; }
-    is "on a terminal no line is wider" "$(on_terminal "$P list --now 2030-01-01" | python3 -c 'import sys; print(max(len(l.rstrip("\n")) for l in sys.stdin) <= 60)')" True
+    is "on a terminal no line is wider" \
+        "$(on_terminal "$P list --now 2030-01-01" |
+            python3 -c 'import sys; print(max(len(l.rstrip("\n")) for l in sys.stdin) <= 60)')" True
     has "slots have bars on a terminal" "$(on_terminal "$P slots --now 2030-01-01")" "█"
     has "doctor has colours on a terminal" "$(on_terminal "$P doctor --now 2030-01-01")" $'\033[32mok'
     has "and none with NO_COLOR" "$(on_terminal "NO_COLOR=1 $P doctor --now 2030-01-01")" "
 ok     store"
 fi
 ok "slots have no bars in a pipe" bash -c "! $P slots --now 2030-01-01 | grep -q █"
-ok "a reader that goes away is no trouble" bash -c "set -o pipefail; $P list --now 2030-01-01 | head -c 1 >/dev/null"
+ok "a reader that goes away is no trouble" bash \
+    -c "set -o pipefail; $P list --now 2030-01-01 | head -c 1 >/dev/null"
 fails_with 1 "cannot write the output" bash -c "$P list --now 2030-01-01 > /dev/full"

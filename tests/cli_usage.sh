@@ -4,9 +4,11 @@
 
 has "--help lists the commands" "$($P --help)" "enqueue      write down what to look at, and when"
 is "every command of the list has a help of its own" \
-    "$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }' | while read -r c; do $P "$c" --help >/dev/null || echo "$c"; done)" ""
+    "$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }' |
+        while read -r c; do $P "$c" --help >/dev/null || echo "$c"; done)" ""
 is "which begins with the line of the list" \
-    "$($P --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) *\(.*\)/\1 \2/p' | while read -r c line; do [ "$($P "$c" --help | sed -n 2p)" = "$line" ] || echo "$c"; done)" ""
+    "$($P --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) *\(.*\)/\1 \2/p' |
+        while read -r c line; do [ "$($P "$c" --help | sed -n 2p)" = "$line" ] || echo "$c"; done)" ""
 has "help NAME is NAME --help" "$($P help list)" "usage: prescient list [ENTITY [KEY]]"
 is "-h is --help" "$($P -h)" "$($P --help)"
 has "--version says which" "$($P --version)" "prescient "
@@ -24,9 +26,12 @@ $P init --quiet --store sqlite:args.db >/dev/null
 fails_with 2 "takes no arguments" $P status orders
 fails_with 2 "too many arguments" $P help list runs
 fails_with 2 "unknown option -x" $P list orders -x
-has "--help goes before what is wrong beside it" "$($P list --jbo x a b c --help)" "usage: prescient list [ENTITY [KEY]]"
-ok "an option may stand behind operands, and its value beside it or behind =" $P list orders --limit 3 42 --job=x --store "sqlite:args.db"
-is "behind -- a word with a dash is an operand" "$($P --json list --store sqlite:args.db -- orders --job)" "[]"
+has "--help goes before what is wrong beside it" \
+    "$($P list --jbo x a b c --help)" "usage: prescient list [ENTITY [KEY]]"
+ok "an option may stand behind operands, and its value beside it or behind =" $P list orders \
+    --limit 3 42 --job=x --store "sqlite:args.db"
+is "behind -- a word with a dash is an operand" \
+    "$($P --json list --store sqlite:args.db -- orders --job)" "[]"
 fails_with 2 "--from: " $P list --from 2026-13-01 --store sqlite:args.db
 fails_with 2 "--limit: found 'many', expected a number" $P list --limit many
 fails_with 2 "--outcome: found 'great', expected done" $P history --outcome great
@@ -45,8 +50,11 @@ ok "config --sample works with bad settings" $P config --sample
 fails_with 78 "workers" $P config --check
 $P config --sample > sample.cfg
 ok "the sample is a settings file" $P config --check --config sample.cfg
-is "the sample says nothing but defaults" "$(cd / && $P config --print --config "$TMP/sample.cfg")" "$(cd / && $P config --print)"
+is "the sample says nothing but defaults" "$(cd / && $P config --print --config "$TMP/sample.cfg")" \
+    "$(cd / && $P config --print)"
 has "flags win over the file" "$($P config --config sample.cfg --set workers=7)" "workers = 7;"
-has "a password is not printed" "$($P config --config sample.cfg --store postgresql://u:secret@h/d)" "postgresql://u:***@h/d"
-ok "a reader that goes away is no trouble" bash -c "set -o pipefail; $P --help | head -1; $P config --sample --config sample.cfg | head -1"
+has "a password is not printed" "$($P config --config sample.cfg --store postgresql://u:secret@h/d)" \
+    "postgresql://u:***@h/d"
+ok "a reader that goes away is no trouble" bash \
+    -c "set -o pipefail; $P --help | head -1; $P config --sample --config sample.cfg | head -1"
 fails_with 1 "cannot write the output" bash -c "$P --help > /dev/full"

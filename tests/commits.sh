@@ -31,7 +31,8 @@ accepts "a trivial commit without a reason" 'trivial: fix a typo'
 accepts "what git adds for the editor" 'lane: ask once' '' "$why" '# Please enter ...'
 accepts "72 columns, not bytes" "lane: $(printf 'ü%.0s' {1..66})" '' "$why"
 refuses "no reason" 'lane: ask once'
-refuses "trailers, which are no reason" 'lane: ask once' '' 'Signed-off-by: A. Person Of Many Names <a@example.org>'
+refuses "trailers, which are no reason" 'lane: ask once' '' \
+    'Signed-off-by: A. Person Of Many Names <a@example.org>'
 refuses "no area" 'ask once' '' "$why"
 refuses "73 columns" "lane: $(printf 'x%.0s' {1..67})" '' "$why"
 refuses "no empty line before the body" 'lane: ask once' "$why" 'More of it follows.'

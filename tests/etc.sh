@@ -6,7 +6,8 @@ ETC=$(realpath ../etc)
 JOBS=${P%/*}/jobs
 
 for file in "$ETC"/*.cfg; do
-    ok "etc/${file##*/} is accepted, its plug-ins load" "$P" --config "$file" --set plugin_dirs="$JOBS" config --check
+    ok "etc/${file##*/} is accepted, its plug-ins load" \
+        "$P" --config "$file" --set plugin_dirs="$JOBS" config --check
 done
 
 # Folders depend on where the program stands. To bring the file up to date, write down what the program prints but for that line.
@@ -21,7 +22,8 @@ is "server 2 of the split" "$(serves 2)" "[15, 45];"
 # Each command line of cron and systemd, with --help at its end: the command and its options are known.
 while read -r line; do
     ok "a sample runs: prescient $line" bash -c "'$P' $line --help >/dev/null"
-done < <(sed -n 's|^[*0-9].*  prescient  prescient ||p' "$ETC/prescient.cron"; sed -n 's|^ExecStart=/usr/local/bin/prescient ||p' "$ETC"/*.service)
+done < <(sed -n 's|^[*0-9].*  prescient  prescient ||p' "$ETC/prescient.cron"
+    sed -n 's|^ExecStart=/usr/local/bin/prescient ||p' "$ETC"/*.service)
 
 if ! command -v systemd-analyze >/dev/null; then
     echo "# no systemd-analyze here (package systemd): the units are not looked at"
@@ -33,7 +35,10 @@ done
 ok "systemd accepts the units" systemd-analyze --man=no verify ./*.service ./*.timer
 
 # What systemd makes of their sandboxes, from 0 (nothing is open) to 10. Older ones cannot say it of a file.
-exposure() { systemd-analyze security --offline=yes --no-pager "$1" 2>/dev/null | sed -n 's/^.*Overall exposure level for .*: \([0-9.]*\) .*/\1/p'; }
+exposure() {
+    systemd-analyze security --offline=yes --no-pager "$1" 2>/dev/null |
+        sed -n 's/^.*Overall exposure level for .*: \([0-9.]*\) .*/\1/p'
+}
 for unit in "$ETC"/*.service; do
     found=$(exposure "$unit")
     if [ -z "$found" ]; then
@@ -58,7 +63,8 @@ calls_of() {
 # The list of the units is enough for an engine with workers.
 filter=$(sed -n 's/^SystemCallFilter=\([^~].*\)/\1/p' "$ETC/prescient.service")
 refused=$(sed -n 's/^SystemCallFilter=~//p' "$ETC/prescient.service")
-is "both services have the same list" "$(grep '^SystemCall' "$ETC/prescient.service")" "$(grep '^SystemCall' "$ETC/prescient-daemon.service")"
+is "both services have the same list" "$(grep '^SystemCall' "$ETC/prescient.service")" \
+    "$(grep '^SystemCall' "$ETC/prescient-daemon.service")"
 calls=$(comm -23 <(calls_of @default $filter | sort -u) <(calls_of $refused | sort -u))
 cat >prescient.cfg <<END
 store = "sqlite:$TMP/filtered.db";
@@ -73,8 +79,10 @@ if [ -n "${SANITIZE:-}" ]; then
 elif [ $code = 77 ]; then
     echo "# no system call numbers for this machine: the units' list is not tried"
 else
-    is "an engine and its workers run with the units' system calls" "$code $("$P" history --json | json '[r["outcome"] for r in j]')" "0 ['done']"
+    is "an engine and its workers run with the units' system calls" \
+        "$code $("$P" history --json | json '[r["outcome"] for r in j]')" "0 ['done']"
     [ $code = 0 ] || cat .err
     "$P" --quiet --now 2030-01-01 enqueue orders 2 noop +30m >/dev/null
-    fails_with 78 "worker_seccomp: the kernel takes no filter" "$ROOT/tests/allow_calls.py" $(grep -vx seccomp <<<"$calls") -- "$P" --now 2030-01-01T00:30:00Z run
+    fails_with 78 "worker_seccomp: the kernel takes no filter" \
+        "$ROOT/tests/allow_calls.py" $(grep -vx seccomp <<<"$calls") -- "$P" --now 2030-01-01T00:30:00Z run
 fi

@@ -22,7 +22,8 @@ bookworm | trixie) ;;
 esac
 [ "$(id -u)" = 0 ] || refuse "must be run as root"
 for program in debootstrap git unshare; do
-    command -v "$program" >/dev/null || refuse "there is no $program here; install it: apt-get install debootstrap git util-linux"
+    command -v "$program" >/dev/null ||
+        refuse "there is no $program here; install it: apt-get install debootstrap git util-linux"
 done
 [ -z "$(git status --porcelain)" ] || say "tests/fresh.sh: what is not committed is not tried"
 
@@ -42,7 +43,8 @@ apt_setting() { apt-config dump --format '%v%n' --no-empty "$1" 2>/dev/null | he
 
 # The archive that this machine itself uses; nothing when it is no Debian: then debootstrap's own choice.
 host_mirror() {
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2>/dev/null | head -n 1
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' \
+        'Label: Debian' 2>/dev/null | head -n 1
 }
 
 # The proxy for the mirror $1, as apt would take it: set, or found by a program.
@@ -62,7 +64,8 @@ carry_apt_settings() {
     done >"$root/etc/apt/apt.conf.d/90host"
     compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null || return 0
     mkdir -p "$root/usr/local/share/ca-certificates"
-    cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" && enter update-ca-certificates
+    cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" &&
+        enter update-ca-certificates
 }
 
 # ---- the fresh machine ----
@@ -83,7 +86,8 @@ enter() {
         mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
         mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
         exec chroot "$root" "$@"' sh "$root" \
-        env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "${kept[@]}" "$@" </dev/null
+        env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+            HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "${kept[@]}" "$@" </dev/null
 }
 
 # step WHAT COMMAND...: says how it went and how long it took; all it printed when it went wrong
@@ -92,7 +96,8 @@ step() {
     shift
     "$@" >"$dir/log" 2>&1 || code=$?
     if [ "$code" = 0 ]; then
-        printf 'ok - %s (%d s)%s\n' "$what" $((SECONDS - began)) "$(sed -n 's/^\([0-9]* passed, [0-9]* failed\)$/: \1/p' "$dir/log" | tail -n 1)"
+        printf 'ok - %s (%d s)%s\n' "$what" $((SECONDS - began)) \
+            "$(sed -n 's/^\([0-9]* passed, [0-9]* failed\)$/: \1/p' "$dir/log" | tail -n 1)"
     else
         cat "$dir/log"
         printf 'not ok - %s (exit code %d, %d s)\n' "$what" "$code" $((SECONDS - began))
@@ -104,7 +109,8 @@ make_debian() {
     local mirror
     mirror=$(host_mirror)
     export http_proxy=${http_proxy:-$(host_proxy "${mirror:-http://deb.debian.org/debian}")}
-    timeout -k 10 "$limit_s" debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$root" $mirror &&
+    timeout -k 10 "$limit_s" debootstrap --variant=minbase --include=git,ca-certificates "$suite" \
+        "$root" $mirror &&
         carry_apt_settings &&
         git bundle create -q "$root/root/prescient.bundle" HEAD &&
         enter git clone -q /root/prescient.bundle /root/prescient
@@ -114,6 +120,7 @@ failed=0
 step "a minimal $suite, and a clone of $(git rev-parse --short HEAD)" make_debian || exit 1
 step "./quickstart.sh" enter /root/prescient/quickstart.sh || failed=1
 step "./quickstart.sh test" enter /root/prescient/quickstart.sh test || failed=1
-enter sh -c '. /etc/os-release; echo "# $PRETTY_NAME: $(gcc --version | head -n 1); SQLite $(sqlite3 --version | cut -d" " -f1);" \
-    "$(/usr/lib/postgresql/*/bin/postgres --version)"'
+enter sh -c '. /etc/os-release
+    echo "# $PRETTY_NAME: $(gcc --version | head -n 1); SQLite $(sqlite3 --version | cut -d" " -f1);" \
+        "$(/usr/lib/postgresql/*/bin/postgres --version)"'
 exit "$failed"

@@ -45,7 +45,8 @@ includes() {
 layer() {
     local name=$1 allowed; shift
     allowed="^engine/[^ ]*: (<|include/prescient/|engine/($(IFS='|'; echo "$name $*" | tr ' ' '|'))/)"
-    says "engine/$name includes only itself${1:+, $*}" "$(includes engine/"$name"/*.[ch] | grep -vE "$allowed")"
+    says "engine/$name includes only itself${1:+, $*}" \
+        "$(includes engine/"$name"/*.[ch] | grep -vE "$allowed")"
 }
 
 # circles: those that are not known, with their arrows
@@ -58,7 +59,8 @@ circles() {
 
 # opened: known circles that are there no more
 opened() {
-    [ -z "$known" ] || python3 "$tests/circles.py" engine/*/ | sed -n 's/^engine\/\([a-z]*\) [a-z]*: /\1 /p' | grep -vxFf - <(echo "$known")
+    [ -z "$known" ] || python3 "$tests/circles.py" engine/*/ |
+        sed -n 's/^engine\/\([a-z]*\) [a-z]*: /\1 /p' | grep -vxFf - <(echo "$known")
 }
 
 layer base
@@ -76,14 +78,18 @@ says "circles that are known are still there (else they leave the list in tests/
 [ $# = 0 ] || exit $failed
 
 outside='<(libpq-fe|postgres_ext|sqlite3)\.h'
-says "rules and base know no database" "$(includes engine/rules/*.[ch] engine/base/*.[ch] | grep -E ": $outside")"
+says "rules and base know no database" \
+    "$(includes engine/rules/*.[ch] engine/base/*.[ch] | grep -E ": $outside")"
 # cmd_version names the versions of the libraries
-says "the faces know no database but by the store" "$(includes engine/cmd/*.[ch] | grep -E ": $outside" | grep -v '^engine/cmd/cmd_version\.c:')"
+says "the faces know no database but by the store" \
+    "$(includes engine/cmd/*.[ch] | grep -E ": $outside" | grep -v '^engine/cmd/cmd_version\.c:')"
 # The bench stands beside the product: it drives engines as processes and asks the database itself.
-says "bench includes only itself, cmd, store, rules, base" "$(includes bench/bench*.[ch] | grep -vE '^bench/[^ ]*: (<|bench/|engine/(cmd|store|rules|base)/)')"
+says "bench includes only itself, cmd, store, rules, base" \
+    "$(includes bench/bench*.[ch] | grep -vE '^bench/[^ ]*: (<|bench/|engine/(cmd|store|rules|base)/)')"
 says "nothing of the engine includes bench" "$(includes engine/*.c engine/*/*.[ch] | grep ': bench/')"
 says "rules ask no clock" "$(grep -nE '\b(time|clock_gettime|gettimeofday)\(' engine/rules/*.c)"
-says "jobs include nothing of ours but include/prescient" "$(includes jobs/*/*.c tests/jobs/*.c | grep -vE ': (<|include/prescient/job\.h$)')"
+says "jobs include nothing of ours but include/prescient" \
+    "$(includes jobs/*/*.c tests/jobs/*.c | grep -vE ': (<|include/prescient/job\.h$)')"
 
 # ---- what it is for: planted violations, each alone in a small tree --------------------------------------------------
 
@@ -106,11 +112,14 @@ refused() {
 
 plant store/store.h 'int store_do(void);'
 plant worker/worker.c '#include "../store/store.h"'
-refused "a worker that includes a store" "not ok - engine/worker includes only" "engine/worker/worker.c: engine/store/store.h"
+refused "a worker that includes a store" "not ok - engine/worker includes only" \
+    "engine/worker/worker.c: engine/store/store.h"
 
 plant pool/pool.c 'int pool_do(void)' '{' '    return pool_end();' '}'
-plant pool/pool_end.c 'static int pool_do_not(void);' '__attribute__((nonnull(1))) int pool_end(int *x)' '{' '    return pool_do();' '}'
-refused "two files that call each other" "not ok - no layer has a circle" "engine/pool calls: pool pool_end" "pool -> pool_end: pool_end" "pool_end -> pool: pool_do"
+plant pool/pool_end.c 'static int pool_do_not(void);' '__attribute__((nonnull(1))) int pool_end(int *x)' \
+    '{' '    return pool_do();' '}'
+refused "two files that call each other" "not ok - no layer has a circle" \
+    "engine/pool calls: pool pool_end" "pool -> pool_end: pool_end" "pool_end -> pool: pool_do"
 
 plant run/a.c 'void a(void) { b(); }'
 plant run/b.c 'const struct moves b_moves = { .next = c };' 'void b(void) { b_of(&b_moves); }'
@@ -122,8 +131,10 @@ plant rules/slot.h '#include "bucket.h"'
 plant rules/bucket.h '#  include "slot.h"'
 refused "two headers that include each other" "engine/rules includes: bucket.h slot.h"
 
-plant run/lane.c '/* settle(); */ int lane(void)' '{' '    int n = x->settle + y.settle;' '    return puts("settle()");' '}' 'static int page(void) { return 0; }'
+plant run/lane.c '/* settle(); */ int lane(void)' '{' '    int n = x->settle + y.settle;' \
+    '    return puts("settle()");' '}' 'static int page(void) { return 0; }'
 plant run/settle.c 'int settle(void)' '{' '    return lane() + page();' '}'
 "$tests/layers.sh" "$tree" >/dev/null
-says "not refused: words in comments and texts, fields, static functions of the same name" "$([ $? = 0 ] || echo refused)"
+says "not refused: words in comments and texts, fields, static functions of the same name" \
+    "$([ $? = 0 ] || echo refused)"
 exit $failed

@@ -79,7 +79,10 @@ plugin() {
 #include <string.h>
 #include <unistd.h>
 ${3:-}
-static int start_job(const struct prescient_host *host, void **state, char *why, size_t size) { (void)why; (void)size; *state = (void *)host; return 0; }
+static int start_job(const struct prescient_host *host, void **state, char *why, size_t size)
+{
+    (void)why; (void)size; *state = (void *)host; return 0;
+}
 static void run(void *state, const struct prescient_check *check, struct prescient_answer *answer)
 {
     const struct prescient_host *host = state;
@@ -97,9 +100,12 @@ on_each_store() {
     "$@"
     [ -n "${SERVER:-}" ] || return 0
     local db="prescient_cli_$$_$1"
-    psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || { FAILED=1; echo "not ok - a database of our own"; return 0; }
+    psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || {
+        FAILED=1; echo "not ok - a database of our own"; return 0
+    }
     DATABASES="${DATABASES:-} $db"
-    STORE_NAME=postgresql; PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER"); export PRESCIENT_STORE
+    STORE_NAME=postgresql; PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
+    export PRESCIENT_STORE
     "$@"
     unset PRESCIENT_STORE
 }

@@ -11,12 +11,15 @@ if [ -z "$bin" ]; then
     bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1 || true)
     [ -x "$bin/initdb" ] || bin=$(dirname "$(command -v initdb || echo /nonexistent/initdb)")
 fi
-[ -x "$bin/initdb" ] || { echo "pg_cluster.sh: no initdb found (install the postgresql package)" >&2; exit 1; }
+[ -x "$bin/initdb" ] || {
+    echo "pg_cluster.sh: no initdb found (install the postgresql package)" >&2; exit 1
+}
 
 # A clock of its own (tests/faults/clock.sh) comes with it.
 as_postgres() {
     if [ "$(id -u)" = 0 ]; then
-        setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" LC_ALL=C.UTF-8 ${CLOCK_FILE:+LD_PRELOAD="$LD_PRELOAD" CLOCK_FILE="$CLOCK_FILE"} "$@"
+        setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" LC_ALL=C.UTF-8 \
+            ${CLOCK_FILE:+LD_PRELOAD="$LD_PRELOAD" CLOCK_FILE="$CLOCK_FILE"} "$@"
     else
         "$@"
     fi
@@ -29,7 +32,10 @@ start)
     mkdir -p "$dir/sock"
     [ "$(id -u)" != 0 ] || chown -R postgres "$dir"
     chmod 755 "$dir"
-    as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 ${PG_INITDB:-} >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; exit 1; }
+    as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 \
+        --locale=C.UTF-8 ${PG_INITDB:-} >"$dir/initdb.log" 2>&1 || {
+        cat "$dir/initdb.log" >&2; exit 1
+    }
     {
         echo "listen_addresses = ''"
         echo "unix_socket_directories = '$dir/sock'"
@@ -39,7 +45,9 @@ start)
         for s in "$@"; do [ "${s%%=*}" = hba ] || echo "${s%%=*} = '${s#*=}'"; done
     } | as_postgres tee -a "$dir/data/postgresql.conf" >/dev/null
     for s in "$@"; do [ "${s%%=*}" != hba ] || as_postgres sed -i "1i ${s#*=}" "$dir/data/pg_hba.conf"; done
-    (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 start >/dev/null) || { cat "$dir/server.log" >&2; exit 1; }
+    (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 start >/dev/null) || {
+        cat "$dir/server.log" >&2; exit 1
+    }
     url "$dir"
     ;;
 url) url "$2" ;;

@@ -10,13 +10,16 @@ failed=0
 judge() {
     local words scenario suite
     words=$(patch -s -f --dry-run -p1 <"$1" 2>&1) || { echo "it does not apply: $words"; return; }
-    [ -n "$(field "$1" what)" ] && [ -n "$(field "$1" words)" ] || echo "it does not say what it is, or in which words it is caught"
+    [ -n "$(field "$1" what)" ] && [ -n "$(field "$1" words)" ] ||
+        echo "it does not say what it is, or in which words it is caught"
     scenario=$(field "$1" scenario) suite=$(field "$1" test)
     if [ -n "$scenario" ]; then
         compgen -G "tests/faults/${scenario,,}*.sh" >/dev/null || echo "there is no scenario $scenario"
     else
-        [ -n "$suite" ] && [ -f "tests/test_$suite.c" ] || echo "it names no scenario, and no suite of that name is there: '$suite'"
-        grep -qrF --include='*.c' "$(field "$1" words)(void)" tests || echo "there is no test $(field "$1" words)"
+        [ -n "$suite" ] && [ -f "tests/test_$suite.c" ] ||
+            echo "it names no scenario, and no suite of that name is there: '$suite'"
+        grep -qrF --include='*.c' "$(field "$1" words)(void)" tests ||
+            echo "there is no test $(field "$1" words)"
     fi
 }
 

@@ -51,7 +51,8 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=1:${ASAN_OPTIONS:-}"
+asan=detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=1
+export ASAN_OPTIONS="$asan:${ASAN_OPTIONS:-}"
 export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 
@@ -80,7 +81,8 @@ start_limited() {
     at=$(free_lane)
     [ -n "${servers[at]+known}" ] || start_server "$at"
     mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
-    TMPDIR=$tmp PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=${servers[at]} PRESCIENT_TEST_COUNTS=$tmp/counts \
+    TMPDIR=$tmp PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=${servers[at]} \
+        PRESCIENT_TEST_COUNTS=$tmp/counts \
         timeout -k 10 "$limit_s" "$@" >"$tmp/$name.out" 2>&1 </dev/null &
     running[$!]=$name
     began[$!]=$SECONDS

@@ -44,13 +44,20 @@ ok "and no file was made" test ! -e nothing.db
 schemas() {
     if [ "$STORE_NAME" = postgresql ]; then fails_with 78 "prescient init" "$P" run; fi
     a_clean_store
-    q "INSERT INTO {migration} (version, name, oldest_engine, $1, $2) VALUES (9999, 'of_the_future', 9999, 'x', $3)"
+    q "INSERT INTO {migration} (version, name, oldest_engine, $1, $2)
+       VALUES (9999, 'of_the_future', 9999, 'x', $3)"
     fails_with 78 "9999" "$P" run
     fails_with 78 "9999" "$P" list
     q "UPDATE {migration} SET oldest_engine = 1 WHERE version = 9999"
     ok "$STORE_NAME: a newer schema that still serves this engine is fine" "$P" --quiet run
 }
-too_new() { if [ "$STORE_NAME" = sqlite ]; then schemas checksum applied_at_us 0; else schemas sha256 applied_at "now()"; fi; }
+too_new() {
+    if [ "$STORE_NAME" = sqlite ]; then
+        schemas checksum applied_at_us 0
+    else
+        schemas sha256 applied_at "now()"
+    fi
+}
 
 # ---- values, through the SQL API ----
 
@@ -58,24 +65,33 @@ too_new() { if [ "$STORE_NAME" = sqlite ]; then schemas checksum applied_at_us 0
 refused() {
     local words=$1 code=0; shift
     if [ "$STORE_NAME" = sqlite ]; then
-        q "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict) VALUES ($1, $2, $3, $4, $5, $6)" >.out 2>.err || code=1
+        q "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict)
+           VALUES ($1, $2, $3, $4, $5, $6)" >.out 2>.err || code=1
     else
         q "SELECT prescient.enqueue($1, $2, $3, $4, $5, $6)" >.out 2>.err || code=1
     fi
-    if [ $code = 1 ] && grep -qE -- "$words" .err; then pass "$STORE_NAME: refused: $words"; else report "$STORE_NAME: refused: $words" "values: $*"; fi
+    if [ $code = 1 ] && grep -qE -- "$words" .err; then
+        pass "$STORE_NAME: refused: $words"
+    else
+        report "$STORE_NAME: refused: $words" "values: $*"
+    fi
 }
 
 values() {
     a_clean_store
     local t_ok past after long big k1025
     if [ "$STORE_NAME" = sqlite ]; then
-        t_ok="'2100-01-01 00:00:00'" past="'1969-12-31 23:59:59'" after="253402300800" k1025="hex(zeroblob(512)) || 'x'" big="'\"' || hex(zeroblob(32768)) || '\"'"
+        t_ok="'2100-01-01 00:00:00'" past="'1969-12-31 23:59:59'" after="253402300800" \
+            k1025="hex(zeroblob(512)) || 'x'" big="'\"' || hex(zeroblob(32768)) || '\"'"
         refused "UTF-8" "'row'" "CAST(x'c328' AS TEXT)" "'noop'" "$t_ok" NULL NULL
         refused "NUL" "'row'" "'a' || char(0) || 'b'" "'noop'" "$t_ok" NULL NULL
         refused "check_at" "'row'" "'k'" "'noop'" "'soon'" NULL NULL
     else
-        t_ok="timestamptz '2100-01-01'" past="timestamptz '1969-12-31 23:59:59+00'" after="timestamptz '10000-01-01 00:00:00+00'" k1025="repeat('x', 1025)" big="to_json(repeat('x', 65536))"
-        refused "invalid byte sequence" "'row'" "convert_from('\\xc328', 'UTF8')" "'noop'" "$t_ok" NULL "'keep'"
+        t_ok="timestamptz '2100-01-01'" past="timestamptz '1969-12-31 23:59:59+00'" \
+            after="timestamptz '10000-01-01 00:00:00+00'" k1025="repeat('x', 1025)" \
+            big="to_json(repeat('x', 65536))"
+        refused "invalid byte sequence" "'row'" "convert_from('\\xc328', 'UTF8')" \
+            "'noop'" "$t_ok" NULL "'keep'"
         refused "infinity|1970 to 9999" "'row'" "'k'" "'noop'" "timestamptz 'infinity'" NULL "'keep'"
     fi
     refused "1 to 1024" "''" "'k'" "'noop'" "$t_ok" NULL "'keep'"
@@ -91,13 +107,17 @@ values() {
     is "$STORE_NAME: nothing of it was written" "$(pending)" 0
     # An INSERT past the functions is at least aligned.
     if [ "$STORE_NAME" = sqlite ]; then
-        q "INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, next_check_at) VALUES ('row', 'k', 'noop', 1, 1)" 2>.err
+        q "INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, next_check_at)
+           VALUES ('row', 'k', 'noop', 1, 1)" 2>.err
         has "$STORE_NAME: a slot that is none is refused" "$(cat .err)" "must be a slot"
     else
-        q "INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at) VALUES (prescient.bucket_of('row', 'k'), 'row', 'k', 'noop', to_timestamp(1), to_timestamp(1))" 2>.err
+        q "INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
+           VALUES (prescient.bucket_of('row', 'k'), 'row', 'k', 'noop', to_timestamp(1),
+               to_timestamp(1))" 2>.err
         has "$STORE_NAME: a slot that is none is refused" "$(cat .err)" "future_job_slot"
         q "INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
-           VALUES ((prescient.bucket_of('row', 'k') + 1) % 64, 'row', 'k', 'noop', to_timestamp(900), to_timestamp(900))" 2>.err
+           VALUES ((prescient.bucket_of('row', 'k') + 1) % 64, 'row', 'k', 'noop', to_timestamp(900),
+               to_timestamp(900))" 2>.err
         has "$STORE_NAME: a bucket that is not its own is refused" "$(cat .err)" "the bucket of (row, k) is"
     fi
     # In the CLI and in a CSV file.
@@ -109,7 +129,11 @@ values() {
     fails_with 2 "nul.csv:3" "$P" enqueue --from nul.csv
     printf 'entity_name,entity_key,job_exec,check_at\nrow,\xff\xfe,noop,+1h\n' >utf8.csv
     fails_with 2 "utf8.csv:2" "$P" enqueue --from utf8.csv
-    { printf 'entity_name,entity_key,job_exec,check_at,payload\nrow,k,noop,+1h,"""'; head -c 70000 /dev/zero | tr '\0' x; printf '"""\n'; } >big.csv
+    {
+        printf 'entity_name,entity_key,job_exec,check_at,payload\nrow,k,noop,+1h,"""'
+        head -c 70000 /dev/zero | tr '\0' x
+        printf '"""\n'
+    } >big.csv
     fails_with 2 "payload" "$P" enqueue --from big.csv
     is "$STORE_NAME: nothing of it was written either" "$(pending)" 0
 }
@@ -119,14 +143,18 @@ hostile_names() {
     a_clean_store
     local key=$'O\'Brien; DROP TABLE x; --\n"two"\t\\ \xe2\x80\xae%s $1 {}'
     "$P" --quiet --now $((SLOT - 60)) enqueue "row'\"s" "$key" noop +10s >/dev/null
-    printf 'entity_name,entity_key,job_exec,check_at\n"row'"'"'""s","line one\nline ""two"",",noop,@%s\n' $SLOT >quotes.csv
-    ok "$STORE_NAME: a key with quotes, commas and a newline in CSV" "$P" --quiet --now $((SLOT - 60)) enqueue --from quotes.csv
+    printf 'entity_name,entity_key,job_exec,check_at\n"row'"'"'""s","line one\nline ""two"",",noop,@%s\n' \
+        $SLOT >quotes.csv
+    ok "$STORE_NAME: a key with quotes, commas and a newline in CSV" \
+        "$P" --quiet --now $((SLOT - 60)) enqueue --from quotes.csv
     ok "$STORE_NAME: a run" "$P" --quiet run --slot $SLOT
     q "SELECT entity_key FROM {future_job_history} ORDER BY entity_key" >found.keys
     { printf '%s\n' "$key"; printf 'line one\nline "two",\n'; } >expected.keys
     sort found.keys >a; sort expected.keys >b
     ok "$STORE_NAME: both are done under their own names" cmp a b
-    is "$STORE_NAME: names of 1 KiB each" "$("$P" --now $((SLOT - 60)) enqueue "$(printf 'e%.0s' {1..1024})" "$(printf 'k%.0s' {1..1024})" noop +10s | cut -c1-4)" "new:"
+    is "$STORE_NAME: names of 1 KiB each" \
+        "$("$P" --now $((SLOT - 60)) enqueue "$(printf 'e%.0s' {1..1024})" \
+        "$(printf 'k%.0s' {1..1024})" noop +10s | cut -c1-4)" "new:"
     ok "$STORE_NAME: run" "$P" --quiet sweep
     is "$STORE_NAME: done" "$(archived) $(pending)" "3 0"
 }
@@ -137,8 +165,11 @@ unknown_job() {
     fill 5 $SLOT stranger "'s' || n"
     fill 5 $SLOT noop
     ok "$STORE_NAME: a pass with checks of an unknown job is well" "$P" --json run --slot $SLOT
-    is "$STORE_NAME: the others ran, those wait as they were" "$(archived) $(q "SELECT count(*), min(<next_check_at>), max(check_count) FROM {future_job}")" "5 5|$SLOT|0"
-    has "$STORE_NAME: the pass says what was left" "$(q "SELECT left_jobs FROM {slot_pass} WHERE pass > 0")" stranger
+    is "$STORE_NAME: the others ran, those wait as they were" \
+        "$(archived) $(q "SELECT count(*), min(<next_check_at>), max(check_count) FROM {future_job}")" \
+        "5 5|$SLOT|0"
+    has "$STORE_NAME: the pass says what was left" \
+        "$(q "SELECT left_jobs FROM {slot_pass} WHERE pass > 0")" stranger
 }
 
 # ---- SQLite: a file that cannot be written, a disk that is full ----
@@ -152,35 +183,43 @@ read_only_file() {
     if [ "$(id -u)" = 0 ]; then
         chmod 711 "$TMP"
         run=(setpriv --reuid=65534 --regid=65534 --clear-groups "$P")
-        "${run[@]}" version >/dev/null 2>&1 || { pass "(the program cannot be started as nobody: read-only file left out)"; return; }
+        "${run[@]}" version >/dev/null 2>&1 || {
+            pass "(the program cannot be started as nobody: read-only file left out)"; return
+        }
     fi
     began=$(now_ms)
     fails_with 69 "readonly/a.db" timeout 30 "${run[@]}" --store "sqlite:$TMP/readonly/a.db" run --slot $SLOT
     at_most "it is said within seconds (ms)" "$(($(now_ms) - began))" 15000
-    fails_with 69 "readonly/a.db" timeout 30 "${run[@]}" --store "sqlite:$TMP/readonly/a.db" enqueue row k noop +1h
+    fails_with 69 "readonly/a.db" timeout 30 \
+        "${run[@]}" --store "sqlite:$TMP/readonly/a.db" enqueue row k noop +1h
 }
 
 full_disk() {
     [ "$STORE_NAME" = sqlite ] || return 0
     mkdir disk
-    { [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=2m none disk 2>/dev/null; } || { pass "(no small file system could be mounted: full disk left out)"; return; }
+    { [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=2m none disk 2>/dev/null; } ||
+        { pass "(no small file system could be mounted: full disk left out)"; return; }
     trap 'umount "$TMP/disk"; everything_ends || exit 1' EXIT
     PRESCIENT_STORE=sqlite:$TMP/disk/a.db
     a_clean_store
     : >journal
-    settings "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\"; event = \"ran\"; }; }; };"
+    settings "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\";
+                event = \"ran\"; }; }; };"
     fill 2000 $SLOT journal
     head -c 2m /dev/zero >disk/filler 2>/dev/null
     local began code=0; began=$(now_ms)
     start engine "$P" run --slot $SLOT
     sleep 1
-    is "full disk: nothing is lost" "$(q 'SELECT (SELECT count(*) FROM {future_job}) + (SELECT count(*) FROM {future_job_history})')" 2000
+    is "full disk: nothing is lost" \
+        "$(q 'SELECT (SELECT count(*) FROM {future_job}) + (SELECT count(*) FROM {future_job_history})')" 2000
     has "full disk: the log says so" "$(cat engine.err)" "full"
     code=0; "$P" enqueue row new journal +1h >.out 2>.err || code=$?
     is "full disk: an enqueue says so" "$code $(grep -c full .err)" "69 1"
     rm disk/filler
     join_within 30 engine
-    is "with room again it goes on: each check is done once" "$CODE $(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}') $(pending) $(leases)" "0 2000|2000 0 0"
+    is "with room again it goes on: each check is done once" \
+        "$CODE $(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}') $(
+            pending) $(leases)" "0 2000|2000 0 0"
     is "its events, too" "$(q 'SELECT count(*) FROM {event}')" 2000
     settings "$good"
 }

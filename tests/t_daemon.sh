@@ -6,12 +6,17 @@
 
 journal="journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\"; event = \"ran\"; }; };"
 slow="slow = { plugin = \"journal\"; batch = 1; settings = { file = \"$TMP/slow\"; pause_us = 700000; }; };"
-settings 'lease = "3s"; trust = "2s"; stop_timeout = "5s";' "jobs = { noop = { plugin = \"noop\"; }; $journal $slow };"
+settings 'lease = "3s"; trust = "2s"; stop_timeout = "5s";' \
+    "jobs = { noop = { plugin = \"noop\"; }; $journal $slow };"
 sed 's/noop = {/stranger = { plugin = "noop"; }; noop = {/' prescient.cfg >stranger.cfg
 
 # The last run of a check against its slot, in milliseconds: a column of SQL.
 run_after_slot() {
-    if [ "$STORE_NAME" = sqlite ]; then echo "(last_run_at_us - slot_at * 1000000) / 1000"; else echo "(extract(epoch FROM last_run_at - slot_at) * 1000)::bigint"; fi
+    if [ "$STORE_NAME" = sqlite ]; then
+        echo "(last_run_at_us - slot_at * 1000000) / 1000"
+    else
+        echo "(extract(epoch FROM last_run_at - slot_at) * 1000)::bigint"
+    fi
 }
 
 start_daemon() {
@@ -53,19 +58,23 @@ daemon_test() {
     done
     ok "$STORE_NAME: what is enqueued in SQL while it runs is run" wait_until 10 archived_at_least 180
     late=$(run_after_slot)
-    is "$STORE_NAME: none before its slot" "$(q "SELECT count(*) FROM {future_job_history} WHERE entity_key LIKE 'wave%' AND $late < 0")" 0
+    is "$STORE_NAME: none before its slot" \
+        "$(q "SELECT count(*) FROM {future_job_history} WHERE entity_key LIKE 'wave%' AND $late < 0")" 0
     at_most "$STORE_NAME: latest start of a check after its slot began (ms)" \
         "$(q "SELECT max($late) FROM {future_job_history} WHERE entity_key LIKE 'wave%'")" 900
     is "$STORE_NAME: each was run once, with one event" \
-        "$(cut -d' ' -f1 journal | sort | uniq -d | grep -v '^missed\|^wave' | wc -l) $(wc -l <journal) $(q "SELECT count(*) FROM {event}")" "0 180 180"
+        "$(cut -d' ' -f1 journal | sort | uniq -d | grep -v '^missed\|^wave' |
+            wc -l) $(wc -l <journal) $(q "SELECT count(*) FROM {event}")" "0 180 180"
 
     # A job that this engine does not have.
     enqueue_in 1 1 stranger
     slot=$(q "SELECT <next_check_at> FROM {future_job} WHERE job_exec = 'stranger'")
-    ok "$STORE_NAME: a check of an unknown job is left in its slot's pass, and said" wait_until 10 seen_unknown
+    ok "$STORE_NAME: a check of an unknown job is left in its slot's pass, and said" \
+        wait_until 10 seen_unknown
     ok "$STORE_NAME: and put off then" wait_until 10 moved_on "$slot"
     is "$STORE_NAME: uncounted, without a run" \
-        "$(q "SELECT check_count, failure_count FROM {future_job} WHERE job_exec = 'stranger'") $(q "SELECT count(*) FROM {future_job_run}")" "0|0 0"
+        "$(q "SELECT check_count, failure_count FROM {future_job} WHERE job_exec = 'stranger'") $(
+            q "SELECT count(*) FROM {future_job_run}")" "0|0 0"
 
     # A TERM while jobs run.
     enqueue_in 1 2 slow
@@ -74,7 +83,8 @@ daemon_test() {
     is "$STORE_NAME: TERM: exit code 0" "$CODE" 0
     at_most "$STORE_NAME: TERM: within a second or two (ms)" "$STOPPED_MS" 3000
     is "$STORE_NAME: TERM: what ran was settled, what had not begun waits" \
-        "$(q "SELECT count(*) FROM {future_job_history} WHERE job_exec = 'slow'") $(q "SELECT count(*) FROM {future_job} WHERE job_exec = 'slow'")" \
+        "$(q "SELECT count(*) FROM {future_job_history} WHERE job_exec = 'slow'") $(
+            q "SELECT count(*) FROM {future_job} WHERE job_exec = 'slow'")" \
         "$(wc -l <slow) $((2 - $(wc -l <slow)))"
     is "$STORE_NAME: TERM: the leases are given back" "$(leases)" 0
     ok "$STORE_NAME: TERM: no worker is left" no_workers_of "$DAEMON"
@@ -82,8 +92,11 @@ daemon_test() {
 
     # Another engine has the job.
     start_daemon --config stranger.cfg
-    ok "$STORE_NAME: an engine that has the job runs it, and what the stop had left" wait_until 20 nothing_pending
-    is "$STORE_NAME: the stranger is done" "$(q "SELECT outcome, check_count, failure_count, run_count FROM {future_job_history} WHERE job_exec = 'stranger'")" "done|0|0|1"
+    ok "$STORE_NAME: an engine that has the job runs it, and what the stop had left" \
+        wait_until 20 nothing_pending
+    is "$STORE_NAME: the stranger is done" \
+        "$(q "SELECT outcome, check_count, failure_count, run_count FROM {future_job_history}
+              WHERE job_exec = 'stranger'")" "done|0|0|1"
     ok "$STORE_NAME: slots that are over are closed" wait_until 10 no_slot_is_open "$(date +%s)"
     # Two signals: it does not wait for jobs.
     : >slow
@@ -100,7 +113,9 @@ daemon_test() {
     enqueue_in 1 1 noop "'before'"
     ok "$STORE_NAME: it runs checks" wait_until 10 nothing_pending
     "$P" --quiet migrate --slot-length 2s >/dev/null
-    [ "$STORE_NAME" = sqlite ] || q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'prescient%' AND datname = current_database()" >/dev/null
+    [ "$STORE_NAME" = sqlite ] || q "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                                     WHERE application_name LIKE 'prescient%'
+                                     AND datname = current_database()" >/dev/null
     join_within 20 daemon
     is "$STORE_NAME: another slot length ends it, to be started again" "$CODE" 75
     has "$STORE_NAME: in words" "$(tail -1 daemon.err)" "was changed from 1 s to 2 s"

@@ -16,7 +16,8 @@ questions() {
 answer() { q "SELECT note FROM {future_job_history} WHERE entity_key = '$1'"; }
 asks() { is "$1" "$(answer "$2")" "$3"; }
 
-calls_refused="ptrace process_vm_readv process_vm_writev mount umount chroot unshare setns clone_namespace init_module delete_module kexec_load
+calls_refused="ptrace process_vm_readv process_vm_writev mount umount chroot unshare setns
+    clone_namespace init_module delete_module kexec_load
     bpf reboot syslog keyctl add_key perf_event_open userfaultfd personality sethostname clock_settime tiocsti"
 calls_unknown="clone3 io_uring"
 calls_needed="fork thread exec socket"
@@ -25,18 +26,27 @@ calls=(); for name in $calls_refused $calls_unknown $calls_needed; do calls+=("c
 SECRET=planted-9f3b
 around() {
     local engine_user=$1
-    PRESCIENT_ENGINE_NAME=$SECRET AWS_SECRET_ACCESS_KEY=$SECRET questions "self" "limits" "variables" "descriptors" "status NoNewPrivs" "status Seccomp" "status CapEff" \
-        "status CapPrm" "status CapAmb" "status Uid" "status Gid" "status Groups" "read /proc/PARENT/environ" "read /proc/PARENT/mem" "alone" "${calls[@]}" 9</dev/null
-    asks "$engine_user: leader of a group of its own, files of its own for nobody else, no core, no memory outside, dies with its engine" \
+    PRESCIENT_ENGINE_NAME=$SECRET AWS_SECRET_ACCESS_KEY=$SECRET questions "self" \
+        "limits" "variables" "descriptors" "status NoNewPrivs" "status Seccomp" "status CapEff" \
+        "status CapPrm" "status CapAmb" "status Uid" "status Gid" "status Groups" \
+        "read /proc/PARENT/environ" "read /proc/PARENT/mem" "alone" "${calls[@]}" 9</dev/null
+    asks "$engine_user: leads its group, private files, no core or memory outside, dies with its engine" \
         self "leader=1 umask=077 dumpable=0 dies_by=9 no_new_privs=1"
     asks "$engine_user: limits are those of the settings" limits \
         "core=0/0 memory=300000000/300000000 files=64/64 processes=$PROCESSES file_size=1048576/1048576"
-    is "$engine_user: its environment is a list of what is harmless" "$(answer variables | tr ' ' '\n' | grep -vxE 'PATH|HOME|LANG|LC_ALL|TZ|GCOV_PREFIX|ASAN_OPTIONS|UBSAN_OPTIONS|LSAN_OPTIONS' | tr '\n' ' ')" ""
-    is "$engine_user: open are stdin from nowhere, two pipes, the engine's socket, its plug-in and, for itself, its slab, and none goes on to what it executes but the first three" \
-        "$(answer descriptors | tr ' ' '\n' | grep -vE "^(0=/dev/null\(kept\)|1=pipe:\(kept\)|2=pipe:\(kept\)|3=socket:|[0-9]+=$TEST_JOBS/inside.so)\$" | tr '\n' ' ')" ""
+    is "$engine_user: its environment is a list of what is harmless" \
+        "$(answer variables | tr ' ' '\n' |
+            grep -vxE 'PATH|HOME|LANG|LC_ALL|TZ|GCOV_PREFIX|ASAN_OPTIONS|UBSAN_OPTIONS|LSAN_OPTIONS' |
+            tr '\n' ' ')" ""
+    # Open for itself; what it executes gets the first three.
+    is "$engine_user: open are an empty stdin, two pipes, the engine's socket, its plug-in and its slab" \
+        "$(answer descriptors | tr ' ' '\n' |
+            grep -vE "^([12]=pipe:\(kept\)|0=/dev/null\(kept\)|3=socket:|[0-9]+=$TEST_JOBS/inside.so)\$" |
+            tr '\n' ' ')" ""
     asks "$engine_user: new rights are out of reach" "status NoNewPrivs" 1
     asks "$engine_user: a filter is on" "status Seccomp" 2
-    asks "$engine_user: the engine's environment is closed to other users, and to others of the same user" "read /proc/PARENT/environ" "$ENVIRONMENT"
+    asks "$engine_user: the engine's environment is closed to other users, and to others of the same user" \
+        "read /proc/PARENT/environ" "$ENVIRONMENT"
     asks "$engine_user: so is its memory" "read /proc/PARENT/mem" "$MEMORY"
     asks "$engine_user: whoever waits for all of its children waits for its own" alone 1
     local name
@@ -45,7 +55,8 @@ around() {
     for name in $calls_needed; do asks "$engine_user: allowed: $name" "call $name" ok; done
 }
 
-limits='workers = 1; worker_memory = 300000000; worker_files = 64; worker_processes = 5000; worker_file_size = "1MiB";'
+limits='workers = 1; worker_memory = 300000000; worker_files = 64; worker_processes = 5000;
+        worker_file_size = "1MiB";'
 job="jobs = { inside = { plugin = \"inside\"; timeout = \"20s\"; }; };"
 
 settings "$limits" "$job"
@@ -63,7 +74,9 @@ if [ "$(id -u)" = 0 ]; then
     asks "worker_user: the user" "status Uid" "$id	$id	$id	$id"
     asks "worker_user: the group" "status Gid" "$group	$group	$group	$group"
     is "worker_user: no other groups" "$(answer "status Groups" | tr -d ' ')" "$(id -G nobody | tr -d ' ')"
-    for set in CapEff CapPrm CapAmb; do asks "worker_user: no capabilities: $set" "status $set" 0000000000000000; done
+    for set in CapEff CapPrm CapAmb; do
+        asks "worker_user: no capabilities: $set" "status $set" 0000000000000000
+    done
 
     # Plug-ins in a folder that the worker's user cannot even enter: they are opened before.
     mkdir -m 700 closed && cp "$TEST_JOBS/inside.so" closed/ && chmod 644 closed/inside.so
@@ -91,12 +104,15 @@ told_about() {
     "${not_root[@]}" "$P" --quiet init >/dev/null
     fill 1 $SLOT inside "'status Uid'"
     "${not_root[@]}" "$P" --quiet run --slot $SLOT 2>others.err
-    echo "$(grep -c "worker_user is '$1', but only an engine that root has started" others.err) time, $(answer "status Uid" | cut -f1)"
+    echo "$(grep -c "worker_user is '$1', but only an engine that root has started" \
+        others.err) time, $(answer "status Uid" | cut -f1)"
 }
 id=$("${not_root[@]}" id -u)
 if "${not_root[@]}" test -x "$P" -a -r "$TEST_JOBS/inside.so"; then
-    is "worker_user, and the engine is not root's: its workers stay its own user, and it says so" "$(told_about root)" "1 time, $id"
-    is "nothing is said where that is the same user" "$(told_about "$("${not_root[@]}" id -un)")" "0 time, $id"
+    is "worker_user, and the engine is not root's: its workers stay its own user, and it says so" \
+        "$(told_about root)" "1 time, $id"
+    is "nothing is said where that is the same user" \
+        "$(told_about "$("${not_root[@]}" id -un)")" "0 time, $id"
 else
     echo "# $P is out of nobody's reach: that an engine which is not root's keeps its user is not tried"
 fi
@@ -122,7 +138,8 @@ children_of_a_killed_engine() {
     workers=$(workers_of "$engine" | wc -l)
     [ -z "$2" ] || kill -"$2" $(workers_of "$engine" | grep -vxF -f <(cat brood brood2))
     kill -"$1" "$engine"
-    ok "SIG$1 to the engine${2:+, whose workers have got SIG$2 before}: of $workers processes none is left within a second" wait_until 1 no_workers_of "$engine"
+    ok "SIG$1 to the engine${2:+, SIG$2 to its workers before}: of $workers processes none is left after 1 s" \
+        wait_until 1 no_workers_of "$engine"
     join engine
 }
 are_there() { [ "$(cat brood brood2 2>/dev/null | wc -l)" = "$1" ]; }
@@ -134,7 +151,8 @@ children_of_a_killed_engine KILL STOP
 
 closing() {
     rm -f closed.*
-    settings "workers = 2; jobs = { inside = { plugin = \"inside\"; settings = { closed = \"$TMP/closed.job\"; ${1:-} }; }; };"
+    settings "workers = 2; jobs = { inside = { plugin = \"inside\"; settings = {
+                closed = \"$TMP/closed.job\"; ${1:-} }; }; };"
     a_clean_store
     fill 4 $SLOT inside "'self' || n"
 }

@@ -15,7 +15,8 @@ a_full_slot() {
     LEASE_S=2 TRUST_MS=1000
     [ "$STORE_NAME" = postgresql ] || LEASE_S=1 TRUST_MS=500
     settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
-        "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\"; event = \"ran\"; pause_us = ${2:-500}; }; }; };"
+        "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\";
+                event = \"ran\"; pause_us = ${2:-500}; }; }; };"
     a_clean_store
     : >journal
     CHECKS=$1
@@ -26,12 +27,16 @@ a_full_slot() {
 whole_lines() { awk 'NF == 4 && $2 ~ /^[0-9a-f]+$/ && length($2) == 32' journal; }
 
 settled_once() {
-    is "$STORE_NAME: $1: history holds each check once" "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}')" "$CHECKS|$CHECKS"
-    is "$STORE_NAME: $1: what the job declared was written once" "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {event}')" "$CHECKS|$CHECKS"
+    is "$STORE_NAME: $1: history holds each check once" \
+        "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}')" "$CHECKS|$CHECKS"
+    is "$STORE_NAME: $1: what the job declared was written once" \
+        "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {event}')" "$CHECKS|$CHECKS"
     is "$STORE_NAME: $1: nothing is pending, no lease is left, no run is logged" \
-        "$(pending) $(q 'SELECT count(*) FROM {slot_lease}') $(q 'SELECT count(*) FROM {future_job_run}')" "0 0 0"
+        "$(pending) $(q 'SELECT count(*) FROM {slot_lease}') $(q 'SELECT count(*) FROM {future_job_run}')" \
+        "0 0 0"
     is "$STORE_NAME: $1: each check was run" "$(cut -d' ' -f1 journal | sort -u | wc -l)" "$CHECKS"
-    is "$STORE_NAME: $1: every run of a check carried the same idempotency key" "$(whole_lines | cut -d' ' -f1,2 | sort -u | awk '{ print $1 }' | uniq -d | wc -l)" 0
+    is "$STORE_NAME: $1: every run of a check carried the same idempotency key" \
+        "$(whole_lines | cut -d' ' -f1,2 | sort -u | awk '{ print $1 }' | uniq -d | wc -l)" 0
 }
 
 # sweep_to_the_end: as cron would, again and again, while leases of the dead run out.
@@ -54,10 +59,13 @@ killed_engine() {
         join "engine$n"
         case $CODE in
         137) killed=$((killed + 1)) ;;
-        0 | 75) wait_until $((LEASE_S + 1)) leases_are_over ;;      # all that was left was still leased to the dead
-        *) fail "$STORE_NAME: engine $n is killed, or ends for want of leases" "found:    $CODE" "$(tail -3 "engine$n.err")" ;;
+        # all that was left was still leased to the dead
+        0 | 75) wait_until $((LEASE_S + 1)) leases_are_over ;;
+        *) fail "$STORE_NAME: engine $n is killed, or ends for want of leases" \
+            "found:    $CODE" "$(tail -3 "engine$n.err")" ;;
         esac
-        wait_until 1 no_workers_of "$pid" || fail "$STORE_NAME: no worker outlives engine $n by a second" "found:    $(workers_of "$pid")"
+        wait_until 1 no_workers_of "$pid" ||
+            fail "$STORE_NAME: no worker outlives engine $n by a second" "found:    $(workers_of "$pid")"
         # SQLite: one lease is all there is. Without waiting for its end the next engines would have nothing to do.
         [ "$STORE_NAME" = postgresql ] || wait_until $((LEASE_S + 1)) leases_are_over
     done
@@ -76,13 +84,16 @@ killed_engine() {
 }
 leases_are_over() {
     if [ "$STORE_NAME" = sqlite ]; then
-        [ "$(q "SELECT count(*) FROM {slot_lease} WHERE expires_at_us > strftime('%s', 'now') * 1000000")" = 0 ]
+        [ "$(q "SELECT count(*) FROM {slot_lease} WHERE expires_at_us > strftime('%s', 'now') * 1000000")" \
+            = 0 ]
     else
         [ "$(q "SELECT count(*) FROM {slot_lease} WHERE expires_at > clock_timestamp()")" = 0 ]
     fi
 }
 
-kill_engines_pg() { [ "$STORE_NAME" = postgresql ] || return 0; a_full_slot 10000 2000; killed_engine 20 400; }
+kill_engines_pg() {
+    [ "$STORE_NAME" = postgresql ] || return 0; a_full_slot 10000 2000; killed_engine 20 400
+}
 kill_engines_sqlite() { [ "$STORE_NAME" = sqlite ] || return 0; a_full_slot 3000 2000; killed_engine 4 400; }
 
 # ---- kill -9 of workers ----
@@ -95,7 +106,8 @@ kill_workers() {
     while alive engine && [ $kills -lt 12 ]; do
         mapfile -t workers < <(workers_but_keepers_of "$pid")
         sleep "$(printf '0.%03d' $((RANDOM % 120)))"
-        [ ${#workers[@]} -gt 0 ] && kill -KILL "${workers[RANDOM % ${#workers[@]}]}" 2>/dev/null && kills=$((kills + 1))
+        [ ${#workers[@]} -gt 0 ] && kill -KILL "${workers[RANDOM % ${#workers[@]}]}" 2>/dev/null &&
+            kills=$((kills + 1))
     done
     join_within 60 engine
     local crashed; crashed=$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'crashed'")
@@ -103,7 +115,9 @@ kill_workers() {
     at_least "$STORE_NAME: workers killed" "$kills" 3
     at_least "$STORE_NAME: checks were being run when they were" "$crashed" 1
     at_most "$STORE_NAME: a worker takes one check with it at most" "$crashed" "$kills"
-    is "$STORE_NAME: the others are done, each once" "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history} WHERE outcome = 'done'")" \
+    is "$STORE_NAME: the others are done, each once" \
+        "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}
+              WHERE outcome = 'done'")" \
         "$((CHECKS - crashed))|$((CHECKS - crashed))"
     is "$STORE_NAME: those that crashed wait for another try" "$(pending)" "$crashed"
     is "$STORE_NAME: no check was run twice" "$(cut -d' ' -f1 journal | sort | uniq -d | wc -l)" 0
@@ -113,7 +127,10 @@ kill_workers() {
 # ---- SIGSTOP past the lease, a takeover, SIGCONT ----
 
 # SQLite: an engine that is stopped in the middle of a write keeps the file locked, which no lease can help; it is to stop between two.
-file_is_free() { [ "$STORE_NAME" = postgresql ] || sqlite3 -batch -cmd '.timeout 200' "${PRESCIENT_STORE#sqlite:}" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null; }
+file_is_free() {
+    [ "$STORE_NAME" = postgresql ] || sqlite3 -batch -cmd '.timeout 200' \
+        "${PRESCIENT_STORE#sqlite:}" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null
+}
 stop_between_writes() {
     for _ in {1..50}; do
         kill -STOP "$1"
@@ -144,7 +161,8 @@ stopped_engine() {
     ok "$STORE_NAME: the first one's settles change nothing" cmp before after
     has "$STORE_NAME: and it says so" "$(cat frozen.err)" "nothing was changed"
     settled_once "engine stopped"
-    late=$(for worker in $workers; do awk -v w="$worker" -v after=$((stopped + TRUST_MS + 100)) '$3 == w && $4 > after' journal; done | wc -l)
+    late=$(for worker in $workers; do awk -v w="$worker" -v after=$((stopped + TRUST_MS + 100)) \
+        '$3 == w && $4 > after' journal; done | wc -l)
     is "$STORE_NAME: its workers started nothing once the trust was over" "$late" 0
 }
 

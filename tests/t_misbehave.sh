@@ -5,35 +5,48 @@
 
 SLOT=1700000100
 TIMEOUT_S=2
-settings "jobs = { misbehave = { plugin = \"misbehave\"; timeout = \"${TIMEOUT_S}s\"; max_failures = 0; settings = { log = \"$TMP/log\"; }; }; };" \
+settings "jobs = { misbehave = { plugin = \"misbehave\"; timeout = \"${TIMEOUT_S}s\";
+            max_failures = 0; settings = { log = \"$TMP/log\"; }; }; };" \
     'worker_memory = "64MiB";' 'kill_grace = "250ms";'
 
-outcomes() { q "SELECT outcome, count(*) FROM {future_job_history} GROUP BY outcome ORDER BY outcome" | tr '\n' ' '; }
+outcomes() {
+    q "SELECT outcome, count(*) FROM {future_job_history} GROUP BY outcome ORDER BY outcome" | tr '\n' ' '
+}
 outcome_of() { q "SELECT outcome, note FROM {future_job_history} WHERE entity_key = '$1'"; }
 
 # Ten of each kind, spread evenly among 970 that behave.
 a_thousand() {
     a_clean_store
     : >log
-    fill 1000 $SLOT misbehave "CASE WHEN n % 33 <> 7 OR n > 990 THEN 'good' WHEN n % 99 < 33 THEN 'hang' WHEN n % 99 < 66 THEN 'crash' ELSE 'garbage' END || n"
+    fill 1000 $SLOT misbehave \
+        "CASE WHEN n % 33 <> 7 OR n > 990 THEN 'good' WHEN n % 99 < 33 THEN 'hang'
+              WHEN n % 99 < 66 THEN 'crash' ELSE 'garbage' END || n"
     is "$STORE_NAME: 1,000 checks, 30 of them bad" \
-        "$(q "SELECT sum(CASE WHEN entity_key LIKE 'good%' THEN 1 ELSE 0 END), sum(CASE WHEN entity_key LIKE 'hang%' THEN 1 ELSE 0 END),
-              sum(CASE WHEN entity_key LIKE 'crash%' THEN 1 ELSE 0 END), sum(CASE WHEN entity_key LIKE 'garbage%' THEN 1 ELSE 0 END) FROM {future_job}")" "970|10|10|10"
+        "$(q "SELECT sum(CASE WHEN entity_key LIKE 'good%' THEN 1 ELSE 0 END),
+              sum(CASE WHEN entity_key LIKE 'hang%' THEN 1 ELSE 0 END),
+              sum(CASE WHEN entity_key LIKE 'crash%' THEN 1 ELSE 0 END),
+                  sum(CASE WHEN entity_key LIKE 'garbage%' THEN 1 ELSE 0 END)
+                      FROM {future_job}")" "970|10|10|10"
     local began took; began=$(now_ms)
     start engine "$P" --json run --slot $SLOT
     local pid; pid=$(pid_of engine)
     join_within 60 engine
     took=$(($(now_ms) - began))
     is "$STORE_NAME: the exit code says that some ended in trouble" "$CODE" 1
-    at_most "$STORE_NAME: the pass ends within the timeout and a few seconds (ms)" "$took" $((TIMEOUT_S * 1000 + 4000))
+    at_most "$STORE_NAME: the pass ends within the timeout and a few seconds (ms)" \
+        "$took" $((TIMEOUT_S * 1000 + 4000))
     is "$STORE_NAME: outcomes" "$(outcomes)" "bad_answer|10 crashed|10 done|970 timeout|10 "
     is "$STORE_NAME: each outcome is that of its kind" \
-        "$(q "SELECT count(*) FROM {future_job_history} WHERE (outcome, CASE WHEN entity_key LIKE 'good%' THEN 'g' WHEN entity_key LIKE 'hang%' THEN 'h'
-                WHEN entity_key LIKE 'crash%' THEN 'c' ELSE 'b' END) NOT IN (VALUES ('done', 'g'), ('timeout', 'h'), ('crashed', 'c'), ('bad_answer', 'b'))")" 0
+        "$(q "SELECT count(*) FROM {future_job_history}
+              WHERE (outcome, CASE WHEN entity_key LIKE 'good%' THEN 'g' WHEN entity_key LIKE 'hang%' THEN 'h'
+                WHEN entity_key LIKE 'crash%' THEN 'c' ELSE 'b' END) NOT IN (VALUES ('done', 'g'),
+                    ('timeout', 'h'), ('crashed', 'c'), ('bad_answer', 'b'))")" 0
     is "$STORE_NAME: each was run once" "$(cut -d' ' -f1 log | sort -u | wc -l) $(wc -l <log)" "1000 1000"
     # (A sanitizer ends the process in its own way.)
-    [ -n "${SANITIZE:-}" ] || is "$STORE_NAME: history says what happened" "$(outcome_of crash40)" "crashed|killed by SIGSEGV"
-    is "$STORE_NAME: nothing is pending, no lease is left" "$(pending) $(q 'SELECT count(*) FROM {slot_lease}')" "0 0"
+    [ -n "${SANITIZE:-}" ] || is "$STORE_NAME: history says what happened" \
+        "$(outcome_of crash40)" "crashed|killed by SIGSEGV"
+    is "$STORE_NAME: nothing is pending, no lease is left" \
+        "$(pending) $(q 'SELECT count(*) FROM {slot_lease}')" "0 0"
     ok "$STORE_NAME: no worker is left" no_workers_of "$pid"
 }
 
@@ -41,16 +54,20 @@ a_thousand() {
 tries() {
     a_clean_store
     : >log
-    fill 60 $SLOT misbehave "CASE n WHEN 20 THEN 'crash' WHEN 40 THEN 'garbage' WHEN 50 THEN 'hang' ELSE 'good' END || n"
+    fill 60 $SLOT misbehave \
+        "CASE n WHEN 20 THEN 'crash' WHEN 40 THEN 'garbage' WHEN 50 THEN 'hang' ELSE 'good' END || n"
     CODE=0; "$P" --quiet --config tries.cfg replay --from $SLOT --to $((SLOT + 86400)) >.out 2>.err || CODE=$?
     is "$STORE_NAME: a replay over a day, with some in trouble" "$CODE" 1
     is "$STORE_NAME: the bad ones are over after three tries" \
-        "$(q "SELECT entity_key, outcome, failure_count, run_count FROM {future_job_history} WHERE outcome <> 'done' ORDER BY 1" | tr '\n' ' ')" \
+        "$(q "SELECT entity_key, outcome, failure_count, run_count FROM {future_job_history}
+              WHERE outcome <> 'done' ORDER BY 1" | tr '\n' ' ')" \
         "crash20|crashed|3|3 garbage40|bad_answer|3|3 hang50|timeout|3|3 "
     is "$STORE_NAME: the first two of each stand in the run log" \
-        "$(q "SELECT entity_key, outcome, failure_count FROM {future_job_run} ORDER BY entity_key, failure_count" | tr '\n' ' ')" \
+        "$(q "SELECT entity_key, outcome, failure_count FROM {future_job_run}
+              ORDER BY entity_key, failure_count" | tr '\n' ' ')" \
         "crash20|crashed|1 crash20|crashed|2 garbage40|bad_answer|1 garbage40|bad_answer|2 hang50|timeout|1 hang50|timeout|2 "
-    is "$STORE_NAME: every try carried the same idempotency key" "$(grep -v ^good log | cut -d' ' -f1,2 | sort -u | wc -l) $(grep -vc ^good log)" "3 9"
+    is "$STORE_NAME: every try carried the same idempotency key" \
+        "$(grep -v ^good log | cut -d' ' -f1,2 | sort -u | wc -l) $(grep -vc ^good log)" "3 9"
     is "$STORE_NAME: the others ran once" "$(grep -c ^good log) $(pending)" "57 0"
 }
 
@@ -71,7 +88,9 @@ deed() {
     while alive engine; do descendants "$pid" >>below; sleep 0.05; done
     join engine
     DEED_SLOT=$((DEED_SLOT + 900))
-    is "$STORE_NAME: $name: it alone suffers" "$(outcomes)" "$([ "$outcome" = done ] && echo "done|40 " || printf '%s\n' "$outcome|1" "done|39" | sort | tr '\n' ' ')"
+    is "$STORE_NAME: $name: it alone suffers" "$(outcomes)" \
+        "$([ "$outcome" = done ] && echo "done|40 " || printf '%s\n' "$outcome|1" "done|39" |
+            sort | tr '\n' ' ')"
     [ -z "$words" ] || has "$STORE_NAME: $name: history says why" "$(outcome_of "${name}20")" "$words"
     is "$STORE_NAME: $name: the engine lives" "$CODE" "$([ "$outcome" = done ] && echo 0 || echo 1)"
     ok "$STORE_NAME: $name: no process is left behind" wait_until 1 all_over $(sort -u below)
@@ -88,11 +107,13 @@ one_by_one() {
     deed fork timeout
     deed block timeout
     deed chatty done
-    has "$STORE_NAME: chatty: its words reach the log, the rest is dropped" "$(cat engine.err)" "prints too much"
+    has "$STORE_NAME: chatty: its words reach the log, the rest is dropped" \
+        "$(cat engine.err)" "prints too much"
     deed closefds done
     deed garbage_text failed
     deed scribble done                  # its own answer is written after it
-    is "$STORE_NAME: nothing is pending, no lease is left" "$(pending) $(q 'SELECT count(*) FROM {slot_lease}')" "0 0"
+    is "$STORE_NAME: nothing is pending, no lease is left" \
+        "$(pending) $(q 'SELECT count(*) FROM {slot_lease}')" "0 0"
 }
 
 # Whoever ignores SIGCHLD hands that on to what it starts, and a process that ignores it is not told how its children end.
@@ -101,13 +122,16 @@ who_started_us_ignored_ends() {
     fill 3 $SLOT misbehave "CASE n WHEN 2 THEN '_exit' ELSE 'good' END || n"
     start engine env --ignore-signal=CHLD "$P" --json --config deeds.cfg run --slot $SLOT
     join_within 30 engine
-    is "$STORE_NAME: an engine whose starter ignored SIGCHLD sees how a worker ends" "$(outcomes)" "crashed|1 done|2 "
+    is "$STORE_NAME: an engine whose starter ignored SIGCHLD sees how a worker ends" \
+        "$(outcomes)" "crashed|1 done|2 "
 }
 
 sed 's/max_failures = 0/max_failures = 2/; s/timeout = "2s"/timeout = "500ms"/' prescient.cfg >tries.cfg
-sed 's/ settings = { log = "[^"]*"; };//' prescient.cfg >deeds.cfg       # a log of its own would be closed, too
+# a log of its own would be closed, too
+sed 's/ settings = { log = "[^"]*"; };//' prescient.cfg >deeds.cfg
 on_each_store a_thousand
 on_each_store tries
-STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/deeds.db; export PRESCIENT_STORE      # what a job does to its worker has nothing to do with the store
+# what a job does to its worker has nothing to do with the store
+STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/deeds.db; export PRESCIENT_STORE
 one_by_one
 who_started_us_ignored_ends

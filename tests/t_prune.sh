@@ -5,39 +5,55 @@
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 settings 'keep = "7d"; lease = "3s"; trust = "2s"; stop_timeout = "5s";' \
-    "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\"; event = \"ran\"; }; }; };"
+    "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\";
+            event = \"ran\"; }; }; };"
 sed 's/keep = "7d"; //' prescient.cfg >forever.cfg
 
 # of_a_month_ago: a row in each table, written 30 days ago
 of_a_month_ago() {
     if [ "$STORE_NAME" = sqlite ]; then
-        q "INSERT INTO {future_job_history} (check_id, ended_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, run_count, slot_at, first_check_at,
-                  total_run_us, archived_at_us) SELECT 1, t, 'e', 'old', 'j', 'done', 0, 0, 1, t / 1000000, t / 1000000, 0, t FROM (SELECT (strftime('%s') - 30 * 86400) * 1000000 AS t);
-           INSERT INTO {future_job_run} (check_id, run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, slot_at, next_check_at, run_us, recorded_at_us)
-                  SELECT 1, t, 'e', 'old', 'j', 'again', 1, 0, t / 1000000, t / 1000000, 0, t FROM (SELECT (strftime('%s') - 30 * 86400) * 1000000 AS t);
-           INSERT INTO {event} (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, recorded_at_us)
+        q "INSERT INTO {future_job_history} (check_id, ended_at_us, entity_name,
+           entity_key, job_exec, outcome, check_count, failure_count, run_count, slot_at, first_check_at,
+                  total_run_us, archived_at_us) SELECT 1, t, 'e', 'old', 'j', 'done', 0, 0, 1, t / 1000000,
+                      t / 1000000, 0, t FROM (SELECT (strftime('%s') - 30 * 86400) * 1000000 AS t);
+           INSERT INTO {future_job_run} (check_id, run_at_us, entity_name, entity_key, job_exec, outcome,
+                  check_count, failure_count, slot_at, next_check_at, run_us, recorded_at_us)
+                  SELECT 1, t, 'e', 'old', 'j', 'again', 1, 0, t / 1000000, t / 1000000, 0, t
+                      FROM (SELECT (strftime('%s') - 30 * 86400) * 1000000 AS t);
+           INSERT INTO {event} (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at,
+                  check_count, recorded_at_us)
                   SELECT 'old', 'e', 'old', 'j', 0, 0, 0, (strftime('%s') - 30 * 86400) * 1000000;
-           INSERT INTO {slot_pass} (slot_at, bucket, pass, split, closed_at_us, recorded_at_us) SELECT 900, -1, 0, 1, 1, (strftime('%s') - 30 * 86400) * 1000000"
+           INSERT INTO {slot_pass} (slot_at, bucket, pass, split, closed_at_us, recorded_at_us)
+               SELECT 900, -1, 0, 1, 1, (strftime('%s') - 30 * 86400) * 1000000"
     else
         q "SELECT prescient.make_history_day(prescient.utc_day(now() - interval '30 days'));
-           INSERT INTO {future_job_history} (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count, entity_name, entity_key, job_exec, outcome)
-                  SELECT t, t, t, t, 0, 0, 1, 'e', 'old', 'j', 'done' FROM (SELECT now() - interval '30 days' AS t) x;
-           INSERT INTO {future_job_run} (recorded_at, run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key, job_exec, outcome)
-                  SELECT t, t, t, t, 0, 1, 0, 'e', 'old', 'j', 'again' FROM (SELECT now() - interval '30 days' AS t) x;
-           INSERT INTO {event} (recorded_at, emitted_at, event, entity_name, entity_key, job_exec) VALUES (now() - interval '30 days', now(), 'old', 'e', 'old', 'j');
-           INSERT INTO {slot_pass} (recorded_at, slot_at, bucket, pass, split, closed_at) VALUES (now() - interval '30 days', '1970-01-01 00:15+00', -1, 0, 1, now())" >/dev/null
+           INSERT INTO {future_job_history} (archived_at, ended_at, slot_at, first_check_at, check_count,
+                  failure_count, run_count, entity_name, entity_key, job_exec, outcome)
+                  SELECT t, t, t, t, 0, 0, 1, 'e', 'old', 'j', 'done'
+                      FROM (SELECT now() - interval '30 days' AS t) x;
+           INSERT INTO {future_job_run} (recorded_at, run_at, slot_at, next_check_at, run_us, check_count,
+                  failure_count, entity_name, entity_key, job_exec, outcome)
+                  SELECT t, t, t, t, 0, 1, 0, 'e', 'old', 'j', 'again'
+                      FROM (SELECT now() - interval '30 days' AS t) x;
+           INSERT INTO {event} (recorded_at, emitted_at, event, entity_name, entity_key, job_exec)
+               VALUES (now() - interval '30 days', now(), 'old', 'e', 'old', 'j');
+           INSERT INTO {slot_pass} (recorded_at, slot_at, bucket, pass, split, closed_at)
+               VALUES (now() - interval '30 days', '1970-01-01 00:15+00', -1, 0, 1, now())" >/dev/null
     fi
 }
-rows() { q "SELECT (SELECT count(*) FROM {future_job_history}) || ' ' || (SELECT count(*) FROM {future_job_run}) || ' ' || (SELECT count(*) FROM {event}) || ' ' ||
+rows() { q "SELECT (SELECT count(*) FROM {future_job_history}) || ' ' || (SELECT count(*)
+            FROM {future_job_run}) || ' ' || (SELECT count(*) FROM {event}) || ' ' ||
               (SELECT count(*) FROM {slot_pass} WHERE <slot_at> = 900)"; }
 rows_are() { [ "$(rows)" = "$1" ]; }
 an_hour_later() { q "DELETE FROM {setting} WHERE name = 'pruned_at'"; }
 
 under_cron() {
     of_a_month_ago
-    has "$STORE_NAME: doctor tells what grows, and since when" "$("$P" doctor)" "$(date -u -d '30 days ago' +', since %Y-%m-%d')"
+    has "$STORE_NAME: doctor tells what grows, and since when" "$("$P" doctor)" \
+        "$(date -u -d '30 days ago' +', since %Y-%m-%d')"
     has "$STORE_NAME: and that it is older than keep" "$("$P" doctor)" "older than keep"
-    is "$STORE_NAME: without keep a month is not old" "$("$P" --config forever.cfg doctor | grep -c 'nothing drops what is old')" 0
+    is "$STORE_NAME: without keep a month is not old" \
+        "$("$P" --config forever.cfg doctor | grep -c 'nothing drops what is old')" 0
     ok "$STORE_NAME: a run without the setting" "$P" --quiet --config forever.cfg run
     is "$STORE_NAME: keeps all for ever" "$(rows)" "1 1 1 1"
     ok "$STORE_NAME: a run with keep" "$P" --log-level info run
@@ -57,11 +73,14 @@ under_cron() {
 a_replay() {
     fill 5 1451606400 journal
     "$P" --quiet replay --from 2016-01-01 --to 2016-01-02 >/dev/null
-    is "$STORE_NAME: a replay of old slots leaves rows" "$(archived) $(q 'SELECT count(*) FROM {event}')" "5 5"
+    is "$STORE_NAME: a replay of old slots leaves rows" "$(archived) $(q 'SELECT count(*) FROM {event}')" \
+        "5 5"
     an_hour_later
     "$P" --quiet run
     "$P" --quiet prune --keep 1d >/dev/null
-    is "$STORE_NAME: they are as young as the replay" "$(archived) $(q 'SELECT count(*) FROM {event}') $(q "SELECT count(*) > 0 FROM {slot_pass} WHERE <slot_at> < 1500000000" | tr t 1)" "5 5 1"
+    is "$STORE_NAME: they are as young as the replay" \
+        "$(archived) $(q 'SELECT count(*) FROM {event}') $(
+            q "SELECT count(*) > 0 FROM {slot_pass} WHERE <slot_at> < 1500000000" | tr t 1)" "5 5 1"
 }
 
 in_the_daemon() {
@@ -88,7 +107,8 @@ in_use() {
     "$P" --log-level info run >run.out 2>run.err
     is "$STORE_NAME: what is in use stays, and nothing else does" "$(rows)" "1 0 0 0"
     has "$STORE_NAME: in words" "$(<run.err)" "history: what is older than keep is in use and stays for now"
-    fails_with 75 "is in use by pid $(q "SELECT pid FROM pg_stat_activity WHERE application_name = 'backup'") (backup, user " "$P" prune
+    fails_with 75 "is in use by pid $(
+        q "SELECT pid FROM pg_stat_activity WHERE application_name = 'backup'") (backup, user " "$P" prune
     hasnt=$(grep -c 'pending detach' "$TMP/.err")
     is "$STORE_NAME: not in the server's" "$hasnt" 0
     exec 7>&-

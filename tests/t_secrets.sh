@@ -55,13 +55,17 @@ bad_urls=(
 )
 tell() {
     local command
-    for command in status doctor "config --print" init; do "$P" --store "$2" --set connect_timeout=1s --log-level debug $command; done
+    for command in status doctor "config --print" init; do
+        "$P" --store "$2" --set connect_timeout=1s --log-level debug $command
+    done
     PRESCIENT_STORE=$2 "$P" --set connect_timeout=1s list
     printf 'store = "%s"; business = "%s";\n' "$2" "$2" >"bad$1.cfg"
     "$P" --config "bad$1.cfg" config --print; "$P" --config "bad$1.cfg" --set connect_timeout=1s doctor
 }
-for i in "${!bad_urls[@]}"; do tell "$i" "${bad_urls[i]}" >"told$i" 2>&1 & done       # they mostly wait between two attempts
-"$P" --store "postgresql://user:a@b:$S@127.0.0.1:1/db" --log-level debug --set connect_timeout=1s run --slot $SLOT >told.run 2>&1
+# they mostly wait between two attempts
+for i in "${!bad_urls[@]}"; do tell "$i" "${bad_urls[i]}" >"told$i" 2>&1 & done
+"$P" --store "postgresql://user:a@b:$S@127.0.0.1:1/db" --log-level debug --set connect_timeout=1s \
+    run --slot $SLOT >told.run 2>&1
 wait
 for i in "${!bad_urls[@]}"; do
     has "each has something to tell" "$(cat "told$i")" "prescient"
@@ -70,21 +74,25 @@ done
 words=$(cat told.run)
 has "an engine says that it cannot connect" "$words" "cannot connect"
 silent "and not with what" "$words"
-control=$(printf 'store = "postgresql://u:p\x01%s@h/d";\n' $S >bad.cfg; "$P" --config bad.cfg config --print 2>&1)
+control=$(printf 'store = "postgresql://u:p\x01%s@h/d";\n' $S >bad.cfg; "$P" \
+    --config bad.cfg config --print 2>&1)
 has "a URL that is no text is refused" "$control" "store = "
 silent "without its password" "$control"
 
 # A business database that cannot be reached, or not as it was meant: what history and logs keep of it.
 export PRESCIENT_STORE="sqlite:$TMP/store.db" STORE_NAME=sqlite
 n=0
-for url in "postgresql://user:$S@127.0.0.1:1/db" "postgresql://user:a@$S@127.0.0.1:1/db" "postgresql://user:a@b:$S@127.0.0.1:1/db" "host=127.0.0.1 port=1 password=my $S"; do
+for url in "postgresql://user:$S@127.0.0.1:1/db" "postgresql://user:a@$S@127.0.0.1:1/db" \
+    "postgresql://user:a@b:$S@127.0.0.1:1/db" "host=127.0.0.1 port=1 password=my $S"; do
     n=$((n + 1))
     settings "business = \"$url\"; connect_timeout = \"1s\"; log_level = \"debug\";" \
-        'jobs = { asks = { plugin = "sql_check"; max_failures = 0; settings = { event = "late"; query = "SELECT 1 WHERE $1 IS NULL"; }; }; };'
+        'jobs = { asks = { plugin = "sql_check"; max_failures = 0; settings = {
+                event = "late"; query = "SELECT 1 WHERE $1 IS NULL"; }; }; };'
     a_clean_store
     fill 1 $SLOT asks
     "$P" run --slot $SLOT >.out 2>engine.err
-    has "business database $n: the history says what is wrong" "$(q "SELECT note FROM {future_job_history}")" "business database: "
+    has "business database $n: the history says what is wrong" \
+        "$(q "SELECT note FROM {future_job_history}")" "business database: "
     silent "business database $n: nothing of its password in the log" "$(cat engine.err .out)"
     silent "business database $n: nothing in the history" "$(q "SELECT * FROM {future_job_history}")"
 done
@@ -95,20 +103,25 @@ done
 db=prescient_secrets_$$
 psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null && DATABASES="${DATABASES:-} $db"
 plain=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
-with() { sed -E "s#//([^@:/]*)@#//\1:$1@#" <<<"$plain"; }           # the same with a password, which this server does not ask for
+# the same with a password, which this server does not ask for
+with() { sed -E "s#//([^@:/]*)@#//\1:$1@#" <<<"$plain"; }
 STORE_NAME=postgresql
 PRESCIENT_STORE=$plain "$P" --quiet init >/dev/null
 
 settings "business = \"$(with $B)\"; workers = 2; log_level = \"debug\";" \
-    "jobs = { misbehave = { plugin = \"misbehave\"; max_failures = 0; timeout = \"60s\"; }; asks = { plugin = \"sql_check\"; settings = { event = \"late\"; query = \"SELECT k FROM json_array_elements_text(\$1::json) k\"; }; }; };"
+    "jobs = { misbehave = { plugin = \"misbehave\"; max_failures = 0; timeout = \"60s\"; };
+            asks = { plugin = \"sql_check\"; settings = { event = \"late\";
+                query = \"SELECT k FROM json_array_elements_text(\$1::json) k\"; }; }; };"
 unset PRESCIENT_STORE
 around() {
     local pid=$1 what=$2 all
     ok "$what: its jobs run" wait_until 20 hangs "$pid"
     all=$(workers_of "$pid")
     at_least "$what: workers and keepers" "$(wc -w <<<"$all")" 4
-    silent "$what: the arguments of engine and workers" "$(cat /proc/"$pid"/cmdline $(sed 's|.*|/proc/&/cmdline|' <<<"$all") | tr '\0' ' ')"
-    silent "$what: the environments of workers" "$(cat $(sed 's|.*|/proc/&/environ|' <<<"$all") | tr '\0' ' ')"
+    silent "$what: the arguments of engine and workers" \
+        "$(cat /proc/"$pid"/cmdline $(sed 's|.*|/proc/&/cmdline|' <<<"$all") | tr '\0' ' ')"
+    silent "$what: the environments of workers" \
+        "$(cat $(sed 's|.*|/proc/&/environ|' <<<"$all") | tr '\0' ' ')"
     if [ "$(id -u)" = 0 ]; then
         local worker business=0 store=0
         for worker in $all; do
@@ -146,7 +159,10 @@ silent "nothing in the logs of engines" "$(cat flag.err environment.err flag.out
 export PRESCIENT_STORE; PRESCIENT_STORE=$(with $S)
 "$P" run --slot $((SLOT + 900)) >later.out 2>later.err
 words=$(cat later.out later.err)
-for command in status doctor "config" "config --json" jobs list history runs passes slots events "show row k1"; do words+=$("$P" $command 2>&1); done
+for command in status doctor "config" "config --json" jobs list history runs passes slots events \
+    "show row k1"; do
+    words+=$("$P" $command 2>&1)
+done
 silent "nothing in what the commands print" "$words"
 for table in future_job_history future_job_run slot_pass slot_lease event setting migration; do
     silent "nothing in the table $table" "$(PRESCIENT_STORE=$plain q "SELECT * FROM {$table}")"

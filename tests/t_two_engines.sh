@@ -5,7 +5,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 SLOT=1700000100
-settings 'jobs = { noop = { plugin = "noop"; }; journal = { plugin = "journal"; settings = { file = "'"$TMP"'/journal"; }; }; };'
+settings 'jobs = { noop = { plugin = "noop"; }; journal = { plugin = "journal";
+        settings = { file = "'"$TMP"'/journal"; }; }; };'
 
 # one_by_one ENGINE...: what each of the engines says of itself is what the store says of it.
 counts_agree() {
@@ -16,7 +17,8 @@ counts_agree() {
         case $CODES in
         *" $name=0 "*) pass "$STORE_NAME: $name: exit code 0" ;;
         *" $name=75 "*) is "$STORE_NAME: $name: exit code 75 and ran nothing" "$run" 0 ;;
-        *) fail "$STORE_NAME: $name: exit code" "found:    $CODES" "expected: 0, or 75" "$(tail -5 "$name.err")" ;;
+        *) fail "$STORE_NAME: $name: exit code" "found:    $CODES" "expected: 0, or 75" \
+            "$(tail -5 "$name.err")" ;;
         esac
         is "$STORE_NAME: $name: history has as many of its runs as it counts" \
             "$(q "SELECT count(*) FROM {future_job_history} WHERE engine LIKE '%/${PIDS[$name]}'")" "$run"
@@ -26,12 +28,17 @@ counts_agree() {
 }
 
 each_check_once() {
-    is "$STORE_NAME: history holds each check once" "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}')" "$CHECKS|$CHECKS"
-    is "$STORE_NAME: all of them done" "$(q "SELECT DISTINCT outcome, check_count, failure_count, run_count FROM {future_job_history}")" "done|0|0|1"
+    is "$STORE_NAME: history holds each check once" \
+        "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}')" "$CHECKS|$CHECKS"
+    is "$STORE_NAME: all of them done" \
+        "$(q "SELECT DISTINCT outcome, check_count, failure_count, run_count FROM {future_job_history}")" \
+        "done|0|0|1"
     is "$STORE_NAME: the run log holds none" "$(q 'SELECT count(*) FROM {future_job_run}')" 0
     is "$STORE_NAME: nothing is pending" "$(pending)" 0
     is "$STORE_NAME: every lease is given back" "$(q 'SELECT count(*) FROM {slot_lease}')" 0
-    is "$STORE_NAME: the passes' counts add up to it" "$(q 'SELECT sum(run), sum(done), sum(superseded) FROM {slot_pass} WHERE pass > 0')" "$CHECKS|$CHECKS|0"
+    is "$STORE_NAME: the passes' counts add up to it" \
+        "$(q 'SELECT sum(run), sum(done), sum(superseded) FROM {slot_pass} WHERE pass > 0')" \
+        "$CHECKS|$CHECKS|0"
 }
 
 start_engine() {
@@ -65,7 +72,8 @@ one_slot() {
     each_check_once
     at_least "the slot was shared" "$(q "SELECT count(DISTINCT engine) FROM {slot_pass} WHERE pass > 0")" 2
     is "the slot was split into 64, each run to its end once" \
-        "$(q "SELECT count(*), count(DISTINCT bucket), max(pass), min(bucket), max(bucket) FROM {slot_pass} WHERE pass > 0")" "64|64|1|0|63"
+        "$(q "SELECT count(*), count(DISTINCT bucket), max(pass), min(bucket), max(bucket)
+              FROM {slot_pass} WHERE pass > 0")" "64|64|1|0|63"
 }
 
 many_slots() {
@@ -79,7 +87,8 @@ many_slots() {
     join_engines first second
     counts_agree first second
     each_check_once
-    is "$STORE_NAME: the job itself was called once a check" "$(cut -d' ' -f1 journal | sort -u | wc -l) $(wc -l <journal)" "$CHECKS $CHECKS"
+    is "$STORE_NAME: the job itself was called once a check" \
+        "$(cut -d' ' -f1 journal | sort -u | wc -l) $(wc -l <journal)" "$CHECKS $CHECKS"
 }
 
 on_each_store one_slot

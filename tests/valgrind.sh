@@ -6,7 +6,9 @@ set -uo pipefail
 umask 022
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
 
-command -v valgrind >/dev/null || { echo "tests/valgrind.sh: no valgrind found (install the valgrind package)" >&2; exit 2; }
+command -v valgrind >/dev/null || {
+    echo "tests/valgrind.sh: no valgrind found (install the valgrind package)" >&2; exit 2
+}
 BUILD=$(realpath "${BUILD:-build}") || exit 2
 export BUILD
 for name in $(compgen -e); do
@@ -21,8 +23,10 @@ trap 'exit 143' INT TERM HUP
 under_valgrind() {
     local began=$SECONDS
     mkdir "$tmp/$1"
-    PRESCIENT_TEST_TMP=$tmp/$1 timeout -k 10 "${TEST_LIMIT_S:-180}" valgrind -q --suppressions=tests/valgrind.supp --error-exitcode=99 --leak-check=full \
-        --errors-for-leak-kinds=definite,indirect --show-leak-kinds=definite,indirect --child-silent-after-fork=yes \
+    PRESCIENT_TEST_TMP=$tmp/$1 timeout -k 10 "${TEST_LIMIT_S:-180}" valgrind \
+        -q --suppressions=tests/valgrind.supp --error-exitcode=99 --leak-check=full \
+        --errors-for-leak-kinds=definite,indirect --show-leak-kinds=definite,indirect \
+        --child-silent-after-fork=yes \
         "$BUILD/test" "=$1" >"$tmp/$1.out" 2>&1 </dev/null
     echo "$? $((SECONDS - began))" >"$tmp/$1.code"
 }

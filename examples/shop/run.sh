@@ -26,7 +26,7 @@ sql <"$here/shop.sql"
 sed -n '/^CREATE TRIGGER orders_placed/,/^END/s/^/    /p' "$here/shop.sql"
 
 # Between two things that happen in the shop the engine runs every slot that has come.
-title "The week, Monday 2026-03-02 to Sunday 2026-03-08; prescient runs each slot of 15 minutes that holds checks:"
+title "The week, Monday 2026-03-02 to Sunday 2026-03-08; prescient runs each slot that holds checks:"
 from=$monday
 replay_to() {
     "$prescient" --quiet --log-level error replay --from "$from" --to "$1:00" >/dev/null
@@ -39,21 +39,26 @@ while IFS= read -r at; do
 done < <(sed -n 's/^-- at //p' "$here/week.sql")
 "$prescient" --quiet --log-level error replay --from "$from" --to "$sunday" >/dev/null
 rm -f block.sql
-echo "  prescient replay --from ... --to ...    between $(grep -c '^-- at ' "$here/week.sql") things that happen in the shop (examples/shop/week.sql)"
+echo "  prescient replay --from ... --to ...    between $(grep -c '^-- at ' \
+    "$here/week.sql") things that happen in the shop (examples/shop/week.sql)"
 
 title "Which orders raised an alert, when, and what the history says:"
 table <<'SQL'
 WITH checks AS (
-    SELECT check_id, entity_key, job_exec, outcome, strftime('%m-%d %H:%M', ended_at_us / 1000000, 'unixepoch') AS ended
+    SELECT check_id, entity_key, job_exec, outcome, strftime('%m-%d %H:%M', ended_at_us / 1000000,
+        'unixepoch') AS ended
       FROM prescient_future_job_history
     UNION ALL
-    SELECT id, entity_key, job_exec, 'waiting', 'next ' || strftime('%m-%d %H:%M', next_check_at, 'unixepoch') FROM prescient_future_job
+    SELECT id, entity_key, job_exec, 'waiting', 'next ' || strftime('%m-%d %H:%M', next_check_at, 'unixepoch')
+        FROM prescient_future_job
 ), alerts AS (
-    SELECT entity_key, job_exec, group_concat(strftime('%m-%d %H:%M', emitted_at_us / 1000000, 'unixepoch'), ', ') AS moments
+    SELECT entity_key, job_exec, group_concat(strftime('%m-%d %H:%M', emitted_at_us / 1000000, 'unixepoch'),
+        ', ') AS moments
       FROM (SELECT * FROM prescient_event ORDER BY id) GROUP BY entity_key, job_exec
 )
 SELECT o.id AS "order", o.customer, strftime('%m-%d %H:%M', o.placed_at) AS placed,
-       CASE WHEN o.cancelled_at IS NOT NULL THEN 'cancelled' ELSE coalesce(strftime('%m-%d %H:%M', o.shipped_at), 'never') END AS shipped,
+       CASE WHEN o.cancelled_at IS NOT NULL THEN 'cancelled'
+            ELSE coalesce(strftime('%m-%d %H:%M', o.shipped_at), 'never') END AS shipped,
        c.job_exec AS "check", coalesce(a.moments, '-') AS "alerts at", c.outcome AS history, c.ended
   FROM orders o JOIN checks c ON c.entity_key = CAST(o.id AS TEXT)
   LEFT JOIN alerts a USING (entity_key, job_exec)

@@ -18,7 +18,13 @@ needs_bouncer() {
     needs '[ -n "$PGBOUNCER" ]' "it needs the program pgbouncer"
 }
 
-bouncer_as() { if [ "$(id -u)" = 0 ]; then (cd / && setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" "$@"); else (cd / && "$@"); fi; }
+bouncer_as() {
+    if [ "$(id -u)" = 0 ]; then
+        (cd / && setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" "$@")
+    else
+        (cd / && "$@")
+    fi
+}
 bouncer_url() { echo "postgresql://postgres@/${1:-postgres}?host=$BOUNCER&port=6432&connect_timeout=3"; }
 bouncer_q() { psql -qXAt "$(bouncer_url pgbouncer)" -c "$1"; }
 bouncer_answers() { bouncer_q 'SHOW VERSION' >/dev/null 2>&1; }
@@ -29,14 +35,17 @@ bouncer_target() { psql -qX "$1" <<<'\echo host=:HOST port=:PORT' 2>/dev/null; }
 
 # bouncer_settings TARGET: one line a setting; those of the caller last, since the last one counts.
 bouncer_settings() {
-    printf '%s\n' '[databases]' "* = $1 user=postgres" '[pgbouncer]' 'listen_addr =' 'listen_port = 6432' "unix_socket_dir = $BOUNCER" 'auth_type = any' \
-        'admin_users = postgres' 'pool_mode = transaction' 'default_pool_size = 20' 'max_client_conn = 500' 'server_login_retry = 1' \
-        'server_connect_timeout = 3' 'query_wait_timeout = 10' "logfile = $BOUNCER/log" "pidfile = $BOUNCER/pid" \
+    printf '%s\n' '[databases]' "* = $1 user=postgres" '[pgbouncer]' 'listen_addr =' 'listen_port = 6432' \
+        "unix_socket_dir = $BOUNCER" 'auth_type = any' \
+        'admin_users = postgres' 'pool_mode = transaction' 'default_pool_size = 20' \
+        'max_client_conn = 500' 'server_login_retry = 1' 'server_connect_timeout = 3' \
+        'query_wait_timeout = 10' "logfile = $BOUNCER/log" "pidfile = $BOUNCER/pid" \
         ${BOUNCER_SETTINGS[@]+"${BOUNCER_SETTINGS[@]/=/ = }"} >"$BOUNCER/ini"
 }
 
 bouncer_up() {
-    bouncer_as "$PGBOUNCER" -q -d "$BOUNCER/ini" 2>>"$BOUNCER/words" && wait_until 10 bouncer_answers && return
+    bouncer_as "$PGBOUNCER" -q -d "$BOUNCER/ini" 2>>"$BOUNCER/words" &&
+        wait_until 10 bouncer_answers && return
     fail "pgbouncer answers" "$(tail -3 "$BOUNCER/log" "$BOUNCER/words" 2>/dev/null)"
     return 1
 }

@@ -7,14 +7,16 @@
 # An engine sits on a seat, which has its way to the store (CHAOS_STORES); who comes for one that is gone takes its seat.
 
 declare -A ASLEEP=()                # pid -> "moment to wake it (ms) whom" of what is stopped
-declare -A WAY_UNTIL=()             # seat -> "moment when its way is good again (ms) what engine" (chaos_net.sh)
+# seat -> "moment when its way is good again (ms) what engine" (chaos_net.sh)
+declare -A WAY_UNTIL=()
 declare -A SEAT_OF=()               # name of an engine -> its seat
 CHAOS_STORES=()                     # seat -> URL of the store; PRESCIENT_STORE where there is none
 CHAOS_SETTINGS=()                   # seat -> settings of its engine, as PRESCIENT_NAME=value
 CHAOS_NEXT=0                        # number of the next engine
 CHAOS_DONE=()                       # names of the deeds that were done
 
-CHAOS_PROCESSES="engine_kill:14 engine_stop:10 engine_term:12 engine_term_twice:4 worker_kill:22 worker_stop:14 worker_segv:12 worker_abort:6 nothing:6"
+CHAOS_PROCESSES="engine_kill:14 engine_stop:10 engine_term:12 engine_term_twice:4 worker_kill:22
+    worker_stop:14 worker_segv:12 worker_abort:6 nothing:6"
 
 # chaos_begins SEATS: engines on all seats
 chaos_begins() {
@@ -43,7 +45,10 @@ chaos_on_seat() {
 # Mostly an engine that works at this moment, else any: a fault that hits nobody at work shows little. One that sleeps is left alone.
 chaos_pick() {
     local names=() name
-    if [ $((RANDOM % 4)) != 0 ] && PICKED=$(engine_at_work 1) && [ -z "${ASLEEP[${ENGINES[$PICKED]}]+yes}" ]; then return; fi
+    if [ $((RANDOM % 4)) != 0 ] && PICKED=$(engine_at_work 1) &&
+        [ -z "${ASLEEP[${ENGINES[$PICKED]}]+yes}" ]; then
+        return
+    fi
     for name in "${!ENGINES[@]}"; do
         [ -n "${ASLEEP[${ENGINES[$name]}]+yes}" ] || names+=("$name")
     done
@@ -93,7 +98,10 @@ chaos_engine_stop() {
     chaos_pick || return 0
     chaos_fall_asleep "${ENGINES[$PICKED]}" engine $((LEASE_S * 500 + RANDOM % (LEASE_S * 2000)))
 }
-chaos_a_worker() { { WORKER=$(worker_at_work 1) || { chaos_pick && WORKER=$(a_worker "${ENGINES[$PICKED]}"); }; } && [ -n "$WORKER" ] && [ -z "${ASLEEP[$WORKER]+yes}" ]; }
+chaos_a_worker() {
+    { WORKER=$(worker_at_work 1) || { chaos_pick && WORKER=$(a_worker "${ENGINES[$PICKED]}"); }; } &&
+        [ -n "$WORKER" ] && [ -z "${ASLEEP[$WORKER]+yes}" ]
+}
 chaos_worker_kill() { chaos_a_worker && signal_worker "$WORKER" KILL; }
 chaos_worker_segv() { chaos_a_worker && signal_worker "$WORKER" SEGV; }
 chaos_worker_abort() { chaos_a_worker && signal_worker "$WORKER" ABRT; }
@@ -126,7 +134,8 @@ chaos() {
         sleep 0.05
     done
     chaos_mend 9999999999999
-    echo "# $CASE_NAME: ${#CHAOS_DONE[@]} faults: $(printf '%s\n' "${CHAOS_DONE[@]}" | sort | uniq -c | awk '{ printf "%s%s %d", (NR > 1) ? ", " : "", $2, $1 }')"
+    echo "# $CASE_NAME: ${#CHAOS_DONE[@]} faults: $(printf '%s\n' "${CHAOS_DONE[@]}" |
+        sort | uniq -c | awk '{ printf "%s%s %d", (NR > 1) ? ", " : "", $2, $1 }')"
 }
 chaos_mend() {
     chaos_wake "$1"

@@ -2,7 +2,8 @@
 # net.sh and chaos.sh. A way stays as it was made for a while, and is mended by the loop of chaos.sh.
 
 CHAOS_WAYS=()                       # seat -> names of its proxies
-CHAOS_NET="way_drop:10 way_drop_up:6 way_drop_down:6 way_forget:6 way_rst:8 way_fin:5 way_cut:12 way_hold:4 way_noise:5 way_slow:4 way_refuse:4"
+CHAOS_NET="way_drop:10 way_drop_up:6 way_drop_down:6 way_forget:6 way_rst:8 way_fin:5
+    way_cut:12 way_hold:4 way_noise:5 way_slow:4 way_refuse:4"
 
 # chaos_way_begins SEAT WHAT MS COMMAND...: all proxies of the way do it from now on
 chaos_way_begins() {
@@ -52,9 +53,12 @@ chaos_way_rst() { chaos_pick_way && chaos_way_begins "$SEAT" rst 0 rst; }
 chaos_way_fin() { chaos_pick_way && chaos_way_begins "$SEAT" fin 0 fin; }
 chaos_way_cut() {
     local how=(rst fin) way=(up down)
-    chaos_pick_way && chaos_way_begins "$SEAT" cut 1500 cut "${way[RANDOM % 2]}" $((1 + RANDOM % 30000)) "${how[RANDOM % 2]}"
+    chaos_pick_way && chaos_way_begins "$SEAT" cut 1500 cut "${way[RANDOM % 2]}" $((1 + RANDOM % 30000)) \
+        "${how[RANDOM % 2]}"
 }
-chaos_way_hold() { chaos_pick_way && chaos_way_begins "$SEAT" hold 1500 cut down $((1 + RANDOM % 30000)) hold; }
+chaos_way_hold() {
+    chaos_pick_way && chaos_way_begins "$SEAT" hold 1500 cut down $((1 + RANDOM % 30000)) hold
+}
 chaos_way_noise() { chaos_pick_way && chaos_way_begins "$SEAT" noise 2000 noise 30; }
 chaos_way_slow() { chaos_pick_way && chaos_way_begins "$SEAT" slow 5000 delay 200 50; }
 chaos_way_refuse() { chaos_pick_way && chaos_way_begins "$SEAT" refuse "$(chaos_some_ms)" refuse; }

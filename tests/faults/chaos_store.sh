@@ -4,7 +4,8 @@
 # Its deeds take long, and each waits until it is undone; so they go on beside those of the other loop, in a process of their own (chaos_apart). All of
 # them are faults of the store: every engine feels them.
 
-CHAOS_STORE="backend:10 backends:6 backend_crash:4 restart:6 restart_at_once:4 refusal:4 failover:8 lossy_failover:4 frozen_standby:6 read_only:5 locks:6 crowd:5
+CHAOS_STORE="backend:10 backends:6 backend_crash:4 restart:6 restart_at_once:4 refusal:4 failover:8
+    lossy_failover:4 frozen_standby:6 read_only:5 locks:6 crowd:5
     hasty_role:5 conflicts:8 pooler_restart:4 pooler_pause:4 rows_changed:14 rows_deleted:6"
 CHAOS_STORE_ON_DISKS="disk_full:6"
 
@@ -18,18 +19,31 @@ during() {
 some_seconds() { sleep $((1 + RANDOM % $1)).$((RANDOM % 10)); }
 
 # As the superuser, whatever sessions are given by default at this moment; an answer in bounded time.
-admin() { PGOPTIONS='-c default_transaction_read_only=off -c statement_timeout=20s -c lock_timeout=0 -c idle_session_timeout=0' timeout 30 psql -qXAt -v ON_ERROR_STOP=1 "$(pair_url_of "$PRIMARY")" -c "$1" 2>>admin.err; }
+admin() {
+    local options='-c default_transaction_read_only=off -c statement_timeout=20s -c lock_timeout=0'
+    PGOPTIONS="$options -c idle_session_timeout=0" timeout 30 \
+        psql -qXAt -v ON_ERROR_STOP=1 "$(pair_url_of "$PRIMARY")" -c "$1" 2>>admin.err
+}
 primary_writes() { [ "$(admin 'SELECT NOT pg_is_in_recovery()')" = t ]; }
-primary_is_back() { wait_until 60 primary_writes || fail "$CASE_NAME: the primary is back" "$(tail -5 "$PAIR/$PRIMARY/server.log")"; }
+primary_is_back() {
+    wait_until 60 primary_writes || fail "$CASE_NAME: the primary is back" \
+        "$(tail -5 "$PAIR/$PRIMARY/server.log")"
+}
 set_for_all() { admin "ALTER SYSTEM SET $1 = $2" && admin "SELECT pg_reload_conf()" >/dev/null; }
 reset_for_all() { admin "ALTER SYSTEM RESET $1" && admin "SELECT pg_reload_conf()" >/dev/null; }
 
 SESSIONS="pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-chaos_backend() { during terminate admin "SELECT pg_terminate_backend(pid) FROM $SESSIONS AND application_name LIKE 'prescient%' ORDER BY md5(pid || '$RANDOM') LIMIT 1" >/dev/null; }
+chaos_backend() {
+    during terminate admin "SELECT pg_terminate_backend(pid) FROM $SESSIONS
+                            AND application_name LIKE 'prescient%'
+                            ORDER BY md5(pid || '$RANDOM') LIMIT 1" >/dev/null
+}
 all_sessions_end() { admin "SELECT count(pg_terminate_backend(pid)) FROM $SESSIONS" >/dev/null; }
 chaos_backends() { during terminate-all all_sessions_end; }
 backend_crashes() {
-    local pid; pid=$(admin "SELECT pid FROM $SESSIONS AND application_name LIKE 'prescient%' ORDER BY md5(pid || '$RANDOM') LIMIT 1")
+    local pid
+    pid=$(admin "SELECT pid FROM $SESSIONS AND application_name LIKE 'prescient%'
+                 ORDER BY md5(pid || '$RANDOM') LIMIT 1")
     [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null
     sleep 0.1
     primary_is_back
@@ -84,7 +98,10 @@ read_only_for_all() {
     reset_for_all default_transaction_read_only
 }
 chaos_read_only() { during read-only read_only_for_all; }
-chaos_locks() { during locks admin "BEGIN; LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT" >/dev/null; }
+chaos_locks() {
+    during locks admin "BEGIN; LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1.5);
+                        COMMIT" >/dev/null
+}
 
 # More sessions than there is room for.
 a_crowd() {
@@ -100,7 +117,9 @@ chaos_crowd() { during crowd a_crowd; }
 # Limits of the role that leave no time for anything, for sessions that begin now.
 role_in_haste() {
     local setting
-    for setting in "statement_timeout = '20ms'" "lock_timeout = '1ms'" "idle_session_timeout = '300ms'"; do admin "ALTER ROLE postgres SET $setting"; done
+    for setting in "statement_timeout = '20ms'" "lock_timeout = '1ms'" "idle_session_timeout = '300ms'"; do
+        admin "ALTER ROLE postgres SET $setting"
+    done
     all_sessions_end
     some_seconds 3
     admin "ALTER ROLE postgres RESET ALL"
@@ -110,7 +129,8 @@ chaos_hasty_role() { during hasty-role role_in_haste; }
 
 # Statements that end or move checks fail, after their work, as another transaction's fault.
 conflicts_are_thrown() {
-    admin "CREATE TRIGGER storm_throws AFTER DELETE OR UPDATE ON prescient.future_job FOR EACH STATEMENT EXECUTE FUNCTION public.storm_throws()"
+    admin "CREATE TRIGGER storm_throws AFTER DELETE OR UPDATE ON prescient.future_job
+           FOR EACH STATEMENT EXECUTE FUNCTION public.storm_throws()"
     some_seconds 4
     admin "DROP TRIGGER IF EXISTS storm_throws ON prescient.future_job"
 }
@@ -132,17 +152,23 @@ chaos_disk_full() { during disk-full disk_is_full; }
 
 # The application changes its mind about some of its checks, due or not, running or not: those of the writer called x.
 chaos_rows_changed() {
-    local some="SELECT id FROM prescient.future_job WHERE entity_key LIKE 'x.%' ORDER BY md5(id || '$RANDOM') LIMIT 20"
-    local changes=("UPDATE prescient.future_job SET next_check_at = next_check_at + interval '3 s' WHERE id IN ($some)"
-        "SELECT count(prescient.resolve(entity_name, entity_key)) FROM prescient.future_job WHERE id IN ($some)"
-        "SELECT count(prescient.reschedule(entity_name, entity_key, job_exec, interval '2 s')) FROM prescient.future_job WHERE id IN ($some)"
-        "SELECT count(prescient.enqueue(entity_name, entity_key, job_exec, interval '1 s', '[\"done\"]', 'replace')) FROM prescient.future_job WHERE id IN ($some)")
+    local some="SELECT id FROM prescient.future_job WHERE entity_key LIKE 'x.%'
+                ORDER BY md5(id || '$RANDOM') LIMIT 20"
+    local changes=("UPDATE prescient.future_job SET next_check_at = next_check_at + interval '3 s'
+                    WHERE id IN ($some)"
+        "SELECT count(prescient.resolve(entity_name, entity_key)) FROM prescient.future_job
+         WHERE id IN ($some)"
+        "SELECT count(prescient.reschedule(entity_name, entity_key, job_exec, interval '2 s'))
+         FROM prescient.future_job WHERE id IN ($some)"
+        "SELECT count(prescient.enqueue(entity_name, entity_key, job_exec, interval '1 s',
+         '[\"done\"]', 'replace')) FROM prescient.future_job WHERE id IN ($some)")
     admin "${changes[RANDOM % ${#changes[@]}]}" >/dev/null || true
 }
 # What is going to be deleted stands in the log of faults before it is.
 chaos_rows_deleted() {
     local keys key
-    keys=$(admin "SELECT entity_key FROM prescient.future_job WHERE entity_key LIKE 'x.%' ORDER BY md5(id || '$RANDOM') LIMIT 10") || return 0
+    keys=$(admin "SELECT entity_key FROM prescient.future_job WHERE entity_key LIKE 'x.%'
+                  ORDER BY md5(id || '$RANDOM') LIMIT 10") || return 0
     for key in $keys; do fault_at delete "row:$key"; done
     admin "DELETE FROM prescient.future_job WHERE entity_key = ANY ('{$(paste -sd, <<<"$keys")}')"
 }
@@ -152,7 +178,8 @@ chaos_store_begins() {
     admin "CREATE OR REPLACE FUNCTION public.storm_throws() RETURNS trigger LANGUAGE plpgsql AS \$\$
            BEGIN
                IF random() < 0.2 THEN
-                   RAISE EXCEPTION 'thrown by the storm' USING ERRCODE = CASE WHEN random() < 0.5 THEN '40001' ELSE '40P01' END;
+                   RAISE EXCEPTION 'thrown by the storm'
+                       USING ERRCODE = CASE WHEN random() < 0.5 THEN '40001' ELSE '40P01' END;
                END IF;
                RETURN NULL;
            END \$\$"

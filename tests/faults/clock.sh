@@ -19,7 +19,10 @@ needs_clocks() {
     needs_command "${CC:-cc}"
     chmod 711 "$TMP"                # a server runs as another user
     mkdir -p "$CLOCKS"
-    "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -fPIC -shared -o "$CLOCKS/shifted_clock.so" "$FAULTS/shifted_clock.c" || { fail "the library that moves clocks is built"; exit 1; }
+    "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -fPIC -shared -o "$CLOCKS/shifted_clock.so" \
+        "$FAULTS/shifted_clock.c" || {
+        fail "the library that moves clocks is built"; exit 1
+    }
     a_clock trial
     clock_jump trial -1d
     local shown; shown=$(on_clock trial date +%s)
@@ -32,7 +35,8 @@ a_clock() {
 }
 
 on_clock() {
-    local -x LD_PRELOAD=$CLOCKS/shifted_clock.so CLOCK_FILE=$CLOCKS/$1 ASAN_OPTIONS="${ASAN_OPTIONS:-}${ASAN_OPTIONS:+:}verify_asan_link_order=0"
+    local -x LD_PRELOAD=$CLOCKS/shifted_clock.so CLOCK_FILE=$CLOCKS/$1 \
+        ASAN_OPTIONS="${ASAN_OPTIONS:-}${ASAN_OPTIONS:+:}verify_asan_link_order=0"
     [ -e "$CLOCK_FILE" ] || a_clock "$1"
     shift
     "$@"

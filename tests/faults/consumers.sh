@@ -22,8 +22,10 @@ for line in open(sys.argv[1]):
         print(e["entity_key"], e["slot_at"], e["check_count"], e["emitted_at"])' "$1.out"
 }
 events_held() {
-    q "SELECT format('%s %s %s %s', entity_key, to_char(slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), check_count,
-                     to_char(emitted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) FROM {event}"
+    q "SELECT format('%s %s %s %s', entity_key,
+       to_char(slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), check_count,
+                     to_char(emitted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))
+                         FROM {event}"
 }
 missed_by() { LC_ALL=C comm -23 <(events_held | LC_ALL=C sort -u) <(shown_to "$1" | LC_ALL=C sort -u); }
 misses() { missed_by "$1" | wc -l; }
@@ -52,8 +54,9 @@ consumer_saw_all() {
 # of a check in its slot, by the journal, whatever was away meanwhile.
 record_case() {
     RUNS=$(runs)
-    LONGEST_MS=$(awk -F'\t' '!seen[$5, $6, $7, $10]++ && $1 / 1000 - $10 * 1000 > most { most = $1 / 1000 - $10 * 1000 }
-                             END { printf "%d", most }' "$CASE/journal")
+    LONGEST_MS=$(awk -F'\t' '
+        !seen[$5, $6, $7, $10]++ && $1 / 1000 - $10 * 1000 > most { most = $1 / 1000 - $10 * 1000 }
+        END { printf "%d", most }' "$CASE/journal")
     RERUNS=$(awk -F'\t' 'seen[$5, $6, $7, $9, $11, $12]++ { n++ } END { print n + 0 }' "$CASE/journal")
     record "$1" "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
     cd "$TMP" || exit 2

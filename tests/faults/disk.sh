@@ -46,7 +46,8 @@ disk_fill() {
     [ $left -le 0 ] || fallocate -l "${left}K" "$TMP/disk.$1/filler" 2>/dev/null || true
     for step in 64 4 1; do
         left=$(($(disk_left "$1") - keep))
-        [ "$left" -lt "$step" ] || dd if=/dev/zero of="$TMP/disk.$1/filler" bs="${step}K" count=$((left / step)) oflag=append conv=notrunc,fsync status=none 2>/dev/null || true
+        [ "$left" -lt "$step" ] || dd if=/dev/zero of="$TMP/disk.$1/filler" bs="${step}K" \
+            count=$((left / step)) oflag=append conv=notrunc,fsync status=none 2>/dev/null || true
     done
     [ "$(disk_left "$1")" -le $((keep + 4)) ]
 }
@@ -71,7 +72,8 @@ disk_has_power() { wait_until 20 umount "$TMP/disk.$1" 2>/dev/null && disk_mount
 
 disk_forgets() {
     local there
-    echo synced >"$TMP/disk.$1/synced" && sync "$TMP/disk.$1/synced" "$TMP/disk.$1" && echo loose >"$TMP/disk.$1/loose" || return 1
+    echo synced >"$TMP/disk.$1/synced" && sync "$TMP/disk.$1/synced" "$TMP/disk.$1" &&
+        echo loose >"$TMP/disk.$1/loose" || return 1
     disk_loses_power "$1" && disk_has_power "$1" || return 1
     there=$(cd "$TMP/disk.$1" && echo synced loose*)
     rm -f "$TMP/disk.$1/synced"

@@ -5,12 +5,15 @@
 # quick
 . "$(dirname "$0")/lib.sh"
 
-POINTS="before-lease after-lease after-renew-sent before-run after-run before-settle after-settle-sent after-settle before-finish before-release"
+POINTS="before-lease after-lease after-renew-sent before-run after-run before-settle
+    after-settle-sent after-settle before-finish before-release"
 [ -x "$P-failpoints" ] || { echo "not ok - $P-failpoints is not built ('make faults' builds it)"; exit 1; }
 
 armed() { [ -e "$CASE/$1" ]; }
 is_hit() { ! armed "$1"; }
-name_of() { local name; for name in "${!ENGINES[@]}"; do [ "${ENGINES[$name]}" != "$1" ] || echo "$name"; done; }
+name_of() {
+    local name; for name in "${!ENGINES[@]}"; do [ "${ENGINES[$name]}" != "$1" ] || echo "$name"; done
+}
 
 # A lease is only released, unsettled, by an engine that ends.
 provoke() {
@@ -57,7 +60,8 @@ crossing() {
     NEXT=0 HITS=0 MISSED=" $POINTS "
     a_new_engine; a_new_engine; a_new_engine
     # Work comes in for as long as steps are tried: without it most of them are never reached.
-    write_checks w --checks $((60 * 240)) --over 240 --until enough --batch 20 --mix uneven --most-ms 12 --ahead 0,2
+    write_checks w --checks $((60 * 240)) --over 240 --until enough --batch 20 \
+        --mix uneven --most-ms 12 --ahead 0,2
     for point in "${points[@]}"; do
         cross "$point" "$action" || cross "$point" "$action" || cross "$point" "$action"
         sleep "0.$((RANDOM % 9))"
@@ -73,7 +77,10 @@ crossing() {
 
 # keys_of PID: what its workers have begun
 keys_of() { awk -F'\t' -v e="$1" '$4 == e { print $6 }' "$CASE/journal" | sort -u; }
-taken_over() { [ -n "$(comm -12 <(keys_of "$1") <(awk -F'\t' -v e="$1" '$4 != e { print $6 }' "$CASE/journal" | sort -u))" ]; }
+taken_over() {
+    [ -n "$(comm -12 <(keys_of "$1") \
+        <(awk -F'\t' -v e="$1" '$4 != e { print $6 }' "$CASE/journal" | sort -u))" ]
+}
 
 # zombie POINT CONDITION...: an engine is stopped there with work in hand, and woken as soon as the condition is true of what the other one does
 zombie() {
@@ -88,7 +95,8 @@ zombie() {
     ok "$CASE_NAME: $point: the moment to wake it" wait_until 20 "$@"
     kill -CONT "$pid"
     fault_ends "stop $point" "engine:$pid"
-    ok "$CASE_NAME: $point: it says that it has lost its lease" wait_until 5 grep -q 'nothing was changed' "$(name_of "$pid").err"
+    ok "$CASE_NAME: $point: it says that it has lost its lease" wait_until 5 grep -q 'nothing was changed' \
+        "$(name_of "$pid").err"
     ok "$CASE_NAME: $point: the other one does the rest" wait_until 15 drained
     sleep 0.5                           # for what it should not start
 }
@@ -99,11 +107,13 @@ zombies() {
     P=$P-failpoints
     NEXT=0
     a_new_engine; a_new_engine
-    zombie before-settle true                   # its settle meets rows that the other one has just read and is running
+    # its settle meets rows that the other one has just read and is running
+    zombie before-settle true
     kill_engine e0; kill_engine e1              # each of them stops once
     wait_until $((LEASE_S * 3)) no_lease
     a_new_engine; a_new_engine
-    zombie after-renew-sent nothing_pending     # the answer to its renewal, seconds old, says yes; all it had is settled
+    # the answer to its renewal, seconds old, says yes; all it had is settled
+    zombie after-renew-sent nothing_pending
     P=${P%-failpoints}
     unset PRESCIENT_FAILPOINTS
     verdict F00

@@ -5,7 +5,10 @@
 . "$(dirname "$0")/lib.sh"
 
 # notes OUTCOME-OF: what history says of the checks whose job always did this
-notes() { q "SELECT DISTINCT outcome, note, failure_count FROM {future_job_history} WHERE outcome = 'crashed' ORDER BY 2" | tr '\n' ' '; }
+notes() {
+    q "SELECT DISTINCT outcome, note, failure_count FROM {future_job_history}
+       WHERE outcome = 'crashed' ORDER BY 2" | tr '\n' ' '
+}
 
 dying_jobs() {
     WITNESS="batch = $2; max_failures = 2;" a_case "$1" 'workers = 2; hold_back_after = 1000000;'
@@ -18,7 +21,8 @@ dying_jobs() {
     LIVE_S=40 verdict F02 "${@:4}"
     is "$CASE_NAME: history says how they died, at the third time" "$(notes)" \
         "crashed|exit status 0|3 crashed|exit status 3|3 crashed|killed by SIGABRT|3 crashed|killed by SIGSEGV|3 "
-    is "$CASE_NAME: nothing else ended in trouble" "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome NOT IN ('done', 'crashed')")" 0
+    is "$CASE_NAME: nothing else ended in trouble" \
+        "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome NOT IN ('done', 'crashed')")" 0
 }
 one_by_one() { dying_jobs single 1 300; }
 in_batches() { dying_jobs batch 50 150 --batches; }

@@ -38,15 +38,19 @@ PY
 }
 
 blocking_jobs() {
-    WITNESS='batch = 1; timeout = "1s"; max_failures = 0;' a_case block 'workers = 2; hold_back_after = 1000000;'
+    WITNESS='batch = 1; timeout = "1s"; max_failures = 0;' a_case block \
+        'workers = 2; hold_back_after = 1000000;'
     engine one
     write_checks w --checks 250 --over 5 --ahead 0,2 --mix stuck
-    at_most "$CASE_NAME: a process group is gone a second after the timeout of a second (ms)" "$(longest_group 9)" 2000
+    at_most "$CASE_NAME: a process group is gone a second after the timeout of a second (ms)" \
+        "$(longest_group 9)" 2000
     written w
     LIVE_S=30 verdict F03
     is "$CASE_NAME: those that blocked say timeout, the others are done" \
-        "$(q "SELECT count(*) FROM {future_job_history} WHERE (outcome = 'timeout') <> (payload IS NOT NULL)")" 0
-    at_least "$CASE_NAME: some blocked" "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome = 'timeout'")" 3
+        "$(q "SELECT count(*) FROM {future_job_history}
+              WHERE (outcome = 'timeout') <> (payload IS NOT NULL)")" 0
+    at_least "$CASE_NAME: some blocked" \
+        "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome = 'timeout'")" 3
     at_most "$CASE_NAME: none was delayed by more than the usual (ms)" "$LONGEST_MS" "$EPSILON_MS"
 }
 on_both_stores blocking_jobs

@@ -22,7 +22,8 @@ stopped_workers() {
     done
     written w
     verdict F05
-    at_least "$CASE_NAME: checks whose worker was stopped for too long" "$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'timeout'")" 1
+    at_least "$CASE_NAME: checks whose worker was stopped for too long" \
+        "$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'timeout'")" 1
     is "$CASE_NAME: nothing ran twice with the same counts" "$RERUNS" 0
 }
 on_both_stores stopped_workers

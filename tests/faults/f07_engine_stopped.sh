@@ -4,7 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 
 # SQLite: an engine that is stopped in the middle of a write keeps the file locked, which no lease can help; it is stopped between two.
-file_is_free() { [ "$STORE_NAME" = postgresql ] || sqlite3 -batch -cmd '.timeout 200' "${PRESCIENT_STORE#sqlite:}" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null; }
+file_is_free() {
+    [ "$STORE_NAME" = postgresql ] || sqlite3 -batch -cmd '.timeout 200' \
+        "${PRESCIENT_STORE#sqlite:}" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null
+}
 stop_between_writes() {
     local n
     for n in {1..80}; do
@@ -17,7 +20,9 @@ stop_between_writes() {
 }
 
 # started_by PID FROM-US TO-US: how many runs its workers began in between
-started_by() { awk -F'\t' -v e="$1" -v from="$2" -v to="$3" '$4 == e && $1 > from && $1 < to' "$CASE/journal" | wc -l; }
+started_by() {
+    awk -F'\t' -v e="$1" -v from="$2" -v to="$3" '$4 == e && $1 > from && $1 < to' "$CASE/journal" | wc -l
+}
 
 # freeze NAME SECONDS: the stop, the takeover, the wake-up
 freeze() {
@@ -30,7 +35,8 @@ freeze() {
     woken=$(now_us)
     kill -CONT "$pid"
     fault_ends STOP "engine:$pid"
-    is "$CASE_NAME: stopped for $2 s, $1 starts nothing after the trust window" "$(started_by "$pid" $((stopped + TRUST_MS * 1000 + 150000)) "$woken")" 0
+    is "$CASE_NAME: stopped for $2 s, $1 starts nothing after the trust window" \
+        "$(started_by "$pid" $((stopped + TRUST_MS * 1000 + 150000)) "$woken")" 0
 }
 
 stopped_engines() {

@@ -7,7 +7,8 @@
 
 process_storm() {
     local seconds=${STORM_S:-60}
-    WITNESS='batch = 1; timeout = "1500ms"; max_failures = 6;' a_case storm 'workers = 2; split_at = 50; hold_back_after = 1000000;'
+    WITNESS='batch = 1; timeout = "1500ms"; max_failures = 6;' a_case storm \
+        'workers = 2; split_at = 50; hold_back_after = 1000000;'
     chaos_begins 3
     write_checks w --checks $((seconds * 60)) --batch 30 --over "$seconds" --mix rough --most-ms 30
     chaos "$seconds" 100 1200 "$CHAOS_PROCESSES"

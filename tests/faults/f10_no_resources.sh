@@ -12,7 +12,8 @@ fails_for() {
     local pid before; pid=$(engine_pid one)
     before=$(cpu_ms "$pid")
     sleep "$1"
-    at_most "$CASE_NAME: it does not spin meanwhile (ms of CPU in $1 s)" $(($(cpu_ms "$pid") - before)) $(($1 * 300))
+    at_most "$CASE_NAME: it does not spin meanwhile (ms of CPU in $1 s)" \
+        $(($(cpu_ms "$pid") - before)) $(($1 * 300))
     has "$CASE_NAME: it says: $2" "$(cat one.err)" "$2"
     ok "$CASE_NAME: it lives" alive one
 }

@@ -25,7 +25,9 @@ go_on() {
 }
 starts_since() { [ "$(starts "$1" "$2" "$(now_us)")" -ge 3 ]; }
 
-lost_calls() { cat e?.err | grep -cE 'terminating connection|connection to the database|server closed|recovery mode'; }
+lost_calls() {
+    cat e?.err | grep -cE 'terminating connection|connection to the database|server closed|recovery mode'
+}
 
 # Most sessions are idle when they are ended, which is found out before they are used, and is no news. One is to lose a call.
 end_a_session_at_work() {
@@ -35,7 +37,8 @@ end_a_session_at_work() {
         BEGIN
             FOR n IN 1 .. 1000 LOOP
                 PERFORM pg_stat_clear_snapshot();
-                SELECT pid INTO at_work FROM pg_stat_activity WHERE application_name LIKE 'prescient%' AND state = 'active' AND pid <> pg_backend_pid() LIMIT 1;
+                SELECT pid INTO at_work FROM pg_stat_activity WHERE application_name LIKE 'prescient%'
+                    AND state = 'active' AND pid <> pg_backend_pid() LIMIT 1;
                 IF FOUND THEN
                     PERFORM pg_terminate_backend(at_work);
                     EXIT;

@@ -6,8 +6,10 @@
 . "$FAULTS/server.sh"
 . "$FAULTS/refusals.sh"
 
-LEASE_S=6 TRUST_MS=4000             # long: what stops the jobs must be the refusal, and not the end of the trust window
-NO_WRITES='cannot (open a slot|renew leases|settle a page|finish a bucket): .*(read-only|hot standby|writable)'
+# long: what stops the jobs must be the refusal, and not the end of the trust window
+LEASE_S=6 TRUST_MS=4000
+NO_WRITES='cannot (open a slot|renew leases|settle a page|finish a bucket): '
+NO_WRITES+='.*(read-only|hot standby|writable)'
 
 read_only() {
     busy_engines read_only

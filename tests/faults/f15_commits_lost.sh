@@ -30,7 +30,8 @@ lose_commits() {
 # Rows of the new primary with an id that another row had on the old one.
 ids_that_came_again() {
     ids_of "$PRIMARY" ids.after
-    awk -F'\t' 'NR == FNR { was[$1] = $2; next } ($1 in was) && was[$1] != $2 && !seen[$1]++' ids.before ids.after | wc -l
+    awk -F'\t' 'NR == FNR { was[$1] = $2; next } ($1 in was) && was[$1] != $2 && !seen[$1]++' \
+        ids.before ids.after | wc -l
 }
 ids_came_again() { [ "$(ids_that_came_again)" -ge "$1" ]; }
 
@@ -38,9 +39,16 @@ ids_came_again() { [ "$(ids_that_came_again)" -ge "$1" ]; }
 lost_and_run_again() {
     awk -F'\t' '
         FILENAME == "known.after" { known[$1] = 1; next }
-        FILENAME == "settles.lost" { split($0, f, "|"); if (f[7] == "done" && known[f[3]]) want[f[3] SUBSEP f[5]] = 1; next }
+        FILENAME == "settles.lost" {
+            split($0, f, "|")
+            if (f[7] == "done" && known[f[3]]) want[f[3] SUBSEP f[5]] = 1
+            next
+        }
         (k = $6 SUBSEP $11) in want { n[k]++; if (!keys[k, $8]++) of[k]++ }
-        END { for (k in want) { all++; once += n[k] < 2; other += of[k] > 1 }; print all + 0, once + 0, other + 0 }' known.after settles.lost journal
+        END {
+            for (k in want) { all++; once += n[k] < 2; other += of[k] > 1 }
+            print all + 0, once + 0, other + 0
+        }' known.after settles.lost journal
 }
 
 commits_lost() {

@@ -23,7 +23,10 @@ server_on_a_small_disk() {
     esac
 }
 
-most_runs() { awk -F'\t' '{ n[$5 FS $6 FS $7 FS $10]++ } END { for (k in n) if (n[k] > m) m = n[k]; print m + 0 }' "$CASE/journal"; }
+most_runs() {
+    awk -F'\t' '{ n[$5 FS $6 FS $7 FS $10]++ } END { for (k in n) if (n[k] > m) m = n[k]; print m + 0 }' \
+        "$CASE/journal"
+}
 is_down() { [ "$(server_ctl status >/dev/null 2>&1; echo $?)" != 0 ]; }
 said() { cat e?.err | grep -cE "$1"; }
 
@@ -53,7 +56,8 @@ full_data() {
     fault_begins disk-full store
     until=$(($(now_ms) + FULL_S * 1000))
     while [ "$(now_ms)" -lt "$until" ]; do disk_fill data; sleep 0.2; done
-    at_least "$CASE_NAME: writes were refused for want of room" "$(said 'No space left on device|could not extend file')" 1
+    at_least "$CASE_NAME: writes were refused for want of room" \
+        "$(said 'No space left on device|could not extend file')" 1
     disk_free data
     wait_until 2 server_answers || server_start
     fault_ends disk-full store
@@ -63,7 +67,8 @@ full_data() {
 # A standby that is gone for good keeps the WAL from being used again. What does not fit makes the server panic; with restart_after_crash, as it is
 # mostly set, it would come back to panic again.
 wal_has_no_room() {
-    server_sql "SELECT count(pg_logical_emit_message(true, 'more', repeat(md5(n::text), 10000))) FROM generate_series(1, 4) n" >/dev/null 2>&1
+    server_sql "SELECT count(pg_logical_emit_message(true, 'more', repeat(md5(n::text), 10000)))
+                FROM generate_series(1, 4) n" >/dev/null 2>&1
     is_down
 }
 full_wal() {
@@ -72,7 +77,8 @@ full_wal() {
     fault_begins disk-full store
     ok "$CASE_NAME: the disk is nearly full" disk_fill wal 4096
     ok "$CASE_NAME: the server goes down" wait_until 60 wal_has_no_room
-    at_least "$CASE_NAME: for want of room" "$(grep -c 'PANIC.*No space left on device' "$CLUSTER/server.log")" 1
+    at_least "$CASE_NAME: for want of room" \
+        "$(grep -c 'PANIC.*No space left on device' "$CLUSTER/server.log")" 1
     sleep "$FULL_S"
     is "$CASE_NAME: nobody starts it" "$(is_down && echo down)" down
     disk_free wal

@@ -12,10 +12,14 @@ roles() {
         server_sql "CREATE ROLE runner LOGIN IN ROLE prescient_engine; CREATE ROLE hog LOGIN"
     ENGINE_BY=(env PRESCIENT_STORE="${PRESCIENT_STORE/postgres@/runner@}")
 }
-as_hog() { PGAPPNAME=hog PGCONNECT_TIMEOUT=5 timeout 120 psql -qXAt "${SERVER_URL/postgres@/hog@}" -c "$1" >>"$CASE/hog.out" 2>&1; }
+as_hog() {
+    PGAPPNAME=hog PGCONNECT_TIMEOUT=5 timeout 120 psql -qXAt "${SERVER_URL/postgres@/hog@}" \
+        -c "$1" >>"$CASE/hog.out" 2>&1
+}
 # One that was just connecting when the others were ended is found by the next look.
 no_hog_is_left() {
-    server_sql "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'hog'" >/dev/null
+    server_sql "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                WHERE application_name = 'hog'" >/dev/null
     local name
     for name in "${!HELPERS[@]}"; do
         [[ $name != hog* ]] || is_over "${HELPERS[$name]}" || return 1
@@ -36,7 +40,8 @@ no_hog() {
 # A lock of a session outlives the error that there is room for no more.
 all_locks() {
     as_hog "DO \$\$ BEGIN
-                BEGIN PERFORM pg_advisory_lock(n) FROM generate_series(1, 10000000) n; EXCEPTION WHEN out_of_memory THEN NULL; END;
+                BEGIN PERFORM pg_advisory_lock(n)
+                    FROM generate_series(1, 10000000) n; EXCEPTION WHEN out_of_memory THEN NULL; END;
                 PERFORM pg_sleep(12);
             END \$\$" &
     HELPERS[hog]=$!
@@ -60,7 +65,8 @@ usher() {
         FOR i IN 1 .. 600 LOOP
             PERFORM pg_stat_clear_snapshot();
             PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'runner';
-            EXIT WHEN (SELECT count(*) >= 17 AND NOT coalesce(bool_or(usename = 'runner'), false) FROM pg_stat_activity WHERE backend_type = 'client backend');
+            EXIT WHEN (SELECT count(*) >= 17 AND NOT coalesce(bool_or(usename = 'runner'), false)
+                FROM pg_stat_activity WHERE backend_type = 'client backend');
             PERFORM pg_sleep(0.05);
         END LOOP; END \$\$" -c '\echo out' -c "SELECT pg_sleep(100)" >"$CASE/usher.out" 2>&1
 }
@@ -81,7 +87,8 @@ connections() {
 }
 connections() {
     CHECKS=600 busy_engines connections
-    LENIENT=1 refused "all connections are taken" all_connections no_hog 'too many clients|remaining connection slots'
+    LENIENT=1 refused "all connections are taken" all_connections no_hog \
+        'too many clients|remaining connection slots'
     EPSILON_MS=20000 verdict F19
 }
 # Those that are started then have never been connected.
@@ -92,7 +99,10 @@ late_engines() {
     fault_begins "all connections are taken" store
     ok "$CASE_NAME: all connections are taken" all_connections
     engine e0; engine e1
-    for name in e0 e1; do ok "$CASE_NAME: $name says so" wait_until 15 is_told "$name" 'too many clients|remaining connection slots'; done
+    for name in e0 e1; do
+        ok "$CASE_NAME: $name says so" wait_until 15 is_told \
+            "$name" 'too many clients|remaining connection slots'
+    done
     sleep 4
     is "$CASE_NAME: nothing was started" "$(runs)" 0
     ok "$CASE_NAME: there are connections again" no_hog
@@ -115,7 +125,8 @@ rights() {
 # Another session locks a table for a moment, again and again, as a vacuum or an ALTER TABLE does.
 lock_now_and_then() {
     while [ -e "$CASE/locking" ]; do
-        server_sql "BEGIN; LOCK TABLE prescient.future_job, prescient.slot_lease IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(0.03); COMMIT" >/dev/null 2>&1
+        server_sql "BEGIN; LOCK TABLE prescient.future_job, prescient.slot_lease IN ACCESS EXCLUSIVE MODE;
+                    SELECT pg_sleep(0.03); COMMIT" >/dev/null 2>&1
         sleep 0.2
     done
 }
@@ -130,7 +141,8 @@ timeouts() {
     rm locking
     wait "${HELPERS[locker]}"
     unset "HELPERS[locker]"
-    at_most "$CASE_NAME: the role's timeouts hardly ever hit" "$(cat e?.err | grep -cE 'statement timeout|lock timeout')" 12
+    at_most "$CASE_NAME: the role's timeouts hardly ever hit" \
+        "$(cat e?.err | grep -cE 'statement timeout|lock timeout')" 12
     EPSILON_MS=20000 verdict F19
     is "$CASE_NAME: nothing ran twice" "$RERUNS" 0
     server_sql "ALTER ROLE runner RESET ALL"

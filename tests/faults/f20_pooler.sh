@@ -19,7 +19,10 @@ behind_the_pooler() {
 }
 
 # an_old_day: of the history, for prune to drop
-an_old_day() { q "CREATE TABLE prescient.future_job_history_p20200101 PARTITION OF {future_job_history} FOR VALUES FROM ('2020-01-01 00:00+00') TO ('2020-01-02 00:00+00')"; }
+an_old_day() {
+    q "CREATE TABLE prescient.future_job_history_p20200101 PARTITION OF {future_job_history} FOR
+       VALUES FROM ('2020-01-01 00:00+00') TO ('2020-01-02 00:00+00')"
+}
 # what_is_set: the values of lock_timeout in the sessions that the pooler hands out, of which all are asked at once
 what_is_set() {
     local n pids=()
@@ -42,7 +45,8 @@ workers_killed() {
         WORKER=$(worker_at_work 3) && signal_worker "$WORKER" KILL
         ok "$CASE_NAME: prescient ${commands[n]}" "$P" --quiet ${commands[n]}
     done
-    is "$CASE_NAME: prune has dropped an old day of the history" "$(q "SELECT to_regclass('prescient.future_job_history_p20200101') IS NULL")" t
+    is "$CASE_NAME: prune has dropped an old day of the history" \
+        "$(q "SELECT to_regclass('prescient.future_job_history_p20200101') IS NULL")" t
     is "$CASE_NAME: no command leaves a setting in a session that others use next" "$(what_is_set)" 0
     written sql
     written cli

@@ -11,11 +11,13 @@ throw_errors() {
        BEGIN
            IF random() < 0.15 THEN
                PERFORM nextval('public.thrown');
-               RAISE EXCEPTION 'thrown by the test' USING ERRCODE = CASE WHEN random() < 0.5 THEN '40001' ELSE '40P01' END;
+               RAISE EXCEPTION 'thrown by the test'
+                   USING ERRCODE = CASE WHEN random() < 0.5 THEN '40001' ELSE '40P01' END;
            END IF;
            RETURN NULL;
        END \$\$;
-       CREATE TRIGGER throw AFTER DELETE OR UPDATE ON {future_job} FOR EACH STATEMENT EXECUTE FUNCTION throw()"
+       CREATE TRIGGER throw AFTER DELETE OR UPDATE ON {future_job}
+           FOR EACH STATEMENT EXECUTE FUNCTION throw()"
 }
 
 thrown_errors() {
@@ -40,17 +42,20 @@ lock_backwards() {
         psql -qXAt "$PRESCIENT_STORE" >>"$CASE/locker.out" 2>>"$CASE/locker.err" <<SQL
 SET deadlock_timeout = '5s';
 BEGIN;
-SELECT count(*) FROM (SELECT FROM prescient.future_job WHERE next_check_at <= clock_timestamp() AND id % 2 = $1 ORDER BY id DESC LIMIT 10 FOR UPDATE SKIP LOCKED) a;
+SELECT count(*) FROM (SELECT FROM prescient.future_job WHERE next_check_at <= clock_timestamp()
+    AND id % 2 = $1 ORDER BY id DESC LIMIT 10 FOR UPDATE SKIP LOCKED) a;
 SELECT pg_sleep(0.05);
 SET LOCAL lock_timeout = '700ms';
-SELECT count(*) FROM (SELECT FROM prescient.future_job WHERE next_check_at <= clock_timestamp() ORDER BY id DESC LIMIT 50 FOR UPDATE) a;
+SELECT count(*) FROM (SELECT FROM prescient.future_job WHERE next_check_at <= clock_timestamp()
+    ORDER BY id DESC LIMIT 50 FOR UPDATE) a;
 COMMIT;
 SQL
     done
 }
 
 deadlocks() {
-    WITNESS='batch = 1;' a_case deadlock 'workers = 2; split_at = 50; lock_timeout = "2s"; settle_after = "20ms";'
+    WITNESS='batch = 1;' a_case deadlock \
+        'workers = 2; split_at = 50; lock_timeout = "2s"; settle_after = "20ms";'
     q "ALTER DATABASE $(q 'SELECT current_database()') SET deadlock_timeout = '30ms'"
     touch locking
     engine e0; engine e1

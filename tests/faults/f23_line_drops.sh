@@ -40,7 +40,8 @@ line_is_cut() {
 
 lease_locks() {         # sessions from line 1 that hold a lock on a lease and wait for more to come
     q "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-        WHERE l.relation = 'prescient.slot_lease'::regclass AND l.mode = 'RowShareLock' AND a.client_addr = '10.213.1.2' AND a.wait_event = 'ClientRead'"
+        WHERE l.relation = 'prescient.slot_lease'::regclass AND l.mode = 'RowShareLock'
+        AND a.client_addr = '10.213.1.2' AND a.wait_event = 'ClientRead'"
 }
 is_half_sent() { [ "$(lease_locks)" != 0 ]; }
 

@@ -21,7 +21,8 @@ one_way() {
     engine e0
     write_checks w --checks 4500 --over 50 --batch 30 --mix uneven --most-ms 12 --ahead 0,2
     for kind in lease run settle; do
-        out+=("$(moment_of $kind $RANDOM | cut -d' ' -f1) drop-out 5") in+=("$(moment_of $kind $RANDOM | cut -d' ' -f1) drop-in 5")
+        out+=("$(moment_of $kind $RANDOM | cut -d' ' -f1) drop-out 5") \
+            in+=("$(moment_of $kind $RANDOM | cut -d' ' -f1) drop-in 5")
     done
     (cuts_on_line out 1 "${out[@]}" "after-settle-sent drop-out 5") >out.said 2>&1 & pids+=($!)
     (cuts_on_line in 2 "${in[@]}" "after-settle-sent drop-in 5") >in.said 2>&1 & pids+=($!)
@@ -62,8 +63,10 @@ unheard() {
     LIVE_S=60 EPSILON_MS=15000 verdict F24      # one engine, and what is late waits behind what is due
     is "$CASE_NAME: settles that were lost, four of them after they were applied" $LOST 8
     is "$CASE_NAME: runs that were repeated for it" "$RERUNS" 0
-    has "$CASE_NAME: calls were given up" "$(cat "$CASE/e0.err")" 'no answer from the database within its time'
-    is "$CASE_NAME: of its own settles it says nothing else" "$(grep -cE 'was changed while it ran|[1-9][0-9]* superseded|taken over' "$CASE/e0.err")" 0
+    has "$CASE_NAME: calls were given up" \
+        "$(cat "$CASE/e0.err")" 'no answer from the database within its time'
+    is "$CASE_NAME: of its own settles it says nothing else" \
+        "$(grep -cE 'was changed while it ran|[1-9][0-9]* superseded|taken over' "$CASE/e0.err")" 0
     proxy_stop p
     LEASE_S=2 TRUST_MS=1000
 }

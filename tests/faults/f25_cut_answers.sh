@@ -18,19 +18,28 @@ behind() {
 # places BYTES STEP [ENDS]: each STEP-th, beginning by the seed; and the ends of messages, with the byte before and after
 places() {
     local n
-    { seq $((RANDOM % $2)) "$2" $(($1 - 1)); for n in $(tr , " " <<<"${3:-}"); do seq $((n - 1)) $((n + 1)); done; } | awk -v most="$1" '$1 < most' | sort -n -u | paste -sd ,
+    { seq $((RANDOM % $2)) "$2" $(($1 - 1)); for n in $(tr , " " <<<"${3:-}"); do
+        seq $((n - 1)) $((n + 1)); done; } | awk -v most="$1" '$1 < most' | sort -n -u | paste -sd ,
 }
 
 # all_cut WHAT PLACES LIMIT-S [CUTS-BEFORE]: cuts that were armed come to their end
 all_cut() {
     local n
     n=$(tr ',' '\n' <<<"$2" | wc -l)
-    if wait_until "$3" proxy_is pe armed 0; then at_least "$CASE_NAME: answers to $1 that were cut" $(($(proxy_stat pe cuts) - ${4:-0})) $((n - n / 20 - 1))         # the last of them may be on its way
-    else fail "$CASE_NAME: cuts of $1 come to their end" "found:    $(proxy_stat pe armed) of $n are left" "$(tail -2 "$CASE/e.err")"; fi
+    # the last of them may be on its way
+    if wait_until "$3" proxy_is pe armed 0; then
+        at_least "$CASE_NAME: answers to $1 that were cut" $(($(proxy_stat pe cuts) - ${4:-0})) \
+            $((n - n / 20 - 1))
+    else
+        fail "$CASE_NAME: cuts of $1 come to their end" "found:    $(proxy_stat pe armed) of $n are left" \
+            "$(tail -2 "$CASE/e.err")"
+    fi
 }
 last_cut_us() { awk -F'\t' '$3 == "cut" { at = $1 } END { print at == "" ? 0 : at }' "$CASE/faults"; }
 # runs_before_last_cut KEY-PREFIX
-runs_before_last_cut() { awk -F'\t' -v cut="$(last_cut_us)" -v key="^$1" '$6 ~ key && $1 < cut' "$CASE/journal" | wc -l; }
+runs_before_last_cut() {
+    awk -F'\t' -v cut="$(last_cut_us)" -v key="^$1" '$6 ~ key && $1 < cut' "$CASE/journal" | wc -l
+}
 
 # A slot of few checks is read again and again, and never whole. What is known of the length comes from a slot that has as many.
 reads_cut() {
@@ -38,7 +47,8 @@ reads_cut() {
     [ -z "${FULL:-}" ] || step=1
     WITNESS='batch = 1;' a_case reads 'workers = 1; connections = 1;'
     behind e
-    proxy pe when read_slot stat                        # the first one of a connection, as they all are when each is cut
+    # the first one of a connection, as they all are when each is cut
+    proxy pe when read_slot stat
     write_checks a --checks 2 --batch 2 --mix plain --ahead 2,2 --priority 0
     written a
     ok "$CASE_NAME: a page is read" wait_until 20 eval 'proxy_is pe armed 0 && drained'
@@ -80,9 +90,11 @@ others_cut() {
 
 large_page() {
     local places
-    WITNESS='batch = 1000;' a_case large 'workers = 2; connections = 1; page = 10000; split_at = 100000; settle_after = "1s";'
+    WITNESS='batch = 1000;' a_case large \
+        'workers = 2; connections = 1; page = 10000; split_at = 100000; settle_after = "1s";'
     behind e
-    places=$(printf '%s\n' 1 6 8191 8192 8193 16384 65536 $((RANDOM * 30)) $((RANDOM * 30)) $((RANDOM * 30)) $((RANDOM * 30)) | sort -n | paste -sd ,)
+    places=$(printf '%s\n' 1 6 8191 8192 8193 16384 65536 $((RANDOM * 30)) \
+        $((RANDOM * 30)) $((RANDOM * 30)) $((RANDOM * 30)) | sort -n | paste -sd ,)
     proxy pe every read_slot down "$places" turn
     write_checks big --checks 10000 --batch 10000 --mix plain --ahead 8,8 --priority 0
     written big
@@ -103,7 +115,8 @@ ends_at_random() {
     write_checks w --checks 3000 --over 30 --batch 25 --mix busy --most-ms 8 --ahead 0,2
     ok "$CASE_NAME: it is at work" wait_until 10 runs_at_least 20
     for n in {1..12}; do
-        proxy "p$([ $((RANDOM % 2)) = 0 ] && echo e || echo f)" "$([ $((RANDOM % 2)) = 0 ] && echo rst || echo fin)"
+        proxy "p$([ $((RANDOM % 2)) = 0 ] && echo e || echo f)" \
+            "$([ $((RANDOM % 2)) = 0 ] && echo rst || echo fin)"
         sleep "0.$((RANDOM % 8))"
     done
     for percent in 3 10 30; do

@@ -42,12 +42,15 @@ first_hosts() {
     connects "the first is a black hole" "$(with_server "$PRESCIENT_STORE" "10.213.2.2,$good" 5432,5432)"
     proxy_start p "$PRESCIENT_STORE"
     proxy p drop
-    connects "the first takes connections and says nothing" "$(with_server "$PRESCIENT_STORE" "127.0.0.1,$good" "${PROXY_PORTS[p]},5432")"
+    connects "the first takes connections and says nothing" \
+        "$(with_server "$PRESCIENT_STORE" "127.0.0.1,$good" "${PROXY_PORTS[p]},5432")"
     proxy_stop p
-    connects "the first is a name that does not resolve" "$(with_server "$PRESCIENT_STORE" "nobody.invalid,$good" 5432,5432)"
+    connects "the first is a name that does not resolve" \
+        "$(with_server "$PRESCIENT_STORE" "nobody.invalid,$good" 5432,5432)"
     echo "nameserver 10.213.2.2" >"$TMP/resolv.conf"        # behind the line that is out
     BEFORE=(unshare -m sh -ec 'mount --bind "$0" /etc/resolv.conf; exec "$@"' "$TMP/resolv.conf")
-    connects "the first is a name that no name server answers for" "$(with_server "$PRESCIENT_STORE" "nobody.example,$good" 5432,5432)"
+    connects "the first is a name that no name server answers for" \
+        "$(with_server "$PRESCIENT_STORE" "nobody.example,$good" 5432,5432)"
     BEFORE=()
     verdict F26
     line_down l1; line_down l2
@@ -71,5 +74,6 @@ passwords() {
 
 case ${CASES:-all} in *hosts* | all) on_line_server first_hosts fsync=off ;; esac
 case ${CASES:-all} in *passwords* | all)
-    on_line_server passwords fsync=off password_encryption=scram-sha-256 hba="host all clerk 10.213.1.0/24 trust" hba="host all clerk 10.213.2.0/24 scram-sha-256" ;;
+    on_line_server passwords fsync=off password_encryption=scram-sha-256 \
+        hba="host all clerk 10.213.1.0/24 trust" hba="host all clerk 10.213.2.0/24 scram-sha-256" ;;
 esac

@@ -6,7 +6,10 @@
 . "$FAULTS/net.sh"
 
 # lateness_of ENGINE-PID: how late its passes were, by their own row: the median, in ms
-lateness_of() { q "SELECT coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY late_us) / 1000, -1)::bigint FROM {slot_pass} WHERE pass > 0 AND run > 0 AND engine LIKE '%/$1'"; }
+lateness_of() {
+    q "SELECT coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY late_us) / 1000, -1)::bigint
+       FROM {slot_pass} WHERE pass > 0 AND run > 0 AND engine LIKE '%/$1'"
+}
 
 # slowly NAME CHECKS LATER-MS COMMAND...: an engine alone behind a line that is so slow, from its first word on
 slowly() {
@@ -27,7 +30,8 @@ slowly() {
     written far
     LIVE_S=60 EPSILON_MS=30000 verdict F27
     is "$CASE_NAME: nothing ran twice" "$RERUNS" 0
-    is "$CASE_NAME: all are done" "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome = 'done'")" $(($2 + 200))
+    is "$CASE_NAME: all are done" \
+        "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome = 'done'")" $(($2 + 200))
     fast=$(lateness_of "$near") slow=$(lateness_of "$far")
     at_least "$CASE_NAME: by slot_pass, slots were late beside the server, in ms" "$fast" 0
     at_least "$CASE_NAME: and by so much behind the slow line" "$slow" $((fast + LATER_MS))

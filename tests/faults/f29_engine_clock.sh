@@ -26,7 +26,8 @@ a_second_after() { [ "$(clock_shows "$1")" -gt "$2" ]; }
 jumps() {
     local n kind
     for ((n = 0; n < ROUNDS; n++)); do
-        for kind in $(printf '%s\n' -1h +1h +1d 1970 leap leap_left_out | shuf --random-source=<(yes "$SEED.$n")); do
+        for kind in $(printf '%s\n' -1h +1h +1d 1970 leap leap_left_out |
+            shuf --random-source=<(yes "$SEED.$n")); do
             jump_is "$kind" "jumping$((RANDOM % 2))"
             JUMPS=$((JUMPS + 1))
             sleep "0.$((RANDOM % 9 + 1))"
@@ -43,15 +44,19 @@ timeouts_in_time() {
 }
 
 moments_not_of_the_database() {
-    q "SELECT count(*) FROM {future_job_history} WHERE <last_run_at> NOT BETWEEN <slot_at> - 1 AND <slot_at> + 60" | tr '\n' ' '
-    q "SELECT count(*) FROM {future_job_run} WHERE <run_at> NOT BETWEEN <slot_at> - 1 AND <slot_at> + 60" | tr '\n' ' '
+    q "SELECT count(*) FROM {future_job_history} WHERE <last_run_at> NOT BETWEEN <slot_at> - 1
+       AND <slot_at> + 60" | tr '\n' ' '
+    q "SELECT count(*) FROM {future_job_run} WHERE <run_at> NOT BETWEEN <slot_at> - 1 AND <slot_at> + 60" |
+        tr '\n' ' '
     q "SELECT count(*) FROM {slot_pass} WHERE late_us NOT BETWEEN 0 AND 60000000"
 }
 
 jumping_engines() {
     local count shortest longest
     JUMPS=0
-    WITNESS="batch = 1; timeout = \"${TIMEOUT_MS}ms\"; max_failures = 2;" a_case jumps 'workers = 3; hold_back_after = 1000000; split_at = 5;'   # in parts, so that all have work
+    # in parts, so that all have work
+    WITNESS="batch = 1; timeout = \"${TIMEOUT_MS}ms\"; max_failures = 2;" a_case jumps \
+        'workers = 3; hold_back_after = 1000000; split_at = 5;'
     a_clock off
     clock_jump off +5m
     on_clock jumping0 engine e0
@@ -69,8 +74,9 @@ jumping_engines() {
     at_least "$CASE_NAME: jobs that hung while clocks jumped" "$count" 5
     at_least "$CASE_NAME: none was ended before its time (ms)" "$shortest" $TIMEOUT_MS
     at_most "$CASE_NAME: nor much after it (ms)" "$longest" $((TIMEOUT_MS + 1500))
-    at_least "$CASE_NAME: and what took 600 ms has ended by itself" "$(grep -c "sleep 600" "$CASE/journal")" 10
-    is "$CASE_NAME: moments of runs in the history and the run log, and delays, that are not by the database's clock" \
+    at_least "$CASE_NAME: and what took 600 ms has ended by itself" \
+        "$(grep -c "sleep 600" "$CASE/journal")" 10
+    is "$CASE_NAME: moments and delays in history and run log that are not by the database's clock" \
         "$(moments_not_of_the_database)" "0 0 0"
     is "$CASE_NAME: each engine had a share" "$(cut -f4 "$CASE/journal" | sort -u | wc -l)" 3
 }

@@ -16,11 +16,15 @@ EPSILON_MS=15000
 an_engine() { if [ "$STORE_NAME" = sqlite ]; then on_clock store engine "$1"; else engine "$1"; fi; }
 checks() { on_clock store write_checks "$@"; }
 waiting() { q "SELECT count(*) FROM {future_job} WHERE <next_check_at> > $(clock_shows store)"; }
-due_within() { q "SELECT count(*) FROM {future_job} WHERE <next_check_at> <= $(($(clock_shows store) + $1))"; }
+due_within() {
+    q "SELECT count(*) FROM {future_job} WHERE <next_check_at> <= $(($(clock_shows store) + $1))"
+}
 nothing_due() { [ "$(due_within 0)" = 0 ]; }
 nothing_soon() { [ "$(due_within 600)" = 0 ]; }
 runs_of() { cut -f6 "$CASE/journal" | grep -c "^$1\."; }
-outcomes_of() { q "SELECT DISTINCT outcome FROM {future_job_history} WHERE entity_key LIKE '$1.%'" | tr '\n' ' '; }
+outcomes_of() {
+    q "SELECT DISTINCT outcome FROM {future_job_history} WHERE entity_key LIKE '$1.%'" | tr '\n' ' '
+}
 
 # ---- backwards ----
 
@@ -36,14 +40,16 @@ an_hour_back() {
     stood=$(clock_shows store) jumped=$SECONDS
     clock_jump store -1h
     checks during --checks 60 --over 1 --ahead 0,3 --mix plain
-    checks closed --checks 40 --ahead 3594,3599 --mix plain             # slots that have been run, by the clock before
+    # slots that have been run, by the clock before
+    checks closed --checks 40 --ahead 3594,3599 --mix plain
     written w; written during; written closed
     ok "$CASE_NAME: what is filed in the hour that comes again runs at its time" wait_until 20 nothing_soon
     at_least "$CASE_NAME: what was filed before waits" "$(waiting)" 41
     before=$(runs) left=$(cat e?.err | wc -l)
     sleep 5
     is "$CASE_NAME: nothing is run before its time comes again" "$(runs)" "$before"
-    at_most "$CASE_NAME: and there is no word about it each moment (lines in 5 s)" $(($(cat e?.err | wc -l) - left)) 10
+    at_most "$CASE_NAME: and there is no word about it each moment (lines in 5 s)" \
+        $(($(cat e?.err | wc -l) - left)) 10
     clock_set store $((stood - 5))
     LIVE_S=40 verdict F30
     is "$CASE_NAME: nothing ran twice" "$RERUNS" 0
@@ -54,7 +60,8 @@ an_hour_back() {
 # longer lease time, so that takes ten of our own.
 leases_from_the_future() {
     local hour LEASE_S=1 TRUST_MS=700
-    SLOT_LENGTH=1h WITNESS='batch = 1;' a_case leases_from_the_future 'workers = 2; split_at = 50; page = 200;'
+    SLOT_LENGTH=1h WITNESS='batch = 1;' a_case leases_from_the_future \
+        'workers = 2; split_at = 50; page = 200;'
     hour=$((($(date +%s) / 3600 + 3) * 3600))
     clock_set store $((hour - 8))
     an_engine e0
@@ -67,7 +74,8 @@ leases_from_the_future() {
     clock_jump store -45m
     kill_engine "$(engine_at_work)"
     LIVE_S=30 EPSILON_MS=16000 verdict F30
-    at_most "$CASE_NAME: checks that ran again, when leases seemed to be over and when an engine died" "$RERUNS" 400
+    at_most "$CASE_NAME: checks that ran again, when leases seemed to be over and when an engine died" \
+        "$RERUNS" 400
 }
 leases_beyond() { [ "$(q "SELECT count(*) FROM {slot_lease} WHERE $LEASE_ENDS > $1")" != 0 ]; }
 
@@ -79,11 +87,14 @@ a_day_on() {
     WITNESS='batch = 1; horizon = "12h"; max_checks = 3;' a_case a_day_on 'workers = 2;'
     clock_right store
     checks missed --checks 300 --batch 100 --ahead 30,86000 --mix plain     # of the day that is left out
-    checks past --checks 10 --ahead 30,3600 --mix at_2h                     # wants to look again at a moment that is left out
+    # wants to look again at a moment that is left out
+    checks past --checks 10 --ahead 30,3600 --mix at_2h
     checks later --checks 10 --ahead 3600,86000 --mix at_30h                # in six hours, by the new clock
     checks beyond --checks 10 --ahead 3600,86000 --mix at_80h
-    checks endless --checks 10 --ahead 3600,86000 --mix endless             # wants to look again in a second, always
-    checks deferred --checks 10 --ahead 0,1 --mix deferring                 # cannot look, for longer than the horizon
+    # wants to look again in a second, always
+    checks endless --checks 10 --ahead 3600,86000 --mix endless
+    # cannot look, for longer than the horizon
+    checks deferred --checks 10 --ahead 0,1 --mix deferring
     checks after --checks 20 --ahead 172800,180000 --mix plain              # of the day after the next
     for stood in missed past later beyond endless deferred after; do written "$stood"; done
     an_engine e0
@@ -97,22 +108,30 @@ a_day_on() {
     written w
     ok "$CASE_NAME: all that is due is done" wait_until 90 nothing_due
     echo "# $CASE_NAME: the day was swept $((SECONDS - stood)) s after the jump"
-    is "$CASE_NAME: each check of the day that was left out ran once" "$(runs_of missed) $(journal_keys missed)" "300 300"
-    is "$CASE_NAME: looking again at a moment that is over ends a check" "$(outcomes_of past)$(runs_of past)" "past 10"
-    is "$CASE_NAME: the horizon is counted from the new time: within it a check waits on" "$(waiting_of later) $(runs_of later)" "10 10"
+    is "$CASE_NAME: each check of the day that was left out ran once" \
+        "$(runs_of missed) $(journal_keys missed)" "300 300"
+    is "$CASE_NAME: looking again at a moment that is over ends a check" \
+        "$(outcomes_of past)$(runs_of past)" "past 10"
+    is "$CASE_NAME: the horizon is counted from the new time: within it a check waits on" \
+        "$(waiting_of later) $(runs_of later)" "10 10"
     is "$CASE_NAME: and beyond it ends" "$(outcomes_of beyond)$(runs_of beyond)" "beyond_horizon 10"
     ok "$CASE_NAME: what always wants to look again comes to its end" wait_until 30 nothing_of endless
-    is "$CASE_NAME: after max_checks looks and the first one, not one for each slot left out" "$(outcomes_of endless)$(runs_of endless)" "max_checks 40"
+    is "$CASE_NAME: after max_checks looks and the first one, not one for each slot left out" \
+        "$(outcomes_of endless)$(runs_of endless)" "max_checks 40"
     ok "$CASE_NAME: what is deferred comes to its end" wait_until 15 nothing_of deferred
     is "$CASE_NAME: by the horizon" "$(outcomes_of deferred)" "deferred_out "
     is "$CASE_NAME: what is wanted after that day still waits" "$(waiting_of after)" 20
-    at_most "$CASE_NAME: slots opened, of the 86,400 and those since" $(($(opened_slots) - slots)) $((300 + 40 + SECONDS - stood + 30))
+    at_most "$CASE_NAME: slots opened, of the 86,400 and those since" \
+        $(($(opened_slots) - slots)) $((300 + 40 + SECONDS - stood + 30))
     clock_jump store +2d
     LIVE_S=40 EPSILON_MS=40000 verdict F30
     at_most "$CASE_NAME: checks that ran again: those that ran when all leases seemed to be over" "$RERUNS" 40
 }
 opened_slots() { q "SELECT count(*) FROM {slot_pass} WHERE pass = 0"; }
-waiting_of() { q "SELECT count(*) FROM {future_job} WHERE entity_key LIKE '$1.%' AND <next_check_at> > $(clock_shows store)"; }
+waiting_of() {
+    q "SELECT count(*) FROM {future_job} WHERE entity_key LIKE '$1.%'
+       AND <next_check_at> > $(clock_shows store)"
+}
 nothing_of() { [ "$(q "SELECT count(*) FROM {future_job} WHERE entity_key LIKE '$1.%'")" = 0 ]; }
 some_deferred() { [ "$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'deferred'")" -ge 10 ]; }
 journal_keys() { cut -f6 "$CASE/journal" | grep "^$1\." | sort -u | wc -l; }
@@ -122,7 +141,9 @@ all_cases() {
     sqlite) LEASE_ENDS='expires_at_us / 1000000' ;;
     *) LEASE_ENDS='extract(epoch FROM expires_at)' ;;
     esac
-    for c in ${CASES:-an_hour_back $([ "$STORE_NAME" = sqlite ] || echo leases_from_the_future) a_day_on}; do "$c"; done
+    for c in ${CASES:-an_hour_back $([ "$STORE_NAME" = sqlite ] || echo leases_from_the_future) a_day_on}; do
+        "$c"
+    done
 }
 
 needs_clocks

@@ -31,7 +31,8 @@ sleep|1|failed|2"
 # sql_of KEY PAYLOAD
 sql_of() {
     if [ "$STORE_NAME" = sqlite ]; then
-        echo "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) VALUES ('row', '$1', 'witness', strftime('%s', 'now') + 1, '$2');"
+        echo "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload)
+              VALUES ('row', '$1', 'witness', strftime('%s', 'now') + 1, '$2');"
     else
         echo "SELECT prescient.enqueue('row', '$1', 'witness', clock_timestamp() + interval '1 s', '$2');"
     fi
@@ -40,7 +41,8 @@ note() { printf 'sent\t0\t%s\trow\t%s\twitness\t0\t\nacked\t0\t%s\n' "$1" "$1" "
 
 wild_answers() {
     local horizon=$1 deed number outcome times n=0 sql="BEGIN;" found
-    WITNESS="batch = 1; max_checks = 2; max_failures = 1; horizon = \"${horizon}s\";" a_case "wild$horizon" 'workers = 2;'
+    WITNESS="batch = 1; max_checks = 2; max_failures = 1; horizon = \"${horizon}s\";" a_case \
+        "wild$horizon" 'workers = 2;'
     engine one
     while IFS='|' read -r deed number outcome times; do
         n=$((n + 1))
@@ -73,7 +75,10 @@ wild_answers() {
         fi
     done <<<"$WILD"
 }
-only_deferred_wait() { [ "$(q "SELECT count(*) FROM {future_job} WHERE deferred_at IS NULL")" = 0 ] && [ "$(q "SELECT count(*) FROM {future_job}")" = 3 ]; }
+only_deferred_wait() {
+    [ "$(q "SELECT count(*) FROM {future_job} WHERE deferred_at IS NULL")" = 0 ] &&
+        [ "$(q "SELECT count(*) FROM {future_job}")" = 3 ]
+}
 
 long_horizon() { wild_answers 86400; }
 short_horizon() { wild_answers 4; }

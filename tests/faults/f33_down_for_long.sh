@@ -10,10 +10,12 @@ late_checks() {
     local slot="$3 + (n % $2) * $4"
     if [ "$STORE_NAME" = sqlite ]; then
         q "WITH RECURSIVE c (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < $1 - 1)
-           INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, next_check_at) SELECT 'row', 'late' || n, 'witness', $slot, $slot FROM c"
+           INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, next_check_at)
+               SELECT 'row', 'late' || n, 'witness', $slot, $slot FROM c"
     else
         q "INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
-           SELECT prescient.bucket_of('row', 'late' || n), 'row', 'late' || n, 'witness', to_timestamp($slot), to_timestamp($slot) FROM generate_series(0, $1 - 1) n"
+           SELECT prescient.bucket_of('row', 'late' || n), 'row', 'late' || n, 'witness', to_timestamp($slot),
+               to_timestamp($slot) FROM generate_series(0, $1 - 1) n"
         q "ANALYZE {future_job}"
     fi
 }
@@ -27,7 +29,10 @@ watch_leases() {
         sleep 0.1
     done
 }
-late_are_over() { [ "$(q "SELECT count(*) FROM (SELECT 1 FROM {future_job} WHERE entity_key LIKE 'late%' LIMIT 1) any_left")" = 0 ]; }
+late_are_over() {
+    [ "$(q "SELECT count(*)
+            FROM (SELECT 1 FROM {future_job} WHERE entity_key LIKE 'late%' LIMIT 1) any_left")" = 0 ]
+}
 # back_after NAME SECONDS-DOWN SLOTS LATE
 back_after() {
     local late=$4 began took
@@ -44,10 +49,16 @@ back_after() {
     ok "$CASE_NAME: what is on time is over, too" wait_until 10 drained
     touch watched; wait "${HELPERS[watch]}"; unset "HELPERS[watch]"
     at_most "$CASE_NAME: leases at a time" "$(cat most_leases)" 64
-    [ -n "${SANITIZE:-}" ] || at_most "$CASE_NAME: the engine's memory is bounded (KiB)" "$(peak_kib "$(engine_pid one)")" 131072
-    is "$CASE_NAME: each late check ran once" "$(grep -c '	row	late' journal) $(grep '	row	late' journal | cut -f6 | sort -u | wc -l)" "$late $late"
-    is "$CASE_NAME: and is archived once" "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history} WHERE entity_key LIKE 'late%' AND outcome = 'done'")" "$late|$late"
-    is "$CASE_NAME: with one event each" "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {event} WHERE entity_key LIKE 'late%'")" "$late|$late"
+    [ -n "${SANITIZE:-}" ] || at_most "$CASE_NAME: the engine's memory is bounded (KiB)" \
+        "$(peak_kib "$(engine_pid one)")" 131072
+    is "$CASE_NAME: each late check ran once" \
+        "$(grep -c '	row	late' journal) $(grep '	row	late' journal | cut -f6 | sort -u | wc -l)" "$late $late"
+    is "$CASE_NAME: and is archived once" \
+        "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}
+              WHERE entity_key LIKE 'late%' AND outcome = 'done'")" "$late|$late"
+    is "$CASE_NAME: with one event each" \
+        "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {event} WHERE entity_key LIKE 'late%'")" \
+        "$late|$late"
     # The checker looks at those that were on time; a million would fill its memory.
     grep -v '	row	late' journal >rest; mv rest journal
     q "DELETE FROM {future_job_history} WHERE entity_key LIKE 'late%'"

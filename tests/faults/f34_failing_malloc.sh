@@ -10,7 +10,8 @@
 
 preload=$TMP/failing_calls.so
 a_folder_in_memory
-ok "the library that lets calls fail is built" "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -o "$preload" "$FAULTS/failing_calls.c"
+ok "the library that lets calls fail is built" \
+    "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -o "$preload" "$FAULTS/failing_calls.c"
 
 # sweeps QUICK_SAMPLE TARGET:CLASS...: on this store; one line each.
 sweeps() {
@@ -18,8 +19,10 @@ sweeps() {
     local before=$FAILED began result=passed
     began=$(now_ms) CASE_NAME=$STORE_NAME.failing_calls CASE_BEGAN=$(now_ms)
     FAILED=0
-    python3 "$FAULTS/failing_calls.py" --program "$P" --preload "$preload" --jobs "$JOBS" "$TEST_JOBS" --folder "$FOLDER/$STORE_NAME" --seed "$SEED" \
-        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 16 --within "${WITHIN_S:-$([ -n "${QUICK:-}" ] && echo 0 || echo 15)}" --summary "$TMP/summary" \
+    python3 "$FAULTS/failing_calls.py" --program "$P" --preload "$preload" --jobs "$JOBS" \
+        "$TEST_JOBS" --folder "$FOLDER/$STORE_NAME" --seed "$SEED" \
+        --sample "${SAMPLE:-$([ -n "${QUICK:-}" ] && echo "$quick" || echo 600)}" --at-once 16 \
+        --within "${WITHIN_S:-$([ -n "${QUICK:-}" ] && echo 0 || echo 15)}" --summary "$TMP/summary" \
         $([ "$STORE_NAME" = sqlite ] || echo "--store $PRESCIENT_STORE") -- "$@" || FAILED=1 result=failed
     RUNS=$(cat "$TMP/summary") RERUNS=0 LONGEST_MS=0
     record F34 "$result"
@@ -27,11 +30,14 @@ sweeps() {
 }
 
 memory_on_sqlite() {
-    sweeps 10 run:malloc sweep:malloc worker:malloc empty_run:malloc enqueue:malloc load:malloc jobs:malloc config:malloc list:malloc resolve:malloc init:malloc doctor:malloc \
-        run:open run:map run:fork worker:open enqueue:open jobs:open jobs:fork daemon:malloc daemon:open daemon:fork
+    sweeps 10 run:malloc sweep:malloc worker:malloc empty_run:malloc enqueue:malloc \
+        load:malloc jobs:malloc config:malloc list:malloc resolve:malloc init:malloc doctor:malloc \
+        run:open run:map run:fork worker:open enqueue:open jobs:open jobs:fork \
+        daemon:malloc daemon:open daemon:fork
 }
 memory_and_network_on_postgresql() {
-    sweeps 4 run:malloc enqueue:malloc load:malloc run:connect run:send run:recv daemon:connect daemon:send daemon:recv enqueue:connect enqueue:send enqueue:recv load:send load:recv
+    sweeps 4 run:malloc enqueue:malloc load:malloc run:connect run:send run:recv \
+        daemon:connect daemon:send daemon:recv enqueue:connect enqueue:send enqueue:recv load:send load:recv
 }
 on_stores sqlite memory_on_sqlite
 on_stores postgresql memory_and_network_on_postgresql

@@ -35,25 +35,36 @@ at_a_random_moment() {
 
 # Writers are on the machine, too: what was acknowledged when it was dark already, was acknowledged to nobody.
 nobody_heard() {
-    awk -F'\t' -v dark="$DARK_US" '$1 != "acked" || $2 < dark' "$CASE/plan" >"$CASE/plan.heard" && mv "$CASE/plan.heard" "$CASE/plan"
+    awk -F'\t' -v dark="$DARK_US" '$1 != "acked" || $2 < dark' "$CASE/plan" >"$CASE/plan.heard" &&
+        mv "$CASE/plan.heard" "$CASE/plan"
 }
 
 # Acknowledged checks of the plan that are in none of the tables, right after the power came back, before any engine looks.
 acknowledged() {
-    awk -F'\t' '$1 == "acked" { good[$3] = 1 } $1 == "sent" { batch[$5] = $3 } END { for (key in batch) if (batch[key] in good) print key }' "$CASE/plan" | sort
+    awk -F'\t' '
+        $1 == "acked" { good[$3] = 1 }
+        $1 == "sent" { batch[$5] = $3 }
+        END { for (key in batch) if (batch[key] in good) print key }' "$CASE/plan" | sort
 }
-in_the_store() { q "SELECT entity_key FROM {future_job} UNION SELECT entity_key FROM {future_job_history}" | sort; }
+in_the_store() {
+    q "SELECT entity_key FROM {future_job} UNION SELECT entity_key FROM {future_job_history}" | sort
+}
 lost() { comm -23 <(acknowledged) <(in_the_store) | wc -l; }
 
 # What a settle writes is one transaction: an archived check is not pending, what the run log has left is pending with its counts or gone on, each has
 # its event.
 halves() {
-    q "SELECT count(*) FROM {future_job} f JOIN {future_job_history} h USING (entity_name, entity_key, job_exec)" | tr '\n' ' '
+    q "SELECT count(*) FROM {future_job} f
+       JOIN {future_job_history} h USING (entity_name, entity_key, job_exec)" | tr '\n' ' '
     q "SELECT count(*) FROM {future_job_history} h WHERE outcome = 'done'
-         AND NOT EXISTS (SELECT 1 FROM {event} e WHERE e.entity_key = h.entity_key AND e.slot_at = h.slot_at)" | tr '\n' ' '
-    q "SELECT count(*) FROM {event} e WHERE NOT EXISTS (SELECT 1 FROM {future_job_history} h WHERE h.entity_key = e.entity_key AND h.slot_at = e.slot_at)
-         AND NOT EXISTS (SELECT 1 FROM {future_job_run} r WHERE r.entity_key = e.entity_key AND r.slot_at = e.slot_at)" | tr '\n' ' '
-    q "SELECT count(*) FROM {future_job_run} r WHERE NOT EXISTS (SELECT 1 FROM {future_job} f WHERE f.entity_key = r.entity_key AND f.next_check_at > r.slot_at)
+         AND NOT EXISTS (SELECT 1 FROM {event} e WHERE e.entity_key = h.entity_key
+         AND e.slot_at = h.slot_at)" | tr '\n' ' '
+    q "SELECT count(*) FROM {event} e WHERE NOT EXISTS (SELECT 1 FROM {future_job_history} h
+       WHERE h.entity_key = e.entity_key AND h.slot_at = e.slot_at)
+         AND NOT EXISTS (SELECT 1 FROM {future_job_run} r WHERE r.entity_key = e.entity_key
+         AND r.slot_at = e.slot_at)" | tr '\n' ' '
+    q "SELECT count(*) FROM {future_job_run} r WHERE NOT EXISTS (SELECT 1
+       FROM {future_job} f WHERE f.entity_key = r.entity_key AND f.next_check_at > r.slot_at)
          AND NOT EXISTS (SELECT 1 FROM {future_job_history} h WHERE h.entity_key = r.entity_key)"
 }
 
@@ -63,7 +74,9 @@ power_cuts() {
     for ((n = 0; n < most; n++)); do
         engine "e$n"; engine "f$n"
         "$@" "$n"
-        at_a_random_moment || { fail "$CASE_NAME: the work goes on after cut $n" "$(tail -3 "e$n.err")"; break; }
+        at_a_random_moment || {
+            fail "$CASE_NAME: the work goes on after cut $n" "$(tail -3 "e$n.err")"; break
+        }
         fault_begins power store
         lights_out
         nobody_heard
@@ -105,7 +118,8 @@ cut_sqlite() {
     a_case "$1" 'workers = 2;'
     sync -f "$DISK"
     power_cuts "$(n=$(cuts); echo "${n:-12}")" writers_of_sqlite
-    [ -z "${LOG_AHEAD:-}" ] || is "$CASE_NAME: the journal is the application's" "$(q 'PRAGMA journal_mode')" wal
+    [ -z "${LOG_AHEAD:-}" ] || is "$CASE_NAME: the journal is the application's" \
+        "$(q 'PRAGMA journal_mode')" wal
     disk_unmount sqlite
 }
 under_sqlite() { cut_sqlite power_cut; }
@@ -123,7 +137,9 @@ lights_out_postgresql() {
     for pid in $pids; do wait_until 10 is_gone "$pid"; done
 }
 lights_on_postgresql() { disk_has_power pg && rm -f "$CLUSTER/data/postmaster.pid" && server_start; }
-whole_postgresql() { [ "$(server_sql "SELECT count(*) FROM prescient.future_job WHERE bucket IS NULL OR id IS NULL")" = 0 ]; }
+whole_postgresql() {
+    [ "$(server_sql "SELECT count(*) FROM prescient.future_job WHERE bucket IS NULL OR id IS NULL")" = 0 ]
+}
 writers_of_postgresql() { write_checks "sql$1" --checks 1500 --over 4 --batch 10 --ahead 0,3 --mix busy; }
 
 under_postgresql() {

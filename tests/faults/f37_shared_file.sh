@@ -50,10 +50,13 @@ while True:
 # As on a disk that has failed: ext4 makes itself read-only, whoever writes at that moment.
 becomes_read_only() {
     local device; device=$(basename "$(findmnt -no SOURCE "$DISK")")
-    mount -o remount,errors=remount-ro "$DISK" && echo 1 >"/sys/fs/ext4/$device/trigger_fs_error" && wait_until 5 is_read_only
+    mount -o remount,errors=remount-ro "$DISK" && echo 1 >"/sys/fs/ext4/$device/trigger_fs_error" &&
+        wait_until 5 is_read_only
 }
 is_read_only() { ! touch "$DISK/probe" 2>/dev/null; }
-writable_again() { disk_unmount only && { e2fsck -fy "$DISK.img" >/dev/null 2>&1 || [ $? = 1 ]; } && disk_mount only; }
+writable_again() {
+    disk_unmount only && { e2fsck -fy "$DISK.img" >/dev/null 2>&1 || [ $? = 1 ]; } && disk_mount only
+}
 
 read_only_file() {
     local before
@@ -67,13 +70,15 @@ read_only_file() {
     sync -f "$DISK"                     # what the client of SQLite has said is done is not on the disk yet
     fault_begins read-only store
     ok "$CASE_NAME: the file system becomes read-only" becomes_read_only
-    ok "$CASE_NAME: the engine says so" wait_until 15 grep -qiE 'may only be read|cannot be read or written|cannot be opened' e0.err
+    ok "$CASE_NAME: the engine says so" wait_until 15 \
+        grep -qiE 'may only be read|cannot be read or written|cannot be opened' e0.err
     before=$(runs)
     sleep 6
     is "$CASE_NAME: nothing is run while leases cannot be written" "$(runs)" "$before"
     fails_with 69 "" "$P" --quiet enqueue row new witness +1h
     ok "$CASE_NAME: the engine lives" kill -0 "$(engine_pid e0)"
-    is "$CASE_NAME: a pass ends with the exit code for a store that cannot be used" "$(timeout -k 5 60 "$P" run >/dev/null 2>once.err; echo $?)" 69
+    is "$CASE_NAME: a pass ends with the exit code for a store that cannot be used" \
+        "$(timeout -k 5 60 "$P" run >/dev/null 2>once.err; echo $?)" 69
     signal_engine e0 TERM
     join_within 20 e0
     at_most "$CASE_NAME: the engine ends in order though it can give nothing back (exit code)" "$CODE" 1

@@ -11,7 +11,10 @@ EACH=400
 # Three slots, each with rows on several pages of their own.
 three_slots() {
     local n
-    for n in 0 1 2; do fill "$EACH" $((SLOT + n * 900)) witness "'s$n.' || n || 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'"; done
+    for n in 0 1 2; do
+        fill "$EACH" $((SLOT + n * 900)) witness \
+            "'s$n.' || n || 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'"
+    done
 }
 
 # Each of these damages a page in the middle of the first slot's rows, and prints how many rows were on it.
@@ -20,7 +23,8 @@ damage_sqlite() {
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 size = db.execute("PRAGMA page_size").fetchone()[0]
-leaves = db.execute("SELECT pageno, ncell FROM dbstat WHERE name = 'prescient_future_job' AND pagetype = 'leaf' ORDER BY path").fetchall()
+leaves = db.execute("SELECT pageno, ncell FROM dbstat WHERE name = 'prescient_future_job'"
+                    " AND pagetype = 'leaf' ORDER BY path").fetchall()
 db.close()
 page, rows = leaves[len(leaves) // 6]
 with open(sys.argv[1], "r+b") as f:
@@ -38,7 +42,8 @@ damage_relation() {
 }
 damage_postgresql() {
     local page rows
-    page=$(server_sql "SELECT split_part(trim(ctid::text, '()'), ',', 1) FROM prescient.future_job WHERE entity_key LIKE 's0.$((EACH / 2))x%'")
+    page=$(server_sql "SELECT split_part(trim(ctid::text, '()'), ',', 1)
+                       FROM prescient.future_job WHERE entity_key LIKE 's0.$((EACH / 2))x%'")
     rows=$(server_sql "SELECT count(*) FROM prescient.future_job WHERE ctid::text LIKE '($page,%'")
     damage_relation prescient.future_job "$page" && echo "$rows"
 }
@@ -66,9 +71,11 @@ a_damaged_page() {
 
     start pass "$P" --quiet run --slot "$SLOT"
     join_within 60 pass
-    is "$CASE_NAME: a pass over that slot ends by itself, and its exit code says that something was left" "$CODE" 1
+    is "$CASE_NAME: a pass over that slot ends by itself, and its exit code says that something was left" \
+        "$CODE" 1
     has "$CASE_NAME: it says what is left" "$(cat pass.err)" "left where"
-    has "$CASE_NAME: and why" "$(cat pass.err)" "$([ "$STORE_NAME" = sqlite ] && echo "is damaged" || echo "invalid page")"
+    has "$CASE_NAME: and why" "$(cat pass.err)" \
+        "$([ "$STORE_NAME" = sqlite ] && echo "is damaged" || echo "invalid page")"
     is "$CASE_NAME: the rest of the slot has run" "$(runs_of s0)" "$rest"
     is "$CASE_NAME: and is settled" "$(history_of s0)" "$rest"
     is "$CASE_NAME: nothing twice" "$(twice)" ""
@@ -80,9 +87,11 @@ a_damaged_page() {
     ok "$CASE_NAME: and what comes later" wait_until 30 runs_at_least $((rest + 2 * EACH + 5))
     stop_engines
     is "$CASE_NAME: none of the rows on the page was run, nothing twice" "$(runs_of s0)$(twice)" "$rest"
-    is "$CASE_NAME: status counts what is left as late" "$("$P" --json status | json 'j["overdue"]')" $((EACH - rest))
+    is "$CASE_NAME: status counts what is left as late" \
+        "$("$P" --json status | json 'j["overdue"]')" $((EACH - rest))
     at_most "$CASE_NAME: the log tells of it once" "$(grep -c 'left where' e0.err)" 2
-    [ "$STORE_NAME" = postgresql ] || has "$CASE_NAME: doctor tells where the damage is" "$("$P" doctor 2>&1)" "file is whole: "
+    [ "$STORE_NAME" = postgresql ] || has "$CASE_NAME: doctor tells where the damage is" \
+        "$("$P" doctor 2>&1)" "file is whole: "
     RUNS=$(runs) RERUNS=0 LONGEST_MS=0
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
@@ -103,11 +112,13 @@ beside_a_damaged_page() {
     is "$CASE_NAME: nothing twice" "$(twice)" ""
     is "$CASE_NAME: no lease is left" "$(leases)" 0
     engine e0
-    ok "$CASE_NAME: a daemon runs the slots after it" wait_until 60 runs_at_least $(($(runs_of s0) + 2 * EACH))
+    ok "$CASE_NAME: a daemon runs the slots after it" wait_until 60 runs_at_least \
+        $(($(runs_of s0) + 2 * EACH))
     sleep 2                             # some looks more
     stop_engines
     at_most "$CASE_NAME: checks that ran once more" "$(twice | wc -w)" "$dropped"
-    at_most "$CASE_NAME: how often one ran" "$(cut -f6 journal | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')" 2
+    at_most "$CASE_NAME: how often one ran" \
+        "$(cut -f6 journal | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')" 2
     RUNS=$(runs) RERUNS=$(twice | wc -w) LONGEST_MS=0
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
@@ -115,15 +126,19 @@ beside_a_damaged_page() {
 # Around a damaged page of the index by slot there is no way: what it says is told as it is, and nothing is taken for a slot that is none.
 a_damaged_index() {
     SLOT_LENGTH=15m a_case index 'workers = 1;'
-    server_sql "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
-                SELECT prescient.bucket_of('row', 'k' || n), 'row', 'k' || n, 'witness', t, t FROM generate_series(1, 3000) n, to_timestamp($SLOT - 900 * n) t"
+    server_sql "INSERT INTO prescient.future_job (bucket, entity_name, entity_key,
+                job_exec, first_check_at, next_check_at)
+                SELECT prescient.bucket_of('row', 'k' || n), 'row', 'k' || n, 'witness', t, t
+                    FROM generate_series(1, 3000) n, to_timestamp($SLOT - 900 * n) t"
     damage_relation prescient.future_job_slot 4
     start sweep "$P" --quiet sweep
     join_within 60 sweep
     is "$CASE_NAME: a sweep ends by itself, as when there is no database" "$CODE" 69
     has "$CASE_NAME: it says why" "$(tail -1 sweep.err)" "invalid page"
-    is "$CASE_NAME: what lies on other pages has run, once" "$(q "SELECT count(*) > 100 FROM {future_job_history}")$(twice)" t
-    is "$CASE_NAME: passes over slots that are none" "$(q "SELECT count(*) FROM {slot_pass} WHERE <slot_at> % 900 <> 0")" 0
+    is "$CASE_NAME: what lies on other pages has run, once" \
+        "$(q "SELECT count(*) > 100 FROM {future_job_history}")$(twice)" t
+    is "$CASE_NAME: passes over slots that are none" \
+        "$(q "SELECT count(*) FROM {slot_pass} WHERE <slot_at> % 900 <> 0")" 0
     start status "$P" status
     join_within 20 status
     is "$CASE_NAME: status fails, too, and at once" "$CODE" 69
@@ -149,16 +164,19 @@ a_damaged_history() {
     engine e0
     ok "$CASE_NAME: a daemon runs them, once more" wait_until 20 runs_at_least $((EACH + 300 + 20))
     sleep 3                             # tries
-    at_most "$CASE_NAME: and not again" "$(cut -f6 journal | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')" 2
+    at_most "$CASE_NAME: and not again" \
+        "$(cut -f6 journal | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')" 2
     signal_engine e0 TERM
-    ok "$CASE_NAME: told to stop, it does not wait for what cannot be written" wait_until 5 is_over "$(engine_pid e0)"
+    ok "$CASE_NAME: told to stop, it does not wait for what cannot be written" wait_until 5 is_over \
+        "$(engine_pid e0)"
     engine_over e0
     RUNS=$(runs) RERUNS=$(twice | wc -w) LONGEST_MS=0
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 no_live_lease() { [ "$(q "SELECT count(*) FROM {slot_lease} WHERE expires_at > clock_timestamp()")" = 0 ]; }
 
-needs "[ \"\$(sqlite3 :memory: 'PRAGMA compile_options' | grep -c DBSTAT)\" != 0 ]" "it needs an sqlite3 with dbstat"
+needs "[ \"\$(sqlite3 :memory: 'PRAGMA compile_options' | grep -c DBSTAT)\" != 0 ]" \
+    "it needs an sqlite3 with dbstat"
 on_stores sqlite a_damaged_page
 on_stores sqlite beside_a_damaged_page
 on_a_server a_damaged_page

@@ -41,13 +41,15 @@ END
 loosen() {
     local name
     if [ "$STORE_NAME" = postgresql ]; then
-        for name in $(q "SELECT conname FROM pg_constraint WHERE conrelid = 'prescient.future_job'::regclass AND contype = 'c'"); do
+        for name in $(q "SELECT conname FROM pg_constraint
+                         WHERE conrelid = 'prescient.future_job'::regclass AND contype = 'c'"); do
             q "ALTER TABLE {future_job} DROP CONSTRAINT \"$name\""
         done
         return
     fi
     q "PRAGMA writable_schema = ON;
-       UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ') STRICT', ')'), ' INTEGER NOT NULL', ' INTEGER'), ' TEXT NOT NULL', ' TEXT') WHERE name = 'prescient_future_job'"
+       UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ') STRICT', ')'), ' INTEGER NOT NULL',
+           ' INTEGER'), ' TEXT NOT NULL', ' TEXT') WHERE name = 'prescient_future_job'"
 }
 
 # change ID WHAT
@@ -64,11 +66,16 @@ damage() {
     local n=0 runs_or_stays where what
     RUNNING_ONES=0 STAYING_ONES=0
     while read -r runs_or_stays where what; do
-        [ "$where" = both ] || [ "$where" = "$STORE_NAME" ] || [ "$STORE_NAME.$where" = sqlite.null ] || continue
+        [ "$where" = both ] || [ "$where" = "$STORE_NAME" ] ||
+            [ "$STORE_NAME.$where" = sqlite.null ] || continue
         n=$((n + 1))
         fill 1 "$SLOT" witness "'d$n'"
         change "$n" "$what"
-        if [ "$runs_or_stays" = runs ]; then RUNNING_ONES=$((RUNNING_ONES + 1)); else STAYING_ONES=$((STAYING_ONES + 1)); fi
+        if [ "$runs_or_stays" = runs ]; then
+            RUNNING_ONES=$((RUNNING_ONES + 1))
+        else
+            STAYING_ONES=$((STAYING_ONES + 1))
+        fi
         fill 1 "$SLOT" witness "'g$n'"
     done < <(damages)
     DAMAGED=$n
@@ -89,10 +96,12 @@ damaged_rows() {
     is "$CASE_NAME: the rest of the slot has run" "$(runs_of '[kg]')" $((GOOD + DAMAGED))
     is "$CASE_NAME: what can be a check has run, too" "$(runs)" $((GOOD + DAMAGED + RUNNING_ONES))
     is "$CASE_NAME: nothing twice" "$(twice)" ""
-    is "$CASE_NAME: the others stay in their slot" "$(q "SELECT count(*) FROM {future_job} WHERE <next_check_at> = $SLOT")" "$STAYING_ONES"
+    is "$CASE_NAME: the others stay in their slot" \
+        "$(q "SELECT count(*) FROM {future_job} WHERE <next_check_at> = $SLOT")" "$STAYING_ONES"
     has "$CASE_NAME: the log names a row" "$(cat pass.err)" "left where"
     is "$CASE_NAME: no lease is left" "$(leases)" 0
-    is "$CASE_NAME: list shows them" "$("$P" --json list --limit 0 --before now | json 'len(j)')" "$STAYING_ONES"
+    is "$CASE_NAME: list shows them" "$("$P" --json list --limit 0 --before now | json 'len(j)')" \
+        "$STAYING_ONES"
     is "$CASE_NAME: status counts them as late" "$("$P" --json status | json 'j["overdue"]')" "$STAYING_ONES"
     beside_them
     RUNS=$(runs) RERUNS=0 LONGEST_MS=0
@@ -110,7 +119,8 @@ beside_them() {
     sleep 4
     stop_engines
     at_most "$CASE_NAME: it tells of each kind once" "$(grep -c 'left where' e0.err)" 6
-    at_most "$CASE_NAME: passes over what cannot be run" $(($(q "SELECT count(*) FROM {slot_pass}") - passes)) 30
+    at_most "$CASE_NAME: passes over what cannot be run" \
+        $(($(q "SELECT count(*) FROM {slot_pass}") - passes)) 30
 }
 on_both_stores damaged_rows
 
@@ -124,7 +134,8 @@ path, seed = sys.argv[1], int(sys.argv[2])
 draw = random.Random(seed)
 db = sqlite3.connect(path)
 size = db.execute("PRAGMA page_size").fetchone()[0]
-roots = [r[0] for r in db.execute("SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'prescient_future_job' AND rootpage > 0")]
+roots = [r[0] for r in db.execute("SELECT rootpage FROM sqlite_schema"
+                                  " WHERE tbl_name = 'prescient_future_job' AND rootpage > 0")]
 pages = db.execute("PRAGMA page_count").fetchone()[0]
 db.close()
 with open(path, "r+b") as f:
@@ -155,9 +166,16 @@ damaged_pages() {
         damage_pages "$TMP/damaged_pages.db" $((SEED + n))
         : >journal
         start pass "$P" --json run --slot "$SLOT"
-        if ends_in_order; then ended=$((ended + 1)); else cp "$TMP/damaged_pages.db" "bad.$n.db"; cp pass.err "bad.$n.err"; fi
-        [ -z "$(cut -f8 journal | sort | uniq -d)" ] || { twice=$((twice + 1)); cp journal "twice.$n.journal"; }
-        ! grep -qE 'is damaged|no check can hold|is no SQLite database|no schema' pass.err || told=$((told + 1))
+        if ends_in_order; then
+            ended=$((ended + 1))
+        else
+            cp "$TMP/damaged_pages.db" "bad.$n.db"; cp pass.err "bad.$n.err"
+        fi
+        [ -z "$(cut -f8 journal | sort | uniq -d)" ] || {
+            twice=$((twice + 1)); cp journal "twice.$n.journal"
+        }
+        ! grep -qE 'is damaged|no check can hold|is no SQLite database|no schema' pass.err ||
+            told=$((told + 1))
     done
     is "$CASE_NAME: passes over a damaged file that ended in order" "$ended" "${most:-60}"
     is "$CASE_NAME: passes in which a check number ran twice" "$twice" 0

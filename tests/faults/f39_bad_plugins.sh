@@ -20,7 +20,10 @@ in_open() {
     "${CC:-cc}" -shared -fPIC -I"$ROOT/include" -o "jobs/$1.so" "$1.c"
 }
 # tells NAME: what is loaded leaves word, before anything can be asked of it.
-tells() { code "$1" "__attribute__((constructor)) static void tell(void) { close(open(\"$PWD/loaded.$1\", O_CREAT | O_WRONLY, 0600)); }"; }
+tells() {
+    code "$1" "__attribute__((constructor)) static void tell(void)
+        { close(open(\"$PWD/loaded.$1\", O_CREAT | O_WRONLY, 0600)); }"
+}
 
 # cfg DIR NAME...: a folder and these jobs, in an order that the seed draws.
 cfg() {
@@ -48,11 +51,13 @@ says() { has "$CASE_NAME: $1: $2" "$(grep -F "job $1: " engine.err | head -1)" "
 never_loaded() { [ ! -e "loaded.$1" ]; }
 wait_on() {
     is "$CASE_NAME: $1: its checks wait on, unrun" \
-        "$(q "SELECT count(*), sum(check_count), sum(failure_count) FROM {future_job} WHERE job_exec = '$1'")" "$EACH|0|0"
+        "$(q "SELECT count(*), sum(check_count), sum(failure_count) FROM {future_job}
+              WHERE job_exec = '$1'")" "$EACH|0|0"
 }
 right_code() {
     is "$CASE_NAME: $1: all its checks are done, by its own code" \
-        "$(q "SELECT outcome, note, count(*) FROM {future_job_history} WHERE job_exec = '$1' GROUP BY 1, 2")" "done|${2:-$1}|$EACH"
+        "$(q "SELECT outcome, note, count(*) FROM {future_job_history} WHERE job_exec = '$1'
+              GROUP BY 1, 2")" "done|${2:-$1}|$EACH"
 }
 a_place() {
     CASE_NAME=$STORE_NAME.$1 CASE=$TMP/$STORE_NAME.$1 CASE_BEGAN=$(now_ms)
@@ -107,8 +112,11 @@ looks() {
     right_code good
 
     bad_folder in_open_folder open "$PWD/open may be written by others (mode 0777)" 'chmod 777 open'
-    bad_folder below_open_folder above/jobs "$PWD/above may be written by others (mode 0775)" 'chmod 775 above'
-    bad_folder below_link real/jobs "$PWD/link is a symbolic link or no folder; expected the real path, $PWD/real/jobs" 'ln -s real link' "$PWD/link/jobs"
+    bad_folder below_open_folder above/jobs \
+        "$PWD/above may be written by others (mode 0775)" 'chmod 775 above'
+    bad_folder below_link real/jobs \
+        "$PWD/link is a symbolic link or no folder; expected the real path, $PWD/real/jobs" \
+        'ln -s real link' "$PWD/link/jobs"
     if [ "$(id -u)" = 0 ]; then
         bad_folder below_owner theirs/jobs "$PWD/theirs belongs to user 12345" 'chown 12345 theirs'
     fi
@@ -136,7 +144,8 @@ deeds() {
     says no_symbol "no_symbol.so exports no symbol"
     says no_exec "no_exec.so has no job_exec"
     for name in "${deadly[@]}"; do
-        has "$CASE_NAME: $name: it is left out when it has ended two workers" "$(grep -F "job $name: a worker died" engine.err)" "it is left out"
+        has "$CASE_NAME: $name: it is left out when it has ended two workers" \
+            "$(grep -F "job $name: a worker died" engine.err)" "it is left out"
     done
     for name in "${refused[@]}" "${deadly[@]}"; do wait_on "$name"; done
     for name in "${good[@]}"; do right_code "$name"; done
@@ -148,7 +157,8 @@ deeds() {
 version() {
     plugin changing "prescient_note(answer, \"version $1\"); prescient_done(answer);
     close(open(\"$CASE/runs.$1\", O_CREAT | O_WRONLY, 0600));
-    for (int i = 0; i < 1000 && check->entity_key[0] == 's' && access(\"$CASE/exchanged\", F_OK); i++) usleep(10000);" "#include <fcntl.h>"
+    for (int i = 0; i < 1000 && check->entity_key[0] == 's' && access(\"$CASE/exchanged\", F_OK); i++)
+        usleep(10000);" "#include <fcntl.h>"
 }
 
 exchanged() {

@@ -20,11 +20,18 @@ later_program() {
         {
             echo "-- $(printf %04d $number)_later - from a test. A column more, and a table."
             echo "-- oldest engine: $([ "$1" = all ] && echo 1 || echo $number)"
-            if [ $kind = pg ]; then echo "ALTER TABLE prescient.future_job ADD COLUMN later text; CREATE TABLE prescient.later (n integer);"
-            else echo "ALTER TABLE prescient_future_job ADD COLUMN later TEXT; CREATE TABLE prescient_later (n INTEGER) STRICT;"; fi
+            if [ $kind = pg ]; then
+                echo "ALTER TABLE prescient.future_job ADD COLUMN later text;
+                      CREATE TABLE prescient.later (n integer);"
+            else
+                echo "ALTER TABLE prescient_future_job ADD COLUMN later TEXT;
+                      CREATE TABLE prescient_later (n INTEGER) STRICT;"
+            fi
         } >"$tree/migrations/$kind/$(printf %04d $number)_later.sql"
     done
-    (cd "$tree" && nice make -s BUILD=build all) >"$tree/log" 2>&1 || { fail "a later program is built" "$(tail -5 "$tree/log")"; exit 1; }
+    (cd "$tree" && nice make -s BUILD=build all) >"$tree/log" 2>&1 || {
+        fail "a later program is built" "$(tail -5 "$tree/log")"; exit 1
+    }
 }
 
 # with PROGRAM command...: the same with another program as $P
@@ -60,7 +67,9 @@ too_old() {
     ok "$CASE_NAME: it is at work" wait_until 10 runs_at_least 50
     ok "$CASE_NAME: a later program migrates the schema" "$LATER" --quiet migrate
     # Connections that are open are not asked again; the next one is.
-    [ "$STORE_NAME" = sqlite ] || q "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'prescient%'" >/dev/null
+    [ "$STORE_NAME" = sqlite ] || q "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                                     WHERE datname = current_database()
+                                     AND application_name LIKE 'prescient%'" >/dev/null
     ok "$CASE_NAME: the older engine ends by itself" wait_until 10 is_over "$(engine_pid old0)"
     engine_over old0
     is "$CASE_NAME: with the exit code for a schema that does not fit" "$CODE" 78
@@ -82,11 +91,14 @@ unknown_job() {
     sleep 2
     is "$CASE_NAME: what nobody here knows was not run" "$(cut -f7 journal | sort -u)" witness
     special=$(grep -c '	special	' plan)
-    is "$CASE_NAME: and is all there" "$(q "SELECT count(*) FROM {future_job} WHERE job_exec = 'special'")" "$special"
+    is "$CASE_NAME: and is all there" "$(q "SELECT count(*) FROM {future_job} WHERE job_exec = 'special'")" \
+        "$special"
     engine all0 --config all.cfg daemon
     LIVE_S=40 EPSILON_MS=20000 verdict F42
-    is "$CASE_NAME: an engine that has it ran all of it, once" "$(grep -c '	special	' "$CASE/journal")" "$special"
-    is "$CASE_NAME: and nobody else" "$(awk -F'\t' '$7 == "special" { print $4 }' "$CASE/journal" | sort -u | wc -l)" 1
+    is "$CASE_NAME: an engine that has it ran all of it, once" \
+        "$(grep -c '	special	' "$CASE/journal")" "$special"
+    is "$CASE_NAME: and nobody else" \
+        "$(awk -F'\t' '$7 == "special" { print $4 }' "$CASE/journal" | sort -u | wc -l)" 1
 }
 
 # An engine may end at it, or go on in the new slots; either way no answer suffers.
@@ -101,11 +113,15 @@ other_slots() {
     written w
     # Checks were moved to other slots than those they were filed under, by the migration; that is a change of them all.
     LIVE_S=30 EPSILON_MS=15000 verdict F42 --changed ''
-    is "$CASE_NAME: each is archived once" "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}')" "400|400"
-    is "$CASE_NAME: none in another way than its job said" "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome NOT IN ('done', 'failed')")" 0
-    is "$CASE_NAME: nor its runs" "$(q "SELECT count(*) FROM {future_job_run} WHERE outcome NOT IN ('again', 'failed')")" 0
+    is "$CASE_NAME: each is archived once" \
+        "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}')" "400|400"
+    is "$CASE_NAME: none in another way than its job said" \
+        "$(q "SELECT count(*) FROM {future_job_history} WHERE outcome NOT IN ('done', 'failed')")" 0
+    is "$CASE_NAME: nor its runs" \
+        "$(q "SELECT count(*) FROM {future_job_run} WHERE outcome NOT IN ('again', 'failed')")" 0
     # An engine on PostgreSQL learns it when a move is refused, and ends with what was not settled.
-    at_most "$CASE_NAME: what ran twice is what one engine had in hand" "$(cut -f8,11,12 "$CASE/journal" | sort | uniq -d | wc -l)" 150
+    at_most "$CASE_NAME: what ran twice is what one engine had in hand" \
+        "$(cut -f8,11,12 "$CASE/journal" | sort | uniq -d | wc -l)" 150
 }
 
 on_both_stores side_by_side

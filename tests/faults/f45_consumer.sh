@@ -12,7 +12,8 @@ LOST_S=${LOST_S:-4}
 lose_commits() {
     fault_begins loss store
     pair_lag on || fail "$CASE_NAME: the standby has a sender"
-    ok "$CASE_NAME: the consumer is shown events that will be lost" wait_until $((LOST_S * 4)) shown_more_than $(($(shown) + 100))
+    ok "$CASE_NAME: the consumer is shown events that will be lost" wait_until \
+        $((LOST_S * 4)) shown_more_than $(($(shown) + 100))
     fail_over 0.3 fault_ends loss store
 }
 shown() { wc -l <follower.out; }
@@ -47,7 +48,10 @@ follow_through() {
     is "$CASE_NAME: slots that stay open" "$(wait_until 20 no_slot_open; open_slots)" 0
     verdict F45
 }
-open_slots() { q "SELECT count(*) FROM {slot_pass} WHERE pass = 0 AND closed_at IS NULL AND slot_at < clock_timestamp() - interval '2 seconds'"; }
+open_slots() {
+    q "SELECT count(*) FROM {slot_pass} WHERE pass = 0 AND closed_at IS NULL
+       AND slot_at < clock_timestamp() - interval '2 seconds'"
+}
 no_slot_open() { [ "$(open_slots)" = 0 ]; }
 
 lost() { follow_through lost lose_commits; }

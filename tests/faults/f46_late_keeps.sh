@@ -14,13 +14,16 @@ ASKS="keep later sooner replace"
 LEVELS="committed repeatable serializable"
 WAYS="plain savepoint rolled prepared late"
 declare -A LEVEL=([committed]="READ COMMITTED" [repeatable]="REPEATABLE READ" [serializable]="SERIALIZABLE")
-AHEAD_S=14                          # the time for all to have asked before the slot; whether that was enough is looked at
+# the time for all to have asked before the slot; whether that was enough is looked at
+AHEAD_S=14
 SEEN_MS=6000                        # within so much of its commit what was written is seen
 EPSILON_MS=60000                    # delays are judged here, by the moment of each commit
 
 keys() {
     local ask level way
-    for ask in $ASKS; do for level in $LEVELS; do for way in ${1:-$WAYS}; do echo "$ask.$level.$way"; done; done; done
+    for ask in $ASKS; do
+        for level in $LEVELS; do for way in ${1:-$WAYS}; do echo "$ask.$level.$way"; done; done
+    done
 }
 # parts KEY: ASK, IN (the isolation level), HOW (the way)
 parts() { IFS=. read -r ASK IN HOW <<<"$1"; IN=${LEVEL[$IN]}; }
@@ -117,10 +120,14 @@ the_others_commit() {
 
 # ---- what came of it ----
 
-slot_is_looked_at() { [ "$(q "SELECT count(*) FROM prescient.slot_pass WHERE slot_at = to_timestamp($SLOT)")" -gt 0 ]; }
+slot_is_looked_at() {
+    [ "$(q "SELECT count(*) FROM prescient.slot_pass WHERE slot_at = to_timestamp($SLOT)")" -gt 0 ]
+}
 all_seen() { [ "$(unseen | wc -l)" = 0 ]; }
 # Keys without a run that saw what was written; and how long the slowest took from its commit, in ms.
-unseen() { awk -F'\t' 'NR == FNR { if ($13 ~ /saw 1/) seen[$6] = 1; next } !seen[$1] { print $1 }' journal committed; }
+unseen() {
+    awk -F'\t' 'NR == FNR { if ($13 ~ /saw 1/) seen[$6] = 1; next } !seen[$1] { print $1 }' journal committed
+}
 slowest() {
     awk -F'\t' 'NR == FNR { if ($13 ~ /saw 1/ && !($6 in seen)) seen[$6] = $1; next }
                 ($1 in seen) && (seen[$1] - $2) / 1000 > most { most = (seen[$1] - $2) / 1000; who = $1 }
@@ -129,7 +136,8 @@ slowest() {
 # KEY, runs as the job wrote them down, and rows that the store has of them, where these differ.
 runs_and_rows() {
     q "SELECT entity_key, count(*) FROM (SELECT entity_key FROM prescient.future_job_history
-                                          UNION ALL SELECT entity_key FROM prescient.future_job_run) r GROUP BY 1" >rows
+                                          UNION ALL SELECT entity_key FROM prescient.future_job_run) r
+                                              GROUP BY 1" >rows
     awk -F'[\t|]' 'FILENAME == "rows" { rows[$1] = $2; next } FILENAME == "journal" { runs[$6]++; next }
                    runs[$1] != rows[$1] { print $1, runs[$1] + 0, rows[$1] + 0 }' rows journal committed
 }
@@ -146,7 +154,8 @@ judge() {
     at_most "$CASE_NAME: the slowest look, in ms after its commit (${took#* })" "${took%% *}" "$SEEN_MS"
     ok "$CASE_NAME: nothing is left pending" wait_until 20 nothing_pending
     is "$CASE_NAME: each run of what was asked for before the slot leaves one row" "$(unexplained)" ""
-    is "$CASE_NAME: runs without a row, and answers that were counted as superseded" "$(without_a_row)" "$(superseded)"
+    is "$CASE_NAME: runs without a row, and answers that were counted as superseded" \
+        "$(without_a_row)" "$(superseded)"
 }
 
 # late_keeps NAME SLOT-LENGTH HELD-S: so long after its slot has been looked at the transactions commit
@@ -188,9 +197,11 @@ late_keeps() {
         unset "SESSION[$key]"
     done
     late=$(grep -l 40001 "$CASE"/*.late.out | wc -l)
-    echo "# $CASE_NAME: $(wc -l <committed) transactions, $(wc -l <again) of them tried again ($late with an old snapshot)"
+    echo "# $CASE_NAME: $(wc -l <committed) transactions, $(wc \
+        -l <again) of them tried again ($late with an old snapshot)"
     judge
-    at_least "$CASE_NAME: serialization failures, of old snapshots that met a row they do not see" "$late" $((4 * 2))
+    at_least "$CASE_NAME: serialization failures, of old snapshots that met a row they do not see" \
+        "$late" $((4 * 2))
     LIVE_S=20 verdict F46 --changed ''
 }
 all_of_them() {

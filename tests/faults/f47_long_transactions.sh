@@ -7,7 +7,8 @@
 needs_postgresql
 
 LONG_S=120
-[ -z "${QUICK:-}" ] || LONG_S=40            # longer than an engine tries a row that is held (30 s), and than the longest pause between two looks (15 s)
+# longer than an engine tries a row that is held (30 s), and than the longest pause between two looks (15 s)
+[ -z "${QUICK:-}" ] || LONG_S=40
 EPSILON_MS=$(((LONG_S + 30) * 1000))        # the check of delays is made here, by the moment of each commit
 PAYLOAD='["done"]'
 
@@ -26,10 +27,13 @@ said() { grep -qxF "said $SAID" "$CASE/$1.out"; }
 say() {
     SAID=$((SAID + 1))
     printf '%s;\n\\echo said %s\n' "$2" $SAID >&"${SESSION[$1]}"
-    wait_until 20 said "$1" && ! grep -q ERROR "$CASE/$1.out" || fail "$CASE_NAME: session $1 does as it is told" "$(tail -2 "$CASE/$1.out")"
+    wait_until 20 said "$1" && ! grep -q ERROR "$CASE/$1.out" ||
+        fail "$CASE_NAME: session $1 does as it is told" "$(tail -2 "$CASE/$1.out")"
 }
 
-file() { echo "SELECT prescient.enqueue('row', '$1', 'witness', clock_timestamp() + interval '1 s', '$PAYLOAD')"; }
+file() {
+    echo "SELECT prescient.enqueue('row', '$1', 'witness', clock_timestamp() + interval '1 s', '$PAYLOAD')"
+}
 ended() { [ "$(q "SELECT count(*) FROM prescient.future_job_history WHERE entity_key = '$1'")" = 1 ]; }
 ran() { cut -f6 "$CASE/journal" | grep -qxF "$1"; }
 
@@ -68,7 +72,8 @@ over_a_slot() {
     q "BEGIN; $(file prepared); PREPARE TRANSACTION 'f47_$$'" >/dev/null
     engine e0; engine e1
     $pause
-    is "$CASE_NAME: nothing of what they filed has run before" "$(cut -f6 journal | grep -cE '^(idle|prepared)$')" 0
+    is "$CASE_NAME: nothing of what they filed has run before" \
+        "$(cut -f6 journal | grep -cE '^(idle|prepared)$')" 0
     say idle "COMMIT"
     within_a_second idle "what an idle transaction had filed"
     q "COMMIT PREPARED 'f47_$$'"
@@ -76,7 +81,8 @@ over_a_slot() {
     say oldest "COMMIT"
     if [ -n "${1:-}" ]; then
         say kept "ROLLBACK"
-        ok "$CASE_NAME: a row that was held has run and is written down by the next look" wait_until 16 ended held
+        ok "$CASE_NAME: a row that was held has run and is written down by the next look" \
+            wait_until 16 ended held
     fi
     for one in oldest idle ${1:+kept}; do exec {SESSION[$one]}>&-; done
     LIVE_S=20 verdict F47 --changed ''

@@ -11,7 +11,9 @@ LEASE_S=2 TRUST_MS=1000
 
 runs_after() { awk -F'\t' -v from="$1" '$1 > from' journal | wc -l; }
 somebody_runs_after() { [ "$(runs_after "$1")" -gt 0 ]; }
-first_run_after() { awk -F'\t' -v from="$1" '$1 > from && (!first || $1 < first) { first = $1 } END { print first }' journal; }
+first_run_after() {
+    awk -F'\t' -v from="$1" '$1 > from && (!first || $1 < first) { first = $1 } END { print first }' journal
+}
 
 # Frozen, the kernel still takes what comes and connections, too: nobody is told that nobody is there.
 freeze_primary() { kill -STOP $(pair_processes "$PRIMARY"); }
@@ -36,9 +38,11 @@ silent() {
     export PRESCIENT_STORE; PRESCIENT_STORE=$(pair_url_of "$PRIMARY")
     ok "$CASE_NAME: somebody runs checks on the new primary" wait_until 60 somebody_runs_after "$promoted"
     first=$(first_run_after "$promoted")
-    at_most "$CASE_NAME: from the promotion to the first run, in ms" $(((first - promoted) / 1000)) $((2 * LEASE_S * 1000))
+    at_most "$CASE_NAME: from the promotion to the first run, in ms" \
+        $(((first - promoted) / 1000)) $((2 * LEASE_S * 1000))
     known_on "$PRIMARY" >known.after
-    is "$CASE_NAME: of $(wc -l <acked.before) acknowledged enqueues none is lost" "$(LC_ALL=C comm -23 acked.before known.after | wc -l)" 0
+    is "$CASE_NAME: of $(wc -l <acked.before) acknowledged enqueues none is lost" \
+        "$(LC_ALL=C comm -23 acked.before known.after | wc -l)" 0
     for engine in e0 e1 e2; do ok "$CASE_NAME: $engine was not started again" alive "$engine"; done
     LIVE_S=45 EPSILON_MS=20000 verdict F48
 }
@@ -50,7 +54,8 @@ frozen() {
 # Behind proxies, which go on to take connections as a router may; what comes is dropped, in both directions.
 cut() {
     proxy_start a "$(pair_url_of a)" && proxy_start b "$(pair_url_of b)" || return 1
-    ENGINES_STORE="postgresql://postgres@/postgres?host=127.0.0.1,127.0.0.1&port=${PROXY_PORTS[a]},${PROXY_PORTS[b]}&target_session_attrs=read-write"
+    ENGINES_STORE="postgresql://postgres@/postgres?host=127.0.0.1,127.0.0.1"
+    ENGINES_STORE+="&port=${PROXY_PORTS[a]},${PROXY_PORTS[b]}&target_session_attrs=read-write"
     silent cut_lines
 }
 

@@ -27,8 +27,10 @@ open("free.new", "w").write(str(int(time.time() * 1000000)))
 db.execute("COMMIT")' "${PRESCIENT_STORE#sqlite:}" "$(($1 + $2))" || return 1
     else
         psql -qX -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" >/dev/null -c "BEGIN" \
-            -c "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine) VALUES (to_timestamp($1), -1, 0, 1, 'elsewhere')" \
-            -c '\! touch held' -c "SELECT pg_sleep(extract(epoch FROM to_timestamp($1 + $2) - clock_timestamp()))" \
+            -c "INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine)
+                VALUES (to_timestamp($1), -1, 0, 1, 'elsewhere')" \
+            -c '\! touch held' \
+            -c "SELECT pg_sleep(extract(epoch FROM to_timestamp($1 + $2) - clock_timestamp()))" \
             -c '\! date +%s%6N >free.new' -c "ROLLBACK" || return 1
     fi
     mv free.new free
@@ -92,9 +94,11 @@ for_too_long() {
     ok "$CASE_NAME: somebody has the lock" wait_until 5 test -e held
     code=0
     timeout -k 5 60 "$P" run >once.out 2>once.err || code=$?
-    ok "$CASE_NAME: a command that was locked out does not end with 0 ($code)" test "$code" = 75 -o "$code" = 1
+    ok "$CASE_NAME: a command that was locked out does not end with 0 ($code)" test \
+        "$code" = 75 -o "$code" = 1
     is "$CASE_NAME: it has run nothing" "$(runs)" 0
-    ok "$CASE_NAME: and says why" grep -qE 'could not be opened|cannot be reached or written to|being written to' once.err
+    ok "$CASE_NAME: and says why" \
+        grep -qE 'could not be opened|cannot be reached or written to|being written to' once.err
     wait "${HELPERS[holder]}"; unset "HELPERS[holder]"
     fault_ends locked store
     engine e0

@@ -14,7 +14,8 @@ ANEW=6
 # line $1 to line $2, each once.
 contents() {
     sed -n "$1,$2p" journal |
-        awk -F'\t' '{ split($13, deed, ","); print $8 "\t" $5 "/" $6 "/" $7 " " deed[1] " " $11 }' | LC_ALL=C sort -u
+        awk -F'\t' '{ split($13, deed, ","); print $8 "\t" $5 "/" $6 "/" $7 " " deed[1] " " $11 }' |
+        LC_ALL=C sort -u
 }
 # Keys with more than one content.
 shared() { cut -f1 "$1" | LC_ALL=C uniq -d; }
@@ -50,7 +51,9 @@ file() {
 plan_declared() {
     local n below
     for ((n = 0; n < PARENTS; n++)); do
-        for below in 0 1 0.0 0.1 1.0 1.1; do printf 'sent\t0\td\trow\t%s\tteller\t0\t\n' "parent$n.$below"; done
+        for below in 0 1 0.0 0.1 1.0 1.1; do
+            printf 'sent\t0\td\trow\t%s\tteller\t0\t\n' "parent$n.$below"
+        done
     done >>plan
 }
 
@@ -81,7 +84,8 @@ same_keys() {
     ok "$CASE_NAME: new lives run" wait_until 20 lives_at_least $((2 * ANEW))
     ok "$CASE_NAME: declared checks run, down to the second level" \
         wait_until 20 ran_enough 'parent[0-9]*\.[01]\.' $((PARENTS * 2))
-    file other 10 0 '"before"'                  # lost, and filed again with another content: ids and names come again
+    # lost, and filed again with another content: ids and names come again
+    file other 10 0 '"before"'
     ok "$CASE_NAME: checks run that will be lost" wait_until 15 ran_enough 'other' 10
     fail_over 0.3 between_them || return
     file other 10 0 '"after"'

@@ -12,9 +12,18 @@ LEASE_S=4 TRUST_MS=2000
 
 # full PID ROOM-KIB: from now on it gets so much more than it has; its children are born with that limit. free PID: as much as it likes. As the server's own
 # user: root without all of its rights may not, and nobody may take a hard limit back.
-as_server() { if [ "$(id -u)" = 0 ]; then (cd / && setpriv --reuid=postgres --regid=postgres --init-groups "$@"); else "$@"; fi; }
+as_server() {
+    if [ "$(id -u)" = 0 ]; then
+        (cd / && setpriv --reuid=postgres --regid=postgres --init-groups "$@")
+    else
+        "$@"
+    fi
+}
 vm_kib() { sed -n 's/^VmSize:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status" 2>/dev/null; }
-full() { local kib; kib=$(vm_kib "$1") && [ -n "$kib" ] && as_server prlimit --pid "$1" --as=$(((kib + $2) * 1024)): 2>/dev/null; }
+full() {
+    local kib; kib=$(vm_kib "$1") && [ -n "$kib" ] &&
+        as_server prlimit --pid "$1" --as=$(((kib + $2) * 1024)): 2>/dev/null
+}
 free() { as_server prlimit --pid "$1" --as=unlimited: 2>/dev/null; }
 
 sessions() { engine_sessions 2>/dev/null; }
@@ -48,7 +57,8 @@ without_memory() {
     WITNESS='batch = 1;' a_case starved 'workers = 2;'
     engine e0; engine e1
     pids="$(engine_pid e0) $(engine_pid e1)"
-    write_checks w --patient --checks $((KILLS * EVERY_S * 20)) --batch 20 --over $((KILLS * EVERY_S)) --mix busy --most-ms 20
+    write_checks w --patient --checks $((KILLS * EVERY_S * 20)) --batch 20 \
+        --over $((KILLS * EVERY_S)) --mix busy --most-ms 20
     ok "$CASE_NAME: the engines are at work" wait_until 20 runs_at_least 20
     for ((n = 0; n < KILLS; n++)); do
         fault_begins no-memory store
@@ -56,10 +66,14 @@ without_memory() {
         sleep 2
         memory_again
         wait_until 8 kill_one && killed=$((killed + 1))
-        wait_until 60 server_answers || { fail "$CASE_NAME: the server comes back after kill $n" "$(tail -5 "$CLUSTER/server.log")"; return; }
+        wait_until 60 server_answers || {
+            fail "$CASE_NAME: the server comes back after kill $n" "$(tail -5 "$CLUSTER/server.log")"; return
+        }
         fault_ends no-memory store
         back=$(now_us)
-        wait_until 30 somebody_runs_after "$back" || { fail "$CASE_NAME: somebody runs checks after kill $n"; return; }
+        wait_until 30 somebody_runs_after "$back" || {
+            fail "$CASE_NAME: somebody runs checks after kill $n"; return
+        }
         took=$((($(now_us) - back) / 1000))
         [ $took -le $most ] || most=$took
         [ $took -le $((LEASE_S * 1000 + 1000)) ] || late=$((late + 1))
@@ -68,7 +82,8 @@ without_memory() {
     written w
     at_least "$CASE_NAME: kills" "$killed" $((KILLS * 3 / 4))
     is "$CASE_NAME: runs that did not follow within a lease (the longest took $most ms)" "$late" 0
-    at_least "$CASE_NAME: they met a server without memory" "$(cat e?.err | grep -ciE 'out of memory|cannot allocate memory|could not fork')" 1
+    at_least "$CASE_NAME: they met a server without memory" \
+        "$(cat e?.err | grep -ciE 'out of memory|cannot allocate memory|could not fork')" 1
     LIVE_S=30 EPSILON_MS=20000 verdict F51
     is "$CASE_NAME: none of the engines gave up, or was started again" "${ALL_ENGINES[*]}" "$pids"
 }

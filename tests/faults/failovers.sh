@@ -2,7 +2,8 @@
 
 . "$FAULTS/pair.sh"
 . "$FAULTS/bouncer.sh"
-WAY=direct                          # direct: engines know both hosts; bouncer: they know a PgBouncer, which is turned to the new primary
+# direct: engines know both hosts; bouncer: they know a PgBouncer, which is turned to the new primary
+WAY=direct
 WAY_SETTINGS=                       # lines of prescient.cfg for it
 
 # on_a_pair WAY F [setting=value...]: a pair, and the way to it; calls F, ends both.
@@ -23,16 +24,27 @@ on_a_pair() {
 
 # settles_on NODE: all that it says was settled, a line each, in order
 settles_on() {
-    pair_q "$1" "SELECT slot_at, entity_name, entity_key, job_exec, check_count, failure_count, outcome FROM prescient.future_job_history
-                 UNION ALL SELECT slot_at, entity_name, entity_key, job_exec, check_count, failure_count, outcome FROM prescient.future_job_run" | LC_ALL=C sort
+    pair_q "$1" "SELECT slot_at, entity_name, entity_key, job_exec, check_count, failure_count, outcome
+                 FROM prescient.future_job_history
+                 UNION ALL SELECT slot_at, entity_name, entity_key, job_exec, check_count, failure_count,
+                     outcome FROM prescient.future_job_run" | LC_ALL=C sort
 }
-settled_on() { pair_q "$1" "SELECT (SELECT count(*) FROM prescient.future_job_history) + (SELECT count(*) FROM prescient.future_job_run)"; }
+settled_on() {
+    pair_q "$1" "SELECT (SELECT count(*) FROM prescient.future_job_history) + (SELECT count(*)
+                 FROM prescient.future_job_run)"
+}
 settled_more_than() { [ "$(settled_on "$PRIMARY" 2>/dev/null || echo 0)" -gt "$1" ]; }
 
 # known_on NODE: the keys of all checks that it knows, in order
-known_on() { pair_q "$1" "SELECT entity_key FROM prescient.future_job UNION SELECT entity_key FROM prescient.future_job_history" | LC_ALL=C sort; }
+known_on() {
+    pair_q "$1" "SELECT entity_key FROM prescient.future_job UNION SELECT entity_key
+                 FROM prescient.future_job_history" | LC_ALL=C sort
+}
 # acknowledged_keys: what writers were told is written, up to now
-acknowledged_keys() { awk -F'\t' '$1 == "sent" { keys[$3] = keys[$3] $5 "\n" } $1 == "acked" { printf "%s", keys[$3] }' "$CASE/plan" | LC_ALL=C sort; }
+acknowledged_keys() {
+    awk -F'\t' '$1 == "sent" { keys[$3] = keys[$3] $5 "\n" } $1 == "acked" { printf "%s", keys[$3] }' \
+        "$CASE/plan" | LC_ALL=C sort
+}
 
 # fail_over [SECONDS [COMMAND...]]: the primary is killed, the standby promoted so much later, and whoever stands in front is turned to it. The command
 # is done while there is no primary.
@@ -51,14 +63,17 @@ fail_over_without_loss() {
     fail_over "${1:-0}" || return 1
     settles_on "$PRIMARY" >settles.after
     known_on "$PRIMARY" >known.after
-    is "$CASE_NAME: of $(wc -l <acked.before) acknowledged enqueues none is lost" "$(LC_ALL=C comm -23 acked.before known.after | wc -l)" 0
-    is "$CASE_NAME: of $(wc -l <settles.before) settles none is lost" "$(LC_ALL=C comm -23 settles.before settles.after | wc -l)" 0
+    is "$CASE_NAME: of $(wc -l <acked.before) acknowledged enqueues none is lost" \
+        "$(LC_ALL=C comm -23 acked.before known.after | wc -l)" 0
+    is "$CASE_NAME: of $(wc -l <settles.before) settles none is lost" \
+        "$(LC_ALL=C comm -23 settles.before settles.after | wc -l)" 0
 }
 
 # it_goes_on: something is settled on the new primary, within T.
 it_goes_on() {
     local before began
     before=$(settled_on "$PRIMARY") began=$(now_ms)
-    ok "$CASE_NAME: work is settled within T of the promotion" wait_until "$LEASE_S" settled_more_than "$before"
+    ok "$CASE_NAME: work is settled within T of the promotion" wait_until \
+        "$LEASE_S" settled_more_than "$before"
     echo "# $CASE_NAME: after $(($(now_ms) - began)) ms"
 }

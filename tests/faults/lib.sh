@@ -6,7 +6,8 @@ SCENARIO=$(basename "$0" .sh)
 SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
 RANDOM=$((SEED % 32768))
 LEASE_S=2 TRUST_MS=1000             # a scenario may set them before a_case
-EPSILON_MS=${EPSILON_MS:-4000}      # how long after its slot a check may start while nothing is wrong, on a machine with other work
+# how long after its slot a check may start while nothing is wrong, on a machine with other work
+EPSILON_MS=${EPSILON_MS:-4000}
 declare -A ENGINES=()               # name -> pid of the engines that run
 ENGINE_BY=()                        # what starts an engine: words before it that exec it (see net.sh)
 ALL_ENGINES=()                      # pids of all engines of this case, also of those that are over
@@ -34,7 +35,8 @@ scenario_ends() {
 keep_evidence() {
     rm -rf "$1"
     mkdir -p "$1"
-    tar -C "$TMP" --exclude=./pg*/data --exclude=./pg*/sock --exclude='./disk.*' -cf - . 2>/dev/null | tar -C "$1" -xf - 2>/dev/null
+    tar -C "$TMP" --exclude=./pg*/data --exclude=./pg*/sock --exclude='./disk.*' -cf - . 2>/dev/null |
+        tar -C "$1" -xf - 2>/dev/null
 }
 
 # needs CONDITION WORDS...: leaves the scenario as skipped, with words, when it cannot be run here.
@@ -59,7 +61,9 @@ on_stores() {
         if [ "$STORE_NAME" = sqlite ]; then
             export PRESCIENT_STORE="sqlite:$TMP/$run.db"
         elif [ -n "$SERVER" ]; then
-            psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || { FAILED=1; echo "not ok - a database of our own"; continue; }
+            psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || {
+                FAILED=1; echo "not ok - a database of our own"; continue
+            }
             DATABASES="${DATABASES:-} $db"
             PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER"); export PRESCIENT_STORE
         else
@@ -95,12 +99,14 @@ a_case() {
 
 # witness NAME [SETTINGS]: a line of `jobs`: the job that writes each run into the case's journal. Its limits may be given.
 witness() {
-    printf '%s = { plugin = "witness"; %s settings = { file = "%s/journal"; event = "ran"; }; };' "$1" "${2:-batch = 1;}" "$CASE"
+    printf '%s = { plugin = "witness"; %s settings = { file = "%s/journal"; event = "ran"; }; };' \
+        "$1" "${2:-batch = 1;}" "$CASE"
 }
 
 # case_settings [LINE...]: prescient.cfg of the case anew; JOB_LINES may hold other jobs than the one called witness.
 case_settings() {
-    settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\"; stop_timeout = \"10s\"; backoff_max = \"2s\";" \
+    settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
+        'stop_timeout = "10s"; backoff_max = "2s";' \
         "jobs = { ${JOB_LINES:-$(witness witness "${WITNESS:-batch = 1;}")} };" "$@"
 }
 
@@ -125,11 +131,13 @@ stop_engines() {
     for name in "${!ENGINES[@]}"; do kill -TERM "${ENGINES[$name]}" 2>/dev/null; done
     for name in "${!ENGINES[@]}"; do
         join_within 15 "$name"
-        [ "$CODE" = 0 ] || [ "$CODE" = 1 ] || fail "$CASE_NAME: engine $name ends in good order" "found:    exit code $CODE" "$(tail -3 "$name.err")"
+        [ "$CODE" = 0 ] || [ "$CODE" = 1 ] || fail "$CASE_NAME: engine $name ends in good order" \
+            "found:    exit code $CODE" "$(tail -3 "$name.err")"
         unset "ENGINES[$name]"
     done
     for pid in "${ALL_ENGINES[@]}"; do
-        wait_until 2 no_workers_of "$pid" || fail "$CASE_NAME: no process of engine $pid is left" "found:    $(workers_of "$pid" | tr '\n' ' ')"
+        wait_until 2 no_workers_of "$pid" || fail "$CASE_NAME: no process of engine $pid is left" \
+            "found:    $(workers_of "$pid" | tr '\n' ' ')"
     done
 }
 
@@ -172,7 +180,8 @@ kill_engine() {
     local pid=${ENGINES[$1]}
     signal_engine "$1" KILL
     engine_over "$1"
-    wait_until 1 no_workers_of "$pid" || fail "$CASE_NAME: no worker outlives its engine by a second" "found:    $(workers_of "$pid" | tr '\n' ' ')"
+    wait_until 1 no_workers_of "$pid" || fail "$CASE_NAME: no worker outlives its engine by a second" \
+        "found:    $(workers_of "$pid" | tr '\n' ' ')"
 }
 
 # signal_worker PID SIGNAL
@@ -185,7 +194,8 @@ declare -A HELPERS=()
 # write_checks NAME option...: tests/faults/writer.py in the background, from the seed; what it wrote and what was acknowledged stands in `plan`.
 write_checks() {
     local name=$1; shift
-    python3 "$FAULTS/writer.py" --store "$PRESCIENT_STORE" --program "$P" --plan "$CASE/plan" --seed "$SEED" --prefix "$name." "$@" 2>"$CASE/$name.err" &
+    python3 "$FAULTS/writer.py" --store "$PRESCIENT_STORE" --program "$P" \
+        --plan "$CASE/plan" --seed "$SEED" --prefix "$name." "$@" 2>"$CASE/$name.err" &
     HELPERS[$name]=$!
 }
 # written NAME: waits for it.
@@ -218,7 +228,10 @@ no_descriptor_leaked() {
         pid=${ENGINES[$name]}
         most=$((24 + 4 * $(workers_of "$pid" | wc -l)))
         open=$(ls "/proc/$pid/fd" 2>/dev/null | wc -l)
-        [ "$open" -le $most ] || { fail "$CASE_NAME: engine $name leaks no descriptor" "found:    $open open" "expected: at most $most"; return; }
+        [ "$open" -le $most ] || {
+            fail "$CASE_NAME: engine $name leaks no descriptor" "found:    $open open" \
+                "expected: at most $most"; return
+        }
     done
     pass "$CASE_NAME: no engine leaks descriptors"
 }
@@ -230,7 +243,10 @@ no_engine_grows() {
     [ -z "${SANITIZE:-}" ] || return 0
     for name in "${!ENGINES[@]}"; do
         peak=$(peak_kib "${ENGINES[$name]}")
-        [ "${peak:-0}" -le 131072 ] || { fail "$CASE_NAME: engine $name keeps within its memory" "found:    $peak KiB at most" "expected: 131072"; return; }
+        [ "${peak:-0}" -le 131072 ] || {
+            fail "$CASE_NAME: engine $name keeps within its memory" "found:    $peak KiB at most" \
+                "expected: 131072"; return
+        }
     done
     pass "$CASE_NAME: all engines keep within their memory"
 }
@@ -240,13 +256,15 @@ no_engine_grows() {
 verdict() {
     local f=$1 before=$FAILED result; shift
     FAILED=0
-    ok "$CASE_NAME: all work is done within ${LIVE_S:=$((LEASE_S * 2 + 8))} s of the last fault" wait_until "$LIVE_S" drained
+    ok "$CASE_NAME: all work is done within ${LIVE_S:=$((LEASE_S * 2 + 8))} s of the last fault" wait_until \
+        "$LIVE_S" drained
     no_descriptor_leaked
     no_engine_grows
     stop_engines
     is "$CASE_NAME: no lease is left" "$(leases)" 0
     is "$CASE_NAME: no temporary file is left" "$(ls -A "$CASE/tmp")" ""
-    ok "$CASE_NAME: journal, plan, faults and store agree" python3 "$FAULTS/check.py" --case "$CASE" --store "$PRESCIENT_STORE" --summary "$CASE/summary" \
+    ok "$CASE_NAME: journal, plan, faults and store agree" \
+        python3 "$FAULTS/check.py" --case "$CASE" --store "$PRESCIENT_STORE" --summary "$CASE/summary" \
         --epsilon-ms "$EPSILON_MS" --lease-ms $((LEASE_S * 1000)) "$@"
     result=passed
     [ "$FAILED" = 0 ] || result=failed
@@ -258,7 +276,9 @@ verdict() {
 
 # record F RESULT: the line, from RUNS, RERUNS, LONGEST_MS; for scenarios that judge themselves, too.
 record() {
-    printf '# %s %s: %s runs, %s of them again, longest delay %s ms, %s s\n' "$1" "$CASE_NAME" "$RUNS" "$RERUNS" "$LONGEST_MS" $((($(now_ms) - CASE_BEGAN) / 1000))
+    printf '# %s %s: %s runs, %s of them again, longest delay %s ms, %s s\n' "$1" \
+        "$CASE_NAME" "$RUNS" "$RERUNS" "$LONGEST_MS" $((($(now_ms) - CASE_BEGAN) / 1000))
     [ -z "${FAULTS_RESULTS:-}" ] ||
-        printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$SCENARIO" "$SEED" "$STORE_NAME" "${CASE_NAME#*.}" "$RUNS" "$RERUNS" "$LONGEST_MS" "$2" >>"$FAULTS_RESULTS"
+        printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$SCENARIO" "$SEED" \
+            "$STORE_NAME" "${CASE_NAME#*.}" "$RUNS" "$RERUNS" "$LONGEST_MS" "$2" >>"$FAULTS_RESULTS"
 }

@@ -4,7 +4,8 @@
 
 [ -x "$P-failpoints" ] || { echo "not ok - $P-failpoints is not built ('make faults' builds it)"; exit 1; }
 
-LATER_MS=3000           # beyond T: a second look comes every T/4 and lets new slots go first for 2 s at most; the rest is the machine
+# beyond T: a second look comes every T/4 and lets new slots go first for 2 s at most; the rest is the machine
+LATER_MS=3000
 
 # Kind, failpoint, and what the line does then (see net.sh)
 MOMENTS=(
@@ -21,15 +22,21 @@ moment_of() {           # KIND N: the N-th, round and round, of that kind
 
 state_of() { sed -E 's/.*\) (.).*/\1/' "/proc/$1/stat" 2>/dev/null; }
 is_stopped() { [ "$(state_of "$1")" = T ]; }
-tokens_of() { q "SELECT coalesce(string_agg(token::text, ','), '') FROM {slot_lease} WHERE engine LIKE '%/$1'"; }
+tokens_of() {
+    q "SELECT coalesce(string_agg(token::text, ','), '') FROM {slot_lease} WHERE engine LIKE '%/$1'"
+}
 tokens_gone() { [ "$(q "SELECT count(*) FROM {slot_lease} WHERE token IN ($1)")" = 0 ]; }
-runs_of() { awk -F'\t' -v e="$1" -v from="${2:-0}" -v to="${3:-9e18}" '$4 == e && $1 > from && $1 < to' "$CASE/journal" | wc -l; }
+runs_of() {
+    awk -F'\t' -v e="$1" -v from="${2:-0}" -v to="${3:-9e18}" '$4 == e && $1 > from && $1 < to' \
+        "$CASE/journal" | wc -l
+}
 runs_since() { [ "$(runs_of "$1" "$2")" -ge 1 ]; }
 is_hit() { [ ! -e "$1" ]; }
 
 victim() {              # NAME N: an engine with failpoints of its own, on line lN
     mkdir -p "$CASE/$1.points"
-    P=$P-failpoints PRESCIENT_FAILPOINTS=$CASE/$1.points PRESCIENT_STORE=$(url_on_line "$2") engine_on_line "l$2" "$1"
+    P=$P-failpoints PRESCIENT_FAILPOINTS=$CASE/$1.points PRESCIENT_STORE=$(url_on_line "$2") engine_on_line \
+        "l$2" "$1"
 }
 
 arm() { echo stop >"$CASE/$1.points/.armed" && mv "$CASE/$1.points/.armed" "$CASE/$1.points/$2"; }
@@ -44,13 +51,18 @@ stopped_at() {
 # taken_over WHAT TOKENS SINCE-MS
 taken_over() {
     if wait_until $((LEASE_S * 10)) tokens_gone "$2"; then
-        at_most "$1: its leases are taken over within T, in ms" $(($(now_ms) - $3)) $((LEASE_S * 1000 + LATER_MS))
+        at_most "$1: its leases are taken over within T, in ms" $(($(now_ms) - $3)) \
+            $((LEASE_S * 1000 + LATER_MS))
     else
-        fail "$1: its leases are taken over" "$(q "SELECT *, clock_timestamp() FROM {slot_lease}")" "$(q "SELECT pid, state, wait_event, query FROM pg_stat_activity")"
+        fail "$1: its leases are taken over" "$(q "SELECT *, clock_timestamp() FROM {slot_lease}")" \
+            "$(q "SELECT pid, state, wait_event, query FROM pg_stat_activity")"
     fi
 }
 
-sleep_until() { local left=$(($1 - $(now_ms))); [ $left -le 0 ] || sleep "$((left / 1000)).$(printf %03d $((left % 1000)))"; }
+sleep_until() {
+    local left=$(($1 - $(now_ms)))
+    [ $left -le 0 ] || sleep "$((left / 1000)).$(printf %03d $((left % 1000)))"
+}
 
 # cut_line NAME N POINT MODE SECONDS: all that is asked of one cut
 cut_line() {
@@ -69,7 +81,8 @@ cut_line() {
         echo taken >>"$CASE/takeovers"
     fi
     sleep_until $((cut_ms + $5 * 1000))
-    is "$what: starts after the trust window" "$(runs_of "$pid" $((cut_us + TRUST_MS * 1000 + 200000)) "$(now_us)")" 0
+    is "$what: starts after the trust window" \
+        "$(runs_of "$pid" $((cut_us + TRUST_MS * 1000 + 200000)) "$(now_us)")" 0
     line "l$2" pass
     healed=$(now_us)
     fault_ends drop "engine:$pid"

@@ -21,16 +21,20 @@ proxy_start() {
     local name=$1 target=$2; shift 2
     case $target in *://*) target=$(server_of "$target") ;; esac
     rm -f "$TMP/$name.control" "$TMP/$name.port"
-    (with_parent python3 -S "$FAULTS/proxy.py" --to "$target" --control "$TMP/$name.control" --seed "$SEED" "$@" >"$TMP/$name.port" 2>"$TMP/$name.proxy") &
+    (with_parent python3 -S "$FAULTS/proxy.py" --to "$target" --control "$TMP/$name.control" --seed "$SEED" \
+        "$@" >"$TMP/$name.port" 2>"$TMP/$name.proxy") &
     PROXIES[$name]=$!
-    wait_until 10 test -s "$TMP/$name.port" || { fail "proxy $name starts" "$(cat "$TMP/$name.proxy")"; return 1; }
+    wait_until 10 test -s "$TMP/$name.port" || {
+        fail "proxy $name starts" "$(cat "$TMP/$name.proxy")"; return 1
+    }
     PROXY_PORTS[$name]=$(cat "$TMP/$name.port")
 }
 
 # proxy NAME COMMAND...: what it does to connections from now on (see proxy.py); its answer goes to PROXY_SAID.
 proxy() {
     local name=$1; shift
-    PROXY_SAID=$(python3 -S "$FAULTS/proxy.py" --tell "$TMP/$name.control" "$@" 2>&1) || fail "$CASE_NAME: proxy $name obeys: $*" "$PROXY_SAID" "$(cat "$TMP/$name.proxy")"
+    PROXY_SAID=$(python3 -S "$FAULTS/proxy.py" --tell "$TMP/$name.control" "$@" 2>&1) ||
+        fail "$CASE_NAME: proxy $name obeys: $*" "$PROXY_SAID" "$(cat "$TMP/$name.proxy")"
 }
 # proxy_stat NAME FIELD: open, total, up, down, cuts, answer, armed
 proxy_stat() { proxy "$1" stat; sed "s/.*\b$2=\([0-9]*\).*/\1/" <<<"$PROXY_SAID"; }
@@ -79,7 +83,8 @@ with_server() {
 needs_lines() {
     needs_root
     needs_command unshare nsenter ip nft setpriv
-    needs 'unshare -n sh -c "ip link set lo up && nft add table inet t && ip link add veth0 type veth peer name veth1"' "it needs virtual interfaces and nftables"
+    local tried='ip link set lo up && nft add table inet t && ip link add veth0 type veth peer name veth1'
+    needs "unshare -n sh -c '$tried'" "it needs virtual interfaces and nftables"
     [ -z "${NET_OF_ITS_OWN:-}" ] || { ip link set lo up; return; }
     cd "$ROOT" && rmdir "$TMP"
     trap - EXIT
@@ -91,8 +96,11 @@ line_up() {
     local name=$1 n=$2
     (with_parent unshare -n sleep 100000) &
     LINES[$name]=$!
-    wait_until 5 in_other_network "${LINES[$name]}" && ip link add "pf$n" type veth peer name line netns "${LINES[$name]}" && ip addr add "10.213.$n.1/30" dev "pf$n" &&
-        ip link set "pf$n" up && on_line "$name" sh -ec "ip link set lo up; ip addr add 10.213.$n.2/30 dev line; ip link set line up; ip route add default via 10.213.$n.1" ||
+    wait_until 5 in_other_network "${LINES[$name]}" && ip link add \
+        "pf$n" type veth peer name line netns "${LINES[$name]}" && ip addr add "10.213.$n.1/30" dev "pf$n" &&
+        ip link set "pf$n" up && on_line "$name" sh -ec "
+            ip link set lo up; ip addr add 10.213.$n.2/30 dev line; ip link set line up
+            ip route add default via 10.213.$n.1" ||
         { fail "line $name is there"; return 1; }
 }
 in_other_network() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink "/proc/$$/ns/net")" ]; }
@@ -126,7 +134,8 @@ line() {
     drop) out=drop in=drop ;;
     drop-out) out=drop ;;
     drop-in) in=drop ;;
-    drop-after) out="meta l4proto tcp quota over $3 bytes drop" in="meta l4proto tcp quota over $3 bytes drop" ;;
+    drop-after) out="meta l4proto tcp quota over $3 bytes drop" \
+        in="meta l4proto tcp quota over $3 bytes drop" ;;
     drop-out-after) out="meta l4proto tcp quota over $3 bytes drop" ;;
     drop-in-after) in="meta l4proto tcp quota over $3 bytes drop" ;;
     reset) out="meta l4proto tcp reject with tcp reset" ;;

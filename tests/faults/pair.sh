@@ -18,10 +18,18 @@ PRIMARY= STANDBY= PAIR_SYNC=off PAIR_WALSENDERS=
 PAIR_WAIT_S=60                      # for a server to do as it was told
 
 pair_cluster() { "$FAULTS/../pg_cluster.sh" "$@"; }
-needs_pair() { needs '[[ " ${STORES:-sqlite postgresql} " == *" postgresql "* ]] && pair_cluster bin' "it needs PostgreSQL's initdb, and STORES that name postgresql"; }
+needs_pair() {
+    needs '[[ " ${STORES:-sqlite postgresql} " == *" postgresql "* ]] && pair_cluster bin' \
+        "it needs PostgreSQL's initdb, and STORES that name postgresql"
+}
 
 pair_as() {
-    if [ "$(id -u)" = 0 ]; then (cd / && setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" LC_ALL=C.UTF-8 "$@"); else (cd / && "$@"); fi
+    if [ "$(id -u)" = 0 ]; then
+        (cd / && setpriv --reuid=postgres --regid=postgres --init-groups env -i PATH="$PATH" LC_ALL=C.UTF-8 \
+            "$@")
+    else
+        (cd / && "$@")
+    fi
 }
 pair_program() { echo "$(pair_cluster bin)/$1"; }
 pair_other() { case $1 in a) echo b ;; b) echo a ;; esac; }
@@ -29,7 +37,10 @@ pair_other() { case $1 in a) echo b ;; b) echo a ;; esac; }
 # ---- one node ----
 
 pair_url_of() { echo "postgresql://postgres@/${2:-postgres}?host=$PAIR/$1/sock&connect_timeout=3"; }
-pair_url() { echo "postgresql://postgres@/${1:-postgres}?host=$PAIR/a/sock,$PAIR/b/sock&target_session_attrs=read-write&connect_timeout=3"; }
+pair_url() {
+    printf '%s%s\n' "postgresql://postgres@/${1:-postgres}?host=$PAIR/a/sock,$PAIR/b/sock" \
+        '&target_session_attrs=read-write&connect_timeout=3'
+}
 pair_q() { psql -qXAt -v ON_ERROR_STOP=1 "$(pair_url_of "$1")" -c "$2"; }
 
 pair_ctl() { pair_cluster ctl "$PAIR/$1" "${@:2}"; }
@@ -37,14 +48,18 @@ pair_ctl() { pair_cluster ctl "$PAIR/$1" "${@:2}"; }
 # pair_node_up NODE: as standby of the other one when it has a standby.signal
 pair_node_up() {
     local other; other=$(pair_other "$1")
-    pair_ctl "$1" -o "-c unix_socket_directories='$PAIR/$1/sock' -c cluster_name=$1 -c primary_conninfo='host=$PAIR/$other/sock user=postgres application_name=$1'" start ||
+    local from="host=$PAIR/$other/sock user=postgres application_name=$1"
+    local options="-c unix_socket_directories='$PAIR/$1/sock' -c cluster_name=$1"
+    pair_ctl "$1" -o "$options -c primary_conninfo='$from'" start ||
         { tail -5 "$PAIR/$1/server.log"; return 1; }
 }
 
 pair_postmaster() { head -1 "$PAIR/$1/data/postmaster.pid" 2>/dev/null; }
 pair_processes() {
     local postmaster; postmaster=$(pair_postmaster "$1")
-    [ -z "$postmaster" ] || { echo "$postmaster"; sed 's/ /\n/g' "/proc/$postmaster/task/$postmaster/children"; }
+    [ -z "$postmaster" ] || {
+        echo "$postmaster"; sed 's/ /\n/g' "/proc/$postmaster/task/$postmaster/children"
+    }
 }
 pair_are_gone() {
     local pid
@@ -65,18 +80,28 @@ pair_kill() {
 
 # ---- both ----
 
-pair_streams() { [ "$(pair_q "$PRIMARY" "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND application_name = '$STANDBY'" 2>/dev/null)" = 1 ]; }
-pair_is_level() { [ "$(pair_q "$PRIMARY" "SELECT coalesce(bool_and(replay_lsn >= pg_current_wal_flush_lsn()), false) FROM pg_stat_replication" 2>/dev/null)" = t ]; }
+pair_streams() {
+    [ "$(pair_q "$PRIMARY" "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'
+                            AND application_name = '$STANDBY'" 2>/dev/null)" = 1 ]
+}
+pair_is_level() {
+    [ "$(pair_q "$PRIMARY" "SELECT coalesce(bool_and(replay_lsn >= pg_current_wal_flush_lsn()), false)
+                            FROM pg_stat_replication" 2>/dev/null)" = t ]
+}
 
 # pair_copy NODE: its data, anew, from the primary
 pair_copy() {
     rm -rf "${PAIR:?}/$1/data"
-    pair_as "$(pair_program pg_basebackup)" -h "$PAIR/$PRIMARY/sock" -U postgres -D "$PAIR/$1/data" -X stream -c fast >"$PAIR/copy.log" 2>&1 || { cat "$PAIR/copy.log"; return 1; }
+    pair_as "$(pair_program pg_basebackup)" -h "$PAIR/$PRIMARY/sock" -U postgres \
+        -D "$PAIR/$1/data" -X stream -c fast >"$PAIR/copy.log" 2>&1 || {
+        cat "$PAIR/copy.log"; return 1
+    }
 }
 pair_follow() {
     pair_as touch "$PAIR/$1/data/standby.signal"
     pair_node_up "$1" || return 1
-    pair_q "$1" "ALTER SYSTEM RESET synchronous_standby_names" || return 1      # which came with the primary's files; promoted, it would wait for nobody
+    # which came with the primary's files; promoted, it would wait for nobody
+    pair_q "$1" "ALTER SYSTEM RESET synchronous_standby_names" || return 1
     pair_q "$1" "SELECT pg_reload_conf()" >/dev/null
     wait_until "$PAIR_WAIT_S" pair_streams
 }
@@ -86,16 +111,23 @@ pair_start() {
     chmod 711 "$TMP"
     at_end pair_stop
     PRIMARY=a STANDBY=b PAIR_SYNC=off
-    words=$(pair_cluster start "$PAIR/a" fsync=off wal_log_hints=on wal_keep_size=512MB shared_buffers=64MB "$@" 2>&1) || { fail "a primary of our own" "$words"; return 1; }
+    words=$(pair_cluster start "$PAIR/a" fsync=off wal_log_hints=on wal_keep_size=512MB shared_buffers=64MB \
+        "$@" 2>&1) || {
+        fail "a primary of our own" "$words"; return 1
+    }
     mkdir -p "$PAIR/b/sock" && chmod 755 "$PAIR" "$PAIR/b"
     [ "$(id -u)" != 0 ] || chown -R postgres "$PAIR/b"
     words=$(pair_copy b && pair_follow b) || { fail "a standby of our own" "$words"; return 1; }
 }
 
-pair_is_sync() { [ "$(pair_q "$PRIMARY" "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'" 2>/dev/null)" = 1 ]; }
+pair_is_sync() {
+    [ "$(pair_q "$PRIMARY" \
+        "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'" 2>/dev/null)" = 1 ]
+}
 pair_sync() {
     PAIR_SYNC=$1
-    pair_q "$PRIMARY" "ALTER SYSTEM SET synchronous_standby_names = '$([ "$1" = off ] || echo '*')'" && pair_q "$PRIMARY" "SELECT pg_reload_conf()" >/dev/null || return 1
+    pair_q "$PRIMARY" "ALTER SYSTEM SET synchronous_standby_names = '$([ "$1" = off ] || echo '*')'" &&
+        pair_q "$PRIMARY" "SELECT pg_reload_conf()" >/dev/null || return 1
     if [ "$1" = on ]; then wait_until "$PAIR_WAIT_S" pair_is_sync; fi
 }
 
@@ -117,19 +149,27 @@ pair_kill_primary() {
     pair_kill "$PRIMARY" || { fail "the primary is gone"; return 1; }
 }
 pair_promote() {
-    pair_ctl "$STANDBY" promote || { fail "the standby is promoted" "$(tail -5 "$PAIR/$STANDBY/server.log")"; return 1; }
+    pair_ctl "$STANDBY" promote || {
+        fail "the standby is promoted" "$(tail -5 "$PAIR/$STANDBY/server.log")"; return 1
+    }
     read -r PRIMARY STANDBY <<<"$STANDBY $PRIMARY"
     fault_ends failover store
 }
 
 pair_rewind() {
     pair_q "$PRIMARY" CHECKPOINT        # whose timeline pg_rewind looks up
-    pair_as "$(pair_program pg_rewind)" -D "$PAIR/$STANDBY/data" --source-server="host=$PAIR/$PRIMARY/sock user=postgres dbname=postgres" >"$PAIR/rewind.log" 2>&1
+    pair_as "$(pair_program pg_rewind)" -D "$PAIR/$STANDBY/data" \
+        --source-server="host=$PAIR/$PRIMARY/sock user=postgres dbname=postgres" >"$PAIR/rewind.log" 2>&1
 }
 pair_rejoin() {
     local words
-    pair_rewind || pair_copy "$STANDBY" || { fail "what was the primary gets the data of the new one"; return 1; }
-    words=$(pair_follow "$STANDBY") || { fail "what was the primary follows the new one" "$words" "$(tail -5 "$PAIR/$STANDBY/server.log")"; return 1; }
+    pair_rewind || pair_copy "$STANDBY" || {
+        fail "what was the primary gets the data of the new one"; return 1
+    }
+    words=$(pair_follow "$STANDBY") || {
+        fail "what was the primary follows the new one" "$words" "$(tail -5 "$PAIR/$STANDBY/server.log")"
+        return 1
+    }
     [ "$PAIR_SYNC" = off ] || pair_sync on
 }
 

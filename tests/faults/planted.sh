@@ -33,7 +33,9 @@ is_wanted() {
 for patch in tests/faults/planted/*.patch; do
     ! is_wanted "$patch" || patches+=("$patch")
 done
-[ ${#patches[@]} -gt 0 ] || { echo "planted.sh: no patch in tests/faults/planted has one of '${ONLY:-}' in its name" >&2; exit 2; }
+[ ${#patches[@]} -gt 0 ] || {
+    echo "planted.sh: no patch in tests/faults/planted has one of '${ONLY:-}' in its name" >&2; exit 2
+}
 targets=(faults-programs)
 ! grep -q '^test: ' "${patches[@]}" || targets+=("$BUILD/b/test")
 
@@ -46,7 +48,8 @@ built() { make -s -C "$copy" -j"$(nproc)" BUILD="$BUILD/b" "${targets[@]}" >"$BU
 
 # campaign SCENARIO STORE [NAME=VALUE ...]: what it says is in out.STORE
 campaign() {
-    env BUILD="$BUILD/b" SEED="$SEED" ONLY="$1" STORES="$2" RECORD= QUICK= CASES= ${3:-} "$copy/tests/faults/run.sh" >"$BUILD/out.$2" 2>&1
+    env BUILD="$BUILD/b" SEED="$SEED" ONLY="$1" STORES="$2" RECORD= QUICK= CASES= ${3:-} \
+        "$copy/tests/faults/run.sh" >"$BUILD/out.$2" 2>&1
 }
 # suite NAME STORE: the same for a suite
 suite() {
@@ -71,7 +74,11 @@ judges() {
         [[ " ${only:-$1} " == *" $1 "* ]] || continue
         if [ -n "$(field "$patch" test)" ]; then printf 'test\t%s\t\n' "$(field "$patch" test)"
         else printf 'scenario\t%s\t%s\n' "$(field "$patch" scenario)" "$(field "$patch" with)"; fi
-    done | sort -u | awk -F'\t' '$1 == "test" { print; next } { names[$3] = names[$3] " " $2 } END { for (w in names) printf "scenario\t%s\t%s\n", names[w], w }'
+    done | sort -u |
+        awk -F'\t' '
+            $1 == "test" { print; next }
+            { names[$3] = names[$3] " " $2 }
+            END { for (w in names) printf "scenario\t%s\t%s\n", names[w], w }'
 }
 
 # Without a bug they pass: else catching one says nothing.
@@ -91,7 +98,8 @@ sound() {
 
 # failure STORE WORDS: the first check that failed in these words, and not in any others
 failure() {
-    sed -nE 's/^ *#? *stdout: //p; s/^ *not ok - //p; s/^ *Suite .*, Test (.*) had failures:/\1/p' "$BUILD/out.$1" | grep -m1 -F -- "$2"
+    sed -nE 's/^ *#? *stdout: //p; s/^ *not ok - //p; s/^ *Suite .*, Test (.*) had failures:/\1/p' \
+        "$BUILD/out.$1" | grep -m1 -F -- "$2"
 }
 
 # caught PATCH

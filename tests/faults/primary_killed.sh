@@ -20,10 +20,12 @@ primary_killed() {
     WITNESS="batch = $BATCH;" a_case "killed-$WAY" "workers = $WORKERS; split_at = 50; $WAY_SETTINGS"
     pair_sync on
     engine e0; engine e1
-    write_checks w --patient --checks $((FAILOVERS * 1000)) --over $((FAILOVERS * 14)) --batch 20 --mix slow --most-ms 20
+    write_checks w --patient --checks $((FAILOVERS * 1000)) --over $((FAILOVERS * 14)) \
+        --batch 20 --mix slow --most-ms 20
     for ((n = 0; n < FAILOVERS; n++)); do one_failover "$n" || break; done
     is "$CASE_NAME: failovers" "$n" "$FAILOVERS"
     written w
     verdict "${1:-F12}"
-    at_most "$CASE_NAME: at most a batch of each worker ran again, for each failover" "$RERUNS" $((FAILOVERS * 2 * WORKERS * BATCH))
+    at_most "$CASE_NAME: at most a batch of each worker ran again, for each failover" \
+        "$RERUNS" $((FAILOVERS * 2 * WORKERS * BATCH))
 }

@@ -9,12 +9,17 @@
 #                                   pauses, and go on afterwards, without a restart, with what is left and with new work
 
 declare -A WORDS_FROM=()            # engine -> line of its log from which on words count
-forget_words() { local name; for name in "${!ENGINES[@]}"; do WORDS_FROM[$name]=$(($(wc -l <"$CASE/$name.err") + 1)); done; }
+forget_words() {
+    local name; for name in "${!ENGINES[@]}"; do WORDS_FROM[$name]=$(($(wc -l <"$CASE/$name.err") + 1)); done
+}
 told() { tail -n "+${WORDS_FROM[$1]:-1}" "$CASE/$1.err" | grep -E "$2"; }
 is_told() { [ -n "$(told "$1" "$2")" ]; }
 told_us() { local line; line=$(told "$1" "$2" | head -1); date -d "${line%% *}" +%s%6N; }
 
-starts() { awk -F'\t' -v e="${1:+$(engine_pid "$1")}" -v from="$2" -v to="$3" '(e == "" || $4 == e) && $1 > from && $1 < to' "$CASE/journal" | wc -l; }
+starts() {
+    awk -F'\t' -v e="${1:+$(engine_pid "$1")}" -v from="$2" \
+        -v to="$3" '(e == "" || $4 == e) && $1 > from && $1 < to' "$CASE/journal" | wc -l
+}
 has_started() { [ "$(starts "$1" 0 "$(now_us)")" -ge "$2" ]; }
 
 # A job that was claimed at the very moment is let through: the line of the log has milliseconds, and the journal is written by another process.
@@ -28,8 +33,11 @@ busy_engines() {
 }
 
 refused() {
-    local what=$1 begin=$2 end=$3 words=$4 name pids from began ended tries; pids="$(engine_pid e0) $(engine_pid e1)"
-    for name in e0 e1; do ok "$CASE_NAME: $name is in the middle of its work" wait_until 15 has_started "$name" "${BEFORE:-30}"; done
+    local what=$1 begin=$2 end=$3 words=$4 name pids from began ended tries
+    pids="$(engine_pid e0) $(engine_pid e1)"
+    for name in e0 e1; do
+        ok "$CASE_NAME: $name is in the middle of its work" wait_until 15 has_started "$name" "${BEFORE:-30}"
+    done
     forget_words
     fault_begins "$what" store
     began=$(now_us)
@@ -44,7 +52,8 @@ refused() {
     for name in e0 e1; do
         from=$(($(told_us "$name" "$words") + JUST_CLAIMED_US + (${LENIENT:-0} ? TRUST_MS * 1000 : 0)))
         is "$CASE_NAME: $what: $name starts nothing from then on" "$(starts "$name" "$from" "$ended")" 0
-        at_most "$CASE_NAME: $what: $name tries again at growing pauses" "$(told "$name" "$words" | wc -l)" $((2 * tries))
+        at_most "$CASE_NAME: $what: $name tries again at growing pauses" \
+            "$(told "$name" "$words" | wc -l)" $((2 * tries))
     done
     write_checks after --checks 100 --mix slow
     written after

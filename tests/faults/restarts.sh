@@ -21,11 +21,13 @@ restarts() {
     WITNESS='batch = 1;' a_case "$1.restarts" 'workers = 2; split_at = 50;' "${@:2}"
     engine e0; engine e1
     pids="$(engine_pid e0) $(engine_pid e1)"
-    write_checks w --patient --checks $((RESTARTS_S * 40)) --batch 20 --over "$RESTARTS_S" --mix busy --most-ms 20
+    write_checks w --patient --checks $((RESTARTS_S * 40)) --batch 20 --over "$RESTARTS_S" \
+        --mix busy --most-ms 20
     ok "$CASE_NAME: the engines are at work" wait_until 15 runs_at_least 20
     next=$(now_ms)
     while [ "$(now_ms)" -lt $((began + RESTARTS_S * 1000)) ]; do
-        [ ${#ways[@]} -gt 0 ] || mapfile -t ways < <(printf '%s\n' $WAYS | shuf --random-source=<(yes $RANDOM))
+        [ ${#ways[@]} -gt 0 ] ||
+            mapfile -t ways < <(printf '%s\n' $WAYS | shuf --random-source=<(yes $RANDOM))
         way=${ways[0]} ways=("${ways[@]:1}")
         fault_begins "restart_$way" store
         "restart_$way" || { fail "$CASE_NAME: the server comes back ($way)"; return; }
@@ -37,9 +39,13 @@ restarts() {
     at_least "$CASE_NAME: restarts, every $RESTART_EVERY_S s" "$n" $((RESTARTS_S / RESTART_EVERY_S / 2))
     LIVE_S=20 EPSILON_MS=8000 verdict "${FAULT:-F17}"
     # No limit of tries ended an engine: see stop_engines, which has just waited for them.
-    is "$CASE_NAME: none of the engines gave up" "$(cat "$CASE"/e?.err | grep -c 'cannot be reached or written to')" 0
+    is "$CASE_NAME: none of the engines gave up" \
+        "$(cat "$CASE"/e?.err | grep -c 'cannot be reached or written to')" 0
     is "$CASE_NAME: nor was started again" "${ALL_ENGINES[*]}" "$pids"
-    at_least "$CASE_NAME: they met a port that refuses" "$(cat "$CASE"/e?.err | grep -cE 'refused|No such file')" 1
-    at_least "$CASE_NAME: they met a server that was starting up" "$(cat "$CASE"/e?.err | grep -cE 'not accepting connections|starting up|recovery mode|shutting down')" 1
+    at_least "$CASE_NAME: they met a port that refuses" \
+        "$(cat "$CASE"/e?.err | grep -cE 'refused|No such file')" 1
+    at_least "$CASE_NAME: they met a server that was starting up" \
+        "$(cat "$CASE"/e?.err |
+            grep -cE 'not accepting connections|starting up|recovery mode|shutting down')" 1
 }
 time_is() { [ "$(now_ms)" -ge "$1" ]; }

@@ -25,7 +25,9 @@ passed=0 failed=0 skipped=0
 declare -A running=() began=() lane=()
 servers=()
 
-[ -x "$BUILD/prescient" ] && [ -f "$BUILD/tests/jobs/witness.so" ] || { echo "tests/faults/run.sh: nothing built in $BUILD; 'make faults' builds it" >&2; exit 2; }
+[ -x "$BUILD/prescient" ] && [ -f "$BUILD/tests/jobs/witness.so" ] || {
+    echo "tests/faults/run.sh: nothing built in $BUILD; 'make faults' builds it" >&2; exit 2
+}
 
 server=${PRESCIENT_TEST_PG:-}
 for name in $(compgen -e); do
@@ -48,7 +50,10 @@ clean_up() {
     for cluster in "$tmp"/pg* "$tmp"/*/pg; do       # the second: of scenarios that were killed
         [ ! -d "$cluster" ] || tests/pg_cluster.sh stop "$cluster"
     done
-    awk -v tmp="$tmp/" 'index($2, tmp) == 1 { print $2 }' /proc/self/mounts | sort -r | while read -r mount; do umount -l "$mount"; done
+    awk -v tmp="$tmp/" 'index($2, tmp) == 1 { print $2 }' /proc/self/mounts | sort -r | while read -r mount
+    do
+        umount -l "$mount"
+    done
     rm -rf "$tmp"
 }
 trap clean_up EXIT
@@ -80,7 +85,8 @@ start_one() {
     at=$(free_lane)
     [ -n "${servers[at]+known}" ] || start_server "$at"
     limit=$(sed -n 's/^# limit \([0-9]*\)$/\1/p' "$file")
-    TMPDIR=$tmp PRESCIENT_TEST_PG=${servers[at]} SEED=$seed FAULTS_RESULTS=$tmp/results.tsv FAULTS_EVIDENCE=$evidence \
+    TMPDIR=$tmp PRESCIENT_TEST_PG=${servers[at]} SEED=$seed FAULTS_RESULTS=$tmp/results.tsv \
+        FAULTS_EVIDENCE=$evidence \
         timeout -k 15 "${limit:-300}" "$file" >"$tmp/$name.out" 2>&1 </dev/null &
     running[$!]=$name
     began[$!]=$SECONDS

@@ -46,13 +46,17 @@ a_server() {
     chmod 711 "$TMP"
     CLUSTER=$TMP/pg STORE_NAME=postgresql
     at_end server_down
-    SERVER_URL=$("$FAULTS/../pg_cluster.sh" start "$CLUSTER" "${settings[@]}") || { fail "a server of our own" "$SERVER_URL"; exit 1; }
+    SERVER_URL=$("$FAULTS/../pg_cluster.sh" start "$CLUSTER" "${settings[@]}") || {
+        fail "a server of our own" "$SERVER_URL"; exit 1
+    }
     for s; do
         case $s in port=*) SERVER_URL="$SERVER_URL&port=${s#port=}" ;; esac
     done
     export PRESCIENT_STORE=$SERVER_URL
 }
-wants_a_server() { [[ " ${STORES:-sqlite postgresql} " == *" postgresql "* ]] && "$FAULTS/../pg_cluster.sh" bin; }
+wants_a_server() {
+    [[ " ${STORES:-sqlite postgresql} " == *" postgresql "* ]] && "$FAULTS/../pg_cluster.sh" bin
+}
 needs_a_server() { needs wants_a_server "it needs PostgreSQL's initdb, and STORES that name postgresql"; }
 server_down() {
     [ -d "$CLUSTER" ] || return 0
@@ -68,7 +72,10 @@ on_a_server() {
 }
 
 # An administrator's session may be waited for as long as a server may take to come back, but never for ever.
-server_sql() { PGCONNECT_TIMEOUT=5 PGOPTIONS='-c default_transaction_read_only=off' timeout 30 psql -qXAt -v ON_ERROR_STOP=1 "$SERVER_URL" -c "$1"; }
+server_sql() {
+    PGCONNECT_TIMEOUT=5 PGOPTIONS='-c default_transaction_read_only=off' timeout 30 \
+        psql -qXAt -v ON_ERROR_STOP=1 "$SERVER_URL" -c "$1"
+}
 server_answers() { server_sql 'SELECT 1' >/dev/null 2>&1; }
 server_takes_writes() { [ "$(server_sql 'SELECT NOT pg_is_in_recovery()' 2>/dev/null)" = t ]; }
 
@@ -106,17 +113,26 @@ server_promote() { server_ctl promote && wait_until 60 server_takes_writes; }
 server_set() { server_sql "ALTER SYSTEM SET $1 = $2" && server_reload; }
 server_reset() { server_sql "ALTER SYSTEM RESET $1" && server_reload; }
 server_reload() {
-    local before; before=$(server_sql 'SELECT clock_timestamp()') && server_sql 'SELECT pg_reload_conf()' >/dev/null && wait_until 10 server_loaded "$before"
+    local before; before=$(server_sql 'SELECT clock_timestamp()') &&
+        server_sql 'SELECT pg_reload_conf()' >/dev/null && wait_until 10 server_loaded "$before"
 }
 server_loaded() { [ "$(server_sql "SELECT pg_conf_load_time() >= '$1'")" = t ]; }
 
 server_read_only() { server_set default_transaction_read_only on; }
 server_read_write() { server_reset default_transaction_read_only; }
 
-engine_sessions() { server_sql "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name LIKE 'prescient%' ORDER BY backend_start, pid"; }
+engine_sessions() {
+    server_sql "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+                AND application_name LIKE 'prescient%' ORDER BY backend_start, pid"
+}
 session_is_over() { [ "$(server_sql "SELECT count(*) FROM pg_stat_activity WHERE pid = $1")" = 0 ]; }
-session_terminate() { server_sql "SELECT pg_terminate_backend($1)" >/dev/null && wait_until 10 session_is_over "$1"; }
-sessions_terminate() { server_sql "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()" >/dev/null; }
+session_terminate() {
+    server_sql "SELECT pg_terminate_backend($1)" >/dev/null && wait_until 10 session_is_over "$1"
+}
+sessions_terminate() {
+    server_sql "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()" >/dev/null
+}
 
 # A pid is killed only when it is a child of this server.
 session_kill() {

@@ -36,9 +36,12 @@ pair_on_disks() {
 
 # way SEAT: proxies to both nodes; CHAOS_STORES and CHAOS_WAYS know it
 way_to_the_pair() {
-    proxy_start "w$1a" "$PAIR/a/sock/.s.PGSQL.5432" && proxy_start "w$1b" "$PAIR/b/sock/.s.PGSQL.5432" || return 1
+    proxy_start "w$1a" "$PAIR/a/sock/.s.PGSQL.5432" && proxy_start "w$1b" "$PAIR/b/sock/.s.PGSQL.5432" ||
+        return 1
     CHAOS_WAYS[$1]="w$1a w$1b"
-    CHAOS_STORES[$1]="postgresql://postgres@/postgres?host=${2:+127.0.0.1,}127.0.0.1,127.0.0.1&port=${2:+$2,}${PROXY_PORTS[w$1a]},${PROXY_PORTS[w$1b]}&target_session_attrs=read-write"
+    local ports=${2:+$2,}${PROXY_PORTS[w$1a]},${PROXY_PORTS[w$1b]}
+    CHAOS_STORES[$1]="postgresql://postgres@/postgres?host=${2:+127.0.0.1,}127.0.0.1,127.0.0.1"
+    CHAOS_STORES[$1]+="&port=$ports&target_session_attrs=read-write"
 }
 way_through_the_pooler() {
     proxy_start "w$1" "$BOUNCER/.s.PGSQL.6432" || return 1
@@ -58,7 +61,8 @@ storm_on_postgresql() {
     WITNESS=$LIMITS a_case storm "$SETTINGS"
     chaos_store_begins
     chaos_begins 3
-    write_checks w --patient --checks $((STORM * 1000 / 9)) --batch 37 --over "$STORM" --mix rough --most-ms 30
+    write_checks w --patient --checks $((STORM * 1000 / 9)) --batch 37 --over "$STORM" \
+        --mix rough --most-ms 30
     write_checks x --patient --checks $((STORM * 8)) --batch 20 --over "$STORM" --mix rough --most-ms 30
     chaos_apart "$STORM" 200 4000 "$DEEDS_OF_STORE"
     chaos "$STORM" 100 2500 "$CHAOS_PROCESSES $CHAOS_NET"
@@ -75,8 +79,10 @@ storm_on_sqlite() {
     WITNESS=$LIMITS a_case storm "$SETTINGS"
     CHAOS_STORES=() CHAOS_SETTINGS=() CHAOS_WAYS=()
     chaos_begins 2
-    write_checks sql --patient --checks $((STORM * 500 / 9)) --batch 37 --over "$STORM" --mix rough --most-ms 10
-    write_checks cli --patient --checks $((STORM * 500 / 9)) --batch 61 --over "$STORM" --mix rough --most-ms 10 --by cli
+    write_checks sql --patient --checks $((STORM * 500 / 9)) --batch 37 --over "$STORM" \
+        --mix rough --most-ms 10
+    write_checks cli --patient --checks $((STORM * 500 / 9)) --batch 61 --over "$STORM" \
+        --mix rough --most-ms 10 --by cli
     chaos "$STORM" 100 2500 "$CHAOS_PROCESSES"
     written sql
     written cli
