@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# quickstart.sh          installs what is missing, builds, and runs a shop's virtual week on SQLite (examples/shop)
-# quickstart.sh test     installs what the tests need, too, and runs them all; they start a PostgreSQL cluster of their own
+# quickstart.sh          installs what is missing, builds, and runs a shop's virtual week on SQLite
+#                        (examples/shop)
+# quickstart.sh test     installs what the tests need, too, and runs them all; they start a
+#                        PostgreSQL cluster of their own
 # quickstart.sh build    installs and builds the same, and runs nothing
-# For Debian 12 and 13, Ubuntu 22.04 or newer, as root or with sudo; elsewhere install the like of packages.txt first.
+# For Debian 12 and 13, Ubuntu 22.04 or newer, as root or with sudo; elsewhere install the like of
+# packages.txt first.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
@@ -38,7 +41,8 @@ apt() {
         -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" </dev/null
 }
 
-# Installing the server would also make and start a cluster for the whole machine. Nobody asked for that: the tests bring their own.
+# Installing the server would also make and start a cluster for the whole machine. Nobody asked for
+# that: the tests bring their own.
 no_cluster=/etc/postgresql-common/createcluster.d/prescient-quickstart.conf
 
 install_missing() {

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# bench/guard.sh [--record]   fails when a check became dearer, by figures that do not depend on the machine's mood.
+# bench/guard.sh [--record]   fails when a check became dearer, by figures that do not depend on the
+#                             machine's mood.
 #
-# For 10,000 no-op checks that end and 10,000 that move, one engine with one worker and one store connection:
+# For 10,000 no-op checks that end and 10,000 that move, one engine with one worker and one store
+# connection:
 #   instructions of engine and worker (valgrind --tool=callgrind), a check
 #   transactions, a thousand checks: a round trip that is made for each check shows here
 #   WAL bytes and row versions, a check: an index more, or a row written twice, shows here
 # and the transactions of a daemon in five seconds without any check to run,
-# against bench/guard.txt, whose third column is the tolerance in percent. --record writes the figures found into it.
+# against bench/guard.txt, whose third column is the tolerance in percent. --record writes the
+# figures found into it.
 #
 # BUILD            where the program is (build)
 # PRESCIENT_TEST_PG   a PostgreSQL to use, else a cluster of our own is started and removed
@@ -35,7 +38,8 @@ clean_up() {
     rm -rf "$tmp"
 }
 trap clean_up EXIT
-# No checkpoint within the minutes this takes, so that WAL holds no more full pages than the first touch of each; and no vacuum.
+# No checkpoint within the minutes this takes, so that WAL holds no more full pages than the first
+# touch of each; and no vacuum.
 [ -n "$server" ] ||
     server=$(tests/pg_cluster.sh start \
         "$tmp/pg" fsync=off autovacuum=off checkpoint_timeout=1h full_page_writes=off)
@@ -112,8 +116,9 @@ measure_database() {
     found "$1.row_writes" $((rows1 - rows0)) "$checks"
 }
 
-# What processes do before their first check is counted with one check alone, and is taken off. A worker is ended at the end by a
-# signal that leaves it no time to say anything, so counts are written after each message, too.
+# What processes do before their first check is counted with one check alone, and is taken off. A
+# worker is ended at the end by a signal that leaves it no time to say anything, so counts are
+# written after each message, too.
 instructions() {
     awk '/^summary:/ { sum += $2 } /^totals:/ && !sum { sum = $2 } END { printf "%d\n", sum }' "$1"
 }

@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# bench/reading.sh [CHECKS [HISTORY [RUNS]]]    how long the commands that look take, among so many rows (100000000 20000000 10000000).
+# bench/reading.sh [CHECKS [HISTORY [RUNS]]]    how long the commands that look take, among so many
+#                                               rows (100000000 20000000 10000000).
 #
-# Checks wait in the slots of 30 days to come, in no order on the disk: the worst that can be. History and runs are of the 60 days past, a burst
-# every quarter of an hour; half as many events as runs, and 64 buckets of passes a slot. Each command is run ROUNDS times; median, least and most,
-# in ms, from its start to its end. The first run of each is told, too: it finds fewer pages in memory.
+# Checks wait in the slots of 30 days to come, in no order on the disk: the worst that can be.
+# History and runs are of the 60 days past, a burst every quarter of an hour; half as many events as
+# runs, and 64 buckets of passes a slot. Each command is run ROUNDS times; median, least and most,
+# in ms, from its start to its end. The first run of each is told, too: it finds fewer pages in
+# memory.
 #
 # BUILD   where the program is (build)
-# KEEP    a folder for the cluster: it is kept there, and used again when it is there, with what it holds. 100 million need 30 GB of disk.
+# KEEP    a folder for the cluster: it is kept there, and used again when it is there, with what it
+#         holds. 100 million need 30 GB of disk.
 # ROUNDS  of each command (5)
 # ONLY    only the commands that hold this word
 set -euo pipefail
@@ -32,10 +36,10 @@ trap clean_up EXIT
 
 q() { psql -qXAt -v ON_ERROR_STOP=1 "$store" "$@"; }
 
-# ---- the tables ----------------------------------------------------------------------------------------------------------
+# ---- the tables ----------------------------------------------------------------------------------
 
-# Part $1 of $2, so that several sessions can work side by side. Only the first hundred thousand have the bucket that their key says: that is what costs
-# most, and others are asked for by slot.
+# Part $1 of $2, so that several sessions can work side by side. Only the first hundred thousand
+# have the bucket that their key says: that is what costs most, and others are asked for by slot.
 put_checks() {
     q <<SQL
 SET synchronous_commit = off;
@@ -71,7 +75,8 @@ put_all_checks() {
         -c "$index"
 }
 
-# One day: every quarter of an hour a burst of some seconds. One in 50 failed, one in 1,000,003 is a rarity.
+# One day: every quarter of an hour a burst of some seconds. One in 50 failed, one in 1,000,003 is a
+# rarity.
 put_history_day() {
     local from=$((history / days * $1)) n=$((history / days))
     q <<SQL
@@ -167,7 +172,7 @@ build() {
     done
 }
 
-# ---- the commands --------------------------------------------------------------------------------------------------------
+# ---- the commands --------------------------------------------------------------------------------
 
 ms_of() {
     local begun=$EPOCHREALTIME code=0

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # bench/run.sh [CHECKS [ROUNDS]]   (200000, 5)
-# prescient beside graphile-worker and pg-boss (from npm), the bare SQL and the hand-written SKIP LOCKED loop: one PostgreSQL cluster,
-# round by round in turn, one table. About four minutes a round for 200,000. Nothing is installed into the system: the peers go into
-# a temporary folder (BENCH_PEERS keeps it), the cluster too, and both are gone afterwards.
+# prescient beside graphile-worker and pg-boss (from npm), the bare SQL and the hand-written SKIP
+# LOCKED loop: one PostgreSQL cluster, round by round in turn, one table. About four minutes a round
+# for 200,000. Nothing is installed into the system: the peers go into a temporary folder
+# (BENCH_PEERS keeps it), the cluster too, and both are gone afterwards.
 #
 # BUILD          where the program is (build)
 # BENCH_PEERS    a folder to install the peers into and to leave them in

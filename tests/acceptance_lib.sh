@@ -1,5 +1,6 @@
-# acceptance_lib.sh - what the t_*.sh scripts share beyond lib.sh: the store in plain SQL, a table full of checks, engines in the
-# background that are ended by pid, and waiting for conditions. Sourced.
+# acceptance_lib.sh - what the t_*.sh scripts share beyond lib.sh: the store in plain SQL, a table
+# full of checks, engines in the background that are ended by pid, and waiting for conditions.
+# Sourced.
 
 TESTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
 . "$TESTS/lib.sh"
@@ -53,7 +54,8 @@ wait_until() {
 
 # ---- the store, in plain SQL ----
 
-# q SQL: the rows, columns separated by |. Tables are written as {future_job}, moments as <slot_at> (seconds since the epoch).
+# q SQL: the rows, columns separated by |. Tables are written as {future_job}, moments as <slot_at>
+# (seconds since the epoch).
 q() {
     local sql=$1
     if [ "$STORE_NAME" = sqlite ]; then
@@ -66,7 +68,8 @@ q() {
     fi
 }
 
-# fill N SLOT JOB [KEY]: N checks of entity "row" due at SLOT, by a plain INSERT; KEY is an SQL expression of the number n.
+# fill N SLOT JOB [KEY]: N checks of entity "row" due at SLOT, by a plain INSERT; KEY is an SQL
+# expression of the number n.
 fill() {
     local key=${4:-"'k' || n"}
     if [ "$STORE_NAME" = sqlite ]; then
@@ -80,7 +83,8 @@ fill() {
     fi
 }
 
-# enqueue_in SECONDS N JOB [KEY]: N checks enqueued by an application, through the SQL API, for so many seconds from now.
+# enqueue_in SECONDS N JOB [KEY]: N checks enqueued by an application, through the SQL API, for so
+# many seconds from now.
 enqueue_in() {
     local key=${4:-"'k' || n"}
     if [ "$STORE_NAME" = sqlite ]; then
@@ -99,7 +103,8 @@ archived_at_least() { [ "$(archived)" -ge "$1" ]; }
 leases() { q "SELECT count(*) FROM {slot_lease}"; }
 nothing_pending() { [ "$(pending)" = 0 ]; }
 
-# a_clean_store: a new, empty schema in the store of this test, whatever was in it. LOG_AHEAD=1: in a SQLite file whose application has chosen WAL mode.
+# a_clean_store: a new, empty schema in the store of this test, whatever was in it. LOG_AHEAD=1: in
+# a SQLite file whose application has chosen WAL mode.
 a_clean_store() {
     if [ "$STORE_NAME" = sqlite ]; then
         rm -f "${PRESCIENT_STORE#sqlite:}"*
@@ -113,12 +118,14 @@ a_clean_store() {
 
 # ---- settings and engines ----
 
-# settings LINES: prescient.cfg in the test's folder, which is where every prescient of the test is started.
+# settings LINES: prescient.cfg in the test's folder, which is where every prescient of the test is
+# started.
 settings() {
     { echo "plugin_dirs = (\"$JOBS\", \"$TEST_JOBS\");"; printf '%s\n' "$@"; } >prescient.cfg
 }
 
-# start NAME command...: in the background; stdout and stderr go to NAME.out and NAME.err. pid_of NAME; join NAME: waits, sets CODE.
+# start NAME command...: in the background; stdout and stderr go to NAME.out and NAME.err. pid_of
+# NAME; join NAME: waits, sets CODE.
 start() {
     local name=$1; shift
     setsid "$@" >"$name.out" 2>"$name.err" &
@@ -145,8 +152,8 @@ is_over() {
     [ -z "$state" ] || [ "$state" = Z ]
 }
 
-# workers_of PID: pids of the workers of the engine PID, their keepers, and what their jobs started; also when it is gone, since each engine has a
-# session of its own here.
+# workers_of PID: pids of the workers of the engine PID, their keepers, and what their jobs started;
+# also when it is gone, since each engine has a session of its own here.
 workers_of() {
     local file stat
     for file in /proc/[0-9]*/stat; do

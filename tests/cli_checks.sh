@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The life of a check from the command line, without running it: enqueue, list, show, reschedule, resolve, history, slots, status.
+# The life of a check from the command line, without running it: enqueue, list, show, reschedule,
+# resolve, history, slots, status.
 . "$(dirname "$0")/lib.sh"
 
 at=2030-01-01T00:00:00Z         # the virtual now of every command

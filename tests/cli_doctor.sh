@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# doctor, jobs and config --check: bad plug-ins, loose permissions, stores that are away, overdue checks.
+# doctor, jobs and config --check: bad plug-ins, loose permissions, stores that are away, overdue
+# checks.
 . "$(dirname "$0")/lib.sh"
 
 done="prescient_done(answer);"

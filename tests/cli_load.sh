@@ -56,7 +56,8 @@ load() {
     is "$STORE_NAME: going on from there loads the rest" "$(e many.csv --start-line 20002)" \
         "5000 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
 
-    # Among many, what no index leads to is looked for in a part, and the rest is not passed over in silence.
+    # Among many, what no index leads to is looked for in a part, and the rest is not passed over in
+    # silence.
     printf 'entity,key,job,at\nlone,1,last,+9h\n' > last.csv
     e last.csv > out
     has "$STORE_NAME: a look for a job says where it ended" "$($P list --job last 2>&1)" \

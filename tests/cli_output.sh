@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What reaches a terminal: tables as wide as it is, nothing raw of what others wrote; and plain columns in a pipe.
+# What reaches a terminal: tables as wide as it is, nothing raw of what others wrote; and plain
+# columns in a pipe.
 . "$(dirname "$0")/lib.sh"
 
 export PRESCIENT_STORE=sqlite:out.db

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# cli_wal.sh - a file that its application keeps in WAL mode: every command works beside the application's open connection, the mode stays, and a file in
-# use can be looked through while it is written to.
+# cli_wal.sh - a file that its application keeps in WAL mode: every command works beside the
+# application's open connection, the mode stays, and a file in use can be looked through while it is
+# written to.
 . "$(dirname "$0")/lib.sh"
 
 FILE=$TMP/shop.db
@@ -13,7 +14,8 @@ jobs = { unshipped = { plugin = "unshipped_order";
 CFG
 chmod 600 prescient.cfg
 
-# app SQL: by the application's one connection, which stays open; what it says, up to a mark. Nobody waits for a lock longer than 200 ms.
+# app SQL: by the application's one connection, which stays open; what it says, up to a mark. Nobody
+# waits for a lock longer than 200 ms.
 coproc APP { sqlite3 -batch "$FILE" 2>&1; }
 app() {
     local line
@@ -61,7 +63,8 @@ ok "status when nobody else has it open" "$P" status
 ok "enqueue then" "$P" --quiet enqueue orders 4 unshipped +1h
 is "and the mode stays in the file" "$(kept)" 2
 
-# A large file is not looked through unasked, so that those who write to a rollback journal do not wait for the end of it.
+# A large file is not looked through unasked, so that those who write to a rollback journal do not
+# wait for the end of it.
 sqlite3 "$FILE" \
     "PRAGMA journal_mode = DELETE; CREATE TABLE large AS SELECT zeroblob(17 << 20) AS bytes" >/dev/null
 whole() { "$P" doctor "$@" --json | json '[f["found"] for f in j if f["what"] == "file is whole"][0]'; }

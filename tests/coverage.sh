@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# tests/coverage.sh BUILD       line coverage of what ran in BUILD (made with COVERAGE=1): a table by file, then the two that must
-# hold: engine/rules 100 %, engine 85 %. Exit code 1 below that.
+# tests/coverage.sh BUILD       line coverage of what ran in BUILD (made with COVERAGE=1)
+#
+# Prints a table by file, then the two that must hold: engine/rules 100 %, engine 85 %. The exit
+# code is 1 below that.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 

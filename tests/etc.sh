@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# etc.sh - the samples in etc/ are true: settings are accepted, the full file is what the program prints, commands exist.
+# etc.sh - the samples in etc/ are true: settings are accepted, the full file is what the program
+# prints, commands exist.
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 ETC=$(realpath ../etc)
 . ./lib.sh
@@ -10,7 +11,8 @@ for file in "$ETC"/*.cfg; do
         "$P" --config "$file" --set plugin_dirs="$JOBS" config --check
 done
 
-# Folders depend on where the program stands. To bring the file up to date, write down what the program prints but for that line.
+# Folders depend on where the program stands. To bring the file up to date, write down what the
+# program prints but for that line.
 same_folders() { sed 's|^plugin_dirs = .*|plugin_dirs = ["/usr/local/lib/prescient/jobs"];|'; }
 "$P" config --sample | same_folders >sample.cfg
 ok "etc/prescient-full.cfg is what config --sample prints" diff -u "$ETC/prescient-full.cfg" sample.cfg
@@ -19,7 +21,8 @@ serves() { "$P" --config "$ETC/prescient-server$1.cfg" config --print | sed -n '
 is "server 1 of the split" "$(serves 1)" "[0, 30];"
 is "server 2 of the split" "$(serves 2)" "[15, 45];"
 
-# Each command line of cron and systemd, with --help at its end: the command and its options are known.
+# Each command line of cron and systemd, with --help at its end: the command and its options are
+# known.
 while read -r line; do
     ok "a sample runs: prescient $line" bash -c "'$P' $line --help >/dev/null"
 done < <(sed -n 's|^[*0-9].*  prescient  prescient ||p' "$ETC/prescient.cron"
@@ -34,7 +37,8 @@ for unit in "$ETC"/*.service "$ETC"/*.timer; do
 done
 ok "systemd accepts the units" systemd-analyze --man=no verify ./*.service ./*.timer
 
-# What systemd makes of their sandboxes, from 0 (nothing is open) to 10. Older ones cannot say it of a file.
+# What systemd makes of their sandboxes, from 0 (nothing is open) to 10. Older ones cannot say it of
+# a file.
 exposure() {
     systemd-analyze security --offline=yes --no-pager "$1" 2>/dev/null |
         sed -n 's/^.*Overall exposure level for .*: \([0-9.]*\) .*/\1/p'

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# tests/fresh.sh SUITE         ./quickstart.sh and ./quickstart.sh test on a minimal Debian of that name (bookworm, trixie), as a newcomer meets them
-# As root; needs debootstrap, git and unshare. No part of `make check` and of CI: it loads some 400 MB of packages, and takes a quarter of an hour.
-# What is tried is the last commit, cloned, not what is changed and not committed. Packages come from where this machine's own come from: its mirror, its
-# proxy, its certificates.
+# tests/fresh.sh SUITE         runs ./quickstart.sh and ./quickstart.sh test on a minimal Debian of
+#                              that name (bookworm, trixie), as a newcomer does
+#
+# As root; it needs debootstrap, git and unshare. It is not part of `make check` and of CI: it loads
+# some 400 MB of packages, and takes a quarter of an hour. It tests the last commit, cloned, without
+# uncommitted changes. Packages come from the source of this machine's own: its mirror, its proxy,
+# its certificates.
 #
 # FRESH_DIR                    where the Debian is made (/var/tmp); 3 GB
 # FRESH_KEEP=1                 leaves it there
 # FRESH_LIMIT_S                how long each of the steps may take (3600)
-# TEST_LIMIT_S, TEST_AT_ONCE   as tests/run.sh knows them
+# TEST_LIMIT_S, TEST_AT_ONCE   as in tests/run.sh
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -18,7 +21,7 @@ suite=${1:-}
 limit_s=${FRESH_LIMIT_S:-3600}
 case $suite in
 bookworm | trixie) ;;
-*) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
+*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 [ "$(id -u)" = 0 ] || refuse "must be run as root"
 for program in debootstrap git unshare; do
@@ -41,7 +44,8 @@ trap 'exit 143' TERM HUP
 
 apt_setting() { apt-config dump --format '%v%n' --no-empty "$1" 2>/dev/null | head -n 1; }
 
-# The archive that this machine itself uses; nothing when it is no Debian: then debootstrap's own choice.
+# The archive that this machine itself uses; nothing when it is no Debian: then debootstrap's own
+# choice.
 host_mirror() {
     apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' \
         'Label: Debian' 2>/dev/null | head -n 1
@@ -70,8 +74,8 @@ carry_apt_settings() {
 
 # ---- the fresh machine ----
 
-# enter COMMAND...: in it, with nothing of our environment but the way to the network. Mounts and processes are in namespaces of their own, and gone with
-# the command, however it ends.
+# enter COMMAND...: in it, with nothing of our environment but the way to the network. Mounts and
+# processes are in namespaces of their own, and gone with the command, however it ends.
 enter() {
     local kept=() name
     for name in http_proxy https_proxy no_proxy TEST_LIMIT_S TEST_AT_ONCE; do

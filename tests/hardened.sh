@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# hardened.sh - what the compiler and the linker were asked for against wild writes arrived in the program and in the bundled plug-ins.
-# It reads the files that were built; what a compiler or the C library does not have is not expected of them.
+# hardened.sh - what the compiler and the linker were asked for against wild writes arrived in the
+# program and in the bundled plug-ins. It reads the files that were built; what a compiler or the C
+# library does not have is not expected of them.
 # not under sanitizers
 # not instrumented
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
@@ -33,7 +34,8 @@ holds() {
 imports() { readelf -W --dyn-syms "$1" | awk '$7 == "UND" { sub(/@.*/, "", $8); print $8 }'; }
 features() { readelf -nW "$1" | sed -n 's/.*x86 feature: //p'; }
 
-# Each unit says in its debugging data what it was compiled with; ours are known by the folder that they were compiled in.
+# Each unit says in its debugging data what it was compiled with; ours are known by the folder that
+# they were compiled in.
 units_without() {
     readelf -W --debug-dump=info --dwarf-depth=1 "$2" 2>/dev/null |
         awk -v flag="$1" \
@@ -79,7 +81,8 @@ for plugin in "$BUILD"/jobs/*.so; do every_file "$plugin"; done
 says "FORTIFY is at the highest level that the compiler has" \
     "$(level=2; ! takes -D_FORTIFY_SOURCE=3 || level=3; lacks "_FORTIFY_SOURCE=$level " cat "$BUILD/flags")"
 
-# The linked program is marked for indirect branch tracking only when the C library's start files are; our own part is done when all objects are.
+# The linked program is marked for indirect branch tracking only when the C library's start files
+# are; our own part is done when all objects are.
 if is_x86 && takes -fcf-protection; then
     says "every object begins its functions with a landing pad (IBT), and keeps to shadow stacks" \
         "$(for o in "$BUILD"/engine/*.o "$BUILD"/engine/*/*.o "$BUILD"/bench/*.o; do [ "$(features "$o")" = \

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# layers.sh [ROOT]      includes point downward only, no layer has a circle, and a plug-in sees nothing of ours but include/.
-# cmd -> run -> pool -> wire -> rules -> base, and run -> store -> pg: the engine. worker -> wire, pg: the process that runs
-# jobs, which never sees a store. Each may include itself, what it is allowed below, and the job ABI.
-# With ROOT, that tree is looked at, whose folders may be fewer; without, this one, and then small trees with planted violations.
+# layers.sh [ROOT]      includes point downward only, no layer has a circle, and a plug-in sees
+#                       nothing of ours but include/.
+# cmd -> run -> pool -> wire -> rules -> base, and run -> store -> pg: the engine. worker -> wire,
+# pg: the process that runs jobs, which never sees a store. Each may include itself, what it is
+# allowed below, and the job ABI. With ROOT, that tree is looked at, whose folders may be fewer;
+# without, this one, and then small trees with planted violations.
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
 cd "${1:-$tests/..}" || exit 2
 shopt -s nullglob
 failed=0
 
-# Circles that are still to be opened: "LAYER FILE...". A file more is a failure, and a file less, too: then it leaves the list.
+# Circles that are still to be opened: "LAYER FILE...". A file more is a failure, and a file less,
+# too: then it leaves the list.
 known=$([ $# != 0 ] || grep -v '^#' <<'END'
 # a report is sent by the connection that knows all operations
 store store_pg store_pg_report
@@ -91,7 +94,7 @@ says "rules ask no clock" "$(grep -nE '\b(time|clock_gettime|gettimeofday)\(' en
 says "jobs include nothing of ours but include/prescient" \
     "$(includes jobs/*/*.c tests/jobs/*.c | grep -vE ': (<|include/prescient/job\.h$)')"
 
-# ---- what it is for: planted violations, each alone in a small tree --------------------------------------------------
+# ---- what it is for: planted violations, each alone in a small tree ------------------------------
 
 tree=$(mktemp -d) || exit 2
 trap 'rm -rf "$tree"' EXIT
@@ -100,7 +103,8 @@ mkdir -p "$tree"/engine/{base,rules,pg,store,wire,worker,pool,run,cmd}
 # plant FILE TEXT...: a file of the tree, one line each
 plant() { local file=$tree/engine/$1; shift; printf '%s\n' "$@" >"$file"; }
 
-# refused WHAT WORDS...: the tree is refused, with all these words on lines of their own; then it is empty again
+# refused WHAT WORDS...: the tree is refused, with all these words on lines of their own; then it is
+# empty again
 refused() {
     local what=$1 found words missing="" status; shift
     found=$("$tests/layers.sh" "$tree"); status=$?

@@ -1,5 +1,6 @@
-# lib.sh - what the cli_*.sh scripts share: an empty folder, a store in it, and lines "ok - what" / "not ok - what".
-# Sourced. The program is $P; the script ends non-zero when a line was "not ok". Everything is gone afterwards.
+# lib.sh - what the cli_*.sh scripts share: an empty folder, a store in it, and lines "ok - what" /
+# "not ok - what". Sourced. The program is $P; the script ends non-zero when a line was "not ok".
+# Everything is gone afterwards.
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
@@ -94,7 +95,8 @@ C
     ${CC:-cc} -shared -fPIC -I"$ROOT/include" -o "jobs/$1.so" "$1.c"
 }
 
-# on_each_store FUNCTION: runs it with PRESCIENT_STORE set to a store without a schema: SQLite, and PostgreSQL when there is a server.
+# on_each_store FUNCTION: runs it with PRESCIENT_STORE set to a store without a schema: SQLite, and
+# PostgreSQL when there is a server.
 on_each_store() {
     STORE_NAME=sqlite; export PRESCIENT_STORE="sqlite:$TMP/$1.db"
     "$@"

@@ -18,16 +18,23 @@ in_program() {
 # The same from the manual: the line behind .TP, which goes on behind a backslash, is an entry.
 plain() { sed -E 's/\\-/-/g; s/\\f[A-Z]//g; s/"//g; s/\\&//g' "$1"; }
 section() { awk -v name="$2" '/^\.SH / { is_in = ($0 == ".SH " name) } is_in' <<<"$(plain "$1")"; }
-entries() { awk '/^\.TP/ { getline; tag = $0; while (tag ~ /\\$/) { getline; sub(/\\$/, "", tag); tag = tag $0 } print tag }'; }
+entries() {
+    awk '/^\.TP/ { getline; tag = $0; while (tag ~ /\\$/) { getline; sub(/\\$/, "", tag);
+            tag = tag $0 } print tag }'
+}
 in_manual() {
-    section "$ROOT/docs/prescient.1" COMMANDS | entries | sed 's/^\.[A-Z]* *//' | while read -r command rest; do
+    section "$ROOT/docs/prescient.1" COMMANDS | entries | sed 's/^\.[A-Z]* *//' |
+        while read -r command rest; do
         echo "$command"
         grep -oE -- '--[a-z-]+' <<<"$rest" | sed "s/^/$command /"
     done
 }
 
 # same WHAT HERE THERE: two lists without order; each side's own lines are printed.
-same() { is "$1" "$(comm -3 <(sort -u <<<"$2") <(sort -u <<<"$3") | sed 's/^\t/only in the manual: /; t; s/^/not in the manual: /')" ""; }
+same() {
+    is "$1" "$(comm -3 <(sort -u <<<"$2") <(sort -u <<<"$3") |
+        sed 's/^\t/only in the manual: /; t; s/^/not in the manual: /')" ""
+}
 
 same "prescient(1) has every command and its options, and no others" "$(in_program)" "$(in_manual)"
 same "prescient(1) has the options of every command, and no others" \
@@ -35,12 +42,15 @@ same "prescient(1) has the options of every command, and no others" \
     "$(section "$ROOT/docs/prescient.1" "OPTIONS OF EVERY COMMAND" | entries | grep -oE -- '--[a-z-]+')"
 is "prescient(1) speaks of no option that no command has" \
     "$(plain "$ROOT/docs/prescient.1" | grep -oE -- '--[a-z-]+' | sort -u |
-        comm -23 - <({ for c in $commands; do own_options "$c"; done; $P --help | grep -oE -- '^  --[a-z-]+' | tr -d ' '; } | sort -u))" ""
+        comm -23 - <({ for c in $commands; do own_options "$c"; done; $P --help |
+            grep -oE -- '^  --[a-z-]+' | tr -d ' '; } | sort -u))" ""
 
 # Settings stand in the lists that begin the parts of SETTINGS; those of a job in a list in JOBS.
-settings=$($P config --sample | sed -nE 's/^ *(# )?([a-z_]+) = .*/\2/p' | grep -vx 'plugin\|settings\|example')
+settings=$($P config --sample | sed -nE 's/^ *(# )?([a-z_]+) = .*/\2/p' |
+    grep -vx 'plugin\|settings\|example')
 lists() {
-    section "$ROOT/docs/prescient.cfg.5" SETTINGS | awk '/^\.SS/ { is_list = 1; next } /^\.PP/ { is_list = 0 } is_list'
+    section "$ROOT/docs/prescient.cfg.5" SETTINGS |
+        awk '/^\.SS/ { is_list = 1; next } /^\.PP/ { is_list = 0 } is_list'
     section "$ROOT/docs/prescient.cfg.5" JOBS | grep -A1 '^\.BR timeout'
 }
 same "prescient.cfg(5) has every setting, and no others" "$settings" \

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # pg_cluster.sh start DIR [setting=value ...] | url DIR | ctl DIR argument... | stop DIR | bin
-# A PostgreSQL cluster of our own in DIR: initdb as user postgres (when root), unix socket only unless listen_addresses is among the settings,
-# nobody else's server touched. "hba=LINE" is no setting but a line in front of pg_hba.conf.
-# `start` prints the libpq URL of its "postgres" database; PG_INITDB holds further words for initdb. `ctl` hands arguments to pg_ctl (stop, start, promote,
-# ...), which waits until it is done. `bin` says where the server's programs are.
+#
+# A PostgreSQL cluster of its own in DIR: initdb as user postgres (if root), a unix socket only
+# unless listen_addresses is among the settings; no other server is touched. "hba=LINE" is not a
+# setting but a line at the top of pg_hba.conf. `start` prints the libpq URL of its "postgres"
+# database; PG_INITDB has further arguments for initdb. `ctl` passes arguments to pg_ctl (stop,
+# start, promote, ...), which waits until it is done. `bin` prints the folder of the server's
+# programs.
 set -euo pipefail
 
 bin=${PG_BIN:-}
@@ -60,5 +63,5 @@ stop)
     (cd / && as_postgres "$bin/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null 2>&1) || true
     rm -rf "$2"
     ;;
-*) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;;
+*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

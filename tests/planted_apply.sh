@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# planted_apply.sh - the bugs that `make planted` puts into a copy of the engine fit the engine as it is; whether each is caught takes half an hour, and is asked there
+# planted_apply.sh - the bugs that `make planted` puts into a copy of the engine fit the engine as
+# it is; whether each is caught takes half an hour, and is asked there
 # not instrumented
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# tests/run.sh [T]      the CUnit suites of $BUILD/test and the test scripts beside this file, or those whose name contains T
-# A test script is an executable tests/NAME.sh that is none of the tools (is_test). It prints "ok - what" and "not ok - what", one
-# line a check. A line "# not under sanitizers" in it keeps it out of sanitizer runs, "# not for coverage" out of coverage, which it would
-# raise by half a percent at most, "# not instrumented" out of both; "# long" begins it first; "# alone" runs it when nothing else runs, for
-# one that measures time. The last line is "N passed, N failed".
+# tests/run.sh [T]      the CUnit suites of $BUILD/test and the test scripts beside this file, or
+#                       those whose name contains T
+# A test script is an executable tests/NAME.sh that is none of the tools (is_test). It prints "ok -
+# what" and "not ok - what", one line a check. A line "# not under sanitizers" in it keeps it out of
+# sanitizer runs, "# not for coverage" out of coverage, which it would raise by half a percent at
+# most, "# not instrumented" out of both; "# long" begins it first; "# alone" runs it when nothing
+# else runs, for one that measures time. The last line is "N passed, N failed".
 #
 # BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
-# PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again; "none": SQLite only
+# PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again;
+#                       "none": SQLite only
 # TEST_LIMIT_S          how long the suites, and each script, may take (300)
-# TEST_AT_ONCE          how many of them run at once (two more than processors, at most 6; they mostly wait), each beside a cluster of its own: a transaction
-#                       that is open in one database delays second looks and events in all others of the server
+# TEST_AT_ONCE          how many of them run at once (two more than processors, at most 6; they
+#                       mostly wait), each beside a cluster of its own: a transaction that is open
+#                       in one database delays second looks and events in all others of the server
 set -uo pipefail
 umask 022                               # a plug-in that a group may write is refused, also in a test
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
@@ -75,7 +79,8 @@ free_lane() {
     done
 }
 
-# start_limited NAME COMMAND...: begins it in an empty folder of its own named by PRESCIENT_TEST_TMP, its output in $tmp/NAME.out
+# start_limited NAME COMMAND...: begins it in an empty folder of its own named by
+# PRESCIENT_TEST_TMP, its output in $tmp/NAME.out
 start_limited() {
     local name=$1 at; shift
     at=$(free_lane)
@@ -89,7 +94,8 @@ start_limited() {
     lane[$!]=$at
 }
 
-# finish_one: waits for one of those that run; its name, exit code and time are in the variables of whoever calls
+# finish_one: waits for one of those that run; its name, exit code and time are in the variables of
+# whoever calls
 finish_one() {
     local pid
     code=0

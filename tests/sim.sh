@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# sim.sh - the simulation (tests/sim/README.md) itself: a world is the same each time, none of some hundred breaks a rule, and
-# each planted mistake is found.
+# sim.sh - the simulation (tests/sim/README.md) itself: a world is the same each time, none of some
+# hundred breaks a rule, and each planted mistake is found.
 sim=$BUILD/sim
 failed=0
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# t_bad_input.sh - bad settings, bad stores, bad values: an exit code and words that name what was found and what was expected, and nothing lost.
+# t_bad_input.sh - bad settings, bad stores, bad values: an exit code and words that name what was
+# found and what was expected, and nothing lost.
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 

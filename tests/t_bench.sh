@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# t_bench.sh - `prescient bench` and `bench load` on both stores, small: every measure is there, the counts are right, nothing is left behind.
+# t_bench.sh - `prescient bench` and `bench load` on both stores, small: every measure is there, the
+# counts are right, nothing is left behind.
 # not under sanitizers: memory of workers is limited
 # alone: it measures
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -88,7 +89,8 @@ kept_apart() {
     is "a schema of that name that no bench made is left alone" "$(schemas)" 1
 }
 
-# A tree as `make install` makes it, anywhere: each of the two programs finds the other one by where it is itself.
+# A tree as `make install` makes it, anywhere: each of the two programs finds the other one by where
+# it is itself.
 installed() {
     mkdir -p usr/bin usr/libexec/prescient
     cp "$P" usr/bin/prescient

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# t_cron.sh - what a crontab does: runs that start a moment early, overlap, are split between servers by minute, or were missed and are moved on.
+# t_cron.sh - what a crontab does: runs that start a moment early, overlap, are split between
+# servers by minute, or were missed and are moved on.
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 QUARTER=900

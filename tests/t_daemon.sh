@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# t_daemon.sh - the daemon with slots of one second: what is enqueued while it runs is run in its slot, missed slots are swept, checks of unknown
-# jobs wait for an engine that has the job, and a TERM lets running jobs answer and gives the leases back.
+# t_daemon.sh - the daemon with slots of one second: what is enqueued while it runs is run in its
+# slot, missed slots are swept, checks of unknown jobs wait for an engine that has the job, and a
+# TERM lets running jobs answer and gives the leases back.
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# t_inside.sh - what a job finds around it, told by a job: no way to new rights, limits, nothing inherited, nothing of the engine's memory,
-# system calls that no job needs refused; and what becomes of its children and of its state when the engine ends, in whatever way.
+# t_inside.sh - what a job finds around it, told by a job: no way to new rights, limits, nothing
+# inherited, nothing of the engine's memory, system calls that no job needs refused; and what
+# becomes of its children and of its state when the engine ends, in whatever way.
 # not under sanitizers
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/store.db; export PRESCIENT_STORE
 SLOT=1700000100
 
-# questions LINE... : a pass over a check for each; the answers are in the history. MORE has further lines of the settings.
+# questions LINE... : a pass over a check for each; the answers are in the history. MORE has further
+# lines of the settings.
 questions() {
     local question
     a_clean_store
@@ -18,7 +20,8 @@ asks() { is "$1" "$(answer "$2")" "$3"; }
 
 calls_refused="ptrace process_vm_readv process_vm_writev mount umount chroot unshare setns
     clone_namespace init_module delete_module kexec_load
-    bpf reboot syslog keyctl add_key perf_event_open userfaultfd personality sethostname clock_settime tiocsti"
+    bpf reboot syslog keyctl add_key perf_event_open userfaultfd personality sethostname clock_settime
+    tiocsti"
 calls_unknown="clone3 io_uring"
 calls_needed="fork thread exec socket"
 calls=(); for name in $calls_refused $calls_unknown $calls_needed; do calls+=("call $name"); done
@@ -60,7 +63,8 @@ limits='workers = 1; worker_memory = 300000000; worker_files = 64; worker_proces
 job="jobs = { inside = { plugin = \"inside\"; timeout = \"20s\"; }; };"
 
 settings "$limits" "$job"
-# Root reads everything, which is why there is worker_user; what is at address 0 is not there for anybody.
+# Root reads everything, which is why there is worker_user; what is at address 0 is not there for
+# anybody.
 if [ "$(id -u)" = 0 ]; then ENVIRONMENT=read MEMORY=EIO; else ENVIRONMENT=EACCES MEMORY=EACCES; fi
 PROCESSES="5000/5000"
 around "$(id -un)"
@@ -94,7 +98,8 @@ if [ "$(id -u)" = 0 ]; then
     fails_with 78 "worker_user: there is no user 'no-such-user'" "$P" run --slot $((SLOT + 900))
 fi
 
-# Only an engine of root's can make its workers somebody else; whoever asks another one is told. Root tries it as nobody.
+# Only an engine of root's can make its workers somebody else; whoever asks another one is told.
+# Root tries it as nobody.
 not_root=(); [ "$(id -u)" != 0 ] || not_root=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 mkdir -m 777 others
 told_about() {
@@ -138,7 +143,7 @@ children_of_a_killed_engine() {
     workers=$(workers_of "$engine" | wc -l)
     [ -z "$2" ] || kill -"$2" $(workers_of "$engine" | grep -vxF -f <(cat brood brood2))
     kill -"$1" "$engine"
-    ok "SIG$1 to the engine${2:+, SIG$2 to its workers before}: of $workers processes none is left after 1 s" \
+    ok "SIG$1 to the engine${2:+, SIG$2 to its workers before}: of $workers processes none is left in 1 s" \
         wait_until 1 no_workers_of "$engine"
     join engine
 }

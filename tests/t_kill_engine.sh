@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# t_kill_engine.sh - engines and workers are killed, stopped and woken up at random moments. Every check is settled exactly once, what
-# runs twice carries the same idempotency key and is little, and no worker outlives its engine.
+# t_kill_engine.sh - engines and workers are killed, stopped and woken up at random moments. Every
+# check is settled exactly once, what runs twice carries the same idempotency key and is little, and
+# no worker outlives its engine.
 # long
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
@@ -23,7 +24,8 @@ a_full_slot() {
     fill "$CHECKS" $SLOT journal
 }
 
-# The whole lines of the journal: a kill may cut one off in the middle, at the end of a page of the file.
+# The whole lines of the journal: a kill may cut one off in the middle, at the end of a page of the
+# file.
 whole_lines() { awk 'NF == 4 && $2 ~ /^[0-9a-f]+$/ && length($2) == 32' journal; }
 
 settled_once() {
@@ -66,17 +68,20 @@ killed_engine() {
         esac
         wait_until 1 no_workers_of "$pid" ||
             fail "$STORE_NAME: no worker outlives engine $n by a second" "found:    $(workers_of "$pid")"
-        # SQLite: one lease is all there is. Without waiting for its end the next engines would have nothing to do.
+        # SQLite: one lease is all there is. Without waiting for its end the next engines would have
+        # nothing to do.
         [ "$STORE_NAME" = postgresql ] || wait_until $((LEASE_S + 1)) leases_are_over
     done
-    # On a machine with other work an engine gets further before it is killed than was meant, and there is less to kill.
+    # On a machine with other work an engine gets further before it is killed than was meant, and
+    # there is less to kill.
     at_least "$STORE_NAME: engines that lived when they were killed" "$killed" $((kills / 2))
     at_least "$STORE_NAME: of these, some had workers" "$had_workers" $((kills / 4))
     echo "# $STORE_NAME: $(archived) were done by then"
     ok "$STORE_NAME: sweeps bring it to an end" wait_until 60 sweep_once
     settled_once "engine killed"
-    # What can run twice after a kill: what was answered and not settled (some 250 ms, and a settle under way: half a second of work, a worker
-    # half a millisecond a check), and what was being run.
+    # What can run twice after a kill: what was answered and not settled (some 250 ms, and a settle
+    # under way: half a second of work, a worker half a millisecond a check), and what was being
+    # run.
     local again=$(($(wc -l <journal) - CHECKS)) each
     each=$(($(nproc) * 1000 + $(nproc)))
     echo "# $STORE_NAME: $kills kills, $again runs more than checks"
@@ -126,7 +131,8 @@ kill_workers() {
 
 # ---- SIGSTOP past the lease, a takeover, SIGCONT ----
 
-# SQLite: an engine that is stopped in the middle of a write keeps the file locked, which no lease can help; it is to stop between two.
+# SQLite: an engine that is stopped in the middle of a write keeps the file locked, which no lease
+# can help; it is to stop between two.
 file_is_free() {
     [ "$STORE_NAME" = postgresql ] || sqlite3 -batch -cmd '.timeout 200' \
         "${PRESCIENT_STORE#sqlite:}" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# t_misbehave.sh - jobs that hang, crash, exit, fork, eat memory, scribble: only their own checks suffer, and the pass ends soon.
+# t_misbehave.sh - jobs that hang, crash, exit, fork, eat memory, scribble: only their own checks
+# suffer, and the pass ends soon.
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
@@ -50,7 +51,8 @@ a_thousand() {
     ok "$STORE_NAME: no worker is left" no_workers_of "$pid"
 }
 
-# Their tries: with max_failures = 2 a bad check runs three times, each later, and then it is over. The virtual clock makes them soon.
+# Their tries: with max_failures = 2 a bad check runs three times, each later, and then it is over.
+# The virtual clock makes them soon.
 tries() {
     a_clean_store
     : >log
@@ -116,7 +118,8 @@ one_by_one() {
         "$(pending) $(q 'SELECT count(*) FROM {slot_lease}')" "0 0"
 }
 
-# Whoever ignores SIGCHLD hands that on to what it starts, and a process that ignores it is not told how its children end.
+# Whoever ignores SIGCHLD hands that on to what it starts, and a process that ignores it is not told
+# how its children end.
 who_started_us_ignored_ends() {
     a_clean_store
     fill 3 $SLOT misbehave "CASE n WHEN 2 THEN '_exit' ELSE 'good' END || n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The plans of the hot statements (tests/test_plans.c) and the costs of looking (tests/test_plans_reading.c) among a million checks, with and without
-# statistics.
+# The plans of the hot statements (tests/test_plans.c) and the costs of looking
+# (tests/test_plans_reading.c) among a million checks, with and without statistics.
 # not under sanitizers
 # not instrumented
 # long

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# t_prune.sh - what is older than the setting `keep` goes by itself, under cron and in the daemon, one engine at a time; what is young stays, a replay of old
-# slots too; what is in use stays until it is not, and keeps nothing else.
+# t_prune.sh - what is older than the setting `keep` goes by itself, under cron and in the daemon,
+# one engine at a time; what is young stays, a replay of old slots too; what is in use stays until
+# it is not, and keeps nothing else.
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 

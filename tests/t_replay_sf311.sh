@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# t_replay_sf311.sh - ten years of real requests, and Northwind's orders, replayed on both stores. What prescient wrote into events, run log
-# and history must equal, row by row, what one plain SQL query over the same table says.
+# t_replay_sf311.sh - ten years of real requests, and Northwind's orders, replayed on both stores.
+# What prescient wrote into events, run log and history must equal, row by row, what one plain SQL
+# query over the same table says.
 # not instrumented: the sixty seconds are measured
 # alone: for the same reason
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
-# ---- San Francisco's 311 line: looks 24 h, 72 h and 168 h after the request came in ----
-# Delays are counted from the first look, and that is at 24 h, so the others come 48 h and 144 h after it. 15 min divides them all, so
-# rounding up to a slot before adding or after it is the same.
+# ---- San Francisco's 311 line: looks 24 h, 72 h and 168 h after the request came in ---- Delays
+# are counted from the first look, and that is at 24 h, so the others come 48 h and 144 h after it.
+# 15 min divides them all, so rounding up to a slot before adding or after it is the same.
 
 settings_sf311() {
     settings 'jobs = { request_closed = { plugin = "sql_check"; settings = {
@@ -38,8 +39,9 @@ load_sf311() {
     fi
 }
 
-# The truth, from the table alone: for each request the slots of its three looks; a look finds it closed, or it is an event and, unless it
-# was the last, a run of the log; the first look that finds it closed, or the last one, ends it.
+# The truth, from the table alone: for each request the slots of its three looks; a look finds it
+# closed, or it is an event and, unless it was the last, a run of the log; the first look that finds
+# it closed, or the last one, ends it.
 truth_looks_sqlite="
   first AS (SELECT request_id, strftime('%s', created_at) + 86400 AS wanted,
       CAST(strftime('%s', closed_at) AS INTEGER) AS closed FROM request),
@@ -91,8 +93,9 @@ children_ms() {
     LC_ALL=C times | awk -F'[ms ]' 'NR == 2 { printf "%d\n", ($1 * 60 + $2 + $4 * 60 + $5) * 1000 }'
 }
 
-# replay NAME FROM TO: within a minute. What other programs take of the machine meanwhile is not its fault: the engine's and its workers' processor time is
-# what is held to it. (That of PostgreSQL is watched by bench/guard.sh.)
+# replay NAME FROM TO: within a minute. What other programs take of the machine meanwhile is not its
+# fault: the engine's and its workers' processor time is what is held to it. (That of PostgreSQL is
+# watched by bench/guard.sh.)
 replay() {
     local began used; began=$(now_ms) used=$(children_ms)
     ok "$STORE_NAME: $1: replay" "$P" --quiet --json replay --from "$2" --to "$3"
@@ -136,7 +139,8 @@ sf311() {
     nothing_is_left sf311
 }
 
-# ---- Northwind: an order looks for its ShippedDate on its RequiredDate, and then each week, four times at most ----
+# ---- Northwind: an order looks for its ShippedDate on its RequiredDate, and then each week, four
+# times at most
 
 load_northwind() {
     sed '1d' "$TESTS/data/northwind_orders.csv" >orders.csv
@@ -206,7 +210,8 @@ northwind() {
     nothing_is_left northwind
 }
 
-# The sixty seconds are the program's, not the disk's: as the tests' PostgreSQL runs without fsync, SQLite's file lies in memory.
+# The sixty seconds are the program's, not the disk's: as the tests' PostgreSQL runs without fsync,
+# SQLite's file lies in memory.
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     MEMORY=$(mktemp -d /dev/shm/prescient-test.XXXXXX)
     trap 'rm -rf "$MEMORY"; everything_ends || exit 1' EXIT

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# t_secrets.sh - passwords stay where they belong: not in what is printed, logged or kept, not in the arguments and environments of processes,
-# not in core files; and a worker does not even have that of the store when the business database is another.
+# t_secrets.sh - passwords stay where they belong: not in what is printed, logged or kept, not in
+# the arguments and environments of processes, not in core files; and a worker does not even have
+# that of the store when the business database is another.
 # not under sanitizers
 # long
 # not for coverage
@@ -15,7 +16,8 @@ silent() {
     found=$(grep -aE "planted|-store-|-business-|4fd1|9c2e" <<<"$2" | head -3)
     is "$1" "$found" ""
 }
-# in_memory PID WORD: how often the word stands in the memory of a process that can be read. Only root can.
+# in_memory PID WORD: how often the word stands in the memory of a process that can be read. Only
+# root can.
 in_memory() {
     python3 - "$1" "$2" <<'PY'
 import sys
@@ -79,7 +81,8 @@ control=$(printf 'store = "postgresql://u:p\x01%s@h/d";\n' $S >bad.cfg; "$P" \
 has "a URL that is no text is refused" "$control" "store = "
 silent "without its password" "$control"
 
-# A business database that cannot be reached, or not as it was meant: what history and logs keep of it.
+# A business database that cannot be reached, or not as it was meant: what history and logs keep of
+# it.
 export PRESCIENT_STORE="sqlite:$TMP/store.db" STORE_NAME=sqlite
 n=0
 for url in "postgresql://user:$S@127.0.0.1:1/db" "postgresql://user:a@$S@127.0.0.1:1/db" \

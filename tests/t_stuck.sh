@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# t_stuck.sh - what could stand in the way for ever does not: a job that hangs while its lease is renewed again and again, many that
-# hang at once, an engine whose workers do not get ready, a slot of the future that the clock has come back from, an effect that waits for
-# an application.
+# t_stuck.sh - what could stand in the way for ever does not: a job that hangs while its lease is
+# renewed again and again, many that hang at once, an engine whose workers do not get ready, a slot
+# of the future that the clock has come back from, an effect that waits for an application.
 # long
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
@@ -23,7 +23,8 @@ hangs_under_renewals() {
             tr '\n' ' ')" "done|19 timeout|1 "
 }
 
-# More hanging checks, in more pages, than a lane would hold at once if pages with one hanging check counted in full.
+# More hanging checks, in more pages, than a lane would hold at once if pages with one hanging check
+# counted in full.
 others_go_on() {
     a_clean_store
     settings 'jobs = { misbehave = { plugin = "misbehave"; timeout = "8s";
@@ -58,7 +59,8 @@ other_priorities_go_on() {
     join_within 30 engine
 }
 
-# A worker that hangs on the last check of its slab has nothing that could be taken from it, and is stuck all the same.
+# A worker that hangs on the last check of its slab has nothing that could be taken from it, and is
+# stuck all the same.
 others_get_workers() {
     a_clean_store
     settings 'jobs = { misbehave = { plugin = "misbehave"; timeout = "8s";
@@ -111,7 +113,8 @@ a_slot_of_the_future() {
     is "$STORE_NAME: and is left for its time" "$(q "SELECT entity_key FROM {future_job}")" ahead
 }
 
-# One check declares an effect on a row that an application's transaction holds: that one waits, the others of its page do not.
+# One check declares an effect on a row that an application's transaction holds: that one waits, the
+# others of its page do not.
 an_effect_that_waits() {
     [ "$STORE_NAME" != sqlite ] || return 0             # its writers are serial
     a_clean_store
@@ -139,7 +142,8 @@ an_effect_that_waits() {
             tr '\n' ' ')" "orders|resolved|1 row|done|40 "
 }
 
-# An application's transaction keeps the rows that were settled since it began, and a look walks over them: longer than statement_timeout allows.
+# An application's transaction keeps the rows that were settled since it began, and a look walks
+# over them: longer than statement_timeout allows.
 rows_that_are_gone() {
     [ "$STORE_NAME" != sqlite ] || return 0             # what is gone there, is gone
     a_clean_store

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# t_two_engines.sh - several engines on the same slots at once, on both stores: run log and history hold each check exactly once, the engines'
-# own counts add up to it, every lease is given back.
+# t_two_engines.sh - several engines on the same slots at once, on both stores: run log and history
+# hold each check exactly once, the engines' own counts add up to it, every lease is given back.
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 

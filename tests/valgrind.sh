@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# tests/valgrind.sh [T]     the CUnit suites of $BUILD/test (or those whose name contains T) under valgrind's memcheck, on SQLite alone
-# A suite whose file says "not under valgrind" is left out: it starts engines or waits. PRESCIENT_TEST_BRIEF makes those that draw values draw
-# fewer. TEST_LIMIT_S: how long each may take (180). One line a suite, then "N passed, N failed".
+# tests/valgrind.sh [T]     the CUnit suites of $BUILD/test (or those whose name contains T) under
+#                           valgrind's memcheck, on SQLite alone
+# A suite whose file says "not under valgrind" is left out: it starts engines or waits.
+# PRESCIENT_TEST_BRIEF makes those that draw values draw fewer. TEST_LIMIT_S: how long each may take
+# (180). One line a suite, then "N passed, N failed".
 set -uo pipefail
 umask 022
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2

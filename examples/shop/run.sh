@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# run.sh PRESCIENT [FOLDER]     a week in a small shop, on a virtual clock, with nothing but SQLite: orders are placed, some are shipped
-# in time, some late, some never. The shop speaks SQL only (shop.sql, week.sql); the engine is the program that you would run.
-# The database stays in FOLDER (a new temporary one) to look around in.
+# run.sh PRESCIENT [FOLDER]     a week in a small shop, on a virtual clock, on SQLite alone
+#
+# Orders are placed; some are shipped in time, some late, some never. The shop uses only SQL
+# (shop.sql, week.sql); the engine is the program that you would run. The database stays in FOLDER
+# (a new temporary one), so that you can look around in it.
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-[ $# -ge 1 ] || { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 prescient=$(readlink -f "$1")
 folder=${2:-$(mktemp -d "${TMPDIR:-/tmp}/prescient-shop.XXXXXX")}
 monday="2026-03-02 00:00:00"

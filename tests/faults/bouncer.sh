@@ -1,10 +1,14 @@
-# bouncer.sh - a PgBouncer in transaction mode in front of a server or a pair, which does not know prepared statements. Sourced after lib.sh.
+# bouncer.sh - a PgBouncer in transaction mode in front of a server or a pair, which does not know
+# prepared statements. Sourced after lib.sh.
 #
-#   bouncer_start URL [setting=value...]    in front of the server of that URL; of several hosts the one that takes writes now
+#   bouncer_start URL [setting=value...]    in front of the server of that URL; of several hosts the
+#                                           one that takes writes now
 #   bouncer_url [DATABASE]                  what engines and applications connect to
 #   bouncer_pause, bouncer_resume           transactions wait from the next one on, and go on
-#   bouncer_retarget URL                    what a failover manager does: another server from the next transaction on; the fault `retarget`
-#   bouncer_restart                         its clients lose their connections; the fault `bouncer-restart`
+#   bouncer_retarget URL                    what a failover manager does: another server from the
+#                                           next transaction on; the fault `retarget`
+#   bouncer_restart                         its clients lose their connections; the fault
+#                                           `bouncer-restart`
 #   bouncer_q COMMAND                       of its console
 #   bouncer_stop                            a scenario that ends early does it, too
 #
@@ -63,7 +67,8 @@ bouncer_start() {
     bouncer_up
 }
 
-# PAUSE waits for transactions under way, which may hang; so it is given a few seconds, and is in force all the same.
+# PAUSE waits for transactions under way, which may hang; so it is given a few seconds, and is in
+# force all the same.
 bouncer_pause() { timeout 5 psql -qXAt "$(bouncer_url pgbouncer)" -c PAUSE >/dev/null 2>&1; true; }
 bouncer_resume() { bouncer_q RESUME >/dev/null; }
 

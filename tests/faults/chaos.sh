@@ -1,10 +1,13 @@
-# chaos.sh - seeded faults, one after the other, on the engines of a case, while checks come in. Sourced by scenarios that are storms. Here is what
-# happens to processes; chaos_net.sh has what happens to their ways to the store, chaos_store.sh what happens to the store.
+# chaos.sh - seeded faults, one after the other, on the engines of a case, while checks come in.
+# Sourced by scenarios that are storms. Here is what happens to processes; chaos_net.sh has what
+# happens to their ways to the store, chaos_store.sh what happens to the store.
 #
-# A deed is a function chaos_NAME; a table of NAME:WEIGHT says how often. Same seed, same plan of deeds; whom one hits depends on who lives then.
-# What is stopped is woken by the same loop, later, so that several things can be wrong at once.
+# A deed is a function chaos_NAME; a table of NAME:WEIGHT says how often. Same seed, same plan of
+# deeds; whom one hits depends on who lives then. What is stopped is woken by the same loop, later,
+# so that several things can be wrong at once.
 #
-# An engine sits on a seat, which has its way to the store (CHAOS_STORES); who comes for one that is gone takes its seat.
+# An engine sits on a seat, which has its way to the store (CHAOS_STORES); who comes for one that is
+# gone takes its seat.
 
 declare -A ASLEEP=()                # pid -> "moment to wake it (ms) whom" of what is stopped
 # seat -> "moment when its way is good again (ms) what engine" (chaos_net.sh)
@@ -31,7 +34,8 @@ chaos_engine() {
     engine "$name" daemon
     ENGINE_BY=()
 }
-# chaos_successor NAME: it is over; another one takes its seat, and what is wrong with the way from there
+# chaos_successor NAME: it is over; another one takes its seat, and what is wrong with the way from
+# there
 chaos_successor() {
     local seat=${SEAT_OF[$1]}
     chaos_engine "$seat"
@@ -42,7 +46,8 @@ chaos_on_seat() {
     for name in "${!ENGINES[@]}"; do [ "${SEAT_OF[$name]}" != "$1" ] || echo "${ENGINES[$name]}"; done
 }
 
-# Mostly an engine that works at this moment, else any: a fault that hits nobody at work shows little. One that sleeps is left alone.
+# Mostly an engine that works at this moment, else any: a fault that hits nobody at work shows
+# little. One that sleeps is left alone.
 chaos_pick() {
     local names=() name
     if [ $((RANDOM % 4)) != 0 ] && PICKED=$(engine_at_work 1) &&
@@ -93,7 +98,8 @@ chaos_engine_term_twice() {
     unset "ENGINES[$PICKED]"
     chaos_successor "$PICKED"
 }
-# SQLite: one that is stopped in the middle of a write keeps the file locked, and there is no cure but waking it.
+# SQLite: one that is stopped in the middle of a write keeps the file locked, and there is no cure
+# but waking it.
 chaos_engine_stop() {
     chaos_pick || return 0
     chaos_fall_asleep "${ENGINES[$PICKED]}" engine $((LEASE_S * 500 + RANDOM % (LEASE_S * 2000)))
@@ -119,7 +125,8 @@ chaos_draw() {
     done
 }
 
-# chaos SECONDS LO-MS HI-MS DEED:WEIGHT...: deeds with pauses between them, for so long; then everything is awake and passes again.
+# chaos SECONDS LO-MS HI-MS DEED:WEIGHT...: deeds with pauses between them, for so long; then
+# everything is awake and passes again.
 chaos() {
     local until=$(($(now_ms) + $1 * 1000)) lo=$2 hi=$3 next table="${*:4}"
     next=$(now_ms)

@@ -1,5 +1,6 @@
-# chaos_net.sh - what happens to the ways between engines and the store in a storm: each seat (chaos.sh) has its own, through proxies. Sourced behind
-# net.sh and chaos.sh. A way stays as it was made for a while, and is mended by the loop of chaos.sh.
+# chaos_net.sh - what happens to the ways between engines and the store in a storm: each seat
+# (chaos.sh) has its own, through proxies. Sourced behind net.sh and chaos.sh. A way stays as it was
+# made for a while, and is mended by the loop of chaos.sh.
 
 CHAOS_WAYS=()                       # seat -> names of its proxies
 CHAOS_NET="way_drop:10 way_drop_up:6 way_drop_down:6 way_forget:6 way_rst:8 way_fin:5
@@ -15,7 +16,8 @@ chaos_way_begins() {
     for name in ${CHAOS_WAYS[$seat]}; do proxy "$name" "$@"; done
 }
 
-# An engine that comes while its way is bad: the fault is its own, too, and its predecessor's is over.
+# An engine that comes while its way is bad: the fault is its own, too, and its predecessor's is
+# over.
 chaos_way_inherited() {
     local until what engine
     read -r until what engine <<<"${WAY_UNTIL[$1]}"

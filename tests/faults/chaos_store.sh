@@ -1,8 +1,10 @@
-# chaos_store.sh - what happens to the store in a storm: a primary and its standby (pair.sh), behind a pooler for one of the engines (bouncer.sh), on
-# small disks where there can be any (disk.sh). Sourced behind those and chaos.sh.
+# chaos_store.sh - what happens to the store in a storm: a primary and its standby (pair.sh), behind
+# a pooler for one of the engines (bouncer.sh), on small disks where there can be any (disk.sh).
+# Sourced behind those and chaos.sh.
 #
-# Its deeds take long, and each waits until it is undone; so they go on beside those of the other loop, in a process of their own (chaos_apart). All of
-# them are faults of the store: every engine feels them.
+# Its deeds take long, and each waits until it is undone; so they go on beside those of the other
+# loop, in a process of their own (chaos_apart). All of them are faults of the store: every engine
+# feels them.
 
 CHAOS_STORE="backend:10 backends:6 backend_crash:4 restart:6 restart_at_once:4 refusal:4 failover:8
     lossy_failover:4 frozen_standby:6 read_only:5 locks:6 crowd:5
@@ -18,7 +20,8 @@ during() {
 }
 some_seconds() { sleep $((1 + RANDOM % $1)).$((RANDOM % 10)); }
 
-# As the superuser, whatever sessions are given by default at this moment; an answer in bounded time.
+# As the superuser, whatever sessions are given by default at this moment; an answer in bounded
+# time.
 admin() {
     local options='-c default_transaction_read_only=off -c statement_timeout=20s -c lock_timeout=0'
     PGOPTIONS="$options -c idle_session_timeout=0" timeout 30 \
@@ -77,7 +80,8 @@ chaos_failover() {
     another_primary
     and_a_standby
 }
-# The same without waiting for the standby, which hears nothing for a while: what is committed then is gone.
+# The same without waiting for the standby, which hears nothing for a while: what is committed then
+# is gone.
 chaos_lossy_failover() {
     fault_begins loss store             # check.py takes it for the time whose commits may be missing
     pair_sync off && pair_lag on
@@ -140,7 +144,8 @@ pooler_pauses() { bouncer_pause; some_seconds 2; bouncer_resume; }
 chaos_pooler_restart() { bouncer_restart; }
 chaos_pooler_pause() { during pooler-pause pooler_pauses; }
 
-# A full disk below the primary; a server that cannot write its log goes down, and is started when there is room again.
+# A full disk below the primary; a server that cannot write its log goes down, and is started when
+# there is room again.
 disk_is_full() {
     disk_fill "$PRIMARY"
     some_seconds 4
@@ -150,7 +155,8 @@ disk_is_full() {
 }
 chaos_disk_full() { during disk-full disk_is_full; }
 
-# The application changes its mind about some of its checks, due or not, running or not: those of the writer called x.
+# The application changes its mind about some of its checks, due or not, running or not: those of
+# the writer called x.
 chaos_rows_changed() {
     local some="SELECT id FROM prescient.future_job WHERE entity_key LIKE 'x.%'
                 ORDER BY md5(id || '$RANDOM') LIMIT 20"
@@ -186,7 +192,8 @@ chaos_store_begins() {
     CROWD=$(($(admin 'SHOW max_connections') + 10))
 }
 
-# chaos_apart SECONDS LO-MS HI-MS DEED:WEIGHT...: its own loop in its own process; chaos_joined waits for it
+# chaos_apart SECONDS LO-MS HI-MS DEED:WEIGHT...: its own loop in its own process; chaos_joined
+# waits for it
 chaos_apart() {
     (
         FAILED=0 RANDOM=$((SEED % 32767 + 1)) CHAOS_DONE=()

@@ -1,17 +1,20 @@
-# clock.sh - clocks that jump: a process, or all of an engine or a server, is shown another wall clock than the machine's, which is moved while it
-# runs. Monotonic clocks stay. Sourced after lib.sh. `shifted_clock.c` is what it stands on.
+# clock.sh - clocks that jump: a process, or all of an engine or a server, is shown another wall
+# clock than the machine's, which is moved while it runs. Monotonic clocks stay. Sourced after
+# lib.sh. `shifted_clock.c` is what it stands on.
 #
 #     needs_clocks                          first of all; the library is built
 #     a_clock NAME                          a clock of that name, which shows the machine's time
-#     on_clock NAME command...              a command or a function, and all processes that it starts, see that clock: on_clock e0 engine e0
+#     on_clock NAME command...              a command or a function, and all processes that it
+#                                           starts, see that clock: on_clock e0 engine e0
 #     clock_jump NAME -1h | +1d | +90s      it jumps, from what it shows
 #     clock_set NAME EPOCH                  it jumps to a moment
 #     clock_right NAME                      it jumps back to the machine's time
 #     clock_shows NAME                      seconds since 1970
 #
-# The clock called `store` is the one that decides what is due: that of the database server, or, with SQLite, that of all processes that use the file.
-# Each jump is a line of the fault log, `TIME clock NAME AHEAD_US`, written at that moment; with those of `store` the checker turns moments of
-# slots into moments of the machine. No other clock's jump explains anything.
+# The clock called `store` is the one that decides what is due: that of the database server, or,
+# with SQLite, that of all processes that use the file. Each jump is a line of the fault log,
+# `TIME clock NAME AHEAD_US`, written at that moment; with those of `store` the checker turns
+# moments of slots into moments of the machine. No other clock's jump explains anything.
 
 CLOCKS=$TMP/clocks                  # not in the case: a server outlives it
 

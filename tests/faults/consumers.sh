@@ -1,10 +1,14 @@
-# consumers.sh - who reads events from a cursor on, and what it was never shown of what the database holds. Sourced after lib.sh.
+# consumers.sh - who reads events from a cursor on, and what it was never shown of what the database
+# holds. Sourced after lib.sh.
 #
-#   consumer NAME [CURSOR]      `prescient events --follow` from a cursor on (the beginning); what it is shown stands in NAME.out
+#   consumer NAME [CURSOR]      `prescient events --follow` from a cursor on (the beginning); what
+#                               it is shown stands in NAME.out
 #   consumer_ends NAME          asks it to leave, once it has been shown what there is
 #   cursor_of NAME              of the last event that it was shown
-#   read_on NAME CURSOR         one look from a cursor on, whose events are put behind the others in NAME.out
-#   misses NAME                 how many events the database holds that it was never shown; twice NAME: how many it was shown twice
+#   read_on NAME CURSOR         one look from a cursor on, whose events are put behind the others in
+#                               NAME.out
+#   misses NAME                 how many events the database holds that it was never shown; twice
+#                               NAME: how many it was shown twice
 #
 # The database is asked in SQL here, past the order and the cursors that are tried.
 
@@ -12,7 +16,8 @@ CONSUMER_LOG_LEVEL=${CONSUMER_LOG_LEVEL:-info}
 
 consumer() { start "$1" "$P" --log-level "$CONSUMER_LOG_LEVEL" events --follow --after "${2:-0-0}" --json; }
 
-# An event as a line of what tells it from all others: those of a check that was run again after a failover are two.
+# An event as a line of what tells it from all others: those of a check that was run again after a
+# failover are two.
 shown_to() {
     python3 -c '
 import json, sys
@@ -50,8 +55,8 @@ consumer_saw_all() {
     is "$CASE_NAME: events that it was shown twice" "$(twice "$1")" 0
 }
 
-# record_case F: for a scenario that judges itself; again: runs of a check with the counts of one before. Late is the first run
-# of a check in its slot, by the journal, whatever was away meanwhile.
+# record_case F: for a scenario that judges itself; again: runs of a check with the counts of one
+# before. Late is the first run of a check in its slot, by the journal, whatever was away meanwhile.
 record_case() {
     RUNS=$(runs)
     LONGEST_MS=$(awk -F'\t' '

@@ -1,17 +1,24 @@
-# disk.sh - small file systems of a scenario's own (ext4 in a file, on a loop device): to be filled, made read-only, cut off from their disk.
-# Sourced after lib.sh.
+# disk.sh - small file systems of a scenario's own (ext4 in a file, on a loop device): to be filled,
+# made read-only, cut off from their disk. Sourced after lib.sh.
 #
-#   needs_disks                     leaves the scenario as skipped, with words, when there are no loop devices or no right to mount
-#   a_disk NAME MIB                 makes one and mounts it; DISK is where. It is unmounted when the scenario ends, however it ends
-#   disk_fill NAME [KIB]            fills it, but for so many KiB (0); disk_free NAME takes that away again; disk_left NAME says how many KiB are free
-#   disk_read_only NAME             from now on nothing can be written; disk_writable NAME. (Fails while a file is open for writing.)
+#   needs_disks                     leaves the scenario as skipped, with words, when there are no
+#                                   loop devices or no right to mount
+#   a_disk NAME MIB                 makes one and mounts it; DISK is where. It is unmounted when the
+#                                   scenario ends, however it ends
+#   disk_fill NAME [KIB]            fills it, but for so many KiB (0); disk_free NAME takes that
+#                                   away again; disk_left NAME says how many KiB are free
+#   disk_read_only NAME             from now on nothing can be written; disk_writable NAME. (Fails
+#                                   while a file is open for writing.)
 #   disk_unmount NAME  disk_mount NAME      the same file system, later
-#   disk_loses_power NAME           what was not synced is lost, and everything there fails from now on. Who has files of it open is to be ended next.
-#                                   DARK_US is the moment: what its machine says from then on nobody has heard
+#   disk_loses_power NAME           what was not synced is lost, and everything there fails from now
+#                                   on. Who has files of it open is to be ended next. DARK_US is the
+#                                   moment: what its machine says from then on nobody has heard
 #   disk_has_power NAME             mounted again; ext4 has replayed what its journal held
-#   disk_forgets NAME               whether that is so: of two files the one that was synced is there afterwards, the other is not
+#   disk_forgets NAME               whether that is so: of two files the one that was synced is
+#                                   there afterwards, the other is not
 #
-# Everything lies in $TMP/disk.NAME, its image beside it; the owner of $DISK is root until somebody changes it.
+# Everything lies in $TMP/disk.NAME, its image beside it; the owner of $DISK is root until somebody
+# changes it.
 
 needs_disks() {
     needs_root
@@ -31,7 +38,8 @@ a_disk() {
 disk_mount() { mount -o loop,noatime "$TMP/disk.$1.img" "$TMP/disk.$1"; }
 is_mounted() { grep -qF " $TMP/disk.$1 " /proc/self/mounts; }
 
-# What is still in use leaves the tree at once, and the loop device as soon as nobody has a file of it open.
+# What is still in use leaves the tree at once, and the loop device as soon as nobody has a file of
+# it open.
 disk_unmount() {
     is_mounted "$1" || return 0
     wait_until 5 umount "$TMP/disk.$1" 2>/dev/null || umount -l "$TMP/disk.$1"
@@ -39,7 +47,8 @@ disk_unmount() {
 
 disk_left() { df --output=avail -k "$TMP/disk.$1" | tail -1 | tr -d ' '; }
 
-# Most of it at a stroke; then in steps that become smaller: what is there beside the blocks of the file (maps of them) is not known before.
+# Most of it at a stroke; then in steps that become smaller: what is there beside the blocks of the
+# file (maps of them) is not known before.
 disk_fill() {
     local keep=${2:-0} step left
     left=$(($(disk_left "$1") - keep - 1024))
@@ -56,9 +65,10 @@ disk_free() { rm -f "$TMP/disk.$1/filler"; }
 disk_read_only() { mount -o remount,ro "$TMP/disk.$1"; }
 disk_writable() { mount -o remount,rw "$TMP/disk.$1"; }
 
-# EXT4_IOC_SHUTDOWN without a flush of the log: the kernel forgets what it has not written, as memory does. The disk's file has what was written.
-# A sync that is under way at that moment may still say that all is well, and its bytes are gone (of some 300 plain appends so cut off, 14 did): processes
-# live on for a moment here, which a machine without power would not let them.
+# EXT4_IOC_SHUTDOWN without a flush of the log: the kernel forgets what it has not written, as
+# memory does. The disk's file has what was written. A sync that is under way at that moment may
+# still say that all is well, and its bytes are gone (of some 300 plain appends so cut off, 14 did):
+# processes live on for a moment here, which a machine without power would not let them.
 disk_loses_power() {
     DARK_US=$(python3 - "$TMP/disk.$1" <<'END'
 import fcntl, os, struct, sys, time

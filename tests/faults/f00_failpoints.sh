@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# f00_failpoints.sh - F00: at each step of the protocol an engine is killed, stopped past its lease and woken up, or cut off from the database
-# PASS: wherever it happens, the common checks hold. The steps: before-lease, after-lease, after-renew-sent, before-run, after-run, before-settle, after-settle-sent,
-# after-settle, before-finish, before-release.
+# f00_failpoints.sh - F00: at each step of the protocol an engine is killed, stopped past its lease
+#     and continued, or cut off from the database
+# PASS: the common checks hold, wherever it happens. The steps: before-lease, after-lease,
+# after-renew-sent, before-run, after-run, before-settle, after-settle-sent, after-settle,
+# before-finish, before-release.
 # quick
 . "$(dirname "$0")/lib.sh"
 
@@ -23,7 +25,8 @@ provoke() {
     LEAVING=$name
 }
 
-# cross POINT ACTION: one hit and what follows from it. A hit that was not seen is a step that the scenario does not reach.
+# cross POINT ACTION: one hit and what follows from it. A hit that was not seen is a step that the
+# scenario does not reach.
 cross() {
     local pid name
     LEAVING=
@@ -82,7 +85,8 @@ taken_over() {
         <(awk -F'\t' -v e="$1" '$4 != e { print $6 }' "$CASE/journal" | sort -u))" ]
 }
 
-# zombie POINT CONDITION...: an engine is stopped there with work in hand, and woken as soon as the condition is true of what the other one does
+# zombie POINT CONDITION...: an engine is stopped there with work in hand, and woken as soon as the
+# condition is true of what the other one does
 zombie() {
     local pid point=$1; shift
     write_checks "$point" --checks 12 --batch 12 --ahead 0,0 --mix long

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # f01_worker_killed.sh - F01: workers are killed while they run jobs
-# PASS: the row that was being run counts as crashed and is tried again, the other answers of the batch are settled, a new worker comes.
+# PASS: the row that was running counts as crashed and is tried again, the other answers of the
+# batch are settled, a new worker is started.
 # quick
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f02_job_dies.sh - F02: jobs that die of SIGSEGV or abort, or leave by exit(0) and _exit, one by one and in batch calls
-# PASS: only the row that was being run suffers; the reason stands in history, max_failures counts it, the engine lives.
+# f02_job_dies.sh - F02: jobs die of SIGSEGV or abort, or leave by exit(0) and _exit, one by one and
+#     in batch calls
+# PASS: only the row that was running is affected; history has the reason, max_failures counts it,
+# the engine lives.
 # quick
 . "$(dirname "$0")/lib.sh"
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# f03_job_blocks.sh - F03: jobs that never return, block all signals and have forked a child
-# PASS: the whole process group is gone a second after the timeout, the row says timeout, the others of its slot are not delayed.
+# f03_job_blocks.sh - F03: jobs never return, block all signals and have forked a child
+# PASS: the whole process group is gone a second after the timeout, the row's outcome is timeout,
+# the others of its slot are not delayed.
 . "$(dirname "$0")/lib.sh"
 
-# From the line that a blocking job wrote to the end of its process group, the longest of all in ms; it follows the journal for $1 seconds.
+# From the line that a blocking job wrote to the end of its process group, the longest of all in ms;
+# it follows the journal for $1 seconds.
 longest_group() {
     python3 - "$CASE/journal" "$1" <<'PY'
 import os, sys, time

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# f04_job_is_greedy.sh - F04: jobs that eat memory, open files, processes, and fill the disk with what they print
+# f04_job_is_greedy.sh - F04: jobs use up memory, open files, processes, and fill the disk with
+#     output
 # PASS: they hit their limits, or end with their worker; the engine's memory and log stay bounded.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f05_worker_stopped.sh - F05: workers are stopped (SIGSTOP), some for longer than the timeout, and woken up
-# PASS: one that is stopped for too long is killed and replaced, its row says timeout; one that is woken in time goes on, and nothing runs twice.
+# f05_worker_stopped.sh - F05: workers are stopped (SIGSTOP), some for longer than the timeout, and
+#     continued
+# PASS: a worker that is stopped for too long is killed and replaced, and its row's outcome is
+# timeout; one that is continued in time goes on, and nothing runs twice.
 . "$(dirname "$0")/lib.sh"
 
 stop_a_worker() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # f06_engine_killed.sh - F06: engines are killed in the middle of slots, while others share the work
-# PASS: no worker survives its engine by a second, another engine takes its buckets within T, what runs twice is what was answered and not settled.
+# PASS: no worker survives its engine by a second, another engine takes its buckets within T, and
+# only answers that were not settled run twice.
 # quick
 . "$(dirname "$0")/lib.sh"
 
@@ -22,7 +23,8 @@ kills_of_engines() {
     at_least "$CASE_NAME: engines killed" "$hits" 6
     verdict F06
     at_least "$CASE_NAME: checks that ran again" "$RERUNS" 1
-    # What was answered in the last quarter of a second or so and not settled, with jobs of some milliseconds and two workers.
+    # What was answered in the last quarter of a second or so and not settled, with jobs of some
+    # milliseconds and two workers.
     at_most "$CASE_NAME: and not many for each kill" "$RERUNS" $((hits * 150))
 }
 on_both_stores kills_of_engines

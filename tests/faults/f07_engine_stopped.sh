@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# f07_engine_stopped.sh - F07: an engine is stopped (SIGSTOP) past its lease while it has work, another takes over, and it wakes up again
-# PASS: others take its buckets within T; awake again it settles nothing of what it had, says so, and its workers started nothing after the trust window.
+# f07_engine_stopped.sh - F07: an engine is stopped (SIGSTOP) past its lease while it has work,
+#     another takes over, and it is continued
+# PASS: others take its buckets within T; once continued, it settles nothing of what it had and logs
+# that, and its workers started nothing after the trust window.
 . "$(dirname "$0")/lib.sh"
 
-# SQLite: an engine that is stopped in the middle of a write keeps the file locked, which no lease can help; it is stopped between two.
+# SQLite: an engine that is stopped in the middle of a write keeps the file locked, which no lease
+# can help; it is stopped between two.
 file_is_free() {
     [ "$STORE_NAME" = postgresql ] || sqlite3 -batch -cmd '.timeout 200' \
         "${PRESCIENT_STORE#sqlite:}" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # f08_engine_terminated.sh - F08: SIGTERM in the middle of slots, and a second one during the drain
-# PASS: after one TERM what runs is finished and settled, leases are given back, the exit comes in time, and NOTHING runs again; after a second one the engine is gone at once.
+# PASS: after one TERM the running checks are finished and settled, leases are released, the exit
+# comes in time, and NOTHING runs again; after a second one the engine is gone at once.
 # quick
 . "$(dirname "$0")/lib.sh"
 

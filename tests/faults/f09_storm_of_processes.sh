@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# f09_storm_of_processes.sh - F09: a seeded storm of all that can happen to processes (killed, stopped, ended, crashing, workers and engines), three engines
-# PASS: the common checks. STORM_S is how long (60).
+# f09_storm_of_processes.sh - F09: a seeded storm of everything that can happen to processes
+#     (killed, stopped, ended, crashing; workers and engines), with three engines
+# PASS: the common checks. STORM_S is its length in seconds (60).
 # limit 900
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/chaos.sh"

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# f10_no_resources.sh - F10: fork fails (EAGAIN), no descriptor is left (EMFILE), and the pipe of what a job prints is full
-# PASS: the engine says so, backs off without spinning, and recovers by itself; nothing runs twice.
+# f10_no_resources.sh - F10: fork fails (EAGAIN), no descriptor is left (EMFILE), and the pipe for a
+#     job's output is full
+# PASS: the engine logs it, backs off without spinning, and recovers by itself; nothing runs twice.
 . "$(dirname "$0")/lib.sh"
 needs_command prlimit
 
 # CPU of the engine so far, in ms
 cpu_ms() { local s; read -ra s <<<"$(sed 's/.*) //' "/proc/$1/stat")"; echo $(((s[11] + s[12]) * 10)); }
 
-# fails_for SECONDS WORDS: what the engine may use of the processor meanwhile, and that its log says WORDS.
+# fails_for SECONDS WORDS: what the engine may use of the processor meanwhile, and that its log says
+# WORDS.
 fails_for() {
     local pid before; pid=$(engine_pid one)
     before=$(cpu_ms "$pid")

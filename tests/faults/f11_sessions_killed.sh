@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f11_sessions_killed.sh - F11: each of the engines' sessions is ended by pg_terminate_backend, and their backends are killed (SIGKILL), so that the server restarts
-# PASS: engines reconnect and go on under the leases they have: nothing is taken over, nothing runs twice, nothing is settled twice.
+# f11_sessions_killed.sh - F11: each of the engines' sessions is ended by pg_terminate_backend, and
+#     their backends are killed (SIGKILL), so that the server restarts
+# PASS: engines reconnect and continue under their leases: nothing is taken over, nothing runs
+# twice, nothing is settled twice.
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
 . "$FAULTS/refusals.sh"
@@ -29,7 +31,8 @@ lost_calls() {
     cat e?.err | grep -cE 'terminating connection|connection to the database|server closed|recovery mode'
 }
 
-# Most sessions are idle when they are ended, which is found out before they are used, and is no news. One is to lose a call.
+# Most sessions are idle when they are ended, which is found out before they are used, and is no
+# news. One is to lose a call.
 end_a_session_at_work() {
     fault_begins terminate store
     server_sql "DO \$\$

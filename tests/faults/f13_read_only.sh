@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f13_read_only.sh - F13: the database takes no writes for 60 s (READ_ONLY_S): it is set read-only, and then only a standby is to be reached
-# PASS: an engine starts no job once a write under its lease was refused, tries again at growing pauses, and goes on without a restart when writes are taken.
+# f13_read_only.sh - F13: the database rejects writes for 60 s (READ_ONLY_S): it is set read-only,
+#     and then only a standby can be reached
+# PASS: an engine starts no job once a write under its lease was rejected, retries at growing
+# intervals, and continues without a restart when writes are accepted.
 # limit 300
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f14_standby_frozen.sh - F14: the synchronous standby is frozen for 60 s, so that every commit hangs and nothing is refused
-# PASS: nothing starts after the trust window, no enqueue is told to be written, nobody cancels a commit that waits, memory and sessions stay bounded, and it goes on by itself.
+# f14_standby_frozen.sh - F14: the synchronous standby is frozen for 60 s, so that every commit
+#     hangs and nothing is rejected
+# PASS: nothing starts after the trust window, no enqueue is reported as written, nobody cancels a
+# commit that waits, memory and sessions stay bounded, and work continues by itself.
 # limit 240
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/failovers.sh"
@@ -16,7 +18,8 @@ engines_sessions() {
     pair_q "$PRIMARY" "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'prescient'"
 }
 
-# enqueue_meanwhile: the command line asks for a check while commits hang; it may wait or fail, but not say that all is well.
+# enqueue_meanwhile: the command line asks for a check while commits hang; it may wait or fail, but
+# not say that all is well.
 enqueue_meanwhile() {
     local code=0 at=$(($(now_us) / 1000000 + 5))
     printf 'sent\t%s\tcli\trow\tcli\twitness\t%s\t["done"]\n' "$(now_us)" "$at" >>plan

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f15_commits_lost.sh - F15: the primary is killed, and its asynchronous standby is promoted without the last five seconds of commits
-# PASS: all agrees with the database that survived; lost settles run again, under the same key; ids that come again share no key with old rows.
+# f15_commits_lost.sh - F15: the primary is killed, and its asynchronous standby is promoted without
+#     the last five seconds of commits
+# PASS: everything agrees with the database that survived; lost settles run again, under the same
+# key; ids that come again share no key with old rows.
 # limit 240
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/failovers.sh"
@@ -8,7 +10,8 @@
 LOST_S=${LOST_S:-5}
 ids_of() { pair_q "$1" "SELECT id, entity_key FROM prescient.future_job" | tr '|' '\t' >>"$2"; }
 
-# lose_commits: what is committed from here on for LOST_S seconds is not on the node that is promoted then. Files tell what was there before.
+# lose_commits: what is committed from here on for LOST_S seconds is not on the node that is
+# promoted then. Files tell what was there before.
 lose_commits() {
     local until=$(($(now_ms) + LOST_S * 1000))
     fault_begins loss store             # check.py takes it for the time whose commits may be missing
@@ -35,7 +38,8 @@ ids_that_came_again() {
 }
 ids_came_again() { [ "$(ids_that_came_again)" -ge "$1" ]; }
 
-# Of the lost settles that ended a check which is still known: how many were not run again, and how many of those that were under another key.
+# Of the lost settles that ended a check which is still known: how many were not run again, and how
+# many of those that were under another key.
 lost_and_run_again() {
     awk -F'\t' '
         FILENAME == "known.after" { known[$1] = 1; next }

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f18_disk_full.sh - F18: the disk of the database is full: that of its tables, then that of its log (WAL), with which the server goes down until it is started
-# PASS: no check runs more than twice in its slot; what waited is done when there is room again, by the engines of before.
+# f18_disk_full.sh - F18: the disk of the database is full: that of its tables, then that of its log
+#     (WAL), which stops the server until it is started again
+# PASS: no check runs more than twice in its slot; what waited is done when there is room again, by
+# the same engines.
 # limit 300
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
@@ -8,7 +10,8 @@
 
 FULL_S=${FULL_S:-15}                # some lease times
 
-# The server's settings and log stay where there is room; its data, or its WAL, lie on the small disk.
+# The server's settings and log stay where there is room; its data, or its WAL, lie on the small
+# disk.
 small_wal='max_wal_size=8MB min_wal_size=2MB shared_buffers=16MB fsync=off restart_after_crash=off'
 server_on_a_small_disk() {
     a_disk "$1" "$2" || { fail "a disk of our own"; exit 1; }
@@ -49,7 +52,8 @@ there_is_room_again() {
     EPSILON_MS=20000 verdict F18
 }
 
-# An error for each statement that needs room. Nobody else can be told to leave some, so what becomes free meanwhile is taken away again.
+# An error for each statement that needs room. Nobody else can be told to leave some, so what
+# becomes free meanwhile is taken away again.
 full_data() {
     local until
     at_work data
@@ -64,8 +68,8 @@ full_data() {
     there_is_room_again
 }
 
-# A standby that is gone for good keeps the WAL from being used again. What does not fit makes the server panic; with restart_after_crash, as it is
-# mostly set, it would come back to panic again.
+# A standby that is gone for good keeps the WAL from being used again. What does not fit makes the
+# server panic; with restart_after_crash, as it is mostly set, it would come back to panic again.
 wal_has_no_room() {
     server_sql "SELECT count(pg_logical_emit_message(true, 'more', repeat(md5(n::text), 10000)))
                 FROM generate_series(1, 4) n" >/dev/null 2>&1

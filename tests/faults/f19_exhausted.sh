@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# f19_exhausted.sh - F19: another client has all locks or all connections of the server; the engines' role lacks a right, or has timeouts of milliseconds
-# PASS: locks, connections, rights: engines name the error, back off, start nothing, and go on when it is over. Timeouts of the role do not count: all is done.
+# f19_exhausted.sh - F19: another client has all locks or all connections of the server; the
+#     engines' role lacks a right, or has timeouts of milliseconds
+# PASS: locks, connections, rights: engines name the error, back off, start nothing, and continue
+# when it is over. Timeouts of the role have no effect: all is done.
 # limit 600
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
 . "$FAULTS/refusals.sh"
 
-# Engines are what docs/security.md makes them: a role that is no superuser, so that nothing is reserved for it. All else asks as the administrator.
+# Engines are what docs/security.md makes them: a role that is no superuser, so that nothing is
+# reserved for it. All else asks as the administrator.
 roles() {
     "$P" --quiet init >/dev/null &&
         server_sql "CREATE ROLE runner LOGIN IN ROLE prescient_engine; CREATE ROLE hog LOGIN"
@@ -59,7 +62,8 @@ locks() {
 # ---- connections ----
 
 greedy() { while [ -e "$CASE/hogging" ]; do as_hog "SELECT pg_sleep(100)"; sleep 0.03; done; }
-# One session of the administrator puts the engines out until others have their places, and stays: one that left would leave a place.
+# One session of the administrator puts the engines out until others have their places, and stays:
+# one that left would leave a place.
 usher() {
     PGAPPNAME=hog timeout 120 psql -qXAt "$SERVER_URL" -c "DO \$\$ BEGIN
         FOR i IN 1 .. 600 LOOP
@@ -147,7 +151,8 @@ timeouts() {
     is "$CASE_NAME: nothing ran twice" "$RERUNS" 0
     server_sql "ALTER ROLE runner RESET ALL"
 }
-# Sessions are ended by the server whenever they have been idle, which is what they are between slots.
+# Sessions are ended by the server whenever they have been idle, which is what they are between
+# slots.
 idle_sessions() {
     server_sql "ALTER ROLE runner SET idle_session_timeout = '150ms'"
     a_case idle 'workers = 2; split_at = 50;'

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# f20_pooler.sh - F20: engines and applications reach the database through a PgBouncer in transaction mode that knows no prepared statements
-# PASS: everything works as without: workers die, the server and the pooler restart, primaries are killed, and the common checks hold; also where nobody told the engine.
+# f20_pooler.sh - F20: engines and applications use the database through a PgBouncer in transaction
+#     mode without prepared statements
+# PASS: everything works as without it: workers die, the server and the pooler restart, primaries
+# are killed, and the common checks hold; also without a setting about it.
 # limit 290
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
 . "$FAULTS/failovers.sh"
 . "$FAULTS/primary_killed.sh"
 
-# Few connections for many clients, so that hardly any transaction meets the session of the one before it.
+# Few connections for many clients, so that hardly any transaction meets the session of the one
+# before it.
 POOL=default_pool_size=4
 
 # behind_the_pooler F SETTING...: a server of our own, PgBouncer in front
@@ -23,7 +26,8 @@ an_old_day() {
     q "CREATE TABLE prescient.future_job_history_p20200101 PARTITION OF {future_job_history} FOR
        VALUES FROM ('2020-01-01 00:00+00') TO ('2020-01-02 00:00+00')"
 }
-# what_is_set: the values of lock_timeout in the sessions that the pooler hands out, of which all are asked at once
+# what_is_set: the values of lock_timeout in the sessions that the pooler hands out, of which all
+# are asked at once
 what_is_set() {
     local n pids=()
     for n in 1 2 3 4 5 6; do

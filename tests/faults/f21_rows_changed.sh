@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f21_rows_changed.sh - F21: rows are resolved, replaced, rescheduled, updated, deleted and put in again while their jobs run
-# PASS: the settle of the old state touches nothing and is counted as superseded; the new state stands; what was asked for meanwhile is done.
+# f21_rows_changed.sh - F21: rows are resolved, replaced, rescheduled, updated, deleted and inserted
+#     again while their jobs run
+# PASS: the settle of the old state touches nothing and is counted as superseded; the new state
+# stays; what was asked for meanwhile is done.
 . "$(dirname "$0")/lib.sh"
 
 EACH=4                              # rows for each kind of change

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # f22_conflicts_at_settle.sh - F22: settles meet deadlocks, serialization failures and locked rows
-# PASS: they are sent again, sorted by id, until they hold; nothing runs twice for it, nothing is counted as a failure.
+# PASS: they are sent again, sorted by id, until they succeed; nothing runs twice because of that,
+# nothing is counted as a failure.
 # quick
 . "$(dirname "$0")/lib.sh"
 
-# Every tenth statement or so that ends or moves checks fails, after its work, as another transaction's fault.
+# Every tenth statement or so that ends or moves checks fails, after its work, as another
+# transaction's fault.
 throw_errors() {
     q "CREATE SEQUENCE thrown;
        CREATE FUNCTION throw() RETURNS trigger LANGUAGE plpgsql AS \$\$
@@ -34,7 +36,8 @@ thrown_errors() {
     is "$CASE_NAME: nothing ran twice" "$RERUNS" 0
 }
 
-# Other sessions lock rows that are due in the opposite order of a settle, hold them, and go on: a circle, again and again.
+# Other sessions lock rows that are due in the opposite order of a settle, hold them, and go on: a
+# circle, again and again.
 lock_backwards() {
     local n
     for ((n = 0; n < 400; n++)); do

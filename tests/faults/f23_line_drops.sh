@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# f23_line_drops.sh - F23: every packet between an engine and PostgreSQL is dropped, both ways, for 5, 15 and 60 s, as it leases, reads, runs or settles
-# PASS: others take over what it held within T, with a server as it comes; it starts nothing after its trust window, and works on when the line is back; also
-# when a settle is cut in the middle, in a transaction that holds locks. The 60 s are one cut; FULL=1 makes them four.
+# f23_line_drops.sh - F23: every packet between an engine and PostgreSQL is dropped, both ways, for
+#     5, 15 and 60 s, while it leases, reads, runs or settles
+# PASS: others take over what it held within T, with a server in its default configuration; it
+# starts nothing after its trust window, and continues when the line is back; also when a settle is
+# cut in the middle, in a transaction that holds locks. The 60 s are one cut; FULL=1 makes them
+# four.
 # limit 420
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
@@ -45,7 +48,8 @@ lease_locks() {         # sessions from line 1 that hold a lock on a lease and w
 }
 is_half_sent() { [ "$(lease_locks)" != 0 ]; }
 
-# half_of_it BYTES: engine v, alone, is about to settle a full page; so many bytes of it leave, and then the line is dead.
+# half_of_it BYTES: engine v, alone, is about to settle a full page; so many bytes of it leave, and
+# then the line is dead.
 half_of_it() {
     local what="$CASE_NAME: cut after $1 bytes of a settle" pid cut_ms tokens
     pid=$(engine_pid v)

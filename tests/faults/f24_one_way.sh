@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # f24_one_way.sh - F24: only the engine's requests are lost; only the answers to it
-# PASS: as F23: others take over within T, nothing is started after the trust window; and within its lease an engine whose settle was applied, unheard, finds
-# that out: nothing runs again, nothing is taken for somebody else's change, no history is doubled.
+# PASS: as F23: others take over within T, nothing is started after the trust window. An engine
+# whose settle was applied, but whose answer was lost, finds that out within its lease: nothing runs
+# again, nothing is taken for another's change, no history is doubled.
 # limit 240
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
@@ -37,7 +38,8 @@ one_way() {
 
 # ---- within the lease: the engine asks again ----
 
-# lost_settle WAY SECONDS: the next settle is lost that way until its call is given up, which takes a second
+# lost_settle WAY SECONDS: the next settle is lost that way until its call is given up, which takes
+# a second
 lost_settle() {
     proxy p when settle_ drop "$1"
     wait_until 10 proxy_is p armed 0 || { fail "$CASE_NAME: a settle comes"; return; }

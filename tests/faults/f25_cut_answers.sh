@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# f25_cut_answers.sh - F25: connections end by RST and FIN at any byte of an answer, in the middle of a page of 10,000 checks, and at 30 % of all chunks
-# PASS: no part of a batch is believed: as long as no answer to a read has come whole, no check runs; afterwards each runs, and counts, once. The answer to a
-# read is cut at each end of a message, a byte before and after it, and each 31st byte; those to leases and settles at each 93rd. FULL=1: at each byte.
+# f25_cut_answers.sh - F25: connections end by RST and FIN at any byte of an answer, in the middle
+#     of a page of 10,000 checks, and at 30 % of all chunks
+# PASS: no part of a batch is believed: while no answer to a read has come completely, no check
+# runs; afterwards each runs, and counts, once. The answer to a read is cut at each end of a
+# message, a byte before and after it, and each 31st byte; those to leases and settles at each 93rd.
+# FULL=1: at each byte.
 # limit 280
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/net.sh"
@@ -15,7 +18,8 @@ behind() {
 
 # ---- each byte ----
 
-# places BYTES STEP [ENDS]: each STEP-th, beginning by the seed; and the ends of messages, with the byte before and after
+# places BYTES STEP [ENDS]: each STEP-th, beginning by the seed; and the ends of messages, with the
+# byte before and after
 places() {
     local n
     { seq $((RANDOM % $2)) "$2" $(($1 - 1)); for n in $(tr , " " <<<"${3:-}"); do
@@ -41,7 +45,8 @@ runs_before_last_cut() {
     awk -F'\t' -v cut="$(last_cut_us)" -v key="^$1" '$6 ~ key && $1 < cut' "$CASE/journal" | wc -l
 }
 
-# A slot of few checks is read again and again, and never whole. What is known of the length comes from a slot that has as many.
+# A slot of few checks is read again and again, and never whole. What is known of the length comes
+# from a slot that has as many.
 reads_cut() {
     local length places step=31
     [ -z "${FULL:-}" ] || step=1
@@ -67,7 +72,8 @@ reads_cut() {
     proxy_stop pe
 }
 
-# Leases whose giving was not heard, settles whose effect was not heard, and the ends of passes: each is asked again.
+# Leases whose giving was not heard, settles whose effect was not heard, and the ends of passes:
+# each is asked again.
 others_cut() {
     local statement places before step=93
     [ -z "${FULL:-}" ] || step=1

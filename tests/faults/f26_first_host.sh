@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# f26_first_host.sh - F26: of two hosts the first is a black hole, has a name that does not resolve (or that no name server answers for), or refuses the password
-# PASS: connected within 3 s for each host, engine and command line; a password that is refused is told, with the host and the user, also when the second host
-# takes us; and with one host as the reason to fail.
+# f26_first_host.sh - F26: of two hosts the first is a black hole, has a name that does not resolve
+#     (or whose name server does not answer), or refuses the password
+# PASS: connected within 3 s for each host, engine and command line; a refused password is reported,
+# with the host and the user, also if the second host accepts us; and with one host as the reason of
+# the failure.
 # limit 200
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"

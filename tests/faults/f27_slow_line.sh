@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f27_slow_line.sh - F27: the way to PostgreSQL takes 200 ms, with jitter, or carries 64 kbit/s
-# PASS: slower, never wrong: nothing runs twice, nothing fails; and slot_pass says how late the slots were.
+# f27_slow_line.sh - F27: the connection to PostgreSQL takes 200 ms, with jitter, or carries 64
+#     kbit/s
+# PASS: slower, never wrong: nothing runs twice, nothing fails; and slot_pass has how late the slots
+# were.
 # limit 200
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/net.sh"
@@ -11,7 +13,8 @@ lateness_of() {
        FROM {slot_pass} WHERE pass > 0 AND run > 0 AND engine LIKE '%/$1'"
 }
 
-# slowly NAME CHECKS LATER-MS COMMAND...: an engine alone behind a line that is so slow, from its first word on
+# slowly NAME CHECKS LATER-MS COMMAND...: an engine alone behind a line that is so slow, from its
+# first word on
 slowly() {
     local LATER_MS=$3 near far fast slow
     WITNESS='batch = 1;' a_case "$1" 'workers = 2; split_at = 100000;'
@@ -38,7 +41,8 @@ slowly() {
     proxy_stop p
 }
 
-# A renewal takes a round trip: the lease is longer than some of them, as anybody's would be who has such a line.
+# A renewal takes a round trip: the lease is longer than some of them, as anybody's would be who has
+# such a line.
 LEASE_S=6 TRUST_MS=4000
 latency() { slowly latency 1500 300 delay 200; }
 jitter() { slowly jitter 1500 200 delay 200 150; }

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# f29_engine_clock.sh - F29: engines' wall clocks jump by hours, a day, to 1970 and a leap second, and one is five minutes off
-# PASS: the database's clock decides what is due: nothing early, nothing late, nothing twice; a job times out when its time is over, and not otherwise.
+# f29_engine_clock.sh - F29: engines' wall clocks jump by hours, a day, to 1970 and a leap second,
+#     and one is five minutes off
+# PASS: the database's clock decides what is due: nothing early, nothing late, nothing twice; a job
+# times out when its time is over, and not otherwise.
 #
-# An engine's workers see its clock; the database, the application and the checker have the machine's. (With SQLite the machine's clock is the
-# database's: F30.)
+# An engine's workers see its clock; the database, the application and the checker have the
+# machine's. (With SQLite the machine's clock is the database's: F30.)
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/clock.sh"
 
 TIMEOUT_MS=1000
 ROUNDS=${ROUNDS:-3}
 
-# A jump, and what makes it: a second that is repeated or left out begins with a minute, as UTC has it.
+# A jump, and what makes it: a second that is repeated or left out begins with a minute, as UTC has
+# it.
 jump_is() {
     case $1 in
     1970) clock_set "$2" 7 ;;
@@ -22,7 +25,8 @@ jump_is() {
 at_a_new_second() { local was; was=$(clock_shows "$1"); wait_until 3 a_second_after "$1" "$was"; }
 a_second_after() { [ "$(clock_shows "$1")" -gt "$2" ]; }
 
-# Each kind of jump, in an order of the seed's, on one of the two clocks that jump; jobs hang and sleep meanwhile.
+# Each kind of jump, in an order of the seed's, on one of the two clocks that jump; jobs hang and
+# sleep meanwhile.
 jumps() {
     local n kind
     for ((n = 0; n < ROUNDS; n++)); do
@@ -36,7 +40,8 @@ jumps() {
     done
 }
 
-# How long what timed out had run, by the engine's stopwatch; and by the machine's clock, from the journal's line to the worker's next.
+# How long what timed out had run, by the engine's stopwatch; and by the machine's clock, from the
+# journal's line to the worker's next.
 timeouts_in_time() {
     q "SELECT count(*), coalesce(min(us), 0) / 1000, coalesce(max(us), 0) / 1000
          FROM (SELECT run_us AS us FROM {future_job_run} WHERE outcome = 'timeout'
@@ -66,7 +71,8 @@ jumping_engines() {
     ok "$CASE_NAME: the engines are at work" wait_until 10 runs_at_least 10
     jumps
     written w
-    # No jump explains anything here: a check that is early, late or runs again is held against the engine.
+    # No jump explains anything here: a check that is early, late or runs again is held against the
+    # engine.
     LIVE_S=30 verdict F29 --epsilon-ms "$EPSILON_MS"
     at_least "$CASE_NAME: jumps" "$JUMPS" $((ROUNDS * 6))
     is "$CASE_NAME: nothing ran twice" "$RERUNS" 0

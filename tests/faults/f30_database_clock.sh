@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # f30_database_clock.sh - F30: the database's clock jumps back by an hour, and forward by a day
-# PASS: backwards it waits, and no slot that was settled is run again; forwards one sweep runs each check once, whatever slots were missed, and the
-# guards count by the new time.
+# PASS: after a jump back it waits, and no settled slot runs again; after a jump forward one sweep
+# runs each check once, whatever slots were missed, and the guards count by the new time.
 # limit 600
 #
-# CASES names some of an_hour_back, leases_from_the_future, a_day_on; the second is for one lease in SQLite, and left out there unless it is named.
-# PostgreSQL: the server's clock jumps, engines have the machine's. SQLite: the machine's clock, which all that use the file have, jumps.
+# CASES names some of an_hour_back, leases_from_the_future, a_day_on; the second is for one lease in
+# SQLite, and left out there unless it is named. PostgreSQL: the server's clock jumps, engines have
+# the machine's. SQLite: the machine's clock, which all that use the file have, jumps.
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/clock.sh"
 . "$FAULTS/server.sh"
 
-# Slots of a second tell an engine at once that the clock is another; then there is a day to be swept, or an hour, a slot after the other.
+# Slots of a second tell an engine at once that the clock is another; then there is a day to be
+# swept, or an hour, a slot after the other.
 EPSILON_MS=15000
 
 an_engine() { if [ "$STORE_NAME" = sqlite ]; then on_clock store engine "$1"; else engine "$1"; fi; }
@@ -28,7 +30,8 @@ outcomes_of() {
 
 # ---- backwards ----
 
-# An hour comes twice. What was filed before waits for it to pass; what is filed meanwhile belongs to it, also to slots that engines had closed.
+# An hour comes twice. What was filed before waits for it to pass; what is filed meanwhile belongs
+# to it, also to slots that engines had closed.
 an_hour_back() {
     local before stood left jumped
     a_case an_hour_back 'workers = 2;'
@@ -56,8 +59,9 @@ an_hour_back() {
     at_least "$CASE_NAME: slots that had been run took checks again" "$(runs_of closed)" 40
 }
 
-# Leases that end in three quarters of an hour, and whose holder has died: others see that nobody renews them. They may be those of an engine with a
-# longer lease time, so that takes ten of our own.
+# Leases that end in three quarters of an hour, and whose holder has died: others see that nobody
+# renews them. They may be those of an engine with a longer lease time, so that takes ten of our
+# own.
 leases_from_the_future() {
     local hour LEASE_S=1 TRUST_MS=700
     SLOT_LENGTH=1h WITNESS='batch = 1;' a_case leases_from_the_future \

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# f31_time_zones.sh - F31: nights of daylight saving, the 29th of February and the year 2038, in other time zones of process and database
+# f31_time_zones.sh - F31: nights of daylight saving, the 29th of February and the year 2038, in
+#     other time zones of process and database
 # PASS: history, run log and passes are the same to the byte as with TZ=UTC.
 . "$(dirname "$0")/lib.sh"
 
 # zone of the process, zone of the database
 ZONES="UTC:UTC Europe/Berlin:Europe/Berlin Australia/Lord_Howe:UTC
     America/St_Johns:Australia/Lord_Howe Pacific/Apia:Asia/Kathmandu"
-# moments around which checks lie: Berlin springs forward and falls back, Lord Howe (by half an hour), a leap day, the end of 32 bits, a year's end
+# moments around which checks lie: Berlin springs forward and falls back, Lord Howe (by half an
+# hour), a leap day, the end of 32 bits, a year's end
 NIGHTS="2026-03-29T01:00:00Z 2026-10-25T01:00:00Z 2026-04-04T15:00:00Z
     2026-10-03T15:30:00Z 2028-02-29T00:00:00Z 2038-01-19T03:14:08Z 2027-12-31T23:59:59Z"
 LIFE='["again 1800", "fail", "again_from_slot 3600", "done"]'

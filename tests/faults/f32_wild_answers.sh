@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f32_wild_answers.sh - F32: jobs answer with now, the past, the same slot, far beyond the horizon, the ends of what a number holds, and garbage
-# PASS: each check moves to a strictly later slot, or ends with a reason; it is not run again and again.
+# f32_wild_answers.sh - F32: jobs answer with now, the past, the same slot, far beyond the horizon,
+#     the ends of what a number holds, and garbage
+# PASS: each check moves to a strictly later slot, or ends with a reason; it is not run again and
+# again.
 # quick
 . "$(dirname "$0")/lib.sh"
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# f33_down_for_long.sh - F33: no engine for 30 days or an hour, and up to a million checks late when one comes back
-# PASS: checks of the slots that are now are not starved by the sweep, few leases are held at a time, memory is bounded, every late check runs once.
-# LATE is how many are late (PostgreSQL 1,000,000, SQLite 200,000).
+# f33_down_for_long.sh - F33: no engine runs for 30 days or an hour, and up to a million checks are
+#     late when one comes back
+# PASS: the sweep does not starve the checks of current slots, few leases are held at a time, memory
+# is bounded, every late check runs once. LATE is the number of late checks (PostgreSQL 1,000,000,
+# SQLite 200,000).
 # limit 900
 . "$(dirname "$0")/lib.sh"
 
-# late_checks N SLOTS FIRST STEP: N checks, spread over so many slots from FIRST on, STEP seconds apart
+# late_checks N SLOTS FIRST STEP: N checks, spread over so many slots from FIRST on, STEP seconds
+# apart
 late_checks() {
     local slot="$3 + (n % $2) * $4"
     if [ "$STORE_NAME" = sqlite ]; then
@@ -52,7 +55,8 @@ back_after() {
     [ -n "${SANITIZE:-}" ] || at_most "$CASE_NAME: the engine's memory is bounded (KiB)" \
         "$(peak_kib "$(engine_pid one)")" 131072
     is "$CASE_NAME: each late check ran once" \
-        "$(grep -c '	row	late' journal) $(grep '	row	late' journal | cut -f6 | sort -u | wc -l)" "$late $late"
+        "$(grep -c '	row	late' journal) $(
+            grep '	row	late' journal | cut -f6 | sort -u | wc -l)" "$late $late"
     is "$CASE_NAME: and is archived once" \
         "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}
               WHERE entity_key LIKE 'late%' AND outcome = 'done'")" "$late|$late"

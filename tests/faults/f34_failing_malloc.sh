@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# f34_failing_malloc.sh - F34: memory, descriptors, processes and connections are refused, one call after the other, in commands, engines and workers
-# PASS: a clean error or a clean end, never a signal; the store whole, no acknowledged check lost, none doubled; the same command then does the rest.
+# f34_failing_malloc.sh - F34: memory, descriptors, processes and connections are refused, one call
+#     after the other, in commands, engines and workers
+# PASS: a clean error or a clean end, never a signal; the store intact, no acknowledged check lost,
+# none doubled; the same command then does the rest.
 # quick
 # limit 20000
 #
-# SAMPLE        places of each sweep, drawn from the seed (QUICK=1: 10, and 4 on PostgreSQL; else 600, which is all of them for many); 0: every one
-# WITHIN_S      seconds for each sweep (QUICK=1: 0, else 15; 0: until it is done); the places are tried in an order drawn from the seed, and what was left is told
+# SAMPLE        places of each sweep, drawn from the seed (QUICK=1: 10, and 4 on PostgreSQL; else
+#               600, which is all of them for many); 0: every one
+# WITHIN_S      seconds for each sweep (QUICK=1: 0, else 15; 0: until it is done); the places are
+#               tried in an order drawn from the seed, and what was left is told
 . "$(dirname "$0")/lib.sh"
 
 preload=$TMP/failing_calls.so

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f35_failing_disk.sh - F35: the disk is full, broken, writes half, does not sync, does not lock, at every place where SQLite's file is touched
-# PASS: an enqueue is durable or not acknowledged; the file whole, no check lost or doubled; the same command then does the rest.
+# f35_failing_disk.sh - F35: the disk is full, broken, writes half, does not sync, does not lock, at
+#     every place where SQLite's file is used
+# PASS: an enqueue is durable or not acknowledged; the file intact, no check lost or doubled; the
+# same command then does the rest.
 # quick
 # limit 7200
 #

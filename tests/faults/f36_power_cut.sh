@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# f36_power_cut.sh - F36: the power goes, at moments that the seed draws, while checks are enqueued, run and settled
-# PASS: every acknowledged enqueue is there; a settle with its history, run log and events is there together or not at all; the work goes on.
+# f36_power_cut.sh - F36: the power is cut, at moments drawn from the seed, while checks are
+#     enqueued, run and settled
+# PASS: every acknowledged enqueue is there; a settle with its history, run log and events is there
+# together or not at all; the work continues.
 # limit 1200
 #
 # CUTS          how often (SQLite 12, PostgreSQL 6; QUICK=1: 3)
 #
-# The store lies on a disk of the scenario's own, which forgets what was not synced; engines, writers and the server die at that moment, as their
-# machine would. Journal, plan and log of faults are on another machine, so to speak.
+# The store lies on a disk of the scenario's own, which forgets what was not synced; engines,
+# writers and the server die at that moment, as their machine would. Journal, plan and log of faults
+# are on another machine, so to speak.
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/disk.sh"
 . "$FAULTS/server.sh"
@@ -33,13 +36,15 @@ at_a_random_moment() {
     sleep "$((RANDOM % 2)).$(printf '%03d' $((RANDOM % 1000)))"
 }
 
-# Writers are on the machine, too: what was acknowledged when it was dark already, was acknowledged to nobody.
+# Writers are on the machine, too: what was acknowledged when it was dark already, was acknowledged
+# to nobody.
 nobody_heard() {
     awk -F'\t' -v dark="$DARK_US" '$1 != "acked" || $2 < dark' "$CASE/plan" >"$CASE/plan.heard" &&
         mv "$CASE/plan.heard" "$CASE/plan"
 }
 
-# Acknowledged checks of the plan that are in none of the tables, right after the power came back, before any engine looks.
+# Acknowledged checks of the plan that are in none of the tables, right after the power came back,
+# before any engine looks.
 acknowledged() {
     awk -F'\t' '
         $1 == "acked" { good[$3] = 1 }
@@ -51,8 +56,8 @@ in_the_store() {
 }
 lost() { comm -23 <(acknowledged) <(in_the_store) | wc -l; }
 
-# What a settle writes is one transaction: an archived check is not pending, what the run log has left is pending with its counts or gone on, each has
-# its event.
+# What a settle writes is one transaction: an archived check is not pending, what the run log has
+# left is pending with its counts or gone on, each has its event.
 halves() {
     q "SELECT count(*) FROM {future_job} f
        JOIN {future_job_history} h USING (entity_name, entity_key, job_exec)" | tr '\n' ' '
@@ -127,7 +132,8 @@ under_sqlite_with_a_log() { LOG_AHEAD=1 cut_sqlite power_cut_wal; }
 
 # ---- PostgreSQL ----
 
-# The pid file that was there before the cut says nothing about who runs now. Statistics are made anew.
+# The pid file that was there before the cut says nothing about who runs now. Statistics are made
+# anew.
 lights_out_postgresql() {
     local pids pid
     pids=$(server_pids)

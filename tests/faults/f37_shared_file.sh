@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# f37_shared_file.sh - F37: one SQLite file shared by engines and writers, on a file system that becomes read-only, replaced and removed below them
-# PASS: leases keep engines apart; read-only, replaced or removed: it stops, says why, runs nothing, and goes on when there is a file to be written to.
+# f37_shared_file.sh - F37: one SQLite file is shared by engines and writers, on a file system that
+#     becomes read-only, replaced and removed under them
+# PASS: leases keep engines apart. Read-only, replaced or removed: the engine stops, logs why, runs
+# nothing, and continues when there is a file that can be written.
 # limit 400
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/disk.sh"
 
 # ---- engines and writers on one file ----
 
-# SQL in transactions of the application's own, and the command line, while three engines run what is due. A lease lasts longer than any wait for
-# a lock, so none may be taken over: no check runs twice.
+# SQL in transactions of the application's own, and the command line, while three engines run what
+# is due. A lease lasts longer than any wait for a lock, so none may be taken over: no check runs
+# twice.
 share() {
     LEASE_S=10 TRUST_MS=8000 a_case "$1" 'workers = 1;'
     ${2:-true}
@@ -22,8 +25,8 @@ share() {
 }
 shared_by_many() { share shared; }
 
-# The same in WAL mode, by the application's choice: one connection of its own that stays open, and one that reads for half a second at a time, so that
-# the log can be emptied now and then only.
+# The same in WAL mode, by the application's choice: one connection of its own that stays open, and
+# one that reads for half a second at a time, so that the log can be emptied now and then only.
 shared_with_a_log() {
     LOG_AHEAD=1 share shared_wal with_readers
     ok "$CASE_NAME: the reader has read what it had read before, each time" alive reader
@@ -104,7 +107,8 @@ case_over() {
 
 words_of() { wait_until 15 grep -q "$2" "$1.err"; }
 
-# Another file under the same name, as a restore from a backup makes it: nothing of what had been opened is written to any more.
+# Another file under the same name, as a restore from a backup makes it: nothing of what had been
+# opened is written to any more.
 replaced_file() {
     local file=${PRESCIENT_STORE#sqlite:}
     a_case replaced 'workers = 1;'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# f38_damaged_page.sh - F38: one page of the table of checks is no page any more
-# PASS: its rows stay, are named and seen as late; the rest of their slot runs (in SQLite it waits with them); all other slots run, in passes and under a daemon.
+# f38_damaged_page.sh - F38: one block of the table of checks is corrupt
+# PASS: its rows stay, are named and shown as late; the rest of their slot runs (in SQLite it waits
+# with them); all other slots run, in passes and under a daemon.
 # quick
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
@@ -17,7 +18,8 @@ three_slots() {
     done
 }
 
-# Each of these damages a page in the middle of the first slot's rows, and prints how many rows were on it.
+# Each of these damages a page in the middle of the first slot's rows, and prints how many rows were
+# on it.
 damage_sqlite() {
     python3 - "${PRESCIENT_STORE#sqlite:}" <<'END'
 import sqlite3, sys
@@ -52,8 +54,9 @@ runs_of() { cut -f6 journal | grep -c "^$1"; }
 twice() { cut -f6 journal | sort | uniq -d | tr '\n' ' '; }
 history_of() { q "SELECT count(*) FROM {future_job_history} WHERE entity_key LIKE '$1%'"; }
 
-# The rows of a slot that can be run beside a page that cannot be read. Those of a SQLite file could be read, and run, but not deleted: the leaf that they
-# leave too empty is merged with those beside it.
+# The rows of a slot that can be run beside a page that cannot be read. Those of a SQLite file could
+# be read, and run, but not deleted: the leaf that they leave too empty is merged with those beside
+# it.
 can_run() {
     case $STORE_NAME in
     sqlite) echo 0 ;;
@@ -96,8 +99,9 @@ a_damaged_page() {
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 
-# In SQLite, with pages so small that some are run before the damaged one is met: of those whose rows lie beside it some cannot be deleted. Their answers
-# are dropped, each with a word, and the next engine runs them once more, or leaves them with what cannot be read.
+# In SQLite, with pages so small that some are run before the damaged one is met: of those whose
+# rows lie beside it some cannot be deleted. Their answers are dropped, each with a word, and the
+# next engine runs them once more, or leaves them with what cannot be read.
 beside_a_damaged_page() {
     local lost dropped
     SLOT_LENGTH=15m a_case beside 'workers = 1; page = 50;'
@@ -123,7 +127,8 @@ beside_a_damaged_page() {
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 
-# Around a damaged page of the index by slot there is no way: what it says is told as it is, and nothing is taken for a slot that is none.
+# Around a damaged page of the index by slot there is no way: what it says is told as it is, and
+# nothing is taken for a slot that is none.
 a_damaged_index() {
     SLOT_LENGTH=15m a_case index 'workers = 1;'
     server_sql "INSERT INTO prescient.future_job (bucket, entity_name, entity_key,
@@ -146,7 +151,8 @@ a_damaged_index() {
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 
-# No answer can be written down: jobs that have run are not run again at once, a command ends, and so does a daemon that is told to.
+# No answer can be written down: jobs that have run are not run again at once, a command ends, and
+# so does a daemon that is told to.
 a_damaged_history() {
     SLOT_LENGTH=15m a_case history 'workers = 1; page = 50;'
     fill "$EACH" "$SLOT" witness

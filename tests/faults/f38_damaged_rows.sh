@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f38_damaged_rows.sh - F38: rows that hold what no constraint lets in, pages of the file with changed bytes
-# PASS: what can be a check is run, the rest stays, is named and seen as late; the rest of the slot runs; changed bytes end nothing but the pass.
+# f38_damaged_rows.sh - F38: rows hold values that no constraint allows, blocks of the file have
+#     changed bytes
+# PASS: what can be a check is run, the rest stays, is named and shown as late; the rest of the slot
+# runs; changed bytes end nothing but the pass.
 # quick
 # limit 900
 . "$(dirname "$0")/lib.sh"
@@ -108,7 +110,8 @@ damaged_rows() {
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 
-# A daemon lives with them: other slots run at their time, and neither log nor table of passes fills.
+# A daemon lives with them: other slots run at their time, and neither log nor table of passes
+# fills.
 beside_them() {
     local before passes
     before=$(runs)
@@ -154,7 +157,8 @@ ends_in_order() {
     case $CODE in 0 | 1 | 69 | 75 | 78 | 143) return 0 ;; *) return 1 ;; esac
 }
 
-# What can happen to a check by a changed byte: another key, another count, gone. What cannot: that the same check number runs again in the pass.
+# What can happen to a check by a changed byte: another key, another count, gone. What cannot: that
+# the same check number runs again in the pass.
 damaged_pages() {
     local n most=${QUICK:+3} ended=0 twice=0 told=0
     SLOT_LENGTH=15m a_case pages

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f39_bad_plugins.sh - F39: plug-ins that others could have written, that are none, that kill who loads them, that are exchanged
-# PASS: refused with words, where it matters before any of their code runs; the others run; what runs is the right code.
+# f39_bad_plugins.sh - F39: plug-ins could have been written by others, are not plug-ins, kill their
+#     loader, are exchanged
+# PASS: refused with a message, where it matters before any of their code runs; the others run; what
+# runs is the right code.
 # quick
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +11,8 @@ SLOT=1700000100                     # long over: `run --slot` runs it
 EACH=30                             # checks of each job
 RAN=0                               # checks that were run, for the record
 
-# code NAME [CODE]: the plug-in jobs/NAME.so, which answers with its own name, with CODE in front of it.
+# code NAME [CODE]: the plug-in jobs/NAME.so, which answers with its own name, with CODE in front of
+# it.
 code() { plugin "$1" "prescient_note(answer, \"$1\"); prescient_done(answer);" "#include <fcntl.h>
 #include <signal.h>
 ${2:-}"; }
@@ -67,7 +70,8 @@ a_place() {
 
 # ---- who could have written them ----
 
-# A folder that leads to plug-ins and is bad holds up the search there, so each such folder has a pass of its own.
+# A folder that leads to plug-ins and is bad holds up the search there, so each such folder has a
+# pass of its own.
 bad_folder() {
     local name=$1 dir=$2 words=$3
     tells "$name"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f41_enqueue_storm.sh - F41: 50 clients enqueue the same few checks again and again while these are run and settled, and are killed before they hear the answer
-# PASS: one live row at most, at any time; whatever was acknowledged is followed by a run; nothing runs twice in one life.
+# f41_enqueue_storm.sh - F41: 50 clients enqueue the same few checks again and again while these are
+#     run and settled, and are killed before they get the answer
+# PASS: one live row at most, at any time; everything acknowledged is followed by a run; nothing
+# runs twice in one life.
 # quick
 . "$(dirname "$0")/lib.sh"
 

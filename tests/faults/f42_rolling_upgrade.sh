@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# f42_rolling_upgrade.sh - F42: a later program migrates the schema under running engines and works beside them; a job that only one engine has; other slots
-# PASS: older engines go on as long as the schema serves them, then stop with words; checks of an unknown job wait for the engine that has it; nothing is deleted, nothing
-# runs twice.
+# f42_rolling_upgrade.sh - F42: a later program migrates the schema under running engines and works
+#     beside them; a job that only one engine has; other slots
+# PASS: older engines continue while the schema serves them, then stop with a message; checks of an
+# unknown job wait for the engine that has it; nothing is deleted, nothing runs twice.
 . "$(dirname "$0")/lib.sh"
 needs_command make
 
-# A program with one migration more than ours, built beside it: in the tree of the sources, only the embedded SQL is made anew.
-# later_program OLDEST: what the migration says is the oldest engine that it serves: "all", or "none" but itself
+# A program with one migration more than ours, built beside it: in the tree of the sources, only the
+# embedded SQL is made anew.
+# later_program OLDEST: what the migration says is the oldest engine that it serves: "all", or
+# "none" but itself
 later_program() {
     local tree=$TMP/later.$1 kind last number
     LATER=$tree/build/prescient
@@ -111,7 +114,8 @@ other_slots() {
     engine two
     wait_until 8 is_over "$(engine_pid one)" && engine_over one
     written w
-    # Checks were moved to other slots than those they were filed under, by the migration; that is a change of them all.
+    # Checks were moved to other slots than those they were filed under, by the migration; that is a
+    # change of them all.
     LIVE_S=30 EPSILON_MS=15000 verdict F42 --changed ''
     is "$CASE_NAME: each is archived once" \
         "$(q 'SELECT count(*), count(DISTINCT entity_key) FROM {future_job_history}')" "400|400"

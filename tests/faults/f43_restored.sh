@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f43_restored.sh - F43: a dump restored into a cluster with smaller and larger transaction ids, recovery to a point in time, a restore in place under live daemons
-# PASS: checks run as they stood in the copy; a consumer that goes on with its cursor is shown all that the copy holds and it has not seen; no slot stays open.
+# f43_restored.sh - F43: a dump is restored into a cluster with smaller and larger transaction ids;
+#     recovery to a point in time; a restore in place under live daemons
+# PASS: checks run as they were in the copy; a consumer that continues with its cursor gets all that
+# the copy holds and it has not seen; no slot stays open.
 # limit 420
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
@@ -21,7 +23,8 @@ another_server() {
     }
 }
 
-# Checks in slots of a second, run by one engine; a consumer that has read what there was; and a slot that waits for its second look at the moment of the copy.
+# Checks in slots of a second, run by one engine; a consumer that has read what there was; and a
+# slot that waits for its second look at the moment of the copy.
 some_work() {
     LEASE_S=2 TRUST_MS=1000
     a_case "$1" 'workers = 2; split_at = 50;'
@@ -49,7 +52,8 @@ end_holder() {
        AND pid <> pg_backend_pid()" >/dev/null
 }
 
-# goes_on: with the cursor it has the consumer is shown what is run on the copy, and old slots are closed there.
+# goes_on: with the cursor it has the consumer is shown what is run on the copy, and old slots are
+# closed there.
 goes_on() {
     local before
     before=$(cursor_of consumer)
@@ -96,7 +100,8 @@ into_larger() {
     dump_and_restore && goes_on
 }
 
-# Into the place of the database, while engines live: they meet no schema for a moment, and go on by themselves.
+# Into the place of the database, while engines live: they meet no schema for a moment, and go on by
+# themselves.
 in_place() {
     some_work in-place
     pg_dump --format=custom --file="$CASE/dump.sql" "$PRESCIENT_STORE"
@@ -108,7 +113,8 @@ in_place() {
     goes_on
 }
 
-# Recovery to a point in time: a base backup, then log up to a moment after which there was more work, which the consumer has seen.
+# Recovery to a point in time: a base backup, then log up to a moment after which there was more
+# work, which the consumer has seen.
 to_a_point_in_time() {
     local base=$TMP/pgpitr moment
     mkdir -p "$TMP/archive" && chmod 777 "$TMP/archive"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f43_schema_away.sh - F43: the schema is dropped and restored in place from a dump, under live daemons and one that starts meanwhile
-# PASS: a daemon that has worked says what is missing, waits, and comes back by itself; one that has never worked ends with 78; what the dump held runs once.
+# f43_schema_away.sh - F43: the schema is dropped and restored in place from a dump, under live
+#     daemons and one that starts meanwhile
+# PASS: a daemon that has worked logs what is missing, waits, and continues by itself; one that has
+# never worked ends with 78; what the dump held runs once.
 # limit 120
 # quick
 . "$(dirname "$0")/lib.sh"

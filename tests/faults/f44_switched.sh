@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f44_switched.sh - F44: a planned switch to a server that logical replication has filled, its sequences carried over or forgotten, its transaction ids smaller or larger
-# PASS: nothing acknowledged is lost, no answer ends another's check, and a consumer that goes on with its cursor is shown all that the new server holds.
+# f44_switched.sh - F44: a planned switch to a server that logical replication has filled, with its
+#     sequences copied or forgotten, and its transaction ids smaller or larger
+# PASS: nothing acknowledged is lost, no answer ends another's check, and a consumer that continues
+# with its cursor gets all that the new server holds.
 # limit 300
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
@@ -39,7 +41,8 @@ carry_sequences() {
     done
 }
 
-# switch NAME carry|forget: work on the old server, followed by the new one; the switch; work on the new one, with the old cursor
+# switch NAME carry|forget: work on the old server, followed by the new one; the switch; work on the
+# new one, with the old cursor
 switch() {
     local cursor at
     LEASE_S=2 TRUST_MS=1000
@@ -52,7 +55,8 @@ switch() {
     stop_engines
     read_on consumer 0-0
     cursor=$(cursor_of consumer)
-    # one slot for those of before and after the switch: with the same ids they would be one another's
+    # one slot for those of before and after the switch: with the same ids they would be one
+    # another's
     at=$(($(date +%s) + 15))
     q "SELECT count(prescient.enqueue('row', 'before.' || n, 'witness', to_timestamp($at),
        '[\"again 2\", \"done\"]')) FROM generate_series(1, 60) n" >/dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# f45_consumer.sh - F45: who follows the events goes on through failovers with and without lost commits, and through a primary that freezes for a while
-# PASS: it is shown every event that the surviving database holds, each once.
+# f45_consumer.sh - F45: a consumer follows the events through failovers with and without lost
+#     commits, and through a primary that freezes for a while
+# PASS: it gets every event that the surviving database holds, each once.
 # limit 300
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/failovers.sh"

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# f46_late_keeps.sh - F46: checks are kept, moved and replaced in transactions that commit after the slot, at each isolation
-# PASS: within seconds of each commit a look sees what the transaction wrote; each run leaves one row; nothing is lost or left.
+# f46_late_keeps.sh - F46: checks are kept, moved and replaced in transactions that commit after the
+#     slot, at each isolation level
+# PASS: within seconds of each commit a look sees what the transaction wrote; each run leaves one
+# row; nothing is lost or left.
 # quick
 # limit 300
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
 . "$FAULTS/teller.sh"
 
-# What is asked for: `later` and `sooner` are the two outcomes of earlier. In which transaction: as it is; in a savepoint; in
-# one that is rolled back, and once more; prepared; with a snapshot from before the slot, and the enqueue when that has been
-# looked at and somebody else has filed the check anew.
+# What is asked for: `later` and `sooner` are the two outcomes of earlier. In which transaction: as
+# it is; in a savepoint; in one that is rolled back, and once more; prepared; with a snapshot from
+# before the slot, and the enqueue when that has been looked at and somebody else has filed the
+# check anew.
 ASKS="keep later sooner replace"
 LEVELS="committed repeatable serializable"
 WAYS="plain savepoint rolled prepared late"
@@ -82,13 +85,15 @@ all_said() {
     for key; do has_said "$key" "$word" || return 1; done
 }
 
-# in_short KEY SQL: in a session of its own, as the others speak. Of a transaction that could not be prepared nothing is left to commit.
+# in_short KEY SQL: in a session of its own, as the others speak. Of a transaction that could not be
+# prepared nothing is left to commit.
 in_short() {
     grep -qs ERROR "$1.out" ||
         psql -qXAt -v VERBOSITY=sqlstate -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$2" >>"$1.out" 2>&1 || true
 }
 
-# tries_again KEY: as an application does after a serialization failure: all of it anew, in a transaction that is short now.
+# tries_again KEY: as an application does after a serialization failure: all of it anew, in a
+# transaction that is short now.
 tries_again() {
     local try words
     parts "$1"
@@ -100,8 +105,9 @@ tries_again() {
     fail "$CASE_NAME: $1: its transaction is tried again" "$words"
 }
 
-# commits KEY: written down when it has been told that it has. Who has failed tries again when all others are over: a serializable
-# transaction that is prepared stands in the way of each new one for as long.
+# commits KEY: written down when it has been told that it has. Who has failed tries again when all
+# others are over: a serializable transaction that is prepared stands in the way of each new one for
+# as long.
 commits() {
     local words; words=$(grep -m1 ERROR "$1.out")
     case $words in
@@ -124,7 +130,8 @@ slot_is_looked_at() {
     [ "$(q "SELECT count(*) FROM prescient.slot_pass WHERE slot_at = to_timestamp($SLOT)")" -gt 0 ]
 }
 all_seen() { [ "$(unseen | wc -l)" = 0 ]; }
-# Keys without a run that saw what was written; and how long the slowest took from its commit, in ms.
+# Keys without a run that saw what was written; and how long the slowest took from its commit, in
+# ms.
 unseen() {
     awk -F'\t' 'NR == FNR { if ($13 ~ /saw 1/) seen[$6] = 1; next } !seen[$1] { print $1 }' journal committed
 }
@@ -141,8 +148,8 @@ runs_and_rows() {
     awk -F'[\t|]' 'FILENAME == "rows" { rows[$1] = $2; next } FILENAME == "journal" { runs[$6]++; next }
                    runs[$1] != rows[$1] { print $1, runs[$1] + 0, rows[$1] + 0 }' rows journal committed
 }
-# A transaction that was tried again asks while the row may be at work: the answer to what was replaced then leaves no row,
-# and is counted.
+# A transaction that was tried again asks while the row may be at work: the answer to what was
+# replaced then leaves no row, and is counted.
 without_a_row() { runs_and_rows | awk '{ n += $2 - $3 } END { print n + 0 }'; }
 unexplained() { runs_and_rows | grep -vE "^($(paste -sd'|' again)|[a-z.]*\.late) "; }
 superseded() { q "SELECT coalesce(sum(superseded), 0) FROM prescient.slot_pass"; }
@@ -158,7 +165,8 @@ judge() {
         "$(without_a_row)" "$(superseded)"
 }
 
-# late_keeps NAME SLOT-LENGTH HELD-S: so long after its slot has been looked at the transactions commit
+# late_keeps NAME SLOT-LENGTH HELD-S: so long after its slot has been looked at the transactions
+# commit
 late_keeps() {
     local key open late asking=()
     local business="business = \"$PRESCIENT_STORE\";"

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# f47_long_transactions.sh - F47: prepared and idle transactions of applications lie over a slot, for minutes
-# PASS: what they filed there runs within a second of their end, whatever older ones are still open; a row that they held there, by the next look.
+# f47_long_transactions.sh - F47: prepared and idle transactions of applications cover a slot, for
+#     minutes
+# PASS: what they filed there runs within a second of their end, whatever older ones are still open;
+# a row that they held there, by the next look.
 # quick
 # limit 400
 . "$(dirname "$0")/lib.sh"
 needs_postgresql
 
 LONG_S=120
-# longer than an engine tries a row that is held (30 s), and than the longest pause between two looks (15 s)
+# longer than an engine tries a row that is held (30 s), and than the longest pause between two
+# looks (15 s)
 [ -z "${QUICK:-}" ] || LONG_S=40
 EPSILON_MS=$(((LONG_S + 30) * 1000))        # the check of delays is made here, by the moment of each commit
 PAYLOAD='["done"]'
@@ -47,8 +50,9 @@ within_a_second() {
     else fail "$CASE_NAME: $2 runs within a second" "found:    not after 5 s"; fi
 }
 
-# Slots of a second are looked at each second, whatever engines learn of transactions. Of one of half a minute the looks come 0.5, 1.5, 3.5, 7.5 and 15.5 s
-# after its begin: what ends 18 s after it is found within a second only by who asks for that.
+# Slots of a second are looked at each second, whatever engines learn of transactions. Of one of
+# half a minute the looks come 0.5, 1.5, 3.5, 7.5 and 15.5 s after its begin: what ends 18 s after
+# it is found within a second only by who asks for that.
 between_two_looks() {
     local now; now=$(date +%s)
     sleep $(((now + 1 + 29) / 30 * 30 + 18 - now))

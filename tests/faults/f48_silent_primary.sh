@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f48_silent_primary.sh - F48: the primary falls silent for good (its processes are frozen, or nothing comes through the lines to it), with the calls of all engines on their way; the synchronous standby is promoted 3 s later
-# PASS: the first run on the new primary begins within two leases of the promotion, nothing is lost, and nothing runs twice without the failover as its reason.
+# f48_silent_primary.sh - F48: the primary stops answering for good (its processes are frozen, or
+#     its lines are dead) during calls of all engines; the synchronous standby is promoted 3 s later
+# PASS: the first run on the new primary begins within two leases of the promotion, nothing is lost,
+# and nothing runs twice without the failover as its reason.
 # limit 240
 # quick
 . "$(dirname "$0")/lib.sh"
@@ -15,7 +17,8 @@ first_run_after() {
     awk -F'\t' -v from="$1" '$1 > from && (!first || $1 < first) { first = $1 } END { print first }' journal
 }
 
-# Frozen, the kernel still takes what comes and connections, too: nobody is told that nobody is there.
+# Frozen, the kernel still takes what comes and connections, too: nobody is told that nobody is
+# there.
 freeze_primary() { kill -STOP $(pair_processes "$PRIMARY"); }
 cut_lines() { proxy a drop up; proxy a drop down; }
 
@@ -51,7 +54,8 @@ frozen() {
     ENGINES_STORE=$(pair_url)
     silent freeze_primary
 }
-# Behind proxies, which go on to take connections as a router may; what comes is dropped, in both directions.
+# Behind proxies, which go on to take connections as a router may; what comes is dropped, in both
+# directions.
 cut() {
     proxy_start a "$(pair_url_of a)" && proxy_start b "$(pair_url_of b)" || return 1
     ENGINES_STORE="postgresql://postgres@/postgres?host=127.0.0.1,127.0.0.1"

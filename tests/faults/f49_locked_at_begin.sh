@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f49_locked_at_begin.sh - F49: a lock of seconds on the store at a slot's begin: an application writes to the SQLite file, an opening row is not committed
-# PASS: the slot runs within a second and a half of the lock's end, long before the next one begins, by a daemon and by a `run`; nothing is said to be done that is not.
+# f49_locked_at_begin.sh - F49: a lock of seconds on the store when a slot begins: an application
+#     writes to the SQLite file, an opening row is not committed
+# PASS: the slot runs within a second and a half of the lock's end, long before the next one begins,
+# by a daemon and by a `run`; nothing is reported as done that is not.
 # quick
 . "$(dirname "$0")/lib.sh"
 
@@ -10,8 +12,9 @@ LENGTH_S=10
 next_slot() { echo $((($(date +%s) + $1 + LENGTH_S) / LENGTH_S * LENGTH_S)); }
 is_time() { [ "$(now_us)" -ge "$1" ]; }
 
-# hold SLOT SECONDS: what the opening of the slot needs is locked from two seconds before it begins until so long after; `held` and `free` tell when. The
-# moment in `free` is taken by who holds the lock, just before giving it back: whoever ends, and is waited for, may take long.
+# hold SLOT SECONDS: what the opening of the slot needs is locked from two seconds before it begins
+# until so long after; `held` and `free` tell when. The moment in `free` is taken by who holds the
+# lock, just before giving it back: whoever ends, and is waited for, may take long.
 hold() {
     if [ "$STORE_NAME" = sqlite ]; then
         python3 -c '

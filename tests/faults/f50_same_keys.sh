@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f50_same_keys.sh - F50: a failover loses answers that declare checks, and lives begun anew, and they come again
-# PASS: what is declared and begun again carries the keys that it had; no key is carried by two different contents.
+# f50_same_keys.sh - F50: a failover loses answers that declare checks or enqueue them anew, and
+#     they come again
+# PASS: what is declared and begun again carries the keys that it had; no key is carried by two
+# different contents.
 # quick
 # limit 240
 . "$(dirname "$0")/lib.sh"
@@ -10,8 +12,8 @@
 PARENTS=16                          # each with two levels of checks below it: six
 ANEW=6
 
-# The content of a run: who it is, what it was given, and which check it is. Lines "KEY<tab>CONTENT" of the journal from
-# line $1 to line $2, each once.
+# The content of a run: who it is, what it was given, and which check it is. Lines "KEY<tab>CONTENT"
+# of the journal from line $1 to line $2, each once.
 contents() {
     sed -n "$1,$2p" journal |
         awk -F'\t' '{ split($13, deed, ","); print $8 "\t" $5 "/" $6 "/" $7 " " deed[1] " " $11 }' |
@@ -19,8 +21,9 @@ contents() {
 }
 # Keys with more than one content.
 shared() { cut -f1 "$1" | LC_ALL=C uniq -d; }
-# Of the names with this pattern that ran beside both primaries: how many, and how many of these have a key of before that was
-# not told again. A declared check lives once; a check that began anew has a key for each life.
+# Of the names with this pattern that ran beside both primaries: how many, and how many of these
+# have a key of before that was not told again. A declared check lives once; a check that began anew
+# has a key for each life.
 told_again() {
     awk -F'\t' -v pattern="$1" '
         { name = $2; sub(/ .*/, "", name) } name !~ pattern { next }
@@ -57,7 +60,8 @@ plan_declared() {
     done >>plan
 }
 
-# While there is no primary: what stands in the journal was run beside the old one, all else beside the new one.
+# While there is no primary: what stands in the journal was run beside the old one, all else beside
+# the new one.
 between_them() {
     fault_ends loss store
     OLD=$(runs)

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# f51_no_memory.sh - F51: the server has no memory to give (its processes have an address space that is full), and those of the engines' sessions are killed as by the kernel, 30 times in 3 minutes
-# PASS: nothing acknowledged is lost, each kill is followed by a run within a lease of the server's answering again, nothing gives up, no engine is started anew.
+# f51_no_memory.sh - F51: the server has no memory to give (the address space of its processes is
+#     full), and backends of the engines' sessions are killed as by the kernel, 30 times in 3
+#     minutes
+# PASS: nothing acknowledged is lost, each kill is followed by a run within a lease of the server's
+# next answer, no engine gives up or is started again.
 # limit 600
 # quick
 . "$(dirname "$0")/lib.sh"
@@ -10,8 +13,9 @@ needs_command prlimit
 KILLS=${KILLS:-$([ -n "${QUICK:-}" ] && echo 4 || echo 30)} EVERY_S=6
 LEASE_S=4 TRUST_MS=2000
 
-# full PID ROOM-KIB: from now on it gets so much more than it has; its children are born with that limit. free PID: as much as it likes. As the server's own
-# user: root without all of its rights may not, and nobody may take a hard limit back.
+# full PID ROOM-KIB: from now on it gets so much more than it has; its children are born with that
+# limit. free PID: as much as it likes. As the server's own user: root without all of its rights may
+# not, and nobody may take a hard limit back.
 as_server() {
     if [ "$(id -u)" = 0 ]; then
         (cd / && setpriv --reuid=postgres --regid=postgres --init-groups "$@")
@@ -29,7 +33,8 @@ free() { as_server prlimit --pid "$1" --as=unlimited: 2>/dev/null; }
 sessions() { engine_sessions 2>/dev/null; }
 # From none at all, with which nobody gets in, to some that is soon used up.
 starve() { full "$1" $((RANDOM % 4000)); }
-# Sessions go on in what they have; new ones are born full. Half of the old ones are ended, so that some are wanted.
+# Sessions go on in what they have; new ones are born full. Half of the old ones are ended, so that
+# some are wanted.
 no_memory() {
     local list pid n=0 postmaster
     mapfile -t list < <(sessions)           # asked first: a question of ours needs memory, too
@@ -39,7 +44,8 @@ no_memory() {
         if ((n++ % 2)); then full "$pid" 64; else kill -TERM "$pid" 2>/dev/null; fi
     done
 }
-# The postmaster must be able to begin anew when one of its own has been killed: that is another fault.
+# The postmaster must be able to begin anew when one of its own has been killed: that is another
+# fault.
 memory_again() {
     local postmaster
     read -r postmaster <"$CLUSTER/data/postmaster.pid" && free "$postmaster"

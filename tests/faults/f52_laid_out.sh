@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# f52_laid_out.sh - F52: settings files, a schema, advisory locks, search paths and a database's settings that a stranger has laid out for engines and their operator
-# PASS: refused with words, or stepped over; the stranger gains no right, nothing of his is called, and the work goes on.
+# f52_laid_out.sh - F52: a stranger has prepared settings files, a schema, advisory locks, search
+#     paths and a database's settings for engines and their operator
+# PASS: refused with a message, or bypassed; the stranger gains no right, none of his functions is
+# called, and the work continues.
 # quick
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/server.sh"
@@ -12,7 +14,8 @@ gained_nothing() {
                        WHERE rolname = 'stranger'")" "f|0"
 }
 
-# A whole schema of his, in which whatever is read or called first makes him a superuser when it can, and leaves word.
+# A whole schema of his, in which whatever is read or called first makes him a superuser when it
+# can, and leaves word.
 lay_out_a_schema() {
     server_sql "CREATE ROLE stranger LOGIN; GRANT CREATE, TEMP ON DATABASE postgres TO stranger;
                 GRANT CREATE ON SCHEMA public TO PUBLIC" >/dev/null
@@ -35,7 +38,8 @@ lay_out_a_schema() {
             AS 'SELECT CASE WHEN evil.trap() THEN pg_catalog.clock_timestamp() END'" >/dev/null
 }
 
-# In his folder lies a settings file that leads into his schema; somebody who may do all works there.
+# In his folder lies a settings file that leads into his schema; somebody who may do all works
+# there.
 settings_of_a_stranger() {
     mkdir -m 755 his
     printf 'store = "%s"; schema = "evil"; schema_owner = "stranger";\n' "$SERVER_URL" >his/prescient.cfg
@@ -65,7 +69,8 @@ a_schema_of_a_stranger() {
     gained_nothing "his schema"
 }
 
-# He holds every lock that is free for all, and a path of his own comes first for all; two engines work meanwhile.
+# He holds every lock that is free for all, and a path of his own comes first for all; two engines
+# work meanwhile.
 work_goes_on() {
     server_sql "ALTER DATABASE postgres SET search_path = public, pg_catalog" >/dev/null
     PGOPTIONS= psql -qXAt "${SERVER_URL/postgres@/stranger@}" \

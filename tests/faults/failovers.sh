@@ -1,8 +1,10 @@
-# failovers.sh - what scenarios with failovers share: both ways to the pair, what must have survived one, and work that goes on. Sourced after lib.sh.
+# failovers.sh - what scenarios with failovers share: both ways to the pair, what must have survived
+# one, and work that goes on. Sourced after lib.sh.
 
 . "$FAULTS/pair.sh"
 . "$FAULTS/bouncer.sh"
-# direct: engines know both hosts; bouncer: they know a PgBouncer, which is turned to the new primary
+# direct: engines know both hosts; bouncer: they know a PgBouncer, which is turned to the new
+# primary
 WAY=direct
 WAY_SETTINGS=                       # lines of prescient.cfg for it
 
@@ -46,8 +48,8 @@ acknowledged_keys() {
         "$CASE/plan" | LC_ALL=C sort
 }
 
-# fail_over [SECONDS [COMMAND...]]: the primary is killed, the standby promoted so much later, and whoever stands in front is turned to it. The command
-# is done while there is no primary.
+# fail_over [SECONDS [COMMAND...]]: the primary is killed, the standby promoted so much later, and
+# whoever stands in front is turned to it. The command is done while there is no primary.
 fail_over() {
     pair_kill_primary || return 1
     "${@:2}"
@@ -56,7 +58,8 @@ fail_over() {
     [ "$WAY" = direct ] || bouncer_retarget "$(pair_url)"
 }
 
-# fail_over_without_loss [SECONDS]: and what had been seen or told on the old primary is on the new one.
+# fail_over_without_loss [SECONDS]: and what had been seen or told on the old primary is on the new
+# one.
 fail_over_without_loss() {
     acknowledged_keys >acked.before
     settles_on "$PRIMARY" >settles.before

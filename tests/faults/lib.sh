@@ -1,5 +1,6 @@
-# lib.sh - what the scenarios of the campaign share: a case (store, journal, plan of what was enqueued, log of faults), engines that are
-# real processes, faults that are written down as they are made, and the verdict. Sourced, first of all. README.md tells how to use it.
+# lib.sh - what the scenarios of the campaign share: a case (store, journal, plan of what was
+# enqueued, log of faults), engines that are real processes, faults that are written down as they
+# are made, and the verdict. Sourced, first of all. README.md tells how to use it.
 
 FAULTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
 SCENARIO=$(basename "$0" .sh)
@@ -15,8 +16,9 @@ ALL_ENGINES=()                      # pids of all engines of this case, also of 
 . "$FAULTS/../acceptance_lib.sh"
 trap 'scenario_ends || exit 1' EXIT
 
-# at_end COMMAND...: what a scenario made beside processes (servers, file systems, namespaces) is taken away by it, the last first, however the
-# scenario ends. It must do no harm when that is gone already.
+# at_end COMMAND...: what a scenario made beside processes (servers, file systems, namespaces) is
+# taken away by it, the last first, however the scenario ends. It must do no harm when that is gone
+# already.
 AT_END=()
 at_end() { AT_END+=("$(printf '%q ' "$@")"); }
 
@@ -31,7 +33,8 @@ scenario_ends() {
     finish
 }
 
-# What is left of a scenario that failed goes where it can be looked at; of servers and disks only their logs.
+# What is left of a scenario that failed goes where it can be looked at; of servers and disks only
+# their logs.
 keep_evidence() {
     rm -rf "$1"
     mkdir -p "$1"
@@ -51,8 +54,8 @@ needs_command() { local c; for c; do needs "command -v $c" "it needs the command
 needs_namespaces() { needs_root; needs 'unshare -mn true' "it needs the right to make namespaces"; }
 needs_postgresql() { needs '[ -n "$SERVER" ]' "it needs PostgreSQL's initdb"; }
 
-# on_stores STORE... FUNCTION: runs it with STORE_NAME and PRESCIENT_STORE set, on each of these stores (sqlite, postgresql) that is wanted (STORES)
-# and there.
+# on_stores STORE... FUNCTION: runs it with STORE_NAME and PRESCIENT_STORE set, on each of these
+# stores (sqlite, postgresql) that is wanted (STORES) and there.
 on_stores() {
     local run=${!#} wanted=" ${STORES:-sqlite postgresql} " db
     for STORE_NAME in "${@:1:$#-1}"; do
@@ -75,15 +78,16 @@ on_stores() {
 }
 on_both_stores() { on_stores sqlite postgresql "$1"; }
 
-# in_case NAME COMMAND...: only where NAME is among those asked for (CASES="NAME NAME"; none: all are)
+# in_case NAME COMMAND...: only where NAME is among those asked for (CASES="NAME NAME"; none: all
+# are)
 in_case() { { [ -n "${CASES:-}" ] && [[ " $CASES " != *" $1 "* ]]; } || "${@:2}"; }
 
 # ---- a case ----
 
 now_us() { local t=$EPOCHREALTIME; echo "${t/[.,]/}"; }
 
-# a_case NAME [LINE...]: an empty store with slots of a second, and prescient.cfg with these lines behind those that all cases share. From here
-# on the scenario is in the folder of the case.
+# a_case NAME [LINE...]: an empty store with slots of a second, and prescient.cfg with these lines
+# behind those that all cases share. From here on the scenario is in the folder of the case.
 a_case() {
     CASE_NAME=$STORE_NAME.$1
     CASE=$TMP/$CASE_NAME
@@ -97,13 +101,15 @@ a_case() {
     echo "# $CASE_NAME: SEED=$SEED"
 }
 
-# witness NAME [SETTINGS]: a line of `jobs`: the job that writes each run into the case's journal. Its limits may be given.
+# witness NAME [SETTINGS]: a line of `jobs`: the job that writes each run into the case's journal.
+# Its limits may be given.
 witness() {
     printf '%s = { plugin = "witness"; %s settings = { file = "%s/journal"; event = "ran"; }; };' \
         "$1" "${2:-batch = 1;}" "$CASE"
 }
 
-# case_settings [LINE...]: prescient.cfg of the case anew; JOB_LINES may hold other jobs than the one called witness.
+# case_settings [LINE...]: prescient.cfg of the case anew; JOB_LINES may hold other jobs than the
+# one called witness.
 case_settings() {
     settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
         'stop_timeout = "10s"; backoff_max = "2s";' \
@@ -112,7 +118,8 @@ case_settings() {
 
 # ---- engines ----
 
-# engine NAME [argument...]: a daemon (or the command given), in a session of its own; engine_pid NAME; its words are in NAME.err.
+# engine NAME [argument...]: a daemon (or the command given), in a session of its own; engine_pid
+# NAME; its words are in NAME.err.
 engine() {
     local name=$1; shift
     [ $# -gt 0 ] || set -- daemon
@@ -141,7 +148,8 @@ stop_engines() {
     done
 }
 
-# engine_at_work: NAME of the engine that began the newest run, as soon as there is a new one; so a fault hits while there is something to hit.
+# engine_at_work: NAME of the engine that began the newest run, as soon as there is a new one; so a
+# fault hits while there is something to hit.
 engine_at_work() {
     local before name pid; before=$(runs)
     wait_until "${1:-5}" runs_at_least $((before + 1)) || return 1
@@ -167,7 +175,8 @@ a_worker() {
 
 # ---- faults ----
 
-# Whom: engine:PID, worker:PID, store (all engines feel it), row:KEY. A fault that lasts has a beginning and an end.
+# Whom: engine:PID, worker:PID, store (all engines feel it), row:KEY. A fault that lasts has a
+# beginning and an end.
 fault_at() { printf '%s\tat\t%s\t%s\n' "$(now_us)" "$1" "$2" >>"$CASE/faults"; }
 fault_begins() { printf '%s\tbegin\t%s\t%s\n' "$(now_us)" "$1" "$2" >>"$CASE/faults"; }
 fault_ends() { printf '%s\tend\t%s\t%s\n' "$(now_us)" "$1" "$2" >>"$CASE/faults"; }
@@ -191,7 +200,8 @@ signal_worker() { fault_at "$2" "worker:$1"; kill -"$2" "$1" 2>/dev/null; }
 
 declare -A HELPERS=()
 
-# write_checks NAME option...: tests/faults/writer.py in the background, from the seed; what it wrote and what was acknowledged stands in `plan`.
+# write_checks NAME option...: tests/faults/writer.py in the background, from the seed; what it
+# wrote and what was acknowledged stands in `plan`.
 write_checks() {
     local name=$1; shift
     python3 "$FAULTS/writer.py" --store "$PRESCIENT_STORE" --program "$P" \
@@ -206,7 +216,8 @@ written() {
     [ "$code" = 0 ] || fail "$CASE_NAME: writer $1 writes its checks" "$(tail -5 "$CASE/$1.err")"
 }
 
-# a_folder_in_memory: makes FOLDER, in memory where that can be had: what is synced thousands of times and never has to outlive anything.
+# a_folder_in_memory: makes FOLDER, in memory where that can be had: what is synced thousands of
+# times and never has to outlive anything.
 a_folder_in_memory() {
     FOLDER=$(mktemp -d /dev/shm/pf.XXXXXX 2>/dev/null) || FOLDER=$(mktemp -d "$TMP/folder.XXXXXX")
     at_end rm -rf "$FOLDER"
@@ -221,7 +232,8 @@ drained() { nothing_pending && no_lease; }
 
 # ---- the verdict ----
 
-# An engine that is idle has its store connections, signals, log and a socket and a pipe per worker; what is beyond that has leaked.
+# An engine that is idle has its store connections, signals, log and a socket and a pipe per worker;
+# what is beyond that has leaked.
 no_descriptor_leaked() {
     local name pid open most
     for name in "${!ENGINES[@]}"; do
@@ -236,7 +248,8 @@ no_descriptor_leaked() {
     pass "$CASE_NAME: no engine leaks descriptors"
 }
 
-# What an engine ever had in memory does not depend on what went wrong. (A sanitizer has memory of its own.)
+# What an engine ever had in memory does not depend on what went wrong. (A sanitizer has memory of
+# its own.)
 peak_kib() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
 no_engine_grows() {
     local name peak
@@ -251,8 +264,9 @@ no_engine_grows() {
     pass "$CASE_NAME: all engines keep within their memory"
 }
 
-# verdict F [option of check.py...]: the faults are over. All work is done within T (LIVE_S), the engines end in good order and leave nothing, and
-# journal, plan, faults and store agree. One line for the table of docs/reliability.md is written.
+# verdict F [option of check.py...]: the faults are over. All work is done within T (LIVE_S), the
+# engines end in good order and leave nothing, and journal, plan, faults and store agree. One line
+# for the table of docs/reliability.md is written.
 verdict() {
     local f=$1 before=$FAILED result; shift
     FAILED=0
@@ -274,7 +288,8 @@ verdict() {
     cd "$TMP" || exit 2
 }
 
-# record F RESULT: the line, from RUNS, RERUNS, LONGEST_MS; for scenarios that judge themselves, too.
+# record F RESULT: the line, from RUNS, RERUNS, LONGEST_MS; for scenarios that judge themselves,
+# too.
 record() {
     printf '# %s %s: %s runs, %s of them again, longest delay %s ms, %s s\n' "$1" \
         "$CASE_NAME" "$RUNS" "$RERUNS" "$LONGEST_MS" $((($(now_ms) - CASE_BEGAN) / 1000))

@@ -1,10 +1,13 @@
-# line_cuts.sh - one cut of an engine's line at a moment that is picked, and all that is asked of it (F23, F24). Sourced after net.sh.
+# line_cuts.sh - one cut of an engine's line at a moment that is picked, and all that is asked of it
+# (F23, F24). Sourced after net.sh.
 #
-# The victim is the build with failpoints: it stops itself at the moment, its line is cut, and it goes on.
+# The victim is the build with failpoints: it stops itself at the moment, its line is cut, and it
+# goes on.
 
 [ -x "$P-failpoints" ] || { echo "not ok - $P-failpoints is not built ('make faults' builds it)"; exit 1; }
 
-# beyond T: a second look comes every T/4 and lets new slots go first for 2 s at most; the rest is the machine
+# beyond T: a second look comes every T/4 and lets new slots go first for 2 s at most; the rest is
+# the machine
 LATER_MS=3000
 
 # Kind, failpoint, and what the line does then (see net.sh)
@@ -89,7 +92,8 @@ cut_line() {
     ok "$what: it works again when the line is back" wait_until 40 runs_since "$pid" "$healed"
 }
 
-# cuts_on_line NAME N "POINT MODE SECONDS"...: one after the other, in a process of its own, so that several lines are cut at once. Its exit code tells.
+# cuts_on_line NAME N "POINT MODE SECONDS"...: one after the other, in a process of its own, so that
+# several lines are cut at once. Its exit code tells.
 cuts_on_line() {
     local name=$1 n=$2 plan; shift 2
     FAILED=0 TMP=$CASE/$name.words

@@ -1,5 +1,6 @@
-# net.sh - networks that fail, for scenarios: proxies on command (proxy.py), and engines behind a line of their own, where the kernel itself loses
-# the packets. Sourced after lib.sh and server.sh. All of it ends with the scenario, however that ends.
+# net.sh - networks that fail, for scenarios: proxies on command (proxy.py), and engines behind a
+# line of their own, where the kernel itself loses the packets. Sourced after lib.sh and server.sh.
+# All of it ends with the scenario, however that ends.
 
 declare -A PROXIES=() PROXY_PORTS=()        # name -> pid, port
 declare -A LINES=()                         # name -> pid of the process that holds the network at the far end
@@ -16,7 +17,8 @@ with_parent() { exec setpriv --pdeathsig KILL "$@"; }
 
 # ---- proxies ----
 
-# proxy_start NAME TARGET [option of proxy.py...]: TARGET is HOST:PORT, the path of a unix socket, or the URL of a database.
+# proxy_start NAME TARGET [option of proxy.py...]: TARGET is HOST:PORT, the path of a unix socket,
+# or the URL of a database.
 proxy_start() {
     local name=$1 target=$2; shift 2
     case $target in *://*) target=$(server_of "$target") ;; esac
@@ -30,7 +32,8 @@ proxy_start() {
     PROXY_PORTS[$name]=$(cat "$TMP/$name.port")
 }
 
-# proxy NAME COMMAND...: what it does to connections from now on (see proxy.py); its answer goes to PROXY_SAID.
+# proxy NAME COMMAND...: what it does to connections from now on (see proxy.py); its answer goes to
+# PROXY_SAID.
 proxy() {
     local name=$1; shift
     PROXY_SAID=$(python3 -S "$FAULTS/proxy.py" --tell "$TMP/$name.control" "$@" 2>&1) ||
@@ -67,7 +70,8 @@ server_of() {
     esac
 }
 
-# with_server URL HOST PORT: the URL with another server in it (HOST and PORT may be lists with commas)
+# with_server URL HOST PORT: the URL with another server in it (HOST and PORT may be lists with
+# commas)
 with_server() {
     local user base rest
     user=$(sed -nE 's#^[a-z]*://([^@/]*@).*#\1#p' <<<"$1")
@@ -78,8 +82,9 @@ with_server() {
 
 # ---- lines: an engine in a network of its own, behind a pair of virtual interfaces ----
 
-# Namespaces without a name: they are gone with the process that holds them. The scenario starts itself again in one of its own, so that addresses and
-# rules are nobody else's; unix sockets are reached from everywhere.
+# Namespaces without a name: they are gone with the process that holds them. The scenario starts
+# itself again in one of its own, so that addresses and rules are nobody else's; unix sockets are
+# reached from everywhere.
 needs_lines() {
     needs_root
     needs_command unshare nsenter ip nft setpriv
@@ -111,7 +116,8 @@ line_down() {
 }
 on_line() { local name=$1; shift; nsenter -t "${LINES[$name]}" -n -- "$@"; }
 
-# on_line_server F [setting=value...]: as `on_a_server`, with a server that engines on lines reach; url_on_line N is the way to it.
+# on_line_server F [setting=value...]: as `on_a_server`, with a server that engines on lines reach;
+# url_on_line N is the way to it.
 on_line_server() {
     local run=$1; shift
     on_a_server "$run" listen_addresses=* hba="host all all 10.213.0.0/16 trust" "$@"
@@ -126,8 +132,9 @@ engine_on_line() {
     ENGINE_BY=()
 }
 
-# line NAME MODE [BYTES]: drop, drop-out (what the engine says is lost), drop-in (what it is told is lost), drop-out-after BYTES and drop-in-after
-# BYTES (so much passes first), reset (each packet of the engine's is answered by a reset), pass.
+# line NAME MODE [BYTES]: drop, drop-out (what the engine says is lost), drop-in (what it is told is
+# lost), drop-out-after BYTES and drop-in-after BYTES (so much passes first), reset (each packet of
+# the engine's is answered by a reset), pass.
 line() {
     local out= in=
     case $2 in

@@ -1,17 +1,25 @@
-# pair.sh - a primary and a standby that follows it by streaming replication, and what failovers are made of. Sourced after lib.sh.
+# pair.sh - a primary and a standby that follows it by streaming replication, and what failovers are
+# made of. Sourced after lib.sh.
 #
-#   pair_start [setting=value...]       both nodes, called a and b; a is the primary. PRIMARY and STANDBY are who is what from then on
-#   pair_url [DATABASE]                 both hosts, of which libpq picks the one that takes writes; pair_url_of NODE [DATABASE]: one of them
+#   pair_start [setting=value...]       both nodes, called a and b; a is the primary. PRIMARY and
+#                                       STANDBY are who is what from then on
+#   pair_url [DATABASE]                 both hosts, of which libpq picks the one that takes writes;
+#                                       pair_url_of NODE [DATABASE]: one of them
 #   pair_q NODE SQL                     asks a node, as the superuser
-#   pair_sync on|off                    commits wait for the standby, or not; on is there again after a rejoin
-#   pair_lag on|off                     nothing is sent to the standby any more, though it stays connected: what is committed from now on a failover loses
-#   pair_kill_primary, pair_promote     the two halves of a failover; the fault `failover` begins with the first and ends with the second
-#   pair_rejoin                         who was primary becomes the standby: by pg_rewind, or a copy when that cannot be
-#   pair_freeze_standby, pair_thaw_standby      SIGSTOP and SIGCONT to all its processes; the fault `standby-frozen`
+#   pair_sync on|off                    commits wait for the standby, or not; on is there again
+#                                       after a rejoin
+#   pair_lag on|off                     nothing is sent to the standby any more, though it stays
+#                                       connected: what is committed from now on a failover loses
+#   pair_kill_primary, pair_promote     the two halves of a failover; the fault `failover` begins
+#                                       with the first and ends with the second
+#   pair_rejoin                         who was primary becomes the standby: by pg_rewind, or a copy
+#                                       when that cannot be
+#   pair_freeze_standby, pair_thaw_standby      SIGSTOP and SIGCONT to all its processes; the fault
+#                                               `standby-frozen`
 #   pair_stop                           the end of both; a scenario that ends early does it, too
 #
-# Only unix sockets, no system service. What differs between the nodes stands on the server's command line, since a rewind and a copy bring
-# the other one's files along.
+# Only unix sockets, no system service. What differs between the nodes stands on the server's
+# command line, since a rewind and a copy bring the other one's files along.
 
 PAIR=$TMP/pgpair
 PRIMARY= STANDBY= PAIR_SYNC=off PAIR_WALSENDERS=
@@ -66,7 +74,8 @@ pair_are_gone() {
     for pid; do is_over "$pid" || return 1; done
 }
 
-# A postmaster that was killed is taken for alive by the next one until somebody has reaped it; its files go, since nobody else uses this folder.
+# A postmaster that was killed is taken for alive by the next one until somebody has reaped it; its
+# files go, since nobody else uses this folder.
 pair_kill() {
     local postmaster pids
     postmaster=$(pair_postmaster "$1")
@@ -131,7 +140,8 @@ pair_sync() {
     if [ "$1" = on ]; then wait_until "$PAIR_WAIT_S" pair_is_sync; fi
 }
 
-# The sender is stopped, not the receiver: what has been sent would still be read when that one is woken for the promotion.
+# The sender is stopped, not the receiver: what has been sent would still be read when that one is
+# woken for the promotion.
 pair_lag() {
     case $1 in
     on)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# planted.sh - is the campaign worth its time? Each patch in planted/ puts one bug into a copy of the engine, and the scenario that it names must fail, on
-# each store (or those that it names), in the words that it tells. One line for each; the last is "N passed, N failed".
+# planted.sh - is the campaign worth its time? Each patch in planted/ puts one bug into a copy of
+# the engine, and the scenario that it names must fail, on each store (or those that it names), in
+# the words that it tells. One line for each; the last is "N passed, N failed".
 #
 # SEED      of the scenarios (4711)
 # STORES    "sqlite", "postgresql" (both)
@@ -9,8 +10,8 @@
 #
 # A patch begins with lines that say
 #   what: the bug
-#   scenario: F15, or test: store_on_pg, a suite of `make check`, where no scenario of the campaign comes that way
-#   with: QUICK=1 CASES=lost: the part of the scenario that is enough (all of it)
+#   scenario: F15, or test: store_on_pg, a suite of `make check`, where no scenario of the campaign
+#   comes that way with: QUICK=1 CASES=lost: the part of the scenario that is enough (all of it)
 #   stores: those on which it is a bug (both)
 #   words: of the check that must fail
 set -uo pipefail
@@ -66,7 +67,8 @@ result() {
     if [ "$1" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
-# judges STORE: lines "KIND<tab>NAMES<tab>WITH" of all that is run on it; scenarios of which the same part is enough in one line
+# judges STORE: lines "KIND<tab>NAMES<tab>WITH" of all that is run on it; scenarios of which the
+# same part is enough in one line
 judges() {
     local patch only
     for patch in "${patches[@]}"; do

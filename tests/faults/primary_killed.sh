@@ -1,4 +1,5 @@
-# primary_killed.sh - the failovers of F12, which F20 goes through behind a pooler, too. Sourced after failovers.sh.
+# primary_killed.sh - the failovers of F12, which F20 goes through behind a pooler, too. Sourced
+# after failovers.sh.
 
 FAILOVERS=${FAILOVERS:-3}
 BATCH=8 WORKERS=2

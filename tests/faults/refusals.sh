@@ -1,12 +1,18 @@
-# refusals.sh - what engines say and do while their store refuses them: when they said so first, and what they started afterwards. Sourced after lib.sh.
+# refusals.sh - what engines say and do while their store refuses them: when they said so first, and
+# what they started afterwards. Sourced after lib.sh.
 #
-#   is_told NAME WORDS              engine NAME has logged a line that matches WORDS (extended regular expression) since forget_words
+#   is_told NAME WORDS              engine NAME has logged a line that matches WORDS (extended
+#                                   regular expression) since forget_words
 #   told_us NAME WORDS              when the first of them was written
-#   starts NAME FROM_US TO_US       how many jobs its workers began in between (all engines: NAME is "")
+#   starts NAME FROM_US TO_US       how many jobs its workers began in between (all engines: NAME is
+#                                   "")
 #   has_started NAME N              they began so many
-#   refused WHAT BEGIN END WORDS    a whole case: e0 and e1 are in the middle of their work, BEGIN is called, both must say WORDS, HOLD_S pass, END is called;
-#                                   they must start nothing from then on (or from the end of the trust window on, with LENIENT=1), try again at growing
-#                                   pauses, and go on afterwards, without a restart, with what is left and with new work
+#   refused WHAT BEGIN END WORDS    a whole case: e0 and e1 are in the middle of their work, BEGIN
+#                                   is called, both must say WORDS, HOLD_S pass, END is called; they
+#                                   must start nothing from then on (or from the end of the trust
+#                                   window on, with LENIENT=1), try again at growing pauses, and go
+#                                   on afterwards, without a restart, with what is left and with new
+#                                   work
 
 declare -A WORDS_FROM=()            # engine -> line of its log from which on words count
 forget_words() {
@@ -22,10 +28,12 @@ starts() {
 }
 has_started() { [ "$(starts "$1" 0 "$(now_us)")" -ge "$2" ]; }
 
-# A job that was claimed at the very moment is let through: the line of the log has milliseconds, and the journal is written by another process.
+# A job that was claimed at the very moment is let through: the line of the log has milliseconds,
+# and the journal is written by another process.
 JUST_CLAIMED_US=50000
 
-# busy_engines NAME LINE...: two of them with some seconds of work in one or two slots, most of it still to be started when a fault comes.
+# busy_engines NAME LINE...: two of them with some seconds of work in one or two slots, most of it
+# still to be started when a fault comes.
 busy_engines() {
     WITNESS='batch = 1;' a_case "$1" 'workers = 2; split_at = 50;' "${@:2}"
     engine e0; engine e1
@@ -45,7 +53,8 @@ refused() {
     for name in e0 e1; do ok "$CASE_NAME: $what: $name says so" wait_until 15 is_told "$name" "$words"; done
     sleep "${HOLD_S:-6}"
     ended=$(now_us)
-    # Of each of its two connections: some at first, then one each third of the lease, or half of that by jitter.
+    # Of each of its two connections: some at first, then one each third of the lease, or half of
+    # that by jitter.
     tries=$((8 + (ended - began) * 6 / LEASE_S / 1000000))
     ok "$CASE_NAME: $what: it is over" "$end"
     fault_ends "$what" store

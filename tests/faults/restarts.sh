@@ -1,10 +1,13 @@
-# restarts.sh - the database server goes away and comes back, in all the ways it has, again and again, while checks come in. Sourced after server.sh.
+# restarts.sh - the database server goes away and comes back, in all the ways it has, again and
+# again, while checks come in. Sourced after server.sh.
 #
-#   restarts NAME [LINE...]         the case NAME.restarts, with lines for prescient.cfg, on the server of a_server (CLUSTER, SERVER_URL), which engines,
-#                                   writer and judge reach by PRESCIENT_STORE: the server itself, or whatever stands in front of it
+#   restarts NAME [LINE...]         the case NAME.restarts, with lines for prescient.cfg, on the
+#                                   server of a_server (CLUSTER, SERVER_URL), which engines, writer
+#                                   and judge reach by PRESCIENT_STORE: the server itself, or
+#                                   whatever stands in front of it
 #
-# Each RESTART_EVERY_S (4) for RESTARTS_S (64) one way is taken: all of them in an order drawn from the seed, then all again. In full: RESTARTS_S=600
-# RESTART_EVERY_S=20.
+# Each RESTART_EVERY_S (4) for RESTARTS_S (64) one way is taken: all of them in an order drawn from
+# the seed, then all again. In full: RESTARTS_S=600 RESTART_EVERY_S=20.
 
 RESTARTS_S=${RESTARTS_S:-64} RESTART_EVERY_S=${RESTART_EVERY_S:-4}
 

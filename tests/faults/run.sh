@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
 # tests/faults/run.sh   every scenario of the campaign, or those asked for: tests/faults/fNN_name.sh
-# A scenario is an executable that prints "ok - what" and "not ok - what"; it may leave with exit code 77 and "skipped - why". "# quick" on a line of
-# its own puts it in the subset for CI, "# limit N" allows it N seconds, "# alone" keeps others away meanwhile. The last line is "N passed, N failed".
+# A scenario is an executable that prints "ok - what" and "not ok - what"; it may leave with exit
+# code 77 and "skipped - why". "# quick" on a line of its own puts it in the subset for CI, "# limit
+# N" allows it N seconds, "# alone" keeps others away meanwhile. The last line is "N passed, N
+# failed".
 #
 # SEED                  of everything that is drawn (random; it is printed)
-# ONLY                  F12, f12_primary, "F01 F06": scenarios whose number is this, or whose name contains it
+# ONLY                  F12, f12_primary, "F01 F06": scenarios whose number is this, or whose name
+#                       contains it
 # QUICK=1               the subset for CI
 # BUILD                 where the program is (build)
 # STORES                "sqlite", "postgresql" (both)
-# PRESCIENT_TEST_PG     a PostgreSQL to use; else each lane starts a cluster of its own; "none": SQLite only
+# PRESCIENT_TEST_PG     a PostgreSQL to use; else each lane starts a cluster of its own; "none":
+#                       SQLite only
 # AT_ONCE               scenarios at once (as many as processors, at most 4)
-# RECORD=1              appends to tests/faults/record.tsv, from which docs/reliability.md is made (tests/faults/report)
+# RECORD=1              appends to tests/faults/record.tsv, from which docs/reliability.md is made
+#                       (tests/faults/report)
 set -uo pipefail
 umask 022
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." || exit 2
@@ -136,7 +141,8 @@ none) export STORES=sqlite; for ((i = 0; i < at_once; i++)); do servers[i]=; don
 esac
 
 echo "SEED=$seed"
-# The judge first, and what makes the faults: a checker that sees nothing, or a fault that is not made, would let everything pass.
+# The judge first, and what makes the faults: a checker that sees nothing, or a fault that is not
+# made, would let everything pass.
 for self in check_selftest proxy_selftest; do
     if words=$(python3 "tests/faults/$self.py" 2>&1); then
         passed=$((passed + 1))

@@ -1,30 +1,42 @@
-# server.sh - a PostgreSQL of a scenario's own, to be tormented: stopped, crashed, refusing, read-only, starting up for ever, without some of its sessions.
-# Sourced after lib.sh. No fault is written down here: whoever makes one says fault_begins and fault_ends around it.
+# server.sh - a PostgreSQL of a scenario's own, to be tormented: stopped, crashed, refusing,
+# read-only, starting up for ever, without some of its sessions. Sourced after lib.sh. No fault is
+# written down here: whoever makes one says fault_begins and fault_ends around it.
 #
-#   a_server [setting=value...]     starts one in $TMP/pg, sets CLUSTER, STORE_NAME, PRESCIENT_STORE and SERVER_URL; it ends with the scenario.
-#                                   `port=N` listens at 127.0.0.1 too (free_port finds one); PG_INITDB="--waldir=..." goes to initdb.
-#   server_down                     ends it before that (its folder is gone: another a_server may follow)
-#   on_a_server F [setting=value...]   all of it: starts one, calls F, ends it; needs_a_server leaves as skipped, with words, when there is none to be had
-#   server_sql SQL                  asks it as its administrator, past whatever the engine's way to it is; also while it is read-only
+#   a_server [setting=value...]     starts one in $TMP/pg, sets CLUSTER, STORE_NAME, PRESCIENT_STORE
+#                                   and SERVER_URL; it ends with the scenario. `port=N` listens at
+#                                   127.0.0.1 too (free_port finds one); PG_INITDB="--waldir=..."
+#                                   goes to initdb.
+#   server_down                     ends it before that (its folder is gone: another a_server may
+#                                   follow)
+#   on_a_server F [setting=value...]   all of it: starts one, calls F, ends it; needs_a_server
+#                                      leaves as skipped, with words, when there is none to be had
+#   server_sql SQL                  asks it as its administrator, past whatever the engine's way to
+#                                   it is; also while it is read-only
 #
 #   server_stop MODE  server_start  server_restart MODE        MODE: smart, fast, immediate
-#   server_crash                    SIGKILL to all of its processes, as when the machine loses its power; then server_start
-#   server_refuses  server_serves   the port is closed (it is stopped, sockets and all); and open again
-#   server_starts_up                it is there, and says 57P03, "the database system is starting up", until server_promote
-#   server_standby                  it is a standby, which can be read and not written, until server_promote
-#   server_read_only  server_read_write                        default_transaction_read_only for everybody
+#   server_crash                    SIGKILL to all of its processes, as when the machine loses its
+#                                   power; then server_start
+#   server_refuses  server_serves   the port is closed (it is stopped, sockets and all); and open
+#                   again
+#   server_starts_up                it is there, and says 57P03, "the database system is starting
+#                                   up", until server_promote
+#   server_standby                  it is a standby, which can be read and not written, until
+#                                   server_promote
+#   server_read_only  server_read_write                        default_transaction_read_only for
+#                     everybody
 #   server_set NAME VALUE           a setting for everybody, from now on; server_reset NAME
 #
 #   engine_sessions                 the pids of the engines' sessions, oldest first
-#   session_terminate PID  sessions_terminate                  pg_terminate_backend, of one, of all but ours
+#   session_terminate PID  sessions_terminate                  pg_terminate_backend, of one, of all
+#                          but ours
 #   session_kill PID                SIGKILL of one backend: the whole server restarts and recovers
 #
 # Each comes back when what it did is true, and fails when it is not true in time.
 
 server_ctl() { "$FAULTS/../pg_cluster.sh" ctl "$CLUSTER" "$@"; }
 
-# Below those that the kernel gives to connections (32768 and up): they would take it while the server is away, a client that looks for the server even
-# finding itself there.
+# Below those that the kernel gives to connections (32768 and up): they would take it while the
+# server is away, a client that looks for the server even finding itself there.
 free_port() {
     python3 -c '
 import random, socket
@@ -63,7 +75,8 @@ server_down() {
     "$FAULTS/../pg_cluster.sh" stop "$CLUSTER"
 }
 
-# on_a_server F [setting=value...]: the counterpart of on_stores, for a scenario that torments the server.
+# on_a_server F [setting=value...]: the counterpart of on_stores, for a scenario that torments the
+# server.
 on_a_server() {
     needs_a_server
     a_server "${@:2}"
@@ -71,7 +84,8 @@ on_a_server() {
     server_down
 }
 
-# An administrator's session may be waited for as long as a server may take to come back, but never for ever.
+# An administrator's session may be waited for as long as a server may take to come back, but never
+# for ever.
 server_sql() {
     PGCONNECT_TIMEOUT=5 PGOPTIONS='-c default_transaction_read_only=off' timeout 30 \
         psql -qXAt -v ON_ERROR_STOP=1 "$SERVER_URL" -c "$1"
@@ -90,7 +104,8 @@ server_pids() {
     echo "$postmaster"
     sed 's/ /\n/g' "/proc/$postmaster/task/$postmaster/children"
 }
-# What was killed is waited for until init has taken it: a zombie would count as a server that still runs.
+# What was killed is waited for until init has taken it: a zombie would count as a server that still
+# runs.
 server_crash() {
     local pids pid
     pids=$(server_pids) || return 1

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# storm.sh - F99: the storm: 200,000 checks while everything fails by the seed that can: engines, workers, sessions, servers, the ways between them
-# PASS: the common checks. On PostgreSQL three engines, each with a way of its own that fails, to a primary and its synchronous standby, past a host that
-# never answers (the first), through a pooler (the second) and plainly (the third); on SQLite two, and checks come in by SQL and by the command line.
-# STORM_S is how long each of the two lasts (1800 and 600); there are 111 checks a second. STORES picks one of them; SEED repeats one.
+# storm.sh - F99: the storm: 200,000 checks while everything fails by the seed that can: engines,
+#     workers, sessions, servers, the ways between them
+# PASS: the common checks. On PostgreSQL three engines, each with a way of its own that fails, to a
+# primary and its synchronous standby, past a host that never answers (the first), through a pooler
+# (the second) and plainly (the third); on SQLite two, and checks come in by SQL and by the command
+# line. STORM_S is how long each of the two lasts (1800 and 600); there are 111 checks a second.
+# STORES picks one of them; SEED repeats one.
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/net.sh"
 . "$FAULTS/disk.sh"

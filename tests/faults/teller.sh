@@ -1,5 +1,6 @@
 # teller.sh - the job of teller.c, built for a scenario. Sourced after lib.sh.
-#   tellers [SETTING...]    a line of `jobs` for JOB_LINES; the settings are of the job, for instance 'query = "SELECT ...";'
+#   tellers [SETTING...]    a line of `jobs` for JOB_LINES; the settings are of the job, for
+#                           instance 'query = "SELECT ...";'
 
 TEST_JOBS=$TMP/jobs                 # where `settings` looks for plug-ins beside those that are shipped
 mkdir -p "$TEST_JOBS"

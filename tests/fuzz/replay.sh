@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tests/fuzz/replay.sh TARGET...      every input of tests/fuzz/corpus/TARGET once, and the empty one; then "N passed, N failed"
+# tests/fuzz/replay.sh TARGET...      every input of tests/fuzz/corpus/TARGET once, and the empty
+#                                     one; then "N passed, N failed"
 # BUILD: where make fuzz-corpus has built the targets, with sanitizers if they are to find anything.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." || exit 2

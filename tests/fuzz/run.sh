@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# tests/fuzz/run.sh SECONDS TARGET...     each target for so many seconds under libFuzzer, from the kept corpus and from what earlier runs found
-# What it finds that leads somewhere new is kept in $BUILD/fuzz-found/TARGET, an input that breaks something beside it as crash-..., with the words.
-# One line a target, then "N passed, N failed". BUILD: where make fuzz has built the targets (build-fuzz).
+# tests/fuzz/run.sh SECONDS TARGET...     each target for so many seconds under libFuzzer, from the
+#                                         kept corpus and from what earlier runs found
+# What it finds that leads somewhere new is kept in $BUILD/fuzz-found/TARGET, an input that breaks
+# something beside it as crash-..., with the words. One line a target, then "N passed, N failed".
+# BUILD: where make fuzz has built the targets (build-fuzz).
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." || exit 2
 BUILD=$(realpath "${BUILD:-build-fuzz}") || exit 2
