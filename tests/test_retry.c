@@ -52,16 +52,16 @@ static void no_input_gives_less_than_one_or_an_overflow(void)
 
 static void an_unknown_job_waits_half_its_age(void)
 {
-    CU_ASSERT_EQUAL(unknown_job_delay_s(1000000, 1007200, 900), 3600);
+    CU_ASSERT_EQUAL(retry_unknown_job_delay_s(1000000, 1007200, 900), 3600);
 }
 
 static void an_unknown_job_waits_a_slot_at_least_and_a_day_at_most(void)
 {
-    CU_ASSERT_EQUAL(unknown_job_delay_s(1000000, 1000000, 900), 900);
-    CU_ASSERT_EQUAL(unknown_job_delay_s(1000000, 900000, 900), 900);
-    CU_ASSERT_EQUAL(unknown_job_delay_s(0, 1700000000, 900), DAY_S);
-    CU_ASSERT_EQUAL(unknown_job_delay_s(INT64_MIN, INT64_MAX, DAY_S), DAY_S);
-    CU_ASSERT_EQUAL(unknown_job_delay_s(INT64_MAX, INT64_MIN, 0), 1);
+    CU_ASSERT_EQUAL(retry_unknown_job_delay_s(1000000, 1000000, 900), 900);
+    CU_ASSERT_EQUAL(retry_unknown_job_delay_s(1000000, 900000, 900), 900);
+    CU_ASSERT_EQUAL(retry_unknown_job_delay_s(0, 1700000000, 900), DAY_S);
+    CU_ASSERT_EQUAL(retry_unknown_job_delay_s(INT64_MIN, INT64_MAX, DAY_S), DAY_S);
+    CU_ASSERT_EQUAL(retry_unknown_job_delay_s(INT64_MAX, INT64_MIN, 0), 1);
 }
 
 static void the_generator_repeats_itself_from_the_same_seed(void)

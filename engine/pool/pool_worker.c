@@ -17,7 +17,7 @@ int pool_count(const struct pool *pool, enum pool_worker_state state)
 
 void pool_worker_clear(struct pool_worker *w)
 {
-    child_close(&w->child);
+    spawn_close(&w->child);
     slab_free(w->slab);
     free(w->usable);
     *w = (struct pool_worker){ .child = { .sock = -1, .output = -1 } };

@@ -90,11 +90,11 @@ static int system_start(void *ctx, const char *program, bool pg_environment, str
     out->sock = pair[0];
     out->output = pipes[0];
     if (rc)
-        child_close(out);
+        spawn_close(out);
     return rc;
 }
 
-void child_close(struct child *child)
+void spawn_close(struct child *child)
 {
     if (child->sock >= 0)
         close(child->sock);

@@ -33,6 +33,6 @@ struct spawner {
 extern const struct spawner spawner_system;
 
 /* Closes what is ours of it; the process itself is killed and reaped by the pool. */
-void child_close(struct child *child);
+void spawn_close(struct child *child);
 
 #endif

@@ -18,19 +18,11 @@ int64_t retry_delay(int64_t base, int64_t max, int32_t failures, uint64_t random
     return delay - spread + (int64_t)(random % ((uint64_t)spread + 1));
 }
 
-int64_t unknown_job_delay_s(int64_t first_check_at, int64_t now, int32_t slot_length_s)
+int64_t retry_unknown_job_delay_s(int64_t first_check_at, int64_t now, int32_t slot_length_s)
 {
     int64_t delay = saturate_sub(now, first_check_at) / 2;
     int64_t least = slot_length_s < 1 ? 1 : slot_length_s;
     if (delay > DAY_S)
         delay = DAY_S;
     return delay < least ? least : delay;
-}
-
-uint64_t random_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
 }

@@ -4,6 +4,7 @@
 #define PRESCIENT_RETRY_H
 
 #include <stdint.h>
+#include "../base/random.h"       /* what a caller brings */
 
 /* Delay before attempt `failures` + 1: base * 2^failures, at most `max`, then spread over [1/2, 1]
  * of itself by `random`. Any unit; never less than 1, never overflows. */
@@ -11,9 +12,6 @@ int64_t retry_delay(int64_t base, int64_t max, int32_t failures, uint64_t random
 
 /* How long a check whose job nobody here knows is put off: half its age, at least one slot, at
  * most a day. */
-int64_t unknown_job_delay_s(int64_t first_check_at, int64_t now, int32_t slot_length_s);
-
-/* A small seeded generator (splitmix64): the next number of `*state`. */
-uint64_t random_next(uint64_t *state);
+int64_t retry_unknown_job_delay_s(int64_t first_check_at, int64_t now, int32_t slot_length_s);
 
 #endif

@@ -60,7 +60,7 @@ static void put_off(const struct lane_env *env, struct page *page, int index, en
 static void put_off_unknown(const struct lane_env *env, struct page *page, int index, int64_t now_us)
 {
     const struct check *c = &page->rows.checks[index];
-    int64_t delay_s = unknown_job_delay_s(c->first_check_at, page->now, env->clocks->slot_length_s);
+    int64_t delay_s = retry_unknown_job_delay_s(c->first_check_at, page->now, env->clocks->slot_length_s);
     put_off(env, page, index, OUTCOME_UNKNOWN_JOB, page->now + delay_s, now_us);
 }
 
