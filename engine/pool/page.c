@@ -1,5 +1,5 @@
 /* page.c - the moves of a check within its page, and the order in which checks are given: lower
- * priorities first, and then those of one job side by side, so that a worker can hand them to
+ * priority numbers first, then those of one job side by side, so that a worker can pass them to
  * job_exec_many together. */
 #include "page.h"
 
@@ -72,8 +72,8 @@ static int by_rank(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Rows of a slot that is not split come in the order of their buckets. Without memory they stay
- * so. */
+/* Rows of a slot that is not split are read in the order of their buckets. Without memory for a
+ * sort they stay in that order. */
 static void sort_by_priority(struct page *p)
 {
     struct rank *ranks = malloc((size_t)p->rows.n * sizeof *ranks);
@@ -163,7 +163,7 @@ int page_next_of(const struct page *p, const bool *jobs)
     return -1;
 }
 
-/* It stands there once at most, so there is always room for all. */
+/* An index is on the stack once at most, so `returned` has room for all. */
 static void forget_returned(struct page *p, int index)
 {
     for (int i = p->nreturned - 1; i >= 0; i--)

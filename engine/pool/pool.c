@@ -1,6 +1,6 @@
-/* pool.c - workers are given checks of the offered pages, and looked after; everything that can
- * happen to one is a small function. What a worker says is checked before it is believed
- * (slab_take_answer), and what it does not say in time ends it. */
+/* pool.c - gives checks of the offered pages to idle workers, and replaces workers. Answers are
+ * checked before they are believed (slab_take_answer); a worker that gives none in time is
+ * ended. */
 #include "pool_state.h"
 
 #include <signal.h>
@@ -15,7 +15,8 @@
 
 enum {
     WATCH_US = 20 * 1000,               /* how often running workers are looked at */
-    /* from a job that cannot be opened to the next try */
+    /* the pause before a worker is replaced for a job that it could not open, at first and at
+     * most */
     REOPEN_US = 1000 * 1000, REOPEN_MAX_US = 60 * 1000 * 1000,
     CLOSE_US = 2 * 1000 * 1000,         /* what the jobs of a worker may take to close */
     WORKERS_LIMIT = 1024,
@@ -27,13 +28,44 @@ static int print_settings(struct pool *pool, struct err *err)
 {
     pool->sent = *pool->o.settings;
     if (pool->sent.business)
-        pool->sent.store = pool->sent.business;     /* a worker never learns where the store is */
+        pool->sent.store = pool->sent.business;     /* a worker is not sent the store's URL */
     FILE *f = open_memstream(&pool->settings_text, &pool->settings_len);
     if (!f)
         return err_set(err, ERR_NOMEM, "out of memory for the workers' settings");
     int rc = settings_print(&pool->sent, f, false, true, err);
     bool is_whole = fclose(f) == 0 && pool->settings_text;
-    return rc || is_whole ? rc : err_set(err, ERR_NOMEM, "out of memory for the workers' settings");
+    if (rc < 0)
+        return rc;
+    return is_whole ? 0 : err_set(err, ERR_NOMEM, "out of memory for the workers' settings");
+}
+
+/* How many workers there may be, and how many run when none is stuck. */
+static void set_size(struct pool *pool)
+{
+    const struct settings *s = pool->o.settings;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    pool->usual = s->workers;
+    if (!pool->usual)
+        pool->usual = cores > 0 ? (int)cores : 1;
+    pool->size = s->workers_max > pool->usual ? s->workers_max : pool->usual;
+    if (pool->size > WORKERS_LIMIT)
+        pool->size = WORKERS_LIMIT;
+    /* a worker has one business connection: a limit of these is a limit of workers */
+    if (s->business_connections && pool->size > s->business_connections)
+        pool->size = s->business_connections;
+    if (pool->usual > pool->size)
+        pool->usual = pool->size;
+}
+
+static int fill(struct pool *pool, struct err *err)
+{
+    size_t njobs = (size_t)pool->o.settings->njobs + 1;     /* none must not look like no memory */
+    pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
+    pool->deaths = calloc(njobs, sizeof *pool->deaths);
+    pool->usable = calloc(njobs, sizeof *pool->usable);
+    if (!pool->workers || !pool->deaths || !pool->usable)
+        return err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
+    return print_settings(pool, err);
 }
 
 int pool_new(const struct pool_options *options, struct pool **out, struct err *err)
@@ -44,26 +76,11 @@ int pool_new(const struct pool_options *options, struct pool **out, struct err *
     pool->o = *options;
     if (!pool->o.program)
         pool->o.program = "/proc/self/exe";
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    pool->usual = options->settings->workers ? options->settings->workers : (int)(cores > 0 ? cores : 1);
-    pool->size = options->settings->workers_max > pool->usual ? options->settings->workers_max : pool->usual;
-    if (pool->size > WORKERS_LIMIT)
-        pool->size = WORKERS_LIMIT;
-    /* A worker has one business connection, so this many workers is how their number is capped. */
-    int connections = options->settings->business_connections;
-    if (connections && pool->size > connections)
-        pool->size = connections;
-    if (pool->usual > pool->size)
-        pool->usual = pool->size;
+    set_size(pool);
     pool->random = options->seed;
-    pool->talk = (struct talk){ .room = TALK_BURST, .since_us = pool_now_us(pool) };
-    pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
-    pool->deaths = calloc((size_t)options->settings->njobs + 1, sizeof *pool->deaths);
-    pool->usable = calloc((size_t)options->settings->njobs + 1, sizeof *pool->usable);
-    int rc = pool->workers && pool->deaths && pool->usable
-                 ? print_settings(pool, err)
-                 : err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
-    if (rc) {
+    pool->output = (struct output_budget){ .room = OUTPUT_BURST, .since_us = pool_now_us(pool) };
+    int rc = fill(pool, err);
+    if (rc < 0) {
         pool_free(pool);
         return rc;
     }
@@ -111,7 +128,7 @@ void pool_forget(struct pool *pool, struct page *page)
 {
     for (int i = 0; i < pool->size; i++)
         if (pool->workers[i].page == page)
-            pool->workers[i].page = NULL;       /* it has nothing of it any more, and is about to say so */
+            pool->workers[i].page = NULL;       /* it has none of its checks, and will send ENDED */
     for (int i = 0; i < pool->npages; i++)
         if (pool->pages[i] == page) {
             memmove(&pool->pages[i], &pool->pages[i + 1],
@@ -128,7 +145,7 @@ void pool_cut(struct pool *pool, struct page *page)
             pool_worker_cut(&pool->workers[i]);
 }
 
-/* A worker whose trust had run out waits to be told; one that runs a check keeps its stopwatch. */
+/* A worker whose trust had run out waits for CONTINUE. One that runs a check keeps its deadline. */
 void pool_set_trust(struct pool *pool, const struct page *page)
 {
     int64_t now = clock_boot_us(pool->o.clock);
@@ -148,7 +165,8 @@ void pool_set_trust(struct pool *pool, const struct page *page)
 
 /* ---- giving ---- */
 
-/* The worker opened less than was asked of it: jobs that workers have died of are not. */
+/* The worker did not open all jobs that it was sent. Jobs that workers have died of are not
+ * sent. */
 static bool lacks_jobs(const struct pool *pool, const struct pool_worker *w)
 {
     for (int i = 0; w->usable && i < pool->o.settings->njobs; i++)
@@ -180,8 +198,7 @@ static void give(struct pool *pool, struct pool_worker *w, struct page *page)
     for (int i; n < most && n < SLAB_CHECKS_MAX && (i = next_for(w, page)) >= 0; n++) {
         const struct page_check *c = &page->checks[i];
         if (n > 0 && (c->single || page->checks[w->index[0]].single))
-            /* a suspect has a slab of its own: what happens to the slab is its own doing */
-            break;
+            break;                      /* a suspect is alone in its slab: a crash is its doing */
         if (!slab_put(w->slab, &page->rows.checks[i], c->job, c->single))
             break;
         page_give(page, i);
@@ -201,7 +218,7 @@ static void give(struct pool *pool, struct pool_worker *w, struct page *page)
         w->gone = true;
 }
 
-/* It closes its jobs and exits, in a time that is bounded. */
+/* The worker closes its jobs and exits; after CLOSE_US it is killed. */
 static void retire(const struct pool *pool, struct pool_worker *w, const char *why)
 {
     if (message_send(w->child.sock, MESSAGE_EXIT, NULL, 0, -1, NULL))
@@ -212,20 +229,21 @@ static void retire(const struct pool *pool, struct pool_worker *w, const char *w
     w->kill_us = pool_now_us(pool) + CLOSE_US;
 }
 
-/* Another one may open what it could not: a database that was away for a moment, a file that is
- * there again. One at a time, and ever more seldom; the others go on. */
+/* A new worker may open a job that this one could not: the database was away for a moment, a file
+ * is there again. One worker at a time is replaced, with pauses that grow; the others go on. */
 static bool is_to_be_replaced(struct pool *pool, const struct pool_worker *w)
 {
     int64_t now = pool_now_us(pool);
     if (!lacks_jobs(pool, w) || now < pool->reopen_us || pool_count(pool, WORKER_STARTING))
         return false;
-    pool->reopen_pause_us = pool->reopen_pause_us < REOPEN_MAX_US / 2 ? pool->reopen_pause_us * 2
-                                                                      : REOPEN_MAX_US;
+    pool->reopen_pause_us *= 2;
+    if (pool->reopen_pause_us > REOPEN_MAX_US)
+        pool->reopen_pause_us = REOPEN_MAX_US;
     pool->reopen_us = now + pool->reopen_pause_us;
     return true;
 }
 
-/* What those say that are ready: while the only one is being replaced, nothing is known. */
+/* Counts workers that are ready. While the only one is being replaced there are none of either. */
 static void count_ready(const struct pool *pool, int *whole, int *lacking)
 {
     *whole = *lacking = 0;
@@ -234,7 +252,7 @@ static void count_ready(const struct pool *pool, int *whole, int *lacking)
             ++*(lacks_jobs(pool, &pool->workers[i]) ? lacking : whole);
 }
 
-/* From the moment at which the first one lacks a job. */
+/* The first pause begins when the first worker lacks a job. */
 static void pace_reopening(struct pool *pool)
 {
     int whole, lacking;
@@ -286,14 +304,15 @@ bool pool_is_retired(const struct pool *pool)
 
 /* ---- the loop's side ---- */
 
-/* A successor tells by itself what it can run, and while none could be started what is known
- * stays. But one that was started beside a worker that was stuck takes its place without a word. */
-static void note_lost_one(struct pool *pool)
+/* Which jobs can be run may have changed with a worker that ended. A successor reports its jobs
+ * when it is ready, but a worker that was started earlier, beside a stuck one, takes its place
+ * without a report. Until the usual number runs again, what was known stays. */
+static void note_lost_worker(struct pool *pool)
 {
     int live = pool->size - pool_count(pool, WORKER_FREE);
-    if (!pool->has_lost_one || live < pool->usual || pool_count(pool, WORKER_STARTING))
+    if (!pool->has_lost_worker || live < pool->usual || pool_count(pool, WORKER_STARTING))
         return;
-    pool->has_lost_one = false;
+    pool->has_lost_worker = false;
     pool_look_at_jobs(pool);
 }
 
@@ -313,7 +332,7 @@ void pool_tick(struct pool *pool)
         pool_worker_watch(pool, w, now);
     }
     pool_spawn_missing(pool);
-    note_lost_one(pool);
+    note_lost_worker(pool);
     give_all(pool);
 }
 
@@ -325,9 +344,11 @@ int64_t pool_next_us(const struct pool *pool)
         waiting = waiting || page_waiting(pool->pages[i]) > 0;
     for (int i = 0; i < pool->size; i++) {
         const struct pool_worker *w = &pool->workers[i];
-        int64_t at = w->state == WORKER_RUNNING || w->state == WORKER_DYING || w->gone ? now + WATCH_US
-                     : w->state == WORKER_STARTING ? w->start_us + WORKER_STARTING_US
-                                                   : INT64_MAX;
+        int64_t at = INT64_MAX;
+        if (w->state == WORKER_RUNNING || w->state == WORKER_DYING || w->gone)
+            at = now + WATCH_US;
+        else if (w->state == WORKER_STARTING)
+            at = w->start_us + WORKER_STARTING_US;
         next = at < next ? at : next;
     }
     if (pool->reopen_us > now && pool->reopen_us < next)
@@ -352,7 +373,7 @@ int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room)
     return n;
 }
 
-bool pool_is_hungry(const struct pool *pool)
+bool pool_wants_work(const struct pool *pool)
 {
     for (int i = 0; i < pool->npages; i++)
         if (page_waiting(pool->pages[i]) > 0)

@@ -1,8 +1,8 @@
 /* pool.h - the workers: spawn, give, watch, time out, reap, hold back. No SQL and no job code.
  *
- * The pool is offered pages and gives their waiting checks to idle workers, a slab at a time. For
- * each check it says how that ended: answered, timed out, crashed. It never waits: the engine's
- * loop polls pool_poll_fds and calls pool_tick. */
+ * The pool is offered pages and gives their waiting checks to idle workers, a slab at a time. It
+ * reports for each check how its run ended: answered, timed out, crashed. It never waits: the
+ * engine's loop polls pool_poll_fds and calls pool_tick. */
 #ifndef PRESCIENT_POOL_H
 #define PRESCIENT_POOL_H
 
@@ -21,14 +21,14 @@ struct pool;
 struct spawner;
 
 struct pool_events {
-    /* Check `index` of `page` ended its run as `kind`; `raw` holds times, words and effects (words
+    /* Check `index` of `page` ended its run as `kind`; `raw` holds times, text and effects (text
      * only for TIMEOUT and CRASH) and lives in the page's arena. The owner makes its settlement. */
     void (*answered)(void *ctx, struct page *page, int index, enum answer_kind kind,
                      const struct raw_answer *raw);
-    /* A worker has said which jobs it could load and open: usable[i] for job i of the settings,
-     * when one of the workers can run it. Called when the first one is ready, and then whenever
-     * that changes. A worker is given no check of a job that it cannot run; it is replaced, after
-     * pauses that grow, so that a job which could not be opened for a moment is taken up again. */
+    /* usable[i]: one of the workers has loaded and opened job i of the settings. Called when the
+     * first worker is ready, and then whenever that changes. A worker is given no check of a job
+     * that it cannot run; it is replaced, after pauses that grow, so that a job which could not be
+     * opened for a moment is run again. */
     void (*ready)(void *ctx, const bool *usable);
     void *ctx;
 };
@@ -45,41 +45,40 @@ struct pool_options {
 
 int pool_new(const struct pool_options *options, struct pool **out, struct err *err);
 /* No more work: no worker is started, and idle ones close their jobs and exit, for which they have
- * some two seconds. It is done when pool_is_retired says so; pool_tick goes on as before until
- * then. */
+ * two seconds. pool_tick is called as before until pool_is_retired. */
 void pool_retire(struct pool *pool);
 bool pool_is_retired(const struct pool *pool);
 
-/* Kills what still runs and reaps it. Nothing is told any more. NULL is fine. */
+/* Kills and reaps the workers that still run. No event is reported any more. NULL is fine. */
 void pool_free(struct pool *pool);
 
-/* No worker is started before pool_start. After a few that died in a row before they were ready
- * the pool is broken, in words, until one gets ready; it goes on trying with back-off. */
+/* No worker is started before pool_start. When a few in a row have died before they were ready, the
+ * pool is broken until one gets ready; it goes on trying with back-off. */
 void pool_start(struct pool *pool);
 bool pool_is_ready(const struct pool *pool);
-const char *pool_broken(const struct pool *pool);           /* words, or NULL */
+const char *pool_broken(const struct pool *pool);           /* why, or NULL */
 
 /* Checks of `page` may be given from now on. The pool keeps the pointer until pool_forget. false:
  * out of memory, and they will not be. */
 bool pool_offer(struct pool *pool, struct page *page);
 void pool_forget(struct pool *pool, struct page *page);     /* over: nothing given, nothing waiting */
 
-/* Its lease is lost or we are stopping: nothing more of it is started; what runs goes on and is
- * told as before. */
+/* Its lease is lost or we are stopping: no further check of it is started; those that run go on and
+ * are reported as before. */
 void pool_cut(struct pool *pool, struct page *page);
 
-/* page->start_until_us has moved: on, since the lease was renewed, or to 0, since the store takes
- * no writes. Tells the workers that have checks of it. */
+/* page->start_until_us has changed: it is later, since the lease was renewed, or 0, since the store
+ * rejects writes. Passes it on to the workers that have checks of the page. */
 void pool_set_trust(struct pool *pool, const struct page *page);
 
-/* Gives, collects, times out, replaces. Call when a descriptor is ready, on SIGCHLD, and at the
- * latest at pool_next_us. */
+/* Gives, collects, times out, replaces. To be called when a descriptor is ready, on SIGCHLD, and at
+ * pool_next_us at the latest. */
 void pool_tick(struct pool *pool);
 int64_t pool_next_us(const struct pool *pool);              /* monotonic; INT64_MAX: nothing to watch */
 int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room);      /* how many were filled in */
 
 /* a worker is idle and no offered page has a waiting check */
-bool pool_is_hungry(const struct pool *pool);
+bool pool_wants_work(const struct pool *pool);
 /* SIGKILL to all, now: the end of a stop timeout */
 void pool_kill(struct pool *pool);
 

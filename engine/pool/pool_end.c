@@ -1,5 +1,5 @@
-/* pool_end.c - deadlines, and the end of a worker: whose fault it was, and what becomes of the
- * checks it had. */
+/* pool_end.c - deadlines, and the end of a worker: which check is to blame, and what becomes of the
+ * others that it had. */
 #include "pool_state.h"
 
 #include <signal.h>
@@ -11,25 +11,26 @@
 #include "../base/utf8.h"
 
 enum {
-    /* from the end of its socket to ours of it: most often it has died and is about to be reaped */
+    /* from the end of its socket to SIGTERM: most often it has died and is about to be reaped */
     GONE_US = 100 * 1000,
-    FROZEN_US = 10 * 1000 * 1000,       /* a worker that has checks and starts none for so long */
+    FROZEN_US = 10 * 1000 * 1000,       /* a worker that has checks and starts none is ended after this */
 };
 
 /* ---- deadlines ---- */
 
-/* How long what is running now may take: one check its job's timeout, several claimed at once
- * their batch timeout. */
+/* How long the checks that run now may take: one has its job's timeout, several that were claimed
+ * at once have the batch timeout. */
 static int64_t allowance_us(const struct pool *pool, const struct pool_worker *w, int claimed)
 {
     int job = w->page->checks[w->index[w->taken]].job;
-    const struct job_settings *j = job >= 0 && job < pool->o.settings->njobs ? &pool->o.settings->jobs[job]
-                                                                             : &pool->o.settings->defaults;
+    const struct job_settings *j = &pool->o.settings->defaults;
+    if (job >= 0 && job < pool->o.settings->njobs)
+        j = &pool->o.settings->jobs[job];
     return claimed - w->taken > 1 ? j->batch_timeout_us : j->timeout_us;
 }
 
-/* Each new claim would wind its stopwatch back. Who claims has answered all that it had: it
- * looked, before our second look. */
+/* Each claim restarts the deadline, so a worker that claims without answering would never time out.
+ * An honest one has answered all that it had before it claims, and our second look sees that. */
 static bool claims_too_early(const struct pool_worker *w, int claimed)
 {
     return claimed > w->claimed && w->taken < w->claimed && w->taken < w->end;
@@ -43,13 +44,13 @@ static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
     if (claimed > w->claimed)
         pool_worker_collect(pool, w);
     if (claims_too_early(w, claimed)) {
-        pool_worker_terminate(pool, w, "it took new checks before it had answered the old ones");
+        pool_worker_terminate(pool, w, "it claimed new checks before it had answered the old ones");
         return;
     }
     if (claimed > w->end)
         claimed = w->end;
     if (claimed < w->claimed && w->claimed <= w->end)
-        claimed = w->claimed;           /* claims only grow, whatever stands in its slab */
+        claimed = w->claimed;           /* claims only grow, whatever its slab holds */
     if (w->taken != taken || claimed != w->claimed) {
         w->claimed = claimed;
         w->seen_us = now;
@@ -57,18 +58,18 @@ static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
     int64_t waited = now - w->seen_us;
     if (waited > WORKER_STUCK_US && w->end > claimed)
         pool_worker_cut(w);
-    /* nothing of ours runs: it is about to say ENDED, waits for trust, or is frozen */
+    /* no check of it runs: it is about to send ENDED, waits for trust, or is frozen */
     if (claimed <= w->taken) {
         if (waited > FROZEN_US && (!w->page || w->start_until_us > clock_boot_us(pool->o.clock)))
-            pool_worker_terminate(pool, w, "it does not go on");
+            pool_worker_terminate(pool, w, "it makes no progress");
     } else if (waited > allowance_us(pool, w, claimed)) {
         w->timed_out = true;
         pool_worker_terminate(pool, w, "timeout");
     }
 }
 
-/* It has died, and says by its exit status how; or a job closed its socket. What it has claimed it
- * may still answer. */
+/* The worker has died, and its exit status will show how; or a job closed its socket, and it may
+ * still answer what it has claimed. */
 static void watch_gone(struct pool *pool, struct pool_worker *w, int64_t now)
 {
     if (!w->gone_us) {
@@ -95,17 +96,19 @@ void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now)
 
 /* ---- the end of a worker ---- */
 
-static void say_how_it_ended(char *out, size_t size, const struct pool_worker *w, int status)
+static void describe_end(char *out, size_t size, const struct pool_worker *w, int status)
 {
-    const char *colon = w->why ? ": " : "", *why = w->why ? w->why : "";
-    if (WIFSIGNALED(status))
-        snprintf(out, size, "killed by SIG%s%s%s",
-                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?", colon, why);
-    else
+    const char *colon = w->why ? ": " : "";
+    const char *why = w->why ? w->why : "";
+    if (WIFSIGNALED(status)) {
+        const char *name = sigabbrev_np(WTERMSIG(status));
+        snprintf(out, size, "killed by SIG%s%s%s", name ? name : "?", colon, why);
+    } else {
         snprintf(out, size, "exit status %d%s%s", WEXITSTATUS(status), colon, why);
+    }
 }
 
-/* What it had claimed and not answered: one check is told as timed out or crashed, several (a
+/* What it had claimed and not answered: one check is reported as timed out or crashed, several (a
  * batch) run again one by one. */
 static void settle_claimed(struct pool *pool, struct pool_worker *w, const char *how)
 {
@@ -123,10 +126,12 @@ static void settle_claimed(struct pool *pool, struct pool_worker *w, const char 
     } else if (claimed - w->taken == 1) {
         int64_t ran = pool_now_us(pool) - w->seen_us;
         struct raw_answer raw = { .run_us = ran, .began_us = clock_boot_us(pool->o.clock) - ran };
-        raw.text = w->timed_out ? arena_printf(w->page->arena, "no answer within %lld ms",
-                                               (long long)allowance_us(pool, w, claimed) / 1000)
-                                : arena_strndup(w->page->arena, how, utf8_valid_bytes(how, strlen(how)));
-        pool_tell(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw);
+        if (w->timed_out)
+            raw.text = arena_printf(w->page->arena, "no answer within %lld ms",
+                                    (long long)allowance_us(pool, w, claimed) / 1000);
+        else
+            raw.text = arena_strndup(w->page->arena, how, utf8_valid_bytes(how, strlen(how)));
+        pool_report(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw);
     }
     if (claimed < w->taken)
         claimed = w->taken;
@@ -134,8 +139,8 @@ static void settle_claimed(struct pool *pool, struct pool_worker *w, const char 
         page_return(w->page, w->index[i]);
 }
 
-/* It died while it loaded or opened a job: that job's doing, or bad luck. True when the job is
- * left out from now on, so that the others run, and the next worker may be started at once. */
+/* The worker died while it loaded or opened a job. Once is bad luck; when it happens again the job
+ * is left out, so that the others run and the next worker may be started at once: true. */
 static bool is_job_left_out(struct pool *pool, const struct pool_worker *w, const char *how)
 {
     if (!w->opening)
@@ -154,7 +159,7 @@ static bool is_job_left_out(struct pool *pool, const struct pool_worker *w, cons
 static void pool_worker_ended(struct pool *pool, struct pool_worker *w, int status)
 {
     char how[512];
-    say_how_it_ended(how, sizeof how, w, status);
+    describe_end(how, sizeof how, w, status);
     bool was_starting = w->start_us && !w->served && !w->count && w->state != WORKER_IDLE && !w->retired;
     if (w->page) {
         pool_worker_collect(pool, w);
@@ -163,15 +168,17 @@ static void pool_worker_ended(struct pool *pool, struct pool_worker *w, int stat
     }
     if (w->child.output >= 0)
         pool_worker_drain(pool, w);
+    /* what it reported itself, in pool->why, tells more than its exit status */
     if (was_starting && !is_job_left_out(pool, w, how))
-        pool_spawn_failed(pool, w->why && w->why != pool->why ? how : w->why ? pool->why : how);
+        pool_spawn_failed(pool, w->why == pool->why ? pool->why : how);
     log_debug(pool->o.log, "worker %d is gone: %s", (int)w->child.pid, how);
-    pool->has_lost_one = pool->has_lost_one || w->usable;
+    if (w->usable)
+        pool->has_lost_worker = true;
     pool_worker_clear(w);
 }
 
-/* A leader that has ended is still a zombie here, so its number cannot be anybody else's: take its
- * group down first. */
+/* A group leader that has ended is a zombie until it is reaped, so no other process can have its
+ * number: its group is killed first. */
 void pool_reap(struct pool *pool)
 {
     const struct spawner *sp = pool->o.spawner;
@@ -186,7 +193,8 @@ void pool_reap(struct pool *pool)
     }
 }
 
-/* Orphans of jobs become ours (we are a subreaper); whoever is not a worker is only reaped. */
+/* Orphans of jobs become our children (we are a subreaper); a child that is no worker is just
+ * reaped. */
 void pool_reap_orphans(struct pool *pool)
 {
     const struct spawner *sp = pool->o.spawner;
@@ -196,7 +204,7 @@ void pool_reap_orphans(struct pool *pool)
             return;
         for (int k = 0; k < pool->size; k++)
             if (pool->workers[k].state != WORKER_FREE && pool->workers[k].child.pid == pid)
-                return;                 /* a worker that ended just now: the next reap is its */
+                return;                 /* a worker that ended just now: pool_reap takes it next time */
         sp->bury(sp->ctx, pid);
     }
 }

@@ -1,5 +1,5 @@
-/* pool_listen.c - what comes from a worker: answers in its slab, messages over its socket, and
- * what its jobs print. */
+/* pool_listen.c - what comes from a worker: answers in its slab, messages over its socket, and the
+ * output of its jobs. */
 #include "pool_state.h"
 
 #include <stdio.h>
@@ -13,17 +13,16 @@
 #include "../wire/message.h"
 
 enum {
-    OUTPUT_BYTES_MAX = 64 * 1024,       /* of what a worker prints while it has one slab */
-    /* texts and effects of one page; above it, effects are put off to the next slot */
+    OUTPUT_BYTES_MAX = 64 * 1024,       /* of what a worker prints and logs while it has one slab */
+    /* texts and effects of one page; above it, a check with effects is deferred */
     PAGE_ANSWER_BYTES = 32 << 20,
-    /* between its stopwatch and ours; a suspend counts for one of them only */
+    /* between the worker's clock and ours: a suspend counts for one of them only */
     CLOCK_SLACK_US = 5 * 1000 * 1000,
 };
 
 /* ---- answers ---- */
 
-/* Lowers the end of a worker's slab to what it has claimed; what is cut off waits again in its
- * page. */
+/* Lowers the end of a worker's slab to what it has claimed; the rest waits again in its page. */
 void pool_worker_cut(struct pool_worker *w)
 {
     int end = slab_cut(w->slab);
@@ -34,7 +33,7 @@ void pool_worker_cut(struct pool_worker *w)
     if (end >= w->end)
         return;
     w->end = end;
-    /* it may be waiting for trust: now it finds nothing left, and says so */
+    /* it may be waiting for trust: now it finds its slab at an end, and sends ENDED */
     if (w->state == WORKER_RUNNING)
         message_send(w->child.sock, MESSAGE_CONTINUE, NULL, 0, -1, NULL);
 }
@@ -44,15 +43,14 @@ static const enum answer_kind kind_of_raw[] = {
     [PRESCIENT_DEFER] = ANSWER_DEFER,    [PRESCIENT_FAIL] = ANSWER_FAIL,
 };
 
-void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
+void pool_report(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
                const struct raw_answer *raw)
 {
     FAILPOINT("after-run");
     pool->o.events.answered(pool->o.events.ctx, w->page, w->index[place], kind, raw);
 }
 
-/* What it says about time is bounded by what we have seen: it has had the check for so long and no
- * longer. */
+/* The times that a worker reports are bounded by how long it has had the check. */
 static void bound_times(struct raw_answer *raw, int64_t had_us, int64_t boot_us)
 {
     if (raw->run_us > had_us + CLOCK_SLACK_US)
@@ -69,13 +67,13 @@ static bool take_one(struct pool_worker *w, struct raw_answer *raw)
                    : slab_take_answer(w->slab, w->taken, a, raw);
 }
 
-/* Takes the answers that are there, in order. Those of places that were cut off meanwhile are not
- * this worker's to give. */
+/* Takes the answers that are there, in order. Places that were cut off meanwhile are left out:
+ * other workers have those checks. */
 void pool_worker_collect(struct pool *pool, struct pool_worker *w)
 {
     bool any = w->taken < w->end && slab_is_answered(w->slab, w->taken);
-    int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0,
-            boot_us = any ? clock_boot_us(pool->o.clock) : 0;
+    int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0;
+    int64_t boot_us = any ? clock_boot_us(pool->o.clock) : 0;
     while (w->taken < w->end && slab_is_answered(w->slab, w->taken)) {
         struct raw_answer raw = { 0 };
         if (!take_one(w, &raw))
@@ -84,9 +82,9 @@ void pool_worker_collect(struct pool *pool, struct pool_worker *w)
         if (raw.kind == PRESCIENT_NO_ANSWER && !raw.text)
             raw.text = "the job gave no answer";
         bound_times(&raw, had_us, boot_us);
-        int place = w->taken++;         /* first, since being told may make the owner cut this slab */
+        int place = w->taken++;         /* first, since the report may make the owner cut this slab */
         w->served++;
-        pool_tell(pool, w, place, known ? kind_of_raw[raw.kind] : ANSWER_BAD, &raw);
+        pool_report(pool, w, place, known ? kind_of_raw[raw.kind] : ANSWER_BAD, &raw);
     }
 }
 
@@ -103,11 +101,10 @@ static void slab_ended(struct pool *pool, struct pool_worker *w, uint32_t genera
         return;
     pool_worker_collect(pool, w);
     if (w->taken > 0 && w->taken < w->end)
-        /* its room for answers is full: the rest goes into another slab */
-        pool_worker_cut(w);
-    /* it says it is done and is not: it cannot be trusted with another slab */
+        pool_worker_cut(w);     /* its room for answers is full: the rest goes into another slab */
+    /* it sent ENDED too early: it cannot be trusted with another slab */
     if (w->taken < w->end) {
-        w->why = "it said that it was done before it was";
+        w->why = "it reported the end of its checks before all were answered";
         w->gone = true;
         return;
     }
@@ -127,7 +124,7 @@ static void pool_worker_ready(struct pool *pool, struct pool_worker *w, const ch
     int njobs = pool->o.settings->njobs;
     w->usable = calloc((size_t)njobs + 1, sizeof *w->usable);
     if (!w->usable) {
-        w->why = "no memory for what it says";
+        w->why = "out of memory for the list of its jobs";
         w->gone = true;
         return;
     }
@@ -147,46 +144,46 @@ static void pool_worker_opens(const struct pool *pool, struct pool_worker *w, co
     w->opening = job < (uint32_t)pool->o.settings->njobs ? (int)job + 1 : 0;
 }
 
-/* Only while it starts: later it has nothing of the kind to say. */
-static void pool_worker_failed(struct pool *pool, struct pool_worker *w, const char *words, int n)
+/* Allowed only while it starts. */
+static void pool_worker_failed(struct pool *pool, struct pool_worker *w, const char *message, int n)
 {
     if (w->state != WORKER_STARTING)
         return;
-    /* a database takes no note that is no text */
-    size_t len = utf8_cut(words, utf8_valid_bytes(words, (size_t)n), sizeof pool->why - 1);
-    snprintf(pool->why, sizeof pool->why, "%.*s", (int)len, words);
+    /* this may become a note, and databases take valid UTF-8 only */
+    size_t len = utf8_cut(message, utf8_valid_bytes(message, (size_t)n), sizeof pool->why - 1);
+    snprintf(pool->why, sizeof pool->why, "%.*s", (int)len, message);
     w->why = pool->why;
     w->opening = 0;
 }
 
-/* Takes room for `n` bytes in the log. Once there is none, what comes is dropped until a quarter
- * is free again, so that the log has a line about it and not one each time. */
+/* Takes room for `n` bytes in the log. Once there is none, output is dropped until a quarter is
+ * free again, so that the log has one line about it and not one each time. */
 static bool take_room(struct pool *pool, size_t n)
 {
-    struct talk *t = &pool->talk;
-    int64_t now = pool_now_us(pool), more = (now - t->since_us) / 1000 * TALK_PER_S / 1000;
+    struct output_budget *b = &pool->output;
+    int64_t now = pool_now_us(pool), more = (now - b->since_us) / 1000 * OUTPUT_PER_S / 1000;
     if (more > 0) {
-        t->room = t->room + more < TALK_BURST ? t->room + more : TALK_BURST;
-        t->since_us = now;
+        b->room = b->room + more < OUTPUT_BURST ? b->room + more : OUTPUT_BURST;
+        b->since_us = now;
     }
-    if (t->room < (int64_t)n || (t->dropped && t->room < TALK_BURST / 4)) {
-        if (!t->dropped)
+    if (b->room < (int64_t)n || (b->dropped && b->room < OUTPUT_BURST / 4)) {
+        if (!b->dropped)
             log_warn(pool->o.log,
-                     "jobs print too much for the log: what is beyond %d KiB a second is dropped for now",
-                     TALK_PER_S >> 10);
-        t->dropped += (int64_t)n;
+                     "jobs print too much for the log: output beyond %d KiB a second is dropped",
+                     OUTPUT_PER_S >> 10);
+        b->dropped += (int64_t)n;
         return false;
     }
-    if (t->dropped)
-        log_warn(pool->o.log, "%lld bytes that jobs printed were dropped", (long long)t->dropped);
-    t->dropped = 0;
-    t->room -= (int64_t)n;
+    if (b->dropped)
+        log_warn(pool->o.log, "%lld bytes that jobs printed were dropped", (long long)b->dropped);
+    b->dropped = 0;
+    b->room -= (int64_t)n;
     return true;
 }
 
-/* Whether `n` bytes that a worker prints or logs go into the log: so many for each slab, and for
- * all workers together in time. */
-static bool may_talk(struct pool *pool, struct pool_worker *w, size_t n)
+/* Whether `n` bytes that a worker prints or logs go into the log: there is a limit for each slab,
+ * and a rate for all workers together. */
+static bool may_log(struct pool *pool, struct pool_worker *w, size_t n)
 {
     bool before = w->printed < OUTPUT_BYTES_MAX;
     w->printed += n;
@@ -195,21 +192,21 @@ static bool may_talk(struct pool *pool, struct pool_worker *w, size_t n)
     if (w->printed < OUTPUT_BYTES_MAX)
         return take_room(pool, n);
     if (take_room(pool, 100))
-        log_warn(pool->o.log, "worker %d prints too much: the rest is dropped until its next checks",
+        log_warn(pool->o.log, "worker %d prints too much: its output is dropped until its next checks",
                  (int)w->child.pid);
     return false;
 }
 
 static void pool_worker_logs(struct pool *pool, struct pool_worker *w, const char *body, int n)
 {
-    if (n < 1 || !may_talk(pool, w, (size_t)n))
+    if (n < 1 || !may_log(pool, w, (size_t)n))
         return;
     int level = (unsigned char)body[0];
     log_line(pool->o.log, level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR, "%.*s", n - 1,
              body + 1);
 }
 
-static void pool_worker_says(struct pool *pool, struct pool_worker *w, enum message_kind kind,
+static void pool_worker_sent(struct pool *pool, struct pool_worker *w, enum message_kind kind,
                              const char *body, int n)
 {
     uint32_t generation = 0;
@@ -233,7 +230,7 @@ static void pool_worker_says(struct pool *pool, struct pool_worker *w, enum mess
         pool_worker_failed(pool, w, body, n);
         break;
     default:
-        w->why = "it sent a message that does not exist";
+        w->why = "it sent an unknown message";
         w->gone = true;
     }
 }
@@ -241,7 +238,7 @@ static void pool_worker_says(struct pool *pool, struct pool_worker *w, enum mess
 void pool_worker_listen(struct pool *pool, struct pool_worker *w)
 {
     char body[MESSAGE_MAX + 1];
-    /* a bound: a job that chatters must not keep the loop here */
+    /* a bound: a job that sends many messages must not keep the loop here */
     for (int i = 0; i < 64 && !w->gone; i++) {
         enum message_kind kind;
         int fd = -1;
@@ -253,12 +250,12 @@ void pool_worker_listen(struct pool *pool, struct pool_worker *w)
         if (n < 0)
             w->gone = true;
         else
-            pool_worker_says(pool, w, kind, body, n);
+            pool_worker_sent(pool, w, kind, body, n);
     }
 }
 
-/* What jobs print goes to the log, bounded for each slab; the rest is read and thrown away so that
- * nobody blocks. */
+/* What jobs print goes to the log, within its limits; the rest is read and dropped, so that no job
+ * blocks on a full pipe. */
 void pool_worker_drain(struct pool *pool, struct pool_worker *w)
 {
     char text[2048];
@@ -270,7 +267,7 @@ void pool_worker_drain(struct pool *pool, struct pool_worker *w)
         }
         if (n <= 0)
             return;
-        bool shown = may_talk(pool, w, (size_t)n);
+        bool shown = may_log(pool, w, (size_t)n);
         while (n > 0 && text[n - 1] == '\n')
             n--;
         if (shown)

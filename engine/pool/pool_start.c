@@ -1,5 +1,5 @@
-/* pool_start.c - how many workers there should be, starting them, and backing off when they do not
- * get ready. */
+/* pool_start.c - how many workers there should be, starting them, backing off when they do not get
+ * ready, and which jobs they can run. */
 #include "pool_state.h"
 
 #include <pwd.h>
@@ -15,7 +15,7 @@ enum {
     BACKOFF_MAX_US = 30 * 1000 * 1000,
 };
 
-/* All settings have been sent: begin, without the jobs that have ended workers. */
+/* All settings have been sent: the worker may begin, without the jobs that workers have died of. */
 static int send_begin(struct pool *pool, struct pool_worker *w, struct err *err)
 {
     char left_out[MESSAGE_MAX - 1];
@@ -43,13 +43,13 @@ void pool_spawn_failed(struct pool *pool, const char *why)
     pool->failures++;
     pool->spawn_after_us = pool_now_us(pool) + retry_delay(BACKOFF_US, BACKOFF_MAX_US, pool->failures - 1,
                                                            random_next(&pool->random));
-    if (why != pool->why)               /* what a worker said of itself stands there already */
+    if (why != pool->why)               /* else a worker's own message is there already */
         snprintf(pool->why, sizeof pool->why, "%s", why);
     bool none_left = pool_count(pool, WORKER_IDLE) + pool_count(pool, WORKER_RUNNING) == 0;
     if (pool->failures >= BROKEN_AFTER && none_left)
         pool->broken = true;
     else if (pool->failures >= BROKEN_AFTER)
-        pool_look_at_jobs(pool);        /* the one that could run a job may not come back soon */
+        pool_look_at_jobs(pool);        /* a worker that could run some job may not come back soon */
     log_warn(pool->o.log, "a worker did not get ready (%d in a row): %s", pool->failures, why);
 }
 
@@ -68,7 +68,7 @@ static void spawn(struct pool *pool, struct pool_worker *w)
         w->state = WORKER_STARTING;
         w->start_us = pool_now_us(pool);
         if (send_settings(pool, w, fd, &err))
-            w->gone = true;             /* it died already; the reaper will say how */
+            w->gone = true;             /* it died already: pool_reap will see how */
     }
     if (fd >= 0)
         close(fd);
@@ -107,8 +107,9 @@ void pool_spawn_missing(struct pool *pool)
         }
 }
 
-/* Only root can make them somebody else; whoever has set it should not believe that it holds. */
-static void say_whose_workers(const struct pool *pool)
+/* Only root can start workers as another user. Without, the setting has no effect, and the operator
+ * should know. */
+static void warn_of_worker_user(const struct pool *pool)
 {
     const char *name = pool->o.settings->worker_user;
     if (!name || geteuid() == 0)
@@ -116,21 +117,20 @@ static void say_whose_workers(const struct pool *pool)
     const struct passwd *user = getpwnam(name);
     if (!user || user->pw_uid != geteuid())
         log_warn(pool->o.log,
-                 "worker_user is '%s', but only an engine that root has started can have such workers: these "
-                 "stay user %u",
+                 "worker_user is '%s', but only an engine started by root can switch users: workers run as "
+                 "user %u",
                  name, (unsigned)geteuid());
 }
 
 void pool_start(struct pool *pool)
 {
     if (!pool->started)
-        say_whose_workers(pool);
+        warn_of_worker_user(pool);
     pool->started = true;
     pool_spawn_missing(pool);
 }
 
-/* A job that some worker can run. One that dies takes none away: its successor is about to open
- * the same ones. */
+/* Some worker that is idle or running has opened the job. */
 static bool can_be_run(const struct pool *pool, int job)
 {
     for (int i = 0; i < pool->size; i++) {

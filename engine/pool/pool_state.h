@@ -22,37 +22,37 @@ struct pool_worker {
     struct page *page;                  /* whose checks it has; NULL when idle */
     int index[SLAB_CHECKS_MAX];         /* of the page, by place in the slab */
     int count, taken;                   /* checks in the slab; answers collected, always the first ones */
-    /* places from here on were cut off and are not this worker's any more */
+    /* places from here on were cut off: other workers have those checks */
     int end;
     int claimed;                        /* as last seen */
     int64_t start_until_us;             /* trust of what it was given, as in its slab */
     int64_t given_us;                   /* when it got them */
     int64_t seen_us;                    /* when what is running now was first seen */
     bool timed_out;                     /* it is dying because of a deadline */
-    bool retired;                       /* it is dying because we told it to */
-    const char *why;                    /* what the log and the crash say, beyond its exit status */
-    int64_t kill_us;                    /* DYING: SIGKILL then; 0: was sent */
+    bool retired;                       /* it is dying because it was asked to exit */
+    const char *why;                    /* added to its exit status in the log and in a crash's note */
+    int64_t kill_us;                    /* DYING: when to send SIGKILL; 0: it was sent */
     int64_t start_us;
     /* STARTING: the job that it loads and opens, counted from 1; 0: none */
     int opening;
-    bool *usable;                       /* per job, as it said when it was ready; NULL: it was not yet */
+    bool *usable;                       /* per job, as it reported when it was ready; NULL: not yet */
     bool lacks_some;                    /* it cannot run all of them */
     int32_t served;                     /* checks so far */
     size_t printed;                     /* bytes on stdout and stderr, this slab */
-    bool gone;                          /* its socket is at its end, or it broke the rules */
+    bool gone;                          /* its socket is closed, or it broke the protocol */
     int64_t gone_us;                    /* since when */
 };
 
-/* What jobs print and log, over all workers: a bucket that fills again. */
-enum { TALK_BURST = 1 << 20, TALK_PER_S = 16 << 10 };           /* bytes */
-struct talk {
+/* How much of what jobs print and log goes into the log, over all workers: a token bucket. */
+enum { OUTPUT_BURST = 1 << 20, OUTPUT_PER_S = 16 << 10 };       /* bytes */
+struct output_budget {
     int64_t room, since_us;
-    int64_t dropped;                    /* bytes, since there was no room any more; 0: there is */
+    int64_t dropped;                    /* bytes, since the room was used up; 0: there is room */
 };
 
 struct pool {
     struct pool_options o;
-    struct settings sent;               /* the settings a worker gets: no store but the business database */
+    struct settings sent;               /* what a worker gets: the business database in place of the store */
     char *settings_text;
     size_t settings_len;
     struct pool_worker *workers;
@@ -60,10 +60,10 @@ struct pool {
     struct page **pages;                /* offered, oldest first */
     int npages, pages_room;
     bool started, ready;
-    /* a worker that was ready has ended: perhaps the last that could run some job */
-    bool has_lost_one;
+    /* a worker that was ready has ended: perhaps the last one that could run some job */
+    bool has_lost_worker;
     int failures;                       /* in a row, before being ready */
-    struct talk talk;
+    struct output_budget output;
     bool *usable;                       /* per job: a worker can run it */
     /* when a worker is replaced for a job that it could not open; the pause grows */
     int64_t reopen_us, reopen_pause_us;
@@ -79,7 +79,8 @@ static inline int64_t pool_now_us(const struct pool *pool)
     return clock_mono_us(pool->o.clock);
 }
 
-/* workers that died of opening a job, until it is left out: one may have been killed by anybody */
+/* So many workers have died while they opened a job before it is left out: the first may have been
+ * killed from outside. */
 enum { DEATHS_ENOUGH = 2 };
 
 /* pool_worker.c */
@@ -96,19 +97,20 @@ bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w);
 void pool_spawn_missing(struct pool *pool);
 void pool_spawn_failed(struct pool *pool, const char *why);         /* counts it, and backs off */
 
-/* which jobs can be run by now; told when that has changed */
+/* finds out which jobs can be run, and reports a change */
 void pool_look_at_jobs(struct pool *pool);
 
 /* pool_listen.c */
-/* what it says over its socket */
+/* reads its messages */
 void pool_worker_listen(struct pool *pool, struct pool_worker *w);
-void pool_worker_drain(struct pool *pool, struct pool_worker *w);             /* what its jobs print */
-/* the answers that are in its slab */
+void pool_worker_drain(struct pool *pool, struct pool_worker *w);             /* reads what its jobs print */
+/* takes the answers that are in its slab */
 void pool_worker_collect(struct pool *pool, struct pool_worker *w);
-/* what it has not claimed goes back to its page */
+/* returns to the page what it has not claimed */
 void pool_worker_cut(struct pool_worker *w);
-void pool_tell(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
-               const struct raw_answer *raw);
+/* reports how the check in this place ended */
+void pool_report(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
+                 const struct raw_answer *raw);
 
 /* pool_end.c */
 void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now);

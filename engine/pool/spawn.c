@@ -1,4 +1,4 @@
-/* spawn.c - what stands between fork and exec of a worker, and its end as the kernel tells it. */
+/* spawn.c - a worker's fork and exec, and its end as the kernel reports it. */
 #include "spawn.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@ extern char **environ;
 
 enum { ENVIRONMENT_MAX = 64 };
 
-/* What a worker may see of our environment: nothing that could hold a secret, but PG* where it is
- * asked for. */
+/* The variables that a worker gets of our environment: none that could hold a secret, but PG* where
+ * the business database is named by them. */
 static bool is_passed_on(const char *variable, bool pg_environment)
 {
     static const char *const names[] = { "HOME=",         "LANG=",          "LC_ALL=",       "TZ=",
@@ -39,8 +39,7 @@ static void become_worker(const char *program, char *const argv[], char *const e
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     int null = open("/dev/null", O_RDWR);
-    /* `sock` could be one of 0 to 2 when our own were closed: move the three out of the way first.
-     */
+    /* `sock` may be one of 0 to 2 if ours were closed: first all three get higher numbers */
     int s = fcntl(sock, F_DUPFD, 10), o = fcntl(output, F_DUPFD, 10), n = fcntl(null, F_DUPFD, 10);
     if (s < 0 || o < 0 || n < 0 || dup2(n, 0) < 0 || dup2(o, 1) < 0 || dup2(o, 2) < 0 ||
         dup2(s, WORKER_SOCK) < 0)
@@ -65,7 +64,7 @@ static int start(const char *program, bool pg_environment, int sock, int output,
         return err_sys(err, ERR_BUSY, "cannot start a worker: fork");
     if (*pid == 0)
         become_worker(program, argv, envp, sock, output);
-    setpgid(*pid, *pid);                /* whoever is first; a kill of the group must reach it from now on */
+    setpgid(*pid, *pid);                /* both do, so that a kill of the group reaches it from now on */
     return 0;
 }
 

@@ -74,7 +74,7 @@ static struct lane_view look(const struct lane *l)
     bool is_broken = pool_broken(env->pool) != NULL;
     return (struct lane_view){
         .stopping = env->shutdown->stopping,
-        .workers_idle = waiting == 0 && pool_is_hungry(env->pool),
+        .workers_idle = waiting == 0 && pool_wants_work(env->pool),
         .workers_broken = is_broken,
         .renew_due = l->nbuckets && (l->in_doubt || now >= renew_at_us(l)),
         .settle_due = settle_due(l->pages, s->settle_after_us, now, false) != NULL,
