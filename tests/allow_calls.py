@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""allow_calls.py NAME... -- COMMAND...    runs the command with only these system calls allowed; any other fails with EPERM.
+"""allow_calls.py NAME... -- COMMAND...    runs the command with only these system calls allowed; any other
+fails with EPERM.
 
-What systemd makes of SystemCallFilter= and SystemCallErrorNumber=EPERM, so that a unit's list can be tried without systemd. Names that this
-kernel's headers do not have are passed over, as systemd does. Exit code 77: not on this machine.
+It does what systemd does for SystemCallFilter= and SystemCallErrorNumber=EPERM, so that a unit's list
+can be tried without systemd. Names that this kernel's headers do not have are skipped, as systemd
+does. Exit code 77: not on this machine.
 """
 import ctypes
 import os
@@ -22,7 +24,8 @@ def numbers(header):
         path = os.path.join(folder, header)
         if os.path.exists(path):
             with open(path) as f:
-                return {name: int(n) for name, n in re.findall(r"#define __NR3?2?6?4?_(\w+)\s+(\d+)", f.read())}
+                found = re.findall(r"#define __NR3?2?6?4?_(\w+)\s+(\d+)", f.read())
+                return {name: int(n) for name, n in found}
     return {}
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""check_selftest.py - can the checker fail? A made-up world in which all is well must pass; then each kind of violation is planted in it, one
-at a time, and must be found under its name; and what a fault explains must not be held against anybody."""
+"""check_selftest.py - can the checker fail?
+
+A synthetic world in which all is well must pass. Then each kind of violation is planted in it, one at
+a time, and must be found under its name. What a fault explains must not be reported."""
 import os
 import sys
 import tempfile
@@ -20,10 +22,12 @@ def row(n):
 
 def run(n, slot, checks, failures, deed, at_ms=100, idem=None, engine=ENGINE):
     at = slot * US + at_ms * 1000
-    return Run(at, at, 5000, engine, row(n), idem or "%032x" % (n * 100 + checks), SLOT, slot, checks, failures, deed)
+    return Run(at, at, 5000, engine, row(n), idem or "%032x" % (n * 100 + checks), SLOT,
+               slot, checks, failures, deed)
 
 
-# k0: done. k1: again, then done. k2: fails, then done. k3: deferred, then done. k4: crashes, and is over.
+# k0: done. k1: again, then done. k2: fails, then done. k3: deferred, then done. k4: crashes, and is
+# over.
 def good_world():
     w = World()
     w.sent = {row(n): "b%d" % (n // 3) for n in range(5)}
@@ -35,11 +39,15 @@ def good_world():
               run(3, SLOT, 0, 0, "defer 3"), run(3, SLOT + 3, 0, 0, "done"),
               run(4, SLOT, 0, 0, "crash")]
     w.settles = [Settle(row(0), "done", 0, 0, SLOT, 0, SLOT, 1, True, ENGINE),
-                 Settle(row(1), "again", 1, 0, SLOT, SLOT + 2, 0, 0, False, ENGINE), Settle(row(1), "done", 1, 0, SLOT + 2, 0, SLOT, 2, True, ENGINE),
-                 Settle(row(2), "failed", 0, 1, SLOT, SLOT + 1, 0, 0, False, ENGINE), Settle(row(2), "done", 0, 1, SLOT + 1, 0, SLOT, 2, True, ENGINE),
-                 Settle(row(3), "deferred", 0, 0, SLOT, SLOT + 3, 0, 0, False, ENGINE), Settle(row(3), "done", 0, 0, SLOT + 3, 0, SLOT, 2, True, ENGINE),
+                 Settle(row(1), "again", 1, 0, SLOT, SLOT + 2, 0, 0, False, ENGINE),
+                 Settle(row(1), "done", 1, 0, SLOT + 2, 0, SLOT, 2, True, ENGINE),
+                 Settle(row(2), "failed", 0, 1, SLOT, SLOT + 1, 0, 0, False, ENGINE),
+                 Settle(row(2), "done", 0, 1, SLOT + 1, 0, SLOT, 2, True, ENGINE),
+                 Settle(row(3), "deferred", 0, 0, SLOT, SLOT + 3, 0, 0, False, ENGINE),
+                 Settle(row(3), "done", 0, 0, SLOT + 3, 0, SLOT, 2, True, ENGINE),
                  Settle(row(4), "crashed", 0, 1, SLOT, 0, SLOT, 1, True, ENGINE)]
-    w.events = [Event(row(0), SLOT, 0), Event(row(1), SLOT, 0), Event(row(1), SLOT + 2, 1), Event(row(2), SLOT, 0), Event(row(2), SLOT + 1, 0),
+    w.events = [Event(row(0), SLOT, 0), Event(row(1), SLOT, 0), Event(row(1), SLOT + 2, 1),
+                Event(row(2), SLOT, 0), Event(row(2), SLOT + 1, 0),
                 Event(row(3), SLOT, 0), Event(row(3), SLOT + 3, 0)]
     return w
 
@@ -70,7 +78,8 @@ def settle_a_slot_twice(w):
     w.settles.append(w.settles[1]._replace(outcome="deferred", checks=0))
 
 
-# Of a row that the scenario changes: one check ends, another of the same name ends in the same slot, with or without a run under a key of its own.
+# Of a row that the scenario changes: one check ends, another of the same name ends in the same
+# slot, with or without a run under a key of its own.
 def two_lives_in_a_slot(w):
     w.settles.append(w.settles[0])
     w.runs.append(run(0, SLOT, 0, 0, "done", at_ms=300, idem="f" * 32))
@@ -156,7 +165,8 @@ def run_twice_before_the_fault(w):
     w.faults = [Fault((SLOT + 2) * US, (SLOT + 2) * US, "KILL", "engine:%d" % ENGINE)]
 
 
-# The first engine is stopped, the second one runs the check; then the first one's answer is written down.
+# The first engine is stopped, the second one runs the check; then the first one's answer is written
+# down.
 def settle_after_a_takeover(w):
     w.runs.append(run(0, SLOT, 0, 0, "done", at_ms=3000, engine=ENGINE + 1))
     w.faults = [Fault(SLOT * US + 200000, SLOT * US + 3100000, "STOP", "engine:%d" % ENGINE)]
@@ -241,7 +251,8 @@ def jump(w, *jumps):
     w.faults += [Fault(at, at, "clock", "store") for at, _ in jumps]
 
 
-# All of the world happens while the store's clock is an hour ahead: nothing has changed but the moments of the machine.
+# All of the world happens while the store's clock is an hour ahead: nothing has changed but the
+# moments of the machine.
 def an_hour_ahead(w):
     jump(w, (-DAY, HOUR))
     w.faults = []
@@ -275,18 +286,28 @@ def settle_a_slot_again_after_a_jump_back(w):
     w.settles[2] = w.settles[2]._replace(slot=SLOT)
 
 
-PLANTED = [("settled_twice", settle_a_changed_row_twice), ("lost", lose_a_check), ("invented", invent_a_check), ("pending_left", leave_one_pending), ("lease_left", leave_a_lease),
-           ("settled_twice", settle_a_slot_twice), ("settled_twice", archive_twice), ("settled_twice", archive_and_keep), ("chain", count_an_again_twice),
-           ("chain", forget_a_run_row), ("chain", miscount_runs), ("no_run", settle_without_a_run), ("wrong_outcome", settle_something_else),
-           ("unsettled_run", run_without_a_settle), ("rerun", run_twice), ("rerun", run_twice_beside_another_engines_fault),
+PLANTED = [("settled_twice", settle_a_changed_row_twice), ("lost", lose_a_check),
+           ("invented", invent_a_check), ("pending_left", leave_one_pending), ("lease_left", leave_a_lease),
+           ("settled_twice", settle_a_slot_twice), ("settled_twice", archive_twice),
+           ("settled_twice", archive_and_keep), ("chain", count_an_again_twice),
+           ("chain", forget_a_run_row), ("chain", miscount_runs), ("no_run", settle_without_a_run),
+           ("wrong_outcome", settle_something_else),
+           ("unsettled_run", run_without_a_settle), ("rerun", run_twice),
+           ("rerun", run_twice_beside_another_engines_fault),
            ("rerun", run_twice_long_after_the_fault), ("rerun", run_twice_before_the_fault),
-           ("rerun", run_twice_beside_a_job_that_died_alone), ("zombie", settle_after_a_takeover), ("zombie", start_after_a_takeover), ("key_changed", change_the_key), ("key_shared", share_a_key),
+           ("rerun", run_twice_beside_a_job_that_died_alone), ("zombie", settle_after_a_takeover),
+           ("zombie", start_after_a_takeover), ("key_changed", change_the_key), ("key_shared", share_a_key),
            ("key_shared", share_a_key_between_rows), ("key_shared", share_a_key_among_declared),
-           ("key_changed", change_the_key_of_one_declared_again), ("early", run_early), ("late", run_late), ("late", run_late_long_after_a_fault),
-           ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence), ("event", lose_an_event), ("event", double_an_event),
-           ("event", invent_an_event), ("early", run_early_by_the_stores_clock), ("late", run_late_by_the_stores_clock),
-           ("early", run_early_after_a_jump_and_back), ("late", run_late_after_a_jump), ("settled_twice", settle_a_slot_again_after_a_jump_back),
-           ("torn", lose_a_part_of_a_batch), ("hole", lose_a_batch_before_another), ("lost", lose_what_was_acknowledged_before),
+           ("key_changed", change_the_key_of_one_declared_again), ("early", run_early),
+           ("late", run_late), ("late", run_late_long_after_a_fault),
+           ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence),
+           ("event", lose_an_event), ("event", double_an_event),
+           ("event", invent_an_event), ("early", run_early_by_the_stores_clock),
+           ("late", run_late_by_the_stores_clock),
+           ("early", run_early_after_a_jump_and_back), ("late", run_late_after_a_jump),
+           ("settled_twice", settle_a_slot_again_after_a_jump_back),
+           ("torn", lose_a_part_of_a_batch), ("hole", lose_a_batch_before_another),
+           ("lost", lose_what_was_acknowledged_before),
            ("unsettled_run", never_run_a_lost_settle_again)]
 
 
@@ -302,7 +323,8 @@ def database_away_between(w):
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "restart", "store")]
 
 
-# The worker of the second engine was stopped a moment before it began the run: its line is no old one.
+# The worker of the second engine was stopped a moment before it began the run: its line is no old
+# one.
 def settled_by_who_was_just_woken(w):
     settle_after_a_takeover(w)
     w.runs[-1] = w.runs[-1]._replace(pid=5001)
@@ -324,7 +346,8 @@ def lost_and_run_again(w):
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "loss", "store")]
 
 
-# The answer that had declared it was lost, and given again a moment later: it begins in another slot, under its key.
+# The answer that had declared it was lost, and given again a moment later: it begins in another
+# slot, under its key.
 def declared_again_later(w):
     w.runs.append(run(0, SLOT + 2, 0, 0, "done")._replace(first=SLOT + 2))
     w.settles[0] = w.settles[0]._replace(slot=SLOT + 2, first=SLOT + 2)
@@ -389,16 +412,23 @@ def slots_in_another_order(w):
         w.runs[n] = w.runs[n]._replace(at=w.runs[n].at + HOUR * US)
 
 
-EXPLAINED = [two_lives_in_a_slot, settled_by_who_was_just_woken, deleted_by_the_application, lost_with_a_primary, lost_and_run_again, declared_again_later, an_hour_ahead, swept_after_a_jump, slots_in_another_order, killed_between_run_and_settle, database_away_between, late_after_a_takeover,
-             late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote, worker_killed_while_it_slept, held_back_and_said,
+EXPLAINED = [two_lives_in_a_slot, settled_by_who_was_just_woken, deleted_by_the_application,
+             lost_with_a_primary, lost_and_run_again, declared_again_later, an_hour_ahead, swept_after_a_jump,
+             slots_in_another_order, killed_between_run_and_settle, database_away_between,
+             late_after_a_takeover,
+             late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote,
+             worker_killed_while_it_slept, held_back_and_said,
              taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
 
 
 # ---- the files ----
 
-JOURNAL = ("1700000000100000\t55\t7\t8\trow\tk\\x09\\x5c1\twitness\t%s\t1700000000\t1700000000\t0\t0\tdone\n" % ("a" * 32)) + "1700000000200000\t55\t7\t8\tro"
-PLAN = "sent\t1\tb0\trow\tk1\twitness\t5\t[\"done\"]\nacked\t2\tb0\nsent\t3\tb1\trow\tk2\twitness\t5\t[\"done\"]\n"
-FAULTS = "5\tclock\te0\t-7\n6\tclock\tstore\t3600\n10\tbegin\tSTOP\tengine:5\n20\tat\tKILL\tengine:6\n30\tend\tSTOP\tengine:5\n40\tbegin\tcut\tstore\n"
+JOURNAL = ("1700000000100000\t55\t7\t8\trow\tk\\x09\\x5c1\twitness\t%s\t1700000000\t1700000000\t0\t0\tdone\n"
+           % ("a" * 32)) + "1700000000200000\t55\t7\t8\tro"
+PLAN = ("sent\t1\tb0\trow\tk1\twitness\t5\t[\"done\"]\nacked\t2\tb0\n"
+        "sent\t3\tb1\trow\tk2\twitness\t5\t[\"done\"]\n")
+FAULTS = ("5\tclock\te0\t-7\n6\tclock\tstore\t3600\n10\tbegin\tSTOP\tengine:5\n"
+          "20\tat\tKILL\tengine:6\n30\tend\tSTOP\tengine:5\n40\tbegin\tcut\tstore\n")
 
 
 def files_are_read(folder):
@@ -411,9 +441,13 @@ def files_are_read(folder):
     faults = check.read_faults(os.path.join(folder, "faults"))
     return [("journal: a line cut off by a kill is left out", len(runs) == 1),
             ("journal: escapes are undone", runs[0].row == ("row", "k\t\\1", "witness")),
-            ("plan", w.sent == {("row", "k1", "witness"): "b0", ("row", "k2", "witness"): "b1"} and w.acked == {"b0": 2}),
-            ("faults: jumps of the store's clock", check.read_clock(os.path.join(folder, "faults")).spans[1:] == [(6, 3600)]),
-            ("faults: beginnings and ends", set(faults) == {Fault(6, 6, "clock", "store"), Fault(10, 30, "STOP", "engine:5"), Fault(20, 20, "KILL", "engine:6"), Fault(40, 1 << 62, "cut", "store")})]
+            ("plan", w.sent == {("row", "k1", "witness"): "b0", ("row", "k2", "witness"): "b1"}
+             and w.acked == {"b0": 2}),
+            ("faults: jumps of the store's clock",
+             check.read_clock(os.path.join(folder, "faults")).spans[1:] == [(6, 3600)]),
+            ("faults: beginnings and ends",
+             set(faults) == {Fault(6, 6, "clock", "store"), Fault(10, 30, "STOP", "engine:5"),
+                             Fault(20, 20, "KILL", "engine:6"), Fault(40, 1 << 62, "cut", "store")})]
 
 
 CHANGED = Options(changed=(row(0)[1],), no_events=True)
@@ -448,12 +482,15 @@ def main():
             n += 1
             if not good:
                 bad.append("files: %s" % words)
-    missing = {line.split()[0] for line in check.__doc__.split("Kinds:\n")[1].splitlines() if line.strip()} - {k for k, _ in PLANTED}
+    missing = {line.split()[0] for line in check.__doc__.split("Kinds:\n")[1].splitlines()
+               if line.strip()} - {k for k, _ in PLANTED}
     if missing:
         bad.append("nothing plants %s" % ", ".join(sorted(missing)))
     for words in bad:
         print(words)
-    print("%d planted, %d explained: %s" % (len(PLANTED), len(EXPLAINED), "%d not as they should be" % len(bad) if bad else "all as they should be"))
+    print("%d planted, %d explained: %s"
+          % (len(PLANTED), len(EXPLAINED),
+             "%d not as they should be" % len(bad) if bad else "all as they should be"))
     return 1 if bad or n < 30 else 0
 
 

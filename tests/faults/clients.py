@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""clients.py - many clients that enqueue the same few checks at once, again and again, each a process of its own; some are killed before they
-have heard the answer, and others take their places.
+"""clients.py - many clients that enqueue the same few checks at once, again and again, each a process
+of its own. Some are killed before they get the answer, and others take their places.
 
-The lines of --log, fields parted by tabs: `sent TIME_US CLIENT KEY CONFLICT` before a call, `acked TIME_US CLIENT KEY OUTCOME` after it.
+The lines of --log, with fields separated by tabs: `sent TIME_US CLIENT KEY CONFLICT` before a call,
+`acked TIME_US CLIENT KEY OUTCOME` after it.
 """
 import argparse
 import os
@@ -24,11 +25,13 @@ def now_us():
 
 class Psql:
     def __init__(self, url):
-        self.session = subprocess.Popen(["psql", "-qXAt", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        self.session = subprocess.Popen(["psql", "-qXAt", url], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         env={**os.environ, "PGCONNECT_TIMEOUT": "5"})
 
     def enqueue(self, key, conflict):
-        self.session.stdin.write("SELECT prescient.enqueue('row', '%s', 'witness', clock_timestamp(), NULL, '%s');\n\\echo over\n" % (key, conflict))
+        self.session.stdin.write("SELECT prescient.enqueue('row', '%s', 'witness', clock_timestamp(), NULL, "
+                                 "'%s');\n\\echo over\n" % (key, conflict))
         self.session.stdin.flush()
         answer = self.session.stdout.readline().strip()
         if answer != "over":
@@ -39,10 +42,12 @@ class Psql:
 class Sqlite:
     def __init__(self, url):
         self.db = sqlite3.connect(url[len("sqlite:"):], timeout=30, isolation_level=None)
-        self.db.execute("PRAGMA synchronous = EXTRA")      # or a power cut brings the journal of a committed transaction back
+        # or a power cut brings the journal of a committed transaction back
+        self.db.execute("PRAGMA synchronous = EXTRA")
 
     def enqueue(self, key, conflict):
-        self.db.execute("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, conflict) VALUES ('row', ?, 'witness', ?, ?)",
+        self.db.execute("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, "
+                        "conflict) VALUES ('row', ?, 'witness', ?, ?)",
                         (key, int(time.time()), conflict))
         return "filed"
 

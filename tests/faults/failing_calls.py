@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
-"""failing_calls.py - one call of the C library fails, then the next in another run, until the failure lies behind the last call.
+"""failing_calls.py - one call of the C library fails, then the next one in another run, and so on until
+the failure would come after the last call.
 
-    failing_calls.py --program P --preload SO --jobs DIR... --folder DIR [--store URL] [--seed N] [--sample N] [--within S] [--at-once N] [--summary FILE]
-                     -- TARGET:CLASS...
+    failing_calls.py --program P --preload SO --jobs DIR... --folder DIR [--store URL] [--seed N]
+                     [--sample N] [--within S] [--at-once N] [--summary FILE] -- TARGET:CLASS...
 
-Each run starts from the same store with a few checks in it. A TARGET is a command (TARGETS below), a CLASS what fails (failing_calls.c). A run passes when
-    it ends within the limit, by no signal, with an exit code of the man page; when that is not 0, words on stderr say why
-    the store is whole: SQLite's integrity_check, no check lost, none doubled, one settle and one event for each run that took effect
+Each run starts from the same store with a few checks in it. A TARGET is a command (TARGETS below), a
+CLASS what fails (failing_calls.c). A run passes when
+    it ends within the limit, by no signal, with an exit code of the man page; if that is not 0,
+        stderr says why
+    the store is intact: SQLite's integrity_check, no check lost, none doubled, one settle and one
+        event for each run that took effect
     what was acknowledged (exit code 0 of an enqueue) is in the store
     the same command without a fault does the rest
---sample N takes N places of each sweep, drawn from the seed; 0, or without it, every one is taken. --within S ends each sweep after S seconds: the places come
-in an order drawn from the seed, and the line says how many were left. One line "ok - ..." or "not ok - ..." a TARGET:CLASS."""
+--sample N takes N places of each sweep, drawn from the seed; 0, or without it, every one is taken.
+--within S ends each sweep after S seconds: the places come in an order drawn from the seed, and the
+line has the number of those that were left. One line "ok - ..." or "not ok - ..." a TARGET:CLASS.
+"""
 import argparse
 import collections
 import concurrent.futures
@@ -30,7 +36,8 @@ SLOT = 1772370900                       # 2026-03-01T13:15:00Z, long over
 CHECKS = 16
 DEEDS = ["done", "again 90000", "done", "defer 90000"]
 CSV_LINES = 20
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("PRESCIENT_")}     # the settings file alone counts
+# the settings file alone counts
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("PRESCIENT_")}
 
 
 class Wrong(Exception):
@@ -63,7 +70,9 @@ class Sqlite:
         db = sqlite3.connect(self.path, timeout=10)
         db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         try:
-            rows = db.execute(sql.replace("{", "prescient_").replace("}", "").replace("<", "").replace(">", "")).fetchall()
+            for sign, meant in (("{", "prescient_"), ("}", ""), ("<", ""), (">", "")):
+                sql = sql.replace(sign, meant)
+            rows = db.execute(sql).fetchall()
             db.commit()
             return rows
         finally:
@@ -71,11 +80,14 @@ class Sqlite:
 
     def look_whole(self):
         if os.path.exists(self.path):
-            must(self.ask("PRAGMA integrity_check") == [("ok",)], "integrity_check: %s", self.ask("PRAGMA integrity_check")[:3])
+            must(self.ask("PRAGMA integrity_check") == [("ok",)], "integrity_check: %s",
+                 self.ask("PRAGMA integrity_check")[:3])
 
     def fill(self):
-        rows = ["('row', 'k%d', 'witness', %d, %d, '\"%s\"')" % (i, SLOT, SLOT, DEEDS[i % len(DEEDS)]) for i in range(CHECKS)]
-        self.ask("INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, next_check_at, payload) VALUES " + ", ".join(rows))
+        rows = ["('row', 'k%d', 'witness', %d, %d, '\"%s\"')" % (i, SLOT, SLOT, DEEDS[i % len(DEEDS)])
+                for i in range(CHECKS)]
+        self.ask("INSERT INTO {future_job} (entity_name, entity_key, job_exec, first_check_at, "
+                 "next_check_at, payload) VALUES " + ", ".join(rows))
 
     def free_leases(self):
         self.ask("UPDATE {slot_lease} SET expires_at_us = 0")
@@ -86,25 +98,32 @@ class Postgresql:
         self.url = url
 
     def ask(self, sql):
-        sql = sql.replace("{", "prescient.").replace("}", "").replace("<", "extract(epoch FROM ").replace(">", ")::bigint")
-        out = subprocess.run(["psql", "-qXAt", "-F", "\t", "-v", "ON_ERROR_STOP=1", self.url, "-c", sql], stdout=subprocess.PIPE, check=True,
+        for sign, meant in (("{", "prescient."), ("}", ""), ("<", "extract(epoch FROM "), (">", ")::bigint")):
+            sql = sql.replace(sign, meant)
+        out = subprocess.run(["psql", "-qXAt", "-F", "\t", "-v", "ON_ERROR_STOP=1", self.url, "-c", sql],
+                             stdout=subprocess.PIPE, check=True,
                              env=dict(os.environ, PGCONNECT_TIMEOUT="10"), text=True).stdout
-        return [tuple(int(c) if c.lstrip("-").isdigit() else c for c in line.split("\t")) for line in out.splitlines()]
+        return [tuple(int(c) if c.lstrip("-").isdigit() else c for c in line.split("\t"))
+                for line in out.splitlines()]
 
     def keep(self):
         pass
 
     def restore(self, empty=False):
-        self.ask("TRUNCATE {future_job}, {future_job_history}, {future_job_run}, {slot_pass}, {slot_lease}, {event}; " + self.filled())
+        self.ask("TRUNCATE {future_job}, {future_job_history}, {future_job_run}, {slot_pass}, {slot_lease}, "
+                 "{event}; " + self.filled())
 
     def look_whole(self):
         pass
 
     @staticmethod
     def filled():
-        return ("INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload) "
-                "SELECT prescient.bucket_of('row', 'k' || n), 'row', 'k' || n, 'witness', to_timestamp(%d), to_timestamp(%d), to_json((%s)[1 + n %% %d]) "
-                "FROM generate_series(0, %d) n" % (SLOT, SLOT, "ARRAY[%s]" % ", ".join("'%s'" % d for d in DEEDS), len(DEEDS), CHECKS - 1))
+        return ("INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, "
+                "next_check_at, payload) "
+                "SELECT prescient.bucket_of('row', 'k' || n), 'row', 'k' || n, 'witness', to_timestamp(%d), "
+                "to_timestamp(%d), to_json((%s)[1 + n %% %d]) "
+                "FROM generate_series(0, %d) n"
+                % (SLOT, SLOT, "ARRAY[%s]" % ", ".join("'%s'" % d for d in DEEDS), len(DEEDS), CHECKS - 1))
 
     def free_leases(self):
         self.ask("UPDATE {slot_lease} SET expires_at = to_timestamp(0)")
@@ -114,8 +133,10 @@ class Postgresql:
 
 # One question, because a psql takes longer than most of what is tried here.
 SEEN = " UNION ALL ".join("SELECT '%s' AS part, %s FROM {%s}" % row for row in (
-    ("pending", "entity_key AS name, <next_check_at> AS slot, '' AS outcome", "future_job"), ("history", "entity_key, <slot_at>, outcome", "future_job_history"),
-    ("run", "entity_key, <slot_at>, outcome", "future_job_run"), ("event", "entity_key, <slot_at>, event", "event"), ("lease", "'', <slot_at>, ''", "slot_lease")))
+    ("pending", "entity_key AS name, <next_check_at> AS slot, '' AS outcome", "future_job"),
+    ("history", "entity_key, <slot_at>, outcome", "future_job_history"),
+    ("run", "entity_key, <slot_at>, outcome", "future_job_run"),
+    ("event", "entity_key, <slot_at>, event", "event"), ("lease", "'', <slot_at>, ''", "slot_lease")))
 
 
 class Seen:
@@ -125,7 +146,8 @@ class Seen:
         parts = collections.defaultdict(list)
         for part, name, slot, outcome in store.ask(SEEN):
             parts[part].append((str(name), slot, outcome))
-        self.pending, self.history, self.runs, self.events, self.leases = (parts[p] for p in ("pending", "history", "run", "event", "lease"))
+        self.pending, self.history, self.runs = parts["pending"], parts["history"], parts["run"]
+        self.events, self.leases = parts["event"], parts["lease"]
 
     def waiting(self, prefix):
         return sorted(name for name, _, _ in self.pending if name.startswith(prefix))
@@ -138,14 +160,17 @@ def look_at_checks(seen, journal):
         must(here["k%d" % i] == 1, "check k%d is there %d times", i, here["k%d" % i])
     ran = {line.split("\t")[5] for line in open(journal, encoding="utf-8") if line.count("\t") == 12}
     events = collections.Counter((name, slot) for name, slot, _ in seen.events)
-    settles = collections.defaultdict(list)         # one row of the run log or of the history for each run that took effect
+    # one row of the run log or of the history for each run that took effect
+    settles = collections.defaultdict(list)
     for name, slot, outcome in seen.runs + seen.history:
         settles[name, slot].append(outcome)
     for (name, slot), outcomes in settles.items():
         must(len(outcomes) == 1, "check %s was settled %d times in slot %d", name, len(outcomes), slot)
-        must(name in ran or outcomes[0] in ("crashed", "timeout"), "check %s was settled as %s, and no job ran it", name, outcomes[0])
+        must(name in ran or outcomes[0] in ("crashed", "timeout"),
+             "check %s was settled as %s, and no job ran it", name, outcomes[0])
         if outcomes[0] in ("done", "again", "deferred"):
-            must(events[name, slot] == 1, "check %s was settled as %s and has %d events", name, outcomes[0], events[name, slot])
+            must(events[name, slot] == 1, "check %s was settled as %s and has %d events",
+                 name, outcomes[0], events[name, slot])
     for name, slot in events:
         must((name, slot) in settles, "check %s has an event, and was not settled", name)
     for name, slot, _ in seen.pending:
@@ -168,15 +193,18 @@ def promised_enqueue(seen, out):
 
 def promised_load(seen, out):
     counts = json.loads(out)
-    must(len(seen.waiting("line")) == counts["added"] + counts["kept"] == CSV_LINES, "acknowledged: %s; there: %d", out, len(seen.waiting("line")))
+    must(len(seen.waiting("line")) == counts["added"] + counts["kept"] == CSV_LINES,
+         "acknowledged: %s; there: %d", out, len(seen.waiting("line")))
 
 
 def look_load(seen):
-    must(len(seen.waiting("line")) in (0, CSV_LINES), "a chunk is there in part: %d of %d", len(seen.waiting("line")), CSV_LINES)
+    must(len(seen.waiting("line")) in (0, CSV_LINES), "a chunk is there in part: %d of %d",
+         len(seen.waiting("line")), CSV_LINES)
 
 
 def promised_run(seen, out):
-    must(not seen.leases and all(slot != SLOT for _, slot, _ in seen.pending), "exit code 0, and the slot is not over: %s", out)
+    must(not seen.leases and all(slot != SLOT for _, slot, _ in seen.pending),
+         "exit code 0, and the slot is not over: %s", out)
 
 
 def promised_resolve(seen, out):
@@ -194,7 +222,8 @@ TARGETS = {
     "sweep": Target(["--json", "sweep"], promised_run),
     "empty_run": Target(["--json", "run", "--slot", str(SLOT + 900)]),
     "worker": Target(["--json", "run", "--slot", str(SLOT)], promised_run, None, False, "worker"),
-    "daemon": Target(["daemon"], promised_run, stays=True),       # it sweeps, and is told to stop when the slot is over
+    # it sweeps, and is told to stop when the slot is over
+    "daemon": Target(["daemon"], promised_run, stays=True),
     "jobs": Target(["jobs"], prints_same=True),
     "doctor": Target(["doctor"], clean=1),         # the slot is late
     "list": Target(["--json", "list", "--limit", "0"], prints_same=True),
@@ -215,10 +244,12 @@ def listens(pid):
 
 
 def stop_when_over(case, process):
-    """A daemon goes on after a failure until the slot is over, or it ends by itself. That it did neither, the limit of every run tells."""
+    """A daemon goes on after a failure until the slot is over, or it ends by itself. The limit of every
+    run shows if it did neither."""
     until = time.monotonic() + LIMIT_S
     while process.poll() is None and time.monotonic() < until:
-        if listens(process.pid) and case.store.ask("SELECT (SELECT count(*) FROM {future_job} WHERE <next_check_at> = %d)"
+        if listens(process.pid) and case.store.ask("SELECT (SELECT count(*) FROM {future_job} WHERE "
+                                                   "<next_check_at> = %d)"
                                                    " + (SELECT count(*) FROM {slot_lease})" % SLOT) == [(0,)]:
             process.terminate()
             return
@@ -230,11 +261,14 @@ def run(case, target, wish):
     told = os.path.join(case.folder, "told")
     if os.path.exists(told):
         os.unlink(told)
-    env = dict(ENVIRONMENT, LD_PRELOAD=case.args.preload, FAIL_TOLD=told, FAIL_IN=target.role, FAIL_SPARES="/libconfig.so")
+    env = dict(ENVIRONMENT, LD_PRELOAD=case.args.preload, FAIL_TOLD=told, FAIL_IN=target.role,
+               FAIL_SPARES="/libconfig.so")
     if wish:
         env["FAIL"] = wish
-    process = subprocess.Popen([case.args.program, "--config", "prescient.cfg"] + target.argv, cwd=case.folder, env=env, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape", start_new_session=True)
+    process = subprocess.Popen([case.args.program, "--config", "prescient.cfg"] + target.argv,
+                               cwd=case.folder, env=env, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               errors="surrogateescape", start_new_session=True)
     if target.stays:
         stop_when_over(case, process)
     try:
@@ -257,7 +291,8 @@ def start_over(case, target):
 
 
 def judge(case, target, ended):
-    must(ended.code >= 0, "killed by %s: %s", signal.Signals(-ended.code).name if ended.code < 0 else "", ended.err[-400:])
+    must(ended.code >= 0, "killed by %s: %s", signal.Signals(-ended.code).name if ended.code < 0 else "",
+         ended.err[-400:])
     must(ended.code in EXITS, "exit code %d: %s", ended.code, ended.err[-400:])
     must(ended.code == 0 or ended.err.strip() or ended.out.strip(), "exit code %d without a word", ended.code)
     case.store.look_whole()
@@ -276,12 +311,14 @@ def try_one(case, target, wish, clean):
     start_over(case, target)
     ended = run(case, target, wish)
     judge(case, target, ended)
-    must(not target.prints_same or ended.code != 0 or ended.out == clean.out, "exit code 0, and it printed something else: %s", ended.out[-300:])
+    must(not target.prints_same or ended.code != 0 or ended.out == clean.out,
+         "exit code 0, and it printed something else: %s", ended.out[-300:])
     if ended.fired:
         if not target.empty:
             case.store.free_leases()
         after = run(case, target, None)
-        must(after.code == clean.code, "without a fault afterwards: exit code %d: %s", after.code, after.err[-300:])
+        must(after.code == clean.code, "without a fault afterwards: exit code %d: %s",
+             after.code, after.err[-300:])
         judge(case, target, after)
     return ended
 
@@ -289,7 +326,8 @@ def try_one(case, target, wish, clean):
 # ---- a sweep ----
 
 def count_by_trying(case, target, what):
-    """Workers may be ended by a signal, and then do not say how many calls they made: the last place that a failure still meets is searched."""
+    """Workers may be ended by a signal, and then do not report how many calls they made: the last place
+    that a failure still meets is searched."""
     def meets(n):
         start_over(case, target)
         return run(case, target, "%s:%d" % (what, n)).fired
@@ -303,10 +341,12 @@ def count_by_trying(case, target, what):
 
 
 def places(args, total, name):
-    """Some further than the last call that a run without a fault makes: a failure leads ways that make more of them. In no order, since time may run out."""
+    """Some further than the last call of a run without a fault: a failure leads to paths that make more of
+    them. In no order, because time may run out."""
     most = total + total // 10 + 3
     every = not args.sample or args.sample >= most
-    return random.Random("%d %s" % (args.seed, name)).sample(range(1, (most if every else total) + 1), most if every else min(args.sample, total))
+    return random.Random("%d %s" % (args.seed, name)).sample(range(1, (most if every else total) + 1),
+                                                             most if every else min(args.sample, total))
 
 
 def try_places(case, target, what, clean, mine, until):
@@ -337,13 +377,16 @@ def sweep(args, cases, name):
     todo = places(args, total, name) if total else []
     until = time.monotonic() + args.within if args.within else None
     with concurrent.futures.ThreadPoolExecutor(len(cases)) as threads:
-        tries = [threads.submit(try_places, case, target, what, clean, todo[i::len(cases)], until) for i, case in enumerate(cases)]
+        tries = [threads.submit(try_places, case, target, what, clean, todo[i::len(cases)], until) for i,
+                 case in enumerate(cases)]
         found = sorted(result for t in tries for result in t.result())
-    ended, wrong = [e for _, e in found if isinstance(e, Ended)], [(n, e) for n, e in found if not isinstance(e, Ended)]
+    ended, wrong = [e for _, e in found if isinstance(e, Ended)], [(n, e) for n,
+                                                                   e in found if not isinstance(e, Ended)]
     codes = collections.Counter(e.code for e in ended)
     late = ", %d left when the time was up" % (len(todo) - len(found)) if len(found) < len(todo) else ""
     print("%s - %s: the N-th of %d calls (%s) fails: %d runs%s, %d met it; %s" %
-          ("not ok" if wrong else "ok", target_name, total, what, len(found), late, sum(e.fired for e in ended),
+          ("not ok" if wrong else "ok", target_name, total, what, len(found), late,
+           sum(e.fired for e in ended),
            ", ".join("%d with exit code %d" % (n, code) for code, n in sorted(codes.items()))))
     for n, why in wrong[:12]:
         print("#   %s:%d: %s" % (what, n, why))
@@ -358,14 +401,18 @@ def sweep(args, cases, name):
 def prepare(args, folder):
     url = args.store or "sqlite:%s/store.db" % folder
     os.makedirs(folder)
-    settings = ['plugin_dirs = (%s);' % ", ".join('"%s"' % d for d in args.jobs), 'store = "%s"; workers = 1; workers_max = 1; page = 6; lease = "5s"; trust = "4s";' % url,
-                'jobs = { witness = { plugin = "witness"; settings = { file = "%s/journal"; event = "ran"; }; }; };' % folder, 'log_level = "warn";']
+    settings = ['plugin_dirs = (%s);' % ", ".join('"%s"' % d for d in args.jobs),
+                'store = "%s"; workers = 1; workers_max = 1; page = 6; lease = "5s"; trust = "4s";' % url,
+                'jobs = { witness = { plugin = "witness"; settings = { file = "%s/journal"; event = "ran"; '
+                '}; }; };' % folder, 'log_level = "warn";']
     with open(os.path.join(folder, "prescient.cfg"), "w", encoding="utf-8") as f:
         f.write("\n".join(settings) + "\n")
     with open(os.path.join(folder, "lines.csv"), "w", encoding="utf-8") as f:
-        f.write("entity_name,entity_key,job_exec,check_at,payload\n" + "".join('row,line%d,witness,+1h,"""done"""\n' % i for i in range(CSV_LINES)))
+        f.write("entity_name,entity_key,job_exec,check_at,payload\n"
+                + "".join('row,line%d,witness,+1h,"""done"""\n' % i for i in range(CSV_LINES)))
     store = Sqlite(url) if url.startswith("sqlite:") else Postgresql(url)
-    subprocess.run([args.program, "--quiet", "--config", "prescient.cfg", "init"], cwd=folder, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([args.program, "--quiet", "--config", "prescient.cfg", "init"],
+                   cwd=folder, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL)
     store.keep()
     return Case(args, store, folder)
 
@@ -383,7 +430,8 @@ def main():
     p.add_argument("--summary", help="file that the number of runs goes to")
     p.add_argument("sweeps", nargs="+", metavar="TARGET:CLASS")
     args = p.parse_args()
-    cases = [prepare(args, os.path.join(os.path.abspath(args.folder), str(i))) for i in range(1 if args.store else args.at_once)]
+    cases = [prepare(args, os.path.join(os.path.abspath(args.folder), str(i)))
+             for i in range(1 if args.store else args.at_once)]
     good = [sweep(args, cases, name) for name in args.sweeps]
     if args.summary:
         with open(args.summary, "w", encoding="utf-8") as f:

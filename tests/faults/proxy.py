@@ -1,28 +1,40 @@
 #!/usr/bin/env python3
-"""proxy.py - a proxy in front of a database (or any other server) that does to connections what networks do, on command, while it runs.
+"""proxy.py - a proxy in front of a database (or any other server) that does to connections what networks
+do, on command, while it runs.
 
-    proxy.py --to TARGET --control SOCKET [--listen HOST:PORT] [--seed N]      prints the port it listens on
-    proxy.py --tell SOCKET COMMAND...                                          one answer, one line; exit code 1: it was refused
+    proxy.py --to TARGET --control SOCKET [--listen HOST:PORT] [--seed N]
+                            prints the port it listens on
+    proxy.py --tell SOCKET COMMAND...
+                            prints one answer, one line; exit code 1: the command was refused
 
-TARGET is HOST:PORT or the path of a unix socket; the front is TCP in any case (127.0.0.1 and a free port). `up` is to the server.
+TARGET is HOST:PORT or the path of a unix socket; the front is always TCP (127.0.0.1 and a free port).
+`up` is the direction to the server.
 
     pass                    nothing is wrong any more; what was held back goes on
-    drop [up|down]          nothing moves (in this direction), connections stay open, also new ones: a cable that is out
-    forget                  connections that are open now are dead from here on, without a word; new ones pass: a firewall that was restarted
+    drop [up|down]          nothing moves (in this direction), connections stay open, also new ones:
+                            a cable that is out
+    forget                  connections that are open now are dead from here on, silently; new ones
+                            pass: a firewall that was restarted
     rst | fin               all open connections end now, on both sides
-    cut WAY N [HOW]         each connection, open or new, ends after N more bytes that way. HOW: rst; fin; turn: one and the other; hold: it
-                            stays open, dead to both sides
-    noise PERCENT [HOW]     each chunk of bytes may be the last one of its connection, and then a part of it passes
+    cut WAY N [HOW]         each connection, open or new, ends after N more bytes that way. HOW: rst;
+                            fin; turn: one and the other; hold: it stays open, dead to both sides
+    noise PERCENT [HOW]     each chunk of bytes may be the last one of its connection, and then a
+                            part of it passes
     delay MS [JITTER]       what comes in goes on that much later, in order, each way
     rate KBIT               of the whole line, each way
     refuse                  new connections are refused
-    when TEXT COMMAND...    once: as soon as TEXT goes up anywhere, and before it does. A `cut` is then for that connection alone
-    every TEXT WAY N,N,... [HOW]    each time that TEXT goes up: cut WAY at the next of these
-    log FILE WHOM           each connection that is ended here from now on is a line of a case's log of faults
-    stat                    open=N total=N up=BYTES down=BYTES cuts=N answer=BYTES (down, after the last TEXT, until more went up) armed=TEXTS-not-yet-seen
+    when TEXT COMMAND...    once: as soon as TEXT goes up anywhere, and before it does. A `cut` then
+                            applies to that connection alone
+    every TEXT WAY N,N,... [HOW]
+                            each time that TEXT goes up: cut WAY at the next of these
+    log FILE WHOM           each connection that is ended here from now on is a line of a case's log
+                            of faults
+    stat                    open=N total=N up=BYTES down=BYTES cuts=N
+                            answer=BYTES (down, after the last TEXT, until more went up)
+                            armed=TEXTS-not-yet-seen
     ends                    where in that answer the messages of PostgreSQL's protocol end: N,N,...
 
-It never changes, doubles or leaves out bytes in the middle of a stream: TCP does not either.
+It never changes, doubles or leaves out bytes in the middle of a stream, because TCP does not either.
 """
 import argparse
 import collections
@@ -100,7 +112,7 @@ class Proxy:
     # ---- the loop ----
 
     def watch(self, sock, events, call):
-        """A socket of which nothing is wanted is not watched at all: its end would be told again and again."""
+        """A socket of which nothing is wanted is not watched: its end would be reported again and again."""
         if self.interest.get(sock, 0) == events:
             return
         if not events:
@@ -154,7 +166,9 @@ class Proxy:
         try:
             c.server.connect(self.target)
         except BlockingIOError:
-            pass                    # a unix socket says so, too, when its queue is full: found out as soon as it should be connected
+            # a unix socket says so, too, when its queue is full: found out as soon as it should be
+            # connected
+            pass
         except OSError:
             self.end(c, "rst", ours=False)
 
@@ -314,7 +328,8 @@ class Proxy:
             self.end(c, how, ours=False)
 
     def end(self, c, how, ours=True):
-        """rst: both sides at once; fin: each is told the end, and what it still says is dropped; close: both have said all."""
+        """rst: both sides at once; fin: each gets the end, and what it still sends is dropped; close: both
+        have sent everything."""
         if c not in self.connections:
             return
         if ours:
@@ -459,19 +474,23 @@ class Proxy:
 
     def do_stat(self, args, c):
         return "open=%d total=%d up=%d down=%d cuts=%d answer=%d armed=%d" % (
-            len(self.connections), self.total, self.moved["up"], self.moved["down"], self.cuts, len(self.answer),
+            len(self.connections), self.total, self.moved["up"], self.moved["down"],
+            self.cuts, len(self.answer),
             sum(len(steps) if steps else 1 for _, _, steps in self.triggers))
 
 
 COMMANDS = {
-    "pass": Proxy.do_pass, "drop": Proxy.do_drop, "forget": Proxy.do_forget, "cut": Proxy.do_cut, "noise": Proxy.do_noise, "delay": Proxy.do_delay,
-    "rate": Proxy.do_rate, "refuse": Proxy.do_refuse, "when": Proxy.do_when, "every": Proxy.do_every, "ends": Proxy.do_ends, "log": Proxy.do_log, "stat": Proxy.do_stat,
+    "pass": Proxy.do_pass, "drop": Proxy.do_drop, "forget": Proxy.do_forget, "cut": Proxy.do_cut,
+    "noise": Proxy.do_noise, "delay": Proxy.do_delay,
+    "rate": Proxy.do_rate, "refuse": Proxy.do_refuse, "when": Proxy.do_when,
+    "every": Proxy.do_every, "ends": Proxy.do_ends, "log": Proxy.do_log, "stat": Proxy.do_stat,
     "rst": lambda p, args, c: p.do_end("rst"), "fin": lambda p, args, c: p.do_end("fin"),
 }
 
 
 def front_at(listen):
-    """A port that the kernel picked is ours as long as we listen only; one that was asked for by its number stays ours (see do_refuse)."""
+    """A port that the kernel picked is ours only while we listen; one that was asked for by its number
+    stays ours (see do_refuse)."""
     pair = []
     for _ in range(2):
         s = socket.socket()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""proxy_selftest.py - does proxy.py do to connections what it says? A server that answers each line N with N bytes, a client, each command once.
+"""proxy_selftest.py - does proxy.py do to connections what its first lines promise?
 
+A server answers each line N with N bytes; a client tries each command once.
 The campaign runs it first: a fault that is not made proves nothing."""
 import os
 import socket
@@ -45,7 +46,8 @@ class World:
             listener = socket.create_server(("127.0.0.1", 0))
             target = "127.0.0.1:%d" % listener.getsockname()[1]
         threading.Thread(target=serve, args=(listener, self.seen), daemon=True).start()
-        self.process = subprocess.Popen([sys.executable, "-S", os.path.join(HERE, "proxy.py"), "--to", target, "--control", self.control],
+        self.process = subprocess.Popen([sys.executable, "-S", os.path.join(HERE, "proxy.py"),
+                                         "--to", target, "--control", self.control],
                                         stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
@@ -157,7 +159,8 @@ def cuts(w):
             s = w.connect()
             ask(w, s, 1)
             w.tell("when", "big", "cut", "down", str(n), how)
-            check("cut down %d %s" % (n, how), ask(w, s, 100000, "big", 0.3 if how == "hold" else 3), (n, end))
+            check("cut down %d %s" % (n, how), ask(w, s, 100000, "big", 0.3 if how == "hold" else 3),
+                  (n, end))
             check("cut down: the server heard it", "big 100000" in w.seen, True)
             del w.seen[:]
             s.close()

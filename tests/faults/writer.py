@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""writer.py - enqueues checks as an application would, from a seed, and writes down what it sent and what was acknowledged.
+"""writer.py - enqueues checks as an application would, from a seed, and records what it sent and what
+was acknowledged.
 
-The plan is a file of lines with tabs between fields, each written before (sent) or after (acked) its transaction:
+The plan is a file of lines with tabs between fields, each written before (sent) or after (acked) its
+transaction:
     sent   TIME_US BATCH ENTITY KEY JOB AT PAYLOAD
     acked  TIME_US BATCH
-A batch that was sent and never acknowledged may be in the store or not; one that was acknowledged must be. TIME_US is the machine's; on a clock
-that was moved (clock.sh) the moments for which checks are wanted are that clock's, as an application's on that machine would be.
+A batch that was sent and never acknowledged may be in the store or not; one that was acknowledged
+must be. TIME_US is the machine's. On a clock that was moved (clock.sh) the wanted moments are those
+of that clock, as for an application on that machine.
 """
 import argparse
 import csv
@@ -19,21 +22,28 @@ import subprocess
 import sys
 import time
 
-# What the runs of a check do, with how often of a hundred. The n-th run does the n-th; the last one from then on.
+# What the runs of a check do, with how often of a hundred. The n-th run does the n-th; the last one
+# from then on.
 MIXES = {
     "plain": [(100, ["done"])],
-    "busy": [(66, ["done"]), (12, ["sleep {ms}, done"]), (10, ["again {s}", "done"]), (4, ["again {s}", "again {s}", "again {s}", "done"]),
+    "busy": [(66, ["done"]), (12, ["sleep {ms}, done"]), (10, ["again {s}", "done"]),
+             (4, ["again {s}", "again {s}", "again {s}", "done"]),
              (4, ["fail", "done"]), (2, ["fail", "again {s}", "fail", "done"]), (2, ["fail"])],
-    "rough": [(60, ["done"]), (15, ["sleep {ms}, done"]), (10, ["again {s}", "done"]), (4, ["fail", "done"]), (3, ["crash", "done"]),
-              (2, ["abort", "done"]), (2, ["exit 0", "done"]), (2, ["_exit 3", "again {s}", "done"]), (1, ["garbage 77", "done"]), (1, ["fail"])],
-    "deadly": [(40, ["done"]), (10, ["crash"]), (5, ["crash", "crash", "done"]), (10, ["abort"]), (10, ["exit 0"]), (5, ["exit 0", "again {s}", "done"]),
+    "rough": [(60, ["done"]), (15, ["sleep {ms}, done"]), (10, ["again {s}", "done"]),
+              (4, ["fail", "done"]), (3, ["crash", "done"]),
+              (2, ["abort", "done"]), (2, ["exit 0", "done"]), (2, ["_exit 3", "again {s}", "done"]),
+              (1, ["garbage 77", "done"]), (1, ["fail"])],
+    "deadly": [(40, ["done"]), (10, ["crash"]), (5, ["crash", "crash", "done"]),
+               (10, ["abort"]), (10, ["exit 0"]), (5, ["exit 0", "again {s}", "done"]),
                (10, ["_exit 3"]), (5, ["again {s}", "_exit 0", "done"]), (5, ["sleep {ms}, crash", "done"])],
     "stuck": [(96, ["done"]), (4, ["block"])],
-    "greedy": [(84, ["done"]), (4, ["memory"]), (4, ["files, done"]), (4, ["processes 5, done"]), (4, ["talk 20000, done"])],
+    "greedy": [(84, ["done"]), (4, ["memory"]), (4, ["files, done"]), (4, ["processes 5, done"]),
+               (4, ["talk 20000, done"])],
     "chatty": [(100, ["talk 3000, done"])],
     "long": [(100, ["sleep 600, done"])],
     "uneven": [(94, ["sleep {ms}, done"]), (6, ["sleep 700, done"])],
-    "timed": [(78, ["done"]), (8, ["sleep 600, done"]), (8, ["again {s}", "done"]), (3, ["hang", "done"]), (3, ["hang"])],
+    "timed": [(78, ["done"]), (8, ["sleep 600, done"]), (8, ["again {s}", "done"]),
+              (3, ["hang", "done"]), (3, ["hang"])],
     "at_2h": [(100, ["again_at {in_2h}", "done"])],
     "at_30h": [(100, ["again_at {in_30h}", "done"])],
     "at_80h": [(100, ["again_at {in_80h}", "done"])],
@@ -70,13 +80,17 @@ class Psql:
         self.url, self.session = url, None
 
     def commit(self, rows):
-        values = ", ".join("(%s, %s, %s, %d, %s, %d)" % (quote(r["entity"]), quote(r["key"]), quote(r["job"]), r["at"], quote(r["payload"]), r["priority"])
+        values = ", ".join("(%s, %s, %s, %d, %s, %d)"
+                           % (quote(r["entity"]), quote(r["key"]), quote(r["job"]), r["at"],
+                              quote(r["payload"]), r["priority"])
                            for r in rows)
-        sql = ("SELECT count(prescient.enqueue(e, k, j, to_timestamp(a), p::json, 'keep', n)) FROM (VALUES %s) v (e, k, j, a, p, n);\n"
+        sql = ("SELECT count(prescient.enqueue(e, k, j, to_timestamp(a), p::json, 'keep', n)) FROM (VALUES "
+               "%s) v (e, k, j, a, p, n);\n"
                "\\echo acknowledged :SQLSTATE\n" % values)
         try:
             if not self.session:
-                self.session = subprocess.Popen(["psql", "-qXAt", self.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                self.session = subprocess.Popen(["psql", "-qXAt", self.url], stdin=subprocess.PIPE,
+                                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                                 text=True, env={**os.environ, "PGCONNECT_TIMEOUT": "5"})
             self.session.stdin.write(sql)
             self.session.stdin.flush()
@@ -104,10 +118,13 @@ class Sqlite:
         try:
             if not self.db:
                 self.db = sqlite3.connect(self.path, timeout=20, isolation_level=None)
-                self.db.execute("PRAGMA synchronous = EXTRA")      # or a power cut brings the journal of a committed transaction back
+                # or a power cut brings the journal of a committed transaction back
+                self.db.execute("PRAGMA synchronous = EXTRA")
             self.db.execute("BEGIN IMMEDIATE")
-            self.db.executemany("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, priority) VALUES (?, ?, ?, ?, ?, ?)",
-                                [(r["entity"], r["key"], r["job"], r["at"], r["payload"], r["priority"]) for r in rows])
+            self.db.executemany("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, "
+                                "check_at, payload, priority) VALUES (?, ?, ?, ?, ?, ?)",
+                                [(r["entity"], r["key"], r["job"], r["at"], r["payload"], r["priority"])
+                                 for r in rows])
             self.db.execute("COMMIT")
         except sqlite3.Error as e:
             self.close()
@@ -130,7 +147,8 @@ class Cli:
         out = csv.writer(text)
         out.writerow(["entity_name", "entity_key", "job_exec", "check_at", "payload", "priority"])
         out.writerows([r["entity"], r["key"], r["job"], r["at"], r["payload"], r["priority"]] for r in rows)
-        done = subprocess.run([self.program, "--quiet", "--store", self.url, "enqueue", "--from", "-"], input=text.getvalue(), text=True,
+        done = subprocess.run([self.program, "--quiet", "--store", self.url, "enqueue", "--from", "-"],
+                              input=text.getvalue(), text=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode:
             raise Lost(done.stderr[-200:])
@@ -148,8 +166,10 @@ def batch_of(a, rnd, first, n):
     rows = []
     for i in range(first, first + n):
         key = "%s%d" % (a.prefix, i)
-        rows.append({"entity": "row", "key": key, "job": rnd.choice(a.job), "at": int(now + rnd.uniform(*a.ahead)) + 1,
-                     "payload": json.dumps(deeds(rnd, a.mix, a.most_ms, now)), "priority": rnd.choice(a.priority)})
+        rows.append({"entity": "row", "key": key, "job": rnd.choice(a.job),
+                     "at": int(now + rnd.uniform(*a.ahead)) + 1,
+                     "payload": json.dumps(deeds(rnd, a.mix, a.most_ms, now)),
+                     "priority": rnd.choice(a.priority)})
     return rows
 
 
@@ -160,14 +180,19 @@ def note(plan, *fields):
 def write(a):
     rnd = random.Random(a.seed * 1000003 + sum(a.prefix.encode()))
     plan = os.open(a.plan, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    way = Cli(a.store, a.program) if a.by == "cli" else Sqlite(a.store) if a.store.startswith("sqlite:") else Psql(a.store)
+    if a.by == "cli":
+        way = Cli(a.store, a.program)
+    else:
+        way = Sqlite(a.store) if a.store.startswith("sqlite:") else Psql(a.store)
     began, first, lost = time.monotonic(), 0, 0
     while first < a.checks and not (a.until and os.path.exists(a.until)):
         n = min(a.batch, a.checks - first)
         rows = batch_of(a, rnd, first, n)
         name = "%s%d" % (a.prefix, first)
         sent = machine_us()
-        os.write(plan, "".join("sent\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n" % (sent, name, r["entity"], r["key"], r["job"], r["at"], r["payload"]) for r in rows).encode())
+        os.write(plan, "".join("sent\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n"
+                               % (sent, name, r["entity"], r["key"], r["job"], r["at"], r["payload"])
+                               for r in rows).encode())
         try:
             way.commit(rows)
             note(plan, "acked", machine_us(), name)
@@ -199,14 +224,18 @@ def main():
     p.add_argument("--checks", type=int, default=1000)
     p.add_argument("--batch", type=int, default=100, help="checks of one transaction")
     p.add_argument("--over", type=float, default=0, help="seconds that all of it takes")
-    p.add_argument("--until", metavar="FILE", help="ends when this file is there, if that is before all are written")
-    p.add_argument("--ahead", type=pair, default=[0, 3], help="LO,HI: seconds from now on for which they are wanted")
+    p.add_argument("--until", metavar="FILE",
+                   help="ends when this file is there, if that is before all are written")
+    p.add_argument("--ahead", type=pair, default=[0, 3],
+                   help="LO,HI: seconds from now on for which they are wanted")
     p.add_argument("--mix", choices=sorted(MIXES), default="plain", help="what the runs do")
     p.add_argument("--most-ms", type=int, default=20, help="the longest sleep of a run")
     p.add_argument("--job", action="append", help="names of jobs, one picked for each (witness)")
-    p.add_argument("--priority", action="append", type=int, help="one picked for each (0, and sometimes 5 or -3); a page of checks has one")
+    p.add_argument("--priority", action="append", type=int,
+                   help="one picked for each (0, and sometimes 5 or -3); a page of checks has one")
     p.add_argument("--by", choices=["sql", "cli"], default="sql")
-    p.add_argument("--patient", action="store_true", help="a batch that is lost is noted, and the next one is tried")
+    p.add_argument("--patient", action="store_true",
+                   help="a batch that is lost is noted, and the next one is tried")
     a = p.parse_args()
     a.job = a.job or ["witness"]
     a.priority = a.priority or [0, 0, 0, 0, 5, -3]
