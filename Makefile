@@ -1,15 +1,17 @@
-# make                     the program, the one that `prescient bench` starts, and the bundled jobs, in build/
-# make check [T=slot]      all tests, or the suites and scripts whose name contains T
-# make SANITIZE=address,undefined check      the same under sanitizers, built beside the plain one
-# make faults [ONLY=F06] [SEED=N] [QUICK=1]       the campaign of faults (tests/faults/README.md)
-# make sim [SEED=n | SEEDS=n FROM=n]         simulated worlds: one with its story, or many (tests/sim/README.md)
-# make model                                 every state of the protocol, in small (tests/model/README.md)
-# make fuzz | fuzz-corpus  see tests/fuzz/README.md
-# make planted                               bugs put into a copy of the engine, each to be caught by the campaign
-# make -j2 analyze | analyze-quick           what three analyzers say (tests/analyze/analyze.mk)
-# make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]     all faults at once, 200,000 checks
+# make                          the program, prescient-bench and the bundled jobs, in build/
+# make check [T=slot]           all tests, or the suites and scripts whose name contains T
+# make SANITIZE=address,undefined check     the same under sanitizers, in a build folder of its own
+# make faults [ONLY=F06] [SEED=N] [QUICK=1] the campaign of faults (tests/faults/README.md)
+# make sim [SEED=n | SEEDS=n FROM=n]        simulated worlds: one with its story, or many
+#                               (tests/sim/README.md)
+# make model                    every state of the protocol, in a small world
+#                               (tests/model/README.md)
+# make fuzz | fuzz-corpus       see tests/fuzz/README.md
+# make planted                  bugs are put into a copy of the engine; the campaign must catch each
+# make -j2 analyze | analyze-quick          three analyzers (tests/analyze/analyze.mk)
+# make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]    all faults at once, 200,000 checks
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
-# Lists are wildcards: a new module, command, job, migration or test edits nothing here.
+# Lists are wildcards: a new module, command, job, migration or test needs no edit here.
 
 PREFIX ?= /usr/local
 BUILD ?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),-coverage)
@@ -20,16 +22,23 @@ VERSION := $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md 2>/dev/null
 
 CC ?= cc
 OPT ?= $(if $(SANITIZE)$(COVERAGE),-O1,-O2) -g
-WARN := -Wall -Wextra -Werror=incompatible-pointer-types -Werror=int-conversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wwrite-strings $(WERROR)
-# What this compiler takes of what makes a wild write or a stack overrun end in an abort. Not -ftrivial-auto-var-init: it would hide from memcheck what
-# it looks for. tests/hardened.sh looks whether all of it arrived in the files that are built.
-takes = $(if $(shell $(CC) -O2 -U_FORTIFY_SOURCE $(1) -Werror -include stdio.h -x c -S -o /dev/null /dev/null 2>&1),,$(1))
+WARN := -Wall -Wextra -Werror=incompatible-pointer-types -Werror=int-conversion -Wshadow \
+  -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wwrite-strings $(WERROR)
+# The flags that this compiler supports and that turn a wild write or a stack overrun into an abort.
+# Without -ftrivial-auto-var-init: it would hide from memcheck what memcheck looks for.
+# tests/hardened.sh checks that the built files have all of it.
+takes = $(if $(shell $(CC) -O2 -U_FORTIFY_SOURCE $(1) -Werror -include stdio.h -x c -S -o /dev/null \
+  /dev/null 2>&1),,$(1))
 CONTROL_FLOW := $(call takes,-fcf-protection)
-PROTECT := -fstack-protector-strong $(call takes,-fstack-clash-protection) $(CONTROL_FLOW) $(if $(SANITIZE)$(COVERAGE),,-U_FORTIFY_SOURCE \
-  $(or $(call takes,-D_FORTIFY_SOURCE=3),-D_FORTIFY_SOURCE=2))
+FORTIFY := -U_FORTIFY_SOURCE $(or $(call takes,-D_FORTIFY_SOURCE=3),-D_FORTIFY_SOURCE=2)
+PROTECT := -fstack-protector-strong $(call takes,-fstack-clash-protection) $(CONTROL_FLOW) \
+  $(if $(SANITIZE)$(COVERAGE),,$(FORTIFY))
 LINK_PROTECT := -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed$(if $(CONTROL_FLOW),$(comma)-z$(comma)shstk)
-INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVERAGE),--coverage -fprofile-update=atomic)
-CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUMENT) -Iinclude -iquote . -iquote $(BUILD)/sql -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' $(PKG_CFLAGS) $(CFLAGS)
+INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+  $(if $(COVERAGE),--coverage -fprofile-update=atomic)
+CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUMENT) -Iinclude -iquote . \
+  -iquote $(BUILD)/sql -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' \
+  $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -pie $(LINK_PROTECT) $(INSTRUMENT) $(LDFLAGS)
 LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
 
@@ -45,9 +54,12 @@ JOBS := $(patsubst jobs/%/,$(BUILD)/jobs/%.so,$(wildcard jobs/*/))
 TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))
 MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
-ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o $(DIALECTS:%=$(BUILD)/sql/%_statements.o)
-BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(BUILD)/bench_sql.o $(filter-out $(COMMANDS:%.c=$(BUILD)/%.o) $(BUILD)/command_table.o,$(ENGINE_O))
-TESTS_O := $(TESTS:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TESTS),$(wildcard tests/*.c))) $(BUILD)/suite_table.o
+ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o \
+  $(DIALECTS:%=$(BUILD)/sql/%_statements.o)
+COMMANDS_O := $(COMMANDS:%.c=$(BUILD)/%.o) $(BUILD)/command_table.o
+BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(BUILD)/bench_sql.o $(filter-out $(COMMANDS_O),$(ENGINE_O))
+TESTS_O := $(patsubst %.c,$(BUILD)/%.o,$(TESTS) $(filter-out $(TESTS),$(wildcard tests/*.c))) \
+  $(BUILD)/suite_table.o
 
 all: $(BUILD)/prescient $(BUILD)/prescient-bench $(JOBS)
 
@@ -58,10 +70,12 @@ $(BUILD)/prescient: $(BUILD)/engine/main.o $(ENGINE_O)
 $(BUILD)/prescient-bench: $(BENCH_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-# The same program with failpoints (engine/base/failpoint.h): only what has some is compiled again.
+# The same program with failpoints (engine/base/failpoint.h): only their files are compiled again.
 FAILPOINTS := $(shell grep -l 'base/failpoint.h\|"failpoint.h"' engine/*/*.c)
 
-$(BUILD)/prescient-failpoints: $(FAILPOINTS:%.c=$(BUILD)/failpoints/%.o) $(filter-out $(FAILPOINTS:%.c=$(BUILD)/%.o),$(BUILD)/engine/main.o $(ENGINE_O))
+WITHOUT_FAILPOINTS := $(filter-out $(FAILPOINTS:%.c=$(BUILD)/%.o),$(BUILD)/engine/main.o $(ENGINE_O))
+
+$(BUILD)/prescient-failpoints: $(FAILPOINTS:%.c=$(BUILD)/failpoints/%.o) $(WITHOUT_FAILPOINTS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
 $(BUILD)/failpoints/%.o: %.c $(BUILD)/flags | $(DIALECTS:%=$(BUILD)/sql/%_statements.h)
@@ -77,11 +91,12 @@ $(BUILD)/sim: $(SIM_O) $(ENGINE_O)
 $(BUILD)/model: $(MODEL_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
-# Written only when what they say changes: other flags or PREFIX, a file that came or went.
+# Written only when their contents change: other flags or PREFIX, a file that came or went.
 $(BUILD)/flags: SAYS = $(CC) $(CFLAGS_ALL)
 $(BUILD)/lists: SAYS = $(SQL) $(BENCH_SQL) $(COMMANDS) $(TESTS)
 $(BUILD)/flags $(BUILD)/lists: FORCE
-	@mkdir -p $(@D); says="$(subst ",,$(subst ',,$(SAYS)))"; echo "$$says" | cmp -s - $@ || echo "$$says" > $@
+	@mkdir -p $(@D); says="$(subst ",,$(subst ',,$(SAYS)))"; \
+	  echo "$$says" | cmp -s - $@ || echo "$$says" > $@
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(DIALECTS:%=$(BUILD)/sql/%_statements.h)
 	@mkdir -p $(@D)
@@ -90,8 +105,10 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(DIALECTS:%=$(BUILD)/sql/%_statements.h)
 $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(CC) $(CFLAGS_ALL) -I. -MMD -MP -c -o $@ $<
 
-# A struct for each statement's parameters and columns, and in build/sql/DIALECT/ each statement as psql -f takes it.
-$(BUILD)/sql/%_statements.h $(BUILD)/sql/%_statements.c: engine/store/statements.awk engine/store/store_%.sql $(SQL) $(BUILD)/lists
+# A struct for each statement's parameters and columns, and in build/sql/DIALECT/ each statement as
+# psql -f takes it.
+$(BUILD)/sql/%_statements.h $(BUILD)/sql/%_statements.c: engine/store/statements.awk \
+    engine/store/store_%.sql $(SQL) $(BUILD)/lists
 	@rm -rf $(@D)/$* && mkdir -p $(@D)/$*
 	awk -v dialect=$* -v out=$(@D) -f $< $(wildcard migrations/$*/*.sql) engine/store/store_$*.sql
 
@@ -104,35 +121,38 @@ $(BUILD)/bench_sql.c: engine/store/embed_sql.awk $(BENCH_SQL) $(BUILD)/lists
 	@mkdir -p $(@D)
 	awk -f $< $(BENCH_SQL) > $@.tmp && mv $@.tmp $@
 
-# cmd_NAME.c defines `const struct command cmd_NAME`, test_NAME.c `const struct suite suite_NAME`; the tables follow from the files.
+# cmd_NAME.c defines `const struct command cmd_NAME`, test_NAME.c `const struct suite suite_NAME`;
+# the tables follow from the files.
 $(BUILD)/command_table.c: $(BUILD)/lists
 	@mkdir -p $(@D)
 	{ echo '#include "engine/cmd/command.h"'; \
-	  for n in $(patsubst engine/cmd/%.c,%,$(COMMANDS)); do echo "extern const struct command $$n;"; done; \
+	  for n in $(COMMANDS:engine/cmd/%.c=%); do echo "extern const struct command $$n;"; done; \
 	  echo 'const struct command *const command_table[] = {'; \
-	  for n in $(patsubst engine/cmd/%.c,%,$(COMMANDS)); do echo "    &$$n,"; done; echo '    NULL };'; } > $@
+	  for n in $(COMMANDS:engine/cmd/%.c=%); do echo "    &$$n,"; done; echo '    NULL };'; } > $@
 
 $(BUILD)/suite_table.c: $(BUILD)/lists
 	@mkdir -p $(@D)
 	{ echo '#include "tests/test.h"'; \
-	  for n in $(patsubst tests/test_%.c,%,$(TESTS)); do echo "extern const struct suite suite_$$n;"; done; \
+	  for n in $(TESTS:tests/test_%.c=%); do echo "extern const struct suite suite_$$n;"; done; \
 	  echo 'const struct suite *const suite_table[] = {'; \
-	  for n in $(patsubst tests/test_%.c,%,$(TESTS)); do echo "    &suite_$$n,"; done; echo '    NULL };'; } > $@
+	  for n in $(TESTS:tests/test_%.c=%); do echo "    &suite_$$n,"; done; echo '    NULL };'; } > $@
 
-# A job is one folder: all its .c files make jobs/NAME.so. It sees nothing of ours but include/. What others may write is not loaded,
-# so a umask of 002 must not have its way.
+# A job is one folder: all its .c files make jobs/NAME.so. It sees only include/. The engine refuses
+# a plug-in that others may write, so the umask must not be 002.
 .SECONDEXPANSION:
 $(BUILD)/jobs/%.so: $$(wildcard jobs/%/*.c) include/prescient/job.h $(BUILD)/flags
 	@mkdir -p $(@D) && chmod go-w $(@D)
-	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden $(PROTECT) $(INSTRUMENT) -Iinclude $(LINK_PROTECT) \
-	  -o $@ $(filter %.c,$^)
+	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden \
+	  $(PROTECT) $(INSTRUMENT) -Iinclude $(LINK_PROTECT) -o $@ $(filter %.c,$^)
 
 $(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
 	@mkdir -p $(@D) && chmod go-w $(@D)
-	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) -Wall -Wextra -fPIC -shared -fvisibility=hidden -Iinclude -o $@ $<
+	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) -Wall -Wextra -fPIC -shared -fvisibility=hidden \
+	  -Iinclude -o $@ $<
 
 sim: $(BUILD)/sim
-	@$(BUILD)/sim $(if $(SEED),$(SEED),--seeds $(or $(SEEDS),10000) --from $(or $(FROM),1)) $(if $(WRONG),--wrong $(WRONG))
+	@$(BUILD)/sim $(if $(SEED),$(SEED),--seeds $(or $(SEEDS),10000) --from $(or $(FROM),1)) \
+	  $(if $(WRONG),--wrong $(WRONG))
 
 model: $(BUILD)/model
 	$(BUILD)/model
@@ -151,7 +171,9 @@ planted:
 	SEED=$(or $(SEED),4711) ONLY="$(ONLY)" STORES="$(STORES)" tests/faults/planted.sh
 
 storm: all $(TEST_JOBS)
-	BUILD=$(BUILD) SEED=$(SEED) STORM_S=$(SECONDS) STORES="$(STORES)" FAULTS_RESULTS=$(abspath $(BUILD))/faults-storm.tsv FAULTS_EVIDENCE=$(abspath $(BUILD))/faults-failed tests/faults/storm.sh
+	BUILD=$(BUILD) SEED=$(SEED) STORM_S=$(SECONDS) STORES="$(STORES)" \
+	  FAULTS_RESULTS=$(abspath $(BUILD))/faults-storm.tsv \
+	  FAULTS_EVIDENCE=$(abspath $(BUILD))/faults-failed tests/faults/storm.sh
 
 coverage:
 	find build-coverage -name '*.gcda' -delete 2>/dev/null || true
@@ -161,14 +183,15 @@ coverage:
 valgrind: all $(BUILD)/test $(TEST_JOBS)
 	BUILD=$(BUILD) tests/valgrind.sh $(T)
 
-# Only lines that differ from the last commit, and new files: tables and columns of comments that stand are left alone.
+# Only lines that differ from the last commit, and new files: existing tables and columns of
+# comments stay as they are.
 fmt:
 	git clang-format --force --quiet --extensions c,h -- bench engine include jobs tests || [ $$? = 1 ]
 	git ls-files -o --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/prescient $(DESTDIR)$(PREFIX)/lib/prescient/jobs $(DESTDIR)$(PREFIX)/include/prescient \
-	  $(DESTDIR)$(PREFIX)/share/doc/prescient/etc $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/prescient lib/prescient/jobs \
+	  include/prescient share/doc/prescient/etc share/man/man1 share/man/man5)
 	install $(BUILD)/prescient $(DESTDIR)$(PREFIX)/bin/
 	install $(BUILD)/prescient-bench $(DESTDIR)$(PREFIX)/libexec/prescient/
 	install -m 644 $(JOBS) $(DESTDIR)$(PREFIX)/lib/prescient/jobs/
@@ -182,6 +205,7 @@ clean:
 
 include $(wildcard tests/*/*.mk)
 
-.PHONY: FORCE all model sim check test-programs faults-programs faults planted storm coverage valgrind fmt install clean
+.PHONY: FORCE all model sim check test-programs faults-programs faults planted storm coverage valgrind \
+  fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
