@@ -54,6 +54,10 @@ struct cooldowns {
 void cooldown_start(struct cooldowns *all, struct cooldown_key key, enum cooldown_reason reason,
                     int64_t now_us);
 bool cooldown_is_on(const struct cooldowns *all, struct cooldown_key key, int64_t now_us);
+static inline bool cooldown_is_check_on(const struct cooldowns *all, int64_t id, int64_t now_us)
+{
+    return all->n && cooldown_is_on(all, cooldown_of(COOLDOWN_CHECK, id), now_us);
+}
 /* A transaction has ended: what was held may be tried again. */
 void cooldown_end_held(struct cooldowns *all);
 

@@ -43,12 +43,6 @@ int jobs_usable_index(const struct jobs *jobs, const char *name)
     return index;
 }
 
-const struct job_settings *jobs_settings(const struct jobs *jobs, int job)
-{
-    bool is_known = job >= 0 && job < jobs->settings->njobs;
-    return is_known ? &jobs->settings->jobs[job] : &jobs->settings->defaults;
-}
-
 bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind)
 {
     if (job < 0)
@@ -57,9 +51,4 @@ bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind)
     bool is_trouble = kind == ANSWER_TIMEOUT || kind == ANSWER_CRASH;
     w->troubles = is_trouble ? w->troubles + 1 : 0;
     return w->troubles >= jobs->settings->hold_back_after;
-}
-
-bool jobs_is_held(const struct jobs *jobs, int job, int64_t slot)
-{
-    return job >= 0 && jobs->watched[job].held_slot == slot;
 }

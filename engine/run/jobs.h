@@ -28,11 +28,17 @@ void jobs_release(struct jobs *jobs);
 void jobs_set_usable(struct jobs *jobs, const bool *usable);
 int jobs_usable_index(const struct jobs *jobs, const char *name);       /* -1: cannot be run here */
 /* of job -1, unknown here: the defaults */
-const struct job_settings *jobs_settings(const struct jobs *jobs, int job);
+static inline const struct job_settings *jobs_settings(const struct jobs *jobs, int job)
+{
+    return job >= 0 ? &jobs->settings->jobs[job] : &jobs->settings->defaults;
+}
 
-/* A check of the job ended like that in the pass of `slot`. True when the job is to be held back
- * for the rest of that pass: too many timeouts or crashes in a row. */
+/* A check of the job ended like that. True when the job is to be held back for the rest of the
+ * pass: too many timeouts or crashes in a row. */
 bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind);
-bool jobs_is_held(const struct jobs *jobs, int job, int64_t slot);
+static inline bool jobs_is_held(const struct jobs *jobs, int job, int64_t slot)
+{
+    return job >= 0 && jobs->watched[job].held_slot == slot;
+}
 
 #endif

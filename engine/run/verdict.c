@@ -122,7 +122,7 @@ static enum way way_of(const struct lane_env *env, const struct leased_bucket *b
         return kind == TARGET_SWEEP ? WAY_UNKNOWN_JOB : WAY_OTHER_ENGINE;
     if (!can_be_run(c))
         return WAY_IMPOSSIBLE;
-    if (cooldown_is_on(env->cooldowns, cooldown_of(COOLDOWN_CHECK, c->id), now_us))
+    if (cooldown_is_check_on(env->cooldowns, c->id, now_us))
         return WAY_COOLDOWN;
     return jobs_is_held(env->jobs, job, bucket->lease.slot) ? WAY_HELD_BACK : WAY_RUN;
 }
