@@ -34,6 +34,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
     fixture_now_us = 1000 * INT64_C(1000000);
     clocks_set(&x->clocks, (FIXTURE_SLOT + 1) * INT64_C(1000000), FIXTURE_LENGTH_S, 0, fixture_now_us);
     CU_ASSERT_EQUAL_FATAL(jobs_init(&x->jobs, &x->settings, &err), 0);
+    x->targets.agenda = &x->agenda;
     x->random = 1;
     x->env = (struct lane_env){
         .settings = &x->settings,
@@ -41,6 +42,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
         .clock = &counted,
         .patient = true,
         .owner = owner,
+        .agenda = &x->agenda,
         .clocks = &x->clocks,
         .targets = &x->targets,
         .watch = &x->watch,
@@ -56,7 +58,8 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
     };
     x->target = (struct target){ .kind = TARGET_SLOT, .slot = FIXTURE_SLOT };
     x->bucket = (struct leased_bucket){
-        .lease = { .slot = FIXTURE_SLOT, .bucket = BUCKET_WHOLE_SLOT, .token = 1 }, .target = &x->target
+        .lease = { .slot = FIXTURE_SLOT, .bucket = BUCKET_WHOLE_SLOT, .token = 1 }, .target = &x->target,
+        .settles = &x->settles
     };
 }
 

@@ -28,6 +28,7 @@ struct lane_env_fixture {
     uint64_t random;
     struct lane_env env;
     int fatal_rc;                   /* of the last fatal event; 0: none came */
+    struct agenda agenda, settles;
     struct target target;
     struct leased_bucket bucket;
 };

@@ -271,7 +271,7 @@ static bool holds_back(int64_t id)
     return cooldown_is_on(&engine->cooldowns, cooldown_of(COOLDOWN_CHECK, id), fake.now_us);
 }
 
-static const struct plan plan = { "one slot", one_slot, nothing_to_do, slot_is_over, NULL };
+static const struct plan plan = { "one slot", one_slot, nothing_to_do, slot_is_over };
 
 static void run_plan(struct fake how, const struct plan *how_to, void *state)
 {

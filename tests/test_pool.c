@@ -29,6 +29,7 @@ enum { CHECKS = 40, TURNS_MAX = 4000, ASIDE_US = 2000 };
     "}; };\n"
 
 static struct settings settings;
+static struct agenda agenda;
 static struct pool *pool;
 static struct page *page;
 static char *logged;
@@ -172,6 +173,7 @@ static void begin_with(const char *settings_text, void (*deed)(struct fake *f))
         .spawner = &spawner,
         .seed = 7,
         .log = &test_log,
+        .agenda = &agenda,
         .events = { .answered = answered, .ready = ready },
     };
     CU_ASSERT_EQUAL_FATAL(pool_new(&o, &pool, NULL), 0);

@@ -6,7 +6,8 @@ enum { S = 1000 * 1000 };
 
 static void slots_come_before_second_looks_and_these_before_late_slots_oldest_first(void)
 {
-    struct targets all = { 0 };
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
     targets_add(&all, TARGET_SWEEP, 900, 0);
     targets_add(&all, TARGET_RELOOK, 2700, 0);
     targets_add(&all, TARGET_RELOOK, 1800, 0);
@@ -23,7 +24,8 @@ static void slots_come_before_second_looks_and_these_before_late_slots_oldest_fi
 
 static void a_slot_is_in_the_list_once(void)
 {
-    struct targets all = { 0 };
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
     struct target *t = targets_add(&all, TARGET_RELOOK, 900, 0);
     CU_ASSERT_PTR_EQUAL(targets_add(&all, TARGET_SLOT, 900, 0), t);
     CU_ASSERT_EQUAL(t->kind, TARGET_RELOOK);
@@ -35,7 +37,8 @@ static void a_slot_is_in_the_list_once(void)
 /* After a pause only the newest slot is run, the sweep takes the others; but not what was begun. */
 static void older_slots_are_dropped_but_not_those_that_were_begun(void)
 {
-    struct targets all = { 0 };
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
     targets_add(&all, TARGET_SLOT, 900, 0);
     targets_add(&all, TARGET_SLOT, 1800, 0)->leased = 1;
     targets_add(&all, TARGET_SLOT, 2700, 0)->is_opening = true;
@@ -50,20 +53,21 @@ static void older_slots_are_dropped_but_not_those_that_were_begun(void)
 
 static void a_locked_slot_is_tried_again_after_growing_pauses_and_others_meanwhile(void)
 {
-    struct targets all = { 0 };
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
     struct target *t = targets_add(&all, TARGET_SLOT, 900, 0);
     struct target *next = targets_add(&all, TARGET_SLOT, 1800, 0);
-    CU_ASSERT_TRUE(target_locked(t, 10 * S, 0));
+    CU_ASSERT_TRUE(targets_locked(&all, t, 10 * S, 0));
     int64_t first_us = t->retry_us;
     CU_ASSERT(first_us > 10 * S && first_us <= 10 * S + 100 * 1000);
     CU_ASSERT_PTR_EQUAL(targets_to_open(&all, 10 * S), next);
-    CU_ASSERT_EQUAL(targets_next_us(&all, 10 * S), first_us);
+    CU_ASSERT_EQUAL(agenda_next_us(&agenda), first_us);
     CU_ASSERT_PTR_EQUAL(targets_to_open(&all, first_us), t);
     for (int i = 0; i < 20; i++)
-        CU_ASSERT_FALSE(target_locked(t, 10 * S, 0));
+        CU_ASSERT_FALSE(targets_locked(&all, t, 10 * S, 0));
     CU_ASSERT(t->retry_us > first_us && t->retry_us <= 10 * S + 750 * 1000);
     target_opened(t);
-    CU_ASSERT_TRUE(target_locked(t, 20 * S, 0));
+    CU_ASSERT_TRUE(targets_locked(&all, t, 20 * S, 0));
     targets_release(&all);
 }
 

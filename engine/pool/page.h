@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "../base/agenda.h"
 #include "../base/arena.h"
 #include "../base/err.h"
 #include "../rules/check.h"
@@ -49,6 +50,7 @@ struct page {
     int64_t retry_us;           /* locked rows: do not settle again before */
     int nisolated;              /* of those answered */
     int64_t isolated_retry_us;  /* the earliest retry_us of these */
+    struct alarm settle;        /* of the owner: when its answers are to be settled */
     /* its last settle met rows that others hold: tried again when there is nothing else to do */
     bool met_locked;
     /* the next settle leaves out rows that others hold, and finds out about the rest */

@@ -100,6 +100,9 @@ void pool_free(struct pool *pool)
         pool->o.spawner->bury(pool->o.spawner->ctx, w->child.pid);
         pool_worker_clear(w);
     }
+    agenda_unset(pool->o.agenda, &pool->wake_watch);
+    agenda_unset(pool->o.agenda, &pool->wake_reopen);
+    agenda_unset(pool->o.agenda, &pool->wake_spawn);
     free(pool->workers);
     free(pool->pages);
     free(pool->deaths);
@@ -316,6 +319,36 @@ static void note_lost_worker(struct pool *pool)
     pool_look_at_jobs(pool);
 }
 
+static bool has_waiting_checks(const struct pool *pool)
+{
+    for (int i = 0; i < pool->npages; i++)
+        if (page_waiting(pool->pages[i]) > 0)
+            return true;
+    return false;
+}
+
+/* When a worker has to be looked at, at the latest. */
+static int64_t watch_at_us(const struct pool_worker *w, int64_t now)
+{
+    if (w->state == WORKER_RUNNING || w->state == WORKER_DYING || w->gone)
+        return now + WATCH_US;
+    return w->state == WORKER_STARTING ? w->start_us + WORKER_STARTING_US : INT64_MAX;
+}
+
+static void set_alarms(struct pool *pool)
+{
+    struct agenda *agenda = pool->o.agenda;
+    int64_t now = pool_now_us(pool), watch_us = INT64_MAX;
+    for (int i = 0; i < pool->size; i++) {
+        int64_t at = watch_at_us(&pool->workers[i], now);
+        watch_us = at < watch_us ? at : watch_us;
+    }
+    agenda_set(agenda, &pool->wake_watch, watch_us);
+    agenda_set(agenda, &pool->wake_reopen, pool->reopen_us > now ? pool->reopen_us : INT64_MAX);
+    bool waits_to_spawn = pool->spawn_after_us > now && has_waiting_checks(pool);
+    agenda_set(agenda, &pool->wake_spawn, waits_to_spawn ? pool->spawn_after_us : INT64_MAX);
+}
+
 void pool_tick(struct pool *pool)
 {
     int64_t now = pool_now_us(pool);
@@ -334,28 +367,7 @@ void pool_tick(struct pool *pool)
     pool_spawn_missing(pool);
     note_lost_worker(pool);
     give_all(pool);
-}
-
-int64_t pool_next_us(const struct pool *pool)
-{
-    int64_t next = INT64_MAX, now = pool_now_us(pool);
-    bool waiting = false;
-    for (int i = 0; i < pool->npages; i++)
-        waiting = waiting || page_waiting(pool->pages[i]) > 0;
-    for (int i = 0; i < pool->size; i++) {
-        const struct pool_worker *w = &pool->workers[i];
-        int64_t at = INT64_MAX;
-        if (w->state == WORKER_RUNNING || w->state == WORKER_DYING || w->gone)
-            at = now + WATCH_US;
-        else if (w->state == WORKER_STARTING)
-            at = w->start_us + WORKER_STARTING_US;
-        next = at < next ? at : next;
-    }
-    if (pool->reopen_us > now && pool->reopen_us < next)
-        next = pool->reopen_us;
-    if (waiting && now < pool->spawn_after_us && pool->spawn_after_us < next)
-        next = pool->spawn_after_us;
-    return next;
+    set_alarms(pool);
 }
 
 int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room)
@@ -375,9 +387,8 @@ int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room)
 
 bool pool_wants_work(const struct pool *pool)
 {
-    for (int i = 0; i < pool->npages; i++)
-        if (page_waiting(pool->pages[i]) > 0)
-            return false;
+    if (has_waiting_checks(pool))
+        return false;
     return pool_count(pool, WORKER_IDLE) > 0 || !pool->ready;
 }
 

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "../base/agenda.h"
 #include "../base/clock.h"
 #include "../base/err.h"
 #include "../base/log.h"
@@ -40,6 +41,7 @@ struct pool_options {
     const struct spawner *spawner;
     uint64_t seed;                      /* of the jitter */
     struct log *log;
+    struct agenda *agenda;              /* where it sets its alarms */
     struct pool_events events;
 };
 
@@ -71,10 +73,9 @@ void pool_cut(struct pool *pool, struct page *page);
  * rejects writes. Passes it on to the workers that have checks of the page. */
 void pool_set_trust(struct pool *pool, const struct page *page);
 
-/* Gives, collects, times out, replaces. To be called when a descriptor is ready, on SIGCHLD, and at
- * pool_next_us at the latest. */
+/* Gives, collects, times out, replaces. To be called when a descriptor is ready, on SIGCHLD, and
+ * when an alarm rings that it has set. */
 void pool_tick(struct pool *pool);
-int64_t pool_next_us(const struct pool *pool);              /* monotonic; INT64_MAX: nothing to watch */
 int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room);      /* how many were filled in */
 
 /* a worker is idle and no offered page has a waiting check */

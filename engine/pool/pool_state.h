@@ -69,6 +69,7 @@ struct pool {
     int64_t reopen_us, reopen_pause_us;
     unsigned char *deaths;              /* per job: workers that died while they loaded or opened it */
     int64_t spawn_after_us;
+    struct alarm wake_watch, wake_reopen, wake_spawn;
     bool broken;
     char why[1024];
     uint64_t random;

@@ -202,25 +202,9 @@ const unsigned char *engine_owner(const struct engine *e)
 
 /* ---- the loop ---- */
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t engine_next_us(const struct engine *e)
 {
-    enum { STOP_WATCH_US = 50000 };
-    int64_t now = now_us(e);
-    if (e->needs_tick)
-        return now;
-    int64_t next = pool_next_us(e->pool);
-    for (int i = 0; i < e->lanes.n; i++)
-        next = earlier(next, lane_next_us(&e->lanes.all[i]));
-    if (e->shutdown.stopping)
-        return earlier(next, now + STOP_WATCH_US);
-    if (e->plan->next_us)
-        next = earlier(next, e->plan->next_us(&e->plan_env, e->plan_state));
-    return earlier(next, targets_next_us(&e->targets, now));
+    return e->needs_tick ? now_us(e) : agenda_next_us(&e->agenda);
 }
 
 static int wait_ms(const struct engine *e)
@@ -255,12 +239,15 @@ void engine_begin(struct engine *e, const struct plan *plan, void *plan_state)
     e->plan = plan;
     e->plan_state = plan_state;
     errands_give(&e->errands, &(struct errand){ .kind = ERRAND_HELLO }, now_us(e));
+    e->needs_tick = true;
 }
 
 void engine_turn(struct engine *e)
 {
+    enum { STOP_WATCH_US = 50000 };
     struct shutdown *s = &e->shutdown;
     e->needs_tick = false;
+    agenda_ring(&e->agenda, now_us(e));
     e->clocks.suspended_us = clock_boot_us(e->o.clock) - now_us(e);
     pool_tick(e->pool);
     if (!s->stopping)
@@ -275,6 +262,10 @@ void engine_turn(struct engine *e)
         e->workers_broken = true;
         engine_stop(e);
     }
+    for (int i = 0; i < e->lanes.n; i++)
+        lane_set_alarm(&e->lanes.all[i]);
+    if (s->stopping)
+        agenda_set(&e->agenda, &e->wake_stop, now_us(e) + STOP_WATCH_US);
 }
 
 /* A process of its own hears signals, and gets the children that its workers leave behind. */

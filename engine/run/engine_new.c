@@ -43,6 +43,7 @@ static int make_pool(struct engine *e, struct err *err)
         .spawner = e->o.spawner,
         .seed = random_next(&e->random),
         .log = e->o.log,
+        .agenda = &e->agenda,
         .events = { .answered = engine_answered, .ready = engine_workers_ready, .ctx = e },
     };
     return pool_new(&options, &e->pool, err);
@@ -59,6 +60,7 @@ static void connect_parts(struct engine *e)
         .patient = e->o.patient,
         .owner = e->owner,
         .lanes = &e->lanes,
+        .agenda = &e->agenda,
         .pool = e->pool,
         .clocks = &e->clocks,
         .targets = &e->targets,
@@ -85,6 +87,8 @@ static void connect_parts(struct engine *e)
         .health = &e->health,
         .shutdown = &e->shutdown,
         .totals = &e->totals,
+        .agenda = &e->agenda,
+        .wake = &e->wake_plan,
         .is_idle = engine_is_idle,
         .engine = e,
     };
@@ -160,6 +164,7 @@ int engine_new(const struct engine_options *options, struct engine **out, struct
     if (!e->o.open_store)
         e->o.open_store = store_new;
     e->signals = -1;
+    e->targets.agenda = &e->agenda;
     e->clocks.virtual_now = options->virtual_now;
     int rc = set_up(e, err);
     if (rc) {

@@ -13,6 +13,7 @@ struct engine {
     unsigned char owner[STORE_OWNER_SIZE];
     char name[96];                  /* "host/pid" */
     uint64_t random;
+    struct agenda agenda;           /* when anything has to be done next */
     /* the parts */
     struct pool *pool;
     struct lanes lanes;
@@ -31,6 +32,7 @@ struct engine {
     /* the loop */
     const struct plan *plan;
     void *plan_state;
+    struct alarm wake_plan, wake_stop;
     bool needs_tick;                /* something ended since the plan was last asked: do not wait */
     bool workers_broken;            /* it stops because no worker gets ready */
     int signals;                    /* signalfd */

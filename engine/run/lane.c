@@ -72,13 +72,14 @@ static struct lane_view look(const struct lane *l)
     int64_t now = now_us(l);
     int waiting = lane_waiting_checks(l);
     bool is_broken = pool_broken(env->pool) != NULL;
+    bool may_settle = agenda_next_us(&l->settles) <= now;
     return (struct lane_view){
         .stopping = env->shutdown->stopping,
         .workers_idle = waiting == 0 && pool_wants_work(env->pool),
         .workers_broken = is_broken,
         .renew_due = l->nbuckets && (l->in_doubt || now >= renew_at_us(l)),
-        .settle_due = settle_due(l->pages, s->settle_after_us, now, false) != NULL,
-        .last_due = settle_due(l->pages, s->settle_after_us, now, true) != NULL,
+        .settle_due = may_settle && settle_due(l->pages, s->settle_after_us, now, false),
+        .last_due = may_settle && settle_due(l->pages, s->settle_after_us, now, true),
         .can_read = l->npages < (env->health->is_degraded ? 1 : LANE_PAGES) && waiting < s->page &&
                     can_take_in(l, to_read),
         .can_finish = lane_bucket_to_finish(l) != NULL,
@@ -186,7 +187,8 @@ void lane_drive(struct lane *l)
     }
 }
 
-int64_t lane_next_us(const struct lane *l)
+/* With a call under way, or backing off, it settles nothing, however many answers are due. */
+static int64_t next_us(const struct lane *l)
 {
     if (l->doing != LANE_WAIT)
         return store_fd(l->store) < 0 ? 0 : store_deadline_us(l->store);
@@ -195,10 +197,14 @@ int64_t lane_next_us(const struct lane *l)
     struct lane_view view = look(l);
     if (lane_decide(&view) != LANE_WAIT)
         return 0;
-    int64_t next = settle_next_us(l->pages, l->env->settings->settle_after_us);
-    if (l->nbuckets && renew_at_us(l) < next)
-        next = renew_at_us(l);
-    return next;
+    int64_t settle_us = agenda_next_us(&l->settles);
+    int64_t renew_us = l->nbuckets ? renew_at_us(l) : INT64_MAX;
+    return settle_us < renew_us ? settle_us : renew_us;
+}
+
+void lane_set_alarm(struct lane *l)
+{
+    agenda_set(l->env->agenda, &l->wake, next_us(l));
 }
 
 bool lane_is_idle(const struct lane *l)
@@ -226,6 +232,7 @@ static void free_pages(struct page *first)
 
 void lane_release(struct lane *l)
 {
+    agenda_unset(l->env->agenda, &l->wake);
     if (l->doing != LANE_WAIT)
         store_abandon(l->store);
     if (l->doing == LANE_ERRAND)

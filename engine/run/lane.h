@@ -12,8 +12,9 @@ void lane_release(struct lane *l);
 
 /* as far as it goes without waiting */
 void lane_drive(struct lane *l);
-/* when it has to be driven again at the latest, monotonic; 0: at once */
-int64_t lane_next_us(const struct lane *l);
+/* Sets its alarm: when it has to be driven again at the latest. At the end of each turn, since what
+ * workers have answered meanwhile may give it something to do. */
+void lane_set_alarm(struct lane *l);
 bool lane_is_idle(const struct lane *l);
 
 /* ---- what a lane does next ---- */

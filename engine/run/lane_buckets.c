@@ -65,6 +65,7 @@ static void unlink_page(struct page **list, struct page *page)
 void lane_page_done(struct lane *l, struct page *page)
 {
     unlink_page(&l->pages, page);
+    agenda_unset(&l->settles, &page->settle);
     pool_forget(l->env->pool, page);
     l->npages--;
     page->bucket->npages--;
@@ -81,6 +82,7 @@ static void drop_page(struct lane *l, struct page *page)
         if (page->checks[i].state != CHECK_GIVEN && page->checks[i].state != CHECK_OVER)
             page_over(page, i);
     unlink_page(&l->pages, page);
+    agenda_unset(&l->settles, &page->settle);
     l->npages--;
     page->bucket->npages--;
     page->bucket = NULL;
@@ -116,6 +118,8 @@ void lane_wind_down(struct lane *l)
             dropped += page_drop_answers(p);
         if (page_is_over(p))
             lane_page_done(l, p);
+        else
+            settle_set_alarm(env, p);
     }
     if (!dropped)
         return;
@@ -134,6 +138,7 @@ void lane_add_bucket(struct lane *l, struct target *t, const struct lease *lease
     *bucket = (struct leased_bucket){
         .lease = *lease,
         .target = t,
+        .settles = &l->settles,
         .cursor = PAGE_START,
         .start_until_us = lane_trust_until_us(l),
         .began_us = now_us(l->env),
@@ -250,14 +255,28 @@ static void hold_back(const struct lanes *lanes, const struct lane_env *env, int
                 continue;
             pool_cut(env->pool, p);
             verdict_hold_back(env, p, job, now);
+            settle_set_alarm(env, p);
         }
+}
+
+/* Whether an answer that has just come changes when the page is to be settled: the first one does,
+ * the last one, and any beside isolated ones. For the others nothing is computed. */
+static bool may_move_settle(const struct page *p)
+{
+    if (p->dropped)
+        return false;
+    return p->counts[CHECK_ANSWERED] == 1 || p->nisolated ||
+           !(p->counts[CHECK_WAITING] + p->counts[CHECK_GIVEN]);
 }
 
 void lanes_take_answer(const struct lanes *lanes, struct page *page, int index, enum answer_kind kind,
                        const struct raw_answer *raw)
 {
     const struct lane_env *env = lanes->all[0].env;
-    if (verdict_answered(env, page, index, kind, raw, now_us(env)))
+    bool is_held_back = verdict_answered(env, page, index, kind, raw, now_us(env));
+    if (may_move_settle(page))
+        settle_set_alarm(env, page);
+    if (is_held_back)
         hold_back(lanes, env, page->checks[index].job, page->bucket->lease.slot);
 }
 
@@ -265,6 +284,8 @@ void lanes_job_is_gone(const struct lanes *lanes, int job)
 {
     for (int i = 0; i < lanes->n; i++)
         for (struct page *p = lanes->all[i].pages; p; p = p->following)
-            if (!p->dropped)
+            if (!p->dropped) {
                 verdict_job_is_gone(lanes->all[i].env, p, job, now_us(lanes->all[i].env));
+                settle_set_alarm(lanes->all[i].env, p);
+            }
 }

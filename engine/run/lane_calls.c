@@ -92,7 +92,7 @@ static void open_locked(struct lane *l, struct target *t, const struct err *err)
     char slot[MOMENT_TEXT];
     moment_format(t->slot, slot);
     bool was_logged = cooldown_is_on(env->cooldowns, cooldown_of(COOLDOWN_SLOT, t->slot), now);
-    if (target_locked(t, now, random_next(env->random)) && !was_logged)
+    if (targets_locked(env->targets, t, now, random_next(env->random)) && !was_logged)
         log_warn(env->log, "slot %s cannot be opened yet, and is tried until it can: %s", slot, err->text);
     if (target_is_worth_waiting(t, env->patient, now))
         return;
@@ -325,6 +325,7 @@ static void take_page(struct lane *l, struct leased_bucket *bucket, struct check
         skip_for_want_of_memory(l, bucket);
         page_leave_waiting(page);
     }
+    settle_set_alarm(env, page);
     if (page_is_over(page))
         lane_page_done(l, page);
 }

@@ -3,6 +3,7 @@
 #ifndef PRESCIENT_LANE_ENV_H
 #define PRESCIENT_LANE_ENV_H
 
+#include "../base/agenda.h"
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/settings.h"
@@ -37,6 +38,7 @@ struct lane_env {
     bool patient;                   /* a daemon */
     const unsigned char *owner;     /* of our leases */
     const struct lanes *lanes;      /* all of them */
+    struct agenda *agenda;          /* when anything has to be done next */
     struct pool *pool;
     struct clocks *clocks;
     struct targets *targets;

@@ -37,6 +37,8 @@ struct lane {
     int nbuckets;
     struct page *pages, *zombies;   /* zombies: dropped, but a worker still runs a check of them */
     int npages;
+    struct agenda settles;          /* when answers of its pages are to be settled */
+    struct alarm wake;              /* in the engine's agenda: when it has to be driven */
     struct target *opening;
     struct leased_bucket *bucket;   /* that the read or finish under way is for */
     struct settler settler;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "../base/agenda.h"
 #include "../store/store.h"
 #include "targets.h"
 
@@ -12,6 +13,7 @@ enum { UNKNOWN_JOBS_MAX = 32, ROUNDS_MAX = 100 };
 struct leased_bucket {
     struct lease lease;
     struct target *target;
+    struct agenda *settles;         /* when answers of its lane's pages are to be settled */
     struct page_cursor cursor;
     struct lease_origin origin;
     bool saw_all;                   /* the first read saw all that will ever be filed there */

@@ -3,6 +3,7 @@
 #ifndef PRESCIENT_PLAN_H
 #define PRESCIENT_PLAN_H
 
+#include "../base/agenda.h"
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/settings.h"
@@ -26,6 +27,8 @@ struct plan_env {
     struct health *health;
     struct shutdown *shutdown;      /* a plan ends the engine by shutdown_end */
     struct totals *totals;
+    struct agenda *agenda;
+    struct alarm *wake;             /* when tick must be called at the latest: plan_wake_at */
     bool (*is_idle)(const void *engine);        /* no target, no errand, no lease */
     const void *engine;
 };
@@ -33,14 +36,12 @@ struct plan_env {
 struct plan {
     const char *name;
     /* Looks at the engine and its own state, adds targets, gives errands, or ends the engine. Each
-     * turn of the loop. */
+     * turn of the loop: when something happened, and at the time that it has set. */
     void (*tick)(const struct plan_env *env, void *state);
     /* An errand has come back, or failed (it is not repeated by itself). */
     void (*errand_done)(const struct plan_env *env, void *state, const struct errand_result *result);
     /* A target is over: nothing of it is left to take and no lane holds a lease of it. */
     void (*target_over)(const struct plan_env *env, void *state, const struct target *target);
-    /* When tick must be called at the latest, monotonic; NULL: only when something happened. */
-    int64_t (*next_us)(const struct plan_env *env, const void *state);
 };
 
 static inline int64_t plan_mono_us(const struct plan_env *env) { return clock_mono_us(env->clock); }
@@ -51,6 +52,12 @@ static inline int64_t plan_now_us(const struct plan_env *env)
 }
 static inline int64_t plan_now(const struct plan_env *env) { return plan_now_us(env) / 1000000; }
 static inline bool plan_is_idle(const struct plan_env *env) { return env->is_idle(env->engine); }
+
+/* A tick sets it, again and again for as long as it waits for that time: it rings once. */
+static inline void plan_wake_at(const struct plan_env *env, int64_t at_us)
+{
+    agenda_set(env->agenda, env->wake, at_us);
+}
 
 /* False when there is no memory for it, which the log says. */
 bool plan_add_target(const struct plan_env *env, enum target_kind kind, int64_t slot);

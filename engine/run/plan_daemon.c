@@ -102,6 +102,17 @@ static void pulse_came(const struct plan_env *env, struct plan_daemon *p, const 
     p->pulse_us = is.running ? now + PULSE_US : 0;
 }
 
+/* What ends meanwhile calls for a tick by itself. */
+static void wake_in_time(const struct plan_env *env, const struct plan_daemon *p)
+{
+    int64_t next = boundary_us(env, p);
+    if (!p->looking && p->catchup_us < next)
+        next = p->catchup_us;
+    if (!p->looking && !env->errands->current.kind && p->pulse_us && p->pulse_us < next)
+        next = p->pulse_us;
+    plan_wake_at(env, next);
+}
+
 static void daemon_tick(const struct plan_env *env, void *state)
 {
     struct plan_daemon *p = state;
@@ -131,6 +142,7 @@ static void daemon_tick(const struct plan_env *env, void *state)
         p->pulse_us = now + PULSE_US;
     catchup_turn(env, p, now);
     pruning_turn(env, p, now);
+    wake_in_time(env, p);
 }
 
 static void daemon_errand_done(const struct plan_env *env, void *state, const struct errand_result *result)
@@ -163,18 +175,4 @@ static void daemon_target_over(const struct plan_env *env, void *state, const st
     p->pulse_us = plan_mono_us(env) + PULSE_US;
 }
 
-static int64_t daemon_next_us(const struct plan_env *env, const void *state)
-{
-    const struct plan_daemon *p = state;
-    if (!env->clocks->is_known || !p->started)
-        return INT64_MAX;
-    int64_t next = boundary_us(env, p);
-    if (!p->looking && p->catchup_us < next)
-        next = p->catchup_us;
-    if (!p->looking && !env->errands->current.kind && p->pulse_us && p->pulse_us < next)
-        next = p->pulse_us;
-    return next;
-}
-
-const struct plan plan_daemon = { "daemon", daemon_tick, daemon_errand_done, daemon_target_over,
-                                  daemon_next_us };
+const struct plan plan_daemon = { "daemon", daemon_tick, daemon_errand_done, daemon_target_over };

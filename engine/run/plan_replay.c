@@ -82,4 +82,4 @@ static void replay_target_over(const struct plan_env *env, void *state, const st
         p->step = STEP_ASK;
 }
 
-const struct plan plan_replay = { "replay", replay_tick, replay_errand_done, replay_target_over, NULL };
+const struct plan plan_replay = { "replay", replay_tick, replay_errand_done, replay_target_over };

@@ -113,6 +113,8 @@ static void run_tick(const struct plan_env *env, void *state)
     }
     if (p->step == STEP_EARLY && plan_mono_us(env) >= p->begin_us)
         choose(env, p);
+    if (p->step == STEP_EARLY)
+        plan_wake_at(env, p->begin_us);
     if (p->step == STEP_SLOT && plan_is_idle(env))
         begin_catchup(env, p);
     closing_tick(env, &p->step, &p->catchup, &p->pruning);
@@ -133,14 +135,7 @@ static void run_target_over(const struct plan_env *env, void *state, const struc
         catchup_target_over(env, &p->catchup, target);
 }
 
-static int64_t run_next_us(const struct plan_env *env, const void *state)
-{
-    const struct plan_run *p = state;
-    (void)env;
-    return p->step == STEP_EARLY ? p->begin_us : INT64_MAX;
-}
-
-const struct plan plan_run = { "run", run_tick, run_errand_done, run_target_over, run_next_us };
+const struct plan plan_run = { "run", run_tick, run_errand_done, run_target_over };
 
 /* ---- sweep and reslot ---- */
 
@@ -170,4 +165,4 @@ static void sweep_target_over(const struct plan_env *env, void *state, const str
     catchup_target_over(env, &p->catchup, target);
 }
 
-const struct plan plan_sweep = { "sweep", sweep_tick, sweep_errand_done, sweep_target_over, NULL };
+const struct plan plan_sweep = { "sweep", sweep_tick, sweep_errand_done, sweep_target_over };

@@ -37,15 +37,10 @@ struct page *settle_due(struct page *pages, int64_t settle_after_us, int64_t now
     return NULL;
 }
 
-int64_t settle_next_us(const struct page *pages, int64_t settle_after_us)
+void settle_set_alarm(const struct lane_env *env, struct page *page)
 {
-    int64_t next = INT64_MAX;
-    for (const struct page *p = pages; p; p = p->following) {
-        int64_t at = page_settle_at_us(p, settle_after_us);
-        if (at < next)
-            next = at;
-    }
-    return next;
+    agenda_set(page->bucket->settles, &page->settle,
+               page_settle_at_us(page, env->settings->settle_after_us));
 }
 
 /* ---- which of its answers ---- */
@@ -145,6 +140,7 @@ void settle_fill(struct settler *s, const struct lane_env *env, struct page *pag
     free(places);
     if (!page->counts[CHECK_ANSWERED])
         page->answered_us = 0;
+    settle_set_alarm(env, page);
     s->page = page;
     *request = (struct store_settle)STORE_SETTLE_INIT;
     request->lease = page->bucket->lease;
@@ -404,5 +400,6 @@ bool settle_ended(struct settler *s, const struct lane_env *env, const struct st
         pauses = met_corrupt_block(&x);
     else
         pauses = was_not_taken(&x, rc);
+    settle_set_alarm(env, x.page);
     return pauses;
 }

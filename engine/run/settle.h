@@ -25,8 +25,8 @@ void settler_release(struct settler *s);
 /* The first page of the list whose answers are to be written now, or NULL. `last`: among those that
  * wait for a row that was locked or unwritable, which are likely to fail again. */
 struct page *settle_due(struct page *pages, int64_t settle_after_us, int64_t now_us, bool last);
-/* when the next one of the list is; INT64_MAX: none */
-int64_t settle_next_us(const struct page *pages, int64_t settle_after_us);
+/* When answers of the page are to be settled may have changed: sets its alarm. */
+void settle_set_alarm(const struct lane_env *env, struct page *page);
 
 /* Fills the request from what is answered in the page. */
 void settle_fill(struct settler *s, const struct lane_env *env, struct page *page, int64_t now_us,

@@ -47,6 +47,7 @@ void targets_remove(struct targets *all, struct target *t)
     for (struct target **at = &all->first; *at; at = &(*at)->following)
         if (*at == t) {
             *at = t->following;
+            agenda_unset(all->agenda, &t->retry);
             free(t);
             return;
         }
@@ -75,21 +76,13 @@ struct target *targets_to_open(const struct targets *all, int64_t now_us)
     return NULL;
 }
 
-int64_t targets_next_us(const struct targets *all, int64_t now_us)
-{
-    int64_t next = INT64_MAX;
-    for (const struct target *t = all->first; t; t = t->following)
-        if (!t->exhausted && t->retry_us > now_us && t->retry_us < next)
-            next = t->retry_us;
-    return next;
-}
-
-bool target_locked(struct target *t, int64_t now_us, uint64_t random)
+bool targets_locked(struct targets *all, struct target *t, int64_t now_us, uint64_t random)
 {
     bool begins = !t->locked_since_us;
     if (begins)
         t->locked_since_us = now_us;
     t->retry_us = now_us + retry_delay(LOCKED_US, LOCKED_MAX_US, t->locked_opens++, random);
+    agenda_set(all->agenda, &t->retry, t->retry_us);
     return begins;
 }
 

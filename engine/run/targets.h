@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "../base/agenda.h"
 #include "../store/store.h"
 
 /* in the order lanes prefer them */
@@ -27,6 +28,7 @@ struct target {
     int64_t locked_since_us;        /* since when a lock keeps it from being opened; 0: none does */
     int locked_opens;               /* how often in a row */
     int64_t retry_us;               /* it is not opened before */
+    struct alarm retry;
     /* buckets, a bit each, that were finished with rows in them: this target does not take them
      * again */
     uint64_t skipped_buckets;
@@ -34,7 +36,10 @@ struct target {
     struct target *following;
 };
 
-struct targets { struct target *first; };
+struct targets {
+    struct target *first;
+    struct agenda *agenda;          /* for the next tries of those that were locked */
+};
 
 void targets_release(struct targets *all);
 
@@ -46,12 +51,10 @@ void targets_drop_older(struct targets *all, int64_t slot);
 void targets_remove(struct targets *all, struct target *t);
 
 struct target *targets_to_open(const struct targets *all, int64_t now_us);    /* the next one, or NULL */
-/* when the next one that was locked is to be tried again; INT64_MAX: none was */
-int64_t targets_next_us(const struct targets *all, int64_t now_us);
 
 /* A lock kept it from being opened. It is tried again after a pause that grows; `random` is its
  * jitter. True when that has just begun. */
-bool target_locked(struct target *t, int64_t now_us, uint64_t random);
+bool targets_locked(struct targets *all, struct target *t, int64_t now_us, uint64_t random);
 /* A slot whose time it is waits for as long as a daemon lives, or until the next one begins. What a
  * command or a catch-up waits for may be an application's transaction that stays open for hours,
  * with others behind it: such a slot is not waited for after half a minute. */
