@@ -1,5 +1,5 @@
-/* message.c - one packet out, one packet in; a descriptor may ride along. The other end may be
- * hostile: sizes are bounded, and descriptors that nobody asked for are closed. */
+/* message.c - one packet out, one packet in, perhaps with a descriptor. The other end may be
+ * hostile: sizes are bounded, and descriptors that were not asked for are closed. */
 #include "message.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ int message_send(int sock, enum message_kind kind, const void *body, size_t len,
     return n < 0 ? failed(errno, "send", err) : 0;
 }
 
-/* The first descriptor of the packet; all others are closed, and it too when nobody wants it. */
+/* The first descriptor of the packet, if the caller wants one; all others are closed. */
 static void take_fds(struct msghdr *msg, int *fd)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
@@ -95,7 +95,7 @@ int message_receive(int sock, enum message_kind *kind, char *body, int *fd, stru
         *kind = (enum message_kind)(unsigned char)first;
         return (int)n - 1;
     }
-    if (fd && *fd >= 0) {               /* nobody looks at it after a failure */
+    if (fd && *fd >= 0) {               /* after a failure the caller does not look at it */
         close(*fd);
         *fd = -1;
     }

@@ -14,18 +14,18 @@ enum message_kind {
     /* engine -> worker */
     /* a part of the settings text (libconfig syntax); the slab's fd comes with the first part */
     MESSAGE_SETTINGS = 'S',
-    /* that was all of the settings: load, open, then say READY or FAILED. Body: per job of the
-     * settings, in order, one byte: 1 leave it out; jobs beyond the body are not */
+    /* the settings are complete: load and open the jobs, then send READY or FAILED. Body: per job
+     * of the settings, in order, one byte: 1 leave it out; jobs beyond the body are not left out */
     MESSAGE_BEGIN = 'B',
     MESSAGE_RUN = 'R',         /* body: uint32 generation; the slab is open */
-    MESSAGE_CONTINUE = 'C',    /* start_until was moved on */
+    MESSAGE_CONTINUE = 'C',    /* start_until is later now */
     MESSAGE_EXIT = 'X',        /* close the jobs and exit 0 */
     /* worker -> engine */
-    /* body: uint32 index of the job that is loaded and opened next: whose fault it is when no more
-     * is heard */
+    /* body: uint32 index of the job that is loaded and opened next: it is to blame when the worker
+     * dies before another message */
     MESSAGE_OPENING = 'o',
     MESSAGE_READY = 'r',       /* body: per job of the settings, in order, one byte: 1 loaded, 0 refused */
-    MESSAGE_FAILED = 'f',      /* body: words; the worker exits 78 */
+    MESSAGE_FAILED = 'f',      /* body: why; the worker exits 78 */
     /* body: uint32 generation; nothing is left to claim and all that was claimed is answered */
     MESSAGE_ENDED = 'e',
     MESSAGE_LOG = 'l',         /* body: one byte level, then text */

@@ -1,12 +1,10 @@
-/* slab.c - checks in, answers out, through memory that a worker may have scribbled over. What the
- * engine needs to rely on (count, end, generation) it keeps in its own memory and never reads
- * back. */
+/* slab.c - checks in, answers out, through memory that a worker may have overwritten. The engine
+ * keeps what it relies on (count, end, generation) in memory of its own and never reads it back. */
 #include "slab.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdalign.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +19,8 @@
 #include "../rules/slot.h"
 
 #define SLAB_MAGIC 0x62616c73u      /* "slab" */
-#define SLAB_LAYOUT                                                                                          \
-    2u /* changes with struct shared: engine and worker are the same program, but a test may not be */
+/* changes with struct shared: engine and worker are the same program, but a test may not be */
+#define SLAB_LAYOUT 2u
 #define NO_STRING UINT32_MAX        /* as a length: NULL */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -33,7 +31,7 @@ struct check_record {
     int32_t check_count, failure_count;
     int32_t job;
     uint32_t single;
-    /* in the in heap; the last two NO_STRING: none */
+    /* in the in heap; NO_STRING: none, of the last two */
     uint32_t name_at, key_at, job_at, payload_at, origin_at;
 };
 
@@ -82,8 +80,8 @@ static uint64_t claim_word(uint32_t next, uint32_t end) { return (uint64_t)next 
 static uint32_t claim_next(uint64_t claim) { return (uint32_t)(claim >> 32); }
 static uint32_t claim_end(uint64_t claim) { return (uint32_t)claim; }
 
-/* Copies out of memory that somebody else may be writing. The barrier keeps the compiler from
- * looking there a second time, so that what was checked is what is used. */
+/* Copies out of memory that the worker may be writing. The barrier keeps the compiler from reading
+ * it a second time, so that what was checked is what is used. */
 static void copy_once(void *to, const void *from, size_t n)
 {
     memcpy(to, from, n);
@@ -176,7 +174,7 @@ void slab_reset(struct slab *s, int64_t now, int64_t start_until_us)
     struct shared *m = s->shared;
     atomic_store_explicit(&m->claim, 0, memory_order_relaxed);
     if (++s->generation == 0)
-        s->generation = 1;              /* 0 is what fresh memory says */
+        s->generation = 1;              /* new memory holds 0 */
     m->now = now;
     atomic_store_explicit(&m->start_until_us, start_until_us, memory_order_relaxed);
     atomic_store_explicit(&m->generation, s->generation, memory_order_release);
@@ -203,6 +201,11 @@ bool slab_put(struct slab *s, const struct check *check, int job, bool single)
                   origin;
     if (s->count >= SLAB_CHECKS_MAX || room > SLAB_IN_BYTES - s->in_used)
         return false;
+    uint32_t payload_at = NO_STRING, origin_at = NO_STRING;
+    if (payload)
+        payload_at = put_string(s, check->payload, check->payload_len);
+    if (origin)
+        origin_at = put_string(s, check->origin, origin - 1);
     s->shared->checks[s->count++] = (struct check_record){
         .id = check->id,
         .slot = check->next_check_at,
@@ -214,8 +217,8 @@ bool slab_put(struct slab *s, const struct check *check, int job, bool single)
         .name_at = put_string(s, check->entity_name, check->entity_name_len),
         .key_at = put_string(s, check->entity_key, check->entity_key_len),
         .job_at = put_string(s, check->job_exec, check->job_exec_len),
-        .payload_at = payload ? put_string(s, check->payload, check->payload_len) : NO_STRING,
-        .origin_at = origin ? put_string(s, check->origin, origin - 1) : NO_STRING,
+        .payload_at = payload_at,
+        .origin_at = origin_at,
     };
     return true;
 }
@@ -241,8 +244,8 @@ int slab_claimed(const struct slab *s)
     return clamp_to_count(s, atomic_load_explicit(&s->shared->claim, memory_order_acquire));
 }
 
-/* One exchange, no loop: a worker that changes the word all the time cannot hold the engine here.
- * The 0 it leaves reads as "nothing to claim"; where the end is, only the engine remembers. */
+/* One exchange, no loop: a worker that changes the word all the time cannot keep the engine here.
+ * The 0 that is left means "nothing to claim"; the end is in the engine's own memory. */
 int slab_cut(struct slab *s)
 {
     if (s->end < 0)
@@ -263,8 +266,8 @@ bool slab_is_answered(const struct slab *s, int index)
            atomic_load_explicit(&s->shared->state[index], memory_order_acquire) == s->generation;
 }
 
-/* Counts what is copied. What an honest worker wrote does not overlap, so all of it together fits
- * the heap. */
+/* Counts what is copied. An honest worker's pieces do not overlap, so together they fit the
+ * heap. */
 static bool is_in_heap(struct slab *s, uint32_t at, uint32_t len, bool count)
 {
     if (len > SLAB_OUT_BYTES || at > SLAB_OUT_BYTES - len)
@@ -285,28 +288,14 @@ static char *take_bytes(struct slab *s, uint32_t at, uint32_t len, struct arena 
     return p;
 }
 
-/* Words in the arena, as far as they are text: the JSON parser's may end in the middle of a
- * character. Without memory for them something is wrong all the same. */
-static const char *__attribute__((format(printf, 2, 3))) wrong_in(struct arena *a, const char *fmt, ...)
+/* One effect, whose record is at `at`; *next is where the following one is. */
+static int take_effect(struct slab *s, uint32_t at, bool count, struct arena *a, struct effect *out,
+                       uint32_t *next, struct err *err)
 {
-    char words[512];
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(words, sizeof words, fmt, ap);
-    va_end(ap);
-    size_t len = n < 0 ? 0 : (size_t)n < sizeof words ? (size_t)n : sizeof words - 1;
-    const char *kept = arena_strndup(a, words, utf8_valid_bytes(words, len));
-    return kept ? kept : "there is no memory to say what";
-}
-
-/* One effect, whose record is at `at`; *next is where the following one says it is. */
-static const char *take_effect(struct slab *s, uint32_t at, bool count, struct arena *a, struct effect *out,
-                               uint32_t *next)
-{
-    static const char outside[] = "it lies outside of the slab, or no room is left for it";
+    static const char outside[] = "it is outside of the slab, or no room is left for it";
     struct effect_record r;
     if (!is_in_heap(s, at, sizeof r, count))
-        return outside;
+        return err_set(err, ERR_INPUT, outside);
     copy_once(&r, s->shared->out + at, sizeof r);
     char *strings[EFFECT_STRINGS] = { NULL };
     uint64_t from = (uint64_t)at + sizeof r;
@@ -314,12 +303,12 @@ static const char *take_effect(struct slab *s, uint32_t at, bool count, struct a
         if (r.len[i] == NO_STRING)
             continue;
         if (from > SLAB_OUT_BYTES || r.len[i] > CHECK_PAYLOAD_MAX)
-            return outside;
+            return err_set(err, ERR_INPUT, outside);
         strings[i] = take_bytes(s, (uint32_t)from, r.len[i], a, count);
         if (!strings[i])
-            return outside;
+            return err_set(err, ERR_INPUT, outside);
         if (strlen(strings[i]) != r.len[i])
-            return "it holds a NUL byte";
+            return err_set(err, ERR_INPUT, "it holds a NUL byte");
         from += r.len[i];
     }
     *out = (struct effect){
@@ -333,77 +322,82 @@ static const char *take_effect(struct slab *s, uint32_t at, bool count, struct a
         .conflict = r.kind == EFFECT_ENQUEUE ? field_conflict_word(r.conflict) : NULL,
     };
     *next = r.next;
-    struct err err;
-    return effect_check(out, &err) < 0 ? wrong_in(a, "%s", err.text) : NULL;
+    return effect_check(out, err);
 }
 
-/* No more than a worker that keeps to the rules would let one answer have (slab_add_effect). */
-static const char *take_effects(struct slab *s, const struct answer_record *r, bool count, struct arena *a,
-                                struct raw_answer *out)
+/* One answer may have as many as slab_add_effect allows an honest worker. */
+static int take_effects(struct slab *s, const struct answer_record *r, bool count, struct arena *a,
+                        struct raw_answer *out, struct err *err)
 {
     size_t before = s->taken_bytes;
     if (r->neffects == 0)
-        return NULL;
+        return 0;
     if (r->neffects > SLAB_EFFECTS_MAX)
-        return wrong_in(a, "it declares %u effects, expected at most %d", r->neffects, SLAB_EFFECTS_MAX);
+        return err_set(err, ERR_INPUT, "it declares %u effects, expected at most %d", r->neffects,
+                       SLAB_EFFECTS_MAX);
     struct effect *effects = arena_alloc(a, r->neffects * sizeof *effects);
     if (!effects)
-        return "no memory for its effects";
+        return err_set(err, ERR_NOMEM, "out of memory for its effects");
     uint32_t at = r->effects_at;
     for (uint32_t i = 0; i < r->neffects; i++) {
-        const char *wrong = take_effect(s, at, count, a, &effects[i], &at);
-        if (wrong)
-            return wrong_in(a, "effect %u: %s", i + 1, wrong);
+        int rc = take_effect(s, at, count, a, &effects[i], &at, err);
+        if (rc < 0)
+            return err_wrap(err, rc, "effect %u", i + 1);
         if (s->taken_bytes - before > SLAB_ANSWER_BYTES)
-            return wrong_in(a, "its effects take more than %u bytes", SLAB_ANSWER_BYTES);
+            return err_set(err, ERR_INPUT, "its effects take more than %u bytes", SLAB_ANSWER_BYTES);
     }
     out->effects = effects;
     out->neffects = (int)r->neffects;
-    return NULL;
+    return 0;
 }
 
-static const char *take_text(struct slab *s, const struct answer_record *r, bool count, struct arena *a,
-                             struct raw_answer *out)
+static int take_text(struct slab *s, const struct answer_record *r, bool count, struct arena *a,
+                     struct raw_answer *out, struct err *err)
 {
     if (r->text_len == 0)
-        return NULL;
+        return 0;
     if (r->text_len > SLAB_TEXT_MAX)
-        return wrong_in(a, "its text has %u bytes, expected at most %d", r->text_len, SLAB_TEXT_MAX);
+        return err_set(err, ERR_INPUT, "its text has %u bytes, expected at most %d", r->text_len,
+                       SLAB_TEXT_MAX);
     char *text = take_bytes(s, r->text_at, r->text_len, a, count);
     if (!text)
-        return "its text lies outside of the slab, or no room is left for it";
+        return err_set(err, ERR_INPUT, "its text is outside of the slab, or no room is left for it");
     if (!utf8_is_valid(text, r->text_len))
-        return "its text is not valid UTF-8";
+        return err_set(err, ERR_INPUT, "its text is not valid UTF-8");
     out->text = text;
-    return NULL;
+    return 0;
 }
 
-static const char *take_numbers(const struct answer_record *r, struct arena *a, struct raw_answer *out)
+static int take_numbers(const struct answer_record *r, struct raw_answer *out, struct err *err)
 {
     if (r->kind < PRESCIENT_NO_ANSWER || r->kind > PRESCIENT_FAIL)
-        return wrong_in(a, "its kind is %d, expected %d to %d", r->kind, PRESCIENT_DONE, PRESCIENT_FAIL);
+        return err_set(err, ERR_INPUT, "its kind is %d, expected %d to %d", r->kind, PRESCIENT_DONE,
+                       PRESCIENT_FAIL);
     if (r->began_us < 0 || r->began_us / 1000000 > MOMENT_MAX)
-        return wrong_in(a, "it says that it began at %lld us", (long long)r->began_us);
+        return err_set(err, ERR_INPUT, "it began at %lld us, which is no time", (long long)r->began_us);
     if (r->run_us < 0 || r->run_us / 1000000 > MOMENT_MAX)
-        return wrong_in(a, "it says that it took %lld us", (long long)r->run_us);
+        return err_set(err, ERR_INPUT, "it took %lld us, which is no duration", (long long)r->run_us);
     *out = (struct raw_answer){ .kind = r->kind, .at = r->at, .began_us = r->began_us, .run_us = r->run_us };
-    return NULL;
+    return 0;
 }
 
-static const char *take_record(struct slab *s, const struct answer_record *r, bool effects, bool count,
-                               struct arena *a, struct raw_answer *out)
+/* Without `effects` an answer that declares some is not copied: its check is deferred. */
+static int take_record(struct slab *s, const struct answer_record *r, bool effects, bool count,
+                       struct arena *a, struct raw_answer *out, struct err *err)
 {
-    const char *wrong = take_numbers(r, a, out);
-    if (!wrong && (effects || r->neffects == 0))
-        wrong = take_text(s, r, count, a, out);
-    if (!wrong && effects)
-        wrong = take_effects(s, r, count, a, out);
-    if (wrong || effects || r->neffects == 0)
-        return wrong;
-    out->kind = PRESCIENT_DEFER;
-    out->at = 0;                        /* as soon as may be */
-    out->text = "put off: the effects of the other checks have taken all room";
-    return NULL;
+    int rc = take_numbers(r, out, err);
+    if (rc < 0)
+        return rc;
+    if (!effects && r->neffects) {
+        out->kind = PRESCIENT_DEFER;
+        out->at = 0;                    /* as soon as possible */
+        out->text = "put off: the effects of the other checks have taken all room";
+        return 0;
+    }
+    rc = take_text(s, r, count, a, out, err);
+    if (rc < 0)
+        return rc;
+    return take_effects(s, r, count, a, out, err);
 }
 
 static bool take(struct slab *s, int index, bool effects, struct arena *a, struct raw_answer *out)
@@ -415,11 +409,11 @@ static bool take(struct slab *s, int index, bool effects, struct arena *a, struc
     bool count = !s->taken[index];
     s->taken[index] = true;
     *out = (struct raw_answer){ .kind = -1 };
-    const char *wrong = take_record(s, &r, effects, count, a, out);
-    if (wrong) {
-        const char *words = wrong_in(a, "bad answer: %s", wrong);
+    struct err err;
+    if (take_record(s, &r, effects, count, a, out, &err) < 0) {
+        const char *text = arena_printf(a, "bad answer: %s", err.text);
         *out = (struct raw_answer){ .kind = -1, .began_us = out->began_us, .run_us = out->run_us,
-                                    .text = words };
+                                    .text = text ? text : "bad answer" };
     }
     return true;
 }
@@ -507,7 +501,7 @@ enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from,
         bool full = s->out_used > SLAB_OUT_BYTES - SLAB_ANSWER_BYTES - SLAB_TEXT_MAX;
         uint32_t alike = full ? 0 : count_alike(s, next, end, most);
         uint64_t wanted = full ? claim_word(next, next) : claim_word(next + alike, end);
-        /* Only the engine's cut can come in between, so this is tried twice at most. */
+        /* only the engine's cut can come in between, so the second try is the last */
         if (!atomic_compare_exchange_strong_explicit(&m->claim, &claim, wanted, memory_order_acq_rel,
                                                      memory_order_acquire))
             continue;
@@ -560,7 +554,7 @@ void slab_drop_effects(struct slab *s, int index)
     s->chains[index] = (struct chain){ 0 };
 }
 
-/* Puts an answer's text into the out heap, cut to what may be and to what fits. Returns its
+/* Puts an answer's text into the out heap, cut to SLAB_TEXT_MAX and to what fits. Returns its
  * length. */
 static uint32_t add_text(struct slab *s, const char *text)
 {

@@ -1,16 +1,16 @@
 /* slab.h - the shared memory between an engine and one worker: checks in, answers out.
  *
  * A memfd of fixed size, sealed against shrinking, growing and resealing before the worker gets
- * it. The engine fills it while the worker waits, then says RUN over the socket. From then on:
+ * it. The engine fills it while the worker waits, then sends RUN over the socket. From then on:
  *   - the worker claims the next index (or, for job_exec_many, a range) by compare-and-swap on
  *   `claim`, which holds (next << 32 | end); the engine may lower `end` at any time (slab_cut), so
- *   that what has not been claimed goes to others;
- *   - before each claim the worker looks at `start_until_us` (CLOCK_BOOTTIME): past it, nothing is
- *   started until the engine has moved it on and said so (CONTINUE);
+ *   that what has not been claimed goes to other workers;
+ *   - before each claim the worker reads `start_until_us` (CLOCK_BOOTTIME): past it, no check is
+ *   started until the engine has set a later one and sent CONTINUE;
  *   - each answer is written whole and then published by its `state` (release), which carries the
  *   slab's generation. So what is running is always what is claimed and not published. No message
- *   per check. When less than SLAB_ANSWER_BYTES of the out heap are left, the worker lowers `end`
- *   itself and says ENDED: what lies behind the end that slab_cut then returns was never started.
+ *   per check. When less than SLAB_ANSWER_BYTES of the out heap are free, the worker lowers `end`
+ *   itself and sends ENDED: checks behind the end that slab_cut then returns were never started.
  *
  * The engine believes nothing it reads here: slab_take_answer copies an answer once, then checks
  * generation, kind, offsets, lengths and UTF-8 on the copy. The same code reads a slab whose
@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include "../base/arena.h"
 #include "../base/err.h"
-#include "../rules/check.h"         /* struct check, struct effect: the words both sides speak */
+#include "../rules/check.h"         /* struct check, struct effect: both sides use them */
 
 #define SLAB_CHECKS_MAX 1024
 #define SLAB_IN_BYTES (1u << 20)        /* strings of the checks */
@@ -41,7 +41,7 @@ struct slab;                            /* the mapping; engine and worker each h
 int slab_new(struct slab **out, int *fd, struct err *err);
 void slab_free(struct slab *s);         /* unmaps; NULL is fine */
 
-/* Empties the slab and gives it the next generation. `now` is what jobs are told; `start_until_us`
+/* Empties the slab and gives it the next generation. Jobs get `now` as the time; `start_until_us`
  * is CLOCK_BOOTTIME. */
 void slab_reset(struct slab *s, int64_t now, int64_t start_until_us);
 
@@ -60,7 +60,7 @@ int slab_cut(struct slab *s);
 void slab_set_trust(struct slab *s, int64_t start_until_us);
 
 struct raw_answer {                     /* one answer, copied and checked; the strings live in the arena */
-    /* enum prescient_answer_kind, or -1: garbage, `text` says what was wrong */
+    /* enum prescient_answer_kind, or -1: a bad answer, and `text` is what was wrong */
     int kind;
     int64_t at;
     int64_t began_us;                   /* CLOCK_BOOTTIME when it began */
@@ -70,13 +70,13 @@ struct raw_answer {                     /* one answer, copied and checked; the s
     int neffects;
 };
 bool slab_is_answered(const struct slab *s, int index);
-/* True when check `index` is answered; fills `out`. Anything that is not as it must be becomes
- * kind -1 with words. An emit's entity_name, entity_key and job are NULL: they are those of the
- * check, which the engine knows better than the worker. What all answers of one slab take of the
- * arena is bounded by a few times SLAB_OUT_BYTES, whatever is in there. */
+/* True when check `index` is answered; fills `out`. Anything that is not as it must be becomes kind
+ * -1 with a text. An emit's entity_name, entity_key and job are NULL: they are those of the check,
+ * which the engine has itself. What all answers of one slab take of the arena is bounded by a few
+ * times SLAB_OUT_BYTES, whatever is in there. */
 bool slab_take_answer(struct slab *s, int index, struct arena *a, struct raw_answer *out);
-/* The same for who has no memory left for effects: an answer that declares some becomes DEFER, and
- * they are not copied. */
+/* The same when there is no memory left for effects: an answer that declares some becomes DEFER,
+ * and they are not copied. */
 bool slab_take_without_effects(struct slab *s, int index, struct arena *a, struct raw_answer *out);
 
 /* ---- worker's side ---- */
