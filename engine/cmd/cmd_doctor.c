@@ -257,13 +257,13 @@ static void findings_of(struct doctor *d, const char *report, const char *what_f
         return;
     }
     for (int r = 0; r < rows.rows; r++) {
-        const char *level = report_value(&rows, r, "level"), *found = report_value(&rows, r, "found"),
-                   *what = report_value(&rows, r, "what");
+        const char *level = rows_value(&rows, r, "level"), *found = rows_value(&rows, r, "found"),
+                   *what = rows_value(&rows, r, "what");
         enum level l = ERROR;
         for (int i = OK; level && i <= ERROR; i++)
             if (!strcmp(level, levels[i].name))
                 l = (enum level)i;
-        finding(d, l, what ? what : "database", found ? found : "", report_value(&rows, r, "advice"));
+        finding(d, l, what ? what : "database", found ? found : "", rows_value(&rows, r, "advice"));
     }
 }
 
@@ -301,13 +301,13 @@ static void look_at_growth(struct doctor *d)
     }
     int64_t keep_s = d->app->settings.keep_us / 1000000;
     for (int r = 0; r < rows.rows; r++) {
-        int64_t oldest = report_number(&rows, r, "oldest_at");
+        int64_t oldest = rows_number(&rows, r, "oldest_at");
         char since[MOMENT_TEXT] = "";
-        const char *size = report_value(&rows, r, "bytes") ? size_text(d, report_number(&rows, r, "bytes"))
+        const char *size = rows_value(&rows, r, "bytes") ? size_text(d, rows_number(&rows, r, "bytes"))
                                                            : "";
         finding(
-            d, growth_level(keep_s, oldest, d->hello.now_us / 1000000), report_value(&rows, r, "what"),
-            text(d, "some %" PRId64 " rows%s%s%.10s", report_number(&rows, r, "rows"), size,
+            d, growth_level(keep_s, oldest, d->hello.now_us / 1000000), rows_value(&rows, r, "what"),
+            text(d, "some %" PRId64 " rows%s%s%.10s", rows_number(&rows, r, "rows"), size,
                  oldest ? ", since " : "", oldest ? moment_format(oldest, since) : ""),
             keep_s
                 ? "older than keep: does an engine run, and who uses these tables for hours?"
@@ -319,7 +319,7 @@ static void look_at_plan(struct doctor *d)
 {
     struct err err = { 0 };
     struct store_rows rows;
-    const char *slot = report_value(&d->status, 0, "next_slot_at");
+    const char *slot = rows_value(&d->status, 0, "next_slot_at");
     const char *params[] = { slot ? slot : "0" };
     if (app_rows(d->app, "plan", params, 1, &rows, &err) < 0) {
         finding_err(d, "plan", &err, NULL);
@@ -327,18 +327,18 @@ static void look_at_plan(struct doctor *d)
     }
     const char *line = NULL;
     for (int r = 0; r < rows.rows && !line; r++) {
-        const char *l = report_value(&rows, r, "line");
+        const char *l = rows_value(&rows, r, "line");
         if (l && strcasestr(l, "index"))
             line = l + strspn(l, " ->");
     }
     if (line)
         finding(d, OK, "plan", text(d, "a slot is read by an index: %s", line), NULL);
-    else if (report_number(&d->status, 0, "pending") < PLAN_ROWS_LEAST)
+    else if (rows_number(&d->status, 0, "pending") < PLAN_ROWS_LEAST)
         finding(d, OK, "plan", "too few checks wait for an index to be of use", NULL);
     else
         finding(
             d, WARN, "plan",
-            text(d, "a slot is read without an index: %s", rows.rows ? report_value(&rows, 0, "line") : "?"),
+            text(d, "a slot is read without an index: %s", rows.rows ? rows_value(&rows, 0, "line") : "?"),
             "the statistics may be old: run ANALYZE, and see that prescient migrate has nothing to apply");
 }
 

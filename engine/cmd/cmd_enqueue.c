@@ -60,11 +60,11 @@ static int read_options(const struct args *args, struct enqueue *e, struct err *
 static void say_one(struct app *app, const struct store_rows *rows, char **names)
 {
     if (app->json) {
-        report_print_object(app, report_object(rows, 0));
+        report_print_object(app, rows_object(rows, 0));
         return;
     }
-    const char *outcome = report_value(rows, 0, "outcome");
-    const char *at = report_words(app->arena, CELL_MOMENT, report_value(rows, 0, "next_check_at"));
+    const char *outcome = rows_value(rows, 0, "outcome");
+    const char *at = rows_text(app->arena, CELL_MOMENT, rows_value(rows, 0, "next_check_at"));
     fprintf(app->out, "%s: ", outcome ? outcome : "?");
     for (int i = 0; i < 3; i++) {
         text_put(app->out, names[i], 0);

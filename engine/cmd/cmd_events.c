@@ -101,10 +101,10 @@ static void print_line(struct events *e, struct arena *a, const struct store_row
         "cursor", "event", "entity_name", "entity_key", "job_exec", "data"
     };
     FILE *out = e->app->out;
-    const char *at = report_words(a, CELL_MOMENT_US, report_value(rows, r, "emitted_at_us"));
+    const char *at = rows_text(a, CELL_MOMENT_US, rows_value(rows, r, "emitted_at_us"));
     text_put(out, at ? at : "-", 0);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        const char *cell = report_value(rows, r, columns[i]);
+        const char *cell = rows_value(rows, r, columns[i]);
         if (!cell)
             continue;
         fputs("  ", out);
@@ -123,7 +123,7 @@ static void print_page(struct events *e, struct arena *a, const struct store_row
     e->app->was_short |= arena_was_short(a);
     fflush(e->app->out);
     if (rows->rows) {
-        const char *cursor = report_value(rows, rows->rows - 1, "cursor");
+        const char *cursor = rows_value(rows, rows->rows - 1, "cursor");
         snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : FIRST_CURSOR);
     }
     e->shown += rows->rows;
@@ -179,7 +179,7 @@ static int find_start(struct events *e, struct err *err)
     if (!cursor && e->follow) {
         if (app_rows(e->app, "events_end", NULL, 0, &rows, err) < 0)
             return err->code;
-        cursor = report_value(&rows, 0, "cursor");
+        cursor = rows_value(&rows, 0, "cursor");
     }
     snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : FIRST_CURSOR);
     return app_store(e->app, err) ? 0 : err->code;

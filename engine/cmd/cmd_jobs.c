@@ -102,13 +102,13 @@ static const char **row_of(struct store_rows *rows, const char *job)
  * own. Either all of them are estimates or none. */
 static void counts_add(struct store_rows *rows, const struct store_rows *counts)
 {
-    const char *is_estimate = counts->rows ? report_value(counts, 0, "is_estimate") : "0";
+    const char *is_estimate = counts->rows ? rows_value(counts, 0, "is_estimate") : "0";
     for (int r = 0; r < rows->rows; r++) {
         rows->cells[r * COLUMNS + WAITING] = "0";
         rows->cells[r * COLUMNS + ESTIMATE] = is_estimate;
     }
     for (int r = 0; r < counts->rows; r++) {
-        const char *job = report_value(counts, r, "job_exec");
+        const char *job = rows_value(counts, r, "job_exec");
         if (!job)
             continue;
         const char **row = row_of(rows, job);
@@ -119,8 +119,8 @@ static void counts_add(struct store_rows *rows, const struct store_rows *counts)
             row[WHY] = "not in the settings";
             row[ESTIMATE] = is_estimate;
         }
-        row[WAITING] = report_value(counts, r, "checks");
-        row[NEXT] = report_value(counts, r, "next_check_at");
+        row[WAITING] = rows_value(counts, r, "checks");
+        row[NEXT] = rows_value(counts, r, "next_check_at");
     }
 }
 
@@ -165,7 +165,7 @@ static int rows_count(struct app *app, enum counting counting, struct store_rows
     grown.rows = rows->rows;
     *rows = grown;
     counts_add(rows, &counts);
-    if (report_number(&counts, 0, "is_estimate"))
+    if (rows_number(&counts, 0, "is_estimate"))
         app_say(
             app,
             "more than " COUNTED

@@ -24,11 +24,11 @@ static int reschedule_main(struct app *app, const struct args *args)
     const char *params[] = { o[0], o[1], o[2], when, app_now_param(app) };
     if (app_rows(app, "reschedule", params, 5, &rows, &err) < 0)
         return app_fail(app, &err);
-    const char *outcome = report_value(&rows, 0, "outcome");
+    const char *outcome = rows_value(&rows, 0, "outcome");
     bool moved = outcome && !strcmp(outcome, "moved");
-    const char *to = report_words(app->arena, CELL_MOMENT, report_value(&rows, 0, "next_check_at"));
+    const char *to = rows_text(app->arena, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"));
     if (app->json)
-        report_print_object(app, report_object(&rows, 0));
+        report_print_object(app, rows_object(&rows, 0));
     else if (moved)
         fprintf(app->out, "moved to %s\n", to ? to : "?");
     else

@@ -19,9 +19,9 @@ static int resolve_main(struct app *app, const struct args *args)
                              app_now_param(app) };
     if (app_rows(app, "resolve", params, 4, &rows, &err) < 0)
         return app_fail(app, &err);
-    int64_t resolved = report_number(&rows, 0, "resolved");
+    int64_t resolved = rows_number(&rows, 0, "resolved");
     if (app->json)
-        report_print_object(app, report_object(&rows, 0));
+        report_print_object(app, rows_object(&rows, 0));
     else
         fprintf(app->out, "%" PRId64 " %s resolved\n", resolved, resolved == 1 ? "check" : "checks");
     return EXIT_WELL;

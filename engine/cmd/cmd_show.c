@@ -53,7 +53,7 @@ static int show_part(struct app *app, const struct part *part, char **names, con
     if (object) {
         json_t *array = json_array();
         for (int r = 0; r < rows.rows; r++)
-            report_added(app, json_array_append_new(array, report_object(&rows, r)));
+            report_added(app, json_array_append_new(array, rows_object(&rows, r)));
         report_added(app, json_object_set_new(object, part->title, array));
     } else {
         fprintf(app->out, "%s%s:\n", part == parts ? "" : "\n", part->title);

@@ -35,21 +35,21 @@ static const struct line { const char *label, *column; } lines[] = {
 /* What is behind the value: that it is an estimate, or only the least it can be. */
 static const char *remark(const struct store_rows *rows, const char *column)
 {
-    const char *estimate = report_value(rows, 0, "is_estimate");
+    const char *estimate = rows_value(rows, 0, "is_estimate");
     if (!strcmp(column, "pending") && estimate && strchr("tT1", *estimate))
         return " (estimate)";
     bool counted = !strcmp(column, "due") || !strcmp(column, "overdue");
-    return counted && report_number(rows, 0, column) >= DUE_COUNTED ? " or more" : "";
+    return counted && rows_number(rows, 0, column) >= DUE_COUNTED ? " or more" : "";
 }
 
 /* How long it has run not everybody may see; how many have begun since is told to all. */
 static const char *oldest_transaction(struct app *app, const struct store_rows *rows)
 {
-    const char *since = report_value(rows, 0, "transactions_since"),
-               *us = report_value(rows, 0, "oldest_transaction_us");
+    const char *since = rows_value(rows, 0, "transactions_since"),
+               *us = rows_value(rows, 0, "oldest_transaction_us");
     if (!since)
         return NULL;
-    const char *words = us ? report_words(app->arena, CELL_DURATION_US, us)
+    const char *words = us ? rows_text(app->arena, CELL_DURATION_US, us)
                            : "for how long is not ours to see";
     return arena_printf(app->arena, "%s, %s transactions ago", words, since);
 }
@@ -59,13 +59,13 @@ static const char *line_value(struct app *app, const struct store_rows *rows, co
     if (!strcmp(column, "oldest_transaction_us"))
         return oldest_transaction(app, rows);
     char words[MOMENT_TEXT];
-    int c = report_column(rows, column);
+    int c = rows_column(rows, column);
     const char *cell = c < 0 ? NULL : rows->cells[c];
     if (!cell)
         return NULL;
     if (!strcmp(column, "slot_length_s"))
-        return arena_strdup(app->arena, duration_format_us(report_number(rows, 0, column) * 1000000, words));
-    return arena_printf(app->arena, "%s%s", report_words(app->arena, rows->kinds[c], cell),
+        return arena_strdup(app->arena, duration_format_us(rows_number(rows, 0, column) * 1000000, words));
+    return arena_printf(app->arena, "%s%s", rows_text(app->arena, rows->kinds[c], cell),
                         remark(rows, column));
 }
 
@@ -78,7 +78,7 @@ static int status_main(struct app *app, const struct args *args)
     if (app_rows(app, "status", params, 1, &rows, &err) < 0)
         return app_fail(app, &err);
     if (app->json) {
-        report_print_object(app, report_object(&rows, 0));
+        report_print_object(app, rows_object(&rows, 0));
         return EXIT_WELL;
     }
     enum { LINES = sizeof lines / sizeof *lines };

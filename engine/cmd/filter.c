@@ -84,7 +84,7 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     struct store_rows rows;
     if (app_rows(app, report, params, nparams, &rows, &err) < 0)
         return app_fail(app, &err);
-    const char *ended = report_take_end(app->arena, &rows);
+    const char *ended = rows_take_end(app->arena, &rows);
     bool more = f->limit && rows.rows > f->limit;
     if (more)
         rows.rows = (int)f->limit;

@@ -1,9 +1,11 @@
-/* report.h - rows of the store on their way out: a table for people, JSON for programs. */
+/* report.h - printing the rows of a report: a table for people, JSON for programs. What one cell
+ * looks like is rows.h. */
 #ifndef PRESCIENT_REPORT_H
 #define PRESCIENT_REPORT_H
 
 #include <jansson.h>
 #include "command.h"
+#include "rows.h"
 
 struct report_view {
     /* what a table shows, in order, "entity_name entity_key=key": with a shorter name if wanted.
@@ -22,30 +24,13 @@ void report_print(struct app *app, const struct store_rows *rows, const struct r
 /* Prints rows as JSON Lines: one object a line, nothing around them. */
 void report_print_lines(struct app *app, const struct store_rows *rows);
 
-/* One row as an object: numbers as numbers, moments as RFC 3339, JSON as JSON. The caller's to
- * decref; NULL when out of memory. */
-json_t *report_object(const struct store_rows *rows, int row);
-/* on a line of its own; takes the reference; NULL: there was no memory for it */
+/* Prints an object on a line of its own. Takes the reference; NULL: there was no memory for it. */
 void report_print_object(struct app *app, json_t *object);
 
 /* Notes in `app` that jansson had no memory: made is what it made or NULL, rc what adding a value
  * returned. */
 json_t *report_made(struct app *app, json_t *made);
 void report_added(struct app *app, int rc);
-
-/* A column's index by name, or -1; a cell by its column's name, NULL when it is NULL or there is
- * no such column. */
-int report_column(const struct store_rows *rows, const char *name);
-const char *report_value(const struct store_rows *rows, int row, const char *name);
-int64_t report_number(const struct store_rows *rows, int row, const char *name);       /* 0 when it is NULL */
-
-/* A cell as people read it: moments as RFC 3339, durations as "1h30m"; lives in the arena. NULL
- * stays NULL. */
-const char *report_words(struct arena *a, enum cell_kind kind, const char *cell);
-
-/* A last row without an entity says where a bounded look ended, before it had seen all. Takes it
- * off and returns its first cell in words; NULL when there is none. */
-const char *report_take_end(struct arena *a, struct store_rows *rows);
 
 /* Names and values below each other. */
 void report_print_pairs(struct app *app, const char *const (*pairs)[2], int n);
