@@ -417,7 +417,8 @@ static int rush_main(struct bench *b, struct rush *r)
     if (rc == 0)
         rc = bench_open(b, jobs, &err);
     if (rc == 0) {
-        app_say(app, "works in %s, which is dropped at the end; the real tables are not touched", b->where);
+        app_remark(app, "works in %s, which is dropped at the end; the real tables are not touched",
+                   b->where);
         rc = run_rush(b, r, &err);
     }
     bench_close(b);

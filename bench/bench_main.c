@@ -13,20 +13,20 @@ static int bench_main(struct app *app, const struct args *args);
 static const struct command_option options[] = {
     { "checks", 'n', "N", "checks due in one slot (200000)" },
     { "singles", 'i', "N", "checks enqueued one by one (2000)" },
-    { "future", 'f', "N", "add so many waiting checks first, in the order of time" },
-    { "scattered", 's', NULL, "in no order instead, the due ones among them" },
+    { "future", 'f', "N", "add N waiting checks first, in the order of time" },
+    { "scattered", 's', NULL, "add them in no order instead, with the due ones among them" },
     { "old-snapshot", 'o', "N",
       "hold a snapshot in another session while N checks are settled first, and from then on (PostgreSQL)" },
     { "engines", 'e', "K", "engines at once (1)" },
-    { "rounds", 'r', "R", "rounds over everything (5); medians are told" },
+    { "rounds", 'r', "R", "rounds over everything (5); the results are medians" },
     { "only", 'y', "NAMES",
-      "these measures, with commas: enqueue,bulk,end,again,look,loop, or the names that --json tells" },
+      "only these measures, separated by commas: enqueue,bulk,end,again,look,loop, or names as in --json" },
     { "at", 'H', "HOUR", "load: the hour of the day (9)" },
     { "minutes", 'm', "FROM-TO", "load: first and last minute in it (0-9)" },
-    { "heavy", 'v', "M:N,...", "load: so many checks in these minutes (2:20000,5:15000,7:20000)" },
-    { "failing", 'F', "PERCENT", "load: checks that fail at each look (1)" },
-    { "slow", 'S', "PERCENT", "load: checks that take longer than the timeout (0.1)" },
-    { "timeout", 'T', "DURATION", "load: of one check (5s)" },
+    { "heavy", 'v', "M:N,...", "load: N checks in minute M, and so on (2:20000,5:15000,7:20000)" },
+    { "failing", 'F', "PERCENT", "load: share of checks that fail at each look (1)" },
+    { "slow", 'S', "PERCENT", "load: share of checks that take longer than the timeout (0.1)" },
+    { "timeout", 'T', "DURATION", "load: timeout of one check (5s)" },
     { "tenants", 't', "N", "load: entity names (10)" },
     { "slot-length", 'l', "DURATION", "load: length of a slot (1m)" },
     { "live", 'L', NULL,
@@ -373,7 +373,8 @@ static int measure(struct bench *b)
     if (rc == 0)
         rc = bench_open(b, jobs, &err);
     if (rc == 0) {
-        app_say(app, "works in %s, which is dropped at the end; the real tables are not touched", b->where);
+        app_remark(app, "works in %s, which is dropped at the end; the real tables are not touched",
+                   b->where);
         rc = run_rounds(b, rounds, measured, &err);
     }
     if (rc == 0)

@@ -47,7 +47,7 @@ checks() {
         "$(p list --from +1h --before +5h --json | json '[r["entity_key"] for r in j]')" "['42']"
     is "$STORE_NAME: numbers are numbers" "$(p list --json | json 'type(j[0]["check_count"]).__name__')" "int"
     is "$STORE_NAME: a limit says that there is more" "$(p list --limit 2 2>&1 >/dev/null)" \
-        "prescient list: the first 2, there are more; --limit N shows more of them, --limit 0 all"
+        "prescient list: these are the first 2, there are more; --limit N shows N of them, --limit 0 all"
     is "$STORE_NAME: a limit that is not reached says nothing" "$(p list --limit 3 2>&1 >/dev/null)" ""
     has "$STORE_NAME: a table has a line of names" \
         "$(p list | head -1)" "next_check_at         entity  key  job        checks  failures  payload"
@@ -67,14 +67,14 @@ checks() {
         "$(p history --json | json 'sorted((r["entity_key"], r["job_exec"], r["outcome"]) for r in j)')" \
         "[('42', 'unpaid', 'resolved'), ('42', 'unshipped', 'resolved'), ('44', 'unshipped', 'resolved')]"
     is "$STORE_NAME: history by outcome" "$(p history --outcome failed)" \
-        "no check is over yet, or none that fits"
+        "no check is over yet, or none matches"
     is "$STORE_NAME: show has all of one row" \
         "$(p show orders 42 --json | json 'len(j["waiting"]), len(j["runs"]), len(j["history"])')" "(0, 0, 2)"
     has "$STORE_NAME: show for people" "$(p show orders 43)" "waiting:
 next_check_at         job"
-    fails_with 2 "say which: ENTITY, --job, --since, or --all" p retry
+    fails_with 2 "give one of ENTITY, --job, --since and --all" p retry
     is "$STORE_NAME: nothing to retry" "$(p retry --all)" "nothing to retry"
-    is "$STORE_NAME: no runs" "$(p runs)" "no runs, or none that fits"
+    is "$STORE_NAME: no runs" "$(p runs)" "no runs, or none matches"
     is "$STORE_NAME: no passes" "$(p passes)" "no passes yet"
     is "$STORE_NAME: no events" "$(p events)" "no events"
     is "$STORE_NAME: no events in JSON Lines is nothing" "$(p events --json)" ""
@@ -94,7 +94,7 @@ next_check_at         job"
     fails_with 2 '"90" is less than a day: expected a day or more, with its unit, such as 90d' p prune \
         --keep 90
     fails_with 2 "less than a day" p prune --keep 0d
-    fails_with 2 "nothing says how long to keep" p prune
+    fails_with 2 "no age given: use --keep 90d" p prune
 
     is "$STORE_NAME: a dry run of a new slot length changes nothing" \
         "$($P migrate --slot-length 1h --dry-run >/dev/null; $P status --json | json 'j["slot_length_s"]')" \

@@ -37,7 +37,7 @@ CFG
     local cursor; cursor=$($P events --json | head -1 | json 'j["cursor"]')
     is "$STORE_NAME: --after goes on behind a cursor" "$($P events --after "$cursor" | wc -l)" 2
     has "$STORE_NAME: a limit says how to go on" "$($P events --limit 1 2>&1 >/dev/null)" \
-        "the first 1; --after $cursor shows what comes behind"
+        "these are the first 1; --after $cursor shows the next"
     has "$STORE_NAME: one event a line for people" "$($P events --limit 1 2>/dev/null)" \
         "  order.late  orders  "
     ok "$STORE_NAME: and nothing raw in it" bash -c "! $P events | tr -d '\n' | grep -q '[[:cntrl:]]'"

@@ -20,13 +20,13 @@ load() {
     fails_with 2 "none.csv" e none.csv
     fails_with 1 "enqueue: .: cannot be read: Is a directory" e .
     printf '' > empty.csv
-    fails_with 2 "empty.csv: empty, expected a line with the names of the columns" e empty.csv
+    fails_with 2 "empty.csv: empty, expected a first line with the names of the columns" e empty.csv
     printf 'entity,key,job,when\n' > names.csv
     fails_with 2 "names.csv:1: found column 'when', expected entity_name" e names.csv
     printf 'entity,key,job\n' > names.csv
     fails_with 2 "names.csv:1: column check_at is missing" e names.csv
     printf 'entity,key,job,at,key\n' > names.csv
-    fails_with 2 "names.csv:1: column entity_key stands there twice" e names.csv
+    fails_with 2 "names.csv:1: duplicate column entity_key" e names.csv
     printf ' Entity , KEY,job,at\n' > names.csv
     ok "$STORE_NAME: names of columns may be short, in capitals, with blanks" e names.csv
 
@@ -34,7 +34,7 @@ load() {
         'bad,5"x,j,+1h,' bad,6,j,+1h,7 >bad.csv
     fails_with 2 "bad.csv:3: check_at:" e bad.csv
     has "$STORE_NAME: it says from which line to go on" "$(e bad.csv 2>&1)" \
-        "everything before line 2 is written; go on with --start-line 2"
+        "all lines before line 2 are written; continue with --start-line 2"
     is "$STORE_NAME: nothing of the chunk is written" "$($P list bad --json)" "[]"
     e bad.csv --skip-bad > out 2> err
     is "$STORE_NAME: with --skip-bad the rest is, and the exit code tells" "$? $(cat out)" \
@@ -50,7 +50,7 @@ load() {
     { echo entity,key,job,at; seq -f 'many,%.0f,j,+1h' 1 25000; echo 'many,x,j,when'; } > many.csv
     fails_with 2 "many.csv:25002" e many.csv
     has "$STORE_NAME: chunks before the bad line are written" "$(e many.csv 2>&1)" \
-        "everything before line 20002 is written"
+        "all lines before line 20002 are written"
     is "$STORE_NAME: as many as it says" "$($P list many --limit 0 --json | json 'len(j)')" 20000
     sed -i '$d' many.csv
     is "$STORE_NAME: going on from there loads the rest" "$(e many.csv --start-line 20002)" \
@@ -61,9 +61,9 @@ load() {
     printf 'entity,key,job,at\nlone,1,last,+9h\n' > last.csv
     e last.csv > out
     has "$STORE_NAME: a look for a job says where it ended" "$($P list --job last 2>&1)" \
-        "looked at the first 10000 checks, up to the slot 2030-01-01T01:00:00Z; --from 2030-01-01T01:00:00Z goes on there, --limit 0 looks at all"
+        "searched the first 10000 checks, up to the slot 2030-01-01T01:00:00Z; --from 2030-01-01T01:00:00Z continues there, --limit 0 searches all"
     has "$STORE_NAME: in one large slot it does not lead in a circle" \
-        "$($P list --job last --from 2030-01-01T01:00:00Z 2>&1)" "--limit 0 looks at all"
+        "$($P list --job last --from 2030-01-01T01:00:00Z 2>&1)" "--limit 0 searches all"
     is "$STORE_NAME: --limit 0 looks at all" \
         "$($P list --job last --limit 0 --json 2>&1 | json '[r["entity_key"] for r in j]')" "['1']"
     is "$STORE_NAME: JSON holds no row that is not one" "$($P list --job last --json 2> err | json 'j')" "[]"
@@ -94,7 +94,7 @@ load() {
     is "$STORE_NAME: a signal ends a load that waits for input" $? 1
     exec 8>&-
     rm stalled
-    has "$STORE_NAME: and it says where to go on" "$(cat err)" "go on with --start-line 20002"
+    has "$STORE_NAME: and it says where to go on" "$(cat err)" "continue with --start-line 20002"
 }
 
 on_each_store load

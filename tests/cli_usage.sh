@@ -2,7 +2,7 @@
 # The command line itself: help, options, and what is said about wrong ones. No store is needed.
 . "$(dirname "$0")/lib.sh"
 
-has "--help lists the commands" "$($P --help)" "enqueue      write down what to look at, and when"
+has "--help lists the commands" "$($P --help)" "enqueue      enqueue a check of a row, or one for each line of a CSV file"
 is "every command of the list has a help of its own" \
     "$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }' |
         while read -r c; do $P "$c" --help >/dev/null || echo "$c"; done)" ""

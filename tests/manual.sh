@@ -2,56 +2,58 @@
 # manual.sh - the manual pages and the tables of the program name the same things: commands with
 # their options, options of every command, settings. What is missing on either side is printed.
 . "$(dirname "$0")/lib.sh"
+page=$ROOT/docs/prescient.1
+settings_page=$ROOT/docs/prescient.cfg.5
 
-# Commands and options as the tables have them, by way of --help: "COMMAND" and "COMMAND --option".
+# Commands and options as the tables have them, by way of --help: "COMMAND", "COMMAND --option".
 commands=$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }')
 own_options() { $P "$1" --help | sed -n '/^options:/,/^$/s/^  \(--[a-z-]*\).*/\1/p'; }
+global_options() { $P --help | sed -n '/^options of every command:/,$s/^  \(--[a-z-]*\).*/\1/p'; }
 in_program() {
     local c
     for c in $commands; do
         echo "$c"
-        # so many that the manual leaves them to --help
+        # it has so many that the manual leaves them to --help
         [ "$c" = bench ] || own_options "$c" | sed "s/^/$c /"
     done
 }
 
-# The same from the manual: the line behind .TP, which goes on behind a backslash, is an entry.
+# The same from the manual. An entry is the line after .TP; a backslash continues it.
 plain() { sed -E 's/\\-/-/g; s/\\f[A-Z]//g; s/"//g; s/\\&//g' "$1"; }
-section() { awk -v name="$2" '/^\.SH / { is_in = ($0 == ".SH " name) } is_in' <<<"$(plain "$1")"; }
+section() { plain "$1" | awk -v name="$2" '/^\.SH / { is_in = ($0 == ".SH " name) } is_in'; }
 entries() {
-    awk '/^\.TP/ { getline; tag = $0; while (tag ~ /\\$/) { getline; sub(/\\$/, "", tag);
-            tag = tag $0 } print tag }'
+    awk '/^\.TP/ {
+        getline; tag = $0
+        while (tag ~ /\\$/) { sub(/\\$/, "", tag); getline; tag = tag $0 }
+        print tag
+    }'
 }
 in_manual() {
-    section "$ROOT/docs/prescient.1" COMMANDS | entries | sed 's/^\.[A-Z]* *//' |
-        while read -r command rest; do
+    section "$page" COMMANDS | entries | sed 's/^\.[A-Z]* *//' | while read -r command rest; do
         echo "$command"
         grep -oE -- '--[a-z-]+' <<<"$rest" | sed "s/^/$command /"
     done
 }
 
-# same WHAT HERE THERE: two lists without order; each side's own lines are printed.
+# same WHAT PROGRAM MANUAL: two lists without order; what only one of them has is printed.
 same() {
     is "$1" "$(comm -3 <(sort -u <<<"$2") <(sort -u <<<"$3") |
         sed 's/^\t/only in the manual: /; t; s/^/not in the manual: /')" ""
 }
 
 same "prescient(1) has every command and its options, and no others" "$(in_program)" "$(in_manual)"
-same "prescient(1) has the options of every command, and no others" \
-    "$($P --help | sed -n '/^options of every command:/,$s/^  \(--[a-z-]*\).*/\1/p')" \
-    "$(section "$ROOT/docs/prescient.1" "OPTIONS OF EVERY COMMAND" | entries | grep -oE -- '--[a-z-]+')"
-is "prescient(1) speaks of no option that no command has" \
-    "$(plain "$ROOT/docs/prescient.1" | grep -oE -- '--[a-z-]+' | sort -u |
-        comm -23 - <({ for c in $commands; do own_options "$c"; done; $P --help |
-            grep -oE -- '^  --[a-z-]+' | tr -d ' '; } | sort -u))" ""
+same "prescient(1) has the options of every command, and no others" "$(global_options)" \
+    "$(section "$page" "OPTIONS OF EVERY COMMAND" | entries | grep -oE -- '--[a-z-]+')"
+known=$({ for c in $commands; do own_options "$c"; done; global_options; } | sort -u)
+is "prescient(1) names no option that no command has" \
+    "$(plain "$page" | grep -oE -- '--[a-z-]+' | sort -u | comm -23 - <(echo "$known"))" ""
 
-# Settings stand in the lists that begin the parts of SETTINGS; those of a job in a list in JOBS.
-settings=$($P config --sample | sed -nE 's/^ *(# )?([a-z_]+) = .*/\2/p' |
-    grep -vx 'plugin\|settings\|example')
+# Settings stand in the lists at the head of each part of SETTINGS; those of a job in one in JOBS.
+settings=$($P config --sample | sed -nE 's/^ *(# )?([a-z_]+) = .*/\2/p' | grep -vx 'plugin\|settings')
 lists() {
-    section "$ROOT/docs/prescient.cfg.5" SETTINGS |
+    section "$settings_page" SETTINGS |
         awk '/^\.SS/ { is_list = 1; next } /^\.PP/ { is_list = 0 } is_list'
-    section "$ROOT/docs/prescient.cfg.5" JOBS | grep -A1 '^\.BR timeout'
+    section "$settings_page" JOBS | grep -A1 '^\.BR timeout'
 }
 same "prescient.cfg(5) has every setting, and no others" "$settings" \
     "$(lists | sed 's/^\.BR *//; s/ and those of a job above//' | tr -s ', ' '\n\n' | grep -vx 'and\|')"

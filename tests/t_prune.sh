@@ -54,7 +54,7 @@ under_cron() {
         "$(date -u -d '30 days ago' +', since %Y-%m-%d')"
     has "$STORE_NAME: and that it is older than keep" "$("$P" doctor)" "older than keep"
     is "$STORE_NAME: without keep a month is not old" \
-        "$("$P" --config forever.cfg doctor | grep -c 'nothing drops what is old')" 0
+        "$("$P" --config forever.cfg doctor | grep -c 'nothing drops old rows')" 0
     ok "$STORE_NAME: a run without the setting" "$P" --quiet --config forever.cfg run
     is "$STORE_NAME: keeps all for ever" "$(rows)" "1 1 1 1"
     ok "$STORE_NAME: a run with keep" "$P" --log-level info run
@@ -67,7 +67,7 @@ under_cron() {
     "$P" --quiet run & "$P" --quiet run
     wait $!
     is "$STORE_NAME: of two at once one has it" "$(rows)" "0 0 0 0"
-    fails_with 2 "nothing says how long to keep" "$P" --config forever.cfg prune
+    fails_with 2 "no age given: use --keep 90d" "$P" --config forever.cfg prune
 }
 
 # The slots of a replay lie ten years back; what it wrote is a minute old.

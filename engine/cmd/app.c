@@ -1,5 +1,5 @@
-/* app.c - what every command stands on: the store of the settings, the time that counts, and how a
- * failure is told. */
+/* app.c - what every command uses: the store of the settings, the time of the command, and how
+ * failures are printed. */
 #include "app.h"
 
 #include <errno.h>
@@ -21,20 +21,20 @@ static const struct { int code, exit; } exits[] = {
     { ERR_INPUT, EXIT_BAD_USAGE },
 };
 
-static void say(struct app *app, const char *words)
+static void app_print_message(struct app *app, const char *message)
 {
     fflush(app->out);
     fputs("prescient", stderr);
     if (app->command)
         fprintf(stderr, " %s", app->command->name);
     fputs(": ", stderr);
-    text_put(stderr, words, 0);
+    text_put(stderr, message, 0);
     fputc('\n', stderr);
 }
 
 int app_fail(struct app *app, const struct err *err)
 {
-    say(app, err->text[0] ? err->text : "failed for an unknown reason");
+    app_print_message(app, err->text[0] ? err->text : "failed for an unknown reason");
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
         if (exits[i].code == err->code)
             return exits[i].exit;
@@ -52,34 +52,34 @@ int app_become(struct app *app, const struct command *command, char **argv)
 int app_usage(struct app *app, const char *why)
 {
     const struct command *c = app->command;
-    say(app, why);
+    app_print_message(app, why);
     fprintf(stderr, "usage: prescient %s%s%s [options]\n", c->name, *c->args ? " " : "", c->args);
     return EXIT_BAD_USAGE;
 }
 
-void app_say(struct app *app, const char *fmt, ...)
+void app_remark(struct app *app, const char *fmt, ...)
 {
-    char words[1024];
+    char message[1024];
     if (app->quiet)
         return;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(words, sizeof words, fmt, ap);
+    vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
-    say(app, words);
+    app_print_message(app, message);
 }
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-static void wait_ms(int64_t ms)
+static void app_wait_ms(int64_t ms)
 {
-    struct timespec left = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+    struct timespec remaining = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+    while (nanosleep(&remaining, &remaining) < 0 && errno == EINTR)
         ;
 }
 
-/* Three tries: at once, after 1 s and after 2 s more. A restart of the database is bridged; a cron
- * job does not hang. */
+/* Three tries: at once, after 1 s and after 2 s more. That bridges a restart of the database, and
+ * does not make a cron job hang. */
 int app_insist(struct app *app, int (*fn)(void *ctx, struct err *err), void *ctx, struct err *err)
 {
     static const int64_t pauses_ms[] = { 1000, 2000 };
@@ -89,16 +89,19 @@ int app_insist(struct app *app, int (*fn)(void *ctx, struct err *err), void *ctx
         bool again = rc == ERR_LOST || rc == ERR_BUSY;
         if (!again || i == sizeof pauses_ms / sizeof *pauses_ms)
             return rc;
-        log_info(&app->log, "%s; trying again in %" PRId64 " s", err->text, pauses_ms[i] / 1000);
-        wait_ms(pauses_ms[i]);
+        log_info(&app->log, "%s; retrying in %" PRId64 " s", err->text, pauses_ms[i] / 1000);
+        app_wait_ms(pauses_ms[i]);
     }
 }
 
-struct call_ctx { struct store *st; struct store_call *call; };
+struct app_call_ctx {
+    struct store *st;
+    struct store_call *call;
+};
 
-static int call_once(void *ctx, struct err *err)
+static int app_call_once(void *ctx, struct err *err)
 {
-    struct call_ctx *c = ctx;
+    struct app_call_ctx *c = ctx;
     int rc = store_do(c->st, c->call);
     if (rc < 0)
         *err = c->call->err;
@@ -108,7 +111,7 @@ static int call_once(void *ctx, struct err *err)
 int app_call(struct app *app, struct store *st, struct store_call *call)
 {
     struct err err;
-    return app_insist(app, call_once, &(struct call_ctx){ st, call }, &err);
+    return app_insist(app, app_call_once, &(struct app_call_ctx){ st, call }, &err);
 }
 
 struct store *app_store_new(struct app *app, struct err *err)

@@ -10,9 +10,8 @@
 static int config_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    { "print", 'p', NULL,
-      "print the settings in force, from flags, environment and file (what it does anyway)" },
-    { "check", 'k', NULL, "read the settings and try every plug-in; say what is wrong" },
+    { "print", 'p', NULL, "print the settings in force, from flags, environment and file (the default)" },
+    { "check", 'k', NULL, "read the settings and try every plug-in; report what is wrong" },
     { "sample", 's', NULL, "print all settings with their defaults, bounds and meaning" },
     { 0 }
 };

@@ -1,6 +1,5 @@
-/* prescient doctor - looks at everything that can be wrong around the checks and says what to do
- * about it. Each look is a function that adds findings; a look that cannot be taken is a finding
- * itself. */
+/* prescient doctor - looks for everything that can be wrong around the checks, and advises what to
+ * do about it. Each look is a function that adds findings; one that fails is a finding itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../base/cleanup.h"
 #include "../base/moment.h"
 #include "../base/settings_mask.h"
 #include "../rules/slot.h"
@@ -20,7 +20,7 @@ static int doctor_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "full", 'f', NULL,
-      "look through a SQLite file of any size; where it has a rollback journal, writers wait meanwhile" },
+      "read a SQLite file of any size completely; with a rollback journal its writers wait meanwhile" },
     { 0 }
 };
 
@@ -45,7 +45,7 @@ struct doctor {
     json_t *findings;               /* with --json */
     int counts[3];
     bool full;                      /* also what takes long */
-    bool reachable;                 /* the store answers; looks that need it are left out otherwise */
+    bool reachable;                 /* the store answers; without it, looks that need it are skipped */
     struct store_hello hello;
     int64_t wall_us;                /* the machine's clock in the middle of the hello */
     struct store_rows status;
@@ -53,29 +53,42 @@ struct doctor {
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static void finding(struct doctor *d, enum level level, const char *what, const char *found,
-                    const char *advice)
+static void finding_print(struct doctor *d, enum level level, const char *what, const char *found,
+                          const char *advice)
 {
     FILE *out = d->app->out;
-    d->counts[level]++;
-    if (d->findings) {
-        json_t *object = json_pack("{s:s, s:s, s:s, s:s?}", "what", what, "level", levels[level].name,
-                                   "found", found, "advice", advice && *advice ? advice : NULL);
-        report_added(d->app, json_array_append_new(d->findings, object));
-        return;
-    }
-    fprintf(out, "%s%-5s%s  ", d->colour ? levels[level].colour : "", levels[level].name,
-            d->colour ? "\033[0m" : "");
+    if (d->colour)
+        fputs(levels[level].colour, out);
+    fprintf(out, "%-5s", levels[level].name);
+    if (d->colour)
+        fputs("\033[0m", out);
+    fputs("  ", out);
     text_put(out, what, 0);
     fputs(": ", out);
     text_put(out, found, 0);
     fputc('\n', out);
-    if (advice && *advice && level != OK) {
+    if (advice && level != OK) {
         fputs("       ", out);
         text_put(out, advice, 0);
         fputc('\n', out);
     }
     fflush(out);
+}
+
+/* `advice` may be NULL or empty. */
+static void finding(struct doctor *d, enum level level, const char *what, const char *found,
+                    const char *advice)
+{
+    if (advice && !*advice)
+        advice = NULL;
+    d->counts[level]++;
+    if (!d->findings) {
+        finding_print(d, level, what, found, advice);
+        return;
+    }
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s?}", "what", what, "level", levels[level].name, "found",
+                               found, "advice", advice);
+    report_added(d->app, json_array_append_new(d->findings, object));
 }
 
 static void finding_err(struct doctor *d, const char *what, const struct err *err, const char *advice)
@@ -87,12 +100,12 @@ static const char *text(struct doctor *d, const char *fmt, ...) __attribute__((f
 
 static const char *text(struct doctor *d, const char *fmt, ...)
 {
-    char words[1024];
+    char buffer[1024];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(words, sizeof words, fmt, ap);
+    vsnprintf(buffer, sizeof buffer, fmt, ap);
     va_end(ap);
-    const char *kept = arena_strdup(d->app->arena, words);
+    const char *kept = arena_strdup(d->app->arena, buffer);
     return kept ? kept : "out of memory";
 }
 
@@ -107,18 +120,16 @@ static bool has_password(const char *url)
     return strcmp(url, masked) != 0;
 }
 
-/* Whether `text` stands in the file, of which the first MiB is read. */
+/* Whether the first MiB of the file contains `wanted`. */
 static bool file_holds(const char *file, const char *wanted)
 {
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
-    size_t room = 1 << 20;
-    char *bytes = fd < 0 ? NULL : malloc(room);
-    ssize_t n = bytes ? read(fd, bytes, room) : -1;
-    bool found = n > 0 && memmem(bytes, (size_t)n, wanted, strlen(wanted));
-    free(bytes);
-    if (fd >= 0)
-        close(fd);
-    return found;
+    enum { ROOM = 1 << 20 };
+    CLEANUP(cleanup_close) int fd = open(file, O_RDONLY | O_CLOEXEC);
+    CLEANUP(cleanup_free) char *bytes = malloc(ROOM);
+    if (fd < 0 || !bytes)
+        return false;
+    ssize_t n = read(fd, bytes, ROOM);
+    return n > 0 && memmem(bytes, (size_t)n, wanted, strlen(wanted));
 }
 
 static void look_at_settings(struct doctor *d)
@@ -185,7 +196,7 @@ static void look_at_connection(struct doctor *d)
     d->reachable = true;
     finding(d, OK, "store", text(d, "%s, %s", url, d->hello.server), NULL);
     if (d->hello.read_only)
-        finding(d, ERROR, "store", "it is read-only: nothing can run",
+        finding(d, ERROR, "store", "the database is read-only: no check can run",
                 "connect to the primary: add target_session_attrs=read-write to the URL");
 }
 
@@ -199,35 +210,34 @@ static void look_at_schema(struct doctor *d)
         finding_err(d, "schema", &err, NULL);
     else if (missing > 0)
         finding(d, WARN, "schema",
-                text(d, "version %d, %d newer %s to be applied", d->hello.schema_version, missing,
-                     missing == 1 ? "is" : "are"),
+                text(d, "version %d; migrations to apply: %d", d->hello.schema_version, missing),
                 "run prescient migrate");
     else
         finding(d, OK, "schema", text(d, "version %d, slots of %s", d->hello.schema_version,
                                       duration_format_us(d->hello.slot_length_s * 1000000LL, length)), NULL);
 }
 
-/* Only what this server's own settings show: whether others serve the rest, it cannot know. */
+/* Only this server's own settings are known here, not what other servers serve. */
 static void look_at_serve(struct doctor *d)
 {
-    char words[512];
+    char mistakes[512];
     const struct settings *s = &d->app->settings;
     if (!s->nserve)
         return;
-    if (slot_serve_mistakes(s->serve, s->nserve, d->hello.slot_length_s, words, sizeof words))
-        finding(d, WARN, "serve", words,
-                "let all servers together name each of these: a slot that none names is run an hour late");
+    if (slot_serve_mistakes(s->serve, s->nserve, d->hello.slot_length_s, mistakes, sizeof mistakes))
+        finding(d, WARN, "serve", mistakes,
+                "all servers together have to name each of these: a slot that none names runs an hour late");
     else
         finding(d, OK, "serve", "each minute names a slot", NULL);
 }
 
 static void look_at_clock(struct doctor *d)
 {
-    char words[MOMENT_TEXT];
+    char size_text[MOMENT_TEXT];
     int64_t skew_us = d->wall_us - d->hello.now_us;
     int64_t size = skew_us < 0 ? -skew_us : skew_us;
     const char *found = text(d, "this machine is %s %s the database",
-                             duration_format_us(size / 1000 * 1000, words),
+                             duration_format_us(size / 1000 * 1000, size_text),
                              skew_us < 0 ? "behind" : "ahead of");
     if (size > SKEW_WARN_US)
         finding(d, WARN, "clock", found,
@@ -236,8 +246,8 @@ static void look_at_clock(struct doctor *d)
         finding(d, OK, "clock", found, NULL);
 }
 
-/* The store's own looks say what is overdue; the number of checks and the next slot are for the
- * plan. */
+/* For look_at_plan: how many checks wait, and the next slot. What is overdue is found by the
+ * store's own looks. */
 static void look_at_status(struct doctor *d)
 {
     struct err err = { 0 };
@@ -246,7 +256,15 @@ static void look_at_status(struct doctor *d)
         finding_err(d, "status", &err, NULL);
 }
 
-/* The store's own looks: rows of its report. */
+static enum level level_named(const char *name)
+{
+    for (int i = OK; name && i <= ERROR; i++)
+        if (!strcmp(name, levels[i].name))
+            return (enum level)i;
+    return ERROR;
+}
+
+/* The findings of a report: the store's own looks. */
 static void findings_of(struct doctor *d, const char *report, const char *what_failed, const char *param)
 {
     struct err err = { 0 };
@@ -257,32 +275,34 @@ static void findings_of(struct doctor *d, const char *report, const char *what_f
         return;
     }
     for (int r = 0; r < rows.rows; r++) {
-        const char *level = rows_value(&rows, r, "level"), *found = rows_value(&rows, r, "found"),
-                   *what = rows_value(&rows, r, "what");
-        enum level l = ERROR;
-        for (int i = OK; level && i <= ERROR; i++)
-            if (!strcmp(level, levels[i].name))
-                l = (enum level)i;
-        finding(d, l, what ? what : "database", found ? found : "", rows_value(&rows, r, "advice"));
+        const char *what = rows_value(&rows, r, "what");
+        const char *found = rows_value(&rows, r, "found");
+        enum level level = level_named(rows_value(&rows, r, "level"));
+        if (!what)
+            what = "database";
+        finding(d, level, what, found ? found : "", rows_value(&rows, r, "advice"));
     }
 }
 
 static void look_inside(struct doctor *d) { findings_of(d, "doctor", "database", app_now_param(d->app)); }
 
-/* The last of all: it may take long, and whoever has enough of it has been told the rest. */
+/* The last look: it may take long, and all other findings have been printed by then. */
 static void look_at_whole(struct doctor *d)
 {
     findings_of(d, "whole", "file is whole", d->full ? "1" : NULL);
 }
 
-/* What is older than it should be, or old while nothing drops it. Whole days go, and an engine
- * takes a few at a time. */
+/* Warns of rows that are older than they should be, or old while nothing drops them. The slack is
+ * for whole days, of which an engine drops a few at a time. */
 static enum level growth_level(int64_t keep_s, int64_t oldest, int64_t now)
 {
     enum { DAY_S = 86400, LONG_DAYS = 90, SLACK_DAYS = 3 };
     if (!oldest)
         return OK;
-    return now - oldest > (keep_s ? keep_s + SLACK_DAYS * DAY_S : (int64_t)LONG_DAYS * DAY_S) ? WARN : OK;
+    int64_t limit_s = (int64_t)LONG_DAYS * DAY_S;
+    if (keep_s)
+        limit_s = keep_s + SLACK_DAYS * DAY_S;
+    return now - oldest > limit_s ? WARN : OK;
 }
 
 static const char *size_text(struct doctor *d, int64_t bytes)
@@ -300,18 +320,21 @@ static void look_at_growth(struct doctor *d)
         return;
     }
     int64_t keep_s = d->app->settings.keep_us / 1000000;
+    const char *advice =
+        "nothing drops old rows: set keep in the settings, or run prescient prune --keep 90d";
+    if (keep_s)
+        advice =
+            "rows are older than keep: does an engine run, and does a session hold these tables for hours?";
     for (int r = 0; r < rows.rows; r++) {
         int64_t oldest = rows_number(&rows, r, "oldest_at");
-        char since[MOMENT_TEXT] = "";
-        const char *size = rows_value(&rows, r, "bytes") ? size_text(d, rows_number(&rows, r, "bytes"))
-                                                           : "";
-        finding(
-            d, growth_level(keep_s, oldest, d->hello.now_us / 1000000), rows_value(&rows, r, "what"),
-            text(d, "some %" PRId64 " rows%s%s%.10s", rows_number(&rows, r, "rows"), size,
-                 oldest ? ", since " : "", oldest ? moment_format(oldest, since) : ""),
-            keep_s
-                ? "older than keep: does an engine run, and who uses these tables for hours?"
-                : "nothing drops what is old: set keep in the settings, or run prescient prune --keep 90d");
+        char oldest_text[MOMENT_TEXT];
+        const char *size = "", *since = "";
+        if (rows_value(&rows, r, "bytes"))
+            size = size_text(d, rows_number(&rows, r, "bytes"));
+        if (oldest)
+            since = text(d, ", since %.10s", moment_format(oldest, oldest_text));
+        finding(d, growth_level(keep_s, oldest, d->hello.now_us / 1000000), rows_value(&rows, r, "what"),
+                text(d, "about %" PRId64 " rows%s%s", rows_number(&rows, r, "rows"), size, since), advice);
     }
 }
 
@@ -339,10 +362,10 @@ static void look_at_plan(struct doctor *d)
         finding(
             d, WARN, "plan",
             text(d, "a slot is read without an index: %s", rows.rows ? rows_value(&rows, 0, "line") : "?"),
-            "the statistics may be old: run ANALYZE, and see that prescient migrate has nothing to apply");
+            "the statistics may be old: run ANALYZE, and check that prescient migrate has nothing to apply");
 }
 
-/* Late, since by now some messages have gone through it. */
+/* One of the last looks: a pooler shows only after some messages have passed it. */
 static void look_at_pooler(struct doctor *d)
 {
     struct store_hello hello = STORE_HELLO_INIT;
@@ -350,14 +373,12 @@ static void look_at_pooler(struct doctor *d)
         finding_err(d, "pooler", &hello.call.err, NULL);
     else if (hello.lost_prepared)
         finding(d, WARN, "pooler",
-                "the pooler in front of the server loses prepared statements: each command and engine finds "
-                "that out anew",
+                "the pooler loses prepared statements; each command and engine has to detect that again",
                 "set prepared = false, or use PgBouncer 1.21 or newer with max_prepared_statements");
+    else if (hello.pooled && d->app->settings.prepared)
+        finding(d, OK, "pooler", "a pooler was detected; prepared statements work", NULL);
     else if (hello.pooled)
-        finding(d, OK, "pooler",
-                text(d, "one stands in front of the server; %s prepared statements",
-                     d->app->settings.prepared ? "it takes" : "we go through it without"),
-                NULL);
+        finding(d, OK, "pooler", "a pooler was detected; prepared statements are switched off", NULL);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -386,11 +407,12 @@ static int doctor_main(struct app *app, const struct args *args)
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         if (d.reachable || !looks[i].needs_store)
             looks[i].look(&d);
+    const char *warnings = d.counts[WARN] == 1 ? "warning" : "warnings";
+    const char *errors = d.counts[ERROR] == 1 ? "error" : "errors";
     if (d.findings)
         report_print_object(app, d.findings);
     else
-        fprintf(app->out, "%d ok, %d %s, %d %s\n", d.counts[OK], d.counts[WARN],
-                d.counts[WARN] == 1 ? "warning" : "warnings", d.counts[ERROR],
-                d.counts[ERROR] == 1 ? "error" : "errors");
+        fprintf(app->out, "%d ok, %d %s, %d %s\n", d.counts[OK], d.counts[WARN], warnings, d.counts[ERROR],
+                errors);
     return d.counts[WARN] || d.counts[ERROR] ? EXIT_TROUBLE : EXIT_WELL;
 }

@@ -11,25 +11,28 @@
 static int enqueue_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    { "payload", 'p', "JSON", "what the job is handed beside the key; at most 64 KiB" },
+    { "payload", 'p', "JSON", "what the job gets beside the key; at most 64 KiB" },
     { "conflict", 'c', "WORD",
-      "when it is pending already: keep (as it is), earlier (the earlier time), replace" },
+      "when the check is pending already: keep it (the default), move it if the new time is earlier, or "
+      "replace it" },
     { "priority", 'r', "N", "lower runs earlier within the slot (0)" },
     { "from", 'f', "FILE", "read checks from a CSV file, - for stdin" },
-    { "skip-bad", 'b', NULL, "leave bad lines of the file out instead of stopping" },
+    { "skip-bad", 'b', NULL, "skip bad lines of the file instead of stopping" },
     { "start-line", 'l', "N", "begin at this line of the file" },
     { 0 }
 };
 
 const struct command cmd_enqueue = {
     .name = "enqueue",
-    .args = "ENTITY KEY JOB WHEN | --from FILE", .operands = { 0, 4 },
-    .help = "write down what to look at, and when",
+    .args = "ENTITY KEY JOB WHEN | --from FILE",
+    .operands = { 0, 4 },
+    .help = "enqueue a check of a row, or one for each line of a CSV file",
     .more = "WHEN is a time (2026-03-01T13:15:00Z), seconds since 1970, or relative to now (+3h). It is "
             "rounded up to a slot.\n"
-            "A file begins with a line of names: entity_name, entity_key, job_exec, check_at, and payload, "
+            "The first line of a file names its columns: entity_name, entity_key, job_exec, check_at, and "
+            "payload, "
             "priority if wanted;\n"
-            "every 10,000 lines are one transaction. After a failure the line to go on from is named.",
+            "every 10,000 lines are one transaction. After a failure it prints the line to continue from.",
     .options = options,
     .main = enqueue_main,
 };

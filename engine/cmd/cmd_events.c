@@ -10,27 +10,26 @@
 
 static int events_main(struct app *app, const struct args *args);
 
-static const struct command_option options[] = {
-    { "follow", 'f', NULL, "wait for more, from now on unless --after says from where" },
-    { "after", 'a', "CURSOR", "only events behind this one" },
-    { "limit", 'l', "N", "at most so many (100); 0: all" },
-    { 0 }
-};
+static const struct command_option options[] = { { "follow", 'f', NULL,
+                                                   "wait for more, from now on or from --after on" },
+                                                 { "after", 'a', "CURSOR", "only events after this one" },
+                                                 { "limit", 'l', "N", "at most N (100); 0: all" },
+                                                 { 0 } };
 
 const struct command cmd_events = {
     .name = "events",
     .args = "",
     .help = "list what jobs announced, oldest first",
-    .more = "Every event has a cursor; --after CURSOR goes on behind it, and nothing is missed or seen twice "
-            "that way.\n"
-            "--json prints one object a line.",
+    .more =
+        "Every event has a cursor; --after CURSOR continues after it, so that none is missed or seen twice.\n"
+        "--json prints one object a line.",
     .options = options,
     .main = events_main,
 };
 
 #define PAGE 1000
 #define FIRST_CURSOR "0-0-0"
-#define PAUSE_MS 1000           /* between two looks when nothing was new */
+#define PAUSE_MS 1000 /* between two reads when nothing was new */
 
 struct events {
     struct app *app;
@@ -41,8 +40,8 @@ struct events {
     char cursor[64];            /* of the last event shown */
 };
 
-/* A cursor's numbers: generation, transaction, event. Those of before there were generations have
- * two, and are of the first. */
+/* A cursor's numbers: generation, transaction, event. A cursor of two numbers, from before there
+ * were generations, belongs to the first. */
 enum { CURSOR_NUMBERS = 3, CURSOR_DIGITS = 20 };
 struct cursor { char numbers[CURSOR_NUMBERS][CURSOR_DIGITS + 1]; };
 
@@ -94,7 +93,7 @@ static int read_page(struct events *e, struct arena *a, int64_t want, struct sto
     return rc;
 }
 
-/* One event a line, for eyes; a stream has no column widths. */
+/* One event a line for people; a stream has no column widths. */
 static void print_line(struct events *e, struct arena *a, const struct store_rows *rows, int r)
 {
     static const char *const columns[] = {
@@ -129,20 +128,20 @@ static void print_page(struct events *e, struct arena *a, const struct store_row
     e->shown += rows->rows;
 }
 
-/* Prints pages until there is nothing new, the limit is reached, or a failure. Returns 0 or an
- * ERR_. */
+/* Prints pages until there is nothing new. Returns 0, ERR_STOPPED at the limit or when the output
+ * is closed, or another ERR_. */
 static int drain(struct events *e, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(64 * 1024);
     struct store_rows rows = { 0 };
     do {
-        int64_t left = e->limit ? e->limit - e->shown : PAGE;
-        if (left <= 0 || ferror(e->app->out))
+        int64_t wanted = e->limit ? e->limit - e->shown : PAGE;
+        if (wanted <= 0 || ferror(e->app->out))
             return ERR_STOPPED;
         if (!a)
             return err_set(err, ERR_NOMEM, "out of memory");
         arena_reset(a);
-        int rc = read_page(e, a, left < PAGE ? left : PAGE, &rows, err);
+        int rc = read_page(e, a, wanted < PAGE ? wanted : PAGE, &rows, err);
         if (rc < 0)
             return rc;
         print_page(e, a, &rows);
@@ -150,26 +149,23 @@ static int drain(struct events *e, struct err *err)
     return 0;
 }
 
-/* Looks again and again. A store that is away is waited for: whoever follows wants to see what
- * comes after. */
+/* Reads again and again. When the store is away it waits, and continues after it. */
 static int follow(struct events *e, struct err *err)
 {
     struct interrupt in;
     bool away = false;
     int rc = interrupt_init(&in, err);
-    while (rc == 0) {
+    if (rc < 0)
+        return rc;
+    do {
         rc = drain(e, err);
         bool gone = rc == ERR_LOST || rc == ERR_BUSY;
         if (gone && !away)
             log_warn(&e->app->log, "%s; waiting for the store", err->text);
         away = gone;
-        if (gone)
-            rc = 0;
-        if (rc == 0 && interrupt_wait(&in, PAUSE_MS))
-            rc = ERR_STOPPED;
-    }
+    } while ((rc == 0 || away) && !interrupt_wait(&in, PAUSE_MS));
     interrupt_release(&in);
-    return rc;
+    return rc < 0 && !away ? rc : ERR_STOPPED;
 }
 
 static int find_start(struct events *e, struct err *err)
@@ -203,8 +199,8 @@ static int events_main(struct app *app, const struct args *args)
     if (rc < 0 && rc != ERR_STOPPED)
         return app_fail(app, &err);
     if (e.shown == 0 && !e.follow && !app->json)
-        fprintf(app->out, "no events%s\n", e.after ? " behind that one" : "");
+        fprintf(app->out, "no events%s\n", e.after ? " after that one" : "");
     else if (!e.follow && e.limit && e.shown == e.limit)
-        app_say(app, "the first %" PRId64 "; --after %s shows what comes behind", e.limit, e.cursor);
+        app_remark(app, "these are the first %" PRId64 "; --after %s shows the next", e.limit, e.cursor);
     return EXIT_WELL;
 }

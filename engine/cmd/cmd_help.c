@@ -5,9 +5,12 @@
 static int help_main(struct app *app, const struct args *args);
 
 const struct command cmd_help = {
-    .name = "help", .args = "[COMMAND]", .operands = { 0, 1 },
-    .help = "say what the commands do",
-    .main = help_main, .plain = true,
+    .name = "help",
+    .args = "[COMMAND]",
+    .operands = { 0, 1 },
+    .help = "describe the commands",
+    .main = help_main,
+    .plain = true,
 };
 
 static int help_main(struct app *app, const struct args *args)

@@ -6,15 +6,17 @@ static int init_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "slot-length", 'l', "DURATION",
-      "how long a slot of a new schema is (15m); from 1s to 1d, it divides a day" },
+      "length of a slot in a new schema (15m): from 1s to 1d, a divisor of a day" },
     { 0 }
 };
 
 const struct command cmd_init = {
-    .name = "init", .args = "",
+    .name = "init",
+    .args = "",
     .help = "create the schema, or bring it up to date",
-    .more = "May be run at any time, also while engines work. With SQLite the file is made.",
-    .options = options, .main = init_main,
+    .more = "May be run at any time, also while engines run. A missing SQLite file is created.",
+    .options = options,
+    .main = init_main,
 };
 
 static int init_main(struct app *app, const struct args *args)

@@ -166,10 +166,8 @@ static int rows_count(struct app *app, enum counting counting, struct store_rows
     *rows = grown;
     counts_add(rows, &counts);
     if (rows_number(&counts, 0, "is_estimate"))
-        app_say(
-            app,
-            "more than " COUNTED
-            " checks wait: these are estimates, and of a job of few there may be none; --exact counts each");
+        app_remark(app, "more than " COUNTED " checks wait, so these are estimates, and a job with few "
+                                             "checks may have none; --exact counts all");
     return 0;
 }
 

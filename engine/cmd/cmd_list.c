@@ -9,11 +9,13 @@ static const struct command_option options[] = {
 
 const struct command cmd_list = {
     .name = "list",
-    .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
+    .args = "[ENTITY [KEY]]",
+    .operands = { 0, 2 },
     .help = "list the checks that wait, soonest first",
-    .more = "Checks of one job, or of an entity with more than a thousand of them, are looked for among the "
-            "first ten thousand of all; where that ends\n"
-            "the list, it is said. --limit 0 looks at all.",
+    .more =
+        "Checks of one job, or of an entity with more than 1000, are searched among the first 10000 of all. "
+        "Where that\n"
+        "ends the list, a line on stderr says so; --limit 0 searches all.",
     .options = options,
     .main = list_main,
 };

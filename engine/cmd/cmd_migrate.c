@@ -6,9 +6,9 @@
 static int migrate_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    { "dry-run", 'n', NULL, "only say what would be applied" },
+    { "dry-run", 'n', NULL, "only print what would be applied" },
     { "slot-length", 'l', "DURATION",
-      "change the length of the slots; what waits is moved to slots of the new length" },
+      "change the length of the slots; waiting checks are moved to slots of the new length" },
     { 0 }
 };
 
@@ -16,8 +16,7 @@ const struct command cmd_migrate = {
     .name = "migrate",
     .args = "",
     .help = "bring the schema up to date, or change the slot length",
-    .more = "Change the slot length while no engine works; engines that know the old length stop with exit "
-            "code 78.",
+    .more = "Change the slot length while no engine runs; one that runs meanwhile ends with exit code 75.",
     .options = options,
     .main = migrate_main,
 };

@@ -1,4 +1,4 @@
-/* prescient prune - drop history, runs, passes and events that nobody will ask for any more. */
+/* prescient prune - drop old history, runs, passes and events. */
 #include <inttypes.h>
 #include "../base/moment.h"
 #include "../base/utf8.h"
@@ -8,8 +8,8 @@
 static int prune_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    { "keep", 'k', "DURATION", "keep what is younger (the setting keep)" },
-    { "dry-run", 'n', NULL, "only say what would be dropped" },
+    { "keep", 'k', "DURATION", "keep what is younger than that (default: the setting keep)" },
+    { "dry-run", 'n', NULL, "only print what would be dropped" },
     { 0 }
 };
 
@@ -17,8 +17,8 @@ const struct command cmd_prune = {
     .name = "prune",
     .args = "",
     .help = "drop old history, runs, passes and events",
-    .more = "Checks that wait are never dropped. On PostgreSQL history, runs and events go by whole days, "
-            "and\nthose of today and yesterday stay.",
+    .more = "Waiting checks are never dropped. On PostgreSQL history, runs and events are dropped by whole "
+            "days, and\nthose of today and yesterday stay.",
     .options = options,
     .main = prune_main,
 };
@@ -32,7 +32,7 @@ static int prune_once(void *ctx, struct err *err)
     int rc = store_prune(p->st, p->before, p->dry_run, &counts, err);
     if (rc < 0 && p->dry_run)
         return rc;
-    p->counts.history += counts.history;        /* a try that was cut short has dropped something, too */
+    p->counts.history += counts.history; /* a try that failed may have dropped something first */
     p->counts.runs += counts.runs;
     p->counts.passes += counts.passes;
     p->counts.events += counts.events;
@@ -40,7 +40,7 @@ static int prune_once(void *ctx, struct err *err)
     return rc;
 }
 
-static void say_in_json(struct app *app, const struct prune_ctx *p, const char *before)
+static void print_json(struct app *app, const struct prune_ctx *p, const char *before)
 {
     const struct prune_counts *c = &p->counts;
     const char *unit = c->by_days ? "days" : "rows";
@@ -51,14 +51,14 @@ static void say_in_json(struct app *app, const struct prune_ctx *p, const char *
                                        "passes", "rows", "events", unit));
 }
 
-static void say(struct app *app, const struct prune_ctx *p)
+static void print_counts(struct app *app, const struct prune_ctx *p)
 {
     const struct prune_counts *c = &p->counts;
     const char *unit = c->by_days ? "days" : "rows";
     char before[MOMENT_TEXT];
     moment_format(p->before, before);
     if (app->json)
-        say_in_json(app, p, before);
+        print_json(app, p, before);
     else
         fprintf(app->out,
                 "%s from before %s: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64
@@ -67,8 +67,8 @@ static void say(struct app *app, const struct prune_ctx *p)
                 unit, c->passes);
 }
 
-/* Where the unit was forgotten it is seconds, and nearly all there is would go, for good. The
- * setting has the same bound. */
+/* A number without a unit means seconds, and would drop nearly everything for good; so a day is the
+ * least, as in the setting. */
 static int read_keep(const char *keep, int64_t *keep_us, struct err *err)
 {
     if (duration_parse_us(keep, keep_us, err) < 0)
@@ -87,7 +87,7 @@ static int prune_main(struct app *app, const struct args *args)
     const char *keep = args_text(args, 'k');
     int64_t keep_us = app->settings.keep_us, now;
     if (!keep && keep_us == 0)
-        return app_usage(app, "nothing says how long to keep: give --keep 90d, or set keep in the settings");
+        return app_usage(app, "no age given: use --keep 90d, or set keep in the settings");
     if (keep && read_keep(keep, &keep_us, &err) < 0)
         return app_fail(app, &err);
     if (app_now(app, &now, &err) < 0 || !(p.st = app_store(app, &err)))
@@ -97,6 +97,6 @@ static int prune_main(struct app *app, const struct args *args)
         p.before = 0;
     if (app_insist(app, prune_once, &p, &err) < 0)
         return app_fail(app, &err);
-    say(app, &p);
+    print_counts(app, &p);
     return EXIT_WELL;
 }

@@ -20,8 +20,7 @@ const struct command cmd_replay = {
     .name = "replay",
     .args = "--from TIME --to TIME",
     .help = "run every slot between two moments on a virtual clock",
-    .more = "Jobs are told the virtual time. Checks that ask to be looked at again within the time are run "
-            "again in it.",
+    .more = "Jobs get the virtual time. A check that asks for another look before --to is run again.",
     .options = options,
     .main = replay_main,
 };

@@ -7,8 +7,10 @@
 static int reschedule_main(struct app *app, const struct args *args);
 
 const struct command cmd_reschedule = {
-    .name = "reschedule", .args = "ENTITY KEY JOB WHEN", .operands = { 4, 4 },
-    .help = "move a check that waits to another time",
+    .name = "reschedule",
+    .args = "ENTITY KEY JOB WHEN",
+    .operands = { 4, 4 },
+    .help = "move a waiting check to another time",
     .more = "Exit code 1 when no such check waits.",
     .main = reschedule_main,
 };

@@ -5,20 +5,22 @@
 
 static int retry_main(struct app *app, const struct args *args);
 
-static const struct command_option options[] = {
-    { "job", 'j', "NAME", "only of this job" },
-    { "since", 's', "TIME", "only what failed from this time on" },
-    { "at", 'a', "TIME", "when to look again (the next slot)" },
-    { "limit", 'l', "N", "at most so many (1000), the newest first" },
-    { "all", 'A', NULL, "whatever failed, without any other choice" },
-    { 0 }
-};
+static const struct command_option options[] = { { "job", 'j', "NAME", "only of this job" },
+                                                 { "since", 's', "TIME",
+                                                   "only what failed from this time on" },
+                                                 { "at", 'a', "TIME", "when to look again (the next slot)" },
+                                                 { "limit", 'l', "N", "at most N (1000), newest first" },
+                                                 { "all", 'A', NULL, "everything that failed" },
+                                                 { 0 } };
 
 const struct command cmd_retry = {
-    .name = "retry", .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
+    .name = "retry",
+    .args = "[ENTITY [KEY]]",
+    .operands = { 0, 2 },
     .help = "enqueue again what ended as failed, timeout, crashed or bad_answer",
-    .more = "Each comes back with its payload; a check that waits already is left as it is.",
-    .options = options, .main = retry_main,
+    .more = "Each keeps its payload. A check that is waiting already stays as it is.",
+    .options = options,
+    .main = retry_main,
 };
 
 static int retry_main(struct app *app, const struct args *args)
@@ -28,7 +30,7 @@ static int retry_main(struct app *app, const struct args *args)
     const char *since = NULL, *at = NULL;
     int64_t limit = 1000;
     if (!entity && !job && !args_has(args, 's') && !args_has(args, 'A'))
-        return app_usage(app, "say which: ENTITY, --job, --since, or --all");
+        return app_usage(app, "give one of ENTITY, --job, --since and --all");
     if (app_moment_option_param(app, args, 's', &since, &err) < 0 ||
         app_moment_option_param(app, args, 'a', &at, &err) < 0 ||
         args_number(args, 'l', 1, INT32_MAX, &limit, &err) < 0)

@@ -5,15 +5,15 @@
 static int run_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    { "slot", 's', "TIME", "this slot instead of the one that is now; nothing else is run" },
-    { "no-sweep", 'n', NULL, "leave late slots to a sweep of its own" },
+    { "slot", 's', "TIME", "this slot instead of the current one; nothing else is run" },
+    { "no-sweep", 'n', NULL, "leave late slots to a separate sweep" },
     { 0 }
 };
 
 const struct command cmd_run = {
     .name = "run",
     .args = "",
-    .help = "run the checks of the slot that is now, then what is late; for cron",
+    .help = "run the checks of the current slot, then late ones; for cron",
     .more = "Started a moment before a slot begins, it waits for it. Several may run at once, on one host or "
             "many: each check is\n"
             "run by one of them.",

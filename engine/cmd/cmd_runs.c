@@ -9,10 +9,10 @@ static const struct command_option options[] = {
 
 const struct command cmd_runs = {
     .name = "runs",
-    .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
-    .help = "list runs after which the check waits on, newest first",
-    .more =
-        "The run that ends a check is its line in the history. Which runs are kept is the setting keep_runs.",
+    .args = "[ENTITY [KEY]]",
+    .operands = { 0, 2 },
+    .help = "list runs after which the check waits again, newest first",
+    .more = "The run that ends a check is in the history. The setting keep_runs decides which runs are kept.",
     .options = options,
     .main = runs_main,
 };
@@ -22,7 +22,7 @@ static int runs_main(struct app *app, const struct args *args)
     static const struct report_view view = {
         .columns =
             "run_at_us entity_name=entity entity_key=key job_exec=job outcome next_check_at run_us=took note",
-        .when_empty = "no runs, or none that fits",
+        .when_empty = "no runs, or none matches",
     };
     struct filter f;
     struct err err;

@@ -7,10 +7,8 @@
 
 static int show_main(struct app *app, const struct args *args);
 
-static const struct command_option options[] = {
-    { "limit", 'l', "N", "at most so many lines of each kind (20)" },
-    { 0 }
-};
+static const struct command_option options[] = { { "limit", 'l', "N", "at most N lines of each kind (20)" },
+                                                 { 0 } };
 
 const struct command cmd_show = {
     .name = "show", .args = "ENTITY KEY", .operands = { 2, 2 },

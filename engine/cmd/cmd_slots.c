@@ -15,50 +15,59 @@ const struct command cmd_slots = {
     .help = "count checks by slot",
     .more = "A slot is pending until an engine opens it, open while its checks run, in relook until nothing "
             "more can arrive in it,\n"
-            "then closed. Without --from and --before: slots that hold checks or are not closed, whatever "
-            "their age, and all of the last twelve.\n"
-            "Of a large slot a part is counted, and the rest reckoned from it (~); --exact counts all.",
+            "then closed. Without --from and --before: slots that hold checks or are not closed, however "
+            "old, and all of the last twelve.\n"
+            "In a large slot a part is counted, and the rest estimated from it (~); --exact counts all.",
     .options = options,
     .main = slots_main,
 };
 
-#define SLOTS_AGO 12                /* so many slots that are over are told when nobody says from when */
-#define COUNTED 250000              /* checks, in all slots that are told; a share of that in each */
+#define SLOTS_AGO 12   /* slots that are over are listed back to here, without --from */
+#define COUNTED 250000 /* checks counted in all slots of the list; each gets a share */
 #define COUNTED_LEAST 1000
 
-/* From which moment on slots are told that are over and empty; NULL: all of the range that was
- * asked for. `rc` tells a failure. */
-static const char *recent_param(struct app *app, const struct filter *f, int *rc, struct err *err)
+/* Without a range: the moment from which on slots are listed even if they are over and empty. With
+ * a range all in it are, and *out stays NULL. */
+static int recent_param(struct app *app, const struct filter *f, const char **out, struct err *err)
 {
     int64_t now;
-    *rc = f->from || f->before ? 0 : app_now(app, &now, err);
-    struct store *st = *rc < 0 ? NULL : app_store(app, err);
-    if (f->from || f->before || !st)
-        return NULL;
+    if (f->from || f->before)
+        return 0;
+    int rc = app_now(app, &now, err);
+    if (rc < 0)
+        return rc;
+    struct store *st = app_store(app, err);
+    if (!st)
+        return err->code;
     int64_t length_s = store_slot_length_s(st);
-    return arena_printf(app->arena, "%" PRId64, now - now % length_s - SLOTS_AGO * length_s);
+    *out = arena_printf(app->arena, "%" PRId64, now - now % length_s - SLOTS_AGO * length_s);
+    return 0;
 }
 
 static const char *counted_param(struct app *app, const struct filter *f)
 {
     int64_t share = COUNTED / (f->limit ? f->limit : FILTER_LIMIT);
-    return f->exact ? NULL
-                    : arena_printf(app->arena, "%" PRId64, share < COUNTED_LEAST ? COUNTED_LEAST : share);
+    if (f->exact)
+        return NULL;
+    if (share < COUNTED_LEAST)
+        share = COUNTED_LEAST;
+    return arena_printf(app->arena, "%" PRId64, share);
 }
 
 static int slots_main(struct app *app, const struct args *args)
 {
     static const struct report_view view = {
         .columns = "slot_at checks state late_us run done again failed",
-        .when_empty = "no slots: nothing waits and nothing was run", .bar = "checks", .estimated = "checks",
+        .when_empty = "no slots: nothing waits and nothing was run",
+        .bar = "checks",
+        .estimated = "checks",
     };
     struct filter f;
     struct err err = { 0 };
+    const char *recent = NULL;
     if (filter_read(app, args, &f, &err) < 0)
         return app_fail(app, &err);
-    int rc;
-    const char *recent = recent_param(app, &f, &rc, &err);
-    if (rc < 0)
+    if (recent_param(app, &f, &recent, &err) < 0)
         return app_fail(app, &err);
     const char *params[] = { f.from, f.before, filter_limit_param(app, &f), recent, counted_param(app, &f) };
     return filter_print(app, &f, "slots", params, 5, &view);

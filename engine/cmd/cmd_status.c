@@ -8,8 +8,9 @@
 static int status_main(struct app *app, const struct args *args);
 
 const struct command cmd_status = {
-    .name = "status", .args = "",
-    .help = "say what waits, what is late, and who works",
+    .name = "status",
+    .args = "",
+    .help = "show what waits, what is late, and which engines run",
     .main = status_main,
 };
 
@@ -32,7 +33,7 @@ static const struct line { const char *label, *column; } lines[] = {
     { "history", "history_rows" },
 };
 
-/* What is behind the value: that it is an estimate, or only the least it can be. */
+/* What follows the value: that it is an estimate, or only a lower bound. */
 static const char *remark(const struct store_rows *rows, const char *column)
 {
     const char *estimate = rows_value(rows, 0, "is_estimate");
@@ -42,29 +43,30 @@ static const char *remark(const struct store_rows *rows, const char *column)
     return counted && rows_number(rows, 0, column) >= DUE_COUNTED ? " or more" : "";
 }
 
-/* How long it has run not everybody may see; how many have begun since is told to all. */
+/* Its age is visible to some roles only; how many transactions have begun since, to all. */
 static const char *oldest_transaction(struct app *app, const struct store_rows *rows)
 {
     const char *since = rows_value(rows, 0, "transactions_since"),
                *us = rows_value(rows, 0, "oldest_transaction_us");
     if (!since)
         return NULL;
-    const char *words = us ? rows_text(app->arena, CELL_DURATION_US, us)
-                           : "for how long is not ours to see";
-    return arena_printf(app->arena, "%s, %s transactions ago", words, since);
+    const char *age = "its age is not visible to this role";
+    if (us)
+        age = rows_text(app->arena, CELL_DURATION_US, us);
+    return arena_printf(app->arena, "%s, %s transactions ago", age, since);
 }
 
 static const char *line_value(struct app *app, const struct store_rows *rows, const char *column)
 {
     if (!strcmp(column, "oldest_transaction_us"))
         return oldest_transaction(app, rows);
-    char words[MOMENT_TEXT];
+    char text[MOMENT_TEXT];
     int c = rows_column(rows, column);
     const char *cell = c < 0 ? NULL : rows->cells[c];
     if (!cell)
         return NULL;
     if (!strcmp(column, "slot_length_s"))
-        return arena_strdup(app->arena, duration_format_us(rows_number(rows, 0, column) * 1000000, words));
+        return arena_strdup(app->arena, duration_format_us(rows_number(rows, 0, column) * 1000000, text));
     return arena_printf(app->arena, "%s%s", rows_text(app->arena, rows->kinds[c], cell),
                         remark(rows, column));
 }

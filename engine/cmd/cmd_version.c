@@ -11,9 +11,11 @@
 static int version_main(struct app *app, const struct args *args);
 
 const struct command cmd_version = {
-    .name = "version", .args = "",
-    .help = "say which version this is, and of which libraries",
-    .main = version_main, .plain = true,
+    .name = "version",
+    .args = "",
+    .help = "print the version, and those of the libraries",
+    .main = version_main,
+    .plain = true,
 };
 
 static int version_main(struct app *app, const struct args *args)

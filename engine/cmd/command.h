@@ -37,7 +37,7 @@ struct app {                        /* one per process; filled by main.c before 
     int64_t now;                    /* --now: virtual time in seconds; 0: the database's clock */
     struct arena *arena;            /* lives as long as the command */
     struct store *store;            /* NULL until app_store */
-    /* of memory, while it printed: not all of it is there, and the exit code says so */
+    /* It ran out of memory while it printed: the output is incomplete, and the exit code not 0. */
     bool was_short;
     /* settings given as flags, for a command that loads them itself */
     const struct settings_flag *flags;
@@ -56,7 +56,7 @@ struct command {
     const char *args;               /* "ENTITY KEY [JOB]"; "" for none */
     const char *help;               /* one line */
     const char *more;               /* further lines for --help; may be NULL */
-    /* may be NULL; --help, --config, --store, --json, ... are everybody's */
+    /* may be NULL; those of every command (--help, --store, --json, ...) are in option.c */
     const struct command_option *options;
     struct { int least, most; } operands;       /* how many words that are no options it takes */
     /* Returns an exit code. The options are of the table, the operands as many as may be. */
@@ -69,16 +69,16 @@ struct command {
 
 extern const struct command *const command_table[];     /* ends with NULL */
 
-/* Says "prescient NAME: words" on stderr and returns the exit code that belongs to err->code
+/* Prints "prescient NAME: MESSAGE" on stderr and returns the exit code that belongs to err->code
  * (ERR_LOST 69, ERR_BUSY 75, ERR_CHANGED 75, ERR_SETTINGS and ERR_SCHEMA 78, ERR_INPUT 2, else 1).
  */
 int app_fail(struct app *app, const struct err *err);
 
-/* The store of the settings, opened (and tried with a hello, bounded retries when it is away);
- * NULL with words in err. */
+/* The store of the settings, opened, and tried with a hello (a few times when it is away). NULL
+ * with err filled. */
 struct store *app_store(struct app *app, struct err *err);
 
-/* The time that counts for this command: --now, else the store's clock (a hello). Returns 0 or an
+/* The time of this command: --now, else that of the store's clock (by a hello). Returns 0 or an
  * ERR_. */
 int app_now(struct app *app, int64_t *now, struct err *err);
 

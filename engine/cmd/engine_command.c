@@ -1,16 +1,16 @@
-/* engine_command.c - makes an engine, runs it, says what it did. */
+/* engine_command.c - makes an engine, runs it, and prints what it did. */
 #include "engine_command.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include "report.h"
 
-static int64_t in_trouble(const struct pass_counts *c)
+static int64_t checks_in_trouble(const struct pass_counts *c)
 {
     return c->failed + c->timeout + c->crashed;
 }
 
-static void say_totals(struct app *app, const struct totals *totals, const char *plan)
+static void print_totals(struct app *app, const struct totals *totals, const char *plan)
 {
     const struct pass_counts *c = &totals->counts;
     int64_t put_off = c->held_back + c->unknown_job;
@@ -54,10 +54,10 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         code = app_fail(app, &err);
     else {
         const struct totals *totals = engine_totals(e);
-        say_totals(app, totals, plan->name);
+        print_totals(app, totals, plan->name);
         if (patient)
             code = EXIT_WELL;           /* single checks in trouble are history's business */
-        else if (in_trouble(&totals->counts) || totals->skipped_some)
+        else if (checks_in_trouble(&totals->counts) || totals->skipped_some)
             code = EXIT_TROUBLE;
         else if (totals->held_by_others && !totals->counts.run)
             code = EXIT_TRY_AGAIN;

@@ -14,8 +14,7 @@ static int outcome_check(const char *word, struct err *err)
             return 0;
     return err_set(err, ERR_INPUT,
                    "--outcome: found '%.*s', expected done, past, beyond_horizon, max_checks, deferred_out, "
-                   "resolved, failed, "
-                   "timeout, crashed, bad_answer, again or deferred",
+                   "resolved, failed, timeout, crashed, bad_answer, again or deferred",
                    UTF8_SHOWN(word));
 }
 
@@ -44,8 +43,7 @@ int filter_read(struct app *app, const struct args *args, struct filter *out, st
 
 const char *filter_limit_param(struct app *app, const struct filter *f)
 {
-    return f->limit ? arena_printf(app->arena, "%" PRId64, f->limit + 1)
-                    : arena_printf(app->arena, "%d", INT32_MAX);
+    return arena_printf(app->arena, "%" PRId64, f->limit ? f->limit + 1 : (int64_t)INT32_MAX);
 }
 
 const char *filter_look_param(struct app *app, const struct filter *f)
@@ -59,22 +57,23 @@ const char *filter_look_ms_param(const struct filter *f)
     return f->limit ? FILTER_LOOK_MS : NULL;
 }
 
-/* What a look came to that was ended before it had seen all. To go on from where it began anyway
- * leads nowhere. */
-static void say_where_it_ended(struct app *app, const struct filter *f, const struct store_rows *rows,
-                               const char *where)
+/* Where a bounded search ended. When that is where it began, continuing there would find the same
+ * again. */
+static void print_search_end(struct app *app, const struct filter *f, const struct store_rows *rows,
+                             const char *where)
 {
-    bool forward = rows->kinds[0] == CELL_MOMENT,
-         was_there = f->from && forward && !strcmp(f->from, rows->cells[rows->rows * rows->columns]);
+    bool forward = rows->kinds[0] == CELL_MOMENT;
+    bool began_there = f->from && forward && !strcmp(f->from, rows->cells[rows->rows * rows->columns]);
     if (!forward)
-        app_say(app, "looked back to %s; --before %s goes on there, --limit 0 looks at all", where, where);
-    else if (was_there)
-        app_say(app, "looked at the first %d checks of that slot; --limit 0 looks at all", FILTER_LOOK);
+        app_remark(app, "searched back to %s; --before %s continues there, --limit 0 searches all", where,
+                   where);
+    else if (began_there)
+        app_remark(app, "searched the first %d checks of that slot; --limit 0 searches all", FILTER_LOOK);
     else
-        app_say(app,
-                "looked at the first %d checks, up to the slot %s; --from %s goes on there, --limit 0 looks "
-                "at all",
-                FILTER_LOOK, where, where);
+        app_remark(app,
+                   "searched the first %d checks, up to the slot %s; --from %s continues there, --limit 0 "
+                   "searches all",
+                   FILTER_LOOK, where, where);
 }
 
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
@@ -93,9 +92,10 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
         shown.columns = NULL;
     report_print(app, &rows, &shown);
     if (ended)
-        say_where_it_ended(app, f, &rows, ended);
+        print_search_end(app, f, &rows, ended);
     if (more)
-        app_say(app, "the first %" PRId64 ", there are more; --limit N shows more of them, --limit 0 all",
-                f->limit);
+        app_remark(
+            app, "these are the first %" PRId64 ", there are more; --limit N shows N of them, --limit 0 all",
+            f->limit);
     return EXIT_WELL;
 }

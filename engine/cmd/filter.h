@@ -8,9 +8,10 @@
 #include "report.h"
 
 #define FILTER_LIMIT 100            /* rows, when no --limit is given */
-#define FILTER_LOOK                                                                                          \
-    10000 /* so many checks are looked at for some that no index leads to, when there is a limit */
-#define FILTER_LOOK_MS "1000"       /* so long rows of the past are looked for, when there is a limit */
+/* With a limit a search ends after this: checks read where no index helps, and time for rows of the
+ * past. */
+#define FILTER_LOOK 10000
+#define FILTER_LOOK_MS "1000"
 
 /* The options, for the table of a command; their letters are filter_read's. */
 #define FILTER_JOB     { "job", 'j', "NAME", "only of this job" }
@@ -18,7 +19,10 @@
 #define FILTER_FROM    { "from", 'f', "TIME", "only from this time on" }
 #define FILTER_SINCE   { "since", 'f', "TIME", "only from this time on" }
 #define FILTER_BEFORE  { "before", 'b', "TIME", "only before this time" }
-#define FILTER_LIMITED { "limit", 'l', "N", "at most so many (100); 0: all" }
+#define FILTER_LIMITED                                                                                       \
+    {                                                                                                        \
+        "limit", 'l', "N", "at most N (100); 0: all"                                                         \
+    }
 #define FILTER_WIDE    { "wide", 'w', NULL, "all columns" }
 #define FILTER_EXACT   { "exact", 'x', NULL, "count every check, however many there are" }
 
@@ -35,13 +39,13 @@ int filter_read(struct app *app, const struct args *args, struct filter *out, st
  * there are more. */
 const char *filter_limit_param(struct app *app, const struct filter *f);
 
-/* How many rows are looked at, as a report's parameter: all where all are wanted. */
+/* The most rows that a search reads, as a report's parameter; NULL, all, without a limit. */
 const char *filter_look_param(struct app *app, const struct filter *f);
-/* How long is looked for them, for the reports that have that. */
+/* The most time that it takes, for reports that have such a bound. */
 const char *filter_look_ms_param(const struct filter *f);
 
-/* Runs the report and prints its rows, and says on stderr when the limit left some out, or when a
- * bounded look ended before it had seen all. Returns an exit code. */
+/* Runs the report and prints its rows; a line on stderr follows when there are more than the limit,
+ * or when a bounded search ended before it had seen all. Returns an exit code. */
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
                  int nparams, const struct report_view *view);
 

@@ -1,5 +1,4 @@
-/* help.c - what --help says. Everything comes from the tables of commands and options, so it
- * cannot fall behind. */
+/* help.c - the output of --help. All of it comes from the tables of commands and options. */
 #include "help.h"
 
 #include <string.h>
@@ -34,7 +33,9 @@ const struct command *command_find(const char *name, struct err *err)
 static void options_print(FILE *out, const struct command_option *options)
 {
     for (const struct command_option *o = options; o && o->name; o++) {
-        int n = fprintf(out, "  --%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+        int n = fprintf(out, "  --%s", o->name);
+        if (o->arg)
+            n += fprintf(out, " %s", o->arg);
         fprintf(out, "%*s%s\n", n < 26 ? 26 - n : 2, "", o->help);
     }
 }
@@ -47,7 +48,7 @@ void help_all(FILE *out)
         fprintf(out, "  %-12s %s\n", (*c)->name, (*c)->help);
     fprintf(out, "\noptions of every command:\n");
     options_print(out, option_globals);
-    fprintf(out, "\n'prescient COMMAND --help' says more about one; prescient(1) is the manual.\n");
+    fprintf(out, "\n'prescient COMMAND --help' describes one command; prescient(1) is the manual.\n");
 }
 
 void help_command(FILE *out, const struct command *command)

@@ -1,4 +1,4 @@
-/* help.h - what --help says: the list of commands, or one command with its options. */
+/* help.h - the output of --help: the list of commands, or one command with its options. */
 #ifndef PRESCIENT_HELP_H
 #define PRESCIENT_HELP_H
 
@@ -8,7 +8,7 @@
 void help_all(FILE *out);
 void help_command(FILE *out, const struct command *command);
 
-/* The command named `name`; NULL with words, and the nearest name, in err when there is none. */
+/* The command named `name`; NULL when there is none, with the nearest name in err. */
 const struct command *command_find(const char *name, struct err *err);
 
 /* The version, as `--version` prints it. */

@@ -18,7 +18,7 @@
 #include "help.h"
 #include "option.h"
 
-struct launch {                     /* the command line, taken apart */
+struct launch { /* the command line, parsed */
     struct app app;
     struct settings_flag *flags;    /* room for every word of the command line */
     const char *now;
@@ -28,8 +28,8 @@ struct launch {                     /* the command line, taken apart */
     char **given;                   /* copies of all words, for a command that is another program */
 };
 
-/* A copy of an argument, in the place of which everybody who lists processes sees it without its
- * password from now on. */
+/* Copies an argument and masks the password in the original, which every user of the machine can
+ * see in the list of processes. */
 static const char *take_argument(struct launch *l, const char *value)
 {
     /* NOLINT(performance-no-int-to-ptr): argv may be written to; only its readers say const */
@@ -155,9 +155,10 @@ static int launch_now(struct launch *l, struct err *err)
         return 0;
     if (moment_parse(l->now, time(NULL), &l->app.now, err) < 0)
         return err_wrap(err, err->code, "--now");
-    return l->app.now > 0 ? 0
-                          : err_set(err, ERR_INPUT,
-                                    "--now: found '%s', expected a time after 1970-01-01T00:00:00Z", l->now);
+    if (l->app.now <= 0)
+        return err_set(err, ERR_INPUT, "--now: found '%s', expected a time after 1970-01-01T00:00:00Z",
+                       l->now);
+    return 0;
 }
 
 static int run_command(struct launch *l)
@@ -217,13 +218,13 @@ static int launch_run(struct launch *l, int argc, char **argv)
     return run_command(l);
 }
 
-/* What was printed must have arrived. A reader that went away (a pipe into head) is no trouble of
- * ours: we end quietly. */
+/* Output that could not be written is a failure. Only a reader that closed its end of a pipe (such
+ * as head) is none: then the program ends quietly. */
 static int finish_output(int code, bool was_short)
 {
     bool failed = fflush(stdout) != 0 || ferror(stdout);
     if (was_short) {
-        fputs("prescient: out of memory: not all was printed\n", stderr);
+        fputs("prescient: out of memory: the output is incomplete\n", stderr);
         return code ? code : EXIT_TROUBLE;
     }
     if (!failed)
@@ -235,8 +236,8 @@ static int finish_output(int code, bool was_short)
     return code ? code : EXIT_TROUBLE;
 }
 
-/* Widths on the screen need the tables of a UTF-8 locale; nothing else of a locale is wanted
- * (numbers stay with a point). */
+/* The width of characters on a terminal comes from the tables of a UTF-8 locale. Nothing else is
+ * taken from a locale: numbers keep their decimal point. */
 static void locale_init(void)
 {
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
@@ -246,10 +247,9 @@ static void locale_init(void)
 int launch_main(int argc, char **argv)
 {
     confine_memory();                   /* settings hold passwords */
-    /* a closed pipe or connection is a failed write, not the end of an engine */
+    /* writing to a closed pipe or connection must fail, and not end an engine */
     signal(SIGPIPE, SIG_IGN);
-    /* whoever started us may have ignored it, and then the ends of workers would be told to
-     * nobody */
+    /* inherited as ignored, it would hide the ends of workers */
     signal(SIGCHLD, SIG_DFL);
     locale_init();
     struct launch l = {

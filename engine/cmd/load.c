@@ -1,6 +1,6 @@
-/* load.c - enqueueing the lines of a CSV file. Lines are gathered into a chunk, checked one by
- * one, and the chunk is one transaction: after a failure everything before its first line is
- * written and nothing from there on. */
+/* load.c - enqueues the lines of a CSV file. Lines are checked one by one and collected into a
+ * chunk, which is one transaction: after a failure all lines before the chunk are written, and none
+ * from its first line on. */
 #include "load.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../base/cleanup.h"
 #include "../base/moment.h"
 #include "../base/utf8.h"
 #include "../store/enqueue_check.h"
@@ -41,7 +42,7 @@ static const struct csv_limits limits = { .field_bytes = 2 * CHECK_PAYLOAD_MAX,
 struct load {
     struct app *app;
     const struct load_options *o;
-    const char *called;             /* the file, or "stdin" */
+    const char *file_name; /* or "stdin" */
     int fd;
     int64_t bytes;                  /* read so far */
     struct interrupt interrupt;
@@ -54,9 +55,8 @@ struct load {
     struct load_row rows[CHUNK_ROWS];
     int64_t lines[CHUNK_ROWS];      /* where each row begins */
     int n;
-    /* the first line that is not written yet; 0 before the first was looked at */
-    int64_t resume;
-    int64_t body;                   /* the line behind the header */
+    int64_t resume_line; /* the first line that is not written yet; 0: none was read yet */
+    int64_t first_line;  /* the one after the header */
     struct load_counts counts;
     int64_t skipped;
 };
@@ -70,7 +70,7 @@ static ssize_t source_read(void *ctx, char *buf, size_t size, struct err *err)
         return err_set(err, ERR_STOPPED, "stopped by a signal");
     ssize_t n = read(l->fd, buf, size);
     if (n < 0)
-        return err_sys(err, ERR_GENERAL, "%s: cannot be read", l->called);
+        return err_sys(err, ERR_GENERAL, "%s: cannot be read", l->file_name);
     l->bytes += n;
     return n;
 }
@@ -78,16 +78,16 @@ static ssize_t source_read(void *ctx, char *buf, size_t size, struct err *err)
 static int open_file(struct load *l, struct err *err)
 {
     struct stat st;
-    l->called = "stdin";
+    l->file_name = "stdin";
     l->fd = STDIN_FILENO;
     if (strcmp(l->o->file, "-") != 0) {
-        l->called = l->o->file;
+        l->file_name = l->o->file;
         l->fd = open(l->o->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (l->fd < 0)
             return err_sys(err, ERR_INPUT, "%s", l->o->file);
     }
     int64_t total = fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
-    progress_init(&l->progress, l->called, total, !l->app->quiet);
+    progress_init(&l->progress, l->file_name, total, !l->app->quiet);
     l->csv = csv_new(source_read, l, &limits);
     return l->csv ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 }
@@ -98,9 +98,9 @@ static enum column column_named(const char *name)
     name += strspn(name, " ");
     size_t len = strcspn(name, " ");
     for (; c < COLUMNS; c++) {
-        const char *words[] = { columns[c].name, columns[c].also };
+        const char *names[] = { columns[c].name, columns[c].also };
         for (int i = 0; i < 2; i++)
-            if (words[i] && strlen(words[i]) == len && !strncasecmp(words[i], name, len))
+            if (names[i] && strlen(names[i]) == len && !strncasecmp(names[i], name, len))
                 return c;
     }
     return c;
@@ -111,11 +111,12 @@ static int read_header(struct load *l, struct err *err)
     struct csv_record header;
     int rc = csv_next(l->csv, &header, err);
     if (rc == ERR_DATA)
-        return err_wrap(err, ERR_INPUT, "%s:%" PRId64, l->called, header.line);
+        return err_wrap(err, ERR_INPUT, "%s:%" PRId64, l->file_name, header.line);
     if (rc < 0)
         return rc;
     if (rc == 0)
-        return err_set(err, ERR_INPUT, "%s: empty, expected a line with the names of the columns", l->called);
+        return err_set(err, ERR_INPUT, "%s: empty, expected a first line with the names of the columns",
+                       l->file_name);
     for (int c = 0; c < COLUMNS; c++)
         l->at[c] = -1;
     for (int i = 0; i < header.n; i++) {
@@ -123,44 +124,48 @@ static int read_header(struct load *l, struct err *err)
         if (c == COLUMNS)
             return err_set(err, ERR_INPUT,
                            "%s:%" PRId64 ": found column '%.*s', expected entity_name, entity_key, job_exec, "
-                                         "check_at, payload or priority",
-                           l->called, header.line, UTF8_SHOWN(header.fields[i]));
+                           "check_at, payload or priority",
+                           l->file_name, header.line, UTF8_SHOWN(header.fields[i]));
         if (l->at[c] >= 0)
-            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s stands there twice", l->called,
-                           header.line, columns[c].name);
+            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": duplicate column %s", l->file_name, header.line,
+                           columns[c].name);
         l->at[c] = i;
     }
     for (int c = 0; c < COLUMNS; c++)
         if (columns[c].required && l->at[c] < 0)
-            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s is missing in the line of names",
-                           l->called, header.line, columns[c].name);
+            return err_set(err, ERR_INPUT, "%s:%" PRId64 ": column %s is missing", l->file_name, header.line,
+                           columns[c].name);
     l->nfields = header.n;
-    l->body = csv_line(l->csv);
+    l->first_line = csv_line(l->csv);
     return 0;
 }
 
 static int skip_to_start(struct load *l, struct err *err)
 {
-    if (l->o->start_line && l->o->start_line < l->body)
+    if (l->o->start_line && l->o->start_line < l->first_line)
         return err_set(err, ERR_INPUT,
                        "--start-line: found %" PRId64 ", expected %" PRId64
                        " or more: the header is before it",
-                       l->o->start_line, l->body);
+                       l->o->start_line, l->first_line);
     return csv_skip_to(l->csv, l->o->start_line, err);
 }
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* The row that a record means, its strings in the arena of the chunk; ERR_INPUT with words. */
+/* The row of a record, with its strings in the arena of the chunk. ERR_INPUT for a bad record. */
 static int row_make(struct load *l, const struct csv_record *record, struct load_row *out, struct err *err)
 {
     const char *text[COLUMNS] = { 0 };
     if (record->n != l->nfields)
         return err_set(err, ERR_INPUT, "found %d fields, expected %d as in the header", record->n,
                        l->nfields);
-    for (int c = 0; c < COLUMNS; c++)
-        if (l->at[c] >= 0 && !(text[c] = arena_strdup(l->arena, record->fields[l->at[c]])))
-            return err_set(err, ERR_NOMEM, "out of memory");
+    for (int c = 0; c < COLUMNS; c++) {
+        if (l->at[c] >= 0) {
+            text[c] = arena_strdup(l->arena, record->fields[l->at[c]]);
+            if (!text[c])
+                return err_set(err, ERR_NOMEM, "out of memory");
+        }
+    }
     *out = (struct load_row){ .entity_name = text[ENTITY], .entity_key = text[KEY], .job_exec = text[JOB] };
     if (text[PAYLOAD] && *text[PAYLOAD])
         out->payload = text[PAYLOAD];
@@ -177,16 +182,16 @@ static int row_make(struct load *l, const struct csv_record *record, struct load
     return enqueue_check_row(out, err);
 }
 
-/* A bad line: said, and counted when bad lines may be skipped; else its error goes on up. */
-static int bad_line(struct load *l, int64_t line, struct err *err)
+/* With --skip-bad a bad line is printed and counted; else its error is returned. */
+static int skip_bad_line(struct load *l, int64_t line, struct err *err)
 {
     if (!l->o->skip_bad)
-        return err_wrap(err, ERR_INPUT, "%s:%" PRId64, l->called, line);
+        return err_wrap(err, ERR_INPUT, "%s:%" PRId64, l->file_name, line);
     progress_clear(&l->progress);
     if (l->skipped < BAD_LINES_SHOWN)
-        app_say(l->app, "%s:%" PRId64 ": %s; left out", l->called, line, err->text);
+        app_remark(l->app, "%s:%" PRId64 ": %s; skipped", l->file_name, line, err->text);
     else if (l->skipped == BAD_LINES_SHOWN)
-        app_say(l->app, "more bad lines are left out without a word");
+        app_remark(l->app, "further bad lines are skipped silently");
     l->skipped++;
     return 0;
 }
@@ -211,15 +216,15 @@ static int flush_once(void *ctx, struct err *err)
     return 0;
 }
 
-static void row_leave_out(struct load *l, int i)
+static void row_remove(struct load *l, int i)
 {
     l->n--;
     memmove(l->rows + i, l->rows + i + 1, sizeof *l->rows * (size_t)(l->n - i));
     memmove(l->lines + i, l->lines + i + 1, sizeof *l->lines * (size_t)(l->n - i));
 }
 
-/* Writes the chunk. A row that only the database finds bad is treated like a bad line, and the
- * rest is sent again. */
+/* Writes the chunk. A row that only the database refuses is treated like a bad line, and the rest
+ * is sent again. */
 static int flush(struct load *l, struct err *err)
 {
     struct flush f = { .l = l };
@@ -227,16 +232,16 @@ static int flush(struct load *l, struct err *err)
         int rc = app_insist(l->app, flush_once, &f, err);
         if (rc >= 0)
             break;
-        bool guilty = (rc == ERR_DATA || rc == ERR_INPUT) && f.bad >= 0 && f.bad < l->n;
-        if (!guilty)
+        bool is_one_row = (rc == ERR_DATA || rc == ERR_INPUT) && f.bad >= 0 && f.bad < l->n;
+        if (!is_one_row)
             return rc;
-        rc = bad_line(l, l->lines[f.bad], err);
+        rc = skip_bad_line(l, l->lines[f.bad], err);
         if (rc < 0)
             return rc;
-        row_leave_out(l, f.bad);
+        row_remove(l, f.bad);
     }
     l->n = 0;
-    l->resume = csv_line(l->csv);
+    l->resume_line = csv_line(l->csv);
     arena_reset(l->arena);
     return 0;
 }
@@ -253,7 +258,7 @@ static int load_line(struct load *l, const struct csv_record *record, struct err
 {
     int rc = row_make(l, record, &l->rows[l->n], err);
     if (rc == ERR_INPUT)
-        return bad_line(l, record->line, err);
+        return skip_bad_line(l, record->line, err);
     if (rc < 0)
         return rc;
     l->lines[l->n++] = record->line;
@@ -263,12 +268,15 @@ static int load_line(struct load *l, const struct csv_record *record, struct err
 static int load_lines(struct load *l, struct err *err)
 {
     struct csv_record record;
-    l->resume = csv_line(l->csv);
+    l->resume_line = csv_line(l->csv);
     for (;;) {
         int rc = csv_next(l->csv, &record, err);
         if (rc == 0)
             return flush(l, err);
-        rc = rc == ERR_DATA ? bad_line(l, record.line, err) : rc < 0 ? rc : load_line(l, &record, err);
+        if (rc == ERR_DATA)
+            rc = skip_bad_line(l, record.line, err);
+        else if (rc > 0)
+            rc = load_line(l, &record, err);
         if (rc < 0)
             return rc;
         if (l->n < CHUNK_ROWS && arena_used(l->arena) < CHUNK_BYTES)
@@ -284,7 +292,7 @@ static int load_lines(struct load *l, struct err *err)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void say_counts(struct load *l)
+static void print_counts(struct load *l)
 {
     const struct load_counts *c = &l->counts;
     if (l->app->json) {
@@ -303,61 +311,74 @@ static void say_counts(struct load *l)
 static int load_failed(struct load *l, struct err *err)
 {
     int code = app_fail(l->app, err);
-    if (!l->resume)                             /* no line was looked at */
+    if (!l->resume_line)
         return code;
-    say_counts(l);
+    print_counts(l);
     fflush(l->app->out);
     if (err->code == ERR_LOST)
         fprintf(stderr,
-                "prescient enqueue: whether lines from %" PRId64
-                " on were written is not known; a check that is pending already is %s\n",
-                l->resume, strcmp(l->o->conflict, "replace") == 0 ? "replaced" : "kept");
+                "prescient enqueue: it is not known whether lines from %" PRId64
+                " on were written; when they are loaded again, checks that are pending are %s\n",
+                l->resume_line, strcmp(l->o->conflict, "replace") == 0 ? "replaced" : "kept");
     fprintf(stderr,
-            "prescient enqueue: everything before line %" PRId64
-            " is written; go on with --start-line %" PRId64 "\n",
-            l->resume, l->resume);
+            "prescient enqueue: all lines before line %" PRId64
+            " are written; continue with --start-line %" PRId64 "\n",
+            l->resume_line, l->resume_line);
     return code;
 }
 
 static int load_run(struct load *l, struct err *err)
 {
     int rc = interrupt_init(&l->interrupt, err);
-    if (rc == 0)
-        rc = open_file(l, err);
-    if (rc == 0)
-        rc = read_header(l, err);
-    if (rc == 0)
-        rc = skip_to_start(l, err);
-    if (rc == 0)
-        rc = app_store(l->app, err) ? app_now(l->app, &l->now, err) : err->code;
-    return rc == 0 ? load_lines(l, err) : rc;
+    if (rc < 0)
+        return rc;
+    rc = open_file(l, err);
+    if (rc < 0)
+        return rc;
+    rc = read_header(l, err);
+    if (rc < 0)
+        return rc;
+    rc = skip_to_start(l, err);
+    if (rc < 0)
+        return rc;
+    if (!app_store(l->app, err))
+        return err->code;
+    rc = app_now(l->app, &l->now, err);
+    if (rc < 0)
+        return rc;
+    return load_lines(l, err);
+}
+
+static void load_freep(struct load **load)
+{
+    struct load *l = *load;
+    if (!l)
+        return;
+    progress_clear(&l->progress);
+    csv_free(l->csv);
+    if (l->fd > STDIN_FILENO)
+        close(l->fd);
+    interrupt_release(&l->interrupt);
+    arena_free(l->arena);
+    free(l);
 }
 
 int load_csv(struct app *app, const struct load_options *options)
 {
     struct err err = { 0 };
-    struct load *l = calloc(1, sizeof *l);
-    struct arena *arena = arena_new(1 << 20);
-    if (!l || !arena) {
-        free(l);
-        arena_free(arena);
+    CLEANUP(load_freep) struct load *l = calloc(1, sizeof *l);
+    if (l)
+        *l = (struct load){
+            .app = app, .o = options, .fd = -1, .interrupt.fd = -1, .arena = arena_new(1 << 20)
+        };
+    if (!l || !l->arena) {
         err_set(&err, ERR_NOMEM, "out of memory");
         return app_fail(app, &err);
     }
-    *l = (struct load){ .app = app, .o = options, .arena = arena, .fd = -1, .interrupt.fd = -1 };
-    int rc = load_run(l, &err), code = EXIT_WELL;
+    int rc = load_run(l, &err);
     progress_clear(&l->progress);
-    if (rc < 0) {
-        code = load_failed(l, &err);
-    } else {
-        say_counts(l);
-        code = l->skipped ? EXIT_TROUBLE : EXIT_WELL;
-    }
-    csv_free(l->csv);
-    if (l->fd > STDIN_FILENO)
-        close(l->fd);
-    interrupt_release(&l->interrupt);
-    arena_free(arena);
-    free(l);
-    return code;
+    if (rc < 0)
+        return load_failed(l, &err);
+    print_counts(l);
+    return l->skipped ? EXIT_TROUBLE : EXIT_WELL;
 }

@@ -7,15 +7,15 @@
 #include "../base/nearest.h"
 
 const struct command_option option_globals[] = {
-    { "config", 'c', "FILE", "settings file (else ./prescient.cfg, else /etc/prescient/prescient.cfg)" },
+    { "config", 'c', "FILE", "settings file (default: ./prescient.cfg, then /etc/prescient/prescient.cfg)" },
     { "store", 's', "URL", "where checks are kept: sqlite:FILE or postgresql://..." },
     { "set", 'S', "NAME=VALUE", "any setting, over file and environment; may be repeated" },
-    { "now", 'n', "TIME", "the time that counts instead of the database's clock" },
+    { "now", 'n', "TIME", "the time to use instead of the database's clock" },
     { "json", 'j', NULL, "print JSON" },
-    { "quiet", 'q', NULL, "no progress, no remarks" },
+    { "quiet", 'q', NULL, "no progress bar, no remarks" },
     { "log-level", 'l', "LEVEL", "debug, info, warn or error" },
-    { "help", 'h', NULL, "say what the command does" },
-    { "version", 'V', NULL, "say which version this is" },
+    { "help", 'h', NULL, "describe the command" },
+    { "version", 'V', NULL, "print the version" },
     { 0 }
 };
 

@@ -1,4 +1,4 @@
-/* progress.c - a bar on stderr. One line that is drawn over itself and taken away at the end. */
+/* progress.c - a bar on stderr: one line that is redrawn in place and removed at the end. */
 #include "progress.h"
 
 #include <string.h>
@@ -28,15 +28,16 @@ static void bar_text(char *out, size_t size, int64_t done, int64_t total, int ce
 }
 
 /* "63 %  4s left": the time left is estimated from the time taken, in whole seconds. */
-static void rest_text(char *out, size_t size, int64_t done, int64_t total, int64_t took_us)
+static void remaining_text(char *out, size_t size, int64_t done, int64_t total, int64_t took_us)
 {
-    char words[MOMENT_TEXT];
     int percent = (int)((double)done / (double)total * 100);
-    int64_t left_s = done > 0 ? (int64_t)((double)took_us / (double)done * (double)(total - done) / 1e6) : 0;
-    if (took_us < 2000000 || done <= 0)
+    if (took_us < 2000000 || done <= 0) {
         snprintf(out, size, "%3d %%", percent);
-    else
-        snprintf(out, size, "%3d %%  %s left", percent, duration_format_us((left_s + 1) * 1000000, words));
+        return;
+    }
+    char text[MOMENT_TEXT];
+    int64_t remaining_s = (int64_t)((double)took_us / (double)done * (double)(total - done) / 1e6) + 1;
+    snprintf(out, size, "%3d %%  %s left", percent, duration_format_us(remaining_s * 1000000, text));
 }
 
 void progress_show(struct progress *p, int64_t done, const char *detail)
@@ -47,15 +48,15 @@ void progress_show(struct progress *p, int64_t done, const char *detail)
     if (p->drawn_us && now - p->drawn_us < REDRAW_US)
         return;
     p->drawn_us = now;
-    char bar[BAR_MOST * 3 + 4] = "", rest[64] = "", line[512];
+    char bar[BAR_MOST * 3 + 4] = "", remaining[64] = "", line[512];
     if (p->total > 0 && done > p->total)
         done = p->total;
     if (p->total > 0) {
         bar_text(bar, sizeof bar, done, p->total, BAR_MOST);
-        rest_text(rest, sizeof rest, done, p->total, now - p->started_us);
+        remaining_text(remaining, sizeof remaining, done, p->total, now - p->started_us);
     }
-    snprintf(line, sizeof line, "%.100s %s%s%s  %s", p->what, bar, *bar ? " " : "", rest,
-             detail ? detail : "");
+    const char *gap = *bar ? " " : "";
+    snprintf(line, sizeof line, "%.100s %s%s%s  %s", p->what, bar, gap, remaining, detail ? detail : "");
     fputs("\r\033[K", p->out);
     text_put(p->out, line, table_terminal_width(p->fd) - 1);
     fflush(p->out);

@@ -1,4 +1,4 @@
-/* progress.h - a bar on stderr while something long goes on; nothing at all where nobody looks. */
+/* progress.h - a bar on stderr while something long runs; nothing when stderr is no terminal. */
 #ifndef PRESCIENT_PROGRESS_H
 #define PRESCIENT_PROGRESS_H
 
@@ -21,11 +21,11 @@ struct progress {
 /* `wanted` false (--quiet), or stderr is no terminal: every call does nothing. */
 void progress_init(struct progress *p, const char *what, int64_t total, bool wanted);
 
-/* `done` of the total; `detail` stands behind the bar ("120000 checks") and may be NULL. Draws ten
+/* `done` of the total; `detail` is shown after the bar ("120000 checks") and may be NULL. Draws ten
  * times a second at most. */
 void progress_show(struct progress *p, int64_t done, const char *detail);
 
-/* Takes the bar off the screen: before a line of words, and at the end. */
+/* Removes the bar from the screen: before other output, and at the end. */
 void progress_clear(struct progress *p);
 
 #endif

@@ -36,7 +36,13 @@ static bool is_unseen(uint32_t c)
 static int character_read(const char *text, size_t len, uint32_t *out)
 {
     unsigned char lead = (unsigned char)*text;
-    size_t n = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    size_t n = 4;
+    if (lead < 0x80)
+        n = 1;
+    else if (lead < 0xe0)
+        n = 2;
+    else if (lead < 0xf0)
+        n = 3;
     if (n > len || !utf8_is_valid(text, n))
         return 0;
     uint32_t c = n == 1 ? lead : lead & (0x7fu >> n);
