@@ -1,5 +1,5 @@
 /* test_engine_calls.c - which calls an engine makes, and in which order, against a store that
- * answers at once and as it is told. */
+ * answers at once, as each test wants. */
 #include "settings_fixture.h"
 
 #include <limits.h>
@@ -45,9 +45,9 @@ static struct fake {
 static struct settings settings;
 static struct log quiet;
 static struct engine *engine;
-static bool was_dropped;            /* what the target of the slot said when it was over */
+static bool was_unopened;            /* the target, when it was over */
 static int ended_with;
-static bool left_some;              /* what the engine said of its pass */
+static bool skipped_some;           /* of its totals */
 static bool holds_back_its_namesake;        /* a check whose id is the number of the slot */
 static bool holds_back_the_unwritable;
 
@@ -262,7 +262,7 @@ static void nothing_to_do(const struct plan_env *env, void *state, const struct 
 static void slot_is_over(const struct plan_env *env, void *state, const struct target *target)
 {
     (void)state;
-    was_dropped = target->unopened;
+    was_unopened = target->unopened;
     shutdown_end(env->shutdown, 0, "all done");
 }
 
@@ -294,7 +294,7 @@ static void run_plan(struct fake how, const struct plan *how_to, void *state)
         fake.now_us += 10 * 1000;
     }
     CU_ASSERT(engine_has_ended(engine));
-    left_some = engine_totals(engine)->skipped_some;
+    skipped_some = engine_totals(engine)->skipped_some;
     ended_with = engine_result(engine, NULL);
     holds_back_its_namesake = holds_back(SLOT);
     holds_back_the_unwritable = holds_back(fake.unwritable_id);
@@ -410,7 +410,7 @@ static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
     calls_are(expected, sizeof expected / sizeof *expected);
 }
 
-/* Once may be chance, a slot that stays so is left: others wait behind it. */
+/* Once may be chance. A slot that stays so is skipped: others wait behind it. */
 static void a_slot_whose_opening_meets_a_corrupt_block_is_tried_thrice_and_left(void)
 {
     static const enum store_op once[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_OPEN_SLOT, STORE_READ_PAGE,
@@ -418,19 +418,19 @@ static void a_slot_whose_opening_meets_a_corrupt_block_is_tried_thrice_and_left(
     static const enum store_op ever[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_OPEN_SLOT, STORE_OPEN_SLOT };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .damaged_opens = 1 });
     calls_are(once, sizeof once / sizeof *once);
-    CU_ASSERT_FALSE(left_some);
+    CU_ASSERT_FALSE(skipped_some);
     run_slot((struct fake){ .kind = TARGET_RESLOT, .damaged_opens = 100 });
     calls_are(ever, sizeof ever / sizeof *ever);
-    CU_ASSERT_TRUE(left_some);
+    CU_ASSERT_TRUE(skipped_some);
     CU_ASSERT_FALSE(holds_back_its_namesake);
 }
 
-/* Halved down to, tried again, and left: others in the slot are written. */
+/* It is found by halving, tried again, and left; others in the slot are written. */
 static void a_settle_that_meets_a_corrupt_block_costs_the_row_beside_it_only(void)
 {
     run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 20, .unwritable_id = 7 });
     CU_ASSERT_EQUAL(fake.settled, 19);
-    CU_ASSERT_TRUE(left_some);
+    CU_ASSERT_TRUE(skipped_some);
     CU_ASSERT_TRUE(holds_back_the_unwritable);
     CU_ASSERT_EQUAL(fake.single_reads, 0);
     CU_ASSERT(fake.now_us < 3 * 1000000);
@@ -442,7 +442,7 @@ static void when_no_settle_is_taken_answers_are_dropped_after_a_lease_and_checks
 {
     run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 3, .unwritable_id = -1 });
     CU_ASSERT_EQUAL(fake.settled, 0);
-    CU_ASSERT_TRUE(left_some);
+    CU_ASSERT_TRUE(skipped_some);
     CU_ASSERT(fake.now_us > 10 * 1000000);
     /* more than what is in hand when nothing is known yet */
     run_slot((struct fake){ .kind = TARGET_RESLOT, .rows = 2 * LANE_PAGES + 4, .unwritable_id = -1 });
@@ -457,7 +457,7 @@ static void rows_that_are_held_cost_the_lock_timeout_once_not_once_a_page(void)
         (struct fake){ .kind = TARGET_RESLOT, .rows = 100, .held_every = 5, .held_until_us = 5 * 1000000 });
     CU_ASSERT_EQUAL(fake.settled, 100);
     CU_ASSERT_EQUAL(fake.waits, 1);
-    CU_ASSERT_FALSE(left_some);
+    CU_ASSERT_FALSE(skipped_some);
     CU_ASSERT(fake.free_settled_us < 2 * 1000000);
     /* and those are written within a second of their transaction's end */
     CU_ASSERT(fake.now_us < 6 * 1000000);
@@ -518,18 +518,18 @@ static void a_run_makes_the_full_look_when_the_last_one_was_an_hour_ago(void)
 static void a_slot_that_is_locked_is_opened_as_soon_as_it_is_free(void)
 {
     run_slot((struct fake){ .locked_until_us = 300 * INT64_C(1000000) });
-    CU_ASSERT_FALSE(was_dropped);
-    CU_ASSERT_FALSE(left_some);
+    CU_ASSERT_FALSE(was_unopened);
+    CU_ASSERT_FALSE(skipped_some);
     CU_ASSERT(fake.now_us >= 300 * INT64_C(1000000) && fake.now_us < 301 * INT64_C(1000000));
     CU_ASSERT(fake.opens < 1300);       /* with pauses */
     run_slot((struct fake){ .locked_until_us = 10 * INT64_C(1000000), .is_command = true });
-    CU_ASSERT_FALSE(was_dropped);
-    CU_ASSERT_FALSE(left_some);
+    CU_ASSERT_FALSE(was_unopened);
+    CU_ASSERT_FALSE(skipped_some);
     CU_ASSERT(fake.now_us < 11 * INT64_C(1000000));
 }
 
 /* Its caller calls again; and behind what a catch-up has found other slots wait. That it is still
- * to be done, both are told. */
+ * to be done, both are informed. */
 static void a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up(void)
 {
     static const struct fake ways[] = {
@@ -539,8 +539,8 @@ static void a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up(void
         struct fake how = ways[i];
         how.locked_until_us = INT64_MAX;
         run_slot(how);
-        CU_ASSERT_TRUE(was_dropped);
-        CU_ASSERT_TRUE(left_some);
+        CU_ASSERT_TRUE(was_unopened);
+        CU_ASSERT_TRUE(skipped_some);
         CU_ASSERT(fake.now_us > 30 * 1000000 && fake.now_us < 33 * 1000000);
     }
 }
@@ -549,9 +549,9 @@ static void a_slot_that_stays_locked_is_left_by_a_command_and_by_a_catch_up(void
 static void a_slot_that_has_not_begun_for_a_second_is_dropped_and_told(void)
 {
     run_slot((struct fake){ .early_until_us = 1500 * 1000 });
-    CU_ASSERT_FALSE(was_dropped);
+    CU_ASSERT_FALSE(was_unopened);
     run_slot((struct fake){ .early_until_us = INT64_MAX });
-    CU_ASSERT_TRUE(was_dropped);
+    CU_ASSERT_TRUE(was_unopened);
     CU_ASSERT(fake.now_us < 3 * 1000000);
 }
 

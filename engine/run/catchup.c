@@ -10,8 +10,8 @@ int64_t catchup_rest_us(int64_t cost_us)
 {
     if (cost_us <= CHEAP_US)
         return 0;
-    int64_t dear_us = cost_us - CHEAP_US;
-    return dear_us < REST_MAX_US / 10 ? dear_us * 10 : REST_MAX_US;
+    int64_t costly_us = cost_us - CHEAP_US;
+    return costly_us < REST_MAX_US / 10 ? costly_us * 10 : REST_MAX_US;
 }
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full)
@@ -51,9 +51,9 @@ void catchup_tick(const struct plan_env *env, struct catchup *c)
     }
 }
 
-/* With servers split by minute, another's slot is left to it for an hour; after that it is
- * nobody's but late. */
-static bool is_somebody_elses(const struct plan_env *env, int64_t slot)
+/* With slots split between servers (`serve`), leave another server's slot to it for one hour; after
+ * that any engine may run it. */
+static bool is_another_servers(const struct plan_env *env, int64_t slot)
 {
     return !slot_is_served(slot, env->settings->serve, env->settings->nserve) &&
            plan_now(env) - slot < UNSERVED_WAIT_S;
@@ -62,13 +62,13 @@ static bool is_somebody_elses(const struct plan_env *env, int64_t slot)
 static void looked_again(const struct plan_env *env, struct catchup *c, const struct store_relook *r)
 {
     c->moved = r->closed > 0;
-    c->undone = false;
+    c->unfinished = false;
     for (int i = 0; i < r->n; i++) {
         if (!r->slots[i].has_rows && !r->slots[i].undone)
             continue;
-        if (is_somebody_elses(env, r->slots[i].slot))
+        if (is_another_servers(env, r->slots[i].slot))
             continue;
-        c->undone = c->undone || r->slots[i].undone;
+        c->unfinished = c->unfinished || r->slots[i].undone;
         if (targets_have(env->targets, r->slots[i].slot))
             continue;                   /* it is being run at this moment */
         if (plan_add_target(env, TARGET_RELOOK, r->slots[i].slot))
@@ -87,11 +87,11 @@ static void skip(struct catchup *c, int64_t slot)
 static void late_slot_found(const struct plan_env *env, struct catchup *c, int64_t slot)
 {
     if (!slot) {
-        c->step = c->passed_over ? CATCHUP_DONE : CATCHUP_MARK;
+        c->step = c->looked_past ? CATCHUP_DONE : CATCHUP_MARK;
         return;
     }
     c->from = slot + 1;
-    if ((c->kind == TARGET_SWEEP && is_somebody_elses(env, slot)) || targets_have(env->targets, slot)) {
+    if ((c->kind == TARGET_SWEEP && is_another_servers(env, slot)) || targets_have(env->targets, slot)) {
         skip(c, slot);
         return;
     }
@@ -103,19 +103,19 @@ static void late_slot_found(const struct plan_env *env, struct catchup *c, int64
     c->step = CATCHUP_SLOT;
 }
 
-static void pass_over(const struct plan_env *env, struct catchup *c, const char *when, const struct err *err)
+static void look_past(const struct plan_env *env, struct catchup *c, const char *when, const struct err *err)
 {
     const char *what = c->step == CATCHUP_RELOOK ? "slots are not looked at again"
                                                  : "no more late slots are looked for";
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0), plan_mono_us(env)))
         log_error(env->log, "%s%s: %s", what, when, err->text);
     c->step = c->step == CATCHUP_RELOOK ? CATCHUP_LOOKED : CATCHUP_DONE;
-    c->passed_over = true;
+    c->looked_past = true;
     cooldown_worked(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0));
 }
 
-/* Asked once more as it was, perhaps it was the line; then narrowly; what is not answered then, is
- * left for the next time. What was late in the catch-up before and in none since counts, too. */
+/* The first time it is asked again as it was: perhaps the line was dead. Then it is asked narrowly;
+ * if that times out as well, a daemon goes on without it. Timeouts of the catch-up before count. */
 static void was_late(const struct plan_env *env, struct catchup *c, const struct errand_result *result)
 {
     enum { TRIES = 2 };
@@ -126,7 +126,7 @@ static void was_late(const struct plan_env *env, struct catchup *c, const struct
     if (kind == ERRAND_RELOOK || kind == ERRAND_LATE_SLOT)
         c->narrow = true;
     else if (env->patient)
-        pass_over(env, c, " for now", result->err);
+        look_past(env, c, " for now", result->err);
 }
 
 /* The step stands, and is asked again after the lane's back-off. A question that has met a corrupt
@@ -136,20 +136,19 @@ static void cannot_be_asked(const struct plan_env *env, struct catchup *c, const
     if (err->reason != ERR_REASON_DAMAGED || !env->patient)
         return;
     if (cooldown_failed(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0)) >= COOLDOWN_TRIES)
-        pass_over(env, c, "", err);
+        look_past(env, c, "", err);
 }
 
-/* Only now is it known that the store is there, and that something old is in the way. */
+/* Only now is it known that the store is reachable and that old rows are in the way. */
 static void narrowly_answered(const struct plan_env *env, struct catchup *c)
 {
-    c->passed_over = true;
+    c->looked_past = true;
     c->cost_us += c->unanswered_us;
     c->unanswered_us = 0;
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_NARROW_LOOK, 0), plan_mono_us(env)))
-        log_warn(env->log, "a look for late checks did not end in its time: an old transaction keeps the "
-                           "rows that were settled since it began, and"
-                           " the look walks over them. Slots that were run since are looked at again when it "
-                           "is over (`prescient doctor` tells which it is)");
+        log_warn(env->log, "a look for late checks timed out: an old transaction keeps the rows that were "
+                           "settled since it began, and the look scans them. Slots that were run since are "
+                           "looked at again when it has ended (`prescient doctor` names it)");
 }
 
 void catchup_errand_done(const struct plan_env *env, struct catchup *c, const struct errand_result *result)

@@ -1,11 +1,10 @@
-/* catchup.h - what is not over yet: the second looks at slots that are not closed, then the sweep
+/* catchup.h - the work of earlier slots: second looks at slots that are not closed, then the sweep
  * (or the reslot) of late slots, oldest first, one at a time. A part of the plans that need it; it
  * asks the store by errands.
  *
- * On PostgreSQL an old transaction or snapshot keeps the rows that were settled since it began,
- * and a look walks over them. A look that did not end in its time, twice, is asked narrowly: only
- * where those rows do not lie. What it passes over is looked at when the transaction is over, and
- * the log says so. */
+ * On PostgreSQL an old transaction or snapshot keeps the rows that were settled since it began, and
+ * a look scans them. A look that timed out twice is asked narrowly: it leaves out where those rows
+ * are. What it leaves out is looked at when the transaction has ended; the log reports it. */
 #ifndef PRESCIENT_CATCHUP_H
 #define PRESCIENT_CATCHUP_H
 
@@ -18,24 +17,24 @@ struct catchup {
     bool sweeps;                    /* false: only the second looks */
     enum target_kind kind;          /* TARGET_SWEEP or TARGET_RESLOT */
     int64_t from, before;           /* late slots: [from, before); from 0: the low-water mark */
-    bool full;                      /* look at the left edge, too */
+    bool full;                      /* look below the mark of the sweep, too */
     int64_t skipped_from;           /* the first slot that could not be emptied; 0: none */
     int64_t slot;                   /* under way */
     int waiting;                    /* second looks under way */
     int slots;                      /* late slots found, but for those of which nothing could be run */
-    bool narrow;                    /* from now on it asks narrowly */
-    bool passed_over;               /* something was not looked at: the mark of the sweep stays */
+    bool narrow;                    /* from now on looks are narrow */
+    bool looked_past;               /* something was not looked at: the mark of the sweep stays */
     int64_t cost_us;                /* the store's time for the questions so far */
-    /* and for those that were late: its own, if a narrow one is answered; else that of a dead
-     * line */
+    /* The time of questions that timed out. It was the store's if a narrow one is answered, else
+     * that of a dead line. */
     int64_t unanswered_us;
     bool moved;                     /* the last look closed something or found something to do */
-    bool undone;                    /* a slot waits for the lease of somebody who may be dead */
+    bool unfinished;                /* a slot waits for the lease of an engine that may be dead */
 };
 
-/* How long a daemon leaves the store alone after a catch-up that has cost it `cost_us`. What is
- * dear, more than a quarter of a second, takes a tenth of a lane's time at most, but is never put
- * off for longer than five minutes. */
+/* How long a daemon waits after a catch-up that took `cost_us` of the store's time. Costly ones,
+ * more than a quarter of a second, take a tenth of a lane's time at most, but are never put off for
+ * longer than five minutes. */
 int64_t catchup_rest_us(int64_t cost_us);
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full);

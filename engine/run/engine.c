@@ -85,7 +85,7 @@ void engine_workers_ready(void *engine, const bool *usable)
         if (was_usable && !usable[i]) {
             log_error(
                 e->o.log,
-                "job %s cannot be run here: its checks are left to other engines, until a worker can open it",
+                "job %s cannot be run here; other engines get its checks until a worker can open it",
                 name);
             lanes_job_is_gone(&e->lanes, i);
         } else if (!was_usable && usable[i])

@@ -77,10 +77,10 @@ static void fill_prune(const struct errand *errand, const struct errand_env *env
 /* Which slots other servers run is not known here; that one of ours does not exist is. */
 static void check_serve(const struct errand_env *env, int32_t length_s)
 {
-    char words[512];
+    char mistakes[512];
     const struct settings *s = env->settings;
-    if (slot_serve_mistakes(s->serve, s->nserve, length_s, words, sizeof words))
-        log_warn(env->log, "%s; a slot that no server names is run an hour late", words);
+    if (slot_serve_mistakes(s->serve, s->nserve, length_s, mistakes, sizeof mistakes))
+        log_warn(env->log, "%s; slots that no server serves run an hour late", mistakes);
 }
 
 static void take_hello(const struct errand_env *env, int64_t now_us, const union errand_request *answer)
@@ -100,7 +100,7 @@ static void take_keep_days(const struct errand_env *env, int64_t now_us, const u
 
 static void index_days_failed(const struct errand_env *env, const struct err *err)
 {
-    log_warn(env->log, "a day of the history could not be indexed, which only makes lookups in it slower: %s",
+    log_warn(env->log, "a day of the history was not indexed; lookups in it are slower: %s",
              err->text);
 }
 

@@ -124,7 +124,7 @@ void lane_wind_down(struct lane *l)
     if (!dropped)
         return;
     env->totals->skipped_some = true;
-    log_warn(env->log, "%d answers cannot be written, and are dropped: these checks run again later",
+    log_warn(env->log, "%d answers cannot be written and are dropped; their checks run again later",
              dropped);
 }
 
@@ -191,8 +191,8 @@ void lane_bucket_lost(struct lane *l, struct leased_bucket *bucket)
             dropped += p->rows.n - p->counts[CHECK_OVER];
     char slot[MOMENT_TEXT];
     log_warn(l->env->log,
-             "slot %s, bucket %d: the lease was taken over by another engine: %d checks of ours are dropped, "
-             "nothing was changed",
+             "slot %s, bucket %d: the lease was taken over by another engine; %d checks under it are "
+             "dropped, nothing was changed",
              moment_format(bucket->lease.slot, slot), bucket->lease.bucket, dropped);
     lane_bucket_over(l, bucket);
 }
@@ -245,8 +245,8 @@ static void hold_back(const struct lanes *lanes, const struct lane_env *env, int
     int64_t now = now_us(env);
     if (watch->held_slot != slot)
         log_warn(env->log,
-                 "job %s: %d timeouts or crashes in a row: held back for this pass, its other checks are put "
-                 "off uncounted",
+                 "job %s: held back for this pass after %d timeouts or crashes in a row; its other checks "
+                 "are put off, uncounted",
                  env->settings->jobs[job].name, watch->troubles);
     watch->held_slot = slot;
     for (int i = 0; i < lanes->n; i++)

@@ -93,11 +93,11 @@ static void open_locked(struct lane *l, struct target *t, const struct err *err)
     moment_format(t->slot, slot);
     bool was_logged = cooldown_is_on(env->cooldowns, cooldown_of(COOLDOWN_SLOT, t->slot), now);
     if (targets_locked(env->targets, t, now, random_next(env->random)) && !was_logged)
-        log_warn(env->log, "slot %s cannot be opened yet, and is tried until it can: %s", slot, err->text);
+        log_warn(env->log, "slot %s cannot be opened yet; retrying: %s", slot, err->text);
     if (target_is_worth_waiting(t, env->patient, now))
         return;
     if (may_log_slot(l, t->slot))
-        log_error(env->log, "slot %s is left where it is: it could not be opened for %d s: %s", slot,
+        log_error(env->log, "slot %s is skipped: it could not be opened for %d s: %s", slot,
                   TARGET_LOCKED_LONG_S, err->text);
     t->counts.locked++;
     env->totals->skipped_some = true;
@@ -113,7 +113,7 @@ static void open_met_corrupt_block(struct lane *l, struct target *t, const struc
     if (cooldown_failed(env->cooldowns, cooldown_of(COOLDOWN_OPEN, t->slot)) < COOLDOWN_TRIES)
         return;
     if (may_log_slot(l, t->slot))
-        log_error(env->log, "slot %lld: it cannot be opened, and is left where it is: %s", (long long)t->slot,
+        log_error(env->log, "slot %lld cannot be opened and is skipped: %s", (long long)t->slot,
                   err->text);
     t->counts.locked++;
     env->totals->skipped_some = true;
@@ -259,7 +259,7 @@ static void begin_read(struct lane *l)
 
 static void skip_for_want_of_memory(struct lane *l, struct leased_bucket *bucket)
 {
-    log_error(l->env->log, "out of memory for a page: the rest of slot %lld, bucket %d is left for later",
+    log_error(l->env->log, "out of memory for a page; the rest of slot %lld, bucket %d is skipped for now",
               (long long)bucket->lease.slot, bucket->lease.bucket);
     l->env->totals->skipped_some = true;
     leased_bucket_skip_rest(bucket);
@@ -276,10 +276,10 @@ static void skip_damaged_rows(struct lane *l, struct leased_bucket *bucket, cons
                                          : cooldown_of(COOLDOWN_CHECK, r->damaged_id);
     if (cooldown_may_log(l->env->cooldowns, key, now_us(l)))
         log_error(l->env->log,
-                  "slot %lld, bucket %d: %d rows are not run and left where they are, the first has the id "
-                  "%lld: %s",
+                  "slot %lld, bucket %d: %d rows cannot be run and stay where they are; the first has "
+                  "id %lld: %s",
                   (long long)bucket->lease.slot, bucket->lease.bucket, r->ndamaged, (long long)r->damaged_id,
-                  *r->damage ? r->damage : "they hold what no check can hold");
+                  *r->damage ? r->damage : "their values violate the table's constraints");
     l->env->totals->skipped_some = true;
     leased_bucket_skip(bucket, r->ndamaged);
 }
@@ -293,7 +293,7 @@ static void read_met_corrupt_block(struct lane *l, struct leased_bucket *bucket,
     if (cooldown_failed(l->env->cooldowns, key) < COOLDOWN_TRIES)
         return;
     if (may_log_slot(l, lease->slot))
-        log_error(l->env->log, "slot %lld, bucket %d: what cannot be read is left where it is: %s",
+        log_error(l->env->log, "slot %lld, bucket %d: rows that cannot be read stay where they are: %s",
                   (long long)lease->slot, lease->bucket, err->text);
     l->env->totals->skipped_some = true;
     leased_bucket_skip(bucket, 1);
@@ -405,7 +405,7 @@ static void finish_met_corrupt_block(struct lane *l, struct leased_bucket *bucke
     if (!did_not_look)
         return;
     if (may_log_slot(l, lease->slot))
-        log_error(l->env->log, "slot %lld: its end cannot be written down: %s", (long long)lease->slot,
+        log_error(l->env->log, "slot %lld: the end of its pass cannot be written: %s", (long long)lease->slot,
                   err->text);
     bucket->counts.locked++;
     end_bucket(l, bucket);

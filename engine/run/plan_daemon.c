@@ -44,11 +44,11 @@ static void begin_slot(const struct plan_env *env, struct plan_daemon *p)
 static int64_t longest_pause_us(const struct plan_env *env, const struct plan_daemon *p)
 {
     int64_t lease = env->settings->lease_us / 4;
-    return p->catchup.undone && lease < LOOK_MAX_US ? lease : LOOK_MAX_US;
+    return p->catchup.unfinished && lease < LOOK_MAX_US ? lease : LOOK_MAX_US;
 }
 
-/* A catch-up most often ends between two turns, when its last errand comes back: only here is it
- * seen, and the pause begins. */
+/* A catch-up mostly ends between two turns, when its last errand comes back. It is noticed here,
+ * and the pause begins. */
 static void catchup_turn(const struct plan_env *env, struct plan_daemon *p, int64_t now)
 {
     if (!p->looking && now < p->catchup_us)
@@ -88,8 +88,8 @@ bool plan_pulse_says_look(const struct pulse *before, const struct pulse *now)
     return now->newest && (now->newest > before->newest || now->running < before->running);
 }
 
-/* A row that is held for long is held by an old transaction, most often the oldest. To try it at
- * each end of any would run its job again and again. */
+/* A row that is held for long is held by an old transaction, mostly by the oldest. Trying it when
+ * any transaction ends would run its job again and again. */
 static void pulse_came(const struct plan_env *env, struct plan_daemon *p, const struct store_pulse *r)
 {
     struct pulse is = { r->newest, r->running, r->oldest };

@@ -33,11 +33,11 @@ struct plan_daemon {
     struct pruning pruning;
     int64_t catchup_us, full_us, days_us, clock_us, prune_us;   /* when each is due again, monotonic */
     int64_t pause_us;               /* between second looks; grows while nothing moves */
-    int64_t rest_until_us;          /* no look before, monotonic: the last one was dear */
+    int64_t rest_until_us;          /* no look before, monotonic: the last one was costly */
     bool looking;                   /* a catch-up is under way */
-    /* when to ask how far it is with what slots wait for; 0: they wait for nothing */
+    /* when to ask how far the transactions are that slots wait for; 0: they wait for none */
     int64_t pulse_us;
-    struct pulse { int64_t newest; int running; int64_t oldest; } pulse;    /* what was answered */
+    struct pulse { int64_t newest; int running; int64_t oldest; } pulse;    /* the last answer */
 };
 extern const struct plan plan_daemon;
 /* Whether a second look may find what it could not find at the pulse before. */

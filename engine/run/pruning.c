@@ -1,12 +1,12 @@
-/* pruning.c - a small state machine: ask whose turn it is, then drop from table after table. What
- * keeps one from being pruned does not keep the others. */
+/* pruning.c - a small state machine: ask whose turn it is, then drop from table after table. A
+ * table that cannot be pruned does not stop the others. */
 #include "pruning.h"
 
 #include <inttypes.h>
 
-/* An engine that prunes for the first time in years is not to be at it for minutes: what is left
- * goes an hour later. The days are few for another reason, too: when a clock jumps ahead by a
- * year, somebody is to notice before all is gone. */
+/* Pruning for the first time in years must not take minutes: the rest follows an hour later. The
+ * days are few for another reason, too: when a clock jumps ahead by a year, there is time to notice
+ * before all is gone. */
 enum { DAYS_MOST = 4, CHUNKS_MOST = 100, TRIES_MOST = 6 };
 enum { AGAIN_US = 10 * 1000 * 1000 };
 
@@ -28,7 +28,7 @@ void pruning_tick(const struct plan_env *env, struct pruning *p)
                                         .full = !p->claimed });
 }
 
-static void tell(const struct plan_env *env, const struct pruning *p)
+static void log_dropped(const struct plan_env *env, const struct pruning *p)
 {
     const char *unit = p->by_days ? "days" : "rows";
     int64_t all = 0;
@@ -47,7 +47,7 @@ static void next_part(const struct plan_env *env, struct pruning *p)
     p->steps = p->tries = 0;
     p->active = ++p->part < PRUNE_PARTS;
     if (!p->active)
-        tell(env, p);
+        log_dropped(env, p);
 }
 
 static void step_failed(const struct plan_env *env, struct pruning *p, int rc, const struct err *err)

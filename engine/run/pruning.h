@@ -1,6 +1,6 @@
-/* pruning.h - what is older than the setting `keep` goes. Once in an hour one of all engines has
- * its turn, and drops a little of each table, when nothing else is to be done. A part of the plans
- * that keep house; it asks the store by the engine's errands. */
+/* pruning.h - rows older than the setting `keep` are dropped. Once an hour one of all engines has
+ * its turn, and drops a little of each table when there is nothing else to do. A part of plans; it
+ * asks the store by errands. */
 #ifndef PRESCIENT_PRUNING_H
 #define PRESCIENT_PRUNING_H
 
@@ -8,7 +8,7 @@
 
 struct pruning {
     bool active;
-    bool patient;                   /* what is in use is tried again, some seconds later */
+    bool patient;                   /* a table in use is tried again some seconds later */
     bool claimed;                   /* it is our turn */
     int part;                       /* enum prune_part: the table at hand */
     int steps, tries;               /* in it; tries: in a row */

@@ -182,7 +182,7 @@ static void drop_answer(struct ended *x, int index, enum cooldown_reason reason,
 {
     const struct check *row = &x->page->rows.checks[index];
     cooldown_start(x->env->cooldowns, cooldown_of(COOLDOWN_CHECK, row->id), reason, x->now_us);
-    log_warn(x->env->log, "check %s/%s (%s): %s: its answer is dropped, it runs again later",
+    log_warn(x->env->log, "check %s/%s (%s): %s: its answer is dropped; it runs again later",
              row->entity_name, row->entity_key, row->job_exec, why);
     leased_bucket_skip(x->bucket, 1);
     page_over(x->page, index);
@@ -227,7 +227,7 @@ static void row_was_changed(struct ended *x, int index)
         counts_add_settled(&x->bucket->counts, &x->page->checks[index].settlement);
     else {
         x->bucket->counts.superseded++;
-        log_info(x->env->log, "check %s/%s (%s) was changed while it ran: its new state stands",
+        log_info(x->env->log, "check %s/%s (%s) was changed while it ran; its new state stands",
                  row->entity_name, row->entity_key, row->job_exec);
     }
     page_over(x->page, index);
@@ -355,7 +355,7 @@ static bool met_corrupt_block(struct ended *x)
     if (!c->unwritable_tries) {
         c->unwritable_since_us = x->now_us;
         if (!env->health->is_degraded)
-            log_warn(env->log, "check %s/%s (%s): its answer cannot be written, and is tried again: %s",
+            log_warn(env->log, "check %s/%s (%s): its answer cannot be written; retrying: %s",
                      row->entity_name, row->entity_key, row->job_exec, why);
     }
     int64_t pause_us = retry_delay(LOCKED_RETRY_US, UNWRITABLE_RETRY_MAX_US, c->unwritable_tries,

@@ -98,8 +98,8 @@ static void skip_impossible(const struct lane_env *env, struct leased_bucket *bu
 {
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_CHECK, c->id), now_us))
         log_error(env->log,
-                  "slot %lld: the check with the id %lld has counts, a name or a payload that no check can "
-                  "have: it is not run, and left where it is",
+                  "slot %lld: check %lld has counts, a name or a payload outside the limits; it is not run "
+                  "and stays where it is",
                   (long long)bucket->lease.slot, (long long)c->id);
     env->totals->skipped_some = true;
     leased_bucket_skip(bucket, 1);
