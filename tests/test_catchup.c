@@ -1,4 +1,4 @@
-/* test_catchup.c - what a catch-up does with a look that was not answered in its time. */
+/* test_catchup.c - second looks, late slots and the mark; looks that time out or cannot be made. */
 #include <stdio.h>
 #include <string.h>
 
@@ -125,10 +125,94 @@ static void a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not
     }
 }
 
+/* An answer to what it has just asked. */
+static void is_answered(const union errand_request *reply)
+{
+    catchup_tick(&env, &c);
+    enum errand_kind kind = errands.current.kind;
+    errands.current = (struct errand){ 0 };
+    ended(kind, 1000, 0, reply);
+}
+
+static void slot_is_over(struct target how)
+{
+    struct target *t = targets.first;
+    t->held_by_others = how.held_by_others;
+    t->unopened = how.unopened;
+    t->counts = how.counts;
+    catchup_target_over(&env, &c, t);
+    targets_remove(&targets, t);
+}
+
+static const union errand_request nothing = { .relook = { .n = 0 } };
+
+static void late_slots_are_run_one_at_a_time_and_then_the_mark_moves(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    for (int64_t slot = 100; slot <= 200; slot += 100) {
+        union errand_request found = { .late = { .slot = slot } };
+        is_answered(&found);
+        CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+        CU_ASSERT_TRUE(targets_have(&targets, slot));
+        catchup_tick(&env, &c);
+        CU_ASSERT_EQUAL(errands.current.kind, ERRAND_NONE);
+        slot_is_over((struct target){ .counts = { .run = 1 } });
+    }
+    union errand_request none = { .late = { .slot = 0 } };
+    is_answered(&none);
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.kind, ERRAND_MARK_SWEPT);
+    CU_ASSERT_EQUAL(errands.current.before, 900);
+    CU_ASSERT_EQUAL(c.slots, 2);
+    end();
+}
+
+/* What could not be emptied is found by the next sweep, too: the mark stays below it. */
+static void the_mark_stays_below_a_slot_that_could_not_be_emptied(void)
+{
+    static const struct target ways[] = {
+        { .held_by_others = 1 }, { .unopened = true }, { .counts.locked = 1 }, { .counts.superseded = 1 }
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        union errand_request found = { .late = { .slot = 100 } }, none = { .late = { .slot = 0 } };
+        begin(true);
+        is_answered(&nothing);
+        is_answered(&found);
+        slot_is_over(ways[i]);
+        is_answered(&none);
+        catchup_tick(&env, &c);
+        CU_ASSERT_EQUAL(errands.current.kind, ERRAND_MARK_SWEPT);
+        CU_ASSERT_EQUAL(errands.current.before, 100);
+        end();
+    }
+}
+
+/* A corrupt block does not heal. A daemon has more to do; a command ends by itself. */
+static void a_daemon_goes_on_without_a_look_that_meets_a_corrupt_block(void)
+{
+    for (int patient = 0; patient <= 1; patient++) {
+        begin(patient);
+        union errand_request reply = { .call = { .op = STORE_RELOOK } };
+        err_set(&reply.call.err, ERR_LOST, "invalid page");
+        reply.call.err.reason = ERR_REASON_DAMAGED;
+        for (int i = 0; i < 2; i++)
+            ended(ERRAND_RELOOK, 1000, ERR_LOST, &reply);
+        CU_ASSERT_EQUAL(c.step, CATCHUP_RELOOK);
+        ended(ERRAND_RELOOK, 1000, ERR_LOST, &reply);
+        CU_ASSERT_EQUAL(c.step, patient ? CATCHUP_LOOKED : CATCHUP_RELOOK);
+        CU_ASSERT_EQUAL(c.looked_past, patient);
+        end();
+    }
+}
+
 static const struct test tests[] = {
     TEST(what_a_dead_line_swallowed_is_followed_by_no_rest),
     TEST(what_is_late_twice_is_asked_narrowly_and_the_mark_stays),
     TEST(a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not),
+    TEST(late_slots_are_run_one_at_a_time_and_then_the_mark_moves),
+    TEST(the_mark_stays_below_a_slot_that_could_not_be_emptied),
+    TEST(a_daemon_goes_on_without_a_look_that_meets_a_corrupt_block),
     { NULL, NULL },
 };
 
