@@ -87,6 +87,6 @@ else
         "$code $("$P" history --json | json '[r["outcome"] for r in j]')" "0 ['done']"
     [ $code = 0 ] || cat .err
     "$P" --quiet --now 2030-01-01 enqueue orders 2 noop +30m >/dev/null
-    fails_with 78 "worker_seccomp: the kernel takes no filter" \
+    fails_with 78 "worker_seccomp: the kernel refuses the filter" \
         "$ROOT/tests/allow_calls.py" $(grep -vx seccomp <<<"$calls") -- "$P" --now 2030-01-01T00:30:00Z run
 fi

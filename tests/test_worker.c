@@ -233,7 +233,7 @@ static void jobs_that_share_a_plugin_share_its_refusal(void)
                  build, plugins[i], plugins[i]);
         CU_ASSERT_EQUAL_FATAL(start_with(text), MESSAGE_READY);
         CU_ASSERT_PTR_NOT_NULL(strstr(logged, "[3 jobs: 001"));
-        CU_ASSERT_PTR_NOT_NULL(strstr(logged, "job b: its plug-in is that of job a, which cannot be used"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(logged, "job b: it shares the plug-in of job a, which cannot be used"));
         stop();
     }
 }

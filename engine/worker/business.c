@@ -22,7 +22,7 @@ int business_new(const struct business_options *options, struct business **out, 
         business_free(*out);
         return err_set(err, ERR_NOMEM, "business database: out of memory");
     }
-    /* Up to the first ':' at most: what follows may hold a password. */
+    /* shown up to the first ':' at most: what follows may hold a password */
     return err_set(err, ERR_SETTINGS,
                    "business: '%.*s' names no database; expected sqlite:FILE, postgresql://..., or libpq "
                    "keywords such as \"host=... dbname=...\"",
@@ -44,7 +44,7 @@ int business_query(struct business *b, const char *sql, const struct prescient_v
 {
     arena_reset(b->arena);
     b->rows = (struct prescient_rows){ .size = sizeof b->rows };
-    if (business_left_ms(deadline_us) == 0)
+    if (business_remaining_ms(deadline_us) == 0)
         return err_set(err, ERR_BUSY, "business database: no time is left for a query");
     int rc = b->ops->query(b, sql, params, n, deadline_us, err);
     if (rc == 0)
@@ -54,8 +54,10 @@ int business_query(struct business *b, const char *sql, const struct prescient_v
 
 int64_t business_now_us(void) { return clock_boot_us(&clock_system); }
 
-int business_left_ms(int64_t deadline_us)
+int business_remaining_ms(int64_t deadline_us)
 {
-    int64_t left = (deadline_us - business_now_us()) / 1000;
-    return left <= 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
+    int64_t remaining = (deadline_us - business_now_us()) / 1000;
+    if (remaining <= 0)
+        return 0;
+    return remaining < INT32_MAX ? (int)remaining : INT32_MAX;
 }

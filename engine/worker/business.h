@@ -1,6 +1,6 @@
-/* business.h - the database that jobs ask: one connection a worker, opened when first asked for,
- * read-only, every query within the time its check has left. One struct of functions; PostgreSQL
- * and SQLite implement it. */
+/* business.h - the database that jobs query: one connection a worker, opened for the first query,
+ * read-only, each query within the time that its check still has. One struct of functions;
+ * PostgreSQL and SQLite implement it. */
 #ifndef PRESCIENT_BUSINESS_H
 #define PRESCIENT_BUSINESS_H
 
@@ -14,7 +14,7 @@
 struct business_options {
     const char *url;                    /* "sqlite:FILE", "postgresql://...", or a libpq keyword string */
     bool unprepared;                    /* no prepared statements */
-    int64_t connect_timeout_us;         /* at most; never more than the query has left. 0: only that */
+    int64_t connect_timeout_us;         /* at most, within the query's deadline. 0: up to that */
 };
 
 struct business;
@@ -24,9 +24,8 @@ int business_new(const struct business_options *options, struct business **out, 
 void business_free(struct business *b);                     /* closes; NULL is fine */
 const char *business_dialect(const struct business *b);     /* "postgresql" or "sqlite" */
 
-/* Parameters $1 ... $n as text. `deadline_us` is CLOCK_BOOTTIME; it passing is ERR_BUSY. A
- * connection that is gone is opened again once. *rows live until the next query or business_free.
- */
+/* Parameters $1 ... $n as text. `deadline_us` is CLOCK_BOOTTIME; past it: ERR_BUSY. A lost
+ * connection is opened again once. *rows live until the next query or business_free. */
 int business_query(struct business *b, const char *sql, const struct prescient_value *params, int n,
                    int64_t deadline_us, const struct prescient_rows **rows, struct err *err);
 
@@ -49,9 +48,9 @@ struct business {                       /* each backend's struct begins with it 
     struct prescient_rows rows;
 };
 
-/* CLOCK_BOOTTIME in microseconds, and what is left until a deadline in whole milliseconds (0: it
- * has passed). */
+/* CLOCK_BOOTTIME in microseconds, and the time until a deadline in whole milliseconds (0: it has
+ * passed). */
 int64_t business_now_us(void);
-int business_left_ms(int64_t deadline_us);
+int business_remaining_ms(int64_t deadline_us);
 
 #endif

@@ -1,7 +1,7 @@
-/* business_pg.c - the business database in PostgreSQL. A query goes out as one message: its limits
- * (read-only, statement_timeout), then the query itself, in one implicit transaction that ends
- * with the Sync. No session is left changed, so this works through PgBouncer in transaction mode,
- * and a killed worker leaves no query behind that runs longer than its check would have. */
+/* business_pg.c - the business database in PostgreSQL. A query is sent as one message: its limits
+ * (read-only, statement_timeout), then the query itself, in one implicit transaction that ends with
+ * the Sync. The session is not changed, so this works through PgBouncer in transaction mode, and
+ * the query of a worker that is killed ends when its check would have timed out. */
 #include "business.h"
 
 #include "../base/settings.h"
@@ -20,10 +20,10 @@ enum { CACHED = 64, GRACE_MS = 1000 };
 static const char limits_sql[] = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), "
                                  "pg_catalog.set_config('statement_timeout', $1, true)";
 
-/* known: our session has it */
+/* known: our session has prepared it */
 struct prepared { char *sql; char name[PG_PREPARED_NAME_SIZE]; bool known; };
 
-/* what was sent: the results to come, and which place a reply prepares, or -1 */
+/* what was sent: how many replies will come, and which place each prepares, or -1 */
 struct message { int replies, preparing[4]; };
 
 struct pg_business {
@@ -81,13 +81,15 @@ static void pg_close_business(struct business *base)
     free(b);
 }
 
-/* libpq's words, on one line. */
-static int say_lost(struct pg_business *b, const char *doing, struct err *err)
+/* With libpq's message, on one line. */
+static int lost(struct pg_business *b, const char *doing, struct err *err)
 {
-    const char *words = b->conn ? PQerrorMessage(b->conn) : "out of memory";
+    const char *message = b->conn ? PQerrorMessage(b->conn) : "out of memory";
     char line[1024];
-    /* a part of a misread URL may be the password's */
-    settings_mask_words(*words ? words : "the connection was lost", b->url, line, sizeof line);
+    if (!*message)
+        message = "the connection was lost";
+    /* if the URL was malformed, libpq may quote a part of the password as host or port */
+    settings_mask_words(message, b->url, line, sizeof line);
     err_set(err, ERR_LOST, "business database: %s: %s", doing, line);
     err_one_line(err);
     return ERR_LOST;
@@ -97,9 +99,9 @@ static int say_lost(struct pg_business *b, const char *doing, struct err *err)
 static bool wait_for(struct pg_business *b, short events, int64_t deadline_us, int grace_ms)
 {
     for (;;) {
-        int left = business_left_ms(deadline_us + grace_ms * 1000LL);
+        int remaining = business_remaining_ms(deadline_us + grace_ms * 1000LL);
         struct pollfd p = { .fd = PQsocket(b->conn), .events = events };
-        int n = left > 0 ? poll(&p, 1, left) : 0;
+        int n = remaining > 0 ? poll(&p, 1, remaining) : 0;
         if (n >= 0 || errno != EINTR)
             return n > 0;
     }
@@ -113,8 +115,7 @@ static void drop_notice(void *ctx, const char *message)
 
 static int connect_server(struct pg_business *b, int64_t deadline_us, struct err *err)
 {
-    /* What stands before dbname is a default that the URL may override, what stands behind it is
-     * not. */
+    /* what comes before dbname is a default that the URL may override; what follows is not */
     static const char *const names[] = { "application_name",    "keepalives_idle",
                                          "keepalives_interval", "keepalives_count",
                                          "tcp_user_timeout",    "dbname",
@@ -125,16 +126,16 @@ static int connect_server(struct pg_business *b, int64_t deadline_us, struct err
         until_us = deadline_us;
     b->conn = PQconnectStartParams(names, values, 1);
     if (!b->conn || PQstatus(b->conn) == CONNECTION_BAD)
-        return say_lost(b, "connect", err);
+        return lost(b, "connect", err);
     PQsetNoticeProcessor(b->conn, drop_notice, NULL);
     for (PostgresPollingStatusType next = PGRES_POLLING_WRITING; next != PGRES_POLLING_OK;
          next = PQconnectPoll(b->conn)) {
         if (next == PGRES_POLLING_FAILED)
-            return say_lost(b, "connect", err);
+            return lost(b, "connect", err);
         if (!wait_for(b, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until_us, 0))
             return err_set(err, ERR_LOST, "business database: connect: no answer in time");
     }
-    return PQenterPipelineMode(b->conn) ? 0 : say_lost(b, "pipeline mode", err);
+    return PQenterPipelineMode(b->conn) ? 0 : lost(b, "pipeline mode", err);
 }
 
 /* The place of this text among the prepared ones, or -1: unprepared, or no room. */
@@ -182,48 +183,59 @@ static bool send_statement(struct pg_business *b, int place, const char *sql,
     return PQsendQueryPrepared(b->conn, name, n, values, NULL, NULL, 0);
 }
 
-/* The next result, waited for; NULL with *lost when it does not come. */
-static PGresult *next_result(struct pg_business *b, int64_t deadline_us, bool *lost)
+/* Waits for the next result; NULL with *is_lost when it does not come. */
+static PGresult *next_result(struct pg_business *b, int64_t deadline_us, bool *is_lost)
 {
     while (PQisBusy(b->conn)) {
         if (!wait_for(b, POLLIN, deadline_us, GRACE_MS) || !PQconsumeInput(b->conn)) {
-            *lost = true;
+            *is_lost = true;
             return NULL;
         }
     }
     return PQgetResult(b->conn);
 }
 
-static int say_refused(const PGresult *r, struct err *err)
+static int code_of(const char *state)
 {
-    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE),
-               *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
-    state = state ? state : "";
-    int code = !strcmp(state, "57014") ? ERR_BUSY :
-               !strncmp(state, "08", 2) || !strncmp(state, "57P", 3) || !*state ? ERR_LOST : ERR_GENERAL;
-    err_set(err, code, "business database: %s%s%s", words ? words : PQresultErrorMessage(r),
-            *state ? ", SQLSTATE " : "", state);
+    if (!strcmp(state, "57014"))
+        return ERR_BUSY;                /* canceled by statement_timeout */
+    if (!strncmp(state, "08", 2) || !strncmp(state, "57P", 3) || !*state)
+        return ERR_LOST;
+    return ERR_GENERAL;
+}
+
+static int refused(const PGresult *r, struct err *err)
+{
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    if (!state)
+        state = "";
+    if (!message)
+        message = PQresultErrorMessage(r);
+    int code = code_of(state);
+    err_set(err, code, "business database: %s%s%s", message, *state ? ", SQLSTATE " : "", state);
     snprintf(err->sqlstate, sizeof err->sqlstate, "%s", state);
     return code;
 }
 
-/* Reads all replies up to the Sync. The last but the Sync is the query's own; it becomes
- * b->result. The first refusal counts, what follows it only says that it was skipped. */
+/* Reads all replies up to the Sync. The last one before it is the query's own and becomes
+ * b->result. The first error counts: those after it only report that their statement was
+ * skipped. */
 static int read_replies(struct pg_business *b, const struct message *m, int64_t deadline_us, struct err *err)
 {
     int rc = 0, reply = 0;
     for (;;) {
-        bool lost = false;
-        PGresult *r = next_result(b, deadline_us, &lost);
-        if (lost || PQstatus(b->conn) == CONNECTION_BAD) {
+        bool is_lost = false;
+        PGresult *r = next_result(b, deadline_us, &is_lost);
+        if (is_lost || PQstatus(b->conn) == CONNECTION_BAD) {
             PQclear(r);
-            return business_left_ms(deadline_us)
-                       ? say_lost(b, "query", err)
-                       : err_set(err, ERR_BUSY, "business database: query: out of time");
+            if (business_remaining_ms(deadline_us))
+                return lost(b, "query", err);
+            return err_set(err, ERR_BUSY, "business database: query: out of time");
         }
         if (!r) {                       /* the end of one reply */
             if (++reply > m->replies)
-                return say_lost(b, "query: an answer too many", err);
+                return lost(b, "query: one reply too many", err);
             continue;
         }
         ExecStatusType status = PQresultStatus(r);
@@ -232,7 +244,7 @@ static int read_replies(struct pg_business *b, const struct message *m, int64_t 
             return rc;
         }
         if (!rc && status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
-            rc = say_refused(r, err);
+            rc = refused(r, err);
         if (status == PGRES_COMMAND_OK && reply < m->replies && m->preparing[reply] >= 0)
             b->cache[m->preparing[reply]].known = true;
         if (!rc && reply == m->replies - 1)
@@ -242,18 +254,18 @@ static int read_replies(struct pg_business *b, const struct message *m, int64_t 
     }
 }
 
-static int ask(struct pg_business *b, const char *sql, const struct prescient_value *params, int n,
-               int64_t deadline_us, struct err *err)
+static int exchange(struct pg_business *b, const char *sql, const struct prescient_value *params, int n,
+                    int64_t deadline_us, struct err *err)
 {
     char ms[16];
-    int left = business_left_ms(deadline_us);
-    snprintf(ms, sizeof ms, "%d", left > 0 ? left : 1);         /* 0 would be no limit */
+    int remaining = business_remaining_ms(deadline_us);
+    snprintf(ms, sizeof ms, "%d", remaining > 0 ? remaining : 1);       /* 0 would be no limit */
     struct prescient_value limit = { ms, strlen(ms) };
     int limits = place_of(b, limits_sql), place = place_of(b, sql);
     struct message m = { 0 };
     if (!send_statement(b, limits, limits_sql, &limit, 1, &m) ||
         !send_statement(b, place, sql, params, n, &m) || !PQpipelineSync(b->conn))
-        return say_lost(b, "send", err);
+        return lost(b, "send", err);
     return read_replies(b, &m, deadline_us, err);
 }
 
@@ -281,8 +293,21 @@ static int take_rows(struct pg_business *b, struct err *err)
     return 0;
 }
 
-/* Whether a second try on a new connection can help: it went away, or a table changed under a
- * prepared statement. */
+/* One try, on the connection that is there or on a new one. */
+static int ask(struct pg_business *b, const char *sql, const struct prescient_value *params, int n,
+               int64_t deadline_us, struct err *err)
+{
+    int rc = b->conn ? 0 : connect_server(b, deadline_us, err);
+    if (rc < 0)
+        return rc;
+    rc = exchange(b, sql, params, n, deadline_us, err);
+    if (rc < 0)
+        return rc;
+    return take_rows(b, err);
+}
+
+/* Whether another try on a new connection can help: the old one was lost, or a table changed under
+ * a prepared statement. */
 static bool is_worth_another(const struct err *err)
 {
     return err->code == ERR_LOST || !strcmp(err->sqlstate, "0A000");
@@ -296,20 +321,18 @@ static int pg_query(struct business *base, const char *sql, const struct prescie
     int rc = ERR_LOST;
     PQclear(b->result);
     b->result = NULL;
-    /* of the first two, one found an old connection gone, and the other one a pooler */
+    /* one may find that an old connection is lost, one a pooler without prepared statements */
     for (int attempt = 0; attempt < 3; attempt++) {
         err_clear(&why);
-        bool fresh = !b->conn;
-        rc = fresh ? connect_server(b, deadline_us, &why) : 0;
-        if (!rc)
-            rc = ask(b, sql, params, n, deadline_us, &why);
-        if (!rc)
-            rc = take_rows(b, &why);
-        if (!rc)
+        bool is_new = !b->conn;
+        rc = ask(b, sql, params, n, deadline_us, &why);
+        if (rc == 0)
             return 0;
-        bool unprepares = !b->unprepared && pg_is_of_a_pooler(&why);    /* from now on we prepare nothing */
-        b->unprepared = b->unprepared || unprepares;
-        bool again = (unprepares || (!fresh && is_worth_another(&why))) && business_left_ms(deadline_us);
+        bool unprepares = !b->unprepared && pg_is_of_a_pooler(&why);
+        if (unprepares)
+            b->unprepared = true;       /* from now on nothing is prepared */
+        bool again = (unprepares || (!is_new && is_worth_another(&why))) &&
+                     business_remaining_ms(deadline_us);
         if (rc == ERR_LOST || again || PQstatus(b->conn) == CONNECTION_BAD ||
             PQtransactionStatus(b->conn) != PQTRANS_IDLE)
             disconnect(b);

@@ -1,5 +1,5 @@
-/* business_sqlite.c - the business database in a SQLite file, opened read-only. A query ends at
- * its deadline: waiting for a lock by the busy timeout, working by the progress handler. */
+/* business_sqlite.c - the business database in a SQLite file, opened read-only. A query ends at its
+ * deadline: the busy timeout ends a wait for a lock, the progress handler ends work. */
 #include "business.h"
 
 #include <sqlite3.h>
@@ -70,7 +70,7 @@ static void sqlite_close_business(struct business *base)
 static int failed(struct sqlite_business *b, const char *doing, struct err *err)
 {
     int code = sqlite3_errcode(b->db) & 0xff;
-    if (code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && business_left_ms(b->deadline_us) == 0))
+    if (code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && business_remaining_ms(b->deadline_us) == 0))
         return err_set(err, ERR_BUSY, "business database: %s: out of time", doing);
     return err_set(err, code == SQLITE_BUSY ? ERR_BUSY : ERR_GENERAL, "business database: %s: %s", doing,
                    sqlite3_errmsg(b->db));
@@ -101,8 +101,8 @@ static int connect_file(struct sqlite_business *b, struct err *err)
     return 0;
 }
 
-/* The statement of this text: the cached one, else a new one in the place of the one not used for
- * longest. */
+/* The statement of this text: the cached one, else a new one in the place of the one that has not
+ * been used for longest. */
 static int prepare(struct sqlite_business *b, const char *sql, sqlite3_stmt **out, struct err *err)
 {
     struct cached *oldest = &b->cache[0];
@@ -133,8 +133,7 @@ static int prepare(struct sqlite_business *b, const char *sql, sqlite3_stmt **ou
     return 0;
 }
 
-/* $2 and ?2 are parameter 2; SQLite itself would take $2 for a name and count names as they come.
- */
+/* $2 and ?2 are parameter 2. SQLite itself takes $2 for a name and numbers names in their order. */
 static int parameter_number(sqlite3_stmt *stmt, int i)
 {
     const char *name = sqlite3_bind_parameter_name(stmt, i);
@@ -142,7 +141,9 @@ static int parameter_number(sqlite3_stmt *stmt, int i)
         return i;
     char *end;
     long number = strtol(name + 1, &end, 10);
-    return *end || end == name + 1 || number < 1 || number > 32766 ? 0 : (int)number;
+    if (*end || end == name + 1 || number < 1 || number > 32766)
+        return 0;
+    return (int)number;
 }
 
 static int bind_all(struct sqlite_business *b, sqlite3_stmt *stmt, const struct prescient_value *params,
@@ -180,7 +181,7 @@ static bool take_row(struct arena *a, sqlite3_stmt *stmt, struct prescient_value
     return true;
 }
 
-/* Room for one row more; doubles by copying, as an arena cannot grow what it gave. */
+/* Room for one row more; doubles by copying, as an arena cannot grow a piece. */
 static struct prescient_value *grow(struct arena *a, struct prescient_value *values, int rows, int columns,
                                     int *room)
 {
@@ -230,19 +231,19 @@ static int sqlite_query(struct business *base, const char *sql, const struct pre
     b->deadline_us = deadline_us;
     b->queries++;
     int rc = connect_file(b, err);
-    if (!rc) {
-        sqlite3_busy_timeout(b->db, business_left_ms(deadline_us));
-        rc = prepare(b, sql, &stmt, err);
-    }
-    if (rc)
+    if (rc < 0)
+        return rc;
+    sqlite3_busy_timeout(b->db, business_remaining_ms(deadline_us));
+    rc = prepare(b, sql, &stmt, err);
+    if (rc < 0)
         return rc;
     rc = bind_all(b, stmt, params, n, err);
-    if (!rc)
+    if (rc == 0)
         rc = read_rows(b, stmt, err);
-    sqlite3_reset(stmt);                /* or its read lock would stay */
+    sqlite3_reset(stmt);                /* releases its read lock */
     sqlite3_clear_bindings(stmt);
     if (rc && is_damaged(sqlite3_errcode(b->db) & 0xff))
-        disconnect(b);                  /* the file may have been replaced: the next query opens it anew */
+        disconnect(b);                  /* the file may have been replaced: the next query opens it again */
     return rc;
 }
 

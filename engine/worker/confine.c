@@ -29,14 +29,14 @@ static void default_signals(void)
 {
     struct sigaction plain = { .sa_handler = SIG_DFL };
     for (int sig = 1; sig < NSIG; sig++)
-        sigaction(sig, &plain, NULL);           /* refused for KILL, STOP and those of the C library */
+        sigaction(sig, &plain, NULL);           /* fails for KILL, STOP and those of the C library */
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The parent's death must kill us. It may have died before prctl, so the parent is looked at
- * behind it; who it should be is known from the socketpair that it made. */
+/* The parent's death must kill us. It may have died before prctl, so we check afterwards that the
+ * parent is still the process that made the socketpair. */
 static int die_with_engine(int sock, pid_t *engine, struct err *err)
 {
     struct ucred peer = { 0 };
@@ -52,15 +52,17 @@ static int die_with_engine(int sock, pid_t *engine, struct err *err)
     return 0;
 }
 
-/* A descriptor that the engine inherited without close-on-exec, say the lock file of a cron
- * wrapper, is not for jobs. */
+/* Jobs must not get descriptors that the engine inherited without close-on-exec, say the lock file
+ * of a cron wrapper. */
 static void close_inherited(int sock)
 {
     if (close_range((unsigned)sock + 1, ~0U, 0) == 0 &&
         (sock <= STDERR_FILENO + 1 || close_range(STDERR_FILENO + 1, (unsigned)sock - 1, 0) == 0))
         return;
     long most = sysconf(_SC_OPEN_MAX);          /* a kernel before 5.9 */
-    for (int fd = STDERR_FILENO + 1; fd < (most > 0 && most < 65536 ? most : 65536); fd++)
+    if (most <= 0 || most > 65536)
+        most = 65536;
+    for (int fd = STDERR_FILENO + 1; fd < most; fd++)
         if (fd != sock)
             close(fd);
 }
@@ -86,36 +88,37 @@ void confine_memory(void)
 int confine_start(int sock, struct err *err)
 {
     default_signals();
-    /* refused to a session leader, which has a group of its own */
-    setpgid(0, 0);
+    setpgid(0, 0);                              /* fails for a session leader, which leads its group */
     umask(077);
     confine_memory();                           /* before there is a secret in it */
     pid_t engine = 0;
     int rc = die_with_engine(sock, &engine, err);
-    if (rc)
+    if (rc < 0)
         return rc;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return err_sys(err, ERR_GENERAL, "worker: prctl(PR_SET_NO_NEW_PRIVS)");
     close_inherited(sock);
-    fcntl(sock, F_SETFD, FD_CLOEXEC);           /* what a job executes has no business with it */
+    fcntl(sock, F_SETFD, FD_CLOEXEC);           /* programs that a job executes do not get it */
     rc = stdin_from_null(err);
-    return rc ? rc : keeper_start(engine, sock, err);
+    if (rc < 0)
+        return rc;
+    return keeper_start(engine, sock, err);
 }
 
-/* Root becomes `name`. Any other user stays who he is: he could not change, and the engine has
- * said so. */
+/* Root switches to `name`. Any other user cannot, and the engine has logged a warning. */
 static int become_user(const char *name, int sock, struct err *err)
 {
     if (!name || geteuid() != 0)
         return 0;
     errno = 0;
     const struct passwd *user = getpwnam(name);
+    if (!user && errno)
+        return err_sys(err, ERR_SETTINGS, "worker_user: there is no user '%.80s'", name);
     if (!user)
-        return err_set(err, ERR_SETTINGS, "worker_user: there is no user '%.80s'%s%s", name,
-                       errno ? ": " : "", errno ? strerror(errno) : "");
+        return err_set(err, ERR_SETTINGS, "worker_user: there is no user '%.80s'", name);
     if (initgroups(name, user->pw_gid) || setgid(user->pw_gid) || setuid(user->pw_uid))
         return err_sys(err, ERR_SETTINGS, "worker_user: cannot become '%.80s'", name);
-    confine_memory();                           /* a change of user forgets both */
+    confine_memory();                           /* a change of user resets both */
     pid_t engine;
     return die_with_engine(sock, &engine, err);
 }
@@ -125,7 +128,7 @@ static int limit(int resource, const char *setting, rlim_t most, struct err *err
     struct rlimit now;
     if (getrlimit(resource, &now))
         return err_sys(err, ERR_SETTINGS, "%s", setting);
-    if (now.rlim_max < most)                    /* we are held shorter already */
+    if (now.rlim_max < most)                    /* the limit is lower already, and cannot be raised */
         most = now.rlim_max;
     now = (struct rlimit){ most, most };
     if (setrlimit(resource, &now))
@@ -136,16 +139,22 @@ static int limit(int resource, const char *setting, rlim_t most, struct err *err
 
 int confine_limits(const struct settings *s, int sock, struct err *err)
 {
+    const struct { int resource; const char *setting; int64_t most; } limits[] = {
+        { RLIMIT_AS, "worker_memory", INSTRUMENTED ? 0 : s->worker_memory },
+        { RLIMIT_NOFILE, "worker_files", s->worker_files },
+        { RLIMIT_NPROC, "worker_processes", s->worker_processes },
+        { RLIMIT_FSIZE, "worker_file_size", s->worker_file_size },
+    };
     int rc = become_user(s->worker_user, sock, err);
-    if (!rc && s->worker_memory > 0 && !INSTRUMENTED)
-        rc = limit(RLIMIT_AS, "worker_memory", (rlim_t)s->worker_memory, err);
-    if (!rc && s->worker_files > 0)
-        rc = limit(RLIMIT_NOFILE, "worker_files", (rlim_t)s->worker_files, err);
-    if (!rc && s->worker_processes > 0)
-        rc = limit(RLIMIT_NPROC, "worker_processes", (rlim_t)s->worker_processes, err);
-    if (!rc && s->worker_file_size > 0)
-        rc = limit(RLIMIT_FSIZE, "worker_file_size", (rlim_t)s->worker_file_size, err);
-    if (!rc && s->worker_seccomp && !strcmp(s->worker_seccomp, "on") && !INSTRUMENTED)
-        rc = seccomp_refuse(err);
-    return rc;
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (limits[i].most <= 0)
+            continue;
+        rc = limit(limits[i].resource, limits[i].setting, (rlim_t)limits[i].most, err);
+        if (rc < 0)
+            return rc;
+    }
+    bool filtered = s->worker_seccomp && !strcmp(s->worker_seccomp, "on") && !INSTRUMENTED;
+    return filtered ? seccomp_refuse(err) : 0;
 }

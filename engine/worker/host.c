@@ -24,8 +24,8 @@ struct host {
     const struct job_settings *job;
     const struct host_services *services;
     int64_t deadline_us;
-    struct arena *call;                 /* goes with the next call into the job */
-    struct arena *life;                 /* goes with the host */
+    struct arena *call;                 /* freed when the next call into the job begins */
+    struct arena *life;                 /* freed with the host */
     struct setting_text *texts;
     char spare_key[IDEMPOTENCY_KEY_SIZE];
     struct err err;
@@ -128,16 +128,18 @@ static const char *host_setting(const struct prescient_host *api, const char *na
 static int host_setting_count(const struct prescient_host *api, const char *name)
 {
     const config_setting_t *s = find_setting(self(api), name);
-    return !s ? -1 : config_setting_is_aggregate(s) ? config_setting_length(s) : 0;
+    if (!s)
+        return -1;
+    return config_setting_is_aggregate(s) ? config_setting_length(s) : 0;
 }
 
-static int64_t host_setting_duration(const struct prescient_host *api, const char *name, int64_t otherwise)
+static int64_t host_setting_duration(const struct prescient_host *api, const char *name, int64_t default_s)
 {
     struct host *h = self(api);
     const char *text = host_setting(api, name);
     int64_t us;
     if (!text && host_setting_count(api, name) < 0)
-        return otherwise;
+        return default_s;
     if (!text)
         return refuse(h, "setting '%s' is a list or a group; expected a duration such as \"15m\" or \"24h\"",
                       name);
@@ -173,8 +175,8 @@ static const char *host_idempotency_key(const struct prescient_host *api, const 
     const struct slab_check *c = check->impl;
     char *key = arena_alloc(h->call, IDEMPOTENCY_KEY_SIZE);
     if (!key)
-        /* without memory the key of one check at a time is still the right one; none at all would
-         * be shared by all */
+        /* without memory: right as long as the job uses one check's key at a time. No key at all
+         * would be shared by all checks */
         key = h->spare_key;
     struct idempotency of = {
         .entity_name = c->entity_name,
@@ -192,14 +194,14 @@ static const char *host_idempotency_key(const struct prescient_host *api, const 
 
 /* ---- effects ---- */
 
-/* An effect that is refused makes the answer a failure even when the job does not look: what it
+/* An effect that is refused makes the answer a failure even when the job ignores the error: what it
  * declared is not lost silently. */
 static int refuse_effect(struct host *h, struct host_answer *a, const char *what, const char *why)
 {
     refuse(h, "%s: %s", what, why);
     if (!a->is_refused) {
-        const char *words = arena_strdup(h->call, h->err.text);
-        a->refusal = words ? words : "an effect was refused";
+        const char *why_not = arena_strdup(h->call, h->err.text);
+        a->refusal = why_not ? why_not : "an effect was refused";
     }
     a->is_refused = true;
     return -1;
@@ -258,8 +260,8 @@ static int host_resolve(const struct prescient_host *api, struct prescient_answe
 
 /* ---- life ---- */
 
-/* Room for the texts of all numbers of the group, so that asking for one never fails: a job would
- * take the setting for one that is not set. */
+/* Room for the texts of all numbers of the group, so that reading one never fails: a job would
+ * believe that the setting is not set. */
 static size_t room_for_texts(const config_setting_t *s)
 {
     enum { TEXT_ROOM = sizeof(struct setting_text) + 96 };

@@ -28,13 +28,13 @@ const struct prescient_host *host_api(const struct host *h);
 /* A call into the job begins: its queries have until `deadline_us` (CLOCK_BOOTTIME). */
 void host_begin(struct host *h, int64_t deadline_us);
 
-/* What stands behind check->impl and answer->impl. */
+/* What answer->impl points to; check->impl is the struct slab_check. */
 struct host_answer {
     int index;                          /* in the slab */
-    /* an effect was refused: the answer counts as FAIL with these words, which live until
+    /* an effect was refused: the answer counts as FAIL with the text `refusal`, which lives until
      * host_begin */
     bool is_refused;
-    /* there was no room for an effect among those of other checks: put it off */
+    /* the effects of other checks left no room for one of its own: the check is deferred */
     bool is_crowded;
     const char *refusal;
 };

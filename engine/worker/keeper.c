@@ -1,6 +1,6 @@
-/* keeper.c - one small process in each worker's group that outlasts the worker. The kernel kills a
- * worker whose engine has died, but nobody that the worker has started: that wish is not
- * inherited. */
+/* keeper.c - one small process in each worker's group that outlives the worker. The kernel kills a
+ * worker whose engine has died, but not the processes that the worker has started: the parent death
+ * signal is not inherited. */
 #include "keeper.h"
 
 #include <sched.h>
@@ -9,30 +9,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* SIGCONT tells of the parent's end, because it also wakes a group that was stopped. Others may
- * send it, too, or stop us with the rest of the group: whose child we are is what counts. It is
- * the engine's pid as long as it lives, since it reaps us. */
+/* SIGCONT is the signal of the parent's end, because it also wakes a group that was stopped. Other
+ * processes may send it, too, so our parent decides: it is the engine as long as that lives, since
+ * the engine reaps us. */
 static _Noreturn void keep(pid_t engine, int sock)
 {
-    sigset_t all, told;
+    sigset_t all, awaited;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    sigemptyset(&told);
-    sigaddset(&told, SIGCONT);
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCONT);
     prctl(PR_SET_NAME, "worker keeper");
     prctl(PR_SET_PDEATHSIG, SIGCONT);
-    /* the ends of pipes and sockets tell the engine that the worker is gone */
+    /* the engine notices the end of a worker when its pipe and socket are closed */
     close(sock);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         close(fd);
     while (getppid() == engine)
-        sigwaitinfo(&told, NULL);
+        sigwaitinfo(&awaited, NULL);
     kill(0, SIGKILL);
     _exit(0);
 }
 
-/* A child of the engine, not of ours: jobs that wait for all their children must not wait for this
- * one. */
+/* A child of the engine, not ours: jobs that wait for all their children must not wait for it. */
 int keeper_start(pid_t engine, int sock, struct err *err)
 {
     long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);

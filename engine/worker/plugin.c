@@ -1,5 +1,4 @@
-/* plugin.c - the loader of jobs.
- * Refusals name the file, what was found and what was wanted. */
+/* plugin.c - the loader of jobs. A refusal names the file, what was found and what was expected. */
 #include "plugin.h"
 
 #include <dlfcn.h>
@@ -15,7 +14,7 @@
 
 #define SYMBOL "prescient_plugin"
 
-/* Where the struct of ABI 1 ended when it was first released; it only grows behind this. */
+/* The size of the struct of ABI 1 when it was first released; it only grows. */
 enum {
     FIRST_SIZE = offsetof(struct prescient_plugin, job_exec_many) +
                  sizeof(((struct prescient_plugin *)0)->job_exec_many)
@@ -40,8 +39,8 @@ static int file_name(const char *name, char out[NAME_MAX + 1], struct err *err)
 
 /* ---- the file ---- */
 
-/* Nothing is taken from behind a link, nor out of a folder that others may put files into. A FIFO
- * must not hold us. */
+/* No symbolic links, and no folder that other users may put files into. O_NONBLOCK: opening a FIFO
+ * must not block. */
 static const struct owned_rules rules = { .subject = "plug-in", .advice = "", .flags = O_NONBLOCK };
 
 static int check_file(struct plugin *p, struct err *err)
@@ -56,15 +55,17 @@ static int check_file(struct plugin *p, struct err *err)
     return 0;
 }
 
-/* Opens DIR/FILE and checks what leads there. ERR_NOTFOUND without words when it is not there. */
+/* Opens DIR/FILE and checks the path to it. ERR_NOTFOUND without a message when it is not there. */
 static int open_in(const char *dir, const char *file, struct plugin *p, struct err *err)
 {
     if (snprintf(p->path, PATH_MAX, "%s/%s", dir, file) >= PATH_MAX)
         return err_set(err, ERR_SETTINGS, "plug-in '%s': the path of its folder is too long: %.80s...", file,
                        dir);
     int rc = owned_open(p->path, &rules, &p->fd, err);
-    rc = rc ? rc : check_file(p, err);
-    if (rc)
+    if (rc < 0)
+        return rc;
+    rc = check_file(p, err);
+    if (rc < 0)
         plugin_close(p);
     return rc;
 }
@@ -122,8 +123,8 @@ static int take_api(struct plugin *p, const struct prescient_plugin *found, stru
     return 0;
 }
 
-/* The number in slashes: "/." for a bit that is 1, "/" for one that is 0. The kernel reads over
- * both. */
+/* The number in slashes: "/." for a bit that is 1, "/" for one that is 0. The kernel ignores both
+ * in a path. */
 static char *put_bits(char *to, uint64_t number)
 {
     for (int bit = 0; bit < 64; bit++, number >>= 1) {
@@ -136,12 +137,12 @@ static char *put_bits(char *to, uint64_t number)
 
 enum { NAME_SIZE = 2 * 2 * 64 + 64 };
 
-/* A path to what the descriptor is; the loader opens it anew and has the file that was checked,
- * whatever stands at its old place by now. The loader knows libraries by the words of their path
- * and gives the first one again for the same words, but a descriptor's number comes again: when
- * somebody has closed it, and in a child of a process that has loaded plug-ins. So the words tell
- * the process and which file it is. Where /proc counts processes otherwise than we do, "self" has
- * to do. */
+/* A path by which dlopen reaches the descriptor, and so the file that was checked, even when
+ * another file has its old path by now. dlopen recognizes libraries by the text of their path and
+ * returns the first one again for the same text; but a descriptor's number is used again, after a
+ * close and in a child of a process that has loaded plug-ins. So the text holds the process and the
+ * identity of the file. Where /proc has other process numbers than ours, "self" takes the place of
+ * the process. */
 static void name_descriptor(const struct plugin *p, char out[NAME_SIZE])
 {
     struct stat named;
@@ -152,14 +153,14 @@ static void name_descriptor(const struct plugin *p, char out[NAME_SIZE])
         snprintf(out, NAME_SIZE, "/proc/self/fd%s", rest);
 }
 
-/* Somebody else's code may have closed descriptors since ours was opened. */
-static int is_still_it(const struct plugin *p, struct err *err)
+/* Code of another plug-in may have closed descriptors since ours was opened. */
+static int check_still_open(const struct plugin *p, struct err *err)
 {
     struct stat now;
     if (fstat(p->fd, &now) || now.st_dev != p->dev || now.st_ino != p->ino)
         return err_set(
             err, ERR_SETTINGS,
-            "plug-in: %s is not open any more where it was: another plug-in has closed descriptor %d",
+            "plug-in: %s is no longer open: another plug-in has closed descriptor %d",
             p->path, p->fd);
     return 0;
 }
@@ -167,8 +168,8 @@ static int is_still_it(const struct plugin *p, struct err *err)
 static int open_library(struct plugin *p, struct err *err)
 {
     char file[NAME_SIZE];
-    int rc = is_still_it(p, err);
-    if (rc)
+    int rc = check_still_open(p, err);
+    if (rc < 0)
         return rc;
     name_descriptor(p, file);
     p->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);

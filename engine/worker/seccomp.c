@@ -1,6 +1,6 @@
-/* seccomp.c - a filter that says no to a list of system calls and yes to all others. A list of
- * what is allowed would break with the next library; what is listed here is what turns a bug of a
- * job, or of a library that it uses, into power over other processes, the machine or the kernel. */
+/* seccomp.c - a filter that refuses a list of system calls and allows all others. A list of allowed
+ * calls would break with the next library. Listed here are calls that turn a bug of a job, or of a
+ * library that it uses, into power over other processes, the machine or the kernel. */
 #include "seccomp.h"
 
 #include <endian.h>
@@ -18,7 +18,7 @@
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 #define OUR_ARCH AUDIT_ARCH_X86_64
-#define FOREIGN_BIT 0x40000000u /* of the numbers of x32, which the kernel counts to the same processor */
+#define FOREIGN_BIT 0x40000000u /* of the numbers of x32, which the kernel runs as the same processor */
 #elif defined(__aarch64__)
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #elif defined(__i386__)
@@ -33,7 +33,7 @@
 #define OUR_ARCH AUDIT_ARCH_S390X
 #endif
 
-/* Where kernels or C libraries are older than a call, its line is left out by the preprocessor. */
+/* With headers that are older than a call, the preprocessor leaves out its line. */
 static const int refused[] = {
     /* other processes: their memory, their descriptors, their steps */
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_perf_event_open,
@@ -43,8 +43,7 @@ static const int refused[] = {
 #ifdef SYS_process_madvise
     SYS_process_madvise,
 #endif
-    /* what is mounted where, and namespaces, in which anybody is root (clone looks at its flags,
-     * below) */
+    /* mounts, and namespaces, in which any user is root (clone is refused by its flags, below) */
     SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns,
 #ifdef SYS_open_tree
     SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig, SYS_fsmount, SYS_fspick,
@@ -73,20 +72,20 @@ static const int refused[] = {
 #ifdef SYS_vm86
     SYS_vm86,
 #endif
-    SYS_userfaultfd,                    /* what exploits hold the kernel up with */
-    SYS_personality,                    /* addresses that can be foretold */
+    SYS_userfaultfd,                    /* exploits use it to stop the kernel in the middle of a call */
+    SYS_personality,                    /* turns off random addresses */
     SYS_vhangup,
-    /* keys that the kernel holds for others */
+    /* keys that the kernel holds for other processes */
     SYS_add_key, SYS_request_key, SYS_keyctl,
     /* clocks and names of the machine */
     SYS_settimeofday, SYS_adjtimex, SYS_clock_settime, SYS_clock_adjtime, SYS_sethostname, SYS_setdomainname,
 };
 
-/* Newer ways to do the same, past what a filter sees: callers take ENOSYS for an older kernel and
- * use the way that it does see. */
+/* Newer calls for the same whose arguments a filter does not see. For callers, ENOSYS means an
+ * older kernel, and they use the call that the filter does see. */
 static const int unknown[] = {
 #ifdef SYS_clone3
-    SYS_clone3,                         /* its flags lie in memory */
+    SYS_clone3,                         /* its flags are in memory */
 #endif
 #ifdef SYS_io_uring_setup
     SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
@@ -104,7 +103,7 @@ static const struct { int call, arg; unsigned value; bool is_mask;
       CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
           CLONE_NEWNET,
       true },
-    { SYS_ioctl, 1, TIOCSTI, false }, /* types for whoever started the engine on a terminal */
+    { SYS_ioctl, 1, TIOCSTI, false }, /* types into the terminal that the engine was started on */
     { SYS_ioctl, 1, 0x541c, false },  /* TIOCLINUX, on a console the same */
 };
 
@@ -138,8 +137,7 @@ static void answer_to(struct program *p, const int *calls, int n, int error)
     }
 }
 
-/* The lower half of an argument: where the upper one matters, the kernel does not look at it
- * either. */
+/* The lower half of an argument: the kernel, too, ignores the upper half of these arguments. */
 static size_t low_half(int arg)
 {
     return offsetof(struct seccomp_data, args) + 8 * (size_t)arg + (__BYTE_ORDER == __BIG_ENDIAN ? 4 : 0);
@@ -149,7 +147,7 @@ static void write_program(struct program *p, unsigned arch)
 {
     load(p, offsetof(struct seccomp_data, arch));
     put(p, BPF_JMP | BPF_JEQ | BPF_K, arch, 1, 0);
-    answer(p, EPERM);                           /* the numbers of another processor mean other calls */
+    answer(p, EPERM);                           /* another processor's numbers are other calls */
     load(p, offsetof(struct seccomp_data, nr));
 #ifdef FOREIGN_BIT
     put(p, BPF_JMP | BPF_JGE | BPF_K, FOREIGN_BIT, 0, 1);
@@ -173,13 +171,13 @@ int seccomp_refuse(struct err *err)
     struct program p = { .n = 0 };
     write_program(&p, OUR_ARCH);
     struct sock_fprog filter = { .len = p.n, .filter = p.at };
-    /* Kernels before 5.16 would also take speculation away, which costs; jobs run no code that
-     * others wrote. */
+    /* without the flag, kernels before 5.16 also turn off speculation, which is slow and only of
+     * use against code that was written by others */
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) == 0 ||
         (errno == EINVAL && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0))
         return 0;
     return err_sys(err, ERR_SETTINGS,
-                   "worker_seccomp: the kernel takes no filter (set it to \"off\" to do without)");
+                   "worker_seccomp: the kernel refuses the filter (set it to \"off\" to run without)");
 #else
     return err_set(err, ERR_SETTINGS,
                    "worker_seccomp: there is no filter for this processor; set it to \"off\"");

@@ -1,5 +1,5 @@
-/* worker.c - the process that runs jobs: takes its settings over the socket, loads plug-ins, works
- * slabs. Per check there is no message, no allocation, and two looks at the clock. */
+/* worker.c - the process that runs jobs: receives its settings over the socket, loads plug-ins,
+ * works slabs. A check costs no message, no allocation, and two readings of the clock. */
 #include "worker.h"
 
 #include <stdio.h>
@@ -22,15 +22,14 @@
 enum {
     EXIT_OK = 0, EXIT_ALONE = 1, EXIT_UNUSABLE = 78,
     SETTINGS_MAX = 16 << 20,            /* bytes of settings text */
-    TEXT_ROOM = SLAB_TEXT_MAX + 1,      /* what one check may write; in a batch, where there are many, less */
+    TEXT_ROOM = SLAB_TEXT_MAX + 1,      /* for the text of one check; each of a batch has less */
     BATCH_TEXT_ROOM = 1024,
 };
 
 struct job {
     const struct job_settings *settings;
     struct plugin plugin;
-    /* an earlier one with the same plug-in, which they share; NULL: none */
-    struct job *twin;
+    struct job *same_plugin;            /* an earlier job with the same plug-in, which they share */
     bool is_left_out;                   /* by the engine: workers have died of it */
     struct host *host;
     void *state;
@@ -53,8 +52,8 @@ struct worker {
     struct slab *slab;
     struct settings settings;
     bool has_settings;
-    char left_out[MESSAGE_MAX];            /* per job, as the engine has said; what follows is 0 */
-    char *text;                         /* of the settings, as it comes in parts */
+    char left_out[MESSAGE_MAX];         /* per job, from BEGIN; jobs beyond it are not left out */
+    char *text;                         /* the parts of the settings so far */
     size_t text_len;
     struct host_services services;
     struct job *jobs;
@@ -72,16 +71,19 @@ static int64_t boot_us(void)
 
 /* ---- what goes to the engine ---- */
 
-static void say(struct worker *w, enum message_kind kind, const void *body, size_t len)
+static void send_message(struct worker *w, enum message_kind kind, const void *body, size_t len)
 {
     if (message_send(w->sock, kind, body, len, -1, NULL))
         w->is_cut_off = true;
 }
 
-static void say_log(void *ctx, int level, const char *text)
+static void send_log(void *ctx, int level, const char *text)
 {
     struct worker *w = ctx;
-    level = level < LOG_LEVEL_DEBUG ? LOG_LEVEL_DEBUG : level > LOG_LEVEL_ERROR ? LOG_LEVEL_ERROR : level;
+    if (level < LOG_LEVEL_DEBUG)
+        level = LOG_LEVEL_DEBUG;
+    if (level > LOG_LEVEL_ERROR)
+        level = LOG_LEVEL_ERROR;
     if ((enum log_level)level < w->least)
         return;
     char body[4096];
@@ -89,13 +91,13 @@ static void say_log(void *ctx, int level, const char *text)
     body[0] = (char)level;
     /* NOLINT(bugprone-not-null-terminated-result): a message has its length instead */
     memcpy(body + 1, text, len);
-    say(w, MESSAGE_LOG, body, len + 1);
+    send_message(w, MESSAGE_LOG, body, len + 1);
 }
 
 /* ---- what jobs write ---- */
 
-/* Makes what a job wrote into text: ends it, drops a character that was cut in two at the end, and
- * puts '?' for bytes that are no UTF-8. */
+/* Makes valid text of what a job wrote: ends it, drops a character that was cut in two at the end,
+ * and puts '?' for bytes that are not UTF-8. */
 static void tidy(char *text, size_t room)
 {
     text[room - 1] = '\0';
@@ -138,39 +140,41 @@ static int add_settings(struct worker *w, const char *body, size_t len, struct e
 
 static int attach(struct worker *w, int fd, struct err *err)
 {
-    int rc = w->slab ? err_set(err, ERR_GENERAL, "worker: a second slab") : slab_attach(fd, &w->slab, err);
-    close(fd);
-    return rc;
+    CLEANUP(cleanup_close) int slab = fd;
+    if (w->slab)
+        return err_set(err, ERR_GENERAL, "worker: a second slab");
+    return slab_attach(slab, &w->slab, err);
 }
 
-/* Takes parts of the settings until BEGIN. */
+/* Collects parts of the settings until BEGIN. */
 static int receive_settings(struct worker *w, struct err *err)
 {
     char body[MESSAGE_MAX + 1];
     for (;;) {
         enum message_kind kind;
         int fd = -1, len = message_receive(w->sock, &kind, body, &fd, err);
-        int rc = len < 0 ? len : 0;
-        if (fd >= 0 && !rc)
-            rc = attach(w, fd, err);
-        if (!rc && kind == MESSAGE_BEGIN)
+        if (len < 0)
+            return len;
+        int rc = fd >= 0 ? attach(w, fd, err) : 0;
+        if (rc < 0)
+            return rc;
+        if (kind == MESSAGE_BEGIN) {
             memcpy(w->left_out, body, (size_t)len);
-        if (!rc && kind == MESSAGE_BEGIN)
-            return w->text && w->slab
-                       ? 0
-                       : err_set(err, ERR_GENERAL, "worker: told to begin without settings or slab");
-        if (!rc && kind != MESSAGE_SETTINGS)
-            rc = err_set(err, ERR_GENERAL, "worker: found message '%c' (%d), expected settings",
-                         kind >= ' ' && kind < 127 ? (char)kind : '?', (int)kind);
-        if (!rc)
-            rc = add_settings(w, body, (size_t)len, err);
-        if (rc)
+            return 0;
+        }
+        if (kind != MESSAGE_SETTINGS)
+            return err_set(err, ERR_GENERAL, "worker: found message '%c' (%d), expected settings",
+                           kind >= ' ' && kind < 127 ? (char)kind : '?', (int)kind);
+        rc = add_settings(w, body, (size_t)len, err);
+        if (rc < 0)
             return rc;
     }
 }
 
 static int read_settings(struct worker *w, struct err *err)
 {
+    if (!w->text || !w->slab)
+        return err_set(err, ERR_GENERAL, "worker: BEGIN came before settings and slab");
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): release() frees the text of a failure */
     int rc = settings_parse(&w->settings, w->text, "settings from the engine", err);
     if (rc)
@@ -199,15 +203,15 @@ static int open_business(struct worker *w, struct err *err)
 
 /* ---- jobs ---- */
 
-static void say_why_not(struct worker *w, struct job *job, struct err *err)
+static void refuse_job(struct worker *w, struct job *job, struct err *err)
 {
     err_wrap(err, err->code, "job %s", job->settings->name);
     snprintf(job->why_not, sizeof job->why_not, "%.*s", (int)sizeof job->why_not - 1, err->text);
     tidy(job->why_not, sizeof job->why_not);
-    say_log(w, LOG_LEVEL_ERROR, err->text);
+    send_log(w, LOG_LEVEL_ERROR, err->text);
 }
 
-static struct job *twin_of(struct worker *w, int index)
+static struct job *first_with_plugin_of(struct worker *w, int index)
 {
     for (int i = 0; i < index; i++)
         if (!strcmp(w->jobs[i].settings->plugin, w->jobs[index].settings->plugin))
@@ -215,8 +219,8 @@ static struct job *twin_of(struct worker *w, int index)
     return NULL;
 }
 
-/* Before we become somebody else and before any of their code runs, so that what is loaded later
- * is what the engine's user may reach. */
+/* Before we switch to worker_user, and before code of any plug-in runs, so that the files are those
+ * that the engine's user can reach. */
 static int open_plugins(struct worker *w, struct err *err)
 {
     w->jobs = calloc((size_t)w->settings.njobs, sizeof *w->jobs);
@@ -226,18 +230,18 @@ static int open_plugins(struct worker *w, struct err *err)
         struct job *job = &w->jobs[i];
         *job = (struct job){ .settings = &w->settings.jobs[i], .plugin = { .fd = -1 }, .most = 1,
                              .is_left_out = i < MESSAGE_MAX && w->left_out[i] };
-        job->twin = twin_of(w, i);
-        if (!job->twin && plugin_open(w->settings.plugin_dirs, w->settings.nplugin_dirs,
-                                      job->settings->plugin, &job->plugin, err))
-            say_why_not(w, job, err);
+        job->same_plugin = first_with_plugin_of(w, i);
+        if (!job->same_plugin && plugin_open(w->settings.plugin_dirs, w->settings.nplugin_dirs,
+                                             job->settings->plugin, &job->plugin, err))
+            refuse_job(w, job, err);
     }
     return 0;
 }
 
-/* Jobs bound to the same plug-in share it; each has a state of its own. */
+/* Jobs bound to the same plug-in share it, but each has a state of its own. */
 static int load_plugin(struct job *job, struct err *err)
 {
-    struct job *first = job->twin ? job->twin : job;
+    struct job *first = job->same_plugin ? job->same_plugin : job;
     if (job->is_left_out)
         return err_set(err, ERR_SETTINGS, "left out, as workers have died of loading or opening it");
     if (!first->plugin.handle && first->plugin.fd >= 0) {
@@ -246,7 +250,7 @@ static int load_plugin(struct job *job, struct err *err)
             return rc;
     }
     if (!first->plugin.api.job_exec)
-        return err_set(err, ERR_SETTINGS, "its plug-in is that of job %s, which cannot be used",
+        return err_set(err, ERR_SETTINGS, "it shares the plug-in of job %s, which cannot be used",
                        first->settings->name);
     job->plugin = first->plugin;
     return 0;
@@ -261,17 +265,17 @@ static int open_job(struct worker *w, struct job *job, struct err *err)
     host_begin(job->host, boot_us() + job->settings->timeout_us);
     if (job->plugin.api.open && job->plugin.api.open(host_api(job->host), &job->state, why, sizeof why)) {
         why[sizeof why - 1] = '\0';
-        return err_set(err, ERR_SETTINGS, "%s", *why ? why : "its open() failed without words");
+        return err_set(err, ERR_SETTINGS, "%s", *why ? why : "its open() failed without a message");
     }
-    bool many = job->plugin.api.job_exec_many && job->settings->batch > 1;
-    job->most = !many ? 1 : job->settings->batch < SLAB_CHECKS_MAX ? job->settings->batch : SLAB_CHECKS_MAX;
+    if (job->plugin.api.job_exec_many && job->settings->batch > 1)
+        job->most = job->settings->batch < SLAB_CHECKS_MAX ? job->settings->batch : SLAB_CHECKS_MAX;
     job->is_usable = true;
     return 0;
 }
 
-/* Each of their steps is announced, so that the engine knows whose fault it is when we die of it.
- * All are loaded before the first is opened: by then descriptors belong to whoever likes to close
- * them. A job that goes wrong is of no use here; the others are. */
+/* Each step is announced, so that the engine knows which job is to blame when we die. All plug-ins
+ * are loaded before the first job is opened: once a job has run, it may have closed our
+ * descriptors. A job that fails is left out; the others are usable. */
 static int open_jobs(struct worker *w, struct err *err)
 {
     int usable = 0;
@@ -280,13 +284,14 @@ static int open_jobs(struct worker *w, struct err *err)
             struct job *job = &w->jobs[i];
             if (*job->why_not)
                 continue;
-            say(w, MESSAGE_OPENING, &i, sizeof i);
+            send_message(w, MESSAGE_OPENING, &i, sizeof i);
             if (step == 0 ? load_plugin(job, err) : open_job(w, job, err))
-                say_why_not(w, job, err);
+                refuse_job(w, job, err);
             usable += job->is_usable;
         }
-    return usable ? 0
-                  : err_wrap(err, ERR_SETTINGS, "none of %d jobs can be used; the last", w->settings.njobs);
+    if (!usable)
+        return err_wrap(err, ERR_SETTINGS, "none of %d jobs can be used; the last", w->settings.njobs);
+    return 0;
 }
 
 static int make_batch(struct worker *w, struct err *err)
@@ -309,31 +314,39 @@ static int make_batch(struct worker *w, struct err *err)
 static int set_up(struct worker *w, struct err *err)
 {
     int rc = confine_start(w->sock, err);
-    if (!rc)
-        rc = receive_settings(w, err);
-    if (!rc)
-        rc = read_settings(w, err);
-    if (!rc)
-        rc = open_plugins(w, err);
-    if (!rc)
-        rc = confine_limits(&w->settings, w->sock, err);
-    if (!rc)
-        rc = open_business(w, err);
+    if (rc < 0)
+        return rc;
+    rc = receive_settings(w, err);
+    if (rc < 0)
+        return rc;
+    rc = read_settings(w, err);
+    if (rc < 0)
+        return rc;
+    rc = open_plugins(w, err);
+    if (rc < 0)
+        return rc;
+    rc = confine_limits(&w->settings, w->sock, err);
+    if (rc < 0)
+        return rc;
+    rc = open_business(w, err);
+    if (rc < 0)
+        return rc;
     w->services.slab = w->slab;
-    w->services.log = say_log;
+    w->services.log = send_log;
     w->services.log_ctx = w;
-    if (!rc)
-        rc = open_jobs(w, err);
-    return rc ? rc : make_batch(w, err);
+    rc = open_jobs(w, err);
+    if (rc < 0)
+        return rc;
+    return make_batch(w, err);
 }
 
-static void say_ready(struct worker *w)
+static void send_ready(struct worker *w)
 {
     char usable[MESSAGE_MAX];
     int n = w->settings.njobs < MESSAGE_MAX - 1 ? w->settings.njobs : MESSAGE_MAX - 1;
     for (int i = 0; i < n; i++)
         usable[i] = w->jobs[i].is_usable;
-    say(w, MESSAGE_READY, usable, (size_t)n);
+    send_message(w, MESSAGE_READY, usable, (size_t)n);
 }
 
 /* ---- running checks ---- */
@@ -364,7 +377,7 @@ static void prepare(struct worker *w, int place, int index, size_t text_room)
     };
 }
 
-/* What has to be said in the place of what the job said, if anything. */
+/* The text that replaces the job's own, if any, and the answer with it. */
 static const char *overrule(const struct worker *w, int place, struct prescient_answer *a)
 {
     const struct host_answer *h = &w->batch.host[place];
@@ -374,9 +387,8 @@ static const char *overrule(const struct worker *w, int place, struct prescient_
     }
     if (a->kind != PRESCIENT_NO_ANSWER && (!h->is_refused || a->kind == PRESCIENT_FAIL))
         return NULL;
-    const char *words = h->is_refused ? h->refusal : "no answer";
     a->kind = PRESCIENT_FAIL;
-    return words;
+    return h->is_refused ? h->refusal : "no answer";
 }
 
 static void publish(struct worker *w, int place, size_t text_room, int64_t began_us, int64_t run_us)
@@ -384,12 +396,12 @@ static void publish(struct worker *w, int place, size_t text_room, int64_t began
     struct prescient_answer *a = &w->batch.answers[place];
     int index = w->batch.host[place].index;
     char *text = w->batch.texts + (size_t)place * text_room;
-    const char *words = overrule(w, place, a);
-    if (words)
+    const char *overruled = overrule(w, place, a);
+    if (overruled)
         slab_drop_effects(w->slab, index);      /* it will be run again, and declare them again */
     else if (*text)
         tidy(text, text_room);
-    slab_answer(w->slab, index, a->kind, a->at, began_us, run_us, words ? words : text);
+    slab_answer(w->slab, index, a->kind, a->at, began_us, run_us, overruled ? overruled : text);
 }
 
 static void run_one(struct worker *w, struct job *job, int index, int64_t began_us)
@@ -422,7 +434,7 @@ static struct job *job_at(struct worker *w, int index)
     return index >= 0 && index < w->settings.njobs ? &w->jobs[index] : NULL;
 }
 
-/* Works the slab until nothing is left to claim, or nothing may be started. */
+/* Works the slab until no check is left to claim, or none may be started. */
 static void work(struct worker *w)
 {
     for (;;) {
@@ -434,7 +446,7 @@ static void work(struct worker *w)
         enum slab_claim claim = slab_claim(w->slab, job && !single ? job->most : 1, began_us, &from, &n);
         w->is_waiting = claim == SLAB_UNTRUSTED;
         if (claim == SLAB_EMPTY)
-            say(w, MESSAGE_ENDED, &w->generation, sizeof w->generation);
+            send_message(w, MESSAGE_ENDED, &w->generation, sizeof w->generation);
         if (claim != SLAB_CLAIMED)
             return;
         if (!job || !job->is_usable)
@@ -494,11 +506,11 @@ int worker_main(int sock)
     struct worker w = { .sock = sock, .least = LOG_LEVEL_INFO };
     struct err err = { 0 };
     int code = EXIT_UNUSABLE;
-    setvbuf(stdout, NULL, _IOLBF, 0);           /* what a job prints is there even when it crashes */
+    setvbuf(stdout, NULL, _IOLBF, 0);           /* what a job prints arrives even when it crashes */
     if (set_up(&w, &err)) {
-        say(&w, MESSAGE_FAILED, err.text, strlen(err.text));
+        send_message(&w, MESSAGE_FAILED, err.text, strlen(err.text));
     } else {
-        say_ready(&w);
+        send_ready(&w);
         code = serve(&w);
     }
     release(&w);
