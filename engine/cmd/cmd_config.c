@@ -31,7 +31,7 @@ static int load(struct app *app, struct err *err)
 static int print(struct app *app, bool commented, struct err *err)
 {
     int rc = settings_print(&app->settings, app->out, commented, false, err);
-    /* an output that went away is main's to judge */
+    /* launch.c reports an output that was closed */
     return rc < 0 && !ferror(app->out) ? app_fail(app, err) : EXIT_WELL;
 }
 
@@ -45,15 +45,15 @@ static int config_sample(struct app *app, struct err *err)
     return settings_parse(&app->settings, "", "sample", err) < 0 ? app_fail(app, err) : print(app, true, err);
 }
 
-/* Where the settings tell the length; else an engine's start does, and the doctor. */
+/* Only when the settings have the slot length; else an engine warns when it starts, and doctor. */
 static void warn_of_serve(struct app *app)
 {
-    char words[512];
+    char mistakes[512];
     const struct settings *s = &app->settings;
     if (s->slot_length_s &&
-        slot_serve_mistakes(s->serve, s->nserve, (int32_t)s->slot_length_s, words, sizeof words))
-        fprintf(stderr, "prescient config: warning: %s; a slot that no server names is run an hour late\n",
-                words);
+        slot_serve_mistakes(s->serve, s->nserve, (int32_t)s->slot_length_s, mistakes, sizeof mistakes))
+        fprintf(stderr, "prescient config: warning: %s; a slot that no server names runs an hour late\n",
+                mistakes);
 }
 
 static int config_check(struct app *app, struct err *err)

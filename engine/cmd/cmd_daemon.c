@@ -8,9 +8,9 @@ const struct command cmd_daemon = {
     .name = "daemon",
     .args = "",
     .help = "run each slot at its time, and what was missed",
-    .more = "Stays in the foreground; logs to stderr. TERM and INT: takes nothing new, lets running jobs "
-            "answer, gives its leases\n"
-            "back; a second one ends it at once.",
+    .more = "Stays in the foreground; logs to stderr. On TERM or INT it takes nothing new, lets running jobs "
+            "answer, and gives its\n"
+            "leases back; a second signal ends it at once.",
     .main = daemon_main,
 };
 
@@ -19,6 +19,6 @@ static int daemon_main(struct app *app, const struct args *args)
     struct plan_daemon plan = { 0 };
     (void)args;
     if (app->now)
-        return app_usage(app, "daemon has no virtual time: use replay");
+        return app_usage(app, "--now: a daemon has no virtual time; use replay");
     return engine_command(app, &plan_daemon, &plan, 0, true);
 }

@@ -1,5 +1,4 @@
-/* prescient enqueue - write a check down: one from the command line, or as many as a CSV file has
- * lines. */
+/* prescient enqueue - one check from the command line, or one for each line of a CSV file. */
 #include <inttypes.h>
 #include "../rules/field.h"
 #include "../store/enqueue_check.h"
@@ -60,7 +59,7 @@ static int read_options(const struct args *args, struct enqueue *e, struct err *
     return args_number(args, 'l', 2, INT64_MAX, &e->load.start_line, err);
 }
 
-static void say_one(struct app *app, const struct store_rows *rows, char **names)
+static void print_enqueued(struct app *app, const struct store_rows *rows, char **names)
 {
     if (app->json) {
         report_print_object(app, rows_object(rows, 0));
@@ -91,7 +90,7 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
     struct store_rows rows;
     if (app_rows(app, "enqueue", params, 8, &rows, &err) < 0)
         return app_fail(app, &err);
-    say_one(app, &rows, argv);
+    print_enqueued(app, &rows, argv);
     return EXIT_WELL;
 }
 

@@ -1,5 +1,5 @@
-/* prescient events - what jobs announced, in the order in which it may be read; with --follow, as
- * it happens. */
+/* prescient events - what jobs announced, in the order in which consumers read it; with --follow,
+ * as it happens. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* prescient init - make the database ready: create the schema, or bring an older one up to date. */
+/* prescient init - creates the schema, or upgrades an older one. */
 #include "app.h"
 #include "schema.h"
 

@@ -1,5 +1,4 @@
-/* prescient jobs - the jobs of the settings: what answers them, within which limits, and whether
- * it can be loaded. */
+/* prescient jobs - the jobs of the settings: their plug-ins, whether these load, their limits. */
 #include <inttypes.h>
 #include <string.h>
 #include "../base/moment.h"
@@ -29,7 +28,7 @@ const struct command cmd_jobs = {
     .main = jobs_main,
 };
 
-/* The table's columns; a report's rows are made of them, so that tables and JSON come out as
+/* The columns. They make rows like those of a report, so that table and JSON are printed as
  * everywhere. */
 enum {
     JOB,
@@ -48,7 +47,7 @@ enum {
     COLUMNS
 };
 
-#define COUNTED "100000" /* more checks than that are not counted one by one, unless that is wanted */
+#define COUNTED "100000" /* more checks than that are estimated, without --exact */
 enum counting { NO_COUNTS, COUNTS, EXACT_COUNTS };
 
 static const struct { const char *name; enum cell_kind kind;
@@ -98,8 +97,8 @@ static const char **row_of(struct store_rows *rows, const char *job)
     return NULL;
 }
 
-/* Counts go beside the jobs of the settings; a job that is in the database only gets a row of its
- * own. Either all of them are estimates or none. */
+/* Adds the counts to the jobs of the settings. A job that only the database has gets a row of its
+ * own. All counts are estimates, or none. */
 static void counts_add(struct store_rows *rows, const struct store_rows *counts)
 {
     const char *is_estimate = counts->rows ? rows_value(counts, 0, "is_estimate") : "0";
@@ -153,7 +152,7 @@ static void jobs_print(struct app *app, const struct store_rows *rows, bool coun
     report_print(app, rows, &view);
 }
 
-/* Beside the rows there are; `rows` is made anew, as there may be more of them. */
+/* Adds counts, and with them rows: so `rows` is replaced by a larger one. */
 static int rows_count(struct app *app, enum counting counting, struct store_rows *rows, struct err *err)
 {
     struct store_rows grown, counts;

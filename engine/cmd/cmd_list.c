@@ -1,4 +1,4 @@
-/* prescient list - the checks that wait. */
+/* prescient list - the waiting checks. */
 #include "filter.h"
 
 static int list_main(struct app *app, const struct args *args);

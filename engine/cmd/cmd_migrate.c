@@ -1,5 +1,5 @@
-/* prescient migrate - bring the schema up to date, look at what that would do, or change the
- * length of the slots. */
+/* prescient migrate - upgrades the schema, or prints what that would do, or changes the slot
+ * length. */
 #include "app.h"
 #include "schema.h"
 

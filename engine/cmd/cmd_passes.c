@@ -1,4 +1,4 @@
-/* prescient passes - who ran which slot, when, and with what result. */
+/* prescient passes - which engine ran which slot, when, and with what result. */
 #include "filter.h"
 
 static int passes_main(struct app *app, const struct args *args);

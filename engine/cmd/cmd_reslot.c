@@ -8,8 +8,9 @@ const struct command cmd_reslot = {
     .name = "reslot",
     .args = "",
     .help = "move all late checks to the next slot, running none",
-    .more = "Counts neither as a check nor as a failure. Works under the same leases as a pass, so it may "
-            "run beside engines.",
+    .more =
+        "This counts neither as a check nor as a failure. It uses the same leases as a pass, so it may run "
+        "beside engines.",
     .main = reslot_main,
 };
 

@@ -1,4 +1,4 @@
-/* prescient resolve - what was waited for has happened: its checks need not run. */
+/* prescient resolve - ends checks that need not run: what they wait for has happened. */
 #include <inttypes.h>
 #include "app.h"
 #include "report.h"

@@ -1,4 +1,4 @@
-/* prescient retry - enqueue again what ended in failure. */
+/* prescient retry - enqueues again what ended in failure. */
 #include <inttypes.h>
 #include "app.h"
 #include "report.h"

@@ -1,4 +1,4 @@
-/* prescient run - the slot that is now, then what is late; what cron and systemd timers call. */
+/* prescient run - the current slot, then late ones; cron and systemd timers call it. */
 #include "app.h"
 #include "engine_command.h"
 
@@ -14,9 +14,9 @@ const struct command cmd_run = {
     .name = "run",
     .args = "",
     .help = "run the checks of the current slot, then late ones; for cron",
-    .more = "Started a moment before a slot begins, it waits for it. Several may run at once, on one host or "
-            "many: each check is\n"
-            "run by one of them.",
+    .more = "Started a moment before a slot begins, it waits for the slot. Several may run at once, on one "
+            "host or many: each\n"
+            "check is run by one of them.",
     .options = options,
     .main = run_main,
 };

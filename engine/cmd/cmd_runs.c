@@ -1,4 +1,4 @@
-/* prescient runs - runs that did not end their check: looked, and will look again. */
+/* prescient runs - runs that did not end their check: it waits again. */
 #include "filter.h"
 
 static int runs_main(struct app *app, const struct args *args);

@@ -1,4 +1,4 @@
-/* prescient show - everything about one row: its checks that wait, their runs, and those that are
+/* prescient show - everything about one row: its waiting checks, their runs, and those that are
  * over. */
 #include <inttypes.h>
 #include <jansson.h>

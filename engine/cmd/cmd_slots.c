@@ -1,4 +1,4 @@
-/* prescient slots - how many checks wait in which slot, and what became of slots that are over. */
+/* prescient slots - how many checks wait in which slot, and how past slots ended. */
 #include <inttypes.h>
 #include "app.h"
 #include "filter.h"

@@ -5,9 +5,11 @@
 static int sweep_main(struct app *app, const struct args *args);
 
 const struct command cmd_sweep = {
-    .name = "sweep", .args = "",
+    .name = "sweep",
+    .args = "",
     .help = "run the checks of missed slots, oldest slot first",
-    .more = "Looks at the whole table once, so it also finds what was put below the sweep's mark by hand.",
+    .more = "Searches the whole table once, so it also finds checks that were put below the sweep's mark by "
+            "hand.",
     .main = sweep_main,
 };
 

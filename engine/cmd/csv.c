@@ -1,5 +1,4 @@
-/* csv.c - reading RFC 4180. Input is read in blocks; one record is gathered in one buffer that is
- * used again for the next. */
+/* csv.c - reads RFC 4180. Input is read in blocks; all records use one buffer in turn. */
 #include "csv.h"
 
 #include <inttypes.h>
@@ -59,7 +58,7 @@ int64_t csv_line(const struct csv *c)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Reads on behind what is there. Returns 0, END or BROKEN. */
+/* Reads more after what the buffer holds. Returns 0, END or BROKEN. */
 static int fill(struct csv *c)
 {
     if (c->ended)
@@ -208,7 +207,7 @@ static int read_quoted(struct csv *c)
     }
 }
 
-/* Reads one field; returns what ended it: ',', '\n', END, or BROKEN with words in c->err. */
+/* Reads one field; returns what ended it: ',', '\n', END, or BROKEN with c->err filled. */
 static int read_field(struct csv *c)
 {
     if (c->n == c->limits.fields) {
@@ -223,7 +222,7 @@ static int read_field(struct csv *c)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* The mark may come in pieces: a pipe hands out what its writer wrote. */
+/* The mark may arrive in pieces: a pipe delivers what its writer wrote. */
 static void skip_mark(struct csv *c)
 {
     static const char mark[] = { '\xef', '\xbb', '\xbf' };
@@ -258,8 +257,7 @@ int csv_next(struct csv *c, struct csv_record *out, struct err *err)
     while (end == ',');
     if (end == BROKEN) {
         *err = c->err;
-        /* What is left of the line belongs to the trouble, unless the trouble was the end of the
-         * line itself. */
+        /* The rest of the line belongs to the bad record, unless the line end itself was bad. */
         bool at_line_start = c->pos > 0 && c->in[c->pos - 1] == '\n';
         if (err->code == ERR_DATA && !at_line_start && skip_line(c) == BROKEN)
             *err = c->err;

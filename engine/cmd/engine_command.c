@@ -33,11 +33,24 @@ static void print_totals(struct app *app, const struct totals *totals, const cha
                 c->timeout, c->crashed, put_off, c->superseded);
 }
 
+/* A daemon ends well: its checks in trouble are in the history. */
+static int totals_exit_code(const struct totals *totals, bool patient)
+{
+    if (patient)
+        return EXIT_WELL;
+    if (checks_in_trouble(&totals->counts) || totals->skipped_some)
+        return EXIT_TROUBLE;
+    if (totals->held_by_others && !totals->counts.run)
+        return EXIT_TRY_AGAIN;
+    return EXIT_WELL;
+}
+
 int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now,
                    bool patient)
 {
     struct err err = { 0 };
     struct engine *e = NULL;
+    int code;
     struct engine_options options = {
         .settings = &app->settings,
         .log = &app->log,
@@ -46,21 +59,14 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         .relaxed = plan == &plan_replay,
     };
     int rc = engine_new(&options, &e, &err);
-    if (rc)
+    if (rc < 0)
         return app_fail(app, &err);
     rc = engine_run(e, plan, plan_state, &err);
-    int code = EXIT_WELL;
-    if (rc && rc != ERR_STOPPED)
+    if (rc < 0 && rc != ERR_STOPPED) {
         code = app_fail(app, &err);
-    else {
-        const struct totals *totals = engine_totals(e);
-        print_totals(app, totals, plan->name);
-        if (patient)
-            code = EXIT_WELL;           /* single checks in trouble are history's business */
-        else if (checks_in_trouble(&totals->counts) || totals->skipped_some)
-            code = EXIT_TROUBLE;
-        else if (totals->held_by_others && !totals->counts.run)
-            code = EXIT_TRY_AGAIN;
+    } else {
+        print_totals(app, engine_totals(e), plan->name);
+        code = totals_exit_code(engine_totals(e), patient);
     }
     engine_free(e);
     return code;

@@ -1,5 +1,4 @@
-/* interrupt.c - signals through a descriptor, so that no handler and no shared variable is needed.
- */
+/* interrupt.c - signals by way of a descriptor: no handler, no shared variable. */
 #include "interrupt.h"
 
 #include <errno.h>

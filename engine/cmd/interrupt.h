@@ -1,5 +1,4 @@
-/* interrupt.h - Ctrl-C as something to look at between two steps, not something that strikes in
- * the middle of one. */
+/* interrupt.h - Ctrl-C as a state that is checked between two steps, so that it interrupts none. */
 #ifndef PRESCIENT_INTERRUPT_H
 #define PRESCIENT_INTERRUPT_H
 
@@ -13,9 +12,9 @@ int interrupt_init(struct interrupt *in, struct err *err);
 void interrupt_release(struct interrupt *in);
 
 bool interrupt_came(const struct interrupt *in);
-/* true when one came within `ms` */
+/* true when a signal came within `ms` */
 bool interrupt_wait(const struct interrupt *in, int ms);
-/* true when one came before `fd` had anything to read */
+/* true when a signal came before `fd` was readable */
 bool interrupt_wait_readable(const struct interrupt *in, int fd);
 
 #endif

@@ -40,17 +40,18 @@ int option_value(const struct command_option *option, int argc, char **argv, int
 {
     const char *inlined = strchr(argv[*i], '=');
     *value = NULL;
+    if (!option->arg && inlined)
+        return err_set(err, ERR_INPUT, "--%s takes no value (found '%s')", option->name, inlined + 1);
     if (!option->arg)
-        return inlined
-                   ? err_set(err, ERR_INPUT, "--%s takes no value (found '%s')", option->name, inlined + 1)
-                   : 0;
-    if (inlined)
+        return 0;
+    if (inlined) {
         *value = inlined + 1;
-    else if (*i + 1 < argc)
-        *value = argv[++*i];
-    else
+        return 0;
+    }
+    if (*i + 1 == argc)
         return err_set(err, ERR_INPUT, "--%s needs a value: --%s %s", option->name, option->name,
                        option->arg);
+    *value = argv[++*i];
     return 0;
 }
 

@@ -12,9 +12,8 @@ const struct command_option *option_find(const struct command_option *options, c
 /* Whether the word is an option rather than an argument: "-" is stdin, "-15m" is a time. */
 bool option_is(const char *word);
 
-/* The value of `option` at argv[*i] ("--name=value", or the next word, then *i moves on to it);
- * NULL for an option without one. ERR_INPUT when it has none and needs one, or the other way
- * round. */
+/* The value of `option` at argv[*i]: of "--name=value", or the next word, to which *i is moved;
+ * NULL for an option that takes none. ERR_INPUT when a value is missing or was not expected. */
 int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value,
                  struct err *err);
 

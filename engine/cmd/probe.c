@@ -1,5 +1,5 @@
-/* probe.c - would this plug-in load? The child loads it and sends what it found through a pipe; a
- * child that dies or hangs on the way is the answer, too. */
+/* probe.c - whether a plug-in loads. A child process loads it and sends the result through a pipe;
+ * a child that dies or hangs is a result, too. */
 #include "probe.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static _Noreturn void child_main(const struct settings *s, const char *name, int
     struct rlimit no_core = { 0, 0 };
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &no_core);
-    int null = open("/dev/null", O_RDWR);       /* what it prints on loading is not for our output */
+    int null = open("/dev/null", O_RDWR); /* discards what it prints while it loads */
     for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
     if (plugin_open(s->plugin_dirs, s->nplugin_dirs, name, &plugin, &err) < 0 ||
@@ -52,21 +52,21 @@ static _Noreturn void child_main(const struct settings *s, const char *name, int
 
 _Static_assert(sizeof(struct probe) <= 4096, "a probe is sent in one write");
 
-/* Waits for the child's words; false when none came in time. */
+/* Waits for the child's result; false when none came in time. */
 static bool receive(int in, struct probe *out)
 {
     int64_t until = clock_mono_us(&clock_system) + PROBE_TIMEOUT_MS * 1000LL;
     struct pollfd p = { .fd = in, .events = POLLIN };
     for (;;) {
-        int64_t left_ms = (until - clock_mono_us(&clock_system)) / 1000;
-        int n = left_ms > 0 ? poll(&p, 1, (int)left_ms) : 0;
+        int64_t remaining_ms = (until - clock_mono_us(&clock_system)) / 1000;
+        int n = remaining_ms > 0 ? poll(&p, 1, (int)remaining_ms) : 0;
         if (n < 0 && errno == EINTR)
             continue;
         return n == 1 && read(in, out, sizeof *out) == (ssize_t)sizeof *out;
     }
 }
 
-static void say_end(int status, struct probe *out)
+static void describe_end(int status, struct probe *out)
 {
     *out = (struct probe){ 0 };
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
@@ -96,12 +96,12 @@ void probe_plugin(const struct settings *s, const char *plugin, struct probe *ou
         close(pipes[0]);
         return;
     }
-    bool told = receive(pipes[0], out);
-    if (!told)
-        kill(child, SIGKILL);           /* one that has died already keeps its own status */
+    bool received = receive(pipes[0], out);
+    if (!received)
+        kill(child, SIGKILL); /* a child that is dead already keeps its own status */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     close(pipes[0]);
-    if (!told)
-        say_end(status, out);
+    if (!received)
+        describe_end(status, out);
 }

@@ -71,7 +71,7 @@ static int pick_word(struct arena *a, const struct store_rows *rows, const char 
     return out->column >= 0;
 }
 
-/* What the view shows of the rows; `picked` has room for all columns and a bar. */
+/* The columns that the view shows; `picked` has room for all of them and a bar. */
 static int pick_columns(struct app *app, const struct store_rows *rows, const struct report_view *view,
                         struct pick *picked)
 {
@@ -145,11 +145,10 @@ static const char *shown_cell(struct app *app, const struct store_rows *rows, co
 {
     if (column == BAR)
         return bar_draw(app->arena, rows_number(rows, row, view->bar), most);
-    const char *words = rows_text(app->arena, rows->kinds[column],
-                                     rows->cells[row * rows->columns + column]);
+    const char *text = rows_text(app->arena, rows->kinds[column], rows->cells[row * rows->columns + column]);
     bool is_estimate = view->estimated && !strcmp(rows->names[column], view->estimated) &&
                        rows_number(rows, row, "is_estimate");
-    return is_estimate && words ? arena_printf(app->arena, "~%s", words) : words;
+    return is_estimate && text ? arena_printf(app->arena, "~%s", text) : text;
 }
 
 static void print_table(struct app *app, const struct store_rows *rows, const struct report_view *view)
@@ -160,7 +159,7 @@ static void print_table(struct app *app, const struct store_rows *rows, const st
     const char **cells = arena_alloc(a, sizeof *cells * (size_t)rows->rows * (size_t)n);
     const struct table_column *columns = table_columns(a, rows, picked, n);
     if (!picked || !cells || !columns)
-        return;                         /* the arena remembers */
+        return; /* arena_was_short() reports it */
     int64_t most = view->bar ? largest(rows, view->bar) : 0;
     for (int r = 0; r < rows->rows; r++)
         for (int i = 0; i < n; i++)

@@ -13,8 +13,7 @@ struct report_view {
     const char *columns;
     const char *when_empty;
     const char *bar;            /* name of a column of numbers drawn as a bar on a terminal; NULL: none */
-    /* name of a column of numbers shown as "~1200" in the rows where is_estimate says so; NULL:
-     * none */
+    /* name of a column of numbers shown as "~1200" in rows where is_estimate is true; NULL: none */
     const char *estimated;
 };
 

@@ -1,5 +1,5 @@
-/* schema.c - creating and upgrading the schema. Each migration is said as it is applied: one may
- * take its time. */
+/* schema.c - creates and upgrades the schema. Each migration is printed when it is applied, as one
+ * may take long. */
 #include "schema.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ struct upgrade {
     struct migrate_options options;
     json_t *applied;            /* with --json: what was applied; else NULL */
     int count;
-    const char *noted;          /* what was put right besides; NULL: nothing */
+    const char *noted; /* what was corrected besides; NULL: nothing */
 };
 
 static int slot_length_read(const char *text, int32_t *out, struct err *err)
@@ -44,13 +44,15 @@ static void applied(void *ctx, int version, const char *name)
     fflush(u->app->out);
 }
 
-static void noted(void *ctx, const char *words)
+static void noted(void *ctx, const char *note)
 {
     struct upgrade *u = ctx;
-    u->noted = u->noted ? arena_printf(u->app->arena, "%s; %s", u->noted, words)
-                        : arena_strdup(u->app->arena, words);
+    if (u->noted)
+        u->noted = arena_printf(u->app->arena, "%s; %s", u->noted, note);
+    else
+        u->noted = arena_strdup(u->app->arena, note);
     if (!u->applied)
-        fprintf(u->app->out, "%s\n", words);
+        fprintf(u->app->out, "%s\n", note);
 }
 
 static int migrate_once(void *ctx, struct err *err)
@@ -59,7 +61,7 @@ static int migrate_once(void *ctx, struct err *err)
     return store_migrate(u->st, &u->options, err);
 }
 
-/* What the schema looks like now, and days of history ahead. */
+/* Creates days of history ahead, and learns what the schema is like now. */
 static int finish(struct upgrade *u, struct store_hello *hello, struct err *err)
 {
     if (app_call(u->app, u->st, &hello->call) < 0) {
@@ -75,7 +77,7 @@ static int finish(struct upgrade *u, struct store_hello *hello, struct err *err)
     return 0;
 }
 
-static void say_result(struct upgrade *u, const struct store_hello *hello)
+static void print_result(struct upgrade *u, const struct store_hello *hello)
 {
     char length[MOMENT_TEXT];
     struct app *app = u->app;
@@ -106,12 +108,15 @@ static int upgrade_run(struct upgrade *u, struct err *err)
     if (store_new(&options, &u->st, err) < 0)
         return err->code;
     int rc = app_insist(u->app, migrate_once, u, err);
-    if (rc >= 0 && !u->options.dry_run)
+    if (rc < 0)
+        return rc;
+    if (!u->options.dry_run) {
         rc = finish(u, &hello, err);
-    if (rc >= 0)
-        say_result(u, &hello);
-    store_free(u->st);
-    return rc;
+        if (rc < 0)
+            return rc;
+    }
+    print_result(u, &hello);
+    return 0;
 }
 
 int schema_upgrade(struct app *app, const struct schema_options *options)
@@ -127,10 +132,12 @@ int schema_upgrade(struct app *app, const struct schema_options *options)
         .applied = app->json ? report_made(app, json_array()) : NULL,
     };
     u.options.ctx = &u;
-    int rc = options->slot_length ? slot_length_read(options->slot_length, &u.options.slot_length_s, &err)
-                                  : 0;
-    if (rc == 0)
+    int rc = 0;
+    if (options->slot_length)
+        rc = slot_length_read(options->slot_length, &u.options.slot_length_s, &err);
+    if (rc >= 0)
         rc = upgrade_run(&u, &err);
+    store_free(u.st);
     json_decref(u.applied);
     return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
 }

@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-/* Applies what is missing and says so. Returns an exit code. `slot_length` is the text of
+/* Applies what is missing and prints it. Returns an exit code. `slot_length` is the text of
  * --slot-length, or NULL. */
 struct schema_options { const char *slot_length; bool change_slot_length, dry_run; };
 int schema_upgrade(struct app *app, const struct schema_options *options);

@@ -1,6 +1,6 @@
 /* table.c - rows of cells in columns. Widths are measured first; on a terminal the widest columns
- * of text give way until the line fits, and a line that still does not fit loses columns at its
- * right. */
+ * of text are narrowed until the line fits, and a line that still does not fit loses columns at
+ * its right. */
 #include "table.h"
 
 #include <stdlib.h>

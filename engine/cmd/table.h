@@ -1,5 +1,5 @@
-/* table.h - rows of cells in columns: aligned by display width, cut to the terminal's width, safe
- * to look at. */
+/* table.h - rows of cells in columns: aligned by display width, cut to the terminal's width,
+ * control characters escaped. */
 #ifndef PRESCIENT_TABLE_H
 #define PRESCIENT_TABLE_H
 
@@ -17,7 +17,7 @@ struct table_column {
 int table_print(FILE *out, const struct table_column *columns, int n, const char *const *cells, int rows,
                 int width);
 
-/* The width of the terminal behind `fd`: asked of the terminal, else COLUMNS, else 80. */
+/* The width of the terminal at `fd`: its own, else COLUMNS, else 80. */
 int table_terminal_width(int fd);
 
 #endif
