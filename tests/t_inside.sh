@@ -109,7 +109,7 @@ told_about() {
     "${not_root[@]}" "$P" --quiet init >/dev/null
     fill 1 $SLOT inside "'status Uid'"
     "${not_root[@]}" "$P" --quiet run --slot $SLOT 2>others.err
-    echo "$(grep -c "worker_user is '$1', but only an engine that root has started" \
+    echo "$(grep -c "worker_user is '$1', but only an engine started by root" \
         others.err) time, $(answer "status Uid" | cut -f1)"
 }
 id=$("${not_root[@]}" id -u)

@@ -8,7 +8,7 @@ What is exempt, by rule and not by name:
   - a migration that migrations/landed.sha256 names: it has been released and never changes;
   - a line of prose that is one word, such as a URL, or one `command`: it cannot be broken;
   - what a program printed, in a Markdown block that begins with ```output;
-  - in a shell script, a line that is one text in double quotes: a message can be searched for;
+  - in a shell script or SQL, a line that is one quoted text: a message can be searched for;
   - a command of cron (etc/*.cron): cron has no continuation lines;
   - data: corpora, patches, tables, samples of other programs' files.
 
@@ -33,7 +33,8 @@ KINDS = {".c": C, ".h": C, ".mjs": C, ".sql": SQL, ".sh": HASH, ".py": HASH, ".a
          ".service": HASH, ".timer": HASH, ".cron": HASH, ".supp": HASH, ".yml": HASH}
 NAMES = {"Makefile": HASH, "LICENSE": TEXT, ".gitignore": HASH, ".clang-format": HASH,
          ".clang-tidy": HASH}
-TEXT_ALONE = re.compile(r'\s*"(?:\\.|[^"\\])*"( \\)?$')
+SHELL_TEXT = re.compile(r'\s*"(?:\\.|[^"\\])*"( \\)?$')
+SQL_TEXT = re.compile(r"\s*'(?:''|[^'])*'[,;)]*$")
 COMMENT = {SQL: ("--",), HASH: ("#", "//"), MAN: ('.\\"',)}
 
 
@@ -109,6 +110,12 @@ def is_one_word(line):
     return len(re.sub(r"^\s*(#|//|--|\*|-|>|\d+\.)?\s*", "", line).split()) <= 1
 
 
+def is_text_alone(line, kind, path):
+    if kind == SQL:
+        return SQL_TEXT.match(line)
+    return path.endswith(".sh") and SHELL_TEXT.match(line)
+
+
 def too_wide(path, kind):
     """The lines of a file that are too wide, as (number, columns, limit)."""
     with open(path, encoding="utf-8") as file:
@@ -117,7 +124,7 @@ def too_wide(path, kind):
         columns = len(line.expandtabs(8))
         if columns <= limit or (limit == PROSE and is_one_word(line)):
             continue
-        if limit == CODE and (path.endswith(".cron") or path.endswith(".sh") and TEXT_ALONE.match(line)):
+        if limit == CODE and (path.endswith(".cron") or is_text_alone(line, kind, path)):
             continue
         yield number, columns, limit
 
