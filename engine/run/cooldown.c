@@ -85,6 +85,9 @@ int cooldown_failures(const struct cooldowns *all, struct cooldown_key key)
 void cooldown_worked(struct cooldowns *all, struct cooldown_key key)
 {
     int place = place_of(all, &key);
-    if (place >= 0)
-        all->entries[place].failures = 0;
+    if (place < 0)
+        return;
+    all->entries[place].failures = 0;
+    if (!all->entries[place].pause_us)          /* it was never left alone */
+        all->entries[place] = all->entries[--all->n];
 }
