@@ -20,6 +20,32 @@ static void fatal(void *ctx, int rc, const char *text)
     x->fatal_rc = rc;
 }
 
+static bool is_never_idle(const void *engine)
+{
+    (void)engine;
+    return false;
+}
+
+static struct plan_env plan_env_of(struct lane_env_fixture *x)
+{
+    return (struct plan_env){
+        .settings = &x->settings,
+        .log = &x->log,
+        .clock = &counted,
+        .patient = true,
+        .clocks = &x->clocks,
+        .targets = &x->targets,
+        .errands = &x->errands,
+        .cooldowns = &x->cooldowns,
+        .health = &x->health,
+        .shutdown = &x->shutdown,
+        .totals = &x->totals,
+        .agenda = &x->agenda,
+        .wake = &x->wake_plan,
+        .is_idle = is_never_idle,
+    };
+}
+
 void lane_env_begin(struct lane_env_fixture *x, const char *text)
 {
     static const char job[] = "jobs = { j = { plugin = \"noop\"; }; };";
@@ -56,6 +82,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
         .random = &x->random,
         .events = { .fatal = fatal, .ctx = x },
     };
+    x->plan_env = plan_env_of(x);
     x->target = (struct target){ .kind = TARGET_SLOT, .slot = FIXTURE_SLOT };
     x->bucket = (struct leased_bucket){
         .lease = { .slot = FIXTURE_SLOT, .bucket = BUCKET_WHOLE_SLOT, .token = 1 }, .target = &x->target,

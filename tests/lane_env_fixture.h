@@ -1,11 +1,12 @@
-/* lane_env_fixture.h - the parts that lanes share, without an engine: for suites of what works on a
- * lane's pages. Time is `now_us`, and moves only when a test moves it. */
+/* lane_env_fixture.h - the parts that lanes and plans share, without an engine: for suites of what
+ * works on a lane's pages, and of plans. Time is `now_us`, and moves only when a test moves it. */
 #ifndef PRESCIENT_LANE_ENV_FIXTURE_H
 #define PRESCIENT_LANE_ENV_FIXTURE_H
 
 #include "../engine/pool/page.h"
 #include "../engine/run/lane_env.h"
 #include "../engine/run/leased_bucket.h"
+#include "../engine/run/plan.h"
 #include "settings_fixture.h"
 
 enum { FIXTURE_SLOT = 900 * 1000, FIXTURE_LENGTH_S = 900 };
@@ -29,6 +30,8 @@ struct lane_env_fixture {
     struct lane_env env;
     int fatal_rc;                   /* of the last fatal event; 0: none came */
     struct agenda agenda, settles;
+    struct alarm wake_plan;
+    struct plan_env plan_env;       /* of the same parts; is_idle is always false */
     struct target target;
     struct leased_bucket bucket;
 };

@@ -1,6 +1,5 @@
 /* test_lane.c - what a lane does next, decided from what it sees. */
 #include "../engine/run/lane.h"
-#include "../engine/run/plans.h"
 #include "test.h"
 
 static enum lane_action decide(struct lane_view v)
@@ -21,7 +20,7 @@ static void a_renewal_that_is_due_comes_before_everything(void)
                     LANE_RENEW);
 }
 
-static void hungry_workers_are_fed_before_answers_are_written(void)
+static void idle_workers_are_fed_before_answers_are_written(void)
 {
     CU_ASSERT_EQUAL(decide((struct lane_view){
                         .has_leases = true, .can_read = true, .workers_idle = true, .settle_due = true }),
@@ -136,69 +135,9 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
     }
 }
 
-/* Second looks came up to 15 s apart, however soon a transaction that they waited for had ended. */
-static void a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for(void)
-{
-    static const struct { struct pulse before, now; bool look;
-    } all[] = {
-        { { 0, 0, 0 }, { 0, 0, 0 }, false },     { { 0, 0, 0 }, { 70, 2, 60 }, true },
-        { { 70, 2, 60 }, { 70, 2, 60 }, false }, { { 70, 2, 60 }, { 70, 1, 61 }, true },
-        { { 70, 1, 61 }, { 70, 0, 0 }, true },   { { 70, 0, 0 }, { 70, 0, 0 }, false },
-        { { 70, 1, 61 }, { 90, 3, 61 }, true },  { { 70, 1, 61 }, { 0, 0, 0 }, false },
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        CU_ASSERT_EQUAL(plan_pulse_says_look(&all[i].before, &all[i].now), all[i].look);
-}
-
-/* Each empty look over a million rows that are gone took a second, and was taken every 15 seconds.
- */
-static void a_dear_look_is_followed_by_a_long_rest(void)
-{
-    enum { MS = 1000, S = 1000 * MS };
-    CU_ASSERT_EQUAL(catchup_rest_us(0), 0);
-    CU_ASSERT_EQUAL(catchup_rest_us(250 * MS), 0);
-    CU_ASSERT_EQUAL(catchup_rest_us(1250 * MS), 10 * S);
-    CU_ASSERT_EQUAL(catchup_rest_us(31 * S), 300 * S);
-    CU_ASSERT_EQUAL(catchup_rest_us(INT64_MAX), 300 * S);
-}
-
-/* 64 leases, settles and ends cost as much as thousands of checks that do nothing: slots of 2,010
- * took five times as long as those of 1,990. */
-static void a_slot_of_quick_checks_is_split_later(void)
-{
-    struct pace pace = { 0 };
-    CU_ASSERT_EQUAL(pace_split_at(&pace, 2000), 2000);
-    for (int i = 0; i < 999; i++)
-        pace_add(&pace, 0);
-    CU_ASSERT_EQUAL(pace_split_at(&pace, 2000), 2000);      /* too few to tell */
-    pace_add(&pace, 0);
-    CU_ASSERT_EQUAL(pace_split_at(&pace, 2000), 20000);
-    CU_ASSERT_EQUAL(pace_split_at(&pace, 10), 100);
-    CU_ASSERT_EQUAL(pace_split_at(&pace, INT32_MAX), INT32_MAX);
-}
-
-static void a_slot_of_slower_checks_is_shared(void)
-{
-    struct pace pace = { 0 };
-    for (int i = 0; i < 2000; i++)
-        pace_add(&pace, 45);
-    int at = pace_split_at(&pace, 2000);
-    CU_ASSERT(at >= 4000 && at <= 4100);
-    for (int i = 0; i < 2000; i++)
-        pace_add(&pace, 100000);
-    CU_ASSERT_EQUAL(pace_split_at(&pace, 2000), 2000);
-    for (int i = 0; i < 2000; i++)
-        pace_add(&pace, 0);
-    CU_ASSERT_EQUAL(pace_split_at(&pace, 2000), 20000);
-}
-
 static const struct test tests[] = {
-    TEST(a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for),
-    TEST(a_dear_look_is_followed_by_a_long_rest),
-    TEST(a_slot_of_quick_checks_is_split_later),
-    TEST(a_slot_of_slower_checks_is_shared),
     TEST(a_renewal_that_is_due_comes_before_everything),
-    TEST(hungry_workers_are_fed_before_answers_are_written),
+    TEST(idle_workers_are_fed_before_answers_are_written),
     TEST(a_page_is_read_ahead_while_workers_are_busy),
     TEST(a_bucket_is_finished_before_another_slot_is_opened),
     TEST(errands_wait_until_no_lease_is_held),

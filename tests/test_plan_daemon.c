@@ -1,0 +1,152 @@
+/* test_plan_daemon.c - what a daemon asks for, and when it begins a slot. */
+#include <string.h>
+
+#include "../engine/run/plans.h"
+#include "lane_env_fixture.h"
+
+enum { S = 1000 * 1000 };
+
+static struct lane_env_fixture x;
+static struct plan_daemon state;
+
+static void tick(void)
+{
+    plan_daemon.tick(&x.plan_env, &state);
+}
+
+/* What it has asked comes back. */
+static void is_answered(int rc, const union errand_request *reply)
+{
+    struct err err;
+    err_set(&err, rc ? rc : ERR_LOST, "gone");
+    struct errand_result result = { .errand = x.errands.current, .rc = rc, .err = &err, .reply = reply };
+    x.errands.current = (struct errand){ 0 };
+    plan_daemon.errand_done(&x.plan_env, &state, &result);
+}
+
+/* Answers whatever it asks with nothing, until it asks no more. */
+static void settles_down(void)
+{
+    static const union errand_request nothing;
+    for (int i = 0; i < 20; i++) {
+        tick();
+        if (x.errands.current.kind == ERRAND_NONE)
+            return;
+        is_answered(0, &nothing);
+    }
+    CU_FAIL("it asks for ever");
+}
+
+static void begin(void)
+{
+    lane_env_begin(&x, "");
+    state = (struct plan_daemon){ 0 };
+}
+
+static void nothing_begins_before_the_clock_is_known(void)
+{
+    begin();
+    x.clocks.is_known = false;
+    tick();
+    CU_ASSERT_EQUAL(x.errands.current.kind, ERRAND_NONE);
+    CU_ASSERT_PTR_NULL(x.targets.first);
+    lane_env_end(&x);
+}
+
+/* History has a place for what is written before a check is run. */
+static void the_days_of_the_history_come_before_the_first_slot(void)
+{
+    begin();
+    tick();
+    CU_ASSERT_EQUAL(x.errands.current.kind, ERRAND_KEEP_DAYS);
+    CU_ASSERT_PTR_NULL(x.targets.first);
+    is_answered(ERR_LOST, NULL);
+    tick();
+    CU_ASSERT_PTR_NULL(x.targets.first);
+    fixture_now_us += 2 * S;
+    tick();
+    CU_ASSERT_EQUAL(x.errands.current.kind, ERRAND_KEEP_DAYS);
+    settles_down();
+    CU_ASSERT_TRUE(targets_have(&x.targets, FIXTURE_SLOT));
+    lane_env_end(&x);
+}
+
+static void the_next_slot_begins_at_its_time(void)
+{
+    begin();
+    settles_down();
+    int64_t boundary_us = fixture_now_us + (FIXTURE_LENGTH_S - 1) * INT64_C(1000000);
+    CU_ASSERT(agenda_next_us(&x.agenda) <= boundary_us + 1000);
+    fixture_now_us = boundary_us - S;
+    settles_down();
+    CU_ASSERT_FALSE(targets_have(&x.targets, FIXTURE_SLOT + FIXTURE_LENGTH_S));
+    fixture_now_us = boundary_us + 1000;
+    settles_down();
+    CU_ASSERT_TRUE(targets_have(&x.targets, FIXTURE_SLOT + FIXTURE_LENGTH_S));
+    CU_ASSERT_FALSE(targets_have(&x.targets, FIXTURE_SLOT));    /* the sweep takes what is left of it */
+    lane_env_end(&x);
+}
+
+/* After a suspend of hours only the newest slot is run at once. */
+static void slots_that_were_slept_through_are_left_to_the_sweep(void)
+{
+    begin();
+    settles_down();
+    fixture_now_us += 10 * FIXTURE_LENGTH_S * INT64_C(1000000);
+    settles_down();
+    CU_ASSERT_TRUE(targets_have(&x.targets, FIXTURE_SLOT + 10 * FIXTURE_LENGTH_S));
+    CU_ASSERT_PTR_NULL(x.targets.first->following);
+    lane_env_end(&x);
+}
+
+static void a_clock_that_came_back_begins_its_slot_again(void)
+{
+    begin();
+    x.clocks.offset_us += 10 * FIXTURE_LENGTH_S * INT64_C(1000000);
+    settles_down();
+    x.clocks.offset_us -= 10 * FIXTURE_LENGTH_S * INT64_C(1000000);
+    settles_down();
+    CU_ASSERT_TRUE(targets_have(&x.targets, FIXTURE_SLOT));
+    lane_env_end(&x);
+}
+
+static void doubt_about_the_clock_asks_for_it_within_a_second(void)
+{
+    begin();
+    settles_down();
+    x.clocks.is_doubtful = true;
+    tick();
+    CU_ASSERT_FALSE(x.clocks.is_doubtful);
+    fixture_now_us += S;
+    x.errands.current = (struct errand){ 0 };
+    tick();
+    CU_ASSERT_EQUAL(x.errands.current.kind, ERRAND_HELLO);
+    lane_env_end(&x);
+}
+
+/* Second looks came up to 15 s apart, however soon a transaction that they waited for had ended. */
+static void a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for(void)
+{
+    static const struct { struct pulse before, now; bool look;
+    } all[] = {
+        { { 0, 0, 0 }, { 0, 0, 0 }, false },     { { 0, 0, 0 }, { 70, 2, 60 }, true },
+        { { 70, 2, 60 }, { 70, 2, 60 }, false }, { { 70, 2, 60 }, { 70, 1, 61 }, true },
+        { { 70, 1, 61 }, { 70, 0, 0 }, true },   { { 70, 0, 0 }, { 70, 0, 0 }, false },
+        { { 70, 1, 61 }, { 90, 3, 61 }, true },  { { 70, 1, 61 }, { 0, 0, 0 }, false },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CU_ASSERT_EQUAL(plan_pulse_says_look(&all[i].before, &all[i].now), all[i].look);
+}
+
+static const struct test tests[] = {
+    TEST(nothing_begins_before_the_clock_is_known),
+    TEST(the_days_of_the_history_come_before_the_first_slot),
+    TEST(the_next_slot_begins_at_its_time),
+    TEST(slots_that_were_slept_through_are_left_to_the_sweep),
+    TEST(a_clock_that_came_back_begins_its_slot_again),
+    TEST(doubt_about_the_clock_asks_for_it_within_a_second),
+    TEST(a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for),
+    { NULL, NULL },
+};
+const struct suite suite_plan_daemon = { "plan_daemon", settings_fixture_setup, settings_fixture_teardown,
+                                         tests };
