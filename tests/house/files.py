@@ -5,7 +5,8 @@ In engine/README.md each name in backquotes that ends like a file, or in a slash
 from engine/, from the top, or, without a folder, where the name before it on its line is. `*` and
 NAME and NN stand for any characters but a slash.
 
-Each file of engine/ must be named in a row of its tables; but a header beside its .c need not be.
+Each file of engine/ must be named in a row of its tables, or in an item of its list "Files by
+subject"; but a header beside its .c need not be.
 
 In comments of engine/, a word that ends in .c, .h, .sql, .awk or .sh must be a file of the project.
 
@@ -30,12 +31,27 @@ def whole(pattern):
     return re.compile(re.escape(pattern).replace(r"\*", "[^/]*") + "$")
 
 
-def named():
-    """(patterns of the files in the tables, [what names no file])"""
-    patterns, wrong = [], []
+def rows():
+    """(number, text, is it a row of the map) of each line; the lines of an item of a list are one."""
     with open(MAP, encoding="utf-8") as file:
-        lines = file.readlines()
+        lines = file.read().split("\n")
+    section, found = "", []
     for number, line in enumerate(lines, 1):
+        if line.startswith("## "):
+            section = line[3:]
+        is_row = line.startswith("|") or line.startswith("- ") and section == "Files by subject"
+        if line.startswith("  ") and line.strip() and found and found[-1][1].startswith("- "):
+            before = found.pop()
+            found.append((before[0], before[1] + " " + line.strip(), before[2]))
+        else:
+            found.append((number, line, is_row))
+    return found
+
+
+def named():
+    """(patterns of the files in the map, [what names no file])"""
+    patterns, wrong = [], []
+    for number, line, is_row in rows():
         folder = "engine/*"
         for name in map(pattern_of, NAMED.findall(line)):
             ways = [os.path.join("engine", name), name]
@@ -46,7 +62,7 @@ def named():
                 wrong.append(f"{MAP}:{number}: there is no {name}")
                 continue
             folder = os.path.dirname(found)
-            if line.startswith("|"):
+            if is_row:
                 patterns.append(whole(found))
     return patterns, wrong
 
