@@ -371,7 +371,7 @@ static void bad_jobs_are_refused(void)
         { "jobs = ( { name = 5; plugin = \"p\"; } );", "the name of a job: expected" },
         { "jobs = ( { name = \"\xc3\"; plugin = \"p\"; } );", "the name of a job: expected" },
         { "jobs = ( { name = \"a\"; plugin = \"p\"; },\n { name = \"a\"; plugin = \"q\"; } );",
-          "test.cfg:2: job \"a\" is there already" },
+          "test.cfg:2: duplicate job \"a\"" },
         { "jobs = ( 5 );", "jobs: expected a group" },
         { "jobs = ( { name = \"a\"; } );", "jobs.a.plugin is not set" },
     };

@@ -1,4 +1,4 @@
-/* arena.c - a chain of blocks, the newest in front; nothing is given back one by one. */
+/* arena.c - a chain of blocks, the newest in front; pieces are not freed one by one. */
 #include "arena.h"
 
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include "asan.h"
 
-/* A sanitizer sees when somebody writes past what he was given: what was not given out may not be
- * touched, and a gap follows each piece. */
+/* For a sanitizer, memory that was not handed out is forbidden, and a gap follows each piece, so
+ * that it sees a write past the end of one. */
 enum { GAP = ASAN_WATCHES ? 16 : 0 };
 
 struct block {

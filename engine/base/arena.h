@@ -1,5 +1,4 @@
-/* arena.h - memory that goes at once: what a page or a batch needs lives and dies with its arena.
- */
+/* arena.h - memory that is freed at once: what a page or a batch needs is freed with its arena. */
 #ifndef PRESCIENT_ARENA_H
 #define PRESCIENT_ARENA_H
 
@@ -15,7 +14,7 @@ struct arena *arena_new(size_t block);
 void arena_free(struct arena *a);           /* NULL is fine */
 void arena_reset(struct arena *a);          /* forgets all that was handed out, keeps the largest block */
 size_t arena_used(const struct arena *a);   /* bytes handed out since the last reset */
-/* whether it ever had to say no; for whoever goes on without what it asked for */
+/* whether an allocation ever failed, for callers that go on without the memory */
 bool arena_was_short(const struct arena *a);
 
 /* All of these return NULL when out of memory; what they return is aligned for any type and not

@@ -1,5 +1,5 @@
-/* asan.h - whether AddressSanitizer watches this build, which gcc and clang say in different
- * words; and what it is told of memory that nobody may touch. Without it that is nothing. */
+/* asan.h - whether AddressSanitizer watches this build, for gcc and clang, and how to forbid
+ * memory. Without it, forbidding does nothing. */
 #ifndef PRESCIENT_ASAN_H
 #define PRESCIENT_ASAN_H
 
@@ -14,8 +14,8 @@
 #ifdef ASAN_WATCHES
 #include <sanitizer/asan_interface.h>
 
-/* The pointer is laundered, or a compiler that sees memory just allocated says that it is read
- * before it is written. */
+/* The asm hides where the pointer comes from: of memory just allocated, a compiler warns that it is
+ * read before it is written. */
 static inline void asan_forbid(void *p, size_t size)
 {
     __asm__ volatile("" : "+r"(p) : : "memory");

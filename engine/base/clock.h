@@ -1,7 +1,7 @@
 /* clock.h - the three clocks, behind a seam so that a test can bring its own. Durations and
  * deadlines are monotonic; the trust window counts through a suspend (boottime); the wall clock is
- * only for logs and for SQLite, whose "database clock" it is. Rules never read a clock: they are
- * given the time. */
+ * only for logs and for SQLite, whose "database clock" it is. Rules never read a clock: the time is
+ * a parameter. */
 #ifndef PRESCIENT_CLOCK_H
 #define PRESCIENT_CLOCK_H
 

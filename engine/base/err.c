@@ -1,4 +1,4 @@
-/* err.c - the words of a failure, kept short and whole. */
+/* err.c - messages, cut where they are too long. */
 #include "err.h"
 
 #include <errno.h>
@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a new failure only code and words are known: what an earlier one left in the other fields is
- * not true of it. Returns `code`. */
-static int nothing_but_words(struct err *err, int code)
+/* A new failure has no reason and no SQLSTATE yet: those of an earlier one are not its own. Returns
+ * `code`. */
+static int begin_with(struct err *err, int code)
 {
     err->code = code;
     err->sqlstate[0] = '\0';
@@ -24,7 +24,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
-    return nothing_but_words(err, code);
+    return begin_with(err, code);
 }
 
 int err_wrap(struct err *err, int code, const char *fmt, ...)
@@ -55,7 +55,7 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
     va_end(ap);
     if (n >= 0 && (size_t)n < sizeof err->text)
         snprintf(err->text + n, sizeof err->text - (size_t)n, ": %s", strerror(saved));
-    return nothing_but_words(err, code);
+    return begin_with(err, code);
 }
 
 void err_one_line(struct err *err)
@@ -74,6 +74,6 @@ void err_clear(struct err *err)
 {
     if (!err)
         return;
-    nothing_but_words(err, ERR_OK);
+    begin_with(err, ERR_OK);
     *err->text = '\0';
 }

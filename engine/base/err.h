@@ -1,6 +1,5 @@
-/* err.h - how a failure is told: a negative code to act on and words to show. The words are filled
- * in where the failure is known and gain context on the way up. A function logs or returns, never
- * both. */
+/* err.h - errors: a negative code to act on and a message to show. The message is written where the
+ * failure is known and gains context on the way up. A function logs or returns, never both. */
 #ifndef PRESCIENT_ERR_H
 #define PRESCIENT_ERR_H
 
@@ -8,19 +7,19 @@
 
 enum err_code {
     ERR_OK = 0,
-    ERR_GENERAL = -1,   /* the words say it */
+    ERR_GENERAL = -1,   /* anything else */
     ERR_NOMEM = -2,
     ERR_INPUT = -3,     /* bad input of a user: a flag, a file, a value */
     ERR_SETTINGS = -4,  /* bad or missing settings */
     /* the store is away, cannot take writes, or its answer is unknown: retry later, run nothing */
     ERR_LOST = -5,
-    ERR_BUSY = -6,      /* somebody else holds the lock or the lease: try again later */
+    ERR_BUSY = -6,      /* another process holds the lock or the lease: try again later */
     ERR_FENCED = -7,    /* the lease is no longer ours: nothing was changed */
-    ERR_DATA = -8,      /* the database refuses a value (SQLSTATE class 22 or 23) */
+    ERR_DATA = -8,      /* the database rejects a value (SQLSTATE class 22 or 23) */
     ERR_SCHEMA = -9,    /* the schema is missing, too old or too new for this program */
     ERR_NOTFOUND = -10,
     ERR_STOPPED = -11,  /* a signal asked us to stop */
-    ERR_CHANGED = -12,  /* the store is not what it was when this process began: start it again */
+    ERR_CHANGED = -12,  /* the store changed in a way that needs a new process: start it again */
 };
 
 /* Why a call failed, where the code alone does not decide what to do next. All come with ERR_LOST
@@ -54,22 +53,20 @@ static inline bool err_is_refusal(const struct err *err)
     return err->reason == ERR_REASON_REFUSED || err->reason == ERR_REASON_CANCELED;
 }
 
-/* Sets the words and returns `code`, so that a failure is one line: return err_set(err, ERR_INPUT,
- * "..."). `err` may be NULL. */
+/* Sets the message and returns `code`, so that a failure is one line: return err_set(err,
+ * ERR_INPUT, "..."). Nothing of an earlier failure is kept. `err` may be NULL. */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Puts context in front of the words that are there already: "slot 9: connection refused". Returns
- * `code`. */
+/* Puts context in front of the message: "slot 9: connection refused". Returns `code`. */
 int err_wrap(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same with ": " and the text of errno behind. Returns `code`. */
+/* As err_set, with ": " and the text of errno at the end. */
 int err_sys(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Takes line ends and tabs out of words that another program has chosen, libpq, say. */
+/* Replaces line ends and tabs in a message that another program wrote, libpq, say. */
 void err_one_line(struct err *err);
 
-/* Makes one that says nothing, of memory that held anything: much cheaper than `= { 0 }`, which
- * clears all the room for words. */
+/* No error, whatever the memory held. Much cheaper than `= { 0 }`, which clears all of `text`. */
 void err_clear(struct err *err);
 
 #endif

@@ -24,7 +24,7 @@ static void cut(void)
     }
 }
 
-/* A stop is told as a beginning; who wakes us up tells its end. */
+/* A stop is written down as a beginning; the test that wakes us up writes its end. */
 static void write_down(const char *folder, const char *name, const char *action)
 {
     char path[4096], line[256];

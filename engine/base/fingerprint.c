@@ -1,5 +1,4 @@
-/* fingerprint.c - texts by their SHA-256. What a text is called by then means the same to whoever
- * meets the name. */
+/* fingerprint.c - names of texts by their SHA-256: the same text has the same name everywhere. */
 #include "fingerprint.h"
 
 #include <stdio.h>

@@ -49,7 +49,7 @@ void log_line(struct log *log, enum log_level level, const char *fmt, ...)
         unsigned char c = (unsigned char)line[i], next = i + 1 < end ? (unsigned char)line[i + 1] : 0;
         if (c < 0x20 || c == 0x7f)
             line[i] = ' ';
-        /* the other control characters, of which terminals know some, too */
+        /* control characters of two bytes: some terminals obey these, too */
         else if (c == 0xc2 && next >= 0x80 && next < 0xa0)
             line[i] = line[i + 1] = ' ';
     }

@@ -1,6 +1,6 @@
 /* log.h - what operators read: one line a fact, on stderr, level and role in front. Roles and
- * commands log; everything below returns its error. Warning: we go on. Error: the surroundings are
- * wrong. */
+ * commands log; all code below returns its error. Warning: we go on. Error: something outside of
+ * the program is wrong. */
 #ifndef PRESCIENT_LOG_H
 #define PRESCIENT_LOG_H
 

@@ -1,6 +1,6 @@
 /* moment.c - times and durations, read strictly and written back. The calendar is arithmetic: no
- * time zone, no libc calendar. Readers step a cursor over the text; each takes what it knows and
- * says whether it found it. */
+ * time zone, no libc calendar. Readers step a cursor over the text; each takes one thing and
+ * returns whether it was there. */
 #include "moment.h"
 
 #include <inttypes.h>
@@ -67,12 +67,12 @@ static void date_of(int64_t days_from_1970, int64_t *year, int *month, int *day)
     int64_t y = cycle * 400 + 1 + (days - cycle * DAYS_IN_400_YEARS) / 366;
     while (days_before_year(y + 1) <= days)
         y++;
-    int left = (int)(days - days_before_year(y)), m = 1;
-    for (; left >= days_in_month(y, m); m++)
-        left -= days_in_month(y, m);
+    int rest = (int)(days - days_before_year(y)), m = 1;
+    for (; rest >= days_in_month(y, m); m++)
+        rest -= days_in_month(y, m);
     *year = y;
     *month = m;
-    *day = left + 1;
+    *day = rest + 1;
 }
 
 /* ---- readers ---- */
@@ -155,7 +155,7 @@ static const struct unit {
 };
 enum { UNITS = sizeof units / sizeof *units };
 
-/* The unit that stands at the cursor, or NULL. Names are whole words: the "m" of "ms" is none. */
+/* The unit at the cursor, or NULL. Names are whole words: the "m" of "ms" is none. */
 static const struct unit *take_unit(const char **p)
 {
     size_t len = strspn(*p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -226,19 +226,19 @@ static char *put_number(char *p, const char *end, uint64_t whole, unsigned thous
 
 const char *duration_format_us(int64_t us, char out[MOMENT_TEXT])
 {
-    uint64_t left = us < 0 ? -(uint64_t)us : (uint64_t)us;
+    uint64_t size = us < 0 ? -(uint64_t)us : (uint64_t)us;
     char *p = out, *end = out + MOMENT_TEXT;
     if (us < 0)
         *p++ = '-';
-    if (left < 1000) {
-        put_number(p, end, left, 0, left ? "us" : "s");
+    if (size < 1000) {
+        put_number(p, end, size, 0, size ? "us" : "s");
         return out;
     }
-    if (left < (uint64_t)SECOND_US) {
-        put_number(p, end, left / 1000, left % 1000, "ms");
+    if (size < (uint64_t)SECOND_US) {
+        put_number(p, end, size / 1000, size % 1000, "ms");
         return out;
     }
-    uint64_t ms = (left + 500) / 1000;          /* beyond a second nobody reads microseconds */
+    uint64_t ms = (size + 500) / 1000;          /* microseconds do not matter beyond a second */
     for (const struct unit *u = units; u->us > SECOND_US; u++) {
         uint64_t n = ms / (uint64_t)(u->us / 1000);
         ms %= (uint64_t)(u->us / 1000);
@@ -257,8 +257,8 @@ struct reading {
     bool has_fraction;
 };
 
-/* Each of these takes one form and returns false where the text is no such thing; whether such a
- * day or hour exists is asked afterwards. */
+/* Each of these takes one form and returns false where the text has another one; wrong_in checks
+ * afterwards whether there is such a day or hour. */
 static bool take_date(const char **p, struct reading *r)
 {
     return take_digits(p, 4, &r->year) && take(p, '-') && take_digits(p, 2, &r->month) && take(p, '-') &&
@@ -276,8 +276,7 @@ static bool take_clock(const char **p, struct reading *r)
     return true;
 }
 
-/* Z, +02:00, +0200, +02 or nothing. A zone that no place can have is kept as one that is out of
- * range. */
+/* Z, +02:00, +0200, +02 or nothing. A zone that cannot exist is kept as INT32_MAX, for wrong_in. */
 static bool take_zone(const char **p, struct reading *r)
 {
     int sign = **p == '-' ? -1 : 1, hours, minutes = 0;
@@ -290,7 +289,9 @@ static bool take_zone(const char **p, struct reading *r)
     bool colon = take(p, ':');
     if ((colon || **p) && !take_digits(p, 2, &minutes))
         return false;
-    r->zone_s = hours > 23 || minutes > 59 ? INT32_MAX : sign * (hours * 3600 + minutes * 60);
+    r->zone_s = sign * (hours * 3600 + minutes * 60);
+    if (hours > 23 || minutes > 59)
+        r->zone_s = INT32_MAX;
     return true;
 }
 
@@ -360,8 +361,9 @@ static const char *read_moment(const char *text, int64_t now, int64_t *out)
         return read_relative(text, now, out);
     if (*text == '@')
         return read_epoch(text + 1, out);
-    bool is_number = is_digit(*text) && text[strspn(text, "0123456789.")] == '\0';
-    return is_number ? read_epoch(text, out) : read_calendar(text, out);
+    if (is_digit(*text) && text[strspn(text, "0123456789.")] == '\0')
+        return read_epoch(text, out);
+    return read_calendar(text, out);
 }
 
 int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
@@ -371,11 +373,10 @@ int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
     if (!wrong && !moment_is_valid(at))
         wrong = "that is not between the years 1970 and 9999";
     if (wrong)
-        return err_set(
-            err, ERR_INPUT,
-            "\"%.*s\": expected a time such as 2026-03-01T13:15:00Z, 2026-03-01 13:15+02:00, 1772370900, "
-            "+3h or now (%s)",
-            UTF8_SHOWN(text), wrong);
+        return err_set(err, ERR_INPUT,
+                       "\"%.*s\": expected a time such as 2026-03-01T13:15:00Z, 2026-03-01 13:15+02:00, "
+                       "1772370900, +3h or now (%s)",
+                       UTF8_SHOWN(text), wrong);
     *out = at;
     return 0;
 }
@@ -385,8 +386,11 @@ static int put_moment(int64_t at, char out[MOMENT_TEXT])
     int64_t year, days = floor_div(at, DAY_S);
     int month, day, second = (int)floor_mod(at, DAY_S);
     date_of(days, &year, &month, &day);
-    return snprintf(out, MOMENT_TEXT, "%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year < 0 ? "-" : "",
-                    year < 0 ? -year : year, month, day, second / 3600, second / 60 % 60, second % 60);
+    const char *sign = year < 0 ? "-" : "";
+    if (year < 0)
+        year = -year;
+    return snprintf(out, MOMENT_TEXT, "%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", sign, year, month, day,
+                    second / 3600, second / 60 % 60, second % 60);
 }
 
 const char *moment_format(int64_t at, char out[MOMENT_TEXT])

@@ -1,4 +1,4 @@
-/* moment.h - times and durations as people write them. UTC only; no time zone database is asked. */
+/* moment.h - times and durations as people write them. UTC only, without a time zone database. */
 #ifndef PRESCIENT_MOMENT_H
 #define PRESCIENT_MOMENT_H
 
@@ -25,7 +25,7 @@ int duration_parse_us(const char *text, int64_t *out, struct err *err);
 #define MOMENT_TEXT 40
 const char *moment_format(int64_t at, char out[MOMENT_TEXT]);              /* "2026-03-01T13:15:00Z" */
 const char *moment_format_us(int64_t at_us, char out[MOMENT_TEXT]);        /* with milliseconds */
-/* "15m", "1h30m", "2.4ms"; from 1s on rounded to ms; whole ms read back */
+/* "15m", "1h30m", "2.4ms"; from 1s on rounded to ms; whole ms are parsed back to the same */
 const char *duration_format_us(int64_t us, char out[MOMENT_TEXT]);
 
 #endif

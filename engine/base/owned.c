@@ -1,5 +1,5 @@
-/* owned.c - a walk from / to a file that looks at each step who could have laid it out.
- * Words name the step that is wrong, what was found there, what was expected, and what to do. */
+/* owned.c - a walk from / to a file that checks at each step who could have changed it. A message
+ * names the step that is wrong, what was found there, what was expected, and what to do. */
 #include "owned.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@ struct walk {
     const char *whole; /* as it was asked for, from / */
     int d;             /* the folder that we are in; O_PATH */
     struct stat folder;
-    char at[PATH_MAX];   /* where that is, then the name that is being looked at; for words */
-    char path[PATH_MAX]; /* with the last link in its place */
-    const char *rest;    /* what is still to be gone of it */
+    char at[PATH_MAX];   /* its path, then the name that is being checked; for messages */
+    char path[PATH_MAX]; /* with the last link resolved */
+    const char *rest;    /* of `path`: still to be walked */
     int links;
     struct err *err;
 };
@@ -41,14 +41,14 @@ static int refuse_link(const struct walk *w)
                    w->rules->subject, w->at, realpath(w->whole, real) ? real : "without links");
 }
 
-/* A link has no mode, and a device (/dev/null) holds nothing that somebody wrote. */
+/* A link has no mode of its own, and a device (/dev/null) does not hold what was written to it. */
 static bool has_writers(const struct stat *st)
 {
     return !S_ISLNK(st->st_mode) && !S_ISCHR(st->st_mode);
 }
 
-/* In a folder with the sticky bit others may add entries, but not take away or rename what is not
- * theirs: good enough where the entry that we follow is checked next. On a file the bit means
+/* In a folder with the sticky bit others may add entries, but neither remove nor rename those of
+ * other users: good enough where the entry that we follow is checked next. On a file the bit means
  * nothing. */
 static bool keeps_entries(const struct stat *st)
 {
@@ -111,7 +111,7 @@ static int go_to_root(struct walk *w)
     return fstat(root, &w->folder) ? err_sys(w->err, ERR_SETTINGS, "%s: /", w->rules->subject) : 0;
 }
 
-/* Takes the place of the link by what it says. */
+/* Puts the link's target in the place of its name. */
 static int follow(struct walk *w, int link)
 {
     char target[PATH_MAX], rest[PATH_MAX];
@@ -137,23 +137,28 @@ static int open_file(struct walk *w, const char *name, int flags, int *out)
     if (fd < 0)
         return errno == ELOOP ? refuse_link(w) : failed(w);
     int rc = fstat(fd, &st) ? failed(w) : check_writers(w, w->at, &st, w->rules->sticky);
-    if (rc)
+    if (rc < 0) {
         close(fd);
-    else
-        *out = fd;
-    return rc;
+        return rc;
+    }
+    *out = fd;
+    return 0;
 }
 
-/* The end of the way. Its folder was good enough to be passed; now it is asked who may put another
- * file there. */
+/* The end of the path. Its folder was good enough to pass through; now it counts who may put
+ * another file there. */
 static int arrive(struct walk *w, const char *name, const struct stat *st, int *out)
 {
     char folder[PATH_MAX];
     memcpy(folder, w->at, sizeof folder);
     *strrchr(folder, '/') = '\0';
     int rc = check_writers(w, *folder ? folder : "/", &w->folder, w->rules->sticky);
-    rc = rc ? rc : check_writers(w, w->at, st, w->rules->sticky);
-    return rc ? rc : open_file(w, name, O_NOFOLLOW, out);
+    if (rc < 0)
+        return rc;
+    rc = check_writers(w, w->at, st, w->rules->sticky);
+    if (rc < 0)
+        return rc;
+    return open_file(w, name, O_NOFOLLOW, out);
 }
 
 static int enter(struct walk *w, int below, const struct stat *st)
@@ -169,31 +174,44 @@ static int enter(struct walk *w, int below, const struct stat *st)
     return 0;
 }
 
-/* One name further. *out is set at the end of the way. */
-static int step(struct walk *w, const char *name, int *out)
+static int take_link(struct walk *w, int link, const struct stat *st)
+{
+    if (!w->rules->links)
+        return refuse_link(w);
+    int rc = check_writers(w, w->at, st, false);
+    if (rc < 0)
+        return rc;
+    return follow(w, link);
+}
+
+/* One name further, which `below` has open. *out is set at the end of the path. */
+static int step_into(struct walk *w, const char *name, int below, int *out)
 {
     struct stat st;
     bool is_dot = !strcmp(name, ".") || !strcmp(name, "..");
+    if (fstat(below, &st))
+        return failed(w);
+    if (S_ISLNK(st.st_mode))
+        return take_link(w, below, &st);
+    if (*w->rest || is_dot)
+        return enter(w, below, &st);
+    return arrive(w, name, &st, out);
+}
+
+static int step(struct walk *w, const char *name, int *out)
+{
     put_name(w, name);
     int below = openat(w->d, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (below < 0)
         return failed(w);
-    int rc = fstat(below, &st) ? failed(w) : 0;
-    if (!rc && S_ISLNK(st.st_mode)) {
-        rc = w->rules->links ? check_writers(w, w->at, &st, false) : refuse_link(w);
-        rc = rc ? rc : follow(w, below);
-    } else if (!rc && (*w->rest || is_dot)) {
-        rc = enter(w, below, &st);
-    } else if (!rc) {
-        rc = arrive(w, name, &st, out);
-    }
-    if (below != w->d)
+    int rc = step_into(w, name, below, out);
+    if (below != w->d)                  /* else it was entered */
         close(below);
     return rc;
 }
 
-/* Its links lead to what no path names: the kernel follows them, and what they lead to is judged.
- */
+/* Links of /proc lead to files that may have no path: the kernel follows them, and only the file is
+ * checked. */
 static bool is_proc(const struct walk *w)
 {
     struct statfs fs;
@@ -214,26 +232,26 @@ static int go(struct walk *w, int *out)
         rc = open_file(w, behind, 0, out);
     }
     if (!rc && *out < 0)
-        rc =
-            err_set(w->err, ERR_SETTINGS, "%s: %s is a folder: expected a file", w->rules->subject, w->whole);
+        return err_set(w->err, ERR_SETTINGS, "%s: %s is a folder: expected a file", w->rules->subject,
+                       w->whole);
     return rc;
 }
 
 /* ---- beginning ---- */
 
-/* From the root, whatever it was called. */
+/* The path from the root. */
 static int absolute(const char *path, const struct owned_rules *rules, char out[PATH_MAX], struct err *err)
 {
     char here[PATH_MAX] = "";
     if (*path != '/' && !getcwd(here, sizeof here))
-        return err_sys(err, ERR_SETTINGS, "%s: there is no '%.80s', as the working directory is none",
+        return err_sys(err, ERR_SETTINGS, "%s: there is no '%.80s', as the working directory does not exist",
                        rules->subject, path);
     if (snprintf(out, PATH_MAX, "%s%s%s", here, *here ? "/" : "", path) >= PATH_MAX)
         return err_set(err, ERR_SETTINGS, "%s: its path is too long: %.80s...", rules->subject, path);
     return 0;
 }
 
-/* No step may find less of a name than it has. */
+/* A longer name would be cut, and another file found. */
 static int check_names(const char *path, const struct owned_rules *rules, struct err *err)
 {
     for (const char *p = path + strspn(path, "/"); *p; p += strspn(p, "/")) {
@@ -252,8 +270,10 @@ int owned_open(const char *path, const struct owned_rules *rules, int *fd, struc
     struct walk w = { .rules = rules, .whole = whole, .d = -1, .err = err };
     *fd = -1;
     int rc = absolute(path, rules, whole, err);
-    rc = rc ? rc : check_names(whole, rules, err);
-    if (rc)
+    if (rc < 0)
+        return rc;
+    rc = check_names(whole, rules, err);
+    if (rc < 0)
         return rc;
     memcpy(w.path, whole, sizeof whole);
     w.rest = w.path;

@@ -7,13 +7,17 @@
 static inline int64_t saturate_add(int64_t a, int64_t b)
 {
     int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
 static inline int64_t saturate_sub(int64_t a, int64_t b)
 {
     int64_t difference;
-    return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
+    if (!__builtin_sub_overflow(a, b, &difference))
+        return difference;
+    return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
 #endif

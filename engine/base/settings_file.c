@@ -1,5 +1,5 @@
-/* settings_file.c - what a settings file says, node by node: the top level, the jobs, and their
- * own groups. */
+/* settings_file.c - a settings file, node by node: the top level, the jobs, and their own
+ * groups. */
 #include "settings_file.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static int unknown_setting(struct settings_loader *l, const config_setting_t *no
                    UTF8_SHOWN(name), hint);
 }
 
-/* In a file a name has one spelling, so that libconfig sees every setting that is there twice. */
+/* In a file a name has one spelling, so that libconfig finds each setting that is set twice. */
 static const struct setting_row *row_named(const char *name, bool job)
 {
     const struct setting_row *row = settings_row(name, job);
@@ -57,17 +57,17 @@ int settings_file_read_top(struct settings_loader *l)
     return 0;
 }
 
-/* ---- a job's own group: anything goes that a plug-in can be handed as text ---- */
+/* ---- a job's own group: anything that a plug-in can get as text ---- */
 
 static int check_own(struct settings_loader *l, const config_setting_t *node, const char *label)
 {
     if (config_setting_is_aggregate(node)) {
-        int rc = 0;
-        for (int i = 0; rc == 0 && i < config_setting_length(node); i++) {
-            const config_setting_t *member = config_setting_get_elem(node, (unsigned)i);
-            rc = check_own(l, member, label);
+        for (int i = 0; i < config_setting_length(node); i++) {
+            int rc = check_own(l, config_setting_get_elem(node, (unsigned)i), label);
+            if (rc < 0)
+                return rc;
         }
-        return rc;
+        return 0;
     }
     const char *wrong = NULL;
     if (config_setting_type(node) == CONFIG_TYPE_FLOAT && !isfinite(config_setting_get_float(node)))
@@ -93,7 +93,7 @@ static int read_job_member(struct settings_loader *l, const config_setting_t *no
     const struct setting_row *row = row_named(name, true);
     bool listed = config_setting_is_list(config_setting_parent(config_setting_parent(node)));
     if (listed && !strcmp(name, "name"))
-        return 0;                                       /* read before */
+        return 0;                                       /* job_name has read it */
     if (row)
         return settings_loader_assign(l, row, job, &(struct setting_value){ .node = node }, place_of(l, node),
                                       label);
@@ -132,15 +132,17 @@ static const char *job_name(const config_setting_t *node)
 static int read_job(struct settings_loader *l, const config_setting_t *node, struct job_settings *job)
 {
     const char *name = job_name(node);
-    if (!config_setting_is_group(node))
+    if (!config_setting_is_group(node)) {
+        const char *dot = name ? "." : "";
         return err_set(l->err, ERR_SETTINGS, "%s: jobs%s%s: expected a group, { plugin = \"...\"; }",
-                       place_of(l, node), name ? "." : "", name ? name : "");
+                       place_of(l, node), dot, name ? name : "");
+    }
     size_t len = name ? strlen(name) : 0;
     if (len < 1 || len > JOB_NAME_MAX || !utf8_is_valid(name, len))
         return err_set(l->err, ERR_SETTINGS, "%s: the name of a job: expected text in UTF-8, 1 to %d bytes",
                        place_of(l, node), JOB_NAME_MAX);
     if (settings_job(l->s, name, NULL))
-        return err_set(l->err, ERR_SETTINGS, "%s: job \"%.*s\" is there already: expected each name once",
+        return err_set(l->err, ERR_SETTINGS, "%s: duplicate job \"%.*s\": expected each name once",
                        place_of(l, node), UTF8_SHOWN(name));
     char label[128];
     snprintf(label, sizeof label, "jobs.%.*s.", UTF8_SHOWN(name));

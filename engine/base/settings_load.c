@@ -41,10 +41,10 @@ static int assign_defaults(struct settings_loader *l)
     const struct setting_row *const tables[] = { settings_rows, settings_job_rows };
     for (size_t t = 0; t < COUNT(tables); t++)
         for (const struct setting_row *row = tables[t]; row->name; row++) {
-            int rc = row->otherwise
-                         ? settings_loader_assign(l, row, NULL,
-                                                  &(struct setting_value){ .text = row->otherwise }, NULL, "")
-                         : 0;
+            if (!row->default_text)
+                continue;
+            const struct setting_value value = { .text = row->default_text };
+            int rc = settings_loader_assign(l, row, NULL, &value, NULL, "");
             if (rc < 0)
                 return rc;
         }
@@ -57,7 +57,7 @@ static int assign_defaults(struct settings_loader *l)
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
-    return value && *value ? value : NULL;      /* an empty one is as good as none */
+    return value && *value ? value : NULL;      /* an empty one counts as none */
 }
 
 static int assign_store_of_others(struct settings_loader *l)
@@ -89,11 +89,17 @@ static int assign_environment(struct settings_loader *l)
 {
     const struct setting_row *const tables[] = { settings_rows, settings_job_rows };
     int rc = assign_store_of_others(l);
+    if (rc < 0)
+        return rc;
     for (size_t t = 0; t < COUNT(tables); t++)
-        for (const struct setting_row *row = tables[t]; row->name && rc == 0; row++)
-            if (settings_row(row->name, false) == row)
-                rc = assign_variable(l, row);
-    return rc;
+        for (const struct setting_row *row = tables[t]; row->name; row++) {
+            if (settings_row(row->name, false) != row)
+                continue;
+            rc = assign_variable(l, row);
+            if (rc < 0)
+                return rc;
+        }
+    return 0;
 }
 
 static int assign_flag(struct settings_loader *l, const struct settings_flag *flag)
@@ -105,19 +111,25 @@ static int assign_flag(struct settings_loader *l, const struct settings_flag *fl
         return settings_loader_nomem(l);
     if (!row) {
         const char *nearest = settings_nearest(name, false);
-        return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting%s%s%s", name,
-                       nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+        if (!nearest)
+            return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting", name);
+        return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting; did you mean \"%s\"?", name,
+                       nearest);
     }
-    const char *text = flag->value ? flag->value : row->type == SETTING_BOOL ? "true" : "";
+    const char *text = flag->value;
+    if (!text)
+        text = row->type == SETTING_BOOL ? "true" : "";
     return settings_loader_assign(l, row, NULL, &(struct setting_value){ .text = text }, where, "");
 }
 
 static int assign_flags(struct settings_loader *l, const struct settings_flag *flags, int n)
 {
-    int rc = 0;
-    for (int i = 0; i < n && rc == 0; i++)
-        rc = assign_flag(l, &flags[i]);
-    return rc;
+    for (int i = 0; i < n; i++) {
+        int rc = assign_flag(l, &flags[i]);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
 }
 
 /* ---- what must go together ---- */
@@ -127,17 +139,17 @@ static const char *as_set(struct settings_loader *l, const char *name)
 {
     const struct setting_row *row = settings_row(name, false);
     const char *where = l->where[settings_row_index(row)];
-    char *value = NULL, *words;
+    CLEANUP(cleanup_free) char *value = NULL;
     size_t size;
     FILE *out = open_memstream(&value, &size);
     if (!out)
         return name;
     settings_put_value(row, settings_field(row, l->s, NULL), 0, false, out);
-    fclose(out);
-    words = value ? arena_printf(l->impl->arena, "%s = %s (%s)", name, value, where ? where : "the default")
-                  : NULL;
-    free(value);
-    return words ? words : name;
+    if (fclose(out) || !value)
+        return name;
+    const char *text = arena_printf(l->impl->arena, "%s = %s (%s)", name, value,
+                                    where ? where : "the default");
+    return text ? text : name;
 }
 
 static int check_together(struct settings_loader *l)
@@ -177,23 +189,28 @@ static int loader_end(struct settings_loader *l, int rc)
     return rc;
 }
 
-/* Everything that comes after the text was gathered; without environment and flags it is the text
- * alone that counts. */
+/* All steps once the text of the file is there. Without environment and flags only the text
+ * counts. */
 static int load_all(struct settings_loader *l, bool environment, const struct settings_flag *flags,
                     int nflags)
 {
-    int rc = 0;
-    if (l->guard.text)
-        rc = libconfig_guard_parse(&l->guard, &l->impl->config, l->err);
-    if (rc == 0 && l->guard.text)
-        rc = settings_file_read_top(l);
-    if (rc == 0 && environment)
-        rc = assign_environment(l);
-    if (rc == 0)
-        rc = assign_flags(l, flags, nflags);
-    if (rc == 0)
-        rc = check_together(l);
-    return rc == 0 && l->guard.text ? settings_file_read_jobs(l) : rc;
+    bool has_file = l->guard.text;
+    int rc = has_file ? libconfig_guard_parse(&l->guard, &l->impl->config, l->err) : 0;
+    if (rc < 0)
+        return rc;
+    rc = has_file ? settings_file_read_top(l) : 0;
+    if (rc < 0)
+        return rc;
+    rc = environment ? assign_environment(l) : 0;
+    if (rc < 0)
+        return rc;
+    rc = assign_flags(l, flags, nflags);
+    if (rc < 0)
+        return rc;
+    rc = check_together(l);
+    if (rc < 0)
+        return rc;
+    return has_file ? settings_file_read_jobs(l) : 0;
 }
 
 const char *settings_file_used(const char *file)

@@ -1,4 +1,4 @@
-/* settings_loader.h - settings on their way in, for all places that they come from. */
+/* settings_loader.h - one load of settings, for all places that they come from. */
 #ifndef PRESCIENT_SETTINGS_LOADER_H
 #define PRESCIENT_SETTINGS_LOADER_H
 

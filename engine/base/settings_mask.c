@@ -1,5 +1,5 @@
-/* settings_mask.c - passwords out of what is shown. Better too much hidden than too little: a URL
- * may well be malformed. */
+/* settings_mask.c - hides passwords. Better too much hidden than too little: a URL may well be
+ * malformed. */
 #include "settings_mask.h"
 
 #include <ctype.h>
@@ -10,8 +10,8 @@
 static const char *const secrets[] = { "password", "sslpassword", "oauth_client_secret", "scram_client_key",
                                        "scram_server_key" };
 
-/* What libpq knows beside them: such a word begins something new, even behind a password with
- * blanks that nobody has quoted. */
+/* Other keywords of libpq: such a word begins a new setting, even after a password with blanks and
+ * without quotes. */
 static const char *const harmless[] = {
     "host",
     "hostaddr",
@@ -128,13 +128,21 @@ static size_t blanks(const char *p)
     return strspn(p, " \t\r\n\v\f");
 }
 
+static bool ends_value(char c, bool quoted)
+{
+    return quoted ? c == '\'' : isspace((unsigned char)c);
+}
+
 /* The length of a value of a keyword string: 'it''s quoted' with \' inside, or up to a blank. */
 static size_t value_size(const char *p)
 {
     bool quoted = *p == '\'';
     size_t i = quoted;
-    while (p[i] && (quoted ? p[i] != '\'' : !isspace((unsigned char)p[i])))
-        i += p[i] == '\\' && p[i + 1] ? 2 : 1;
+    while (p[i] && !ends_value(p[i], quoted)) {
+        if (p[i] == '\\' && p[i + 1])
+            i++;
+        i++;
+    }
     return i + (quoted && p[i]);
 }
 

@@ -1,4 +1,4 @@
-/* settings_mask.h - passwords out of what is shown. */
+/* settings_mask.h - hides passwords in what is shown. */
 #ifndef PRESCIENT_SETTINGS_MASK_H
 #define PRESCIENT_SETTINGS_MASK_H
 

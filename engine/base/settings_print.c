@@ -1,4 +1,4 @@
-/* settings_print.c - settings as a file: what is in force, and on request what each line means. */
+/* settings_print.c - settings as a file: the values in force, on request with comments. */
 #include "settings_print.h"
 
 #include <ctype.h>
@@ -16,6 +16,32 @@ struct printer {
     bool commented, secrets;
     struct arena *arena;
 };
+
+/* ---- comments ---- */
+
+/* The next line of a comment: up to a line end, or the words that fit; at least one. */
+static size_t line_size(const char *text)
+{
+    enum { COLUMNS = 100 - 2 };
+    size_t whole = strcspn(text, "\n"), fits = 0;
+    if (whole <= COLUMNS)
+        return whole;
+    for (size_t i = 0; i < whole; i++)
+        if (text[i] == ' ' && (i <= COLUMNS || !fits))
+            fits = i;
+    return fits ? fits : whole;
+}
+
+/* A text of one line or several as a comment, wrapped between words. */
+static void put_prose(FILE *out, const char *text)
+{
+    while (*text) {
+        size_t n = line_size(text);
+        fprintf(out, "# %.*s\n", (int)n, text);
+        text += n;
+        text += *text == ' ' || *text == '\n';
+    }
+}
 
 /* ---- a job's own group ---- */
 
@@ -157,13 +183,16 @@ static void put_jobs(struct printer *p)
             fprintf(p->out, "    %s = {\n", s->jobs[i].name);
         }
         put_job_body(p, &s->jobs[i]);
-        fprintf(p->out, "    }%s\n", !listed ? ";" : i + 1 < s->njobs ? "," : "");
+        const char *separator = listed ? "," : ";";
+        if (listed && i + 1 == s->njobs)
+            separator = "";
+        fprintf(p->out, "    }%s\n", separator);
     }
     fprintf(p->out, "%c;\n", listed ? ')' : '}');
 }
 
-static const char jobs_help[] = "\n# What answers the checks: a name, the plug-in bound to it, limits of its "
-                                "own, and what the plug-in wants to know.\n";
+static const char jobs_help[] = "The jobs that answer checks: each has a name, a plug-in, limits of its own, "
+                                "and settings for the plug-in.";
 static const char jobs_example[] =
     "# jobs = {\n"
     "#     unshipped_order = {\n"
@@ -177,15 +206,12 @@ static const char jobs_example[] =
 
 static void put_comment(struct printer *p, const struct setting_row *row)
 {
-    fputs("\n# ", p->out);
-    for (const char *c = row->help; *c; c++) {
-        fputc(*c, p->out);
-        if (*c == '\n')
-            fputs("# ", p->out);
-    }
-    const char *value = row->otherwise ? row->otherwise : "unset";
-    fprintf(p->out, "\n# Expected: %s. Default: %s.\n", settings_expected(row, p->arena),
-            *value ? value : "none");
+    const char *value = row->default_text ? row->default_text : "unset";
+    const char *bounds = arena_printf(p->arena, "Expected: %s. Default: %s.",
+                                      settings_expected(row, p->arena), *value ? value : "none");
+    fputc('\n', p->out);
+    put_prose(p->out, row->help);
+    put_prose(p->out, bounds ? bounds : "");
 }
 
 static void put_row(struct printer *p, const struct setting_row *row)
@@ -216,16 +242,18 @@ int settings_print(const struct settings *s, FILE *out, bool commented, bool sec
     if (!a)
         return err_set(err, ERR_NOMEM, "settings: out of memory");
     if (commented)
-        fputs("# prescient.cfg - settings of prescient, in libconfig syntax. A setting that is left out has "
-              "its default.\n"
-              "# @include \"FILE\" reads another file at that place.\n",
-              out);
+        put_prose(out, "prescient.cfg - settings of prescient, in libconfig syntax. A setting that is left "
+                       "out has its default.\n"
+                       "@include \"FILE\" reads another file at that place.");
     for (const struct setting_row *row = settings_rows; row->name; row++)
         put_row(&p, row);
     for (const struct setting_row *row = settings_job_rows; row->name; row++)
         if (settings_row(row->name, false) == row)
             put_row(&p, row);
-    fputs(commented ? jobs_help : "", out);
+    if (commented) {
+        fputc('\n', out);
+        put_prose(out, jobs_help);
+    }
     if (s->njobs || !commented)
         put_jobs(&p);
     else

@@ -1,5 +1,5 @@
-/* settings_table.h - a setting is one row: all that parser, bounds, flags, environment and printed
- * file know of it. */
+/* settings_table.h - a setting is one row, which serves parser, bounds, flags, environment and the
+ * printed file. */
 #ifndef PRESCIENT_SETTINGS_TABLE_H
 #define PRESCIENT_SETTINGS_TABLE_H
 
@@ -26,24 +26,24 @@ struct setting_row {
     enum setting_type type;
     size_t offset;                  /* in struct settings, or in struct job_settings */
     size_t count;                   /* offset of the int that counts a list's elements */
-    const char *otherwise;          /* the default, as a user would write it; NULL: none */
+    const char *default_text;       /* the default, as a user would write it; NULL: none */
     int64_t min, max;               /* durations in microseconds, sizes in bytes, texts in bytes */
-    bool or_zero;                   /* 0 is allowed too, and means what `help` says */
+    bool or_zero;                   /* 0 is allowed, too: `help` explains it */
     bool whole_seconds;             /* of a SETTING_DURATION_US */
     const char *const *words;       /* ends with NULL */
     bool (*accepts)(const char *text);
     bool (*accepts_us)(int64_t us);
-    const char *expected;           /* what they accept, in words */
+    const char *expected;           /* what they accept, for errors */
     const char *help;               /* one line or several */
     const char *section;            /* the heading that begins with this row */
 };
 
-/* Both end with a NULL name. The rows of a job stand at the top level, too (but for `plugin`):
- * there they set settings.defaults, which every job starts from. */
+/* Both end with a NULL name. The rows of a job are allowed at the top level, too (but for
+ * `plugin`): there they set settings.defaults, which every job starts from. */
 extern const struct setting_row settings_rows[], settings_job_rows[];
 enum { SETTINGS_ROWS_MAX = 64 };    /* in both tables together */
 
-/* The row named `name` ('-' is as good as '_'); `job`: one of a job's own, else any that may stand
+/* The row named `name` ('-' is as good as '_'); `job`: one of a job's own, else any that is allowed
  * at the top level. NULL: none. */
 const struct setting_row *settings_row(const char *name, bool job);
 

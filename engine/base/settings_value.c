@@ -84,7 +84,7 @@ static int read_text(const struct setting_row *row, const struct setting_value *
     if (!text)
         return ERR_SETTINGS;
     size_t len = strlen(text);
-    bool unset = len == 0 && !row->otherwise;       /* "" takes back what a file says */
+    bool unset = len == 0 && !row->default_text;       /* "" unsets what a file has set */
     if (!unset && ((int64_t)len < row->min || (int64_t)len > row->max || !utf8_is_valid(text, len)))
         return ERR_SETTINGS;
     if (!unset && row->accepts && !row->accepts(text))
@@ -378,10 +378,10 @@ static const char *between_durations(const struct setting_row *row, struct arena
 {
     char min[MOMENT_TEXT], max[MOMENT_TEXT];
     bool seconds = row->whole_seconds || row->type == SETTING_DURATION_S;
-    return arena_printf(a, "a duration %s90s, 15m, 3h, 30d, %sbetween %s and %s",
-                        seconds ? "in whole seconds such as " : "such as 250ms, ",
-                        row->or_zero ? "0s or " : "", duration_format_us(row->min, min),
-                        duration_format_us(row->max, max));
+    const char *examples = seconds ? "in whole seconds such as " : "such as 250ms, ";
+    const char *zero = row->or_zero ? "0s or " : "";
+    return arena_printf(a, "a duration %s90s, 15m, 3h, 30d, %sbetween %s and %s", examples, zero,
+                        duration_format_us(row->min, min), duration_format_us(row->max, max));
 }
 
 static const char *between_sizes(const struct setting_row *row, struct arena *a)

@@ -39,7 +39,7 @@ size_t utf8_valid_bytes(const char *s, size_t len)
 {
     const unsigned char *p = (const unsigned char *)s;
     for (size_t i = 0; i < len;) {
-        if (p[i] - 1u < 0x7f) {         /* nearly all that comes by */
+        if (p[i] - 1u < 0x7f) {         /* ASCII, as nearly all text is */
             i++;
             continue;
         }

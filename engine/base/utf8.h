@@ -1,4 +1,4 @@
-/* utf8.h - whether bytes are text, and where text may be cut. */
+/* utf8.h - whether bytes are valid text, and where text may be cut. */
 #ifndef PRESCIENT_UTF8_H
 #define PRESCIENT_UTF8_H
 
@@ -13,10 +13,11 @@ bool utf8_is_valid(const char *s, size_t len);
  * that is not. */
 size_t utf8_valid_bytes(const char *s, size_t len);
 
-/* How many of `len` bytes to keep so that at most `max` are left and no character is cut in two. */
+/* How many of `len` bytes to keep so that no more than `max` remain and no character is cut in
+ * two. */
 size_t utf8_cut(const char *s, size_t len, size_t max);
 
-/* For "%.*s" in an error: what a user gave us, at most 80 bytes of it. */
+/* For "%.*s" in an error: at most 80 bytes of what a user wrote. */
 #define UTF8_SHOWN(s) (int)utf8_cut((s), __builtin_strlen(s), 80), (s)
 
 #endif

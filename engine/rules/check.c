@@ -1,4 +1,4 @@
-/* check.c - what follows from a check alone: its identity, and that of what it declares. */
+/* check.c - the identity of a check, and that of the checks it declares. */
 #include "check.h"
 
 #include <stdlib.h>

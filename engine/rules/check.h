@@ -1,6 +1,5 @@
 /* check.h - a check as it is read, and what its run leads to: effects that its job declared, and a
- * settlement. Both sides of a store speak these words, and so do the engine and its workers. No
- * I/O.
+ * settlement. Stores, the engine and its workers share these types. No I/O.
  *
  * All moments and slots are seconds since the Unix epoch, UTC; names ending in _us are
  * microseconds. */
@@ -29,7 +28,7 @@ struct check {                      /* the strings end with NUL and live as long
     uint32_t entity_name_len, entity_key_len, job_exec_len, payload_len;    /* bytes, without the NUL */
 };
 
-/* The checks of one page; whoever receives them frees them. Shared by nobody. */
+/* The checks of one page. The receiver frees them; they are not shared. */
 struct check_rows {
     struct check *checks;           /* malloc()ed: check_rows_free frees it, and then the rest by free_impl */
     int n;
@@ -59,7 +58,7 @@ struct effect {
 enum settle_state {
     SETTLE_TOUCHED,         /* written, with its history or run row */
     SETTLE_UNTOUCHED,       /* not written; send it again with skip_locked to learn why */
-    SETTLE_SUPERSEDED,      /* the row is gone, or is not as read any more: the new state stands */
+    SETTLE_SUPERSEDED,      /* the row is gone or has changed since it was read, and stays as it is */
     /* the row is as read but an application's transaction holds it: try again later */
     SETTLE_LOCKED,
 };

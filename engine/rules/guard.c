@@ -1,12 +1,12 @@
 /* guard.c - what becomes of a check after its answer: one function per kind of answer, in a table.
- * Total: whatever comes in, a check either ends or moves to a slot that has not begun. */
+ * Total: for any input, a check either ends or moves to a slot that has not begun. */
 #include "guard.h"
 
 #include "../base/saturate.h"
 #include "retry.h"
 #include "slot.h"
 
-/* What an answer that changes nothing would leave: the base of every verdict. */
+/* The check as it was read: every verdict begins with it. */
 static struct verdict as_read(const struct guard_input *in)
 {
     return (struct verdict){
@@ -33,8 +33,8 @@ static struct verdict moves(struct verdict v, enum outcome outcome, int64_t at,
     return v;
 }
 
-/* The farthest moment that a check may wait for. No horizon reaches past the last moment that can
- * be written. */
+/* The farthest moment that a check may wait for: the horizon, or the last moment that can be
+ * written. */
 static int64_t farthest(const struct guard_policy *policy, int64_t now)
 {
     int64_t at = saturate_add(now, policy->horizon_s);
@@ -69,7 +69,7 @@ static struct verdict judge_defer(const struct guard_policy *policy, const struc
     if (!first && saturate_sub(in->now, in->deferred_at) > policy->horizon_s)
         return ends(v, OUTCOME_DEFERRED_OUT);
     if (first)
-        v.deferred_at = in->now ? in->now : 1;          /* 0 would say "never" */
+        v.deferred_at = in->now ? in->now : 1;          /* 0 would mean never */
     int64_t limit = farthest(policy, in->now);
     return moves(v, OUTCOME_DEFERRED, in->at < limit ? in->at : limit, policy, in->now);
 }

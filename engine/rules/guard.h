@@ -1,5 +1,4 @@
-/* guard.h - what becomes of a check after its answer: DESIGN's table of guards as one total, pure
- * function. */
+/* guard.h - what becomes of a check after its answer: one total, pure function. */
 #ifndef PRESCIENT_GUARD_H
 #define PRESCIENT_GUARD_H
 
@@ -29,7 +28,7 @@ enum answer_kind {
 struct guard_input {
     enum answer_kind answer;
     int64_t at;                     /* of AGAIN and DEFER */
-    int64_t now;                    /* the now that the job was given */
+    int64_t now;                    /* the time that the job was given */
     int32_t check_count, failure_count;     /* as read */
     int64_t deferred_at;            /* when this check number was first deferred; 0: never */
     uint64_t random;                /* for the jitter; the caller's seeded source */

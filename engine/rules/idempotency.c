@@ -1,5 +1,5 @@
-/* idempotency.c - sha256 over fields that each carry their length, so that no two lists of fields
- * read alike. */
+/* idempotency.c - sha256 over fields, each with its length, so that no two lists of fields give the
+ * same bytes. */
 #include "idempotency.h"
 
 #include <inttypes.h>
@@ -15,8 +15,8 @@ static void add_number(struct sha256_ctx *sha, int64_t number)
     fingerprint_add_field(sha, text);
 }
 
-/* "FIRST_CHECK_AT/ID" says what a check without an origin would, so it gives the same key: a row
- * that had to be given another id keeps it so. */
+/* "FIRST_CHECK_AT/ID" gives the same key as a check without an origin has: so a row that had to get
+ * another id keeps its key. */
 static void add_origin(struct sha256_ctx *sha, const struct idempotency *of)
 {
     char first[ORIGIN_MAX + 1];

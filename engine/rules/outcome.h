@@ -1,5 +1,4 @@
-/* outcome.h - the words for how a run of a check ended: what history, run log, reports and docs
- * say. */
+/* outcome.h - how a run of a check ended, as history, run log, reports and docs name it. */
 #ifndef PRESCIENT_OUTCOME_H
 #define PRESCIENT_OUTCOME_H
 
@@ -13,11 +12,11 @@ enum outcome {
     OUTCOME_MAX_CHECKS,         /* AGAIN too often */
     OUTCOME_DEFERRED_OUT,       /* deferred for longer than the horizon */
     OUTCOME_RESOLVED,           /* by the application or by an effect; never from an answer */
-    /* the check is over or moved, as the guard says */
+    /* the check is over or moved, by the guard's verdict */
     OUTCOME_FAILED,
     OUTCOME_TIMEOUT,
     OUTCOME_CRASHED,
-    OUTCOME_BAD_ANSWER,         /* the answer was garbage, or the database refused a value in it */
+    OUTCOME_BAD_ANSWER,         /* the answer was invalid, or the database rejected a value in it */
     /* the check waits on: a row of the run log */
     OUTCOME_AGAIN,
     OUTCOME_DEFERRED,

@@ -10,7 +10,8 @@
 
 int64_t retry_delay(int64_t base, int64_t max, int32_t failures, uint64_t random)
 {
-    int64_t first = base < 1 ? 1 : base, most = max < 1 ? 1 : max;
+    int64_t first = base < 1 ? 1 : base;
+    int64_t most = max < 1 ? 1 : max;
     int doublings = failures < 0 ? 0 : failures;
     bool capped = doublings >= 63 || first > most >> doublings;
     int64_t delay = capped ? most : first << doublings;

@@ -10,8 +10,7 @@
  * of itself by `random`. Any unit; never less than 1, never overflows. */
 int64_t retry_delay(int64_t base, int64_t max, int32_t failures, uint64_t random);
 
-/* How long a check whose job nobody here knows is put off: half its age, at least one slot, at
- * most a day. */
+/* How long a check of an unknown job is put off: half its age, at least one slot, at most a day. */
 int64_t retry_unknown_job_delay_s(int64_t first_check_at, int64_t now, int32_t slot_length_s);
 
 #endif

@@ -1,5 +1,5 @@
-/* slot.c - which slot a moment falls in, and when that slot closes.
- * Arithmetic only: no store and no clock; the caller brings the time. */
+/* slot.c - which slot a moment falls in, and when that slot closes. Arithmetic only: no store and
+ * no clock; the caller brings the time. */
 #include "slot.h"
 
 #include <stdio.h>
@@ -13,15 +13,14 @@ bool slot_length_is_valid(int64_t length_s)
     return length_s >= SLOT_LENGTH_MIN_S && length_s <= SLOT_LENGTH_MAX_S && DAY_S % length_s == 0;
 }
 
-/* Seconds from the slot that runs at `at`; never negative, whatever came in. */
+/* Seconds since the slot at `at` began; never negative. */
 static int64_t seconds_into_slot(int64_t at, int64_t length_s)
 {
     int64_t into = at % length_s;
     return into < 0 ? into + length_s : into;
 }
 
-/* At the two ends of int64_t, where the slot wanted cannot be written, the outermost one that can
- * be is taken. */
+/* Near the ends of int64_t, where that slot cannot be written, the outermost one that can be. */
 int64_t slot_floor(int64_t at, int32_t length_s)
 {
     int64_t length = length_s < 1 ? 1 : length_s, slot;
@@ -58,8 +57,8 @@ bool slot_is_served(int64_t slot, const int *serve, int n)
     return n <= 0;
 }
 
-/* Beginnings of slots lie at all multiples of this in an hour: that of one hour is not that of the
- * next where a length does not divide it. */
+/* Slots begin at multiples of this in an hour. Where a length does not divide an hour, they begin
+ * at different minutes in different hours. */
 static int32_t grid_in_hour(int32_t length_s)
 {
     int32_t a = 3600, b = length_s < 1 ? 1 : length_s;
@@ -77,25 +76,25 @@ bool slot_begins_in_minute(int minute, int32_t length_s)
     return first / grid * grid < (minute + 1) * 60;
 }
 
-static size_t add_number(char *words, size_t size, size_t at, const char *before, int number)
+static size_t add_number(char *message, size_t size, size_t at, const char *before, int number)
 {
-    int n = at < size ? snprintf(words + at, size - at, "%s%d", before, number) : 0;
+    int n = at < size ? snprintf(message + at, size - at, "%s%d", before, number) : 0;
     return at + (size_t)(n > 0 ? n : 0);
 }
 
-int slot_serve_mistakes(const int *serve, int n, int32_t length_s, char *words, size_t size)
+int slot_serve_mistakes(const int *serve, int n, int32_t length_s, char *message, size_t size)
 {
     int mistakes = 0;
     size_t at = 0;
-    words[0] = '\0';
+    message[0] = '\0';
     for (int i = 0; i < n; i++)
         if (!slot_begins_in_minute(serve[i], length_s))
-            at = add_number(words, size, at,
+            at = add_number(message, size, at,
                             mistakes++ ? ", " : "serve names minutes in which no slot begins: ", serve[i]);
     const char *before = "; slots begin in the minutes ";
     for (int minute = 0; mistakes && minute < 60; minute++)
         if (slot_begins_in_minute(minute, length_s)) {
-            at = add_number(words, size, at, before, minute);
+            at = add_number(message, size, at, before, minute);
             before = ", ";
         }
     return mistakes;

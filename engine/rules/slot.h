@@ -31,8 +31,9 @@ bool slot_is_served(int64_t slot, const int *serve, int n);
 /* Whether a slot of this length ever begins in that minute of an hour. */
 bool slot_begins_in_minute(int minute, int32_t length_s);
 
-/* How many minutes of `serve` name no slot: a mistake that one server can know of, as which slots
- * the others serve it cannot. The words say which, and in which minutes slots begin ("": none). */
-int slot_serve_mistakes(const int *serve, int n, int32_t length_s, char *words, size_t size);
+/* How many minutes of `serve` are the beginning of no slot: a mistake that a server can find alone,
+ * without knowing which slots others serve. `message` names them, and the minutes in which slots
+ * begin ("": no mistake). */
+int slot_serve_mistakes(const int *serve, int n, int32_t length_s, char *message, size_t size);
 
 #endif
