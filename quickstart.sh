@@ -4,8 +4,8 @@
 # quickstart.sh test     installs what the tests need, too, and runs them all; they start a
 #                        PostgreSQL cluster of their own
 # quickstart.sh build    installs and builds the same, and runs nothing
-# For Debian 12 and 13, Ubuntu 22.04 or newer, as root or with sudo; elsewhere install the like of
-# packages.txt first.
+# For Debian 12 and 13, Ubuntu 22.04 or newer, as root or with sudo. On other systems install the
+# equivalents of the packages in packages.txt first.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
@@ -78,7 +78,7 @@ install_missing() {
     trap - EXIT
 }
 
-# Quiet when all goes well; everything the compiler said when it does not.
+# Quiet when all goes well; otherwise all output of the compiler.
 build() {
     local log
     log=$(mktemp)
@@ -91,7 +91,7 @@ build() {
     rm -f "$log"
 }
 
-# Neither demo nor tests may meet a database or settings of whoever runs them.
+# Neither demo nor tests may use a database or settings of the user who runs them.
 forget_databases() {
     local name
     for name in $(compgen -e); do

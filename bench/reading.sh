@@ -39,7 +39,7 @@ q() { psql -qXAt -v ON_ERROR_STOP=1 "$store" "$@"; }
 # ---- the tables ----------------------------------------------------------------------------------
 
 # Part $1 of $2, so that several sessions can work side by side. Only the first hundred thousand
-# have the bucket that their key says: that is what costs most, and others are asked for by slot.
+# have the bucket of their key, because computing it costs most, and the others are queried by slot.
 put_checks() {
     q <<SQL
 SET synchronous_commit = off;
@@ -160,7 +160,8 @@ index_days() {
 
 vacuum() { q -c "VACUUM ANALYZE" -c "CHECKPOINT"; }
 
-# What was done is written beside the cluster's data, so that a build that was ended goes on.
+# The finished steps are recorded beside the cluster's data, so that an interrupted build can
+# continue.
 build() {
     local step
     for step in make_days put_all_checks put_history put_runs put_passes put_events index_days vacuum; do

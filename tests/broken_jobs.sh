@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# broken_jobs.sh - an engine none of whose jobs can be loaded ends in words that name the job and
-# what is wrong; its checks wait on.
+# broken_jobs.sh - an engine that can load none of its jobs ends with a message that names the job
+# and what is wrong; its checks wait.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 export PRESCIENT_STORE="sqlite:$TMP/store.db"

@@ -37,7 +37,7 @@ for bad in aborts leaves missing; do
     is "jobs says 1: $bad" "$($P jobs --config bad.cfg >/dev/null; echo $?)" 1
     fails_with 78 "job one: plug-in $bad" $P config --check --config bad.cfg
 done
-# Minutes in which no slot begins: what one server can know of slots that nobody runs.
+# Minutes in which no slot begins: all that one server can know of slots that no server runs.
 { sed "s#doctor.db#split.db#" prescient.cfg; echo 'slot_length = "20m"; serve = [0, 30];'; } > split.cfg
 chmod 600 split.cfg
 words="serve names minutes in which no slot begins: 30; slots begin in the minutes 0, 20, 40"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Enqueueing from CSV: what is read, what is refused and where, and from which line to go on.
+# Enqueueing from CSV: what is read, what is refused and where, and from which line to continue.
 . "$(dirname "$0")/lib.sh"
 
 load() {
@@ -56,8 +56,7 @@ load() {
     is "$STORE_NAME: going on from there loads the rest" "$(e many.csv --start-line 20002)" \
         "5000 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
 
-    # Among many, what no index leads to is looked for in a part, and the rest is not passed over in
-    # silence.
+    # Among many rows, a search without an index covers only a part, and the command reports that.
     printf 'entity,key,job,at\nlone,1,last,+9h\n' > last.csv
     e last.csv > out
     has "$STORE_NAME: a look for a job says where it ended" "$($P list --job last 2>&1)" \
@@ -79,7 +78,7 @@ load() {
         "(1, False)"
     is "$STORE_NAME: the check is gone again" "$($P resolve lone 1 --json | json 'j')" "{'resolved': 1}"
 
-    # Ctrl-C while the input stalls: the load ends at once and says where.
+    # Ctrl-C while the input stalls: the load ends at once and reports where.
     mkfifo stalled
     $P enqueue --from - < stalled > out 2> err &
     local pid=$!

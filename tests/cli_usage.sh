@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line itself: help, options, and what is said about wrong ones. No store is needed.
+# The command line itself: help, options, and errors about wrong ones. No store is needed.
 . "$(dirname "$0")/lib.sh"
 
 has "--help lists the commands" "$($P --help)" "enqueue      enqueue a check of a row, or one for each line of a CSV file"

@@ -14,8 +14,8 @@ jobs = { unshipped = { plugin = "unshipped_order";
 CFG
 chmod 600 prescient.cfg
 
-# app SQL: by the application's one connection, which stays open; what it says, up to a mark. Nobody
-# waits for a lock longer than 200 ms.
+# app SQL: by the application's one connection, which stays open; prints its output, up to a mark.
+# It waits for a lock for at most 200 ms.
 coproc APP { sqlite3 -batch "$FILE" 2>&1; }
 app() {
     local line
@@ -23,7 +23,7 @@ app() {
     while read -r line <&"${APP[0]}" && [ "$line" != =over= ]; do echo "$line"; done
 }
 mode() { app "PRAGMA journal_mode;"; }
-# The mode as it stands in the file, when nobody has it open.
+# The mode in the file's header, when no process has it open.
 kept() { od -An -tu1 -j18 -N1 "$FILE" | tr -d ' '; }
 
 app ".timeout 200" >/dev/null
@@ -48,7 +48,7 @@ is "what was shipped is over, the rest is told" \
     "$("$P" history --json | json '[h["entity_key"] for h in j]') $("$P" events --json | wc -l)" "['2'] 1"
 is "the mode is still the application's" "$(mode)" wal
 
-# A reader that stays holds nobody up, and neither does a writer those who read.
+# A reader that stays blocks nobody, and a writer does not block readers.
 app "BEGIN; SELECT count(*) FROM orders;" >/dev/null
 ok "enqueue beside a reader that stays" "$P" --quiet enqueue orders 3 unshipped +1h
 app "COMMIT; BEGIN IMMEDIATE; INSERT INTO orders (id) VALUES (7);"

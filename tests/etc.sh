@@ -11,8 +11,8 @@ for file in "$ETC"/*.cfg; do
         "$P" --config "$file" --set plugin_dirs="$JOBS" config --check
 done
 
-# Folders depend on where the program stands. To bring the file up to date, write down what the
-# program prints but for that line.
+# Folders depend on the place of the program. To bring the file up to date, write what the program
+# prints except that line.
 same_folders() { sed 's|^plugin_dirs = .*|plugin_dirs = ["/usr/local/lib/prescient/jobs"];|'; }
 "$P" config --sample | same_folders >sample.cfg
 ok "etc/prescient-full.cfg is what config --sample prints" diff -u "$ETC/prescient-full.cfg" sample.cfg
@@ -54,7 +54,7 @@ for unit in "$ETC"/*.service; do
     fi
 done
 
-# calls_of SET...: the system calls of a list as it stands in SystemCallFilter=.
+# calls_of SET...: the system calls of a list in the form of SystemCallFilter=.
 calls_of() {
     local set
     for set; do

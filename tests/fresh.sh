@@ -94,7 +94,7 @@ enter() {
             HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "${kept[@]}" "$@" </dev/null
 }
 
-# step WHAT COMMAND...: says how it went and how long it took; all it printed when it went wrong
+# step WHAT COMMAND...: prints the result and the time it took; all its output if it failed
 step() {
     local what=$1 began=$SECONDS code=0
     shift

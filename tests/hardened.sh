@@ -10,7 +10,7 @@ export LC_ALL=C
 command -v readelf >/dev/null || { echo "not ok - readelf is installed (binutils)"; exit 1; }
 failed=0
 
-# says WHAT FOUND: nothing found is good.
+# says WHAT FOUND: good if nothing was found.
 says() {
     if [ -z "$2" ]; then echo "ok - $1"; else
         echo "not ok - $1"
@@ -19,7 +19,7 @@ says() {
     fi
 }
 
-# lacks PATTERN COMMAND...: words when no line of the command's output matches
+# lacks PATTERN COMMAND...: a message when no line of the command's output matches
 lacks() {
     local pattern=$1; shift
     "$@" 2>/dev/null | grep -E "$pattern" >/dev/null || echo "nothing in: $* matches: $pattern"
@@ -34,7 +34,7 @@ holds() {
 imports() { readelf -W --dyn-syms "$1" | awk '$7 == "UND" { sub(/@.*/, "", $8); print $8 }'; }
 features() { readelf -nW "$1" | sed -n 's/.*x86 feature: //p'; }
 
-# Each unit says in its debugging data what it was compiled with; ours are known by the folder that
+# Each unit's debugging data has the flags it was compiled with; ours are known by the folder that
 # they were compiled in.
 units_without() {
     readelf -W --debug-dump=info --dwarf-depth=1 "$2" 2>/dev/null |

@@ -19,7 +19,7 @@ store store_pg_connect store_pg_ids store_pg_migrate store_pg_owners
 END
 )
 
-# says WHAT FOUND: nothing found is good.
+# says WHAT FOUND: good if nothing was found.
 says() {
     if [ -z "$2" ]; then echo "ok - $1"; else
         echo "not ok - $1"
@@ -86,7 +86,7 @@ says "rules and base know no database" \
 # cmd_version names the versions of the libraries
 says "the faces know no database but by the store" \
     "$(includes engine/cmd/*.[ch] | grep -E ": $outside" | grep -v '^engine/cmd/cmd_version\.c:')"
-# The bench stands beside the product: it drives engines as processes and asks the database itself.
+# The bench is beside the product: it drives engines as processes and queries the database itself.
 says "bench includes only itself, cmd, store, rules, base" \
     "$(includes bench/bench*.[ch] | grep -vE '^bench/[^ ]*: (<|bench/|engine/(cmd|store|rules|base)/)')"
 says "nothing of the engine includes bench" "$(includes engine/*.c engine/*/*.[ch] | grep ': bench/')"

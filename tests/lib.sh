@@ -59,7 +59,7 @@ report() {
     FAILED=1
 }
 
-# json EXPRESSION: what a Python expression says of the JSON on stdin, `j`.
+# json EXPRESSION: the value of a Python expression about the JSON on stdin, `j`.
 json() {
     python3 -c "
 import json, sys

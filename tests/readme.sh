@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# readme.sh - what the README tells a newcomer to type works, in the order it is told: each block
-# that stands under a line "<!-- readme.sh: KIND -->" is taken out of it and run.
+# readme.sh - what the README tells a newcomer to type works, in that order: each block under a line
+# "<!-- readme.sh: KIND -->" is taken out of it and run.
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 README=$PWD/README.md INCLUDE=$PWD/include
 . tests/lib.sh

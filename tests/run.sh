@@ -29,7 +29,7 @@ servers=()                              # by lane; "": none
 
 [ -x "$BUILD/test" ] || { echo "tests/run.sh: no $BUILD/test; 'make check' builds it" >&2; exit 2; }
 
-# What the tests meet is what they bring: no settings and databases of whoever runs them.
+# The tests use only what they bring: no settings and databases of the user who runs them.
 server=${PRESCIENT_TEST_PG:-}
 for name in $(compgen -e); do
     case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
@@ -60,7 +60,7 @@ export ASAN_OPTIONS="$asan:${ASAN_OPTIONS:-}"
 export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 
-# start_server LANE: makes servers[LANE]; without initdb it says so and leaves it empty
+# start_server LANE: makes servers[LANE]; without initdb it prints that and leaves it empty
 start_server() {
     local words
     if words=$(tests/pg_cluster.sh start "$tmp/pg$1" fsync=off max_prepared_transactions=8 2>&1); then
@@ -94,8 +94,8 @@ start_limited() {
     lane[$!]=$at
 }
 
-# finish_one: waits for one of those that run; its name, exit code and time are in the variables of
-# whoever calls
+# finish_one: waits for one of the running ones; its name, exit code and time are in variables of
+# the caller
 finish_one() {
     local pid
     code=0

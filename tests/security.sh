@@ -14,7 +14,7 @@ for name in $(grep -oE '`worker_[a-z_]+`' "$PAGE" | tr -d '`' | sort -u); do
     has "it is a setting: $name" "$("$P" config --sample)" "$name = "
 done
 
-# Settings that somebody else has laid out, where somebody works.
+# Settings that another user has prepared in the folder where somebody works.
 mkdir -m 700 his && echo 'store = "sqlite:his.db"; @include "more.cfg"' >his/prescient.cfg
 echo 'page = 77;' >his/more.cfg; sed -i 's/; @include/;\n@include/' his/prescient.cfg
 in_his() { (cd his && "$@"); }
@@ -42,7 +42,7 @@ block() {
         inside' "$PAGE"
 }
 
-# Roles are the server's: under other names, so that nobody else's are met.
+# Roles are server-wide: under other names, so that no other roles are touched.
 mark=t$$
 db=shop_$mark
 names="prescient_owner prescient_runner shop_reader"

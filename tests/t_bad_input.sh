@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# t_bad_input.sh - bad settings, bad stores, bad values: an exit code and words that name what was
+# t_bad_input.sh - bad settings, bad stores, bad values: an exit code and a message with what was
 # found and what was expected, and nothing lost.
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
@@ -160,7 +160,7 @@ hostile_names() {
     is "$STORE_NAME: done" "$(archived) $(pending)" "3 0"
 }
 
-# A job that nobody knows: no error of the pass, and nothing happens to the check.
+# An unknown job: no error of the pass, and nothing happens to the check.
 unknown_job() {
     a_clean_store
     fill 5 $SLOT stranger "'s' || n"

@@ -45,7 +45,7 @@ daemon_test() {
     rm -f journal slow; : >journal
     a_clean_store --slot-length 1s
 
-    # Slots missed while nobody was there.
+    # Slots missed while no engine was running.
     slot=$(($(date +%s) - 7200))
     fill 40 $slot journal "'missed' || n"
     fill 40 $((slot + 1800)) journal "'missed later' || n"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# t_inside.sh - what a job finds around it, told by a job: no way to new rights, limits, nothing
+# t_inside.sh - a job reports what it finds around it: no way to new rights, limits, nothing
 # inherited, nothing of the engine's memory, system calls that no job needs refused; and what
-# becomes of its children and of its state when the engine ends, in whatever way.
+# happens to its children and its state when the engine ends, in whatever way.
 # not under sanitizers
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/store.db; export PRESCIENT_STORE
@@ -63,8 +63,7 @@ limits='workers = 1; worker_memory = 300000000; worker_files = 64; worker_proces
 job="jobs = { inside = { plugin = \"inside\"; timeout = \"20s\"; }; };"
 
 settings "$limits" "$job"
-# Root reads everything, which is why there is worker_user; what is at address 0 is not there for
-# anybody.
+# Root can read everything, which is why there is worker_user; nothing is at address 0 for anyone.
 if [ "$(id -u)" = 0 ]; then ENVIRONMENT=read MEMORY=EIO; else ENVIRONMENT=EACCES MEMORY=EACCES; fi
 PROCESSES="5000/5000"
 around "$(id -un)"
@@ -98,8 +97,8 @@ if [ "$(id -u)" = 0 ]; then
     fails_with 78 "worker_user: there is no user 'no-such-user'" "$P" run --slot $((SLOT + 900))
 fi
 
-# Only an engine of root's can make its workers somebody else; whoever asks another one is told.
-# Root tries it as nobody.
+# Only an engine of root's can run its workers as another user; one of another user reports that it
+# cannot. Root tries it as nobody.
 not_root=(); [ "$(id -u)" != 0 ] || not_root=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 mkdir -m 777 others
 told_about() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# t_kill_engine.sh - engines and workers are killed, stopped and woken up at random moments. Every
-# check is settled exactly once, what runs twice carries the same idempotency key and is little, and
-# no worker outlives its engine.
+# t_kill_engine.sh - engines and workers are killed, stopped and continued at random moments. Every
+# check is settled exactly once, few run twice and with the same idempotency key, and no worker
+# outlives its engine.
 # long
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"

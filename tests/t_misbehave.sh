@@ -79,7 +79,7 @@ descendants() {
     for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do echo "$child"; descendants "$child"; done
 }
 
-# deed NAME OUTCOME [WORDS]: a page with one such check in the middle.
+# deed NAME OUTCOME [WORDS]: a page with one check of that action in the middle.
 deed() {
     local name=$1 outcome=$2 words=${3:-} pid before
     q "DELETE FROM {future_job_history}"
@@ -118,8 +118,8 @@ one_by_one() {
         "$(pending) $(q 'SELECT count(*) FROM {slot_lease}')" "0 0"
 }
 
-# Whoever ignores SIGCHLD hands that on to what it starts, and a process that ignores it is not told
-# how its children end.
+# A process that ignores SIGCHLD passes that on to what it starts, and does not learn how its
+# children end.
 who_started_us_ignored_ends() {
     a_clean_store
     fill 3 $SLOT misbehave "CASE n WHEN 2 THEN '_exit' ELSE 'good' END || n"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # t_replay_sf311.sh - ten years of real requests, and Northwind's orders, replayed on both stores.
-# What prescient wrote into events, run log and history must equal, row by row, what one plain SQL
-# query over the same table says.
+# What prescient wrote into events, run log and history must equal, row by row, the result of one
+# plain SQL query over the same table.
 # not instrumented: the sixty seconds are measured
 # alone: for the same reason
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
@@ -211,7 +211,7 @@ northwind() {
 }
 
 # The sixty seconds are the program's, not the disk's: as the tests' PostgreSQL runs without fsync,
-# SQLite's file lies in memory.
+# SQLite's file is in memory.
 if [ -d /dev/shm ] && [ -w /dev/shm ]; then
     MEMORY=$(mktemp -d /dev/shm/prescient-test.XXXXXX)
     trap 'rm -rf "$MEMORY"; everything_ends || exit 1' EXIT

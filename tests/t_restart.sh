@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # t_restart.sh - the database goes away in the middle of a pass: its sessions are ended, the server
-# is shut down at once and started again. The engine goes on by itself; nothing is lost and nothing
-# is settled twice. For this the test has a PostgreSQL cluster of its own.
+# is shut down at once and started again. The engine continues by itself; nothing is lost and
+# nothing is settled twice. For this the test has a PostgreSQL cluster of its own.
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 [ -n "$SERVER" ] || { pass "without PostgreSQL there is no server that could go away"; exit 0; }

@@ -16,8 +16,8 @@ silent() {
     found=$(grep -aE "planted|-store-|-business-|4fd1|9c2e" <<<"$2" | head -3)
     is "$1" "$found" ""
 }
-# in_memory PID WORD: how often the word stands in the memory of a process that can be read. Only
-# root can.
+# in_memory PID WORD: how often the word is in the memory of a process that can be read. Only root
+# can.
 in_memory() {
     python3 - "$1" "$2" <<'PY'
 import sys

@@ -8,7 +8,7 @@ SLOT=1700000100
 settings 'jobs = { noop = { plugin = "noop"; }; journal = { plugin = "journal";
         settings = { file = "'"$TMP"'/journal"; }; }; };'
 
-# one_by_one ENGINE...: what each of the engines says of itself is what the store says of it.
+# one_by_one ENGINE...: what each of the engines reports equals what the store has.
 counts_agree() {
     local name sum=0 run
     for name; do

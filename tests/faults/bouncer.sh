@@ -34,7 +34,7 @@ bouncer_q() { psql -qXAt "$(bouncer_url pgbouncer)" -c "$1"; }
 bouncer_answers() { bouncer_q 'SHOW VERSION' >/dev/null 2>&1; }
 bouncer_pid() { cat "$BOUNCER/pid" 2>/dev/null; }
 
-# Whom libpq reaches there. A server that is to be asked for first must answer now.
+# The server that libpq reaches there. One that has to be asked for first must answer now.
 bouncer_target() { psql -qX "$1" <<<'\echo host=:HOST port=:PORT' 2>/dev/null; }
 
 # bouncer_settings TARGET: one line a setting; those of the caller last, since the last one counts.
@@ -72,7 +72,7 @@ bouncer_start() {
 bouncer_pause() { timeout 5 psql -qXAt "$(bouncer_url pgbouncer)" -c PAUSE >/dev/null 2>&1; true; }
 bouncer_resume() { bouncer_q RESUME >/dev/null; }
 
-# Connections to the old server are closed as soon as nobody is in a transaction on them.
+# Connections to the old server are closed as soon as no transaction uses them.
 bouncer_retarget() {
     local target
     fault_begins retarget store

@@ -1,13 +1,13 @@
 # chaos.sh - seeded faults, one after the other, on the engines of a case, while checks come in.
-# Sourced by scenarios that are storms. Here is what happens to processes; chaos_net.sh has what
-# happens to their ways to the store, chaos_store.sh what happens to the store.
+# Sourced by scenarios that are storms. Here are the faults of processes; chaos_net.sh has those of
+# their connections to the store, chaos_store.sh those of the store.
 #
-# A deed is a function chaos_NAME; a table of NAME:WEIGHT says how often. Same seed, same plan of
-# deeds; whom one hits depends on who lives then. What is stopped is woken by the same loop, later,
-# so that several things can be wrong at once.
+# An action is a function chaos_NAME; a table of NAME:WEIGHT has how often each is drawn. The same
+# seed gives the same plan of actions; whom an action hits depends on what is alive then. The loop
+# that stops a process also continues it, later, so that several things can be wrong at once.
 #
-# An engine sits on a seat, which has its way to the store (CHAOS_STORES); who comes for one that is
-# gone takes its seat.
+# An engine sits on a seat, which has its connection to the store (CHAOS_STORES). A successor of an
+# engine takes its seat.
 
 declare -A ASLEEP=()                # pid -> "moment to wake it (ms) whom" of what is stopped
 # seat -> "moment when its way is good again (ms) what engine" (chaos_net.sh)
@@ -46,8 +46,8 @@ chaos_on_seat() {
     for name in "${!ENGINES[@]}"; do [ "${SEAT_OF[$name]}" != "$1" ] || echo "${ENGINES[$name]}"; done
 }
 
-# Mostly an engine that works at this moment, else any: a fault that hits nobody at work shows
-# little. One that sleeps is left alone.
+# Mostly an engine that is working at this moment, otherwise any: a fault that hits an idle engine
+# shows little. One that is stopped is left alone.
 chaos_pick() {
     local names=() name
     if [ $((RANDOM % 4)) != 0 ] && PICKED=$(engine_at_work 1) &&
@@ -67,7 +67,7 @@ chaos_fall_asleep() {
     ASLEEP[$1]="$(($(now_ms) + $3)) $2"
 }
 
-# chaos_wake NOW-MS: those whose time has come; a large number wakes all
+# chaos_wake NOW-MS: continues those whose time has come; a large number continues all
 chaos_wake() {
     local pid until whom
     for pid in "${!ASLEEP[@]}"; do
@@ -125,8 +125,8 @@ chaos_draw() {
     done
 }
 
-# chaos SECONDS LO-MS HI-MS DEED:WEIGHT...: deeds with pauses between them, for so long; then
-# everything is awake and passes again.
+# chaos SECONDS LO-MS HI-MS ACTION:WEIGHT...: actions with pauses between them, for so long; then
+# every process runs and every connection passes again.
 chaos() {
     local until=$(($(now_ms) + $1 * 1000)) lo=$2 hi=$3 next table="${*:4}"
     next=$(now_ms)

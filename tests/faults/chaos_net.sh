@@ -1,6 +1,6 @@
-# chaos_net.sh - what happens to the ways between engines and the store in a storm: each seat
-# (chaos.sh) has its own, through proxies. Sourced behind net.sh and chaos.sh. A way stays as it was
-# made for a while, and is mended by the loop of chaos.sh.
+# chaos_net.sh - faults of the connections between engines and the store in a storm: each seat
+# (chaos.sh) has its own, through proxies. Sourced after net.sh and chaos.sh. A connection stays bad
+# for a while, and the loop of chaos.sh repairs it.
 
 CHAOS_WAYS=()                       # seat -> names of its proxies
 CHAOS_NET="way_drop:10 way_drop_up:6 way_drop_down:6 way_forget:6 way_rst:8 way_fin:5

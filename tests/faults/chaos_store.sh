@@ -1,8 +1,8 @@
-# chaos_store.sh - what happens to the store in a storm: a primary and its standby (pair.sh), behind
-# a pooler for one of the engines (bouncer.sh), on small disks where there can be any (disk.sh).
-# Sourced behind those and chaos.sh.
+# chaos_store.sh - faults of the store in a storm: a primary and its standby (pair.sh), behind a
+# pooler for one of the engines (bouncer.sh), on small disks if there can be any (disk.sh). Sourced
+# after those and chaos.sh.
 #
-# Its deeds take long, and each waits until it is undone; so they go on beside those of the other
+# Its actions take long, and each waits until it is undone; so they run beside those of the other
 # loop, in a process of their own (chaos_apart). All of them are faults of the store: every engine
 # feels them.
 
@@ -80,8 +80,8 @@ chaos_failover() {
     another_primary
     and_a_standby
 }
-# The same without waiting for the standby, which hears nothing for a while: what is committed then
-# is gone.
+# The same without waiting for the standby, which receives nothing for a while: what is committed
+# then is lost.
 chaos_lossy_failover() {
     fault_begins loss store             # check.py takes it for the time whose commits may be missing
     pair_sync off && pair_lag on
@@ -170,7 +170,7 @@ chaos_rows_changed() {
          '[\"done\"]', 'replace')) FROM prescient.future_job WHERE id IN ($some)")
     admin "${changes[RANDOM % ${#changes[@]}]}" >/dev/null || true
 }
-# What is going to be deleted stands in the log of faults before it is.
+# A deletion is in the log of faults before it is made.
 chaos_rows_deleted() {
     local keys key
     keys=$(admin "SELECT entity_key FROM prescient.future_job WHERE entity_key LIKE 'x.%'
@@ -179,7 +179,7 @@ chaos_rows_deleted() {
     admin "DELETE FROM prescient.future_job WHERE entity_key = ANY ('{$(paste -sd, <<<"$keys")}')"
 }
 
-# What the deeds above stand on, once, when the schema is there.
+# What the actions above need, once, when the schema is there.
 chaos_store_begins() {
     admin "CREATE OR REPLACE FUNCTION public.storm_throws() RETURNS trigger LANGUAGE plpgsql AS \$\$
            BEGIN
@@ -192,8 +192,8 @@ chaos_store_begins() {
     CROWD=$(($(admin 'SHOW max_connections') + 10))
 }
 
-# chaos_apart SECONDS LO-MS HI-MS DEED:WEIGHT...: its own loop in its own process; chaos_joined
-# waits for it
+# chaos_apart SECONDS LO-MS HI-MS ACTION:WEIGHT...: a loop of its own in a process of its own;
+# chaos_joined waits for it
 chaos_apart() {
     (
         FAILED=0 RANDOM=$((SEED % 32767 + 1)) CHAOS_DONE=()

@@ -16,8 +16,8 @@ CONSUMER_LOG_LEVEL=${CONSUMER_LOG_LEVEL:-info}
 
 consumer() { start "$1" "$P" --log-level "$CONSUMER_LOG_LEVEL" events --follow --after "${2:-0-0}" --json; }
 
-# An event as a line of what tells it from all others: those of a check that was run again after a
-# failover are two.
+# An event as a line with everything that distinguishes it from all others: those of a check that
+# ran again after a failover are two.
 shown_to() {
     python3 -c '
 import json, sys

@@ -38,8 +38,8 @@ a_disk() {
 disk_mount() { mount -o loop,noatime "$TMP/disk.$1.img" "$TMP/disk.$1"; }
 is_mounted() { grep -qF " $TMP/disk.$1 " /proc/self/mounts; }
 
-# What is still in use leaves the tree at once, and the loop device as soon as nobody has a file of
-# it open.
+# What is still in use leaves the tree at once, and the loop device as soon as no process has a file
+# of it open.
 disk_unmount() {
     is_mounted "$1" || return 0
     wait_until 5 umount "$TMP/disk.$1" 2>/dev/null || umount -l "$TMP/disk.$1"

@@ -76,7 +76,7 @@ crossing() {
     verdict F00
     is "$CASE_NAME: steps that were not hit" "${MISSED// /}" ""
 }
-# ---- stopped at the worst moment, woken at the worst moment ----
+# ---- stopped at the worst moment, continued at the worst moment ----
 
 # keys_of PID: what its workers have begun
 keys_of() { awk -F'\t' -v e="$1" '$4 == e { print $6 }' "$CASE/journal" | sort -u; }
@@ -85,8 +85,8 @@ taken_over() {
         <(awk -F'\t' -v e="$1" '$4 != e { print $6 }' "$CASE/journal" | sort -u))" ]
 }
 
-# zombie POINT CONDITION...: an engine is stopped there with work in hand, and woken as soon as the
-# condition is true of what the other one does
+# zombie POINT CONDITION...: an engine is stopped there with work in hand, and continued as soon as
+# the condition holds for the other engine's work
 zombie() {
     local pid point=$1; shift
     write_checks "$point" --checks 12 --batch 12 --ahead 0,0 --mix long
@@ -116,7 +116,7 @@ zombies() {
     kill_engine e0; kill_engine e1              # each of them stops once
     wait_until $((LEASE_S * 3)) no_lease
     a_new_engine; a_new_engine
-    # the answer to its renewal, seconds old, says yes; all it had is settled
+    # the answer to its renewal, seconds old, is yes; all it had is settled
     zombie after-renew-sent nothing_pending
     P=${P%-failpoints}
     unset PRESCIENT_FAILPOINTS

@@ -6,7 +6,7 @@
 # quick
 . "$(dirname "$0")/lib.sh"
 
-# notes OUTCOME-OF: what history says of the checks whose job always did this
+# notes OUTCOME-OF: what history has about the checks whose job always did this
 notes() {
     q "SELECT DISTINCT outcome, note, failure_count FROM {future_job_history}
        WHERE outcome = 'crashed' ORDER BY 2" | tr '\n' ' '

@@ -27,7 +27,7 @@ started_by() {
     awk -F'\t' -v e="$1" -v from="$2" -v to="$3" '$4 == e && $1 > from && $1 < to' "$CASE/journal" | wc -l
 }
 
-# freeze NAME SECONDS: the stop, the takeover, the wake-up
+# freeze NAME SECONDS: the stop, the takeover, the continuation
 freeze() {
     local pid stopped woken name
     pid=$(engine_pid "$1")

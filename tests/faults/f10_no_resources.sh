@@ -8,7 +8,7 @@ needs_command prlimit
 # CPU of the engine so far, in ms
 cpu_ms() { local s; read -ra s <<<"$(sed 's/.*) //' "/proc/$1/stat")"; echo $(((s[11] + s[12]) * 10)); }
 
-# fails_for SECONDS WORDS: what the engine may use of the processor meanwhile, and that its log says
+# fails_for SECONDS WORDS: what the engine may use of the processor meanwhile, and that its log has
 # WORDS.
 fails_for() {
     local pid before; pid=$(engine_pid one)
@@ -20,7 +20,7 @@ fails_for() {
     ok "$CASE_NAME: it lives" alive one
 }
 
-# fork() fails while the file of the case says so.
+# fork() fails while the file of the case asks for it.
 no_fork() {
     WITNESS='batch = 1;' a_case fork 'workers = 2; worker_checks = 20;'
     ${CC:-cc} -shared -fPIC -o no_fork.so -x c - <<'C'
@@ -69,7 +69,7 @@ no_descriptors() {
     is "$CASE_NAME: nothing ran twice" "$RERUNS" 0
 }
 
-# The engine is stopped while jobs print more than a pipe holds: they wait, and go on with it.
+# The engine is stopped while jobs print more than a pipe holds: they wait, and continue with it.
 full_pipe() {
     WITNESS='batch = 1; max_failures = 10;' a_case pipe 'workers = 2;'
     engine one

@@ -16,7 +16,7 @@ at_work() {
     for name in e0 e1; do ok "$CASE_NAME: $name is at work" wait_until 15 has_started "$name" 20; done
 }
 is_writing() { kill -0 "${HELPERS[w]}" 2>/dev/null; }
-# Both go on soon after the fault, as long as there is work for both.
+# Both continue soon after the fault, as long as there is work for both.
 go_on() {
     local name at; at=$(now_us)
     is_writing || return 0

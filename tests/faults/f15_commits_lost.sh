@@ -11,7 +11,7 @@ LOST_S=${LOST_S:-5}
 ids_of() { pair_q "$1" "SELECT id, entity_key FROM prescient.future_job" | tr '|' '\t' >>"$2"; }
 
 # lose_commits: what is committed from here on for LOST_S seconds is not on the node that is
-# promoted then. Files tell what was there before.
+# promoted then. Files record what was there before.
 lose_commits() {
     local until=$(($(now_ms) + LOST_S * 1000))
     fault_begins loss store             # check.py takes it for the time whose commits may be missing

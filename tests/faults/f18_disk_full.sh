@@ -52,8 +52,8 @@ there_is_room_again() {
     EPSILON_MS=20000 verdict F18
 }
 
-# An error for each statement that needs room. Nobody else can be told to leave some, so what
-# becomes free meanwhile is taken away again.
+# An error for each statement that needs room. Other processes cannot be asked to leave some, so
+# what becomes free meanwhile is filled again.
 full_data() {
     local until
     at_work data

@@ -8,8 +8,8 @@
 . "$FAULTS/server.sh"
 . "$FAULTS/refusals.sh"
 
-# Engines are what docs/security.md makes them: a role that is no superuser, so that nothing is
-# reserved for it. All else asks as the administrator.
+# Engines have the role that docs/security.md gives them: no superuser, so that nothing is reserved
+# for it. All else connects as the administrator.
 roles() {
     "$P" --quiet init >/dev/null &&
         server_sql "CREATE ROLE runner LOGIN IN ROLE prescient_engine; CREATE ROLE hog LOGIN"
@@ -50,7 +50,7 @@ all_locks() {
     HELPERS[hog]=$!
     wait_until 10 no_lock_is_left
 }
-# Nobody can even connect, so nobody ends it before its time.
+# No client can even connect, so none can end it before its time.
 no_lock_is_left() { [[ $(server_sql 'SELECT pg_advisory_xact_lock(-1)' 2>&1) == *'out of shared memory'* ]]; }
 hog_is_gone() { wait "${HELPERS[hog]}"; unset "HELPERS[hog]"; no_hog; }
 locks() {

@@ -36,8 +36,8 @@ thrown_errors() {
     is "$CASE_NAME: nothing ran twice" "$RERUNS" 0
 }
 
-# Other sessions lock rows that are due in the opposite order of a settle, hold them, and go on: a
-# circle, again and again.
+# Other sessions lock rows that are due in the opposite order of a settle, hold them, and continue:
+# a circle, again and again.
 lock_backwards() {
     local n
     for ((n = 0; n < 400; n++)); do

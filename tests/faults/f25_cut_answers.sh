@@ -72,8 +72,7 @@ reads_cut() {
     proxy_stop pe
 }
 
-# Leases whose giving was not heard, settles whose effect was not heard, and the ends of passes:
-# each is asked again.
+# Leases and settles whose answers were lost, and the ends of passes: each is requested again.
 others_cut() {
     local statement places before step=93
     [ -z "${FULL:-}" ] || step=1

@@ -14,7 +14,8 @@ needs_command mount
 
 HOSTS_MS=6000 LATER_MS=2500         # two hosts; a worker has to start, and a slot to come
 
-# connects WHAT URL [WORDS]: the command line and an engine, with what stands before them in BEFORE
+# connects WHAT URL [WORDS]: the command line and an engine, with the words in BEFORE in front of
+# them
 connects() {
     local what="$CASE_NAME: $1" began
     began=$(now_ms)

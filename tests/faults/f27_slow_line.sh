@@ -41,8 +41,8 @@ slowly() {
     proxy_stop p
 }
 
-# A renewal takes a round trip: the lease is longer than some of them, as anybody's would be who has
-# such a line.
+# A renewal takes a round trip: the lease is longer than some of them, as it would be for any user
+# of such a line.
 LEASE_S=6 TRUST_MS=4000
 latency() { slowly latency 1500 300 delay 200; }
 jitter() { slowly jitter 1500 200 delay 200 150; }

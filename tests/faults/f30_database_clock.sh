@@ -11,8 +11,8 @@
 . "$FAULTS/clock.sh"
 . "$FAULTS/server.sh"
 
-# Slots of a second tell an engine at once that the clock is another; then there is a day to be
-# swept, or an hour, a slot after the other.
+# With slots of a second, an engine notices at once that the clock has changed; then it has a day to
+# sweep, or an hour, slot by slot.
 EPSILON_MS=15000
 
 an_engine() { if [ "$STORE_NAME" = sqlite ]; then on_clock store engine "$1"; else engine "$1"; fi; }
@@ -30,8 +30,8 @@ outcomes_of() {
 
 # ---- backwards ----
 
-# An hour comes twice. What was filed before waits for it to pass; what is filed meanwhile belongs
-# to it, also to slots that engines had closed.
+# An hour comes twice. What was filed before waits until it has passed; what is filed meanwhile
+# belongs to it, also to slots that engines had closed.
 an_hour_back() {
     local before stood left jumped
     a_case an_hour_back 'workers = 2;'
@@ -59,8 +59,8 @@ an_hour_back() {
     at_least "$CASE_NAME: slots that had been run took checks again" "$(runs_of closed)" 40
 }
 
-# Leases that end in three quarters of an hour, and whose holder has died: others see that nobody
-# renews them. They may be those of an engine with a longer lease time, so that takes ten of our
+# Leases that end in three quarters of an hour, and whose holder has died: others see that they are
+# not renewed. They may be those of an engine with a longer lease time, so that takes ten of our
 # own.
 leases_from_the_future() {
     local hour LEASE_S=1 TRUST_MS=700

@@ -8,7 +8,7 @@
 
 MAX=9223372036854775807
 
-# deed, its number, the outcome that ends the check, and how often it runs until then
+# action, its number, the outcome that ends the check, and how often it runs until then
 WILD="again|0|past|1
 again|-5|past|1
 again|1|max_checks|3

@@ -16,7 +16,7 @@
 
 cuts() { echo "${CUTS:-${QUICK:+3}}"; }
 
-# Everything that runs on the machine; SIGKILL, and the log says that it was the store's fault.
+# Everything that runs on the machine; SIGKILL, and the log records it as the store's fault.
 all_die() {
     local name
     for name in "${!ENGINES[@]}"; do kill -KILL "${ENGINES[$name]}" 2>/dev/null; done
@@ -36,8 +36,7 @@ at_a_random_moment() {
     sleep "$((RANDOM % 2)).$(printf '%03d' $((RANDOM % 1000)))"
 }
 
-# Writers are on the machine, too: what was acknowledged when it was dark already, was acknowledged
-# to nobody.
+# Writers are on the machine, too: what was acknowledged after the cut was acknowledged to nobody.
 nobody_heard() {
     awk -F'\t' -v dark="$DARK_US" '$1 != "acked" || $2 < dark' "$CASE/plan" >"$CASE/plan.heard" &&
         mv "$CASE/plan.heard" "$CASE/plan"
@@ -73,7 +72,8 @@ halves() {
          AND NOT EXISTS (SELECT 1 FROM {future_job_history} h WHERE h.entity_key = r.entity_key)"
 }
 
-# power_cuts N WRITER...: a WRITER is a function that starts writers, told the number of the round
+# power_cuts N WRITER...: a WRITER is a function that starts writers; its argument is the number of
+# the round
 power_cuts() {
     local most=$1 n lost=0 damaged=0 halved=0 acked=0 now; shift
     for ((n = 0; n < most; n++)); do
@@ -106,7 +106,7 @@ power_cuts() {
 lights_out_sqlite() { disk_loses_power sqlite; all_die; }
 whole_sqlite() { [ "$(q 'PRAGMA integrity_check')" = ok ]; }
 
-# By SQL and by the command line; each is told that its transaction has been committed.
+# By SQL and by the command line; each gets the acknowledgement of its transaction.
 writers_of_sqlite() {
     write_checks "sql$1" --checks 400 --over 4 --batch 10 --ahead 0,3 --mix busy
     write_checks "cli$1" --checks 40 --over 4 --batch 1 --ahead 0,3 --mix busy --by cli
@@ -132,8 +132,7 @@ under_sqlite_with_a_log() { LOG_AHEAD=1 cut_sqlite power_cut_wal; }
 
 # ---- PostgreSQL ----
 
-# The pid file that was there before the cut says nothing about who runs now. Statistics are made
-# anew.
+# The pid file from before the cut does not show which process runs now. Statistics are made again.
 lights_out_postgresql() {
     local pids pid
     pids=$(server_pids)

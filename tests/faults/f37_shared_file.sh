@@ -50,7 +50,7 @@ while True:
 
 # ---- read-only ----
 
-# As on a disk that has failed: ext4 makes itself read-only, whoever writes at that moment.
+# As on a disk that has failed: ext4 makes itself read-only, whatever process writes at that moment.
 becomes_read_only() {
     local device; device=$(basename "$(findmnt -no SOURCE "$DISK")")
     mount -o remount,errors=remount-ro "$DISK" && echo 1 >"/sys/fs/ext4/$device/trigger_fs_error" &&

@@ -127,8 +127,8 @@ beside_a_damaged_page() {
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 
-# Around a damaged page of the index by slot there is no way: what it says is told as it is, and
-# nothing is taken for a slot that is none.
+# Corruption of the index by slot cannot be bypassed: the error is reported as it was, and a slot
+# that does not exist is never run.
 a_damaged_index() {
     SLOT_LENGTH=15m a_case index 'workers = 1;'
     server_sql "INSERT INTO prescient.future_job (bucket, entity_name, entity_key,
@@ -151,8 +151,8 @@ a_damaged_index() {
     record F38 "$([ "$FAILED" = 0 ] && echo passed || echo failed)"
 }
 
-# No answer can be written down: jobs that have run are not run again at once, a command ends, and
-# so does a daemon that is told to.
+# No answer can be written: jobs that have run are not run again at once, a command ends, and so
+# does a daemon that is told to.
 a_damaged_history() {
     SLOT_LENGTH=15m a_case history 'workers = 1; page = 50;'
     fill "$EACH" "$SLOT" witness

@@ -39,7 +39,7 @@ stays null entity_name = x'6f'
 END
 }
 
-# loosen: as somebody does who wants a row in there that is refused.
+# loosen: as a person does who wants a row in there that is refused.
 loosen() {
     local name
     if [ "$STORE_NAME" = postgresql ]; then

@@ -22,7 +22,7 @@ in_open() {
     sed -i "s/\*state = (void \*)host;/*state = (void *)host; $2/" "$1.c"
     "${CC:-cc}" -shared -fPIC -I"$ROOT/include" -o "jobs/$1.so" "$1.c"
 }
-# tells NAME: what is loaded leaves word, before anything can be asked of it.
+# tells NAME: a plug-in that leaves a mark when it is loaded, before any of its functions is called.
 tells() {
     code "$1" "__attribute__((constructor)) static void tell(void)
         { close(open(\"$PWD/loaded.$1\", O_CREAT | O_WRONLY, 0600)); }"
@@ -40,7 +40,7 @@ cfg() {
     } >prescient.cfg
 }
 
-# pass_over NAME...: each of these jobs has its checks; one pass. Its words are in engine.err.
+# pass_over NAME...: each of these jobs has its checks; one pass. Its output is in engine.err.
 pass_over() {
     local name
     a_clean_store

@@ -7,9 +7,8 @@
 needs_command make
 
 # A program with one migration more than ours, built beside it: in the tree of the sources, only the
-# embedded SQL is made anew.
-# later_program OLDEST: what the migration says is the oldest engine that it serves: "all", or
-# "none" but itself
+# embedded SQL is made again. later_program OLDEST: the oldest engine that its migration serves:
+# "all", or "none" but itself
 later_program() {
     local tree=$TMP/later.$1 kind last number
     LATER=$tree/build/prescient
@@ -104,7 +103,7 @@ unknown_job() {
         "$(awk -F'\t' '$7 == "special" { print $4 }' "$CASE/journal" | sort -u | wc -l)" 1
 }
 
-# An engine may end at it, or go on in the new slots; either way no answer suffers.
+# An engine may end at it, or continue in the new slots; either way no answer is lost.
 other_slots() {
     WITNESS='batch = 1;' a_case slots 'workers = 2;'
     engine one

@@ -100,8 +100,8 @@ into_larger() {
     dump_and_restore && goes_on
 }
 
-# Into the place of the database, while engines live: they meet no schema for a moment, and go on by
-# themselves.
+# Into the place of the database, while engines live: they find no schema for a moment, and continue
+# by themselves.
 in_place() {
     some_work in-place
     pg_dump --format=custom --file="$CASE/dump.sql" "$PRESCIENT_STORE"

@@ -20,7 +20,7 @@ lose_commits() {
 shown() { wc -l <follower.out; }
 shown_more_than() { [ "$(shown)" -gt "$1" ]; }
 
-# The primary stands still, with all it has under way.
+# The primary stops, with everything it has under way.
 freeze_primary() {
     local pids
     pids=$(pair_processes "$PRIMARY")

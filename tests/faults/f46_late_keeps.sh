@@ -11,8 +11,8 @@
 
 # What is asked for: `later` and `sooner` are the two outcomes of earlier. In which transaction: as
 # it is; in a savepoint; in one that is rolled back, and once more; prepared; with a snapshot from
-# before the slot, and the enqueue when that has been looked at and somebody else has filed the
-# check anew.
+# before the slot, and the enqueue when that slot has been looked at and another session has filed
+# the check again.
 ASKS="keep later sooner replace"
 LEVELS="committed repeatable serializable"
 WAYS="plain savepoint rolled prepared late"
@@ -78,22 +78,22 @@ a_session() {
     SESSION[$1]=$fd
 }
 has_said() { grep -qxF "said $2" "$CASE/$1.out" || grep -q 'ERROR' "$CASE/$1.out"; }
-# say KEY WORD SQL: WORD is told when it is done, or else why not
+# say KEY WORD SQL: WORD is printed when it is done, otherwise the error
 say() { { printf '%s\n\\echo said %s\n' "$3" "$2" >&"${SESSION[$1]}"; } 2>/dev/null; }
 all_said() {
     local key word=$1; shift
     for key; do has_said "$key" "$word" || return 1; done
 }
 
-# in_short KEY SQL: in a session of its own, as the others speak. Of a transaction that could not be
-# prepared nothing is left to commit.
+# in_short KEY SQL: in a session of its own, because the others run statements. Of a transaction
+# that could not be prepared nothing is left to commit.
 in_short() {
     grep -qs ERROR "$1.out" ||
         psql -qXAt -v VERBOSITY=sqlstate -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$2" >>"$1.out" 2>&1 || true
 }
 
-# tries_again KEY: as an application does after a serialization failure: all of it anew, in a
-# transaction that is short now.
+# tries_again KEY: as an application does after a serialization failure: all of it again, now in a
+# short transaction.
 tries_again() {
     local try words
     parts "$1"
@@ -105,9 +105,9 @@ tries_again() {
     fail "$CASE_NAME: $1: its transaction is tried again" "$words"
 }
 
-# commits KEY: written down when it has been told that it has. Who has failed tries again when all
-# others are over: a serializable transaction that is prepared stands in the way of each new one for
-# as long.
+# commits KEY: recorded when the commit has been acknowledged. A transaction that failed is tried
+# again when all others are over: a prepared serializable transaction blocks each new one for as
+# long.
 commits() {
     local words; words=$(grep -m1 ERROR "$1.out")
     case $words in

@@ -17,8 +17,8 @@ first_run_after() {
     awk -F'\t' -v from="$1" '$1 > from && (!first || $1 < first) { first = $1 } END { print first }' journal
 }
 
-# Frozen, the kernel still takes what comes and connections, too: nobody is told that nobody is
-# there.
+# Frozen, the kernel still accepts data and connections: no client is told that the server does not
+# answer.
 freeze_primary() { kill -STOP $(pair_processes "$PRIMARY"); }
 cut_lines() { proxy a drop up; proxy a drop down; }
 
@@ -54,7 +54,7 @@ frozen() {
     ENGINES_STORE=$(pair_url)
     silent freeze_primary
 }
-# Behind proxies, which go on to take connections as a router may; what comes is dropped, in both
+# Behind proxies, which continue to accept connections as a router may; data is dropped, in both
 # directions.
 cut() {
     proxy_start a "$(pair_url_of a)" && proxy_start b "$(pair_url_of b)" || return 1

@@ -13,8 +13,8 @@ next_slot() { echo $((($(date +%s) + $1 + LENGTH_S) / LENGTH_S * LENGTH_S)); }
 is_time() { [ "$(now_us)" -ge "$1" ]; }
 
 # hold SLOT SECONDS: what the opening of the slot needs is locked from two seconds before it begins
-# until so long after; `held` and `free` tell when. The moment in `free` is taken by who holds the
-# lock, just before giving it back: whoever ends, and is waited for, may take long.
+# until so long after; the files `held` and `free` record when. The holder of the lock takes the
+# moment in `free` just before it releases it, because its end, which is waited for, may take long.
 hold() {
     if [ "$STORE_NAME" = sqlite ]; then
         python3 -c '
@@ -39,7 +39,7 @@ db.execute("COMMIT")' "${PRESCIENT_STORE#sqlite:}" "$(($1 + $2))" || return 1
     mv free.new free
 }
 
-# The end of a case, whose ten or three checks nobody has written down.
+# The end of a case, whose ten or three checks are in no plan.
 case_over() {
     ok "$CASE_NAME: all work is done" wait_until 20 drained
     stop_engines
@@ -85,7 +85,7 @@ locked() {
 by_a_daemon() { locked daemon "$LOCK_S"; }
 by_a_run() { locked run "$LOCK_S"; }
 
-# What stays locked for longer than a command waits is not said to be done.
+# What stays locked for longer than a command waits is not reported as done.
 for_too_long() {
     local slot code
     LONGEST_MS=0

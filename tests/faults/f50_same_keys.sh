@@ -22,8 +22,8 @@ contents() {
 # Keys with more than one content.
 shared() { cut -f1 "$1" | LC_ALL=C uniq -d; }
 # Of the names with this pattern that ran beside both primaries: how many, and how many of these
-# have a key of before that was not told again. A declared check lives once; a check that began anew
-# has a key for each life.
+# have a key of before that did not come again. A declared check lives once; a check that was
+# enqueued anew has a key for each life.
 told_again() {
     awk -F'\t' -v pattern="$1" '
         { name = $2; sub(/ .*/, "", name) } name !~ pattern { next }
@@ -50,7 +50,7 @@ file() {
     q "SELECT count(prescient.enqueue('row', '$1' || n, 'teller', clock_timestamp() + interval '$3 s', '$4'))
          FROM generate_series(0, $2 - 1) n" >/dev/null
 }
-# What answers will declare is nobody's enqueue; the checker is told that it may be there.
+# No writer enqueues what answers will declare; the checker is told that it may be there.
 plan_declared() {
     local n below
     for ((n = 0; n < PARENTS; n++)); do
@@ -60,8 +60,8 @@ plan_declared() {
     done >>plan
 }
 
-# While there is no primary: what stands in the journal was run beside the old one, all else beside
-# the new one.
+# While there is no primary: what is in the journal was run beside the old one, all else beside the
+# new one.
 between_them() {
     fault_ends loss store
     OLD=$(runs)

@@ -13,9 +13,9 @@ needs_command prlimit
 KILLS=${KILLS:-$([ -n "${QUICK:-}" ] && echo 4 || echo 30)} EVERY_S=6
 LEASE_S=4 TRUST_MS=2000
 
-# full PID ROOM-KIB: from now on it gets so much more than it has; its children are born with that
-# limit. free PID: as much as it likes. As the server's own user: root without all of its rights may
-# not, and nobody may take a hard limit back.
+# full PID ROOM-KIB: from now on it gets only so much more than it has; its children are born with
+# that limit. free PID: as much as it wants. As the server's own user: root without all of its
+# rights may not, and a hard limit cannot be taken back.
 as_server() {
     if [ "$(id -u)" = 0 ]; then
         (cd / && setpriv --reuid=postgres --regid=postgres --init-groups "$@")
@@ -31,10 +31,10 @@ full() {
 free() { as_server prlimit --pid "$1" --as=unlimited: 2>/dev/null; }
 
 sessions() { engine_sessions 2>/dev/null; }
-# From none at all, with which nobody gets in, to some that is soon used up.
+# From none at all, with which no session can begin, to some that is soon used up.
 starve() { full "$1" $((RANDOM % 4000)); }
-# Sessions go on in what they have; new ones are born full. Half of the old ones are ended, so that
-# some are wanted.
+# Sessions continue with what they have; new ones are born full. Half of the old ones are ended, so
+# that new ones are needed.
 no_memory() {
     local list pid n=0 postmaster
     mapfile -t list < <(sessions)           # asked first: a question of ours needs memory, too
@@ -44,8 +44,8 @@ no_memory() {
         if ((n++ % 2)); then full "$pid" 64; else kill -TERM "$pid" 2>/dev/null; fi
     done
 }
-# The postmaster must be able to begin anew when one of its own has been killed: that is another
-# fault.
+# The postmaster must be able to start again when one of its processes has been killed: that is
+# another fault.
 memory_again() {
     local postmaster
     read -r postmaster <"$CLUSTER/data/postmaster.pid" && free "$postmaster"

@@ -38,7 +38,7 @@ lay_out_a_schema() {
             AS 'SELECT CASE WHEN evil.trap() THEN pg_catalog.clock_timestamp() END'" >/dev/null
 }
 
-# In his folder lies a settings file that leads into his schema; somebody who may do all works
+# In his folder there is a settings file that leads into his schema; a user with all rights works
 # there.
 settings_of_a_stranger() {
     mkdir -m 755 his
@@ -57,7 +57,7 @@ settings_of_a_stranger() {
     gained_nothing "his settings file"
 }
 
-# The name is given by somebody who does not know whose it is.
+# The name is given by a user who does not know who owns the schema.
 a_schema_of_a_stranger() {
     local command
     for command in status list doctor "run --no-sweep" "migrate --dry-run"; do

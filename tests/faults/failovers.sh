@@ -1,5 +1,5 @@
-# failovers.sh - what scenarios with failovers share: both ways to the pair, what must have survived
-# one, and work that goes on. Sourced after lib.sh.
+# failovers.sh - what scenarios with failovers share: both connections to the pair, what must have
+# survived a failover, and work that continues. Sourced after lib.sh.
 
 . "$FAULTS/pair.sh"
 . "$FAULTS/bouncer.sh"
@@ -24,7 +24,7 @@ on_a_pair() {
     pair_stop
 }
 
-# settles_on NODE: all that it says was settled, a line each, in order
+# settles_on NODE: every settle that it has, a line each, in order
 settles_on() {
     pair_q "$1" "SELECT slot_at, entity_name, entity_key, job_exec, check_count, failure_count, outcome
                  FROM prescient.future_job_history
@@ -42,14 +42,14 @@ known_on() {
     pair_q "$1" "SELECT entity_key FROM prescient.future_job UNION SELECT entity_key
                  FROM prescient.future_job_history" | LC_ALL=C sort
 }
-# acknowledged_keys: what writers were told is written, up to now
+# acknowledged_keys: the keys whose enqueue was acknowledged, up to now
 acknowledged_keys() {
     awk -F'\t' '$1 == "sent" { keys[$3] = keys[$3] $5 "\n" } $1 == "acked" { printf "%s", keys[$3] }' \
         "$CASE/plan" | LC_ALL=C sort
 }
 
-# fail_over [SECONDS [COMMAND...]]: the primary is killed, the standby promoted so much later, and
-# whoever stands in front is turned to it. The command is done while there is no primary.
+# fail_over [SECONDS [COMMAND...]]: the primary is killed, the standby promoted so much later, and a
+# pooler in front is switched to it. The command is run while there is no primary.
 fail_over() {
     pair_kill_primary || return 1
     "${@:2}"
@@ -58,8 +58,8 @@ fail_over() {
     [ "$WAY" = direct ] || bouncer_retarget "$(pair_url)"
 }
 
-# fail_over_without_loss [SECONDS]: and what had been seen or told on the old primary is on the new
-# one.
+# fail_over_without_loss [SECONDS]: and everything that was seen or acknowledged on the old primary
+# is on the new one.
 fail_over_without_loss() {
     acknowledged_keys >acked.before
     settles_on "$PRIMARY" >settles.before

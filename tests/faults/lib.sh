@@ -1,6 +1,6 @@
 # lib.sh - what the scenarios of the campaign share: a case (store, journal, plan of what was
-# enqueued, log of faults), engines that are real processes, faults that are written down as they
-# are made, and the verdict. Sourced, first of all. README.md tells how to use it.
+# enqueued, log of faults), engines that are real processes, faults that are recorded when they are
+# made, and the verdict. Sourced, first of all. README.md describes how to use it.
 
 FAULTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
 SCENARIO=$(basename "$0" .sh)
@@ -42,7 +42,8 @@ keep_evidence() {
         tar -C "$1" -xf - 2>/dev/null
 }
 
-# needs CONDITION WORDS...: leaves the scenario as skipped, with words, when it cannot be run here.
+# needs CONDITION WORDS...: ends the scenario as skipped, with a message, when it cannot be run
+# here.
 needs() {
     local condition=$1; shift
     eval "$condition" >/dev/null 2>&1 && return
@@ -108,8 +109,8 @@ witness() {
         "$1" "${2:-batch = 1;}" "$CASE"
 }
 
-# case_settings [LINE...]: prescient.cfg of the case anew; JOB_LINES may hold other jobs than the
-# one called witness.
+# case_settings [LINE...]: writes prescient.cfg of the case again; JOB_LINES may hold other jobs
+# than the one called witness.
 case_settings() {
     settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
         'stop_timeout = "10s"; backoff_max = "2s";' \
@@ -119,7 +120,7 @@ case_settings() {
 # ---- engines ----
 
 # engine NAME [argument...]: a daemon (or the command given), in a session of its own; engine_pid
-# NAME; its words are in NAME.err.
+# NAME; its output is in NAME.err.
 engine() {
     local name=$1; shift
     [ $# -gt 0 ] || set -- daemon
@@ -181,7 +182,7 @@ fault_at() { printf '%s\tat\t%s\t%s\n' "$(now_us)" "$1" "$2" >>"$CASE/faults"; }
 fault_begins() { printf '%s\tbegin\t%s\t%s\n' "$(now_us)" "$1" "$2" >>"$CASE/faults"; }
 fault_ends() { printf '%s\tend\t%s\t%s\n' "$(now_us)" "$1" "$2" >>"$CASE/faults"; }
 
-# signal_engine NAME SIGNAL; the fault stands in the log before it is made.
+# signal_engine NAME SIGNAL; the fault is in the log before it is made.
 signal_engine() { fault_at "$2" "engine:${ENGINES[$1]}"; kill -"$2" "${ENGINES[$1]}"; }
 
 # kill_engine NAME: SIGKILL, and its workers die with it within a second.
@@ -200,8 +201,8 @@ signal_worker() { fault_at "$2" "worker:$1"; kill -"$2" "$1" 2>/dev/null; }
 
 declare -A HELPERS=()
 
-# write_checks NAME option...: tests/faults/writer.py in the background, from the seed; what it
-# wrote and what was acknowledged stands in `plan`.
+# write_checks NAME option...: tests/faults/writer.py in the background, from the seed; `plan` has
+# what it wrote and what was acknowledged.
 write_checks() {
     local name=$1; shift
     python3 "$FAULTS/writer.py" --store "$PRESCIENT_STORE" --program "$P" \

@@ -1,8 +1,8 @@
-# line_cuts.sh - one cut of an engine's line at a moment that is picked, and all that is asked of it
-# (F23, F24). Sourced after net.sh.
+# line_cuts.sh - one cut of an engine's line at a chosen moment, and everything that is checked
+# about it (F23, F24). Sourced after net.sh.
 #
 # The victim is the build with failpoints: it stops itself at the moment, its line is cut, and it
-# goes on.
+# continues.
 
 [ -x "$P-failpoints" ] || { echo "not ok - $P-failpoints is not built ('make faults' builds it)"; exit 1; }
 
@@ -93,7 +93,7 @@ cut_line() {
 }
 
 # cuts_on_line NAME N "POINT MODE SECONDS"...: one after the other, in a process of its own, so that
-# several lines are cut at once. Its exit code tells.
+# several lines are cut at once. Its exit code is 0 when all went well.
 cuts_on_line() {
     local name=$1 n=$2 plan; shift 2
     FAILED=0 TMP=$CASE/$name.words

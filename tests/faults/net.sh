@@ -83,8 +83,8 @@ with_server() {
 # ---- lines: an engine in a network of its own, behind a pair of virtual interfaces ----
 
 # Namespaces without a name: they are gone with the process that holds them. The scenario starts
-# itself again in one of its own, so that addresses and rules are nobody else's; unix sockets are
-# reached from everywhere.
+# itself again in one of its own, so that addresses and rules touch no other process; unix sockets
+# are reached from everywhere.
 needs_lines() {
     needs_root
     needs_command unshare nsenter ip nft setpriv
@@ -132,9 +132,9 @@ engine_on_line() {
     ENGINE_BY=()
 }
 
-# line NAME MODE [BYTES]: drop, drop-out (what the engine says is lost), drop-in (what it is told is
-# lost), drop-out-after BYTES and drop-in-after BYTES (so much passes first), reset (each packet of
-# the engine's is answered by a reset), pass.
+# line NAME MODE [BYTES]: drop, drop-out (what the engine sends is lost), drop-in (what is sent to
+# it is lost), drop-out-after BYTES and drop-in-after BYTES (so much passes first), reset (each
+# packet of the engine is answered by a reset), pass.
 line() {
     local out= in=
     case $2 in

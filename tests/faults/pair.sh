@@ -74,8 +74,8 @@ pair_are_gone() {
     for pid; do is_over "$pid" || return 1; done
 }
 
-# A postmaster that was killed is taken for alive by the next one until somebody has reaped it; its
-# files go, since nobody else uses this folder.
+# The next postmaster takes a killed one for alive until it has been reaped; its files are removed,
+# because nothing else uses this folder.
 pair_kill() {
     local postmaster pids
     postmaster=$(pair_postmaster "$1")
@@ -98,7 +98,7 @@ pair_is_level() {
                             FROM pg_stat_replication" 2>/dev/null)" = t ]
 }
 
-# pair_copy NODE: its data, anew, from the primary
+# pair_copy NODE: copies its data again from the primary
 pair_copy() {
     rm -rf "${PAIR:?}/$1/data"
     pair_as "$(pair_program pg_basebackup)" -h "$PAIR/$PRIMARY/sock" -U postgres \
@@ -109,7 +109,7 @@ pair_copy() {
 pair_follow() {
     pair_as touch "$PAIR/$1/data/standby.signal"
     pair_node_up "$1" || return 1
-    # which came with the primary's files; promoted, it would wait for nobody
+    # which came with the primary's files; promoted, it would wait for no standby
     pair_q "$1" "ALTER SYSTEM RESET synchronous_standby_names" || return 1
     pair_q "$1" "SELECT pg_reload_conf()" >/dev/null
     wait_until "$PAIR_WAIT_S" pair_streams
@@ -140,8 +140,8 @@ pair_sync() {
     if [ "$1" = on ]; then wait_until "$PAIR_WAIT_S" pair_is_sync; fi
 }
 
-# The sender is stopped, not the receiver: what has been sent would still be read when that one is
-# woken for the promotion.
+# The sender is stopped, not the receiver: a receiver that is continued for the promotion would
+# still read what has been sent.
 pair_lag() {
     case $1 in
     on)

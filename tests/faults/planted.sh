@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # planted.sh - is the campaign worth its time? Each patch in planted/ puts one bug into a copy of
-# the engine, and the scenario that it names must fail, on each store (or those that it names), in
-# the words that it tells. One line for each; the last is "N passed, N failed".
+# the engine, and the scenario that it names must fail, on each store (or those that it names), with
+# the message that it names. One line for each; the last is "N passed, N failed".
 #
 # SEED      of the scenarios (4711)
 # STORES    "sqlite", "postgresql" (both)
 # ONLY      parts of patches' names, "keep settle"
 # BUILD     a folder of its own for the copy and what is built from it (build-planted)
 #
-# A patch begins with lines that say
+# A patch begins with these lines:
 #   what: the bug
-#   scenario: F15, or test: store_on_pg, a suite of `make check`, where no scenario of the campaign
-#   comes that way with: QUICK=1 CASES=lost: the part of the scenario that is enough (all of it)
+#   scenario: F15; or test: store_on_pg, a suite of `make check`, if no scenario reaches the bug
+#   with: QUICK=1 CASES=lost: the part of the scenario that is enough (all of it)
 #   stores: those on which it is a bug (both)
-#   words: of the check that must fail
+#   words: in the message of the check that must fail
 set -uo pipefail
 umask 022
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." || exit 2
@@ -47,7 +47,7 @@ fresh_copy() {
 }
 built() { make -s -C "$copy" -j"$(nproc)" BUILD="$BUILD/b" "${targets[@]}" >"$BUILD/make.log" 2>&1; }
 
-# campaign SCENARIO STORE [NAME=VALUE ...]: what it says is in out.STORE
+# campaign SCENARIO STORE [NAME=VALUE ...]: its output is in out.STORE
 campaign() {
     env BUILD="$BUILD/b" SEED="$SEED" ONLY="$1" STORES="$2" RECORD= QUICK= CASES= ${3:-} \
         "$copy/tests/faults/run.sh" >"$BUILD/out.$2" 2>&1
@@ -83,7 +83,7 @@ judges() {
             END { for (w in names) printf "scenario\t%s\t%s\n", names[w], w }'
 }
 
-# Without a bug they pass: else catching one says nothing.
+# Without a bug they pass; otherwise catching one would prove nothing.
 sound() {
     local store kind names with
     for store in ${STORES:-sqlite postgresql}; do
@@ -98,7 +98,7 @@ sound() {
     done
 }
 
-# failure STORE WORDS: the first check that failed in these words, and not in any others
+# failure STORE WORDS: the first check that failed with these words, and not with any others
 failure() {
     sed -nE 's/^ *#? *stdout: //p; s/^ *not ok - //p; s/^ *Suite .*, Test (.*) had failures:/\1/p' \
         "$BUILD/out.$1" | grep -m1 -F -- "$2"

@@ -4,7 +4,8 @@
 FAILOVERS=${FAILOVERS:-3}
 BATCH=8 WORKERS=2
 
-# At a moment when somebody works; the second time nobody is promoted until all leases have expired.
+# At a moment when an engine works; the second time there is no promotion until all leases have
+# expired.
 one_failover() {
     local away=0
     [ "$1" != 1 ] || away=$((LEASE_S + 2))

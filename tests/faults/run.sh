@@ -65,7 +65,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# start_server LANE: makes servers[LANE]; without initdb it says so and leaves it empty
+# start_server LANE: makes servers[LANE]; without initdb it prints that and leaves it empty
 start_server() {
     local words i
     if words=$(tests/pg_cluster.sh start "$tmp/pg$1" fsync=off max_prepared_transactions=8 2>&1); then

@@ -114,7 +114,7 @@ server_crash() {
 }
 is_gone() { ! [ -e "/proc/$1" ]; }
 
-# With nothing to follow, a standby stays what it is; without hot_standby it lets nobody in.
+# With nothing to follow, a standby stays what it is; without hot_standby it accepts no clients.
 server_waits() {
     server_stop "$1" || return 1
     touch "$CLUSTER/data/standby.signal"
