@@ -211,9 +211,10 @@ void host_freeze(struct host *h, bool workers)
     checker_event(h->w, h->number, -1, 1, "an engine was frozen");
 }
 
+/* A freeze may end while its host is suspended: then its engine goes on when the host does. */
 void host_thaw(struct host *h)
 {
-    if (!h->frozen)
+    if (!h->frozen || h->asleep_since_us)
         return;
     h->frozen = false;
     h->thawed_us = h->w->now_us;
