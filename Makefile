@@ -115,7 +115,7 @@ $(BUILD)/sql/%_statements.h $(BUILD)/sql/%_statements.c: engine/store/statements
 # SQL is read as SQL; the build turns each block and each migration into a string.
 $(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(SQL) $(BUILD)/lists
 	@mkdir -p $(@D)
-	awk -f $< $(SQL) > $@.tmp && mv $@.tmp $@
+	awk -f $< $(filter-out $(DIALECTS:%=engine/store/store_%.sql),$(SQL)) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/bench_sql.c: engine/store/embed_sql.awk $(BENCH_SQL) $(BUILD)/lists
 	@mkdir -p $(@D)

@@ -97,4 +97,21 @@ report "refused: an argument of another type" \
     "$(compiles 'send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .owner = wide }))')" incompatible
 report "refused: a parameter that there is not" \
     "$(compiles 'send(SQL_IN(PG_RENEW, &(struct pg_renew_in){ .slot = 1 }))')" "no member named"
+
+# calls_in DIALECT [SED]: what the calls in its files leave out, and how many there are.
+flags="$(pkg-config --cflags libpq sqlite3) -std=gnu11 -D_GNU_SOURCE -Iinclude -iquote ."
+flags="$flags -iquote engine/store -iquote ${BUILD:-build}/sql"
+calls_in() {
+    for file in engine/store/store_"$1"*.c; do
+        # shellcheck disable=SC2086
+        sed "${2:-}" "$file" | ${CC:-cc} $flags -E -P -x c -
+    done | tests/house/calls.py
+}
+for header in "${BUILD:-build}"/sql/*_statements.h; do
+    dialect=$(basename "$header" _statements.h)
+    found=$(calls_in "$dialect")
+    report "$dialect: each of ${found##*$'\n'} names each parameter" "#$found" "#${found##*$'\n'}"
+done
+report "a parameter that is left out is seen" "$(calls_in pg '/\.lease_s = r/d')" \
+    "a pg_renew_in without .lease_s"
 exit $failed

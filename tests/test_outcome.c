@@ -6,6 +6,7 @@
 #include <string.h>
 #include "../engine/rules/outcome.h"
 #include "../engine/store/embedded_sql.h"
+#include "pg_statements.h"
 
 static void failed_timeout_crashed_and_bad_answer_are_problems(void)
 {
@@ -60,8 +61,8 @@ static void the_sql_files_hold_the_same_list_of_problems(void)
     int in_pg = 0, in_sqlite = 0, in_migrations = 0;
     problems_in_sql(list, sizeof list);
     CU_ASSERT_STRING_EQUAL(list, "('failed', 'timeout', 'crashed', 'bad_answer')");
-    for (const struct sql_block *b = sql_pg; b->name; b++)
-        in_pg += lists_in(b->text, list);
+    for (int i = 0; i < PG_STATEMENTS; i++)
+        in_pg += lists_in(pg_statements[i].text, list);
     for (const struct sql_block *b = sql_sqlite; b->name; b++)
         in_sqlite += lists_in(b->text, list);
     for (const struct sql_migration *m = migrations_sqlite; m->name; m++)

@@ -20,48 +20,75 @@ static int rows_beside(void)
 
 /* ---- PostgreSQL ---- */
 
-#define NOBODY "'00000000-0000-0000-0000-000000000000'"
-#define SETTLE                                                                                               \
-    "now(), 1, 0, " NOBODY ", 1, '1s', NULL, 'e', '{1,2}', '{0}', '{0}', '{0}', '{1}', '{done}', "           \
-                           "'{now,now}', '{1,2}', '{}', '{}', '{1}', false, 1, 2"
-#define FINISH "now(), 1, " NOBODY ", 1, '1s', false, '{}', 'e', '{1}', 1, 0, 1, true, 1"
-
-/* A hot statement, values for EXPLAIN, and the part of the index that it must keep to. */
-static const struct { int statement; const char *args, *cond;
+/* A hot statement in one of its forms, and the part of the index that it must keep to. */
+static const struct { int statement; unsigned forms; const char *cond;
 } hot[] = {
-    { PG_READ_PAGE, "now(), 1, 0, 1, 1000, 1000000, 1, 1",
-      "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($3, $4))" },
-    { PG_READ_SLOT, "now(), 1, 0, 1, 1000, 1000000, 1, 1",
-      "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($2, $3, $4))" },
-    { PG_SETTLE_END, SETTLE,
-      "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-    { PG_SETTLE_MOVE, SETTLE ", '{now}', '{epoch}'",
-      "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-    { PG_SETTLE_END + PG_OF_SLOT, SETTLE,
-      "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (priority = $3)" },
-    { PG_SETTLE_END + PG_MIXED, SETTLE,
-      "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22) AND (id >= "
-      "($9)[1])" },
-    { PG_SETTLE_MOVE + PG_MIXED, SETTLE ", '{now}', '{epoch}'",
-      "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22)" },
-    { PG_SETTLE_END + PG_OF_SLOT + PG_MIXED, SETTLE,
-      "(next_check_at = $1) AND (bucket >= $21) AND (bucket <= $22) AND (id >= ($9)[1])" },
-    { PG_SETTLE_END + PG_SKIP_LOCKED + PG_MIXED, SETTLE,
-      "(next_check_at = $1) AND (bucket = $2) AND (priority >= $21) AND (priority <= $22)" },
-    { PG_SETTLE_END + PG_SKIP_LOCKED, SETTLE,
-      "(next_check_at = $1) AND (bucket = $2) AND (priority = $3) AND (id >= ($9)[1])" },
-    { PG_FINISH, FINISH, "(next_check_at = $1) AND (bucket = $2) AND (ROW(priority, id) > ROW($11, $12))" },
-    { PG_FINISH + PG_OF_SLOT, FINISH,
-      "(next_check_at = $1) AND (ROW(bucket, priority, id) > ROW($10, $11, $12))" },
+    { PG_READ_PAGE, PG_FORM_PLAIN,
+      "(next_check_at = :slot) AND (bucket = :bucket) AND (ROW(priority, id) > ROW(:priority, :id))" },
+    { PG_READ_PAGE, PG_FORM_SLOT,
+      "(next_check_at = :slot) AND (ROW(bucket, priority, id) > ROW(:bucket, :priority, :id))" },
+    { PG_SETTLE_END, PG_FORM_PLAIN,
+      "(next_check_at = :slot) AND (bucket = :bucket) AND (priority = :priority) AND (id >= (:ids)[1])" },
+    { PG_SETTLE_MOVE, PG_FORM_PLAIN,
+      "(next_check_at = :slot) AND (bucket = :bucket) AND (priority = :priority) AND (id >= (:ids)[1])" },
+    { PG_SETTLE_END, PG_FORM_SLOT,
+      "(next_check_at = :slot) AND (bucket >= :first) AND (bucket <= :last) AND (priority = :priority)" },
+    { PG_SETTLE_END, PG_FORM_MIXED,
+      "(next_check_at = :slot) AND (bucket = :bucket) AND (priority >= :first) AND (priority <= :last) AND "
+      "(id >= (:ids)[1])" },
+    { PG_SETTLE_MOVE, PG_FORM_MIXED,
+      "(next_check_at = :slot) AND (bucket = :bucket) AND (priority >= :first) AND (priority <= :last)" },
+    { PG_SETTLE_END, PG_FORM_SLOT | PG_FORM_MIXED,
+      "(next_check_at = :slot) AND (bucket >= :first) AND (bucket <= :last) AND (id >= (:ids)[1])" },
+    { PG_SETTLE_END, PG_FORM_SKIP | PG_FORM_MIXED,
+      "(next_check_at = :slot) AND (bucket = :bucket) AND (priority >= :first) AND (priority <= :last)" },
+    { PG_SETTLE_END, PG_FORM_SKIP,
+      "(next_check_at = :slot) AND (bucket = :bucket) AND (priority = :priority) AND (id >= (:ids)[1])" },
+    { PG_FINISH, PG_FORM_PLAIN,
+      "(next_check_at = :slot) AND (bucket = :bucket) AND (ROW(priority, id) > ROW(:after_priority, "
+      ":after_id))" },
+    { PG_FINISH, PG_FORM_SLOT,
+      "(next_check_at = :slot) AND (ROW(bucket, priority, id) > ROW(:after_bucket, :after_priority, "
+      ":after_id))" },
 };
 
-static void plan_of(int statement, const char *args, char *plan, size_t size)
+static int place_of(const struct sql_statement *s, const char *name, size_t length)
 {
+    for (int i = 0; i < s->nin; i++)
+        if (strlen(s->in[i].name) == length && strncmp(s->in[i].name, name, length) == 0)
+            return i + 1;
+    return 0;
+}
+
+/* With $3 in place of :name, as a plan has it. */
+static void number_names(const struct sql_statement *s, const char *cond, char *out, size_t size)
+{
+    size_t used = 0;
+    while (*cond && used + 8 < size) {
+        size_t length = *cond == ':' ? strspn(cond + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
+        if (length == 0) {
+            out[used++] = *cond++;
+            continue;
+        }
+        used += (size_t)sprintf(out + used, "$%d", place_of(s, cond + 1, length));
+        cond += 1 + length;
+    }
+    out[used] = '\0';
+}
+
+/* A generic plan knows no values: they are all NULL. */
+static void plan_of(int statement, char *plan, size_t size)
+{
+    const struct sql_statement *s = &pg_statements[statement];
     Oid types[WIRE_PARAMS_MAX];
-    int n = wire_types(pg_letters(statement), types);
+    char nulls[6 * WIRE_PARAMS_MAX] = "";
+    for (int i = 0; i < s->nin; i++) {
+        types[i] = wire_type(s->in[i].type);
+        strcat(nulls, i ? ", NULL" : "NULL");
+    }
     PQclear(pgfx_ask(pgfx.app, "SET plan_cache_mode = force_generic_plan"));
-    PQclear(PQprepare(pgfx.app, "planned", pg_sql(pg_store(pgfx.st), statement), n, types));
-    PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (COSTS off) EXECUTE planned(%s)", args);
+    PQclear(PQprepare(pgfx.app, "planned", pg_sql(pg_store(pgfx.st), statement), s->nin, types));
+    PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (COSTS off) EXECUTE planned(%s)", nulls);
     *plan = '\0';
     if (PQresultStatus(r) != PGRES_TUPLES_OK)
         printf("      %s\n", PQerrorMessage(pgfx.app));
@@ -73,14 +100,17 @@ static void plan_of(int statement, const char *args, char *plan, size_t size)
 
 static void plans_hold(void)
 {
-    char plan[20000];
+    char plan[20000], cond[256];
     for (size_t i = 0; i < sizeof hot / sizeof *hot; i++) {
-        plan_of(hot[i].statement, hot[i].args, plan, sizeof plan);
-        bool has_cond = strstr(plan, hot[i].cond),
+        const struct sql_statement *s = &pg_statements[hot[i].statement];
+        int statement = hot[i].statement + sql_form(s, hot[i].forms);
+        number_names(s, hot[i].cond, cond, sizeof cond);
+        plan_of(statement, plan, sizeof plan);
+        bool has_cond = strstr(plan, cond),
              has_scan = strstr(plan, "Function Scan") || strstr(plan, "Seq Scan on future_job"),
-             sorts = hot[i].statement < PG_SETTLE_END && strstr(plan, "Sort");
+             sorts = hot[i].statement == PG_READ_PAGE && strstr(plan, "Sort");
         if (!has_cond || has_scan || sorts)
-            printf("      %s wants %s:\n%s\n", pg_statement_name(hot[i].statement), hot[i].cond, plan);
+            printf("      %s wants %s:\n%s\n", pg_statements[statement].name, cond, plan);
         CU_ASSERT_TRUE(has_cond);
         CU_ASSERT_FALSE(has_scan);
         CU_ASSERT_FALSE(sorts);
@@ -131,9 +161,7 @@ static void on_postgresql_events_are_read_along_their_keys(void)
                      " SELECT 0, (3 + i / 10)::text::xid8, i, date_trunc('day', now()) + i %% 3 * interval "
                      "'1 day', now(), 'e', 'e', i::text, 'j' FROM generate_series(1, 20000) i"));
     PQclear(pgfx_ask(pgfx.app, "ANALYZE prescient.event"));
-    char *sql = pg_expand(pg_store(pgfx.st), "events", 0);
-    PQclear(PQprepare(pgfx.app, "planned", sql, 4, types));
-    free(sql);
+    PQclear(PQprepare(pgfx.app, "planned", pg_sql(pg_store(pgfx.st), PG_EVENTS), 4, types));
     PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (COSTS off) EXECUTE planned('0', '1000', '0', '1000')");
     for (int i = 0; i < PQntuples(r); i++)
         snprintf(plan + strlen(plan), sizeof plan - strlen(plan), "%s\n", PQgetvalue(r, i, 0));

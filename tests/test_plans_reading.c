@@ -151,15 +151,19 @@ static PGresult *explain(const struct look *look, const char *how)
     const char *params[8];
     for (int i = 0; i < 8; i++)
         params[i] = param_of(look->params[i], words[i]);
-    int n = pg_report_params(look->name);
-    char *sql = pg_expand(pg_store(pgfx.st), look->name, 0), *text = NULL;
+    int report = 0;
+    while (report < PG_STATEMENTS && strcmp(pg_statements[report].name, look->name) != 0)
+        report++;
+    CU_ASSERT_FATAL(report < PG_STATEMENTS);
+    int n = pg_statements[report].nin;
+    const char *sql = pg_sql(pg_store(pgfx.st), report);
+    char *text = NULL;
     Oid types[8];
     for (int i = 0; i < 8; i++)
         types[i] = 25;
     CU_ASSERT_FATAL(sql && asprintf(&text, "EXPLAIN (%s) %s", how, sql) > 0);
     PGresult *r = PQexecParams(pgfx.app, text, n, types, params, NULL, NULL, 0);
     free(text);
-    free(sql);
     return r;
 }
 

@@ -72,14 +72,14 @@ static void another_schema_is_another_statement(void)
     struct pg_store *here = pg_store(pgfx.st), *there = pg_store(other);
     CU_ASSERT_PTR_NOT_NULL_FATAL(pg_sql(here, PG_READ_PAGE));
     CU_ASSERT_PTR_NOT_NULL_FATAL(pg_sql(there, PG_READ_PAGE));
-    CU_ASSERT_PTR_NOT_NULL_FATAL(pg_sql(here, PG_READ_SLOT));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pg_sql(here, PG_READ_PAGE_SLOT));
     CU_ASSERT_STRING_NOT_EQUAL(here->names[PG_READ_PAGE], there->names[PG_READ_PAGE]);
-    CU_ASSERT_STRING_NOT_EQUAL(here->names[PG_READ_PAGE], here->names[PG_READ_SLOT]);
+    CU_ASSERT_STRING_NOT_EQUAL(here->names[PG_READ_PAGE], here->names[PG_READ_PAGE_SLOT]);
     CU_ASSERT_EQUAL(strncmp(here->names[PG_READ_PAGE], "read_page_", 10), 0);
     for (int i = 0; i < PG_STATEMENTS; i++) {
         CU_ASSERT_PTR_NOT_NULL_FATAL(pg_sql(here, i));
         CU_ASSERT(strlen(here->names[i]) > FINGERPRINT_SIZE && strlen(here->names[i]) < 64);
-        CU_ASSERT_EQUAL(strncmp(here->names[i], pg_statement_name(i), strcspn(here->names[i], "_")), 0);
+        CU_ASSERT_EQUAL(strncmp(here->names[i], pg_statements[i].name, strcspn(here->names[i], "_")), 0);
     }
     store_free(other);
 }

@@ -26,47 +26,106 @@ static void end(void)
     arena_free(a);
 }
 
+/* One field at the beginning of the struct that is read or written. */
+static const struct sql_field one_int4 = { "n", SQL_INT4, false, 0 }, one_int8 = { "n", SQL_INT8, false, 0 },
+                              one_us = { "at_us", SQL_MOMENT_US, false, 0 },
+                              one_moment = { "at", SQL_MOMENT, false, 0 },
+                              one_array = { "ns", SQL_INT4S, false, 0 };
+
 static void what_is_written_reads_back(void)
 {
-    const int32_t numbers[] = { 1, -1, INT32_MAX, INT32_MIN }, *read = NULL;
+    const int32_t numbers[] = { 1, -1, INT32_MAX, INT32_MIN };
+    const struct in { struct sql_int4s ns; int64_t n; } in = { { 4, numbers }, INT64_C(-5) };
+    const struct sql_field fields[] = { { "ns", SQL_INT4S, false, offsetof(struct in, ns) },
+                                        { "n", SQL_INT8, false, offsetof(struct in, n) } };
     struct wire_params p;
-    int n = 0;
+    struct sql_int4s read = { 0 };
     a = arena_new(1024);
-    CU_ASSERT_TRUE_FATAL(wire_put(&p, a, "Il", 4, numbers, INT64_C(-5)));
+    CU_ASSERT_TRUE_FATAL(wire_put(&p, a, fields, 2, &in));
+    CU_ASSERT_EQUAL(p.n, 2);
+    CU_ASSERT_EQUAL(p.types[0], 1007);
     struct arena *of_params = a;
     begin(p.values[0], p.lengths[0]);
-    CU_ASSERT_TRUE(wire_get(row, 0, a, "I", &n, &read));
-    CU_ASSERT_EQUAL_FATAL(n, 4);
-    CU_ASSERT_EQUAL(memcmp(read, numbers, sizeof numbers), 0);
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &one_array, 1, &read));
+    CU_ASSERT_EQUAL_FATAL(read.n, 4);
+    CU_ASSERT_EQUAL(memcmp(read.v, numbers, sizeof numbers), 0);
     end();
     int64_t number = 0;
     begin(p.values[1], p.lengths[1]);
-    CU_ASSERT_TRUE(wire_get(row, 0, a, "l", &number));
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &one_int8, 1, &number));
     CU_ASSERT_EQUAL(number, -5);
     end();
     arena_free(of_params);
 }
 
-static void null_reads_as_nothing(void)
+/* Whether a value of this type, all zeros, is written as NULL; -1: it is refused. */
+static int written_as_null(enum sql_type type, bool may_be_null)
 {
+    const union { int64_t number; const char *text; struct sql_texts texts; } zero = { .texts = { 0 } };
+    const struct sql_field field = { "it", type, may_be_null, 0 };
+    struct wire_params p;
+    a = arena_new(1024);
+    bool good = wire_put(&p, a, &field, 1, &zero);
+    int is_null = good ? !p.values[0] : -1;
+    arena_free(a);
+    return is_null;
+}
+
+static void nothing_is_written_as_null_where_it_may_be(void)
+{
+    CU_ASSERT_EQUAL(written_as_null(SQL_TEXT, true), 1);
+    CU_ASSERT_EQUAL(written_as_null(SQL_TEXTS, true), 1);
+    CU_ASSERT_EQUAL(written_as_null(SQL_MOMENT, true), 1);
+    CU_ASSERT_EQUAL(written_as_null(SQL_MOMENT, false), 0);
+    CU_ASSERT_EQUAL(written_as_null(SQL_TEXTS, false), 0);
+    CU_ASSERT_EQUAL(written_as_null(SQL_INT8, true), 0);
+}
+
+static void a_text_that_must_be_there_and_is_not_is_refused(void)
+{
+    CU_ASSERT_EQUAL(written_as_null(SQL_TEXT, false), -1);
+    CU_ASSERT_EQUAL(written_as_null(SQL_UUID, false), -1);
+}
+
+static void null_reads_as_nothing_where_it_may_be(void)
+{
+    struct { const char *text; uint32_t length; } text = { "", 1 };
+    struct sql_int4s array = { 1, NULL };
     int64_t number = 1;
-    const char *text = "";
-    int n = 1;
-    const int32_t *array = NULL;
+    struct sql_field field = { "it", SQL_INT8, true, 0 };
     begin(NULL, 0);
-    CU_ASSERT_TRUE(wire_get(row, 0, a, "l", &number) && number == 0);
-    CU_ASSERT_TRUE(wire_get(row, 0, a, "t", &text) && !text);
-    CU_ASSERT_TRUE(wire_get(row, 0, a, "I", &n, &array) && n == 0);
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &field, 1, &number) && number == 0);
+    field.type = SQL_TEXT;
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &field, 1, &text) && !text.text);
+    field.type = SQL_INT4S;
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &field, 1, &array) && array.n == 0);
+    field.may_be_null = false;
+    CU_ASSERT_FALSE(wire_get(row, 0, a, &field, 1, &array));
+    CU_ASSERT_FALSE(wire_get(row, 0, a, &one_int8, 1, &number));
+    end();
+}
+
+static void a_text_reads_with_its_length(void)
+{
+    struct { const char *text; uint32_t length; } text = { 0 };
+    const struct sql_field field = { "it", SQL_TEXT, false, 0 };
+    begin("a\0b", 3);
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &field, 1, &text));
+    CU_ASSERT_EQUAL_FATAL(text.length, 3);
+    CU_ASSERT_EQUAL(memcmp(text.text, "a\0b", 3), 0);
     end();
 }
 
 static void a_value_of_another_size_is_refused(void)
 {
-    int64_t number = 7;
+    int64_t numbers[2] = { 7, 7 };
+    const struct sql_field two[] = { { "a", SQL_INT4, false, 0 }, { "b", SQL_INT4, false, 8 } };
     begin("1234", 4);
-    CU_ASSERT_FALSE(wire_get(row, 0, a, "l", &number));
-    CU_ASSERT_FALSE(wire_get(row, 0, a, "ii", &number, &number));       /* a column more than there is */
-    CU_ASSERT_FALSE(wire_get(row, 1, a, "i", &number));
+    CU_ASSERT_FALSE(wire_get(row, 0, a, &one_int8, 1, numbers));
+    CU_ASSERT_FALSE(wire_get(row, 0, a, two, 2, numbers));         /* a column more than there is */
+    CU_ASSERT_FALSE(wire_get(row, 0, a, two, 0, numbers));         /* and one less */
+    CU_ASSERT_FALSE(wire_get(row, 1, a, &one_int4, 1, numbers));
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &one_int4, 1, numbers));
     end();
 }
 
@@ -77,14 +136,14 @@ static void an_infinite_time_is_the_end_of_time(void)
     int64_t us = 0, seconds = 0;
     wire_put_int8(bytes, INT64_MAX);
     begin(bytes, 8);
-    CU_ASSERT_TRUE(wire_get(row, 0, a, "n", &us));
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &one_us, 1, &us));
     CU_ASSERT_EQUAL(us, INT64_MAX);
-    CU_ASSERT_TRUE(wire_get(row, 0, a, "m", &seconds));
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &one_moment, 1, &seconds));
     CU_ASSERT_TRUE(seconds > 253402300799);
     end();
     wire_put_int8(bytes, INT64_MIN);
     begin(bytes, 8);
-    CU_ASSERT_TRUE(wire_get(row, 0, a, "n", &us));
+    CU_ASSERT_TRUE(wire_get(row, 0, a, &one_us, 1, &us));
     CU_ASSERT_TRUE(us < 0);
     end();
 }
@@ -93,14 +152,13 @@ static void an_infinite_time_is_the_end_of_time(void)
 static bool reads_array(int dimensions, int has_null, int count, int bytes)
 {
     char value[20 + 64] = { 0 };
-    int n = 0;
-    const int32_t *array = NULL;
+    struct sql_int4s array = { 0 };
     wire_put_int4(value, dimensions);
     wire_put_int4(value + 4, has_null);
     wire_put_int4(value + 12, count);
     begin(value, 20 + bytes);
-    bool reads = wire_get(row, 0, a, "I", &n, &array);
-    CU_ASSERT_TRUE(!reads || n == count || dimensions == 0);
+    bool reads = wire_get(row, 0, a, &one_array, 1, &array);
+    CU_ASSERT_TRUE(!reads || array.n == count || dimensions == 0);
     end();
     return reads;
 }
@@ -120,7 +178,10 @@ static void an_array_that_is_not_as_long_as_it_says_is_refused(void)
 
 static const struct test tests[] = {
     TEST(what_is_written_reads_back),
-    TEST(null_reads_as_nothing),
+    TEST(nothing_is_written_as_null_where_it_may_be),
+    TEST(a_text_that_must_be_there_and_is_not_is_refused),
+    TEST(null_reads_as_nothing_where_it_may_be),
+    TEST(a_text_reads_with_its_length),
     TEST(a_value_of_another_size_is_refused),
     TEST(an_infinite_time_is_the_end_of_time),
     TEST(an_array_that_is_not_as_long_as_it_says_is_refused),

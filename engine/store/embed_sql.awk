@@ -1,8 +1,8 @@
 # embed_sql.awk - turns .sql files into C strings.
 #   engine/store/store_NAME.sql: each "-- name: WORD" block becomes a row of `struct sql_block sql_NAME[]`
 #   bench/NAME.sql: the same
-#   migrations/NAME/NNNN_what.sql: each file becomes a row of `struct sql_migration migrations_NAME[]`, in order; and the names of the functions, tables
-#   and sequences that they make in "prescient.", an array of texts, are a block `made` of sql_NAME
+#   migrations/NAME/NNNN_what.sql: each file becomes a row of
+#   `struct sql_migration migrations_NAME[]`, in order
 # Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with the schema).
 
 function c_string(s) { gsub(/\\/, "&&", s); gsub(/"/, "\\\"", s); return "    \"" s "\\n\"" }
@@ -20,13 +20,6 @@ FNR == 1 {
         nmig++; order_m[nmig] = name
     }
     block = ""
-}
-is_migration && match($0, /^ *CREATE (OR REPLACE )?(FUNCTION|TABLE|SEQUENCE) prescient\.[a-z0-9_]+/) {
-    thing = substr($0, RSTART, RLENGTH)
-    sub(/.*\./, "", thing)
-    if (!((name, thing) in is_known))
-        made[name] = made[name] (made[name] ? ", " : "") "'" thing "'"
-    is_known[name, thing] = 1
 }
 is_migration {
     m[name] = m[name] c_string($0) "\n"
@@ -47,7 +40,6 @@ END {
     print "/* made from the .sql files by embed_sql.awk */"
     print "#include <stddef.h>"
     print "#include \"engine/store/embedded_sql.h\"\n"
-    for (f in made) b[f] = b[f] "    },\n    { \"made\",\n    \"ARRAY[" made[f] "]::text[]\"\n"
     for (f in b) printf "const struct sql_block sql_%s[] = {\n%s    },\n    { NULL, NULL } };\n\n", f, b[f]
     for (f in m) {
         text = m[f]

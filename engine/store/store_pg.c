@@ -52,55 +52,87 @@ static bool queue_entry(struct pg_store *pg, int statement, bool prepares)
     return true;
 }
 
-bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *p)
+/* `format`: of the result; 1 is binary. */
+static bool queue_params(struct pg_store *pg, int statement, const struct wire_params *p, int format)
 {
-    if (pg->careful && pg_careful_form(statement) >= 0)
-        statement = pg_careful_form(statement);
-    Oid types[WIRE_PARAMS_MAX];
-    int n = wire_types(pg_letters(statement), types);
     const char *sql = pg_sql(pg, statement), *name = pg->names[statement];
-    int format = statement < PG_ENQUEUE;        /* binary */
     if (!sql)
         return false;
     if (pg->unprepared)
         return queue_entry(pg, statement, false) &&
-               PQsendQueryParams(pg->conn, sql, n, types, p->values, p->lengths, p->formats, format);
+               PQsendQueryParams(pg->conn, sql, p->n, p->types, p->values, p->lengths, p->formats, format);
     if (!pg->prepared[statement] &&
-        !(queue_entry(pg, statement, true) && PQsendPrepare(pg->conn, name, sql, n, types)))
+        !(queue_entry(pg, statement, true) && PQsendPrepare(pg->conn, name, sql, p->n, p->types)))
         return false;
     return queue_entry(pg, statement, false) &&
-           PQsendQueryPrepared(pg->conn, name, n, p->values, p->lengths, p->formats, format);
+           PQsendQueryPrepared(pg->conn, name, p->n, p->values, p->lengths, p->formats, format);
 }
 
-bool pg_queue_path(struct pg_store *pg)
+static int in_form(const struct pg_store *pg, int statement, unsigned forms)
 {
-    struct wire_params none = { 0 };
-    return pg_queue(pg, PG_PATH, &none);
+    unsigned careful = pg->careful ? PG_FORM_CAREFUL : 0;
+    return statement + sql_form(&pg_statements[statement], forms | careful);
+}
+
+bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, const void *in)
+{
+    const struct sql_statement *s = &pg_statements[statement];
+    struct wire_params p;
+    return wire_put(&p, pg->arena, s->in, s->nin, in) &&
+           queue_params(pg, in_form(pg, (int)statement, forms), &p, 1);
+}
+
+/* One that is seldom asked for is planned each time, for the parameters that are given. */
+bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, const char *const *params)
+{
+    const struct sql_statement *s = &pg_statements[statement];
+    struct wire_params p = { .n = s->nin };
+    for (int i = 0; i < p.n; i++) {
+        p.types[i] = wire_type(SQL_TEXT);
+        p.values[i] = params[i];
+    }
+    int form = in_form(pg, (int)statement, PG_FORM_PLAIN);
+    if (s->is_prepared)
+        return queue_params(pg, form, &p, 0);
+    const char *sql = pg_sql(pg, form);
+    return sql && queue_entry(pg, form, false) &&
+           PQsendQueryParams(pg->conn, sql, p.n, p.types, p.values, NULL, NULL, 0);
+}
+
+/* In a replay the commit of an operation that may be lost as a whole does not wait for the disk. */
+static bool queue_path(struct pg_store *pg, bool relaxed)
+{
+    return pg_send_form(pg, PG_PATH, relaxed ? PG_FORM_RELAXED : PG_FORM_PLAIN, NULL);
 }
 
 bool pg_send_reading(struct pg_store *pg)
 {
     int64_t wait_ms = pg->wait_us / 1000;
-    return pg_send(pg, PG_READING, arena_printf(pg->arena, "%" PRId64 "ms", wait_ms - wait_ms / 20));
+    const char *within = arena_printf(pg->arena, "%" PRId64 "ms", wait_ms - wait_ms / 20);
+    return pg_send(pg, PG_READING, &(struct pg_reading_in){ .within = within });
 }
 
-bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types, const char *const *values)
-{
-    return queue_entry(pg, -1, false) && PQsendQueryParams(pg->conn, sql, n, types, values, NULL, NULL, 0);
-}
+static bool is_path(int statement) { return statement == PG_PATH || statement == PG_PATH_RELAXED; }
 
 const PGresult *pg_result(const struct pg_store *pg, int n)
 {
     for (int i = 0; i < pg->nqueue; i++)
-        if (!pg->queue[i].prepares && pg->queue[i].statement != PG_PATH && n-- == 0)
+        if (!pg->queue[i].prepares && !is_path(pg->queue[i].statement) && n-- == 0)
             return pg->queue[i].result;
     return NULL;
+}
+
+bool pg_read_row(struct pg_store *pg, enum pg_statement statement, const PGresult *r, int row, void *out)
+{
+    const struct sql_statement *s = &pg_statements[statement];
+    return wire_get(r, row, pg->arena, s->out, s->nout, out);
 }
 
 static void send_call(struct pg_store *pg)
 {
     pg->rounds++;
-    bool queued = pg_queue_path(pg) && operations[pg->call->op]->send(pg, pg->call);
+    const struct pg_operation *operation = operations[pg->call->op];
+    bool queued = queue_path(pg, pg->relaxed && operation->relaxes) && operation->send(pg, pg->call);
     if (!queued && PQstatus(pg->conn) == CONNECTION_OK && !*PQerrorMessage(pg->conn))
         /* half a message may be in the buffer */
         lose_call(pg, err_set(&pg->call->err, ERR_NOMEM, "store: out of memory"));
@@ -159,9 +191,11 @@ static void pg_begin(struct store *st, struct store_call *call)
 static void send_check(struct pg_store *pg)
 {
     bool of_owners = pg->phase == PG_CHECKING_OWNERS;
-    bool sent = pg_queue_path(pg) && pg_send_reading(pg) &&
-                (of_owners ? pg_send(pg, PG_OWNERS, pg->schema_owner)
-                           : pg_send(pg, PG_CHECK, pg->silence_ms));
+    bool sent = queue_path(pg, false) && pg_send_reading(pg);
+    struct pg_owners_in owners = { .schema_owner = pg->schema_owner };
+    struct pg_check_schema_in schema = { .silence_ms = pg->silence_ms };
+    if (sent)
+        sent = of_owners ? pg_send(pg, PG_OWNERS, &owners) : pg_send(pg, PG_CHECK_SCHEMA, &schema);
     if (!sent || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
@@ -257,7 +291,7 @@ static bool can_be_careful(const struct pg_store *pg)
 {
     bool has_form = pg->call->op == STORE_REPORT;
     for (int i = 0; i < pg->nqueue; i++)
-        has_form = has_form || pg_careful_form(pg->queue[i].statement) >= 0;
+        has_form = has_form || (pg_statements[pg->queue[i].statement].forms & PG_FORM_CAREFUL);
     return pg->call->err.reason == ERR_REASON_DAMAGED && !pg->careful && has_form;
 }
 
@@ -482,19 +516,22 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
 
 static bool hello_send(struct pg_store *pg, struct store_call *call)
 {
-    struct wire_params none = { 0 };
     (void)call;
-    return pg_queue(pg, PG_HELLO, &none);
+    return pg_send(pg, PG_HELLO, NULL);
 }
 
 static int hello_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_hello *h = (struct store_hello *)call;
-    int32_t backend_pid;
-    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "niibil", &h->now_us, &h->slot_length_s, &h->schema_version,
-                  &h->read_only, &backend_pid, &h->full_look_at))
+    struct pg_hello_out row;
+    if (!pg_row(pg, PG_HELLO, pg_result(pg, 0), 0, &row))
         return unreadable(call, "hello");
-    h->pooled = pg_is_pooled(pg->conn, backend_pid);
+    h->now_us = row.now_us;
+    h->slot_length_s = row.slot_length_s;
+    h->schema_version = row.version;
+    h->read_only = row.read_only;
+    h->full_look_at = row.full_look_at;
+    h->pooled = pg_is_pooled(pg->conn, row.backend_pid);
     h->lost_prepared = pg->lost_prepared;
     const char *version = PQparameterStatus(pg->conn, "server_version");
     snprintf(h->server, sizeof h->server, "PostgreSQL %.*s", version ? (int)strcspn(version, " ") : 1,
@@ -504,21 +541,24 @@ static int hello_receive(struct pg_store *pg, struct store_call *call)
 
 static bool keep_days_send(struct pg_store *pg, struct store_call *call)
 {
-    return pg_send(pg, PG_KEEP_DAYS, ((struct store_keep_days *)call)->days);
+    const struct store_keep_days *k = (const struct store_keep_days *)call;
+    return pg_send(pg, PG_KEEP_DAYS, &(struct pg_keep_days_in){ .days = k->days });
 }
 
 static int keep_days_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_keep_days *k = (struct store_keep_days *)call;
-    const char *noted;
-    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "iit", &k->made, &k->indexed, &noted))
+    struct pg_keep_days_out row;
+    if (!pg_row(pg, PG_KEEP_DAYS, pg_result(pg, 0), 0, &row))
         return unreadable(call, "keep_days");
-    snprintf(k->noted, sizeof k->noted, "%s", noted);
+    k->made = row.made;
+    k->indexed = row.indexed;
+    snprintf(k->noted, sizeof k->noted, "%s", row.noted);
     return 0;
 }
 
-static const struct pg_operation pg_hello = { hello_send, hello_receive },
-                                 pg_keep_days = { keep_days_send, keep_days_receive };
+static const struct pg_operation pg_hello = { .send = hello_send, .receive = hello_receive },
+                                 pg_keep_days = { .send = keep_days_send, .receive = keep_days_receive };
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 

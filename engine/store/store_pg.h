@@ -7,7 +7,7 @@
  *   store_pg_connect.c  hosts, connecting, checks of server and schema, failures to ERR_ codes
  *   store_pg_owners.c   whose the schema is, before anything in it is touched
  *   store_pg_lookup.c   a host's addresses
- *   store_pg_sql.c      the statements: text from store_pg.sql, parameter types
+ *   store_pg_sql.c      the statements: their text, with the schema in
  *   store_pg_wire.c     values in the binary format
  *   pg_prepared.c       names of prepared statements, poolers; the business database uses it, too
  *   store_pg_report.c   the statements of STORE_REPORT
@@ -25,69 +25,9 @@
 #include <sys/types.h>
 
 #include "../pg/pg_prepared.h"
+#include "pg_statements.h"
 #include "store_ops.h"
 #include "store_pg_wire.h"
-
-enum pg_statement {
-    PG_PATH,
-    PG_OWNERS,
-    PG_CHECK,
-    PG_HELLO,
-    PG_RENEW,
-    PG_RELEASE,
-    PG_KEEP_DAYS,
-    PG_PRUNE_DAY,
-    PG_PRUNE_DAYS_COUNT,
-    PG_PRUNE_PASSES,
-    PG_PRUNE_PASSES_COUNT,
-    PG_PRUNE_WHO,
-    PG_PRUNE_CLAIM,
-    PG_EFFECTS,
-    PG_UNREADABLE,
-    PG_PULSE,
-    PG_KEPT,
-    PG_RENUMBER,
-    PG_READING,
-    PG_LATE_SLOT_BESIDE,
-    PG_OPEN_SLOT,
-    PG_READ_PAGE,
-    PG_READ_SLOT,
-    PG_READ_HEAVY_PAGE,
-    PG_READ_HEAVY_SLOT,
-    PG_RELOOK,
-    PG_LATE_SLOT,
-    PG_LATE_SLOT_FROM_MARK,
-    PG_MARK_SWEPT,
-    /* of each of the line above, in its order */
-    PG_CAREFUL_FORMS,
-    PG_CAREFUL_FORMS_LAST = PG_CAREFUL_FORMS + (PG_MARK_SWEPT - PG_OPEN_SLOT),
-    /* + PG_OF_SLOT, + PG_SKIP_LOCKED, + PG_MIXED */
-    PG_SETTLE_END,
-    PG_SETTLE_END_LAST = PG_SETTLE_END + 7,
-    PG_SETTLE_MOVE,
-    PG_SETTLE_MOVE_LAST = PG_SETTLE_MOVE + 7,
-    PG_FINISH,
-    PG_FINISH_LAST = PG_FINISH + 1 /* + PG_OF_SLOT */,
-    PG_ENQUEUE,
-    PG_RESOLVE,
-    PG_RESCHEDULE, /* reports that are asked for often; their results are text */
-    PG_STATEMENTS
-};
-enum {
-    PG_OF_SLOT = 1,
-    PG_SKIP_LOCKED = 2,
-    PG_MIXED = 4 /* a page of several priorities */,
-    PG_RELAXED = 8,
-    PG_CAREFUL = 16
-};
-
-/* The form that a page of the table that cannot be read does not fail; -1: there is none. */
-static inline int pg_careful_form(int statement)
-{
-    return statement >= PG_OPEN_SLOT && statement < PG_CAREFUL_FORMS
-               ? statement - PG_OPEN_SLOT + PG_CAREFUL_FORMS
-               : -1;
-}
 
 enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING_OWNERS, PG_CHECKING, PG_READY };
 
@@ -157,30 +97,28 @@ struct pg_store {
 static inline struct pg_store *pg_store(struct store *st) { return (struct pg_store *)st; }
 
 /* ---- statements ---- */
-const char *pg_letters(int statement);                          /* of its parameters */
-const char *pg_statement_name(int statement);                   /* for people */
 const char *pg_sql(struct pg_store *pg, int statement);         /* NULL: out of memory */
-char *pg_expand(struct pg_store *pg, const char *block, int variant);      /* of a block; malloc()ed */
 char *pg_with_schema(const char *sql, const char *schema);      /* malloc()ed */
 
 /* ---- calls ---- */
-/* What every message begins with: the path on which its statements find operators and functions. */
-bool pg_queue_path(struct pg_store *pg);
 /* Behind the path, in front of what only reads: the server gives up a twentieth before we do, so
  * that we hear of it, and no question is left that nobody waits for. */
 bool pg_send_reading(struct pg_store *pg);
-/* Queues one statement with parameters by its letters. False when out of memory or the connection
- * is gone. */
-bool pg_queue(struct pg_store *pg, int statement, const struct wire_params *params);
-/* The same for a text that is sent once, with text parameters and a text result. */
-bool pg_queue_text(struct pg_store *pg, const char *sql, int n, const Oid *types, const char *const *values);
-#define pg_send(pg, statement, ...)                                                                          \
-    ({                                                                                                       \
-        struct wire_params p_;                                                                               \
-        wire_put(&p_, (pg)->arena, pg_letters(statement), __VA_ARGS__) && pg_queue((pg), (statement), &p_);  \
-    })
+/* Queues a statement in these forms, and in its careful form where that is wanted, with the struct
+ * of its parameters. False when out of memory or the connection is gone. */
+bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, const void *in);
+#define pg_send(pg, statement, ...) pg_send_form(pg, statement, PG_FORM_PLAIN, __VA_ARGS__)
+#define pg_send_form(pg, statement, forms, ...)                                                              \
+    pg_queue((pg), (statement), (forms), SQL_IN(statement, __VA_ARGS__))
+/* A report: parameters and result are text. `params` has as many as the statement. */
+bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, const char *const *params);
 /* The result of the n-th statement queued by the operation. */
 const PGresult *pg_result(const struct pg_store *pg, int n);
+/* A row of a result as the struct of the statement's columns; arrays go to the call's arena. False
+ * when it cannot be read. */
+bool pg_read_row(struct pg_store *pg, enum pg_statement statement, const PGresult *r, int row, void *out);
+#define pg_row(pg, statement, r, row, ...)                                                                   \
+    pg_read_row((pg), (statement), (r), (row), SQL_OUT(statement, __VA_ARGS__))
 
 /* ---- connection ---- */
 int pg_read_url(struct pg_store *pg, struct err *err);
@@ -221,21 +159,24 @@ int pg_lost(struct err *err, const PGconn *conn, const char *what);     /* the c
 /* ---- reports ---- */
 /* before anything is sent: name and parameters */
 int pg_report_check(const struct store_report *r, struct err *err);
-/* how many there are, all text; -1: there is no such report */
-int pg_report_params(const char *name);
 
 /* ---- blocking ---- */
-/* How a transaction begins there: on the same path as a message. */
-#define PG_BEGIN "BEGIN; SET LOCAL search_path = pg_catalog, pg_temp"
-/* Runs one text with the schema in and text parameters, in a transaction of its own when there is
- * none; n < 0: several statements as they are, which hold no operator and no function or begin a
- * transaction themselves. NULL: err says why; else the caller's. */
-PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n,
-                 struct err *err);
-int pg_execute(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);
-/* The first cell as a number; `param` may be NULL. */
-int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out,
-                  struct err *err);
+/* Runs a statement and reads its first row; texts and arrays in there last until the next call of
+ * the store. In a transaction of its own when there is none. Returns how many rows there were, or
+ * ERR_. */
+int pg_ask_row(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in, void *out,
+               struct err *err);
+#define pg_ask(pg, conn, statement, in, out, err)                                                            \
+    pg_ask_row((pg), (conn), (statement), SQL_IN(statement, in), SQL_OUT(statement, out), (err))
+/* The same, as the result itself, also that of a failure; the caller's. NULL: there is none, err
+ * says why. */
+PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in,
+                           struct err *err);
+#define pg_run(pg, conn, statement, in, err)                                                                 \
+    pg_run_statement((pg), (conn), (statement), SQL_IN(statement, in), (err))
+/* Commands: a statement without parameters and rows, or several. */
+int pg_execute(struct pg_store *pg, PGconn *conn, enum pg_statement statement, struct err *err);
+int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);

@@ -2,6 +2,7 @@
 -- {word} is replaced by the block `word` (store_pg_sql.c), so that a condition needed in several statements stands once.
 -- A lock timeout is set inside the statement, before its first lock, and for its transaction only: no session setting, so
 -- a pooler may hand every transaction another connection.
+-- forms: relaxed slot skip mixed heavy careful
 
 -- ---- the path --------------------------------------------------------------------------------------------------------
 
@@ -10,8 +11,19 @@
 -- search_path ("public", up to PostgreSQL 14) would win wherever its types fit better, and run with the rights of whoever asks.
 -- Timeouts that the role or the database has for others do not count either: a call has its own deadline, and what must not wait for a lock
 -- sets its own limit. One that strikes as a commit begins to wait for a synchronous standby would even end that wait, with a success.
-SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('statement_timeout', '0', true),
-       pg_catalog.set_config('lock_timeout', '0', true)
+-- In the form `relaxed`, of a replay, the commit does not wait for the disk.
+-- forms: relaxed
+-- out: search_path text, statement_timeout text, lock_timeout text, synchronous_commit text?
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS search_path,
+       pg_catalog.set_config('statement_timeout', '0', true) AS statement_timeout,
+       pg_catalog.set_config('lock_timeout', '0', true) AS lock_timeout,
+       {commit_setting} AS synchronous_commit
+
+-- part: commit_setting
+NULL::text
+
+-- part: commit_setting_relaxed
+pg_catalog.set_config('synchronous_commit', 'off', true)
 
 -- name: reading
 -- Goes before each report that only reads. $1 ms, a little less than the client waits: the server itself ends a question whose answer nobody waits for
@@ -19,26 +31,33 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_cat
 -- is ended here that may have taken effect. To compile such a statement, or to bring in workers, takes longer than to run it, and engines want the processors.
 -- An order that an index has is taken from it: the planner, who cannot know where the running slot lies, holds a third of the table for overdue, and would
 -- rather read all of it and sort. Servers on other systems than Linux may refuse to look for the asker, with an error (on Windows all do).
-SELECT set_config('statement_timeout', $1, true), set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
-       set_config('enable_sort', 'off', true),
-       CASE WHEN current_setting('server_version_num')::integer >= 140000 AND version() LIKE '%linux%' THEN set_config('client_connection_check_interval', '1s', true) END
+-- in: within text
+-- out: statement_timeout text, jit text, workers text, sort text, check_interval text?
+SELECT set_config('statement_timeout', :within, true) AS statement_timeout, set_config('jit', 'off', true) AS jit,
+       set_config('max_parallel_workers_per_gather', '0', true) AS workers, set_config('enable_sort', 'off', true) AS sort,
+       CASE WHEN current_setting('server_version_num')::integer >= 140000 AND version() LIKE '%linux%'
+            THEN set_config('client_connection_check_interval', '1s', true) END AS check_interval
 
 -- ---- connecting ------------------------------------------------------------------------------------------------------
 
--- name: silence
+-- part: silence_settings
 -- $1 ms: where TCP carries this session, the server ends it when our machine has not been heard of for so long. A line may die in the middle of a
 -- message, and the transaction that this began would hold its locks, a lease's among them, for as long as TCP is patient: two hours.
 -- For the session, so once a connection; behind a pooler it is about the pooler, and does no harm there.
-set_config('tcp_user_timeout', greatest(750, $1 / 4 * 3)::text, false) || set_config('tcp_keepalives_idle', greatest(1, $1 / 3000)::text, false) ||
-set_config('tcp_keepalives_interval', greatest(1, $1 / 6000)::text, false) || set_config('tcp_keepalives_count', '3', false)
+set_config('tcp_user_timeout', greatest(750, :silence_ms / 4 * 3)::text, false) || set_config('tcp_keepalives_idle', greatest(1, :silence_ms / 3000)::text, false) ||
+set_config('tcp_keepalives_interval', greatest(1, :silence_ms / 6000)::text, false) || set_config('tcp_keepalives_count', '3', false)
 
--- name: silence_alone
-SELECT {silence}
+-- name: silence
+-- in: silence_ms int4
+-- out: settings text
+SELECT {silence_settings} AS settings
 
 -- name: owners
 -- $1 the setting schema_owner. No row: the schema is not there. Else who asks, whose the schema is, and the first of the schema, what is in it
 -- and whoever may create in it that belongs to none of those who may have the rights of whoever asks. Only the catalog is touched. Members of
 -- pg_database_owner are the database's owner alone. A role that the user is in is none of them: others in it have not his rights.
+-- in: schema_owner text
+-- out: asker text, owner text, kind text, name text, who text
 WITH me AS MATERIALIZED (
     SELECT r.oid, (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database()) AS datdba
       FROM pg_roles r WHERE r.rolname = current_user),
@@ -60,43 +79,48 @@ things (place, kind, name, owner) AS (
 wrong AS (
     SELECT t.kind, t.name, coalesce(r.rolname, 'everybody') AS who
       FROM me, things t LEFT JOIN pg_roles r ON r.oid = t.owner
-     WHERE NOT coalesce(r.rolsuper OR r.oid IN (me.oid, me.datdba) OR r.rolname = $1, false)
+     WHERE NOT coalesce(r.rolsuper OR r.oid IN (me.oid, me.datdba) OR r.rolname = :schema_owner, false)
      ORDER BY t.place, t.name LIMIT 1)
-SELECT current_user::text, pg_get_userbyid(ns.owner)::text, coalesce(w.kind, ''), coalesce(w.name, '')::text, coalesce(w.who, '')::text
+SELECT current_user::text AS asker, pg_get_userbyid(ns.owner)::text AS owner, coalesce(w.kind, '') AS kind,
+       coalesce(w.name, '')::text AS name, coalesce(w.who, '')::text AS who
   FROM ns LEFT JOIN wrong w ON true
 
--- name: check
-SELECT left({silence}, 0) || current_setting('transaction_isolation'), current_setting('server_encoding'),
-       coalesce(max(version), 0), coalesce(max(oldest_engine), 0),
-       coalesce((SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'), 0)
+-- name: check_schema
+-- in: silence_ms int4
+-- out: isolation text, encoding text, version int4, oldest_engine int4, slot_length_s int4
+SELECT left({silence_settings}, 0) || current_setting('transaction_isolation') AS isolation,
+       current_setting('server_encoding') AS encoding, coalesce(max(version), 0) AS version,
+       coalesce(max(oldest_engine), 0) AS oldest_engine,
+       coalesce((SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'), 0) AS slot_length_s
   FROM prescient.migration
 
 -- name: hello
-SELECT clock_timestamp(), (SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'),
-       (SELECT max(version) FROM prescient.migration), pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, pg_backend_pid(),
-       coalesce((SELECT value::bigint FROM prescient.setting WHERE name = 'full_look_at'), 0)
+-- out: now_us timestamptz, slot_length_s int4, version int4, read_only bool, backend_pid int4,
+-- out: full_look_at int8
+SELECT clock_timestamp() AS now_us,
+       (SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s') AS slot_length_s,
+       (SELECT max(version) FROM prescient.migration) AS version,
+       pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS read_only,
+       pg_backend_pid() AS backend_pid,
+       coalesce((SELECT value::bigint FROM prescient.setting WHERE name = 'full_look_at'), 0) AS full_look_at
 
 -- ---- leases ----------------------------------------------------------------------------------------------------------
 
--- name: durability
--- In a replay a commit does not wait for the disk: for its transaction only, beside the lock timeout.
-left(set_config('synchronous_commit', 'off', true), 0) ||
+-- part: pending_in_slot
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = :slot LIMIT :split_at + 1) few)
 
--- name: pending_in_slot
-(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = $1 LIMIT $2 + 1) few)
+-- part: pending_in_slot_careful
+prescient.count_checks(:slot, :slot + interval '1 second', :split_at + 1)
 
--- name: pending_in_slot_careful
-prescient.count_checks($1, $1 + interval '1 second', $2 + 1)
-
--- name: bucket_has_rows
+-- part: bucket_has_rows
 EXISTS (SELECT FROM prescient.future_job f
-         WHERE f.next_check_at = $1 AND f.bucket >= greatest(b.bucket, 0)
-           AND f.bucket <= CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END AND ($8 IS NULL OR f.job_exec = ANY ($8)))
+         WHERE f.next_check_at = :slot AND f.bucket >= greatest(b.bucket, 0)
+           AND f.bucket <= CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END AND (:jobs IS NULL OR f.job_exec = ANY (:jobs)))
 
--- name: bucket_has_rows_careful
-prescient.holds_checks($1, $1, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END, $8)
+-- part: bucket_has_rows_careful
+prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END, :jobs)
 
--- name: incarnation
+-- part: incarnation
 -- A standby that was promoted without the last settles is another server, and so is one that was started again. Tables that were made or filled anew, by a
 -- restore into a server that went on, are others, too.
 (SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint # pg_relation_filenode('prescient.slot_lease')::bigint << 20)
@@ -111,52 +135,60 @@ prescient.holds_checks($1, $1, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN
 -- was closed is open again, and not closed once more without a look.
 -- The count runs only when there is no opening row. An empty slot has had its last look with that; the id of this
 -- transaction, taken in the same statement, is above that of everything this look may have missed.
+-- forms: careful
+-- in: slot timestamptz, split_at int4, owner uuid, engine text?, lease_s int4, want int4,
+-- in: again bool, jobs text[]?, lock_timeout text, watched_buckets int4[], watched_owners uuid[],
+-- in: watched_tokens int8[], watched_until_us timestamptz[], odd int4, start int4,
+-- in: now timestamptz?, left_out int8
+-- out: part int4, bucket int4, owner uuid?, token int8, expires_us timestamptz, number int8,
+-- out: has_day bool, incarnation int8
 WITH setup AS MATERIALIZED (
-    SELECT {durability}set_config('lock_timeout', $9, true) AS lock_timeout WHERE $1 <= coalesce($16, clock_timestamp())),
+    SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout WHERE :slot <= coalesce(:now, clock_timestamp())),
 opening AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine, pending, seen_xid)
-    SELECT $1, -1, 0, CASE WHEN n.pending > $2 THEN 64 ELSE 1 END, $4, n.pending,
+    SELECT :slot, -1, 0, CASE WHEN n.pending > :split_at THEN 64 ELSE 1 END, :engine, n.pending,
            CASE WHEN n.pending = 0 THEN pg_current_xact_id()::text::bigint END
       FROM setup, (SELECT {pending_in_slot} AS pending) n
-     WHERE NOT EXISTS (SELECT FROM prescient.slot_pass p WHERE p.slot_at = $1 AND p.bucket = -1 AND p.pass = 0)
+     WHERE NOT EXISTS (SELECT FROM prescient.slot_pass p WHERE p.slot_at = :slot AND p.bucket = -1 AND p.pass = 0)
         ON CONFLICT DO NOTHING
     RETURNING split, seen_xid, closed_at, pending),
 slot AS MATERIALIZED (
     SELECT split, seen_xid, closed_at, pending FROM opening
     UNION ALL
-    SELECT split, seen_xid, closed_at, -1 FROM prescient.slot_pass WHERE slot_at = $1 AND bucket = -1 AND pass = 0),
+    SELECT split, seen_xid, closed_at, -1 FROM prescient.slot_pass WHERE slot_at = :slot AND bucket = -1 AND pass = 0),
 done AS MATERIALIZED (
-    SELECT bucket FROM prescient.slot_pass WHERE slot_at = $1 AND pass > 0
+    SELECT bucket FROM prescient.slot_pass WHERE slot_at = :slot AND pass > 0
     UNION
     SELECT -1 FROM slot WHERE seen_xid IS NOT NULL),
 held AS MATERIALIZED (
-    SELECT bucket, owner, token, expires_at FROM prescient.slot_lease WHERE slot_at = $1),
+    SELECT bucket, owner, token, expires_at FROM prescient.slot_lease WHERE slot_at = :slot),
 ripe AS MATERIALIZED (
     SELECT l.bucket FROM prescient.slot_lease l, setup
-     WHERE l.slot_at = $1 AND (l.expires_at <= clock_timestamp()
-           OR (l.bucket, l.owner, l.token, l.expires_at) IN (SELECT * FROM unnest($10, $11, $12, $13)))
+     WHERE l.slot_at = :slot AND (l.expires_at <= clock_timestamp()
+           OR (l.bucket, l.owner, l.token, l.expires_at) IN (SELECT * FROM unnest(:watched_buckets, :watched_owners, :watched_tokens, :watched_until_us)))
        FOR UPDATE OF l SKIP LOCKED),
 wanted AS MATERIALIZED (
     SELECT b.bucket FROM slot, generate_series(CASE slot.split WHEN 1 THEN -1 ELSE 0 END, CASE slot.split WHEN 1 THEN -1 ELSE 63 END) b (bucket)
-     WHERE ($17 >> greatest(b.bucket, 0)) & 1 = 0
-       AND (NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR ($7 AND {bucket_has_rows}))),
+     WHERE (:left_out >> greatest(b.bucket, 0)) & 1 = 0
+       AND (NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR (:again AND {bucket_has_rows}))),
 taken AS (
     INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at)
-    SELECT $1, w.bucket, $3, $4, clock_timestamp() + $5 * interval '1 second'
+    SELECT :slot, w.bucket, :owner, :engine, clock_timestamp() + :lease_s::integer * interval '1 second'
       FROM wanted w, setup
      WHERE (NOT EXISTS (SELECT FROM held WHERE held.bucket = w.bucket) OR EXISTS (SELECT FROM ripe WHERE ripe.bucket = w.bucket))
        AND prescient.history_day_is_there(prescient.utc_day(clock_timestamp()))
-     ORDER BY (w.bucket * $14 + $15) & 63 LIMIT $6
+     ORDER BY (w.bucket * :odd + :start) & 63 LIMIT :want
         ON CONFLICT (slot_at, bucket) DO UPDATE
        SET owner = excluded.owner, token = nextval('prescient.slot_lease_token_seq'), engine = excluded.engine, expires_at = excluded.expires_at
      WHERE l.bucket IN (SELECT ripe.bucket FROM ripe)
     RETURNING l.bucket, l.owner, l.token, l.expires_at),
 reopened AS (
     UPDATE prescient.slot_pass p SET closed_at = NULL, seen_xid = pg_current_xact_id()::text::bigint
-     WHERE p.slot_at = $1 AND p.bucket = -1 AND p.pass = 0 AND (SELECT closed_at IS NOT NULL FROM slot) AND EXISTS (SELECT FROM taken))
+     WHERE p.slot_at = :slot AND p.bucket = -1 AND p.pass = 0 AND (SELECT closed_at IS NOT NULL FROM slot) AND EXISTS (SELECT FROM taken))
 SELECT 0 AS part, split::integer AS bucket, NULL::uuid AS owner,
        CASE WHEN closed_at IS NOT NULL THEN 2 WHEN (SELECT count(*) FROM done) >= split THEN 1 ELSE 0 END::bigint AS token,
-       clock_timestamp() AS expires_at, pending, prescient.history_day_is_there(prescient.utc_day(clock_timestamp())), 0::bigint
+       clock_timestamp() AS expires_us, pending AS number,
+       prescient.history_day_is_there(prescient.utc_day(clock_timestamp())) AS has_day, 0::bigint AS incarnation
   FROM slot
 UNION ALL
 SELECT 1, bucket, owner, token, expires_at, pg_current_xact_id()::text::bigint, true, {incarnation} FROM taken
@@ -168,28 +200,43 @@ SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0 WHERE NOT EXISTS (SELECT FRO
 
 -- name: renew
 -- $1 slots, $2 buckets, $3 owners, $4 tokens, $5 lease seconds, $6 lock timeout
-UPDATE prescient.slot_lease l SET expires_at = clock_timestamp() + $5 * interval '1 second'
-  FROM (SELECT {durability}set_config('lock_timeout', $6, true) AS lock_timeout OFFSET 0) setup,
-       unnest($1, $2, $3, $4) WITH ORDINALITY u (slot_at, bucket, owner, token, n)
+-- in: slots timestamptz[], buckets int4[], owners uuid[], tokens int8[], lease_s int4,
+-- in: lock_timeout text
+-- out: n int8, expires_us timestamptz
+UPDATE prescient.slot_lease l SET expires_at = clock_timestamp() + :lease_s::integer * interval '1 second'
+  FROM (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
+       unnest(:slots, :buckets, :owners, :tokens) WITH ORDINALITY u (slot_at, bucket, owner, token, n)
  WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner AND l.token = u.token
-RETURNING u.n, l.expires_at
+RETURNING u.n, l.expires_at AS expires_us
 
 -- name: release
 -- $1 slots, $2 buckets, $3 owners, $4 tokens, $5 lock timeout
+-- in: slots timestamptz[], buckets int4[], owners uuid[], tokens int8[], lock_timeout text
 DELETE FROM prescient.slot_lease l
- USING (SELECT {durability}set_config('lock_timeout', $5, true) AS lock_timeout OFFSET 0) setup,
-       unnest($1, $2, $3, $4) u (slot_at, bucket, owner, token)
+ USING (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
+       unnest(:slots, :buckets, :owners, :tokens) u (slot_at, bucket, owner, token)
  WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner AND l.token = u.token
 
--- name: lease_held
+-- part: locks
+{lease_and_clock}
+
+-- part: lease_and_clock
 -- FOR SHARE lets no takeover pass until this transaction ends; behind one that came first, the row is looked at again and is not
 -- ours any more. `begun` reads the clock with the lock held.
 lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
-     WHERE slot_at = $1 AND bucket = $2 AND owner = $4 AND token = $5 AND {durability}set_config('lock_timeout', $6, true) IS NOT NULL
+     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
        FOR SHARE),
 begun AS MATERIALIZED (
     SELECT clock_timestamp() AS at FROM lease)
+
+-- part: locks_skip
+-- And the rows that nobody else holds.
+{lease_and_clock},
+unlocked AS MATERIALIZED (
+    SELECT f.id FROM prescient.future_job f
+     WHERE {rows} AND {as_read} AND EXISTS (SELECT FROM begun)
+       FOR UPDATE SKIP LOCKED)
 
 -- ---- pages -----------------------------------------------------------------------------------------------------------
 
@@ -197,87 +244,124 @@ begun AS MATERIALIZED (
 -- by its size, and the page ends before it. A page that begins with one is read by the heavy form, which counts as it goes; that
 -- costs as much again as the read itself.
 
--- name: rows_of_page
+-- part: checks
 prescient.future_job
 
--- name: rows_of_page_careful
-prescient.readable_checks($1, $2, $2)
+-- part: checks_careful
+prescient.readable_checks(:slot, :bucket, :bucket)
 
--- name: rows_of_whole
-prescient.future_job
+-- part: checks_slot_careful
+prescient.readable_checks(:slot, 0, 63)
 
--- name: rows_of_whole_careful
-prescient.readable_checks($1, 0, 63)
-
--- name: unreadable
--- $1 slot, $2 first and $3 last bucket. How many rows the careful form leaves out, and the first one's id.
-SELECT cardinality(u.ids), coalesce(u.ids[1], 0) FROM (SELECT prescient.unreadable_checks($1, $2, $3) AS ids OFFSET 0) u
-
--- name: check_columns
-f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec
-
--- name: lock_place
+-- part: lock_place
 -- Where the row lies, if somebody has locked it since it was written: perhaps a transaction that is still open (see kept).
 CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 
--- name: lock_place_careful
+-- part: lock_place_careful
 (SELECT CASE WHEN l.xmax <> '0' THEN l.ctid::text END FROM prescient.future_job l
-  WHERE l.next_check_at = $1 AND l.bucket = f.bucket AND l.priority = f.priority AND l.id = f.id)
+  WHERE l.next_check_at = :slot AND l.bucket = f.bucket AND l.priority = f.priority AND l.id = f.id)
 
--- name: aside
--- What few rows have, in one column: the place of the lock, a blank, the origin.
-CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL THEN coalesce({lock_place}, '') || ' ' || coalesce(f.origin, '') END
+-- part: aside
+-- What few rows have, in one column, as each column of each row costs something: the place of the
+-- lock, a blank, '+' where the payload was left out, the origin.
+CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR {is_left_out}
+     THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END || coalesce(f.origin, '') END
 
--- name: aside_careful
-nullif(coalesce({lock_place}, '') || ' ' || coalesce(f.origin, ''), ' ')
+-- part: aside_careful
+nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END || coalesce(f.origin, ''), ' ')
 
--- name: is_complete
+-- part: is_left_out
+-- The payload is above its share of the bytes.
+octet_length(f.payload::text) > :bytes
+
+-- part: is_left_out_heavy
+false
+
+-- part: is_complete
 -- $7 is the transaction that took the lease. It saw that the slot had begun before it had its id, and whoever files a check takes an
 -- id, then looks at the clock, then picks the slot: so those who picked this one have older ids. When they all have ended, this
 -- read sees everything that will ever be filed here. $8 is where that was: the id means nothing to another server, which a pooler may have turned to.
-(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= $7 AND {incarnation} = $8)
+(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= :xid AND {incarnation} = :incarnation)
 
 -- name: read_page
--- $1 slot, $2 bucket; $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 and $8 see is_complete
-SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {aside}, {is_complete}
-  FROM {rows_of_page} f
- WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
- ORDER BY f.priority, f.id LIMIT $5
+-- :bucket, :priority and :id of the last row read; :most rows; of :bytes, see share_of_page; :xid
+-- and :incarnation, see is_complete.
+-- In the form `slot` the lease is on the whole slot. In the form `heavy` the page begins with a
+-- large payload: it is counted as it goes, which costs as much again as the read itself.
+-- forms: slot heavy careful
+-- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
+-- in: incarnation int8
+-- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, priority int4, check_count int4,
+-- out: failure_count int4, entity_name text, entity_key text, job_exec text, payload json?, aside text?,
+-- out: bucket int4, is_complete bool
+SELECT f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key,
+       f.job_exec, {payload} AS payload, {aside_of_row} AS aside,
+       {bucket_of_row} AS bucket, {is_complete} AS is_complete
+  FROM {rows_to_read} f
+ WHERE {share_of_page}
 
--- name: read_slot
--- $1 slot; $2 bucket, $3 priority and $4 id of the last row read; $5 most rows, $6 a row's share of the bytes, $7 and $8 see is_complete
-SELECT {check_columns}, CASE WHEN octet_length(f.payload::text) <= $6 THEN f.payload END, octet_length(f.payload::text), {aside},
-       f.bucket::integer, {is_complete}
-  FROM {rows_of_whole} f
- WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
- ORDER BY f.bucket, f.priority, f.id LIMIT $5
+-- part: share_of_page
+{range_of_page} LIMIT :most
 
--- name: read_heavy_page
--- As read_page; $6 about so many bytes in all
-SELECT {check_columns}, f.payload, octet_length(f.payload::text), f.aside, {is_complete}
-  FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT f.*, {aside} AS aside FROM {rows_of_page} f
-                 WHERE f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($3, $4)
-                 ORDER BY f.priority, f.id LIMIT $5) g) f
- WHERE coalesce(before, 0) < $6
+-- part: share_of_page_heavy
+coalesce(f.before, 0) < :bytes
 
--- name: read_heavy_slot
--- As read_slot; $6 about so many bytes in all
-SELECT {check_columns}, f.payload, octet_length(f.payload::text), f.aside, f.bucket::integer, {is_complete}
-  FROM (SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY g.bucket, g.priority, g.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM (SELECT f.*, {aside} AS aside FROM {rows_of_whole} f
-                 WHERE f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($2, $3, $4)
-                 ORDER BY f.bucket, f.priority, f.id LIMIT $5) g) f
- WHERE coalesce(before, 0) < $6
+-- part: rows_to_read
+{checks}
+
+-- part: rows_to_read_heavy
+(SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY {order_of_page_g} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+   FROM (SELECT f.*, {aside} AS aside FROM {checks} f WHERE {range_of_page} LIMIT :most) g)
+
+-- part: order_of_page_g
+g.priority, g.id
+
+-- part: order_of_page_g_slot
+g.bucket, g.priority, g.id
+
+-- part: range_of_page
+f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id)
+ ORDER BY f.priority, f.id
+
+-- part: range_of_page_slot
+f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id)
+ ORDER BY f.bucket, f.priority, f.id
+
+-- part: payload
+CASE WHEN {is_left_out} THEN NULL ELSE f.payload END
+
+-- part: payload_heavy
+f.payload
+
+-- part: aside_of_row
+{aside}
+
+-- part: aside_of_row_heavy
+f.aside
+
+-- part: bucket_of_row
+:bucket
+
+-- part: bucket_of_row_slot
+f.bucket::integer
+
+-- name: unreadable
+-- $1 slot, $2 first and $3 last bucket. How many rows the careful form leaves out, and the first one's id.
+-- in: slot timestamptz, first int4, last int4
+-- out: n int4, first_id int8
+SELECT cardinality(u.ids) AS n, coalesce(u.ids[1], 0) AS first_id
+  FROM (SELECT prescient.unreadable_checks(:slot, :first, :last) AS ids OFFSET 0) u
 
 -- name: kept
 -- $1 the places of rows that somebody has locked since they were written. Those come back that nobody holds now, whatever became of them. The others an
 -- open transaction has kept (file_again), or is about to change: a job that ran now would not see what that has written, and its answer would be the last
 -- word. Whoever keeps a row looks at the clock with the lock in hand, and keeps none whose slot has begun: so nothing is missed that comes after this.
 -- It writes nothing that has to last, so its commit waits for no disk and no standby.
-SELECT f.ctid::text
+-- in: places text[]
+-- out: place text
+SELECT f.ctid::text AS place
   FROM (SELECT set_config('synchronous_commit', 'off', true) AS durability OFFSET 0) setup, prescient.future_job f
- WHERE setup.durability IS NOT NULL AND f.ctid = ANY ($1::tid[])
+ WHERE setup.durability IS NOT NULL AND f.ctid = ANY (:places::tid[])
    FOR UPDATE OF f SKIP LOCKED
 
 -- ---- settle ----------------------------------------------------------------------------------------------------------
@@ -287,62 +371,59 @@ SELECT f.ctid::text
 -- takes for a filter. $10 holds the counts as read, both in one number. A column in which all rows are alike comes with a single
 -- element: those are the common case, and a subscript for each row of each column would cost as much as the insert.
 
--- name: rows_of_bucket
+-- part: rows
 -- A page lies side by side in the index: one descent, and a range that ends with the page.
-f.next_check_at = $1 AND f.bucket = $2 AND f.priority = $3 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
-       AND ($9)[width_bucket(f.id, $9)] = f.id
+f.next_check_at = :slot AND f.bucket = :bucket AND f.priority = :priority AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
+       AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
--- name: rows_of_slot
+-- part: rows_slot
 -- A page of a slot that was not split spans buckets, $21 to $22. In most there are few rows; a slot can be large all the same, when a
 -- load was committed after it had been opened.
-f.next_check_at = $1 AND f.bucket >= $21 AND f.bucket <= $22 AND f.priority = $3 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
-       AND ($9)[width_bucket(f.id, $9)] = f.id
+f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.priority = :priority AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
+       AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
--- name: rows_of_bucket_mixed
+-- part: rows_mixed
 -- A page of several priorities, $21 to $22: in a range of the index that begins and ends with them. Of the first and the last one rows of other pages may
 -- lie in it; those are told by their ids, which the index has, and are not looked at.
-f.next_check_at = $1 AND f.bucket = $2 AND f.priority >= $21 AND f.priority <= $22 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
-       AND ($9)[width_bucket(f.id, $9)] = f.id
+f.next_check_at = :slot AND f.bucket = :bucket AND f.priority >= :first AND f.priority <= :last AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
+       AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
--- name: rows_of_slot_mixed
-f.next_check_at = $1 AND f.bucket >= $21 AND f.bucket <= $22 AND f.id >= ($9)[1] AND f.id <= ($9)[cardinality($9)]
-       AND ($9)[width_bucket(f.id, $9)] = f.id
+-- part: rows_slot_mixed
+f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
+       AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
--- name: as_read_in_place
+-- part: as_read_slot as_read_mixed as_read_slot_mixed
 -- A page of one bucket and one priority holds no two rows with one id: the index sees to it. Over buckets and priorities there may be two (a sequence
 -- that was set back), and only with both in the number is the answer to one not taken for the other's. The factor keeps priorities clear of the counts.
 ((f.check_count::bigint << 32 | f.failure_count) # (f.bucket::bigint << 58) # (f.priority::bigint * 2654435761)) =
-       coalesce((SELECT ($10)[1] WHERE cardinality($10) = 1), ($10)[width_bucket(f.id, $9)])
+       coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
 
--- name: as_read_by_counts
-(f.check_count::bigint << 32 | f.failure_count) = coalesce((SELECT ($10)[1] WHERE cardinality($10) = 1), ($10)[width_bucket(f.id, $9)])
+-- part: as_read
+(f.check_count::bigint << 32 | f.failure_count) = coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
 
--- name: all_check_count
-(SELECT ($11)[1] WHERE cardinality($11) = 1)
+-- part: all_check_count
+(SELECT (:check_counts)[1] WHERE cardinality(:check_counts) = 1)
 
--- name: all_failure_count
-(SELECT ($12)[1] WHERE cardinality($12) = 1)
+-- part: all_failure_count
+(SELECT (:failure_counts)[1] WHERE cardinality(:failure_counts) = 1)
 
--- name: all_outcome
-(SELECT ($13)[1] WHERE cardinality($13) = 1)
+-- part: all_outcome
+(SELECT (:outcomes)[1] WHERE cardinality(:outcomes) = 1)
 
--- name: all_ran
-(SELECT ($19)[1] WHERE cardinality($19) = 1)
+-- part: all_ran
+(SELECT (:ran)[1] WHERE cardinality(:ran) = 1)
 
--- name: unlocked_rows
+-- part: chosen
+{rows}
+
+-- part: chosen_skip
 {rows} AND (ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))[width_bucket(f.id, ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))] = f.id
 
--- name: unlocked
-unlocked AS MATERIALIZED (
-    SELECT f.id FROM prescient.future_job f
-     WHERE {rows} AND {as_read} AND EXISTS (SELECT FROM begun)
-       FOR UPDATE SKIP LOCKED),
-
--- name: still_there
+-- part: still_there_skip
 -- The places of rows that are as read; those that were not touched are locked.
-ARRAY(SELECT width_bucket(f.id, $9) FROM prescient.future_job f WHERE {rows} AND {as_read})
+ARRAY(SELECT width_bucket(f.id, :ids) FROM prescient.future_job f WHERE {rows} AND {as_read})
 
--- name: nobody_asked
+-- part: still_there
 NULL::integer[]
 
 -- name: settle_end
@@ -354,27 +435,32 @@ NULL::integer[]
 -- skip_locked the places of the rows that are still as read.
 -- `anew` looks only when `gone` left something: rows that were asked for again while their slot was running. They are locked
 -- first, so that what their old life was is known; then the row lives on under a new id.
-WITH {lease_held},
-{unlocked}
+-- forms: slot skip mixed
+-- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
+-- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
+-- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
+-- in: run_us int8[], notes int2[], texts text[], ran int2[], remember bool, first int4, last int4
+-- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
+WITH {locks},
 gone AS (
     DELETE FROM prescient.future_job f
      WHERE {chosen} AND {as_read} AND f.again_at IS NULL AND EXISTS (SELECT FROM begun)
-    RETURNING width_bucket(f.id, $9) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
+    RETURNING width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
               f.first_run_at, f.run_count, f.total_run_us, f.payload),
 gone_count AS MATERIALIZED (
     SELECT count(*) AS n FROM gone),
 anew AS MATERIALIZED (
-    SELECT width_bucket(f.id, $9) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
+    SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
            f.first_run_at, f.run_count, f.total_run_us, f.payload, f.bucket, f.id, f.priority, f.origin, f.again_at
       FROM prescient.future_job f
-     WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL AND (SELECT n FROM gone_count) < cardinality($9)
+     WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL AND (SELECT n FROM gone_count) < cardinality(:ids)
        FOR UPDATE),
 renewed AS (
     UPDATE prescient.future_job f
        SET id = prescient.new_id(n.slot, a.bucket, a.priority), first_check_at = n.slot, next_check_at = n.slot, check_count = 0, failure_count = 0,
            again_at = NULL, deferred_at = NULL, first_run_at = NULL, run_count = NULL, total_run_us = NULL,
            origin = prescient.origin_anew(prescient.origin_of(a.origin, a.first_check_at, a.id))
-      FROM anew a, LATERAL (SELECT prescient.slot_for(a.again_at, coalesce($7, b.at)) AS slot FROM begun b) n
+      FROM anew a, LATERAL (SELECT prescient.slot_for(a.again_at, coalesce(:now, b.at)) AS slot FROM begun b) n
      WHERE f.bucket = a.bucket AND f.entity_name = a.entity_name AND f.entity_key = a.entity_key AND f.job_exec = a.job_exec AND f.id = a.id
     RETURNING a.place),
 ended AS (
@@ -385,104 +471,117 @@ ended AS (
 archived AS (
     INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,
            entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us, last_run_us, note, payload)
-    SELECT (SELECT at FROM begun), (SELECT coalesce($7, at) FROM begun), $1, e.first_check_at,
-           coalesce({all_check_count}, ($11)[e.place]), coalesce({all_failure_count}, ($12)[e.place]), coalesce(e.run_count, 0) + e.ran,
-           e.entity_name, e.entity_key, e.job_exec, coalesce((SELECT ($14)[{all_outcome}]), ($14)[($13)[e.place]]), $8,
+    SELECT (SELECT at FROM begun), (SELECT coalesce(:now, at) FROM begun), :slot, e.first_check_at,
+           coalesce({all_check_count}, (:check_counts)[e.place]), coalesce({all_failure_count}, (:failure_counts)[e.place]), coalesce(e.run_count, 0) + e.ran,
+           e.entity_name, e.entity_key, e.job_exec, coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[e.place]]), :engine,
            coalesce(e.first_run_at, e.run_at), e.run_at, coalesce(e.total_run_us, 0) + coalesce(e.run_us, 0), e.run_us,
-           CASE WHEN (SELECT cardinality($18) > 0) THEN ($18)[($17)[e.place]] END,
-           CASE WHEN e.payload IS NOT NULL AND ($14)[coalesce({all_outcome}, ($13)[e.place])] IN ('failed', 'timeout', 'crashed', 'bad_answer')
+           CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[e.place]] END,
+           CASE WHEN e.payload IS NOT NULL AND (:outcome_names)[coalesce({all_outcome}, (:outcomes)[e.place])] IN ('failed', 'timeout', 'crashed', 'bad_answer')
                 THEN e.payload END
-      FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN ($15)[place] END AS run_at, CASE r.ran WHEN 1 THEN ($16)[place] END AS run_us
-              FROM ended, LATERAL (SELECT coalesce({all_ran}, ($19)[place]) AS ran) r OFFSET 0) e)
-SELECT EXISTS (SELECT FROM lease), t.n,
-       CASE WHEN t.n < cardinality($9) THEN ARRAY(SELECT place FROM gone UNION ALL SELECT place FROM renewed) END,
-       {still_there},
-       CASE WHEN $20 THEN set_config('prescient.ended', ARRAY(SELECT ($9)[place] FROM gone UNION ALL SELECT ($9)[place] FROM renewed)::text, true) END
+      FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[place] END AS run_at, CASE r.ran WHEN 1 THEN (:run_us)[place] END AS run_us
+              FROM ended, LATERAL (SELECT coalesce({all_ran}, (:ran)[place]) AS ran) r OFFSET 0) e)
+SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
+       CASE WHEN t.n < cardinality(:ids) THEN ARRAY(SELECT place FROM gone UNION ALL SELECT place FROM renewed) END AS places,
+       {still_there} AS still_there,
+       CASE WHEN :remember THEN set_config('prescient.ended', ARRAY(SELECT (:ids)[place] FROM gone UNION ALL SELECT (:ids)[place] FROM renewed)::text, true) END AS remembered
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
--- name: moves_to
+-- part: moves_to
 -- At the earlier of the time wanted and the one that was asked for meanwhile (again_at, perhaps under another slot length), in a slot that has not begun.
-greatest(least(coalesce((SELECT ($23)[1] WHERE cardinality($23) = 1), ($23)[width_bucket(f.id, $9)]),
+greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1), (:next_at)[width_bucket(f.id, :ids)]),
                CASE WHEN f.again_at IS NOT NULL THEN prescient.slot_ceil(f.again_at) END),
-         (SELECT prescient.slot_next(coalesce($7, at)) FROM begun))
+         (SELECT prescient.slot_next(coalesce(:now, at)) FROM begun))
 
 -- name: settle_move
 -- $1 to $12 as above; $13 outcome of the run row (a place in $14, names; 0: leaves none), $15 to $22 as above, $23 next slots,
 -- $24 deferred_at (the epoch: none).
-WITH {lease_held},
-{unlocked}
+-- forms: slot skip mixed
+-- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
+-- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
+-- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
+-- in: run_us int8[], notes int2[], texts text[], ran int2[], remember bool, first int4, last int4,
+-- in: next_at timestamptz[], deferred_at timestamptz[]
+-- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
+WITH {locks},
 moved AS (
     UPDATE prescient.future_job f
        SET next_check_at = {moves_to},
            again_at = CASE WHEN f.again_at > {moves_to} THEN f.again_at END,
-           check_count = coalesce({all_check_count}, ($11)[width_bucket(f.id, $9)]),
-           failure_count = coalesce({all_failure_count}, ($12)[width_bucket(f.id, $9)]),
-           deferred_at = nullif(coalesce((SELECT ($24)[1] WHERE cardinality($24) = 1), ($24)[width_bucket(f.id, $9)]), '1970-01-01 00:00:00+00'),
-           first_run_at = CASE WHEN f.first_run_at IS NULL AND coalesce({all_ran}, ($19)[width_bucket(f.id, $9)]) = 1
-                               THEN ($15)[width_bucket(f.id, $9)] ELSE f.first_run_at END,
-           run_count = nullif(coalesce(f.run_count, 0) + coalesce({all_ran}, ($19)[width_bucket(f.id, $9)]), 0),
-           total_run_us = CASE coalesce({all_ran}, ($19)[width_bucket(f.id, $9)])
-                          WHEN 1 THEN coalesce(f.total_run_us, 0) + ($16)[width_bucket(f.id, $9)] ELSE f.total_run_us END
+           check_count = coalesce({all_check_count}, (:check_counts)[width_bucket(f.id, :ids)]),
+           failure_count = coalesce({all_failure_count}, (:failure_counts)[width_bucket(f.id, :ids)]),
+           deferred_at = nullif(coalesce((SELECT (:deferred_at)[1] WHERE cardinality(:deferred_at) = 1), (:deferred_at)[width_bucket(f.id, :ids)]), '1970-01-01 00:00:00+00'),
+           first_run_at = CASE WHEN f.first_run_at IS NULL AND coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]) = 1
+                               THEN (:run_at_us)[width_bucket(f.id, :ids)] ELSE f.first_run_at END,
+           run_count = nullif(coalesce(f.run_count, 0) + coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]), 0),
+           total_run_us = CASE coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)])
+                          WHEN 1 THEN coalesce(f.total_run_us, 0) + (:run_us)[width_bucket(f.id, :ids)] ELSE f.total_run_us END
      WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun)
-    RETURNING width_bucket(f.id, $9) AS place, f.next_check_at, f.entity_name, f.entity_key, f.job_exec),
+    RETURNING width_bucket(f.id, :ids) AS place, f.next_check_at, f.entity_name, f.entity_key, f.job_exec),
 run_log AS (
     INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key, job_exec,
                                           outcome, engine, note)
-    SELECT ($15)[m.place], $1, m.next_check_at, ($16)[m.place], coalesce({all_check_count}, ($11)[m.place]),
-           coalesce({all_failure_count}, ($12)[m.place]), m.entity_name, m.entity_key, m.job_exec,
-           coalesce((SELECT ($14)[{all_outcome}]), ($14)[($13)[m.place]]), $8,
-           CASE WHEN (SELECT cardinality($18) > 0) THEN ($18)[($17)[m.place]] END
-      FROM moved m WHERE coalesce({all_outcome}, ($13)[m.place]) > 0)
-SELECT EXISTS (SELECT FROM lease), t.n,
-       CASE WHEN t.n < cardinality($9) THEN ARRAY(SELECT place FROM moved) END,
-       {still_there},
-       CASE WHEN $20 THEN set_config('prescient.moved', ARRAY(SELECT ($9)[place] FROM moved)::text, true) END
+    SELECT (:run_at_us)[m.place], :slot, m.next_check_at, (:run_us)[m.place], coalesce({all_check_count}, (:check_counts)[m.place]),
+           coalesce({all_failure_count}, (:failure_counts)[m.place]), m.entity_name, m.entity_key, m.job_exec,
+           coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[m.place]]), :engine,
+           CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[m.place]] END
+      FROM moved m WHERE coalesce({all_outcome}, (:outcomes)[m.place]) > 0)
+SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
+       CASE WHEN t.n < cardinality(:ids) THEN ARRAY(SELECT place FROM moved) END AS places,
+       {still_there} AS still_there,
+       CASE WHEN :remember THEN set_config('prescient.moved', ARRAY(SELECT (:ids)[place] FROM moved)::text, true) END AS remembered
   FROM (SELECT count(*)::integer AS n FROM moved) t
 
 -- name: renumber
 -- $1 slot, $2 bucket, $3 owner, $4 token, $5 lock timeout, $6 bucket and $7 id of a row that another one with the same id, in the slot that it is to move
 -- to, keeps from moving (see new_id): it gets another id, and is run again. Its key stays.
+-- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, row_bucket int4,
+-- in: row_id int8
+-- out: ours bool
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
-     WHERE slot_at = $1 AND bucket = $2 AND owner = $3 AND token = $4 AND {durability}set_config('lock_timeout', $5, true) IS NOT NULL
+     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
        FOR SHARE),
 renumbered AS (
     UPDATE prescient.future_job f
        SET id = prescient.new_id(f.next_check_at, f.bucket, f.priority), origin = prescient.origin_of(f.origin, f.first_check_at, f.id)
-     WHERE f.next_check_at = $1 AND f.bucket = $6 AND f.id = $7 AND EXISTS (SELECT FROM lease))
-SELECT EXISTS (SELECT FROM lease)
+     WHERE f.next_check_at = :slot AND f.bucket = :row_bucket AND f.id = :row_id AND EXISTS (SELECT FROM lease))
+SELECT EXISTS (SELECT FROM lease) AS ours
 
 -- name: effects
 -- Of the rows that the settle before it, in this transaction, really touched; in the order they were declared.
 -- $1 slot, $2 virtual now or NULL; by effect: $3 id of its check, $4 its check_count as read, $5 kind (0 emit, 1 enqueue, 2 resolve),
 -- $6 event or conflict, $7 entity, $8 key, $9 job, $10 json, $11 at, $12 origin
+-- in: slot timestamptz, now timestamptz?, ids int8[], check_counts int4[], kinds int4[],
+-- in: words text[], entities text[], keys text[], jobs text[], jsons text[], at timestamptz[],
+-- in: origins text[]
+-- out: outcomes int8
 WITH touched AS MATERIALIZED (
     SELECT ARRAY(SELECT unnest(nullif(current_setting('prescient.ended', true), '')::bigint[]) UNION ALL
                  SELECT unnest(nullif(current_setting('prescient.moved', true), '')::bigint[]) ORDER BY 1) AS ids),
 wanted AS MATERIALIZED (
     SELECT u.*
-      FROM touched t, unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      FROM touched t, unnest(:ids, :check_counts, :kinds, :words, :entities, :keys, :jobs, :jsons, :at, :origins)
                       WITH ORDINALITY u (id, check_count, kind, word, entity_name, entity_key, job, json, at, origin, n)
      WHERE t.ids[width_bucket(u.id, t.ids)] = u.id
      ORDER BY u.n),
 emitted AS (
     INSERT INTO prescient.event (generation, emitted_at, slot_at, check_count, event, entity_name, entity_key, job_exec, data)
-    SELECT (SELECT prescient.current_generation()), coalesce($2, clock_timestamp()), $1, w.check_count, w.word, w.entity_name, w.entity_key, w.job, w.json::json
+    SELECT (SELECT prescient.current_generation()), coalesce(:now, clock_timestamp()), :slot, w.check_count, w.word, w.entity_name, w.entity_key, w.job, w.json::json
       FROM wanted w WHERE w.kind = 0),
 called AS MATERIALIZED (
     SELECT CASE w.kind
-           WHEN 1 THEN (prescient.file_declared(w.entity_name, w.entity_key, w.job, w.at, w.json::json, w.word, $2, w.origin)).outcome
-           WHEN 2 THEN prescient.resolve_at(w.entity_name, w.entity_key, w.job, $2)::text END AS outcome
+           WHEN 1 THEN (prescient.file_declared(w.entity_name, w.entity_key, w.job, w.at, w.json::json, w.word, :now, w.origin)).outcome
+           WHEN 2 THEN prescient.resolve_at(w.entity_name, w.entity_key, w.job, :now)::text END AS outcome
       FROM wanted w WHERE w.kind > 0)
-SELECT count(outcome) FROM called
+SELECT count(outcome) AS outcomes FROM called
 
 -- ---- the end of a bucket -----------------------------------------------------------------------------------------------
 
--- name: behind_in_bucket
-f.next_check_at = $1 AND f.bucket = $2 AND (f.priority, f.id) > ($11, $12)
+-- part: rows_behind
+f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:after_priority, :after_id)
 
--- name: behind_in_slot
-f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($10, $11, $12)
+-- part: rows_behind_slot
+f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:after_bucket, :after_priority, :after_id)
 
 -- name: finish
 -- $1 slot, $2 bucket, $3 owner, $4 token, $5 lock timeout, $6 leave, $7 jobs left, $8 engine, $9 the counts, in the order of the columns,
@@ -490,28 +589,33 @@ f.next_check_at = $1 AND (f.bucket, f.priority, f.id) > ($10, $11, $12)
 -- $14 on which server.
 -- It looks for rows behind the last one read only: before that there is the wreckage of the whole pass, which vacuum clears away for
 -- less. What came in there late is the second look's: the transaction id kept is above that of all whom the reads may have missed.
+-- forms: slot
+-- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, leave bool,
+-- in: jobs_left text[], engine text?, counts int8[], after_bucket int4, after_priority int4,
+-- in: after_id int8, complete bool, incarnation int8
+-- out: ours bool, finished bool
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
-     WHERE slot_at = $1 AND bucket = $2 AND owner = $3 AND token = $4 AND {durability}set_config('lock_timeout', $5, true) IS NOT NULL
+     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
        FOR UPDATE),
 given_back AS (
     DELETE FROM prescient.slot_lease l
-     WHERE l.slot_at = $1 AND l.bucket = $2 AND l.owner = $3 AND l.token = $4 AND EXISTS (SELECT FROM lease)
-       AND ($6 OR NOT EXISTS (SELECT FROM prescient.future_job f WHERE {rows_behind} AND f.job_exec <> ALL ($7)))
+     WHERE l.slot_at = :slot AND l.bucket = :bucket AND l.owner = :owner AND l.token = :token AND EXISTS (SELECT FROM lease)
+       AND (:leave OR NOT EXISTS (SELECT FROM prescient.future_job f WHERE {rows_behind} AND f.job_exec <> ALL (:jobs_left)))
     RETURNING l.bucket),
 recorded AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, engine, seen_xid, run, done, again, deferred, failed, timeout, crashed, guarded,
                                      held_back, unknown_job, superseded, locked, late_us, took_us, left_jobs)
-    SELECT $1, g.bucket, 1 + coalesce((SELECT max(pass) FROM prescient.slot_pass p WHERE p.slot_at = $1 AND p.bucket = g.bucket), 0), $8,
-           CASE WHEN NOT ($13 AND $14 = {incarnation}) THEN pg_current_xact_id()::text::bigint END, ($9)[1], ($9)[2], ($9)[3], ($9)[4], ($9)[5], ($9)[6], ($9)[7], ($9)[8], ($9)[9], ($9)[10],
-           ($9)[11], ($9)[12], ($9)[13], ($9)[14], CASE WHEN cardinality($7) > 0 THEN $7 END
+    SELECT :slot, g.bucket, 1 + coalesce((SELECT max(pass) FROM prescient.slot_pass p WHERE p.slot_at = :slot AND p.bucket = g.bucket), 0), :engine,
+           CASE WHEN NOT (:complete AND :incarnation = {incarnation}) THEN pg_current_xact_id()::text::bigint END, (:counts)[1], (:counts)[2], (:counts)[3], (:counts)[4], (:counts)[5], (:counts)[6], (:counts)[7], (:counts)[8], (:counts)[9], (:counts)[10],
+           (:counts)[11], (:counts)[12], (:counts)[13], (:counts)[14], CASE WHEN cardinality(:jobs_left) > 0 THEN :jobs_left END
       FROM given_back g)
-SELECT EXISTS (SELECT FROM lease), EXISTS (SELECT FROM given_back)
+SELECT EXISTS (SELECT FROM lease) AS ours, EXISTS (SELECT FROM given_back) AS finished
 
--- name: slot_has_rows
+-- part: slot_has_rows
 EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
 
--- name: slot_has_rows_careful
+-- part: slot_has_rows_careful
 prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 
 -- name: relook
@@ -522,11 +626,14 @@ prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 -- An id that is not below the snapshot's xmax was taken in another cluster, from which this database was restored or copied: nobody here has it, and
 -- it would be waited for until this one has counted up to it. One of another cluster below that is waited for in vain, but not for longer than for
 -- whoever runs now. A cluster that was promoted goes on with the ids it has, and with what was prepared there.
+-- forms: careful
+-- in: want int4, settled_only bool
+-- out: slot timestamptz?, has_rows bool, undone bool, closed int4
 WITH unclosed AS MATERIALIZED (
     SELECT o.slot_at, s.missed_before <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled,
            o.seen_xid IS NULL AND s.finished < o.split AS undone,
            CASE WHEN s.finished >= o.split AND s.missed = 0 THEN false
-                WHEN $2 AND s.missed_before > pg_snapshot_xmin(pg_current_snapshot())::text::bigint THEN false
+                WHEN :settled_only AND s.missed_before > pg_snapshot_xmin(pg_current_snapshot())::text::bigint THEN false
                 ELSE {slot_has_rows} END AS has_rows
       FROM prescient.slot_pass o,
            LATERAL (SELECT count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, count(p.seen_xid) AS missed,
@@ -544,14 +651,15 @@ left_behind AS MATERIALIZED (
        FOR UPDATE OF l SKIP LOCKED),
 removed AS (
     DELETE FROM prescient.slot_lease l USING left_behind b WHERE l.slot_at = b.slot_at AND l.bucket = b.bucket)
-SELECT * FROM (SELECT u.slot_at, u.has_rows, u.undone, 0 AS closed FROM unclosed u WHERE u.has_rows OR u.undone
-                ORDER BY u.slot_at LIMIT $1) listed
+SELECT * FROM (SELECT u.slot_at AS slot, u.has_rows, u.undone, 0 AS closed FROM unclosed u WHERE u.has_rows OR u.undone
+                ORDER BY u.slot_at LIMIT :want) listed
 UNION ALL
 SELECT NULL, false, false, count(*)::integer FROM closed
 
 -- name: pulse
 -- Of all that open slots wait for (see relook), the end; and how many transactions of before that are still running, prepared ones too. There come no
 -- more of them, so when their number falls, one has ended. Only of slots that are not closed, and nothing of their checks.
+-- out: newest int8, running int4, oldest int8
 SELECT n.newest, r.running, r.oldest
   FROM (SELECT coalesce(max(p.seen_xid), 0) AS newest FROM prescient.slot_pass o, prescient.slot_pass p
          WHERE o.pass = 0 AND o.closed_at IS NULL AND p.slot_at = o.slot_at
@@ -561,42 +669,58 @@ SELECT n.newest, r.running, r.oldest
 
 -- name: late_slot
 -- $1 from, $2 before
-SELECT next_check_at FROM prescient.future_job WHERE next_check_at >= $1 AND next_check_at < $2 ORDER BY next_check_at LIMIT 1
+-- forms: careful
+-- in: since timestamptz, before timestamptz
+-- out: slot timestamptz
+{first_late}
 
--- name: late_slot_careful
-SELECT s.slot FROM (SELECT prescient.first_slot($1, $2) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
+-- part: first_late
+SELECT next_check_at AS slot FROM prescient.future_job
+ WHERE next_check_at >= :since AND next_check_at < :before ORDER BY next_check_at LIMIT 1
 
--- name: mark
+-- part: first_late_careful
+SELECT s.slot FROM (SELECT prescient.first_slot(:since, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
+
+-- part: mark
 -- One that is not there yet is the beginning of time, and so is one ahead of the clock, which was set back (or it was set in virtual time).
 coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name = 'swept_until'
              AND value::bigint <= extract(epoch FROM clock_timestamp())), '-infinity')
 
 -- name: late_slot_from_mark
 -- $1 before
-SELECT next_check_at FROM prescient.future_job WHERE next_check_at < $1 AND next_check_at >= {mark} ORDER BY next_check_at LIMIT 1
+-- forms: careful
+-- in: before timestamptz
+-- out: slot timestamptz
+{first_from_mark}
 
--- name: late_slot_from_mark_careful
-SELECT s.slot FROM (SELECT prescient.first_slot({mark}, $1) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
+-- part: first_from_mark
+SELECT next_check_at AS slot FROM prescient.future_job
+ WHERE next_check_at < :before AND next_check_at >= {mark} ORDER BY next_check_at LIMIT 1
+
+-- part: first_from_mark_careful
+SELECT s.slot FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
 
 -- name: late_slot_beside
 -- $1 from (or the mark, where that is later), $2 before. It looks between the slots that engines have opened, and not into them: where many checks
 -- were settled while an old transaction was open, the rows that are gone lie there still.
-SELECT late.next_check_at
-  FROM (SELECT b.at AS opened, coalesce(lead(b.at) OVER (ORDER BY b.at), $2) AS next_opened
-          FROM (SELECT greatest({mark}, $1) - interval '1 microsecond' AS at
+-- in: since timestamptz, before timestamptz
+-- out: slot timestamptz
+SELECT late.next_check_at AS slot
+  FROM (SELECT b.at AS opened, coalesce(lead(b.at) OVER (ORDER BY b.at), :before) AS next_opened
+          FROM (SELECT greatest({mark}, :since) - interval '1 microsecond' AS at
                 UNION
                 SELECT o.slot_at FROM prescient.slot_pass o
-                 WHERE o.pass = 0 AND o.slot_at >= greatest({mark}, $1) AND o.slot_at < $2) b) gap,
+                 WHERE o.pass = 0 AND o.slot_at >= greatest({mark}, :since) AND o.slot_at < :before) b) gap,
        LATERAL (SELECT f.next_check_at FROM prescient.future_job f
                  WHERE f.next_check_at > gap.opened AND f.next_check_at < gap.next_opened
                  ORDER BY f.next_check_at LIMIT 1) late
  ORDER BY gap.opened LIMIT 1
 
--- name: rows_below
+-- part: rows_below
 EXISTS (SELECT FROM prescient.future_job f
          WHERE f.next_check_at < to_timestamp(n.slot) AND f.next_check_at >= coalesce(to_timestamp(m.slot), '-infinity'))
 
--- name: rows_below_careful
+-- part: rows_below_careful
 prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp(n.slot - 1), 0, 63, NULL)
 
 -- name: mark_swept
@@ -605,6 +729,8 @@ prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp
 -- engine has opened gets no second look. So the slot is noted first, with a transaction id taken when it had begun by the clock: above that of all who
 -- may still file into a slot before it. A later call makes it the mark, once those are over and a look, in that statement, finds nothing there.
 -- The mark only moves up, unless it is ahead of the clock.
+-- forms: careful
+-- in: slot int8, full_look bool
 WITH clock AS MATERIALIZED (
     SELECT extract(epoch FROM clock_timestamp())::bigint AS now),
 mark AS MATERIALIZED (
@@ -623,92 +749,120 @@ moved AS (
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
          WHERE s.value::bigint < excluded.value::bigint OR s.value::bigint > (SELECT now FROM clock)),
 looked AS (
-    INSERT INTO prescient.setting AS s SELECT 'full_look_at', c.now::text FROM clock c WHERE $2
+    INSERT INTO prescient.setting AS s SELECT 'full_look_at', c.now::text FROM clock c WHERE :full_look
         ON CONFLICT (name) DO UPDATE SET value = excluded.value)
 INSERT INTO prescient.setting AS s
-SELECT 'sweep_noted', $1::text || ' ' || pg_current_xact_id()::text
+SELECT 'sweep_noted', :slot::text || ' ' || pg_current_xact_id()::text
   FROM clock c
- WHERE $1 <= c.now AND (EXISTS (SELECT FROM good) OR NOT EXISTS (SELECT FROM noted))
+ WHERE :slot <= c.now AND (EXISTS (SELECT FROM good) OR NOT EXISTS (SELECT FROM noted))
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: keep_days
 -- $1 days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day. With the days it is noted where the database goes on in
 -- another history, and sequences that are behind are moved up; in words, '' most of the time.
-SELECT CASE WHEN $1 > 0 THEN prescient.keep_history_days($1) ELSE 0 END, CASE WHEN $1 > 0 THEN 0 ELSE prescient.index_history_day() END,
-       CASE WHEN $1 > 0 THEN coalesce(prescient.note_history(false), '') ELSE '' END
+-- in: days int4
+-- out: made int4, indexed int4, noted text
+SELECT CASE WHEN :days > 0 THEN prescient.keep_history_days(:days) ELSE 0 END AS made,
+       CASE WHEN :days > 0 THEN 0 ELSE prescient.index_history_day() END AS indexed,
+       CASE WHEN :days > 0 THEN coalesce(prescient.note_history(false), '') ELSE '' END AS noted
 
 -- ---- prune -----------------------------------------------------------------------------------------------------------------
 
 -- name: prune_day
 -- $1 table, $2 before. One transaction, since it locks out everybody who uses the table: for a tenth of a second at most (0010_days).
-SELECT count(prescient.drop_old_day($1, $2))
+-- in: day_table text, before timestamptz
+-- out: n int8
+SELECT count(prescient.drop_old_day(:day_table, :before)) AS n
 
 -- name: prune_days_count
-SELECT count(*) FROM prescient.old_days($1, $2)
+-- in: day_table text, before timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient.old_days(:day_table, :before)
 
 -- name: prune_who
 -- $1 table, $2 before. Whoever has had the oldest of these days, or the table itself, in use for longest; to who is no superuser no more is shown of others.
-SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid, coalesce(nullif(a.application_name, ''), a.backend_type), a.usename)
-  FROM (SELECT day FROM prescient.old_days($1, $2) day LIMIT 1) d,
+-- in: day_table text, before timestamptz
+-- out: who text
+SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid, coalesce(nullif(a.application_name, ''), a.backend_type), a.usename) AS who
+  FROM (SELECT day FROM prescient.old_days(:day_table, :before) day LIMIT 1) d,
        pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
  WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()
    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-   AND l.relation IN (to_regclass('prescient.' || $1), to_regclass('prescient.' || d.day))
+   AND l.relation IN (to_regclass('prescient.' || :day_table), to_regclass('prescient.' || d.day))
  ORDER BY l.relation = to_regclass('prescient.' || d.day) DESC, age(a.backend_xmin) DESC NULLS LAST, a.pid LIMIT 1
 
--- name: pass_is_over
+-- part: pass_is_over
 -- The passes of a slot stay until it is closed and holds no row and no lease. In a replay its moment is long past: what counts is when they were written.
-o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND o.slot_at < $1 AND o.recorded_at < $1
+o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND o.slot_at < :before AND o.recorded_at < :before
        AND NOT EXISTS (SELECT FROM prescient.slot_lease l WHERE l.slot_at = o.slot_at)
        AND NOT EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
 
 -- name: prune_passes
 -- $1 before
+-- in: before timestamptz
+-- out: n int8
 WITH gone AS (
     DELETE FROM prescient.slot_pass
      WHERE slot_at IN (SELECT o.slot_at FROM prescient.slot_pass o WHERE {pass_is_over} ORDER BY o.slot_at LIMIT 200)
     RETURNING 1)
-SELECT count(*) FROM gone
+SELECT count(*) AS n FROM gone
 
 -- name: prune_passes_count
-SELECT count(*) FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at WHERE {pass_is_over}
+-- in: before timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at WHERE {pass_is_over}
 
 -- name: prune_claim
 -- $1 s. Whose turn it is, of all engines: noted once in that time, or when the note is ahead of the clock.
+-- in: turn_s int4
+-- out: n int8
 WITH turn AS (
     INSERT INTO prescient.setting AS s SELECT 'pruned_at', floor(extract(epoch FROM clock_timestamp()))::bigint::text
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
-         WHERE s.value::bigint NOT BETWEEN excluded.value::bigint - $1 AND excluded.value::bigint
+         WHERE s.value::bigint NOT BETWEEN excluded.value::bigint - :turn_s AND excluded.value::bigint
     RETURNING 1)
-SELECT count(*) FROM turn
+SELECT count(*) AS n FROM turn
 
 -- ---- reports: parameters are text, NULL when not given; moments are seconds ------------------------------------------------
 
 -- name: enqueue
 -- $1 entity, $2 key, $3 job, $4 at, $5 payload, $6 conflict, $7 priority, $8 now
+-- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
+-- in: now text?
+-- out: outcome text, next_check_at int8?
+-- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
-  FROM prescient.file_check($1, $2, $3, to_timestamp($4::bigint), $5::json, coalesce($6, 'keep'), coalesce($7::integer, 0), to_timestamp($8::bigint)) c
+  FROM prescient.file_check(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json, coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0), to_timestamp(:now::bigint)) c
 
 -- name: resolve
 -- $1 entity, $2 key, $3 job or NULL, $4 now
-SELECT prescient.resolve_at($1, $2, $3, to_timestamp($4::bigint)) AS resolved
+-- in: entity text?, key text?, job text?, now text?
+-- out: resolved int8
+-- report: writes prepared
+SELECT prescient.resolve_at(:entity, :key, :job, to_timestamp(:now::bigint)) AS resolved
 
 -- name: reschedule
 -- $1 entity, $2 key, $3 job, $4 at, $5 now
+-- in: entity text?, key text?, job text?, at text?, now text?
+-- out: outcome text, next_check_at int8?
+-- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
-  FROM prescient.reschedule_at($1, $2, $3, to_timestamp($4::bigint), to_timestamp($5::bigint)) c
+  FROM prescient.reschedule_at(:entity, :key, :job, to_timestamp(:at::bigint), to_timestamp(:now::bigint)) c
 
--- name: failed_history
+-- part: failed_history
 h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
 
 -- name: retry
 -- $1 entity, $2 key, $3 job, $4 since, $5 at, $6 now, $7 limit. Of each check the newest failure, with its payload;
 -- unless it has ended well since. What that costs is one look, all failures together, at the days since the oldest of them.
+-- in: entity text?, key text?, job text?, since text?, at text?, now text?, most text?
+-- out: entity_name text, entity_key text, job_exec text, outcome text, next_check_at int8?
+-- report: writes
 WITH newest AS MATERIALIZED (
     SELECT DISTINCT ON (h.entity_name, h.entity_key, h.job_exec) h.entity_name, h.entity_key, h.job_exec, h.payload, h.archived_at
       FROM prescient.future_job_history h
-     WHERE {failed_history} AND ($1 IS NULL OR h.entity_name = $1) AND ($2 IS NULL OR h.entity_key = $2) AND ($3 IS NULL OR h.job_exec = $3)
-       AND ($4 IS NULL OR h.ended_at >= to_timestamp($4::bigint))
+     WHERE {failed_history} AND (:entity IS NULL OR h.entity_name = :entity) AND (:key IS NULL OR h.entity_key = :key) AND (:job IS NULL OR h.job_exec = :job)
+       AND (:since IS NULL OR h.ended_at >= to_timestamp(:since::bigint))
      ORDER BY h.entity_name, h.entity_key, h.job_exec, h.archived_at DESC),
 chosen AS MATERIALIZED (
     SELECT n.* FROM newest n
@@ -716,38 +870,42 @@ chosen AS MATERIALIZED (
                         WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key AND h.job_exec = n.job_exec
                           AND h.archived_at > n.archived_at AND h.archived_at > (SELECT min(oldest.archived_at) FROM newest oldest)
                           AND NOT {failed_history})
-     ORDER BY n.archived_at DESC LIMIT $7::bigint)
+     ORDER BY n.archived_at DESC LIMIT :most::bigint)
 SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM chosen n, LATERAL prescient.file_check(n.entity_name, n.entity_key, n.job_exec,
-           coalesce(to_timestamp($5::bigint), to_timestamp($6::bigint), clock_timestamp()), n.payload, 'keep', 0, to_timestamp($6::bigint)) c
+           coalesce(to_timestamp(:at::bigint), to_timestamp(:now::bigint), clock_timestamp()), n.payload, 'keep', 0, to_timestamp(:now::bigint)) c
 
--- name: list_range
-($4 IS NULL OR f.next_check_at >= to_timestamp($4::bigint)) AND ($5 IS NULL OR f.next_check_at < to_timestamp($5::bigint))
+-- part: list_range
+(:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
 
 -- name: list
 -- $1 entity, $2 key, $3 job, $4 from, $5 before, $6 limit, $7 how many checks are looked at along the slots, NULL: all.
 -- What is of one key is found by it, and so is all of an entity that has a thousand at most. For anything else the checks are looked at in their order; a
 -- last row without an entity says at which slot $7 ended that.
+-- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?
+-- out: next_check_at int8, entity_name text?, entity_key text?, job_exec text?, check_count int4?,
+-- out: failure_count int4?, priority int4?, first_check_at int8?, again_at int8?, payload json?
+-- report
 WITH few AS MATERIALIZED (
     SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
            SELECT * FROM prescient.future_job k
-            WHERE k.bucket = b.bucket AND k.entity_name = $1 AND ($2 IS NULL OR (k.entity_key = $2 AND b.bucket = prescient.bucket_of($1, $2)))
-            ORDER BY k.entity_key LIMIT CASE WHEN $2 IS NULL THEN 1001 END) f
-     WHERE $1 IS NOT NULL LIMIT CASE WHEN $2 IS NULL THEN 1001 END),
+            WHERE k.bucket = b.bucket AND k.entity_name = :entity AND (:key IS NULL OR (k.entity_key = :key AND b.bucket = prescient.bucket_of(:entity, :key)))
+            ORDER BY k.entity_key LIMIT CASE WHEN :key IS NULL THEN 1001 END) f
+     WHERE :entity IS NOT NULL LIMIT CASE WHEN :key IS NULL THEN 1001 END),
 served AS MATERIALIZED (
-    SELECT $1 IS NOT NULL AND ($2 IS NOT NULL OR count(*) <= 1000) AS by_key FROM few),
+    SELECT :entity IS NOT NULL AND (:key IS NOT NULL OR count(*) <= 1000) AS by_key FROM few),
 found AS MATERIALIZED (
-    (SELECT f.* FROM few f WHERE (SELECT by_key FROM served) AND ($3 IS NULL OR f.job_exec = $3) AND {list_range}
-      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT $6::bigint)
+    (SELECT f.* FROM few f WHERE (SELECT by_key FROM served) AND (:job IS NULL OR f.job_exec = :job) AND {list_range}
+      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :most::bigint)
     UNION ALL
-    (SELECT f.* FROM (SELECT * FROM prescient.future_job f WHERE {list_range} ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT $7::bigint) f
+    (SELECT f.* FROM (SELECT * FROM prescient.future_job f WHERE {list_range} ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :looks::bigint) f
       WHERE NOT (SELECT by_key FROM served)
-        AND ($1 IS NULL OR f.entity_name = $1) AND ($2 IS NULL OR f.entity_key = $2) AND ($3 IS NULL OR f.job_exec = $3)
-      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT $6::bigint)),
+        AND (:entity IS NULL OR f.entity_name = :entity) AND (:key IS NULL OR f.entity_key = :key) AND (:job IS NULL OR f.job_exec = :job)
+      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :most::bigint)),
 ended AS (
     SELECT f.next_check_at FROM prescient.future_job f
-     WHERE {list_range} AND $7 IS NOT NULL AND NOT (SELECT by_key FROM served) AND (SELECT count(*) FROM found) < $6::bigint
-     ORDER BY f.next_check_at, f.bucket, f.priority, f.id OFFSET $7::bigint LIMIT 1)
+     WHERE {list_range} AND :looks IS NOT NULL AND NOT (SELECT by_key FROM served) AND (SELECT count(*) FROM found) < :most::bigint
+     ORDER BY f.next_check_at, f.bucket, f.priority, f.id OFFSET :looks::bigint LIMIT 1)
 SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
        f.priority, date_part('epoch', f.first_check_at)::bigint AS first_check_at, date_part('epoch', f.again_at)::bigint AS again_at, f.payload
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload, bucket, id
@@ -758,6 +916,13 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
 
 -- name: history
 -- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit, $8 ms to look for them (NULL: as long as it takes); a last row without an entity says how far back was looked.
+-- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
+-- in: within_ms text?
+-- out: ended_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
+-- out: guard text?, check_count int4?, failure_count int4?, run_count int4?, slot_at int8?,
+-- out: first_check_at int8?, first_run_at_us int8?, last_run_at_us int8?, total_run_us int8?,
+-- out: last_run_us int8?, note text?, payload json?, engine text?, archived_at_us int8?
+-- report
 SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key, h.job_exec, h.outcome,
        CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN h.outcome
             WHEN {failed_history} THEN 'max_failures' END AS guard,
@@ -765,49 +930,59 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
        date_part('epoch', h.first_check_at)::bigint AS first_check_at, (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
        (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us, h.note, h.payload, h.engine,
        (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us
-  FROM prescient.newest_rows(NULL::prescient.future_job_history, $1, $2, $3, $4, to_timestamp($5::bigint), to_timestamp($6::bigint), $7::bigint, $8::integer)
+  FROM prescient.newest_rows(NULL::prescient.future_job_history, :entity, :key, :job, :outcome, to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint, :within_ms::integer)
        WITH ORDINALITY h
  ORDER BY h.ordinality
 
 -- name: runs
 -- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit, $8 ms to look for them (NULL: as long as it takes); a last row without an entity says how far back was looked.
+-- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
+-- in: within_ms text?
+-- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
+-- out: check_count int4?, failure_count int4?, slot_at int8?, next_check_at int8?, run_us int8?,
+-- out: note text?, engine text?
+-- report
 SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_name, r.entity_key, r.job_exec, r.outcome, r.check_count,
        r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at, date_part('epoch', r.next_check_at)::bigint AS next_check_at,
        r.run_us, r.note, r.engine
-  FROM prescient.newest_rows(NULL::prescient.future_job_run, $1, $2, $3, $4, to_timestamp($5::bigint), to_timestamp($6::bigint), $7::bigint, $8::integer)
+  FROM prescient.newest_rows(NULL::prescient.future_job_run, :entity, :key, :job, :outcome, to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint, :within_ms::integer)
        WITH ORDINALITY r
  ORDER BY r.ordinality
 
--- name: first_filed
+-- part: first_filed
 SELECT f.next_check_at FROM prescient.future_job f
- WHERE ($1 IS NULL OR f.next_check_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR f.next_check_at < to_timestamp($2::bigint))
+ WHERE (:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
 
--- name: first_opened
+-- part: first_opened
 SELECT p.slot_at FROM prescient.slot_pass p
- WHERE ($1 IS NULL OR p.slot_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR p.slot_at < to_timestamp($2::bigint))
+ WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
 
 -- name: slots
 -- $1 from, $2 before, $3 limit, $4 only from this moment on slots that are closed and empty, too (NULL: all), $5 how many checks of a slot are counted
 -- one by one (NULL: all). From slot to slot by a step of an index each, never over what lies in them. Where $5 checks are not all, those of the buckets
 -- that were counted to their end are a sample: into which bucket a check comes is as good as drawn by lot.
+-- in: since text?, before text?, most text?, closed_since text?, counted text?
+-- out: slot_at int8, checks int8, state text, late_us int8?, run int8?, done int8?, again int8?,
+-- out: failed int8?, is_estimate int4
+-- report
 WITH RECURSIVE filed (slot_at, n) AS (
     (SELECT s.slot_at, 1 FROM ({first_filed} ORDER BY 1 LIMIT 1) s (slot_at))
     UNION ALL
     SELECT (SELECT s.slot_at FROM ({first_filed} AND f.next_check_at > l.slot_at ORDER BY 1 LIMIT 1) s (slot_at)), l.n + 1
-      FROM filed l WHERE l.slot_at IS NOT NULL AND l.n < $3::bigint),
+      FROM filed l WHERE l.slot_at IS NOT NULL AND l.n < :most::bigint),
 opened (slot_at, n) AS (
-    (SELECT s.slot_at, 1 FROM ({first_opened} AND ($4 IS NULL OR p.slot_at >= to_timestamp($4::bigint)) ORDER BY 1 LIMIT 1) s (slot_at))
+    (SELECT s.slot_at, 1 FROM ({first_opened} AND (:closed_since IS NULL OR p.slot_at >= to_timestamp(:closed_since::bigint)) ORDER BY 1 LIMIT 1) s (slot_at))
     UNION ALL
     SELECT (SELECT s.slot_at FROM ({first_opened} AND p.slot_at > l.slot_at ORDER BY 1 LIMIT 1) s (slot_at)), l.n + 1
-      FROM opened l WHERE l.slot_at IS NOT NULL AND l.n < $3::bigint),
+      FROM opened l WHERE l.slot_at IS NOT NULL AND l.n < :most::bigint),
 chosen AS MATERIALIZED (
     SELECT s.slot_at
       FROM (SELECT slot_at FROM filed
             UNION
             SELECT slot_at FROM opened
             UNION
-            ({first_opened} AND p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < to_timestamp($4::bigint) ORDER BY 1 LIMIT $3::bigint)) s
-     WHERE s.slot_at IS NOT NULL ORDER BY s.slot_at LIMIT $3::bigint)
+            ({first_opened} AND p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < to_timestamp(:closed_since::bigint) ORDER BY 1 LIMIT :most::bigint)) s
+     WHERE s.slot_at IS NOT NULL ORDER BY s.slot_at LIMIT :most::bigint)
 SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
        CASE WHEN NOT w.is_estimate THEN w.n
             WHEN w.last > 0 THEN greatest(w.n, w.n_before_last * 64 / w.last)
@@ -818,9 +993,9 @@ SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
   FROM chosen c,
        LATERAL (
            SELECT coalesce(sum(b.n), 0) AS n, max(b.bucket) AS last, sum(b.n) - (array_agg(b.n ORDER BY b.bucket DESC))[1] AS n_before_last,
-                  coalesce(sum(b.n) >= $5::bigint, false) AS is_estimate
+                  coalesce(sum(b.n) >= :counted::bigint, false) AS is_estimate
              FROM (SELECT g.bucket, count(*) AS n
-                     FROM (SELECT f.bucket FROM prescient.future_job f WHERE f.next_check_at = c.slot_at ORDER BY f.bucket LIMIT $5::bigint) g
+                     FROM (SELECT f.bucket FROM prescient.future_job f WHERE f.next_check_at = c.slot_at ORDER BY f.bucket LIMIT :counted::bigint) g
                     GROUP BY g.bucket) b) w,
        LATERAL (
            SELECT max(p.closed_at) AS closed_at, max(p.seen_xid) FILTER (WHERE p.pass = 0) AS seen_empty, max(p.split) AS split,
@@ -831,53 +1006,65 @@ SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
 
 -- name: passes
 -- $1 from, $2 before, $3 limit
+-- in: since text?, before text?, most text?
+-- out: slot_at int8, bucket int2, pass int4, engine text?, split int2?, run int8?, done int8?,
+-- out: again int8?, deferred int8?, failed int8?, timeout int8?, crashed int8?, guarded int8?,
+-- out: held_back int8?, unknown_job int8?, superseded int8?, locked int8?, late_us int8?,
+-- out: took_us int8?, left_jobs text?, recorded_at_us int8
+-- report
 SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.engine, p.split, p.run, p.done, p.again, p.deferred, p.failed, p.timeout,
        p.crashed, p.guarded, p.held_back, p.unknown_job, p.superseded, p.locked, p.late_us, p.took_us, array_to_string(p.left_jobs, ', ') AS left_jobs,
        (date_part('epoch', p.recorded_at) * 1000000)::bigint AS recorded_at_us
   FROM prescient.slot_pass p
- WHERE ($1 IS NULL OR p.slot_at >= to_timestamp($1::bigint)) AND ($2 IS NULL OR p.slot_at < to_timestamp($2::bigint))
- ORDER BY p.slot_at DESC, p.bucket DESC, p.pass DESC LIMIT $3::bigint
+ WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
+ ORDER BY p.slot_at DESC, p.bucket DESC, p.pass DESC LIMIT :most::bigint
 
--- name: now_of
-coalesce(to_timestamp($1::bigint), clock_timestamp())
+-- part: now_of
+coalesce(to_timestamp(:now::bigint), clock_timestamp())
 
--- name: estimate
--- The rows of a table as the server last counted them; -1 when it never did.
-(SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint FROM pg_class c
+-- part: estimate_of_checks
+-- The rows of the table as the server last counted them; -1 when it never did.
+(SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint
+   FROM pg_class c WHERE c.oid = 'prescient.future_job'::regclass)
 
--- name: count_some
+-- part: estimate_of_history
+-- The same over all days of history.
+(SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint
+   FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid WHERE i.inhparent = 'prescient.future_job_history'::regclass)
+
+-- part: count_some
 (SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT (SELECT many FROM known)) few)
 
--- name: count_some_careful
+-- part: count_some_careful
 prescient.count_checks('-infinity', 'infinity', (SELECT many FROM known))
 
 -- Each that counts says in which order, the index's: with a LIMIT alone the whole table is read when nothing is overdue.
 
--- name: count_due
+-- part: count_due
 (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot ORDER BY f.bucket LIMIT 1000000) few)
 
--- name: count_due_careful
+-- part: count_due_careful
 prescient.count_checks(this.slot, this.slot + interval '1 second', 1000000)
 
--- name: count_overdue
+-- part: count_overdue
 (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot ORDER BY f.next_check_at LIMIT 1000000) few)
 
--- name: count_overdue_careful
+-- part: count_overdue_careful
 prescient.count_checks('-infinity', this.slot, 1000000)
 
--- name: oldest_overdue
+-- part: oldest_overdue
 (SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at < this.slot)
 
--- name: oldest_overdue_careful
+-- part: oldest_overdue_careful
 prescient.first_slot('-infinity', this.slot)
 
--- name: next_with_rows
+-- part: next_with_rows
 (SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at > this.now)
 
--- name: next_with_rows_careful
+-- part: next_with_rows_careful
 prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 
--- name: transactions
+-- part: transactions
 -- All that events and second looks wait for: whoever has a transaction id, in any database. How many ids have been given out since tells everybody which is the
 -- oldest; when it began is shown to nobody but its own role, superusers and members of pg_read_all_stats.
 (SELECT age(a.backend_xid) AS behind, a.xact_start AS began, format('pid %s, user %s%s in %s', a.pid, a.usename, ', ' || a.state, a.datname) AS who
@@ -888,11 +1075,18 @@ prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 -- name: status
 -- $1 now. A count of a large table is left to the statistics; what is due is counted up to a million. Where the statistics themselves tell of more than
 -- a million, it is enough to see that there are many.
+-- forms: careful
+-- in: now text?
+-- out: now_at int8, slot_length_s int4, schema_version int4, pending int8, is_estimate int4,
+-- out: due int8, overdue int8, oldest_overdue_at int8?, next_slot_at int8?, leases int8,
+-- out: unclosed_slots int8, oldest_unclosed_at int8?, oldest_transaction_us int8?,
+-- out: transactions_since int4?, prepared_transactions int8, history_rows int8
+-- report
 WITH this AS MATERIALIZED (
     SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
 known AS MATERIALIZED (
     SELECT checks, CASE WHEN checks > 1000000 THEN 10001 ELSE 100001 END AS many
-      FROM (SELECT {estimate} WHERE c.oid = 'prescient.future_job'::regclass) AS checks) k),
+      FROM (SELECT {estimate_of_checks} AS checks) k),
 sample AS MATERIALIZED (
     SELECT {count_some} AS n)
 SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s() AS slot_length_s,
@@ -912,20 +1106,24 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
        {history_rows} AS history_rows
   FROM this, known, sample
 
--- name: history_rows
+-- part: history_rows
 (SELECT CASE WHEN h.known > 1000000 THEN h.known ELSE prescient.count_history(h.known) END
-   FROM (SELECT {estimate} JOIN pg_inherits i ON i.inhrelid = c.oid WHERE i.inhparent = 'prescient.future_job_history'::regclass) AS known OFFSET 0) h)
+   FROM (SELECT {estimate_of_history} AS known OFFSET 0) h)
 
 -- name: leases
+-- out: slot_at int8, bucket int2, engine text?, token int8, expires_at_us int8, is_expired int4
+-- report
 SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.token, (date_part('epoch', l.expires_at) * 1000000)::bigint AS expires_at_us,
        (l.expires_at <= clock_timestamp())::integer AS is_expired
   FROM prescient.slot_lease l ORDER BY l.slot_at, l.bucket
 
--- name: blocks_of_sample
+-- part: blocks_of_sample
 500
 
 -- name: growth
 -- What grows, as the server last counted it: nothing is read but the catalog and the sizes of files.
+-- out: what text, rows int8, bytes int8, oldest_at int8?
+-- report
 SELECT t.what, sum(greatest(c.reltuples, 0))::bigint AS rows, sum(pg_total_relation_size(c.oid))::bigint AS bytes,
        date_part('epoch', min(to_date(right(c.relname, 8), 'YYYYMMDD')) FILTER (WHERE pg_relation_size(c.oid) > 0))::bigint AS oldest_at
   FROM (VALUES ('history', 'future_job_history'), ('runs', 'future_job_run'), ('events', 'event')) t (what, parent)
@@ -939,8 +1137,11 @@ SELECT 'passes', greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid)
 -- name: jobs_pending
 -- $1 how many checks are counted one by one (NULL: all). Where there are more, some blocks of the table are a sample, always the same ones; which slot comes
 -- next is told of the jobs among the first ten thousand checks.
+-- in: counted text?
+-- out: job_exec text, checks int8, next_check_at int8?, is_estimate int4
+-- report
 WITH many AS MATERIALIZED (
-    SELECT $1 IS NOT NULL AND (SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT $1::bigint + 1) few) > $1::bigint AS yes,
+    SELECT :counted IS NOT NULL AND (SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT :counted::bigint + 1) few) > :counted::bigint AS yes,
            greatest(1, pg_relation_size('prescient.future_job') / current_setting('block_size')::numeric / {blocks_of_sample}) AS share),
 every AS (
     SELECT f.job_exec, count(*) AS n, min(f.next_check_at) AS first FROM prescient.future_job f WHERE NOT (SELECT yes FROM many) GROUP BY f.job_exec),
@@ -959,12 +1160,12 @@ SELECT job_exec, greatest(round(coalesce(sampled.n, 0) * many.share), soon.n)::b
   FROM sampled FULL JOIN soon USING (job_exec) CROSS JOIN many
  ORDER BY job_exec
 
--- name: events_here
+-- part: events_here
 -- Up to where events may be read, once for the statement.
 here AS MATERIALIZED (
     SELECT n.generation, n.below FROM prescient.generation_now() n)
 
--- name: events_readable
+-- part: events_readable
 (e.generation, e.xid) < ((SELECT generation FROM here), (SELECT below FROM here))
 
 -- name: events
@@ -972,28 +1173,159 @@ here AS MATERIALIZED (
 -- this order. Nothing is shown behind a cursor that this database cannot have given out.
 -- The cursor comes in as what the planner cannot know: by its statistics nothing lies behind it where all events are of one generation, and it would sort
 -- whatever there is, instead of going along the keys of all days.
+-- in: after_generation text?, after_xid text?, after_id text?, most text?
+-- out: cursor text, event text, entity_name text, entity_key text, job_exec text,
+-- out: emitted_at_us int8, slot_at int8, check_count int4, data json?
+-- report
 WITH {events_here},
 cursor AS MATERIALIZED (
-    SELECT coalesce($1::bigint, 0) AS generation, coalesce($2, '0')::xid8 AS xid, coalesce($3::bigint, 0) AS id)
+    SELECT coalesce(:after_generation::bigint, 0) AS generation, coalesce(:after_xid, '0')::xid8 AS xid, coalesce(:after_id::bigint, 0) AS id)
 SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key, e.job_exec,
        (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
        date_part('epoch', e.slot_at)::bigint AS slot_at, e.check_count, e.data
   FROM prescient.event e
- WHERE (SELECT prescient.refuse_cursor_ahead(coalesce($1::bigint, 0), coalesce($2, '0')::xid8))
+ WHERE (SELECT prescient.refuse_cursor_ahead(coalesce(:after_generation::bigint, 0), coalesce(:after_xid, '0')::xid8))
    AND (e.generation, e.xid, e.id) > ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c), (SELECT c.id FROM cursor c)) AND {events_readable}
- ORDER BY e.generation, e.xid, e.id LIMIT $4::bigint
+ ORDER BY e.generation, e.xid, e.id LIMIT :most::bigint
 
 -- name: events_end
+-- out: cursor text
+-- report
 WITH {events_here}
 SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM prescient.event e WHERE {events_readable}
                   ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0-0') AS cursor
 
 -- name: whole
 -- $1 whether more is asked for than a glance. What is on the disk is the server's own to look through; here is whether it would notice.
+-- in: thorough text?
+-- out: what text, level text, found text, advice text
+-- report
 SELECT 'checksums of pages' AS what, CASE WHEN has THEN 'ok' ELSE 'warn' END AS level,
        CASE WHEN has THEN 'on: a damaged page is told when it is read; pg_amcheck reads all' ELSE 'off: a damaged page may go unnoticed' END AS found,
        CASE WHEN has THEN '' ELSE 'stop the server and run pg_checksums --enable; pg_amcheck looks through tables and indexes' END AS advice
-  FROM (SELECT current_setting('data_checksums') = 'on' AS has) c WHERE $1::text IS NOT NULL
+  FROM (SELECT current_setting('data_checksums') = 'on' AS has) c WHERE :thorough::text IS NOT NULL
+
+-- ---- on a connection that blocks: commands -------------------------------------------------
+
+-- part: on_path
+-- How a transaction begins there: on the same path as a message (see path).
+BEGIN; SET LOCAL search_path = pg_catalog, pg_temp
+
+-- name: begin
+-- script
+{on_path}
+
+-- ---- load ------------------------------------------------------------------------------------
+
+-- name: begin_load
+-- Applications may hold locks on the same checks: wait for those a while, then give the chunk up.
+-- script
+{on_path}; SET LOCAL lock_timeout = '10s'
+
+-- name: load_clock
+-- Like every writer it takes its transaction id first, and reads the clock then.
+-- out: now int8
+SELECT floor(date_part('epoch', t.at))::bigint AS now
+  FROM (SELECT pg_current_xact_id() AS id OFFSET 0) x, LATERAL (SELECT clock_timestamp() AS at, x.id OFFSET 0) t
+
+-- name: load_copy
+-- The rows follow in the binary format, with these columns (copy_row in store_pg_load.c).
+COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload, priority)
+FROM STDIN (FORMAT binary)
+
+-- name: load_checks
+-- in: entities text[], keys text[], jobs text[], at timestamptz[], payloads text[], conflict text,
+-- in: priorities int4[], now timestamptz?
+-- out: added int8, kept int8, moved int8, replaced int8
+SELECT added, kept, moved, replaced
+  FROM prescient.file_checks(:entities, :keys, :jobs, :at, :payloads::json[], :conflict, :priorities, :now)
+
+-- ---- migrations ------------------------------------------------------------------------------
+
+-- name: begin_migration
+-- script
+{on_path}; SET LOCAL lock_timeout = '30s'
+
+-- name: shorten_lock_timeout
+SET LOCAL lock_timeout = '3s'
+
+-- name: lock_migrations
+-- Whoever migrates this schema waits here, until the end of the transaction. Only the owner of the
+-- table has the right to take this lock, so no other role can keep a migration waiting.
+LOCK TABLE prescient.migration IN SHARE ROW EXCLUSIVE MODE
+
+-- name: make_schema
+-- No IF NOT EXISTS: what another role has made in the meantime is not ours.
+CREATE SCHEMA prescient_schema
+
+-- name: make_migration_table
+CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
+    oldest_engine integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())
+
+-- name: has_migrations
+-- out: has bool
+SELECT to_regclass('prescient.migration') IS NOT NULL AS has
+
+-- name: has_checks
+-- out: has bool
+SELECT to_regclass('prescient.future_job') IS NOT NULL AS has
+
+-- name: oldest_engine
+-- The newest migration that a program must know to work with this schema.
+-- out: version int4
+SELECT coalesce(max(oldest_engine), 0) AS version FROM prescient.migration
+
+-- name: find_migration
+-- in: version int4
+-- out: name text, sha256 text
+SELECT name, sha256 FROM prescient.migration WHERE version = :version
+
+-- name: note_migration
+-- in: version int4, name text, sha256 text, oldest_engine int4
+INSERT INTO prescient.migration (version, name, sha256, oldest_engine) VALUES (:version, :name, :sha256, :oldest_engine)
+
+-- name: slot_length
+-- out: length_s int4
+SELECT prescient.slot_length_s() AS length_s
+
+-- name: set_slot_length
+-- in: length_s int4
+-- out: moved int8
+SELECT prescient.set_slot_length(:length_s) AS moved
+
+-- name: make_days
+-- in: days int4
+-- out: made int4
+SELECT prescient.keep_history_days(:days) AS made
+
+-- name: note_history
+-- A database that was restored or switched to gets a history of its own, and sequences that are not
+-- behind. Every check's id is looked at where that is soon done, or something was found.
+-- out: noted text?
+SELECT prescient.note_history(true) AS noted
+
+-- ---- the index by slot becomes unique (store_pg_ids.c) -----------------------------------------
+
+-- name: ids_are_unique
+-- out: yes bool
+SELECT coalesce((SELECT x.indisunique FROM pg_index x WHERE x.indexrelid = to_regclass('prescient.future_job_slot')),
+                true) AS yes
+
+-- name: drop_unfinished_index
+DROP INDEX CONCURRENTLY IF EXISTS prescient.future_job_slot_unique
+
+-- name: part_ids
+-- Rows that share an id get others: else the index cannot be built.
+-- out: parted int8
+SELECT prescient.part_ids() AS parted
+
+-- name: build_unique_index
+CREATE UNIQUE INDEX CONCURRENTLY future_job_slot_unique ON prescient.future_job (next_check_at, bucket, priority, id)
+
+-- name: put_index_in_place
+-- script
+{on_path}; SET LOCAL lock_timeout = '3s'; LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE;
+DROP INDEX prescient.future_job_slot; ALTER INDEX prescient.future_job_slot_unique RENAME TO future_job_slot; COMMIT
 
 -- ---- who may do what ---------------------------------------------------------------------------------------------------
 -- The one place where it stands. init and migrate make it so each time: a dump knows the grants, but not the roles, and a restore without the roles
@@ -1018,7 +1350,7 @@ BEGIN
     END LOOP;
 END $$
 
--- name: things
+-- part: things
 -- What migrations have made (`made`: its names, from their text), what of it the two roles must have, and the rights that are given now. By names
 -- alone: every form of a function of the API is the API's, and what a later migration makes is an engine's unless it stands here. What somebody else has
 -- put into the schema is his to open and to close; by PostgreSQL's own search_path a table of a user named as the schema comes to stand in it.
@@ -1042,9 +1374,13 @@ SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.r
 
 -- name: absent
 -- The roles that are not there.
-SELECT string_agg(w.name, ', ') FROM unnest('{prescient_enqueuer,prescient_engine}'::text[]) w (name) WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
+-- out: roles text?
+{absent_roles}
 
--- name: amiss
+-- part: absent_roles
+SELECT string_agg(w.name, ', ') AS roles FROM unnest('{prescient_enqueuer,prescient_engine}'::text[]) w (name) WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
+
+-- part: amiss
 -- What is not as it must be, and what mends it: functions that are open to everybody, and rights that the two roles lack.
 SELECT 0 AS place, 'open' AS what, format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', t.name) AS command
   FROM ({things}) t WHERE t.kind = 'FUNCTION' AND EXISTS (SELECT FROM aclexplode(t.acl) a WHERE a.grantee = 0)
@@ -1057,10 +1393,14 @@ SELECT 1, 'missing', format('GRANT %s ON %s %s TO %I', string_agg(u.wanted, ', '
  GROUP BY t.kind, t.name, r.rolname
 
 -- name: mend_rights
-SELECT coalesce(string_agg(m.command, '; ' ORDER BY m.place, m.command), '') FROM ({amiss}) m
+-- out: commands text
+SELECT coalesce(string_agg(m.command, '; ' ORDER BY m.place, m.command), '') AS commands FROM ({amiss}) m
 
 -- name: doctor
 -- $1 now
+-- in: now text?
+-- out: what text, level text, found text, advice text
+-- report
 WITH RECURSIVE this AS MATERIALIZED (
     SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
 oldest AS MATERIALIZED (
@@ -1159,7 +1499,7 @@ rows (place, what, bad, level, found, advice) AS (
     UNION ALL
     SELECT 15, 'rights', opened + missing > 0, CASE WHEN opened > 0 THEN 'error' ELSE 'warn' END,
            CASE WHEN opened > 0 THEN opened || ' functions are open to everybody' WHEN missing > 0 THEN missing || ' are missing'
-                ELSE coalesce('of the owner alone, as these roles are not there: ' || ({absent}), 'as they must be') END,
+                ELSE coalesce('of the owner alone, as these roles are not there: ' || ({absent_roles}), 'as they must be') END,
            'prescient init, by the owner of the schema, grants and revokes what it must'
       FROM (SELECT count(*) FILTER (WHERE m.what = 'open') AS opened, count(*) FILTER (WHERE m.what = 'missing') AS missing FROM ({amiss}) m) r
     UNION ALL
@@ -1168,7 +1508,10 @@ SELECT what, CASE WHEN bad THEN level ELSE 'ok' END AS level, found, CASE WHEN b
 
 -- name: plan
 -- $1 slot
+-- in: slot text?
+-- out: line text
+-- report
 EXPLAIN SELECT id, first_check_at, deferred_at, bucket, priority, check_count, failure_count, entity_name, entity_key, job_exec, payload
   FROM prescient.future_job
- WHERE next_check_at = coalesce(to_timestamp($1::bigint), prescient.slot_floor(clock_timestamp())) AND bucket = 0 AND (priority, id) > (-2147483648, 0)
+ WHERE next_check_at = coalesce(to_timestamp(:slot::bigint), prescient.slot_floor(clock_timestamp())) AND bucket = 0 AND (priority, id) > (-2147483648, 0)
  ORDER BY priority, id LIMIT 1000

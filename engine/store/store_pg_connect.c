@@ -402,16 +402,16 @@ static int check_versions(const struct pg_store *pg, int32_t version, int32_t ol
 
 int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
 {
-    const char *isolation, *encoding;
-    int32_t version, oldest_engine, length_s;
-    if (!wire_get(r, 0, pg->arena, "ttiii", &isolation, &encoding, &version, &oldest_engine, &length_s))
+    struct pg_check_schema_out row;
+    if (!pg_row(pg, PG_CHECK_SCHEMA, r, 0, &row))
         return err_set(err, ERR_SCHEMA, "schema '%s' cannot be read: its tables are not ours", pg->schema);
-    if (strcmp(isolation, "read committed") != 0)
+    if (strcmp(row.isolation, "read committed") != 0)
         return err_set(err, ERR_SETTINGS,
                        "store: transactions of this user are '%s', expected default_transaction_isolation "
                        "'read committed'",
-                       isolation);
-    int rc = check_versions(pg, version, oldest_engine, err);
+                       row.isolation);
+    int32_t length_s = row.slot_length_s;
+    int rc = check_versions(pg, row.version, row.oldest_engine, err);
     if (rc < 0)
         return rc;
     if (pg->wanted_slot_length_s && pg->wanted_slot_length_s != length_s)
@@ -510,20 +510,20 @@ int pg_lost(struct err *err, const PGconn *conn, const char *what)
     return ERR_LOST;
 }
 
+static bool is_good(const PGresult *r)
+{
+    ExecStatusType status = PQresultStatus(r);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
 /* ---- blocking -------------------------------------------------------------------------------- */
 
 /* What the first message of the other connection says, too. */
-static bool bound_silence(struct pg_store *pg, PGconn *conn, struct err *err)
+static int bound_silence(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    char ms[16], *sql = pg_expand(pg, "silence_alone", 0);
-    const char *param = ms;
-    snprintf(ms, sizeof ms, "%d", pg->silence_ms);
-    PGresult *r = sql ? pg_run(pg, conn, sql, &param, 1, err) : NULL;
-    if (!sql)
-        err_set(err, ERR_NOMEM, "store: out of memory");
-    free(sql);
-    PQclear(r);
-    return r;
+    struct pg_silence_in in = { .silence_ms = pg->silence_ms };
+    struct pg_silence_out row;
+    return pg_ask(pg, conn, PG_SILENCE, &in, &row, err);
 }
 
 PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
@@ -532,7 +532,7 @@ PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
         PGconn *conn = connect_to(pg, &pg->hosts[(pg->host + i) % pg->nhosts], true);
         if (conn && PQstatus(conn) == CONNECTION_OK) {
             PQsetNoticeReceiver(conn, drop_notice, NULL);
-            if (bound_silence(pg, conn, err))
+            if (bound_silence(pg, conn, err) >= 0)
                 return conn;
         } else {
             connect_failed(pg, conn, err);
@@ -562,18 +562,21 @@ void pg_side_close(struct pg_store *pg)
     pg->side = NULL;
 }
 
+static PGresult *execute(PGconn *conn, const char *sql, const struct wire_params *p)
+{
+    return PQexecParams(conn, sql, p->n, p->types, p->values, p->lengths, p->formats, 1);
+}
+
 /* A transaction of its own, which begins as every message of ours does; the results of all but the
  * statement are dropped. */
-static PGresult *run_alone(PGconn *conn, const char *sql, const char *const *params, int n)
+static PGresult *execute_alone(PGconn *conn, const char *sql, const struct wire_params *p)
 {
-    PGresult *r = PQexec(conn, PG_BEGIN);
+    PGresult *r = PQexec(conn, pg_statements[PG_BEGIN].text);
     if (PQresultStatus(r) == PGRES_COMMAND_OK) {
         PQclear(r);
-        r = PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
+        r = execute(conn, sql, p);
         PGresult *end = PQexec(conn, "COMMIT");
-        ExecStatusType status = PQresultStatus(r);
-        if ((status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) &&
-            PQresultStatus(end) != PGRES_COMMAND_OK) {
+        if (is_good(r) && PQresultStatus(end) != PGRES_COMMAND_OK) {
             PQclear(r);
             return end;
         }
@@ -582,38 +585,73 @@ static PGresult *run_alone(PGconn *conn, const char *sql, const char *const *par
     return r;
 }
 
-PGresult *pg_run(struct pg_store *pg, PGconn *conn, const char *text, const char *const *params, int n,
-                 struct err *err)
+/* Texts in `row` lie in the result, and shall outlive it. */
+static bool keep_texts(struct pg_store *pg, const struct sql_statement *s, void *row)
 {
-    char *sql = pg_with_schema(text, pg->schema);
-    bool alone = PQtransactionStatus(conn) == PQTRANS_IDLE;
-    PGresult *r = !sql    ? NULL
-                  : n < 0 ? PQexec(conn, sql)
-                  : alone ? run_alone(conn, sql, params, n)
-                          : PQexecParams(conn, sql, n, NULL, params, NULL, NULL, 0);
-    free(sql);
-    ExecStatusType status = PQresultStatus(r);
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
-        return r;
-    pg_fail(err, r, conn);
-    PQclear(r);
-    return NULL;
+    for (int i = 0; i < s->nout; i++) {
+        const char **text = (void *)((char *)row + s->out[i].offset);
+        if (s->out[i].type != SQL_TEXT || !*text)
+            continue;
+        *text = arena_strdup(pg->arena, *text);
+        if (!*text)
+            return false;
+    }
+    return true;
 }
 
-int pg_execute(struct pg_store *pg, PGconn *conn, const char *text, struct err *err)
+static int first_row(struct pg_store *pg, enum pg_statement statement, const PGresult *r, void *out,
+                     struct err *err)
 {
-    PGresult *r = pg_run(pg, conn, text, NULL, -1, err);
-    PQclear(r);
-    return r ? 0 : err->code;
+    const struct sql_statement *s = &pg_statements[statement];
+    int n = PQntuples(r);
+    if (n == 0 || s->nout == 0)
+        return n;
+    if (!pg_read_row(pg, statement, r, 0, out))
+        return err_set(err, ERR_LOST, "the database's answer to %s cannot be read", s->name);
+    return keep_texts(pg, s, out) ? n : err_set(err, ERR_NOMEM, "store: out of memory");
 }
 
-int pg_ask_number(struct pg_store *pg, PGconn *conn, const char *text, const char *param, int64_t *out,
-                  struct err *err)
+PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in,
+                           struct err *err)
 {
-    PGresult *r = pg_run(pg, conn, text, &param, param ? 1 : 0, err);
+    const struct sql_statement *s = &pg_statements[statement];
+    const char *sql = pg_sql(pg, (int)statement);
+    struct wire_params p;
+    if (!sql || !wire_put(&p, pg->arena, s->in, s->nin, in)) {
+        err_set(err, ERR_NOMEM, "store: out of memory");
+        return NULL;
+    }
+    bool is_alone = PQtransactionStatus(conn) == PQTRANS_IDLE;
+    PGresult *r = is_alone ? execute_alone(conn, sql, &p) : execute(conn, sql, &p);
+    if (!r)
+        pg_fail(err, r, conn);
+    return r;
+}
+
+int pg_ask_row(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in, void *out,
+               struct err *err)
+{
+    PGresult *r = pg_run_statement(pg, conn, statement, in, err);
     if (!r)
         return err->code;
-    *out = PQntuples(r) > 0 ? strtoll(PQgetvalue(r, 0, 0), NULL, 10) : 0;
+    int rc = is_good(r) ? first_row(pg, statement, r, out, err) : pg_fail(err, r, conn);
     PQclear(r);
-    return 0;
+    return rc;
+}
+
+int pg_execute(struct pg_store *pg, PGconn *conn, enum pg_statement statement, struct err *err)
+{
+    return pg_execute_text(pg, conn, pg_statements[statement].text, err);
+}
+
+int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct err *err)
+{
+    char *sql = pg_with_schema(text, pg->schema);
+    if (!sql)
+        return err_set(err, ERR_NOMEM, "store: out of memory");
+    PGresult *r = PQexec(conn, sql);
+    free(sql);
+    int rc = is_good(r) ? 0 : pg_fail(err, r, conn);
+    PQclear(r);
+    return rc;
 }

@@ -1,59 +1,53 @@
 /* store_pg_ids.c - the index by slot becomes unique: built beside the old one while applications
  * and engines go on, then put in its place. Blocks. A schema that is new, or small when 0009_asked
  * came to it, has it already. */
-#include <string.h>
-
 #include "store_pg.h"
 
 #define TRIES 3
 
-static int is_unique(struct pg_store *pg, PGconn *conn, int64_t *unique, struct err *err)
-{
-    return pg_ask_number(pg, conn,
-                         "SELECT coalesce((SELECT x.indisunique::integer FROM pg_index x WHERE x.indexrelid "
-                         "= to_regclass('prescient.future_job_slot')), 1)",
-                         NULL, unique, err);
-}
-
-/* Rows that share an id are parted first, else the index cannot be built. Whoever enqueues
- * meanwhile may make new ones: then it is tried again. */
+/* Rows that share an id get others first. Applications that enqueue meanwhile may make new ones:
+ * then it is tried again. */
 static int build(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    int64_t parted;
-    int rc = pg_execute(pg, conn, "DROP INDEX CONCURRENTLY IF EXISTS prescient.future_job_slot_unique", err);
-    rc = rc < 0 ? rc : pg_ask_number(pg, conn, "SELECT prescient.part_ids()", NULL, &parted, err);
-    return rc < 0 ? rc
-                  : pg_execute(pg, conn,
-                               "CREATE UNIQUE INDEX CONCURRENTLY future_job_slot_unique"
-                               " ON prescient.future_job (next_check_at, bucket, priority, id)",
-                               err);
+    struct pg_part_ids_out row;
+    int rc = pg_execute(pg, conn, PG_DROP_UNFINISHED_INDEX, err);
+    if (rc < 0)
+        return rc;
+    rc = pg_ask(pg, conn, PG_PART_IDS, NULL, &row, err);
+    if (rc < 0)
+        return rc;
+    return pg_execute(pg, conn, PG_BUILD_UNIQUE_INDEX, err);
 }
 
 static int put_in_place(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    int rc = pg_execute(
-        pg, conn,
-        PG_BEGIN "; SET LOCAL lock_timeout = '3s'; LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE;"
-                 "DROP INDEX prescient.future_job_slot; ALTER INDEX prescient.future_job_slot_unique RENAME "
-                 "TO future_job_slot; COMMIT",
-        err);
+    int rc = pg_execute(pg, conn, PG_PUT_INDEX_IN_PLACE, err);
     if (rc < 0)
         PQclear(PQexec(conn, "ROLLBACK"));
     return rc;
 }
 
-int pg_make_ids_unique(struct pg_store *pg, PGconn *conn, struct err *err)
+static int build_in_place(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    int64_t unique;
-    int rc = is_unique(pg, conn, &unique, err);
-    if (rc < 0 || unique)
-        return rc;
+    int rc = 0;
     for (int i = 0; i < TRIES; i++) {
         rc = build(pg, conn, err);
         if (rc != ERR_DATA)
             break;
     }
-    rc = rc < 0 ? rc : put_in_place(pg, conn, err);
-    return rc < 0 ? err_wrap(err, rc, "the index future_job_slot could not be made unique; run this again")
-                  : 0;
+    return rc < 0 ? rc : put_in_place(pg, conn, err);
+}
+
+int pg_make_ids_unique(struct pg_store *pg, PGconn *conn, struct err *err)
+{
+    struct pg_ids_are_unique_out unique;
+    int rc = pg_ask(pg, conn, PG_IDS_ARE_UNIQUE, NULL, &unique, err);
+    if (rc < 0)
+        return rc;
+    if (unique.yes)
+        return 0;
+    rc = build_in_place(pg, conn, err);
+    if (rc < 0)
+        return err_wrap(err, rc, "the index future_job_slot could not be made unique; run this again");
+    return 0;
 }

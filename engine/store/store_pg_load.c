@@ -13,9 +13,6 @@
 
 #define PIECE (64 * 1024)       /* bytes handed to libpq at a time */
 #define COLUMNS 8
-/* Locks of applications that have the same check in hand: wait for them a while, then give up the
- * chunk. */
-#define BEGIN_CHUNK PG_BEGIN "; SET LOCAL lock_timeout = '10s'"
 
 struct copy { PGconn *conn; char *buffer; size_t used, room; bool broken; };
 
@@ -130,17 +127,16 @@ static int refused(struct err *err, const PGresult *r, PGconn *conn, int n, int 
 /* The clock, behind the transaction id. Virtual time counts instead where it is given. */
 static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
 {
-    int64_t clock_s;
-    int rc = pg_execute(pg, pg->side, BEGIN_CHUNK, err);
-    rc = rc < 0 ? rc
-                : pg_ask_number(pg, pg->side,
-                                "SELECT floor(date_part('epoch', t.at))::bigint FROM (SELECT "
-                                "pg_current_xact_id() AS id OFFSET 0) x,"
-                                " LATERAL (SELECT clock_timestamp() AS at, x.id OFFSET 0) t",
-                                NULL, &clock_s, err);
-    if (rc == 0 && !*now)
-        *now = clock_s;
-    return rc;
+    struct pg_load_clock_out clock;
+    int rc = pg_execute(pg, pg->side, PG_BEGIN_LOAD, err);
+    if (rc < 0)
+        return rc;
+    rc = pg_ask(pg, pg->side, PG_LOAD_CLOCK, NULL, &clock, err);
+    if (rc < 0)
+        return rc;
+    if (!*now)
+        *now = clock.now;
+    return 0;
 }
 
 static int end_chunk(struct pg_store *pg, int rc, struct err *err)
@@ -149,7 +145,7 @@ static int end_chunk(struct pg_store *pg, int rc, struct err *err)
         PQclear(pg->side ? PQexec(pg->side, "ROLLBACK") : NULL);
         return rc;
     }
-    return pg_execute(pg, pg->side, "COMMIT", err);
+    return pg_execute_text(pg, pg->side, "COMMIT", err);
 }
 
 /* What PQexec does, for a time: where libpq has no memory for the server's word that it waits for
@@ -170,18 +166,16 @@ static PGresult *exec_in_time(struct pg_store *pg, const char *sql)
 
 static int begin_copy(struct pg_store *pg, struct err *err)
 {
-    char *sql = pg_with_schema("COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, "
-                               "first_check_at, next_check_at, payload,"
-                               " priority) FROM STDIN (FORMAT binary)",
-                               pg->schema);
+    const char *sql = pg_sql(pg, PG_LOAD_COPY);
     PGresult *r = sql ? exec_in_time(pg, sql) : NULL;
-    int rc = PQresultStatus(r) == PGRES_COPY_IN ? 0
-             : r                                ? pg_fail(err, r, pg->side)
-                 : pg_lost(err, pg->side, "no answer from the database to a COPY");
-    if (!r)
+    int rc = 0;
+    if (!r) {
+        rc = pg_lost(err, pg->side, "no answer from the database to a COPY");
         pg_side_close(pg);              /* whatever it waits for, nobody will say it */
+    } else if (PQresultStatus(r) != PGRES_COPY_IN) {
+        rc = pg_fail(err, r, pg->side);
+    }
     PQclear(r);
-    free(sql);
     return rc;
 }
 
@@ -241,39 +235,43 @@ static bool load_columns_fill(struct load_columns *c, struct arena *a, const str
     return true;
 }
 
-/* The text[] of payloads becomes json[] in the statement, as NULL elements and all. */
-static const char *const file_checks =
-    "SELECT added, kept, moved, replaced FROM prescient.file_checks($1, $2, $3, $4, $5::json[], $6, $7, $8)";
-
-static PGresult *run_file_checks(struct pg_store *pg, const struct load_row *rows, int n,
-                                 const char *conflict, int64_t now)
+/* What each row became; a row that the database refuses is told by its place. */
+static int file_checks(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict,
+                       int64_t now, struct load_counts *out, int *bad, struct err *err)
 {
-    const char *letters = "TTTMTtIo";
-    Oid types[WIRE_PARAMS_MAX];
-    struct wire_params p;
     struct load_columns c;
     arena_reset(pg->arena);
-    char *sql = pg_with_schema(file_checks, pg->schema);
-    PGresult *r = NULL;
-    if (sql && load_columns_fill(&c, pg->arena, rows, n) &&
-        wire_put(&p, pg->arena, letters, n, c.entities, n, c.keys, n, c.jobs, n, c.at, n, c.payloads,
-                 conflict, n, c.priorities, now))
-        r = PQexecParams(pg->side, sql, wire_types(letters, types), types, p.values, p.lengths, p.formats, 1);
-    free(sql);
-    return r;
+    if (!load_columns_fill(&c, pg->arena, rows, n))
+        return err_set(err, ERR_NOMEM, "store: out of memory");
+    struct pg_load_checks_in in = {
+        .entities = { n, c.entities },
+        .keys = { n, c.keys },
+        .jobs = { n, c.jobs },
+        .at = { n, c.at },
+        .payloads = { n, c.payloads },
+        .conflict = conflict,
+        .priorities = { n, c.priorities },
+        .now = now,
+    };
+    struct pg_load_checks_out row;
+    PGresult *r = pg_run(pg, pg->side, PG_LOAD_CHECKS, &in, err);
+    int rc = r ? 0 : err->code;
+    if (r && PQresultStatus(r) != PGRES_TUPLES_OK)
+        rc = refused(err, r, pg->side, n, bad);
+    else if (r && !pg_row(pg, PG_LOAD_CHECKS, r, 0, &row))
+        rc = err_set(err, ERR_LOST, "the database's answer to a load cannot be read");
+    else if (r)
+        *out = (struct load_counts){ row.added, row.kept, row.moved, row.replaced };
+    PQclear(r);
+    return rc;
 }
 
 static int load_by_call(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict,
                         int64_t now, struct load_counts *out, int *bad, struct err *err)
 {
-    int rc = pg_execute(pg, pg->side, BEGIN_CHUNK, err);
-    PGresult *r = rc < 0 ? NULL : run_file_checks(pg, rows, n, conflict, now);
-    if (rc == 0 && PQresultStatus(r) != PGRES_TUPLES_OK)
-        rc = refused(err, r, pg->side, n, bad);
-    else if (rc == 0 &&
-             !wire_get(r, 0, pg->arena, "llll", &out->added, &out->kept, &out->moved, &out->replaced))
-        rc = err_set(err, ERR_LOST, "the database's answer to a load cannot be read");
-    PQclear(r);
+    int rc = pg_execute(pg, pg->side, PG_BEGIN_LOAD, err);
+    if (rc == 0)
+        rc = file_checks(pg, rows, n, conflict, now, out, bad, err);
     return end_chunk(pg, rc, err);
 }
 

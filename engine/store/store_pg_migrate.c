@@ -31,40 +31,33 @@ static int oldest_engine(const struct sql_migration *m)
     return line ? atoi(line + strlen("-- oldest engine: ")) : m->version;
 }
 
-/* Everybody who migrates this schema waits for its table of migrations, until the end of the
- * transaction. To lock it takes the rights of its owner: whoever can merely connect keeps nobody
- * waiting. */
 static int lock_migrations(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    int rc = pg_execute(pg, conn, "LOCK TABLE prescient.migration IN SHARE ROW EXCLUSIVE MODE", err);
+    int rc = pg_execute(pg, conn, PG_LOCK_MIGRATIONS, err);
     return rc < 0 ? err_wrap(err, rc, "waiting for whoever else migrates schema '%s'", pg->schema) : rc;
 }
 
 /* Where there is nothing to lock yet, the catalog's own unique indexes let one through, and the
- * others wait for its end. No IF NOT EXISTS: what another role has made meanwhile is not taken for
- * ours. */
+ * others wait for its end. */
 static int make_place(struct pg_store *pg, PGconn *conn, bool has_schema, struct err *err)
 {
-    static const char table[] =
-        "CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NULL, sha256 text NOT "
-        "NULL,"
-        " oldest_engine integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())";
-    int rc = has_schema ? 0 : pg_execute(pg, conn, "CREATE SCHEMA prescient_schema", err);
-    return rc < 0 ? rc : pg_execute(pg, conn, table, err);
+    int rc = has_schema ? 0 : pg_execute(pg, conn, PG_MAKE_SCHEMA, err);
+    if (rc < 0)
+        return rc;
+    return pg_execute(pg, conn, PG_MAKE_MIGRATION_TABLE, err);
 }
 
 /* The schema is ours or is not there, and nobody else works on it. */
 static int take_place(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    int64_t has_table;
+    struct pg_has_migrations_out table;
     int has_schema = pg_ask_owners(pg, conn, true, err);
     if (has_schema < 0)
         return has_schema;
-    int rc = pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL,
-                           &has_table, err);
+    int rc = pg_ask(pg, conn, PG_HAS_MIGRATIONS, NULL, &table, err);
     if (rc < 0)
         return rc;
-    return has_table ? lock_migrations(pg, conn, err) : make_place(pg, conn, has_schema, err);
+    return table.has ? lock_migrations(pg, conn, err) : make_place(pg, conn, has_schema, err);
 }
 
 /* Schema or table are there already, or their names were taken by a transaction that has just
@@ -78,12 +71,21 @@ static bool was_made_meanwhile(const struct err *err)
     return false;
 }
 
+static int begin_once(struct pg_store *pg, PGconn *conn, struct err *err)
+{
+    int rc = pg_execute(pg, conn, PG_BEGIN_MIGRATION, err);
+    if (rc < 0)
+        return rc;
+    rc = take_place(pg, conn, err);
+    if (rc < 0)
+        return rc;
+    return pg_execute(pg, conn, PG_SHORTEN_LOCK_TIMEOUT, err);
+}
+
 static int begin_locked(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     for (int tries = 1;; tries++) {
-        int rc = pg_execute(pg, conn, PG_BEGIN "; SET LOCAL lock_timeout = '30s'", err);
-        rc = rc < 0 ? rc : take_place(pg, conn, err);
-        rc = rc < 0 ? rc : pg_execute(pg, conn, "SET LOCAL lock_timeout = '3s'", err);
+        int rc = begin_once(pg, conn, err);
         if (rc >= 0 || tries == TRIES || !was_made_meanwhile(err))
             return rc;
         PQclear(PQexec(conn, "ROLLBACK"));
@@ -94,70 +96,80 @@ static int begin_locked(struct pg_store *pg, PGconn *conn, struct err *err)
 /* 1: applied and as it was; 0: not applied yet; negative: ERR_SCHEMA. */
 static int is_applied(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
 {
-    char version[16], ours[CHECKSUM_SIZE];
-    const char *params[] = { version };
-    snprintf(version, sizeof version, "%d", m->version);
-    PGresult *r = pg_run(pg, conn, "SELECT name, sha256 FROM prescient.migration WHERE version = $1::integer",
-                         params, 1, err);
-    if (!r)
-        return err->code;
-    int rc = PQntuples(r) > 0;
+    char ours[CHECKSUM_SIZE];
+    struct pg_find_migration_in in = { .version = m->version };
+    struct pg_find_migration_out row;
+    int n = pg_ask(pg, conn, PG_FIND_MIGRATION, &in, &row, err);
+    if (n <= 0)
+        return n;
     fingerprint_checksum(m->text, ours);
-    if (rc && strcmp(PQgetvalue(r, 0, 1), ours) != 0)
-        rc = err_set(err, ERR_SCHEMA,
-                     "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has "
-                     "%.12s: a landed migration never changes",
-                     m->name, pg->schema, PQgetvalue(r, 0, 0), PQgetvalue(r, 0, 1), ours);
-    PQclear(r);
-    return rc;
+    if (strcmp(row.sha256, ours) == 0)
+        return 1;
+    return err_set(err, ERR_SCHEMA,
+                   "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has "
+                   "%.12s: a landed migration never changes",
+                   m->name, pg->schema, row.name, row.sha256, ours);
 }
 
 static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
 {
-    char version[16], oldest[16], sum[CHECKSUM_SIZE];
-    const char *params[] = { version, m->name, sum, oldest };
-    snprintf(version, sizeof version, "%d", m->version);
-    snprintf(oldest, sizeof oldest, "%d", oldest_engine(m));
+    char sum[CHECKSUM_SIZE];
     fingerprint_checksum(m->text, sum);
-    int rc = pg_execute(pg, conn, m->text, err);
+    struct pg_note_migration_in in = {
+        .version = m->version, .name = m->name, .sha256 = sum, .oldest_engine = oldest_engine(m)
+    };
+    int rc = pg_execute_text(pg, conn, m->text, err);
     if (rc < 0)
         return err_wrap(err, rc, "migration %s", m->name);
-    PGresult *r = pg_run(pg, conn,
-                         "INSERT INTO prescient.migration (version, name, sha256, oldest_engine) VALUES "
-                         "($1::integer, $2, $3, $4::integer)",
-                         params, 4, err);
-    PQclear(r);
-    return r ? 0 : err->code;
+    return pg_ask(pg, conn, PG_NOTE_MIGRATION, &in, NULL, err);
 }
 
 /* A schema from a later program is left alone when it still serves this one. */
 static int check_newest(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    int64_t oldest;
-    int rc = pg_ask_number(pg, conn, "SELECT coalesce(max(oldest_engine), 0) FROM prescient.migration", NULL,
-                           &oldest, err);
-    if (rc < 0 || oldest <= pg_schema_known())
+    struct pg_oldest_engine_out oldest;
+    int rc = pg_ask(pg, conn, PG_OLDEST_ENGINE, NULL, &oldest, err);
+    if (rc < 0)
         return rc;
+    if (oldest.version <= pg_schema_known())
+        return 0;
     return err_set(err, ERR_SCHEMA,
-                   "schema '%s' serves programs that know migration %" PRId64
-                   " or later; this one knows %d: upgrade it",
-                   pg->schema, oldest, pg_schema_known());
+                   "schema '%s' serves programs that know migration %d or later; this one knows %d: "
+                   "upgrade it",
+                   pg->schema, oldest.version, pg_schema_known());
+}
+
+/* 1: applied, 0: was there, negative: ERR_. */
+static int apply_if_missing(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
+{
+    int rc = check_newest(pg, conn, err);
+    if (rc < 0)
+        return rc;
+    int applied = is_applied(pg, conn, m, err);
+    if (applied < 0)
+        return applied;
+    rc = applied ? 0 : apply_one(pg, conn, m, err);
+    return rc < 0 ? rc : !applied;
+}
+
+/* Ends the transaction that has come to `rc`; gives it back, or the failure of the COMMIT. */
+static int end_locked(struct pg_store *pg, PGconn *conn, int rc, struct err *err)
+{
+    if (rc < 0) {
+        PQclear(PQexec(conn, "ROLLBACK"));
+        return rc;
+    }
+    int committed = pg_execute_text(pg, conn, "COMMIT", err);
+    return committed < 0 ? committed : rc;
 }
 
 /* One migration in a transaction of its own. 1: applied, 0: was there, negative: ERR_. */
 static int migrate_one(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
 {
     int rc = begin_locked(pg, conn, err);
-    rc = rc < 0 ? rc : check_newest(pg, conn, err);
-    int applied = rc < 0 ? rc : is_applied(pg, conn, m, err);
-    if (applied == 0)
-        rc = apply_one(pg, conn, m, err);
-    if (applied < 0 || rc < 0) {
-        PQclear(PQexec(conn, "ROLLBACK"));
-        return applied < 0 ? applied : rc;
-    }
-    rc = pg_execute(pg, conn, "COMMIT", err);
-    return rc < 0 ? rc : applied == 0;
+    if (rc == 0)
+        rc = apply_if_missing(pg, conn, m, err);
+    return end_locked(pg, conn, rc, err);
 }
 
 static void tell(const struct migrate_options *o, const struct sql_migration *m)
@@ -169,17 +181,20 @@ static void tell(const struct migrate_options *o, const struct sql_migration *m)
 static int count_missing(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
     int missing = 0;
-    int64_t there;
-    int rc = pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.migration') IS NOT NULL)::int", NULL,
-                           &there, err);
-    for (const struct sql_migration *m = migrations_pg; rc >= 0 && m->name; m++) {
-        rc = there ? is_applied(pg, conn, m, err) : 0;
+    struct pg_has_migrations_out table;
+    int rc = pg_ask(pg, conn, PG_HAS_MIGRATIONS, NULL, &table, err);
+    if (rc < 0)
+        return rc;
+    for (const struct sql_migration *m = migrations_pg; m->name; m++) {
+        rc = table.has ? is_applied(pg, conn, m, err) : 0;
+        if (rc < 0)
+            return rc;
         if (rc == 0) {
             tell(o, m);
             missing++;
         }
     }
-    return rc < 0 ? rc : missing;
+    return missing;
 }
 
 static int apply_missing(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
@@ -200,47 +215,41 @@ static int apply_missing(struct pg_store *pg, PGconn *conn, const struct migrate
  * may do what. Nothing is written where all is as it must be. */
 static int mend_rights_locked(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    char *roles = pg_expand(pg, "make_roles", 0), *question = pg_expand(pg, "mend_rights", 0);
-    int rc = roles && question ? pg_execute(pg, conn, roles, err)
-                               : err_set(err, ERR_NOMEM, "store: out of memory");
-    PGresult *r = rc < 0 ? NULL : pg_run(pg, conn, question, NULL, 0, err);
-    if (rc >= 0)
-        rc = !r ? err->code : *PQgetvalue(r, 0, 0) ? pg_execute(pg, conn, PQgetvalue(r, 0, 0), err) : 0;
-    PQclear(r);
-    free(roles);
-    free(question);
-    return rc;
+    struct pg_mend_rights_out row;
+    int rc = pg_execute(pg, conn, PG_MAKE_ROLES, err);
+    if (rc < 0)
+        return rc;
+    rc = pg_ask(pg, conn, PG_MEND_RIGHTS, NULL, &row, err);
+    if (rc < 0)
+        return rc;
+    return *row.commands ? pg_execute_text(pg, conn, row.commands, err) : 0;
 }
 
 static int mend_rights(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     int rc = begin_locked(pg, conn, err);
-    rc = rc < 0 ? rc : mend_rights_locked(pg, conn, err);
-    rc = rc < 0 ? rc : pg_execute(pg, conn, "COMMIT", err);
-    if (rc >= 0)
-        return rc;
-    PQclear(PQexec(conn, "ROLLBACK"));
-    return err_wrap(err, rc, "rights in schema '%s'", pg->schema);
+    if (rc == 0)
+        rc = mend_rights_locked(pg, conn, err);
+    rc = end_locked(pg, conn, rc, err);
+    return rc < 0 ? err_wrap(err, rc, "rights in schema '%s'", pg->schema) : 0;
 }
 
 /* Where its user may not make roles either, nobody but the owner can enqueue or run checks. */
 static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct migrate_options *o,
                              struct err *err)
 {
-    char words[200], *question = pg_expand(pg, "absent", 0);
-    if (!question)
-        return err_set(err, ERR_NOMEM, "store: out of memory");
-    PGresult *r = pg_run(pg, conn, question, NULL, 0, err);
-    free(question);
-    if (!r)
-        return err->code;
+    char words[200];
+    struct pg_absent_out row;
+    int rc = pg_ask(pg, conn, PG_ABSENT, NULL, &row, err);
+    if (rc < 0)
+        return rc;
+    if (!row.roles || !o->noted)
+        return 0;
     snprintf(words, sizeof words,
              "these roles are not there, and this user may not make them, so that the schema works for its "
              "owner alone: %s",
-             PQgetvalue(r, 0, 0));
-    if (o->noted && !PQgetisnull(r, 0, 0))
-        o->noted(o->ctx, words);
-    PQclear(r);
+             row.roles);
+    o->noted(o->ctx, words);
     return 0;
 }
 
@@ -248,39 +257,83 @@ static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct mig
 static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
                               struct err *err)
 {
-    int64_t length_s;
-    char wanted[16];
-    int rc = pg_ask_number(pg, conn, "SELECT prescient.slot_length_s()", NULL, &length_s, err);
-    int32_t want = o->slot_length_s ? o->slot_length_s : (int32_t)length_s;
+    struct pg_slot_length_out now;
+    int rc = pg_ask(pg, conn, PG_SLOT_LENGTH, NULL, &now, err);
     if (rc < 0)
         return rc;
+    int32_t want = o->slot_length_s ? o->slot_length_s : now.length_s;
     if (!slot_length_is_valid(want))
         return err_set(err, ERR_SETTINGS, "slot_length is %d s, expected 1 s to 1 day, dividing a day", want);
-    if (want != length_s && !is_new && !o->change_slot_length)
+    if (want != now.length_s && !is_new && !o->change_slot_length)
         return err_set(
             err, ERR_SETTINGS,
-            "slot_length is %d s in the settings and %" PRId64
-            " s in the database; changing it moves what is pending: ask for that, or change the setting",
-            want, length_s);
-    snprintf(wanted, sizeof wanted, "%d", want);
-    if (want != length_s && (rc = pg_ask_number(pg, conn, "SELECT prescient.set_slot_length($1::integer)",
-                                                wanted, &length_s, err)) < 0)
-        return rc;
+            "slot_length is %d s in the settings and %d s in the database; changing it moves what is "
+            "pending: ask for that, or change the setting",
+            want, now.length_s);
+    if (want != now.length_s) {
+        struct pg_set_slot_length_in in = { .length_s = want };
+        struct pg_set_slot_length_out reslotted;
+        rc = pg_ask(pg, conn, PG_SET_SLOT_LENGTH, &in, &reslotted, err);
+        if (rc < 0)
+            return rc;
+    }
     pg->head.slot_length_s = want;
     return 0;
 }
 
-/* A database that was restored, or switched to: a history of its own, and sequences that are not
- * behind. Each check's id is looked at where that is soon done, or something was found. */
 static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
-    PGresult *r = pg_run(pg, conn, "SELECT prescient.note_history(true)", NULL, 0, err);
-    if (!r)
-        return err->code;
-    if (o->noted && !PQgetisnull(r, 0, 0))
-        o->noted(o->ctx, PQgetvalue(r, 0, 0));
-    PQclear(r);
+    struct pg_note_history_out row;
+    int rc = pg_ask(pg, conn, PG_NOTE_HISTORY, NULL, &row, err);
+    if (rc < 0)
+        return rc;
+    if (o->noted && row.noted)
+        o->noted(o->ctx, row.noted);
     return 0;
+}
+
+/* What init and migrate do each time, behind the migrations. */
+static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
+                        struct err *err)
+{
+    struct pg_make_days_in days = { .days = DAYS_AHEAD };
+    struct pg_make_days_out made;
+    int rc = mend_rights(pg, conn, err);
+    if (rc < 0)
+        return rc;
+    rc = note_absent_roles(pg, conn, o, err);
+    if (rc < 0)
+        return rc;
+    rc = settle_slot_length(pg, conn, o, is_new, err);
+    if (rc < 0)
+        return rc;
+    rc = pg_make_ids_unique(pg, conn, err);
+    if (rc < 0)
+        return rc;
+    rc = pg_ask(pg, conn, PG_MAKE_DAYS, &days, &made, err);
+    if (rc < 0)
+        return rc;
+    return note_history(pg, conn, o, err);
+}
+
+static int migrate(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
+{
+    struct pg_has_checks_out checks;
+    if (PQserverVersion(conn) < 130000)
+        return err_set(err, ERR_SETTINGS, "store: the server is older than PostgreSQL 13");
+    int rc = pg_ask_owners(pg, conn, !o->dry_run, err);
+    if (rc < 0)
+        return rc;
+    if (o->dry_run)
+        return count_missing(pg, conn, o, err);
+    rc = pg_ask(pg, conn, PG_HAS_CHECKS, NULL, &checks, err);
+    if (rc < 0)
+        return rc;
+    int applied = apply_missing(pg, conn, o, err);
+    if (applied < 0)
+        return applied;
+    rc = put_in_order(pg, conn, o, !checks.has, err);
+    return rc < 0 ? rc : applied;
 }
 
 int pg_migrate(struct store *st, const struct migrate_options *o, struct err *err)
@@ -289,33 +342,7 @@ int pg_migrate(struct store *st, const struct migrate_options *o, struct err *er
     PGconn *conn = pg_connect_blocking(pg, err);
     if (!conn)
         return err->code;
-    if (PQserverVersion(conn) < 130000) {
-        PQfinish(conn);
-        return err_set(err, ERR_SETTINGS, "store: the server is older than PostgreSQL 13");
-    }
-    int64_t there = 0, made;
-    char ahead[16];
-    snprintf(ahead, sizeof ahead, "%d", DAYS_AHEAD);
-    int rc = pg_ask_owners(pg, conn, !o->dry_run, err);
-    rc = rc < 0 ? rc
-         : o->dry_run
-             ? count_missing(pg, conn, o, err)
-             : pg_ask_number(pg, conn, "SELECT (to_regclass('prescient.future_job') IS NOT NULL)::int", NULL,
-                             &there, err);
-    if (!o->dry_run && rc >= 0)
-        rc = apply_missing(pg, conn, o, err);
-    if (!o->dry_run && rc >= 0) {
-        int applied = rc;
-        rc = mend_rights(pg, conn, err);
-        rc = rc < 0 ? rc : note_absent_roles(pg, conn, o, err);
-        rc = rc < 0 ? rc : settle_slot_length(pg, conn, o, !there, err);
-        rc = rc < 0 ? rc : pg_make_ids_unique(pg, conn, err);
-        rc = rc < 0 ? rc
-                    : pg_ask_number(pg, conn, "SELECT prescient.keep_history_days($1::integer)", ahead, &made,
-                                    err);
-        rc = rc < 0 ? rc : note_history(pg, conn, o, err);
-        rc = rc < 0 ? rc : applied;
-    }
+    int rc = migrate(pg, conn, o, err);
     PQfinish(conn);
     return rc;
 }

@@ -13,6 +13,8 @@ struct pg_operation {
     bool (*send)(struct pg_store *pg, struct store_call *call);
     /* reads their results; 0, ERR_ or PG_SEND_AGAIN */
     int (*receive)(struct pg_store *pg, struct store_call *call);
+    /* in a replay it need not be on disk when it returns */
+    bool relaxes;
 };
 
 /* store_pg_slot.c */

@@ -1,41 +1,33 @@
 /* store_pg_owners.c - whose the schema is. Its functions run with the rights of whoever asks, an
  * engine or a superuser who looks at the status, so nothing in it is touched before its owner, and
  * those of all in it, are known to be ones that may have these rights. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "store_pg.h"
 
-/* What the block `owners` answers. A schema that is not there has no row. */
-struct owners {
-    const char *user, *owner;       /* who asks; whose the schema is */
-    /* the first thing, itself or in it, that is none of those expected's; "": none */
-    const char *kind, *name, *who;
-};
-
 static const char *const expected_of =
     "expected the user that asks, a superuser, the database's owner, or the setting schema_owner";
 
-static int refuse_owner(const struct pg_store *pg, const struct owners *o, struct err *err)
+static int refuse_owner(const struct pg_store *pg, const struct pg_owners_out *o, struct err *err)
 {
     return err_set(
         err, ERR_SETTINGS,
         "store: schema '%s' belongs to role '%s', whose functions would run with the rights of '%s'; %s "
         "(%s). If that is the right one, set schema_owner = \"%s\"",
-        pg->schema, o->who, o->user, expected_of, pg->schema_owner, o->who);
+        pg->schema, o->who, o->asker, expected_of, pg->schema_owner, o->who);
 }
 
-static int refuse_right(const struct pg_store *pg, const struct owners *o, struct err *err)
+static int refuse_right(const struct pg_store *pg, const struct pg_owners_out *o, struct err *err)
 {
     const char *from = strcmp(o->who, "everybody") ? o->who : "PUBLIC";
     return err_set(
         err, ERR_SETTINGS,
         "store: %s may create in schema '%s', and what is made there would run with the rights of '%s'; "
         "take that right away: REVOKE CREATE ON SCHEMA %s FROM %s",
-        o->who, pg->schema, o->user, pg->schema, from);
+        o->who, pg->schema, o->asker, pg->schema, from);
 }
 
-static int refuse_thing(const struct pg_store *pg, const struct owners *o, struct err *err)
+static int refuse_thing(const struct pg_store *pg, const struct pg_owners_out *o, struct err *err)
 {
     return err_set(
         err, ERR_SETTINGS,
@@ -44,7 +36,7 @@ static int refuse_thing(const struct pg_store *pg, const struct owners *o, struc
         o->kind, o->name, pg->schema, o->who, o->owner, expected_of, pg->schema_owner, o->owner);
 }
 
-static int judge(const struct pg_store *pg, const struct owners *o, struct err *err)
+static int judge(const struct pg_store *pg, const struct pg_owners_out *o, struct err *err)
 {
     if (!*o->kind)
         return 0;
@@ -53,21 +45,22 @@ static int judge(const struct pg_store *pg, const struct owners *o, struct err *
     return (!strcmp(o->kind, "right") ? refuse_right : refuse_thing)(pg, o, err);
 }
 
+/* A schema that is not there has no row. */
 int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err)
 {
-    struct owners o;
+    struct pg_owners_out row;
     if (PQntuples(r) == 0)
         return 0; /* what asks next says so in its own words */
-    if (!wire_get(r, 0, pg->arena, "ttttt", &o.user, &o.owner, &o.kind, &o.name, &o.who))
+    if (!pg_row(pg, PG_OWNERS, r, 0, &row))
         return err_set(err, ERR_SCHEMA, "store: it cannot be told whose schema '%s' is", pg->schema);
-    return judge(pg, &o, err);
+    return judge(pg, &row, err);
 }
 
 /* What a migration makes is its user's: in a schema of another's it would run with the rights of
  * the one and be replaced by the other. */
-static int check_is_own(const struct pg_store *pg, const struct owners *o, struct err *err)
+static int check_is_own(const struct pg_store *pg, const struct pg_owners_out *o, struct err *err)
 {
-    if (!strcmp(o->user, o->owner))
+    if (!strcmp(o->asker, o->owner))
         return 0;
     return err_set(err, ERR_SETTINGS,
                    "store: schema '%s' belongs to role '%s' and this is '%s': what it makes there would run "
@@ -75,28 +68,20 @@ static int check_is_own(const struct pg_store *pg, const struct owners *o, struc
                    "replace parts of it. Do it as '%s' (another user in the URL, or options=-crole=%s "
                    "there); or, if nothing in it is of use, DROP SCHEMA %s CASCADE; or first "
                    "ALTER SCHEMA %s OWNER TO %s",
-                   pg->schema, o->owner, o->user, o->user, o->owner, o->owner, o->owner, pg->schema,
-                   pg->schema, o->user);
+                   pg->schema, o->owner, o->asker, o->asker, o->owner, o->owner, o->owner, pg->schema,
+                   pg->schema, o->asker);
 }
 
 int pg_ask_owners(struct pg_store *pg, PGconn *conn, bool own, struct err *err)
 {
-    const char *params[] = { pg->schema_owner };
-    char *sql = pg_expand(pg, "owners", 0);
-    if (!sql)
-        return err_set(err, ERR_NOMEM, "store: out of memory");
-    PGresult *r = pg_run(pg, conn, sql, params, 1, err);
-    free(sql);
-    if (!r)
-        return err->code;
-    int rc = PQntuples(r);
-    if (rc) {
-        struct owners o = { PQgetvalue(r, 0, 0), PQgetvalue(r, 0, 1), PQgetvalue(r, 0, 2),
-                            PQgetvalue(r, 0, 3), PQgetvalue(r, 0, 4) };
-        int wrong = own ? check_is_own(pg, &o, err) : 0;
-        wrong = wrong ? wrong : judge(pg, &o, err);
-        rc = wrong ? wrong : rc;
-    }
-    PQclear(r);
-    return rc;
+    struct pg_owners_in in = { .schema_owner = pg->schema_owner };
+    struct pg_owners_out row;
+    int n = pg_ask(pg, conn, PG_OWNERS, &in, &row, err);
+    if (n <= 0)
+        return n;
+    int rc = own ? check_is_own(pg, &row, err) : 0;
+    if (rc < 0)
+        return rc;
+    rc = judge(pg, &row, err);
+    return rc < 0 ? rc : n;
 }

@@ -16,8 +16,11 @@ static int64_t share_of(const struct store_read_page *r)
 static bool send_unreadable(struct pg_store *pg, const struct lease *lease)
 {
     bool whole = lease->bucket == BUCKET_WHOLE_SLOT;
-    return pg_send(pg, PG_UNREADABLE, lease->slot, whole ? 0 : lease->bucket,
-                   whole ? BUCKETS - 1 : lease->bucket);
+    return pg_send(pg, PG_UNREADABLE, &(struct pg_unreadable_in){
+        .slot = lease->slot,
+        .first = whole ? 0 : lease->bucket,
+        .last = whole ? BUCKETS - 1 : lease->bucket,
+    });
 }
 
 /* The places without the gaps, behind them in the same array. */
@@ -30,81 +33,99 @@ static int count_places(struct pg_store *pg, const struct store_read_page *r)
     return n;
 }
 
+static bool send_kept(struct pg_store *pg, const struct store_read_page *r)
+{
+    int n = count_places(pg, r);
+    return pg_send(pg, PG_KEPT, &(struct pg_kept_in){ .places = { n, pg->lock_places + r->page.n } });
+}
+
 static bool read_page_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
-    const struct page_cursor *after = &r->after;
-    int64_t bytes = pg->heavy_pages ? share_of(r) * r->want : share_of(r);
-    int statement = r->lease.bucket == BUCKET_WHOLE_SLOT
-                        ? (pg->heavy_pages ? PG_READ_HEAVY_SLOT : PG_READ_SLOT)
-                        : (pg->heavy_pages ? PG_READ_HEAVY_PAGE : PG_READ_PAGE);
     if (pg->lock_places)
-        return pg_send(pg, PG_KEPT, count_places(pg, r), pg->lock_places + r->page.n);
-    return pg_send(pg, statement, r->lease.slot, bucket_after(&r->lease, after), after->priority, after->id,
-                   r->want, bytes, r->origin.xid ? r->origin.xid : INT64_MAX, r->origin.incarnation) &&
-           (!pg->careful || send_unreadable(pg, &r->lease));
+        return send_kept(pg, r);
+    unsigned slot = r->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : 0;
+    unsigned heavy = pg->heavy_pages ? PG_FORM_HEAVY : 0;
+    bool sent = pg_send_form(pg, PG_READ_PAGE, slot | heavy, &(struct pg_read_page_in){
+        .slot = r->lease.slot,
+        .bucket = bucket_after(&r->lease, &r->after),
+        .priority = r->after.priority,
+        .id = r->after.id,
+        .most = r->want,
+        .bytes = heavy ? share_of(r) * r->want : share_of(r),
+        .xid = r->origin.xid ? r->origin.xid : INT64_MAX,
+        .incarnation = r->origin.incarnation,
+    });
+    return sent && (!pg->careful || send_unreadable(pg, &r->lease));
 }
 
-/* What few rows have, in one column: where a lock lies, a blank, the origin. The place is copied
- * into the arena, the origin stays where it is. */
-static bool read_aside(struct arena *a, const char *aside, struct check *c, const char **lock_place)
+/* What few rows have, in one column (the part `aside`): the place of a lock, a blank, a '+' where
+ * the payload was left out, the origin. The place is copied into the arena, the origin stays where
+ * it is. */
+static bool read_aside(struct arena *a, const char *aside, struct check *c, bool *is_left_out,
+                       const char **lock_place)
 {
     c->origin = NULL;
+    *is_left_out = false;
     *lock_place = NULL;
     if (!aside)
         return true;
     const char *blank = strchr(aside, ' ');
     if (!blank)
         return false;
-    if (blank[1])
-        c->origin = blank + 1;
+    *is_left_out = blank[1] == '+';
+    const char *origin = blank + 1 + *is_left_out;
+    if (*origin)
+        c->origin = origin;
     if (blank == aside)
         return true;
     *lock_place = arena_strndup(a, aside, (size_t)(blank - aside));
     return *lock_place;
 }
 
-/* By whether the lease is on the whole slot (only then a row tells its bucket), and whether the
- * row is the page's first (only it is asked whether the read is complete: all say the same). */
-static const char *const check_letters[2][2] = {
-    { "lmmiiissssit", "lmmiiissssitb" },
-    { "lmmiiissssiti", "lmmiiissssitib" },
-};
-
-/* `size` is the payload's, which the row itself may lack. */
-static bool read_check(const PGresult *r, int row, struct arena *a, const struct lease *lease,
-                       struct check *c, int32_t *size, bool *is_complete, const char **lock_place)
+static bool read_check(struct pg_store *pg, struct store_read_page *r, const PGresult *result, int n,
+                       struct check *c, bool *is_left_out, const char **lock_place)
 {
-    bool whole = lease->bucket == BUCKET_WHOLE_SLOT;
-    void *last_but_one = whole ? (void *)&c->bucket : is_complete;
-    const char *aside;
-    c->next_check_at = lease->slot;
-    c->bucket = lease->bucket;
-    c->kept = false;
-    if (!wire_get(r, row, a, check_letters[whole][row == 0], &c->id, &c->first_check_at, &c->deferred_at,
-                  &c->priority, &c->check_count, &c->failure_count, &c->entity_name, &c->entity_name_len,
-                  &c->entity_key, &c->entity_key_len, &c->job_exec, &c->job_exec_len, &c->payload,
-                  &c->payload_len, size, &aside, last_but_one, is_complete))
+    struct pg_read_page_out row;
+    if (!pg_row(pg, PG_READ_PAGE, result, n, &row))
         return false;
-    return read_aside(a, aside, c, lock_place) && c->entity_name && c->entity_key && c->job_exec;
+    c->id = row.id;
+    c->first_check_at = row.first_check_at;
+    c->next_check_at = r->lease.slot;
+    c->deferred_at = row.deferred_at;
+    c->bucket = row.bucket;
+    c->priority = row.priority;
+    c->check_count = row.check_count;
+    c->failure_count = row.failure_count;
+    c->entity_name = row.entity_name;
+    c->entity_name_len = row.entity_name_len;
+    c->entity_key = row.entity_key;
+    c->entity_key_len = row.entity_key_len;
+    c->job_exec = row.job_exec;
+    c->job_exec_len = row.job_exec_len;
+    c->payload = row.payload;
+    c->payload_len = row.payload_len;
+    c->kept = false;
+    r->is_complete = row.is_complete;
+    return read_aside(pg->arena, row.aside, c, is_left_out, lock_place);
 }
 
 static void free_result(void *impl) { PQclear(impl); }
 
 /* Takes the rows that make up the page: it ends before a payload that was left out. Returns how
  * many, or -1 for a row that cannot be read. */
-static int read_checks(const struct pg_store *pg, struct store_read_page *r, const PGresult *result,
+static int read_checks(struct pg_store *pg, struct store_read_page *r, const PGresult *result,
                        struct check *checks, const char **lock_places, bool *heavy)
 {
     int n = PQntuples(result), i = 0;
     int64_t share = share_of(r);
     *heavy = false;
     for (; i < n; i++) {
-        int32_t size;
-        if (!read_check(result, i, pg->arena, &r->lease, &checks[i], &size, &r->is_complete, &lock_places[i]))
+        bool is_left_out;
+        if (!read_check(pg, r, result, i, &checks[i], &is_left_out, &lock_places[i]))
             return -1;
-        *heavy |= size > share;
-        if (size > 0 && !checks[i].payload)
+        *heavy |= is_left_out || checks[i].payload_len > share;
+        if (is_left_out)
             break;
     }
     return i;
@@ -136,9 +157,12 @@ static int kept_receive(struct pg_store *pg, struct store_read_page *r)
     const char **free_places = arena_alloc(pg->arena, ((size_t)nfree + 1) * sizeof *free_places);
     if (!free_places)
         return err_set(&r->call.err, ERR_NOMEM, "store: out of memory");
-    for (int i = 0; i < nfree; i++)
-        if (!wire_get(result, i, pg->arena, "t", &free_places[i]) || !free_places[i])
+    for (int i = 0; i < nfree; i++) {
+        struct pg_kept_out row;
+        if (!pg_row(pg, PG_KEPT, result, i, &row))
             return unreadable(&r->call, "kept");
+        free_places[i] = row.place;
+    }
     qsort(free_places, (size_t)nfree, sizeof *free_places, by_text);
     for (int i = 0; i < r->page.n; i++) {
         const char **place = &pg->lock_places[i];
@@ -188,12 +212,14 @@ static int read_page_receive(struct pg_store *pg, struct store_call *call)
         return kept_receive(pg, r);
     r->page = (struct check_rows){ 0 };
     r->has_more = r->is_complete = false;
-    r->ndamaged = 0;
     snprintf(r->damage, sizeof r->damage, "%s", pg->careful ? pg->damage : "");
-    if (pg->careful && !wire_get(pg_result(pg, 1), 0, pg->arena, "il", &r->ndamaged, &r->damaged_id))
+    struct pg_unreadable_out damaged = { 0 };
+    if (pg->careful && !pg_row(pg, PG_UNREADABLE, pg_result(pg, 1), 0, &damaged))
         return unreadable(call, "unreadable");
+    r->ndamaged = damaged.n;
+    r->damaged_id = damaged.first_id;
     const PGresult *result = pg_result(pg, 0);
     return PQntuples(result) == 0 ? 0 : page_received(pg, r, result);
 }
 
-const struct pg_operation pg_read_page = { read_page_send, read_page_receive };
+const struct pg_operation pg_read_page = { .send = read_page_send, .receive = read_page_receive };

@@ -12,30 +12,38 @@ static const char *const tables[] = {
 static bool prune_send(struct pg_store *pg, struct store_call *call)
 {
     const struct store_prune *p = (const struct store_prune *)call;
+    const char *table = tables[p->part];
+    bool counts = p->wish == PRUNE_COUNT;
     if (p->wish == PRUNE_CLAIM)
-        return pg_send(pg, PG_PRUNE_CLAIM, PRUNE_TURN_S);
+        return pg_send(pg, PG_PRUNE_CLAIM, &(struct pg_prune_claim_in){ .turn_s = PRUNE_TURN_S });
+    if (p->part == PRUNE_PASSES && counts)
+        return pg_send(pg, PG_PRUNE_PASSES_COUNT, &(struct pg_prune_passes_count_in){ .before = p->before });
     if (p->part == PRUNE_PASSES)
-        return pg_send(pg, p->wish == PRUNE_COUNT ? PG_PRUNE_PASSES_COUNT : PG_PRUNE_PASSES, p->before);
+        return pg_send(pg, PG_PRUNE_PASSES, &(struct pg_prune_passes_in){ .before = p->before });
     if (p->wish == PRUNE_WHO)
-        return pg_send(pg, PG_PRUNE_WHO, tables[p->part], p->before);
-    return pg_send(pg, p->wish == PRUNE_COUNT ? PG_PRUNE_DAYS_COUNT : PG_PRUNE_DAY, tables[p->part],
-                   p->before);
+        return pg_send(pg, PG_PRUNE_WHO,
+                       &(struct pg_prune_who_in){ .day_table = table, .before = p->before });
+    if (counts)
+        return pg_send(pg, PG_PRUNE_DAYS_COUNT,
+                       &(struct pg_prune_days_count_in){ .day_table = table, .before = p->before });
+    return pg_send(pg, PG_PRUNE_DAY, &(struct pg_prune_day_in){ .day_table = table, .before = p->before });
 }
 
 static int prune_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_prune *p = (struct store_prune *)call;
     const PGresult *r = pg_result(pg, 0);
-    const char *who = NULL;
-    p->by_days = p->part != PRUNE_PASSES;
-    p->n = 0;
-    *p->who = '\0';
-    if (p->wish != PRUNE_WHO || p->part == PRUNE_PASSES)
-        return wire_get(r, 0, pg->arena, "l", &p->n) ? 0 : unreadable(call, "prune");
-    if (PQntuples(r) > 0 && !wire_get(r, 0, pg->arena, "t", &who))
+    struct pg_prune_who_out user = { .who = "" };
+    struct pg_prune_day_out count = { 0 };      /* what all the others answer */
+    bool asks_who = p->wish == PRUNE_WHO && p->part != PRUNE_PASSES;
+    bool good = asks_who ? PQntuples(r) == 0 || pg_row(pg, PG_PRUNE_WHO, r, 0, &user)
+                         : pg_row(pg, PG_PRUNE_DAY, r, 0, &count);
+    if (!good)
         return unreadable(call, "prune");
-    snprintf(p->who, sizeof p->who, "%s", who ? who : "");
+    p->by_days = p->part != PRUNE_PASSES;
+    p->n = count.n;
+    snprintf(p->who, sizeof p->who, "%s", user.who);
     return 0;
 }
 
-const struct pg_operation pg_prune = { prune_send, prune_receive };
+const struct pg_operation pg_prune = { .send = prune_send, .receive = prune_receive };

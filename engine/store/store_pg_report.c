@@ -1,41 +1,14 @@
-/* store_pg_report.c - reports: a named block of store_pg.sql with text parameters, its rows as
- * text. */
-#include <stdlib.h>
+/* store_pg_report.c - reports: the statements of store_pg.sql that may be asked for by name. Their
+ * parameters and rows are text. */
 #include <string.h>
 
-#include "embedded_sql.h"
 #include "store_pg_ops.h"
-
-/* The blocks that may be asked for by name, and how many parameters each takes. Those without a
- * statement of their own are planned each time, for the parameters that are given. Those that
- * write are never ended by the server: the block `path` says why. */
-static const struct { const char *name; int nparams, statement; bool writes;
-} reports[] = {
-    { "enqueue", 8, PG_ENQUEUE, true },
-    { "resolve", 4, PG_RESOLVE, true },
-    { "reschedule", 5, PG_RESCHEDULE, true },
-    { "retry", 7, 0, true },
-    { "list", 7, 0, false },
-    { "history", 8, 0, false },
-    { "runs", 8, 0, false },
-    { "slots", 5, 0, false },
-    { "passes", 3, 0, false },
-    { "status", 1, 0, false },
-    { "leases", 0, 0, false },
-    { "jobs_pending", 1, 0, false },
-    { "events", 4, 0, false },
-    { "events_end", 0, 0, false },
-    { "growth", 0, 0, false },
-    { "doctor", 1, 0, false },
-    { "whole", 1, 0, false },
-    { "plan", 1, 0, false },
-};
 
 static int find_report(const char *name)
 {
-    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
-        if (strcmp(reports[i].name, name) == 0)
-            return (int)i;
+    for (int i = 0; i < PG_STATEMENTS; i++)
+        if (pg_statements[i].is_report && strcmp(pg_statements[i].name, name) == 0)
+            return i;
     return -1;
 }
 
@@ -44,42 +17,24 @@ int pg_report_check(const struct store_report *r, struct err *err)
     int i = find_report(r->name);
     if (i < 0)
         return err_set(err, ERR_NOTFOUND, "there is no report '%s'", r->name);
-    if (r->nparams > reports[i].nparams)
+    if (r->nparams > pg_statements[i].nin)
         return err_set(err, ERR_INPUT, "report '%s' was given %d parameters, expected at most %d", r->name,
-                       r->nparams, reports[i].nparams);
+                       r->nparams, pg_statements[i].nin);
     return 0;
 }
 
-int pg_report_params(const char *name)
-{
-    int i = find_report(name);
-    return i < 0 ? -1 : reports[i].nparams;
-}
-
-static bool send_planned(struct pg_store *pg, const char *name, const struct wire_params *p)
-{
-    Oid types[WIRE_PARAMS_MAX];
-    wire_types("tttttttt", types);
-    char *sql = pg_expand(pg, name, pg->careful ? PG_CAREFUL : 0);
-    bool ok = sql && pg_queue_text(pg, sql, p->n, types, p->values);
-    free(sql);
-    return ok;
-}
-
-/* Parameters that are not given are NULL. All are text; the statement casts them. */
+/* Parameters that are not given are NULL; the statement casts them. The server never ends a report
+ * that writes: the block `path` says why. */
 static bool report_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
     int report = find_report(r->name);
-    struct wire_params p = { .n = reports[report].nparams };
-    for (int i = 0; i < r->nparams; i++) {
-        p.values[i] = r->params[i];
-        p.lengths[i] = r->params[i] ? (int)strlen(r->params[i]) : 0;
-    }
-    if (!reports[report].writes && !pg_send_reading(pg))
+    const char *params[WIRE_PARAMS_MAX] = { 0 };
+    for (int i = 0; i < r->nparams; i++)
+        params[i] = r->params[i];
+    if (!pg_statements[report].writes && !pg_send_reading(pg))
         return false;
-    return reports[report].statement ? pg_queue(pg, reports[report].statement, &p)
-                                     : send_planned(pg, r->name, &p);
+    return pg_queue_report(pg, (enum pg_statement)report, params);
 }
 
 static bool is_number(Oid type)
@@ -132,9 +87,10 @@ static bool copy_rows(struct store_rows *rows, struct arena *a, const PGresult *
 static int report_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
-    if (copy_rows(&r->rows, r->arena, pg_result(pg, reports[find_report(r->name)].writes ? 0 : 1)))
+    bool writes = pg_statements[find_report(r->name)].writes;
+    if (copy_rows(&r->rows, r->arena, pg_result(pg, writes ? 0 : 1)))
         return 0;
     return err_set(&call->err, ERR_NOMEM, "store: out of memory for the rows of '%s'", r->name);
 }
 
-const struct pg_operation pg_report = { report_send, report_receive };
+const struct pg_operation pg_report = { .send = report_send, .receive = report_receive };

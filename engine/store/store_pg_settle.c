@@ -126,28 +126,42 @@ static int extent(const void *column, size_t size, int n)
 {
     return n > 1 && memcmp(column, (const char *)column + size, (size_t)(n - 1) * size) == 0 ? 1 : n;
 }
-#define COLUMN(c, name) extent((c).name, sizeof *(c).name, (c).n), (c).name
+#define COLUMN(c, name) { extent((c)->name, sizeof *(c)->name, (c)->n), (c)->name }
+
+/* What both statements take. The struct of the one has the fields of the other, and two more. */
+#define COMMON_COLUMNS(pg, s, c)                                                                             \
+    .slot = (s)->lease.slot, .bucket = (s)->lease.bucket, .priority = (c)->first_priority,                   \
+    .owner = (s)->lease.owner, .token = (s)->lease.token, .lock_timeout = (pg)->lock_timeout,                \
+    .now = (s)->now, .engine = (pg)->engine, .ids = { (c)->n, (c)->ids }, .as_read = COLUMN(c, as_read),     \
+    .check_counts = COLUMN(c, check_counts), .failure_counts = COLUMN(c, failure_counts),                    \
+    .outcomes = COLUMN(c, outcomes), .outcome_names = { (c)->nnames, (c)->names },                           \
+    .run_at_us = { (c)->n, (c)->run_at_us }, .run_us = { (c)->n, (c)->run_us },                              \
+    .notes = { (c)->nnotes ? (c)->n : 0, (c)->notes }, .texts = { (c)->nnotes, (c)->texts },                 \
+    .ran = COLUMN(c, ran)
 
 static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool ends, bool remember)
 {
-    struct columns c;
-    if (!columns_fill(&c, pg->arena, s, ends))
+    struct columns columns, *c = &columns;
+    if (!columns_fill(c, pg->arena, s, ends))
         return false;
-    if (c.n == 0)
+    if (c->n == 0)
         return true;
-    bool whole = s->lease.bucket == BUCKET_WHOLE_SLOT, mixed = c.first_priority != c.last_priority;
-    int statement = (ends ? PG_SETTLE_END : PG_SETTLE_MOVE) + (whole ? PG_OF_SLOT : 0) +
-                    (s->skip_locked ? PG_SKIP_LOCKED : 0) + (mixed ? PG_MIXED : 0);
-    columns_as_read(&c, whole || mixed);
-    int32_t first = whole || !mixed ? c.first_bucket : c.first_priority,
-            last = whole || !mixed ? c.last_bucket : c.last_priority;
-    /* A statement takes as many parameters as its letters say: the last two belong to moves only.
-     */
-    return pg_send(pg, statement, s->lease.slot, s->lease.bucket, c.first_priority, s->lease.owner,
-                   s->lease.token, pg->lock_timeout, s->now, pg->engine, c.n, c.ids, COLUMN(c, as_read),
-                   COLUMN(c, check_counts), COLUMN(c, failure_counts), COLUMN(c, outcomes), c.nnames, c.names,
-                   c.n, c.run_at_us, c.n, c.run_us, c.nnotes ? c.n : 0, c.notes, c.nnotes, c.texts,
-                   COLUMN(c, ran), remember, first, last, COLUMN(c, next_at), COLUMN(c, deferred_at));
+    bool whole = s->lease.bucket == BUCKET_WHOLE_SLOT, mixed = c->first_priority != c->last_priority;
+    unsigned form = whole ? PG_FORM_SLOT : PG_FORM_PLAIN;
+    form |= s->skip_locked ? PG_FORM_SKIP : 0;
+    form |= mixed ? PG_FORM_MIXED : 0;
+    columns_as_read(c, whole || mixed);
+    bool by_bucket = whole || !mixed;
+    int32_t first = by_bucket ? c->first_bucket : c->first_priority;
+    int32_t last = by_bucket ? c->last_bucket : c->last_priority;
+    if (ends)
+        return pg_send_form(pg, PG_SETTLE_END, form, &(struct pg_settle_end_in){
+            COMMON_COLUMNS(pg, s, c), .remember = remember, .first = first, .last = last,
+        });
+    return pg_send_form(pg, PG_SETTLE_MOVE, form, &(struct pg_settle_move_in){
+        COMMON_COLUMNS(pg, s, c), .remember = remember, .first = first, .last = last,
+        .next_at = COLUMN(c, next_at), .deferred_at = COLUMN(c, deferred_at),
+    });
 }
 
 /* ---- effects --------------------------------------------------------------------------------- */
@@ -225,8 +239,33 @@ static bool send_effects(struct pg_store *pg, const struct store_settle *s, int 
         for (int j = 0; j < s->settlements[i].neffects; j++)
             if (!effect_columns_add(&c, pg->arena, &s->settlements[i], j))
                 return false;
-    return pg_send(pg, PG_EFFECTS, s->lease.slot, s->now, n, c.ids, n, c.check_counts, n, c.kinds, n, c.words,
-                   n, c.entities, n, c.keys, n, c.jobs, n, c.jsons, n, c.at, n, c.origins);
+    return pg_send(pg, PG_EFFECTS, &(struct pg_effects_in){
+        .slot = s->lease.slot,
+        .now = s->now,
+        .ids = { n, c.ids },
+        .check_counts = { n, c.check_counts },
+        .kinds = { n, c.kinds },
+        .words = { n, c.words },
+        .entities = { n, c.entities },
+        .keys = { n, c.keys },
+        .jobs = { n, c.jobs },
+        .jsons = { n, c.jsons },
+        .at = { n, c.at },
+        .origins = { n, c.origins },
+    });
+}
+
+static bool send_renumber(struct pg_store *pg, const struct store_settle *s)
+{
+    return pg_send(pg, PG_RENUMBER, &(struct pg_renumber_in){
+        .slot = s->lease.slot,
+        .bucket = s->lease.bucket,
+        .owner = s->lease.owner,
+        .token = s->lease.token,
+        .lock_timeout = pg->lock_timeout,
+        .row_bucket = s->settlements[0].check->bucket,
+        .row_id = s->settlements[0].check->id,
+    });
 }
 
 static bool settle_send(struct pg_store *pg, struct store_call *call)
@@ -234,8 +273,7 @@ static bool settle_send(struct pg_store *pg, struct store_call *call)
     struct store_settle *s = (struct store_settle *)call;
     int neffects = count_effects(s);
     if (pg->renumbers)
-        return pg_send(pg, PG_RENUMBER, s->lease.slot, s->lease.bucket, s->lease.owner, s->lease.token,
-                       pg->lock_timeout, s->settlements[0].check->bucket, s->settlements[0].check->id);
+        return send_renumber(pg, s);
     return send_columns(pg, s, true, neffects > 0) && send_columns(pg, s, false, neffects > 0) &&
            (neffects == 0 || send_effects(pg, s, neffects));
 }
@@ -243,7 +281,7 @@ static bool settle_send(struct pg_store *pg, struct store_call *call)
 /* ---- what became of it ----------------------------------------------------------------------- */
 
 /* Marks the settlements of one kind by their places, counted from 1. */
-static void mark(struct store_settle *s, bool ends, int n, const int32_t *places, enum settle_state from,
+static void mark(struct store_settle *s, bool ends, struct sql_int4s places, enum settle_state from,
                  enum settle_state to)
 {
     int next = 0, place = 0;
@@ -252,9 +290,9 @@ static void mark(struct store_settle *s, bool ends, int n, const int32_t *places
         if (one->ends != ends)
             continue;
         place++;
-        while (next < n && places[next] < place)
+        while (next < places.n && places.v[next] < place)
             next++;
-        if (next < n && places[next] == place && one->state == from)
+        if (next < places.n && places.v[next] == place && one->state == from)
             one->state = to;
     }
 }
@@ -266,10 +304,10 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The arena's numbers are ours to change; the reader hands them out as constant. */
-static void sort(const int32_t *numbers, int n)
+static void sort(struct sql_int4s numbers)
 {
-    if (n > 1)      /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-        qsort((void *)(uintptr_t)numbers, (size_t)n, sizeof *numbers, by_number);
+    if (numbers.n > 1)      /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+        qsort((void *)(uintptr_t)numbers.v, (size_t)numbers.n, sizeof *numbers.v, by_number);
 }
 
 static int fenced(struct store_settle *s)
@@ -279,30 +317,27 @@ static int fenced(struct store_settle *s)
                    s->lease.slot, s->lease.bucket);
 }
 
-static int receive_columns(struct pg_store *pg, struct store_settle *s, const PGresult *r, bool ends)
+/* `n`: which of the statements. What they answer has the same columns. */
+static int receive_columns(struct pg_store *pg, struct store_settle *s, int n, bool ends)
 {
-    bool ours;
-    int32_t touched;
-    int nplaces, nthere;
-    const int32_t *places, *there;
-    if (!wire_get(r, 0, pg->arena, "biII", &ours, &touched, &nplaces, &places, &nthere, &there))
-        return err_set(&s->call.err, ERR_LOST, "the database's answer to a settle cannot be read");
-    if (!ours)
+    struct pg_settle_end_out row;
+    if (!pg_row(pg, PG_SETTLE_END, pg_result(pg, n), 0, &row))
+        return unreadable(&s->call, "settle");
+    if (!row.ours)
         return fenced(s);
     int all = 0;
     for (int i = 0; i < s->n; i++)
         all += s->settlements[i].ends == ends;
-    s->touched += touched;
+    s->touched += row.touched;
+    enum settle_state untouched = s->skip_locked ? SETTLE_SUPERSEDED : SETTLE_UNTOUCHED;
     for (int i = 0; i < s->n; i++)
         if (s->settlements[i].ends == ends)
-            s->settlements[i].state = touched == all   ? SETTLE_TOUCHED
-                                      : s->skip_locked ? SETTLE_SUPERSEDED
-                                                       : SETTLE_UNTOUCHED;
-    if (touched < all) {
-        sort(places, nplaces);
-        sort(there, nthere);
-        mark(s, ends, nthere, there, SETTLE_SUPERSEDED, SETTLE_LOCKED);
-        mark(s, ends, nplaces, places, s->skip_locked ? SETTLE_LOCKED : SETTLE_UNTOUCHED, SETTLE_TOUCHED);
+            s->settlements[i].state = row.touched == all ? SETTLE_TOUCHED : untouched;
+    if (row.touched < all) {
+        sort(row.places);
+        sort(row.still_there);
+        mark(s, ends, row.still_there, SETTLE_SUPERSEDED, SETTLE_LOCKED);
+        mark(s, ends, row.places, s->skip_locked ? SETTLE_LOCKED : SETTLE_UNTOUCHED, SETTLE_TOUCHED);
     }
     return 0;
 }
@@ -310,11 +345,11 @@ static int receive_columns(struct pg_store *pg, struct store_settle *s, const PG
 /* The answer is not written; the check has its new id, and is read and run again. */
 static int receive_renumbered(struct pg_store *pg, struct store_settle *s)
 {
-    bool ours;
-    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "b", &ours))
+    struct pg_renumber_out row;
+    if (!pg_row(pg, PG_RENUMBER, pg_result(pg, 0), 0, &row))
         return unreadable(&s->call, "renumber");
     s->settlements[0].state = SETTLE_SUPERSEDED;
-    return ours ? 0 : fenced(s);
+    return row.ours ? 0 : fenced(s);
 }
 
 static bool has_kind(const struct store_settle *s, bool ends)
@@ -328,15 +363,16 @@ static bool has_kind(const struct store_settle *s, bool ends)
 static int settle_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_settle *s = (struct store_settle *)call;
-    int n = 0, rc = 0;
+    int n = 0;
     s->touched = 0;
     if (pg->renumbers)
         return receive_renumbered(pg, s);
-    if (has_kind(s, true))
-        rc = receive_columns(pg, s, pg_result(pg, n++), true);
-    if (rc == 0 && has_kind(s, false))
-        rc = receive_columns(pg, s, pg_result(pg, n++), false);
-    return rc;
+    if (has_kind(s, true)) {
+        int rc = receive_columns(pg, s, n++, true);
+        if (rc < 0)
+            return rc;
+    }
+    return has_kind(s, false) ? receive_columns(pg, s, n, false) : 0;
 }
 
-const struct pg_operation pg_settle = { settle_send, settle_receive };
+const struct pg_operation pg_settle = { .send = settle_send, .receive = settle_receive, .relaxes = true };

@@ -34,36 +34,53 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_open_slot *o = (struct store_open_slot *)call;
     struct lease_columns w;
-    /* an order of buckets of our own, so that engines seldom meet */
-    int odd = o->owner[0] | 1, start = o->owner[1];
-    return spread_leases(pg->arena, o->watched, o->nwatched, &w) &&
-           pg_send(pg, PG_OPEN_SLOT, o->slot, o->split_at, o->owner, pg->engine, o->lease_s, o->want,
-                   o->again, o->jobs ? o->njobs : -1, o->jobs, pg->lock_timeout, o->nwatched, w.buckets,
-                   o->nwatched, w.owners, o->nwatched, w.tokens, o->nwatched, w.expires_us, odd, start,
-                   o->now, (int64_t)o->left_out);
+    if (!spread_leases(pg->arena, o->watched, o->nwatched, &w))
+        return false;
+    return pg_send(pg, PG_OPEN_SLOT, &(struct pg_open_slot_in){
+        .slot = o->slot,
+        .split_at = o->split_at,
+        .owner = o->owner,
+        .engine = pg->engine,
+        .lease_s = o->lease_s,
+        .want = o->want,
+        .again = o->again,
+        .jobs = { o->njobs, o->jobs },
+        .lock_timeout = pg->lock_timeout,
+        .watched_buckets = { o->nwatched, w.buckets },
+        .watched_owners = { o->nwatched, w.owners },
+        .watched_tokens = { o->nwatched, w.tokens },
+        .watched_until_us = { o->nwatched, w.expires_us },
+        /* an order of buckets of our own, so that engines seldom meet */
+        .odd = o->owner[0] | 1,
+        .start = o->owner[1],
+        .now = o->now,
+        .left_out = (int64_t)o->left_out,
+    });
 }
 
-static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, int row, bool *has_day,
+static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, int n, bool *has_day,
                                bool *has_begun)
 {
-    struct lease lease = { .slot = o->slot };
-    int32_t part;
-    int64_t number, incarnation;
-    if (!wire_get(pg_result(pg, 0), row, pg->arena, "iiulnlbl", &part, &lease.bucket, lease.owner,
-                  &lease.token, &lease.expires_us, &number, has_day, &incarnation))
+    struct pg_open_slot_out row;
+    if (!pg_row(pg, PG_OPEN_SLOT, pg_result(pg, 0), n, &row))
         return false;
-    if (part == 0 || part == 3)
-        o->clock_us = lease.expires_us;
-    if (part == 0) {
-        o->split = lease.bucket;
-        o->state = (enum slot_state)lease.token;
-        o->rows = number;
-    } else if (part == 1 && o->ntaken < BUCKETS) {
+    struct lease lease = {
+        .slot = o->slot, .bucket = row.bucket, .token = row.token, .expires_us = row.expires_us
+    };
+    memcpy(lease.owner, row.owner, STORE_OWNER_SIZE);
+    *has_day = row.has_day;
+    if (row.part == 0 || row.part == 3)
+        o->clock_us = row.expires_us;
+    if (row.part == 0) {
+        o->split = row.bucket;
+        o->state = (enum slot_state)row.token;
+        o->rows = row.number;
+    } else if (row.part == 1 && o->ntaken < BUCKETS) {
         o->taken[o->ntaken++] = lease;
-        o->origin = (struct lease_origin){ .xid = number, .incarnation = incarnation };
-    } else if (part == 2 && o->nheld < BUCKETS) {
+        o->origin = (struct lease_origin){ .xid = row.number, .incarnation = row.incarnation };
+    } else if (row.part == 2 && o->nheld < BUCKETS) {
         o->held[o->nheld++] = lease;
-    } else if (part == 3) {
+    } else if (row.part == 3) {
         *has_begun = false;
     }
     return true;
@@ -101,9 +118,16 @@ static bool renew_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_renew *r = (struct store_renew *)call;
     struct lease_columns c;
-    return spread_leases(pg->arena, r->leases, r->n, &c) &&
-           pg_send(pg, PG_RENEW, r->n, c.slots, r->n, c.buckets, r->n, c.owners, r->n, c.tokens, r->lease_s,
-                   pg->lock_timeout);
+    if (!spread_leases(pg->arena, r->leases, r->n, &c))
+        return false;
+    return pg_send(pg, PG_RENEW, &(struct pg_renew_in){
+        .slots = { r->n, c.slots },
+        .buckets = { r->n, c.buckets },
+        .owners = { r->n, c.owners },
+        .tokens = { r->n, c.tokens },
+        .lease_s = r->lease_s,
+        .lock_timeout = pg->lock_timeout,
+    });
 }
 
 static int renew_receive(struct pg_store *pg, struct store_call *call)
@@ -112,12 +136,12 @@ static int renew_receive(struct pg_store *pg, struct store_call *call)
     const PGresult *result = pg_result(pg, 0);
     for (int i = 0; i < BUCKETS; i++)
         r->lost[i] = i < r->n;
-    for (int row = 0; row < PQntuples(result); row++) {
-        int64_t n, expires_us;
-        if (!wire_get(result, row, pg->arena, "ln", &n, &expires_us) || n < 1 || n > r->n)
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct pg_renew_out row;
+        if (!pg_row(pg, PG_RENEW, result, i, &row) || row.n < 1 || row.n > r->n)
             return unreadable(call, "renew");
-        r->leases[n - 1].expires_us = expires_us;
-        r->lost[n - 1] = false;
+        r->leases[row.n - 1].expires_us = row.expires_us;
+        r->lost[row.n - 1] = false;
     }
     return 0;
 }
@@ -126,9 +150,15 @@ static bool release_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_release *r = (struct store_release *)call;
     struct lease_columns c;
-    return spread_leases(pg->arena, r->leases, r->n, &c) &&
-           pg_send(pg, PG_RELEASE, r->n, c.slots, r->n, c.buckets, r->n, c.owners, r->n, c.tokens,
-                   pg->lock_timeout);
+    if (!spread_leases(pg->arena, r->leases, r->n, &c))
+        return false;
+    return pg_send(pg, PG_RELEASE, &(struct pg_release_in){
+        .slots = { r->n, c.slots },
+        .buckets = { r->n, c.buckets },
+        .owners = { r->n, c.owners },
+        .tokens = { r->n, c.tokens },
+        .lock_timeout = pg->lock_timeout,
+    });
 }
 
 static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
@@ -147,91 +177,121 @@ static bool finish_send(struct pg_store *pg, struct store_call *call)
     const int64_t counts[] = { c->run,        c->done,    c->again,   c->deferred,  c->failed,
                                c->timeout,    c->crashed, c->guarded, c->held_back, c->unknown_job,
                                c->superseded, c->locked,  c->late_us, c->took_us };
-    return pg_send(pg, PG_FINISH + (f->lease.bucket == BUCKET_WHOLE_SLOT ? PG_OF_SLOT : 0), f->lease.slot,
-                   f->lease.bucket, f->lease.owner, f->lease.token, pg->lock_timeout, f->leave, f->nleft,
-                   f->left, pg->engine, (int)(sizeof counts / sizeof *counts), counts,
-                   bucket_after(&f->lease, &f->after), f->after.priority, f->after.id, f->complete,
-                   f->origin.incarnation);
+    unsigned form = f->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : PG_FORM_PLAIN;
+    return pg_send_form(pg, PG_FINISH, form, &(struct pg_finish_in){
+        .slot = f->lease.slot,
+        .bucket = f->lease.bucket,
+        .owner = f->lease.owner,
+        .token = f->lease.token,
+        .lock_timeout = pg->lock_timeout,
+        .leave = f->leave,
+        .jobs_left = { f->nleft, f->left },
+        .engine = pg->engine,
+        .counts = { (int)(sizeof counts / sizeof *counts), counts },
+        .after_bucket = bucket_after(&f->lease, &f->after),
+        .after_priority = f->after.priority,
+        .after_id = f->after.id,
+        .complete = f->complete,
+        .incarnation = f->origin.incarnation,
+    });
 }
 
 static int finish_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_finish *f = (struct store_finish *)call;
-    bool ours;
-    if (!wire_get(pg_result(pg, 0), 0, pg->arena, "bb", &ours, &f->finished))
+    struct pg_finish_out row;
+    if (!pg_row(pg, PG_FINISH, pg_result(pg, 0), 0, &row))
         return unreadable(call, "finish");
-    return ours ? 0
-                : err_set(&call->err, ERR_FENCED,
-                          "the lease on slot %" PRId64 ", bucket %d is not ours any more", f->lease.slot,
-                          f->lease.bucket);
+    f->finished = row.finished;
+    if (row.ours)
+        return 0;
+    return err_set(&call->err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is not ours any more",
+                   f->lease.slot, f->lease.bucket);
 }
 
 static bool relook_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_relook *l = (struct store_relook *)call;
-    return pg_send(pg, PG_RELOOK, l->want, l->settled_only);
+    return pg_send(pg, PG_RELOOK, &(struct pg_relook_in){ .want = l->want, .settled_only = l->settled_only });
 }
 
+/* The last row counts the slots that were closed; those before it are the slots to run. */
 static int relook_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_relook *l = (struct store_relook *)call;
     const PGresult *r = pg_result(pg, 0);
+    struct pg_relook_out row;
     int last = PQntuples(r) - 1;
     l->n = 0;
-    for (int row = 0; row < last && l->n < l->want; row++) {
-        struct relook_slot *s = &l->slots[l->n++];
-        if (!wire_get(r, row, pg->arena, "mbb", &s->slot, &s->has_rows, &s->undone))
+    for (int i = 0; i < last && l->n < l->want; i++) {
+        if (!pg_row(pg, PG_RELOOK, r, i, &row))
             return unreadable(call, "relook");
+        l->slots[l->n++] = (struct relook_slot){
+            .slot = row.slot, .has_rows = row.has_rows, .undone = row.undone
+        };
     }
-    int64_t none;
-    bool no;
-    return wire_get(r, last, pg->arena, "mbbi", &none, &no, &no, &l->closed) ? 0 : unreadable(call, "relook");
+    if (!pg_row(pg, PG_RELOOK, r, last, &row))
+        return unreadable(call, "relook");
+    l->closed = row.closed;
+    return 0;
 }
 
 static bool pulse_send(struct pg_store *pg, struct store_call *call)
 {
-    static const struct wire_params none;
     (void)call;
-    return pg_queue(pg, PG_PULSE, &none);
+    return pg_send(pg, PG_PULSE, NULL);
 }
 
 static int pulse_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_pulse *p = (struct store_pulse *)call;
-    return wire_get(pg_result(pg, 0), 0, pg->arena, "lil", &p->newest, &p->running, &p->oldest)
-               ? 0
-               : unreadable(call, "pulse");
+    struct pg_pulse_out row;
+    if (!pg_row(pg, PG_PULSE, pg_result(pg, 0), 0, &row))
+        return unreadable(call, "pulse");
+    p->newest = row.newest;
+    p->running = row.running;
+    p->oldest = row.oldest;
+    return 0;
 }
 
 static bool late_slot_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_late_slot *l = (struct store_late_slot *)call;
+    struct pg_late_slot_in all = { .since = l->from, .before = l->before };
+    struct pg_late_slot_from_mark_in from_mark = { .before = l->before };
+    struct pg_late_slot_beside_in beside = { .since = l->from, .before = l->before };
     if (l->beside_opened)
-        return pg_send(pg, PG_LATE_SLOT_BESIDE, l->from, l->before);
+        return pg_send(pg, PG_LATE_SLOT_BESIDE, &beside);
     if (l->from == 0 && !l->full)
-        return pg_send(pg, PG_LATE_SLOT_FROM_MARK, l->before);
-    return pg_send(pg, PG_LATE_SLOT, l->from, l->before);
+        return pg_send(pg, PG_LATE_SLOT_FROM_MARK, &from_mark);
+    return pg_send(pg, PG_LATE_SLOT, &all);
 }
 
+/* All three have this one column. */
 static int late_slot_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_late_slot *l = (struct store_late_slot *)call;
     const PGresult *r = pg_result(pg, 0);
-    l->slot = 0;
-    return PQntuples(r) == 0 || wire_get(r, 0, pg->arena, "m", &l->slot) ? 0 : unreadable(call, "late_slot");
+    struct pg_late_slot_out row = { 0 };
+    if (PQntuples(r) > 0 && !pg_row(pg, PG_LATE_SLOT, r, 0, &row))
+        return unreadable(call, "late_slot");
+    l->slot = row.slot;
+    return 0;
 }
 
 static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_mark_swept *m = (struct store_mark_swept *)call;
-    return pg_send(pg, PG_MARK_SWEPT, m->slot, m->full);
+    struct pg_mark_swept_in in = { .slot = m->slot, .full_look = m->full };
+    return pg_send(pg, PG_MARK_SWEPT, &in);
 }
 
-const struct pg_operation pg_open_slot = { open_slot_send, open_slot_receive },
-                          pg_renew = { renew_send, renew_receive },
-                          pg_release = { release_send, nothing_to_receive },
-                          pg_finish = { finish_send, finish_receive },
-                          pg_relook = { relook_send, relook_receive },
-                          pg_pulse = { pulse_send, pulse_receive },
-                          pg_late_slot = { late_slot_send, late_slot_receive },
-                          pg_mark_swept = { mark_swept_send, nothing_to_receive };
+const struct pg_operation
+    pg_open_slot = { .send = open_slot_send, .receive = open_slot_receive, .relaxes = true },
+    pg_renew = { .send = renew_send, .receive = renew_receive, .relaxes = true },
+    pg_release = { .send = release_send, .receive = nothing_to_receive, .relaxes = true },
+    pg_finish = { .send = finish_send, .receive = finish_receive, .relaxes = true },
+    pg_relook = { .send = relook_send, .receive = relook_receive },
+    pg_pulse = { .send = pulse_send, .receive = pulse_receive },
+    pg_late_slot = { .send = late_slot_send, .receive = late_slot_receive },
+    pg_mark_swept = { .send = mark_swept_send, .receive = nothing_to_receive };

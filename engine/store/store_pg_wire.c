@@ -4,36 +4,28 @@
 #include "store_pg_wire.h"
 
 #include <endian.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "../base/saturate.h"
 
-enum {
-    OID_BOOL = 16,
-    OID_INT8 = 20,
-    OID_INT2 = 21,
-    OID_INT4 = 23,
-    OID_TEXT = 25,
-    OID_TIMESTAMPTZ = 1184,
-    OID_UUID = 2950
-};
+/* An array's elements are of the type `element`. `size` is a value's or an element's; 0: any. */
+struct wire_type { Oid oid; enum sql_type element; int size; };
 
-/* By letter: an array's element is `size` bytes of type `element`. */
-struct wire_type { Oid oid, element; int size; };
-static const struct wire_type wire_types_by_letter['z' + 1] = {
-    ['i'] = { OID_INT4, 0, 4 },           ['l'] = { OID_INT8, 0, 8 },
-    ['b'] = { OID_BOOL, 0, 1 },           ['t'] = { OID_TEXT, 0, -1 },
-    ['m'] = { OID_TIMESTAMPTZ, 0, 8 },    ['o'] = { OID_TIMESTAMPTZ, 0, 8 },
-    ['n'] = { OID_TIMESTAMPTZ, 0, 8 },    ['u'] = { OID_UUID, 0, 16 },
-    ['I'] = { 1007, OID_INT4, 4 },        ['L'] = { 1016, OID_INT8, 8 },
-    ['H'] = { 1005, OID_INT2, 2 },        ['T'] = { 1009, OID_TEXT, -1 },
-    ['M'] = { 1185, OID_TIMESTAMPTZ, 8 }, ['N'] = { 1185, OID_TIMESTAMPTZ, 8 },
-    ['U'] = { 2951, OID_UUID, 16 },
+#define NO_ELEMENT SQL_TYPES
+static const struct wire_type wire_types[SQL_TYPES] = {
+    [SQL_BOOL] = { 16, NO_ELEMENT, 1 },         [SQL_INT2] = { 21, NO_ELEMENT, 2 },
+    [SQL_INT4] = { 23, NO_ELEMENT, 4 },         [SQL_INT8] = { 20, NO_ELEMENT, 8 },
+    [SQL_FLOAT8] = { 701, NO_ELEMENT, 8 },      [SQL_NUMERIC] = { 1700, NO_ELEMENT, 0 },
+    [SQL_TEXT] = { 25, NO_ELEMENT, 0 },         [SQL_JSON] = { 114, NO_ELEMENT, 0 },
+    [SQL_UUID] = { 2950, NO_ELEMENT, 16 },      [SQL_MOMENT] = { 1184, NO_ELEMENT, 8 },
+    [SQL_MOMENT_US] = { 1184, NO_ELEMENT, 8 },  [SQL_INT2S] = { 1005, SQL_INT2, 2 },
+    [SQL_INT4S] = { 1007, SQL_INT4, 4 },        [SQL_INT8S] = { 1016, SQL_INT8, 8 },
+    [SQL_TEXTS] = { 1009, SQL_TEXT, 0 },        [SQL_UUIDS] = { 2951, SQL_UUID, 16 },
+    [SQL_MOMENTS] = { 1185, SQL_MOMENT, 8 },    [SQL_MOMENTS_US] = { 1185, SQL_MOMENT_US, 8 },
 };
 
 #define ARRAY_HEADER 20     /* dimensions, has NULLs, element type, length, lower bound */
+#define EPOCH_US (WIRE_TIMESTAMP_EPOCH_S * 1000000)
 
 int64_t wire_int8(const char *p) { uint64_t v; memcpy(&v, p, sizeof v); return (int64_t)be64toh(v); }
 int32_t wire_int4(const char *p) { uint32_t v; memcpy(&v, p, sizeof v); return (int32_t)be32toh(v); }
@@ -41,130 +33,138 @@ void wire_put_int8(char *p, int64_t v) { uint64_t u = htobe64((uint64_t)v); memc
 void wire_put_int4(char *p, int32_t v) { uint32_t u = htobe32((uint32_t)v); memcpy(p, &u, sizeof u); }
 void wire_put_int2(char *p, int16_t v) { uint16_t u = htobe16((uint16_t)v); memcpy(p, &u, sizeof u); }
 
-static const struct wire_type *type_of(char letter) { return &wire_types_by_letter[(unsigned char)letter]; }
-
-int wire_types(const char *letters, Oid types[WIRE_PARAMS_MAX])
-{
-    int n = 0;
-    for (; letters[n]; n++)
-        types[n] = type_of(letters[n])->oid;
-    return n;
-}
+Oid wire_type(enum sql_type type) { return wire_types[type].oid; }
 
 static int64_t us_since_2000(int64_t seconds) { return (seconds - WIRE_TIMESTAMP_EPOCH_S) * 1000000; }
 
-static void put_fixed(char letter, char *to, const void *elements, int i)
-{
-    switch (letter) {
-    case 'I': wire_put_int4(to, ((const int32_t *)elements)[i]); break;
-    case 'H': wire_put_int2(to, ((const int16_t *)elements)[i]); break;
-    case 'L': wire_put_int8(to, ((const int64_t *)elements)[i]); break;
-    case 'M': wire_put_int8(to, us_since_2000(((const int64_t *)elements)[i])); break;
-    case 'N': wire_put_int8(to, ((const int64_t *)elements)[i] - WIRE_TIMESTAMP_EPOCH_S * 1000000); break;
-    case 'U': memcpy(to, (const char *)elements + 16 * i, 16); break;
-    }
-}
+/* ---- parameters ------------------------------------------------------------------------------ */
 
-static size_t array_size(const struct wire_type *type, int n, const void *elements)
+/* Any of the structs of arrays: they differ only in what `v` points to. */
+struct any_array { int n; const void *v; };
+
+static size_t array_size(const struct wire_type *type, const struct any_array *array)
 {
-    size_t size = ARRAY_HEADER + (size_t)n * 4;
+    size_t n = (size_t)array->n, size = ARRAY_HEADER + n * 4;
     if (type->size > 0)
-        return size + (size_t)n * (size_t)type->size;
-    for (int i = 0; i < n; i++) {
-        const char *text = ((const char *const *)elements)[i];
+        return size + n * (size_t)type->size;
+    for (int i = 0; i < array->n; i++) {
+        const char *text = ((const char *const *)array->v)[i];
         size += text ? strlen(text) : 0;
     }
     return size;
 }
 
-static char *put_array(struct arena *a, char letter, int n, const void *elements, int *length)
+static char *put_texts(char *p, int n, const char *const *texts)
 {
-    const struct wire_type *type = type_of(letter);
-    size_t size = array_size(type, n, elements);
-    char *start = size <= INT32_MAX ? arena_alloc(a, size) : NULL, *p = start;
-    if (!start)
-        return NULL;
-    wire_put_int4(p, n > 0 ? 1 : 0);
-    wire_put_int4(p + 4, type->size < 0);       /* only texts may be NULL */
-    wire_put_int4(p + 8, (int32_t)type->element);
-    wire_put_int4(p + 12, n);
-    wire_put_int4(p + 16, 1);
-    p += n > 0 ? ARRAY_HEADER : 12;
-    for (int i = 0; i < n; i++, p += 4) {
-        const char *text = type->size < 0 ? ((const char *const *)elements)[i] : NULL;
-        int32_t len = type->size > 0 ? type->size : text ? (int32_t)strlen(text) : -1;
-        wire_put_int4(p, len);
-        if (type->size > 0)
-            put_fixed(letter, p + 4, elements, i);
-        else if (text)
-            memcpy(p + 4, text, (size_t)len);
-        p += len > 0 ? len : 0;
-    }
-    *length = (int)(p - start);
-    return start;
-}
-
-/* A scalar that is not text, in the size of its type. NULL: out of memory, or an `o` of 0
- * (`*is_null`). */
-static char *put_scalar(struct arena *a, char letter, va_list *ap, bool *is_null)
-{
-    char *p = arena_alloc(a, 16);
-    if (!p)
-        return NULL;
-    int64_t at;
-    switch (letter) {
-    case 'i': wire_put_int4(p, va_arg(*ap, int)); break;
-    case 'l': wire_put_int8(p, va_arg(*ap, int64_t)); break;
-    case 'b': *p = va_arg(*ap, int) != 0; break;
-    case 'u': memcpy(p, va_arg(*ap, const unsigned char *), 16); break;
-    default:
-        at = va_arg(*ap, int64_t);
-        *is_null = letter == 'o' && at == 0;
-        wire_put_int8(p, us_since_2000(at));
+    for (int i = 0; i < n; i++) {
+        size_t length = texts[i] ? strlen(texts[i]) : 0;
+        wire_put_int4(p, texts[i] ? (int32_t)length : -1);
+        if (texts[i])
+            memcpy(p + 4, texts[i], length);
+        p += 4 + length;
     }
     return p;
 }
 
-static bool put_one(struct wire_params *p, struct arena *a, char letter, va_list *ap)
+static char *put_elements(char *p, enum sql_type element, int n, const void *v)
 {
-    const struct wire_type *type = type_of(letter);
-    bool is_null = false;
-    const char *value;
-    int length = type->size;
-    if (type->element) {
-        int n = va_arg(*ap, int);
-        const void *elements = va_arg(*ap, const void *);
-        is_null = n < 0;
-        value = is_null ? "" : put_array(a, letter, n, elements, &length);
-    } else if (letter == 't') {
-        value = va_arg(*ap, const char *);
-        is_null = !value;
-        length = value ? (int)strlen(value) : 0;
-    } else {
-        value = put_scalar(a, letter, ap, &is_null);
+    const int64_t *wide = v;
+    int size = wire_types[element].size;
+    if (element == SQL_TEXT)
+        return put_texts(p, n, v);
+    for (int i = 0; i < n; i++, p += 4 + size) {
+        wire_put_int4(p, size);
+        switch (element) {
+        case SQL_INT2: wire_put_int2(p + 4, ((const int16_t *)v)[i]); break;
+        case SQL_INT4: wire_put_int4(p + 4, ((const int32_t *)v)[i]); break;
+        case SQL_INT8: wire_put_int8(p + 4, wide[i]); break;
+        case SQL_MOMENT: wire_put_int8(p + 4, us_since_2000(wide[i])); break;
+        case SQL_MOMENT_US: wire_put_int8(p + 4, wide[i] - EPOCH_US); break;
+        default: memcpy(p + 4, (const char *)v + 16 * (size_t)i, 16); /* SQL_UUID */
+        }
     }
-    p->values[p->n] = is_null ? NULL : value;
-    p->lengths[p->n] = length;
-    p->formats[p->n] = 1;
-    p->n++;
-    return value || is_null;
+    return p;
 }
 
-bool wire_put(struct wire_params *p, struct arena *a, const char *letters, ...)
+/* NULL: out of memory. */
+static char *put_array(struct arena *a, const struct wire_type *type, const struct any_array *array,
+                       int *length)
 {
-    va_list ap;
-    bool ok = true;
-    va_start(ap, letters);
-    for (p->n = 0; ok && *letters && p->n < WIRE_PARAMS_MAX; letters++)
-        ok = put_one(p, a, *letters, &ap);
-    va_end(ap);
-    return ok;
+    size_t size = array_size(type, array);
+    char *start = size <= INT32_MAX ? arena_alloc(a, size) : NULL;
+    if (!start)
+        return NULL;
+    int n = array->n;
+    wire_put_int4(start, n > 0 ? 1 : 0);
+    wire_put_int4(start + 4, type->element == SQL_TEXT);    /* only texts may be NULL */
+    wire_put_int4(start + 8, (int32_t)wire_types[type->element].oid);
+    wire_put_int4(start + 12, n);
+    wire_put_int4(start + 16, 1);
+    char *end = n > 0 ? put_elements(start + ARRAY_HEADER, type->element, n, array->v) : start + 12;
+    *length = (int)(end - start);
+    return start;
 }
 
-static bool get_int4_array(const char *p, int length, struct arena *a, int *n, const int32_t **out)
+/* A value that is not NULL, of a type with a size. */
+static void put_scalar(char *to, enum sql_type type, const void *from)
 {
-    *n = 0;
-    *out = NULL;
+    switch (type) {
+    case SQL_BOOL: *to = *(const bool *)from; break;
+    case SQL_INT2: wire_put_int2(to, *(const int16_t *)from); break;
+    case SQL_INT4: wire_put_int4(to, *(const int32_t *)from); break;
+    case SQL_MOMENT: wire_put_int8(to, us_since_2000(*(const int64_t *)from)); break;
+    case SQL_MOMENT_US: wire_put_int8(to, *(const int64_t *)from - EPOCH_US); break;
+    default: wire_put_int8(to, *(const int64_t *)from); /* SQL_INT8 */
+    }
+}
+
+static bool is_null(const struct sql_field *f, const struct wire_type *type, const char *from)
+{
+    if (type->element != NO_ELEMENT)
+        return f->may_be_null && !((const struct any_array *)(const void *)from)->v;
+    if (f->type == SQL_TEXT || f->type == SQL_UUID)
+        return !*(const char *const *)(const void *)from;
+    bool is_moment = f->type == SQL_MOMENT || f->type == SQL_MOMENT_US;
+    return f->may_be_null && is_moment && *(const int64_t *)(const void *)from == 0;
+}
+
+bool wire_put(struct wire_params *p, struct arena *a, const struct sql_field *fields, int n, const void *in)
+{
+    p->n = n;
+    if (n > WIRE_PARAMS_MAX)
+        return false;
+    for (int i = 0; i < n; i++) {
+        const struct sql_field *f = &fields[i];
+        const struct wire_type *type = &wire_types[f->type];
+        const char *from = (const char *)in + f->offset;
+        p->types[i] = type->oid;
+        p->formats[i] = 1;
+        p->lengths[i] = type->size;
+        p->values[i] = NULL;
+        if (is_null(f, type, from)) {
+            if (!f->may_be_null)
+                return false;
+        } else if (type->element != NO_ELEMENT) {
+            p->values[i] = put_array(a, type, (const void *)from, &p->lengths[i]);
+            if (!p->values[i])
+                return false;
+        } else if (f->type == SQL_TEXT || f->type == SQL_UUID) {
+            p->values[i] = *(const char *const *)(const void *)from;
+            if (f->type == SQL_TEXT)
+                p->lengths[i] = (int)strlen(p->values[i]);
+        } else {
+            put_scalar(p->scalars[i], f->type, from);
+            p->values[i] = p->scalars[i];
+        }
+    }
+    return true;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+static bool get_int4_array(const char *p, int length, struct arena *a, struct sql_int4s *out)
+{
+    *out = (struct sql_int4s){ 0 };
     if (length < 12 || wire_int4(p) == 0)
         return length == 0 || length >= 12;
     int count = length >= ARRAY_HEADER ? wire_int4(p + 12) : -1;
@@ -176,53 +176,69 @@ static bool get_int4_array(const char *p, int length, struct arena *a, int *n, c
         return false;
     for (int i = 0; i < count; i++)
         to[i] = wire_int4(p + ARRAY_HEADER + 8 * i + 4);
-    *n = count;
-    *out = to;
+    *out = (struct sql_int4s){ count, to };
     return true;
 }
 
-/* A value of its type's size; `p` NULL is SQL NULL and reads as zero. */
-static void get_fixed(char letter, const char *p, va_list *ap)
+/* A text is a pointer, and its length behind it. */
+struct text_column { const char *text; uint32_t length; };
+
+static void get_null(char *to, enum sql_type type)
 {
-    switch (letter) {
-    case 'i': *va_arg(*ap, int32_t *) = p ? wire_int4(p) : 0; break;
-    case 'l': *va_arg(*ap, int64_t *) = p ? wire_int8(p) : 0; break;
-    case 'b': *va_arg(*ap, bool *) = p && *p; break;
-    case 'm': *va_arg(*ap, int64_t *) = p ? wire_int8(p) / 1000000 + WIRE_TIMESTAMP_EPOCH_S : 0; break;
-    /* 'infinity' is the largest */
-    case 'n':
-        *va_arg(*ap, int64_t *) = p ? saturate_add(wire_int8(p), WIRE_TIMESTAMP_EPOCH_S * 1000000) : 0;
-        break;
-    case 'u':
-        if (p)
-            memcpy(va_arg(*ap, unsigned char *), p, 16);
-        else
-            memset(va_arg(*ap, unsigned char *), 0, 16);
-        break;
+    switch (type) {
+    case SQL_TEXT:
+    case SQL_JSON: *(struct text_column *)(void *)to = (struct text_column){ 0 }; break;
+    case SQL_INT4S: *(struct sql_int4s *)(void *)to = (struct sql_int4s){ 0 }; break;
+    default: memset(to, 0, (size_t)wire_types[type].size);
     }
 }
 
-bool wire_get(const PGresult *r, int row, struct arena *a, const char *letters, ...)
+/* Each column of each row comes through here: it pays to be plain. */
+static inline bool get_value(char *to, enum sql_type type, const char *p, int length, struct arena *a)
 {
-    va_list ap;
-    bool ok = PQnfields(r) >= (int)strlen(letters) && row < PQntuples(r);
-    va_start(ap, letters);
-    for (int column = 0; ok && letters[column]; column++) {
-        int length = PQgetlength(r, row, column);
-        const char *p = length == 0 && PQgetisnull(r, row, column) ? NULL : PQgetvalue(r, row, column);
-        if (letters[column] == 't') {
-            *va_arg(ap, const char **) = p;
-        } else if (letters[column] == 's') {
-            *va_arg(ap, const char **) = p;
-            *va_arg(ap, uint32_t *) = (uint32_t)length;
-        } else if (letters[column] == 'I') {
-            int *n = va_arg(ap, int *);
-            ok = get_int4_array(p ? p : "", p ? length : 0, a, n, va_arg(ap, const int32_t **));
-        } else {
-            ok = !p || length == type_of(letters[column])->size;
-            get_fixed(letters[column], ok ? p : NULL, &ap);
+    switch (type) {
+    case SQL_TEXT:
+    case SQL_JSON:
+        *(struct text_column *)(void *)to = (struct text_column){ p, (uint32_t)length };
+        return true;
+    case SQL_INT4:
+        *(int32_t *)(void *)to = length == 4 ? wire_int4(p) : 0;
+        return length == 4;
+    case SQL_INT8:
+        *(int64_t *)(void *)to = length == 8 ? wire_int8(p) : 0;
+        return length == 8;
+    case SQL_MOMENT:
+        *(int64_t *)(void *)to = length == 8 ? wire_int8(p) / 1000000 + WIRE_TIMESTAMP_EPOCH_S : 0;
+        return length == 8;
+    case SQL_MOMENT_US: /* 'infinity' is the largest */
+        *(int64_t *)(void *)to = length == 8 ? saturate_add(wire_int8(p), EPOCH_US) : 0;
+        return length == 8;
+    case SQL_BOOL:
+        *(bool *)to = length == 1 && *p;
+        return length == 1;
+    case SQL_INT4S: return get_int4_array(p, length, a, (void *)to);
+    default: /* SQL_UUID */
+        if (length == 16)
+            memcpy(to, p, 16);
+        return length == 16;
+    }
+}
+
+bool wire_get(const PGresult *r, int row, struct arena *a, const struct sql_field *fields, int n, void *out)
+{
+    if (PQnfields(r) != n || row >= PQntuples(r))
+        return false;
+    for (int i = 0; i < n; i++) {
+        char *to = (char *)out + fields[i].offset;
+        enum sql_type type = (enum sql_type)fields[i].type;
+        int length = PQgetlength(r, row, i);
+        if (length == 0 && PQgetisnull(r, row, i)) {
+            if (!fields[i].may_be_null)
+                return false;
+            get_null(to, type);
+        } else if (!get_value(to, type, PQgetvalue(r, row, i), length, a)) {
+            return false;
         }
     }
-    va_end(ap);
-    return ok;
+    return true;
 }
