@@ -13,9 +13,6 @@ failed=0
 # Circles that are still to be opened: "LAYER FILE...". A file more is a failure, and a file less,
 # too: then it leaves the list.
 known=$([ $# != 0 ] || grep -v '^#' <<'END'
-# a report is sent by the connection that knows all operations
-store store_pg store_pg_report
-store store_pg_connect store_pg_ids store_pg_migrate store_pg_owners
 END
 )
 

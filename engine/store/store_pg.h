@@ -4,7 +4,10 @@
  *   store_pg_ops.h      what an operation is to it
  *   store_pg_slot.c     slots and leases: open, renew, release, finish; second looks, the sweep
  *   store_pg_settle.c   the settle: answers to parameters, results to states
- *   store_pg_connect.c  hosts, connecting, checks of server and schema, failures to ERR_ codes
+ *   store_pg_send.c     statements as they go out in a message, and the rows that come back
+ *   store_pg_connect.c  hosts, connecting, checks of server and schema
+ *   store_pg_fail.c     failures to ERR_ codes
+ *   store_pg_ask.c      statements that block, for commands
  *   store_pg_owners.c   whose the schema is, before anything in it is touched
  *   store_pg_lookup.c   a host's addresses
  *   store_pg_sql.c      the statements: their text, with the schema in
@@ -99,8 +102,12 @@ static inline struct pg_store *pg_store(struct store *st) { return (struct pg_st
 /* ---- statements ---- */
 const char *pg_sql(struct pg_store *pg, int statement);         /* NULL: out of memory */
 char *pg_with_schema(const char *sql, const char *schema);      /* malloc()ed */
+int pg_schema_known(void);                                      /* the newest migration of this program */
 
 /* ---- calls ---- */
+/* Every message begins with the path, on which its statements find operators and functions.
+ * `relaxed`: in a replay, the commit does not wait for the disk. */
+bool pg_send_path(struct pg_store *pg, bool relaxed);
 /* Behind the path, in front of what only reads: the server gives up a twentieth before we do, so
  * that we hear of it, and no question is left that nobody waits for. */
 bool pg_send_reading(struct pg_store *pg);
@@ -182,6 +189,5 @@ int pg_load(struct store *st, const struct load_row *rows, int n, const char *co
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 /* The index by slot, where it is not unique yet: a table of any size is written to meanwhile. */
 int pg_make_ids_unique(struct pg_store *pg, PGconn *conn, struct err *err);
-int pg_schema_known(void);                      /* the newest migration of this program */
 
 #endif

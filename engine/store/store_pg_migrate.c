@@ -13,14 +13,6 @@
 #define DAYS_AHEAD 7
 #define TRIES 5
 
-int pg_schema_known(void)
-{
-    int newest = 0;
-    for (const struct sql_migration *m = migrations_pg; m->name; m++)
-        newest = m->version > newest ? m->version : newest;
-    return newest;
-}
-
 /* ---- migrations ------------------------------------------------------------------------------ */
 
 /* "-- oldest engine: N" in the file's head: the newest migration that a program must know to work

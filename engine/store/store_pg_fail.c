@@ -1,0 +1,84 @@
+/* store_pg_fail.c - what a failure of the server or of the connection means: an ERR_ code, a reason
+ * and words. */
+#include <string.h>
+
+#include "store_pg.h"
+
+/* By the longest prefix; what is not listed means that nothing is known: back off, run nothing. */
+static const struct { const char *state; int code;
+} sqlstates[] = {
+    { "55P03", ERR_BUSY },   { "22", ERR_DATA },      { "23", ERR_DATA },      { "42P01", ERR_SCHEMA },
+    { "42883", ERR_SCHEMA }, { "42703", ERR_SCHEMA }, { "3F000", ERR_SCHEMA },
+};
+
+static int code_of(const char *state)
+{
+    for (size_t i = 0; i < sizeof sqlstates / sizeof *sqlstates; i++)
+        if (strncmp(state, sqlstates[i].state, strlen(sqlstates[i].state)) == 0)
+            return sqlstates[i].code;
+    return ERR_LOST;
+}
+
+/* Class 23 that speaks of the tables and not of a value: today's partition is missing (no
+ * constraint is named), or the slot length was changed under us. */
+static int code_of_check(const PGresult *r, int code)
+{
+    const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME),
+               *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    if (!state || strcmp(state, "23514") != 0)
+        return code;
+    return !constraint || strcmp(constraint, "future_job_slot") == 0 ? ERR_LOST : code;
+}
+
+/* Sessions and transactions that were broken off do not count as refusals: the next one may pass.
+ * After any other answer the server is reachable and has not done what was asked. */
+static const struct {
+    const char *state;
+    enum err_reason reason;
+} reasons[] = {
+    { "40001", ERR_REASON_COLLIDED }, { "40P01", ERR_REASON_COLLIDED }, { "57014", ERR_REASON_CANCELED },
+    { "XX001", ERR_REASON_DAMAGED },  { "XX002", ERR_REASON_DAMAGED },  { "08", ERR_REASON_NONE },
+    { "40", ERR_REASON_NONE },        { "57P01", ERR_REASON_NONE },     { "57P02", ERR_REASON_NONE },
+    { "57P03", ERR_REASON_NONE },     { "57P05", ERR_REASON_NONE },
+};
+
+static enum err_reason reason_of(const char *state, int code)
+{
+    if (code != ERR_LOST)
+        return ERR_REASON_NONE;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strncmp(state, reasons[i].state, strlen(reasons[i].state)) == 0)
+            return reasons[i].reason;
+    return ERR_REASON_REFUSED;
+}
+
+int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
+{
+    const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+    if (!state)
+        return pg_lost(err, conn, "the connection to the database was lost");
+    const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY),
+               *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
+    int code = code_of_check(r, code_of(state));
+    const char *what =
+        strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: "
+        : strncmp(state, "57014", 5) == 0
+            ? "the database ended the statement (a look has as long as the setting statement_timeout says): "
+        : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): "
+                             : "";
+    err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "",
+            detail ? detail : "", detail ? ")" : "");
+    err_one_line(err);
+    err->reason = reason_of(state, code);
+    memcpy(err->sqlstate, state, 5);
+    err->sqlstate[5] = '\0';
+    return code;
+}
+
+int pg_lost(struct err *err, const PGconn *conn, const char *what)
+{
+    const char *words = conn ? PQerrorMessage(conn) : "out of memory";
+    err_set(err, ERR_LOST, "%s%s%s", what, *words ? ": " : "", words);
+    err_one_line(err);
+    return ERR_LOST;
+}
