@@ -1,7 +1,7 @@
-/* bench.h - what the parts of `prescient bench` share: one run, its scratch place, and the figures
- * of a round. bench_main.c says what is measured, bench_scratch.c where, bench_engine.c starts
- * engines, bench_pg.c and bench_sqlite.c are the bare SQL beside them, bench_report.c puts it in a
- * table, bench_load.c is the load generator. */
+/* bench.h - what the parts of prescient-bench share: one run, its scratch place, and the figures of
+ * a round. bench_main.c has the options, bench_measure.c what is measured, bench_scratch.c where;
+ * bench_engine.c starts engines, bench_pg.c and bench_sqlite.c are the bare SQL beside them;
+ * bench_report.c prints tables and JSON; bench_load.c is the load generator. */
 #ifndef PRESCIENT_BENCH_H
 #define PRESCIENT_BENCH_H
 
@@ -137,6 +137,10 @@ struct bench_ratio { const char *name, *against[3]; };      /* the better one of
 void bench_report(struct bench *b, const struct bench_measure *measures, int n,
                   struct bench_figures (*rounds)[BENCH_ROUNDS_MAX], const bool *measured,
                   const struct bench_ratio *ratios);
+
+/* ---- bench_measure.c ---- */
+/* All rounds and the report. Returns an exit code. */
+int bench_measures(struct bench *b);
 
 /* ---- bench_main.c: options ---- */
 /* Those that `bench` and `bench load` share: --engines, --future, --scattered. */

@@ -1,0 +1,339 @@
+/* bench_measure.c - what is measured: passes by engines and the same rows by bare SQL, round by
+ * round, and which measures are compared. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "../engine/cmd/app.h"
+#include "../engine/cmd/progress.h"
+#include "bench.h"
+
+/* ---- the measures ---- */
+
+static void begin_figures(struct bench_figures *f)
+{
+    *f = (struct bench_figures)BENCH_UNKNOWN;
+}
+
+static int64_t since(int64_t now, int64_t before)
+{
+    return now < 0 || before < 0 ? -1 : now - before;
+}
+
+static void end_figures(struct bench_figures *f, const struct bench_figures *before,
+                        const struct bench_figures *after)
+{
+    f->server_cpu_us = since(after->server_cpu_us, before->server_cpu_us);
+    f->wal_bytes = since(after->wal_bytes, before->wal_bytes);
+    f->transactions = since(after->transactions, before->transactions);
+    f->dead_rows = since(after->dead_rows, before->dead_rows);
+}
+
+/* A new slot each time, the one after the last: what was settled before lies behind it, as in
+ * life. */
+static int prepare(struct bench *b, const char *job, struct err *err)
+{
+    b->slot += b->slot_length_s;
+    return b->ops->prepare(b, job, err);
+}
+
+static int run_pass(struct bench *b, const struct bench_measure *m, struct bench_figures *out,
+                    struct err *err)
+{
+    struct bench_figures before = BENCH_UNKNOWN, after = BENCH_UNKNOWN;
+    char slot[24];
+    int64_t ran = 0, counted = 0, late_us;
+    int rc = prepare(b, m->job, err);
+    snprintf(slot, sizeof slot, "%" PRId64, b->slot);
+    /* As if it were that slot's moment: what cron and a daemon run, not what a sweep finds later.
+     */
+    struct bench_engine_run run = { .command = { "--now", slot, "run", "--slot", slot },
+                                    .engines = b->o.engines };
+    if (rc || (rc = b->ops->counters(b, &before, err)) || (rc = bench_engines(b, &run, out, &ran, err)) ||
+        (rc = b->ops->counters(b, &after, err)) || (rc = b->ops->pass(b, &out->us, &counted, &late_us, err)))
+        return rc;
+    end_figures(out, &before, &after);
+    out->checks = ran;
+    if (ran != b->o.checks || counted != ran)
+        return err_set(err, ERR_GENERAL,
+                       "%s: %" PRId64 " checks were run by what the engines say, %" PRId64
+                       " by the slot's passes; expected %" PRId64,
+                       m->name, ran, counted, b->o.checks);
+    return 0;
+}
+
+static int run_bare(struct bench *b, const struct bench_measure *m, struct bench_figures *out,
+                    struct err *err)
+{
+    struct bench_figures before = BENCH_UNKNOWN, after = BENCH_UNKNOWN;
+    int rc = prepare(b, m->job, err);
+    if (rc || (rc = b->ops->counters(b, &before, err)) ||
+        (rc = b->ops->bare(b, m->bare, m->connections, out, err)) || (rc = b->ops->counters(b, &after, err)))
+        return rc;
+    end_figures(out, &before, &after);
+    if (m->job && out->checks != b->o.checks)
+        return err_set(err, ERR_GENERAL, "%s: %" PRId64 " rows were touched, expected %" PRId64, m->name,
+                       out->checks, b->o.checks);
+    return 0;
+}
+
+static int load_all(struct bench *b, struct store *st, struct arena *a, struct err *err)
+{
+    struct load_row *rows = arena_alloc(a, BENCH_CHUNK * sizeof *rows);
+    char (*keys)[24] = arena_alloc(a, BENCH_CHUNK * sizeof *keys);
+    int rc = rows && keys ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+    for (int64_t i = 0; i < b->o.checks && rc == 0;) {
+        struct load_counts counts = { 0 };
+        int n = 0, bad;
+        for (; n < BENCH_CHUNK && i < b->o.checks; n++, i++) {
+            snprintf(keys[n], sizeof keys[n], "%" PRId64, i);
+            rows[n] = (struct load_row){ .entity_name = "orders",
+                                         .entity_key = keys[n],
+                                         .job_exec = "bench_end",
+                                         .at = b->slot + 20000LL * b->slot_length_s };
+        }
+        rc = store_load(st, rows, n, "keep", 0, &counts, &bad, err);
+        if (rc == 0 && counts.added != n)
+            rc = err_set(err, ERR_GENERAL, "bulk: %" PRId64 " rows were added, expected %d", counts.added, n);
+    }
+    return rc;
+}
+
+static int run_bulk(struct bench *b, const struct bench_measure *m, struct bench_figures *out,
+                    struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 * 1024);
+    struct bench_figures before = BENCH_UNKNOWN, after = BENCH_UNKNOWN;
+    int rc = a ? prepare(b, m->job, err) : err_set(err, ERR_NOMEM, "out of memory");
+    struct store *st = rc ? NULL : bench_store(b, err);
+    if (!st)
+        return rc ? rc : err->code;
+    struct store_hello hello = STORE_HELLO_INIT;        /* connects */
+    if ((rc = store_do(st, &hello.call)))
+        *err = hello.call.err;
+    if (rc == 0 && (rc = b->ops->counters(b, &before, err)) == 0) {
+        int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us();
+        rc = load_all(b, st, a, err);
+        out->us = clock_mono_us(&clock_system) - began;
+        out->client_cpu_us = bench_self_cpu_us() - cpu;
+        out->checks = b->o.checks;
+    }
+    store_free(st);
+    if (rc == 0 && (rc = b->ops->counters(b, &after, err)) == 0)
+        end_figures(out, &before, &after);
+    return rc;
+}
+
+static const struct bench_measure measures[] = {
+    { .name = "enqueue",
+      .words = "enqueue, one a transaction",
+      .run = run_bare,
+      .bare = BARE_ENQUEUE,
+      .connections = 1 },
+    { .name = "enqueue-bare",
+      .words = "  bare INSERT",
+      .run = run_bare,
+      .bare = BARE_INSERT,
+      .connections = 1 },
+    { .name = "bulk", .words = "enqueue, 10,000 a transaction", .run = run_bulk },
+    { .name = "bulk-bare",
+      .words = "  bare COPY (SQLite: INSERT)",
+      .run = run_bare,
+      .bare = BARE_COPY,
+      .connections = 1 },
+    { .name = "end", .words = "no-op checks that end", .run = run_pass, .job = "bench_end" },
+    { .name = "end-bare-1",
+      .words = "  bare DELETE + history, 1 connection",
+      .run = run_bare,
+      .job = "bench_end",
+      .bare = BARE_END,
+      .connections = 1 },
+    { .name = "end-bare-2",
+      .words = "  bare DELETE + history, 2 connections",
+      .run = run_bare,
+      .job = "bench_end",
+      .bare = BARE_END,
+      .connections = 2,
+      .server_only = true },
+    { .name = "end-range-1",
+      .words = "  the same by a range of ids, 1 connection",
+      .run = run_bare,
+      .job = "bench_end",
+      .bare = BARE_END_RANGE,
+      .connections = 1,
+      .server_only = true },
+    { .name = "end-range-2",
+      .words = "  the same by a range of ids, 2 connections",
+      .run = run_bare,
+      .job = "bench_end",
+      .bare = BARE_END_RANGE,
+      .connections = 2,
+      .server_only = true },
+    { .name = "loop-1",
+      .words = "  hand-written SKIP LOCKED, 1 connection",
+      .run = run_bare,
+      .job = "handmade",
+      .bare = BARE_LOOP,
+      .connections = 1,
+      .server_only = true,
+      .plain_only = true },
+    { .name = "loop-2",
+      .words = "  hand-written SKIP LOCKED, 2 connections",
+      .run = run_bare,
+      .job = "handmade",
+      .bare = BARE_LOOP,
+      .connections = 2,
+      .server_only = true,
+      .plain_only = true },
+    { .name = "again", .words = "no-op checks that move", .run = run_pass, .job = "bench_again" },
+    { .name = "again-bare-1",
+      .words = "  bare UPDATE + run log, 1 connection",
+      .run = run_bare,
+      .job = "bench_again",
+      .bare = BARE_MOVE,
+      .connections = 1 },
+    { .name = "again-bare-2",
+      .words = "  bare UPDATE + run log, 2 connections",
+      .run = run_bare,
+      .job = "bench_again",
+      .bare = BARE_MOVE,
+      .connections = 2,
+      .server_only = true },
+    { .name = "again-range-1",
+      .words = "  the same by a range of ids, 1 connection",
+      .run = run_bare,
+      .job = "bench_again",
+      .bare = BARE_MOVE_RANGE,
+      .connections = 1,
+      .server_only = true },
+    { .name = "again-range-2",
+      .words = "  the same by a range of ids, 2 connections",
+      .run = run_bare,
+      .job = "bench_again",
+      .bare = BARE_MOVE_RANGE,
+      .connections = 2,
+      .server_only = true },
+    { .name = "look-one",
+      .words = "each looks at its row, one by one",
+      .run = run_pass,
+      .job = "bench_look_one" },
+    { .name = "look-many",
+      .words = "each looks at its row, batched",
+      .run = run_pass,
+      .job = "bench_look_many" },
+    { .name = "look-sql",
+      .words = "the same by sql_check, batched",
+      .run = run_pass,
+      .job = "bench_look_sql" },
+};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+static const struct bench_ratio ratios[] = {
+    { .name = "end", .against = { "end-bare-1", "end-bare-2" } },
+    { .name = "end", .against = { "end-range-1", "end-range-2" } },
+    { .name = "again", .against = { "again-bare-1", "again-bare-2" } },
+    { .name = "again", .against = { "again-range-1", "again-range-2" } },
+    { .name = "end", .against = { "loop-1", "loop-2" } },
+    { .name = "look-many", .against = { "end" } },
+    { .name = "look-sql", .against = { "end" } },
+    { .name = "look-one", .against = { "end" } },
+    { .name = "bulk", .against = { "bulk-bare" } },
+    { .name = "enqueue", .against = { "enqueue-bare" } },
+    { 0 }
+};
+
+/* ---- the run ---- */
+
+static const char jobs_format[] =
+    "\njobs = {\n"
+    "    bench_end = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
+    "    bench_again = { plugin = \"noop\"; settings = { answer = \"again\"; again_after = \"1h\"; }; };\n"
+    "    bench_look_one = { plugin = \"unshipped_order\"; batch = 1; settings = { table = \"%sbench_order\"; "
+    "}; };\n"
+    "    bench_look_many = { plugin = \"unshipped_order\"; settings = { table = \"%sbench_order\"; }; };\n"
+    "    bench_look_sql = { plugin = \"sql_check\"; settings = {\n"
+    "        query_postgresql = \"SELECT k FROM json_array_elements_text($1::json) AS k JOIN "
+    "prescient_bench.bench_order o ON o.id = k::bigint\"\n"
+    "                           \" WHERE o.shipped_at IS NOT NULL\";\n"
+    "        query_sqlite = \"SELECT k.value FROM json_each($1) AS k JOIN bench_order o ON o.id = k.value "
+    "WHERE o.shipped_at IS NOT NULL\";\n"
+    "        event = \"order.unshipped\"; }; };\n"
+    "};\n";
+
+/* A name that is given chooses what begins with it: "end" means its bare SQL, too. */
+static bool is_wanted(const struct bench *b, const struct bench_measure *m)
+{
+    if (m->server_only && strcmp(b->ops->scheme, "postgresql") != 0)
+        return false;
+    if (m->plain_only && (b->o.future || b->o.old_snapshot))
+        return false;
+    if (!b->o.only)
+        return true;
+    for (const char *at = b->o.only; *at;) {
+        size_t n = strcspn(at, ",");
+        if (n && !strncmp(m->name, at, n) && (m->name[n] == '\0' || m->name[n] == '-'))
+            return true;
+        at += n + (at[n] == ',');
+    }
+    return false;
+}
+
+/* What must be dead before an old snapshot counts: settled by engines, under the snapshot. */
+static int settle_under_snapshot(struct bench *b, struct err *err)
+{
+    struct bench_measure m = { .name = "old-snapshot", .job = "bench_end" };
+    int rc = b->ops->hold_snapshot
+                 ? b->ops->hold_snapshot(b, err)
+                 : err_set(err, ERR_INPUT, "--old-snapshot: SQLite has no old snapshots to hold");
+    for (int64_t n = 0; rc == 0 && n < b->o.old_snapshot; n += b->o.checks) {
+        struct bench_figures f;
+        begin_figures(&f);
+        rc = run_pass(b, &m, &f, err);
+    }
+    return rc;
+}
+
+static int run_rounds(struct bench *b, struct bench_figures (*rounds)[BENCH_ROUNDS_MAX], bool *measured,
+                      struct err *err)
+{
+    struct progress bar;
+    int rc = b->o.old_snapshot ? settle_under_snapshot(b, err) : 0;
+    progress_init(&bar, "bench", (int64_t)b->o.rounds * MEASURES, !b->app->quiet);
+    for (int r = 0; r < b->o.rounds && rc == 0; r++)
+        for (int i = 0; i < MEASURES && rc == 0; i++) {
+            if (!is_wanted(b, &measures[i]))
+                continue;
+            progress_show(&bar, (int64_t)r * MEASURES + i, measures[i].name);
+            begin_figures(&rounds[i][r]);
+            rc = measures[i].run(b, &measures[i], &rounds[i][r], err);
+            measured[i] = true;
+            if (rc == 0 && interrupt_came(&b->interrupt))
+                rc = err_set(err, ERR_STOPPED, "stopped");
+            if (rc)
+                err_wrap(err, rc, "%s", measures[i].name);
+        }
+    progress_clear(&bar);
+    return rc;
+}
+
+int bench_measures(struct bench *b)
+{
+    struct app *app = b->app;
+    struct err err = { 0 };
+    struct bench_figures (*rounds)[BENCH_ROUNDS_MAX] = arena_zalloc(app->arena, MEASURES * sizeof *rounds);
+    bool measured[MEASURES] = { 0 };
+    bool server = strncmp(app->settings.store, "sqlite:", 7) != 0;
+    const char *in = server ? "prescient_bench." : "";
+    const char *jobs = arena_printf(app->arena, jobs_format, in, in);
+    int rc = rounds && jobs ? interrupt_init(&b->interrupt, &err) : err_set(&err, ERR_NOMEM, "out of memory");
+    if (rc == 0)
+        rc = bench_open(b, jobs, &err);
+    if (rc == 0) {
+        app_remark(app, "works in %s, which is dropped at the end; the real tables are not touched",
+                   b->where);
+        rc = run_rounds(b, rounds, measured, &err);
+    }
+    if (rc == 0)
+        bench_report(b, measures, MEASURES, rounds, measured, ratios);
+    bench_close(b);
+    return rc ? app_fail(app, &err) : EXIT_WELL;
+}
