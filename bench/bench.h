@@ -58,18 +58,18 @@ struct bench {
     char url[4096];                 /* of the scratch store */
     char settings_file[96];
     char program[4096];             /* prescient, which is what the engines are */
-    char where[256];                /* the scratch place in words */
+    char where[256];                /* the scratch place, for people */
     /* where the due checks of this round are filed; a new, past one each round */
     int64_t slot;
     int32_t slot_length_s;
-    char server[512];               /* what was measured on, in words */
+    char server[512]; /* what was measured on, for people */
 };
 
 /* The bench's own connections: bare SQL and everything that is no engine's business. Functions
  * return 0 or an ERR_. */
 struct bench_db_ops {
     const char *scheme, *schema;
-    /* b->url is there; makes an empty place, or says whose it is */
+    /* creates an empty place, and sets b->url */
     int (*take)(struct bench *b, struct err *err);
     void (*drop)(struct bench *b);                          /* all of it; NULL db is fine */
     /* once, after the schema: business rows, those that wait */
@@ -80,12 +80,12 @@ struct bench_db_ops {
                 struct err *err);
     /* server_cpu_us, wal_bytes, transactions, dead_rows so far */
     int (*counters)(struct bench *b, struct bench_figures *out, struct err *err);
-    /* what slot_pass says of b->slot */
+    /* what slot_pass has of b->slot */
     int (*pass)(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us, struct err *err);
     int (*hold_snapshot)(struct bench *b, struct err *err);     /* NULL: there is no such thing */
-    /* Rows of numbers of the block `name`; the first column may be text when `words` is given. Up
-     * to `room` rows of 4; returns how many. */
-    int (*ask)(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room,
+    /* Rows of numbers of the block `name`; the first column is text when `texts` is given. At most
+     * `room` rows of 4 columns; returns how many. */
+    int (*ask)(struct bench *b, const char *name, int64_t (*out)[4], char (*texts)[64], int room,
                struct err *err);
 };
 extern const struct bench_db_ops bench_pg_ops, bench_sqlite_ops;
@@ -102,6 +102,10 @@ int bench_open(struct bench *b, const char *jobs, struct err *err);
 void bench_close(struct bench *b);
 /* a new one on the scratch place; the caller's to free */
 struct store *bench_store(struct bench *b, struct err *err);
+static inline void bench_store_freep(struct store **st)
+{
+    store_free(*st);
+}
 
 /* ---- bench_engine.c: engines as processes of their own ---- */
 struct bench_engine_run {
@@ -109,11 +113,11 @@ struct bench_engine_run {
     int engines;
     int64_t stop_after_us;          /* SIGTERM then; 0: they end by themselves */
 };
-/* Sets us (whole), CPU and memory; *run is what the engines say they ran. */
+/* Sets us (whole), CPU and memory; *run is how many checks the engines report. */
 int bench_engines(struct bench *b, const struct bench_engine_run *r, struct bench_figures *out, int64_t *run,
                   struct err *err);
 
-/* ---- bench_proc.c: what the kernel says of processes ---- */
+/* ---- bench_proc.c: what the kernel knows of processes ---- */
 int64_t bench_self_cpu_us(void);
 /* a process without its children; a zombie's too. -1: not known */
 int64_t bench_task_cpu_us(int pid);
@@ -125,7 +129,7 @@ bool bench_comm_is(int pid, const char *prefix);
 
 /* ---- bench_report.c ---- */
 struct bench_measure {
-    const char *name, *words;
+    const char *name, *title;
     int (*run)(struct bench *b, const struct bench_measure *m, struct bench_figures *out, struct err *err);
     const char *job;                /* of a pass */
     enum bench_bare bare;

@@ -1,7 +1,7 @@
 /* bench_engine.c - engines as they are in life: prescient, started as processes of their own, and
- * what they cost. CPU is read from the dead: a process that has ended and is not reaped yet
- * says how much it used, without its children. Memory is looked at while they run; of an engine
- * that is over before the first look, its end tells it. */
+ * what they cost. CPU is read when a process has ended and is not reaped yet: then the kernel still
+ * has what it used, without its children. Memory is read while they run, or, of an engine that ends
+ * before the first look, from its rusage. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@ struct child {
     int64_t cpu_us, all_cpu_us, peak_kib, worker_peak_kib;
 };
 
-/* What an engine of ours reads comes from its settings file alone. */
+/* The engines take their settings from the file alone. */
 static void clean_environment(void)
 {
     extern char **environ;
@@ -129,21 +129,21 @@ static void signal_all(const struct child *children, int n, int signal_number)
             kill(children[i].pid, signal_number);
 }
 
-/* Until all are over. The worst exit code in *code; 1 (a check ended in trouble) is an engine's
- * everyday life. */
+/* Waits until all have ended; the worst exit code in *code. 1 is no failure: some checks ended in
+ * trouble. */
 static int wait_all(struct bench *b, struct child *children, int n, const struct bench_engine_run *r,
                     int *code, struct err *err)
 {
     int64_t began = clock_mono_us(&clock_system);
-    bool told = false, interrupted = false;
-    for (int left = n; left;) {
+    bool signalled = false, interrupted = false;
+    for (int running = n; running;) {
         wait_for(b, children, n);
         for (int i = 0; i < n; i++) {
             int one = 0;
             if (!children[i].pid)
                 continue;
             if (is_over(&children[i], &one)) {
-                left--;
+                running--;
                 *code = one > *code ? one : *code;
             } else
                 look_at(&children[i]);
@@ -151,15 +151,15 @@ static int wait_all(struct bench *b, struct child *children, int n, const struct
         interrupted = interrupted || interrupt_came(&b->interrupt);
         bool stop = interrupted ||
                     (r->stop_after_us && clock_mono_us(&clock_system) - began > r->stop_after_us);
-        if (stop && !told) {
+        if (stop && !signalled) {
             signal_all(children, n, SIGTERM);
-            told = true;
+            signalled = true;
         }
     }
     return interrupted ? err_set(err, ERR_STOPPED, "stopped") : 0;
 }
 
-/* What the engine said at its end: how many checks it ran, -1 when it said nothing. */
+/* How many checks the engine ran, from the totals that it printed; -1: it printed none. */
 static int64_t read_run(const char *file)
 {
     json_t *totals = json_load_file(file, JSON_DISABLE_EOF_CHECK, NULL);
@@ -178,7 +178,7 @@ static int add_up(const struct child *children, int n, int code, struct bench_fi
         int64_t ran = read_run(c->output);
         if (ran < 0)
             return err_set(err, ERR_GENERAL,
-                           "an engine ended with exit code %d and without its totals; its words are above",
+                           "an engine ended with exit code %d and without totals; its messages are above",
                            code);
         *run += ran;
         if (c->cpu_us < 0)

@@ -1,6 +1,6 @@
-/* bench_load.c - a rush hour of checks: so many in each minute, some heavy, some that fail, some
- * that hang, over several tenants; replayed on a virtual clock as fast as it goes, or lived
- * through with a daemon. Says how late the checks were. */
+/* bench_load.c - a rush hour of checks: a number in each minute, some minutes heavy, some checks
+ * that fail, some that hang, over several tenants; replayed on a virtual clock as fast as possible,
+ * or run by a daemon in real time. Reports how late the checks were. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static int read_heavy(struct rush *r, const char *text, struct err *err)
     return 0;
 }
 
-/* What the heavy minutes leave is spread evenly over the others. */
+/* What remains beside the heavy minutes is spread evenly over the others. */
 static int spread(struct rush *r, struct err *err)
 {
     int64_t heavy = 0, light = 0;
@@ -104,11 +104,11 @@ static int spread(struct rush *r, struct err *err)
                        "--heavy: found %" PRId64 " checks in the heavy minutes, expected at most the %" PRId64
                        " of --checks%s",
                        heavy, r->checks, light ? "" : ", and no less when no other minute is left");
-    int64_t left = r->checks - heavy;
+    int64_t remaining = r->checks - heavy;
     for (int64_t m = r->first; m <= r->last; m++) {
-        r->in_minute[m] = r->heavy[m] ? r->heavy[m] : left / light;
+        r->in_minute[m] = r->heavy[m] ? r->heavy[m] : remaining / light;
         if (!r->heavy[m]) {
-            left -= r->in_minute[m];
+            remaining -= r->in_minute[m];
             light--;
         }
     }
@@ -165,47 +165,58 @@ struct filling {
 static int flush_rows(struct filling *f, struct err *err)
 {
     struct load_counts counts = { 0 };
-    int bad = -1, rc = f->n ? store_load(f->st, f->rows, f->n, "keep", f->now, &counts, &bad, err) : 0;
-    if (rc == 0 && counts.added != f->n)
-        rc = err_set(err, ERR_GENERAL, "load: %" PRId64 " checks were added, expected %d", counts.added,
-                     f->n);
+    int bad = -1;
+    if (f->n == 0)
+        return 0;
+    int rc = store_load(f->st, f->rows, f->n, "keep", f->now, &counts, &bad, err);
+    if (rc < 0)
+        return rc;
+    if (counts.added != f->n)
+        return err_set(err, ERR_GENERAL, "load: expected %d checks to be added, found %" PRId64, f->n,
+                       counts.added);
     f->n = 0;
-    return rc;
+    return 0;
 }
 
 /* Check i of a minute is wanted within its 60 s, evenly. */
 static int fill_minute(struct filling *f, const struct rush *r, int64_t minute, struct err *err)
 {
-    int rc = 0;
-    for (int64_t i = 0, n = r->in_minute[minute]; i < n && rc == 0; i++) {
+    for (int64_t i = 0, n = r->in_minute[minute]; i < n; i++) {
         snprintf(f->keys[f->n], sizeof f->keys[0], "%" PRId64 "-%" PRId64, minute, i);
         snprintf(f->names[f->n], sizeof f->names[0], "tenant_%" PRId64, i % r->tenants);
         f->rows[f->n] = (struct load_row){ .entity_name = f->names[f->n],
                                            .entity_key = f->keys[f->n],
                                            .job_exec = "bench_load",
                                            .at = r->begin + minute * 60 + i * 60 / n + 1 };
-        if (++f->n == BENCH_CHUNK)
-            rc = flush_rows(f, err);
+        if (++f->n < BENCH_CHUNK)
+            continue;
+        int rc = flush_rows(f, err);
+        if (rc < 0)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 static int fill(struct bench *b, const struct rush *r, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(1024 * 1024);
-    struct filling f = { .b = b, .st = bench_store(b, err), .now = r->live ? 0 : r->begin };
-    if (!f.st)
+    CLEANUP(bench_store_freep) struct store *st = bench_store(b, err);
+    if (!st)
         return err->code;
-    f.rows = a ? arena_alloc(a, BENCH_CHUNK * sizeof *f.rows) : NULL;
-    f.keys = a ? arena_alloc(a, BENCH_CHUNK * sizeof *f.keys) : NULL;
-    f.names = a ? arena_alloc(a, BENCH_CHUNK * sizeof *f.names) : NULL;
-    int rc = f.rows && f.keys && f.names ? 0 : err_set(err, ERR_NOMEM, "out of memory");
-    for (int64_t m = r->first; m <= r->last && rc == 0; m++)
-        rc = fill_minute(&f, r, m, err);
-    if (rc == 0)
-        rc = flush_rows(&f, err);
-    store_free(f.st);
-    return rc;
+    if (!a)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    struct filling f = { .b = b, .st = st, .now = r->live ? 0 : r->begin };
+    f.rows = arena_alloc(a, BENCH_CHUNK * sizeof *f.rows);
+    f.keys = arena_alloc(a, BENCH_CHUNK * sizeof *f.keys);
+    f.names = arena_alloc(a, BENCH_CHUNK * sizeof *f.names);
+    if (!f.rows || !f.keys || !f.names)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    for (int64_t m = r->first; m <= r->last; m++) {
+        int rc = fill_minute(&f, r, m, err);
+        if (rc < 0)
+            return rc;
+    }
+    return flush_rows(&f, err);
 }
 
 /* ---- lateness ---- */
@@ -313,31 +324,40 @@ static void choose_begin(struct bench *b, struct rush *r)
         r->begin = now / 86400 * 86400 + r->hour * 3600;
 }
 
-/* ---- saying it ---- */
+/* ---- printing it ---- */
 
 static const double shares[] = { 0.5, 0.9, 0.99, 0.999, 1 };
 static const char *const share_names[] = { "p50", "p90", "p99", "p99.9", "max" };
 enum { SHARES = 5, OUTCOMES_MAX = 32 };
 
-struct outcomes { int n; char words[OUTCOMES_MAX][64]; int64_t counts[OUTCOMES_MAX][4]; int64_t pending; };
+struct outcomes {
+    int n;
+    char names[OUTCOMES_MAX][64];
+    int64_t counts[OUTCOMES_MAX][4];
+    int64_t pending;
+};
 
 static int read_outcomes(struct bench *b, struct outcomes *o, struct err *err)
 {
     int64_t pending[1][4] = { 0 };
-    o->n = b->ops->ask(b, "load_outcomes", o->counts, o->words, OUTCOMES_MAX, err);
-    int rc = o->n < 0 ? o->n : b->ops->ask(b, "load_pending", pending, NULL, 1, err);
+    o->n = b->ops->ask(b, "load_outcomes", o->counts, o->names, OUTCOMES_MAX, err);
+    if (o->n < 0)
+        return o->n;
+    int rc = b->ops->ask(b, "load_pending", pending, NULL, 1, err);
+    if (rc < 0)
+        return rc;
     o->pending = pending[0][0];
-    return rc < 0 ? rc : 0;
+    return 0;
 }
 
-static void say_json(struct bench *b, const struct rush *r, const struct rush_result *result,
-                     const struct outcomes *o)
+static void print_json(struct bench *b, const struct rush *r, const struct rush_result *result,
+                       const struct outcomes *o)
 {
     json_t *late = json_object(), *outcomes = json_object();
     for (int i = 0; i < SHARES; i++)
         json_object_set_new(late, share_names[i], json_real((double)percentile_us(result, shares[i]) / 1e6));
     for (int i = 0; i < o->n; i++)
-        json_object_set_new(outcomes, o->words[i], json_integer(o->counts[i][1]));
+        json_object_set_new(outcomes, o->names[i], json_integer(o->counts[i][1]));
     report_print_object(
         b->app,
         json_pack("{s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:o, s:o, s:I, s:f, s:f}", "server", b->server, "live",
@@ -347,8 +367,8 @@ static void say_json(struct bench *b, const struct rush *r, const struct rush_re
                   (double)result->engine_cpu_us / 1e6, "worker_cpu_s", (double)result->worker_cpu_us / 1e6));
 }
 
-static void say_words(struct bench *b, const struct rush *r, const struct rush_result *result,
-                      const struct outcomes *o)
+static void print_text(struct bench *b, const struct rush *r, const struct rush_result *result,
+                       const struct outcomes *o)
 {
     char text[MOMENT_TEXT];
     FILE *out = b->app->out;
@@ -372,7 +392,7 @@ static void say_words(struct bench *b, const struct rush *r, const struct rush_r
         fprintf(out, "  %s %.3f s", share_names[i], (double)percentile_us(result, shares[i]) / 1e6);
     fprintf(out, "\n");
     for (int i = 0; i < o->n; i++)
-        fprintf(out, "%s%s %" PRId64, i ? ", " : "", o->words[i], o->counts[i][1]);
+        fprintf(out, "%s%s %" PRId64, i ? ", " : "", o->names[i], o->counts[i][1]);
     fprintf(out, "; still waiting %" PRId64 "\n", o->pending);
 }
 
@@ -382,47 +402,66 @@ static int run_rush(struct bench *b, struct rush *r, struct err *err)
     struct rush_result result = { 0 };
     struct outcomes *o = arena_zalloc(b->app->arena, sizeof *o);
     int64_t ran = 0;
-    int rc = o ? 0 : err_set(err, ERR_NOMEM, "out of memory");
-    if (rc == 0 && b->o.future)             /* to vacuum and write out what waits is no part of the hour */
+    int rc = 0;
+    if (!o)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    if (b->o.future) { /* vacuums and writes out the waiting checks before the hour begins */
         rc = b->ops->prepare(b, NULL, err);
+        if (rc < 0)
+            return rc;
+    }
     choose_begin(b, r);
-    if (rc == 0)
-        rc = fill(b, r, err);
-    if (rc == 0)
-        rc = r->live ? run_live(b, r, &f, &ran, err) : run_virtual(b, r, &f, &ran, err);
-    if (rc == 0)
-        rc = read_lateness(b, r->live, &result, err);
-    if (rc == 0)
-        rc = read_outcomes(b, o, err);
-    if (rc)
+    rc = fill(b, r, err);
+    if (rc < 0)
+        return rc;
+    rc = r->live ? run_live(b, r, &f, &ran, err) : run_virtual(b, r, &f, &ran, err);
+    if (rc < 0)
+        return rc;
+    rc = read_lateness(b, r->live, &result, err);
+    if (rc < 0)
+        return rc;
+    rc = read_outcomes(b, o, err);
+    if (rc < 0)
         return rc;
     result.whole_us = f.whole_us;
     result.engine_cpu_us = f.engine_cpu_us;
     result.worker_cpu_us = f.worker_cpu_us;
-    (b->app->json ? say_json : say_words)(b, r, &result, o);
+    if (b->app->json)
+        print_json(b, r, &result, o);
+    else
+        print_text(b, r, &result, o);
     return 0;
+}
+
+static int rush_open(struct bench *b, struct rush *r, struct err *err)
+{
+    char timeout[MOMENT_TEXT], slow_for[MOMENT_TEXT];
+    int64_t slow_us = r->timeout_us * 10 + 1000000 - r->timeout_us * 10 % 1000000;
+    duration_format_us(r->timeout_us, timeout);
+    duration_format_us(slow_us, slow_for);
+    const char *jobs = arena_printf(b->app->arena, load_jobs, timeout, r->failing, r->slow, slow_for);
+    if (!jobs)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    int rc = interrupt_init(&b->interrupt, err);
+    if (rc < 0)
+        return rc;
+    b->o.slot_length_s = (int32_t)(r->slot_length_us / 1000000);
+    b->o.checks = 1; /* business rows: no job reads them */
+    return bench_open(b, jobs, err);
 }
 
 static int rush_main(struct bench *b, struct rush *r)
 {
     struct app *app = b->app;
     struct err err = { 0 };
-    char timeout[MOMENT_TEXT], slow_for[MOMENT_TEXT];
-    duration_format_us(r->timeout_us, timeout);
-    duration_format_us(r->timeout_us * 10 + 1000000 - r->timeout_us * 10 % 1000000, slow_for);
-    const char *jobs = arena_printf(app->arena, load_jobs, timeout, r->failing, r->slow, slow_for);
-    int rc = jobs ? interrupt_init(&b->interrupt, &err) : err_set(&err, ERR_NOMEM, "out of memory");
-    b->o.slot_length_s = (int32_t)(r->slot_length_us / 1000000);
-    b->o.checks = 1;                /* business rows: none are looked at */
-    if (rc == 0)
-        rc = bench_open(b, jobs, &err);
+    int rc = rush_open(b, r, &err);
     if (rc == 0) {
         app_remark(app, "works in %s, which is dropped at the end; the real tables are not touched",
                    b->where);
         rc = run_rush(b, r, &err);
     }
     bench_close(b);
-    return rc ? app_fail(app, &err) : EXIT_WELL;
+    return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
 }
 
 int bench_load_main(struct app *app, const struct args *args)

@@ -9,11 +9,6 @@
 
 /* ---- the measures ---- */
 
-static void begin_figures(struct bench_figures *f)
-{
-    *f = (struct bench_figures)BENCH_UNKNOWN;
-}
-
 static int64_t since(int64_t now, int64_t before)
 {
     return now < 0 || before < 0 ? -1 : now - before;
@@ -28,8 +23,7 @@ static void end_figures(struct bench_figures *f, const struct bench_figures *bef
     f->dead_rows = since(after->dead_rows, before->dead_rows);
 }
 
-/* A new slot each time, the one after the last: what was settled before lies behind it, as in
- * life. */
+/* Each time the next slot: as in life, what was settled before is in earlier slots. */
 static int prepare(struct bench *b, const char *job, struct err *err)
 {
     b->slot += b->slot_length_s;
@@ -43,21 +37,31 @@ static int run_pass(struct bench *b, const struct bench_measure *m, struct bench
     char slot[24];
     int64_t ran = 0, counted = 0, late_us;
     int rc = prepare(b, m->job, err);
+    if (rc < 0)
+        return rc;
     snprintf(slot, sizeof slot, "%" PRId64, b->slot);
-    /* As if it were that slot's moment: what cron and a daemon run, not what a sweep finds later.
-     */
+    /* With its own time as --now it is a current slot, as for cron and a daemon, not a late one. */
     struct bench_engine_run run = { .command = { "--now", slot, "run", "--slot", slot },
                                     .engines = b->o.engines };
-    if (rc || (rc = b->ops->counters(b, &before, err)) || (rc = bench_engines(b, &run, out, &ran, err)) ||
-        (rc = b->ops->counters(b, &after, err)) || (rc = b->ops->pass(b, &out->us, &counted, &late_us, err)))
+    rc = b->ops->counters(b, &before, err);
+    if (rc < 0)
+        return rc;
+    rc = bench_engines(b, &run, out, &ran, err);
+    if (rc < 0)
+        return rc;
+    rc = b->ops->counters(b, &after, err);
+    if (rc < 0)
+        return rc;
+    rc = b->ops->pass(b, &out->us, &counted, &late_us, err);
+    if (rc < 0)
         return rc;
     end_figures(out, &before, &after);
     out->checks = ran;
     if (ran != b->o.checks || counted != ran)
         return err_set(err, ERR_GENERAL,
-                       "%s: %" PRId64 " checks were run by what the engines say, %" PRId64
-                       " by the slot's passes; expected %" PRId64,
-                       m->name, ran, counted, b->o.checks);
+                       "%s: expected %" PRId64 " checks to run; the engines report %" PRId64
+                       ", the passes of the slot %" PRId64,
+                       m->name, b->o.checks, ran, counted);
     return 0;
 }
 
@@ -66,13 +70,21 @@ static int run_bare(struct bench *b, const struct bench_measure *m, struct bench
 {
     struct bench_figures before = BENCH_UNKNOWN, after = BENCH_UNKNOWN;
     int rc = prepare(b, m->job, err);
-    if (rc || (rc = b->ops->counters(b, &before, err)) ||
-        (rc = b->ops->bare(b, m->bare, m->connections, out, err)) || (rc = b->ops->counters(b, &after, err)))
+    if (rc < 0)
+        return rc;
+    rc = b->ops->counters(b, &before, err);
+    if (rc < 0)
+        return rc;
+    rc = b->ops->bare(b, m->bare, m->connections, out, err);
+    if (rc < 0)
+        return rc;
+    rc = b->ops->counters(b, &after, err);
+    if (rc < 0)
         return rc;
     end_figures(out, &before, &after);
     if (m->job && out->checks != b->o.checks)
-        return err_set(err, ERR_GENERAL, "%s: %" PRId64 " rows were touched, expected %" PRId64, m->name,
-                       out->checks, b->o.checks);
+        return err_set(err, ERR_GENERAL, "%s: expected %" PRId64 " rows to be written, found %" PRId64,
+                       m->name, b->o.checks, out->checks);
     return 0;
 }
 
@@ -80,8 +92,9 @@ static int load_all(struct bench *b, struct store *st, struct arena *a, struct e
 {
     struct load_row *rows = arena_alloc(a, BENCH_CHUNK * sizeof *rows);
     char (*keys)[24] = arena_alloc(a, BENCH_CHUNK * sizeof *keys);
-    int rc = rows && keys ? 0 : err_set(err, ERR_NOMEM, "out of memory");
-    for (int64_t i = 0; i < b->o.checks && rc == 0;) {
+    if (!rows || !keys)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    for (int64_t i = 0; i < b->o.checks;) {
         struct load_counts counts = { 0 };
         int n = 0, bad;
         for (; n < BENCH_CHUNK && i < b->o.checks; n++, i++) {
@@ -91,85 +104,103 @@ static int load_all(struct bench *b, struct store *st, struct arena *a, struct e
                                          .job_exec = "bench_end",
                                          .at = b->slot + 20000LL * b->slot_length_s };
         }
-        rc = store_load(st, rows, n, "keep", 0, &counts, &bad, err);
-        if (rc == 0 && counts.added != n)
-            rc = err_set(err, ERR_GENERAL, "bulk: %" PRId64 " rows were added, expected %d", counts.added, n);
+        int rc = store_load(st, rows, n, "keep", 0, &counts, &bad, err);
+        if (rc < 0)
+            return rc;
+        if (counts.added != n)
+            return err_set(err, ERR_GENERAL, "bulk: expected %d rows to be added, found %" PRId64, n,
+                           counts.added);
     }
-    return rc;
+    return 0;
 }
 
 static int run_bulk(struct bench *b, const struct bench_measure *m, struct bench_figures *out,
                     struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(64 * 1024);
+    CLEANUP(bench_store_freep) struct store *st = NULL;
     struct bench_figures before = BENCH_UNKNOWN, after = BENCH_UNKNOWN;
-    int rc = a ? prepare(b, m->job, err) : err_set(err, ERR_NOMEM, "out of memory");
-    struct store *st = rc ? NULL : bench_store(b, err);
+    if (!a)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    int rc = prepare(b, m->job, err);
+    if (rc < 0)
+        return rc;
+    st = bench_store(b, err);
     if (!st)
-        return rc ? rc : err->code;
+        return err->code;
     struct store_hello hello = STORE_HELLO_INIT;        /* connects */
-    if ((rc = store_do(st, &hello.call)))
+    rc = store_do(st, &hello.call);
+    if (rc < 0) {
         *err = hello.call.err;
-    if (rc == 0 && (rc = b->ops->counters(b, &before, err)) == 0) {
-        int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us();
-        rc = load_all(b, st, a, err);
-        out->us = clock_mono_us(&clock_system) - began;
-        out->client_cpu_us = bench_self_cpu_us() - cpu;
-        out->checks = b->o.checks;
+        return rc;
     }
-    store_free(st);
-    if (rc == 0 && (rc = b->ops->counters(b, &after, err)) == 0)
-        end_figures(out, &before, &after);
-    return rc;
+    rc = b->ops->counters(b, &before, err);
+    if (rc < 0)
+        return rc;
+    int64_t began = clock_mono_us(&clock_system);
+    int64_t cpu = bench_self_cpu_us();
+    rc = load_all(b, st, a, err);
+    if (rc < 0)
+        return rc;
+    out->us = clock_mono_us(&clock_system) - began;
+    out->client_cpu_us = bench_self_cpu_us() - cpu;
+    out->checks = b->o.checks;
+    store_free(st); /* its backend counts what it did when it ends */
+    st = NULL;
+    rc = b->ops->counters(b, &after, err);
+    if (rc < 0)
+        return rc;
+    end_figures(out, &before, &after);
+    return 0;
 }
 
 static const struct bench_measure measures[] = {
     { .name = "enqueue",
-      .words = "enqueue, one a transaction",
+      .title = "enqueue, one a transaction",
       .run = run_bare,
       .bare = BARE_ENQUEUE,
       .connections = 1 },
     { .name = "enqueue-bare",
-      .words = "  bare INSERT",
+      .title = "  bare INSERT",
       .run = run_bare,
       .bare = BARE_INSERT,
       .connections = 1 },
-    { .name = "bulk", .words = "enqueue, 10,000 a transaction", .run = run_bulk },
+    { .name = "bulk", .title = "enqueue, 10,000 a transaction", .run = run_bulk },
     { .name = "bulk-bare",
-      .words = "  bare COPY (SQLite: INSERT)",
+      .title = "  bare COPY (SQLite: INSERT)",
       .run = run_bare,
       .bare = BARE_COPY,
       .connections = 1 },
-    { .name = "end", .words = "no-op checks that end", .run = run_pass, .job = "bench_end" },
+    { .name = "end", .title = "no-op checks that end", .run = run_pass, .job = "bench_end" },
     { .name = "end-bare-1",
-      .words = "  bare DELETE + history, 1 connection",
+      .title = "  bare DELETE + history, 1 connection",
       .run = run_bare,
       .job = "bench_end",
       .bare = BARE_END,
       .connections = 1 },
     { .name = "end-bare-2",
-      .words = "  bare DELETE + history, 2 connections",
+      .title = "  bare DELETE + history, 2 connections",
       .run = run_bare,
       .job = "bench_end",
       .bare = BARE_END,
       .connections = 2,
       .server_only = true },
     { .name = "end-range-1",
-      .words = "  the same by a range of ids, 1 connection",
+      .title = "  the same by a range of ids, 1 connection",
       .run = run_bare,
       .job = "bench_end",
       .bare = BARE_END_RANGE,
       .connections = 1,
       .server_only = true },
     { .name = "end-range-2",
-      .words = "  the same by a range of ids, 2 connections",
+      .title = "  the same by a range of ids, 2 connections",
       .run = run_bare,
       .job = "bench_end",
       .bare = BARE_END_RANGE,
       .connections = 2,
       .server_only = true },
     { .name = "loop-1",
-      .words = "  hand-written SKIP LOCKED, 1 connection",
+      .title = "  hand-written SKIP LOCKED, 1 connection",
       .run = run_bare,
       .job = "handmade",
       .bare = BARE_LOOP,
@@ -177,51 +208,51 @@ static const struct bench_measure measures[] = {
       .server_only = true,
       .plain_only = true },
     { .name = "loop-2",
-      .words = "  hand-written SKIP LOCKED, 2 connections",
+      .title = "  hand-written SKIP LOCKED, 2 connections",
       .run = run_bare,
       .job = "handmade",
       .bare = BARE_LOOP,
       .connections = 2,
       .server_only = true,
       .plain_only = true },
-    { .name = "again", .words = "no-op checks that move", .run = run_pass, .job = "bench_again" },
+    { .name = "again", .title = "no-op checks that move", .run = run_pass, .job = "bench_again" },
     { .name = "again-bare-1",
-      .words = "  bare UPDATE + run log, 1 connection",
+      .title = "  bare UPDATE + run log, 1 connection",
       .run = run_bare,
       .job = "bench_again",
       .bare = BARE_MOVE,
       .connections = 1 },
     { .name = "again-bare-2",
-      .words = "  bare UPDATE + run log, 2 connections",
+      .title = "  bare UPDATE + run log, 2 connections",
       .run = run_bare,
       .job = "bench_again",
       .bare = BARE_MOVE,
       .connections = 2,
       .server_only = true },
     { .name = "again-range-1",
-      .words = "  the same by a range of ids, 1 connection",
+      .title = "  the same by a range of ids, 1 connection",
       .run = run_bare,
       .job = "bench_again",
       .bare = BARE_MOVE_RANGE,
       .connections = 1,
       .server_only = true },
     { .name = "again-range-2",
-      .words = "  the same by a range of ids, 2 connections",
+      .title = "  the same by a range of ids, 2 connections",
       .run = run_bare,
       .job = "bench_again",
       .bare = BARE_MOVE_RANGE,
       .connections = 2,
       .server_only = true },
     { .name = "look-one",
-      .words = "each looks at its row, one by one",
+      .title = "each looks at its row, one by one",
       .run = run_pass,
       .job = "bench_look_one" },
     { .name = "look-many",
-      .words = "each looks at its row, batched",
+      .title = "each looks at its row, batched",
       .run = run_pass,
       .job = "bench_look_many" },
     { .name = "look-sql",
-      .words = "the same by sql_check, batched",
+      .title = "the same by sql_check, batched",
       .run = run_pass,
       .job = "bench_look_sql" },
 };
@@ -259,7 +290,7 @@ static const char jobs_format[] =
     "        event = \"order.unshipped\"; }; };\n"
     "};\n";
 
-/* A name that is given chooses what begins with it: "end" means its bare SQL, too. */
+/* A name in --only chooses all that begin with it: "end" includes its bare SQL. */
 static bool is_wanted(const struct bench *b, const struct bench_measure *m)
 {
     if (m->server_only && strcmp(b->ops->scheme, "postgresql") != 0)
@@ -277,63 +308,86 @@ static bool is_wanted(const struct bench *b, const struct bench_measure *m)
     return false;
 }
 
-/* What must be dead before an old snapshot counts: settled by engines, under the snapshot. */
+/* An old snapshot matters once there are dead rows: engines settle checks while it is held. */
 static int settle_under_snapshot(struct bench *b, struct err *err)
 {
     struct bench_measure m = { .name = "old-snapshot", .job = "bench_end" };
-    int rc = b->ops->hold_snapshot
-                 ? b->ops->hold_snapshot(b, err)
-                 : err_set(err, ERR_INPUT, "--old-snapshot: SQLite has no old snapshots to hold");
-    for (int64_t n = 0; rc == 0 && n < b->o.old_snapshot; n += b->o.checks) {
-        struct bench_figures f;
-        begin_figures(&f);
-        rc = run_pass(b, &m, &f, err);
+    if (!b->ops->hold_snapshot)
+        return err_set(err, ERR_INPUT, "--old-snapshot: SQLite has no old snapshots to hold");
+    int rc = b->ops->hold_snapshot(b, err);
+    if (rc < 0)
+        return rc;
+    for (int64_t n = 0; n < b->o.old_snapshot; n += b->o.checks) {
+        struct bench_figures figures = BENCH_UNKNOWN;
+        rc = run_pass(b, &m, &figures, err);
+        if (rc < 0)
+            return rc;
     }
-    return rc;
+    return 0;
+}
+
+static int run_one(struct bench *b, const struct bench_measure *m, struct bench_figures *out, struct err *err)
+{
+    *out = (struct bench_figures)BENCH_UNKNOWN;
+    int rc = m->run(b, m, out, err);
+    if (rc == 0 && interrupt_came(&b->interrupt))
+        rc = err_set(err, ERR_STOPPED, "stopped");
+    return rc < 0 ? err_wrap(err, rc, "%s", m->name) : 0;
 }
 
 static int run_rounds(struct bench *b, struct bench_figures (*rounds)[BENCH_ROUNDS_MAX], bool *measured,
-                      struct err *err)
+                      struct progress *bar, struct err *err)
 {
-    struct progress bar;
-    int rc = b->o.old_snapshot ? settle_under_snapshot(b, err) : 0;
-    progress_init(&bar, "bench", (int64_t)b->o.rounds * MEASURES, !b->app->quiet);
-    for (int r = 0; r < b->o.rounds && rc == 0; r++)
-        for (int i = 0; i < MEASURES && rc == 0; i++) {
+    for (int r = 0; r < b->o.rounds; r++) {
+        for (int i = 0; i < MEASURES; i++) {
             if (!is_wanted(b, &measures[i]))
                 continue;
-            progress_show(&bar, (int64_t)r * MEASURES + i, measures[i].name);
-            begin_figures(&rounds[i][r]);
-            rc = measures[i].run(b, &measures[i], &rounds[i][r], err);
+            progress_show(bar, (int64_t)r * MEASURES + i, measures[i].name);
+            int rc = run_one(b, &measures[i], &rounds[i][r], err);
+            if (rc < 0)
+                return rc;
             measured[i] = true;
-            if (rc == 0 && interrupt_came(&b->interrupt))
-                rc = err_set(err, ERR_STOPPED, "stopped");
-            if (rc)
-                err_wrap(err, rc, "%s", measures[i].name);
         }
+    }
+    return 0;
+}
+
+static int run_all(struct bench *b, struct err *err)
+{
+    struct app *app = b->app;
+    struct bench_figures (*rounds)[BENCH_ROUNDS_MAX] = arena_zalloc(app->arena, MEASURES * sizeof *rounds);
+    bool measured[MEASURES] = { 0 };
+    bool is_sqlite = strncmp(app->settings.store, "sqlite:", 7) == 0;
+    const char *schema = is_sqlite ? "" : "prescient_bench.";
+    const char *jobs = arena_printf(app->arena, jobs_format, schema, schema);
+    if (!rounds || !jobs)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    int rc = interrupt_init(&b->interrupt, err);
+    if (rc < 0)
+        return rc;
+    rc = bench_open(b, jobs, err);
+    if (rc < 0)
+        return rc;
+    app_remark(app, "works in %s, which is dropped at the end; the real tables are not touched", b->where);
+    if (b->o.old_snapshot) {
+        rc = settle_under_snapshot(b, err);
+        if (rc < 0)
+            return rc;
+    }
+    struct progress bar;
+    progress_init(&bar, "bench", (int64_t)b->o.rounds * MEASURES, !app->quiet);
+    rc = run_rounds(b, rounds, measured, &bar, err);
     progress_clear(&bar);
-    return rc;
+    if (rc < 0)
+        return rc;
+    bench_report(b, measures, MEASURES, rounds, measured, ratios);
+    return 0;
 }
 
 int bench_measures(struct bench *b)
 {
-    struct app *app = b->app;
     struct err err = { 0 };
-    struct bench_figures (*rounds)[BENCH_ROUNDS_MAX] = arena_zalloc(app->arena, MEASURES * sizeof *rounds);
-    bool measured[MEASURES] = { 0 };
-    bool server = strncmp(app->settings.store, "sqlite:", 7) != 0;
-    const char *in = server ? "prescient_bench." : "";
-    const char *jobs = arena_printf(app->arena, jobs_format, in, in);
-    int rc = rounds && jobs ? interrupt_init(&b->interrupt, &err) : err_set(&err, ERR_NOMEM, "out of memory");
-    if (rc == 0)
-        rc = bench_open(b, jobs, &err);
-    if (rc == 0) {
-        app_remark(app, "works in %s, which is dropped at the end; the real tables are not touched",
-                   b->where);
-        rc = run_rounds(b, rounds, measured, &err);
-    }
-    if (rc == 0)
-        bench_report(b, measures, MEASURES, rounds, measured, ratios);
+    int rc = run_all(b, &err);
     bench_close(b);
-    return rc ? app_fail(app, &err) : EXIT_WELL;
+    return rc < 0 ? app_fail(b->app, &err) : EXIT_WELL;
 }

@@ -14,10 +14,10 @@
 
 int bench_pg_fail(PGconn *conn, const PGresult *result, const char *what, struct err *err)
 {
-    const char *words = result ? PQresultErrorMessage(result) : PQerrorMessage(conn);
+    const char *message = result ? PQresultErrorMessage(result) : PQerrorMessage(conn);
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     err_set(err, PQstatus(conn) == CONNECTION_BAD ? ERR_LOST : ERR_GENERAL, "%s: %.*s", what,
-            (int)strcspn(words, "\n"), words);
+            (int)strcspn(message, "\n"), message);
     if (err && state)
         snprintf(err->sqlstate, sizeof err->sqlstate, "%s", state);
     return err ? err->code : ERR_GENERAL;
@@ -25,10 +25,10 @@ int bench_pg_fail(PGconn *conn, const PGresult *result, const char *what, struct
 
 static void cancel(PGconn *conn)
 {
-    char words[256];
+    char message[256];
     PGcancel *c = PQgetCancel(conn);
     if (c)
-        PQcancel(c, words, sizeof words);
+        PQcancel(c, message, sizeof message);
     PQfreeCancel(c);
 }
 
@@ -149,11 +149,11 @@ static int make_place(struct bench *b, struct err *err)
     bool ours = *PQgetvalue(r, 0, 0) == 't', made_by_us = *PQgetvalue(r, 0, 1) == 't';
     PQclear(r);
     if (!ours)
-        return err_set(err, ERR_BUSY, "another bench is at work in this database");
+        return err_set(err, ERR_BUSY, "another bench runs in this database");
     if (!made_by_us)
         return err_set(err, ERR_INPUT,
-                       "this database has a schema prescient_bench that no bench made: it is left alone; "
-                       "bench needs that name");
+                       "this database has a schema prescient_bench that no bench made: it is left alone, "
+                       "but bench needs that name");
     b->db->holds_place = true;
     return control(b, "make", err);
 }
@@ -172,7 +172,7 @@ static int pg_take(struct bench *b, struct err *err)
         return err->code;
     snprintf(b->where, sizeof b->where, "schema prescient_bench of database %s", PQdb(b->db->control));
     int rc = look_at_server(b, err);
-    return rc ? rc : make_place(b, err);
+    return rc < 0 ? rc : make_place(b, err);
 }
 
 static void pg_drop(struct bench *b)
@@ -204,12 +204,12 @@ static bool others_wait(const struct bench *b)
 static int pg_fill(struct bench *b, struct err *err)
 {
     int rc = control(b, "add_tables", err);
-    if (rc == 0 && b->o.future)
-        rc = control(b, b->o.scattered ? "add_scattered" : "add_future", err);
-    return rc;
+    if (rc < 0 || !b->o.future)
+        return rc;
+    return control(b, b->o.scattered ? "add_scattered" : "add_future", err);
 }
 
-/* The right to CHECKPOINT is not everybody's; without one the figures are a little less steady. */
+/* Some roles may not CHECKPOINT (42501); without one the figures are a little less steady. */
 static int checkpoint(struct bench *b, struct err *err)
 {
     struct err refused = { 0 };
@@ -224,17 +224,26 @@ static int pg_prepare(struct bench *b, const char *job, struct err *err)
 {
     PGconn *conn = b->db->control;
     int rc = control(b, others_wait(b) ? "empty_due" : "empty", err);
-    if (rc == 0)
-        rc = control(b, "empty_past", err);
-    if (rc == 0 && others_wait(b))
-        rc = control(b, "vacuum", err);         /* what the round before left is free to be written again */
-    if (rc == 0 && job && !strcmp(job, "handmade"))
-        rc = run_block(b, conn, "add_handmade", NULL, NULL, err);
-    else if (rc == 0 && job)
-        rc = run_block(b, conn, "add_due", job, NULL, err);
-    if (rc == 0)
-        rc = control(b, "vacuum", err);
-    return rc ? rc : checkpoint(b, err);
+    if (rc < 0)
+        return rc;
+    rc = control(b, "empty_past", err);
+    if (rc < 0)
+        return rc;
+    if (others_wait(b)) {
+        rc = control(b, "vacuum", err); /* frees the space of the round before */
+        if (rc < 0)
+            return rc;
+    }
+    if (job) {
+        bool is_handmade = strcmp(job, "handmade") == 0;
+        rc = run_block(b, conn, is_handmade ? "add_handmade" : "add_due", job, NULL, err);
+        if (rc < 0)
+            return rc;
+    }
+    rc = control(b, "vacuum", err);
+    if (rc < 0)
+        return rc;
+    return checkpoint(b, err);
 }
 
 static int pg_hold_snapshot(struct bench *b, struct err *err)
@@ -245,10 +254,10 @@ static int pg_hold_snapshot(struct bench *b, struct err *err)
 
 /* ---- what it cost ---- */
 
-/* Backends that are going leave their counts behind when they have gone. */
+/* A backend reports its counts when it ends. */
 static void let_backends_go(const struct bench *b)
 {
-    /* before 15, a collector gathered them twice a second */
+    /* before version 15, a collector gathers them twice a second */
     bool at_once = PQserverVersion(b->db->control) >= 150000;
     poll(NULL, 0, at_once ? 60 : 1100);
 }
@@ -281,7 +290,7 @@ static int pg_pass(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us,
     return 0;
 }
 
-static int pg_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room,
+static int pg_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*texts)[64], int room,
                   struct err *err)
 {
     PGresult *r;
@@ -291,8 +300,8 @@ static int pg_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*w
     int n = PQntuples(r) < room ? PQntuples(r) : room;
     for (int row = 0; row < n; row++)
         for (int c = 0; c < PQnfields(r) && c < 4; c++) {
-            if (words && c == 0)
-                snprintf(words[row], sizeof words[row], "%s", PQgetvalue(r, row, c));
+            if (texts && c == 0)
+                snprintf(texts[row], sizeof texts[row], "%s", PQgetvalue(r, row, c));
             out[row][c] = strtoll(PQgetvalue(r, row, c), NULL, 10);
         }
     PQclear(r);

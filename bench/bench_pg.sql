@@ -1,6 +1,6 @@
--- bench_pg.sql - what `prescient bench` asks PostgreSQL itself: its scratch schema, the checks of a
--- round, and the bare SQL that the engine is measured against. The schema's name is fixed: nothing
--- here can touch a real one.
+-- bench_pg.sql - the statements of `prescient bench` on PostgreSQL: its scratch schema, the checks
+-- of a round, and the bare SQL that the engine is measured against. The name of the schema is
+-- fixed: nothing here can touch a real one.
 
 -- ---- the scratch schema -------------------------------------------------------------------------
 
@@ -8,7 +8,7 @@
 -- One bench at a time, and only a schema that a bench made may be dropped.
 SELECT pg_try_advisory_lock(1886544243, 1651400547),
        coalesce((SELECT coalesce(obj_description(oid, 'pg_namespace') = 'scratch of prescient bench', false)
-                 FROM pg_namespace WHERE nspname = 'prescient_bench'), true)
+                   FROM pg_namespace WHERE nspname = 'prescient_bench'), true)
 
 -- name: make
 DROP SCHEMA IF EXISTS prescient_bench CASCADE;
@@ -19,43 +19,42 @@ COMMENT ON SCHEMA prescient_bench IS 'scratch of prescient bench'
 DROP SCHEMA IF EXISTS prescient_bench CASCADE
 
 -- name: add_tables
--- What a business keeps, and what people write who need no more than a loop.
-CREATE TABLE prescient_bench.bench_order (id bigint PRIMARY KEY, customer text NOT NULL,
-                                          placed_at timestamptz NOT NULL, shipped_at timestamptz);
-INSERT INTO prescient_bench.bench_order SELECT i, 'customer ' || i % 1000, now() - interval '3 hours', now()
-    FROM generate_series(1, {checks}) i;
+-- The table of an application, and the table of a loop written by hand.
+CREATE TABLE prescient_bench.bench_order (
+    id bigint PRIMARY KEY, customer text NOT NULL, placed_at timestamptz NOT NULL, shipped_at timestamptz);
+INSERT INTO prescient_bench.bench_order
+SELECT i, 'customer ' || i % 1000, now() - interval '3 hours', now() FROM generate_series(1, {checks}) i;
 CREATE TABLE prescient_bench.handmade (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, entity text NOT NULL,
-        entity_key text NOT NULL, job text NOT NULL,
-    check_at timestamptz NOT NULL, check_count integer NOT NULL DEFAULT 0, payload jsonb,
-        UNIQUE (entity, entity_key, job));
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, entity text NOT NULL, entity_key text NOT NULL,
+    job text NOT NULL, check_at timestamptz NOT NULL, check_count integer NOT NULL DEFAULT 0, payload jsonb,
+    UNIQUE (entity, entity_key, job));
 CREATE INDEX ON prescient_bench.handmade (check_at);
 CREATE TABLE prescient_bench.handmade_history (
     id bigint, entity text, entity_key text, job text, check_at timestamptz, check_count integer,
-        payload jsonb, outcome text,
-    archived_at timestamptz DEFAULT now());
+    payload jsonb, outcome text, archived_at timestamptz DEFAULT now());
 VACUUM ANALYZE prescient_bench.bench_order
 
 -- name: add_future
--- {future} checks over 2,880 slots from tomorrow on, in the order of time: enqueued with equal
--- delays, they lie side by side.
-INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec,
-                                        first_check_at, next_check_at)
+-- {future} checks over 2,880 slots from tomorrow on, in the order of time: as if enqueued with
+-- equal delays, they are side by side in the table.
+INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+       next_check_at)
 SELECT prescient_bench.bucket_of('waiting', i::text), 'waiting', i::text, 'bench_end', s.at, s.at
   FROM generate_series(1::bigint, {future}) i,
        LATERAL (SELECT prescient_bench.slot_ceil(now() + interval '1 day')
-                + (i * 2880 / {future}) * prescient_bench.slot_length_s() * interval '1 second' AS at) s
+                     + (i * 2880 / {future}) * prescient_bench.slot_length_s() * interval '1 second' AS at) s
 
 -- name: add_scattered
--- The same in no order, with holes where the due ones of a round will lie: one or two to a page.
-INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec,
-                                        first_check_at, next_check_at)
+-- The same in no order, with holes for the due checks of a round: one or two in each block.
+INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+       next_check_at)
 SELECT prescient_bench.bucket_of(e.name, i::text), e.name, i::text, 'bench_end', s.at, s.at
   FROM generate_series(1::bigint, {future} + {checks}) i,
-       LATERAL (SELECT CASE WHEN (i - 1) * {checks} / ({future} + {checks}) < i * {checks} / ({future}
-           + {checks}) THEN 'hole' ELSE 'waiting' END AS name) e,
+       LATERAL (SELECT {checks}::bigint AS due, {future}::bigint + {checks} AS sum) n,
+       LATERAL (SELECT CASE WHEN (i - 1) * due / sum < i * due / sum THEN 'hole'
+                            ELSE 'waiting' END AS name) e,
        LATERAL (SELECT prescient_bench.slot_ceil(now() + interval '1 day')
-                + (i * 7919 % 2880) * prescient_bench.slot_length_s() * interval '1 second' AS at) s;
+                       + (i * 7919 % 2880) * prescient_bench.slot_length_s() * interval '1 second' AS at) s;
 DELETE FROM prescient_bench.future_job WHERE entity_name = 'hole'
 
 -- ---- a round ------------------------------------------------------------------------------------
@@ -64,22 +63,22 @@ DELETE FROM prescient_bench.future_job WHERE entity_name = 'hole'
 TRUNCATE prescient_bench.future_job
 
 -- name: empty_due
--- Where others wait, only what a round left goes.
+-- With other waiting checks, only those of a round are deleted.
 DELETE FROM prescient_bench.future_job WHERE entity_name = 'orders'
 
 -- name: vacuum
 VACUUM (ANALYZE) prescient_bench.future_job
 
 -- name: empty_past
-TRUNCATE prescient_bench.future_job_history, prescient_bench.future_job_run,
-    prescient_bench.slot_pass, prescient_bench.slot_lease,
-         prescient_bench.event, prescient_bench.handmade, prescient_bench.handmade_history
+TRUNCATE prescient_bench.future_job_history, prescient_bench.future_job_run, prescient_bench.slot_pass,
+         prescient_bench.slot_lease, prescient_bench.event, prescient_bench.handmade,
+         prescient_bench.handmade_history
 
 -- name: add_due
-INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec,
-                                        first_check_at, next_check_at)
-SELECT prescient_bench.bucket_of('orders', i::text), 'orders', i::text, '{job}',
-    to_timestamp({slot}), to_timestamp({slot})
+INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+       next_check_at)
+SELECT prescient_bench.bucket_of('orders', i::text), 'orders', i::text, '{job}', to_timestamp({slot}),
+       to_timestamp({slot})
   FROM generate_series(1, {checks}) i
 
 -- name: add_handmade
@@ -91,23 +90,22 @@ VACUUM ANALYZE prescient_bench.handmade
 CHECKPOINT
 
 -- name: counters
--- The transactions are those of the whole database; a bench has it to itself, or is told so.
+-- The transactions are those of the whole database: nothing else should use it meanwhile.
 SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,
        (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()),
        (SELECT coalesce(sum(n_tup_upd + n_tup_del), 0)::bigint FROM pg_stat_user_tables
-        WHERE schemaname = 'prescient_bench')
+         WHERE schemaname = 'prescient_bench')
 
 -- name: pass
--- From the statement that opened the slot to the end of its last bucket, by the database's own
--- clock; and what was run.
+-- From the statement that opened the slot to the end of its last bucket, by the database's clock;
+-- and how many checks were run.
 SELECT (extract(epoch FROM max(recorded_at) - min(recorded_at)) * 1000000)::bigint,
-    coalesce(sum(run), 0)::bigint, coalesce(max(late_us), 0)::bigint
+       coalesce(sum(run), 0)::bigint, coalesce(max(late_us), 0)::bigint
   FROM prescient_bench.slot_pass WHERE slot_at = to_timestamp({slot})
 
 -- name: server
-SELECT pg_backend_pid(), version(), current_setting('shared_buffers'),
-    current_setting('synchronous_commit'), current_setting('fsync'),
-       current_setting('max_wal_size'), current_setting('autovacuum')
+SELECT pg_backend_pid(), version(), current_setting('shared_buffers'), current_setting('synchronous_commit'),
+       current_setting('fsync'), current_setting('max_wal_size'), current_setting('autovacuum')
 
 -- name: hold_snapshot
 BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class
@@ -118,40 +116,39 @@ BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class
 SELECT prescient_bench.enqueue('orders', $1::text, 'bench_end', $2::timestamptz)
 
 -- name: bare_insert
-INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec,
-                                        first_check_at, next_check_at)
-VALUES (prescient_bench.bucket_of('orders', $1::text), 'orders', $1::text, 'bench_end',
-        $2::timestamptz, $2::timestamptz)
+INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+       next_check_at)
+VALUES (prescient_bench.bucket_of('orders', $1::text), 'orders', $1::text, 'bench_end', $2::timestamptz,
+        $2::timestamptz)
     ON CONFLICT DO NOTHING
 
 -- name: bare_copy
 COPY prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
-    FROM STDIN (FORMAT binary)
+FROM STDIN (FORMAT binary)
 
--- ---- the bare statements of a pass: the same rows and columns, without jobs and leases ---------
+-- ---- the bare statements of a pass: the same rows and columns, no job, no lease -----------------
 
 -- name: bare_read
 -- $1 slot, $2 first and $3 last bucket
-SELECT id, bucket FROM prescient_bench.future_job WHERE next_check_at = $1::timestamptz
-    AND bucket BETWEEN $2::smallint AND $3::smallint
+SELECT id, bucket FROM prescient_bench.future_job
+ WHERE next_check_at = $1::timestamptz AND bucket BETWEEN $2::smallint AND $3::smallint
  ORDER BY bucket, priority, id
 
--- By ids a batch is a thousand descents of the index; by their range (nobody else is here) it is
--- one, which only a bench may do so simply.
+-- By ids a batch descends the index a thousand times; by their range once. Only a bench may use the
+-- range, as no other rows are in the slot.
 
 -- name: bare_end
 -- $1 slot, $2 bucket, $3 ids, $4 the next slot (not used)
 WITH gone AS (
     DELETE FROM prescient_bench.future_job
      WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
-     AND id = ANY ($3::bigint[]) AND $4::timestamptz IS NOT NULL
+       AND id = ANY ($3::bigint[]) AND $4::timestamptz IS NOT NULL
     RETURNING first_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
-INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at,
-                                                check_count, failure_count, run_count,
-       entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at,
-           total_run_us, last_run_us)
-SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_name,
-    entity_key, job_exec, 'done', 'localhost/1234567', now(), now(), 1, 1
+INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
+       failure_count, run_count, entity_name, entity_key, job_exec, outcome, engine, first_run_at,
+       last_run_at, total_run_us, last_run_us)
+SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_name, entity_key, job_exec,
+       'done', 'localhost/1234567', now(), now(), 1, 1
   FROM gone
 
 -- name: bare_end_range
@@ -159,14 +156,13 @@ SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_n
 WITH gone AS (
     DELETE FROM prescient_bench.future_job
      WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
-     AND id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)] AND $4::timestamptz IS NOT NULL
+       AND id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)] AND $4::timestamptz IS NOT NULL
     RETURNING first_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
-INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at,
-                                                check_count, failure_count, run_count,
-       entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at,
-           total_run_us, last_run_us)
-SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_name,
-    entity_key, job_exec, 'done', 'localhost/1234567', now(), now(), 1, 1
+INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
+       failure_count, run_count, entity_name, entity_key, job_exec, outcome, engine, first_run_at,
+       last_run_at, total_run_us, last_run_us)
+SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_name, entity_key, job_exec,
+       'done', 'localhost/1234567', now(), now(), 1, 1
   FROM gone
 
 -- name: bare_move
@@ -177,13 +173,13 @@ WITH moved AS (
            first_run_at = coalesce(first_run_at, now()),
            run_count = coalesce(run_count, 0) + 1, total_run_us = coalesce(total_run_us, 0) + 1
      WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
-     AND id = ANY ($3::bigint[])
+       AND id = ANY ($3::bigint[])
     RETURNING next_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
-INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us,
-                                            check_count, failure_count, entity_name, entity_key, job_exec,
-                                            outcome, engine)
-SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, entity_key,
-    job_exec, 'again', 'localhost/1234567' FROM moved
+INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
+       failure_count, entity_name, entity_key, job_exec, outcome, engine)
+SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, entity_key, job_exec, 'again',
+       'localhost/1234567'
+  FROM moved
 
 -- name: bare_move_range
 -- $1 slot, $2 bucket, $3 ids, $4 the next slot
@@ -193,50 +189,50 @@ WITH moved AS (
            first_run_at = coalesce(first_run_at, now()),
            run_count = coalesce(run_count, 0) + 1, total_run_us = coalesce(total_run_us, 0) + 1
      WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
-     AND id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)]
+       AND id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)]
     RETURNING next_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
-INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us,
-                                            check_count, failure_count, entity_name, entity_key, job_exec,
-                                            outcome, engine)
-SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, entity_key,
-    job_exec, 'again', 'localhost/1234567' FROM moved
+INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
+       failure_count, entity_name, entity_key, job_exec, outcome, engine)
+SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, entity_key, job_exec, 'again',
+       'localhost/1234567'
+  FROM moved
 
 -- name: bare_loop
--- What people write: lock the next thousand, delete them, keep what they were. Runs no job.
+-- The loop that is written by hand: lock the next thousand, delete them, keep a history. No job.
 WITH due AS MATERIALIZED (
-    SELECT id FROM prescient_bench.handmade WHERE check_at <= now() ORDER BY check_at
-        LIMIT 1000 FOR UPDATE SKIP LOCKED),
+    SELECT id FROM prescient_bench.handmade WHERE check_at <= now() ORDER BY check_at LIMIT 1000
+       FOR UPDATE SKIP LOCKED),
 gone AS (
     DELETE FROM prescient_bench.handmade h USING due WHERE h.id = due.id RETURNING h.*)
-INSERT INTO prescient_bench.handmade_history (id, entity, entity_key, job, check_at,
-                                              check_count, payload, outcome)
+INSERT INTO prescient_bench.handmade_history (id, entity, entity_key, job, check_at, check_count, payload,
+       outcome)
 SELECT id, entity, entity_key, job, check_at, check_count, payload, 'done' FROM gone
 
 -- ---- the load generator -------------------------------------------------------------------------
 
 -- name: load_lateness
--- By slot: when its pass began by the machine's clock, and for each page how many checks ended
--- when. In microseconds.
+-- By slot: when its pass began by the machine's clock, and when how many checks of it ended. In
+-- microseconds.
 SELECT extract(epoch FROM h.slot_at)::bigint, (extract(epoch FROM o.recorded_at) * 1000000)::bigint,
        (extract(epoch FROM h.archived_at) * 1000000)::bigint, count(*)
-  FROM prescient_bench.future_job_history h JOIN prescient_bench.slot_pass o ON o.slot_at = h.slot_at
-  AND o.bucket = -1 AND o.pass = 0
+  FROM prescient_bench.future_job_history h
+  JOIN prescient_bench.slot_pass o ON o.slot_at = h.slot_at AND o.bucket = -1 AND o.pass = 0
  GROUP BY 1, 2, 3 ORDER BY 1, 3
 
 -- name: load_starts
--- Live: how late each check's last run began after the slot it was filed under last, in
--- microseconds, in order.
+-- Live: how long after its last slot each check's last run began, in microseconds, in order.
 SELECT late, count(*) FROM (
     SELECT (extract(epoch FROM last_run_at - slot_at) * 1000)::bigint * 1000 AS late
-        FROM prescient_bench.future_job_history WHERE last_run_at IS NOT NULL
+      FROM prescient_bench.future_job_history WHERE last_run_at IS NOT NULL
     UNION ALL
     SELECT (extract(epoch FROM run_at - slot_at) * 1000)::bigint * 1000 FROM prescient_bench.future_job_run) r
  GROUP BY 1 ORDER BY 1
 
 -- name: load_outcomes
-SELECT outcome, count(*) FROM (SELECT outcome FROM prescient_bench.future_job_history
-                               UNION ALL SELECT 'run: ' || outcome
-                                   FROM prescient_bench.future_job_run) o GROUP BY 1 ORDER BY 2 DESC, 1
+SELECT outcome, count(*)
+  FROM (SELECT outcome FROM prescient_bench.future_job_history
+        UNION ALL SELECT 'run: ' || outcome FROM prescient_bench.future_job_run) o
+ GROUP BY 1 ORDER BY 2 DESC, 1
 
 -- name: load_pending
 SELECT count(*) FROM prescient_bench.future_job WHERE entity_name <> 'waiting'

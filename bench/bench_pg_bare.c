@@ -63,13 +63,18 @@ static const char *const statements[] = { [BARE_END] = "bare_end",   [BARE_END_R
                                           [BARE_LOOP] = "bare_loop", [BARE_INSERT] = "bare_insert",
                                           [BARE_ENQUEUE] = "enqueue" };
 
-static int prepare_line(struct bare_run *r, struct bare *l, const char *name, struct err *err)
+static int prepare_line(struct bare *l, const char *name, struct err *err)
 {
     PGresult *result = PQprepare(l->conn, name, sql_find(sql_bench_pg, name), 0, NULL);
     int rc = PQresultStatus(result) == PGRES_COMMAND_OK ? 0 : bench_pg_fail(l->conn, result, name, err);
     PQclear(result);
-    (void)r;
     return rc;
+}
+
+/* Whether the rows of the slot are read before they are ended or moved. */
+static bool statement_reads_first(enum bench_bare what)
+{
+    return what == BARE_END || what == BARE_END_RANGE || what == BARE_MOVE || what == BARE_MOVE_RANGE;
 }
 
 static int open_lines(struct bare_run *r, int n, struct err *err)
@@ -83,10 +88,13 @@ static int open_lines(struct bare_run *r, int n, struct err *err)
         l->ids = malloc(20 + 12 * BENCH_BATCH);
         if (!l->ids)
             return err_set(err, ERR_NOMEM, "out of memory");
-        int rc = prepare_line(r, l, statements[r->what], err);
-        if (rc == 0 && r->what >= BARE_END && r->what <= BARE_MOVE_RANGE)
-            rc = prepare_line(r, l, "bare_read", err);
-        if (rc)
+        int rc = prepare_line(l, statements[r->what], err);
+        if (rc < 0)
+            return rc;
+        if (!statement_reads_first(r->what))
+            continue;
+        rc = prepare_line(l, "bare_read", err);
+        if (rc < 0)
             return rc;
     }
     return 0;
@@ -128,7 +136,7 @@ static int send_batch(struct bare_run *r, struct bare *l)
                                (int[]){ 1, 1, 1, 1 }, 1);
 }
 
-/* Begins what the line does next; false when it has nothing left, or cannot send. */
+/* Sends what the line does next; false when nothing remains, or it cannot send. */
 static bool send_next(struct bare_run *r, struct bare *l)
 {
     if (r->what == BARE_LOOP)
@@ -150,7 +158,7 @@ static int take_rows(struct bare *l, const PGresult *result, struct err *err)
     return 0;
 }
 
-/* An answer is complete: takes it in, sends what is next. */
+/* A result is complete: takes it in, and sends what is next. */
 static int answered(struct bare_run *r, struct bare *l, struct err *err)
 {
     PGresult *result = PQgetResult(l->conn), *more;

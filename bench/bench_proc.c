@@ -1,5 +1,5 @@
-/* bench_proc.c - CPU and memory of processes, from /proc. Whatever cannot be read is -1: not
- * known, never 0. */
+/* bench_proc.c - CPU and memory of processes, from /proc. What cannot be read is -1, not known,
+ * never 0. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool read_stat(int pid, int64_t *fields, int n)
     char *at = strrchr(text, ')');
     if (!at || at[1] != ' ')
         return false;
-    at += 3;                                    /* behind the letter of the state */
+    at += 3; /* after the letter of the state */
     fields[0] = 0;
     for (int i = 1; i < n; i++)
         fields[i] = strtoll(at, &at, 10);
@@ -94,7 +94,7 @@ int64_t bench_peak_kib(int pid)
     return line ? strtoll(line + 7, NULL, 10) : -1;
 }
 
-/* The kernel's own list where it keeps one, else everybody is asked who his parent is. */
+/* From the kernel's own list where it has one, else from the parents of all processes. */
 int bench_children_of(int pid, int *out, int room)
 {
     char path[64], text[8192];

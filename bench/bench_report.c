@@ -1,5 +1,5 @@
 /* bench_report.c - medians of the rounds and ratios between them, as tables or JSON. A ratio is
- * taken round by round, between neighbours in time, and the median of those is what is said. */
+ * taken in each round, between neighbours in time; the report has the median of those. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static struct spread spread_of(const double *values, int n)
     return (struct spread){ median, sorted[0], sorted[n - 1] };
 }
 
-/* ---- what is said of a measure ---- */
+/* ---- the columns ---- */
 
 static double per_s(const struct bench_figures *f)
 {
@@ -112,7 +112,7 @@ static int find(const struct report *r, const char *name)
     return -1;
 }
 
-/* The better one of what a measure is held against; -1: none of them was measured. */
+/* The better one of what a measure is compared with; -1: none of them was measured. */
 static int better_of(const struct report *r, const struct bench_ratio *ratio)
 {
     int best = -1;
@@ -146,8 +146,8 @@ static struct spread ratio_of(const struct report *r, int a, int b)
     return spread_of(values, r->b->o.rounds);
 }
 
-/* The same by CPU, which others on the machine disturb less: where all processors are busy, the
- * two are one. */
+/* The same by CPU, which other programs on the machine disturb less. Where all processors are busy
+ * the two ratios are equal. */
 static struct spread cpu_ratio_of(const struct report *r, int a, int b)
 {
     double values[BENCH_ROUNDS_MAX];
@@ -177,13 +177,14 @@ static void print_measures(const struct report *r, struct arena *a)
         if (!r->measured[i])
             continue;
         const char **row = cells + rows++ * (COLUMNS + 2);
-        row[0] = r->measures[i].words;
+        row[0] = r->measures[i].title;
         row[1] = arena_printf(a, "%" PRId64, r->rounds[i][0].checks);
         for (int c = 0; c < COLUMNS; c++) {
             struct spread s = of_rounds(r->rounds[i], r->b->o.rounds, columns[c].of);
-            row[c + 2] = columns[c].range && r->b->o.rounds > 1
-                             ? arena_printf(a, "%.0f (%.0f-%.0f)", s.median, s.least, s.most)
-                             : number(a, s.median, columns[c].digits);
+            if (columns[c].range && r->b->o.rounds > 1)
+                row[c + 2] = arena_printf(a, "%.0f (%.0f-%.0f)", s.median, s.least, s.most);
+            else
+                row[c + 2] = number(a, s.median, columns[c].digits);
         }
     }
     table_print(r->b->app->out, titles, COLUMNS + 2, cells, rows, 0);
@@ -205,8 +206,8 @@ static void print_ratios(const struct report *r, const struct bench_ratio *ratio
             continue;
         struct spread s = ratio_of(r, i, k);
         const char **row = cells + 6 * rows++;
-        row[0] = r->measures[i].words;
-        row[1] = r->measures[k].words;
+        row[0] = r->measures[i].title;
+        row[1] = r->measures[k].title;
         row[2] = number(a, s.median, 2);
         row[3] = number(a, s.least, 2);
         row[4] = number(a, s.most, 2);
@@ -224,12 +225,14 @@ static void print_heading(const struct bench *b)
     uname(&u);
     fprintf(b->app->out, "%s\n%s %s, %ld processors; prescient %s\n", b->server, u.sysname, u.release,
             sysconf(_SC_NPROCESSORS_ONLN), VERSION);
+    const char *scattered = b->o.scattered ? " (scattered)" : "";
+    const char *snapshot = b->o.old_snapshot ? ", an old snapshot held" : "";
+    const char *engines = b->o.engines == 1 ? "engine" : "engines";
+    const char *rounds = b->o.rounds == 1 ? "round" : "rounds";
     fprintf(b->app->out,
             "%" PRId64 " checks in one slot, %" PRId64
-            " waiting%s%s, %d engine%s, median of %d round%s; us are of CPU for one check\n\n",
-            b->o.checks, b->o.future, b->o.scattered ? " (scattered)" : "",
-            b->o.old_snapshot ? ", an old snapshot held" : "", b->o.engines, b->o.engines == 1 ? "" : "s",
-            b->o.rounds, b->o.rounds == 1 ? "" : "s");
+            " waiting%s%s, %d %s, median of %d %s; us are of CPU for one check\n\n",
+            b->o.checks, b->o.future, scattered, snapshot, b->o.engines, engines, b->o.rounds, rounds);
 }
 
 /* ---- JSON ---- */
@@ -246,7 +249,7 @@ static json_t *json_measures(const struct report *r)
     for (int i = 0; i < r->n; i++) {
         if (!r->measured[i])
             continue;
-        json_t *o = json_pack("{s:s, s:s, s:I}", "name", r->measures[i].name, "what", r->measures[i].words,
+        json_t *o = json_pack("{s:s, s:s, s:I}", "name", r->measures[i].name, "what", r->measures[i].title,
                               "checks", (json_int_t)r->rounds[i][0].checks);
         for (int c = 0; c < COLUMNS; c++)
             json_object_set_new(o, columns[c].json,

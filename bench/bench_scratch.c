@@ -111,22 +111,29 @@ struct store *bench_store(struct bench *b, struct err *err)
 
 static int make_schema(struct bench *b, struct err *err)
 {
-    struct store *st = bench_store(b, err);
+    CLEANUP(bench_store_freep) struct store *st = bench_store(b, err);
     if (!st)
         return err->code;
     struct migrate_options migrate = { .slot_length_s = b->o.slot_length_s };
     int rc = store_migrate(st, &migrate, err);
+    if (rc < 0)
+        return rc;
     struct store_hello hello = STORE_HELLO_INIT;
+    rc = store_do(st, &hello.call);
+    if (rc < 0) {
+        *err = hello.call.err;
+        return rc;
+    }
     struct store_keep_days days = STORE_KEEP_DAYS_INIT;
     days.days = 1;
-    if (rc >= 0 && ((rc = store_do(st, &hello.call)) < 0 || (rc = store_do(st, &days.call)) < 0))
-        *err = hello.call.rc < 0 ? hello.call.err : days.call.err;
-    if (rc >= 0) {
-        b->slot_length_s = hello.slot_length_s;
-        b->slot = slot_floor(hello.now_us / 1000000, b->slot_length_s) - 10000LL * b->slot_length_s;
+    rc = store_do(st, &days.call);
+    if (rc < 0) {
+        *err = days.call.err;
+        return rc;
     }
-    store_free(st);
-    return rc < 0 ? rc : 0;
+    b->slot_length_s = hello.slot_length_s;
+    b->slot = slot_floor(hello.now_us / 1000000, b->slot_length_s) - 10000LL * b->slot_length_s;
+    return 0;
 }
 
 static int find_place(struct bench *b, struct err *err)
@@ -141,11 +148,11 @@ static int find_place(struct bench *b, struct err *err)
             b->ops = places[i];
     store_free(st);
     if (!b->ops)
-        return err_set(err, ERR_INPUT, "bench knows no store like this one");
+        return err_set(err, ERR_INPUT, "bench: this kind of store is not supported");
     if (b->ops->schema && s->schema && !strcmp(s->schema, b->ops->schema))
         return err_set(
             err, ERR_INPUT,
-            "schema: found '%s', which is where the bench makes and drops its own tables; expected another",
+            "schema: found '%s', where the bench creates and drops its own tables; expected another",
             s->schema);
     return 0;
 }
@@ -153,17 +160,24 @@ static int find_place(struct bench *b, struct err *err)
 int bench_open(struct bench *b, const char *jobs, struct err *err)
 {
     int rc = program_find("prescient", b->program, sizeof b->program, err);
-    if (rc == 0)
-        rc = find_place(b, err);
-    if (rc == 0)
-        rc = make_dir(b, err);
-    if (rc == 0)
-        rc = b->ops->take(b, err);
-    if (rc == 0)
-        rc = write_settings(b, jobs, err);
-    if (rc == 0)
-        rc = make_schema(b, err);
-    return rc ? rc : b->ops->fill(b, err);
+    if (rc < 0)
+        return rc;
+    rc = find_place(b, err);
+    if (rc < 0)
+        return rc;
+    rc = make_dir(b, err);
+    if (rc < 0)
+        return rc;
+    rc = b->ops->take(b, err);
+    if (rc < 0)
+        return rc;
+    rc = write_settings(b, jobs, err);
+    if (rc < 0)
+        return rc;
+    rc = make_schema(b, err);
+    if (rc < 0)
+        return rc;
+    return b->ops->fill(b, err);
 }
 
 void bench_close(struct bench *b)

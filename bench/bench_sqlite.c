@@ -59,7 +59,7 @@ static int run_block(struct bench *b, sqlite3 *db, const char *name, const char 
     return rc;
 }
 
-static int lite_take(struct bench *b, struct err *err)
+static int sqlite_take(struct bench *b, struct err *err)
 {
     b->db = calloc(1, sizeof *b->db);
     if (!b->db)
@@ -71,7 +71,7 @@ static int lite_take(struct bench *b, struct err *err)
     return 0;
 }
 
-static void lite_drop(struct bench *b)
+static void sqlite_drop(struct bench *b)
 {
     free(b->db);            /* the file goes with its folder */
     b->db = NULL;
@@ -85,21 +85,23 @@ static int with_handle(struct bench *b, const char *name, const char *job, struc
     return rc;
 }
 
-static int lite_fill(struct bench *b, struct err *err)
+static int sqlite_fill(struct bench *b, struct err *err)
 {
     int rc = with_handle(b, "add_tables", NULL, err);
-    if (rc == 0 && b->o.future)
-        rc = with_handle(b, b->o.scattered ? "add_scattered" : "add_future", NULL, err);
-    return rc;
+    if (rc < 0 || !b->o.future)
+        return rc;
+    return with_handle(b, b->o.scattered ? "add_scattered" : "add_future", NULL, err);
 }
 
-static int lite_prepare(struct bench *b, const char *job, struct err *err)
+static int sqlite_prepare(struct bench *b, const char *job, struct err *err)
 {
     int rc = with_handle(b, "empty", NULL, err);
-    return rc || !job ? rc : with_handle(b, "add_due", job, err);
+    if (rc < 0 || !job)
+        return rc;
+    return with_handle(b, "add_due", job, err);
 }
 
-static int lite_counters(struct bench *b, struct bench_figures *out, struct err *err)
+static int sqlite_counters(struct bench *b, struct bench_figures *out, struct err *err)
 {
     (void)b;
     (void)err;
@@ -108,8 +110,8 @@ static int lite_counters(struct bench *b, struct bench_figures *out, struct err 
     return 0;
 }
 
-static int lite_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*words)[64], int room,
-                    struct err *err)
+static int sqlite_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*texts)[64], int room,
+                      struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(4096);
     char *sql = a ? bench_sql(b, sql_bench_sqlite, name, NULL, a) : NULL;
@@ -122,8 +124,8 @@ static int lite_ask(struct bench *b, const char *name, int64_t (*out)[4], char (
         rc = fail(db, name, err);
     for (; rc == 0 && n < room && sqlite3_step(s) == SQLITE_ROW; n++)
         for (int c = 0; c < sqlite3_column_count(s) && c < 4; c++) {
-            if (words && c == 0)
-                snprintf(words[n], sizeof words[n], "%s", (const char *)sqlite3_column_text(s, c));
+            if (texts && c == 0)
+                snprintf(texts[n], sizeof texts[n], "%s", (const char *)sqlite3_column_text(s, c));
             out[n][c] = sqlite3_column_int64(s, c);
         }
     sqlite3_finalize(s);
@@ -131,10 +133,10 @@ static int lite_ask(struct bench *b, const char *name, int64_t (*out)[4], char (
     return rc ? rc : n;
 }
 
-static int lite_pass(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us, struct err *err)
+static int sqlite_pass(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us, struct err *err)
 {
     int64_t row[1][4] = { 0 };
-    int rc = lite_ask(b, "pass", row, NULL, 1, err);
+    int rc = sqlite_ask(b, "pass", row, NULL, 1, err);
     *us = row[0][0];
     *run = row[0][1];
     *late_us = row[0][2];
@@ -248,8 +250,8 @@ static bool prepare(struct bare *r, const char *name, sqlite3_stmt **out)
     return !name || sqlite3_prepare_v2(r->db, sql_find(sql_bench_sqlite, name), -1, out, NULL) == SQLITE_OK;
 }
 
-static int lite_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out,
-                     struct err *err)
+static int sqlite_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out,
+                       struct err *err)
 {
     struct bare r = { .b = b, .next_slot = b->slot + 20000LL * b->slot_length_s };
     (void)connections;                          /* writers are serial */
@@ -279,13 +281,13 @@ static int lite_bare(struct bench *b, enum bench_bare what, int connections, str
 const struct bench_db_ops bench_sqlite_ops = {
     .scheme = "sqlite",
     .schema = NULL,
-    .take = lite_take,
-    .drop = lite_drop,
-    .fill = lite_fill,
-    .prepare = lite_prepare,
-    .bare = lite_bare,
-    .counters = lite_counters,
-    .pass = lite_pass,
+    .take = sqlite_take,
+    .drop = sqlite_drop,
+    .fill = sqlite_fill,
+    .prepare = sqlite_prepare,
+    .bare = sqlite_bare,
+    .counters = sqlite_counters,
+    .pass = sqlite_pass,
     .hold_snapshot = NULL,
-    .ask = lite_ask,
+    .ask = sqlite_ask,
 };
