@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../pg/pg_handshake.h"
 #include "store_pg_ops.h"
 
 #define ROUNDS_MAX 5
@@ -334,7 +335,7 @@ static short pg_wants(const struct store *st)
 {
     const struct pg_store *pg = (const struct pg_store *)st;
     if (pg->phase == PG_CONNECTING)
-        return pg->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+        return pg_handshake_events(pg->polling);
     return (short)(POLLIN | (pg->unflushed ? POLLOUT : 0));
 }
 

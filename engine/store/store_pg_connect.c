@@ -3,13 +3,13 @@
  * asynchronous form, so each host is an attempt of its own here. */
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/settings.h"
 #include "../base/settings_mask.h"
+#include "../pg/pg_handshake.h"
 #include "store_pg.h"
 
 #define SERVER_OLDEST 130000
@@ -215,12 +215,6 @@ static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *e
     return err->code;
 }
 
-static void drop_notice(void *arg, const PGresult *r)
-{
-    (void)arg;
-    (void)r;
-}
-
 void pg_disconnect(struct pg_store *pg)
 {
     pg_lookup_end(&pg->lookup);
@@ -255,7 +249,7 @@ static bool begin_host(struct pg_store *pg, const struct pg_host *host, struct e
         connect_failed(pg, pg->conn, err);
         return false;
     }
-    PQsetNoticeReceiver(pg->conn, drop_notice, NULL);
+    pg_handshake_drop_notices(pg->conn);
     pg->phase = PG_CONNECTING;
     pg->polling = PGRES_POLLING_WRITING;
     return true;
@@ -318,15 +312,6 @@ bool pg_connect_begin(struct pg_store *pg, struct err *err)
     return try_host(pg, err);
 }
 
-/* libpq must not be asked before the socket is ready: it would take a connect under way for one
- * that is done. */
-static PostgresPollingStatusType poll_when_ready(const struct pg_store *pg)
-{
-    struct pollfd p = { .fd = PQsocket(pg->conn),
-                        .events = pg->polling == PGRES_POLLING_READING ? POLLIN : POLLOUT };
-    return poll(&p, 1, 0) == 0 ? pg->polling : PQconnectPoll(pg->conn);
-}
-
 /* False: no host is left. */
 static bool lookup_step(struct pg_store *pg, struct err *err)
 {
@@ -349,7 +334,7 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
 {
     if (pg->phase == PG_LOOKING_UP)
         return lookup_step(pg, err) ? 0 : err->code;
-    PostgresPollingStatusType polling = poll_when_ready(pg);
+    PostgresPollingStatusType polling = pg_handshake_step(pg->conn, pg->polling, 0);
     if (polling == PGRES_POLLING_OK) {
         pg->silent_rounds = 0;
         return 1;
@@ -444,7 +429,7 @@ PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
     for (int i = 0; i < pg->nhosts; i++) {
         PGconn *conn = connect_to(pg, &pg->hosts[(pg->host + i) % pg->nhosts], true);
         if (conn && PQstatus(conn) == CONNECTION_OK) {
-            PQsetNoticeReceiver(conn, drop_notice, NULL);
+            pg_handshake_drop_notices(conn);
             if (bound_silence(pg, conn, err) >= 0)
                 return conn;
         } else {

@@ -6,6 +6,7 @@
 
 #include "../base/settings.h"
 #include "../base/settings_mask.h"
+#include "../pg/pg_handshake.h"
 #include "../pg/pg_prepared.h"
 
 #include <errno.h>
@@ -95,22 +96,16 @@ static int lost(struct pg_business *b, const char *doing, struct err *err)
     return ERR_LOST;
 }
 
-/* Waits for the socket until the deadline and `grace_ms`. */
-static bool wait_for(struct pg_business *b, short events, int64_t deadline_us, int grace_ms)
+/* Waits for input until the deadline and GRACE_MS. */
+static bool wait_for_input(struct pg_business *b, int64_t deadline_us)
 {
     for (;;) {
-        int remaining = business_remaining_ms(deadline_us + grace_ms * 1000LL);
-        struct pollfd p = { .fd = PQsocket(b->conn), .events = events };
+        int remaining = business_remaining_ms(deadline_us + GRACE_MS * 1000LL);
+        struct pollfd p = { .fd = PQsocket(b->conn), .events = POLLIN };
         int n = remaining > 0 ? poll(&p, 1, remaining) : 0;
         if (n >= 0 || errno != EINTR)
             return n > 0;
     }
-}
-
-static void drop_notice(void *ctx, const char *message)
-{
-    (void)ctx;
-    (void)message;
 }
 
 static int connect_server(struct pg_business *b, int64_t deadline_us, struct err *err)
@@ -127,13 +122,15 @@ static int connect_server(struct pg_business *b, int64_t deadline_us, struct err
     b->conn = PQconnectStartParams(names, values, 1);
     if (!b->conn || PQstatus(b->conn) == CONNECTION_BAD)
         return lost(b, "connect", err);
-    PQsetNoticeProcessor(b->conn, drop_notice, NULL);
-    for (PostgresPollingStatusType next = PGRES_POLLING_WRITING; next != PGRES_POLLING_OK;
-         next = PQconnectPoll(b->conn)) {
-        if (next == PGRES_POLLING_FAILED)
-            return lost(b, "connect", err);
-        if (!wait_for(b, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until_us, 0))
+    pg_handshake_drop_notices(b->conn);
+    PostgresPollingStatusType polling = PGRES_POLLING_WRITING;
+    while (polling != PGRES_POLLING_OK) {
+        int remaining_ms = business_remaining_ms(until_us);
+        if (!remaining_ms)
             return err_set(err, ERR_LOST, "business database: connect: no answer in time");
+        polling = pg_handshake_step(b->conn, polling, remaining_ms);
+        if (polling == PGRES_POLLING_FAILED)
+            return lost(b, "connect", err);
     }
     return PQenterPipelineMode(b->conn) ? 0 : lost(b, "pipeline mode", err);
 }
@@ -187,7 +184,7 @@ static bool send_statement(struct pg_business *b, int place, const char *sql,
 static PGresult *next_result(struct pg_business *b, int64_t deadline_us, bool *is_lost)
 {
     while (PQisBusy(b->conn)) {
-        if (!wait_for(b, POLLIN, deadline_us, GRACE_MS) || !PQconsumeInput(b->conn)) {
+        if (!wait_for_input(b, deadline_us) || !PQconsumeInput(b->conn)) {
             *is_lost = true;
             return NULL;
         }
