@@ -2,7 +2,8 @@
 # The command line itself: help, options, and errors about wrong ones. No store is needed.
 . "$(dirname "$0")/lib.sh"
 
-has "--help lists the commands" "$($P --help)" "enqueue      enqueue a check of a row, or one for each line of a CSV file"
+has "--help lists the commands" "$($P --help)" \
+    "enqueue      enqueue a check of a row, or one for each line of a CSV file"
 is "every command of the list has a help of its own" \
     "$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }' |
         while read -r c; do $P "$c" --help >/dev/null || echo "$c"; done)" ""

@@ -5,7 +5,7 @@
 # not instrumented
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
-BASE=0d9e17dd490476511908802278385837ef12b918 BASE_AT=2026-11-22T08:30:16Z
+BASE=4cbcceea310f667ecdf2989979aafc9950ed3d86 BASE_AT=2026-11-22T09:59:20Z
 failed=0
 
 # report WHAT WRONG: nothing wrong is good

@@ -29,7 +29,7 @@ done < <(sed -n 's|^[*0-9].*  prescient  prescient ||p' "$ETC/prescient.cron"
     sed -n 's|^ExecStart=/usr/local/bin/prescient ||p' "$ETC"/*.service)
 
 if ! command -v systemd-analyze >/dev/null; then
-    echo "# no systemd-analyze here (package systemd): the units are not looked at"
+    echo "# no systemd-analyze here (package systemd): the units are not checked"
     exit 0
 fi
 for unit in "$ETC"/*.service "$ETC"/*.timer; do
@@ -46,7 +46,7 @@ exposure() {
 for unit in "$ETC"/*.service; do
     found=$(exposure "$unit")
     if [ -z "$found" ]; then
-        echo "# this systemd-analyze judges no files: ${unit##*/} is not looked at"
+        echo "# this systemd-analyze judges no files: ${unit##*/} is not checked"
     elif awk -v e="$found" 'BEGIN { exit !(e < 2.0) }'; then
         echo "ok - ${unit##*/}: exposure $found, below 2.0"
     else

@@ -12,13 +12,13 @@ judge() {
     local words scenario suite
     words=$(patch -s -f --dry-run -p1 <"$1" 2>&1) || { echo "it does not apply: $words"; return; }
     [ -n "$(field "$1" what)" ] && [ -n "$(field "$1" words)" ] ||
-        echo "it does not say what it is, or in which words it is caught"
+        echo "it lacks the line what:, or the line words:"
     scenario=$(field "$1" scenario) suite=$(field "$1" test)
     if [ -n "$scenario" ]; then
         compgen -G "tests/faults/${scenario,,}*.sh" >/dev/null || echo "there is no scenario $scenario"
     else
         [ -n "$suite" ] && [ -f "tests/test_$suite.c" ] ||
-            echo "it names no scenario, and no suite of that name is there: '$suite'"
+            echo "it names no scenario, and there is no suite '$suite'"
         grep -qrF --include='*.c' "$(field "$1" words)(void)" tests ||
             echo "there is no test $(field "$1" words)"
     fi

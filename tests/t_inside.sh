@@ -118,7 +118,7 @@ if "${not_root[@]}" test -x "$P" -a -r "$TEST_JOBS/inside.so"; then
     is "nothing is said where that is the same user" \
         "$(told_about "$("${not_root[@]}" id -un)")" "0 time, $id"
 else
-    echo "# $P is out of nobody's reach: that an engine which is not root's keeps its user is not tried"
+    echo "# the user nobody cannot reach $P: an engine that is not root's is not tried"
 fi
 
 settings "$limits" "$job" 'worker_seccomp = "off";'

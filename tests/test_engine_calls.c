@@ -403,7 +403,8 @@ static void a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_work
 /* The database is there, and says itself that nothing was changed. */
 static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
 {
-    static const struct err collision = { ERR_LOST, "40P01", ERR_REASON_COLLIDED, .text = "deadlock detected" };
+    static const struct err collision = { ERR_LOST, "40P01", ERR_REASON_COLLIDED,
+                                          .text = "deadlock detected" };
     static const enum store_op expected[] = { STORE_HELLO, STORE_OPEN_SLOT, STORE_READ_PAGE, STORE_FINISH,
                                               STORE_FINISH };
     run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &collision });

@@ -42,7 +42,8 @@ static void problems_in_sql(char *out, size_t size)
     size_t n = (size_t)snprintf(out, size, "(");
     for (int o = 0; o < OUTCOME_COUNT; o++)
         if (outcome_is_problem((enum outcome)o))
-            n += (size_t)snprintf(out + n, size - n, "%s'%s'", n > 1 ? ", " : "", outcome_name((enum outcome)o));
+            n += (size_t)snprintf(out + n, size - n, "%s'%s'", n > 1 ? ", " : "",
+                                  outcome_name((enum outcome)o));
     snprintf(out + n, size - n, ")");
 }
 

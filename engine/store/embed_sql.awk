@@ -1,12 +1,20 @@
 # embed_sql.awk - turns .sql files into C strings.
-#   engine/store/store_NAME.sql: each "-- name: WORD" block becomes a row of `struct sql_block sql_NAME[]`
+#   engine/store/store_NAME.sql: each "-- name: WORD" block becomes a row of
+#       `struct sql_block sql_NAME[]`
 #   bench/NAME.sql: the same
 #   migrations/NAME/NNNN_what.sql: each file becomes a row of
-#   `struct sql_migration migrations_NAME[]`, in order
-# Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with the schema).
+#       `struct sql_migration migrations_NAME[]`, in order
+# Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with
+# the schema).
 
 function c_string(s) { gsub(/\\/, "&&", s); gsub(/"/, "\\\"", s); return "    \"" s "\\n\"" }
-function family(path, a, n) { n = split(path, a, "/"); if (path ~ /migrations\//) return a[n - 1]; sub(/^store_/, "", a[n]); sub(/\.sql$/, "", a[n]); return a[n] }
+function family(path, a, n) {
+    n = split(path, a, "/")
+    if (path ~ /migrations\//) return a[n - 1]
+    sub(/^store_/, "", a[n])
+    sub(/\.sql$/, "", a[n])
+    return a[n]
+}
 
 FNR == 1 {
     is_migration = FILENAME ~ /migrations\//
@@ -45,6 +53,7 @@ END {
         text = m[f]
         count = gsub(/    \{ [0-9]+, "/, "    },\n&", text)
         sub(/^    \},\n/, "", text)
-        printf "const struct sql_migration migrations_%s[] = {\n%s    },\n    { 0, NULL, NULL } };\n\n", f, text
+        printf "const struct sql_migration migrations_%s[] = {\n%s    },\n", f, text
+        printf "    { 0, NULL, NULL } };\n\n"
     }
 }

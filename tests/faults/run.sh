@@ -173,6 +173,6 @@ done
 
 cat "$tmp/results.tsv" >>"$results"
 [ -z "${RECORD:-}" ] || cat "$tmp/results.tsv" >>tests/faults/record.tsv
-[ "$skipped" = 0 ] || echo "$skipped skipped: see the words above; they are not among those that passed"
+[ "$skipped" = 0 ] || echo "$skipped skipped, for the reasons above; they do not count as passed"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
