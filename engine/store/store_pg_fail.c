@@ -52,6 +52,16 @@ static enum err_reason reason_of(const char *state, int code)
     return ERR_REASON_REFUSED;
 }
 
+static const char *what_failed(const char *state, int code)
+{
+    if (strcmp(state, "42501") == 0)
+        return "the database user lacks a right: ";
+    if (strcmp(state, "57014") == 0)
+        return "the database ended the statement (a look has as long as the setting statement_timeout "
+               "says): ";
+    return code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
+}
+
 int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
 {
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
@@ -60,14 +70,13 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY),
                *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
     int code = code_of_check(r, code_of(state));
-    const char *what =
-        strncmp(state, "42501", 5) == 0 ? "the database user lacks a right: "
-        : strncmp(state, "57014", 5) == 0
-            ? "the database ended the statement (a look has as long as the setting statement_timeout says): "
-        : code == ERR_SCHEMA ? "no usable schema (run `prescient init`): "
-                             : "";
-    err_set(err, code, "%s%s%s%s%s", what, words ? words : "unknown failure", detail ? " (" : "",
-            detail ? detail : "", detail ? ")" : "");
+    const char *what = what_failed(state, code);
+    if (!words)
+        words = "unknown failure";
+    if (detail)
+        err_set(err, code, "%s%s (%s)", what, words, detail);
+    else
+        err_set(err, code, "%s%s", what, words);
     err_one_line(err);
     err->reason = reason_of(state, code);
     memcpy(err->sqlstate, state, 5);
