@@ -10,27 +10,25 @@ static int64_t checks_in_trouble(const struct pass_counts *c)
     return c->failed + c->timeout + c->crashed;
 }
 
-static void print_totals(struct app *app, const struct totals *totals, const char *plan)
+static json_t *totals_object(const struct totals *totals, const char *plan)
 {
     const struct pass_counts *c = &totals->counts;
-    int64_t put_off = c->held_back + c->unknown_job;
+    json_t *object = json_pack("{s:s, s:I}", "plan", plan, "slots", (json_int_t)totals->slots);
+#define PASS_COUNT(name, words) json_object_set_new(object, #name, json_integer((json_int_t)c->name));
+    PASS_COUNTS(PASS_COUNT)
+#undef PASS_COUNT
+    json_object_set_new(object, "held_by_others", json_integer((json_int_t)totals->held_by_others));
+    return object;
+}
+
+static void print_totals(struct app *app, const struct totals *totals, const char *plan)
+{
+    char counts[PASS_COUNTS_TEXT];
     if (app->json)
-        report_print_object(
-            app, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-                           "plan", plan, "slots", (json_int_t)totals->slots, "run", (json_int_t)c->run,
-                           "done", (json_int_t)c->done, "again", (json_int_t)c->again, "deferred",
-                           (json_int_t)c->deferred, "guarded", (json_int_t)c->guarded, "failed",
-                           (json_int_t)c->failed, "timeout", (json_int_t)c->timeout, "crashed",
-                           (json_int_t)c->crashed, "held_back", (json_int_t)c->held_back, "unknown_job",
-                           (json_int_t)c->unknown_job, "superseded", (json_int_t)c->superseded, "locked",
-                           (json_int_t)c->locked, "held_by_others", (json_int_t)totals->held_by_others));
+        report_print_object(app, totals_object(totals, plan));
     else if (!app->quiet)
-        fprintf(app->out,
-                "%s: %" PRId64 " slots, %" PRId64 " checks run: %" PRId64 " done, %" PRId64 " again, %" PRId64
-                " deferred, %" PRId64 " ended by a guard, %" PRId64 " failed, %" PRId64 " timeout, %" PRId64
-                " crashed; %" PRId64 " put off, %" PRId64 " superseded\n",
-                plan, totals->slots, c->run, c->done, c->again, c->deferred, c->guarded, c->failed,
-                c->timeout, c->crashed, put_off, c->superseded);
+        fprintf(app->out, "%s: %" PRId64 " slots, checks: %s\n", plan, totals->slots,
+                pass_counts_format(&totals->counts, counts));
 }
 
 /* A daemon ends well: its checks in trouble are in the history. */

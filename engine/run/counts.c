@@ -28,15 +28,3 @@ int64_t counts_settled(const struct pass_counts *counts)
 {
     return counts->run + counts->unknown_job + counts->held_back;
 }
-
-void counts_add(struct pass_counts *sum, const struct pass_counts *more)
-{
-    int64_t late = more->late_us > sum->late_us ? more->late_us : sum->late_us;
-    int64_t took = more->took_us > sum->took_us ? more->took_us : sum->took_us;
-    int64_t *to = (int64_t *)sum;
-    const int64_t *from = (const int64_t *)more;
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
-        to[i] += from[i];
-    sum->late_us = late;
-    sum->took_us = took;
-}

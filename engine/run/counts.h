@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include "../store/store.h"
 
-/* Times (late_us, took_us) are not added: the longer one stands. */
-void counts_add(struct pass_counts *sum, const struct pass_counts *more);
 /* A settlement was written. */
 void counts_add_settled(struct pass_counts *counts, const struct settlement *s);
 /* how many checks are settled, with or without a run */

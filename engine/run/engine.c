@@ -27,23 +27,18 @@ static void log_target_over(const struct engine *e, const struct target *t)
 {
     static const char *const kinds[] = { "slot", "slot (again)", "late slot", "late slot (moved on)" };
     const struct pass_counts *c = &t->counts;
-    char slot[MOMENT_TEXT];
+    char slot[MOMENT_TEXT], counts[PASS_COUNTS_TEXT];
     if (!c->run && !c->held_back && !c->unknown_job && !t->held_by_others)
         return;
-    log_info(e->o.log,
-             "%s %s: %lld run, %lld done, %lld again, %lld failed, %lld timeout, %lld crashed, %lld "
-             "ended by a guard, %lld put off, "
-             "%lld superseded; %d leases held by others; %lld ms",
-             kinds[t->kind], moment_format(t->slot, slot), (long long)c->run, (long long)c->done,
-             (long long)c->again, (long long)c->failed, (long long)c->timeout, (long long)c->crashed,
-             (long long)c->guarded, (long long)(c->held_back + c->unknown_job + c->deferred),
-             (long long)c->superseded, t->held_by_others, (long long)(now_us(e) - t->began_us) / 1000);
+    log_info(e->o.log, "%s %s: %s; %d leases held by others; %lld ms", kinds[t->kind],
+             moment_format(t->slot, slot), pass_counts_format(c, counts), t->held_by_others,
+             (long long)(now_us(e) - t->began_us) / 1000);
 }
 
 void engine_target_over(void *engine, struct target *target)
 {
     struct engine *e = engine;
-    counts_add(&e->totals.counts, &target->counts);
+    pass_counts_add(&e->totals.counts, &target->counts);
     e->totals.slots++;
     e->totals.held_by_others += target->held_by_others;
     log_target_over(e, target);

@@ -106,7 +106,7 @@ void target_opened(struct target *t)
 
 void target_bucket_over(struct target *t, const struct pass_counts *counts)
 {
-    counts_add(&t->counts, counts);
+    pass_counts_add(&t->counts, counts);
     t->leased--;
 }
 

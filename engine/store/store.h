@@ -32,6 +32,7 @@
 #include "../base/err.h"
 #include "../rules/bucket.h"
 #include "../rules/check.h"
+#include "../rules/pass_counts.h"
 
 #define STORE_OWNER_SIZE 16
 
@@ -280,13 +281,6 @@ struct store_settle {
 #define STORE_SETTLE_INIT { .call.op = STORE_SETTLE }
 
 /* ---- the end of a bucket --------------------------------------------------------------------- */
-
-struct pass_counts {                /* of one (slot, bucket) in one pass; what slot_pass keeps */
-    int64_t run, done, again, deferred, failed, timeout, crashed, guarded, held_back, unknown_job, superseded,
-        locked;
-    int64_t late_us;                /* from the slot to the first run's start */
-    int64_t took_us;
-};
 
 /* Looks whether the leased (slot, bucket) holds rows after `after`, the last one read. When there
  * is none, but for those of the jobs in `left`: writes the pass's row with its counts and gives

@@ -591,8 +591,10 @@ f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:after_bucket, :afte
 -- less. What came in there late is the second look's: the transaction id kept is above that of all whom the reads may have missed.
 -- forms: slot
 -- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, leave bool,
--- in: jobs_left text[], engine text?, counts int8[], after_bucket int4, after_priority int4,
--- in: after_id int8, complete bool, incarnation int8
+-- in: jobs_left text[], engine text?, after_bucket int4, after_priority int4, after_id int8,
+-- in: complete bool, incarnation int8, run int8, done int8, again int8, deferred int8, failed int8,
+-- in: timeout int8, crashed int8, guarded int8, held_back int8, unknown_job int8, superseded int8,
+-- in: locked int8, late_us int8, took_us int8
 -- out: ours bool, finished bool
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
@@ -604,11 +606,12 @@ given_back AS (
        AND (:leave OR NOT EXISTS (SELECT FROM prescient.future_job f WHERE {rows_behind} AND f.job_exec <> ALL (:jobs_left)))
     RETURNING l.bucket),
 recorded AS (
-    INSERT INTO prescient.slot_pass (slot_at, bucket, pass, engine, seen_xid, run, done, again, deferred, failed, timeout, crashed, guarded,
-                                     held_back, unknown_job, superseded, locked, late_us, took_us, left_jobs)
-    SELECT :slot, g.bucket, 1 + coalesce((SELECT max(pass) FROM prescient.slot_pass p WHERE p.slot_at = :slot AND p.bucket = g.bucket), 0), :engine,
-           CASE WHEN NOT (:complete AND :incarnation = {incarnation}) THEN pg_current_xact_id()::text::bigint END, (:counts)[1], (:counts)[2], (:counts)[3], (:counts)[4], (:counts)[5], (:counts)[6], (:counts)[7], (:counts)[8], (:counts)[9], (:counts)[10],
-           (:counts)[11], (:counts)[12], (:counts)[13], (:counts)[14], CASE WHEN cardinality(:jobs_left) > 0 THEN :jobs_left END
+    INSERT INTO prescient.slot_pass (slot_at, bucket, pass, engine, seen_xid, left_jobs, run, done, again, deferred, failed,
+                                     timeout, crashed, guarded, held_back, unknown_job, superseded, locked, late_us, took_us)
+    SELECT :slot, g.bucket, 1 + coalesce((SELECT max(pass) FROM prescient.slot_pass p WHERE p.slot_at = :slot AND p.bucket = g.bucket), 0),
+           :engine, CASE WHEN NOT (:complete AND :incarnation = {incarnation}) THEN pg_current_xact_id()::text::bigint END,
+           CASE WHEN cardinality(:jobs_left) > 0 THEN :jobs_left END, :run, :done, :again, :deferred, :failed,
+           :timeout, :crashed, :guarded, :held_back, :unknown_job, :superseded, :locked, :late_us, :took_us
       FROM given_back g)
 SELECT EXISTS (SELECT FROM lease) AS ours, EXISTS (SELECT FROM given_back) AS finished
 

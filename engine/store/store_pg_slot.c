@@ -170,13 +170,12 @@ static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
 
 /* ---- the end of a bucket, and slots that are not over ---------------------------------------- */
 
+#define COUNT_OF(name, words) .name = c->name,
+
 static bool finish_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_finish *f = (struct store_finish *)call;
     const struct pass_counts *c = &f->counts;
-    const int64_t counts[] = { c->run,        c->done,    c->again,   c->deferred,  c->failed,
-                               c->timeout,    c->crashed, c->guarded, c->held_back, c->unknown_job,
-                               c->superseded, c->locked,  c->late_us, c->took_us };
     unsigned form = f->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : PG_FORM_PLAIN;
     return pg_send_form(pg, PG_FINISH, form, &(struct pg_finish_in){
         .slot = f->lease.slot,
@@ -187,12 +186,14 @@ static bool finish_send(struct pg_store *pg, struct store_call *call)
         .leave = f->leave,
         .jobs_left = { f->nleft, f->left },
         .engine = pg->engine,
-        .counts = { (int)(sizeof counts / sizeof *counts), counts },
         .after_bucket = bucket_after(&f->lease, &f->after),
         .after_priority = f->after.priority,
         .after_id = f->after.id,
         .complete = f->complete,
         .incarnation = f->origin.incarnation,
+        PASS_COUNTS(COUNT_OF)
+        .late_us = c->late_us,
+        .took_us = c->took_us,
     });
 }
 

@@ -9,7 +9,7 @@
 #include "../base/arena.h"
 #include "statement.h"
 
-#define WIRE_PARAMS_MAX 24
+#define WIRE_PARAMS_MAX 32
 #define WIRE_TIMESTAMP_EPOCH_S 946684800LL      /* 2000-01-01, where PostgreSQL counts from */
 
 struct wire_params {
