@@ -30,8 +30,8 @@ struct libconfig_guard {        /* zeroed: no text */
     int npieces;
 };
 
-/* Reads a file with all that it includes, or a text that errors call `name`. The files belong to
- * root or to us, and nobody else may write them (owned.h); else they are refused. */
+/* Reads a file with all that it includes, or a text that errors call `name`. A file that
+ * other users could have written is refused (owned.h). */
 int libconfig_guard_read_file(struct libconfig_guard *g, struct arena *a, const char *path, struct err *err);
 int libconfig_guard_read_text(struct libconfig_guard *g, struct arena *a, const char *text, const char *name,
                               struct err *err);

@@ -32,7 +32,7 @@ struct settings {
     const char *schema;             /* PostgreSQL; "prescient" */
     const char *schema_owner;       /* "prescient_owner" */
     const char *business;           /* URL of the business database; NULL: the store's own */
-    int64_t slot_length_s;          /* 0: whatever the database says */
+    int64_t slot_length_s;          /* 0: as the database has it */
     int64_t connect_timeout_us, statement_timeout_us, lock_timeout_us;
     bool prepared;                  /* prepared statements */
     int32_t connections;            /* store connections of an engine; 0: 2 on PostgreSQL, 1 on SQLite */

@@ -1,5 +1,5 @@
 /* settings_load.c - where settings come from and which of them wins: default < file < DATABASE_URL
- * < PRESCIENT_* < flag. PG* variables say where the store is only when nothing else does. */
+ * < PRESCIENT_* < flag. PG* variables set the store only when nothing else does. */
 #include "settings_load.h"
 
 #include <ctype.h>

@@ -11,7 +11,7 @@
 struct settings_flag { const char *name, *value; };     /* --name value: any top-level setting, '-' for '_' */
 
 /* Reads everything in the order of precedence. `file` NULL: looked for; a missing default file is
- * fine, a named one is not. ERR_SETTINGS with words. What it fills is released by
+ * fine, a named one is not. ERR_SETTINGS with a message. What it fills is released by
  * settings_release. */
 int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags,
                   struct err *err);

@@ -429,7 +429,7 @@ static const char *some_folders(const struct setting_row *row, struct arena *a)
 static const struct type {
     int (*read)(const struct setting_row *row, const struct setting_value *v, struct target *to);
     bool (*put)(const struct setting_row *row, const void *field, int count, bool secrets, FILE *out);
-    /* unless the row says it */
+    /* unless the row has its own */
     const char *(*expected)(const struct setting_row *row, struct arena *a);
 } types[] = {
     [SETTING_TEXT] = { read_text, put_text, NULL },
@@ -459,10 +459,10 @@ bool settings_put_value(const struct setting_row *row, const void *field, int co
 const char *settings_expected(const struct setting_row *row, struct arena *a)
 {
     bool is_text = row->type == SETTING_TEXT || row->type == SETTING_URL;
-    const char *words;
-    if (row->expected && is_text)
-        words = arena_printf(a, "%s, at most %" PRId64 " bytes", row->expected, row->max);
-    else
-        words = row->expected ? row->expected : types[row->type].expected(row, a);
-    return words ? words : "something else";
+    const char *expected = row->expected;
+    if (expected && is_text)
+        expected = arena_printf(a, "%s, at most %" PRId64 " bytes", expected, row->max);
+    else if (!expected)
+        expected = types[row->type].expected(row, a);
+    return expected ? expected : "something else";
 }

@@ -56,14 +56,14 @@ struct page {
     /* the next settle leaves out rows that others hold, and finds out about the rest */
     bool skip_locked;
     bool dropped;               /* its lease is lost: give nothing more, believe nothing more */
-    int64_t now;                /* what the jobs are told */
+    int64_t now;                /* the time that its jobs are given */
     int64_t start_until_us;     /* trust: nothing of it is started later (CLOCK_BOOTTIME) */
     struct leased_bucket *bucket;       /* that it was read from; the pool does not look at it */
     struct arena *arena;        /* answers live here */
     struct page *following;     /* the owner's list */
 };
 
-/* Takes the rows over (also on failure). `job_of` tells a check's job by name. NULL when out of
+/* Takes the rows over (also on failure). `job_of` finds a check's job by name. NULL when out of
  * memory. */
 struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx,
                       int64_t now);

@@ -1,4 +1,4 @@
-/* spawn.h - what the pool does to processes. A worker is fork and exec of this same program, in a
+/* spawn.h - starting and ending processes. A worker is fork and exec of this same program, in a
  * process group of its own, with nothing but a socketpair, a pipe for what it prints, and a clean
  * environment. */
 #ifndef PRESCIENT_SPAWN_H
@@ -21,11 +21,11 @@ struct spawner {
      * descriptors left just now. */
     int (*start)(void *ctx, const char *program, bool pg_environment, struct child *out, struct err *err);
     void (*signal)(void *ctx, pid_t pid, int sig);      /* to the worker, and to its process group */
-    /* it waits to be buried: until then its number is nobody else's */
+    /* it has ended and is not reaped yet: until then no other process has its number */
     bool (*has_ended)(void *ctx, pid_t pid);
-    /* a child, worker or orphan of a job, that waits to be buried; 0: none */
+    /* a child, worker or orphan of a job, that has ended and is not reaped yet; 0: none */
     pid_t (*any_ended)(void *ctx);
-    /* its wait status; waits for one that was killed a moment ago */
+    /* reaps it; waits for one that was killed a moment ago. Returns its wait status */
     int (*bury)(void *ctx, pid_t pid);
     void *ctx;
 };

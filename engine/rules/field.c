@@ -1,5 +1,5 @@
-/* field.c - the rules of each field. The database's own constraints say the same, but not where,
- * nor in these words. */
+/* field.c - the rules of each field. The database has the same constraints, but its messages name
+ * neither the field nor what is expected. */
 #include "field.h"
 
 #include <inttypes.h>
