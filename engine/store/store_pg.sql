@@ -1,17 +1,21 @@
--- store_pg.sql - what the PostgreSQL store asks, one named block a statement. "prescient." stands for the schema in use.
--- {word} is replaced by the block `word` (store_pg_sql.c), so that a condition needed in several statements stands once.
--- A lock timeout is set inside the statement, before its first lock, and for its transaction only: no session setting, so
--- a pooler may hand every transaction another connection.
+-- store_pg.sql - what the PostgreSQL store asks, one named block a statement. "prescient." stands
+-- for the schema in use. The build (statements.awk, whose head describes the form of this file)
+-- replaces {word} by the part `word`, so that a condition needed in several statements stands once,
+-- and makes C structs of the parameters and columns; build/sql/pg/ has each statement as it is
+-- sent. A lock timeout is set inside the statement, before its first lock, and for its transaction
+-- only: no session setting, so a pooler may hand every transaction another connection.
 -- forms: relaxed slot skip mixed heavy careful
 
 -- ---- the path --------------------------------------------------------------------------------------------------------
 
 -- name: path
--- Goes before every statement, in its transaction: an operator or a function that somebody has made in a schema of the user's own
--- search_path ("public", up to PostgreSQL 14) would win wherever its types fit better, and run with the rights of whoever asks.
--- Timeouts that the role or the database has for others do not count either: a call has its own deadline, and what must not wait for a lock
--- sets its own limit. One that strikes as a commit begins to wait for a synchronous standby would even end that wait, with a success.
--- In the form `relaxed`, of a replay, the commit does not wait for the disk.
+-- Goes before every statement, in its transaction: an operator or a function that somebody has made
+-- in a schema of the user's own search_path ("public", up to PostgreSQL 14) would win wherever its
+-- types fit better, and run with the rights of whoever asks. Timeouts that the role or the database
+-- has for others do not count either: a call has its own deadline, and what must not wait for a
+-- lock sets its own limit. One that strikes as a commit begins to wait for a synchronous standby
+-- would even end that wait, with a success. In the form `relaxed`, of a replay, the commit does not
+-- wait for the disk.
 -- forms: relaxed
 -- out: search_path text, statement_timeout text, lock_timeout text, synchronous_commit text?
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS search_path,
@@ -26,11 +30,14 @@ NULL::text
 pg_catalog.set_config('synchronous_commit', 'off', true)
 
 -- name: reading
--- Goes before each report that only reads. $1 ms, a little less than the client waits: the server itself ends a question whose answer nobody waits for
--- any more, and within a second one whose asker is gone (from PostgreSQL 14 on). A transaction without an id waits for no standby as it commits, so nothing
--- is ended here that may have taken effect. To compile such a statement, or to bring in workers, takes longer than to run it, and engines want the processors.
--- An order that an index has is taken from it: the planner, who cannot know where the running slot lies, holds a third of the table for overdue, and would
--- rather read all of it and sort. Servers on other systems than Linux may refuse to look for the asker, with an error (on Windows all do).
+-- Goes before each report that only reads. :within ms, a little less than the client waits: the
+-- server itself ends a question whose answer nobody waits for any more, and within a second one
+-- whose asker is gone (from PostgreSQL 14 on). A transaction without an id waits for no standby as
+-- it commits, so nothing is ended here that may have taken effect. To compile such a statement, or
+-- to bring in workers, takes longer than to run it, and engines want the processors. An order that
+-- an index has is taken from it: the planner, who cannot know where the running slot lies, holds a
+-- third of the table for overdue, and would rather read all of it and sort. Servers on other
+-- systems than Linux may refuse to look for the asker, with an error (on Windows all do).
 -- in: within text
 -- out: statement_timeout text, jit text, workers text, sort text, check_interval text?
 SELECT set_config('statement_timeout', :within, true) AS statement_timeout, set_config('jit', 'off', true) AS jit,
@@ -41,9 +48,11 @@ SELECT set_config('statement_timeout', :within, true) AS statement_timeout, set_
 -- ---- connecting ------------------------------------------------------------------------------------------------------
 
 -- part: silence_settings
--- $1 ms: where TCP carries this session, the server ends it when our machine has not been heard of for so long. A line may die in the middle of a
--- message, and the transaction that this began would hold its locks, a lease's among them, for as long as TCP is patient: two hours.
--- For the session, so once a connection; behind a pooler it is about the pooler, and does no harm there.
+-- :silence_ms: where TCP carries this session, the server ends it when our machine has not been
+-- heard of for so long. A line may die in the middle of a message, and the transaction that this
+-- began would hold its locks, a lease's among them, for as long as TCP is patient: two hours. For
+-- the session, so once a connection; behind a pooler it is about the pooler, and does no harm
+-- there.
 set_config('tcp_user_timeout', greatest(750, :silence_ms / 4 * 3)::text, false) || set_config('tcp_keepalives_idle', greatest(1, :silence_ms / 3000)::text, false) ||
 set_config('tcp_keepalives_interval', greatest(1, :silence_ms / 6000)::text, false) || set_config('tcp_keepalives_count', '3', false)
 
@@ -53,9 +62,11 @@ set_config('tcp_keepalives_interval', greatest(1, :silence_ms / 6000)::text, fal
 SELECT {silence_settings} AS settings
 
 -- name: owners
--- $1 the setting schema_owner. No row: the schema is not there. Else who asks, whose the schema is, and the first of the schema, what is in it
--- and whoever may create in it that belongs to none of those who may have the rights of whoever asks. Only the catalog is touched. Members of
--- pg_database_owner are the database's owner alone. A role that the user is in is none of them: others in it have not his rights.
+-- :schema_owner is the setting of that name. No row: the schema is not there. Else who asks, whose
+-- the schema is, and the first of the schema, what is in it and whoever may create in it that
+-- belongs to none of those who may have the rights of whoever asks. Only the catalog is touched.
+-- Members of pg_database_owner are the database's owner alone. A role that the user is in is none
+-- of them: others in it have not his rights.
 -- in: schema_owner text
 -- out: asker text, owner text, kind text, name text, who text
 WITH me AS MATERIALIZED (
@@ -121,20 +132,23 @@ EXISTS (SELECT FROM prescient.future_job f
 prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END, :jobs)
 
 -- part: incarnation
--- A standby that was promoted without the last settles is another server, and so is one that was started again. Tables that were made or filled anew, by a
--- restore into a server that went on, are others, too.
+-- A standby that was promoted without the last settles is another server, and so is one that was
+-- started again. Tables that were made or filled anew, by a restore into a server that went on, are
+-- others, too.
 (SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint # pg_relation_filenode('prescient.slot_lease')::bigint << 20)
 
 -- name: open_slot
--- $1 slot, $2 split_at, $3 owner, $4 engine, $5 lease seconds, $6 want, $7 again, $8 jobs or NULL, $9 lock timeout,
--- $10 to $13 the watched leases' bucket, owner, token, expires_at, $14 and $15 an order of buckets that is the owner's own,
--- $16 virtual now or NULL, $17 a bit for each bucket that is left out.
--- Rows: first the slot, then the leases taken, then those wanted but held, with those that are ripe and above $6: who watches them
--- goes on watching; or one that says that the slot has not begun. No row at all: another engine opens it right now.
--- With a lease taken come the id of this transaction (see is_complete) and the start of this server (see finish), and a slot that
--- was closed is open again, and not closed once more without a look.
--- The count runs only when there is no opening row. An empty slot has had its last look with that; the id of this
--- transaction, taken in the same statement, is above that of everything this look may have missed.
+-- :slot, :split_at, :owner, :engine, :lease_s, :want, :again, :jobs or NULL, :lock_timeout,
+-- :watched_buckets to :watched_until_us the watched leases' bucket, owner, token, expires_at, :odd
+-- and :start an order of buckets that is the owner's own, :now virtual now or NULL, :left_out a bit
+-- for each bucket that is left out. Rows: first the slot, then the leases taken, then those wanted
+-- but held, with those that are ripe and above :want: who watches them goes on watching; or one
+-- that says that the slot has not begun. No row at all: another engine opens it right now. With a
+-- lease taken come the id of this transaction (see is_complete) and the start of this server (see
+-- finish), and a slot that was closed is open again, and not closed once more without a look. The
+-- count runs only when there is no opening row. An empty slot has had its last look with that; the
+-- id of this transaction, taken in the same statement, is above that of everything this look may
+-- have missed.
 -- forms: careful
 -- in: slot timestamptz, split_at int4, owner uuid, engine text?, lease_s int4, want int4,
 -- in: again bool, jobs text[]?, lock_timeout text, watched_buckets int4[], watched_owners uuid[],
@@ -199,7 +213,6 @@ UNION ALL
 SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0 WHERE NOT EXISTS (SELECT FROM setup)
 
 -- name: renew
--- $1 slots, $2 buckets, $3 owners, $4 tokens, $5 lease seconds, $6 lock timeout
 -- in: slots timestamptz[], buckets int4[], owners uuid[], tokens int8[], lease_s int4,
 -- in: lock_timeout text
 -- out: n int8, expires_us timestamptz
@@ -210,7 +223,6 @@ UPDATE prescient.slot_lease l SET expires_at = clock_timestamp() + :lease_s::int
 RETURNING u.n, l.expires_at AS expires_us
 
 -- name: release
--- $1 slots, $2 buckets, $3 owners, $4 tokens, $5 lock timeout
 -- in: slots timestamptz[], buckets int4[], owners uuid[], tokens int8[], lock_timeout text
 DELETE FROM prescient.slot_lease l
  USING (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
@@ -221,8 +233,8 @@ DELETE FROM prescient.slot_lease l
 {lease_and_clock}
 
 -- part: lease_and_clock
--- FOR SHARE lets no takeover pass until this transaction ends; behind one that came first, the row is looked at again and is not
--- ours any more. `begun` reads the clock with the lock held.
+-- FOR SHARE lets no takeover pass until this transaction ends; behind one that came first, the row
+-- is looked at again and is not ours any more. `begun` reads the clock with the lock held.
 lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
      WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
@@ -240,9 +252,10 @@ unlocked AS MATERIALIZED (
 
 -- ---- pages -----------------------------------------------------------------------------------------------------------
 
--- A page is bounded in bytes. Where each row keeps to its share ($6) of them, a plain read does: a payload above its share is only told
--- by its size, and the page ends before it. A page that begins with one is read by the heavy form, which counts as it goes; that
--- costs as much again as the read itself.
+-- A page is bounded in bytes. Where each row keeps to its share (:bytes) of them, a plain read
+-- does: a payload above its share is left out, and the page ends before it. A page that begins with
+-- one is read by the heavy form, which counts as it goes; that costs as much again as the read
+-- itself.
 
 -- part: checks
 prescient.future_job
@@ -254,7 +267,8 @@ prescient.readable_checks(:slot, :bucket, :bucket)
 prescient.readable_checks(:slot, 0, 63)
 
 -- part: lock_place
--- Where the row lies, if somebody has locked it since it was written: perhaps a transaction that is still open (see kept).
+-- Where the row lies, if somebody has locked it since it was written: perhaps a transaction that is
+-- still open (see kept).
 CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 
 -- part: lock_place_careful
@@ -278,9 +292,11 @@ octet_length(f.payload::text) > :bytes
 false
 
 -- part: is_complete
--- $7 is the transaction that took the lease. It saw that the slot had begun before it had its id, and whoever files a check takes an
--- id, then looks at the clock, then picks the slot: so those who picked this one have older ids. When they all have ended, this
--- read sees everything that will ever be filed here. $8 is where that was: the id means nothing to another server, which a pooler may have turned to.
+-- :xid is the transaction that took the lease. It saw that the slot had begun before it had its id,
+-- and whoever files a check takes an id, then looks at the clock, then picks the slot: so those who
+-- picked this one have older ids. When they all have ended, this read sees everything that will
+-- ever be filed here. :incarnation is where that was: the id means nothing to another server, which
+-- a pooler may have turned to.
 (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= :xid AND {incarnation} = :incarnation)
 
 -- name: read_page
@@ -346,17 +362,20 @@ f.aside
 f.bucket::integer
 
 -- name: unreadable
--- $1 slot, $2 first and $3 last bucket. How many rows the careful form leaves out, and the first one's id.
+-- :slot, :first and :last bucket. How many rows the careful form leaves out, and the first one's
+-- id.
 -- in: slot timestamptz, first int4, last int4
 -- out: n int4, first_id int8
 SELECT cardinality(u.ids) AS n, coalesce(u.ids[1], 0) AS first_id
   FROM (SELECT prescient.unreadable_checks(:slot, :first, :last) AS ids OFFSET 0) u
 
 -- name: kept
--- $1 the places of rows that somebody has locked since they were written. Those come back that nobody holds now, whatever became of them. The others an
--- open transaction has kept (file_again), or is about to change: a job that ran now would not see what that has written, and its answer would be the last
--- word. Whoever keeps a row looks at the clock with the lock in hand, and keeps none whose slot has begun: so nothing is missed that comes after this.
--- It writes nothing that has to last, so its commit waits for no disk and no standby.
+-- :places the places of rows that somebody has locked since they were written. Those come back that
+-- nobody holds now, whatever became of them. The others an open transaction has kept (file_again),
+-- or is about to change: a job that ran now would not see what that has written, and its answer
+-- would be the last word. Whoever keeps a row looks at the clock with the lock in hand, and keeps
+-- none whose slot has begun: so nothing is missed that comes after this. It writes nothing that has
+-- to last, so its commit waits for no disk and no standby.
 -- in: places text[]
 -- out: place text
 SELECT f.ctid::text AS place
@@ -366,10 +385,12 @@ SELECT f.ctid::text AS place
 
 -- ---- settle ----------------------------------------------------------------------------------------------------------
 
--- $9 holds the page's ids in order. What belongs to a row is found by its place in there (width_bucket is a binary search) and a
--- subscript: a join to unnest() goes quadratic when there are no statistics, and so does id = ANY ($9), which the planner then
--- takes for a filter. $10 holds the counts as read, both in one number. A column in which all rows are alike comes with a single
--- element: those are the common case, and a subscript for each row of each column would cost as much as the insert.
+-- :ids holds the page's ids in order. What belongs to a row is found by its place in there
+-- (width_bucket is a binary search) and a subscript: a join to unnest() goes quadratic when there
+-- are no statistics, and so does id = ANY (:ids), which the planner then takes for a filter.
+-- :as_read holds the counts as read, both in one number. A column in which all rows are alike comes
+-- with a single element: those are the common case, and a subscript for each row of each column
+-- would cost as much as the insert.
 
 -- part: rows
 -- A page lies side by side in the index: one descent, and a range that ends with the page.
@@ -377,14 +398,15 @@ f.next_check_at = :slot AND f.bucket = :bucket AND f.priority = :priority AND f.
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: rows_slot
--- A page of a slot that was not split spans buckets, $21 to $22. In most there are few rows; a slot can be large all the same, when a
--- load was committed after it had been opened.
+-- A page of a slot that was not split spans buckets, :first to :last. In most there are few rows; a
+-- slot can be large all the same, when a load was committed after it had been opened.
 f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.priority = :priority AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: rows_mixed
--- A page of several priorities, $21 to $22: in a range of the index that begins and ends with them. Of the first and the last one rows of other pages may
--- lie in it; those are told by their ids, which the index has, and are not looked at.
+-- A page of several priorities, :first to :last: in a range of the index that begins and ends with
+-- them. Of the first and the last one rows of other pages may lie in it; those are told by their
+-- ids, which the index has, and are not looked at.
 f.next_check_at = :slot AND f.bucket = :bucket AND f.priority >= :first AND f.priority <= :last AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
@@ -393,8 +415,10 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.id >=
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: as_read_slot as_read_mixed as_read_slot_mixed
--- A page of one bucket and one priority holds no two rows with one id: the index sees to it. Over buckets and priorities there may be two (a sequence
--- that was set back), and only with both in the number is the answer to one not taken for the other's. The factor keeps priorities clear of the counts.
+-- A page of one bucket and one priority holds no two rows with one id: the index sees to it. Over
+-- buckets and priorities there may be two (a sequence that was set back), and only with both in the
+-- number is the answer to one not taken for the other's. The factor keeps priorities clear of the
+-- counts.
 ((f.check_count::bigint << 32 | f.failure_count) # (f.bucket::bigint << 58) # (f.priority::bigint * 2654435761)) =
        coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
 
@@ -427,14 +451,15 @@ ARRAY(SELECT width_bucket(f.id, :ids) FROM prescient.future_job f WHERE {rows} A
 NULL::integer[]
 
 -- name: settle_end
--- $1 slot, $2 bucket, $3 priority, $4 owner, $5 token, $6 lock timeout, $7 virtual now or NULL, $8 engine, $9 ids, $10 as read,
--- and by place: $11 check counts, $12 failure counts, $13 outcome (a place in $14, names), $15 run began, $16 run took,
--- $17 note (a place in $18, texts; 0: none), $19 whether it ran; $20 remember what was touched, for the effects; $21 first and
--- $22 last bucket of the page, or priority, see rows_of_bucket_mixed.
--- One row comes back: whether the lease is ours, how many rows were touched, their places where that is not all, and with
--- skip_locked the places of the rows that are still as read.
--- `anew` looks only when `gone` left something: rows that were asked for again while their slot was running. They are locked
--- first, so that what their old life was is known; then the row lives on under a new id.
+-- :slot, :bucket, :priority, :owner, :token, :lock_timeout, :now virtual now or NULL, :engine,
+-- :ids, :as_read, and by place: :check_counts, :failure_counts, :outcomes (a place in
+-- :outcome_names, names), :run_at_us run began, :run_us run took, :notes (a place in :texts, texts;
+-- 0: none), :ran whether it ran; :remember what was touched, for the effects; :first and :last
+-- bucket of the page, or priority, see rows_mixed. One row comes back: whether the lease is ours,
+-- how many rows were touched, their places where that is not all, and in the form `skip` the places
+-- of the rows that are still as read. `anew` looks only when `gone` left something: rows that were
+-- asked for again while their slot was running. They are locked first, so that what their old life
+-- was is known; then the row lives on under a new id.
 -- forms: slot skip mixed
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
 -- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
@@ -487,14 +512,16 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- part: moves_to
--- At the earlier of the time wanted and the one that was asked for meanwhile (again_at, perhaps under another slot length), in a slot that has not begun.
+-- At the earlier of the time wanted and the one that was asked for meanwhile (again_at, perhaps
+-- under another slot length), in a slot that has not begun.
 greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1), (:next_at)[width_bucket(f.id, :ids)]),
                CASE WHEN f.again_at IS NOT NULL THEN prescient.slot_ceil(f.again_at) END),
          (SELECT prescient.slot_next(coalesce(:now, at)) FROM begun))
 
 -- name: settle_move
--- $1 to $12 as above; $13 outcome of the run row (a place in $14, names; 0: leaves none), $15 to $22 as above, $23 next slots,
--- $24 deferred_at (the epoch: none).
+-- :slot to :failure_counts as above; :outcomes outcome of the run row (a place in :outcome_names,
+-- names; 0: leaves none), :run_at_us to :last as above, :next_at next slots, :deferred_at (the
+-- epoch: none).
 -- forms: slot skip mixed
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
 -- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
@@ -532,8 +559,9 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
   FROM (SELECT count(*)::integer AS n FROM moved) t
 
 -- name: renumber
--- $1 slot, $2 bucket, $3 owner, $4 token, $5 lock timeout, $6 bucket and $7 id of a row that another one with the same id, in the slot that it is to move
--- to, keeps from moving (see new_id): it gets another id, and is run again. Its key stays.
+-- :slot, :bucket, :owner, :token, :lock_timeout, :row_bucket bucket and :row_id id of a row that
+-- another one with the same id, in the slot that it is to move to, keeps from moving (see new_id):
+-- it gets another id, and is run again. Its key stays.
 -- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, row_bucket int4,
 -- in: row_id int8
 -- out: ours bool
@@ -548,9 +576,10 @@ renumbered AS (
 SELECT EXISTS (SELECT FROM lease) AS ours
 
 -- name: effects
--- Of the rows that the settle before it, in this transaction, really touched; in the order they were declared.
--- $1 slot, $2 virtual now or NULL; by effect: $3 id of its check, $4 its check_count as read, $5 kind (0 emit, 1 enqueue, 2 resolve),
--- $6 event or conflict, $7 entity, $8 key, $9 job, $10 json, $11 at, $12 origin
+-- Of the rows that the settle before it, in this transaction, really touched; in the order they
+-- were declared. :slot, :now virtual now or NULL; by effect: :ids id of its check, :check_counts
+-- its check_count as read, :kinds (0 emit, 1 enqueue, 2 resolve), :words event or conflict,
+-- :entities, :keys, :jobs, :jsons, :at, :origins
 -- in: slot timestamptz, now timestamptz?, ids int8[], check_counts int4[], kinds int4[],
 -- in: words text[], entities text[], keys text[], jobs text[], jsons text[], at timestamptz[],
 -- in: origins text[]
@@ -584,11 +613,12 @@ f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:after_
 f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:after_bucket, :after_priority, :after_id)
 
 -- name: finish
--- $1 slot, $2 bucket, $3 owner, $4 token, $5 lock timeout, $6 leave, $7 jobs left, $8 engine, $9 the counts, in the order of the columns,
--- $10 bucket, $11 priority and $12 id of the last row read, $13 whether all that will ever be filed there was read and settled,
--- $14 on which server.
--- It looks for rows behind the last one read only: before that there is the wreckage of the whole pass, which vacuum clears away for
--- less. What came in there late is the second look's: the transaction id kept is above that of all whom the reads may have missed.
+-- :slot, :bucket, :owner, :token, :lock_timeout, :leave, :jobs_left, :engine, :after_bucket bucket,
+-- :after_priority priority and :after_id id of the last row read, :complete whether all that will
+-- ever be filed there was read and settled, :incarnation on which server. It looks for rows behind
+-- the last one read only: before that there is the wreckage of the whole pass, which vacuum clears
+-- away for less. What came in there late is the second look's: the transaction id kept is above
+-- that of all whom the reads may have missed.
 -- forms: slot
 -- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, leave bool,
 -- in: jobs_left text[], engine text?, after_bucket int4, after_priority int4, after_id int8,
@@ -622,13 +652,16 @@ EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
 prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 
 -- name: relook
--- $1 most slots: of those that there is something to do in; $2 looks for no rows where old transactions have not all ended. The look and the snapshot are one statement: a slot is closed when all its buckets were finished, every
--- transaction that their reads may have missed has ended before this statement began, and this look finds no row. Where the reads
--- missed nothing (no seen_xid) there is nothing to look for. A lease on a closed slot whose engine died is nobody's to take over: it
--- goes once it has expired.
--- An id that is not below the snapshot's xmax was taken in another cluster, from which this database was restored or copied: nobody here has it, and
--- it would be waited for until this one has counted up to it. One of another cluster below that is waited for in vain, but not for longer than for
--- whoever runs now. A cluster that was promoted goes on with the ids it has, and with what was prepared there.
+-- :want most slots: of those that there is something to do in; :settled_only looks for no rows
+-- where old transactions have not all ended. The look and the snapshot are one statement: a slot is
+-- closed when all its buckets were finished, every transaction that their reads may have missed has
+-- ended before this statement began, and this look finds no row. Where the reads missed nothing (no
+-- seen_xid) there is nothing to look for. A lease on a closed slot whose engine died is nobody's to
+-- take over: it goes once it has expired. An id that is not below the snapshot's xmax was taken in
+-- another cluster, from which this database was restored or copied: nobody here has it, and it
+-- would be waited for until this one has counted up to it. One of another cluster below that is
+-- waited for in vain, but not for longer than for whoever runs now. A cluster that was promoted
+-- goes on with the ids it has, and with what was prepared there.
 -- forms: careful
 -- in: want int4, settled_only bool
 -- out: slot timestamptz?, has_rows bool, undone bool, closed int4
@@ -660,8 +693,9 @@ UNION ALL
 SELECT NULL, false, false, count(*)::integer FROM closed
 
 -- name: pulse
--- Of all that open slots wait for (see relook), the end; and how many transactions of before that are still running, prepared ones too. There come no
--- more of them, so when their number falls, one has ended. Only of slots that are not closed, and nothing of their checks.
+-- Of all that open slots wait for (see relook), the end; and how many transactions of before that
+-- are still running, prepared ones too. There come no more of them, so when their number falls, one
+-- has ended. Only of slots that are not closed, and nothing of their checks.
 -- out: newest int8, running int4, oldest int8
 SELECT n.newest, r.running, r.oldest
   FROM (SELECT coalesce(max(p.seen_xid), 0) AS newest FROM prescient.slot_pass o, prescient.slot_pass p
@@ -671,7 +705,6 @@ SELECT n.newest, r.running, r.oldest
                   FROM pg_snapshot_xip(pg_current_snapshot()) x (xid) WHERE x.xid::text::bigint < n.newest) r
 
 -- name: late_slot
--- $1 from, $2 before
 -- forms: careful
 -- in: since timestamptz, before timestamptz
 -- out: slot timestamptz
@@ -685,12 +718,12 @@ SELECT next_check_at AS slot FROM prescient.future_job
 SELECT s.slot FROM (SELECT prescient.first_slot(:since, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
 
 -- part: mark
--- One that is not there yet is the beginning of time, and so is one ahead of the clock, which was set back (or it was set in virtual time).
+-- One that is not there yet is the beginning of time, and so is one ahead of the clock, which was
+-- set back (or it was set in virtual time).
 coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name = 'swept_until'
              AND value::bigint <= extract(epoch FROM clock_timestamp())), '-infinity')
 
 -- name: late_slot_from_mark
--- $1 before
 -- forms: careful
 -- in: before timestamptz
 -- out: slot timestamptz
@@ -704,8 +737,9 @@ SELECT next_check_at AS slot FROM prescient.future_job
 SELECT s.slot FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
 
 -- name: late_slot_beside
--- $1 from (or the mark, where that is later), $2 before. It looks between the slots that engines have opened, and not into them: where many checks
--- were settled while an old transaction was open, the rows that are gone lie there still.
+-- :since from (or the mark, where that is later), :before. It looks between the slots that engines
+-- have opened, and not into them: where many checks were settled while an old transaction was open,
+-- the rows that are gone lie there still.
 -- in: since timestamptz, before timestamptz
 -- out: slot timestamptz
 SELECT late.next_check_at AS slot
@@ -727,11 +761,12 @@ EXISTS (SELECT FROM prescient.future_job f
 prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp(n.slot - 1), 0, 63, NULL)
 
 -- name: mark_swept
--- $2: the sweep began with a full look, which is noted.
--- $1 slot: the look before this found nothing below it. But a transaction that runs may still file a check into a slot below, and one that no
--- engine has opened gets no second look. So the slot is noted first, with a transaction id taken when it had begun by the clock: above that of all who
--- may still file into a slot before it. A later call makes it the mark, once those are over and a look, in that statement, finds nothing there.
--- The mark only moves up, unless it is ahead of the clock.
+-- :full_look: the sweep began with a full look, which is noted. :slot: the look before this found
+-- nothing below it. But a transaction that runs may still file a check into a slot below, and one
+-- that no engine has opened gets no second look. So the slot is noted first, with a transaction id
+-- taken when it had begun by the clock: above that of all who may still file into a slot before it.
+-- A later call makes it the mark, once those are over and a look, in that statement, finds nothing
+-- there. The mark only moves up, unless it is ahead of the clock.
 -- forms: careful
 -- in: slot int8, full_look bool
 WITH clock AS MATERIALIZED (
@@ -761,8 +796,9 @@ SELECT 'sweep_noted', :slot::text || ' ' || pg_current_xact_id()::text
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: keep_days
--- $1 days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day. With the days it is noted where the database goes on in
--- another history, and sequences that are behind are moved up; in words, '' most of the time.
+-- :days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day. With
+-- the days it is noted where the database goes on in another history, and sequences that are behind
+-- are moved up; in words, '' most of the time.
 -- in: days int4
 -- out: made int4, indexed int4, noted text
 SELECT CASE WHEN :days > 0 THEN prescient.keep_history_days(:days) ELSE 0 END AS made,
@@ -772,7 +808,8 @@ SELECT CASE WHEN :days > 0 THEN prescient.keep_history_days(:days) ELSE 0 END AS
 -- ---- prune -----------------------------------------------------------------------------------------------------------------
 
 -- name: prune_day
--- $1 table, $2 before. One transaction, since it locks out everybody who uses the table: for a tenth of a second at most (0010_days).
+-- :day_table table, :before. One transaction, since it locks out everybody who uses the table: for
+-- a tenth of a second at most (0010_days).
 -- in: day_table text, before timestamptz
 -- out: n int8
 SELECT count(prescient.drop_old_day(:day_table, :before)) AS n
@@ -783,7 +820,8 @@ SELECT count(prescient.drop_old_day(:day_table, :before)) AS n
 SELECT count(*) AS n FROM prescient.old_days(:day_table, :before)
 
 -- name: prune_who
--- $1 table, $2 before. Whoever has had the oldest of these days, or the table itself, in use for longest; to who is no superuser no more is shown of others.
+-- :day_table table, :before. Whoever has had the oldest of these days, or the table itself, in use
+-- for longest; to who is no superuser no more is shown of others.
 -- in: day_table text, before timestamptz
 -- out: who text
 SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid, coalesce(nullif(a.application_name, ''), a.backend_type), a.usename) AS who
@@ -795,13 +833,13 @@ SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid, coalesce(nul
  ORDER BY l.relation = to_regclass('prescient.' || d.day) DESC, age(a.backend_xmin) DESC NULLS LAST, a.pid LIMIT 1
 
 -- part: pass_is_over
--- The passes of a slot stay until it is closed and holds no row and no lease. In a replay its moment is long past: what counts is when they were written.
+-- The passes of a slot stay until it is closed and holds no row and no lease. In a replay its
+-- moment is long past: what counts is when they were written.
 o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND o.slot_at < :before AND o.recorded_at < :before
        AND NOT EXISTS (SELECT FROM prescient.slot_lease l WHERE l.slot_at = o.slot_at)
        AND NOT EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
 
 -- name: prune_passes
--- $1 before
 -- in: before timestamptz
 -- out: n int8
 WITH gone AS (
@@ -816,7 +854,8 @@ SELECT count(*) AS n FROM gone
 SELECT count(*) AS n FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at WHERE {pass_is_over}
 
 -- name: prune_claim
--- $1 s. Whose turn it is, of all engines: noted once in that time, or when the note is ahead of the clock.
+-- :turn_s s. Whose turn it is, of all engines: noted once in that time, or when the note is ahead
+-- of the clock.
 -- in: turn_s int4
 -- out: n int8
 WITH turn AS (
@@ -829,7 +868,6 @@ SELECT count(*) AS n FROM turn
 -- ---- reports: parameters are text, NULL when not given; moments are seconds ------------------------------------------------
 
 -- name: enqueue
--- $1 entity, $2 key, $3 job, $4 at, $5 payload, $6 conflict, $7 priority, $8 now
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
 -- in: now text?
 -- out: outcome text, next_check_at int8?
@@ -838,14 +876,12 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM prescient.file_check(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json, coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0), to_timestamp(:now::bigint)) c
 
 -- name: resolve
--- $1 entity, $2 key, $3 job or NULL, $4 now
 -- in: entity text?, key text?, job text?, now text?
 -- out: resolved int8
 -- report: writes prepared
 SELECT prescient.resolve_at(:entity, :key, :job, to_timestamp(:now::bigint)) AS resolved
 
 -- name: reschedule
--- $1 entity, $2 key, $3 job, $4 at, $5 now
 -- in: entity text?, key text?, job text?, at text?, now text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
@@ -856,8 +892,9 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
 h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
 
 -- name: retry
--- $1 entity, $2 key, $3 job, $4 since, $5 at, $6 now, $7 limit. Of each check the newest failure, with its payload;
--- unless it has ended well since. What that costs is one look, all failures together, at the days since the oldest of them.
+-- :entity, :key, :job, :since, :at, :now, :most. Of each check the newest failure, with its
+-- payload; unless it has ended well since. What that costs is one look, all failures together, at
+-- the days since the oldest of them.
 -- in: entity text?, key text?, job text?, since text?, at text?, now text?, most text?
 -- out: entity_name text, entity_key text, job_exec text, outcome text, next_check_at int8?
 -- report: writes
@@ -882,9 +919,10 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome, date_part('epoch', c.
 (:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
 
 -- name: list
--- $1 entity, $2 key, $3 job, $4 from, $5 before, $6 limit, $7 how many checks are looked at along the slots, NULL: all.
--- What is of one key is found by it, and so is all of an entity that has a thousand at most. For anything else the checks are looked at in their order; a
--- last row without an entity says at which slot $7 ended that.
+-- :entity, :key, :job, :since from, :before, :most, :looks how many checks are looked at along the
+-- slots, NULL: all. What is of one key is found by it, and so is all of an entity that has a
+-- thousand at most. For anything else the checks are looked at in their order; a last row without
+-- an entity says at which slot :looks ended that.
 -- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?
 -- out: next_check_at int8, entity_name text?, entity_key text?, job_exec text?, check_count int4?,
 -- out: failure_count int4?, priority int4?, first_check_at int8?, again_at int8?, payload json?
@@ -918,7 +956,8 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
  ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
 
 -- name: history
--- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit, $8 ms to look for them (NULL: as long as it takes); a last row without an entity says how far back was looked.
+-- :entity, :key, :job, :outcome, :since, :before, :most, :within_ms ms to look for them (NULL: as
+-- long as it takes); a last row without an entity says how far back was looked.
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
 -- in: within_ms text?
 -- out: ended_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
@@ -938,7 +977,8 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
  ORDER BY h.ordinality
 
 -- name: runs
--- $1 entity, $2 key, $3 job, $4 outcome, $5 since, $6 before, $7 limit, $8 ms to look for them (NULL: as long as it takes); a last row without an entity says how far back was looked.
+-- :entity, :key, :job, :outcome, :since, :before, :most, :within_ms ms to look for them (NULL: as
+-- long as it takes); a last row without an entity says how far back was looked.
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
 -- in: within_ms text?
 -- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
@@ -961,9 +1001,11 @@ SELECT p.slot_at FROM prescient.slot_pass p
  WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
 
 -- name: slots
--- $1 from, $2 before, $3 limit, $4 only from this moment on slots that are closed and empty, too (NULL: all), $5 how many checks of a slot are counted
--- one by one (NULL: all). From slot to slot by a step of an index each, never over what lies in them. Where $5 checks are not all, those of the buckets
--- that were counted to their end are a sample: into which bucket a check comes is as good as drawn by lot.
+-- :since from, :before, :most, :closed_since only from this moment on slots that are closed and
+-- empty, too (NULL: all), :counted how many checks of a slot are counted one by one (NULL: all).
+-- From slot to slot by a step of an index each, never over what lies in them. Where :counted checks
+-- are not all, those of the buckets that were counted to their end are a sample: into which bucket
+-- a check comes is as good as drawn by lot.
 -- in: since text?, before text?, most text?, closed_since text?, counted text?
 -- out: slot_at int8, checks int8, state text, late_us int8?, run int8?, done int8?, again int8?,
 -- out: failed int8?, is_estimate int4
@@ -1008,7 +1050,6 @@ SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
  ORDER BY c.slot_at
 
 -- name: passes
--- $1 from, $2 before, $3 limit
 -- in: since text?, before text?, most text?
 -- out: slot_at int8, bucket int2, pass int4, engine text?, split int2?, run int8?, done int8?,
 -- out: again int8?, deferred int8?, failed int8?, timeout int8?, crashed int8?, guarded int8?,
@@ -1041,7 +1082,8 @@ coalesce(to_timestamp(:now::bigint), clock_timestamp())
 -- part: count_some_careful
 prescient.count_checks('-infinity', 'infinity', (SELECT many FROM known))
 
--- Each that counts says in which order, the index's: with a LIMIT alone the whole table is read when nothing is overdue.
+-- Each that counts says in which order, the index's: with a LIMIT alone the whole table is read
+-- when nothing is overdue.
 
 -- part: count_due
 (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot ORDER BY f.bucket LIMIT 1000000) few)
@@ -1068,16 +1110,18 @@ prescient.first_slot('-infinity', this.slot)
 prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 
 -- part: transactions
--- All that events and second looks wait for: whoever has a transaction id, in any database. How many ids have been given out since tells everybody which is the
--- oldest; when it began is shown to nobody but its own role, superusers and members of pg_read_all_stats.
+-- All that events and second looks wait for: whoever has a transaction id, in any database. How
+-- many ids have been given out since tells everybody which is the oldest; when it began is shown to
+-- nobody but its own role, superusers and members of pg_read_all_stats.
 (SELECT age(a.backend_xid) AS behind, a.xact_start AS began, format('pid %s, user %s%s in %s', a.pid, a.usename, ', ' || a.state, a.datname) AS who
    FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
  UNION ALL
  SELECT age(x.transaction), x.prepared, format('%L, prepared by %s in %s', x.gid, x.owner, x.database) FROM pg_prepared_xacts x)
 
 -- name: status
--- $1 now. A count of a large table is left to the statistics; what is due is counted up to a million. Where the statistics themselves tell of more than
--- a million, it is enough to see that there are many.
+-- :now. A count of a large table is left to the statistics; what is due is counted up to a million.
+-- Where the statistics themselves tell of more than a million, it is enough to see that there are
+-- many.
 -- forms: careful
 -- in: now text?
 -- out: now_at int8, slot_length_s int4, schema_version int4, pending int8, is_estimate int4,
@@ -1124,7 +1168,8 @@ SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.t
 500
 
 -- name: growth
--- What grows, as the server last counted it: nothing is read but the catalog and the sizes of files.
+-- What grows, as the server last counted it: nothing is read but the catalog and the sizes of
+-- files.
 -- out: what text, rows int8, bytes int8, oldest_at int8?
 -- report
 SELECT t.what, sum(greatest(c.reltuples, 0))::bigint AS rows, sum(pg_total_relation_size(c.oid))::bigint AS bytes,
@@ -1138,8 +1183,9 @@ SELECT 'passes', greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid)
   FROM pg_class c WHERE c.oid = 'prescient.slot_pass'::regclass
 
 -- name: jobs_pending
--- $1 how many checks are counted one by one (NULL: all). Where there are more, some blocks of the table are a sample, always the same ones; which slot comes
--- next is told of the jobs among the first ten thousand checks.
+-- :counted how many checks are counted one by one (NULL: all). Where there are more, some blocks of
+-- the table are a sample, always the same ones; which slot comes next is told of the jobs among the
+-- first ten thousand checks.
 -- in: counted text?
 -- out: job_exec text, checks int8, next_check_at int8?, is_estimate int4
 -- report
@@ -1172,10 +1218,11 @@ here AS MATERIALIZED (
 (e.generation, e.xid) < ((SELECT generation FROM here), (SELECT below FROM here))
 
 -- name: events
--- $1, $2 and $3 after this generation, xid and id, $4 limit. Of this history below the oldest running transaction: what it may still write comes later in
--- this order. Nothing is shown behind a cursor that this database cannot have given out.
--- The cursor comes in as what the planner cannot know: by its statistics nothing lies behind it where all events are of one generation, and it would sort
--- whatever there is, instead of going along the keys of all days.
+-- :after_generation, :after_xid and :after_id after this generation, xid and id, :most. Of this
+-- history below the oldest running transaction: what it may still write comes later in this order.
+-- Nothing is shown behind a cursor that this database cannot have given out. The cursor comes in as
+-- what the planner cannot know: by its statistics nothing lies behind it where all events are of
+-- one generation, and it would sort whatever there is, instead of going along the keys of all days.
 -- in: after_generation text?, after_xid text?, after_id text?, most text?
 -- out: cursor text, event text, entity_name text, entity_key text, job_exec text,
 -- out: emitted_at_us int8, slot_at int8, check_count int4, data json?
@@ -1199,7 +1246,8 @@ SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM p
                   ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0-0') AS cursor
 
 -- name: whole
--- $1 whether more is asked for than a glance. What is on the disk is the server's own to look through; here is whether it would notice.
+-- :thorough whether more is asked for than a glance. What is on the disk is the server's own to
+-- look through; here is whether it would notice.
 -- in: thorough text?
 -- out: what text, level text, found text, advice text
 -- report
@@ -1331,11 +1379,13 @@ CREATE UNIQUE INDEX CONCURRENTLY future_job_slot_unique ON prescient.future_job 
 DROP INDEX prescient.future_job_slot; ALTER INDEX prescient.future_job_slot_unique RENAME TO future_job_slot; COMMIT
 
 -- ---- who may do what ---------------------------------------------------------------------------------------------------
--- The one place where it stands. init and migrate make it so each time: a dump knows the grants, but not the roles, and a restore without the roles
--- undoes even what was revoked from PUBLIC. What an operator has granted besides is left alone.
+-- The one place where it stands. init and migrate make it so each time: a dump knows the grants,
+-- but not the roles, and a restore without the roles undoes even what was revoked from PUBLIC. What
+-- an operator has granted besides is left alone.
 
 -- name: make_roles
--- Roles are the cluster's, not the database's: they may exist already, and making them may be refused. Then the schema works for its owner alone.
+-- Roles are the cluster's, not the database's: they may exist already, and making them may be
+-- refused. Then the schema works for its owner alone.
 DO $$
 DECLARE
     part text;
@@ -1354,9 +1404,11 @@ BEGIN
 END $$
 
 -- part: things
--- What migrations have made (`made`: its names, from their text), what of it the two roles must have, and the rights that are given now. By names
--- alone: every form of a function of the API is the API's, and what a later migration makes is an engine's unless it stands here. What somebody else has
--- put into the schema is his to open and to close; by PostgreSQL's own search_path a table of a user named as the schema comes to stand in it.
+-- What migrations have made (`made`: its names, from their text), what of it the two roles must
+-- have, and the rights that are given now. By names alone: every form of a function of the API is
+-- the API's, and what a later migration makes is an engine's unless it stands here. What somebody
+-- else has put into the schema is his to open and to close; by PostgreSQL's own search_path a table
+-- of a user named as the schema comes to stand in it.
 SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name, coalesce(n.nspacl, acldefault('n', n.nspowner)) AS acl, '{USAGE}'::text[] AS of_engine,
        '{USAGE}'::text[] AS of_enqueuer
   FROM pg_namespace n WHERE n.nspname = 'prescient_schema'
@@ -1384,7 +1436,8 @@ SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.r
 SELECT string_agg(w.name, ', ') AS roles FROM unnest('{prescient_enqueuer,prescient_engine}'::text[]) w (name) WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
 
 -- part: amiss
--- What is not as it must be, and what mends it: functions that are open to everybody, and rights that the two roles lack.
+-- What is not as it must be, and what mends it: functions that are open to everybody, and rights
+-- that the two roles lack.
 SELECT 0 AS place, 'open' AS what, format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', t.name) AS command
   FROM ({things}) t WHERE t.kind = 'FUNCTION' AND EXISTS (SELECT FROM aclexplode(t.acl) a WHERE a.grantee = 0)
 UNION ALL
@@ -1400,7 +1453,6 @@ SELECT 1, 'missing', format('GRANT %s ON %s %s TO %I', string_agg(u.wanted, ', '
 SELECT coalesce(string_agg(m.command, '; ' ORDER BY m.place, m.command), '') AS commands FROM ({amiss}) m
 
 -- name: doctor
--- $1 now
 -- in: now text?
 -- out: what text, level text, found text, advice text
 -- report
@@ -1510,7 +1562,6 @@ rows (place, what, bad, level, found, advice) AS (
 SELECT what, CASE WHEN bad THEN level ELSE 'ok' END AS level, found, CASE WHEN bad THEN advice ELSE '' END AS advice FROM rows ORDER BY place
 
 -- name: plan
--- $1 slot
 -- in: slot text?
 -- out: line text
 -- report
