@@ -464,6 +464,8 @@ class Check:
                 if not following:
                     if self.w.sent.get(row) in self.gone and not entries and not pending:
                         continue        # with the check itself
+                    if self.went_back(r, runs):
+                        continue
                     if not any((p.checks, p.failures) == (r.checks, r.failures) for p in pending):
                         self.say("unsettled_run",
                                  "%s: ran in slot %d with counts %d, %d (engine %d), which was never settled",
@@ -474,6 +476,13 @@ class Check:
                     self.say("rerun", "%s: slot %d: ran on engine %d at %d, and again on engine %d %d ms "
                                       "later", name(row), r.slot, r.engine, r.at,
                              following.engine, (following.at - r.at) // 1000)
+
+    # A failover lost the settle before this run, and so the counts that it began with: the check
+    # went on from those before them.
+    def went_back(self, r, runs):
+        again = any(x.at > r.at and (x.checks, x.failures) < (r.checks, r.failures) for x in runs)
+        return again and any(f.what == "loss" and f.begin <= r.at <= f.end + self.o.lease
+                             for f in self.store_faults)
 
     def excused(self, r, following):
         if any(r.at <= at <= following.at for at in self.deaths.get(r.pid, ())):

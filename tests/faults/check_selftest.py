@@ -346,6 +346,14 @@ def lost_and_run_again(w):
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "loss", "store")]
 
 
+# Both the settle of the first run and the row that it had moved were on the old primary only.
+def run_of_a_move_that_was_lost(w):
+    w.runs[0] = run(0, SLOT, 0, 0, "fail", at_ms=60)
+    w.runs.append(run(0, SLOT + 1, 0, 1, "done", at_ms=100))
+    w.runs.append(run(0, SLOT, 0, 0, "done", at_ms=2500))
+    w.faults = [Fault(SLOT * US + 50000, SLOT * US + 2000000, "loss", "store")]
+
+
 # The answer that had declared it was lost, and given again a moment later: it begins in another
 # slot, under its key.
 def declared_again_later(w):
@@ -413,7 +421,8 @@ def slots_in_another_order(w):
 
 
 EXPLAINED = [two_lives_in_a_slot, settled_by_who_was_just_woken, deleted_by_the_application,
-             lost_with_a_primary, lost_and_run_again, declared_again_later, an_hour_ahead, swept_after_a_jump,
+             lost_with_a_primary, lost_and_run_again, run_of_a_move_that_was_lost,
+             declared_again_later, an_hour_ahead, swept_after_a_jump,
              slots_in_another_order, killed_between_run_and_settle, database_away_between,
              late_after_a_takeover,
              late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote,
