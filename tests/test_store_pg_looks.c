@@ -3,6 +3,7 @@
 #include "pg_fixture.h"
 
 #include <inttypes.h>
+#include "../engine/base/clock.h"
 
 static void open_then_put_one(void)
 {
@@ -72,8 +73,36 @@ static void a_look_beside_opened_slots_finds_what_lies_between_them(void)
     CU_ASSERT_EQUAL(late_slot_beside(SLOT + LENGTH + 1), 0);
 }
 
+/* Asks, and tells whether the server's own time for it is one that it can have been. */
+static bool is_busy_for_some_time(struct store_call *call)
+{
+    int64_t began_us = clock_mono_us(&clock_system);
+    CU_ASSERT_EQUAL(pgfx_call(call), 0);
+    return call->busy_us > 0 && call->busy_us <= clock_mono_us(&clock_system) - began_us;
+}
+
+static void the_server_tells_how_long_it_was_at_a_look(void)
+{
+    WITH_SERVER();
+    struct relook_slot slots[8];
+    struct store_relook relook = STORE_RELOOK_INIT;
+    relook.slots = slots;
+    relook.want = 8;
+    open_then_put_one();
+    CU_ASSERT(is_busy_for_some_time(&relook.call));
+    CU_ASSERT_EQUAL(relook.n, 1);
+    for (int form = 0; form < 3; form++) {
+        struct store_late_slot late = STORE_LATE_SLOT_INIT;
+        late.before = SLOT + LENGTH;
+        late.full = form == 1;
+        late.beside_opened = form == 2;
+        CU_ASSERT(is_busy_for_some_time(&late.call));
+    }
+}
+
 static const struct test tests[] = {
     TEST(a_narrow_look_leaves_out_slots_that_wait_for_a_transaction),
+    TEST(the_server_tells_how_long_it_was_at_a_look),
     TEST(a_look_beside_opened_slots_finds_what_lies_between_them),
     { NULL, NULL },
 };

@@ -164,7 +164,7 @@ void catchup_errand_done(const struct plan_env *env, struct catchup *c, const st
         cannot_be_asked(env, c, result->err);
     if (result->rc)
         return;
-    c->cost_us += result->took_us;
+    c->cost_us += result->reply->call.busy_us;
     cooldown_worked(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0));
     if (c->narrow && kind != ERRAND_MARK_SWEPT)
         narrowly_answered(env, c);

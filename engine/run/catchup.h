@@ -24,7 +24,7 @@ struct catchup {
     int slots;                      /* late slots found, but for those of which nothing could be run */
     bool narrow;                    /* from now on looks are narrow */
     bool looked_past;               /* something was not looked at: the mark of the sweep stays */
-    int64_t cost_us;                /* the store's time for the questions so far */
+    int64_t cost_us;                /* the database's own time for the questions so far */
     /* The time of questions that timed out. It was the store's if a narrow one is answered, else
      * that of a dead line. */
     int64_t unanswered_us;

@@ -106,6 +106,9 @@ struct store_call {                 /* the first member of every request */
     int within_ms;
     int rc;
     struct err err;
+    /* out: how long the database itself was at it, without the line; 0: it did not tell. A
+     * store_relook and a store_late_slot on PostgreSQL tell it. */
+    int64_t busy_us;
 };
 
 /* Starts `call`; both live until it is done. Returns at once, never waits for the network; a

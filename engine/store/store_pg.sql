@@ -664,7 +664,7 @@ prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 -- goes on with the ids it has, and with what was prepared there.
 -- forms: careful
 -- in: want int4, settled_only bool
--- out: slot timestamptz?, has_rows bool, undone bool, closed int4
+-- out: slot timestamptz?, has_rows bool, undone bool, closed int4, busy_us int8
 WITH unclosed AS MATERIALIZED (
     SELECT o.slot_at, s.missed_before <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled,
            o.seen_xid IS NULL AND s.finished < o.split AS undone,
@@ -687,10 +687,16 @@ left_behind AS MATERIALIZED (
        FOR UPDATE OF l SKIP LOCKED),
 removed AS (
     DELETE FROM prescient.slot_lease l USING left_behind b WHERE l.slot_at = b.slot_at AND l.bucket = b.bucket)
-SELECT * FROM (SELECT u.slot_at AS slot, u.has_rows, u.undone, 0 AS closed FROM unclosed u WHERE u.has_rows OR u.undone
+SELECT * FROM (SELECT u.slot_at AS slot, u.has_rows, u.undone, 0 AS closed, 0::bigint AS busy_us
+                 FROM unclosed u WHERE u.has_rows OR u.undone
                 ORDER BY u.slot_at LIMIT :want) listed
 UNION ALL
-SELECT NULL, false, false, count(*)::integer FROM closed
+SELECT NULL, false, false, count(*)::integer, {busy_us} FROM closed
+
+-- part: busy_us
+-- How long the server has been at this statement: the client's own time has the line in it, and a
+-- slow line is no reason to ask less often. It stands last in a row, after what takes the time.
+(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
 
 -- name: pulse
 -- Of all that open slots wait for (see relook), the end; and how many transactions of before that
@@ -707,8 +713,8 @@ SELECT n.newest, r.running, r.oldest
 -- name: late_slot
 -- forms: careful
 -- in: since timestamptz, before timestamptz
--- out: slot timestamptz
-{first_late}
+-- out: slot timestamptz?, busy_us int8
+SELECT ({first_late}) AS slot, {busy_us} AS busy_us
 
 -- part: first_late
 SELECT next_check_at AS slot FROM prescient.future_job
@@ -726,8 +732,8 @@ coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name =
 -- name: late_slot_from_mark
 -- forms: careful
 -- in: before timestamptz
--- out: slot timestamptz
-{first_from_mark}
+-- out: slot timestamptz?, busy_us int8
+SELECT ({first_from_mark}) AS slot, {busy_us} AS busy_us
 
 -- part: first_from_mark
 SELECT next_check_at AS slot FROM prescient.future_job
@@ -741,17 +747,18 @@ SELECT s.slot FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 
 -- have opened, and not into them: where many checks were settled while an old transaction was open,
 -- the rows that are gone lie there still.
 -- in: since timestamptz, before timestamptz
--- out: slot timestamptz
-SELECT late.next_check_at AS slot
-  FROM (SELECT b.at AS opened, coalesce(lead(b.at) OVER (ORDER BY b.at), :before) AS next_opened
-          FROM (SELECT greatest({mark}, :since) - interval '1 microsecond' AS at
-                UNION
-                SELECT o.slot_at FROM prescient.slot_pass o
-                 WHERE o.pass = 0 AND o.slot_at >= greatest({mark}, :since) AND o.slot_at < :before) b) gap,
-       LATERAL (SELECT f.next_check_at FROM prescient.future_job f
-                 WHERE f.next_check_at > gap.opened AND f.next_check_at < gap.next_opened
-                 ORDER BY f.next_check_at LIMIT 1) late
- ORDER BY gap.opened LIMIT 1
+-- out: slot timestamptz?, busy_us int8
+SELECT (SELECT late.next_check_at
+          FROM (SELECT b.at AS opened, coalesce(lead(b.at) OVER (ORDER BY b.at), :before) AS next_opened
+                  FROM (SELECT greatest({mark}, :since) - interval '1 microsecond' AS at
+                        UNION
+                        SELECT o.slot_at FROM prescient.slot_pass o
+                         WHERE o.pass = 0 AND o.slot_at >= greatest({mark}, :since)
+                           AND o.slot_at < :before) b) gap,
+               LATERAL (SELECT f.next_check_at FROM prescient.future_job f
+                         WHERE f.next_check_at > gap.opened AND f.next_check_at < gap.next_opened
+                         ORDER BY f.next_check_at LIMIT 1) late
+         ORDER BY gap.opened LIMIT 1) AS slot, {busy_us} AS busy_us
 
 -- part: rows_below
 EXISTS (SELECT FROM prescient.future_job f

@@ -234,6 +234,7 @@ static int relook_receive(struct pg_store *pg, struct store_call *call)
     if (!pg_row(pg, PG_RELOOK, r, last, &row))
         return unreadable(call, "relook");
     l->closed = row.closed;
+    call->busy_us = row.busy_us;
     return 0;
 }
 
@@ -268,15 +269,16 @@ static bool late_slot_send(struct pg_store *pg, struct store_call *call)
     return pg_send(pg, PG_LATE_SLOT, &all);
 }
 
-/* All three have this one column. */
+/* All three have these columns, and one row. */
 static int late_slot_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_late_slot *l = (struct store_late_slot *)call;
     const PGresult *r = pg_result(pg, 0);
     struct pg_late_slot_out row = { 0 };
-    if (PQntuples(r) > 0 && !pg_row(pg, PG_LATE_SLOT, r, 0, &row))
+    if (!pg_row(pg, PG_LATE_SLOT, r, 0, &row))
         return unreadable(call, "late_slot");
     l->slot = row.slot;
+    call->busy_us = row.busy_us;
     return 0;
 }
 

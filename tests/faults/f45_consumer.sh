@@ -2,7 +2,7 @@
 # f45_consumer.sh - F45: a consumer follows the events through failovers with and without lost
 #     commits, and through a primary that freezes for a while
 # PASS: it gets every event that the surviving database holds, each once.
-# limit 300
+# limit 420
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/failovers.sh"
 . "$FAULTS/consumers.sh"
