@@ -179,7 +179,7 @@ static void on_postgresql_events_are_read_along_their_keys(void)
 /* A statement, and what the plan says of the table of checks. What lies before the last row read
  * is gone by then, so that a read needs not go down to its id. */
 static const struct { const char *name, *line;
-} lite_hot[] = {
+} sqlite_hot[] = {
     { "read_page", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND bucket=? "
                    "AND priority>?)" },
     { "finish_look", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND "
@@ -193,7 +193,7 @@ static const struct { const char *name, *line;
                    "next_check_at<?)" },
 };
 
-static void lite_plan(sqlite3 *db, const char *name, char *plan, size_t size)
+static void sqlite_plan(sqlite3 *db, const char *name, char *plan, size_t size)
 {
     sqlite3_stmt *row = NULL;
     char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_find(sql_sqlite, name));
@@ -206,15 +206,15 @@ static void lite_plan(sqlite3 *db, const char *name, char *plan, size_t size)
     sqlite3_free(sql);
 }
 
-static void lite_plans_hold(sqlite3 *db)
+static void sqlite_plans_hold(sqlite3 *db)
 {
     char plan[4000];
-    for (size_t i = 0; i < sizeof lite_hot / sizeof *lite_hot; i++) {
-        lite_plan(db, lite_hot[i].name, plan, sizeof plan);
-        bool has_line = strstr(plan, lite_hot[i].line),
+    for (size_t i = 0; i < sizeof sqlite_hot / sizeof *sqlite_hot; i++) {
+        sqlite_plan(db, sqlite_hot[i].name, plan, sizeof plan);
+        bool has_line = strstr(plan, sqlite_hot[i].line),
              has_scan = strstr(plan, "SCAN prescient_future_job") || strstr(plan, "SCAN f\n");
         if (!has_line || has_scan)
-            printf("      %s wants %s:\n%s\n", lite_hot[i].name, lite_hot[i].line, plan);
+            printf("      %s wants %s:\n%s\n", sqlite_hot[i].name, sqlite_hot[i].line, plan);
         CU_ASSERT_TRUE(has_line);
         CU_ASSERT_FALSE(has_scan);
     }
@@ -244,7 +244,7 @@ static void on_sqlite_the_slot_index_and_the_id_serve(void)
     CU_ASSERT_FATAL(store_migrate(st, &(struct migrate_options){ 0 }, &err) > 0);
     struct store_hello hello = STORE_HELLO_INIT;
     CU_ASSERT_EQUAL_FATAL(store_do(st, &hello.call), 0);
-    sqlite3 *db = ((struct lite *)st)->db;
+    sqlite3 *db = ((struct sqlite_store *)st)->db;
     snprintf(
         sql, sizeof sql,
         "WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
@@ -252,13 +252,13 @@ static void on_sqlite_the_slot_index_and_the_id_serve(void)
         " SELECT 'e', i, 'look', %" PRId64 " + i %% 5 * %d, %" PRId64 " + i %% 5 * %d FROM n",
         rows_beside(), SLOT, LENGTH, SLOT, LENGTH);
     CU_ASSERT_TRUE(run_sql(db, sql));
-    lite_plans_hold(db);
+    sqlite_plans_hold(db);
     CU_ASSERT_TRUE(run_sql(db, "ANALYZE"));
     store_free(st);                         /* statistics are read when a connection begins */
     CU_ASSERT_EQUAL_FATAL(store_new(&(struct store_options){ .url = url }, &st, &err), 0);
     hello = (struct store_hello)STORE_HELLO_INIT;
     CU_ASSERT_EQUAL_FATAL(store_do(st, &hello.call), 0);
-    lite_plans_hold(((struct lite *)st)->db);
+    sqlite_plans_hold(((struct sqlite_store *)st)->db);
     store_free(st);
     unlink(path);
 }

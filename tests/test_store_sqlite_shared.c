@@ -350,7 +350,7 @@ static void doctor_says_what_the_library_makes_of_the_journal(void)
     SQL_IS("wal", "PRAGMA journal_mode = WAL");
     r = report(a, "doctor", NULL);
     CU_ASSERT_PTR_NOT_NULL(strstr(finding(&r.rows, "SQLite"), "with a write-ahead log"));
-    const char *level = lite_wal_is_safe(sqlite3_libversion_number()) ? "ok " : "warn ";
+    const char *level = sqlite_wal_is_safe(sqlite3_libversion_number()) ? "ok " : "warn ";
     CU_ASSERT_EQUAL(strncmp(finding(&r.rows, "SQLite"), level, strlen(level)), 0);
 }
 
@@ -363,7 +363,7 @@ static void the_releases_are_known_that_keep_a_write_ahead_log(void)
         { 3051003, true },  { 3052000, false }, { 3053000, true }, { 4000000, true },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        CU_ASSERT_EQUAL(lite_wal_is_safe(all[i].version), all[i].safe);
+        CU_ASSERT_EQUAL(sqlite_wal_is_safe(all[i].version), all[i].safe);
 }
 
 /* ---- doctor ---------------------------------------------------------------------------------- */

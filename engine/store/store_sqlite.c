@@ -8,19 +8,19 @@
 
 #include "store_sqlite_calls.h"
 
-static int lite_hello(struct lite *db, struct store_call *call)
+static int sqlite_hello(struct sqlite_store *db, struct store_call *call)
 {
     struct store_hello *hello = (struct store_hello *)call;
-    hello->now_us = lite_clock_us(db);
+    hello->now_us = sqlite_clock_us(db);
     hello->slot_length_s = db->head.slot_length_s;
     hello->schema_version = db->schema_version;
     hello->read_only = sqlite3_db_readonly(db->db, "main") == 1;
     snprintf(hello->server, sizeof hello->server, "SQLite %s", sqlite3_libversion());
-    int rc = lite_number(db, &call->err, &hello->full_look_at, LITE_full_look_at, "");
-    return rc < 0 ? rc : lite_keep(db, &call->err);
+    int rc = sqlite_number(db, &call->err, &hello->full_look_at, STATEMENT_full_look_at, "");
+    return rc < 0 ? rc : sqlite_keep(db, &call->err);
 }
 
-static int lite_keep_days(struct lite *db, struct store_call *call)
+static int sqlite_keep_days(struct sqlite_store *db, struct store_call *call)
 {
     (void)db;
     ((struct store_keep_days *)call)->made = ((struct store_keep_days *)call)->indexed = 0;
@@ -29,58 +29,70 @@ static int lite_keep_days(struct lite *db, struct store_call *call)
 }
 
 static const struct {
-    int (*run)(struct lite *db, struct store_call *call);
+    int (*run)(struct sqlite_store *db, struct store_call *call);
     bool writes;
 } calls[STORE_OPS] = {
-    [STORE_HELLO] = { lite_hello, false },
-    [STORE_OPEN_SLOT] = { lite_open_slot, true },
-    [STORE_RENEW] = { lite_renew, true },
-    [STORE_READ_PAGE] = { lite_read_page, false },
-    [STORE_SETTLE] = { lite_settle, true },
-    [STORE_FINISH] = { lite_finish, true },
-    [STORE_RELEASE] = { lite_release, true },
-    [STORE_RELOOK] = { lite_relook, true },
-    [STORE_PULSE] = { lite_pulse, false },
-    [STORE_LATE_SLOT] = { lite_late_slot, false },
-    [STORE_MARK_SWEPT] = { lite_mark_swept, true },
-    [STORE_KEEP_DAYS] = { lite_keep_days, false },
-    [STORE_PRUNE] = { lite_prune, true },
-    [STORE_REPORT] = { lite_report, false },
+    [STORE_HELLO] = { sqlite_hello, false },          [STORE_OPEN_SLOT] = { sqlite_open_slot, true },
+    [STORE_RENEW] = { sqlite_renew, true },           [STORE_READ_PAGE] = { sqlite_read_page, false },
+    [STORE_SETTLE] = { sqlite_settle, true },         [STORE_FINISH] = { sqlite_finish, true },
+    [STORE_RELEASE] = { sqlite_release, true },       [STORE_RELOOK] = { sqlite_relook, true },
+    [STORE_PULSE] = { sqlite_pulse, false },          [STORE_LATE_SLOT] = { sqlite_late_slot, false },
+    [STORE_MARK_SWEPT] = { sqlite_mark_swept, true }, [STORE_KEEP_DAYS] = { sqlite_keep_days, false },
+    [STORE_PRUNE] = { sqlite_prune, true },           [STORE_REPORT] = { sqlite_report, false },
 };
 
-static int run_call(struct lite *db, struct store_call *call)
+static int run_call(struct sqlite_store *db, struct store_call *call)
 {
     bool is_report = call->op == STORE_REPORT;
-    bool writes = calls[call->op].writes || (is_report && lite_report_writes((struct store_report *)call));
-    lite_start_clock(db, is_report);
-    int rc = lite_connect(db, &call->err);
-    rc = rc < 0 || !writes ? rc : lite_begin(db, &call->err);
+    bool writes = calls[call->op].writes || (is_report && sqlite_report_writes((struct store_report *)call));
+    sqlite_start_clock(db, is_report);
+    int rc = sqlite_connect(db, &call->err);
+    rc = rc < 0 || !writes ? rc : sqlite_begin(db, &call->err);
     rc = rc < 0 ? rc : calls[call->op].run(db, call);
     if (rc >= 0 && writes)
-        rc = lite_commit(db, &call->err);
-    lite_settle_down(db);
+        rc = sqlite_commit(db, &call->err);
+    sqlite_settle_down(db);
     if (rc == ERR_DATA && is_report)            /* what was refused came from the user, not from a job */
         rc = call->err.code = ERR_INPUT;
     return rc < 0 ? rc : 0;
 }
 
-static void sqlite_begin(struct store *st, struct store_call *call)
+static void ops_begin(struct store *st, struct store_call *call)
 {
-    call->rc = run_call((struct lite *)st, call);
+    call->rc = run_call((struct sqlite_store *)st, call);
     if (call->rc == 0)
         err_clear(&call->err);
 }
 
-static bool sqlite_step(struct store *st) { (void)st; return true; }
-static int sqlite_fd(const struct store *st) { (void)st; return -1; }
-static short sqlite_wants(const struct store *st) { (void)st; return 0; }
-static int64_t sqlite_deadline_us(const struct store *st) { (void)st; return INT64_MAX; }
-static void sqlite_abandon(struct store *st) { lite_disconnect((struct lite *)st); }
-
-static void sqlite_free(struct store *st)
+static bool ops_step(struct store *st)
 {
-    struct lite *db = (struct lite *)st;
-    lite_disconnect(db);
+    (void)st;
+    return true;
+}
+static int ops_fd(const struct store *st)
+{
+    (void)st;
+    return -1;
+}
+static short ops_wants(const struct store *st)
+{
+    (void)st;
+    return 0;
+}
+static int64_t ops_deadline_us(const struct store *st)
+{
+    (void)st;
+    return INT64_MAX;
+}
+static void ops_abandon(struct store *st)
+{
+    sqlite_disconnect((struct sqlite_store *)st);
+}
+
+static void ops_free(struct store *st)
+{
+    struct sqlite_store *db = (struct sqlite_store *)st;
+    sqlite_disconnect(db);
     free(db->path);
     free(db->engine);
     free(db);
@@ -88,7 +100,10 @@ static void sqlite_free(struct store *st)
 
 /* ---- the URL --------------------------------------------------------------------------------- */
 
-static bool sqlite_claims(const char *url) { return strncmp(url, "sqlite:", 7) == 0; }
+static bool ops_claims(const char *url)
+{
+    return strncmp(url, "sqlite:", 7) == 0;
+}
 
 /* "sqlite:FILE", and "sqlite:///FILE" as other programs write it. Absolute from now on: a daemon
  * changes its folder. */
@@ -114,14 +129,14 @@ static int refuse_file(const char *url, struct err *err)
     return 0;
 }
 
-/* analyze: -Wno-analyzer-malloc-leak: what is handed out is the head of `db`, which sqlite_free()
+/* analyze: -Wno-analyzer-malloc-leak: what is handed out is the head of `db`, which ops_free()
  * frees; gcc sees two things there. */
-static int sqlite_open(const struct store_options *options, struct store **out, struct err *err)
+static int ops_open(const struct store_options *options, struct store **out, struct err *err)
 {
     int rc = refuse_file(options->url, err);
     if (rc < 0)
         return rc;
-    struct lite *db = calloc(1, sizeof *db);
+    struct sqlite_store *db = calloc(1, sizeof *db);
     if (!db)
         return err_set(err, ERR_NOMEM, "out of memory");
     db->head = (struct store){ .ops = &store_sqlite_ops, .clock = options->clock };
@@ -132,7 +147,7 @@ static int sqlite_open(const struct store_options *options, struct store **out, 
     db->lock_timeout_us = options->lock_timeout_ms * 1000LL;
     db->relaxed = options->relaxed;
     if (!db->path || (options->engine && !db->engine)) {
-        sqlite_free(&db->head);
+        ops_free(&db->head);
         return err_set(err, ERR_NOMEM, "out of memory");
     }
     *out = &db->head;
@@ -141,15 +156,15 @@ static int sqlite_open(const struct store_options *options, struct store **out, 
 
 const struct store_ops store_sqlite_ops = {
     .scheme = "sqlite",
-    .claims = sqlite_claims,
-    .open = sqlite_open,
-    .close = sqlite_free,
-    .begin = sqlite_begin,
-    .step = sqlite_step,
-    .fd = sqlite_fd,
-    .wants = sqlite_wants,
-    .deadline_us = sqlite_deadline_us,
-    .abandon = sqlite_abandon,
-    .load = lite_load,
-    .migrate = lite_migrate,
+    .claims = ops_claims,
+    .open = ops_open,
+    .close = ops_free,
+    .begin = ops_begin,
+    .step = ops_step,
+    .fd = ops_fd,
+    .wants = ops_wants,
+    .deadline_us = ops_deadline_us,
+    .abandon = ops_abandon,
+    .load = sqlite_load,
+    .migrate = sqlite_migrate,
 };

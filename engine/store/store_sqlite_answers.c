@@ -37,12 +37,12 @@ static const char schema[] =
 
 struct answers_table {
     sqlite3_vtab base;
-    const struct lite_answers *answers;
+    const struct sqlite_answers *answers;
 };
 
 struct answers_cursor {
     sqlite3_vtab_cursor base;
-    const struct lite_answers *answers;
+    const struct sqlite_answers *answers;
     int at, part;
 };
 
@@ -98,18 +98,18 @@ static int answers_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-static bool is_of_part(const struct lite_answers *a, int n, int part)
+static bool is_of_part(const struct sqlite_answers *a, int n, int part)
 {
     const struct settlement *t = &a->settlements[n];
-    if (part == LITE_PART_ALL)
+    if (part == ANSWERS_ALL)
         return true;
     if (t->state != SETTLE_TOUCHED)
         return false;
-    if (part == LITE_PART_ENDS)
+    if (part == ANSWERS_ENDS)
         return t->ends;
     if (t->ends)
         return false;
-    return part == LITE_PART_MOVES || (t->ran && outcome_leaves_run_row(t->outcome, a->keep_runs));
+    return part == ANSWERS_MOVES || (t->ran && outcome_leaves_run_row(t->outcome, a->keep_runs));
 }
 
 static int seek(struct answers_cursor *c)
@@ -196,7 +196,7 @@ static const sqlite3_module module = {
     .xRowid = answers_rowid,
 };
 
-int lite_answers_register(sqlite3 *db, struct lite_answers *answers)
+int sqlite_answers_register(sqlite3 *db, struct sqlite_answers *answers)
 {
     return sqlite3_create_module_v2(db, "prescient_answers", &module, answers, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "store.h"
 
-struct lite_answers {
+struct sqlite_answers {
     const struct settlement *settlements;
     int n;
     enum keep_runs keep_runs;
@@ -16,9 +16,9 @@ struct lite_answers {
 
 /* What prescient_answers.part is asked for. All but the first: only answers whose state is
  * SETTLE_TOUCHED by now. */
-enum lite_part { LITE_PART_ALL, LITE_PART_ENDS, LITE_PART_MOVES, LITE_PART_RUNS };
+enum sqlite_part { ANSWERS_ALL, ANSWERS_ENDS, ANSWERS_MOVES, ANSWERS_RUNS };
 
 /* `answers` lives as long as the connection. Returns a SQLite result code. */
-int lite_answers_register(sqlite3 *db, struct lite_answers *answers);
+int sqlite_answers_register(sqlite3 *db, struct sqlite_answers *answers);
 
 #endif

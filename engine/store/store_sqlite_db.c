@@ -18,14 +18,20 @@
 #define CACHE_KIB 32768
 #define JOURNAL_LIMIT (16 << 20)        /* bytes of a journal that stay on disk between transactions */
 
-static const char *const statement_names[LITE_STATEMENTS_END] = {
-#define LITE_NAME(name) [LITE_##name] = #name,
-    LITE_STATEMENTS(LITE_NAME)
-#undef LITE_NAME
+static const char *const statement_names[STATEMENTS_END] = {
+#define STATEMENT_NAME(name) [STATEMENT_##name] = #name,
+    SQLITE_STATEMENTS(STATEMENT_NAME)
+#undef STATEMENT_NAME
 };
 
-int64_t lite_clock_us(const struct lite *db) { return clock_wall_us(db->head.clock); }
-int64_t lite_now(const struct lite *db, int64_t now) { return now ? now : lite_clock_us(db) / 1000000; }
+int64_t sqlite_clock_us(const struct sqlite_store *db)
+{
+    return clock_wall_us(db->head.clock);
+}
+int64_t sqlite_now(const struct sqlite_store *db, int64_t now)
+{
+    return now ? now : sqlite_clock_us(db) / 1000000;
+}
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
@@ -57,7 +63,7 @@ static bool is_missing_schema(const char *message)
     return strstr(message, "no such table") || strstr(message, "no such column");
 }
 
-int lite_fail(struct lite *db, int rc, struct err *err)
+int sqlite_fail(struct sqlite_store *db, int rc, struct err *err)
 {
     const char *message = db->db ? sqlite3_errmsg(db->db) : sqlite3_errstr(rc);
     int extended = db->db ? sqlite3_extended_errcode(db->db) : rc;
@@ -83,7 +89,7 @@ int lite_fail(struct lite *db, int rc, struct err *err)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-void lite_start_clock(struct lite *db, bool patient)
+void sqlite_start_clock(struct sqlite_store *db, bool patient)
 {
     int64_t now = clock_mono_us(db->head.clock);
     db->deadline_us = now + db->statement_timeout_us;
@@ -94,7 +100,7 @@ void lite_start_clock(struct lite *db, bool patient)
  * would win most often. */
 static int wait_for_lock(void *ctx, int tries)
 {
-    struct lite *db = ctx;
+    struct sqlite_store *db = ctx;
     if (clock_mono_us(db->head.clock) >= db->lock_until_us)
         return 0;
     usleep(tries < 20 ? 500 : 2000);
@@ -103,25 +109,26 @@ static int wait_for_lock(void *ctx, int tries)
 
 static int is_too_late(void *ctx)
 {
-    struct lite *db = ctx;
+    struct sqlite_store *db = ctx;
     return clock_mono_us(db->head.clock) >= db->deadline_us;
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-int lite_prepare(struct lite *db, const char *sql, sqlite3_stmt **out, struct err *err)
+int sqlite_prepare(struct sqlite_store *db, const char *sql, sqlite3_stmt **out, struct err *err)
 {
     int rc = sqlite3_prepare_v2(db->db, sql, -1, out, NULL);
-    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
+    return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc, err);
 }
 
-int lite_exec(struct lite *db, const char *sql, struct err *err)
+int sqlite_exec(struct sqlite_store *db, const char *sql, struct err *err)
 {
     int rc = sqlite3_exec(db->db, sql, NULL, NULL, NULL);
-    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
+    return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc, err);
 }
 
-static int kept_statement(struct lite *db, enum lite_statement which, sqlite3_stmt **out, struct err *err)
+static int kept_statement(struct sqlite_store *db, enum sqlite_statement which, sqlite3_stmt **out,
+                          struct err *err)
 {
     *out = NULL;
     if (!db->statements[which]) {
@@ -130,7 +137,7 @@ static int kept_statement(struct lite *db, enum lite_statement which, sqlite3_st
                                           NULL)
                      : SQLITE_MISUSE;
         if (rc != SQLITE_OK)
-            return err_wrap(err, lite_fail(db, rc, err), "statement %s", statement_names[which]);
+            return err_wrap(err, sqlite_fail(db, rc, err), "statement %s", statement_names[which]);
     }
     *out = db->statements[which];
     return 0;
@@ -155,17 +162,18 @@ static int bind(sqlite3_stmt *s, const char *format, va_list ap)
 }
 
 /* The statement, bound, ready to step. */
-static int ready_statement(struct lite *db, enum lite_statement which, const char *format, va_list ap,
-                           sqlite3_stmt **out, struct err *err)
+static int ready_statement(struct sqlite_store *db, enum sqlite_statement which, const char *format,
+                           va_list ap, sqlite3_stmt **out, struct err *err)
 {
     int rc = kept_statement(db, which, out, err);
     if (rc < 0)
         return rc;
     rc = bind(*out, format, ap);
-    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
+    return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc, err);
 }
 
-int64_t lite_run(struct lite *db, struct err *err, enum lite_statement which, const char *format, ...)
+int64_t sqlite_run(struct sqlite_store *db, struct err *err, enum sqlite_statement which, const char *format,
+                   ...)
 {
     sqlite3_stmt *s;
     va_list ap;
@@ -176,49 +184,49 @@ int64_t lite_run(struct lite *db, struct err *err, enum lite_statement which, co
         return rc;
     while ((rc = sqlite3_step(s)) == SQLITE_ROW)
         continue;
-    int code = rc == SQLITE_DONE ? 0 : lite_fail(db, rc, err);
+    int code = rc == SQLITE_DONE ? 0 : sqlite_fail(db, rc, err);
     sqlite3_reset(s);
     return code < 0 ? code : sqlite3_changes(db->db);
 }
 
-int lite_next(struct lite *db, struct err *err, sqlite3_stmt *row)
+int sqlite_next(struct sqlite_store *db, struct err *err, sqlite3_stmt *row)
 {
     int rc = sqlite3_step(row);
     if (rc == SQLITE_ROW)
         return 1;
-    int code = rc == SQLITE_DONE ? 0 : lite_fail(db, rc, err);
+    int code = rc == SQLITE_DONE ? 0 : sqlite_fail(db, rc, err);
     sqlite3_reset(row);
     return code;
 }
 
-int lite_query(struct lite *db, struct err *err, sqlite3_stmt **row, enum lite_statement which,
-               const char *format, ...)
+int sqlite_query(struct sqlite_store *db, struct err *err, sqlite3_stmt **row, enum sqlite_statement which,
+                 const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
     int rc = ready_statement(db, which, format, ap, row, err);
     va_end(ap);
-    return rc < 0 ? rc : lite_next(db, err, *row);
+    return rc < 0 ? rc : sqlite_next(db, err, *row);
 }
 
-void lite_done(sqlite3_stmt *row)
+void sqlite_done(sqlite3_stmt *row)
 {
     sqlite3_reset(row);
 }
 
-int lite_number(struct lite *db, struct err *err, int64_t *out, enum lite_statement which, const char *format,
-                ...)
+int sqlite_number(struct sqlite_store *db, struct err *err, int64_t *out, enum sqlite_statement which,
+                  const char *format, ...)
 {
     sqlite3_stmt *row;
     va_list ap;
     va_start(ap, format);
     int rc = ready_statement(db, which, format, ap, &row, err);
     va_end(ap);
-    rc = rc < 0 ? rc : lite_next(db, err, row);
+    rc = rc < 0 ? rc : sqlite_next(db, err, row);
     if (rc < 0)
         return rc;
     *out = rc ? sqlite3_column_int64(row, 0) : 0;
-    lite_done(row);
+    sqlite_done(row);
     return 0;
 }
 
@@ -227,7 +235,7 @@ int lite_number(struct lite *db, struct err *err, int64_t *out, enum lite_statem
 /* The releases whose write-ahead log can be trusted, each with those after it of its own line: the
  * others may lose a transaction when a checkpoint resets the log while another connection begins
  * to write (https://sqlite.org/wal.html#walresetbug). */
-bool lite_wal_is_safe(int version)
+bool sqlite_wal_is_safe(int version)
 {
     static const struct { int from, before; } safe[] = {
         { 3044006, 3045000 }, { 3050007, 3051000 }, { 3051003, 3052000 }, { 3053000, INT_MAX },
@@ -238,7 +246,7 @@ bool lite_wal_is_safe(int version)
     return false;
 }
 
-static bool is_wal(struct lite *db, int *rc)
+static bool is_wal(struct sqlite_store *db, int *rc)
 {
     sqlite3_stmt *s = NULL;
     bool wal = false;
@@ -250,7 +258,7 @@ static bool is_wal(struct lite *db, int *rc)
     return wal;
 }
 
-bool lite_has_wal(struct lite *db)
+bool sqlite_has_wal(struct sqlite_store *db)
 {
     int rc;
     return is_wal(db, &rc) && rc == SQLITE_OK;
@@ -260,22 +268,22 @@ bool lite_has_wal(struct lite *db)
  * while others write, or something follows the log. So it is left as it is, whatever this library
  * makes of it, and doctor tells; only a file that is new gets ours. PERSIST and TRUNCATE are the
  * rollback journals whose commit is on the disk when it returns; DELETE needs one more sync, of
- * the folder, for that. PERSIST is the faster one, and lite_disconnect removes the file it leaves.
+ * the folder, for that. PERSIST is the faster one, and sqlite_disconnect removes the file it leaves.
  */
-static int choose_journal(struct lite *db, bool is_new, struct err *err)
+static int choose_journal(struct sqlite_store *db, bool is_new, struct err *err)
 {
     int rc;
     bool wal = is_wal(db, &rc);
     if (rc != SQLITE_OK)
-        return lite_fail(db, rc, err);
+        return sqlite_fail(db, rc, err);
     if (wal || sqlite3_db_readonly(db->db, "main"))
         return 0;
-    bool log = is_new && lite_wal_is_safe(sqlite3_libversion_number());
-    rc = lite_exec(db, log ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = PERSIST", err);
+    bool log = is_new && sqlite_wal_is_safe(sqlite3_libversion_number());
+    rc = sqlite_exec(db, log ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = PERSIST", err);
     return rc < 0 ? err_wrap(err, rc, "cannot set the journal mode") : 0;
 }
 
-static int set_up(struct lite *db, bool is_new, struct err *err)
+static int set_up(struct sqlite_store *db, bool is_new, struct err *err)
 {
     char pragmas[256];
     sqlite3_extended_result_codes(db->db, 1);
@@ -288,19 +296,19 @@ static int set_up(struct lite *db, bool is_new, struct err *err)
                      CACHE_KIB, JOURNAL_LIMIT,
                      /* spilling would lock out the jobs' own reads */
                      db->relaxed ? "; PRAGMA cache_spill = OFF" : "");
-    int rc = lite_answers_register(db->db, &db->answers);
-    rc = rc == SQLITE_OK ? lite_exec(db, pragmas, err) : lite_fail(db, rc, err);
+    int rc = sqlite_answers_register(db->db, &db->answers);
+    rc = rc == SQLITE_OK ? sqlite_exec(db, pragmas, err) : sqlite_fail(db, rc, err);
     return rc < 0 ? rc : choose_journal(db, is_new, err);
 }
 
-static int refuse_missing(const struct lite *db, struct err *err)
+static int refuse_missing(const struct sqlite_store *db, struct err *err)
 {
     if (db->was_open)
         return err_set(err, ERR_LOST, "%s was removed", db->path);
     return err_set(err, ERR_SCHEMA, "there is no file %s: run 'prescient init' to make it", db->path);
 }
 
-static int open_file(struct lite *db, bool create, struct err *err)
+static int open_file(struct sqlite_store *db, bool create, struct err *err)
 {
     struct stat st = { 0 };
     bool missing = stat(db->path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
@@ -312,15 +320,15 @@ static int open_file(struct lite *db, bool create, struct err *err)
     if (rc == SQLITE_OK)
         rc = set_up(db, create && st.st_size == 0, err);
     else
-        rc = lite_fail(db, rc, err);
+        rc = sqlite_fail(db, rc, err);
     if (rc < 0)
-        lite_disconnect(db);
+        sqlite_disconnect(db);
     return rc;
 }
 
-int lite_create(struct lite *db, struct err *err)
+int sqlite_create(struct sqlite_store *db, struct err *err)
 {
-    lite_disconnect(db);
+    sqlite_disconnect(db);
     return open_file(db, true, err);
 }
 
@@ -336,19 +344,19 @@ struct schema {
     int64_t version, oldest_engine, slot_length_s;
 };
 
-static int look_at_schema(struct lite *db, struct schema *out, struct err *err)
+static int look_at_schema(struct sqlite_store *db, struct schema *out, struct err *err)
 {
     sqlite3_stmt *row = NULL;
-    int rc = lite_query(db, err, &row, LITE_schema_version, "");
+    int rc = sqlite_query(db, err, &row, STATEMENT_schema_version, "");
     if (rc < 0)
         return rc;
     *out = (struct schema){ sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
                             sqlite3_column_int64(row, 2) };
-    lite_done(row);
+    sqlite_done(row);
     return 0;
 }
 
-static int refuse_newer(const struct lite *db, const struct schema *s, struct err *err)
+static int refuse_newer(const struct sqlite_store *db, const struct schema *s, struct err *err)
 {
     if (s->oldest_engine <= newest_known())
         return 0;
@@ -361,14 +369,14 @@ static int refuse_newer(const struct lite *db, const struct schema *s, struct er
     return ERR_SCHEMA;
 }
 
-int lite_refuse_newer(struct lite *db, struct err *err)
+int sqlite_refuse_newer(struct sqlite_store *db, struct err *err)
 {
     struct schema s;
     int rc = look_at_schema(db, &s, err);
     return rc < 0 ? rc : refuse_newer(db, &s, err);
 }
 
-static int check_schema(struct lite *db, const struct schema *s, struct err *err)
+static int check_schema(struct sqlite_store *db, const struct schema *s, struct err *err)
 {
     if (s->version < newest_known())
         return err_set(err, ERR_SCHEMA,
@@ -378,7 +386,7 @@ static int check_schema(struct lite *db, const struct schema *s, struct err *err
     return refuse_newer(db, s, err);
 }
 
-static int check_slot_length(struct lite *db, int64_t length_s, struct err *err)
+static int check_slot_length(struct sqlite_store *db, int64_t length_s, struct err *err)
 {
     if (db->slot_length_wanted_s && length_s != db->slot_length_wanted_s)
         return err_set(
@@ -395,12 +403,12 @@ static int check_slot_length(struct lite *db, int64_t length_s, struct err *err)
     return 0;
 }
 
-static int read_schema(struct lite *db, struct err *err)
+static int read_schema(struct sqlite_store *db, struct err *err)
 {
     int64_t has = 0;
     struct schema s = { 0 };
-    int rc = lite_number(db, err, &db->schema_cookie, LITE_schema_cookie, "");
-    rc = rc < 0 ? rc : lite_number(db, err, &has, LITE_has_schema, "");
+    int rc = sqlite_number(db, err, &db->schema_cookie, STATEMENT_schema_cookie, "");
+    rc = rc < 0 ? rc : sqlite_number(db, err, &has, STATEMENT_has_schema, "");
     if (rc == 0 && !has)
         return err_set(err, ERR_SCHEMA, "%s has no schema: run 'prescient init'", db->path);
     rc = rc < 0 ? rc : look_at_schema(db, &s, err);
@@ -408,7 +416,7 @@ static int read_schema(struct lite *db, struct err *err)
     return rc < 0 ? rc : check_slot_length(db, s.slot_length_s, err);
 }
 
-static int check_file(struct lite *db, struct err *err)
+static int check_file(struct sqlite_store *db, struct err *err)
 {
     int moved = 0;
     if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
@@ -422,39 +430,39 @@ static int check_file(struct lite *db, struct err *err)
     return 0;
 }
 
-int lite_connect(struct lite *db, struct err *err)
+int sqlite_connect(struct sqlite_store *db, struct err *err)
 {
     if (db->group_lost)
-        return lite_keep(db, err);
+        return sqlite_keep(db, err);
     if (db->db)
         return check_file(db, err);
     int rc = open_file(db, false, err);
     rc = rc < 0 ? rc : read_schema(db, err);
     if (rc < 0)
-        lite_disconnect(db);
+        sqlite_disconnect(db);
     else
         db->was_open = true;
     return rc;
 }
 
 /* The end of the handle is the end of a transaction that calls shared. */
-static void keep_or_lose_group(struct lite *db)
+static void keep_or_lose_group(struct sqlite_store *db)
 {
     struct err ignored;
     if (!db->group_us)
         return;
-    lite_start_clock(db, true);
-    if (db->distrusted || lite_keep(db, &ignored) < 0)
+    sqlite_start_clock(db, true);
+    if (db->distrusted || sqlite_keep(db, &ignored) < 0)
         db->group_lost = true;
     db->group_us = 0;
 }
 
-void lite_disconnect(struct lite *db)
+void sqlite_disconnect(struct sqlite_store *db)
 {
     if (!db->db)
         return;
     keep_or_lose_group(db);
-    for (int i = 0; i < LITE_STATEMENTS_END; i++) {
+    for (int i = 0; i < STATEMENTS_END; i++) {
         sqlite3_finalize(db->statements[i]);
         db->statements[i] = NULL;
     }
@@ -473,10 +481,10 @@ void lite_disconnect(struct lite *db)
 
 /* ---- transactions ---------------------------------------------------------------------------- */
 
-static int check_cookie(struct lite *db, struct err *err)
+static int check_cookie(struct sqlite_store *db, struct err *err)
 {
     int64_t cookie;
-    int rc = lite_number(db, err, &cookie, LITE_schema_cookie, "");
+    int rc = sqlite_number(db, err, &cookie, STATEMENT_schema_cookie, "");
     if (rc < 0 || cookie == db->schema_cookie)
         return rc;
     rc = read_schema(db, err);          /* an application's own tables change the cookie, too */
@@ -485,83 +493,83 @@ static int check_cookie(struct lite *db, struct err *err)
     return rc;
 }
 
-static bool in_transaction(const struct lite *db)
+static bool in_transaction(const struct sqlite_store *db)
 {
     return db->db && !sqlite3_get_autocommit(db->db);
 }
 
 /* A call of a relaxed store is a savepoint in a transaction that several share. */
-static int begin_in_group(struct lite *db, struct err *err)
+static int begin_in_group(struct sqlite_store *db, struct err *err)
 {
     int rc = 0;
     if (!db->group_us) {
-        rc = (int)lite_run(db, err, LITE_begin, "");
+        rc = (int)sqlite_run(db, err, STATEMENT_begin, "");
         rc = rc < 0 ? rc : check_cookie(db, err);
         if (rc >= 0)
             db->group_us = clock_mono_us(db->head.clock);
     }
-    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_savepoint, "");
+    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_savepoint, "");
     db->in_call = rc >= 0;
     return rc;
 }
 
-int lite_begin(struct lite *db, struct err *err)
+int sqlite_begin(struct sqlite_store *db, struct err *err)
 {
-    int rc = db->relaxed ? begin_in_group(db, err) : (int)lite_run(db, err, LITE_begin, "");
+    int rc = db->relaxed ? begin_in_group(db, err) : (int)sqlite_run(db, err, STATEMENT_begin, "");
     rc = rc < 0 || db->relaxed ? rc : check_cookie(db, err);
     if (rc < 0)
-        lite_rollback(db);
+        sqlite_rollback(db);
     return rc < 0 ? rc : 0;
 }
 
-int lite_keep(struct lite *db, struct err *err)
+int sqlite_keep(struct sqlite_store *db, struct err *err)
 {
     if (db->group_lost)
         return err_set(err, ERR_INPUT,
                        "%s: the last moments of this replay could not be written; start it again", db->path);
     if (!db->group_us)
         return 0;
-    int64_t rc = lite_run(db, err, LITE_commit, "");
+    int64_t rc = sqlite_run(db, err, STATEMENT_commit, "");
     if (rc >= 0)
         db->group_us = 0;
     /* busy: the transaction stays, and is tried again with the next call */
     return rc < 0 ? (int)rc : 0;
 }
 
-static int commit_in_group(struct lite *db, struct err *err)
+static int commit_in_group(struct sqlite_store *db, struct err *err)
 {
     struct err later;
-    int64_t rc = lite_run(db, err, LITE_release_savepoint, "");
+    int64_t rc = sqlite_run(db, err, STATEMENT_release_savepoint, "");
     if (rc < 0)
         return (int)rc;
     db->in_call = false;
     if (clock_mono_us(db->head.clock) - db->group_us > GROUP_US)
-        lite_keep(db, &later);
+        sqlite_keep(db, &later);
     return 0;
 }
 
-int lite_commit(struct lite *db, struct err *err)
+int sqlite_commit(struct sqlite_store *db, struct err *err)
 {
-    int64_t rc = db->relaxed ? commit_in_group(db, err) : lite_run(db, err, LITE_commit, "");
+    int64_t rc = db->relaxed ? commit_in_group(db, err) : sqlite_run(db, err, STATEMENT_commit, "");
     if (rc < 0)
-        lite_rollback(db);
+        sqlite_rollback(db);
     return rc < 0 ? (int)rc : 0;
 }
 
 /* Undoes the call: in a group its savepoint alone. */
-static bool undo(struct lite *db)
+static bool undo(struct sqlite_store *db)
 {
     struct err ignored;
     if (!db->group_us)
-        return lite_run(db, &ignored, LITE_rollback, "") >= 0;
+        return sqlite_run(db, &ignored, STATEMENT_rollback, "") >= 0;
     if (!db->in_call)
         return true;
     db->in_call = false;
-    return lite_run(db, &ignored, LITE_rollback_savepoint, "") >= 0 &&
-           lite_run(db, &ignored, LITE_release_savepoint, "") >= 0;
+    return sqlite_run(db, &ignored, STATEMENT_rollback_savepoint, "") >= 0 &&
+           sqlite_run(db, &ignored, STATEMENT_release_savepoint, "") >= 0;
 }
 
-void lite_rollback(struct lite *db)
+void sqlite_rollback(struct sqlite_store *db)
 {
     if (!in_transaction(db))
         return;
@@ -570,9 +578,9 @@ void lite_rollback(struct lite *db)
         db->distrusted = true;
 }
 
-void lite_settle_down(struct lite *db)
+void sqlite_settle_down(struct sqlite_store *db)
 {
-    lite_rollback(db);
+    sqlite_rollback(db);
     if (db->distrusted)
-        lite_disconnect(db);
+        sqlite_disconnect(db);
 }

@@ -18,25 +18,25 @@ static void begin_findings(struct gathering *g, struct arena *arena)
 {
     static const char *const names[COLUMNS] = { "what", "level", "found", "advice" };
     *g = (struct gathering){ .arena = arena };
-    lite_gather_columns(g, COLUMNS);
+    sqlite_gather_columns(g, COLUMNS);
     for (int c = 0; !g->failed && c < COLUMNS; c++)
-        lite_gather_name(g, c, names[c], false);
+        sqlite_gather_name(g, c, names[c], false);
 }
 
 static void add_finding(struct gathering *g, const char *what, const char *level, const char *found,
                         const char *advice)
 {
     const char *cells[COLUMNS] = { what, level, found, advice };
-    const char **row = g->failed ? NULL : lite_gather_row(g);
+    const char **row = g->failed ? NULL : sqlite_gather_row(g);
     for (int c = 0; row && c < COLUMNS; c++)
-        lite_gather_cell(g, &row[c], cells[c]);
+        sqlite_gather_cell(g, &row[c], cells[c]);
 }
 
 /* Rows of another report, which lie in the same arena. */
 static void add_rows(struct gathering *g, const struct store_rows *rows)
 {
     for (int r = 0; r < rows->rows && !g->failed; r++) {
-        const char **row = lite_gather_row(g);
+        const char **row = sqlite_gather_row(g);
         if (row)
             memcpy(row, rows->cells + (size_t)r * COLUMNS, COLUMNS * sizeof *row);
     }
@@ -52,9 +52,9 @@ static const struct { const char *what, *statement; } looks[] = {
     { "room in the file", "doctor_room" },
 };
 
-static void look_at_journal(struct lite *db, struct gathering *g)
+static void look_at_journal(struct sqlite_store *db, struct gathering *g)
 {
-    bool wal = lite_has_wal(db), safe = lite_wal_is_safe(sqlite3_libversion_number());
+    bool wal = sqlite_has_wal(db), safe = sqlite_wal_is_safe(sqlite3_libversion_number());
     const char *found = arena_printf(g->arena, "%s, with a %s", sqlite3_libversion(),
                                      wal ? "write-ahead log" : "rollback journal");
     g->failed = g->failed || !found;
@@ -67,14 +67,14 @@ static void look_at_journal(struct lite *db, struct gathering *g)
                     "use the file and change it by PRAGMA journal_mode = DELETE");
 }
 
-int lite_report_doctor(struct lite *db, struct store_report *req)
+int sqlite_report_doctor(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
     struct gathering g;
     begin_findings(&g, req->arena);
     for (size_t i = 0; i < sizeof looks / sizeof *looks && !g.failed; i++) {
-        lite_start_clock(db, true);
-        if (lite_select(db, req, sql_find(sql_sqlite, looks[i].statement)) == 0)
+        sqlite_start_clock(db, true);
+        if (sqlite_select(db, req, sql_find(sql_sqlite, looks[i].statement)) == 0)
             add_rows(&g, &req->rows);
         else if (err->code == ERR_NOMEM)
             g.failed = true;
@@ -83,14 +83,14 @@ int lite_report_doctor(struct lite *db, struct store_report *req)
     }
     if (!g.failed)
         look_at_journal(db, &g);
-    return lite_gathered(&g, &req->rows, err);
+    return sqlite_gathered(&g, &req->rows, err);
 }
 
 /* ---- the file from end to end ---------------------------------------------------------------- */
 
-static int size_of_file(struct lite *db, struct store_report *req, int64_t *size)
+static int size_of_file(struct sqlite_store *db, struct store_report *req, int64_t *size)
 {
-    int rc = lite_select(db, req, sql_find(sql_sqlite, "file_size"));
+    int rc = sqlite_select(db, req, sql_find(sql_sqlite, "file_size"));
     *size = rc == 0 && req->rows.rows ? strtoll(req->rows.cells[0], NULL, 10) : 0;
     return rc;
 }
@@ -104,12 +104,12 @@ static int left_out(struct store_report *req, int64_t size)
         (long long)(size >> 20));
     g.failed = g.failed || !found;
     add_finding(&g, "file is whole", "ok", found, "");
-    return lite_gathered(&g, &req->rows, &req->call.err);
+    return sqlite_gathered(&g, &req->rows, &req->call.err);
 }
 
 /* A long look keeps those from writing who have a rollback journal, so nobody gets one who has not
  * asked for it. Whoever has, gets it to the end. */
-int lite_report_whole(struct lite *db, struct store_report *req)
+int sqlite_report_whole(struct sqlite_store *db, struct store_report *req)
 {
     bool full = req->nparams > 0 && req->params[0];
     int64_t size;
@@ -119,7 +119,7 @@ int lite_report_whole(struct lite *db, struct store_report *req)
     if (!full && size > WHOLE_MOST)
         return left_out(req, size);
     db->deadline_us = full ? INT64_MAX : clock_mono_us(db->head.clock) + WHOLE_US;
-    rc = lite_select(db, req, sql_find(sql_sqlite, "whole"));
+    rc = sqlite_select(db, req, sql_find(sql_sqlite, "whole"));
     bool late = !full && clock_mono_us(db->head.clock) >= db->deadline_us;
     return rc == ERR_LOST && late && req->call.err.reason != ERR_REASON_DAMAGED ? left_out(req, size) : rc;
 }

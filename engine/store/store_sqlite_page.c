@@ -110,7 +110,7 @@ static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena
     return 0;
 }
 
-static int fill_page(struct lite *db, struct store_read_page *req, sqlite3_stmt *row, struct arena *a)
+static int fill_page(struct sqlite_store *db, struct store_read_page *req, sqlite3_stmt *row, struct arena *a)
 {
     struct page_cursor last = req->after;
     int room = 0, seen = 0, rc = 1;
@@ -119,13 +119,13 @@ static int fill_page(struct lite *db, struct store_read_page *req, sqlite3_stmt 
         if (rc < 0)
             return rc;
         req->has_more = ++seen == req->want || arena_used(a) >= req->max_bytes;
-        rc = req->has_more ? 0 : lite_next(db, &req->call.err, row);
+        rc = req->has_more ? 0 : sqlite_next(db, &req->call.err, row);
     }
     req->has_more = req->has_more && req->page.n;       /* damaged rows alone would be read for ever */
     return rc;
 }
 
-int lite_read_page(struct lite *db, struct store_call *call)
+int sqlite_read_page(struct sqlite_store *db, struct store_call *call)
 {
     struct store_read_page *req = (struct store_read_page *)call;
     sqlite3_stmt *row = NULL;
@@ -134,14 +134,14 @@ int lite_read_page(struct lite *db, struct store_call *call)
     req->is_complete = true;            /* writers are serial */
     req->ndamaged = 0;
     *req->damage = '\0';
-    int rc = lite_query(db, &call->err, &row, LITE_read_page, "iiii", req->lease.slot,
-                        (int64_t)req->after.priority, req->after.id, (int64_t)req->want);
+    int rc = sqlite_query(db, &call->err, &row, STATEMENT_read_page, "iiii", req->lease.slot,
+                          (int64_t)req->after.priority, req->after.id, (int64_t)req->want);
     if (rc <= 0)
         return rc;
     struct arena *a = arena_new(PAGE_ARENA);
     req->page = (struct check_rows){ .impl = a, .free_impl = free_page_arena };
     rc = a ? fill_page(db, req, row, a) : err_set(&call->err, ERR_NOMEM, "out of memory");
-    lite_done(row);
+    sqlite_done(row);
     if (rc < 0)
         check_rows_free(&req->page);
     return rc;
@@ -150,7 +150,7 @@ int lite_read_page(struct lite *db, struct store_call *call)
 /* ---- settle ---------------------------------------------------------------------------------- */
 
 struct settling {                   /* what is the same for all answers of a page */
-    struct lite *db;
+    struct sqlite_store *db;
     struct store_settle *req;
     struct err *err;
     int64_t now, clock_us;
@@ -167,8 +167,8 @@ static int look(const struct settling *s, bool *anew)
     struct settlement *all = s->req->settlements;
     for (int i = 0; i < s->req->n; i++)
         all[i].state = SETTLE_SUPERSEDED;
-    int rc = lite_query(s->db, s->err, &row, LITE_settle_look, "");
-    for (; rc > 0; rc = lite_next(s->db, s->err, row)) {
+    int rc = sqlite_query(s->db, s->err, &row, STATEMENT_settle_look, "");
+    for (; rc > 0; rc = sqlite_next(s->db, s->err, row)) {
         all[sqlite3_column_int(row, 0)].state = SETTLE_TOUCHED;
         *anew = *anew || sqlite3_column_int(row, 1);
         s->req->touched++;
@@ -186,7 +186,7 @@ static int64_t start_anew(const struct settling *s)
             continue;
         struct idempotency of = check_identity(t->check);
         idempotency_origin_anew(&of, origin);
-        rc = lite_run(s->db, s->err, LITE_settle_anew, "iit", t->check->id, s->open_slot, origin);
+        rc = sqlite_run(s->db, s->err, STATEMENT_settle_anew, "iit", t->check->id, s->open_slot, origin);
     }
     return rc;
 }
@@ -200,13 +200,13 @@ static int64_t write_answers(const struct settling *s)
         moves = moves || !s->req->settlements[i].ends;
     }
     if (rc >= 0 && ends) {
-        rc = lite_run(s->db, s->err, LITE_settle_archive, "tii", s->db->engine, s->clock_us, s->at_us);
+        rc = sqlite_run(s->db, s->err, STATEMENT_settle_archive, "tii", s->db->engine, s->clock_us, s->at_us);
         rc = rc < 0 || !anew ? rc : start_anew(s);
-        rc = rc < 0 ? rc : lite_run(s->db, s->err, LITE_settle_delete, "");
+        rc = rc < 0 ? rc : sqlite_run(s->db, s->err, STATEMENT_settle_delete, "");
     }
     if (rc >= 0 && moves) {
-        rc = lite_run(s->db, s->err, LITE_settle_move, "i", s->open_slot);
-        rc = rc < 0 ? rc : lite_run(s->db, s->err, LITE_settle_run, "ti", s->db->engine, s->clock_us);
+        rc = sqlite_run(s->db, s->err, STATEMENT_settle_move, "i", s->open_slot);
+        rc = rc < 0 ? rc : sqlite_run(s->db, s->err, STATEMENT_settle_run, "ti", s->db->engine, s->clock_us);
     }
     return rc;
 }
@@ -220,8 +220,9 @@ static int64_t emit(const struct settling *s, const struct settlement *t, int pl
     if (!utf8_is_valid(e->event, strlen(e->event)) || (e->json && !utf8_is_valid(e->json, strlen(e->json))))
         return err_set(s->err, ERR_DATA, "the event of check (%s, %s, %s) is not valid UTF-8", c->entity_name,
                        c->entity_key, c->job_exec);
-    return lite_run(s->db, s->err, LITE_effect_emit, "ttttiiiti", e->event, c->entity_name, c->entity_key,
-                    c->job_exec, s->at_us, c->next_check_at, (int64_t)c->check_count, e->json, s->clock_us);
+    return sqlite_run(s->db, s->err, STATEMENT_effect_emit, "ttttiiiti", e->event, c->entity_name,
+                      c->entity_key, c->job_exec, s->at_us, c->next_check_at, (int64_t)c->check_count,
+                      e->json, s->clock_us);
 }
 
 static int64_t enqueue(const struct settling *s, const struct settlement *t, int place)
@@ -229,15 +230,15 @@ static int64_t enqueue(const struct settling *s, const struct settlement *t, int
     const struct effect *e = &t->effects[place];
     char origin[IDEMPOTENCY_KEY_SIZE];
     check_origin_of_effect(t->check, place, origin);
-    return lite_run(s->db, s->err, LITE_effect_enqueue, "tttittiit", e->entity_name, e->entity_key, e->job,
-                    e->at, e->json, e->conflict ? e->conflict : "keep", (int64_t)0, s->now, origin);
+    return sqlite_run(s->db, s->err, STATEMENT_effect_enqueue, "tttittiit", e->entity_name, e->entity_key,
+                      e->job, e->at, e->json, e->conflict ? e->conflict : "keep", (int64_t)0, s->now, origin);
 }
 
 static int64_t resolve(const struct settling *s, const struct settlement *t, int place)
 {
     const struct effect *e = &t->effects[place];
-    return lite_run(s->db, s->err, LITE_resolve, "tttp", e->entity_name, e->entity_key, e->job,
-                    s->req->now ? &s->now : NULL);
+    return sqlite_run(s->db, s->err, STATEMENT_resolve, "tttp", e->entity_name, e->entity_key, e->job,
+                      s->req->now ? &s->now : NULL);
 }
 
 static int64_t (*const effect_writers[])(const struct settling *s, const struct settlement *t, int place) = {
@@ -262,22 +263,24 @@ static void forget_states(struct store_settle *req)
         req->settlements[i].state = SETTLE_UNTOUCHED;
 }
 
-int lite_settle(struct lite *db, struct store_call *call)
+int sqlite_settle(struct sqlite_store *db, struct store_call *call)
 {
     struct store_settle *req = (struct store_settle *)call;
-    struct settling s = {
-        .db = db, .req = req, .err = &call->err, .now = lite_now(db, req->now), .clock_us = lite_clock_us(db)
-    };
+    struct settling s = { .db = db,
+                          .req = req,
+                          .err = &call->err,
+                          .now = sqlite_now(db, req->now),
+                          .clock_us = sqlite_clock_us(db) };
     s.at_us = req->now ? s.now * 1000000 : s.clock_us;
     s.open_slot = slot_next(s.now, db->head.slot_length_s);
     forget_states(req);
-    db->answers = (struct lite_answers){
+    db->answers = (struct sqlite_answers){
         .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot
     };
-    int64_t rc = lite_check_lease(db, &req->lease, &call->err);
+    int64_t rc = sqlite_check_lease(db, &req->lease, &call->err);
     rc = rc < 0 ? rc : write_answers(&s);
     rc = rc < 0 ? rc : write_effects(&s);
-    db->answers = (struct lite_answers){ 0 };
+    db->answers = (struct sqlite_answers){ 0 };
     if (rc < 0)
         forget_states(req);
     return rc < 0 ? (int)rc : 0;

@@ -12,8 +12,11 @@
 
 /* ---- reports of more than one statement ------------------------------------------------------ */
 
-static const char *const outcomes[LITE_OUTCOMES] = {
-    [LITE_NEW] = "new", [LITE_KEPT] = "kept", [LITE_MOVED] = "moved", [LITE_REPLACED] = "replaced",
+static const char *const outcomes[FILED_OUTCOMES] = {
+    [FILED_NEW] = "new",
+    [FILED_KEPT] = "kept",
+    [FILED_MOVED] = "moved",
+    [FILED_REPLACED] = "replaced",
 };
 
 static const char *param(const struct store_report *req, int n)
@@ -21,81 +24,81 @@ static const char *param(const struct store_report *req, int n)
     return n <= req->nparams ? req->params[n - 1] : NULL;
 }
 
-static int64_t now_param(struct lite *db, const struct store_report *req, int n)
+static int64_t now_param(struct sqlite_store *db, const struct store_report *req, int n)
 {
-    return lite_now(db, param(req, n) ? strtoll(param(req, n), NULL, 10) : 0);
+    return sqlite_now(db, param(req, n) ? strtoll(param(req, n), NULL, 10) : 0);
 }
 
 static int outcome_row(struct store_report *req, const char *outcome, int64_t at)
 {
     struct gathering g = { .arena = req->arena };
-    lite_gather_columns(&g, 2);
+    sqlite_gather_columns(&g, 2);
     if (!g.failed) {
-        lite_gather_name(&g, 0, "outcome", false);
-        lite_gather_name(&g, 1, "next_check_at", true);
+        sqlite_gather_name(&g, 0, "outcome", false);
+        sqlite_gather_name(&g, 1, "next_check_at", true);
     }
-    const char **row = g.failed ? NULL : lite_gather_row(&g);
+    const char **row = g.failed ? NULL : sqlite_gather_row(&g);
     if (row) {
-        lite_gather_cell(&g, &row[0], outcome);
+        sqlite_gather_cell(&g, &row[0], outcome);
         if (at)
-            lite_gather_number(&g, &row[1], at);
+            sqlite_gather_number(&g, &row[1], at);
     }
-    return lite_gathered(&g, &req->rows, &req->call.err);
+    return sqlite_gathered(&g, &req->rows, &req->call.err);
 }
 
-static int report_enqueue(struct lite *db, struct store_report *req)
+static int report_enqueue(struct sqlite_store *db, struct store_report *req)
 {
-    struct lite_wanted wanted = { .entity_name = param(req, 1),
-                                  .entity_key = param(req, 2),
-                                  .job_exec = param(req, 3),
-                                  .check_at = param(req, 4) ? param(req, 4) : "",
-                                  .payload = param(req, 5),
-                                  .conflict = param(req, 6),
-                                  .priority = param(req, 7) };
-    struct lite_filed filed;
-    int rc = lite_enqueue(db, &wanted, now_param(db, req, 8), &filed, &req->call.err);
+    struct sqlite_wanted wanted = { .entity_name = param(req, 1),
+                                    .entity_key = param(req, 2),
+                                    .job_exec = param(req, 3),
+                                    .check_at = param(req, 4) ? param(req, 4) : "",
+                                    .payload = param(req, 5),
+                                    .conflict = param(req, 6),
+                                    .priority = param(req, 7) };
+    struct sqlite_filed filed;
+    int rc = sqlite_enqueue(db, &wanted, now_param(db, req, 8), &filed, &req->call.err);
     return rc < 0 ? rc : outcome_row(req, outcomes[filed.what], filed.at);
 }
 
-static int report_resolve(struct lite *db, struct store_report *req)
+static int report_resolve(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
     int64_t n = 0, now = now_param(db, req, 4);
-    int64_t rc = lite_number(db, err, &n, LITE_pending_count, "ttt", param(req, 1), param(req, 2),
-                             param(req, 3));
+    int64_t rc = sqlite_number(db, err, &n, STATEMENT_pending_count, "ttt", param(req, 1), param(req, 2),
+                               param(req, 3));
     rc = rc < 0 ? rc
-                : lite_run(db, err, LITE_resolve, "tttp", param(req, 1), param(req, 2), param(req, 3),
-                           param(req, 4) ? &now : NULL);
+                : sqlite_run(db, err, STATEMENT_resolve, "tttp", param(req, 1), param(req, 2), param(req, 3),
+                             param(req, 4) ? &now : NULL);
     if (rc < 0)
         return (int)rc;
     struct gathering g = { .arena = req->arena };
-    lite_gather_columns(&g, 1);
+    sqlite_gather_columns(&g, 1);
     if (!g.failed)
-        lite_gather_name(&g, 0, "resolved", true);
-    const char **row = g.failed ? NULL : lite_gather_row(&g);
+        sqlite_gather_name(&g, 0, "resolved", true);
+    const char **row = g.failed ? NULL : sqlite_gather_row(&g);
     if (row)
-        lite_gather_number(&g, &row[0], n);
-    return lite_gathered(&g, &req->rows, err);
+        sqlite_gather_number(&g, &row[0], n);
+    return sqlite_gathered(&g, &req->rows, err);
 }
 
-static int report_reschedule(struct lite *db, struct store_report *req)
+static int report_reschedule(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
     sqlite3_stmt *row = NULL;
     int64_t at = 0, now = now_param(db, req, 5);
-    int64_t rc = lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2),
-                            param(req, 3));
+    int64_t rc = sqlite_query(db, err, &row, STATEMENT_pending_row, "ttt", param(req, 1), param(req, 2),
+                              param(req, 3));
     if (rc <= 0)
         return rc < 0 ? (int)rc : outcome_row(req, "not_found", 0);
-    lite_done(row);
-    rc = lite_run(db, err, LITE_reschedule, "tttti", param(req, 1), param(req, 2), param(req, 3),
-                  param(req, 4), now);
+    sqlite_done(row);
+    rc = sqlite_run(db, err, STATEMENT_reschedule, "tttti", param(req, 1), param(req, 2), param(req, 3),
+                    param(req, 4), now);
     rc = rc < 0 ? rc
-                : lite_query(db, err, &row, LITE_pending_row, "ttt", param(req, 1), param(req, 2),
-                             param(req, 3));
+                : sqlite_query(db, err, &row, STATEMENT_pending_row, "ttt", param(req, 1), param(req, 2),
+                               param(req, 3));
     if (rc > 0) {
         at = sqlite3_column_int64(row, 1);
-        lite_done(row);
+        sqlite_done(row);
     }
     return rc < 0 ? (int)rc : outcome_row(req, "moved", at);
 }
@@ -103,57 +106,57 @@ static int report_reschedule(struct lite *db, struct store_report *req)
 enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
 
 /* `found` holds entity, key, job, payload of each check that ended in trouble. */
-static int retry_one(struct lite *db, const struct store_report *req, const struct store_rows *found, int n,
-                     struct gathering *g, struct err *err)
+static int retry_one(struct sqlite_store *db, const struct store_report *req, const struct store_rows *found,
+                     int n, struct gathering *g, struct err *err)
 {
     const char *const *f = found->cells + (size_t)n * (size_t)found->columns;
     int64_t now = now_param(db, req, 6);
-    struct lite_wanted wanted = { .entity_name = f[0],
-                                  .entity_key = f[1],
-                                  .job_exec = f[2],
-                                  .payload = f[3],
-                                  .conflict = "keep",
-                                  .check_at = param(req, 5),
-                                  .at = now };
-    struct lite_filed filed;
-    int rc = lite_enqueue(db, &wanted, now, &filed, err);
-    const char **row = rc < 0 ? NULL : lite_gather_row(g);
+    struct sqlite_wanted wanted = { .entity_name = f[0],
+                                    .entity_key = f[1],
+                                    .job_exec = f[2],
+                                    .payload = f[3],
+                                    .conflict = "keep",
+                                    .check_at = param(req, 5),
+                                    .at = now };
+    struct sqlite_filed filed;
+    int rc = sqlite_enqueue(db, &wanted, now, &filed, err);
+    const char **row = rc < 0 ? NULL : sqlite_gather_row(g);
     if (!row)
         return rc;
     memcpy(row, f, 3 * sizeof *row);
     row[RETRY_OUTCOME] = outcomes[filed.what];
-    lite_gather_number(g, &row[RETRY_AT], filed.at);
+    sqlite_gather_number(g, &row[RETRY_AT], filed.at);
     return 0;
 }
 
-static int report_retry(struct lite *db, struct store_report *req)
+static int report_retry(struct sqlite_store *db, struct store_report *req)
 {
     static const char *const names[RETRY_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome",
                                                       "next_check_at" };
     struct gathering g = { .arena = req->arena };
-    int rc = lite_select(db, req, sql_find(sql_sqlite, "retry"));
+    int rc = sqlite_select(db, req, sql_find(sql_sqlite, "retry"));
     if (rc < 0)
         return rc;
     struct store_rows found = req->rows;
-    lite_gather_columns(&g, RETRY_COLUMNS);
+    sqlite_gather_columns(&g, RETRY_COLUMNS);
     for (int c = 0; !g.failed && c < RETRY_COLUMNS; c++)
-        lite_gather_name(&g, c, names[c], false);
+        sqlite_gather_name(&g, c, names[c], false);
     for (int i = 0; !g.failed && i < found.rows && rc == 0; i++)
         rc = retry_one(db, req, &found, i, &g, &req->call.err);
     if (rc < 0) {
         free(g.cells);
         return rc;
     }
-    return lite_gathered(&g, &req->rows, &req->call.err);
+    return sqlite_gathered(&g, &req->rows, &req->call.err);
 }
 
 /* A cursor that this file cannot have given out is not obeyed: what comes next would lie before
  * it. */
-static int report_events(struct lite *db, struct store_report *req)
+static int report_events(struct sqlite_store *db, struct store_report *req)
 {
     int64_t handed_out = 0;
     const char *generation = param(req, 1), *xid = param(req, 2), *id = param(req, 3);
-    int64_t rc = lite_number(db, &req->call.err, &handed_out, LITE_events_handed_out, "");
+    int64_t rc = sqlite_number(db, &req->call.err, &handed_out, STATEMENT_events_handed_out, "");
     if (rc < 0)
         return (int)rc;
     bool foreign = (generation && strtoll(generation, NULL, 10) > 0) || (xid && strtoll(xid, NULL, 10) > 0);
@@ -165,13 +168,13 @@ static int report_events(struct lite *db, struct store_report *req)
                        "`prescient events` for the last event that you know, "
                        "and go on behind its cursor",
                        generation ? generation : "0", xid ? xid : "0", id ? id : "0", handed_out);
-    return lite_select(db, req, sql_find(sql_sqlite, "events"));
+    return sqlite_select(db, req, sql_find(sql_sqlite, "events"));
 }
 
-static int report_plan(struct lite *db, struct store_report *req)
+static int report_plan(struct sqlite_store *db, struct store_report *req)
 {
     char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_find(sql_sqlite, "read_page"));
-    int rc = sql ? lite_select(db, req, sql) : err_set(&req->call.err, ERR_NOMEM, "out of memory");
+    int rc = sql ? sqlite_select(db, req, sql) : err_set(&req->call.err, ERR_NOMEM, "out of memory");
     sqlite3_free(sql);
     if (rc < 0)
         return rc;
@@ -187,17 +190,13 @@ static int report_plan(struct lite *db, struct store_report *req)
 
 static const struct {
     const char *name;
-    int (*run)(struct lite *db, struct store_report *req);
+    int (*run)(struct sqlite_store *db, struct store_report *req);
     bool writes;
 } specials[] = {
-    { "enqueue", report_enqueue, true },
-    { "resolve", report_resolve, true },
-    { "reschedule", report_reschedule, true },
-    { "retry", report_retry, true },
-    { "events", report_events, false },
-    { "plan", report_plan, false },
-    { "doctor", lite_report_doctor, false },
-    { "whole", lite_report_whole, false },
+    { "enqueue", report_enqueue, true },       { "resolve", report_resolve, true },
+    { "reschedule", report_reschedule, true }, { "retry", report_retry, true },
+    { "events", report_events, false },        { "plan", report_plan, false },
+    { "doctor", sqlite_report_doctor, false }, { "whole", sqlite_report_whole, false },
 };
 
 static int special_named(const char *name)
@@ -208,7 +207,7 @@ static int special_named(const char *name)
     return -1;
 }
 
-bool lite_report_writes(const struct store_report *report)
+bool sqlite_report_writes(const struct store_report *report)
 {
     int special = special_named(report->name);
     return special >= 0 && specials[special].writes;
@@ -225,7 +224,7 @@ static bool is_report(const char *name)
     return false;
 }
 
-int lite_report(struct lite *db, struct store_call *call)
+int sqlite_report(struct sqlite_store *db, struct store_call *call)
 {
     struct store_report *req = (struct store_report *)call;
     req->rows = (struct store_rows){ 0 };
@@ -234,5 +233,5 @@ int lite_report(struct lite *db, struct store_call *call)
         return specials[special].run(db, req);
     if (!is_report(req->name))
         return err_set(&call->err, ERR_NOTFOUND, "there is no report named '%s'", req->name);
-    return lite_select(db, req, sql_find(sql_sqlite, req->name));
+    return sqlite_select(db, req, sql_find(sql_sqlite, req->name));
 }

@@ -4,7 +4,7 @@
 
 #include "store_sqlite_rows.h"
 
-void lite_gather_columns(struct gathering *g, int columns)
+void sqlite_gather_columns(struct gathering *g, int columns)
 {
     g->rows.columns = columns;
     g->rows.names = arena_zalloc(g->arena, sizeof(char *) * (size_t)columns);
@@ -12,14 +12,14 @@ void lite_gather_columns(struct gathering *g, int columns)
     g->failed = !g->rows.names || !g->rows.kinds;
 }
 
-void lite_gather_name(struct gathering *g, int column, const char *name, bool is_number)
+void sqlite_gather_name(struct gathering *g, int column, const char *name, bool is_number)
 {
     g->rows.names[column] = arena_strdup(g->arena, name);
     g->failed = g->failed || !g->rows.names[column];
     g->rows.kinds[column] = store_cell_kind(name, is_number);
 }
 
-const char **lite_gather_row(struct gathering *g)
+const char **sqlite_gather_row(struct gathering *g)
 {
     int columns = g->rows.columns;
     if (g->rows.rows == g->room) {
@@ -36,7 +36,7 @@ const char **lite_gather_row(struct gathering *g)
     return row;
 }
 
-int lite_gathered(struct gathering *g, struct store_rows *out, struct err *err)
+int sqlite_gathered(struct gathering *g, struct store_rows *out, struct err *err)
 {
     size_t size = sizeof *g->cells * (size_t)g->rows.rows * (size_t)g->rows.columns;
     g->rows.cells = arena_alloc(g->arena, size);
@@ -49,13 +49,13 @@ int lite_gathered(struct gathering *g, struct store_rows *out, struct err *err)
     return 0;
 }
 
-void lite_gather_cell(struct gathering *g, const char **cell, const char *text)
+void sqlite_gather_cell(struct gathering *g, const char **cell, const char *text)
 {
     *cell = arena_strdup(g->arena, text);
     g->failed = g->failed || (text && !*cell);
 }
 
-void lite_gather_number(struct gathering *g, const char **cell, int64_t number)
+void sqlite_gather_number(struct gathering *g, const char **cell, int64_t number)
 {
     *cell = arena_printf(g->arena, "%lld", (long long)number);
     g->failed = g->failed || !*cell;
@@ -63,40 +63,41 @@ void lite_gather_number(struct gathering *g, const char **cell, int64_t number)
 
 static bool gather_step(struct gathering *g, sqlite3_stmt *s)
 {
-    const char **row = lite_gather_row(g);
+    const char **row = sqlite_gather_row(g);
     for (int c = 0; row && c < g->rows.columns; c++) {
         int type = sqlite3_column_type(s, c);
         if (g->rows.kinds[c] == CELL_TEXT && (type == SQLITE_INTEGER || type == SQLITE_FLOAT))
             g->rows.kinds[c] = CELL_NUMBER;
         const char *text = (const char *)sqlite3_column_text(s, c);
         g->failed = g->failed || (!text && type != SQLITE_NULL);        /* no memory to write a number in */
-        lite_gather_cell(g, &row[c], text);
+        sqlite_gather_cell(g, &row[c], text);
     }
     return row && !g->failed;
 }
 
 /* Everything that the statement says. */
-static int gather_all(struct lite *db, sqlite3_stmt *s, struct store_report *req)
+static int gather_all(struct sqlite_store *db, sqlite3_stmt *s, struct store_report *req)
 {
     struct gathering g = { .arena = req->arena };
     int rc = SQLITE_DONE;
-    lite_gather_columns(&g, sqlite3_column_count(s));
+    sqlite_gather_columns(&g, sqlite3_column_count(s));
     for (int c = 0; !g.failed && c < g.rows.columns; c++)
-        lite_gather_name(&g, c, sqlite3_column_name(s, c), false);
+        sqlite_gather_name(&g, c, sqlite3_column_name(s, c), false);
     while (!g.failed && (rc = sqlite3_step(s)) == SQLITE_ROW && gather_step(&g, s))
         continue;
-    int code = rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : lite_fail(db, rc, &req->call.err);
+    int code = rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : sqlite_fail(db, rc, &req->call.err);
     if (code < 0) {
         free(g.cells);
         return code;
     }
-    return lite_gathered(&g, &req->rows, &req->call.err);
+    return sqlite_gathered(&g, &req->rows, &req->call.err);
 }
 
 /* ---- one SELECT ------------------------------------------------------------------------------ */
 
 /* Parameters are ?1, ?2, ... as text; a statement that needs the clock names it :clock_us. */
-static int bind_params(struct lite *db, sqlite3_stmt *s, const struct store_report *req, struct err *err)
+static int bind_params(struct sqlite_store *db, sqlite3_stmt *s, const struct store_report *req,
+                       struct err *err)
 {
     int clock = sqlite3_bind_parameter_index(s, ":clock_us"), rc = SQLITE_OK,
         most = sqlite3_bind_parameter_count(s);
@@ -104,14 +105,14 @@ static int bind_params(struct lite *db, sqlite3_stmt *s, const struct store_repo
         if (i + 1 != clock)
             rc = sqlite3_bind_text(s, i + 1, req->params[i], -1, SQLITE_STATIC);
     if (rc == SQLITE_OK && clock)
-        rc = sqlite3_bind_int64(s, clock, lite_clock_us(db));
-    return rc == SQLITE_OK ? 0 : lite_fail(db, rc, err);
+        rc = sqlite3_bind_int64(s, clock, sqlite_clock_us(db));
+    return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc, err);
 }
 
-int lite_select(struct lite *db, struct store_report *req, const char *sql)
+int sqlite_select(struct sqlite_store *db, struct store_report *req, const char *sql)
 {
     sqlite3_stmt *s = NULL;
-    int rc = lite_prepare(db, sql, &s, &req->call.err);
+    int rc = sqlite_prepare(db, sql, &s, &req->call.err);
     rc = rc < 0 ? rc : bind_params(db, s, req, &req->call.err);
     rc = rc < 0 ? rc : gather_all(db, s, req);
     sqlite3_finalize(s);

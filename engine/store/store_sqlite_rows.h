@@ -13,16 +13,16 @@ struct gathering {                  /* rows as they come, in the request's arena
     bool failed;                    /* out of memory */
 };
 
-void lite_gather_columns(struct gathering *g, int columns);
-void lite_gather_name(struct gathering *g, int column, const char *name, bool is_number);
+void sqlite_gather_columns(struct gathering *g, int columns);
+void sqlite_gather_name(struct gathering *g, int column, const char *name, bool is_number);
 /* room for one more row's cells, all NULL; NULL when there is no memory */
-const char **lite_gather_row(struct gathering *g);
-void lite_gather_cell(struct gathering *g, const char **cell, const char *text);
-void lite_gather_number(struct gathering *g, const char **cell, int64_t number);
+const char **sqlite_gather_row(struct gathering *g);
+void sqlite_gather_cell(struct gathering *g, const char **cell, const char *text);
+void sqlite_gather_number(struct gathering *g, const char **cell, int64_t number);
 /* the end: what was gathered, or ERR_NOMEM */
-int lite_gathered(struct gathering *g, struct store_rows *out, struct err *err);
+int sqlite_gathered(struct gathering *g, struct store_rows *out, struct err *err);
 
 /* Everything that one SELECT says, with the request's parameters, in req->rows. */
-int lite_select(struct lite *db, struct store_report *req, const char *sql);
+int sqlite_select(struct sqlite_store *db, struct store_report *req, const char *sql);
 
 #endif

@@ -20,13 +20,13 @@ static int oldest_engine_of(const struct sql_migration *m)
 
 /* ---- the slot length ------------------------------------------------------------------------- */
 
-static int query_text(struct lite *db, char **out, struct err *err, enum lite_statement which)
+static int query_text(struct sqlite_store *db, char **out, struct err *err, enum sqlite_statement which)
 {
     sqlite3_stmt *row = NULL;
-    int rc = lite_query(db, err, &row, which, "");
+    int rc = sqlite_query(db, err, &row, which, "");
     const char *text = rc > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
     *out = text ? strdup(text) : NULL;
-    lite_done(row);
+    sqlite_done(row);
     if (rc > 0 && !*out)
         return err_set(err, ERR_NOMEM, "out of memory");
     return rc < 0 ? rc : 0;
@@ -55,43 +55,44 @@ static char *with_slot_length(const char *text, int32_t old_s, int32_t new_s)
 /* SQLite cannot change a CHECK: the table is made anew under the old one's name, beside it, and
  * filled. The ids go on where they were. `table` and `indexes` are the new text of the table and
  * the text of its indexes. */
-static int rebuild(struct lite *db, const char *table, const char *indexes, int64_t now, struct err *err)
+static int rebuild(struct sqlite_store *db, const char *table, const char *indexes, int64_t now,
+                   struct err *err)
 {
-    int rc = lite_exec(db,
-                       "PRAGMA legacy_alter_table = ON; ALTER TABLE prescient_future_job RENAME TO "
-                       "prescient_future_job_old; "
-                       "PRAGMA legacy_alter_table = OFF",
-                       err);
-    rc = rc < 0 ? rc : lite_exec(db, table, err);
-    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_reslot_copy, "i", now);
-    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_reslot_forget_sequence, "");
-    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_reslot_keep_sequence, "");
-    rc = rc < 0 ? rc : lite_exec(db, "DROP TABLE prescient_future_job_old", err);
-    return rc < 0 ? rc : lite_exec(db, indexes, err);
+    int rc = sqlite_exec(db,
+                         "PRAGMA legacy_alter_table = ON; ALTER TABLE prescient_future_job RENAME TO "
+                         "prescient_future_job_old; "
+                         "PRAGMA legacy_alter_table = OFF",
+                         err);
+    rc = rc < 0 ? rc : sqlite_exec(db, table, err);
+    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_reslot_copy, "i", now);
+    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_reslot_forget_sequence, "");
+    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_reslot_keep_sequence, "");
+    rc = rc < 0 ? rc : sqlite_exec(db, "DROP TABLE prescient_future_job_old", err);
+    return rc < 0 ? rc : sqlite_exec(db, indexes, err);
 }
 
-static int change_slot_length(struct lite *db, int32_t old_s, int32_t new_s, struct err *err)
+static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, struct err *err)
 {
     char *table = NULL, *indexes = NULL, *changed = NULL;
-    int rc = query_text(db, &table, err, LITE_reslot_table);
-    rc = rc < 0 ? rc : query_text(db, &indexes, err, LITE_reslot_indexes);
+    int rc = query_text(db, &table, err, STATEMENT_reslot_table);
+    rc = rc < 0 ? rc : query_text(db, &indexes, err, STATEMENT_reslot_indexes);
     changed = rc < 0 || !table ? NULL : with_slot_length(table, old_s, new_s);
     if (rc == 0 && !changed)
         rc = err_set(err, ERR_SCHEMA,
                      "%s: table prescient_future_job does not have the slot length %d in its CHECK", db->path,
                      old_s);
-    rc = rc < 0 ? rc : (int)lite_run(db, err, LITE_set_slot_length, "i", (int64_t)new_s);
-    rc = rc < 0 ? rc : rebuild(db, changed, indexes ? indexes : "", lite_now(db, 0), err);
+    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_set_slot_length, "i", (int64_t)new_s);
+    rc = rc < 0 ? rc : rebuild(db, changed, indexes ? indexes : "", sqlite_now(db, 0), err);
     free(table);
     free(indexes);
     free(changed);
     return rc < 0 ? rc : 0;
 }
 
-static int refuse_while_leased(struct lite *db, struct err *err)
+static int refuse_while_leased(struct sqlite_store *db, struct err *err)
 {
     int64_t leases = 0;
-    int rc = lite_number(db, err, &leases, LITE_reslot_leases, "i", lite_clock_us(db));
+    int rc = sqlite_number(db, err, &leases, STATEMENT_reslot_leases, "i", sqlite_clock_us(db));
     if (rc == 0 && leases)
         return err_set(err, ERR_BUSY,
                        "%s: %lld leases are held, so checks are being run: stop the engines, then change the "
@@ -100,10 +101,11 @@ static int refuse_while_leased(struct lite *db, struct err *err)
     return rc;
 }
 
-static int settle_slot_length(struct lite *db, const struct migrate_options *o, bool fresh, struct err *err)
+static int settle_slot_length(struct sqlite_store *db, const struct migrate_options *o, bool fresh,
+                              struct err *err)
 {
     int64_t length_s = 0;
-    int rc = lite_number(db, err, &length_s, LITE_slot_length, "");
+    int rc = sqlite_number(db, err, &length_s, STATEMENT_slot_length, "");
     if (rc < 0 || o->slot_length_s == 0 || o->slot_length_s == length_s || o->dry_run)
         return rc;
     if (!fresh && !o->change_slot_length)
@@ -119,15 +121,16 @@ static int settle_slot_length(struct lite *db, const struct migrate_options *o, 
 /* ---- migrations ------------------------------------------------------------------------------ */
 
 /* 1: applied already, 0: not. */
-static int is_applied(struct lite *db, const struct sql_migration *m, const char *checksum, struct err *err)
+static int is_applied(struct sqlite_store *db, const struct sql_migration *m, const char *checksum,
+                      struct err *err)
 {
     int64_t has = 0;
     sqlite3_stmt *row = NULL;
-    int rc = lite_number(db, err, &has, LITE_has_schema, "");
+    int rc = sqlite_number(db, err, &has, STATEMENT_has_schema, "");
     if (rc < 0 || !has)
         return rc;
-    rc = lite_refuse_newer(db, err);
-    rc = rc < 0 ? rc : lite_query(db, err, &row, LITE_migration_find, "i", (int64_t)m->version);
+    rc = sqlite_refuse_newer(db, err);
+    rc = rc < 0 ? rc : sqlite_query(db, err, &row, STATEMENT_migration_find, "i", (int64_t)m->version);
     const char *applied = rc > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
     if (rc > 0 && !applied)
         rc = err_set(err, ERR_NOMEM, "out of memory");
@@ -136,17 +139,17 @@ static int is_applied(struct lite *db, const struct sql_migration *m, const char
             err, ERR_SCHEMA,
             "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
             db->path, m->name, applied, checksum);
-    lite_done(row);
+    sqlite_done(row);
     return rc;
 }
 
-static int apply(struct lite *db, const struct sql_migration *m, const char *checksum,
+static int apply(struct sqlite_store *db, const struct sql_migration *m, const char *checksum,
                  const struct migrate_options *o, struct err *err)
 {
-    int rc = lite_exec(db, m->text, err);
+    int rc = sqlite_exec(db, m->text, err);
     rc = rc < 0 ? rc
-                : (int)lite_run(db, err, LITE_migration_add, "ittii", (int64_t)m->version, m->name, checksum,
-                                (int64_t)oldest_engine_of(m), lite_clock_us(db));
+                : (int)sqlite_run(db, err, STATEMENT_migration_add, "ittii", (int64_t)m->version, m->name,
+                                  checksum, (int64_t)oldest_engine_of(m), sqlite_clock_us(db));
     if (rc >= 0 && m->version == 1)
         rc = settle_slot_length(db, o, true, err);
     return rc < 0 ? err_wrap(err, rc, "migration %s", m->name) : 0;
@@ -154,29 +157,29 @@ static int apply(struct lite *db, const struct sql_migration *m, const char *che
 
 /* 1: was missing, 0: was there. Looked at again inside the transaction: another process may be at
  * the same migration. */
-static int migrate_one(struct lite *db, const struct sql_migration *m, const struct migrate_options *o,
-                       struct err *err)
+static int migrate_one(struct sqlite_store *db, const struct sql_migration *m,
+                       const struct migrate_options *o, struct err *err)
 {
     char checksum[CHECKSUM_SIZE];
     fingerprint_checksum(m->text, checksum);
-    int rc = o->dry_run ? 0 : (int)lite_run(db, err, LITE_begin, "");
+    int rc = o->dry_run ? 0 : (int)sqlite_run(db, err, STATEMENT_begin, "");
     int there = rc < 0 ? rc : is_applied(db, m, checksum, err);
     if (there == 0 && !o->dry_run) {
         rc = apply(db, m, checksum, o, err);
-        rc = rc < 0 ? rc : lite_commit(db, err);
+        rc = rc < 0 ? rc : sqlite_commit(db, err);
         there = rc < 0 ? rc : 0;
     }
-    lite_rollback(db);
+    sqlite_rollback(db);
     if (there == 0 && o->applied)
         o->applied(o->ctx, m->version, m->name);
     return there < 0 ? there : !there;
 }
 
-static int migrate_all(struct lite *db, const struct migrate_options *o, struct err *err)
+static int migrate_all(struct sqlite_store *db, const struct migrate_options *o, struct err *err)
 {
     int applied = 0, rc = 0;
     for (const struct sql_migration *m = migrations_sqlite; m->name; m++) {
-        lite_start_clock(db, true);
+        sqlite_start_clock(db, true);
         db->deadline_us = INT64_MAX;
         rc = migrate_one(db, m, o, err);
         if (rc < 0)
@@ -185,10 +188,10 @@ static int migrate_all(struct lite *db, const struct migrate_options *o, struct 
     }
     if (applied && o->dry_run)
         return applied;
-    rc = o->dry_run ? 0 : (int)lite_run(db, err, LITE_begin, "");
+    rc = o->dry_run ? 0 : (int)sqlite_run(db, err, STATEMENT_begin, "");
     rc = rc < 0 ? rc : settle_slot_length(db, o, false, err);
-    rc = rc < 0 || o->dry_run ? rc : lite_commit(db, err);
-    lite_rollback(db);
+    rc = rc < 0 || o->dry_run ? rc : sqlite_commit(db, err);
+    sqlite_rollback(db);
     return rc < 0 ? rc : applied;
 }
 
@@ -202,19 +205,19 @@ static int say_all(const struct migrate_options *o)
     return n;
 }
 
-int lite_migrate(struct store *st, const struct migrate_options *options, struct err *err)
+int sqlite_migrate(struct store *st, const struct migrate_options *options, struct err *err)
 {
-    struct lite *db = (struct lite *)st;
+    struct sqlite_store *db = (struct sqlite_store *)st;
     if (options->slot_length_s && !slot_length_is_valid(options->slot_length_s))
         return err_set(err, ERR_INPUT, "slot_length is %d s, expected 1 s to 1 day that divides a day",
                        options->slot_length_s);
     if (options->dry_run && access(db->path, F_OK) != 0)
         return say_all(options);
-    lite_start_clock(db, true);
-    int rc = lite_create(db, err);
+    sqlite_start_clock(db, true);
+    int rc = sqlite_create(db, err);
     rc = rc < 0 ? rc : migrate_all(db, options, err);
     /* the next call checks the new schema as any other connection would */
-    lite_disconnect(db);
+    sqlite_disconnect(db);
     db->head.slot_length_s = 0;
     return rc;
 }
