@@ -126,7 +126,7 @@ run_counted() {
     rm -f "$tmp"/callgrind.*
     args=(run --slot "$slot")
     prescient env LD_PRELOAD="$GUARD_PRELOAD" valgrind -q \
-        --tool=callgrind --trace-children=yes --dump-after=wire_send \
+        --tool=callgrind --trace-children=yes --dump-after=message_send \
         --callgrind-out-file="$tmp/callgrind.%p" >"$tmp/totals" 2>"$tmp/valgrind.log" ||
         { cat "$tmp/valgrind.log" >&2; exit 1; }
     engine=0 workers=0
