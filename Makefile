@@ -46,7 +46,7 @@ ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
 BENCH := $(wildcard bench/bench_*.c)
 BENCH_SQL := $(wildcard bench/bench_*.sql)
 SQL := $(wildcard engine/*/*.sql) $(wildcard migrations/*/*.sql)
-# Those whose statements declare their parameters: pg, sqlite.
+# Those whose statements declare their parameters.
 DIALECTS := $(patsubst engine/store/store_%.sql,%,$(shell grep -l '^-- in: ' engine/store/store_*.sql))
 COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
 TESTS := $(sort $(wildcard tests/test_*.c))

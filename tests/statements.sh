@@ -61,6 +61,8 @@ report "names are numbered" "$(text renew)" "WHERE x = \$1 OR y = ANY (\$3);"
 report "a form takes the parts of its name" "$(text renew_slot_careful)" "SELECT 2 AS n"
 report "also inside of other parts" "$(text renew_careful)" "FROM careful_lease)"
 report "psql takes it alone" "$(text renew)" "PREPARE renew (uuid, timestamptz, text[]) AS SELECT"
+report "SQLite's statements do not have the names of its library's constants" \
+    "$(good | make_from sqlite; cat "$tmp/out/sqlite_statements.h")" STATEMENT_RENEW_SLOT_CAREFUL
 report "SQLite has other numbers" "$(good | make_from sqlite; cat "$tmp/out/sqlite/renew.sql")" "x = ?1"
 
 # change SED WORDS WHAT: a good file with this change is refused, with these words.

@@ -7,6 +7,7 @@
 #include "../engine/rules/outcome.h"
 #include "../engine/store/embedded_sql.h"
 #include "pg_statements.h"
+#include "sqlite_statements.h"
 
 static void failed_timeout_crashed_and_bad_answer_are_problems(void)
 {
@@ -64,8 +65,8 @@ static void the_sql_files_hold_the_same_list_of_problems(void)
     CU_ASSERT_STRING_EQUAL(list, "('failed', 'timeout', 'crashed', 'bad_answer')");
     for (int i = 0; i < PG_STATEMENTS; i++)
         in_pg += lists_in(pg_statements[i].text, list);
-    for (const struct sql_block *b = sql_sqlite; b->name; b++)
-        in_sqlite += lists_in(b->text, list);
+    for (int i = 0; i < SQLITE_STATEMENTS; i++)
+        in_sqlite += lists_in(sqlite_statements[i].text, list);
     for (const struct sql_migration *m = migrations_sqlite; m->name; m++)
         in_migrations += lists_in(m->text, list);
     CU_ASSERT_TRUE(in_pg > 0);

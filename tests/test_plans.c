@@ -178,28 +178,33 @@ static void on_postgresql_events_are_read_along_their_keys(void)
 
 /* A statement, and what the plan says of the table of checks. What lies before the last row read
  * is gone by then, so that a read needs not go down to its id. */
-static const struct { const char *name, *line;
+static const struct {
+    enum sqlite_statement statement;
+    const char *line;
 } sqlite_hot[] = {
-    { "read_page", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND bucket=? "
-                   "AND priority>?)" },
-    { "finish_look", "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND "
-                     "bucket=? AND priority>?)" },
-    { "settle_look", "f USING INTEGER PRIMARY KEY (rowid=?)" },
-    { "settle_archive", "f USING INTEGER PRIMARY KEY (rowid=?)" },
-    { "settle_delete", "prescient_future_job USING INTEGER PRIMARY KEY (rowid=?)" },
-    { "settle_move", "prescient_future_job USING INTEGER PRIMARY KEY (rowid=?)" },
-    { "settle_run", "f USING INTEGER PRIMARY KEY (rowid=?)" },
-    { "late_slot", "prescient_future_job USING COVERING INDEX prescient_future_job_slot (next_check_at>? AND "
-                   "next_check_at<?)" },
+    { STATEMENT_READ_PAGE,
+      "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND bucket=? "
+      "AND priority>?)" },
+    { STATEMENT_FINISH_LOOK,
+      "prescient_future_job USING INDEX prescient_future_job_slot (next_check_at=? AND "
+      "bucket=? AND priority>?)" },
+    { STATEMENT_SETTLE_LOOK, "f USING INTEGER PRIMARY KEY (rowid=?)" },
+    { STATEMENT_SETTLE_ARCHIVE, "f USING INTEGER PRIMARY KEY (rowid=?)" },
+    { STATEMENT_SETTLE_DELETE, "prescient_future_job USING INTEGER PRIMARY KEY (rowid=?)" },
+    { STATEMENT_SETTLE_MOVE, "prescient_future_job USING INTEGER PRIMARY KEY (rowid=?)" },
+    { STATEMENT_SETTLE_RUN, "f USING INTEGER PRIMARY KEY (rowid=?)" },
+    { STATEMENT_LATE_SLOT,
+      "prescient_future_job USING COVERING INDEX prescient_future_job_slot (next_check_at>? AND "
+      "next_check_at<?)" },
 };
 
-static void sqlite_plan(sqlite3 *db, const char *name, char *plan, size_t size)
+static void sqlite_plan(sqlite3 *db, enum sqlite_statement statement, char *plan, size_t size)
 {
     sqlite3_stmt *row = NULL;
-    char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_find(sql_sqlite, name));
+    char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sqlite_statements[statement].text);
     *plan = '\0';
     if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) != SQLITE_OK)
-        printf("      %s: %s\n", name, sqlite3_errmsg(db));
+        printf("      %s: %s\n", sqlite_statements[statement].name, sqlite3_errmsg(db));
     while (sqlite3_step(row) == SQLITE_ROW)
         snprintf(plan + strlen(plan), size - strlen(plan), "%s\n", sqlite3_column_text(row, 3));
     sqlite3_finalize(row);
@@ -210,11 +215,12 @@ static void sqlite_plans_hold(sqlite3 *db)
 {
     char plan[4000];
     for (size_t i = 0; i < sizeof sqlite_hot / sizeof *sqlite_hot; i++) {
-        sqlite_plan(db, sqlite_hot[i].name, plan, sizeof plan);
+        sqlite_plan(db, sqlite_hot[i].statement, plan, sizeof plan);
         bool has_line = strstr(plan, sqlite_hot[i].line),
              has_scan = strstr(plan, "SCAN prescient_future_job") || strstr(plan, "SCAN f\n");
         if (!has_line || has_scan)
-            printf("      %s wants %s:\n%s\n", sqlite_hot[i].name, sqlite_hot[i].line, plan);
+            printf("      %s wants %s:\n%s\n", sqlite_statements[sqlite_hot[i].statement].name,
+                   sqlite_hot[i].line, plan);
         CU_ASSERT_TRUE(has_line);
         CU_ASSERT_FALSE(has_scan);
     }

@@ -6,7 +6,6 @@ struct sql_block { const char *name, *text; };                      /* ends with
 /* ends with a NULL name; in order of version */
 struct sql_migration { int version; const char *name, *text; };
 
-extern const struct sql_block sql_sqlite[];
 extern const struct sql_migration migrations_pg[], migrations_sqlite[];
 
 /* The text of the block named `name`, or NULL. */

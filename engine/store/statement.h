@@ -3,8 +3,10 @@
  * describes the .sql files).
  *
  * For a statement `renew` of PostgreSQL there are PG_RENEW, its place in pg_statements, and struct
- * pg_renew_in and struct pg_renew_out. The stores' macros (pg_send, pg_row, ...) take the place
- * and a pointer to the struct that belongs to it, and no other. */
+ * pg_renew_in and struct pg_renew_out; for one of SQLite STATEMENT_RENEW, in sqlite_statements, and
+ * struct sqlite_renew_in and struct sqlite_renew_out. The stores' macros (pg_send, pg_row,
+ * sqlite_run, sqlite_ask, ...) take the place and a pointer to the struct that belongs to it, and
+ * no other. */
 #ifndef PRESCIENT_STATEMENT_H
 #define PRESCIENT_STATEMENT_H
 

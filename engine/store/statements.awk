@@ -18,7 +18,8 @@
 # be. A name that is not declared, or that is declared and not used, is an error of the build.
 
 function fail(what) { print "statements.awk: " FILENAME ": " what > "/dev/stderr"; failed = 1; exit 1 }
-function upper(name) { return toupper(dialect "_" name) }
+# Names that begin with SQLITE_ belong to the library.
+function upper(name) { return (dialect == "sqlite" ? "STATEMENT_" : toupper(dialect) "_") toupper(name) }
 function c_string(text, lines, i, n, s) {
     n = split(text, lines, "\n")
     for (i = 1; i <= n; i++) if (lines[i] != "") {
@@ -214,7 +215,7 @@ END {
     for (b in body) if (is_part[b] && !(b in used_part)) fail("part '" b "' is included nowhere")
     made = "/* made from " FILENAME " by statements.awk */\n"
     all = dialect "_statements"
-    size = upper("statements")
+    size = toupper(all)
     file = out "/" all ".h"
     printf "%s#ifndef %s_H\n#define %s_H\n\n", made, size, size > file
     print "#include \"engine/store/statement.h\"\n" > file

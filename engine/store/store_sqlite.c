@@ -16,8 +16,12 @@ static int sqlite_hello(struct sqlite_store *db, struct store_call *call)
     hello->schema_version = db->schema_version;
     hello->read_only = sqlite3_db_readonly(db->db, "main") == 1;
     snprintf(hello->server, sizeof hello->server, "SQLite %s", sqlite3_libversion());
-    int rc = sqlite_number(db, &call->err, &hello->full_look_at, STATEMENT_full_look_at, "");
-    return rc < 0 ? rc : sqlite_keep(db, &call->err);
+    struct sqlite_full_look_at_out full_look;
+    int rc = sqlite_ask(db, &call->err, STATEMENT_FULL_LOOK_AT, &full_look, NULL);
+    if (rc < 0)
+        return rc;
+    hello->full_look_at = full_look.value;
+    return sqlite_keep(db, &call->err);
 }
 
 static int sqlite_keep_days(struct sqlite_store *db, struct store_call *call)

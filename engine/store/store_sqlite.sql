@@ -1,7 +1,9 @@
--- store_sqlite.sql - all statements of the SQLite store. The same names in the same order as store_pg.sql where both have them.
--- Nothing newer than SQLite 3.37. Times come in as parameters: the clock is the caller's.
+-- store_sqlite.sql - all statements of the SQLite store; statements.awk, whose head describes the
+-- form of this file, makes C of them. The same names in the same order as store_pg.sql where both
+-- have them. Nothing newer than SQLite 3.37. Times come in as parameters: the clock is the
+-- caller's.
 
--- ---- connection -----------------------------------------------------------------------------------------------------------
+-- ---- connection -------------------------------------------------------------------------------
 
 -- name: begin
 BEGIN IMMEDIATE
@@ -22,108 +24,139 @@ RELEASE prescient_call
 ROLLBACK TO prescient_call
 
 -- name: schema_cookie
+-- out: schema_version int8
 PRAGMA schema_version
 
 -- name: has_schema
-SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_migration')
+-- out: has bool
+SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_migration') AS has
 
 -- name: schema_version
-SELECT coalesce(max(version), 0), coalesce(max(oldest_engine), 0),
-       coalesce((SELECT value FROM prescient_setting WHERE name = 'slot_length_s'), 0)
+-- out: version int4, oldest_engine int4, slot_length_s int4
+SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS oldest_engine,
+       coalesce((SELECT value FROM prescient_setting WHERE name = 'slot_length_s'), 0) AS slot_length_s
   FROM prescient_migration
 
--- ---- slots and leases -------------------------------------------------------------------------------------------------------
+-- ---- slots and leases -------------------------------------------------------------------------
 
 -- name: slot_state
--- ?1 slot. The opening row, and whether the slot was run to its end once (one that held nothing was).
-SELECT closed_at_us IS NOT NULL,
-       opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0)
-  FROM prescient_slot_pass AS o WHERE slot_at = ?1 AND bucket = -1 AND pass = 0
+-- The opening row, and whether the slot was run to its end once. An empty slot counts as run.
+-- in: slot timestamptz
+-- out: is_closed bool, is_done bool
+SELECT closed_at_us IS NOT NULL AS is_closed,
+       opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0) AS is_done
+  FROM prescient_slot_pass AS o WHERE slot_at = :slot AND bucket = -1 AND pass = 0
 
 -- name: slot_count
--- ?1 slot, ?2 count no further than this
-SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = ?1 LIMIT ?2)
+-- Counts no further than :most.
+-- in: slot timestamptz, most int8
+-- out: n int8
+SELECT count(*) AS n FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = :slot LIMIT :most)
 
 -- name: slot_open
--- ?1 slot, ?2 engine, ?3 rows, ?4 clock
+-- in: slot timestamptz, engine text?, rows int8, clock_us timestamptz
 INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, opened_rows, recorded_at_us)
-VALUES (?1, -1, 0, ?2, 1, ?3, ?4)
+VALUES (:slot, -1, 0, :engine, 1, :rows, :clock_us)
 
 -- name: slot_has_rows
--- ?1 slot, ?2 JSON array of job names, or NULL for any
+-- :jobs is a JSON array of job names, NULL means any.
+-- in: slot timestamptz, jobs text?
+-- out: has bool
 SELECT EXISTS (SELECT 1 FROM prescient_future_job
-                WHERE next_check_at = ?1 AND (?2 IS NULL OR job_exec IN (SELECT value FROM json_each(?2))))
+                WHERE next_check_at = :slot AND (:jobs IS NULL OR job_exec IN (SELECT value FROM json_each(:jobs)))) AS has
 
 -- name: slot_reopen
--- ?1 slot. What a closed slot holds after all is run like the rest, so it must be looked at again.
-UPDATE prescient_slot_pass SET closed_at_us = NULL WHERE slot_at = ?1 AND bucket = -1 AND pass = 0 AND closed_at_us IS NOT NULL
+-- A slot that was closed has rows again: look at it once more.
+-- in: slot timestamptz
+UPDATE prescient_slot_pass SET closed_at_us = NULL WHERE slot_at = :slot AND bucket = -1 AND pass = 0 AND closed_at_us IS NOT NULL
 
 -- name: lease_look
--- ?1 slot
-SELECT owner, token, expires_at_us FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1
+-- in: slot timestamptz
+-- out: owner uuid, token int8, expires_at_us timestamptz
+SELECT owner, token, expires_at_us FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1
 
 -- name: lease_take
--- ?1 slot, ?2 owner, ?3 engine, ?4 clock, ?5 expiry. Replacing a row draws a new token.
+-- Replacing a row draws a new token.
+-- in: slot timestamptz, owner uuid, engine text?, clock_us timestamptz, expires_us timestamptz
 INSERT OR REPLACE INTO prescient_slot_lease (slot_at, bucket, owner, engine, taken_at_us, expires_at_us)
-VALUES (?1, -1, ?2, ?3, ?4, ?5)
+VALUES (:slot, -1, :owner, :engine, :clock_us, :expires_us)
 
 -- name: lease_held
--- ?1 slot, ?2 owner, ?3 token
-SELECT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3)
+-- in: slot timestamptz, owner uuid, token int8
+-- out: held bool
+SELECT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner = :owner AND token = :token) AS held
 
 -- name: renew
--- ?1 slot, ?2 owner, ?3 token, ?4 expiry
-UPDATE prescient_slot_lease SET expires_at_us = ?4 WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3
+-- in: slot timestamptz, owner uuid, token int8, expires_us timestamptz
+UPDATE prescient_slot_lease SET expires_at_us = :expires_us WHERE slot_at = :slot AND bucket = -1 AND owner = :owner AND token = :token
 
 -- name: release
--- ?1 slot, ?2 owner, ?3 token
-DELETE FROM prescient_slot_lease WHERE slot_at = ?1 AND bucket = -1 AND owner = ?2 AND token = ?3
+-- in: slot timestamptz, owner uuid, token int8
+DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner = :owner AND token = :token
 
--- ---- a page -----------------------------------------------------------------------------------------------------------------
+-- ---- a page -----------------------------------------------------------------------------------
 
 -- name: read_page
--- ?1 slot, ?2 priority and ?3 id of the last row read, ?4 most
+-- :after_priority and :after_id are those of the last row read.
+-- in: slot timestamptz, after_priority int4, after_id int8, want int4
+-- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
+-- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
+-- out: payload text?, origin text?
+{page_rows}
+
+-- name: plan
+-- in: slot timestamptz, after_priority int4, after_id int8, want int4
+-- out: id int4, parent int4, notused int4, detail text
+EXPLAIN QUERY PLAN {page_rows}
+
+-- part: page_rows
 SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key, job_exec, payload, origin
   FROM prescient_future_job
- WHERE next_check_at = ?1 AND bucket = 0 AND (priority, id) > (?2, ?3)
- ORDER BY priority, id LIMIT ?4
+ WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id)
+ ORDER BY priority, id LIMIT :want
 
--- The answers of the page are the table prescient_answers (store_sqlite_answers.c); part 0: all of them, 1 to 3: the touched
--- ones that end, that move, that leave a run row. Writers are serial, so what the first look finds is so to the end.
+-- The answers of the page are the table prescient_answers (store_sqlite_answers.c); part 0: all of
+-- them, 1 to 3: the touched ones that end, that move, that leave a run row. Writers are serial, so
+-- what the first look finds is so to the end.
 
 -- name: settle_look
 -- The rows that are as they were read, and whether they were enqueued again meanwhile.
-SELECT a.nth, f.again_at IS NOT NULL
+-- out: nth int4, is_again bool
+SELECT a.nth, f.again_at IS NOT NULL AS is_again
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 0 AND f.id = a.id AND f.next_check_at = a.slot_at AND f.check_count = a.read_check_count
    AND f.failure_count = a.read_failure_count
 
 -- name: settle_archive
--- ?1 engine, ?2 clock, ?3 when it ended
+-- in: engine text?, clock_us timestamptz, ended_us timestamptz
 INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, entity_key, job_exec, outcome, check_count,
        failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us, last_run_us,
        note, payload, engine, archived_at_us)
-SELECT f.id, ?3, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count,
+SELECT f.id, :ended_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count,
        a.failure_count, f.run_count + a.runs, a.slot_at, f.first_check_at, coalesce(f.first_run_at_us, a.run_at_us), a.run_at_us,
-       f.total_run_us + coalesce(a.run_us, 0), a.run_us, a.note, CASE WHEN a.keeps_payload THEN f.payload END, ?1, ?2
+       f.total_run_us + coalesce(a.run_us, 0), a.run_us, a.note, CASE WHEN a.keeps_payload THEN f.payload END, :engine, :clock_us
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 1 AND f.id = a.id
 
 -- name: settle_anew
--- ?1 id, ?2 the first slot that has not begun, ?3 origin. A new life under a new id, at the slot that was written beside the old one.
+-- A new life under a new id, at the slot that was written beside the old one, but not before
+-- :open_slot, the first that has not begun.
+-- in: id int8, open_slot timestamptz, origin text?
 INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload, origin)
-SELECT entity_name, entity_key, job_exec, max(again_at, ?2), max(again_at, ?2), priority, payload, ?3
-  FROM prescient_future_job WHERE id = ?1 AND again_at IS NOT NULL
+SELECT entity_name, entity_key, job_exec, max(again_at, :open_slot), max(again_at, :open_slot), priority, payload, :origin
+  FROM prescient_future_job WHERE id = :id AND again_at IS NOT NULL
 
 -- name: settle_delete
 -- After settle_anew: a row with again_at has its new id by then.
 DELETE FROM prescient_future_job WHERE id IN (SELECT id FROM prescient_answers WHERE part = 1)
 
 -- name: settle_move
--- ?1 the first slot that has not begun. To the earlier of the time wanted and the one that was asked for meanwhile.
+-- To the earlier of the time wanted and the one that was asked for meanwhile, but not before
+-- :open_slot, the first that has not begun.
+-- in: open_slot timestamptz
 UPDATE prescient_future_job
-   SET next_check_at = max(min(a.next_at, coalesce(again_at, a.next_at)), ?1),
-       again_at = CASE WHEN again_at > max(min(a.next_at, again_at), ?1) THEN again_at END, check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
+   SET next_check_at = max(min(a.next_at, coalesce(again_at, a.next_at)), :open_slot),
+       again_at = CASE WHEN again_at > max(min(a.next_at, again_at), :open_slot) THEN again_at END, check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
        run_count = prescient_future_job.run_count + a.runs,
        first_run_at_us = coalesce(prescient_future_job.first_run_at_us, a.run_at_us),
        total_run_us = prescient_future_job.total_run_us + coalesce(a.run_us, 0)
@@ -131,111 +164,133 @@ UPDATE prescient_future_job
  WHERE a.part = 2 AND prescient_future_job.id = a.id
 
 -- name: settle_run
--- ?1 engine, ?2 clock
+-- in: engine text?, clock_us timestamptz
 INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count,
        slot_at, next_check_at, run_us, note, engine, recorded_at_us)
 SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count, a.failure_count,
-       a.slot_at, f.next_check_at, a.run_us, a.note, ?1, ?2
+       a.slot_at, f.next_check_at, a.run_us, a.note, :engine, :clock_us
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 3 AND f.id = a.id
 
 -- name: effect_emit
--- ?1 event, ?2 entity, ?3 key, ?4 job, ?5 clock, ?6 slot, ?7 check_count, ?8 data, ?9 the machine's clock
+-- in: event text?, entity text?, key text?, job text?, emitted_us timestamptz, slot timestamptz,
+-- in: check_count int4, data text?, clock_us timestamptz
 INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data, recorded_at_us)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+VALUES (:event, :entity, :key, :job, :emitted_us, :slot, :check_count, :data, :clock_us)
 
 -- name: effect_enqueue
--- ?1 entity, ?2 key, ?3 job, ?4 at, ?5 payload, ?6 conflict, ?7 priority, ?8 now, ?9 origin
+-- in: entity text?, key text?, job text?, at timestamptz, payload text?, conflict text?,
+-- in: priority int4, now timestamptz, origin text?
 INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now, origin)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+VALUES (:entity, :key, :job, :at, :payload, :conflict, :priority, :now, :origin)
 
 -- name: finish_look
--- ?1 slot, ?2 JSON array of the jobs that may be left, ?3 priority and ?4 id of the last row read
+-- :jobs is a JSON array of the jobs that may be left, :after_priority and :after_id are those of
+-- the last row read.
+-- in: slot timestamptz, jobs text?, after_priority int4, after_id int8
+-- out: has bool
 SELECT EXISTS (SELECT 1 FROM prescient_future_job
-                WHERE next_check_at = ?1 AND bucket = 0 AND (priority, id) > (?3, ?4) AND job_exec NOT IN (SELECT value FROM json_each(?2)))
+                WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id) AND job_exec NOT IN (SELECT value FROM json_each(:jobs))) AS has
 
 -- name: finish
--- ?1 slot, ?2 engine, ?3 late_us, ?4 took_us, ?5 clock, ?6 to ?17 the counts, ?18 whether rows can be read: which jobs are left behind is asked, not
--- told.
+-- :can_read is false when rows cannot be read: then the jobs left behind are unknown.
+-- in: slot timestamptz, engine text?, late_us int8, took_us int8, clock_us timestamptz, run int8,
+-- in: done int8, again int8, deferred int8, failed int8, timeout int8, crashed int8, guarded int8,
+-- in: held_back int8, unknown_job int8, superseded int8, locked int8, can_read bool
 INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us, run, done, again, deferred,
        failed, timeout, crashed, guarded, held_back, unknown_job, superseded, locked, left_jobs)
-SELECT ?1, -1, 1 + coalesce(max(pass), 0), ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-       CASE WHEN ?18 THEN (SELECT group_concat(job_exec, ', ')
-                             FROM (SELECT DISTINCT job_exec FROM prescient_future_job WHERE next_check_at = ?1 ORDER BY job_exec)) END
-  FROM prescient_slot_pass WHERE slot_at = ?1 AND bucket = -1
+SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :clock_us, :run, :done, :again, :deferred, :failed, :timeout, :crashed, :guarded, :held_back, :unknown_job, :superseded, :locked,
+       CASE WHEN :can_read THEN (SELECT group_concat(job_exec, ', ')
+                             FROM (SELECT DISTINCT job_exec FROM prescient_future_job WHERE next_check_at = :slot ORDER BY job_exec)) END
+  FROM prescient_slot_pass WHERE slot_at = :slot AND bucket = -1
 
--- ---- slots that are not over ------------------------------------------------------------------------------------------------
+-- ---- slots that are not over ------------------------------------------------------------------
 
 -- name: relook_close
--- ?1 clock. Writers are serial: what this look does not see cannot come any more.
-UPDATE prescient_slot_pass AS o SET closed_at_us = ?1
+-- Writers are serial: a row that this look does not see cannot come any more.
+-- in: clock_us timestamptz
+UPDATE prescient_slot_pass AS o SET closed_at_us = :clock_us
  WHERE pass = 0 AND closed_at_us IS NULL
    AND (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0))
    AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
 
 -- name: relook_leases
--- ?1 clock. What a dead engine left on a closed slot is nobody's to take over.
+-- Nobody takes over what a dead engine left on a closed slot.
+-- in: clock_us timestamptz
 DELETE FROM prescient_slot_lease
- WHERE expires_at_us <= ?1
+ WHERE expires_at_us <= :clock_us
    AND EXISTS (SELECT 1 FROM prescient_slot_pass AS o WHERE o.slot_at = prescient_slot_lease.slot_at AND o.pass = 0 AND o.closed_at_us IS NOT NULL)
 
 -- name: relook
--- ?1 most
-SELECT slot_at, EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at),
-       NOT (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0))
-  FROM prescient_slot_pass AS o WHERE pass = 0 AND closed_at_us IS NULL ORDER BY slot_at LIMIT ?1
+-- in: want int4
+-- out: slot_at timestamptz, has_rows bool, is_undone bool
+SELECT slot_at, EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at) AS has_rows,
+       NOT (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0)) AS is_undone
+  FROM prescient_slot_pass AS o WHERE pass = 0 AND closed_at_us IS NULL ORDER BY slot_at LIMIT :want
 
 -- name: late_slot
--- ?1 from, ?2 before
-SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= ?1 AND next_check_at < ?2
+-- in: from timestamptz, before timestamptz
+-- out: slot timestamptz?
+SELECT min(next_check_at) AS slot FROM prescient_future_job WHERE next_check_at >= :from AND next_check_at < :before
 
 -- name: swept_until
+-- out: value int8
 SELECT value FROM prescient_setting WHERE name = 'swept_until'
 
 -- name: full_look_at
-SELECT coalesce(max(value), 0) FROM prescient_setting WHERE name = 'full_look_at'
+-- out: value int8
+SELECT coalesce(max(value), 0) AS value FROM prescient_setting WHERE name = 'full_look_at'
 
 -- name: note_full_look
--- ?1 clock
-INSERT INTO prescient_setting (name, value) VALUES ('full_look_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+-- in: now timestamptz
+INSERT INTO prescient_setting (name, value) VALUES ('full_look_at', :now) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: mark_swept
--- ?1 slot, ?2 clock; the mark only moves up, unless it is ahead of the clock
-UPDATE prescient_setting SET value = ?1 WHERE name = 'swept_until' AND (value < ?1 OR value > ?2)
+-- The mark only moves up, unless it is ahead of the clock.
+-- in: slot timestamptz, now timestamptz
+UPDATE prescient_setting SET value = :slot WHERE name = 'swept_until' AND (value < :slot OR value > :now)
 
--- ---- enqueue and load ----------------------------------------------------------------------------------------------------------
+-- ---- enqueue and load -------------------------------------------------------------------------
 
 -- name: pending_row
--- ?1 entity, ?2 key, ?3 job
+-- in: entity text?, key text?, job text?
+-- out: id int8, next_check_at timestamptz, again_at timestamptz?
 SELECT id, next_check_at, again_at FROM prescient_future_job
- WHERE bucket = 0 AND entity_name = ?1 AND entity_key = ?2 AND job_exec = ?3
+ WHERE bucket = 0 AND entity_name = :entity AND entity_key = :key AND job_exec = :job
 
 -- name: enqueue
--- ?1 entity, ?2 key, ?3 job, ?4 at, ?5 payload, ?6 conflict, ?7 priority, ?8 now; all but now as text
+-- All but :now as text.
+-- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
+-- in: now timestamptz
 INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, CAST(?7 AS INTEGER), ?8)
+VALUES (:entity, :key, :job, :at, :payload, :conflict, CAST(:priority AS INTEGER), :now)
 
 -- name: pending_count
--- ?1 entity, ?2 key, ?3 job or NULL
-SELECT count(*) FROM prescient_future_job
- WHERE bucket = 0 AND entity_name = ?1 AND entity_key = ?2 AND (?3 IS NULL OR job_exec = ?3)
+-- :job NULL means any.
+-- in: entity text?, key text?, job text?
+-- out: n int8
+SELECT count(*) AS n FROM prescient_future_job
+ WHERE bucket = 0 AND entity_name = :entity AND entity_key = :key AND (:job IS NULL OR job_exec = :job)
 
 -- name: resolve
--- ?1 entity, ?2 key, ?3 job or NULL, ?4 now, or NULL for the clock
-INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (?1, ?2, ?3, ?4)
+-- :now NULL means the clock.
+-- in: entity text?, key text?, job text?, now timestamptz?
+INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (:entity, :key, :job, :now)
 
 -- name: reschedule
--- ?1 entity, ?2 key, ?3 job, ?4 at, as text, ?5 now
-INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now) VALUES (?1, ?2, ?3, ?4, ?5)
+-- in: entity text?, key text?, job text?, at text?, now timestamptz
+INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now) VALUES (:entity, :key, :job, :at, :now)
 
 -- name: retry
--- ?1 entity, ?2 key, ?3 job, ?4 since, ?7 limit (5 at, 6 now are the enqueue's). max(id) picks the row that the payload comes from. What has ended
--- well since is left out: one look, for all failures together, at the rows behind the oldest of them.
+-- max(id) picks the row that the payload comes from. Checks that have ended well since are skipped,
+-- by a single look at the rows behind the oldest failure.
+-- in: entity text?, key text?, job text?, since text?, most text?
+-- out: entity_name text, entity_key text, job_exec text, payload text?, newest int8
 WITH failure AS MATERIALIZED (
     SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
       FROM prescient_future_job_history
-     WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') AND ended_at_us >= coalesce(CAST(?4 AS INTEGER), 0) * 1000000
-       AND (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
+     WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
+       AND (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
      GROUP BY entity_name, entity_key, job_exec),
 mended AS MATERIALIZED (
     SELECT DISTINCT f.newest
@@ -245,45 +300,54 @@ mended AS MATERIALIZED (
 SELECT entity_name, entity_key, job_exec, payload, newest
   FROM failure
  WHERE newest NOT IN (SELECT newest FROM mended)
- ORDER BY newest DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
+ ORDER BY newest DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: load_new
--- ?1 entity, ?2 key, ?3 job, ?4 slot, ?5 priority, ?6 payload
+-- in: entity text?, key text?, job text?, slot timestamptz, priority int4, payload text?
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload)
-VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6) ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload) ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 
--- ---- reports: parameters are text, NULL when not given; limits, moments and ids are cast here ---------------------------------------
+-- ---- reports ----------------------------------------------------------------------------------
+
+-- Parameters are text, NULL when not given; limits, moments and ids are cast here.
 
 -- name: list
--- ?1 entity, ?2 key, ?3 job, ?4 from, ?5 before, ?6 limit, ?7 how many checks are looked at along the slots, NULL: all.
--- What is of one key is found by it, and so is all of an entity that has a thousand at most. For anything else the checks are looked at in their order; a
--- last row without an entity says at which slot ?7 ended that.
+-- :most_looked_at limits how many checks are read along the slots, NULL means all. The checks of
+-- one key are found by it, and so are all of an entity that has a thousand at most. Otherwise the
+-- checks are read in their order; a last row without an entity says at which slot :most_looked_at
+-- ended that.
+-- in: entity text?, key text?, job text?, from text?, before text?, most text?,
+-- in: most_looked_at text?
+-- out: next_check_at timestamptz, entity_name text?, entity_key text?, job_exec text?,
+-- out: check_count int4?, failure_count int4?, priority int4?, first_check_at timestamptz?,
+-- out: again_at timestamptz?, payload text?
+-- report
 WITH few AS MATERIALIZED (
     SELECT * FROM prescient_future_job
-     WHERE ?1 IS NOT NULL AND bucket = 0 AND entity_name = ?1 AND entity_key BETWEEN coalesce(?2, '') AND coalesce(?2, x'')
-     LIMIT CASE WHEN ?2 IS NULL THEN 1001 ELSE -1 END),
+     WHERE :entity IS NOT NULL AND bucket = 0 AND entity_name = :entity AND entity_key BETWEEN coalesce(:key, '') AND coalesce(:key, x'')
+     LIMIT CASE WHEN :key IS NULL THEN 1001 ELSE -1 END),
 served AS MATERIALIZED (
-    SELECT ?1 IS NOT NULL AND (?2 IS NOT NULL OR (SELECT count(*) FROM few) <= 1000) AS by_key),
+    SELECT :entity IS NOT NULL AND (:key IS NOT NULL OR (SELECT count(*) FROM few) <= 1000) AS by_key),
 found AS MATERIALIZED (
     SELECT * FROM (
         SELECT * FROM few
-         WHERE (SELECT by_key FROM served) AND (?3 IS NULL OR job_exec = ?3)
-           AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800)
-         ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(?6 AS INTEGER), -1))
+         WHERE (SELECT by_key FROM served) AND (:job IS NULL OR job_exec = :job)
+           AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0) AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+         ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(:most AS INTEGER), -1))
     UNION ALL
     SELECT * FROM (
         SELECT * FROM (
             SELECT * FROM prescient_future_job
              WHERE NOT (SELECT by_key FROM served)
-               AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800)
-             ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(?7 AS INTEGER), -1))
-         WHERE (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
-         LIMIT coalesce(CAST(?6 AS INTEGER), -1))),
+               AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0) AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+             ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(:most_looked_at AS INTEGER), -1))
+         WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
+         LIMIT coalesce(CAST(:most AS INTEGER), -1))),
 ended AS (
     SELECT next_check_at FROM prescient_future_job
-     WHERE ?7 IS NOT NULL AND NOT (SELECT by_key FROM served) AND (SELECT count(*) FROM found) < CAST(?6 AS INTEGER)
-       AND next_check_at >= coalesce(CAST(?4 AS INTEGER), 0) AND next_check_at < coalesce(CAST(?5 AS INTEGER), 253402300800)
-     ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(?7 AS INTEGER), 0))
+     WHERE :most_looked_at IS NOT NULL AND NOT (SELECT by_key FROM served) AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
+       AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0) AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+     ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(:most_looked_at AS INTEGER), 0))
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload, bucket, id
           FROM found
@@ -292,34 +356,48 @@ SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_co
  ORDER BY entity_name IS NULL, next_check_at, bucket, priority, id
 
 -- name: history
--- ?1 entity, ?2 key, ?3 job, ?4 outcome, ?5 since, ?6 before, ?7 limit
+-- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
+-- out: ended_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
+-- out: guard text?, check_count int4, failure_count int4, run_count int4, slot_at timestamptz,
+-- out: first_check_at timestamptz, first_run_at_us timestamptz?, last_run_at_us timestamptz?,
+-- out: total_run_us int8, last_run_us int8?, note text?, payload text?, engine text?,
+-- out: archived_at_us timestamptz
+-- report
 SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
        CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN outcome
             WHEN outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') THEN 'max_failures' END AS guard,
        check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us, last_run_us,
        note, payload, engine, archived_at_us
   FROM prescient_future_job_history
- WHERE (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
-   AND (?4 IS NULL OR outcome = ?4) AND (?5 IS NULL OR ended_at_us >= CAST(?5 AS INTEGER) * 1000000)
-   AND (?6 IS NULL OR ended_at_us < CAST(?6 AS INTEGER) * 1000000)
- ORDER BY id DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
+ WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
+   AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL OR ended_at_us >= CAST(:since AS INTEGER) * 1000000)
+   AND (:before IS NULL OR ended_at_us < CAST(:before AS INTEGER) * 1000000)
+ ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: runs
--- ?1 entity, ?2 key, ?3 job, ?4 outcome, ?5 since, ?6 before, ?7 limit
+-- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
+-- out: run_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
+-- out: check_count int4, failure_count int4, slot_at timestamptz, next_check_at timestamptz?,
+-- out: run_us int8, note text?, engine text?
+-- report
 SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, slot_at, next_check_at, run_us, note, engine
   FROM prescient_future_job_run
- WHERE (?1 IS NULL OR entity_name = ?1) AND (?2 IS NULL OR entity_key = ?2) AND (?3 IS NULL OR job_exec = ?3)
-   AND (?4 IS NULL OR outcome = ?4) AND (?5 IS NULL OR run_at_us >= CAST(?5 AS INTEGER) * 1000000)
-   AND (?6 IS NULL OR run_at_us < CAST(?6 AS INTEGER) * 1000000)
- ORDER BY id DESC LIMIT coalesce(CAST(?7 AS INTEGER), -1)
+ WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
+   AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL OR run_at_us >= CAST(:since AS INTEGER) * 1000000)
+   AND (:before IS NULL OR run_at_us < CAST(:before AS INTEGER) * 1000000)
+ ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: slots
--- ?1 from, ?2 before, ?3 limit, ?4 only from this moment on slots that are closed and empty, too (NULL: all). From slot to slot by a step of an index each;
--- only those that are told are counted, to the end.
+-- :recent: only from this moment on are closed and empty slots listed, too, NULL means always. One
+-- step of an index each leads from slot to slot; only the slots listed are counted to the end.
+-- in: from text?, before text?, most text?, recent text?
+-- out: slot_at timestamptz, checks int8, state text, late_us int8?, run int8?, done int8?,
+-- out: again int8?, failed int8?, is_estimate bool
+-- report
 WITH RECURSIVE
 bounds AS MATERIALIZED (
-    SELECT coalesce(CAST(?1 AS INTEGER), 0) AS first, coalesce(CAST(?2 AS INTEGER), 253402300800) AS last,
-           CASE WHEN CAST(?3 AS INTEGER) >= 0 THEN CAST(?3 AS INTEGER) ELSE 9223372036854775807 END AS most, coalesce(CAST(?4 AS INTEGER), 0) AS recent),
+    SELECT coalesce(CAST(:from AS INTEGER), 0) AS first, coalesce(CAST(:before AS INTEGER), 253402300800) AS last,
+           CASE WHEN CAST(:most AS INTEGER) >= 0 THEN CAST(:most AS INTEGER) ELSE 9223372036854775807 END AS most, coalesce(CAST(:recent AS INTEGER), 0) AS recent),
 filed (slot_at, n) AS (
     SELECT (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= first AND next_check_at < last), 1 FROM bounds
     UNION ALL
@@ -351,18 +429,29 @@ SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f WHERE f.next_c
  ORDER BY c.slot_at
 
 -- name: passes
--- ?1 from, ?2 before, ?3 limit
+-- in: from text?, before text?, most text?
+-- out: slot_at timestamptz, bucket int2, pass int4, engine text?, split int2, run int8, done int8,
+-- out: again int8, deferred int8, failed int8, timeout int8, crashed int8, guarded int8,
+-- out: held_back int8, unknown_job int8, superseded int8, locked int8, late_us int8?,
+-- out: took_us int8?, left_jobs text?, recorded_at_us timestamptz
+-- report
 SELECT slot_at, bucket, pass, engine, split, run, done, again, deferred, failed, timeout, crashed, guarded, held_back, unknown_job,
        superseded, locked, late_us, took_us, left_jobs, recorded_at_us
   FROM prescient_slot_pass
- WHERE slot_at >= coalesce(CAST(?1 AS INTEGER), 0) AND slot_at < coalesce(CAST(?2 AS INTEGER), 253402300800)
- ORDER BY slot_at DESC, bucket DESC, pass DESC LIMIT coalesce(CAST(?3 AS INTEGER), -1)
+ WHERE slot_at >= coalesce(CAST(:from AS INTEGER), 0) AND slot_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+ ORDER BY slot_at DESC, bucket DESC, pass DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: status
--- ?1 now
+-- in: now text?, clock_us timestamptz
+-- out: now_at timestamptz, slot_length_s int4, schema_version int4, pending int8, is_estimate bool,
+-- out: due int8, overdue int8, oldest_overdue_at timestamptz?, next_slot_at timestamptz?,
+-- out: leases int8, unclosed_slots int8, oldest_unclosed_at timestamptz?,
+-- out: oldest_transaction_us int8?, transactions_since int8?, prepared_transactions int8?,
+-- out: history_rows int8
+-- report
 WITH this AS (
     SELECT now, length_s, now / length_s * length_s AS slot
-      FROM (SELECT coalesce(CAST(?1 AS INTEGER), :clock_us / 1000000) AS now, value AS length_s
+      FROM (SELECT coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) AS now, value AS length_s
               FROM prescient_setting WHERE name = 'slot_length_s'))
 SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version) FROM prescient_migration) AS schema_version,
        (SELECT count(*) FROM prescient_future_job) AS pending, 0 AS is_estimate,
@@ -378,11 +467,17 @@ SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version) FROM presc
   FROM this
 
 -- name: leases
+-- in: clock_us timestamptz
+-- out: slot_at timestamptz, bucket int2, engine text?, token int8, expires_at_us timestamptz,
+-- out: is_expired bool
+-- report
 SELECT slot_at, bucket, engine, token, expires_at_us, expires_at_us <= :clock_us AS is_expired
   FROM prescient_slot_lease ORDER BY slot_at, bucket
 
 -- name: growth
 -- By the ends of the tables, which have no gaps to speak of; passes are counted up to a bound.
+-- out: what text, rows int8, bytes int8?, oldest_at timestamptz?
+-- report
 SELECT 'history' AS what, coalesce(max(id) - min(id) + 1, 0) AS rows, NULL AS bytes,
        (SELECT archived_at_us / 1000000 FROM prescient_future_job_history ORDER BY id LIMIT 1) AS oldest_at FROM prescient_future_job_history
 UNION ALL
@@ -396,25 +491,36 @@ SELECT 'passes', (SELECT count(*) FROM (SELECT 1 FROM prescient_slot_pass LIMIT 
        (SELECT recorded_at_us / 1000000 FROM prescient_slot_pass ORDER BY slot_at LIMIT 1)
 
 -- name: jobs_pending
+-- out: job_exec text, checks int8, next_check_at timestamptz, is_estimate bool
+-- report
 SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at, 0 AS is_estimate FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
 
 -- name: events_handed_out
 -- The greatest id that an event of this file ever had.
-SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event'), 0)
+-- out: id int8
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event'), 0) AS id
 
 -- name: events
--- ?1 and ?2 after generation and xid (always 0 here), ?3 after id, ?4 limit
+-- in: after_id text?, most text?
+-- out: cursor text, event text, entity_name text?, entity_key text?, job_exec text?,
+-- out: emitted_at_us timestamptz, slot_at timestamptz?, check_count int4?, data text?
 SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data
-  FROM prescient_event WHERE id > coalesce(CAST(?3 AS INTEGER), 0) ORDER BY id LIMIT coalesce(CAST(?4 AS INTEGER), -1)
+  FROM prescient_event WHERE id > coalesce(CAST(:after_id AS INTEGER), 0) ORDER BY id LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: events_end
+-- out: cursor text
+-- report
 SELECT '0-0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
 
--- ---- doctor: ?1 now; each look by itself (store_sqlite_doctor.c) --------------------------------------------------------------------
+-- ---- doctor -----------------------------------------------------------------------------------
+
+-- Each look is a statement of its own (store_sqlite_doctor.c).
 
 -- name: doctor_overdue
+-- in: now text?, clock_us timestamptz
+-- out: what text, level text, found text, advice text
 WITH this AS (
-    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(?1 AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
+    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
      WHERE name = 'slot_length_s'),
 overdue AS (
     SELECT count(*) AS n, min(next_check_at) AS oldest
@@ -424,19 +530,24 @@ SELECT 'overdue checks' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS le
        CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END AS advice FROM overdue
 
 -- name: doctor_below
+-- out: what text, level text, found text, advice text
 SELECT 'checks below the mark of the sweep' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level, n AS found,
        CASE WHEN n = 0 THEN '' ELSE 'put there by hand or by a clock that jumped; a full look, once an hour, finds them' END AS advice
   FROM (SELECT count(*) AS n FROM (SELECT 1 FROM prescient_future_job
                                     WHERE next_check_at < (SELECT value FROM prescient_setting WHERE name = 'swept_until') LIMIT 1000000))
 
 -- name: doctor_leases
+-- in: clock_us timestamptz
+-- out: what text, level text, found text, advice text
 SELECT 'leases that have expired' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level, n AS found,
        CASE WHEN n = 0 THEN '' ELSE 'an engine died; the next run takes its slots over' END AS advice
   FROM (SELECT count(*) AS n FROM prescient_slot_lease WHERE expires_at_us <= :clock_us)
 
 -- name: doctor_open
+-- in: now text?, clock_us timestamptz
+-- out: what text, level text, found text, advice text
 WITH this AS (
-    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(?1 AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
+    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
      WHERE name = 'slot_length_s')
 SELECT 'slots that stay open' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
        n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
@@ -444,6 +555,7 @@ SELECT 'slots that stay open' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END
   FROM (SELECT count(*) AS n, min(slot_at) AS oldest FROM prescient_slot_pass, this WHERE pass = 0 AND closed_at_us IS NULL AND slot_at < slot - 86400)
 
 -- name: doctor_room
+-- out: what text, level text, found text, advice text
 SELECT 'room in the file' AS what, CASE WHEN wasted THEN 'warn' ELSE 'ok' END AS level,
        freelist_count || ' of ' || page_count || ' pages are free' AS found,
        CASE WHEN wasted THEN 'VACUUM gives them back to the disk' ELSE '' END AS advice
@@ -451,93 +563,121 @@ SELECT 'room in the file' AS what, CASE WHEN wasted THEN 'warn' ELSE 'ok' END AS
           FROM pragma_page_count, pragma_freelist_count)
 
 -- name: file_size
-SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
+-- out: bytes int8
+SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size
 
 -- name: whole
--- The whole file is read, under a lock that a rollback journal's commits wait for. No argument: from 3.46 on it would be a table's name.
+-- The whole file is read, under a lock that a rollback journal's commits wait for. No argument:
+-- from 3.46 on it would be a table's name.
+-- out: what text, level text, found text, advice text
 SELECT 'file is whole' AS what, CASE found WHEN 'ok' THEN 'ok' ELSE 'error' END AS level, found,
        CASE found WHEN 'ok' THEN '' ELSE 'stop everything that writes to the file, keep a copy, restore a backup or use sqlite3 .recover' END AS advice
   FROM (SELECT quick_check AS found FROM pragma_quick_check LIMIT 1)
 
--- ---- prune: ?1 microseconds before which rows go -----------------------------------------------------------------------------------
--- Rows stand in the order they were written, so the old ones are at the left edge: a few thousand of them a transaction, until
--- those at the edge are young.
+-- ---- prune ------------------------------------------------------------------------------------
+
+-- Rows stand in the order they were written, so the old ones are at the left edge: a few thousand
+-- of them a transaction, until those at the edge are young.
 
 -- name: prune_history
+-- in: before_us timestamptz
 DELETE FROM prescient_future_job_history
- WHERE id < (SELECT min(id) FROM prescient_future_job_history) + 5000 AND archived_at_us < ?1
+ WHERE id < (SELECT min(id) FROM prescient_future_job_history) + 5000 AND archived_at_us < :before_us
 
 -- name: prune_runs
+-- in: before_us timestamptz
 DELETE FROM prescient_future_job_run
- WHERE id < (SELECT min(id) FROM prescient_future_job_run) + 5000 AND recorded_at_us < ?1
+ WHERE id < (SELECT min(id) FROM prescient_future_job_run) + 5000 AND recorded_at_us < :before_us
 
 -- name: prune_passes
 -- Only of slots that are over for good: closed, without rows and without a lease.
+-- in: before_us timestamptz
 DELETE FROM prescient_slot_pass
  WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
-                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < ?1 / 1000000 AND recorded_at_us < ?1
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < :before_us / 1000000 AND recorded_at_us < :before_us
                       AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
                       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at)
                     ORDER BY slot_at LIMIT 2000)
 
 -- name: prune_events
+-- in: before_us timestamptz
 DELETE FROM prescient_event
- WHERE id < (SELECT min(id) FROM prescient_event) + 5000 AND coalesce(recorded_at_us, emitted_at_us) < ?1
+ WHERE id < (SELECT min(id) FROM prescient_event) + 5000 AND coalesce(recorded_at_us, emitted_at_us) < :before_us
 
 -- name: prune_history_count
-SELECT count(*) FROM prescient_future_job_history WHERE archived_at_us < ?1
+-- in: before_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_future_job_history WHERE archived_at_us < :before_us
 
 -- name: prune_runs_count
-SELECT count(*) FROM prescient_future_job_run WHERE recorded_at_us < ?1
+-- in: before_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_future_job_run WHERE recorded_at_us < :before_us
 
 -- name: prune_passes_count
-SELECT count(*) FROM prescient_slot_pass
+-- in: before_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_slot_pass
  WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
-                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < ?1 / 1000000 AND recorded_at_us < ?1
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < :before_us / 1000000 AND recorded_at_us < :before_us
                       AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
                       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at))
 
 -- name: prune_events_count
-SELECT count(*) FROM prescient_event WHERE coalesce(recorded_at_us, emitted_at_us) < ?1
+-- in: before_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_event WHERE coalesce(recorded_at_us, emitted_at_us) < :before_us
 
 -- name: prune_claim
--- ?1 now, ?2 s. Of all engines one has its turn, once in that time; see the same block of store_pg.sql.
-INSERT INTO prescient_setting (name, value) VALUES ('pruned_at', ?1)
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value NOT BETWEEN excluded.value - ?2 AND excluded.value
+-- One engine has its turn in each :turn_s seconds; see the same block of store_pg.sql.
+-- in: now timestamptz, turn_s int8
+INSERT INTO prescient_setting (name, value) VALUES ('pruned_at', :now)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value NOT BETWEEN excluded.value - :turn_s AND excluded.value
 
--- ---- migrate ------------------------------------------------------------------------------------------------------------------
+-- ---- migrate ----------------------------------------------------------------------------------
 
 -- name: migration_find
--- ?1 version
-SELECT checksum FROM prescient_migration WHERE version = ?1
+-- in: version int4
+-- out: checksum text
+SELECT checksum FROM prescient_migration WHERE version = :version
 
 -- name: migration_add
--- ?1 version, ?2 name, ?3 checksum, ?4 oldest engine, ?5 clock
-INSERT INTO prescient_migration (version, name, checksum, oldest_engine, applied_at_us) VALUES (?1, ?2, ?3, ?4, ?5)
+-- in: version int4, name text?, checksum text?, oldest_engine int4, clock_us timestamptz
+INSERT INTO prescient_migration (version, name, checksum, oldest_engine, applied_at_us) VALUES (:version, :name, :checksum, :oldest_engine, :clock_us)
 
 -- name: slot_length
-SELECT value FROM prescient_setting WHERE name = 'slot_length_s'
+-- out: length_s int4
+SELECT value AS length_s FROM prescient_setting WHERE name = 'slot_length_s'
 
 -- name: set_slot_length
-UPDATE prescient_setting SET value = ?1 WHERE name = 'slot_length_s'
+-- in: length_s int4
+UPDATE prescient_setting SET value = :length_s WHERE name = 'slot_length_s'
 
 -- name: reslot_leases
--- ?1 clock
-SELECT count(*) FROM prescient_slot_lease WHERE expires_at_us > ?1
+-- in: clock_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_slot_lease WHERE expires_at_us > :clock_us
 
--- name: reslot_table
-SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_future_job'
+-- name: reslot_schema
+-- out: table_sql text?, indexes_sql text?
+SELECT (SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_future_job') AS table_sql,
+       (SELECT group_concat(sql, '; ') FROM sqlite_schema
+         WHERE type = 'index' AND tbl_name = 'prescient_future_job' AND sql IS NOT NULL) AS indexes_sql
 
--- name: reslot_indexes
-SELECT group_concat(sql, '; ') FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'prescient_future_job' AND sql IS NOT NULL
+-- name: reslot_set_aside
+-- script
+PRAGMA legacy_alter_table = ON;
+ALTER TABLE prescient_future_job RENAME TO prescient_future_job_old;
+PRAGMA legacy_alter_table = OFF
 
 -- name: reslot_copy
--- ?1 now. What is not on a slot of the new length goes to the next one that has not begun.
+-- A check that is not on a slot of the new length goes to the next slot that has not begun.
+-- in: now timestamptz
 INSERT INTO prescient_future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, check_count,
        failure_count, deferred_at, again_at, run_count, first_run_at_us, total_run_us, payload)
 SELECT id, bucket, entity_name, entity_key, job_exec, first_check_at,
        CASE WHEN next_check_at % length_s = 0 THEN next_check_at
-            ELSE max((next_check_at / length_s + 1) * length_s, (?1 / length_s + 1) * length_s) END, priority, check_count,
+            ELSE max((next_check_at / length_s + 1) * length_s, (:now / length_s + 1) * length_s) END, priority, check_count,
        failure_count, deferred_at, (again_at + length_s - 1) / length_s * length_s, run_count, first_run_at_us, total_run_us, payload
   FROM prescient_future_job_old, (SELECT value AS length_s FROM prescient_setting WHERE name = 'slot_length_s')
 
@@ -546,3 +686,6 @@ DELETE FROM sqlite_sequence WHERE name = 'prescient_future_job'
 
 -- name: reslot_keep_sequence
 INSERT INTO sqlite_sequence (name, seq) SELECT 'prescient_future_job', seq FROM sqlite_sequence WHERE name = 'prescient_future_job_old'
+
+-- name: reslot_drop_old
+DROP TABLE prescient_future_job_old

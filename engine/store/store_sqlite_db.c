@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,12 +16,6 @@
 #define GROUP_US (250 * 1000)            /* how long calls of a relaxed store share a transaction */
 #define CACHE_KIB 32768
 #define JOURNAL_LIMIT (16 << 20)        /* bytes of a journal that stay on disk between transactions */
-
-static const char *const statement_names[STATEMENTS_END] = {
-#define STATEMENT_NAME(name) [STATEMENT_##name] = #name,
-    SQLITE_STATEMENTS(STATEMENT_NAME)
-#undef STATEMENT_NAME
-};
 
 int64_t sqlite_clock_us(const struct sqlite_store *db)
 {
@@ -130,56 +123,64 @@ int sqlite_exec(struct sqlite_store *db, const char *sql, struct err *err)
 static int kept_statement(struct sqlite_store *db, enum sqlite_statement which, sqlite3_stmt **out,
                           struct err *err)
 {
+    const struct sql_statement *s = &sqlite_statements[which];
     *out = NULL;
     if (!db->statements[which]) {
-        const char *sql = sql_find(sql_sqlite, statement_names[which]);
-        int rc = sql ? sqlite3_prepare_v3(db->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->statements[which],
-                                          NULL)
-                     : SQLITE_MISUSE;
+        int rc = sqlite3_prepare_v3(db->db, s->text, -1, SQLITE_PREPARE_PERSISTENT, &db->statements[which],
+                                    NULL);
         if (rc != SQLITE_OK)
-            return err_wrap(err, sqlite_fail(db, rc, err), "statement %s", statement_names[which]);
+            return err_wrap(err, sqlite_fail(db, rc, err), "statement %s", s->name);
     }
     *out = db->statements[which];
     return 0;
 }
 
-static int bind(sqlite3_stmt *s, const char *format, va_list ap)
+static int bind_moment(sqlite3_stmt *s, int place, const struct sql_field *f, int64_t moment)
 {
-    int rc = SQLITE_OK;
-    for (int i = 1; *format && rc == SQLITE_OK; format++, i++) {
-        if (*format == 'i')
-            rc = sqlite3_bind_int64(s, i, va_arg(ap, int64_t));
-        else if (*format == 't')
-            rc = sqlite3_bind_text(s, i, va_arg(ap, const char *), -1, SQLITE_STATIC);
-        else if (*format == 'o')
-            rc = sqlite3_bind_blob(s, i, va_arg(ap, const unsigned char *), STORE_OWNER_SIZE, SQLITE_STATIC);
-        else {
-            const int64_t *number = va_arg(ap, const int64_t *);
-            rc = number ? sqlite3_bind_int64(s, i, *number) : sqlite3_bind_null(s, i);
-        }
+    if (f->may_be_null && moment == 0)
+        return sqlite3_bind_null(s, place);
+    return sqlite3_bind_int64(s, place, moment);
+}
+
+/* Texts and owners are not copied. */
+static int bind_field(sqlite3_stmt *s, int place, const struct sql_field *f, const char *at)
+{
+    switch (f->type) {
+    case SQL_BOOL: return sqlite3_bind_int(s, place, *(const bool *)at);
+    case SQL_INT4: return sqlite3_bind_int(s, place, *(const int32_t *)at);
+    case SQL_INT8: return sqlite3_bind_int64(s, place, *(const int64_t *)at);
+    case SQL_MOMENT:
+    case SQL_MOMENT_US: return bind_moment(s, place, f, *(const int64_t *)at);
+    case SQL_TEXT: return sqlite3_bind_text(s, place, *(const char *const *)at, -1, SQLITE_STATIC);
+    case SQL_UUID:
+        return sqlite3_bind_blob(s, place, *(const unsigned char *const *)at, STORE_OWNER_SIZE,
+                                 SQLITE_STATIC);
+    default: return SQLITE_MISUSE;
     }
-    return rc;
 }
 
 /* The statement, bound, ready to step. */
-static int ready_statement(struct sqlite_store *db, enum sqlite_statement which, const char *format,
-                           va_list ap, sqlite3_stmt **out, struct err *err)
+static int ready_statement(struct sqlite_store *db, enum sqlite_statement which, const void *in,
+                           sqlite3_stmt **out, struct err *err)
 {
+    const struct sql_statement *statement = &sqlite_statements[which];
     int rc = kept_statement(db, which, out, err);
     if (rc < 0)
         return rc;
-    rc = bind(*out, format, ap);
-    return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc, err);
+    for (int i = 0; i < statement->nin; i++) {
+        const struct sql_field *f = &statement->in[i];
+        rc = bind_field(*out, i + 1, f, (const char *)in + f->offset);
+        if (rc != SQLITE_OK)
+            return sqlite_fail(db, rc, err);
+    }
+    return 0;
 }
 
-int64_t sqlite_run(struct sqlite_store *db, struct err *err, enum sqlite_statement which, const char *format,
-                   ...)
+int64_t sqlite_run_statement(struct sqlite_store *db, struct err *err, enum sqlite_statement which,
+                             const void *in)
 {
     sqlite3_stmt *s;
-    va_list ap;
-    va_start(ap, format);
-    int rc = ready_statement(db, which, format, ap, &s, err);
-    va_end(ap);
+    int rc = ready_statement(db, which, in, &s, err);
     if (rc < 0)
         return rc;
     while ((rc = sqlite3_step(s)) == SQLITE_ROW)
@@ -199,14 +200,13 @@ int sqlite_next(struct sqlite_store *db, struct err *err, sqlite3_stmt *row)
     return code;
 }
 
-int sqlite_query(struct sqlite_store *db, struct err *err, sqlite3_stmt **row, enum sqlite_statement which,
-                 const char *format, ...)
+int sqlite_begin_query(struct sqlite_store *db, struct err *err, sqlite3_stmt **row,
+                       enum sqlite_statement which, const void *in)
 {
-    va_list ap;
-    va_start(ap, format);
-    int rc = ready_statement(db, which, format, ap, row, err);
-    va_end(ap);
-    return rc < 0 ? rc : sqlite_next(db, err, *row);
+    int rc = ready_statement(db, which, in, row, err);
+    if (rc < 0)
+        return rc;
+    return sqlite_next(db, err, *row);
 }
 
 void sqlite_done(sqlite3_stmt *row)
@@ -214,20 +214,78 @@ void sqlite_done(sqlite3_stmt *row)
     sqlite3_reset(row);
 }
 
-int sqlite_number(struct sqlite_store *db, struct err *err, int64_t *out, enum sqlite_statement which,
-                  const char *format, ...)
+static int read_text(sqlite3_stmt *row, int column, char *at)
 {
-    sqlite3_stmt *row;
-    va_list ap;
-    va_start(ap, format);
-    int rc = ready_statement(db, which, format, ap, &row, err);
-    va_end(ap);
-    rc = rc < 0 ? rc : sqlite_next(db, err, row);
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    *(const char **)at = text;
+    *(uint32_t *)(at + sizeof text) = text ? (uint32_t)sqlite3_column_bytes(row, column) : 0;
+    return !text && sqlite3_column_type(row, column) != SQLITE_NULL ? ERR_NOMEM : 0;
+}
+
+static int read_owner(sqlite3_stmt *row, int column, char *at)
+{
+    const void *owner = sqlite3_column_blob(row, column);
+    if (!owner || sqlite3_column_bytes(row, column) != STORE_OWNER_SIZE)
+        return ERR_DATA;
+    memcpy(at, owner, STORE_OWNER_SIZE);
+    return 0;
+}
+
+static int read_number(sqlite3_stmt *row, int column, const struct sql_field *f, char *at)
+{
+    int64_t number = sqlite3_column_int64(row, column);
+    if (f->type == SQL_BOOL)
+        *(bool *)at = number;
+    else if (f->type == SQL_INT4)
+        *(int32_t *)at = (int32_t)number;
+    else
+        *(int64_t *)at = number;
+    return f->type == SQL_INT4 && number != (int32_t)number ? ERR_DATA : 0;
+}
+
+static int read_field(sqlite3_stmt *row, int column, const struct sql_field *f, char *at)
+{
+    /* before the value is read: that may convert it */
+    int type = sqlite3_column_type(row, column), expected = SQLITE_INTEGER, rc;
+    if (f->type == SQL_TEXT) {
+        expected = SQLITE_TEXT;
+        rc = read_text(row, column, at);
+    } else if (f->type == SQL_UUID) {
+        expected = SQLITE_BLOB;
+        rc = read_owner(row, column, at);
+    } else
+        rc = read_number(row, column, f, at);
     if (rc < 0)
         return rc;
-    *out = rc ? sqlite3_column_int64(row, 0) : 0;
+    bool is_as_declared = type == SQLITE_NULL ? f->may_be_null : type == expected;
+    return is_as_declared ? 0 : ERR_DATA;
+}
+
+int sqlite_read_columns(sqlite3_stmt *row, enum sqlite_statement which, void *out)
+{
+    const struct sql_statement *s = &sqlite_statements[which];
+    int worst = 0;
+    for (int i = 0; i < s->nout; i++) {
+        int rc = read_field(row, i, &s->out[i], (char *)out + s->out[i].offset);
+        if (rc == ERR_NOMEM)
+            return rc;
+        if (rc < 0)
+            worst = rc;
+    }
+    return worst;
+}
+
+int sqlite_ask_row(struct sqlite_store *db, struct err *err, enum sqlite_statement which, void *out,
+                   size_t size, const void *in)
+{
+    sqlite3_stmt *row;
+    memset(out, 0, size);
+    int rc = sqlite_begin_query(db, err, &row, which, in);
+    if (rc <= 0)
+        return rc;
+    sqlite_read_columns(row, which, out);
     sqlite_done(row);
-    return 0;
+    return 1;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -268,8 +326,8 @@ bool sqlite_has_wal(struct sqlite_store *db)
  * while others write, or something follows the log. So it is left as it is, whatever this library
  * makes of it, and doctor tells; only a file that is new gets ours. PERSIST and TRUNCATE are the
  * rollback journals whose commit is on the disk when it returns; DELETE needs one more sync, of
- * the folder, for that. PERSIST is the faster one, and sqlite_disconnect removes the file it leaves.
- */
+ * the folder, for that. PERSIST is the faster one, and sqlite_disconnect removes the file it
+ * leaves. */
 static int choose_journal(struct sqlite_store *db, bool is_new, struct err *err)
 {
     int rc;
@@ -340,30 +398,15 @@ static int newest_known(void)
     return newest;
 }
 
-struct schema {
-    int64_t version, oldest_engine, slot_length_s;
-};
-
-static int look_at_schema(struct sqlite_store *db, struct schema *out, struct err *err)
-{
-    sqlite3_stmt *row = NULL;
-    int rc = sqlite_query(db, err, &row, STATEMENT_schema_version, "");
-    if (rc < 0)
-        return rc;
-    *out = (struct schema){ sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                            sqlite3_column_int64(row, 2) };
-    sqlite_done(row);
-    return 0;
-}
-
-static int refuse_newer(const struct sqlite_store *db, const struct schema *s, struct err *err)
+static int refuse_newer(const struct sqlite_store *db, const struct sqlite_schema_version_out *s,
+                        struct err *err)
 {
     if (s->oldest_engine <= newest_known())
         return 0;
     err_set(err, ERR_SCHEMA,
-            "%s has schema version %lld, which needs a program that knows version %lld; this one knows %d: "
+            "%s has schema version %d, which needs a program that knows version %d; this one knows %d: "
             "install a newer prescient",
-            db->path, (long long)s->version, (long long)s->oldest_engine, newest_known());
+            db->path, s->version, s->oldest_engine, newest_known());
     if (err)
         err->reason = ERR_REASON_OUTGROWN;
     return ERR_SCHEMA;
@@ -371,18 +414,20 @@ static int refuse_newer(const struct sqlite_store *db, const struct schema *s, s
 
 int sqlite_refuse_newer(struct sqlite_store *db, struct err *err)
 {
-    struct schema s;
-    int rc = look_at_schema(db, &s, err);
-    return rc < 0 ? rc : refuse_newer(db, &s, err);
+    struct sqlite_schema_version_out s;
+    int rc = sqlite_ask(db, err, STATEMENT_SCHEMA_VERSION, &s, NULL);
+    if (rc < 0)
+        return rc;
+    return refuse_newer(db, &s, err);
 }
 
-static int check_schema(struct sqlite_store *db, const struct schema *s, struct err *err)
+static int check_schema(struct sqlite_store *db, const struct sqlite_schema_version_out *s, struct err *err)
 {
     if (s->version < newest_known())
         return err_set(err, ERR_SCHEMA,
-                       "%s has schema version %lld, this program needs %d: run 'prescient migrate'", db->path,
-                       (long long)s->version, newest_known());
-    db->schema_version = (int)s->version;
+                       "%s has schema version %d, this program needs %d: run 'prescient migrate'", db->path,
+                       s->version, newest_known());
+    db->schema_version = s->version;
     return refuse_newer(db, s, err);
 }
 
@@ -403,17 +448,33 @@ static int check_slot_length(struct sqlite_store *db, int64_t length_s, struct e
     return 0;
 }
 
+static int read_cookie(struct sqlite_store *db, int64_t *cookie, struct err *err)
+{
+    struct sqlite_schema_cookie_out row;
+    int rc = sqlite_ask(db, err, STATEMENT_SCHEMA_COOKIE, &row, NULL);
+    *cookie = row.schema_version;
+    return rc < 0 ? rc : 0;
+}
+
 static int read_schema(struct sqlite_store *db, struct err *err)
 {
-    int64_t has = 0;
-    struct schema s = { 0 };
-    int rc = sqlite_number(db, err, &db->schema_cookie, STATEMENT_schema_cookie, "");
-    rc = rc < 0 ? rc : sqlite_number(db, err, &has, STATEMENT_has_schema, "");
-    if (rc == 0 && !has)
+    struct sqlite_has_schema_out schema;
+    struct sqlite_schema_version_out s;
+    int rc = read_cookie(db, &db->schema_cookie, err);
+    if (rc < 0)
+        return rc;
+    rc = sqlite_ask(db, err, STATEMENT_HAS_SCHEMA, &schema, NULL);
+    if (rc < 0)
+        return rc;
+    if (!schema.has)
         return err_set(err, ERR_SCHEMA, "%s has no schema: run 'prescient init'", db->path);
-    rc = rc < 0 ? rc : look_at_schema(db, &s, err);
-    rc = rc < 0 ? rc : check_schema(db, &s, err);
-    return rc < 0 ? rc : check_slot_length(db, s.slot_length_s, err);
+    rc = sqlite_ask(db, err, STATEMENT_SCHEMA_VERSION, &s, NULL);
+    if (rc < 0)
+        return rc;
+    rc = check_schema(db, &s, err);
+    if (rc < 0)
+        return rc;
+    return check_slot_length(db, s.slot_length_s, err);
 }
 
 static int check_file(struct sqlite_store *db, struct err *err)
@@ -462,7 +523,7 @@ void sqlite_disconnect(struct sqlite_store *db)
     if (!db->db)
         return;
     keep_or_lose_group(db);
-    for (int i = 0; i < STATEMENTS_END; i++) {
+    for (int i = 0; i < SQLITE_STATEMENTS; i++) {
         sqlite3_finalize(db->statements[i]);
         db->statements[i] = NULL;
     }
@@ -484,7 +545,7 @@ void sqlite_disconnect(struct sqlite_store *db)
 static int check_cookie(struct sqlite_store *db, struct err *err)
 {
     int64_t cookie;
-    int rc = sqlite_number(db, err, &cookie, STATEMENT_schema_cookie, "");
+    int rc = read_cookie(db, &cookie, err);
     if (rc < 0 || cookie == db->schema_cookie)
         return rc;
     rc = read_schema(db, err);          /* an application's own tables change the cookie, too */
@@ -503,19 +564,19 @@ static int begin_in_group(struct sqlite_store *db, struct err *err)
 {
     int rc = 0;
     if (!db->group_us) {
-        rc = (int)sqlite_run(db, err, STATEMENT_begin, "");
+        rc = (int)sqlite_run(db, err, STATEMENT_BEGIN, NULL);
         rc = rc < 0 ? rc : check_cookie(db, err);
         if (rc >= 0)
             db->group_us = clock_mono_us(db->head.clock);
     }
-    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_savepoint, "");
+    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_SAVEPOINT, NULL);
     db->in_call = rc >= 0;
     return rc;
 }
 
 int sqlite_begin(struct sqlite_store *db, struct err *err)
 {
-    int rc = db->relaxed ? begin_in_group(db, err) : (int)sqlite_run(db, err, STATEMENT_begin, "");
+    int rc = db->relaxed ? begin_in_group(db, err) : (int)sqlite_run(db, err, STATEMENT_BEGIN, NULL);
     rc = rc < 0 || db->relaxed ? rc : check_cookie(db, err);
     if (rc < 0)
         sqlite_rollback(db);
@@ -529,7 +590,7 @@ int sqlite_keep(struct sqlite_store *db, struct err *err)
                        "%s: the last moments of this replay could not be written; start it again", db->path);
     if (!db->group_us)
         return 0;
-    int64_t rc = sqlite_run(db, err, STATEMENT_commit, "");
+    int64_t rc = sqlite_run(db, err, STATEMENT_COMMIT, NULL);
     if (rc >= 0)
         db->group_us = 0;
     /* busy: the transaction stays, and is tried again with the next call */
@@ -539,7 +600,7 @@ int sqlite_keep(struct sqlite_store *db, struct err *err)
 static int commit_in_group(struct sqlite_store *db, struct err *err)
 {
     struct err later;
-    int64_t rc = sqlite_run(db, err, STATEMENT_release_savepoint, "");
+    int64_t rc = sqlite_run(db, err, STATEMENT_RELEASE_SAVEPOINT, NULL);
     if (rc < 0)
         return (int)rc;
     db->in_call = false;
@@ -550,7 +611,7 @@ static int commit_in_group(struct sqlite_store *db, struct err *err)
 
 int sqlite_commit(struct sqlite_store *db, struct err *err)
 {
-    int64_t rc = db->relaxed ? commit_in_group(db, err) : sqlite_run(db, err, STATEMENT_commit, "");
+    int64_t rc = db->relaxed ? commit_in_group(db, err) : sqlite_run(db, err, STATEMENT_COMMIT, NULL);
     if (rc < 0)
         sqlite_rollback(db);
     return rc < 0 ? (int)rc : 0;
@@ -561,12 +622,12 @@ static bool undo(struct sqlite_store *db)
 {
     struct err ignored;
     if (!db->group_us)
-        return sqlite_run(db, &ignored, STATEMENT_rollback, "") >= 0;
+        return sqlite_run(db, &ignored, STATEMENT_ROLLBACK, NULL) >= 0;
     if (!db->in_call)
         return true;
     db->in_call = false;
-    return sqlite_run(db, &ignored, STATEMENT_rollback_savepoint, "") >= 0 &&
-           sqlite_run(db, &ignored, STATEMENT_release_savepoint, "") >= 0;
+    return sqlite_run(db, &ignored, STATEMENT_ROLLBACK_SAVEPOINT, NULL) >= 0 &&
+           sqlite_run(db, &ignored, STATEMENT_RELEASE_SAVEPOINT, NULL) >= 0;
 }
 
 void sqlite_rollback(struct sqlite_store *db)

@@ -6,33 +6,8 @@
 #include <sqlite3.h>
 
 #include "store_ops.h"
+#include "sqlite_statements.h"
 #include "store_sqlite_answers.h"
-
-/* Statements that stay prepared; the names are those of the blocks in store_sqlite.sql. */
-#define SQLITE_STATEMENTS(X)                                                                                 \
-    X(begin)                                                                                                 \
-    X(commit)                                                                                                \
-    X(rollback) X(savepoint) X(release_savepoint) X(rollback_savepoint) X(schema_cookie) X(has_schema)       \
-        X(schema_version) X(slot_state) X(slot_count) X(slot_open) X(slot_has_rows) X(slot_reopen)           \
-            X(lease_look) X(lease_take) X(lease_held) X(renew) X(release) X(read_page) X(settle_look)        \
-                X(settle_archive) X(settle_anew) X(settle_delete) X(settle_move) X(settle_run)               \
-                    X(effect_emit) X(effect_enqueue) X(resolve) X(finish_look) X(finish) X(relook_close)     \
-                        X(relook_leases) X(relook) X(late_slot) X(swept_until) X(mark_swept) X(full_look_at) \
-                            X(note_full_look) X(migration_find) X(migration_add) X(slot_length)              \
-                                X(set_slot_length) X(reslot_leases) X(reslot_table) X(reslot_indexes)        \
-                                    X(reslot_copy) X(reslot_forget_sequence) X(reslot_keep_sequence)         \
-                                        X(pending_row) X(pending_count) X(events_handed_out) X(enqueue)      \
-                                            X(reschedule) X(load_new) X(prune_history) X(prune_runs)         \
-                                                X(prune_passes) X(prune_events) X(prune_history_count)       \
-                                                    X(prune_runs_count) X(prune_passes_count)                \
-                                                        X(prune_events_count) X(prune_claim)
-
-enum sqlite_statement {
-#define STATEMENT_ENUM(name) STATEMENT_##name,
-    SQLITE_STATEMENTS(STATEMENT_ENUM)
-#undef STATEMENT_ENUM
-        STATEMENTS_END
-};
 
 struct sqlite_store {
     struct store head;
@@ -41,7 +16,7 @@ struct sqlite_store {
     int32_t slot_length_wanted_s;       /* what the settings say; 0: any */
     int64_t statement_timeout_us, lock_timeout_us;
     sqlite3 *db;                        /* NULL: not connected; the next call opens it */
-    sqlite3_stmt *statements[STATEMENTS_END];
+    sqlite3_stmt *statements[SQLITE_STATEMENTS];  /* those prepared so far */
     struct sqlite_answers answers;      /* of the settle under way: the table prescient_answers */
     int64_t deadline_us;                /* monotonic, of the call under way */
     int64_t lock_until_us;              /* monotonic: how long the statement under way may wait for a lock */
@@ -89,22 +64,36 @@ void sqlite_rollback(struct sqlite_store *db); /* nothing when no transaction is
 /* the end of every call: no transaction is left open, a distrusted handle is closed */
 void sqlite_settle_down(struct sqlite_store *db);
 
-/* Binds by `format`, one letter a parameter: i int64_t, p pointer to one or NULL, t text or NULL,
- * o owner of a lease. What is bound must live until the statement is done. Then runs the statement
- * to its end: rows changed, or a negative ERR_. */
-int64_t sqlite_run(struct sqlite_store *db, struct err *err, enum sqlite_statement which, const char *format,
-                   ...);
+/* Runs the statement to its end, with the struct of its parameters: rows changed, or a negative
+ * ERR_. */
+int64_t sqlite_run_statement(struct sqlite_store *db, struct err *err, enum sqlite_statement which,
+                             const void *in);
+#define sqlite_run(db, err, statement, ...)                                                                  \
+    sqlite_run_statement((db), (err), (statement), SQL_IN(statement, __VA_ARGS__))
 
-/* The same for a query: 1 and *row, whose columns may be read until sqlite_done(), 0 when there is
- * none, or a negative ERR_. */
-int sqlite_query(struct sqlite_store *db, struct err *err, sqlite3_stmt **row, enum sqlite_statement which,
-                 const char *format, ...);
+/* A query: 1 and *row, whose columns may be read until sqlite_done(), 0 when there is none, or a
+ * negative ERR_. What the parameters point to must live until then. */
+int sqlite_begin_query(struct sqlite_store *db, struct err *err, sqlite3_stmt **row,
+                       enum sqlite_statement which, const void *in);
+#define sqlite_query(db, err, row, statement, ...)                                                           \
+    sqlite_begin_query((db), (err), (row), (statement), SQL_IN(statement, __VA_ARGS__))
 int sqlite_next(struct sqlite_store *db, struct err *err, sqlite3_stmt *row);
-void sqlite_done(sqlite3_stmt *row); /* NULL is fine */
+void sqlite_done(sqlite3_stmt *row);          /* NULL is fine */
 
-/* One integer of one row (0 when there is none or it is NULL). */
-int sqlite_number(struct sqlite_store *db, struct err *err, int64_t *out, enum sqlite_statement which,
-                  const char *format, ...);
+/* The row as the struct of the statement's columns; its texts last until the next row or
+ * sqlite_done(). 0; ERR_DATA when a column does not hold what is declared, and was converted;
+ * ERR_NOMEM. */
+int sqlite_read_columns(sqlite3_stmt *row, enum sqlite_statement which, void *out);
+#define sqlite_columns(row, statement, ...)                                                                  \
+    sqlite_read_columns((row), (statement), SQL_OUT(statement, __VA_ARGS__))
+
+/* A query of one row at most that has no texts: 1; 0 and *out all zero when there is none; or a
+ * negative ERR_. */
+int sqlite_ask_row(struct sqlite_store *db, struct err *err, enum sqlite_statement which, void *out,
+                   size_t size, const void *in);
+#define sqlite_ask(db, err, statement, out, ...)                                                             \
+    sqlite_ask_row((db), (err), (statement), SQL_OUT(statement, out), sizeof *(out),                         \
+                   SQL_IN(statement, __VA_ARGS__))
 
 /* The words and the code of the failure `rc` that the connection just had. */
 int sqlite_fail(struct sqlite_store *db, int rc, struct err *err);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "embedded_sql.h"
 #include "store_sqlite_calls.h"
 #include "store_sqlite_rows.h"
 
@@ -44,12 +43,15 @@ static void add_rows(struct gathering *g, const struct store_rows *rows)
 
 /* ---- short looks ----------------------------------------------------------------------------- */
 
-static const struct { const char *what, *statement; } looks[] = {
-    { "overdue checks", "doctor_overdue" },
-    { "checks below the mark of the sweep", "doctor_below" },
-    { "leases that have expired", "doctor_leases" },
-    { "slots that stay open", "doctor_open" },
-    { "room in the file", "doctor_room" },
+static const struct {
+    const char *what;
+    enum sqlite_statement statement;
+} looks[] = {
+    { "overdue checks", STATEMENT_DOCTOR_OVERDUE },
+    { "checks below the mark of the sweep", STATEMENT_DOCTOR_BELOW },
+    { "leases that have expired", STATEMENT_DOCTOR_LEASES },
+    { "slots that stay open", STATEMENT_DOCTOR_OPEN },
+    { "room in the file", STATEMENT_DOCTOR_ROOM },
 };
 
 static void look_at_journal(struct sqlite_store *db, struct gathering *g)
@@ -74,7 +76,7 @@ int sqlite_report_doctor(struct sqlite_store *db, struct store_report *req)
     begin_findings(&g, req->arena);
     for (size_t i = 0; i < sizeof looks / sizeof *looks && !g.failed; i++) {
         sqlite_start_clock(db, true);
-        if (sqlite_select(db, req, sql_find(sql_sqlite, looks[i].statement)) == 0)
+        if (sqlite_select(db, req, looks[i].statement, req->params, req->nparams) == 0)
             add_rows(&g, &req->rows);
         else if (err->code == ERR_NOMEM)
             g.failed = true;
@@ -90,9 +92,10 @@ int sqlite_report_doctor(struct sqlite_store *db, struct store_report *req)
 
 static int size_of_file(struct sqlite_store *db, struct store_report *req, int64_t *size)
 {
-    int rc = sqlite_select(db, req, sql_find(sql_sqlite, "file_size"));
-    *size = rc == 0 && req->rows.rows ? strtoll(req->rows.cells[0], NULL, 10) : 0;
-    return rc;
+    struct sqlite_file_size_out row;
+    int rc = sqlite_ask(db, &req->call.err, STATEMENT_FILE_SIZE, &row, NULL);
+    *size = row.bytes;
+    return rc < 0 ? rc : 0;
 }
 
 static int left_out(struct store_report *req, int64_t size)
@@ -119,7 +122,7 @@ int sqlite_report_whole(struct sqlite_store *db, struct store_report *req)
     if (!full && size > WHOLE_MOST)
         return left_out(req, size);
     db->deadline_us = full ? INT64_MAX : clock_mono_us(db->head.clock) + WHOLE_US;
-    rc = sqlite_select(db, req, sql_find(sql_sqlite, "whole"));
+    rc = sqlite_select(db, req, STATEMENT_WHOLE, NULL, 0);
     bool late = !full && clock_mono_us(db->head.clock) >= db->deadline_us;
     return rc == ERR_LOST && late && req->call.err.reason != ERR_REASON_DAMAGED ? left_out(req, size) : rc;
 }

@@ -8,30 +8,21 @@
 
 /* ---- what an enqueue did: the row before and after it ---------------------------------------- */
 
-struct pending_row {
-    bool there;
-    int64_t id, next_check_at, again_at;
-};
-
-static int look_at_row(struct sqlite_store *db, const char *entity, const char *key, const char *job,
-                       struct pending_row *out, struct err *err)
+static int look_at_row(struct sqlite_store *db, const struct sqlite_wanted *w,
+                       struct sqlite_pending_row_out *out, struct err *err)
 {
-    sqlite3_stmt *row = NULL;
-    *out = (struct pending_row){ 0 };
-    int rc = sqlite_query(db, err, &row, STATEMENT_pending_row, "ttt", entity, key, job);
-    if (rc <= 0)
-        return rc;
-    *out = (struct pending_row){ true, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                                 sqlite3_column_int64(row, 2) };
-    sqlite_done(row);
-    return 0;
+    return sqlite_ask(db, err, STATEMENT_PENDING_ROW, out, &(struct sqlite_pending_row_in){
+        .entity = w->entity_name,
+        .key = w->entity_key,
+        .job = w->job_exec,
+    });
 }
 
-static void tell(const struct pending_row *before, const struct pending_row *after, int64_t now,
-                 struct sqlite_filed *out)
+static void tell(const struct sqlite_pending_row_out *before, const struct sqlite_pending_row_out *after,
+                 int64_t now, struct sqlite_filed *out)
 {
     out->at = after->next_check_at;
-    if (!before->there)
+    if (!before->id)
         out->what = FILED_NEW;
     else if (before->id != after->id)
         out->what = FILED_REPLACED;
@@ -46,19 +37,40 @@ static void tell(const struct pending_row *before, const struct pending_row *aft
 int sqlite_enqueue(struct sqlite_store *db, const struct sqlite_wanted *w, int64_t now,
                    struct sqlite_filed *out, struct err *err)
 {
-    struct pending_row before, after;
-    int64_t rc = look_at_row(db, w->entity_name, w->entity_key, w->job_exec, &before, err);
-    if (rc >= 0 && w->check_at)
-        rc = sqlite_run(db, err, STATEMENT_enqueue, "ttttttti", w->entity_name, w->entity_key, w->job_exec,
-                        w->check_at, w->payload, w->conflict, w->priority, now);
-    else if (rc >= 0)
-        rc = sqlite_run(db, err, STATEMENT_effect_enqueue, "tttittiit", w->entity_name, w->entity_key,
-                        w->job_exec, w->at, w->payload, w->conflict, (int64_t)w->priority_number, now,
-                        (const char *)NULL);
-    rc = rc < 0 ? rc : look_at_row(db, w->entity_name, w->entity_key, w->job_exec, &after, err);
-    if (rc >= 0)
-        tell(&before, &after, now, out);
-    return rc < 0 ? (int)rc : 0;
+    struct sqlite_pending_row_out before, after;
+    int64_t rc = look_at_row(db, w, &before, err);
+    if (rc < 0)
+        return (int)rc;
+    if (w->check_at)
+        rc = sqlite_run(db, err, STATEMENT_ENQUEUE, &(struct sqlite_enqueue_in){
+            .entity = w->entity_name,
+            .key = w->entity_key,
+            .job = w->job_exec,
+            .at = w->check_at,
+            .payload = w->payload,
+            .conflict = w->conflict,
+            .priority = w->priority,
+            .now = now,
+        });
+    else
+        rc = sqlite_run(db, err, STATEMENT_EFFECT_ENQUEUE, &(struct sqlite_effect_enqueue_in){
+            .entity = w->entity_name,
+            .key = w->entity_key,
+            .job = w->job_exec,
+            .at = w->at,
+            .payload = w->payload,
+            .conflict = w->conflict,
+            .priority = w->priority_number,
+            .now = now,
+            .origin = NULL,
+        });
+    if (rc < 0)
+        return (int)rc;
+    rc = look_at_row(db, w, &after, err);
+    if (rc < 0)
+        return (int)rc;
+    tell(&before, &after, now, out);
+    return 0;
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
@@ -84,8 +96,14 @@ static int load_one(struct sqlite_store *db, const struct load_row *r, const cha
     struct sqlite_filed filed = { .what = FILED_NEW };
     int64_t rc = check_row(r, err);
     if (rc == 0)
-        rc = sqlite_run(db, err, STATEMENT_load_new, "tttiit", r->entity_name, r->entity_key, r->job_exec,
-                        slot_for(r->at, now, db->head.slot_length_s), (int64_t)r->priority, r->payload);
+        rc = sqlite_run(db, err, STATEMENT_LOAD_NEW, &(struct sqlite_load_new_in){
+            .entity = r->entity_name,
+            .key = r->entity_key,
+            .job = r->job_exec,
+            .slot = slot_for(r->at, now, db->head.slot_length_s),
+            .priority = r->priority,
+            .payload = r->payload,
+        });
     if (rc == 0) {
         struct sqlite_wanted wanted = { .entity_name = r->entity_name,
                                         .entity_key = r->entity_key,

@@ -18,64 +18,35 @@ static void free_page_arena(void *impl)
     arena_free(impl);
 }
 
-static const char *column_text(struct arena *a, sqlite3_stmt *row, int column, uint32_t *len)
-{
-    const char *text = (const char *)sqlite3_column_text(row, column);
-    *len = text ? (uint32_t)sqlite3_column_bytes(row, column) : 0;
-    return text ? arena_strndup(a, text, *len) : NULL;
-}
-
-/* What the columns of read_page hold, by the table's own constraints. A file that somebody has
- * damaged, or whose constraints somebody has switched off, may hold anything else. */
-static const struct { bool text, may_be_null, is_32_bits;
-} columns[] = {
-    { false, false, false }, { false, false, true }, { false, false, false }, { false, true, false },
-    { false, false, true },  { false, false, true }, { true, false, false },  { true, false, false },
-    { true, false, false },  { true, true, false },  { true, true, false },
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static bool is_in_order(sqlite3_stmt *row)
-{
-    for (int i = 0; i < COLUMNS; i++) {
-        int type = sqlite3_column_type(row, i);
-        if (type == SQLITE_NULL ? !columns[i].may_be_null
-                                : type != (columns[i].text ? SQLITE_TEXT : SQLITE_INTEGER))
-            return false;
-        if (columns[i].is_32_bits && sqlite3_column_int64(row, i) != sqlite3_column_int(row, i))
-            return false;
-    }
-    return true;
-}
-
-static bool read_check(struct arena *a, sqlite3_stmt *row, int64_t slot, struct check *c)
+static bool read_check(struct arena *a, const struct sqlite_read_page_out *row, int64_t slot, struct check *c)
 {
     *c = (struct check){
-        .id = sqlite3_column_int64(row, 0),
-        .priority = sqlite3_column_int(row, 1),
-        .first_check_at = sqlite3_column_int64(row, 2),
-        .deferred_at = sqlite3_column_int64(row, 3),
-        .check_count = sqlite3_column_int(row, 4),
-        .failure_count = sqlite3_column_int(row, 5),
+        .id = row->id,
+        .priority = row->priority,
+        .first_check_at = row->first_check_at,
+        .deferred_at = row->deferred_at,
+        .check_count = row->check_count,
+        .failure_count = row->failure_count,
         .next_check_at = slot,
+        .entity_name = arena_strndup(a, row->entity_name, row->entity_name_len),
+        .entity_name_len = row->entity_name_len,
+        .entity_key = arena_strndup(a, row->entity_key, row->entity_key_len),
+        .entity_key_len = row->entity_key_len,
+        .job_exec = arena_strndup(a, row->job_exec, row->job_exec_len),
+        .job_exec_len = row->job_exec_len,
+        .payload = row->payload ? arena_strndup(a, row->payload, row->payload_len) : NULL,
+        .payload_len = row->payload_len,
+        .origin = row->origin ? arena_strndup(a, row->origin, row->origin_len) : NULL,
     };
-    c->entity_name = column_text(a, row, 6, &c->entity_name_len);
-    c->entity_key = column_text(a, row, 7, &c->entity_key_len);
-    c->job_exec = column_text(a, row, 8, &c->job_exec_len);
-    c->payload = column_text(a, row, 9, &c->payload_len);
-    uint32_t origin_len;
-    c->origin = column_text(a, row, 10, &origin_len);
-    bool has_payload = c->payload || sqlite3_column_type(row, 9) == SQLITE_NULL;
-    bool has_origin = c->origin || sqlite3_column_type(row, 10) == SQLITE_NULL;
+    bool has_payload = c->payload || !row->payload, has_origin = c->origin || !row->origin;
     return c->entity_name && c->entity_key && c->job_exec && has_payload && has_origin;
 }
 
 /* A row that does not lie behind the one before it would be read for ever: the index disagrees
  * with the table. */
-static bool is_behind(const struct page_cursor *last, sqlite3_stmt *row)
+static bool is_behind(const struct page_cursor *last, const struct sqlite_read_page_out *row)
 {
-    int64_t id = sqlite3_column_int64(row, 0), priority = sqlite3_column_int64(row, 1);
-    return priority > last->priority || (priority == last->priority && id > last->id);
+    return row->priority > last->priority || (row->priority == last->priority && row->id > last->id);
 }
 
 static bool page_grow(struct check_rows *page, int *room)
@@ -91,21 +62,24 @@ static bool page_grow(struct check_rows *page, int *room)
     return true;
 }
 
-/* Adds the row to the page; one that no check can be is only counted. */
+/* Adds the row to the page. A file that is damaged, or whose constraints were switched off, may
+ * hold a row that cannot be a check: it is counted, and skipped. */
 static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena *a, struct page_cursor *last,
                     int *room)
 {
     struct check_rows *page = &req->page;
-    if (!is_in_order(row) || !is_behind(last, row)) {
+    struct sqlite_read_page_out columns = { 0 };
+    int rc = sqlite_columns(row, STATEMENT_READ_PAGE, &columns);
+    if (rc == ERR_DATA || (rc == 0 && !is_behind(last, &columns))) {
         if (!req->ndamaged++)
-            req->damaged_id = sqlite3_column_int64(row, 0);
+            req->damaged_id = columns.id;
         return 0;
     }
-    if (!page_grow(page, room) || !read_check(a, row, req->lease.slot, &page->checks[page->n]))
+    if (rc < 0 || !page_grow(page, room) ||
+        !read_check(a, &columns, req->lease.slot, &page->checks[page->n]))
         return err_set(&req->call.err, ERR_NOMEM, "out of memory while reading slot %lld",
                        (long long)req->lease.slot);
-    const struct check *c = &page->checks[page->n];
-    *last = (struct page_cursor){ .priority = c->priority, .id = c->id };
+    *last = (struct page_cursor){ .priority = columns.priority, .id = columns.id };
     page->n++;
     return 0;
 }
@@ -134,8 +108,12 @@ int sqlite_read_page(struct sqlite_store *db, struct store_call *call)
     req->is_complete = true;            /* writers are serial */
     req->ndamaged = 0;
     *req->damage = '\0';
-    int rc = sqlite_query(db, &call->err, &row, STATEMENT_read_page, "iiii", req->lease.slot,
-                          (int64_t)req->after.priority, req->after.id, (int64_t)req->want);
+    int rc = sqlite_query(db, &call->err, &row, STATEMENT_READ_PAGE, &(struct sqlite_read_page_in){
+        .slot = req->lease.slot,
+        .after_priority = req->after.priority,
+        .after_id = req->after.id,
+        .want = req->want,
+    });
     if (rc <= 0)
         return rc;
     struct arena *a = arena_new(PAGE_ARENA);
@@ -167,10 +145,12 @@ static int look(const struct settling *s, bool *anew)
     struct settlement *all = s->req->settlements;
     for (int i = 0; i < s->req->n; i++)
         all[i].state = SETTLE_SUPERSEDED;
-    int rc = sqlite_query(s->db, s->err, &row, STATEMENT_settle_look, "");
+    int rc = sqlite_query(s->db, s->err, &row, STATEMENT_SETTLE_LOOK, NULL);
     for (; rc > 0; rc = sqlite_next(s->db, s->err, row)) {
-        all[sqlite3_column_int(row, 0)].state = SETTLE_TOUCHED;
-        *anew = *anew || sqlite3_column_int(row, 1);
+        struct sqlite_settle_look_out found;
+        sqlite_columns(row, STATEMENT_SETTLE_LOOK, &found);
+        all[found.nth].state = SETTLE_TOUCHED;
+        *anew = *anew || found.is_again;
         s->req->touched++;
     }
     return rc;
@@ -186,7 +166,11 @@ static int64_t start_anew(const struct settling *s)
             continue;
         struct idempotency of = check_identity(t->check);
         idempotency_origin_anew(&of, origin);
-        rc = sqlite_run(s->db, s->err, STATEMENT_settle_anew, "iit", t->check->id, s->open_slot, origin);
+        rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_ANEW, &(struct sqlite_settle_anew_in){
+            .id = t->check->id,
+            .open_slot = s->open_slot,
+            .origin = origin,
+        });
     }
     return rc;
 }
@@ -199,16 +183,34 @@ static int64_t write_answers(const struct settling *s)
         ends = ends || s->req->settlements[i].ends;
         moves = moves || !s->req->settlements[i].ends;
     }
-    if (rc >= 0 && ends) {
-        rc = sqlite_run(s->db, s->err, STATEMENT_settle_archive, "tii", s->db->engine, s->clock_us, s->at_us);
-        rc = rc < 0 || !anew ? rc : start_anew(s);
-        rc = rc < 0 ? rc : sqlite_run(s->db, s->err, STATEMENT_settle_delete, "");
+    if (rc < 0)
+        return rc;
+    if (ends) {
+        rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_ARCHIVE, &(struct sqlite_settle_archive_in){
+            .engine = s->db->engine,
+            .clock_us = s->clock_us,
+            .ended_us = s->at_us,
+        });
+        if (rc < 0)
+            return rc;
+        if (anew)
+            rc = start_anew(s);
+        if (rc < 0)
+            return rc;
+        rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_DELETE, NULL);
+        if (rc < 0)
+            return rc;
     }
-    if (rc >= 0 && moves) {
-        rc = sqlite_run(s->db, s->err, STATEMENT_settle_move, "i", s->open_slot);
-        rc = rc < 0 ? rc : sqlite_run(s->db, s->err, STATEMENT_settle_run, "ti", s->db->engine, s->clock_us);
-    }
-    return rc;
+    if (!moves)
+        return 0;
+    rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_MOVE,
+                    &(struct sqlite_settle_move_in){ .open_slot = s->open_slot });
+    if (rc < 0)
+        return rc;
+    return sqlite_run(s->db, s->err, STATEMENT_SETTLE_RUN, &(struct sqlite_settle_run_in){
+        .engine = s->db->engine,
+        .clock_us = s->clock_us,
+    });
 }
 
 /* ---- effects: only of rows that were really touched, after all of them ----------------------- */
@@ -220,9 +222,17 @@ static int64_t emit(const struct settling *s, const struct settlement *t, int pl
     if (!utf8_is_valid(e->event, strlen(e->event)) || (e->json && !utf8_is_valid(e->json, strlen(e->json))))
         return err_set(s->err, ERR_DATA, "the event of check (%s, %s, %s) is not valid UTF-8", c->entity_name,
                        c->entity_key, c->job_exec);
-    return sqlite_run(s->db, s->err, STATEMENT_effect_emit, "ttttiiiti", e->event, c->entity_name,
-                      c->entity_key, c->job_exec, s->at_us, c->next_check_at, (int64_t)c->check_count,
-                      e->json, s->clock_us);
+    return sqlite_run(s->db, s->err, STATEMENT_EFFECT_EMIT, &(struct sqlite_effect_emit_in){
+        .event = e->event,
+        .entity = c->entity_name,
+        .key = c->entity_key,
+        .job = c->job_exec,
+        .emitted_us = s->at_us,
+        .slot = c->next_check_at,
+        .check_count = c->check_count,
+        .data = e->json,
+        .clock_us = s->clock_us,
+    });
 }
 
 static int64_t enqueue(const struct settling *s, const struct settlement *t, int place)
@@ -230,15 +240,28 @@ static int64_t enqueue(const struct settling *s, const struct settlement *t, int
     const struct effect *e = &t->effects[place];
     char origin[IDEMPOTENCY_KEY_SIZE];
     check_origin_of_effect(t->check, place, origin);
-    return sqlite_run(s->db, s->err, STATEMENT_effect_enqueue, "tttittiit", e->entity_name, e->entity_key,
-                      e->job, e->at, e->json, e->conflict ? e->conflict : "keep", (int64_t)0, s->now, origin);
+    return sqlite_run(s->db, s->err, STATEMENT_EFFECT_ENQUEUE, &(struct sqlite_effect_enqueue_in){
+        .entity = e->entity_name,
+        .key = e->entity_key,
+        .job = e->job,
+        .at = e->at,
+        .payload = e->json,
+        .conflict = e->conflict ? e->conflict : "keep",
+        .priority = 0,
+        .now = s->now,
+        .origin = origin,
+    });
 }
 
 static int64_t resolve(const struct settling *s, const struct settlement *t, int place)
 {
     const struct effect *e = &t->effects[place];
-    return sqlite_run(s->db, s->err, STATEMENT_resolve, "tttp", e->entity_name, e->entity_key, e->job,
-                      s->req->now ? &s->now : NULL);
+    return sqlite_run(s->db, s->err, STATEMENT_RESOLVE, &(struct sqlite_resolve_in){
+        .entity = e->entity_name,
+        .key = e->entity_key,
+        .job = e->job,
+        .now = s->req->now ? s->now : 0,
+    });
 }
 
 static int64_t (*const effect_writers[])(const struct settling *s, const struct settlement *t, int place) = {

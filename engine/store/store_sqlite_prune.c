@@ -2,29 +2,55 @@
  * applications get their turn. */
 #include "store_sqlite_calls.h"
 
+/* A part's two statements: one deletes, the other counts. */
+#define PRUNE_FUNCTIONS(name, STATEMENT)                                                                     \
+    static int64_t drop_##name(struct sqlite_store *db, int64_t before_us, struct err *err)                  \
+    {                                                                                                        \
+        return sqlite_run(db, err, STATEMENT, &(struct sqlite_##name##_in){ .before_us = before_us });       \
+    }                                                                                                        \
+    static int64_t count_##name(struct sqlite_store *db, int64_t before_us, struct err *err)                 \
+    {                                                                                                        \
+        struct sqlite_##name##_count_out row;                                                                \
+        int rc = sqlite_ask(db, err, STATEMENT##_COUNT, &row,                                                \
+                            &(struct sqlite_##name##_count_in){ .before_us = before_us });                   \
+        return rc < 0 ? rc : row.n;                                                                          \
+    }
+PRUNE_FUNCTIONS(prune_history, STATEMENT_PRUNE_HISTORY)
+PRUNE_FUNCTIONS(prune_runs, STATEMENT_PRUNE_RUNS)
+PRUNE_FUNCTIONS(prune_events, STATEMENT_PRUNE_EVENTS)
+PRUNE_FUNCTIONS(prune_passes, STATEMENT_PRUNE_PASSES)
+#undef PRUNE_FUNCTIONS
+
 static const struct {
-    enum sqlite_statement drop, count;
-} prunes[PRUNE_PARTS] = {
-    [PRUNE_HISTORY] = { STATEMENT_prune_history, STATEMENT_prune_history_count },
-    [PRUNE_RUNS] = { STATEMENT_prune_runs, STATEMENT_prune_runs_count },
-    [PRUNE_EVENTS] = { STATEMENT_prune_events, STATEMENT_prune_events_count },
-    [PRUNE_PASSES] = { STATEMENT_prune_passes, STATEMENT_prune_passes_count },
+    int64_t (*drop)(struct sqlite_store *db, int64_t before_us, struct err *err);
+    int64_t (*count)(struct sqlite_store *db, int64_t before_us, struct err *err);
+} parts[PRUNE_PARTS] = {
+    [PRUNE_HISTORY] = { drop_prune_history, count_prune_history },
+    [PRUNE_RUNS] = { drop_prune_runs, count_prune_runs },
+    [PRUNE_EVENTS] = { drop_prune_events, count_prune_events },
+    [PRUNE_PASSES] = { drop_prune_passes, count_prune_passes },
 };
 
 int sqlite_prune(struct sqlite_store *db, struct store_call *call)
 {
     struct store_prune *p = (struct store_prune *)call;
+    int64_t n;
     p->by_days = false;
     p->n = 0;
     *p->who = '\0';
     if (p->wish == PRUNE_WHO)           /* nobody can be in the way of one table alone */
         return 0;
     if (p->wish == PRUNE_COUNT)
-        return sqlite_number(db, &call->err, &p->n, prunes[p->part].count, "i", p->before * 1000000);
-    int64_t n = p->wish == PRUNE_CLAIM
-                    ? sqlite_run(db, &call->err, STATEMENT_prune_claim, "ii", sqlite_clock_us(db) / 1000000,
-                                 (int64_t)PRUNE_TURN_S)
-                    : sqlite_run(db, &call->err, prunes[p->part].drop, "i", p->before * 1000000);
-    p->n = n > 0 ? n : 0;
-    return n < 0 ? (int)n : 0;
+        n = parts[p->part].count(db, p->before * 1000000, &call->err);
+    else if (p->wish == PRUNE_CLAIM)
+        n = sqlite_run(db, &call->err, STATEMENT_PRUNE_CLAIM, &(struct sqlite_prune_claim_in){
+            .now = sqlite_clock_us(db) / 1000000,
+            .turn_s = PRUNE_TURN_S,
+        });
+    else
+        n = parts[p->part].drop(db, p->before * 1000000, &call->err);
+    if (n < 0)
+        return (int)n;
+    p->n = n;
+    return 0;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "embedded_sql.h"
 #include "store_sqlite_calls.h"
 #include "store_sqlite_rows.h"
 
@@ -63,12 +62,20 @@ static int report_enqueue(struct sqlite_store *db, struct store_report *req)
 static int report_resolve(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
-    int64_t n = 0, now = now_param(db, req, 4);
-    int64_t rc = sqlite_number(db, err, &n, STATEMENT_pending_count, "ttt", param(req, 1), param(req, 2),
-                               param(req, 3));
-    rc = rc < 0 ? rc
-                : sqlite_run(db, err, STATEMENT_resolve, "tttp", param(req, 1), param(req, 2), param(req, 3),
-                             param(req, 4) ? &now : NULL);
+    struct sqlite_pending_count_out pending;
+    int64_t rc = sqlite_ask(db, err, STATEMENT_PENDING_COUNT, &pending, &(struct sqlite_pending_count_in){
+        .entity = param(req, 1),
+        .key = param(req, 2),
+        .job = param(req, 3),
+    });
+    if (rc < 0)
+        return (int)rc;
+    rc = sqlite_run(db, err, STATEMENT_RESOLVE, &(struct sqlite_resolve_in){
+        .entity = param(req, 1),
+        .key = param(req, 2),
+        .job = param(req, 3),
+        .now = param(req, 4) ? now_param(db, req, 4) : 0,
+    });
     if (rc < 0)
         return (int)rc;
     struct gathering g = { .arena = req->arena };
@@ -77,30 +84,37 @@ static int report_resolve(struct sqlite_store *db, struct store_report *req)
         sqlite_gather_name(&g, 0, "resolved", true);
     const char **row = g.failed ? NULL : sqlite_gather_row(&g);
     if (row)
-        sqlite_gather_number(&g, &row[0], n);
+        sqlite_gather_number(&g, &row[0], pending.n);
     return sqlite_gathered(&g, &req->rows, err);
 }
 
 static int report_reschedule(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
-    sqlite3_stmt *row = NULL;
-    int64_t at = 0, now = now_param(db, req, 5);
-    int64_t rc = sqlite_query(db, err, &row, STATEMENT_pending_row, "ttt", param(req, 1), param(req, 2),
-                              param(req, 3));
-    if (rc <= 0)
-        return rc < 0 ? (int)rc : outcome_row(req, "not_found", 0);
-    sqlite_done(row);
-    rc = sqlite_run(db, err, STATEMENT_reschedule, "tttti", param(req, 1), param(req, 2), param(req, 3),
-                    param(req, 4), now);
-    rc = rc < 0 ? rc
-                : sqlite_query(db, err, &row, STATEMENT_pending_row, "ttt", param(req, 1), param(req, 2),
-                               param(req, 3));
-    if (rc > 0) {
-        at = sqlite3_column_int64(row, 1);
-        sqlite_done(row);
-    }
-    return rc < 0 ? (int)rc : outcome_row(req, "moved", at);
+    struct sqlite_pending_row_out row;
+    struct sqlite_pending_row_in wanted = {
+        .entity = param(req, 1),
+        .key = param(req, 2),
+        .job = param(req, 3),
+    };
+    int64_t rc = sqlite_ask(db, err, STATEMENT_PENDING_ROW, &row, &wanted);
+    if (rc < 0)
+        return (int)rc;
+    if (rc == 0)
+        return outcome_row(req, "not_found", 0);
+    rc = sqlite_run(db, err, STATEMENT_RESCHEDULE, &(struct sqlite_reschedule_in){
+        .entity = wanted.entity,
+        .key = wanted.key,
+        .job = wanted.job,
+        .at = param(req, 4),
+        .now = now_param(db, req, 5),
+    });
+    if (rc < 0)
+        return (int)rc;
+    rc = sqlite_ask(db, err, STATEMENT_PENDING_ROW, &row, &wanted);
+    if (rc < 0)
+        return (int)rc;
+    return outcome_row(req, "moved", row.next_check_at);
 }
 
 enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
@@ -134,7 +148,10 @@ static int report_retry(struct sqlite_store *db, struct store_report *req)
     static const char *const names[RETRY_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome",
                                                       "next_check_at" };
     struct gathering g = { .arena = req->arena };
-    int rc = sqlite_select(db, req, sql_find(sql_sqlite, "retry"));
+    /* params 5 and 6 are of the enqueue: when, and now */
+    const char *const params[] = { param(req, 1), param(req, 2), param(req, 3), param(req, 4),
+                                   param(req, 7) };
+    int rc = sqlite_select(db, req, STATEMENT_RETRY, params, sizeof params / sizeof *params);
     if (rc < 0)
         return rc;
     struct store_rows found = req->rows;
@@ -154,28 +171,27 @@ static int report_retry(struct sqlite_store *db, struct store_report *req)
  * it. */
 static int report_events(struct sqlite_store *db, struct store_report *req)
 {
-    int64_t handed_out = 0;
+    struct sqlite_events_handed_out_out newest;
     const char *generation = param(req, 1), *xid = param(req, 2), *id = param(req, 3);
-    int64_t rc = sqlite_number(db, &req->call.err, &handed_out, STATEMENT_events_handed_out, "");
+    int rc = sqlite_ask(db, &req->call.err, STATEMENT_EVENTS_HANDED_OUT, &newest, NULL);
     if (rc < 0)
-        return (int)rc;
+        return rc;
     bool foreign = (generation && strtoll(generation, NULL, 10) > 0) || (xid && strtoll(xid, NULL, 10) > 0);
-    if (foreign || (id && strtoll(id, NULL, 10) > handed_out))
+    if (foreign || (id && strtoll(id, NULL, 10) > newest.id))
         return err_set(&req->call.err, ERR_INPUT,
                        "the cursor %s-%s-%s is ahead of everything that this file ever had, 0-0-%" PRId64
                        ": it is of another store, or the file was put back "
                        "to an older state; what comes next would be skipped, so nothing is shown. Look with "
                        "`prescient events` for the last event that you know, "
                        "and go on behind its cursor",
-                       generation ? generation : "0", xid ? xid : "0", id ? id : "0", handed_out);
-    return sqlite_select(db, req, sql_find(sql_sqlite, "events"));
+                       generation ? generation : "0", xid ? xid : "0", id ? id : "0", newest.id);
+    const char *const params[] = { id, param(req, 4) };
+    return sqlite_select(db, req, STATEMENT_EVENTS, params, 2);
 }
 
 static int report_plan(struct sqlite_store *db, struct store_report *req)
 {
-    char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql_find(sql_sqlite, "read_page"));
-    int rc = sql ? sqlite_select(db, req, sql) : err_set(&req->call.err, ERR_NOMEM, "out of memory");
-    sqlite3_free(sql);
+    int rc = sqlite_select(db, req, STATEMENT_PLAN, NULL, 0);
     if (rc < 0)
         return rc;
     /* id, parent, notused, detail: the last one is what people read */
@@ -213,15 +229,13 @@ bool sqlite_report_writes(const struct store_report *report)
     return special >= 0 && specials[special].writes;
 }
 
-/* The blocks that are reports; the file has many others, which nobody should run by name. */
-static bool is_report(const char *name)
+/* The statement of a report that is one SELECT, or -1. No other may be run by name. */
+static int report_named(const char *name)
 {
-    static const char *const names[] = { "list",   "history", "runs",         "slots",  "passes",
-                                         "status", "leases",  "jobs_pending", "growth", "events_end" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
+    for (int i = 0; i < SQLITE_STATEMENTS; i++)
+        if (sqlite_statements[i].is_report && strcmp(sqlite_statements[i].name, name) == 0)
+            return i;
+    return -1;
 }
 
 int sqlite_report(struct sqlite_store *db, struct store_call *call)
@@ -231,7 +245,8 @@ int sqlite_report(struct sqlite_store *db, struct store_call *call)
     int special = special_named(req->name);
     if (special >= 0)
         return specials[special].run(db, req);
-    if (!is_report(req->name))
+    int statement = report_named(req->name);
+    if (statement < 0)
         return err_set(&call->err, ERR_NOTFOUND, "there is no report named '%s'", req->name);
-    return sqlite_select(db, req, sql_find(sql_sqlite, req->name));
+    return sqlite_select(db, req, (enum sqlite_statement)statement, req->params, req->nparams);
 }

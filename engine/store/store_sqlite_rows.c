@@ -95,26 +95,29 @@ static int gather_all(struct sqlite_store *db, sqlite3_stmt *s, struct store_rep
 
 /* ---- one SELECT ------------------------------------------------------------------------------ */
 
-/* Parameters are ?1, ?2, ... as text; a statement that needs the clock names it :clock_us. */
-static int bind_params(struct sqlite_store *db, sqlite3_stmt *s, const struct store_report *req,
-                       struct err *err)
+static int bind_params(struct sqlite_store *db, sqlite3_stmt *s, const struct sql_statement *statement,
+                       const char *const *params, int n)
 {
-    int clock = sqlite3_bind_parameter_index(s, ":clock_us"), rc = SQLITE_OK,
-        most = sqlite3_bind_parameter_count(s);
-    for (int i = 0; i < req->nparams && i < most && rc == SQLITE_OK; i++)
-        if (i + 1 != clock)
-            rc = sqlite3_bind_text(s, i + 1, req->params[i], -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK && clock)
-        rc = sqlite3_bind_int64(s, clock, sqlite_clock_us(db));
-    return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc, err);
+    int rc = SQLITE_OK, next = 0;
+    for (int i = 0; i < statement->nin && rc == SQLITE_OK; i++)
+        if (statement->in[i].type == SQL_MOMENT_US)
+            rc = sqlite3_bind_int64(s, i + 1, sqlite_clock_us(db));
+        else if (next < n)
+            rc = sqlite3_bind_text(s, i + 1, params[next++], -1, SQLITE_STATIC);
+    return rc;
 }
 
-int sqlite_select(struct sqlite_store *db, struct store_report *req, const char *sql)
+int sqlite_select(struct sqlite_store *db, struct store_report *req, enum sqlite_statement which,
+                  const char *const *params, int n)
 {
+    const struct sql_statement *statement = &sqlite_statements[which];
+    struct err *err = &req->call.err;
     sqlite3_stmt *s = NULL;
-    int rc = sqlite_prepare(db, sql, &s, &req->call.err);
-    rc = rc < 0 ? rc : bind_params(db, s, req, &req->call.err);
-    rc = rc < 0 ? rc : gather_all(db, s, req);
+    int rc = sqlite_prepare(db, statement->text, &s, err);
+    if (rc < 0)
+        return rc;
+    rc = bind_params(db, s, statement, params, n);
+    rc = rc == SQLITE_OK ? gather_all(db, s, req) : sqlite_fail(db, rc, err);
     sqlite3_finalize(s);
     return rc;
 }

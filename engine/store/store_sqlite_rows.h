@@ -22,7 +22,9 @@ void sqlite_gather_number(struct gathering *g, const char **cell, int64_t number
 /* the end: what was gathered, or ERR_NOMEM */
 int sqlite_gathered(struct gathering *g, struct store_rows *out, struct err *err);
 
-/* Everything that one SELECT says, with the request's parameters, in req->rows. */
-int sqlite_select(struct sqlite_store *db, struct store_report *req, const char *sql);
+/* All rows of one SELECT in req->rows. Its parameters are texts, in order: the `n` of `params`,
+ * then NULL; a moment is the clock. */
+int sqlite_select(struct sqlite_store *db, struct store_report *req, enum sqlite_statement which,
+                  const char *const *params, int n);
 
 #endif

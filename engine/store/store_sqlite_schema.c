@@ -20,18 +20,6 @@ static int oldest_engine_of(const struct sql_migration *m)
 
 /* ---- the slot length ------------------------------------------------------------------------- */
 
-static int query_text(struct sqlite_store *db, char **out, struct err *err, enum sqlite_statement which)
-{
-    sqlite3_stmt *row = NULL;
-    int rc = sqlite_query(db, err, &row, which, "");
-    const char *text = rc > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
-    *out = text ? strdup(text) : NULL;
-    sqlite_done(row);
-    if (rc > 0 && !*out)
-        return err_set(err, ERR_NOMEM, "out of memory");
-    return rc < 0 ? rc : 0;
-}
-
 /* `text` with every "% 900 = 0" turned into "% 300 = 0"; NULL when there was none. The caller
  * frees. */
 static char *with_slot_length(const char *text, int32_t old_s, int32_t new_s)
@@ -58,64 +46,97 @@ static char *with_slot_length(const char *text, int32_t old_s, int32_t new_s)
 static int rebuild(struct sqlite_store *db, const char *table, const char *indexes, int64_t now,
                    struct err *err)
 {
-    int rc = sqlite_exec(db,
-                         "PRAGMA legacy_alter_table = ON; ALTER TABLE prescient_future_job RENAME TO "
-                         "prescient_future_job_old; "
-                         "PRAGMA legacy_alter_table = OFF",
-                         err);
-    rc = rc < 0 ? rc : sqlite_exec(db, table, err);
-    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_reslot_copy, "i", now);
-    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_reslot_forget_sequence, "");
-    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_reslot_keep_sequence, "");
-    rc = rc < 0 ? rc : sqlite_exec(db, "DROP TABLE prescient_future_job_old", err);
-    return rc < 0 ? rc : sqlite_exec(db, indexes, err);
+    int rc = sqlite_exec(db, sqlite_statements[STATEMENT_RESLOT_SET_ASIDE].text, err);
+    if (rc < 0)
+        return rc;
+    rc = sqlite_exec(db, table, err);
+    if (rc < 0)
+        return rc;
+    rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_COPY, &(struct sqlite_reslot_copy_in){ .now = now });
+    if (rc < 0)
+        return rc;
+    rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_FORGET_SEQUENCE, NULL);
+    if (rc < 0)
+        return rc;
+    rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_KEEP_SEQUENCE, NULL);
+    if (rc < 0)
+        return rc;
+    rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_DROP_OLD, NULL);
+    if (rc < 0)
+        return rc;
+    return sqlite_exec(db, indexes, err);
+}
+
+/* The text of the table with the new length, and that of its indexes; the caller frees both. */
+static int text_with_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, char **table,
+                                 char **indexes, struct err *err)
+{
+    struct sqlite_reslot_schema_out texts = { 0 };
+    sqlite3_stmt *row = NULL;
+    *table = *indexes = NULL;
+    int rc = sqlite_query(db, err, &row, STATEMENT_RESLOT_SCHEMA, NULL);
+    if (rc < 0)
+        return rc;
+    sqlite_columns(row, STATEMENT_RESLOT_SCHEMA, &texts);
+    *table = texts.table_sql ? with_slot_length(texts.table_sql, old_s, new_s) : NULL;
+    *indexes = strdup(texts.indexes_sql ? texts.indexes_sql : "");
+    sqlite_done(row);
+    if (!*table)
+        return err_set(err, ERR_SCHEMA,
+                       "%s: table prescient_future_job does not have the slot length %d in its CHECK",
+                       db->path, old_s);
+    return *indexes ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 }
 
 static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, struct err *err)
 {
-    char *table = NULL, *indexes = NULL, *changed = NULL;
-    int rc = query_text(db, &table, err, STATEMENT_reslot_table);
-    rc = rc < 0 ? rc : query_text(db, &indexes, err, STATEMENT_reslot_indexes);
-    changed = rc < 0 || !table ? NULL : with_slot_length(table, old_s, new_s);
-    if (rc == 0 && !changed)
-        rc = err_set(err, ERR_SCHEMA,
-                     "%s: table prescient_future_job does not have the slot length %d in its CHECK", db->path,
-                     old_s);
-    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_set_slot_length, "i", (int64_t)new_s);
-    rc = rc < 0 ? rc : rebuild(db, changed, indexes ? indexes : "", sqlite_now(db, 0), err);
+    char *table, *indexes;
+    int rc = text_with_slot_length(db, old_s, new_s, &table, &indexes, err);
+    if (rc == 0)
+        rc = (int)sqlite_run(db, err, STATEMENT_SET_SLOT_LENGTH,
+                             &(struct sqlite_set_slot_length_in){ .length_s = new_s });
+    if (rc >= 0)
+        rc = rebuild(db, table, indexes, sqlite_now(db, 0), err);
     free(table);
     free(indexes);
-    free(changed);
     return rc < 0 ? rc : 0;
 }
 
 static int refuse_while_leased(struct sqlite_store *db, struct err *err)
 {
-    int64_t leases = 0;
-    int rc = sqlite_number(db, err, &leases, STATEMENT_reslot_leases, "i", sqlite_clock_us(db));
-    if (rc == 0 && leases)
+    struct sqlite_reslot_leases_out leases;
+    int rc = sqlite_ask(db, err, STATEMENT_RESLOT_LEASES, &leases,
+                        &(struct sqlite_reslot_leases_in){ .clock_us = sqlite_clock_us(db) });
+    if (rc < 0)
+        return rc;
+    if (leases.n)
         return err_set(err, ERR_BUSY,
                        "%s: %lld leases are held, so checks are being run: stop the engines, then change the "
                        "slot length",
-                       db->path, (long long)leases);
-    return rc;
+                       db->path, (long long)leases.n);
+    return 0;
 }
 
 static int settle_slot_length(struct sqlite_store *db, const struct migrate_options *o, bool fresh,
                               struct err *err)
 {
-    int64_t length_s = 0;
-    int rc = sqlite_number(db, err, &length_s, STATEMENT_slot_length, "");
-    if (rc < 0 || o->slot_length_s == 0 || o->slot_length_s == length_s || o->dry_run)
+    struct sqlite_slot_length_out slot;
+    int rc = sqlite_ask(db, err, STATEMENT_SLOT_LENGTH, &slot, NULL);
+    if (rc < 0)
         return rc;
+    if (o->slot_length_s == 0 || o->slot_length_s == slot.length_s || o->dry_run)
+        return 0;
     if (!fresh && !o->change_slot_length)
         return err_set(
             err, ERR_SETTINGS,
-            "%s has a slot length of %lld s, the settings say %d s: make them equal, or change the file's, "
+            "%s has a slot length of %d s, the settings say %d s: make them equal, or change the file's, "
             "which reslots what is pending, with 'prescient migrate --slot-length LENGTH'",
-            db->path, (long long)length_s, o->slot_length_s);
-    rc = fresh ? 0 : refuse_while_leased(db, err);
-    return rc < 0 ? rc : change_slot_length(db, (int32_t)length_s, o->slot_length_s, err);
+            db->path, slot.length_s, o->slot_length_s);
+    if (!fresh)
+        rc = refuse_while_leased(db, err);
+    if (rc < 0)
+        return rc;
+    return change_slot_length(db, slot.length_s, o->slot_length_s, err);
 }
 
 /* ---- migrations ------------------------------------------------------------------------------ */
@@ -124,21 +145,26 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
 static int is_applied(struct sqlite_store *db, const struct sql_migration *m, const char *checksum,
                       struct err *err)
 {
-    int64_t has = 0;
+    struct sqlite_has_schema_out schema;
+    struct sqlite_migration_find_out applied = { 0 };
     sqlite3_stmt *row = NULL;
-    int rc = sqlite_number(db, err, &has, STATEMENT_has_schema, "");
-    if (rc < 0 || !has)
-        return rc;
+    int rc = sqlite_ask(db, err, STATEMENT_HAS_SCHEMA, &schema, NULL);
+    if (rc < 0 || !schema.has)
+        return rc < 0 ? rc : 0;
     rc = sqlite_refuse_newer(db, err);
-    rc = rc < 0 ? rc : sqlite_query(db, err, &row, STATEMENT_migration_find, "i", (int64_t)m->version);
-    const char *applied = rc > 0 ? (const char *)sqlite3_column_text(row, 0) : NULL;
-    if (rc > 0 && !applied)
+    if (rc < 0)
+        return rc;
+    rc = sqlite_query(db, err, &row, STATEMENT_MIGRATION_FIND,
+                      &(struct sqlite_migration_find_in){ .version = m->version });
+    if (rc <= 0)
+        return rc;
+    if (sqlite_columns(row, STATEMENT_MIGRATION_FIND, &applied) == ERR_NOMEM || !applied.checksum)
         rc = err_set(err, ERR_NOMEM, "out of memory");
-    else if (rc > 0 && strcmp(applied, checksum) != 0)
+    else if (strcmp(applied.checksum, checksum) != 0)
         rc = err_set(
             err, ERR_SCHEMA,
             "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
-            db->path, m->name, applied, checksum);
+            db->path, m->name, applied.checksum, checksum);
     sqlite_done(row);
     return rc;
 }
@@ -147,9 +173,14 @@ static int apply(struct sqlite_store *db, const struct sql_migration *m, const c
                  const struct migrate_options *o, struct err *err)
 {
     int rc = sqlite_exec(db, m->text, err);
-    rc = rc < 0 ? rc
-                : (int)sqlite_run(db, err, STATEMENT_migration_add, "ittii", (int64_t)m->version, m->name,
-                                  checksum, (int64_t)oldest_engine_of(m), sqlite_clock_us(db));
+    if (rc >= 0)
+        rc = (int)sqlite_run(db, err, STATEMENT_MIGRATION_ADD, &(struct sqlite_migration_add_in){
+            .version = m->version,
+            .name = m->name,
+            .checksum = checksum,
+            .oldest_engine = oldest_engine_of(m),
+            .clock_us = sqlite_clock_us(db),
+        });
     if (rc >= 0 && m->version == 1)
         rc = settle_slot_length(db, o, true, err);
     return rc < 0 ? err_wrap(err, rc, "migration %s", m->name) : 0;
@@ -162,7 +193,7 @@ static int migrate_one(struct sqlite_store *db, const struct sql_migration *m,
 {
     char checksum[CHECKSUM_SIZE];
     fingerprint_checksum(m->text, checksum);
-    int rc = o->dry_run ? 0 : (int)sqlite_run(db, err, STATEMENT_begin, "");
+    int rc = o->dry_run ? 0 : (int)sqlite_run(db, err, STATEMENT_BEGIN, NULL);
     int there = rc < 0 ? rc : is_applied(db, m, checksum, err);
     if (there == 0 && !o->dry_run) {
         rc = apply(db, m, checksum, o, err);
@@ -188,7 +219,7 @@ static int migrate_all(struct sqlite_store *db, const struct migrate_options *o,
     }
     if (applied && o->dry_run)
         return applied;
-    rc = o->dry_run ? 0 : (int)sqlite_run(db, err, STATEMENT_begin, "");
+    rc = o->dry_run ? 0 : (int)sqlite_run(db, err, STATEMENT_BEGIN, NULL);
     rc = rc < 0 ? rc : settle_slot_length(db, o, false, err);
     rc = rc < 0 || o->dry_run ? rc : sqlite_commit(db, err);
     sqlite_rollback(db);

@@ -10,32 +10,37 @@
 
 /* ---- leases ---------------------------------------------------------------------------------- */
 
-struct slot_look {                  /* what the opening row says */
-    bool open, closed, done;
-};
+/* What the opening row says. */
+struct slot_look { bool open, closed, done; };
 
 static int look_at_slot(struct sqlite_store *db, int64_t slot, struct slot_look *out, struct err *err)
 {
-    sqlite3_stmt *row = NULL;
-    int rc = sqlite_query(db, err, &row, STATEMENT_slot_state, "i", slot);
+    struct sqlite_slot_state_out row;
+    int rc = sqlite_ask(db, err, STATEMENT_SLOT_STATE, &row, &(struct sqlite_slot_state_in){ .slot = slot });
     if (rc <= 0)
         return rc;
-    *out = (struct slot_look){ .open = true, .closed = sqlite3_column_int(row, 0),
-                               .done = sqlite3_column_int(row, 1) };
-    sqlite_done(row);
+    *out = (struct slot_look){ .open = true, .closed = row.is_closed, .done = row.is_done };
     return 0;
 }
 
 static int open_now(struct sqlite_store *db, struct store_open_slot *req, struct slot_look *look)
 {
     struct err *err = &req->call.err;
-    int rc = sqlite_number(db, err, &req->rows, STATEMENT_slot_count, "ii", req->slot,
-                           (int64_t)req->split_at + 1);
+    struct sqlite_slot_count_out count;
+    int rc = sqlite_ask(db, err, STATEMENT_SLOT_COUNT, &count, &(struct sqlite_slot_count_in){
+        .slot = req->slot,
+        .most = (int64_t)req->split_at + 1,
+    });
     if (rc < 0)
         return rc;
+    req->rows = count.n;
     *look = (struct slot_look){ .open = true, .done = req->rows == 0 };
-    return (int)sqlite_run(db, err, STATEMENT_slot_open, "itii", req->slot, db->engine, req->rows,
-                           sqlite_clock_us(db));
+    return (int)sqlite_run(db, err, STATEMENT_SLOT_OPEN, &(struct sqlite_slot_open_in){
+        .slot = req->slot,
+        .engine = db->engine,
+        .rows = req->rows,
+        .clock_us = sqlite_clock_us(db),
+    });
 }
 
 static void put_json_string(FILE *out, const char *text)
@@ -73,13 +78,19 @@ static int names_as_json(const char *const *names, int n, char **out, struct err
     return err_set(err, ERR_NOMEM, "out of memory");
 }
 
-static int holds_rows(struct sqlite_store *db, const struct store_open_slot *req, int64_t *out,
-                      struct err *err)
+static int holds_rows(struct sqlite_store *db, const struct store_open_slot *req, bool *out, struct err *err)
 {
     char *jobs;
+    struct sqlite_slot_has_rows_out row;
     int rc = names_as_json(req->jobs, req->njobs, &jobs, err);
-    rc = rc < 0 ? rc : sqlite_number(db, err, out, STATEMENT_slot_has_rows, "it", req->slot, jobs);
+    if (rc < 0)
+        return rc;
+    rc = sqlite_ask(db, err, STATEMENT_SLOT_HAS_ROWS, &row, &(struct sqlite_slot_has_rows_in){
+        .slot = req->slot,
+        .jobs = jobs,
+    });
     free(jobs);
+    *out = row.has;
     return rc;
 }
 
@@ -97,16 +108,14 @@ static bool is_watched(const struct store_open_slot *req, const struct lease *he
 /* 1 and the lease that stands in the file, or 0. */
 static int standing_lease(struct sqlite_store *db, int64_t slot, struct lease *out, struct err *err)
 {
-    sqlite3_stmt *row = NULL;
-    int rc = sqlite_query(db, err, &row, STATEMENT_lease_look, "i", slot);
+    struct sqlite_lease_look_out row;
+    int rc = sqlite_ask(db, err, STATEMENT_LEASE_LOOK, &row, &(struct sqlite_lease_look_in){ .slot = slot });
     if (rc <= 0)
         return rc;
-    *out = (struct lease){ .slot = slot, .bucket = BUCKET_WHOLE_SLOT, .token = sqlite3_column_int64(row, 1),
-                           .expires_us = sqlite3_column_int64(row, 2) };
-    const void *owner = sqlite3_column_blob(row, 0);
-    if (owner && sqlite3_column_bytes(row, 0) == STORE_OWNER_SIZE)
-        memcpy(out->owner, owner, STORE_OWNER_SIZE);
-    sqlite_done(row);
+    *out = (struct lease){
+        .slot = slot, .bucket = BUCKET_WHOLE_SLOT, .token = row.token, .expires_us = row.expires_at_us
+    };
+    memcpy(out->owner, row.owner, STORE_OWNER_SIZE);
     return 1;
 }
 
@@ -122,15 +131,21 @@ static int take_lease(struct sqlite_store *db, struct store_open_slot *req)
         req->held[req->nheld++] = held;
         return 0;
     }
-    rc = (int)sqlite_run(db, err, STATEMENT_lease_take, "iotii", req->slot, req->owner, db->engine, clock_us,
-                         expires_us);
+    rc = (int)sqlite_run(db, err, STATEMENT_LEASE_TAKE, &(struct sqlite_lease_take_in){
+        .slot = req->slot,
+        .owner = req->owner,
+        .engine = db->engine,
+        .clock_us = clock_us,
+        .expires_us = expires_us,
+    });
     if (rc < 0)
         return rc;
     struct lease *taken = &req->taken[req->ntaken++];
     *taken = (struct lease){ .slot = req->slot, .bucket = BUCKET_WHOLE_SLOT, .expires_us = expires_us,
                              .token = sqlite3_last_insert_rowid(db->db) };
     memcpy(taken->owner, req->owner, STORE_OWNER_SIZE);
-    return (int)sqlite_run(db, err, STATEMENT_slot_reopen, "i", req->slot);
+    return (int)sqlite_run(db, err, STATEMENT_SLOT_REOPEN,
+                           &(struct sqlite_slot_reopen_in){ .slot = req->slot });
 }
 
 int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
@@ -148,12 +163,14 @@ int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
     int rc = look_at_slot(db, req->slot, &look, &call->err);
     if (rc == 0 && !look.open)
         rc = open_now(db, req, &look);
-    int64_t wanted = !look.done;
+    bool wanted = !look.done;
     if (rc >= 0 && !wanted && req->again)
         rc = holds_rows(db, req, &wanted, &call->err);
     if (rc >= 0 && wanted && req->want > 0)
         rc = take_lease(db, req);
-    req->state = !look.done ? SLOT_OPEN : look.closed && !req->ntaken ? SLOT_CLOSED : SLOT_RELOOK;
+    req->state = look.closed && !req->ntaken ? SLOT_CLOSED : SLOT_RELOOK;
+    if (!look.done)
+        req->state = SLOT_OPEN;
     return rc;
 }
 
@@ -163,7 +180,12 @@ int sqlite_renew(struct sqlite_store *db, struct store_call *call)
     int64_t expires_us = sqlite_clock_us(db) + req->lease_s * 1000000LL, rc = 0;
     for (int i = 0; i < req->n && rc >= 0; i++) {
         struct lease *l = &req->leases[i];
-        rc = sqlite_run(db, &call->err, STATEMENT_renew, "ioii", l->slot, l->owner, l->token, expires_us);
+        rc = sqlite_run(db, &call->err, STATEMENT_RENEW, &(struct sqlite_renew_in){
+            .slot = l->slot,
+            .owner = l->owner,
+            .token = l->token,
+            .expires_us = expires_us,
+        });
         req->lost[i] = rc == 0;
         if (rc > 0)
             l->expires_us = expires_us;
@@ -173,7 +195,11 @@ int sqlite_renew(struct sqlite_store *db, struct store_call *call)
 
 static int give_back(struct sqlite_store *db, const struct lease *l, struct err *err)
 {
-    return (int)sqlite_run(db, err, STATEMENT_release, "ioi", l->slot, l->owner, l->token);
+    return (int)sqlite_run(db, err, STATEMENT_RELEASE, &(struct sqlite_release_in){
+        .slot = l->slot,
+        .owner = l->owner,
+        .token = l->token,
+    });
 }
 
 int sqlite_release(struct sqlite_store *db, struct store_call *call)
@@ -187,30 +213,42 @@ int sqlite_release(struct sqlite_store *db, struct store_call *call)
 
 int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struct err *err)
 {
-    int64_t ours = 0;
-    int rc = sqlite_number(db, err, &ours, STATEMENT_lease_held, "ioi", lease->slot, lease->owner,
-                           lease->token);
-    if (rc == 0 && !ours)
+    struct sqlite_lease_held_out row;
+    int rc = sqlite_ask(db, err, STATEMENT_LEASE_HELD, &row, &(struct sqlite_lease_held_in){
+        .slot = lease->slot,
+        .owner = lease->owner,
+        .token = lease->token,
+    });
+    if (rc < 0)
+        return rc;
+    if (!row.held)
         return err_set(err, ERR_FENCED,
                        "the lease on slot %lld (token %lld) is not ours any more: nothing was changed",
                        (long long)lease->slot, (long long)lease->token);
-    return rc;
+    return 0;
 }
 
 /* ---- the end of a pass ----------------------------------------------------------------------- */
 
-static int may_finish(struct sqlite_store *db, const struct store_finish *req, int64_t *rows_left,
+static int may_finish(struct sqlite_store *db, const struct store_finish *req, bool *rows_left,
                       struct err *err)
 {
     static const char *const none[] = { NULL };
+    struct sqlite_finish_look_out row;
     char *jobs;
     if (req->leave)
         return 0;
     int rc = names_as_json(req->nleft ? req->left : none, req->nleft, &jobs, err);
-    rc = rc < 0 ? rc
-                : sqlite_number(db, err, rows_left, STATEMENT_finish_look, "itii", req->lease.slot, jobs,
-                                (int64_t)req->after.priority, req->after.id);
+    if (rc < 0)
+        return rc;
+    rc = sqlite_ask(db, err, STATEMENT_FINISH_LOOK, &row, &(struct sqlite_finish_look_in){
+        .slot = req->lease.slot,
+        .jobs = jobs,
+        .after_priority = req->after.priority,
+        .after_id = req->after.id,
+    });
     free(jobs);
+    *rows_left = row.has;
     return rc;
 }
 
@@ -218,17 +256,30 @@ int sqlite_finish(struct sqlite_store *db, struct store_call *call)
 {
     struct store_finish *req = (struct store_finish *)call;
     const struct pass_counts *c = &req->counts;
-    int64_t rows_left = 0;
+    bool rows_left = false;
     req->finished = false;
     int rc = sqlite_check_lease(db, &req->lease, &call->err);
-    rc = rc < 0 ? rc : may_finish(db, req, &rows_left, &call->err);
-    if (rc < 0 || rows_left)
+    if (rc < 0)
         return rc;
-    rc = (int)sqlite_run(db, &call->err, STATEMENT_finish, "itiiiiiiiiiiiiiiii", req->lease.slot, db->engine,
-                         c->late_us, c->took_us, sqlite_clock_us(db), c->run, c->done, c->again, c->deferred,
-                         c->failed, c->timeout, c->crashed, c->guarded, c->held_back, c->unknown_job,
-                         c->superseded, c->locked, (int64_t)!req->blind);
-    rc = rc < 0 ? rc : give_back(db, &req->lease, &call->err);
+    rc = may_finish(db, req, &rows_left, &call->err);
+    if (rc < 0)
+        return rc;
+    if (rows_left)
+        return 0;
+#define COUNT_OF(name, words) .name = c->name,
+    rc = (int)sqlite_run(db, &call->err, STATEMENT_FINISH, &(struct sqlite_finish_in){
+        .slot = req->lease.slot,
+        .engine = db->engine,
+        .late_us = c->late_us,
+        .took_us = c->took_us,
+        .clock_us = sqlite_clock_us(db),
+        PASS_COUNTS(COUNT_OF)
+        .can_read = !req->blind,
+    });
+#undef COUNT_OF
+    if (rc < 0)
+        return rc;
+    rc = give_back(db, &req->lease, &call->err);
     req->finished = rc >= 0;
     return rc;
 }
@@ -240,16 +291,24 @@ int sqlite_relook(struct sqlite_store *db, struct store_call *call)
     struct store_relook *req = (struct store_relook *)call;
     sqlite3_stmt *row = NULL;
     req->n = req->closed = 0;
-    int64_t closed = sqlite_run(db, &call->err, STATEMENT_relook_close, "i", sqlite_clock_us(db));
-    int rc = closed < 0 ? (int)closed
-                        : (int)sqlite_run(db, &call->err, STATEMENT_relook_leases, "i", sqlite_clock_us(db));
+    int64_t clock_us = sqlite_clock_us(db);
+    int64_t closed = sqlite_run(db, &call->err, STATEMENT_RELOOK_CLOSE,
+                                &(struct sqlite_relook_close_in){ .clock_us = clock_us });
+    if (closed < 0)
+        return (int)closed;
+    int rc = (int)sqlite_run(db, &call->err, STATEMENT_RELOOK_LEASES,
+                             &(struct sqlite_relook_leases_in){ .clock_us = clock_us });
     if (rc < 0)
         return rc;
-    rc = sqlite_query(db, &call->err, &row, STATEMENT_relook, "i", (int64_t)req->want);
-    for (; rc > 0; rc = sqlite_next(db, &call->err, row))
-        req->slots[req->n++] = (struct relook_slot){ .slot = sqlite3_column_int64(row, 0),
-                                                     .has_rows = sqlite3_column_int(row, 1),
-                                                     .undone = sqlite3_column_int(row, 2) };
+    rc = sqlite_query(db, &call->err, &row, STATEMENT_RELOOK,
+                      &(struct sqlite_relook_in){ .want = req->want });
+    for (; rc > 0; rc = sqlite_next(db, &call->err, row)) {
+        struct sqlite_relook_out found;
+        sqlite_columns(row, STATEMENT_RELOOK, &found);
+        req->slots[req->n++] = (struct relook_slot){
+            .slot = found.slot_at, .has_rows = found.has_rows, .undone = found.is_undone
+        };
+    }
     req->closed = (int)closed;
     return rc;
 }
@@ -266,23 +325,42 @@ int sqlite_pulse(struct sqlite_store *db, struct store_call *call)
 int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
 {
     struct store_late_slot *req = (struct store_late_slot *)call;
+    struct sqlite_swept_until_out swept;
+    struct sqlite_late_slot_out late;
     int64_t from = req->from;
-    int rc = 0;
+    int rc;
     if (req->full)
         from = 0;
-    else if (from == 0)
-        rc = sqlite_number(db, &call->err, &from, STATEMENT_swept_until, "");
+    else if (from == 0) {
+        rc = sqlite_ask(db, &call->err, STATEMENT_SWEPT_UNTIL, &swept, NULL);
+        if (rc < 0)
+            return rc;
+        from = swept.value;
+    }
     if (req->from == 0 && from > sqlite_now(db, 0))
         from = 0;                       /* the mark was set in virtual time, or the clock was set back */
-    return rc < 0 ? rc
-                  : sqlite_number(db, &call->err, &req->slot, STATEMENT_late_slot, "ii", from, req->before);
+    rc = sqlite_ask(db, &call->err, STATEMENT_LATE_SLOT, &late, &(struct sqlite_late_slot_in){
+        .from = from,
+        .before = req->before,
+    });
+    if (rc < 0)
+        return rc;
+    req->slot = late.slot;
+    return 0;
 }
 
 int sqlite_mark_swept(struct sqlite_store *db, struct store_call *call)
 {
     struct store_mark_swept *req = (struct store_mark_swept *)call;
-    int rc = req->full ? (int)sqlite_run(db, &call->err, STATEMENT_note_full_look, "i", sqlite_now(db, 0))
-                       : 0;
-    return rc < 0 ? rc
-                  : (int)sqlite_run(db, &call->err, STATEMENT_mark_swept, "ii", req->slot, sqlite_now(db, 0));
+    int64_t now = sqlite_now(db, 0);
+    if (req->full) {
+        int rc = (int)sqlite_run(db, &call->err, STATEMENT_NOTE_FULL_LOOK,
+                                 &(struct sqlite_note_full_look_in){ .now = now });
+        if (rc < 0)
+            return rc;
+    }
+    return (int)sqlite_run(db, &call->err, STATEMENT_MARK_SWEPT, &(struct sqlite_mark_swept_in){
+        .slot = req->slot,
+        .now = now,
+    });
 }
