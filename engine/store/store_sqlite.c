@@ -117,7 +117,9 @@ static char *path_of(const char *url)
     if (strncmp(file, "//", 2) == 0)
         file += 2;
     char *cwd = *file == '/' ? NULL : getcwd(NULL, 0), *path = NULL;
-    if (asprintf(&path, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", file) < 0)
+    if (!cwd)
+        return strdup(file);
+    if (asprintf(&path, "%s/%s", cwd, file) < 0)
         path = NULL;
     free(cwd);
     return path;

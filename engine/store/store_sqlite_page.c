@@ -18,6 +18,11 @@ static void free_page_arena(void *impl)
     arena_free(impl);
 }
 
+static char *copy_text(struct arena *a, const char *text, uint32_t len)
+{
+    return text ? arena_strndup(a, text, len) : NULL;
+}
+
 static bool read_check(struct arena *a, const struct sqlite_read_page_out *row, int64_t slot, struct check *c)
 {
     *c = (struct check){
@@ -34,9 +39,9 @@ static bool read_check(struct arena *a, const struct sqlite_read_page_out *row, 
         .entity_key_len = row->entity_key_len,
         .job_exec = arena_strndup(a, row->job_exec, row->job_exec_len),
         .job_exec_len = row->job_exec_len,
-        .payload = row->payload ? arena_strndup(a, row->payload, row->payload_len) : NULL,
+        .payload = copy_text(a, row->payload, row->payload_len),
         .payload_len = row->payload_len,
-        .origin = row->origin ? arena_strndup(a, row->origin, row->origin_len) : NULL,
+        .origin = copy_text(a, row->origin, row->origin_len),
     };
     bool has_payload = c->payload || !row->payload, has_origin = c->origin || !row->origin;
     return c->entity_name && c->entity_key && c->job_exec && has_payload && has_origin;
@@ -301,8 +306,10 @@ int sqlite_settle(struct sqlite_store *db, struct store_call *call)
         .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot
     };
     int64_t rc = sqlite_check_lease(db, &req->lease, &call->err);
-    rc = rc < 0 ? rc : write_answers(&s);
-    rc = rc < 0 ? rc : write_effects(&s);
+    if (rc >= 0)
+        rc = write_answers(&s);
+    if (rc >= 0)
+        rc = write_effects(&s);
     db->answers = (struct sqlite_answers){ 0 };
     if (rc < 0)
         forget_states(req);

@@ -176,7 +176,11 @@ static int report_events(struct sqlite_store *db, struct store_report *req)
     int rc = sqlite_ask(db, &req->call.err, STATEMENT_EVENTS_HANDED_OUT, &newest, NULL);
     if (rc < 0)
         return rc;
-    bool foreign = (generation && strtoll(generation, NULL, 10) > 0) || (xid && strtoll(xid, NULL, 10) > 0);
+    if (!generation)
+        generation = "0";
+    if (!xid)
+        xid = "0";
+    bool foreign = strtoll(generation, NULL, 10) > 0 || strtoll(xid, NULL, 10) > 0;
     if (foreign || (id && strtoll(id, NULL, 10) > newest.id))
         return err_set(&req->call.err, ERR_INPUT,
                        "the cursor %s-%s-%s is ahead of everything that this file ever had, 0-0-%" PRId64
@@ -184,7 +188,7 @@ static int report_events(struct sqlite_store *db, struct store_report *req)
                        "to an older state; what comes next would be skipped, so nothing is shown. Look with "
                        "`prescient events` for the last event that you know, "
                        "and go on behind its cursor",
-                       generation ? generation : "0", xid ? xid : "0", id ? id : "0", newest.id);
+                       generation, xid, id ? id : "0", newest.id);
     const char *const params[] = { id, param(req, 4) };
     return sqlite_select(db, req, STATEMENT_EVENTS, params, 2);
 }
