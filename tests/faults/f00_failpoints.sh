@@ -7,8 +7,8 @@
 # quick
 . "$(dirname "$0")/lib.sh"
 
-POINTS="before-lease after-lease after-renew-sent before-run after-run before-settle
-    after-settle-sent after-settle before-finish before-release"
+POINTS="before-lease after-lease after-renew-sent before-run after-run before-settle"
+POINTS+=" after-settle-sent after-settle before-finish before-release"
 [ -x "$P-failpoints" ] || { echo "not ok - $P-failpoints is not built ('make faults' builds it)"; exit 1; }
 
 armed() { [ -e "$CASE/$1" ]; }

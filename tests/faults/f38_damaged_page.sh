@@ -76,7 +76,7 @@ a_damaged_page() {
     join_within 60 pass
     is "$CASE_NAME: a pass over that slot ends by itself, and its exit code says that something was left" \
         "$CODE" 1
-    has "$CASE_NAME: it says what is left" "$(cat pass.err)" "left where"
+    has "$CASE_NAME: it says what is left" "$(cat pass.err)" "stay where they are"
     has "$CASE_NAME: and why" "$(cat pass.err)" \
         "$([ "$STORE_NAME" = sqlite ] && echo "is damaged" || echo "invalid page")"
     is "$CASE_NAME: the rest of the slot has run" "$(runs_of s0)" "$rest"
@@ -92,7 +92,7 @@ a_damaged_page() {
     is "$CASE_NAME: none of the rows on the page was run, nothing twice" "$(runs_of s0)$(twice)" "$rest"
     is "$CASE_NAME: status counts what is left as late" \
         "$("$P" --json status | json 'j["overdue"]')" $((EACH - rest))
-    at_most "$CASE_NAME: the log tells of it once" "$(grep -c 'left where' e0.err)" 2
+    at_most "$CASE_NAME: the log tells of it once" "$(grep -c 'stay where they are' e0.err)" 2
     [ "$STORE_NAME" = postgresql ] || has "$CASE_NAME: doctor tells where the damage is" \
         "$("$P" doctor 2>&1)" "file is whole: "
     RUNS=$(runs) RERUNS=0 LONGEST_MS=0
