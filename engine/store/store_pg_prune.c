@@ -5,7 +5,8 @@
 
 #include "store_pg_ops.h"
 
-static const char *const tables[] = {
+/* Of those that are dropped by days; passes are not. */
+static const char *const tables[PRUNE_PARTS] = {
     [PRUNE_HISTORY] = "future_job_history", [PRUNE_RUNS] = "future_job_run", [PRUNE_EVENTS] = "event"
 };
 
