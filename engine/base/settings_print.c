@@ -27,7 +27,7 @@ static size_t line_size(const char *text)
     if (whole <= COLUMNS)
         return whole;
     for (size_t i = 0; i < whole; i++)
-        if (text[i] == ' ' && (i <= COLUMNS || !fits))
+        if ((i <= COLUMNS || !fits) && text[i] == ' ')
             fits = i;
     return fits ? fits : whole;
 }

@@ -387,7 +387,7 @@ static int check_versions(const struct pg_store *pg, int32_t version, int32_t ol
 
 int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
 {
-    struct pg_check_schema_out row;
+    struct pg_check_schema_out row = { 0 };
     if (!pg_row(pg, PG_CHECK_SCHEMA, r, 0, &row))
         return err_set(err, ERR_SCHEMA, "schema '%s' cannot be read: its tables are not ours", pg->schema);
     if (strcmp(row.isolation, "read committed") != 0)
@@ -420,7 +420,7 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
 static int bound_silence(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     struct pg_silence_in in = { .silence_ms = pg->silence_ms };
-    struct pg_silence_out row;
+    struct pg_silence_out row = { 0 };
     return pg_ask(pg, conn, PG_SILENCE, &in, &row, err);
 }
 

@@ -9,7 +9,7 @@
  * then it is tried again. */
 static int build(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    struct pg_part_ids_out row;
+    struct pg_part_ids_out row = { 0 };
     int rc = pg_execute(pg, conn, PG_DROP_UNFINISHED_INDEX, err);
     if (rc < 0)
         return rc;
@@ -40,7 +40,7 @@ static int build_in_place(struct pg_store *pg, PGconn *conn, struct err *err)
 
 int pg_make_ids_unique(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    struct pg_ids_are_unique_out unique;
+    struct pg_ids_are_unique_out unique = { 0 };
     int rc = pg_ask(pg, conn, PG_IDS_ARE_UNIQUE, NULL, &unique, err);
     if (rc < 0)
         return rc;

@@ -127,7 +127,7 @@ static int refused(struct err *err, const PGresult *r, PGconn *conn, int n, int 
 /* The clock, behind the transaction id. Virtual time counts instead where it is given. */
 static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
 {
-    struct pg_load_clock_out clock;
+    struct pg_load_clock_out clock = { 0 };
     int rc = pg_execute(pg, pg->side, PG_BEGIN_LOAD, err);
     if (rc < 0)
         return rc;
@@ -253,7 +253,7 @@ static int file_checks(struct pg_store *pg, const struct load_row *rows, int n, 
         .priorities = { n, c.priorities },
         .now = now,
     };
-    struct pg_load_checks_out row;
+    struct pg_load_checks_out row = { 0 };
     PGresult *r = pg_run(pg, pg->side, PG_LOAD_CHECKS, &in, err);
     int rc = r ? 0 : err->code;
     if (r && PQresultStatus(r) != PGRES_TUPLES_OK)

@@ -42,7 +42,7 @@ static int make_place(struct pg_store *pg, PGconn *conn, bool has_schema, struct
 /* The schema is ours or is not there, and nobody else works on it. */
 static int take_place(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    struct pg_has_migrations_out table;
+    struct pg_has_migrations_out table = { 0 };
     int has_schema = pg_ask_owners(pg, conn, true, err);
     if (has_schema < 0)
         return has_schema;
@@ -90,7 +90,7 @@ static int is_applied(struct pg_store *pg, PGconn *conn, const struct sql_migrat
 {
     char ours[CHECKSUM_SIZE];
     struct pg_find_migration_in in = { .version = m->version };
-    struct pg_find_migration_out row;
+    struct pg_find_migration_out row = { 0 };
     int n = pg_ask(pg, conn, PG_FIND_MIGRATION, &in, &row, err);
     if (n <= 0)
         return n;
@@ -119,7 +119,7 @@ static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migrati
 /* A schema from a later program is left alone when it still serves this one. */
 static int check_newest(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    struct pg_oldest_engine_out oldest;
+    struct pg_oldest_engine_out oldest = { 0 };
     int rc = pg_ask(pg, conn, PG_OLDEST_ENGINE, NULL, &oldest, err);
     if (rc < 0)
         return rc;
@@ -173,7 +173,7 @@ static void tell(const struct migrate_options *o, const struct sql_migration *m)
 static int count_missing(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
     int missing = 0;
-    struct pg_has_migrations_out table;
+    struct pg_has_migrations_out table = { 0 };
     int rc = pg_ask(pg, conn, PG_HAS_MIGRATIONS, NULL, &table, err);
     if (rc < 0)
         return rc;
@@ -207,7 +207,7 @@ static int apply_missing(struct pg_store *pg, PGconn *conn, const struct migrate
  * may do what. Nothing is written where all is as it must be. */
 static int mend_rights_locked(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    struct pg_mend_rights_out row;
+    struct pg_mend_rights_out row = { 0 };
     int rc = pg_execute(pg, conn, PG_MAKE_ROLES, err);
     if (rc < 0)
         return rc;
@@ -231,7 +231,7 @@ static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct mig
                              struct err *err)
 {
     char words[200];
-    struct pg_absent_out row;
+    struct pg_absent_out row = { 0 };
     int rc = pg_ask(pg, conn, PG_ABSENT, NULL, &row, err);
     if (rc < 0)
         return rc;
@@ -249,7 +249,7 @@ static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct mig
 static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
                               struct err *err)
 {
-    struct pg_slot_length_out now;
+    struct pg_slot_length_out now = { 0 };
     int rc = pg_ask(pg, conn, PG_SLOT_LENGTH, NULL, &now, err);
     if (rc < 0)
         return rc;
@@ -264,7 +264,7 @@ static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct mi
             want, now.length_s);
     if (want != now.length_s) {
         struct pg_set_slot_length_in in = { .length_s = want };
-        struct pg_set_slot_length_out reslotted;
+        struct pg_set_slot_length_out reslotted = { 0 };
         rc = pg_ask(pg, conn, PG_SET_SLOT_LENGTH, &in, &reslotted, err);
         if (rc < 0)
             return rc;
@@ -275,7 +275,7 @@ static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct mi
 
 static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
-    struct pg_note_history_out row;
+    struct pg_note_history_out row = { 0 };
     int rc = pg_ask(pg, conn, PG_NOTE_HISTORY, NULL, &row, err);
     if (rc < 0)
         return rc;
@@ -289,7 +289,7 @@ static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_
                         struct err *err)
 {
     struct pg_make_days_in days = { .days = DAYS_AHEAD };
-    struct pg_make_days_out made;
+    struct pg_make_days_out made = { 0 };
     int rc = mend_rights(pg, conn, err);
     if (rc < 0)
         return rc;
@@ -310,7 +310,7 @@ static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_
 
 static int migrate(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
-    struct pg_has_checks_out checks;
+    struct pg_has_checks_out checks = { 0 };
     if (PQserverVersion(conn) < 130000)
         return err_set(err, ERR_SETTINGS, "store: the server is older than PostgreSQL 13");
     int rc = pg_ask_owners(pg, conn, !o->dry_run, err);

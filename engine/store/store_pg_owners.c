@@ -48,7 +48,7 @@ static int judge(const struct pg_store *pg, const struct pg_owners_out *o, struc
 /* A schema that is not there has no row. */
 int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err)
 {
-    struct pg_owners_out row;
+    struct pg_owners_out row = { 0 };
     if (PQntuples(r) == 0)
         return 0; /* what asks next says so in its own words */
     if (!pg_row(pg, PG_OWNERS, r, 0, &row))
@@ -75,7 +75,7 @@ static int check_is_own(const struct pg_store *pg, const struct pg_owners_out *o
 int pg_ask_owners(struct pg_store *pg, PGconn *conn, bool own, struct err *err)
 {
     struct pg_owners_in in = { .schema_owner = pg->schema_owner };
-    struct pg_owners_out row;
+    struct pg_owners_out row = { 0 };
     int n = pg_ask(pg, conn, PG_OWNERS, &in, &row, err);
     if (n <= 0)
         return n;

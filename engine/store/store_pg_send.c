@@ -68,8 +68,8 @@ bool pg_send_path(struct pg_store *pg, bool relaxed)
 bool pg_send_reading(struct pg_store *pg)
 {
     int64_t wait_ms = pg->wait_us / 1000;
-    const char *within = arena_printf(pg->arena, "%" PRId64 "ms", wait_ms - wait_ms / 20);
-    return pg_send(pg, PG_READING, &(struct pg_reading_in){ .within = within });
+    const char *limit = arena_printf(pg->arena, "%" PRId64 "ms", wait_ms - wait_ms / 20);
+    return pg_send(pg, PG_READING, &(struct pg_reading_in){ .within = limit });
 }
 
 static bool is_path(int statement) { return statement == PG_PATH || statement == PG_PATH_RELAXED; }

@@ -16,7 +16,7 @@ static int sqlite_hello(struct sqlite_store *db, struct store_call *call)
     hello->schema_version = db->schema_version;
     hello->read_only = sqlite3_db_readonly(db->db, "main") == 1;
     snprintf(hello->server, sizeof hello->server, "SQLite %s", sqlite3_libversion());
-    struct sqlite_full_look_at_out full_look;
+    struct sqlite_full_look_at_out full_look = { 0 };
     int rc = sqlite_ask(db, &call->err, STATEMENT_FULL_LOOK_AT, &full_look, NULL);
     if (rc < 0)
         return rc;

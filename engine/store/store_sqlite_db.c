@@ -414,7 +414,7 @@ static int refuse_newer(const struct sqlite_store *db, const struct sqlite_schem
 
 int sqlite_refuse_newer(struct sqlite_store *db, struct err *err)
 {
-    struct sqlite_schema_version_out s;
+    struct sqlite_schema_version_out s = { 0 };
     int rc = sqlite_ask(db, err, STATEMENT_SCHEMA_VERSION, &s, NULL);
     if (rc < 0)
         return rc;
@@ -450,7 +450,7 @@ static int check_slot_length(struct sqlite_store *db, int64_t length_s, struct e
 
 static int read_cookie(struct sqlite_store *db, int64_t *cookie, struct err *err)
 {
-    struct sqlite_schema_cookie_out row;
+    struct sqlite_schema_cookie_out row = { 0 };
     int rc = sqlite_ask(db, err, STATEMENT_SCHEMA_COOKIE, &row, NULL);
     *cookie = row.schema_version;
     return rc < 0 ? rc : 0;
@@ -458,8 +458,8 @@ static int read_cookie(struct sqlite_store *db, int64_t *cookie, struct err *err
 
 static int read_schema(struct sqlite_store *db, struct err *err)
 {
-    struct sqlite_has_schema_out schema;
-    struct sqlite_schema_version_out s;
+    struct sqlite_has_schema_out schema = { 0 };
+    struct sqlite_schema_version_out s = { 0 };
     int rc = read_cookie(db, &db->schema_cookie, err);
     if (rc < 0)
         return rc;

@@ -92,7 +92,7 @@ int sqlite_report_doctor(struct sqlite_store *db, struct store_report *req)
 
 static int size_of_file(struct sqlite_store *db, struct store_report *req, int64_t *size)
 {
-    struct sqlite_file_size_out row;
+    struct sqlite_file_size_out row = { 0 };
     int rc = sqlite_ask(db, &req->call.err, STATEMENT_FILE_SIZE, &row, NULL);
     *size = row.bytes;
     return rc < 0 ? rc : 0;

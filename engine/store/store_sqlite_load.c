@@ -37,7 +37,7 @@ static void tell(const struct sqlite_pending_row_out *before, const struct sqlit
 int sqlite_enqueue(struct sqlite_store *db, const struct sqlite_wanted *w, int64_t now,
                    struct sqlite_filed *out, struct err *err)
 {
-    struct sqlite_pending_row_out before, after;
+    struct sqlite_pending_row_out before = { 0 }, after = { 0 };
     int64_t rc = look_at_row(db, w, &before, err);
     if (rc < 0)
         return (int)rc;

@@ -152,7 +152,7 @@ static int look(const struct settling *s, bool *anew)
         all[i].state = SETTLE_SUPERSEDED;
     int rc = sqlite_query(s->db, s->err, &row, STATEMENT_SETTLE_LOOK, NULL);
     for (; rc > 0; rc = sqlite_next(s->db, s->err, row)) {
-        struct sqlite_settle_look_out found;
+        struct sqlite_settle_look_out found = { 0 };
         sqlite_columns(row, STATEMENT_SETTLE_LOOK, &found);
         all[found.nth].state = SETTLE_TOUCHED;
         *anew = *anew || found.is_again;

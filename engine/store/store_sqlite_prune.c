@@ -10,7 +10,7 @@
     }                                                                                                        \
     static int64_t count_##name(struct sqlite_store *db, int64_t before_us, struct err *err)                 \
     {                                                                                                        \
-        struct sqlite_##name##_count_out row;                                                                \
+        struct sqlite_##name##_count_out row = { 0 };                                                        \
         int rc = sqlite_ask(db, err, STATEMENT##_COUNT, &row,                                                \
                             &(struct sqlite_##name##_count_in){ .before_us = before_us });                   \
         return rc < 0 ? rc : row.n;                                                                          \

@@ -25,7 +25,8 @@ static const char *param(const struct store_report *req, int n)
 
 static int64_t now_param(struct sqlite_store *db, const struct store_report *req, int n)
 {
-    return sqlite_now(db, param(req, n) ? strtoll(param(req, n), NULL, 10) : 0);
+    const char *now = param(req, n);
+    return sqlite_now(db, now ? strtoll(now, NULL, 10) : 0);
 }
 
 static int outcome_row(struct store_report *req, const char *outcome, int64_t at)
@@ -62,7 +63,7 @@ static int report_enqueue(struct sqlite_store *db, struct store_report *req)
 static int report_resolve(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
-    struct sqlite_pending_count_out pending;
+    struct sqlite_pending_count_out pending = { 0 };
     int64_t rc = sqlite_ask(db, err, STATEMENT_PENDING_COUNT, &pending, &(struct sqlite_pending_count_in){
         .entity = param(req, 1),
         .key = param(req, 2),
@@ -91,7 +92,7 @@ static int report_resolve(struct sqlite_store *db, struct store_report *req)
 static int report_reschedule(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
-    struct sqlite_pending_row_out row;
+    struct sqlite_pending_row_out row = { 0 };
     struct sqlite_pending_row_in wanted = {
         .entity = param(req, 1),
         .key = param(req, 2),
@@ -171,7 +172,7 @@ static int report_retry(struct sqlite_store *db, struct store_report *req)
  * it. */
 static int report_events(struct sqlite_store *db, struct store_report *req)
 {
-    struct sqlite_events_handed_out_out newest;
+    struct sqlite_events_handed_out_out newest = { 0 };
     const char *generation = param(req, 1), *xid = param(req, 2), *id = param(req, 3);
     int rc = sqlite_ask(db, &req->call.err, STATEMENT_EVENTS_HANDED_OUT, &newest, NULL);
     if (rc < 0)

@@ -104,7 +104,7 @@ static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t ne
 
 static int refuse_while_leased(struct sqlite_store *db, struct err *err)
 {
-    struct sqlite_reslot_leases_out leases;
+    struct sqlite_reslot_leases_out leases = { 0 };
     int rc = sqlite_ask(db, err, STATEMENT_RESLOT_LEASES, &leases,
                         &(struct sqlite_reslot_leases_in){ .clock_us = sqlite_clock_us(db) });
     if (rc < 0)
@@ -120,7 +120,7 @@ static int refuse_while_leased(struct sqlite_store *db, struct err *err)
 static int settle_slot_length(struct sqlite_store *db, const struct migrate_options *o, bool fresh,
                               struct err *err)
 {
-    struct sqlite_slot_length_out slot;
+    struct sqlite_slot_length_out slot = { 0 };
     int rc = sqlite_ask(db, err, STATEMENT_SLOT_LENGTH, &slot, NULL);
     if (rc < 0)
         return rc;
@@ -145,7 +145,7 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
 static int is_applied(struct sqlite_store *db, const struct sql_migration *m, const char *checksum,
                       struct err *err)
 {
-    struct sqlite_has_schema_out schema;
+    struct sqlite_has_schema_out schema = { 0 };
     struct sqlite_migration_find_out applied = { 0 };
     sqlite3_stmt *row = NULL;
     int rc = sqlite_ask(db, err, STATEMENT_HAS_SCHEMA, &schema, NULL);

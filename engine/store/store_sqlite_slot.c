@@ -15,7 +15,7 @@ struct slot_look { bool open, closed, done; };
 
 static int look_at_slot(struct sqlite_store *db, int64_t slot, struct slot_look *out, struct err *err)
 {
-    struct sqlite_slot_state_out row;
+    struct sqlite_slot_state_out row = { 0 };
     int rc = sqlite_ask(db, err, STATEMENT_SLOT_STATE, &row, &(struct sqlite_slot_state_in){ .slot = slot });
     if (rc <= 0)
         return rc;
@@ -26,7 +26,7 @@ static int look_at_slot(struct sqlite_store *db, int64_t slot, struct slot_look 
 static int open_now(struct sqlite_store *db, struct store_open_slot *req, struct slot_look *look)
 {
     struct err *err = &req->call.err;
-    struct sqlite_slot_count_out count;
+    struct sqlite_slot_count_out count = { 0 };
     int rc = sqlite_ask(db, err, STATEMENT_SLOT_COUNT, &count, &(struct sqlite_slot_count_in){
         .slot = req->slot,
         .most = (int64_t)req->split_at + 1,
@@ -81,7 +81,7 @@ static int names_as_json(const char *const *names, int n, char **out, struct err
 static int holds_rows(struct sqlite_store *db, const struct store_open_slot *req, bool *out, struct err *err)
 {
     char *jobs;
-    struct sqlite_slot_has_rows_out row;
+    struct sqlite_slot_has_rows_out row = { 0 };
     int rc = names_as_json(req->jobs, req->njobs, &jobs, err);
     if (rc < 0)
         return rc;
@@ -108,7 +108,7 @@ static bool is_watched(const struct store_open_slot *req, const struct lease *he
 /* 1 and the lease that stands in the file, or 0. */
 static int standing_lease(struct sqlite_store *db, int64_t slot, struct lease *out, struct err *err)
 {
-    struct sqlite_lease_look_out row;
+    struct sqlite_lease_look_out row = { 0 };
     int rc = sqlite_ask(db, err, STATEMENT_LEASE_LOOK, &row, &(struct sqlite_lease_look_in){ .slot = slot });
     if (rc <= 0)
         return rc;
@@ -213,7 +213,7 @@ int sqlite_release(struct sqlite_store *db, struct store_call *call)
 
 int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struct err *err)
 {
-    struct sqlite_lease_held_out row;
+    struct sqlite_lease_held_out row = { 0 };
     int rc = sqlite_ask(db, err, STATEMENT_LEASE_HELD, &row, &(struct sqlite_lease_held_in){
         .slot = lease->slot,
         .owner = lease->owner,
@@ -234,7 +234,7 @@ static int may_finish(struct sqlite_store *db, const struct store_finish *req, b
                       struct err *err)
 {
     static const char *const none[] = { NULL };
-    struct sqlite_finish_look_out row;
+    struct sqlite_finish_look_out row = { 0 };
     char *jobs;
     if (req->leave)
         return 0;
@@ -303,7 +303,7 @@ int sqlite_relook(struct sqlite_store *db, struct store_call *call)
     rc = sqlite_query(db, &call->err, &row, STATEMENT_RELOOK,
                       &(struct sqlite_relook_in){ .want = req->want });
     for (; rc > 0; rc = sqlite_next(db, &call->err, row)) {
-        struct sqlite_relook_out found;
+        struct sqlite_relook_out found = { 0 };
         sqlite_columns(row, STATEMENT_RELOOK, &found);
         req->slots[req->n++] = (struct relook_slot){
             .slot = found.slot_at, .has_rows = found.has_rows, .undone = found.is_undone
@@ -325,8 +325,8 @@ int sqlite_pulse(struct sqlite_store *db, struct store_call *call)
 int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
 {
     struct store_late_slot *req = (struct store_late_slot *)call;
-    struct sqlite_swept_until_out swept;
-    struct sqlite_late_slot_out late;
+    struct sqlite_swept_until_out swept = { 0 };
+    struct sqlite_late_slot_out late = { 0 };
     int64_t from = req->from;
     int rc;
     if (req->full)

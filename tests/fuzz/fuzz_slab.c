@@ -62,7 +62,7 @@ static void scribble(struct input *in)
     memcpy(m->out + at, in->p, n);
 }
 
-static void check_answer(const struct raw_answer *got, struct arena *a)
+static void check_answer(const struct raw_answer *got)
 {
     MUST(got->kind >= -1 && got->kind <= PRESCIENT_FAIL);
     MUST(got->kind >= 0 || (got->text && got->neffects == 0));
@@ -82,7 +82,7 @@ static void take_all(struct arena *a)
             continue;
         }
         MUST(i >= 0 && i < slab_end(slab));
-        check_answer(&got, a);
+        check_answer(&got);
         MUST(slab_take_answer(slab, i, a, &again));
         MUST(again.kind == got.kind || got.kind == -1);
         MUST(again.kind != got.kind || again.neffects == got.neffects);

@@ -3,6 +3,7 @@
 #include <wchar.h>
 
 #include "../../engine/base/log.h"
+#include "../../engine/base/nearest.h"
 #include "../../engine/base/utf8.h"
 #include "../../engine/cmd/text.h"
 #include "fuzz.h"
@@ -69,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put(text, 0);
     log_it(text);
     if (len < 200)
-        MUST(text_distance(text, "enqueue") >= 0);
+        MUST(nearest_distance(text, "enqueue") >= 0);
     arena_free(a);
     return 0;
 }
