@@ -6,7 +6,7 @@
 -- only: no session setting, so a pooler may hand every transaction another connection.
 -- forms: relaxed slot skip mixed heavy careful
 
--- ---- the path --------------------------------------------------------------------------------------------------------
+-- ---- the path -----------------------------------------------------------------------------------
 
 -- name: path
 -- Goes before every statement, in its transaction: an operator or a function that somebody has made
@@ -40,12 +40,14 @@ pg_catalog.set_config('synchronous_commit', 'off', true)
 -- systems than Linux may refuse to look for the asker, with an error (on Windows all do).
 -- in: within text
 -- out: statement_timeout text, jit text, workers text, sort text, check_interval text?
-SELECT set_config('statement_timeout', :within, true) AS statement_timeout, set_config('jit', 'off', true) AS jit,
-       set_config('max_parallel_workers_per_gather', '0', true) AS workers, set_config('enable_sort', 'off', true) AS sort,
+SELECT set_config('statement_timeout', :within, true) AS statement_timeout,
+       set_config('jit', 'off', true) AS jit,
+       set_config('max_parallel_workers_per_gather', '0', true) AS workers,
+       set_config('enable_sort', 'off', true) AS sort,
        CASE WHEN current_setting('server_version_num')::integer >= 140000 AND version() LIKE '%linux%'
             THEN set_config('client_connection_check_interval', '1s', true) END AS check_interval
 
--- ---- connecting ------------------------------------------------------------------------------------------------------
+-- ---- connecting ---------------------------------------------------------------------------------
 
 -- part: silence_settings
 -- :silence_ms: where TCP carries this session, the server ends it when our machine has not been
@@ -53,8 +55,10 @@ SELECT set_config('statement_timeout', :within, true) AS statement_timeout, set_
 -- began would hold its locks, a lease's among them, for as long as TCP is patient: two hours. For
 -- the session, so once a connection; behind a pooler it is about the pooler, and does no harm
 -- there.
-set_config('tcp_user_timeout', greatest(750, :silence_ms / 4 * 3)::text, false) || set_config('tcp_keepalives_idle', greatest(1, :silence_ms / 3000)::text, false) ||
-set_config('tcp_keepalives_interval', greatest(1, :silence_ms / 6000)::text, false) || set_config('tcp_keepalives_count', '3', false)
+set_config('tcp_user_timeout', greatest(750, :silence_ms / 4 * 3)::text, false)
+    || set_config('tcp_keepalives_idle', greatest(1, :silence_ms / 3000)::text, false) ||
+set_config('tcp_keepalives_interval', greatest(1, :silence_ms / 6000)::text, false)
+    || set_config('tcp_keepalives_count', '3', false)
 
 -- name: silence
 -- in: silence_ms int4
@@ -73,14 +77,16 @@ WITH me AS MATERIALIZED (
     SELECT r.oid, (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database()) AS datdba
       FROM pg_roles r WHERE r.rolname = current_user),
 ns AS MATERIALIZED (
-    SELECT n.oid, n.nspacl, CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN me.datdba ELSE n.nspowner END AS owner
+    SELECT n.oid, n.nspacl, CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN me.datdba
+           ELSE n.nspowner END AS owner
       FROM pg_namespace n, me WHERE n.nspname = 'prescient_schema'),
 things (place, kind, name, owner) AS (
     SELECT 1, 'schema', 'prescient_schema', ns.owner FROM ns
     UNION ALL
     SELECT 2, 'relation', c.relname, c.relowner
       FROM ns, pg_depend d JOIN pg_class c ON c.oid = d.objid
-     WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = ns.oid AND d.classid = 'pg_class'::regclass
+     WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = ns.oid
+       AND d.classid = 'pg_class'::regclass
     UNION ALL
     SELECT 3, 'function', p.proname, p.proowner
       FROM ns, pg_depend d JOIN pg_proc p ON p.oid = d.objid
@@ -102,7 +108,8 @@ SELECT current_user::text AS asker, pg_get_userbyid(ns.owner)::text AS owner, co
 SELECT left({silence_settings}, 0) || current_setting('transaction_isolation') AS isolation,
        current_setting('server_encoding') AS encoding, coalesce(max(version), 0) AS version,
        coalesce(max(oldest_engine), 0) AS oldest_engine,
-       coalesce((SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'), 0) AS slot_length_s
+       coalesce((SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'),
+                0) AS slot_length_s
   FROM prescient.migration
 
 -- name: hello
@@ -115,10 +122,11 @@ SELECT clock_timestamp() AS now_us,
        pg_backend_pid() AS backend_pid,
        coalesce((SELECT value::bigint FROM prescient.setting WHERE name = 'full_look_at'), 0) AS full_look_at
 
--- ---- leases ----------------------------------------------------------------------------------------------------------
+-- ---- leases -------------------------------------------------------------------------------------
 
 -- part: pending_in_slot
-(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = :slot LIMIT :split_at + 1) few)
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f
+                       WHERE f.next_check_at = :slot LIMIT :split_at + 1) few)
 
 -- part: pending_in_slot_careful
 prescient.count_checks(:slot, :slot + interval '1 second', :split_at + 1)
@@ -126,16 +134,19 @@ prescient.count_checks(:slot, :slot + interval '1 second', :split_at + 1)
 -- part: bucket_has_rows
 EXISTS (SELECT FROM prescient.future_job f
          WHERE f.next_check_at = :slot AND f.bucket >= greatest(b.bucket, 0)
-           AND f.bucket <= CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END AND (:jobs IS NULL OR f.job_exec = ANY (:jobs)))
+           AND f.bucket <= CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END
+           AND (:jobs IS NULL OR f.job_exec = ANY (:jobs)))
 
 -- part: bucket_has_rows_careful
-prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END, :jobs)
+prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END,
+                       :jobs)
 
 -- part: incarnation
 -- A standby that was promoted without the last settles is another server, and so is one that was
 -- started again. Tables that were made or filled anew, by a restore into a server that went on, are
 -- others, too.
-(SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint # pg_relation_filenode('prescient.slot_lease')::bigint << 20)
+(SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint
+ # pg_relation_filenode('prescient.slot_lease')::bigint << 20)
 
 -- name: open_slot
 -- :slot, :split_at, :owner, :engine, :lease_s, :want, :again, :jobs or NULL, :lock_timeout,
@@ -157,19 +168,22 @@ prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -
 -- out: part int4, bucket int4, owner uuid?, token int8, expires_us timestamptz, number int8,
 -- out: has_day bool, incarnation int8
 WITH setup AS MATERIALIZED (
-    SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout WHERE :slot <= coalesce(:now, clock_timestamp())),
+    SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout
+     WHERE :slot <= coalesce(:now, clock_timestamp())),
 opening AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine, pending, seen_xid)
     SELECT :slot, -1, 0, CASE WHEN n.pending > :split_at THEN 64 ELSE 1 END, :engine, n.pending,
            CASE WHEN n.pending = 0 THEN pg_current_xact_id()::text::bigint END
       FROM setup, (SELECT {pending_in_slot} AS pending) n
-     WHERE NOT EXISTS (SELECT FROM prescient.slot_pass p WHERE p.slot_at = :slot AND p.bucket = -1 AND p.pass = 0)
+     WHERE NOT EXISTS (SELECT FROM prescient.slot_pass p WHERE p.slot_at = :slot AND p.bucket = -1
+                       AND p.pass = 0)
         ON CONFLICT DO NOTHING
     RETURNING split, seen_xid, closed_at, pending),
 slot AS MATERIALIZED (
     SELECT split, seen_xid, closed_at, pending FROM opening
     UNION ALL
-    SELECT split, seen_xid, closed_at, -1 FROM prescient.slot_pass WHERE slot_at = :slot AND bucket = -1 AND pass = 0),
+    SELECT split, seen_xid, closed_at, -1 FROM prescient.slot_pass
+     WHERE slot_at = :slot AND bucket = -1 AND pass = 0),
 done AS MATERIALIZED (
     SELECT bucket FROM prescient.slot_pass WHERE slot_at = :slot AND pass > 0
     UNION
@@ -179,36 +193,44 @@ held AS MATERIALIZED (
 ripe AS MATERIALIZED (
     SELECT l.bucket FROM prescient.slot_lease l, setup
      WHERE l.slot_at = :slot AND (l.expires_at <= clock_timestamp()
-           OR (l.bucket, l.owner, l.token, l.expires_at) IN (SELECT * FROM unnest(:watched_buckets, :watched_owners, :watched_tokens, :watched_until_us)))
+           OR (l.bucket, l.owner, l.token, l.expires_at) IN (
+               SELECT * FROM unnest(:watched_buckets, :watched_owners, :watched_tokens, :watched_until_us)))
        FOR UPDATE OF l SKIP LOCKED),
 wanted AS MATERIALIZED (
-    SELECT b.bucket FROM slot, generate_series(CASE slot.split WHEN 1 THEN -1 ELSE 0 END, CASE slot.split WHEN 1 THEN -1 ELSE 63 END) b (bucket)
+    SELECT b.bucket FROM slot, generate_series(CASE slot.split WHEN 1 THEN -1 ELSE 0 END,
+                                               CASE slot.split WHEN 1 THEN -1 ELSE 63 END) b (bucket)
      WHERE (:left_out >> greatest(b.bucket, 0)) & 1 = 0
        AND (NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR (:again AND {bucket_has_rows}))),
 taken AS (
     INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at)
     SELECT :slot, w.bucket, :owner, :engine, clock_timestamp() + :lease_s::integer * interval '1 second'
       FROM wanted w, setup
-     WHERE (NOT EXISTS (SELECT FROM held WHERE held.bucket = w.bucket) OR EXISTS (SELECT FROM ripe WHERE ripe.bucket = w.bucket))
+     WHERE (NOT EXISTS (SELECT FROM held WHERE held.bucket = w.bucket)
+            OR EXISTS (SELECT FROM ripe WHERE ripe.bucket = w.bucket))
        AND prescient.history_day_is_there(prescient.utc_day(clock_timestamp()))
      ORDER BY (w.bucket * :odd + :start) & 63 LIMIT :want
         ON CONFLICT (slot_at, bucket) DO UPDATE
-       SET owner = excluded.owner, token = nextval('prescient.slot_lease_token_seq'), engine = excluded.engine, expires_at = excluded.expires_at
+       SET owner = excluded.owner, token = nextval('prescient.slot_lease_token_seq'),
+           engine = excluded.engine, expires_at = excluded.expires_at
      WHERE l.bucket IN (SELECT ripe.bucket FROM ripe)
     RETURNING l.bucket, l.owner, l.token, l.expires_at),
 reopened AS (
     UPDATE prescient.slot_pass p SET closed_at = NULL, seen_xid = pg_current_xact_id()::text::bigint
-     WHERE p.slot_at = :slot AND p.bucket = -1 AND p.pass = 0 AND (SELECT closed_at IS NOT NULL FROM slot) AND EXISTS (SELECT FROM taken))
+     WHERE p.slot_at = :slot AND p.bucket = -1 AND p.pass = 0 AND (SELECT closed_at IS NOT NULL FROM slot)
+       AND EXISTS (SELECT FROM taken))
 SELECT 0 AS part, split::integer AS bucket, NULL::uuid AS owner,
-       CASE WHEN closed_at IS NOT NULL THEN 2 WHEN (SELECT count(*) FROM done) >= split THEN 1 ELSE 0 END::bigint AS token,
+       CASE WHEN closed_at IS NOT NULL THEN 2 WHEN (SELECT count(*) FROM done) >= split THEN 1
+           ELSE 0 END::bigint AS token,
        clock_timestamp() AS expires_us, pending AS number,
-       prescient.history_day_is_there(prescient.utc_day(clock_timestamp())) AS has_day, 0::bigint AS incarnation
+       prescient.history_day_is_there(prescient.utc_day(clock_timestamp())) AS has_day,
+       0::bigint AS incarnation
   FROM slot
 UNION ALL
 SELECT 1, bucket, owner, token, expires_at, pg_current_xact_id()::text::bigint, true, {incarnation} FROM taken
 UNION ALL
 SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true, 0
-  FROM held h WHERE h.bucket IN (SELECT w.bucket FROM wanted w) AND h.bucket NOT IN (SELECT t.bucket FROM taken t)
+  FROM held h WHERE h.bucket IN (SELECT w.bucket FROM wanted w)
+       AND h.bucket NOT IN (SELECT t.bucket FROM taken t)
 UNION ALL
 SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0 WHERE NOT EXISTS (SELECT FROM setup)
 
@@ -219,7 +241,8 @@ SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0 WHERE NOT EXISTS (SELECT FRO
 UPDATE prescient.slot_lease l SET expires_at = clock_timestamp() + :lease_s::integer * interval '1 second'
   FROM (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
        unnest(:slots, :buckets, :owners, :tokens) WITH ORDINALITY u (slot_at, bucket, owner, token, n)
- WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner AND l.token = u.token
+ WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner
+   AND l.token = u.token
 RETURNING u.n, l.expires_at AS expires_us
 
 -- name: release
@@ -227,7 +250,8 @@ RETURNING u.n, l.expires_at AS expires_us
 DELETE FROM prescient.slot_lease l
  USING (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
        unnest(:slots, :buckets, :owners, :tokens) u (slot_at, bucket, owner, token)
- WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner AND l.token = u.token
+ WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner
+   AND l.token = u.token
 
 -- part: locks
 {lease_and_clock}
@@ -237,7 +261,8 @@ DELETE FROM prescient.slot_lease l
 -- is looked at again and is not ours any more. `begun` reads the clock with the lock held.
 lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
-     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
+     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token
+       AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
        FOR SHARE),
 begun AS MATERIALIZED (
     SELECT clock_timestamp() AS at FROM lease)
@@ -250,7 +275,7 @@ unlocked AS MATERIALIZED (
      WHERE {rows} AND {as_read} AND EXISTS (SELECT FROM begun)
        FOR UPDATE SKIP LOCKED)
 
--- ---- pages -----------------------------------------------------------------------------------------------------------
+-- ---- pages --------------------------------------------------------------------------------------
 
 -- A page is bounded in bytes. Where each row keeps to its share (:bytes) of them, a plain read
 -- does: a payload above its share is left out, and the page ends before it. A page that begins with
@@ -279,10 +304,12 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 -- What few rows have, in one column, as each column of each row costs something: the place of the
 -- lock, a blank, '+' where the payload was left out, the origin.
 CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR {is_left_out}
-     THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END || coalesce(f.origin, '') END
+     THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END
+         || coalesce(f.origin, '') END
 
 -- part: aside_careful
-nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END || coalesce(f.origin, ''), ' ')
+nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END
+       || coalesce(f.origin, ''), ' ')
 
 -- part: is_left_out
 -- The payload is above its share of the bytes.
@@ -307,10 +334,11 @@ false
 -- forms: slot heavy careful
 -- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
 -- in: incarnation int8
--- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, priority int4, check_count int4,
--- out: failure_count int4, entity_name text, entity_key text, job_exec text, payload json?, aside text?,
--- out: bucket int4, is_complete bool
-SELECT f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name, f.entity_key,
+-- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, priority int4,
+-- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
+-- out: payload json?, aside text?, bucket int4, is_complete bool
+SELECT f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name,
+       f.entity_key,
        f.job_exec, {payload} AS payload, {aside_of_row} AS aside,
        {bucket_of_row} AS bucket, {is_complete} AS is_complete
   FROM {rows_to_read} f
@@ -326,7 +354,9 @@ coalesce(f.before, 0) < :bytes
 {checks}
 
 -- part: rows_to_read_heavy
-(SELECT g.*, sum(octet_length(g.payload::text)) OVER (ORDER BY {order_of_page_g} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+(SELECT g.*,
+ sum(octet_length(g.payload::text)) OVER (ORDER BY {order_of_page_g} ROWS BETWEEN UNBOUNDED PRECEDING
+                                          AND 1 PRECEDING) AS before
    FROM (SELECT f.*, {aside} AS aside FROM {checks} f WHERE {range_of_page} LIMIT :most) g)
 
 -- part: order_of_page_g
@@ -379,11 +409,12 @@ SELECT cardinality(u.ids) AS n, coalesce(u.ids[1], 0) AS first_id
 -- in: places text[]
 -- out: place text
 SELECT f.ctid::text AS place
-  FROM (SELECT set_config('synchronous_commit', 'off', true) AS durability OFFSET 0) setup, prescient.future_job f
+  FROM (SELECT set_config('synchronous_commit', 'off', true) AS durability OFFSET 0) setup,
+       prescient.future_job f
  WHERE setup.durability IS NOT NULL AND f.ctid = ANY (:places::tid[])
    FOR UPDATE OF f SKIP LOCKED
 
--- ---- settle ----------------------------------------------------------------------------------------------------------
+-- ---- settle -------------------------------------------------------------------------------------
 
 -- :ids holds the page's ids in order. What belongs to a row is found by its place in there
 -- (width_bucket is a binary search) and a subscript: a join to unnest() goes quadratic when there
@@ -394,24 +425,28 @@ SELECT f.ctid::text AS place
 
 -- part: rows
 -- A page lies side by side in the index: one descent, and a range that ends with the page.
-f.next_check_at = :slot AND f.bucket = :bucket AND f.priority = :priority AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
+f.next_check_at = :slot AND f.bucket = :bucket AND f.priority = :priority
+       AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: rows_slot
 -- A page of a slot that was not split spans buckets, :first to :last. In most there are few rows; a
 -- slot can be large all the same, when a load was committed after it had been opened.
-f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.priority = :priority AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
+f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.priority = :priority
+       AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: rows_mixed
 -- A page of several priorities, :first to :last: in a range of the index that begins and ends with
 -- them. Of the first and the last one rows of other pages may lie in it; those are told by their
 -- ids, which the index has, and are not looked at.
-f.next_check_at = :slot AND f.bucket = :bucket AND f.priority >= :first AND f.priority <= :last AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
+f.next_check_at = :slot AND f.bucket = :bucket AND f.priority >= :first AND f.priority <= :last
+       AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: rows_slot_mixed
-f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
+f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last
+       AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: as_read_slot as_read_mixed as_read_slot_mixed
@@ -419,11 +454,13 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.id >=
 -- buckets and priorities there may be two (a sequence that was set back), and only with both in the
 -- number is the answer to one not taken for the other's. The factor keeps priorities clear of the
 -- counts.
-((f.check_count::bigint << 32 | f.failure_count) # (f.bucket::bigint << 58) # (f.priority::bigint * 2654435761)) =
+((f.check_count::bigint << 32 | f.failure_count) # (f.bucket::bigint << 58)
+ # (f.priority::bigint * 2654435761)) =
        coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
 
 -- part: as_read
-(f.check_count::bigint << 32 | f.failure_count) = coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
+(f.check_count::bigint << 32 | f.failure_count) =
+       coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
 
 -- part: all_check_count
 (SELECT (:check_counts)[1] WHERE cardinality(:check_counts) = 1)
@@ -441,7 +478,9 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.id >=
 {rows}
 
 -- part: chosen_skip
-{rows} AND (ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))[width_bucket(f.id, ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))] = f.id
+{rows}
+       AND (ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))
+           [width_bucket(f.id, ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))] = f.id
 
 -- part: still_there_skip
 -- The places of rows that are as read; those that were not touched are locked.
@@ -476,45 +515,66 @@ gone_count AS MATERIALIZED (
     SELECT count(*) AS n FROM gone),
 anew AS MATERIALIZED (
     SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
-           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.bucket, f.id, f.priority, f.origin, f.again_at
+           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.bucket, f.id, f.priority, f.origin,
+           f.again_at
       FROM prescient.future_job f
-     WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL AND (SELECT n FROM gone_count) < cardinality(:ids)
+     WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL
+       AND (SELECT n FROM gone_count) < cardinality(:ids)
        FOR UPDATE),
 renewed AS (
     UPDATE prescient.future_job f
-       SET id = prescient.new_id(n.slot, a.bucket, a.priority), first_check_at = n.slot, next_check_at = n.slot, check_count = 0, failure_count = 0,
+       SET id = prescient.new_id(n.slot, a.bucket, a.priority), first_check_at = n.slot,
+           next_check_at = n.slot, check_count = 0, failure_count = 0,
            again_at = NULL, deferred_at = NULL, first_run_at = NULL, run_count = NULL, total_run_us = NULL,
            origin = prescient.origin_anew(prescient.origin_of(a.origin, a.first_check_at, a.id))
-      FROM anew a, LATERAL (SELECT prescient.slot_for(a.again_at, coalesce(:now, b.at)) AS slot FROM begun b) n
-     WHERE f.bucket = a.bucket AND f.entity_name = a.entity_name AND f.entity_key = a.entity_key AND f.job_exec = a.job_exec AND f.id = a.id
+      FROM anew a, LATERAL (SELECT prescient.slot_for(a.again_at, coalesce(:now, b.at)) AS slot
+                            FROM begun b) n
+     WHERE f.bucket = a.bucket AND f.entity_name = a.entity_name AND f.entity_key = a.entity_key
+       AND f.job_exec = a.job_exec AND f.id = a.id
     RETURNING a.place),
 ended AS (
-    SELECT place, first_check_at, entity_name, entity_key, job_exec, first_run_at, run_count, total_run_us, payload FROM gone
+    SELECT place, first_check_at, entity_name, entity_key, job_exec, first_run_at, run_count, total_run_us,
+           payload FROM gone
     UNION ALL
-    SELECT a.place, a.first_check_at, a.entity_name, a.entity_key, a.job_exec, a.first_run_at, a.run_count, a.total_run_us, a.payload
+    SELECT a.place, a.first_check_at, a.entity_name, a.entity_key, a.job_exec, a.first_run_at, a.run_count,
+           a.total_run_us, a.payload
       FROM anew a WHERE a.place IN (SELECT r.place FROM renewed r)),
 archived AS (
-    INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count, failure_count, run_count,
-           entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us, last_run_us, note, payload)
+    INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
+                                              failure_count, run_count,
+           entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us,
+           last_run_us, note, payload)
     SELECT (SELECT at FROM begun), (SELECT coalesce(:now, at) FROM begun), :slot, e.first_check_at,
-           coalesce({all_check_count}, (:check_counts)[e.place]), coalesce({all_failure_count}, (:failure_counts)[e.place]), coalesce(e.run_count, 0) + e.ran,
-           e.entity_name, e.entity_key, e.job_exec, coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[e.place]]), :engine,
-           coalesce(e.first_run_at, e.run_at), e.run_at, coalesce(e.total_run_us, 0) + coalesce(e.run_us, 0), e.run_us,
+           coalesce({all_check_count}, (:check_counts)[e.place]),
+           coalesce({all_failure_count}, (:failure_counts)[e.place]), coalesce(e.run_count, 0) + e.ran,
+           e.entity_name, e.entity_key, e.job_exec,
+           coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[e.place]]),
+           :engine,
+           coalesce(e.first_run_at, e.run_at), e.run_at, coalesce(e.total_run_us, 0) + coalesce(e.run_us, 0),
+           e.run_us,
            CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[e.place]] END,
-           CASE WHEN e.payload IS NOT NULL AND (:outcome_names)[coalesce({all_outcome}, (:outcomes)[e.place])] IN ('failed', 'timeout', 'crashed', 'bad_answer')
+           CASE WHEN e.payload IS NOT NULL
+                 AND (:outcome_names)[coalesce({all_outcome}, (:outcomes)[e.place])]
+                     IN ('failed', 'timeout', 'crashed', 'bad_answer')
                 THEN e.payload END
-      FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[place] END AS run_at, CASE r.ran WHEN 1 THEN (:run_us)[place] END AS run_us
+      FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[place] END AS run_at,
+            CASE r.ran WHEN 1 THEN (:run_us)[place] END AS run_us
               FROM ended, LATERAL (SELECT coalesce({all_ran}, (:ran)[place]) AS ran) r OFFSET 0) e)
 SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
-       CASE WHEN t.n < cardinality(:ids) THEN ARRAY(SELECT place FROM gone UNION ALL SELECT place FROM renewed) END AS places,
+       CASE WHEN t.n < cardinality(:ids)
+            THEN ARRAY(SELECT place FROM gone UNION ALL SELECT place FROM renewed) END AS places,
        {still_there} AS still_there,
-       CASE WHEN :remember THEN set_config('prescient.ended', ARRAY(SELECT (:ids)[place] FROM gone UNION ALL SELECT (:ids)[place] FROM renewed)::text, true) END AS remembered
+       CASE WHEN :remember
+            THEN set_config('prescient.ended',
+                            ARRAY(SELECT (:ids)[place] FROM gone
+                                  UNION ALL SELECT (:ids)[place] FROM renewed)::text, true) END AS remembered
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- part: moves_to
 -- At the earlier of the time wanted and the one that was asked for meanwhile (again_at, perhaps
 -- under another slot length), in a slot that has not begun.
-greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1), (:next_at)[width_bucket(f.id, :ids)]),
+greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1),
+                        (:next_at)[width_bucket(f.id, :ids)]),
                CASE WHEN f.again_at IS NOT NULL THEN prescient.slot_ceil(f.again_at) END),
          (SELECT prescient.slot_next(coalesce(:now, at)) FROM begun))
 
@@ -536,26 +596,34 @@ moved AS (
            again_at = CASE WHEN f.again_at > {moves_to} THEN f.again_at END,
            check_count = coalesce({all_check_count}, (:check_counts)[width_bucket(f.id, :ids)]),
            failure_count = coalesce({all_failure_count}, (:failure_counts)[width_bucket(f.id, :ids)]),
-           deferred_at = nullif(coalesce((SELECT (:deferred_at)[1] WHERE cardinality(:deferred_at) = 1), (:deferred_at)[width_bucket(f.id, :ids)]), '1970-01-01 00:00:00+00'),
-           first_run_at = CASE WHEN f.first_run_at IS NULL AND coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]) = 1
+           deferred_at = nullif(coalesce((SELECT (:deferred_at)[1] WHERE cardinality(:deferred_at) = 1),
+                                         (:deferred_at)[width_bucket(f.id, :ids)]), '1970-01-01 00:00:00+00'),
+           first_run_at = CASE WHEN f.first_run_at IS NULL
+                                AND coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]) = 1
                                THEN (:run_at_us)[width_bucket(f.id, :ids)] ELSE f.first_run_at END,
-           run_count = nullif(coalesce(f.run_count, 0) + coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]), 0),
+           run_count = nullif(coalesce(f.run_count, 0)
+                              + coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]), 0),
            total_run_us = CASE coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)])
-                          WHEN 1 THEN coalesce(f.total_run_us, 0) + (:run_us)[width_bucket(f.id, :ids)] ELSE f.total_run_us END
+                          WHEN 1 THEN coalesce(f.total_run_us, 0) + (:run_us)[width_bucket(f.id, :ids)]
+                              ELSE f.total_run_us END
      WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun)
     RETURNING width_bucket(f.id, :ids) AS place, f.next_check_at, f.entity_name, f.entity_key, f.job_exec),
 run_log AS (
-    INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count, entity_name, entity_key, job_exec,
+    INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count,
+                                          entity_name, entity_key, job_exec,
                                           outcome, engine, note)
-    SELECT (:run_at_us)[m.place], :slot, m.next_check_at, (:run_us)[m.place], coalesce({all_check_count}, (:check_counts)[m.place]),
+    SELECT (:run_at_us)[m.place], :slot, m.next_check_at, (:run_us)[m.place],
+           coalesce({all_check_count}, (:check_counts)[m.place]),
            coalesce({all_failure_count}, (:failure_counts)[m.place]), m.entity_name, m.entity_key, m.job_exec,
-           coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[m.place]]), :engine,
+           coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[m.place]]),
+           :engine,
            CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[m.place]] END
       FROM moved m WHERE coalesce({all_outcome}, (:outcomes)[m.place]) > 0)
 SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
        CASE WHEN t.n < cardinality(:ids) THEN ARRAY(SELECT place FROM moved) END AS places,
        {still_there} AS still_there,
-       CASE WHEN :remember THEN set_config('prescient.moved', ARRAY(SELECT (:ids)[place] FROM moved)::text, true) END AS remembered
+       CASE WHEN :remember THEN set_config('prescient.moved', ARRAY(SELECT (:ids)[place] FROM moved)::text,
+                                           true) END AS remembered
   FROM (SELECT count(*)::integer AS n FROM moved) t
 
 -- name: renumber
@@ -567,12 +635,15 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
 -- out: ours bool
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
-     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
+     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token
+       AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
        FOR SHARE),
 renumbered AS (
     UPDATE prescient.future_job f
-       SET id = prescient.new_id(f.next_check_at, f.bucket, f.priority), origin = prescient.origin_of(f.origin, f.first_check_at, f.id)
-     WHERE f.next_check_at = :slot AND f.bucket = :row_bucket AND f.id = :row_id AND EXISTS (SELECT FROM lease))
+       SET id = prescient.new_id(f.next_check_at, f.bucket, f.priority),
+           origin = prescient.origin_of(f.origin, f.first_check_at, f.id)
+     WHERE f.next_check_at = :slot AND f.bucket = :row_bucket AND f.id = :row_id
+       AND EXISTS (SELECT FROM lease))
 SELECT EXISTS (SELECT FROM lease) AS ours
 
 -- name: effects
@@ -586,25 +657,31 @@ SELECT EXISTS (SELECT FROM lease) AS ours
 -- out: outcomes int8
 WITH touched AS MATERIALIZED (
     SELECT ARRAY(SELECT unnest(nullif(current_setting('prescient.ended', true), '')::bigint[]) UNION ALL
-                 SELECT unnest(nullif(current_setting('prescient.moved', true), '')::bigint[]) ORDER BY 1) AS ids),
+                 SELECT unnest(nullif(current_setting('prescient.moved', true), '')::bigint[])
+                        ORDER BY 1) AS ids),
 wanted AS MATERIALIZED (
     SELECT u.*
-      FROM touched t, unnest(:ids, :check_counts, :kinds, :words, :entities, :keys, :jobs, :jsons, :at, :origins)
-                      WITH ORDINALITY u (id, check_count, kind, word, entity_name, entity_key, job, json, at, origin, n)
+      FROM touched t, unnest(:ids, :check_counts, :kinds, :words, :entities, :keys, :jobs, :jsons, :at,
+                             :origins)
+                      WITH ORDINALITY u (id, check_count, kind, word, entity_name, entity_key, job, json, at,
+                                         origin, n)
      WHERE t.ids[width_bucket(u.id, t.ids)] = u.id
      ORDER BY u.n),
 emitted AS (
-    INSERT INTO prescient.event (generation, emitted_at, slot_at, check_count, event, entity_name, entity_key, job_exec, data)
-    SELECT (SELECT prescient.current_generation()), coalesce(:now, clock_timestamp()), :slot, w.check_count, w.word, w.entity_name, w.entity_key, w.job, w.json::json
+    INSERT INTO prescient.event (generation, emitted_at, slot_at, check_count, event, entity_name, entity_key,
+                                 job_exec, data)
+    SELECT (SELECT prescient.current_generation()), coalesce(:now, clock_timestamp()), :slot, w.check_count,
+           w.word, w.entity_name, w.entity_key, w.job, w.json::json
       FROM wanted w WHERE w.kind = 0),
 called AS MATERIALIZED (
     SELECT CASE w.kind
-           WHEN 1 THEN (prescient.file_declared(w.entity_name, w.entity_key, w.job, w.at, w.json::json, w.word, :now, w.origin)).outcome
+           WHEN 1 THEN (prescient.file_declared(w.entity_name, w.entity_key, w.job, w.at, w.json::json,
+                                                w.word, :now, w.origin)).outcome
            WHEN 2 THEN prescient.resolve_at(w.entity_name, w.entity_key, w.job, :now)::text END AS outcome
       FROM wanted w WHERE w.kind > 0)
 SELECT count(outcome) AS outcomes FROM called
 
--- ---- the end of a bucket -----------------------------------------------------------------------------------------------
+-- ---- the end of a bucket ------------------------------------------------------------------------
 
 -- part: rows_behind
 f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:after_priority, :after_id)
@@ -628,18 +705,26 @@ f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:after_bucket, :afte
 -- out: ours bool, finished bool
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
-     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
+     WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token
+       AND set_config('lock_timeout', :lock_timeout, true) IS NOT NULL
        FOR UPDATE),
 given_back AS (
     DELETE FROM prescient.slot_lease l
-     WHERE l.slot_at = :slot AND l.bucket = :bucket AND l.owner = :owner AND l.token = :token AND EXISTS (SELECT FROM lease)
-       AND (:leave OR NOT EXISTS (SELECT FROM prescient.future_job f WHERE {rows_behind} AND f.job_exec <> ALL (:jobs_left)))
+     WHERE l.slot_at = :slot AND l.bucket = :bucket AND l.owner = :owner AND l.token = :token
+       AND EXISTS (SELECT FROM lease)
+       AND (:leave OR NOT EXISTS (SELECT FROM prescient.future_job f WHERE {rows_behind}
+                                  AND f.job_exec <> ALL (:jobs_left)))
     RETURNING l.bucket),
 recorded AS (
-    INSERT INTO prescient.slot_pass (slot_at, bucket, pass, engine, seen_xid, left_jobs, run, done, again, deferred, failed,
-                                     timeout, crashed, guarded, held_back, unknown_job, superseded, locked, late_us, took_us)
-    SELECT :slot, g.bucket, 1 + coalesce((SELECT max(pass) FROM prescient.slot_pass p WHERE p.slot_at = :slot AND p.bucket = g.bucket), 0),
-           :engine, CASE WHEN NOT (:complete AND :incarnation = {incarnation}) THEN pg_current_xact_id()::text::bigint END,
+    INSERT INTO prescient.slot_pass (slot_at, bucket, pass, engine, seen_xid, left_jobs, run, done, again,
+                                     deferred, failed,
+                                     timeout, crashed, guarded, held_back, unknown_job, superseded, locked,
+                                     late_us, took_us)
+    SELECT :slot, g.bucket, 1 + coalesce((SELECT max(pass) FROM prescient.slot_pass p WHERE p.slot_at = :slot
+                                          AND p.bucket = g.bucket), 0),
+           :engine,
+           CASE WHEN NOT (:complete AND :incarnation = {incarnation})
+                THEN pg_current_xact_id()::text::bigint END,
            CASE WHEN cardinality(:jobs_left) > 0 THEN :jobs_left END, :run, :done, :again, :deferred, :failed,
            :timeout, :crashed, :guarded, :held_back, :unknown_job, :superseded, :locked, :late_us, :took_us
       FROM given_back g)
@@ -669,24 +754,31 @@ WITH unclosed AS MATERIALIZED (
     SELECT o.slot_at, s.missed_before <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled,
            o.seen_xid IS NULL AND s.finished < o.split AS undone,
            CASE WHEN s.finished >= o.split AND s.missed = 0 THEN false
-                WHEN :settled_only AND s.missed_before > pg_snapshot_xmin(pg_current_snapshot())::text::bigint THEN false
+                WHEN :settled_only AND s.missed_before > pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+                    THEN false
                 ELSE {slot_has_rows} END AS has_rows
       FROM prescient.slot_pass o,
-           LATERAL (SELECT count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, count(p.seen_xid) AS missed,
-                           coalesce(max(p.seen_xid) FILTER (WHERE p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint), 0) AS missed_before
+           LATERAL (SELECT count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished,
+                           count(p.seen_xid) AS missed,
+                           coalesce(max(p.seen_xid) FILTER (
+                               WHERE p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+                           ), 0) AS missed_before
                       FROM prescient.slot_pass p WHERE p.slot_at = o.slot_at OFFSET 0) s
      WHERE o.pass = 0 AND o.closed_at IS NULL),
 closed AS (
     UPDATE prescient.slot_pass o SET closed_at = clock_timestamp()
       FROM unclosed u
-     WHERE o.slot_at = u.slot_at AND o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NULL AND NOT u.has_rows AND NOT u.undone AND u.is_settled
+     WHERE o.slot_at = u.slot_at AND o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NULL AND NOT u.has_rows
+       AND NOT u.undone AND u.is_settled
     RETURNING o.slot_at),
 left_behind AS MATERIALIZED (
     SELECT l.slot_at, l.bucket FROM prescient.slot_lease l, prescient.slot_pass o
-     WHERE o.slot_at = l.slot_at AND o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND l.expires_at <= clock_timestamp()
+     WHERE o.slot_at = l.slot_at AND o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL
+       AND l.expires_at <= clock_timestamp()
        FOR UPDATE OF l SKIP LOCKED),
 removed AS (
-    DELETE FROM prescient.slot_lease l USING left_behind b WHERE l.slot_at = b.slot_at AND l.bucket = b.bucket)
+    DELETE FROM prescient.slot_lease l USING left_behind b
+     WHERE l.slot_at = b.slot_at AND l.bucket = b.bucket)
 SELECT * FROM (SELECT u.slot_at AS slot, u.has_rows, u.undone, 0 AS closed, 0::bigint AS busy_us
                  FROM unclosed u WHERE u.has_rows OR u.undone
                 ORDER BY u.slot_at LIMIT :want) listed
@@ -762,7 +854,8 @@ SELECT (SELECT late.next_check_at
 
 -- part: rows_below
 EXISTS (SELECT FROM prescient.future_job f
-         WHERE f.next_check_at < to_timestamp(n.slot) AND f.next_check_at >= coalesce(to_timestamp(m.slot), '-infinity'))
+         WHERE f.next_check_at < to_timestamp(n.slot)
+           AND f.next_check_at >= coalesce(to_timestamp(m.slot), '-infinity'))
 
 -- part: rows_below_careful
 prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp(n.slot - 1), 0, 63, NULL)
@@ -779,7 +872,8 @@ prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp
 WITH clock AS MATERIALIZED (
     SELECT extract(epoch FROM clock_timestamp())::bigint AS now),
 mark AS MATERIALIZED (
-    SELECT max(s.value::bigint) AS slot FROM prescient.setting s, clock c WHERE s.name = 'swept_until' AND s.value::bigint <= c.now),
+    SELECT max(s.value::bigint) AS slot FROM prescient.setting s, clock c WHERE s.name = 'swept_until'
+           AND s.value::bigint <= c.now),
 noted AS MATERIALIZED (
     SELECT n.slot, n.xid <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS is_settled
       FROM (SELECT split_part(s.value, ' ', 1)::bigint AS slot, split_part(s.value, ' ', 2)::bigint AS xid
@@ -812,7 +906,7 @@ SELECT CASE WHEN :days > 0 THEN prescient.keep_history_days(:days) ELSE 0 END AS
        CASE WHEN :days > 0 THEN 0 ELSE prescient.index_history_day() END AS indexed,
        CASE WHEN :days > 0 THEN coalesce(prescient.note_history(false), '') ELSE '' END AS noted
 
--- ---- prune -----------------------------------------------------------------------------------------------------------------
+-- ---- prune --------------------------------------------------------------------------------------
 
 -- name: prune_day
 -- :day_table table, :before. One transaction, since it locks out everybody who uses the table: for
@@ -831,13 +925,15 @@ SELECT count(*) AS n FROM prescient.old_days(:day_table, :before)
 -- for longest; to who is no superuser no more is shown of others.
 -- in: day_table text, before timestamptz
 -- out: who text
-SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid, coalesce(nullif(a.application_name, ''), a.backend_type), a.usename) AS who
+SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid,
+              coalesce(nullif(a.application_name, ''), a.backend_type), a.usename) AS who
   FROM (SELECT day FROM prescient.old_days(:day_table, :before) day LIMIT 1) d,
        pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
  WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()
    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
    AND l.relation IN (to_regclass('prescient.' || :day_table), to_regclass('prescient.' || d.day))
- ORDER BY l.relation = to_regclass('prescient.' || d.day) DESC, age(a.backend_xmin) DESC NULLS LAST, a.pid LIMIT 1
+ ORDER BY l.relation = to_regclass('prescient.' || d.day) DESC, age(a.backend_xmin) DESC NULLS LAST, a.pid
+     LIMIT 1
 
 -- part: pass_is_over
 -- The passes of a slot stay until it is closed and holds no row and no lease. In a replay its
@@ -851,14 +947,16 @@ o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND o.slot_at < :before
 -- out: n int8
 WITH gone AS (
     DELETE FROM prescient.slot_pass
-     WHERE slot_at IN (SELECT o.slot_at FROM prescient.slot_pass o WHERE {pass_is_over} ORDER BY o.slot_at LIMIT 200)
+     WHERE slot_at IN (SELECT o.slot_at FROM prescient.slot_pass o WHERE {pass_is_over}
+                       ORDER BY o.slot_at LIMIT 200)
     RETURNING 1)
 SELECT count(*) AS n FROM gone
 
 -- name: prune_passes_count
 -- in: before timestamptz
 -- out: n int8
-SELECT count(*) AS n FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at WHERE {pass_is_over}
+SELECT count(*) AS n FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at
+ WHERE {pass_is_over}
 
 -- name: prune_claim
 -- :turn_s s. Whose turn it is, of all engines: noted once in that time, or when the note is ahead
@@ -866,13 +964,14 @@ SELECT count(*) AS n FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.
 -- in: turn_s int4
 -- out: n int8
 WITH turn AS (
-    INSERT INTO prescient.setting AS s SELECT 'pruned_at', floor(extract(epoch FROM clock_timestamp()))::bigint::text
+    INSERT INTO prescient.setting AS s SELECT 'pruned_at',
+        floor(extract(epoch FROM clock_timestamp()))::bigint::text
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
          WHERE s.value::bigint NOT BETWEEN excluded.value::bigint - :turn_s AND excluded.value::bigint
     RETURNING 1)
 SELECT count(*) AS n FROM turn
 
--- ---- reports: parameters are text, NULL when not given; moments are seconds ------------------------------------------------
+-- ---- reports: parameters are text, NULL when not given; moments are seconds ---------------------
 
 -- name: enqueue
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
@@ -880,7 +979,9 @@ SELECT count(*) AS n FROM turn
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
-  FROM prescient.file_check(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json, coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0), to_timestamp(:now::bigint)) c
+  FROM prescient.file_check(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json,
+                            coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0),
+                            to_timestamp(:now::bigint)) c
 
 -- name: resolve
 -- in: entity text?, key text?, job text?, now text?
@@ -906,24 +1007,31 @@ h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
 -- out: entity_name text, entity_key text, job_exec text, outcome text, next_check_at int8?
 -- report: writes
 WITH newest AS MATERIALIZED (
-    SELECT DISTINCT ON (h.entity_name, h.entity_key, h.job_exec) h.entity_name, h.entity_key, h.job_exec, h.payload, h.archived_at
+    SELECT DISTINCT ON (h.entity_name, h.entity_key, h.job_exec) h.entity_name, h.entity_key, h.job_exec,
+           h.payload, h.archived_at
       FROM prescient.future_job_history h
-     WHERE {failed_history} AND (:entity IS NULL OR h.entity_name = :entity) AND (:key IS NULL OR h.entity_key = :key) AND (:job IS NULL OR h.job_exec = :job)
+     WHERE {failed_history} AND (:entity IS NULL OR h.entity_name = :entity)
+       AND (:key IS NULL OR h.entity_key = :key) AND (:job IS NULL OR h.job_exec = :job)
        AND (:since IS NULL OR h.ended_at >= to_timestamp(:since::bigint))
      ORDER BY h.entity_name, h.entity_key, h.job_exec, h.archived_at DESC),
 chosen AS MATERIALIZED (
     SELECT n.* FROM newest n
      WHERE NOT EXISTS (SELECT FROM prescient.future_job_history h
-                        WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key AND h.job_exec = n.job_exec
-                          AND h.archived_at > n.archived_at AND h.archived_at > (SELECT min(oldest.archived_at) FROM newest oldest)
+                        WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key
+                          AND h.job_exec = n.job_exec
+                          AND h.archived_at > n.archived_at
+                          AND h.archived_at > (SELECT min(oldest.archived_at) FROM newest oldest)
                           AND NOT {failed_history})
      ORDER BY n.archived_at DESC LIMIT :most::bigint)
-SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
+SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
+       date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM chosen n, LATERAL prescient.file_check(n.entity_name, n.entity_key, n.job_exec,
-           coalesce(to_timestamp(:at::bigint), to_timestamp(:now::bigint), clock_timestamp()), n.payload, 'keep', 0, to_timestamp(:now::bigint)) c
+           coalesce(to_timestamp(:at::bigint), to_timestamp(:now::bigint), clock_timestamp()), n.payload,
+           'keep', 0, to_timestamp(:now::bigint)) c
 
 -- part: list_range
-(:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
+(:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint))
+    AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
 
 -- name: list
 -- :entity, :key, :job, :since from, :before, :most, :looks how many checks are looked at along the
@@ -937,26 +1045,34 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome, date_part('epoch', c.
 WITH few AS MATERIALIZED (
     SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
            SELECT * FROM prescient.future_job k
-            WHERE k.bucket = b.bucket AND k.entity_name = :entity AND (:key IS NULL OR (k.entity_key = :key AND b.bucket = prescient.bucket_of(:entity, :key)))
+            WHERE k.bucket = b.bucket AND k.entity_name = :entity
+              AND (:key IS NULL OR (k.entity_key = :key AND b.bucket = prescient.bucket_of(:entity, :key)))
             ORDER BY k.entity_key LIMIT CASE WHEN :key IS NULL THEN 1001 END) f
      WHERE :entity IS NOT NULL LIMIT CASE WHEN :key IS NULL THEN 1001 END),
 served AS MATERIALIZED (
     SELECT :entity IS NOT NULL AND (:key IS NOT NULL OR count(*) <= 1000) AS by_key FROM few),
 found AS MATERIALIZED (
-    (SELECT f.* FROM few f WHERE (SELECT by_key FROM served) AND (:job IS NULL OR f.job_exec = :job) AND {list_range}
+    (SELECT f.* FROM few f WHERE (SELECT by_key FROM served) AND (:job IS NULL OR f.job_exec = :job)
+     AND {list_range}
       ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :most::bigint)
     UNION ALL
-    (SELECT f.* FROM (SELECT * FROM prescient.future_job f WHERE {list_range} ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :looks::bigint) f
+    (SELECT f.* FROM (SELECT * FROM prescient.future_job f WHERE {list_range}
+                      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :looks::bigint) f
       WHERE NOT (SELECT by_key FROM served)
-        AND (:entity IS NULL OR f.entity_name = :entity) AND (:key IS NULL OR f.entity_key = :key) AND (:job IS NULL OR f.job_exec = :job)
+        AND (:entity IS NULL OR f.entity_name = :entity) AND (:key IS NULL OR f.entity_key = :key)
+        AND (:job IS NULL OR f.job_exec = :job)
       ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :most::bigint)),
 ended AS (
     SELECT f.next_check_at FROM prescient.future_job f
-     WHERE {list_range} AND :looks IS NOT NULL AND NOT (SELECT by_key FROM served) AND (SELECT count(*) FROM found) < :most::bigint
+     WHERE {list_range} AND :looks IS NOT NULL AND NOT (SELECT by_key FROM served)
+       AND (SELECT count(*) FROM found) < :most::bigint
      ORDER BY f.next_check_at, f.bucket, f.priority, f.id OFFSET :looks::bigint LIMIT 1)
-SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
-       f.priority, date_part('epoch', f.first_check_at)::bigint AS first_check_at, date_part('epoch', f.again_at)::bigint AS again_at, f.payload
-  FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload, bucket, id
+SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_name, f.entity_key, f.job_exec,
+       f.check_count, f.failure_count,
+       f.priority, date_part('epoch', f.first_check_at)::bigint AS first_check_at,
+       date_part('epoch', f.again_at)::bigint AS again_at, f.payload
+  FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
+        first_check_at, again_at, payload, bucket, id
           FROM found
         UNION ALL
         SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ended) f
@@ -972,14 +1088,19 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
 -- out: first_check_at int8?, first_run_at_us int8?, last_run_at_us int8?, total_run_us int8?,
 -- out: last_run_us int8?, note text?, payload json?, engine text?, archived_at_us int8?
 -- report
-SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key, h.job_exec, h.outcome,
+SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key,
+       h.job_exec, h.outcome,
        CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN h.outcome
             WHEN {failed_history} THEN 'max_failures' END AS guard,
        h.check_count, h.failure_count, h.run_count, date_part('epoch', h.slot_at)::bigint AS slot_at,
-       date_part('epoch', h.first_check_at)::bigint AS first_check_at, (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
-       (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us, h.note, h.payload, h.engine,
+       date_part('epoch', h.first_check_at)::bigint AS first_check_at,
+       (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
+       (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us,
+       h.note, h.payload, h.engine,
        (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us
-  FROM prescient.newest_rows(NULL::prescient.future_job_history, :entity, :key, :job, :outcome, to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint, :within_ms::integer)
+  FROM prescient.newest_rows(NULL::prescient.future_job_history, :entity, :key, :job, :outcome,
+                             to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint,
+                             :within_ms::integer)
        WITH ORDINALITY h
  ORDER BY h.ordinality
 
@@ -992,20 +1113,26 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
 -- out: check_count int4?, failure_count int4?, slot_at int8?, next_check_at int8?, run_us int8?,
 -- out: note text?, engine text?
 -- report
-SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_name, r.entity_key, r.job_exec, r.outcome, r.check_count,
-       r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at, date_part('epoch', r.next_check_at)::bigint AS next_check_at,
+SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_name, r.entity_key, r.job_exec,
+       r.outcome, r.check_count,
+       r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at,
+       date_part('epoch', r.next_check_at)::bigint AS next_check_at,
        r.run_us, r.note, r.engine
-  FROM prescient.newest_rows(NULL::prescient.future_job_run, :entity, :key, :job, :outcome, to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint, :within_ms::integer)
+  FROM prescient.newest_rows(NULL::prescient.future_job_run, :entity, :key, :job, :outcome,
+                             to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint,
+                             :within_ms::integer)
        WITH ORDINALITY r
  ORDER BY r.ordinality
 
 -- part: first_filed
 SELECT f.next_check_at FROM prescient.future_job f
- WHERE (:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
+ WHERE (:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint))
+   AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
 
 -- part: first_opened
 SELECT p.slot_at FROM prescient.slot_pass p
- WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
+ WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint))
+   AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
 
 -- name: slots
 -- :since from, :before, :most, :closed_since only from this moment on slots that are closed and
@@ -1020,12 +1147,16 @@ SELECT p.slot_at FROM prescient.slot_pass p
 WITH RECURSIVE filed (slot_at, n) AS (
     (SELECT s.slot_at, 1 FROM ({first_filed} ORDER BY 1 LIMIT 1) s (slot_at))
     UNION ALL
-    SELECT (SELECT s.slot_at FROM ({first_filed} AND f.next_check_at > l.slot_at ORDER BY 1 LIMIT 1) s (slot_at)), l.n + 1
+    SELECT (SELECT s.slot_at FROM ({first_filed} AND f.next_check_at > l.slot_at
+                                   ORDER BY 1 LIMIT 1) s (slot_at)), l.n + 1
       FROM filed l WHERE l.slot_at IS NOT NULL AND l.n < :most::bigint),
 opened (slot_at, n) AS (
-    (SELECT s.slot_at, 1 FROM ({first_opened} AND (:closed_since IS NULL OR p.slot_at >= to_timestamp(:closed_since::bigint)) ORDER BY 1 LIMIT 1) s (slot_at))
+    (SELECT s.slot_at, 1 FROM ({first_opened} AND (:closed_since IS NULL
+                                                   OR p.slot_at >= to_timestamp(:closed_since::bigint))
+                                                       ORDER BY 1 LIMIT 1) s (slot_at))
     UNION ALL
-    SELECT (SELECT s.slot_at FROM ({first_opened} AND p.slot_at > l.slot_at ORDER BY 1 LIMIT 1) s (slot_at)), l.n + 1
+    SELECT (SELECT s.slot_at FROM ({first_opened} AND p.slot_at > l.slot_at ORDER BY 1 LIMIT 1) s (slot_at)),
+           l.n + 1
       FROM opened l WHERE l.slot_at IS NOT NULL AND l.n < :most::bigint),
 chosen AS MATERIALIZED (
     SELECT s.slot_at
@@ -1033,26 +1164,33 @@ chosen AS MATERIALIZED (
             UNION
             SELECT slot_at FROM opened
             UNION
-            ({first_opened} AND p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < to_timestamp(:closed_since::bigint) ORDER BY 1 LIMIT :most::bigint)) s
+            ({first_opened} AND p.pass = 0 AND p.closed_at IS NULL
+             AND p.slot_at < to_timestamp(:closed_since::bigint) ORDER BY 1 LIMIT :most::bigint)) s
      WHERE s.slot_at IS NOT NULL ORDER BY s.slot_at LIMIT :most::bigint)
 SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
        CASE WHEN NOT w.is_estimate THEN w.n
             WHEN w.last > 0 THEN greatest(w.n, w.n_before_last * 64 / w.last)
-            ELSE 64 * (SELECT count(*) FROM prescient.future_job f WHERE f.next_check_at = c.slot_at AND f.bucket = 0) END::bigint AS checks,
+            ELSE 64 * (SELECT count(*) FROM prescient.future_job f WHERE f.next_check_at = c.slot_at
+                       AND f.bucket = 0) END::bigint AS checks,
        CASE WHEN k.split IS NULL THEN 'pending' WHEN k.closed_at IS NOT NULL THEN 'closed'
             WHEN k.seen_empty IS NOT NULL OR k.finished >= k.split THEN 'relook' ELSE 'open' END AS state,
        k.late_us, k.run, k.done, k.again, k.failed, w.is_estimate::integer AS is_estimate
   FROM chosen c,
        LATERAL (
-           SELECT coalesce(sum(b.n), 0) AS n, max(b.bucket) AS last, sum(b.n) - (array_agg(b.n ORDER BY b.bucket DESC))[1] AS n_before_last,
+           SELECT coalesce(sum(b.n), 0) AS n, max(b.bucket) AS last,
+                  sum(b.n) - (array_agg(b.n ORDER BY b.bucket DESC))[1] AS n_before_last,
                   coalesce(sum(b.n) >= :counted::bigint, false) AS is_estimate
              FROM (SELECT g.bucket, count(*) AS n
-                     FROM (SELECT f.bucket FROM prescient.future_job f WHERE f.next_check_at = c.slot_at ORDER BY f.bucket LIMIT :counted::bigint) g
+                     FROM (SELECT f.bucket FROM prescient.future_job f WHERE f.next_check_at = c.slot_at
+                           ORDER BY f.bucket LIMIT :counted::bigint) g
                     GROUP BY g.bucket) b) w,
        LATERAL (
-           SELECT max(p.closed_at) AS closed_at, max(p.seen_xid) FILTER (WHERE p.pass = 0) AS seen_empty, max(p.split) AS split,
-                  count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, max(p.late_us) AS late_us, sum(p.run)::bigint AS run,
-                  sum(p.done)::bigint AS done, sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed
+           SELECT max(p.closed_at) AS closed_at, max(p.seen_xid) FILTER (WHERE p.pass = 0) AS seen_empty,
+                  max(p.split) AS split,
+                  count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, max(p.late_us) AS late_us,
+                  sum(p.run)::bigint AS run,
+                  sum(p.done)::bigint AS done, sum(p.again)::bigint AS again,
+                  sum(p.failed + p.timeout + p.crashed)::bigint AS failed
              FROM prescient.slot_pass p WHERE p.slot_at = c.slot_at) k
  ORDER BY c.slot_at
 
@@ -1063,11 +1201,14 @@ SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
 -- out: held_back int8?, unknown_job int8?, superseded int8?, locked int8?, late_us int8?,
 -- out: took_us int8?, left_jobs text?, recorded_at_us int8
 -- report
-SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.engine, p.split, p.run, p.done, p.again, p.deferred, p.failed, p.timeout,
-       p.crashed, p.guarded, p.held_back, p.unknown_job, p.superseded, p.locked, p.late_us, p.took_us, array_to_string(p.left_jobs, ', ') AS left_jobs,
+SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.engine, p.split, p.run, p.done,
+       p.again, p.deferred, p.failed, p.timeout,
+       p.crashed, p.guarded, p.held_back, p.unknown_job, p.superseded, p.locked, p.late_us, p.took_us,
+       array_to_string(p.left_jobs, ', ') AS left_jobs,
        (date_part('epoch', p.recorded_at) * 1000000)::bigint AS recorded_at_us
   FROM prescient.slot_pass p
- WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint)) AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
+ WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint))
+   AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
  ORDER BY p.slot_at DESC, p.bucket DESC, p.pass DESC LIMIT :most::bigint
 
 -- part: now_of
@@ -1081,7 +1222,8 @@ coalesce(to_timestamp(:now::bigint), clock_timestamp())
 -- part: estimate_of_history
 -- The same over all days of history.
 (SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint
-   FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid WHERE i.inhparent = 'prescient.future_job_history'::regclass)
+   FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
+  WHERE i.inhparent = 'prescient.future_job_history'::regclass)
 
 -- part: count_some
 (SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT (SELECT many FROM known)) few)
@@ -1093,13 +1235,15 @@ prescient.count_checks('-infinity', 'infinity', (SELECT many FROM known))
 -- when nothing is overdue.
 
 -- part: count_due
-(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot ORDER BY f.bucket LIMIT 1000000) few)
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot
+                       ORDER BY f.bucket LIMIT 1000000) few)
 
 -- part: count_due_careful
 prescient.count_checks(this.slot, this.slot + interval '1 second', 1000000)
 
 -- part: count_overdue
-(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot ORDER BY f.next_check_at LIMIT 1000000) few)
+(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot
+                       ORDER BY f.next_check_at LIMIT 1000000) few)
 
 -- part: count_overdue_careful
 prescient.count_checks('-infinity', this.slot, 1000000)
@@ -1120,10 +1264,12 @@ prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 -- All that events and second looks wait for: whoever has a transaction id, in any database. How
 -- many ids have been given out since tells everybody which is the oldest; when it began is shown to
 -- nobody but its own role, superusers and members of pg_read_all_stats.
-(SELECT age(a.backend_xid) AS behind, a.xact_start AS began, format('pid %s, user %s%s in %s', a.pid, a.usename, ', ' || a.state, a.datname) AS who
+(SELECT age(a.backend_xid) AS behind, a.xact_start AS began,
+ format('pid %s, user %s%s in %s', a.pid, a.usename, ', ' || a.state, a.datname) AS who
    FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
  UNION ALL
- SELECT age(x.transaction), x.prepared, format('%L, prepared by %s in %s', x.gid, x.owner, x.database) FROM pg_prepared_xacts x)
+ SELECT age(x.transaction), x.prepared, format('%L, prepared by %s in %s', x.gid, x.owner, x.database)
+   FROM pg_prepared_xacts x)
 
 -- name: status
 -- :now. A count of a large table is left to the statistics; what is due is counted up to a million.
@@ -1152,9 +1298,12 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
        date_part('epoch', {oldest_overdue})::bigint AS oldest_overdue_at,
        date_part('epoch', {next_with_rows})::bigint AS next_slot_at,
        (SELECT count(*) FROM prescient.slot_lease) AS leases,
-       (SELECT count(*) FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) AS unclosed_slots,
-       (SELECT date_part('epoch', min(p.slot_at))::bigint FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) AS oldest_unclosed_at,
-       (SELECT (date_part('epoch', clock_timestamp() - t.began) * 1000000)::bigint FROM {transactions} t ORDER BY t.behind DESC LIMIT 1) AS oldest_transaction_us,
+       (SELECT count(*) FROM prescient.slot_pass p WHERE p.pass = 0
+        AND p.closed_at IS NULL) AS unclosed_slots,
+       (SELECT date_part('epoch', min(p.slot_at))::bigint FROM prescient.slot_pass p WHERE p.pass = 0
+        AND p.closed_at IS NULL) AS oldest_unclosed_at,
+       (SELECT (date_part('epoch', clock_timestamp() - t.began) * 1000000)::bigint FROM {transactions} t
+        ORDER BY t.behind DESC LIMIT 1) AS oldest_transaction_us,
        (SELECT max(t.behind) FROM {transactions} t) AS transactions_since,
        (SELECT count(*) FROM pg_prepared_xacts) AS prepared_transactions,
        {history_rows} AS history_rows
@@ -1167,7 +1316,8 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
 -- name: leases
 -- out: slot_at int8, bucket int2, engine text?, token int8, expires_at_us int8, is_expired int4
 -- report
-SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.token, (date_part('epoch', l.expires_at) * 1000000)::bigint AS expires_at_us,
+SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.token,
+       (date_part('epoch', l.expires_at) * 1000000)::bigint AS expires_at_us,
        (l.expires_at <= clock_timestamp())::integer AS is_expired
   FROM prescient.slot_lease l ORDER BY l.slot_at, l.bucket
 
@@ -1179,14 +1329,19 @@ SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.t
 -- files.
 -- out: what text, rows int8, bytes int8, oldest_at int8?
 -- report
-SELECT t.what, sum(greatest(c.reltuples, 0))::bigint AS rows, sum(pg_total_relation_size(c.oid))::bigint AS bytes,
-       date_part('epoch', min(to_date(right(c.relname, 8), 'YYYYMMDD')) FILTER (WHERE pg_relation_size(c.oid) > 0))::bigint AS oldest_at
-  FROM (VALUES ('history', 'future_job_history'), ('runs', 'future_job_run'), ('events', 'event')) t (what, parent)
-  JOIN pg_inherits i ON i.inhparent = to_regclass('prescient.' || t.parent) JOIN pg_class c ON c.oid = i.inhrelid
+SELECT t.what, sum(greatest(c.reltuples, 0))::bigint AS rows,
+       sum(pg_total_relation_size(c.oid))::bigint AS bytes,
+       date_part('epoch', min(to_date(right(c.relname, 8), 'YYYYMMDD'))
+                 FILTER (WHERE pg_relation_size(c.oid) > 0))::bigint AS oldest_at
+  FROM (VALUES ('history', 'future_job_history'), ('runs', 'future_job_run'), ('events', 'event')) t (what,
+       parent)
+  JOIN pg_inherits i ON i.inhparent = to_regclass('prescient.' || t.parent)
+      JOIN pg_class c ON c.oid = i.inhrelid
  GROUP BY t.what
 UNION ALL
 SELECT 'passes', greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid),
-       (SELECT date_part('epoch', p.recorded_at)::bigint FROM prescient.slot_pass p ORDER BY p.slot_at LIMIT 1)
+       (SELECT date_part('epoch', p.recorded_at)::bigint FROM prescient.slot_pass p
+        ORDER BY p.slot_at LIMIT 1)
   FROM pg_class c WHERE c.oid = 'prescient.slot_pass'::regclass
 
 -- name: jobs_pending
@@ -1197,22 +1352,31 @@ SELECT 'passes', greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid)
 -- out: job_exec text, checks int8, next_check_at int8?, is_estimate int4
 -- report
 WITH many AS MATERIALIZED (
-    SELECT :counted IS NOT NULL AND (SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT :counted::bigint + 1) few) > :counted::bigint AS yes,
-           greatest(1, pg_relation_size('prescient.future_job') / current_setting('block_size')::numeric / {blocks_of_sample}) AS share),
+    SELECT :counted IS NOT NULL AND (SELECT count(*) FROM (SELECT
+                                                           FROM prescient.future_job
+                                                          LIMIT :counted::bigint + 1) few) > :counted::bigint
+                                                          AS yes,
+           greatest(1,
+                    pg_relation_size('prescient.future_job') / current_setting('block_size')::numeric
+                             / {blocks_of_sample}) AS share),
 every AS (
-    SELECT f.job_exec, count(*) AS n, min(f.next_check_at) AS first FROM prescient.future_job f WHERE NOT (SELECT yes FROM many) GROUP BY f.job_exec),
+    SELECT f.job_exec, count(*) AS n, min(f.next_check_at) AS first FROM prescient.future_job f
+     WHERE NOT (SELECT yes FROM many) GROUP BY f.job_exec),
 sampled AS (
     SELECT f.job_exec, count(*) AS n
-      FROM prescient.future_job f TABLESAMPLE SYSTEM (100 / greatest(1, pg_relation_size('prescient.future_job') / current_setting('block_size')::numeric
+      FROM prescient.future_job f TABLESAMPLE SYSTEM (100 / greatest(1,
+           pg_relation_size('prescient.future_job') / current_setting('block_size')::numeric
                                                                        / {blocks_of_sample})) REPEATABLE (1)
      WHERE (SELECT yes FROM many) GROUP BY f.job_exec),
 soon AS (
     SELECT f.job_exec, count(*) AS n, min(f.next_check_at) AS first
-      FROM (SELECT f.job_exec, f.next_check_at FROM prescient.future_job f ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT 10000) f
+      FROM (SELECT f.job_exec, f.next_check_at FROM prescient.future_job f
+            ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT 10000) f
      WHERE (SELECT yes FROM many) GROUP BY f.job_exec)
 SELECT job_exec, n AS checks, date_part('epoch', first)::bigint AS next_check_at, 0 AS is_estimate FROM every
 UNION ALL
-SELECT job_exec, greatest(round(coalesce(sampled.n, 0) * many.share), soon.n)::bigint, date_part('epoch', soon.first)::bigint, 1
+SELECT job_exec, greatest(round(coalesce(sampled.n, 0) * many.share), soon.n)::bigint,
+       date_part('epoch', soon.first)::bigint, 1
   FROM sampled FULL JOIN soon USING (job_exec) CROSS JOIN many
  ORDER BY job_exec
 
@@ -1236,20 +1400,25 @@ here AS MATERIALIZED (
 -- report
 WITH {events_here},
 cursor AS MATERIALIZED (
-    SELECT coalesce(:after_generation::bigint, 0) AS generation, coalesce(:after_xid, '0')::xid8 AS xid, coalesce(:after_id::bigint, 0) AS id)
-SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key, e.job_exec,
+    SELECT coalesce(:after_generation::bigint, 0) AS generation, coalesce(:after_xid, '0')::xid8 AS xid,
+           coalesce(:after_id::bigint, 0) AS id)
+SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key,
+       e.job_exec,
        (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
        date_part('epoch', e.slot_at)::bigint AS slot_at, e.check_count, e.data
   FROM prescient.event e
- WHERE (SELECT prescient.refuse_cursor_ahead(coalesce(:after_generation::bigint, 0), coalesce(:after_xid, '0')::xid8))
-   AND (e.generation, e.xid, e.id) > ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c), (SELECT c.id FROM cursor c)) AND {events_readable}
+ WHERE (SELECT prescient.refuse_cursor_ahead(coalesce(:after_generation::bigint, 0),
+                                             coalesce(:after_xid, '0')::xid8))
+   AND (e.generation, e.xid, e.id) > ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c),
+                                      (SELECT c.id FROM cursor c)) AND {events_readable}
  ORDER BY e.generation, e.xid, e.id LIMIT :most::bigint
 
 -- name: events_end
 -- out: cursor text
 -- report
 WITH {events_here}
-SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM prescient.event e WHERE {events_readable}
+SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM prescient.event e
+                 WHERE {events_readable}
                   ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0-0') AS cursor
 
 -- name: whole
@@ -1259,8 +1428,11 @@ SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM p
 -- out: what text, level text, found text, advice text
 -- report
 SELECT 'checksums of pages' AS what, CASE WHEN has THEN 'ok' ELSE 'warn' END AS level,
-       CASE WHEN has THEN 'on: a damaged page is told when it is read; pg_amcheck reads all' ELSE 'off: a damaged page may go unnoticed' END AS found,
-       CASE WHEN has THEN '' ELSE 'stop the server and run pg_checksums --enable; pg_amcheck looks through tables and indexes' END AS advice
+       CASE WHEN has THEN 'on: a damaged page is told when it is read; pg_amcheck reads all'
+           ELSE 'off: a damaged page may go unnoticed' END AS found,
+       CASE WHEN has THEN ''
+           ELSE 'stop the server and run pg_checksums --enable; pg_amcheck looks through tables and indexes'
+               END AS advice
   FROM (SELECT current_setting('data_checksums') = 'on' AS has) c WHERE :thorough::text IS NOT NULL
 
 -- ---- on a connection that blocks: commands -------------------------------------------------
@@ -1284,11 +1456,13 @@ BEGIN; SET LOCAL search_path = pg_catalog, pg_temp
 -- Like every writer it takes its transaction id first, and reads the clock then.
 -- out: now int8
 SELECT floor(date_part('epoch', t.at))::bigint AS now
-  FROM (SELECT pg_current_xact_id() AS id OFFSET 0) x, LATERAL (SELECT clock_timestamp() AS at, x.id OFFSET 0) t
+  FROM (SELECT pg_current_xact_id() AS id OFFSET 0) x, LATERAL (SELECT clock_timestamp() AS at,
+       x.id OFFSET 0) t
 
 -- name: load_copy
 -- The rows follow in the binary format, with these columns (copy_row in store_pg_load.c).
-COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload, priority)
+COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
+                           priority)
 FROM STDIN (FORMAT binary)
 
 -- name: load_checks
@@ -1340,7 +1514,8 @@ SELECT name, sha256 FROM prescient.migration WHERE version = :version
 
 -- name: note_migration
 -- in: version int4, name text, sha256 text, oldest_engine int4
-INSERT INTO prescient.migration (version, name, sha256, oldest_engine) VALUES (:version, :name, :sha256, :oldest_engine)
+INSERT INTO prescient.migration (version, name, sha256, oldest_engine)
+    VALUES (:version, :name, :sha256, :oldest_engine)
 
 -- name: slot_length
 -- out: length_s int4
@@ -1366,7 +1541,8 @@ SELECT prescient.note_history(true) AS noted
 
 -- name: ids_are_unique
 -- out: yes bool
-SELECT coalesce((SELECT x.indisunique FROM pg_index x WHERE x.indexrelid = to_regclass('prescient.future_job_slot')),
+SELECT coalesce((SELECT x.indisunique FROM pg_index x
+                 WHERE x.indexrelid = to_regclass('prescient.future_job_slot')),
                 true) AS yes
 
 -- name: drop_unfinished_index
@@ -1378,14 +1554,16 @@ DROP INDEX CONCURRENTLY IF EXISTS prescient.future_job_slot_unique
 SELECT prescient.part_ids() AS parted
 
 -- name: build_unique_index
-CREATE UNIQUE INDEX CONCURRENTLY future_job_slot_unique ON prescient.future_job (next_check_at, bucket, priority, id)
+CREATE UNIQUE INDEX CONCURRENTLY future_job_slot_unique
+    ON prescient.future_job (next_check_at, bucket, priority, id)
 
 -- name: put_index_in_place
 -- script
 {on_path}; SET LOCAL lock_timeout = '3s'; LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE;
-DROP INDEX prescient.future_job_slot; ALTER INDEX prescient.future_job_slot_unique RENAME TO future_job_slot; COMMIT
+DROP INDEX prescient.future_job_slot;
+ALTER INDEX prescient.future_job_slot_unique RENAME TO future_job_slot; COMMIT
 
--- ---- who may do what ---------------------------------------------------------------------------------------------------
+-- ---- who may do what ----------------------------------------------------------------------------
 -- The one place where it stands. init and migrate make it so each time: a dump knows the grants,
 -- but not the roles, and a restore without the roles undoes even what was revoked from PUBLIC. What
 -- an operator has granted besides is left alone.
@@ -1416,23 +1594,30 @@ END $$
 -- the API's, and what a later migration makes is an engine's unless it stands here. What somebody
 -- else has put into the schema is his to open and to close; by PostgreSQL's own search_path a table
 -- of a user named as the schema comes to stand in it.
-SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name, coalesce(n.nspacl, acldefault('n', n.nspowner)) AS acl, '{USAGE}'::text[] AS of_engine,
+SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name,
+       coalesce(n.nspacl, acldefault('n', n.nspowner)) AS acl, '{USAGE}'::text[] AS of_engine,
        '{USAGE}'::text[] AS of_enqueuer
   FROM pg_namespace n WHERE n.nspname = 'prescient_schema'
 UNION ALL
 SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f', p.proowner)),
-       CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids', 'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
-       CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for', 'bucket_of', 'enqueue', 'enqueue_many', 'resolve',
+       CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids',
+           'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
+       CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
+                               'bucket_of', 'enqueue', 'enqueue_many', 'resolve',
                                'reschedule') THEN '{EXECUTE}' ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),
-       CASE WHEN c.relname IN ('migration', 'generation') THEN '{SELECT}' ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[]
+       CASE WHEN c.relname IN ('migration', 'generation') THEN '{SELECT}'
+           ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[]
   FROM pg_class c
- WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY ({made} || 'migration'::text)
+ WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p')
+   AND c.relname = ANY ({made} || 'migration'::text)
 UNION ALL
-SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.relowner)), '{USAGE}'::text[], '{}'::text[]
-  FROM pg_class c WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind = 'S' AND c.relname = ANY ({made})
+SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.relowner)), '{USAGE}'::text[],
+       '{}'::text[]
+  FROM pg_class c WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind = 'S'
+       AND c.relname = ANY ({made})
 
 -- name: absent
 -- The roles that are not there.
@@ -1440,7 +1625,8 @@ SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.r
 {absent_roles}
 
 -- part: absent_roles
-SELECT string_agg(w.name, ', ') AS roles FROM unnest('{prescient_enqueuer,prescient_engine}'::text[]) w (name) WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
+SELECT string_agg(w.name, ', ') AS roles FROM unnest('{prescient_enqueuer,prescient_engine}'::text[]) w (name)
+ WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
 
 -- part: amiss
 -- What is not as it must be, and what mends it: functions that are open to everybody, and rights
@@ -1466,113 +1652,157 @@ SELECT coalesce(string_agg(m.command, '; ' ORDER BY m.place, m.command), '') AS 
 WITH RECURSIVE this AS MATERIALIZED (
     SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
 oldest AS MATERIALIZED (
-    SELECT t.behind, date_part('epoch', clock_timestamp() - t.began)::bigint AS age_s, t.who FROM (SELECT) one LEFT JOIN {transactions} t ON true
+    SELECT t.behind, date_part('epoch', clock_timestamp() - t.began)::bigint AS age_s, t.who
+      FROM (SELECT) one LEFT JOIN {transactions} t ON true
      ORDER BY t.behind DESC NULLS LAST LIMIT 1),
 waiting AS MATERIALIZED (          -- slot by slot: there are few that are open, and many passes
     SELECT date_part('epoch', clock_timestamp() - min(p.recorded_at))::bigint AS for_s
       FROM (SELECT slot_at FROM prescient.slot_pass WHERE pass = 0 AND closed_at IS NULL OFFSET 0) o,
-           LATERAL (SELECT recorded_at, seen_xid FROM prescient.slot_pass WHERE slot_at = o.slot_at OFFSET 0) p
-     WHERE p.seen_xid > pg_snapshot_xmin(pg_current_snapshot())::text::bigint AND p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint),
+           LATERAL (SELECT recorded_at, seen_xid FROM prescient.slot_pass
+                    WHERE slot_at = o.slot_at OFFSET 0) p
+     WHERE p.seen_xid > pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+       AND p.seen_xid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint),
 late AS MATERIALIZED (
     SELECT count(*) AS n, min(l.next_check_at) AS first
-      FROM (SELECT f.next_check_at FROM prescient.future_job f WHERE f.next_check_at < (SELECT this.slot FROM this)
+      FROM (SELECT f.next_check_at FROM prescient.future_job f
+            WHERE f.next_check_at < (SELECT this.slot FROM this)
              ORDER BY f.next_check_at LIMIT 1000000) l),
 below AS MATERIALIZED (
     SELECT count(*) AS n
       FROM (SELECT FROM prescient.future_job f
-             WHERE f.next_check_at < (SELECT to_timestamp(s.value::bigint) FROM prescient.setting s WHERE s.name = 'swept_until')
+             WHERE f.next_check_at < (SELECT to_timestamp(s.value::bigint) FROM prescient.setting s
+                                      WHERE s.name = 'swept_until')
              ORDER BY f.next_check_at LIMIT 100000) b),
 stuck AS MATERIALIZED (
     SELECT count(*) AS n, min(p.slot_at) AS first FROM prescient.slot_pass p, this
      WHERE p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < this.slot - interval '1 day'),
 expired AS MATERIALIZED (
-    SELECT count(*) AS n FROM prescient.slot_lease l WHERE l.expires_at < clock_timestamp() - interval '10 minutes'),
+    SELECT count(*) AS n FROM prescient.slot_lease l
+     WHERE l.expires_at < clock_timestamp() - interval '10 minutes'),
 there (n) AS (
     SELECT -1 UNION ALL
-    SELECT n + 1 FROM there WHERE n < 30 AND prescient.history_day_is_there(prescient.utc_day(clock_timestamp()) + n + 1)),
+    SELECT n + 1 FROM there WHERE n < 30
+           AND prescient.history_day_is_there(prescient.utc_day(clock_timestamp()) + n + 1)),
 days AS MATERIALIZED (
     SELECT least(max(n) + 1, 1) AS today, max(n) AS ahead FROM there),
 dead AS MATERIALIZED (
-    SELECT coalesce(max(s.n_dead_tup), 0) AS n, coalesce(max(s.n_live_tup), 0) AS live, max(s.last_autovacuum) AS last
+    SELECT coalesce(max(s.n_dead_tup), 0) AS n, coalesce(max(s.n_live_tup), 0) AS live,
+           max(s.last_autovacuum) AS last
       FROM pg_stat_user_tables s WHERE s.relid = 'prescient.future_job'::regclass),
 history AS MATERIALIZED (
     SELECT g.generation, g.noted_at, n.generation <> g.generation AS is_elsewhere,
            n.generation = g.generation AND NOT n.behind AND EXISTS (
-               SELECT FROM prescient.event e WHERE (e.generation, e.xid) >= (g.generation, pg_snapshot_xmax(pg_current_snapshot()))) AS is_ahead
-      FROM (SELECT * FROM prescient.generation ORDER BY generation DESC LIMIT 1) g, prescient.generation_now() n),
+               SELECT FROM prescient.event e WHERE (e.generation, e.xid) >= (g.generation,
+                      pg_snapshot_xmax(pg_current_snapshot()))) AS is_ahead
+      FROM (SELECT * FROM prescient.generation ORDER BY generation DESC LIMIT 1) g,
+           prescient.generation_now() n),
 sequences AS MATERIALIZED (
-    SELECT string_agg(format('%s has come to %s, %s is in use', s.sequence, s.last, s.in_use), ', ') AS behind FROM prescient.sequences_behind(false) s),
+    SELECT string_agg(format('%s has come to %s, %s is in use', s.sequence, s.last, s.in_use), ', ') AS behind
+      FROM prescient.sequences_behind(false) s),
 prepared AS MATERIALIZED (
     SELECT count(*) AS n, min(x.prepared) AS first FROM pg_prepared_xacts x),
 rows (place, what, bad, level, found, advice) AS (
     SELECT 1, 'server', false, 'ok', 'PostgreSQL ' || current_setting('server_version'), '' FROM this
     UNION ALL
-    SELECT 2, 'takes writes', pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, 'error',
-           CASE WHEN pg_is_in_recovery() THEN 'a standby' WHEN current_setting('transaction_read_only')::boolean THEN 'read only' ELSE 'yes' END,
+    SELECT 2, 'takes writes', pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
+           'error',
+           CASE WHEN pg_is_in_recovery() THEN 'a standby'
+               WHEN current_setting('transaction_read_only')::boolean THEN 'read only' ELSE 'yes' END,
            'no check is run until it takes writes: connect to the primary'
     UNION ALL
-    SELECT 3, 'synchronous_commit', current_setting('synchronous_commit') = 'off', 'warn', current_setting('synchronous_commit'),
-           'a crash may forget acknowledged enqueues and settles of the last moments: set it on for this database'
+    SELECT 3, 'synchronous_commit', current_setting('synchronous_commit') = 'off', 'warn',
+           current_setting('synchronous_commit'),
+           'a crash may forget acknowledged enqueues and settles of the last moments: '
+           'set it on for this database'
     UNION ALL
-    SELECT 4, 'history partition of today', today = 0, 'error', CASE today WHEN 0 THEN 'missing' ELSE 'there' END,
+    SELECT 4, 'history partition of today', today = 0, 'error',
+           CASE today WHEN 0 THEN 'missing' ELSE 'there' END,
            'no slot is run without it: prescient init makes it, engines keep the next days' FROM days
     UNION ALL
-    SELECT 5, 'history partitions ahead', ahead < 1, 'warn', ahead || ' days', 'no engine has made the next days: is one running?' FROM days
+    SELECT 5, 'history partitions ahead', ahead < 1, 'warn', ahead || ' days',
+           'no engine has made the next days: is one running?' FROM days
     UNION ALL
-    SELECT 6, 'missed slots', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n || ' overdue checks, the oldest of ' || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') END,
+    SELECT 6, 'missed slots', n > 0, 'warn', CASE n WHEN 0 THEN 'none'
+           ELSE n || ' overdue checks, the oldest of ' || to_char(first AT TIME ZONE 'UTC',
+               'YYYY-MM-DD HH24:MI:SS') END,
            'prescient sweep runs them, prescient reslot moves them' FROM late
     UNION ALL
     SELECT 7, 'checks below the low-water mark', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n::text END,
            'put there by hand or by a clock that jumped; a full look, once an hour, finds them' FROM below
     UNION ALL
-    SELECT 8, 'slots that stay open', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n || ', the oldest of ' || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') END,
-           'a sweep finishes them; one that waits for a second look waits for the oldest transaction' FROM stuck
+    SELECT 8, 'slots that stay open', n > 0, 'warn', CASE n WHEN 0 THEN 'none'
+           ELSE n || ', the oldest of ' || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') END,
+           'a sweep finishes them; one that waits for a second look waits for the oldest transaction'
+      FROM stuck
     UNION ALL
-    SELECT 9, 'leases long expired', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n::text END, 'an engine died and none has taken over: is one running?' FROM expired
+    SELECT 9, 'leases long expired', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n::text END,
+           'an engine died and none has taken over: is one running?' FROM expired
     UNION ALL
-    SELECT 10, 'oldest transaction', greatest(age_s, CASE WHEN who IS NOT NULL THEN for_s END) > 600 OR behind > 1000000, 'warn',
+    SELECT 10, 'oldest transaction', greatest(age_s, CASE WHEN who IS NOT NULL THEN for_s END) > 600
+           OR behind > 1000000, 'warn',
            CASE WHEN who IS NULL THEN 'none'
-                ELSE coalesce(age_s || ' s', 'for how long is not ours to see' || coalesce(', but second looks wait since ' || for_s || ' s', '')) || ', ' || behind || ' transactions ago: ' || who END,
+                ELSE coalesce(age_s || ' s', 'for how long is not ours to see'
+                              || coalesce(', but second looks wait since ' || for_s || ' s', '')) || ', '
+                              || behind || ' transactions ago: ' || who END,
            'events and second looks at slots wait for it, and so does vacuum' FROM oldest, waiting
     UNION ALL
-    SELECT 11, 'prepared transactions', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n || ', the oldest of ' || first::text END,
+    SELECT 11, 'prepared transactions', n > 0, 'warn', CASE n WHEN 0 THEN 'none'
+           ELSE n || ', the oldest of ' || first::text END,
            'events and second looks at slots wait for them: commit or roll back' FROM prepared
     UNION ALL
     SELECT 16, 'generation of events', is_ahead, 'warn',
            generation || ', since ' || to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-               || CASE WHEN is_ahead THEN '; there are events from the future: their transaction ids are ones that this server has not come to'
-                       WHEN is_elsewhere THEN '; of another server (restored, switched to, promoted): the next event begins another' ELSE '' END,
-           'they were copied from elsewhere, and no consumer is shown them: prescient init begins another generation' FROM history
+               || CASE WHEN is_ahead
+                       THEN '; there are events from the future: their transaction ids '
+                            'are ones that this server has not come to'
+                       WHEN is_elsewhere
+                           THEN '; of another server (restored, switched to, promoted): '
+                                'the next event begins another' ELSE '' END,
+           'they were copied from elsewhere, and no consumer is shown them: '
+           'prescient init begins another generation' FROM history
     UNION ALL
     SELECT 17, 'sequences', behind IS NOT NULL, 'error', coalesce(behind, 'ahead of what is in use'),
-           'numbers would be given out twice, and the answer of one check would end another: prescient init moves them up' FROM sequences
+           'numbers would be given out twice, and the answer of one check would end another: '
+           'prescient init moves them up' FROM sequences
     UNION ALL
     SELECT 18, 'ids in one slot', NOT coalesce(i.indisunique AND i.indisvalid, false), 'warn',
-           CASE WHEN i.indisunique AND i.indisvalid THEN 'kept apart' ELSE 'not kept apart, as the index for that is not built: a migration was cut short' END,
-           'of two rows with one id the answer to one may end the other: prescient migrate builds it, and nobody waits for it'
+           CASE WHEN i.indisunique AND i.indisvalid THEN 'kept apart'
+               ELSE 'not kept apart, as the index for that is not built: a migration was cut short' END,
+           'of two rows with one id the answer to one may end the other: '
+           'prescient migrate builds it, and nobody waits for it'
       FROM (SELECT) one LEFT JOIN pg_index i ON i.indexrelid = to_regclass('prescient.future_job_slot')
     UNION ALL
-    SELECT 12, 'autovacuum', NOT current_setting('autovacuum')::boolean OR NOT current_setting('track_counts')::boolean, 'error',
-           CASE WHEN current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean THEN 'on' ELSE 'off' END,
+    SELECT 12, 'autovacuum', NOT current_setting('autovacuum')::boolean
+           OR NOT current_setting('track_counts')::boolean, 'error',
+           CASE WHEN current_setting('autovacuum')::boolean
+               AND current_setting('track_counts')::boolean THEN 'on' ELSE 'off' END,
            'future_job changes completely every few hours: turn autovacuum and track_counts on' FROM this
     UNION ALL
-    SELECT 13, 'dead rows in future_job', n > 100000 AND n > live, 'warn', n || coalesce(', vacuumed ' || to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), ''),
+    SELECT 13, 'dead rows in future_job', n > 100000 AND n > live, 'warn', n
+           || coalesce(', vacuumed ' || to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), ''),
            'vacuum does not keep up: look at the oldest transaction, and at autovacuum_max_workers' FROM dead
     UNION ALL
     SELECT 15, 'rights', opened + missing > 0, CASE WHEN opened > 0 THEN 'error' ELSE 'warn' END,
-           CASE WHEN opened > 0 THEN opened || ' functions are open to everybody' WHEN missing > 0 THEN missing || ' are missing'
-                ELSE coalesce('of the owner alone, as these roles are not there: ' || ({absent_roles}), 'as they must be') END,
+           CASE WHEN opened > 0 THEN opened || ' functions are open to everybody'
+               WHEN missing > 0 THEN missing || ' are missing'
+                ELSE coalesce('of the owner alone, as these roles are not there: ' || ({absent_roles}),
+                              'as they must be') END,
            'prescient init, by the owner of the schema, grants and revokes what it must'
-      FROM (SELECT count(*) FILTER (WHERE m.what = 'open') AS opened, count(*) FILTER (WHERE m.what = 'missing') AS missing FROM ({amiss}) m) r
+      FROM (SELECT count(*) FILTER (WHERE m.what = 'open') AS opened,
+            count(*) FILTER (WHERE m.what = 'missing') AS missing FROM ({amiss}) m) r
     UNION ALL
-    SELECT 14, 'clock of the database', false, 'ok', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', '' FROM this)
-SELECT what, CASE WHEN bad THEN level ELSE 'ok' END AS level, found, CASE WHEN bad THEN advice ELSE '' END AS advice FROM rows ORDER BY place
+    SELECT 14, 'clock of the database', false, 'ok', to_char(clock_timestamp() AT TIME ZONE 'UTC',
+           'YYYY-MM-DD HH24:MI:SS') || ' UTC', '' FROM this)
+SELECT what, CASE WHEN bad THEN level ELSE 'ok' END AS level, found,
+       CASE WHEN bad THEN advice ELSE '' END AS advice FROM rows ORDER BY place
 
 -- name: plan
 -- in: slot text?
 -- out: line text
 -- report
-EXPLAIN SELECT id, first_check_at, deferred_at, bucket, priority, check_count, failure_count, entity_name, entity_key, job_exec, payload
+EXPLAIN SELECT id, first_check_at, deferred_at, bucket, priority, check_count, failure_count, entity_name,
+    entity_key, job_exec, payload
   FROM prescient.future_job
- WHERE next_check_at = coalesce(to_timestamp(:slot::bigint), prescient.slot_floor(clock_timestamp())) AND bucket = 0 AND (priority, id) > (-2147483648, 0)
+ WHERE next_check_at = coalesce(to_timestamp(:slot::bigint), prescient.slot_floor(clock_timestamp()))
+   AND bucket = 0 AND (priority, id) > (-2147483648, 0)
  ORDER BY priority, id LIMIT 1000

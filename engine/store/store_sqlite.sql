@@ -44,7 +44,8 @@ SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS 
 -- in: slot timestamptz
 -- out: is_closed bool, is_done bool
 SELECT closed_at_us IS NOT NULL AS is_closed,
-       opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0) AS is_done
+       opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at
+                                  AND p.bucket = o.bucket AND p.pass > 0) AS is_done
   FROM prescient_slot_pass AS o WHERE slot_at = :slot AND bucket = -1 AND pass = 0
 
 -- name: slot_count
@@ -63,12 +64,14 @@ VALUES (:slot, -1, 0, :engine, 1, :rows, :clock_us)
 -- in: slot timestamptz, jobs text?
 -- out: has bool
 SELECT EXISTS (SELECT 1 FROM prescient_future_job
-                WHERE next_check_at = :slot AND (:jobs IS NULL OR job_exec IN (SELECT value FROM json_each(:jobs)))) AS has
+                WHERE next_check_at = :slot AND (:jobs IS NULL
+                                                 OR job_exec IN (SELECT value FROM json_each(:jobs)))) AS has
 
 -- name: slot_reopen
 -- A slot that was closed has rows again: look at it once more.
 -- in: slot timestamptz
-UPDATE prescient_slot_pass SET closed_at_us = NULL WHERE slot_at = :slot AND bucket = -1 AND pass = 0 AND closed_at_us IS NOT NULL
+UPDATE prescient_slot_pass SET closed_at_us = NULL WHERE slot_at = :slot AND bucket = -1 AND pass = 0
+    AND closed_at_us IS NOT NULL
 
 -- name: lease_look
 -- in: slot timestamptz
@@ -84,11 +87,13 @@ VALUES (:slot, -1, :owner, :engine, :clock_us, :expires_us)
 -- name: lease_held
 -- in: slot timestamptz, owner uuid, token int8
 -- out: held bool
-SELECT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner = :owner AND token = :token) AS held
+SELECT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner = :owner
+               AND token = :token) AS held
 
 -- name: renew
 -- in: slot timestamptz, owner uuid, token int8, expires_us timestamptz
-UPDATE prescient_slot_lease SET expires_at_us = :expires_us WHERE slot_at = :slot AND bucket = -1 AND owner = :owner AND token = :token
+UPDATE prescient_slot_lease SET expires_at_us = :expires_us WHERE slot_at = :slot AND bucket = -1
+    AND owner = :owner AND token = :token
 
 -- name: release
 -- in: slot timestamptz, owner uuid, token int8
@@ -110,7 +115,8 @@ DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner
 EXPLAIN QUERY PLAN {page_rows}
 
 -- part: page_rows
-SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key, job_exec, payload, origin
+SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key,
+       job_exec, payload, origin
   FROM prescient_future_job
  WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id)
  ORDER BY priority, id LIMIT :want
@@ -129,12 +135,16 @@ SELECT a.nth, f.again_at IS NOT NULL AS is_again
 
 -- name: settle_archive
 -- in: engine text?, clock_us timestamptz, ended_us timestamptz
-INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, entity_key, job_exec, outcome, check_count,
-       failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us, last_run_us,
+INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, entity_key, job_exec, outcome,
+                                          check_count,
+       failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us,
+       last_run_us,
        note, payload, engine, archived_at_us)
 SELECT f.id, :ended_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count,
-       a.failure_count, f.run_count + a.runs, a.slot_at, f.first_check_at, coalesce(f.first_run_at_us, a.run_at_us), a.run_at_us,
-       f.total_run_us + coalesce(a.run_us, 0), a.run_us, a.note, CASE WHEN a.keeps_payload THEN f.payload END, :engine, :clock_us
+       a.failure_count, f.run_count + a.runs, a.slot_at, f.first_check_at,
+       coalesce(f.first_run_at_us, a.run_at_us), a.run_at_us,
+       f.total_run_us + coalesce(a.run_us, 0), a.run_us, a.note, CASE WHEN a.keeps_payload THEN f.payload END,
+       :engine, :clock_us
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 1 AND f.id = a.id
 
@@ -142,8 +152,10 @@ SELECT f.id, :ended_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.ch
 -- A new life under a new id, at the slot that was written beside the old one, but not before
 -- :open_slot, the first that has not begun.
 -- in: id int8, open_slot timestamptz, origin text?
-INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload, origin)
-SELECT entity_name, entity_key, job_exec, max(again_at, :open_slot), max(again_at, :open_slot), priority, payload, :origin
+INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
+                                             priority, payload, origin)
+SELECT entity_name, entity_key, job_exec, max(again_at, :open_slot), max(again_at, :open_slot), priority,
+       payload, :origin
   FROM prescient_future_job WHERE id = :id AND again_at IS NOT NULL
 
 -- name: settle_delete
@@ -156,7 +168,8 @@ DELETE FROM prescient_future_job WHERE id IN (SELECT id FROM prescient_answers W
 -- in: open_slot timestamptz
 UPDATE prescient_future_job
    SET next_check_at = max(min(a.next_at, coalesce(again_at, a.next_at)), :open_slot),
-       again_at = CASE WHEN again_at > max(min(a.next_at, again_at), :open_slot) THEN again_at END, check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
+       again_at = CASE WHEN again_at > max(min(a.next_at, again_at), :open_slot) THEN again_at END,
+       check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
        run_count = prescient_future_job.run_count + a.runs,
        first_run_at_us = coalesce(prescient_future_job.first_run_at_us, a.run_at_us),
        total_run_us = prescient_future_job.total_run_us + coalesce(a.run_us, 0)
@@ -165,7 +178,8 @@ UPDATE prescient_future_job
 
 -- name: settle_run
 -- in: engine text?, clock_us timestamptz
-INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count,
+INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome,
+                                      check_count, failure_count,
        slot_at, next_check_at, run_us, note, engine, recorded_at_us)
 SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count, a.failure_count,
        a.slot_at, f.next_check_at, a.run_us, a.note, :engine, :clock_us
@@ -175,13 +189,15 @@ SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.
 -- name: effect_emit
 -- in: event text?, entity text?, key text?, job text?, emitted_us timestamptz, slot timestamptz,
 -- in: check_count int4, data text?, clock_us timestamptz
-INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data, recorded_at_us)
+INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count,
+                             data, recorded_at_us)
 VALUES (:event, :entity, :key, :job, :emitted_us, :slot, :check_count, :data, :clock_us)
 
 -- name: effect_enqueue
 -- in: entity text?, key text?, job text?, at timestamptz, payload text?, conflict text?,
 -- in: priority int4, now timestamptz, origin text?
-INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now, origin)
+INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now,
+                                  origin)
 VALUES (:entity, :key, :job, :at, :payload, :conflict, :priority, :now, :origin)
 
 -- name: finish_look
@@ -190,18 +206,22 @@ VALUES (:entity, :key, :job, :at, :payload, :conflict, :priority, :now, :origin)
 -- in: slot timestamptz, jobs text?, after_priority int4, after_id int8
 -- out: has bool
 SELECT EXISTS (SELECT 1 FROM prescient_future_job
-                WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id) AND job_exec NOT IN (SELECT value FROM json_each(:jobs))) AS has
+                WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id)
+                  AND job_exec NOT IN (SELECT value FROM json_each(:jobs))) AS has
 
 -- name: finish
 -- :can_read is false when rows cannot be read: then the jobs left behind are unknown.
 -- in: slot timestamptz, engine text?, late_us int8, took_us int8, clock_us timestamptz, run int8,
 -- in: done int8, again int8, deferred int8, failed int8, timeout int8, crashed int8, guarded int8,
 -- in: held_back int8, unknown_job int8, superseded int8, locked int8, can_read bool
-INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us, run, done, again, deferred,
+INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us, run,
+                                 done, again, deferred,
        failed, timeout, crashed, guarded, held_back, unknown_job, superseded, locked, left_jobs)
-SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :clock_us, :run, :done, :again, :deferred, :failed, :timeout, :crashed, :guarded, :held_back, :unknown_job, :superseded, :locked,
+SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :clock_us, :run, :done, :again,
+       :deferred, :failed, :timeout, :crashed, :guarded, :held_back, :unknown_job, :superseded, :locked,
        CASE WHEN :can_read THEN (SELECT group_concat(job_exec, ', ')
-                             FROM (SELECT DISTINCT job_exec FROM prescient_future_job WHERE next_check_at = :slot ORDER BY job_exec)) END
+                             FROM (SELECT DISTINCT job_exec FROM prescient_future_job
+                                   WHERE next_check_at = :slot ORDER BY job_exec)) END
   FROM prescient_slot_pass WHERE slot_at = :slot AND bucket = -1
 
 -- ---- slots that are not over ------------------------------------------------------------------
@@ -211,7 +231,8 @@ SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :c
 -- in: clock_us timestamptz
 UPDATE prescient_slot_pass AS o SET closed_at_us = :clock_us
  WHERE pass = 0 AND closed_at_us IS NULL
-   AND (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0))
+   AND (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at
+                                   AND p.bucket = o.bucket AND p.pass > 0))
    AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
 
 -- name: relook_leases
@@ -219,19 +240,22 @@ UPDATE prescient_slot_pass AS o SET closed_at_us = :clock_us
 -- in: clock_us timestamptz
 DELETE FROM prescient_slot_lease
  WHERE expires_at_us <= :clock_us
-   AND EXISTS (SELECT 1 FROM prescient_slot_pass AS o WHERE o.slot_at = prescient_slot_lease.slot_at AND o.pass = 0 AND o.closed_at_us IS NOT NULL)
+   AND EXISTS (SELECT 1 FROM prescient_slot_pass AS o WHERE o.slot_at = prescient_slot_lease.slot_at
+               AND o.pass = 0 AND o.closed_at_us IS NOT NULL)
 
 -- name: relook
 -- in: want int4
 -- out: slot_at timestamptz, has_rows bool, is_undone bool
 SELECT slot_at, EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at) AS has_rows,
-       NOT (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at AND p.bucket = o.bucket AND p.pass > 0)) AS is_undone
+       NOT (opened_rows = 0 OR EXISTS (SELECT 1 FROM prescient_slot_pass AS p WHERE p.slot_at = o.slot_at
+                                       AND p.bucket = o.bucket AND p.pass > 0)) AS is_undone
   FROM prescient_slot_pass AS o WHERE pass = 0 AND closed_at_us IS NULL ORDER BY slot_at LIMIT :want
 
 -- name: late_slot
 -- in: from timestamptz, before timestamptz
 -- out: slot timestamptz?
-SELECT min(next_check_at) AS slot FROM prescient_future_job WHERE next_check_at >= :from AND next_check_at < :before
+SELECT min(next_check_at) AS slot FROM prescient_future_job WHERE next_check_at >= :from
+       AND next_check_at < :before
 
 -- name: swept_until
 -- out: value int8
@@ -243,7 +267,8 @@ SELECT coalesce(max(value), 0) AS value FROM prescient_setting WHERE name = 'ful
 
 -- name: note_full_look
 -- in: now timestamptz
-INSERT INTO prescient_setting (name, value) VALUES ('full_look_at', :now) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+INSERT INTO prescient_setting (name, value) VALUES ('full_look_at', :now) ON CONFLICT (name)
+    DO UPDATE SET value = excluded.value
 
 -- name: mark_swept
 -- The mark only moves up, unless it is ahead of the clock.
@@ -279,7 +304,8 @@ INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (:
 
 -- name: reschedule
 -- in: entity text?, key text?, job text?, at text?, now timestamptz
-INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now) VALUES (:entity, :key, :job, :at, :now)
+INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now)
+    VALUES (:entity, :key, :job, :at, :now)
 
 -- name: retry
 -- max(id) picks the row that the payload comes from. Checks that have ended well since are skipped,
@@ -289,14 +315,18 @@ INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, n
 WITH failure AS MATERIALIZED (
     SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
       FROM prescient_future_job_history
-     WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
-       AND (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
+     WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
+       AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
+       AND (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+       AND (:job IS NULL OR job_exec = :job)
      GROUP BY entity_name, entity_key, job_exec),
 mended AS MATERIALIZED (
     SELECT DISTINCT f.newest
       FROM prescient_future_job_history h
-      JOIN failure f ON f.entity_key = h.entity_key AND f.entity_name = h.entity_name AND f.job_exec = h.job_exec AND f.newest < h.id
-     WHERE h.id > (SELECT min(newest) FROM failure) AND h.outcome NOT IN ('failed', 'timeout', 'crashed', 'bad_answer'))
+      JOIN failure f ON f.entity_key = h.entity_key AND f.entity_name = h.entity_name
+          AND f.job_exec = h.job_exec AND f.newest < h.id
+     WHERE h.id > (SELECT min(newest) FROM failure) AND h.outcome NOT IN ('failed', 'timeout', 'crashed',
+         'bad_answer'))
 SELECT entity_name, entity_key, job_exec, payload, newest
   FROM failure
  WHERE newest NOT IN (SELECT newest FROM mended)
@@ -304,8 +334,10 @@ SELECT entity_name, entity_key, job_exec, payload, newest
 
 -- name: load_new
 -- in: entity text?, key text?, job text?, slot timestamptz, priority int4, payload text?
-INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, payload)
-VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload) ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority,
+                                  payload)
+VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload)
+    ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 
 -- ---- reports ----------------------------------------------------------------------------------
 
@@ -324,7 +356,8 @@ VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload) ON CONFLICT (buc
 -- report
 WITH few AS MATERIALIZED (
     SELECT * FROM prescient_future_job
-     WHERE :entity IS NOT NULL AND bucket = 0 AND entity_name = :entity AND entity_key BETWEEN coalesce(:key, '') AND coalesce(:key, x'')
+     WHERE :entity IS NOT NULL AND bucket = 0 AND entity_name = :entity
+       AND entity_key BETWEEN coalesce(:key, '') AND coalesce(:key, x'')
      LIMIT CASE WHEN :key IS NULL THEN 1001 ELSE -1 END),
 served AS MATERIALIZED (
     SELECT :entity IS NOT NULL AND (:key IS NOT NULL OR (SELECT count(*) FROM few) <= 1000) AS by_key),
@@ -332,24 +365,33 @@ found AS MATERIALIZED (
     SELECT * FROM (
         SELECT * FROM few
          WHERE (SELECT by_key FROM served) AND (:job IS NULL OR job_exec = :job)
-           AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0) AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+           AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0)
+           AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
          ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(:most AS INTEGER), -1))
     UNION ALL
     SELECT * FROM (
         SELECT * FROM (
             SELECT * FROM prescient_future_job
              WHERE NOT (SELECT by_key FROM served)
-               AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0) AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
-             ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(:most_looked_at AS INTEGER), -1))
-         WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
+               AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0)
+               AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+             ORDER BY next_check_at, bucket, priority, id
+                 LIMIT coalesce(CAST(:most_looked_at AS INTEGER), -1))
+         WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+           AND (:job IS NULL OR job_exec = :job)
          LIMIT coalesce(CAST(:most AS INTEGER), -1))),
 ended AS (
     SELECT next_check_at FROM prescient_future_job
-     WHERE :most_looked_at IS NOT NULL AND NOT (SELECT by_key FROM served) AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
-       AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0) AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
-     ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(:most_looked_at AS INTEGER), 0))
-SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload
-  FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at, again_at, payload, bucket, id
+     WHERE :most_looked_at IS NOT NULL AND NOT (SELECT by_key FROM served)
+       AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
+       AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0)
+       AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+     ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(:most_looked_at AS INTEGER),
+         0))
+SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at,
+       again_at, payload
+  FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
+        first_check_at, again_at, payload, bucket, id
           FROM found
         UNION ALL
         SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ended)
@@ -366,11 +408,14 @@ SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_co
 SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
        CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN outcome
             WHEN outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') THEN 'max_failures' END AS guard,
-       check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us, last_run_us,
+       check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us,
+       total_run_us, last_run_us,
        note, payload, engine, archived_at_us
   FROM prescient_future_job_history
- WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
-   AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL OR ended_at_us >= CAST(:since AS INTEGER) * 1000000)
+ WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+   AND (:job IS NULL OR job_exec = :job)
+   AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL
+                                                     OR ended_at_us >= CAST(:since AS INTEGER) * 1000000)
    AND (:before IS NULL OR ended_at_us < CAST(:before AS INTEGER) * 1000000)
  ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
@@ -380,10 +425,13 @@ SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
 -- out: check_count int4, failure_count int4, slot_at timestamptz, next_check_at timestamptz?,
 -- out: run_us int8, note text?, engine text?
 -- report
-SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, slot_at, next_check_at, run_us, note, engine
+SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, slot_at,
+       next_check_at, run_us, note, engine
   FROM prescient_future_job_run
- WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
-   AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL OR run_at_us >= CAST(:since AS INTEGER) * 1000000)
+ WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+   AND (:job IS NULL OR job_exec = :job)
+   AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL
+                                                     OR run_at_us >= CAST(:since AS INTEGER) * 1000000)
    AND (:before IS NULL OR run_at_us < CAST(:before AS INTEGER) * 1000000)
  ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
@@ -396,17 +444,23 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failu
 -- report
 WITH RECURSIVE
 bounds AS MATERIALIZED (
-    SELECT coalesce(CAST(:from AS INTEGER), 0) AS first, coalesce(CAST(:before AS INTEGER), 253402300800) AS last,
-           CASE WHEN CAST(:most AS INTEGER) >= 0 THEN CAST(:most AS INTEGER) ELSE 9223372036854775807 END AS most, coalesce(CAST(:recent AS INTEGER), 0) AS recent),
+    SELECT coalesce(CAST(:from AS INTEGER), 0) AS first,
+           coalesce(CAST(:before AS INTEGER), 253402300800) AS last,
+           CASE WHEN CAST(:most AS INTEGER) >= 0 THEN CAST(:most AS INTEGER)
+               ELSE 9223372036854775807 END AS most, coalesce(CAST(:recent AS INTEGER), 0) AS recent),
 filed (slot_at, n) AS (
-    SELECT (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= first AND next_check_at < last), 1 FROM bounds
+    SELECT (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= first
+            AND next_check_at < last), 1 FROM bounds
     UNION ALL
-    SELECT (SELECT min(f.next_check_at) FROM prescient_future_job AS f WHERE f.next_check_at > filed.slot_at AND f.next_check_at < last), n + 1
+    SELECT (SELECT min(f.next_check_at) FROM prescient_future_job AS f WHERE f.next_check_at > filed.slot_at
+            AND f.next_check_at < last), n + 1
       FROM filed, bounds WHERE filed.slot_at IS NOT NULL AND n < most),
 opened (slot_at, n) AS (
-    SELECT (SELECT min(slot_at) FROM prescient_slot_pass WHERE slot_at >= max(first, recent) AND slot_at < last), 1 FROM bounds
+    SELECT (SELECT min(slot_at) FROM prescient_slot_pass WHERE slot_at >= max(first, recent)
+            AND slot_at < last), 1 FROM bounds
     UNION ALL
-    SELECT (SELECT min(p.slot_at) FROM prescient_slot_pass AS p WHERE p.slot_at > opened.slot_at AND p.slot_at < last), n + 1
+    SELECT (SELECT min(p.slot_at) FROM prescient_slot_pass AS p WHERE p.slot_at > opened.slot_at
+            AND p.slot_at < last), n + 1
       FROM opened, bounds WHERE opened.slot_at IS NOT NULL AND n < most),
 chosen AS MATERIALIZED (
     SELECT slot_at FROM (
@@ -414,16 +468,21 @@ chosen AS MATERIALIZED (
         UNION
         SELECT slot_at FROM opened
         UNION
-        SELECT slot_at FROM prescient_slot_pass, bounds WHERE pass = 0 AND closed_at_us IS NULL AND slot_at >= first AND slot_at < min(last, recent))
+        SELECT slot_at FROM prescient_slot_pass, bounds WHERE pass = 0 AND closed_at_us IS NULL
+               AND slot_at >= first AND slot_at < min(last, recent))
      WHERE slot_at IS NOT NULL ORDER BY slot_at LIMIT (SELECT most FROM bounds)),
 known AS (
-    SELECT p.slot_at, max(CASE WHEN pass = 0 THEN CASE WHEN closed_at_us IS NOT NULL THEN 3 WHEN opened_rows = 0 THEN 2 ELSE 1 END
+    SELECT p.slot_at, max(CASE WHEN pass = 0 THEN CASE WHEN closed_at_us IS NOT NULL THEN 3
+                          WHEN opened_rows = 0 THEN 2 ELSE 1 END
                                ELSE 2 END) AS state,
-           max(late_us) AS late_us, sum(run) AS run, sum(done) AS done, sum(again) AS again, sum(failed + timeout + crashed) AS failed
+           max(late_us) AS late_us, sum(run) AS run, sum(done) AS done, sum(again) AS again,
+           sum(failed + timeout + crashed) AS failed
       FROM chosen AS c CROSS JOIN prescient_slot_pass AS p WHERE p.slot_at = c.slot_at
      GROUP BY p.slot_at)
-SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f WHERE f.next_check_at = c.slot_at) AS checks,
-       CASE coalesce(state, 0) WHEN 0 THEN 'pending' WHEN 1 THEN 'open' WHEN 2 THEN 'relook' ELSE 'closed' END AS state,
+SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f
+                   WHERE f.next_check_at = c.slot_at) AS checks,
+       CASE coalesce(state, 0) WHEN 0 THEN 'pending' WHEN 1 THEN 'open' WHEN 2 THEN 'relook'
+           ELSE 'closed' END AS state,
        late_us, run, done, again, failed, 0 AS is_estimate
   FROM chosen AS c LEFT JOIN known ON known.slot_at = c.slot_at
  ORDER BY c.slot_at
@@ -435,10 +494,12 @@ SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f WHERE f.next_c
 -- out: held_back int8, unknown_job int8, superseded int8, locked int8, late_us int8?,
 -- out: took_us int8?, left_jobs text?, recorded_at_us timestamptz
 -- report
-SELECT slot_at, bucket, pass, engine, split, run, done, again, deferred, failed, timeout, crashed, guarded, held_back, unknown_job,
+SELECT slot_at, bucket, pass, engine, split, run, done, again, deferred, failed, timeout, crashed, guarded,
+       held_back, unknown_job,
        superseded, locked, late_us, took_us, left_jobs, recorded_at_us
   FROM prescient_slot_pass
- WHERE slot_at >= coalesce(CAST(:from AS INTEGER), 0) AND slot_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+ WHERE slot_at >= coalesce(CAST(:from AS INTEGER), 0) AND slot_at < coalesce(CAST(:before AS INTEGER),
+     253402300800)
  ORDER BY slot_at DESC, bucket DESC, pass DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: status
@@ -453,15 +514,19 @@ WITH this AS (
     SELECT now, length_s, now / length_s * length_s AS slot
       FROM (SELECT coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) AS now, value AS length_s
               FROM prescient_setting WHERE name = 'slot_length_s'))
-SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version) FROM prescient_migration) AS schema_version,
+SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version)
+                                                  FROM prescient_migration) AS schema_version,
        (SELECT count(*) FROM prescient_future_job) AS pending, 0 AS is_estimate,
-       (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = slot LIMIT 1000000)) AS due,
-       (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at < slot LIMIT 1000000)) AS overdue,
+       (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = slot LIMIT 1000000))
+       AS due,
+       (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at < slot LIMIT 1000000))
+       AS overdue,
        (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at < slot) AS oldest_overdue_at,
        (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at > now) AS next_slot_at,
        (SELECT count(*) FROM prescient_slot_lease) AS leases,
        (SELECT count(*) FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL) AS unclosed_slots,
-       (SELECT min(slot_at) FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL) AS oldest_unclosed_at,
+       (SELECT min(slot_at) FROM prescient_slot_pass WHERE pass = 0
+        AND closed_at_us IS NULL) AS oldest_unclosed_at,
        NULL AS oldest_transaction_us, NULL AS transactions_since, NULL AS prepared_transactions,
        (SELECT coalesce(max(id) - min(id) + 1, 0) FROM prescient_future_job_history) AS history_rows
   FROM this
@@ -479,13 +544,16 @@ SELECT slot_at, bucket, engine, token, expires_at_us, expires_at_us <= :clock_us
 -- out: what text, rows int8, bytes int8?, oldest_at timestamptz?
 -- report
 SELECT 'history' AS what, coalesce(max(id) - min(id) + 1, 0) AS rows, NULL AS bytes,
-       (SELECT archived_at_us / 1000000 FROM prescient_future_job_history ORDER BY id LIMIT 1) AS oldest_at FROM prescient_future_job_history
+       (SELECT archived_at_us / 1000000 FROM prescient_future_job_history ORDER BY id LIMIT 1) AS oldest_at
+       FROM prescient_future_job_history
 UNION ALL
 SELECT 'runs', coalesce(max(id) - min(id) + 1, 0), NULL,
-       (SELECT recorded_at_us / 1000000 FROM prescient_future_job_run ORDER BY id LIMIT 1) FROM prescient_future_job_run
+       (SELECT recorded_at_us / 1000000 FROM prescient_future_job_run ORDER BY id LIMIT 1)
+       FROM prescient_future_job_run
 UNION ALL
 SELECT 'events', coalesce(max(id) - min(id) + 1, 0), NULL,
-       (SELECT coalesce(recorded_at_us, emitted_at_us) / 1000000 FROM prescient_event ORDER BY id LIMIT 1) FROM prescient_event
+       (SELECT coalesce(recorded_at_us, emitted_at_us) / 1000000 FROM prescient_event ORDER BY id LIMIT 1)
+       FROM prescient_event
 UNION ALL
 SELECT 'passes', (SELECT count(*) FROM (SELECT 1 FROM prescient_slot_pass LIMIT 100000)), NULL,
        (SELECT recorded_at_us / 1000000 FROM prescient_slot_pass ORDER BY slot_at LIMIT 1)
@@ -493,7 +561,8 @@ SELECT 'passes', (SELECT count(*) FROM (SELECT 1 FROM prescient_slot_pass LIMIT 
 -- name: jobs_pending
 -- out: job_exec text, checks int8, next_check_at timestamptz, is_estimate bool
 -- report
-SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at, 0 AS is_estimate FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
+SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at, 0 AS is_estimate
+  FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
 
 -- name: events_handed_out
 -- The greatest id that an event of this file ever had.
@@ -504,8 +573,10 @@ SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event')
 -- in: after_id text?, most text?
 -- out: cursor text, event text, entity_name text?, entity_key text?, job_exec text?,
 -- out: emitted_at_us timestamptz, slot_at timestamptz?, check_count int4?, data text?
-SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count, data
-  FROM prescient_event WHERE id > coalesce(CAST(:after_id AS INTEGER), 0) ORDER BY id LIMIT coalesce(CAST(:most AS INTEGER), -1)
+SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count,
+       data
+  FROM prescient_event WHERE id > coalesce(CAST(:after_id AS INTEGER), 0)
+ ORDER BY id LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: events_end
 -- out: cursor text
@@ -520,21 +591,28 @@ SELECT '0-0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
 -- in: now text?, clock_us timestamptz
 -- out: what text, level text, found text, advice text
 WITH this AS (
-    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
+    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER),
+           :clock_us / 1000000) AS now), prescient_setting
      WHERE name = 'slot_length_s'),
 overdue AS (
     SELECT count(*) AS n, min(next_check_at) AS oldest
-      FROM (SELECT next_check_at FROM prescient_future_job, this WHERE next_check_at < slot ORDER BY next_check_at LIMIT 1000000))
+      FROM (SELECT next_check_at FROM prescient_future_job, this WHERE next_check_at < slot
+            ORDER BY next_check_at LIMIT 1000000))
 SELECT 'overdue checks' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
        n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
-       CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END AS advice FROM overdue
+       CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END AS advice
+           FROM overdue
 
 -- name: doctor_below
 -- out: what text, level text, found text, advice text
-SELECT 'checks below the mark of the sweep' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level, n AS found,
-       CASE WHEN n = 0 THEN '' ELSE 'put there by hand or by a clock that jumped; a full look, once an hour, finds them' END AS advice
+SELECT 'checks below the mark of the sweep' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
+       n AS found,
+       CASE WHEN n = 0 THEN ''
+           ELSE 'put there by hand or by a clock that jumped; a full look, once an hour, finds them' END
+               AS advice
   FROM (SELECT count(*) AS n FROM (SELECT 1 FROM prescient_future_job
-                                    WHERE next_check_at < (SELECT value FROM prescient_setting WHERE name = 'swept_until') LIMIT 1000000))
+                                    WHERE next_check_at < (SELECT value FROM prescient_setting
+                                                           WHERE name = 'swept_until') LIMIT 1000000))
 
 -- name: doctor_leases
 -- in: clock_us timestamptz
@@ -547,19 +625,24 @@ SELECT 'leases that have expired' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn'
 -- in: now text?, clock_us timestamptz
 -- out: what text, level text, found text, advice text
 WITH this AS (
-    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
+    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER),
+           :clock_us / 1000000) AS now), prescient_setting
      WHERE name = 'slot_length_s')
 SELECT 'slots that stay open' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
        n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
-       CASE WHEN n = 0 THEN '' ELSE 'opened over a day ago and not closed yet: a sweep closes what holds no checks any more' END AS advice
-  FROM (SELECT count(*) AS n, min(slot_at) AS oldest FROM prescient_slot_pass, this WHERE pass = 0 AND closed_at_us IS NULL AND slot_at < slot - 86400)
+       CASE WHEN n = 0 THEN ''
+           ELSE 'opened over a day ago and not closed yet: a sweep closes what holds no checks any more' END
+               AS advice
+  FROM (SELECT count(*) AS n, min(slot_at) AS oldest FROM prescient_slot_pass, this WHERE pass = 0
+        AND closed_at_us IS NULL AND slot_at < slot - 86400)
 
 -- name: doctor_room
 -- out: what text, level text, found text, advice text
 SELECT 'room in the file' AS what, CASE WHEN wasted THEN 'warn' ELSE 'ok' END AS level,
        freelist_count || ' of ' || page_count || ' pages are free' AS found,
        CASE WHEN wasted THEN 'VACUUM gives them back to the disk' ELSE '' END AS advice
-  FROM (SELECT page_count, freelist_count, freelist_count > 25000 AND freelist_count > page_count / 2 AS wasted
+  FROM (SELECT page_count, freelist_count, freelist_count > 25000
+        AND freelist_count > page_count / 2 AS wasted
           FROM pragma_page_count, pragma_freelist_count)
 
 -- name: file_size
@@ -571,7 +654,9 @@ SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size
 -- from 3.46 on it would be a table's name.
 -- out: what text, level text, found text, advice text
 SELECT 'file is whole' AS what, CASE found WHEN 'ok' THEN 'ok' ELSE 'error' END AS level, found,
-       CASE found WHEN 'ok' THEN '' ELSE 'stop everything that writes to the file, keep a copy, restore a backup or use sqlite3 .recover' END AS advice
+       CASE found WHEN 'ok' THEN ''
+           ELSE 'stop everything that writes to the file, keep a copy, restore a backup or use '
+                 || 'sqlite3 .recover' END AS advice
   FROM (SELECT quick_check AS found FROM pragma_quick_check LIMIT 1)
 
 -- ---- prune ------------------------------------------------------------------------------------
@@ -594,7 +679,8 @@ DELETE FROM prescient_future_job_run
 -- in: before_us timestamptz
 DELETE FROM prescient_slot_pass
  WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
-                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < :before_us / 1000000 AND recorded_at_us < :before_us
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < :before_us / 1000000
+                      AND recorded_at_us < :before_us
                       AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
                       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at)
                     ORDER BY slot_at LIMIT 2000)
@@ -602,7 +688,8 @@ DELETE FROM prescient_slot_pass
 -- name: prune_events
 -- in: before_us timestamptz
 DELETE FROM prescient_event
- WHERE id < (SELECT min(id) FROM prescient_event) + 5000 AND coalesce(recorded_at_us, emitted_at_us) < :before_us
+ WHERE id < (SELECT min(id) FROM prescient_event) + 5000
+   AND coalesce(recorded_at_us, emitted_at_us) < :before_us
 
 -- name: prune_history_count
 -- in: before_us timestamptz
@@ -619,7 +706,8 @@ SELECT count(*) AS n FROM prescient_future_job_run WHERE recorded_at_us < :befor
 -- out: n int8
 SELECT count(*) AS n FROM prescient_slot_pass
  WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
-                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < :before_us / 1000000 AND recorded_at_us < :before_us
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < :before_us / 1000000
+                      AND recorded_at_us < :before_us
                       AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
                       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at))
 
@@ -632,7 +720,8 @@ SELECT count(*) AS n FROM prescient_event WHERE coalesce(recorded_at_us, emitted
 -- One engine has its turn in each :turn_s seconds; see the same block of store_pg.sql.
 -- in: now timestamptz, turn_s int8
 INSERT INTO prescient_setting (name, value) VALUES ('pruned_at', :now)
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value NOT BETWEEN excluded.value - :turn_s AND excluded.value
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value NOT BETWEEN excluded.value - :turn_s
+    AND excluded.value
 
 -- ---- migrate ----------------------------------------------------------------------------------
 
@@ -643,7 +732,8 @@ SELECT checksum FROM prescient_migration WHERE version = :version
 
 -- name: migration_add
 -- in: version int4, name text?, checksum text?, oldest_engine int4, clock_us timestamptz
-INSERT INTO prescient_migration (version, name, checksum, oldest_engine, applied_at_us) VALUES (:version, :name, :checksum, :oldest_engine, :clock_us)
+INSERT INTO prescient_migration (version, name, checksum, oldest_engine, applied_at_us)
+    VALUES (:version, :name, :checksum, :oldest_engine, :clock_us)
 
 -- name: slot_length
 -- out: length_s int4
@@ -673,19 +763,24 @@ PRAGMA legacy_alter_table = OFF
 -- name: reslot_copy
 -- A check that is not on a slot of the new length goes to the next slot that has not begun.
 -- in: now timestamptz
-INSERT INTO prescient_future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, priority, check_count,
+INSERT INTO prescient_future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at,
+                                  next_check_at, priority, check_count,
        failure_count, deferred_at, again_at, run_count, first_run_at_us, total_run_us, payload)
 SELECT id, bucket, entity_name, entity_key, job_exec, first_check_at,
        CASE WHEN next_check_at % length_s = 0 THEN next_check_at
-            ELSE max((next_check_at / length_s + 1) * length_s, (:now / length_s + 1) * length_s) END, priority, check_count,
-       failure_count, deferred_at, (again_at + length_s - 1) / length_s * length_s, run_count, first_run_at_us, total_run_us, payload
-  FROM prescient_future_job_old, (SELECT value AS length_s FROM prescient_setting WHERE name = 'slot_length_s')
+            ELSE max((next_check_at / length_s + 1) * length_s, (:now / length_s + 1) * length_s) END,
+                priority, check_count,
+       failure_count, deferred_at, (again_at + length_s - 1) / length_s * length_s, run_count,
+       first_run_at_us, total_run_us, payload
+  FROM prescient_future_job_old, (SELECT value AS length_s FROM prescient_setting
+                                  WHERE name = 'slot_length_s')
 
 -- name: reslot_forget_sequence
 DELETE FROM sqlite_sequence WHERE name = 'prescient_future_job'
 
 -- name: reslot_keep_sequence
-INSERT INTO sqlite_sequence (name, seq) SELECT 'prescient_future_job', seq FROM sqlite_sequence WHERE name = 'prescient_future_job_old'
+INSERT INTO sqlite_sequence (name, seq) SELECT 'prescient_future_job', seq FROM sqlite_sequence
+    WHERE name = 'prescient_future_job_old'
 
 -- name: reslot_drop_old
 DROP TABLE prescient_future_job_old
