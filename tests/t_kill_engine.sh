@@ -49,12 +49,16 @@ sweep_once() {
 
 # ---- kill -9 of the engine ----
 
+# Every second engine is killed when it has workers, however slowly it came to them.
+has_workers_or_is_over() { ! no_workers_of "$(pid_of "$1")" || ! alive "$1"; }
+
 killed_engine() {
     local kills=$1 most_ms=$2 n=0 pid killed=0 had_workers=0
     while [ $killed -lt "$kills" ] && [ $n -lt $((kills * 2)) ] && ! nothing_pending; do
         n=$((n + 1))
         start "engine$n" "$P" --quiet run --slot $SLOT
         pid=$(pid_of "engine$n")
+        [ $((n % 2)) = 0 ] || wait_until 5 has_workers_or_is_over "engine$n"
         sleep "$(printf '0.%03d' $((RANDOM % most_ms + 20)))"
         no_workers_of "$pid" || had_workers=$((had_workers + 1))
         kill -KILL "$pid" 2>/dev/null
@@ -103,16 +107,22 @@ kill_engines_sqlite() { [ "$STORE_NAME" = sqlite ] || return 0; a_full_slot 3000
 
 # ---- kill -9 of workers ----
 
+# A worker that dies before its first check counts as one that cannot start, and some of these end
+# the engine. So only a worker is killed that has run a check.
+has_run_a_check() { awk -v w="$1" '$3 == w { found = 1; exit } END { exit !found }' journal; }
+
 kill_workers() {
-    local kills=0 pid workers
+    local kills=0 pid workers worker
     a_full_slot 3000 3000               # seconds of work, however slow the killer is
     start engine "$P" --json run --slot $SLOT
     pid=$(pid_of engine)
     while alive engine && [ $kills -lt 12 ]; do
         mapfile -t workers < <(workers_but_keepers_of "$pid")
         sleep "$(printf '0.%03d' $((RANDOM % 120)))"
-        [ ${#workers[@]} -gt 0 ] && kill -KILL "${workers[RANDOM % ${#workers[@]}]}" 2>/dev/null &&
-            kills=$((kills + 1))
+        [ ${#workers[@]} -gt 0 ] || continue
+        worker=${workers[RANDOM % ${#workers[@]}]}
+        has_run_a_check "$worker" || continue
+        kill -KILL "$worker" 2>/dev/null && kills=$((kills + 1))
     done
     join_within 60 engine
     local crashed; crashed=$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'crashed'")
