@@ -45,7 +45,9 @@ static void app_may_begin(struct model *m, const struct state *s)
         bool must_be_new = op == APP_ENQUEUE || op == APP_PLAIN;
         if (!(m->rules.app & op) || (must_be_new && s->db.row[operations[i].check].slot))
             continue;
-        int from = op == APP_PLAIN ? 1 : s->clock + 1, to = op == APP_PLAIN ? s->clock : m->rules.slots;
+        bool plain = op == APP_PLAIN;
+        int from = plain ? 1 : s->clock + 1;
+        int to = plain ? s->clock : m->rules.slots;
         for (int slot = from; slot <= to && slot <= m->rules.slots; slot++) {
             app_begins(m, s, i, slot);
             if (op == APP_RESOLVE)
@@ -65,7 +67,8 @@ static enum app_effect effect_of(const struct model *m, const struct app *app, c
         return APP_INSERT;
     if (app->op == APP_REPLACE)
         return APP_NEW_LIFE;
-    if ((int)row->slot <= (m->rules.lockclock ? clock : app->at))
+    int now = m->rules.lockclock ? clock : app->at;
+    if ((int)row->slot <= now)
         return m->rules.againat ? APP_AGAIN : APP_KEPT;
     return app->op == APP_EARLIER && app->to < row->slot ? APP_MOVE : APP_KEPT;
 }

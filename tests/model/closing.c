@@ -82,11 +82,12 @@ static void move_mark(struct model *m, const struct state *s)
         db->noted = (unsigned)to & 7;
         db->noted_older = (unsigned)running_xids(s, &m->rules) & 31;
     }
-    if (memcmp(&t, s, sizeof t))
-        move(m, &t, BY_SYSTEM,
-             good ? "a sweep is over: its mark moves to slot %d"
-                  : "a sweep is over: slot %d is noted, to be the mark",
-             good ? db->mark : db->noted);
+    if (!memcmp(&t, s, sizeof t))
+        return;
+    if (good)
+        move(m, &t, BY_SYSTEM, "a sweep is over: its mark moves to slot %d", db->mark);
+    else
+        move(m, &t, BY_SYSTEM, "a sweep is over: slot %d is noted, to be the mark", db->noted);
 }
 
 void closing_moves(struct model *m, const struct state *s)

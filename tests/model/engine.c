@@ -351,11 +351,12 @@ static void settles(struct model *m, const struct state *s, int engine)
             e->item[k].state = ITEM_SETTLING;
             e->call.item[k] = e->item[k];
         }
+    const char *check_0 = e->call.item[0].state ? " check 0" : "";
+    const char *check_1 = e->call.item[1].state ? " check 1" : "";
     if (is_seen_at_once(m, s))
         serve_call(m, &t, engine);
     else
-        move(m, &t, BY_SYSTEM, "E%d sends a settle of slot %d:%s%s", engine, e->slot,
-             e->call.item[0].state ? " check 0" : "", e->call.item[1].state ? " check 1" : "");
+        move(m, &t, BY_SYSTEM, "E%d sends a settle of slot %d:%s%s", engine, e->slot, check_0, check_1);
 }
 
 /* An application's transaction has held the row for long: the answer is dropped, the check runs
@@ -412,14 +413,14 @@ static void lets_go(struct model *m, const struct state *s, int engine, bool sto
     for (int k = 0; k < CHECKS; k++)
         if (e->item[k].state == ITEM_WAITING)
             e->item[k].state = ITEM_OUT;
-    if (stopping)
+    if (stopping) {
         e->leaving = 1;
-    else {
-        t.faults--;
-        e->clean = e->clean && !m->rules.winddown;
+        move(m, &t, BY_SYSTEM, "E%d is told to stop", engine);
+        return;
     }
-    move(m, &t, stopping ? BY_SYSTEM : BY_FAULT,
-         stopping ? "E%d is told to stop" : "E%d has no worker for a moment: what waits is let go", engine);
+    t.faults--;
+    e->clean = e->clean && !m->rules.winddown;
+    move(m, &t, BY_FAULT, "E%d has no worker for a moment: what waits is let go", engine);
 }
 
 static void releases(struct model *m, const struct state *s, int engine)

@@ -104,17 +104,23 @@ static bool is_as_expected(const struct run *run)
            (run->verdict.seen || !run->scenario->sees);
 }
 
+static const char *result_of(const struct verdict *v)
+{
+    return v->complete ? property_names[v->broken] : "(not searched to its end)";
+}
+
 static void tell(struct runs *runs, struct run *run)
 {
     const struct verdict *v = &run->verdict;
     bool good = is_as_expected(run);
-    printf("%-6s  %-32s  %s  [%s]  %zu states, %.1f s\n", good ? "ok" : "not ok",
-           v->complete ? property_names[v->broken] : "(not searched to its end)", run->scenario->words,
-           run->scenario->rules, v->states, v->seconds);
+    printf("%-6s  %-32s  %s  [%s]  %zu states, %.1f s\n", good ? "ok" : "not ok", result_of(v),
+           run->scenario->words, run->scenario->rules, v->states, v->seconds);
     if (!good)
-        printf("        expected: %s%s%s\n", property_names[run->scenario->expected],
-               run->scenario->sees ? ", and a move that says: " : "",
-               run->scenario->sees ? run->scenario->sees : "");
+        printf("        expected: %s", property_names[run->scenario->expected]);
+    if (!good && run->scenario->sees)
+        printf(", and a move that says: %s", run->scenario->sees);
+    if (!good)
+        putchar('\n');
     if (v->broken && (runs->verbose || !good))
         tell_trace(run);
     runs->passed += good;
@@ -136,10 +142,18 @@ static void collect(struct runs *runs, const char *wanted)
         }
 }
 
-static int run_all(struct runs *runs)
+/* One search for each processor, within bounds. */
+static int searches_at_once(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int at_once = processors < 1 ? 1 : processors > AT_ONCE_MAX ? AT_ONCE_MAX : (int)processors;
+    if (processors < 1)
+        return 1;
+    return processors < AT_ONCE_MAX ? (int)processors : AT_ONCE_MAX;
+}
+
+static int run_all(struct runs *runs)
+{
+    int at_once = searches_at_once();
     const char *group = "";
     for (int told = 0, begun = 0, running = 0; told < runs->n;) {
         if (begun < runs->n && running < at_once) {
@@ -174,8 +188,7 @@ static int run_by_switches(int argc, char **argv)
             return 2;
         }
     search_run(&rules, MOST_STATES_ALONE, NULL, stdout, &v);
-    printf("%s: %zu states, %zu steps, %.1f s\n",
-           v.complete ? property_names[v.broken] : "(not searched to its end)", v.states, v.steps, v.seconds);
+    printf("%s: %zu states, %zu steps, %.1f s\n", result_of(&v), v.states, v.steps, v.seconds);
     return !v.complete || v.broken;
 }
 

@@ -359,15 +359,23 @@ static void explore(struct model *m, FILE *out)
     look_for_the_end(m, out);
 }
 
+/* The parts that this scenario does not use stand at the end of a state, and are not kept. */
+static size_t bytes_kept(const struct rules *rules)
+{
+    if (rules->events)
+        return sizeof(struct state);
+    if (rules->failover == FAILOVER_ASYNC)
+        return offsetof(struct state, journal);
+    return offsetof(struct state, standby);
+}
+
 void search_run(const struct rules *rules, size_t most_states, const char *sees, FILE *out,
                 struct verdict *verdict)
 {
     struct search x = { .most = most_states < 0x1fffffff ? most_states : 0x1fffffff, .sees = sees };
     struct model m = { .rules = *rules, .search = &x };
     struct timespec began, ended;
-    x.size = rules->events                       ? sizeof(struct state)
-           : rules->failover == FAILOVER_ASYNC ? offsetof(struct state, journal)
-                                               : offsetof(struct state, standby);
+    x.size = bytes_kept(rules);
     clock_gettime(CLOCK_MONOTONIC, &began);
     explore(&m, out);
     clock_gettime(CLOCK_MONOTONIC, &ended);

@@ -290,7 +290,9 @@ static void note_settled(struct state *s, const struct request *r, int check)
 static int file_at(const struct model *m, int wanted, int clock)
 {
     int slot = wanted > clock || !m->rules.clamp ? wanted : clock + 1;
-    return slot <= m->rules.slots ? slot : m->rules.app ? m->rules.slots + 1 : 0;
+    if (slot <= m->rules.slots)
+        return slot;
+    return m->rules.app ? m->rules.slots + 1 : 0;
 }
 
 static void end_check(const struct model *m, struct state *s, struct row *row, int clock)
@@ -339,18 +341,19 @@ static void settle_looks(struct model *m, const struct state *s, struct sender f
     bool ours = !m->rules.token || r->bare || r->token & (TOKEN_GOOD | TOKEN_FAKE);
     ours = ours && !(r->moved && m->rules.server == 2);
     int slot = r->slot;
+    const char *found = "the lease is its own; it has a transaction id and reads the clock";
+    if (!m->rules.token)
+        found = "it has a transaction id and reads the clock, and does not look at the lease";
     if (ours) {
         r->looked = 1;
         r->at = s->clock;
         take_xid(m, &t, r);
     } else {
+        found = "the lease is another's, nothing is changed";
         r->result = RESULT_LOST;
         answer(m, &t, from);
     }
-    move(m, &t, BY_SYSTEM, "%s settle of slot %d: %s", whose(from), slot,
-         !ours ? "the lease is another's, nothing is changed"
-         : m->rules.token ? "the lease is its own; it has a transaction id and reads the clock"
-                          : "it has a transaction id and reads the clock, and does not look at the lease");
+    move(m, &t, BY_SYSTEM, "%s settle of slot %d: %s", whose(from), slot, found);
 }
 
 /* What belongs to an answer is found by slot, bucket and id, not by key. */
@@ -390,8 +393,10 @@ static void settle_commits(struct model *m, const struct state *s, struct sender
     r->xid = 0;
     xid_over(&t, from.stray < 0 ? XID_ENGINE << from.engine : XID_STRAY << from.stray);
     answer(m, &t, from);
-    move(m, &t, BY_SYSTEM, "%s settle of slot %d commits:%s%s%s%s", whose(from), slot,
-         became[0] ? " check 0" : "", words[became[0]], became[1] ? " check 1" : "", words[became[1]]);
+    const char *check_0 = became[0] ? " check 0" : "";
+    const char *check_1 = became[1] ? " check 1" : "";
+    move(m, &t, BY_SYSTEM, "%s settle of slot %d commits:%s%s%s%s", whose(from), slot, check_0,
+         words[became[0]], check_1, words[became[1]]);
 }
 
 static void serve_settle(struct model *m, const struct state *s, struct sender from)

@@ -193,19 +193,29 @@ void xid_over(struct state *s, int bit)
 
 static int swap_bits(int set, int low)
 {
-    int high = low << 1, kept = set & ~(low | high);
-    return kept | (set & low ? high : 0) | (set & high ? low : 0);
+    int high = low << 1;
+    int swapped = set & ~(low | high);
+    if (set & low)
+        swapped |= high;
+    if (set & high)
+        swapped |= low;
+    return swapped;
 }
 
 /* ---- canonical form ---- */
 
+/* The owner that it is when the two engines change places. */
+static unsigned swap_owner(unsigned owner)
+{
+    static const unsigned swapped[] = { 0, 2, 1, NOBODY };
+    return swapped[owner & 3];
+}
+
 static void swap_owners(struct lease lease[SLOTS + 1][BUCKETS])
 {
     for (int slot = 1; slot <= SLOTS; slot++)
-        for (int b = 0; b < BUCKETS; b++) {
-            unsigned owner = lease[slot][b].owner;
-            lease[slot][b].owner = owner == 1 ? 2 : owner == 2 ? 1 : owner & 3;
-        }
+        for (int b = 0; b < BUCKETS; b++)
+            lease[slot][b].owner = swap_owner(lease[slot][b].owner) & 3;
 }
 
 static void swap_engines(struct state *s, const struct rules *rules)
@@ -219,7 +229,7 @@ static void swap_engines(struct state *s, const struct rules *rules)
     swap_owners(s->db.lease);
     swap_owners(s->standby.lease);
     for (int j = 0; j < STRAYS; j++)
-        s->stray[j].owner = s->stray[j].owner == 1 ? 2 : s->stray[j].owner == 2 ? 1 : s->stray[j].owner;
+        s->stray[j].owner = swap_owner(s->stray[j].owner) & 3;
 }
 
 static void swap_strays(struct state *s)

@@ -57,6 +57,15 @@ static void end_tx(struct world *w, void *arg, uint64_t commit)
         tx_roll_back(w->db, *tx);
 }
 
+/* How long a transaction stays open: a moment most often, for minutes now and then. */
+static int64_t draw_open_us(struct world *w)
+{
+    if (world_chance(w, 700))
+        return world_between(w, 0, 50 * MS_US);
+    int64_t most_us = world_chance(w, 250) ? 70 * SECOND_US : 2 * world_slot_us(w);
+    return world_between(w, 0, most_us);
+}
+
 static void begin_tx(struct world *w, int place)
 {
     struct tx **tx = &w->app->txs[place];
@@ -70,8 +79,7 @@ static void begin_tx(struct world *w, int place)
         }
     }
     bool commit = world_chance(w, 850);
-    int64_t open_us = world_chance(w, 700) ? world_between(w, 0, 50 * MS_US)
-                      : world_between(w, 0, world_chance(w, 250) ? 70 * SECOND_US : 2 * world_slot_us(w));
+    int64_t open_us = draw_open_us(w);
     if (w->now_us + open_us > w->quiet_us)
         open_us = w->quiet_us > w->now_us ? w->quiet_us - w->now_us : 0;
     world_tell(w, "the application begins %lld: check %d (the last of %d), open for %lld ms",

@@ -110,6 +110,13 @@ static void take_what_is_free(struct db *db, struct message *m, const struct slo
     }
 }
 
+static enum slot_state state_of(const struct slot_row *s, uint64_t done)
+{
+    if (s->closed)
+        return SLOT_CLOSED;
+    return __builtin_popcountll(done) >= s->split ? SLOT_RELOOK : SLOT_OPEN;
+}
+
 enum served db_open_slot(struct db *db, struct message *m)
 {
     struct store_open_slot *o = &m->u.open;
@@ -125,13 +132,14 @@ enum served db_open_slot(struct db *db, struct message *m)
     tx_forget_rows(message_tx(db, m));
     if (!s->exists)
         open_new_slot(db, m, s);
-    uint64_t all = s->split == 1 ? 1 : UINT64_MAX, done = s->empty_xid ? 1 : s->done;
+    uint64_t all = s->split == 1 ? 1 : UINT64_MAX;
+    uint64_t done = s->empty_xid ? 1 : s->done;
     o->origin = (struct lease_origin){ 0 };
     take_what_is_free(db, m, s, (all & ~done) | (o->again ? buckets_with_rows(db, m, s) : 0));
     if (o->ntaken && s->closed)
         m->tx->reopens = s;
     o->split = s->split;
-    o->state = s->closed ? SLOT_CLOSED : __builtin_popcountll(done) >= s->split ? SLOT_RELOOK : SLOT_OPEN;
+    o->state = state_of(s, done);
     if (db->day_missing)
         refuse(m, ERR_LOST, "no history partition for today");
     return COMMITS;

@@ -381,11 +381,20 @@ static int draw_fault(struct world *w)
     return which;
 }
 
+/* How long it lasts: half of the faults are short. */
+static int64_t draw_length_us(struct world *w, const struct fault *f)
+{
+    if (!f->most_us)
+        return 0;
+    int64_t most_us = world_chance(w, 500) ? f->most_us / 10 : f->most_us;
+    return world_between(w, 0, most_us);
+}
+
 static void begin_fault(struct world *w, struct host *h)
 {
     int which = draw_fault(w);
     const struct fault *f = &faults[which];
-    int64_t us = f->most_us ? world_between(w, 0, world_chance(w, 500) ? f->most_us / 10 : f->most_us) : 0;
+    int64_t us = draw_length_us(w, f);
     if (w->now_us + us >= w->quiet_us)
         us = w->quiet_us - w->now_us - 1;
     if (!f->begin(w, h, us))
@@ -431,6 +440,16 @@ static void calm_down(struct world *w, void *arg, uint64_t tag)
     world_tell(w, "from now on nothing goes wrong");
 }
 
+/* Does this world have this kind of fault? */
+static bool is_drawn(struct world *w, const struct fault *f)
+{
+    if (w->shape.only_kills)
+        return f->begin == kill_engine || f->begin == kill_worker;
+    if (w->shape.only_locks)
+        return f->begin == lock_slot;
+    return world_chance(w, 300);
+}
+
 void faults_make(struct world *w)
 {
     w->faults = calloc(1, sizeof *w->faults);
@@ -439,9 +458,7 @@ void faults_make(struct world *w)
     w->faults->fair = w->network->weather;
     world_at(w, w->quiet_us, calm_down, NULL, 0);
     for (int i = 0; i < FAULTS; i++)
-        if (w->shape.only_kills   ? faults[i].begin == kill_engine || faults[i].begin == kill_worker
-            : w->shape.only_locks ? faults[i].begin == lock_slot
-                                  : world_chance(w, 300))
+        if (is_drawn(w, &faults[i]))
             w->faults->kinds |= 1ull << i;
     if (w->shape.calm || !w->faults->kinds)
         return;

@@ -60,8 +60,10 @@ static ssize_t log_write(void *cookie, const char *text, size_t n)
     const char *from = colon ? colon + 3 : text;
     size_t len = n - (size_t)(from - text);
     const char *level = memchr(text, ' ', n);
-    world_tell(h->w, "host %d   %.*s: %.*s", h->number, level ? (int)(level - text) : 0, text,
-               (int)(len && from[len - 1] == '\n' ? len - 1 : len), from);
+    int level_len = level ? (int)(level - text) : 0;
+    if (len && from[len - 1] == '\n')
+        len--;
+    world_tell(h->w, "host %d   %.*s: %.*s", h->number, level_len, text, (int)len, from);
     return (ssize_t)n;
 }
 

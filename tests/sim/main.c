@@ -133,13 +133,22 @@ static pid_t start_child(struct board *b, int number, uint64_t end, const struct
 static void child_died(struct board *b, int number, int status)
 {
     char words[WORLD_WORDS];
-    int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    snprintf(words, sizeof words,
-             sig == SIGALRM ? "did not end within %d s of real time" : "the process died, status %d",
-             sig == SIGALRM ? WORLD_LIMIT_S : status);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        snprintf(words, sizeof words, "did not end within %d s of real time", WORLD_LIMIT_S);
+    else
+        snprintf(words, sizeof words, "the process died, status %d", status);
     report(b->now[number], words);
     b->failed++;
     b->lived++;
+}
+
+/* One for each processor, within bounds. */
+static int count_children(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors < 1)
+        return 1;
+    return processors < CHILDREN_MAX ? (int)processors : CHILDREN_MAX;
 }
 
 /* Lives the worlds on all processors. A world that kills its process is one that failed; another
@@ -147,8 +156,7 @@ static void child_died(struct board *b, int number, int status)
 static void live_many(struct board *b, const struct options *o, const struct settings *settings,
                       const bool *wrong, bool until_found)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int n = processors < 1 ? 1 : processors > CHILDREN_MAX ? CHILDREN_MAX : (int)processors, running = 0;
+    int n = count_children(), running = 0;
     pid_t pids[CHILDREN_MAX];
     b->next = o->from;
     for (int i = 0; i < n; i++, running++)
@@ -195,8 +203,10 @@ static int find_mistakes(const struct options *o, const struct settings *setting
         printf("%s: %s\n", mistake_rows[i].name, mistake_rows[i].what);
         fflush(stdout);
         live_many(b, o, settings, wrong, true);
-        printf("%sok - %s is %s after %llu worlds\n", b->failed ? "" : "not ", mistake_rows[i].name,
-               b->failed ? "found" : "not found", (unsigned long long)b->lived);
+        const char *ok = b->failed ? "ok" : "not ok";
+        const char *is_found = b->failed ? "is found" : "is not found";
+        printf("%s - %s %s after %llu worlds\n", ok, mistake_rows[i].name, is_found,
+               (unsigned long long)b->lived);
         found += b->failed > 0;
         munmap(b, sizeof *b);
     }
@@ -258,9 +268,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "sim: %s\n", err.text);
         return 2;
     }
-    int rc = o.mistakes ? find_mistakes(&o, &settings)
-             : o.story  ? story(&o, &settings, wrong)
-                        : many(&o, &settings, wrong);
+    int rc;
+    if (o.mistakes)
+        rc = find_mistakes(&o, &settings);
+    else if (o.story)
+        rc = story(&o, &settings, wrong);
+    else
+        rc = many(&o, &settings, wrong);
     settings_release(&settings);
     return rc;
 }

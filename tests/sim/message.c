@@ -50,9 +50,9 @@ static void take_finish(struct message *m) { mark_jobs(m, m->u.finish.left, m->u
 
 static enum conflict conflict_of(const char *name)
 {
-    return !name || !strcmp(name, "keep") ? CONFLICT_KEEP
-           : !strcmp(name, "earlier")     ? CONFLICT_EARLIER
-                                          : CONFLICT_REPLACE;
+    if (!name || !strcmp(name, "keep"))
+        return CONFLICT_KEEP;
+    return !strcmp(name, "earlier") ? CONFLICT_EARLIER : CONFLICT_REPLACE;
 }
 
 static void take_settlement(struct sent_settlement *to, const struct settlement *from)

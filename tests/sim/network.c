@@ -138,11 +138,19 @@ static void end_statement(struct world *w, struct message *m)
     answer_leaves(w, m);
 }
 
-static bool is_refused(struct world *w, struct message *m)
+static int draw_refusal(struct world *w, enum store_op op)
 {
     const struct weather *now = &w->network->weather;
-    m->rc = world_chance(w, now->refuse_lost) ? ERR_LOST : world_chance(w, now->refuse_busy) ? ERR_BUSY
-            : m->op == STORE_SETTLE && world_chance(w, now->refuse_data) ? ERR_DATA : 0;
+    if (world_chance(w, now->refuse_lost))
+        return ERR_LOST;
+    if (world_chance(w, now->refuse_busy))
+        return ERR_BUSY;
+    return op == STORE_SETTLE && world_chance(w, now->refuse_data) ? ERR_DATA : 0;
+}
+
+static bool is_refused(struct world *w, struct message *m)
+{
+    m->rc = draw_refusal(w, m->op);
     m->words = "refused by chance";
     if (m->rc)
         checker_event(w, m->host, -1, 1, "a call was refused");

@@ -188,15 +188,24 @@ static struct claimed begin_check(struct worker_sim *w, int index)
     return (struct claimed){ .index = index, .run = number, .act = run.act, .now = c.now };
 }
 
+/* In how many seconds a job wants to look again: now and then in the past, or beyond the horizon.
+ */
+static int64_t draw_again_s(struct world *world)
+{
+    if (world_chance(world, 30))
+        return -1;
+    if (world_chance(world, 20))
+        return 90 * 86400;
+    return world_between(world, 1, 3 * world->shape.slot_length_s);
+}
+
 static int kind_of(struct worker_sim *w, struct claimed *c)
 {
     struct world *world = w->host->w;
     int64_t length = world->shape.slot_length_s;
     switch (c->act) {
     case ACT_AGAIN:
-        c->at = c->now + (world_chance(world, 30)   ? -1
-                          : world_chance(world, 20) ? 90 * 86400
-                                                    : world_between(world, 1, 3 * length));
+        c->at = c->now + draw_again_s(world);
         return PRESCIENT_AGAIN;
     case ACT_DEFER:
         c->at = c->now + world_between(world, 0, 2 * length);
@@ -326,11 +335,14 @@ static void claim(struct worker_sim *w)
     slab_peek(w->slab, &job, &single);
     int64_t now = trusts_all ? INT64_MIN : clock_boot_us(&w->host->clock);
     enum slab_claim how = slab_claim(w->slab, most_of(w, job, single), now, &from, &n);
-    w->state = how == SLAB_CLAIMED ? RUNNING : how == SLAB_EMPTY ? IDLE : WAITING;
-    if (how == SLAB_CLAIMED)
+    if (how == SLAB_CLAIMED) {
+        w->state = RUNNING;
         run_claimed(w, from, n);
-    else if (how == SLAB_EMPTY)
+    } else if (how == SLAB_EMPTY) {
+        w->state = IDLE;
         say(w, MESSAGE_ENDED, &w->generation, sizeof w->generation);
+    } else
+        w->state = WAITING;
 }
 
 static void go_on(struct world *world, void *arg, uint64_t tag)

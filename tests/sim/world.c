@@ -142,17 +142,25 @@ static void draw_shape(struct world *w)
 static void say_shape(struct world *w)
 {
     const struct shape *s = &w->shape;
+    const struct { bool holds; const char *text;
+    } traits[] = {
+        { s->calm, "calm" },
+        { s->only_kills, "only kills" },
+        { s->only_locks, "only locks" },
+        { s->app_writes, "the application writes" },
+        { s->jobs_misbehave, "jobs misbehave" },
+        { s->jobs_are_slow, "jobs are slow" },
+    };
+    char text[100] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
+        if (traits[i].holds)
+            len += (size_t)snprintf(text + len, sizeof text - len, ", %s", traits[i].text);
     world_tell(w,
                "seed %llu: %d hosts, %d checks over %d slots of %d s, lease %lld ms, trust %lld ms, split at "
-               "%d%s%s%s%s",
+               "%d%s",
                (unsigned long long)w->seed, s->hosts, s->checks, s->slots, (int)s->slot_length_s,
-               (long long)(s->lease_us / 1000), (long long)(s->trust_us / 1000), s->split_at,
-               s->calm         ? ", calm"
-               : s->only_kills ? ", only kills"
-               : s->only_locks ? ", only locks"
-                               : "",
-               s->app_writes ? ", the application writes" : "", s->jobs_misbehave ? ", jobs misbehave" : "",
-               s->jobs_are_slow ? ", jobs are slow" : "");
+               (long long)(s->lease_us / 1000), (long long)(s->trust_us / 1000), s->split_at, text);
 }
 
 /* ---- the end ---- */
