@@ -132,6 +132,12 @@ void page_free(struct page *p)
     free(p);
 }
 
+static void skip_given(struct page *p)
+{
+    while (p->next < p->rows.n && p->checks[p->order[p->next]].state != CHECK_WAITING)
+        p->next++;
+}
+
 int page_next(struct page *p)
 {
     while (p->nreturned) {
@@ -140,10 +146,8 @@ int page_next(struct page *p)
             return i;
         p->nreturned--;
     }
-    for (; p->next < p->rows.n; p->next++)
-        if (p->checks[p->order[p->next]].state == CHECK_WAITING)
-            return (int)p->order[p->next];
-    return -1;
+    skip_given(p);
+    return p->next < p->rows.n ? (int)p->order[p->next] : -1;
 }
 
 static bool is_for(const struct page *p, int index, const bool *jobs)
@@ -152,8 +156,9 @@ static bool is_for(const struct page *p, int index, const bool *jobs)
     return c->state == CHECK_WAITING && c->job >= 0 && jobs[c->job];
 }
 
-int page_next_of(const struct page *p, const bool *jobs)
+int page_next_of(struct page *p, const bool *jobs)
 {
+    skip_given(p);
     for (int i = p->nreturned - 1; i >= 0; i--)
         if (is_for(p, (int)p->returned[i], jobs))
             return (int)p->returned[i];
@@ -178,9 +183,6 @@ static void forget_returned(struct page *p, int index)
 void page_give(struct page *p, int index)
 {
     forget_returned(p, index);
-    while (p->next < p->rows.n &&
-           (p->order[p->next] == (uint32_t)index || p->checks[p->order[p->next]].state != CHECK_WAITING))
-        p->next++;
     move(p, index, CHECK_GIVEN);
 }
 

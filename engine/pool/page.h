@@ -71,7 +71,7 @@ void page_free(struct page *p);         /* NULL is fine; nothing may be given an
 
 /* The next check to give, or -1. Those that came back go first. */
 int page_next(struct page *p);
-int page_next_of(const struct page *p, const bool *jobs);       /* the same, of these jobs */
+int page_next_of(struct page *p, const bool *jobs);     /* the same, of these jobs */
 void page_give(struct page *p, int index);
 void page_return(struct page *p, int index);        /* given, but not started: it waits again */
 
