@@ -31,6 +31,7 @@ static void begin(enum pool_worker_state state)
     pool = (struct pool){ .o = { .settings = &settings, .clock = &clock_system, .log = &quiet },
                           .workers = &worker,
                           .size = 1,
+                          .used = 1,
                           .usual = 1,
                           .usable = usable };
 }

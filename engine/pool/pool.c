@@ -92,7 +92,7 @@ void pool_free(struct pool *pool)
 {
     if (!pool)
         return;
-    for (int i = 0; pool->workers && i < pool->size; i++) {
+    for (int i = 0; pool->workers && i < pool->used; i++) {
         struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
@@ -129,7 +129,7 @@ bool pool_offer(struct pool *pool, struct page *page)
 
 void pool_forget(struct pool *pool, struct page *page)
 {
-    for (int i = 0; i < pool->size; i++)
+    for (int i = 0; i < pool->used; i++)
         if (pool->workers[i].page == page)
             pool->workers[i].page = NULL;       /* it has none of its checks, and will send ENDED */
     for (int i = 0; i < pool->npages; i++)
@@ -143,7 +143,7 @@ void pool_forget(struct pool *pool, struct page *page)
 
 void pool_cut(struct pool *pool, struct page *page)
 {
-    for (int i = 0; i < pool->size; i++)
+    for (int i = 0; i < pool->used; i++)
         if (pool->workers[i].page == page)
             pool_worker_cut(&pool->workers[i]);
 }
@@ -152,7 +152,7 @@ void pool_cut(struct pool *pool, struct page *page)
 void pool_set_trust(struct pool *pool, const struct page *page)
 {
     int64_t now = clock_boot_us(pool->o.clock);
-    for (int i = 0; i < pool->size; i++) {
+    for (int i = 0; i < pool->used; i++) {
         struct pool_worker *w = &pool->workers[i];
         if (w->page != page || w->state != WORKER_RUNNING)
             continue;
@@ -250,7 +250,7 @@ static bool is_to_be_replaced(struct pool *pool, const struct pool_worker *w)
 static void count_ready(const struct pool *pool, int *whole, int *lacking)
 {
     *whole = *lacking = 0;
-    for (int i = 0; i < pool->size; i++)
+    for (int i = 0; i < pool->used; i++)
         if (pool->workers[i].usable && pool->workers[i].state != WORKER_DYING)
             ++*(lacks_jobs(pool, &pool->workers[i]) ? lacking : whole);
 }
@@ -271,7 +271,7 @@ static void pace_reopening(struct pool *pool)
 static void give_all(struct pool *pool)
 {
     pace_reopening(pool);
-    for (int i = 0; i < pool->size; i++) {
+    for (int i = 0; i < pool->used; i++) {
         struct pool_worker *w = &pool->workers[i];
         if (w->state != WORKER_IDLE || w->gone)
             continue;
@@ -292,14 +292,14 @@ static void give_all(struct pool *pool)
 void pool_retire(struct pool *pool)
 {
     pool->started = false;
-    for (int i = 0; i < pool->size; i++)
+    for (int i = 0; i < pool->used; i++)
         if (pool->workers[i].state == WORKER_IDLE)
             retire(pool, &pool->workers[i], "stopped");
 }
 
 bool pool_is_retired(const struct pool *pool)
 {
-    for (int i = 0; i < pool->size; i++)
+    for (int i = 0; i < pool->used; i++)
         if (pool->workers[i].retired)
             return false;
     return true;
@@ -312,8 +312,7 @@ bool pool_is_retired(const struct pool *pool)
  * without a report. Until the usual number runs again, what was known stays. */
 static void note_lost_worker(struct pool *pool)
 {
-    int live = pool->size - pool_count(pool, WORKER_FREE);
-    if (!pool->has_lost_worker || live < pool->usual || pool_count(pool, WORKER_STARTING))
+    if (!pool->has_lost_worker || pool_live(pool) < pool->usual || pool_count(pool, WORKER_STARTING))
         return;
     pool->has_lost_worker = false;
     pool_look_at_jobs(pool);
@@ -339,7 +338,7 @@ static void set_alarms(struct pool *pool)
 {
     struct agenda *agenda = pool->o.agenda;
     int64_t now = pool_now_us(pool), watch_us = INT64_MAX;
-    for (int i = 0; i < pool->size; i++) {
+    for (int i = 0; i < pool->used; i++) {
         int64_t at = watch_at_us(&pool->workers[i], now);
         watch_us = at < watch_us ? at : watch_us;
     }
@@ -354,7 +353,7 @@ void pool_tick(struct pool *pool)
     int64_t now = pool_now_us(pool);
     pool_reap(pool);
     pool_reap_orphans(pool);
-    for (int i = 0; i < pool->size; i++) {
+    for (int i = 0; i < pool->used; i++) {
         struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
@@ -373,7 +372,7 @@ void pool_tick(struct pool *pool)
 int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room)
 {
     int n = 0;
-    for (int i = 0; i < pool->size && n + 2 <= room; i++) {
+    for (int i = 0; i < pool->used && n + 2 <= room; i++) {
         const struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;
@@ -394,7 +393,7 @@ bool pool_wants_work(const struct pool *pool)
 
 void pool_kill(struct pool *pool)
 {
-    for (int i = 0; i < pool->size; i++) {
+    for (int i = 0; i < pool->used; i++) {
         struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE)
             continue;

@@ -175,6 +175,8 @@ static void pool_worker_ended(struct pool *pool, struct pool_worker *w, int stat
     if (w->usable)
         pool->has_lost_worker = true;
     pool_worker_clear(w);
+    while (pool->used > 0 && pool->workers[pool->used - 1].state == WORKER_FREE)
+        pool->used--;
 }
 
 /* A group leader that has ended is a zombie until it is reaped, so no other process can have its
@@ -182,7 +184,7 @@ static void pool_worker_ended(struct pool *pool, struct pool_worker *w, int stat
 void pool_reap(struct pool *pool)
 {
     const struct spawner *sp = pool->o.spawner;
-    for (int i = 0; i < pool->size; i++) {
+    for (int i = 0; i < pool->used; i++) {
         struct pool_worker *w = &pool->workers[i];
         if (w->state == WORKER_FREE || !sp->has_ended(sp->ctx, w->child.pid))
             continue;
@@ -202,7 +204,7 @@ void pool_reap_orphans(struct pool *pool)
         pid_t pid = sp->any_ended(sp->ctx);
         if (!pid)
             return;
-        for (int k = 0; k < pool->size; k++)
+        for (int k = 0; k < pool->used; k++)
             if (pool->workers[k].state != WORKER_FREE && pool->workers[k].child.pid == pid)
                 return;                 /* a worker that ended just now: pool_reap takes it next time */
         sp->bury(sp->ctx, pid);

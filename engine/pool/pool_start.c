@@ -85,7 +85,7 @@ static int wanted(const struct pool *pool)
         waiting += page_waiting(pool->pages[i]);
     if (!waiting)
         return n;
-    for (int i = 0; i < pool->size; i++) {
+    for (int i = 0; i < pool->used; i++) {
         const struct pool_worker *w = &pool->workers[i];
         n += w->state == WORKER_DYING ||
              (w->state == WORKER_RUNNING && (w->end < w->count || pool_worker_is_stuck(pool, w)));
@@ -97,13 +97,15 @@ void pool_spawn_missing(struct pool *pool)
 {
     if (!pool->started || pool_now_us(pool) < pool->spawn_after_us)
         return;
-    int live = pool->size - pool_count(pool, WORKER_FREE);
+    int live = pool_live(pool);
     for (int i = 0; i < pool->size && live < wanted(pool); i++)
         if (pool->workers[i].state == WORKER_FREE) {
             spawn(pool, &pool->workers[i]);
             if (pool->workers[i].state == WORKER_FREE)
                 return;                 /* no processes or descriptors left: back off */
             live++;
+            if (pool->used <= i)
+                pool->used = i + 1;
         }
 }
 
@@ -133,7 +135,7 @@ void pool_start(struct pool *pool)
 /* Some worker that is idle or running has opened the job. */
 static bool can_be_run(const struct pool *pool, int job)
 {
-    for (int i = 0; i < pool->size; i++) {
+    for (int i = 0; i < pool->used; i++) {
         const struct pool_worker *w = &pool->workers[i];
         if ((w->state == WORKER_IDLE || w->state == WORKER_RUNNING) && w->usable && w->usable[job])
             return true;

@@ -57,6 +57,7 @@ struct pool {
     size_t settings_len;
     struct pool_worker *workers;
     int size, usual;                    /* places; how many run when nothing is stuck */
+    int used;                           /* places from here on are free, and not looked at */
     struct page **pages;                /* offered, oldest first */
     int npages, pages_room;
     bool started, ready;
@@ -85,7 +86,8 @@ static inline int64_t pool_now_us(const struct pool *pool)
 enum { DEATHS_ENOUGH = 2 };
 
 /* pool_worker.c */
-int pool_count(const struct pool *pool, enum pool_worker_state state);
+int pool_count(const struct pool *pool, enum pool_worker_state state);      /* of the used places */
+int pool_live(const struct pool *pool);                             /* places that are not free */
 void pool_worker_clear(struct pool_worker *w);                      /* its place is free again */
 void pool_worker_signal(const struct pool *pool, const struct pool_worker *w, int sig);
 /* SIGTERM now, and SIGKILL once kill_grace is over; `why` goes into the log and into the crash */

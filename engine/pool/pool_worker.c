@@ -10,9 +10,14 @@ static const char *const state_names[] = { "free", "starting", "idle", "running"
 int pool_count(const struct pool *pool, enum pool_worker_state state)
 {
     int n = 0;
-    for (int i = 0; i < pool->size; i++)
+    for (int i = 0; i < pool->used; i++)
         n += pool->workers[i].state == state;
     return n;
+}
+
+int pool_live(const struct pool *pool)
+{
+    return pool->used - pool_count(pool, WORKER_FREE);
 }
 
 void pool_worker_clear(struct pool_worker *w)

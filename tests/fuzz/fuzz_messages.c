@@ -101,6 +101,7 @@ static void begin(struct table *t, bool running)
                .events = { answered, ready, t } },
         .workers = &t->worker,
         .size = 1,
+        .used = 1,
         .usual = 1,
         .usable = &t->usable,
     };
