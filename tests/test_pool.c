@@ -116,12 +116,12 @@ static int start_fake(void *ctx, const char *program, bool pg_environment, struc
 /* ---- the pool's owner ---- */
 
 static void answered(void *ctx, struct page *p, int index, enum answer_kind kind,
-                     const struct raw_answer *raw)
+                     const struct raw_answer *raw, int64_t taken_us)
 {
     (void)ctx;
     ended[kind]++;
     last = *raw;
-    page_answer(p, index, 1);
+    page_answer(p, index, taken_us);
     page_over(p, index);
 }
 

@@ -23,9 +23,10 @@ struct spawner;
 
 struct pool_events {
     /* Check `index` of `page` ended its run as `kind`; `raw` holds times, text and effects (text
-     * only for TIMEOUT and CRASH) and lives in the page's arena. The owner makes its settlement. */
+     * only for TIMEOUT and CRASH) and lives in the page's arena. It was taken at `taken_us`
+     * (monotonic). The owner makes its settlement. */
     void (*answered)(void *ctx, struct page *page, int index, enum answer_kind kind,
-                     const struct raw_answer *raw);
+                     const struct raw_answer *raw, int64_t taken_us);
     /* usable[i]: one of the workers has loaded and opened job i of the settings. Called when the
      * first worker is ready, and then whenever that changes. A worker is given no check of a job
      * that it cannot run; it is replaced, after pauses that grow, so that a job which could not be

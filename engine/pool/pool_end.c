@@ -124,14 +124,14 @@ static void settle_claimed(struct pool *pool, struct pool_worker *w, const char 
             page_return(w->page, w->index[i]);
         }
     } else if (claimed - w->taken == 1) {
-        int64_t ran = pool_now_us(pool) - w->seen_us;
+        int64_t now = pool_now_us(pool), ran = now - w->seen_us;
         struct raw_answer raw = { .run_us = ran, .began_us = clock_boot_us(pool->o.clock) - ran };
         if (w->timed_out)
             raw.text = arena_printf(w->page->arena, "no answer within %lld ms",
                                     (long long)allowance_us(pool, w, claimed) / 1000);
         else
             raw.text = arena_strndup(w->page->arena, how, utf8_valid_bytes(how, strlen(how)));
-        pool_report(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw);
+        pool_report(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw, now);
     }
     if (claimed < w->taken)
         claimed = w->taken;

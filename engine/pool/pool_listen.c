@@ -44,10 +44,10 @@ static const enum answer_kind kind_of_raw[] = {
 };
 
 void pool_report(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
-               const struct raw_answer *raw)
+                 const struct raw_answer *raw, int64_t taken_us)
 {
     FAILPOINT("after-run");
-    pool->o.events.answered(pool->o.events.ctx, w->page, w->index[place], kind, raw);
+    pool->o.events.answered(pool->o.events.ctx, w->page, w->index[place], kind, raw, taken_us);
 }
 
 /* The times that a worker reports are bounded by how long it has had the check. */
@@ -57,6 +57,11 @@ static void bound_times(struct raw_answer *raw, int64_t had_us, int64_t boot_us)
         raw->run_us = had_us;
     if (raw->began_us < boot_us - had_us - CLOCK_SLACK_US || raw->began_us > boot_us + CLOCK_SLACK_US)
         raw->began_us = boot_us - raw->run_us;
+}
+
+static bool has_answer(const struct pool_worker *w)
+{
+    return w->taken < w->end && slab_is_answered(w->slab, w->taken);
 }
 
 static bool take_one(struct pool_worker *w, struct raw_answer *raw)
@@ -71,10 +76,11 @@ static bool take_one(struct pool_worker *w, struct raw_answer *raw)
  * other workers have those checks. */
 void pool_worker_collect(struct pool *pool, struct pool_worker *w)
 {
-    bool any = w->taken < w->end && slab_is_answered(w->slab, w->taken);
-    int64_t had_us = any ? pool_now_us(pool) - w->given_us : 0;
-    int64_t boot_us = any ? clock_boot_us(pool->o.clock) : 0;
-    while (w->taken < w->end && slab_is_answered(w->slab, w->taken)) {
+    if (!has_answer(w))
+        return;
+    int64_t now_us = pool_now_us(pool), boot_us = clock_boot_us(pool->o.clock);
+    int64_t had_us = now_us - w->given_us;
+    while (has_answer(w)) {
         struct raw_answer raw = { 0 };
         if (!take_one(w, &raw))
             break;
@@ -84,7 +90,7 @@ void pool_worker_collect(struct pool *pool, struct pool_worker *w)
         bound_times(&raw, had_us, boot_us);
         int place = w->taken++;         /* first, since the report may make the owner cut this slab */
         w->served++;
-        pool_report(pool, w, place, known ? kind_of_raw[raw.kind] : ANSWER_BAD, &raw);
+        pool_report(pool, w, place, known ? kind_of_raw[raw.kind] : ANSWER_BAD, &raw, now_us);
     }
 }
 

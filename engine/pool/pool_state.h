@@ -113,7 +113,7 @@ void pool_worker_collect(struct pool *pool, struct pool_worker *w);
 void pool_worker_cut(struct pool_worker *w);
 /* reports how the check in this place ended */
 void pool_report(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
-                 const struct raw_answer *raw);
+                 const struct raw_answer *raw, int64_t taken_us);
 
 /* pool_end.c */
 void pool_worker_watch(struct pool *pool, struct pool_worker *w, int64_t now);

@@ -63,10 +63,10 @@ void engine_fatal(void *engine, int rc, const char *text)
 /* ---- events of the pool ---- */
 
 void engine_answered(void *engine, struct page *page, int index, enum answer_kind kind,
-                     const struct raw_answer *raw)
+                     const struct raw_answer *raw, int64_t taken_us)
 {
     const struct engine *e = engine;
-    lanes_take_answer(&e->lanes, page, index, kind, raw);
+    lanes_take_answer(&e->lanes, page, index, kind, raw, taken_us);
 }
 
 /* What was left or put off while a job could not be run is found by the next look and the next

@@ -44,7 +44,7 @@ void engine_target_over(void *engine, struct target *target);
 void engine_errand_done(void *engine, const struct errand_result *result);
 void engine_fatal(void *engine, int rc, const char *text);
 void engine_answered(void *engine, struct page *page, int index, enum answer_kind kind,
-                     const struct raw_answer *raw);
+                     const struct raw_answer *raw, int64_t taken_us);
 void engine_workers_ready(void *engine, const bool *usable);
 bool engine_is_idle(const void *engine);
 

@@ -270,10 +270,10 @@ static bool may_move_settle(const struct page *p)
 }
 
 void lanes_take_answer(const struct lanes *lanes, struct page *page, int index, enum answer_kind kind,
-                       const struct raw_answer *raw)
+                       const struct raw_answer *raw, int64_t taken_us)
 {
     const struct lane_env *env = lanes->all[0].env;
-    bool is_held_back = verdict_answered(env, page, index, kind, raw, now_us(env));
+    bool is_held_back = verdict_answered(env, page, index, kind, raw, taken_us);
     if (may_move_settle(page))
         settle_set_alarm(env, page);
     if (is_held_back)

@@ -43,7 +43,7 @@ void lanes_distrust(const struct lanes *lanes);
 bool lanes_hold_lease(const struct lanes *lanes, const struct lease *lease);
 /* A run has ended: a pool's event. */
 void lanes_take_answer(const struct lanes *lanes, struct page *page, int index, enum answer_kind kind,
-                       const struct raw_answer *raw);
+                       const struct raw_answer *raw, int64_t taken_us);
 /* No worker can run the job any more: what waits is put off. */
 void lanes_job_is_gone(const struct lanes *lanes, int job);
 

@@ -28,7 +28,7 @@ struct table {                          /* a pool with one worker that runs a pa
 };
 
 static void answered(void *ctx, struct page *page, int index, enum answer_kind kind,
-                     const struct raw_answer *raw)
+                     const struct raw_answer *raw, int64_t taken_us)
 {
     struct table *t = ctx;
     MUST(page == t->page && index >= 0 && index < CHECKS && raw);
@@ -36,7 +36,7 @@ static void answered(void *ctx, struct page *page, int index, enum answer_kind k
     MUST(!raw->text || utf8_is_valid(raw->text, strlen(raw->text)));
     MUST(t->told[index]++ == 0);
     MUST(page->checks[index].state == CHECK_GIVEN);
-    page_answer(page, index, 1);
+    page_answer(page, index, taken_us);
 }
 
 static void ready(void *ctx, const bool *usable)
