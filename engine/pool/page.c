@@ -86,6 +86,20 @@ static void sort_by_priority(struct page *p)
     free(ranks);
 }
 
+/* Checks of one job often come in a row: its name is looked up once for them. */
+static void find_jobs(struct page *p, int (*job_of)(void *ctx, const char *name), void *ctx)
+{
+    const char *before = NULL;
+    int job = -1;
+    for (int i = 0; i < p->rows.n; i++) {
+        const char *name = p->rows.checks[i].job_exec;
+        if (!before || strcmp(name, before) != 0)
+            job = job_of(ctx, name);
+        before = name;
+        p->checks[i].job = (int16_t)job;
+    }
+}
+
 struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx,
                       int64_t now)
 {
@@ -110,9 +124,9 @@ struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const ch
     p->counts[CHECK_WAITING] = p->rows.n;
     for (int i = 0; i < p->rows.n; i++) {
         p->checks[i].settlement.check = &p->rows.checks[i];
-        p->checks[i].job = (int16_t)job_of(ctx, p->rows.checks[i].job_exec);
         p->order[i] = (uint32_t)i;
     }
+    find_jobs(p, job_of, ctx);
     if (!all_one_priority(p))
         sort_by_priority(p);
     else if (!all_one_job(p))
