@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../engine/rules/bucket.h"
 #include "../engine/rules/idempotency.h"
 #include "../engine/store/store_pg_wire.h"
 #include "bench_pg.h"

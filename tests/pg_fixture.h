@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../engine/store/store.h"
+#include "../engine/store/store_report.h"
+#include "../engine/store/store_slot.h"
 
 #define SLOT INT64_C(1772370900)            /* 2026-03-01T13:15:00Z, long begun */
 #define NOW (SLOT + 60)

@@ -6,7 +6,8 @@
 
 #include "test.h"
 
-#include "../engine/store/store.h"
+#include "../engine/store/store_report.h"
+#include "../engine/store/store_slot.h"
 
 #define LENGTH 900
 #define SLOT INT64_C(1772370900)            /* 2026-03-01T13:15:00Z */

@@ -10,7 +10,7 @@
 #include "../base/err.h"
 #include "../base/log.h"
 #include "../base/settings_load.h"
-#include "../store/store.h"
+#include "../store/store_report.h"
 
 /* Exit codes; the man page lists them. */
 enum {

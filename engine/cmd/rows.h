@@ -4,7 +4,7 @@
 #define PRESCIENT_ROWS_H
 
 #include <jansson.h>
-#include "../store/store.h"
+#include "../store/store_report.h"
 
 /* The index of a column, or -1 when there is none of that name. */
 int rows_column(const struct store_rows *rows, const char *name);

@@ -3,7 +3,7 @@
 #define PRESCIENT_COUNTS_H
 
 #include <stdbool.h>
-#include "../store/store.h"
+#include "../store/store_slot.h"
 
 /* A settlement was written. */
 void counts_add_settled(struct pass_counts *counts, const struct settlement *s);

@@ -8,7 +8,7 @@
 #include "../base/err.h"
 #include "../base/log.h"
 #include "../base/settings.h"
-#include "../store/store.h"
+#include "../store/store_slot.h"
 
 struct spawner;
 

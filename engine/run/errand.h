@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "../base/log.h"
 #include "../base/settings.h"
-#include "../store/store.h"
+#include "../store/store_slot.h"
 #include "clocks.h"
 
 /* RELOOK_SETTLED and LATE_BESIDE are the narrow forms of the line before: see catchup.h. */

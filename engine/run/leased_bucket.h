@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "../base/agenda.h"
-#include "../store/store.h"
+#include "../store/store_slot.h"
 #include "targets.h"
 
 enum { UNKNOWN_JOBS_MAX = 32, ROUNDS_MAX = 100 };

@@ -6,7 +6,7 @@
 #define PRESCIENT_SETTLE_H
 
 #include "../pool/page.h"
-#include "../store/store.h"
+#include "../store/store_slot.h"
 #include "lane_env.h"
 #include "leased_bucket.h"
 

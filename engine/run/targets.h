@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "../base/agenda.h"
-#include "../store/store.h"
+#include "../store/store_slot.h"
 
 /* in the order lanes prefer them */
 enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_SWEEP, TARGET_RESLOT };

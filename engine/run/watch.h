@@ -3,7 +3,7 @@
 #ifndef PRESCIENT_WATCH_H
 #define PRESCIENT_WATCH_H
 
-#include "../store/store.h"
+#include "../store/store_slot.h"
 
 enum { WATCH_MAX = BUCKETS * 2 };
 

@@ -3,6 +3,7 @@
 #ifndef PRESCIENT_ENQUEUE_CHECK_H
 #define PRESCIENT_ENQUEUE_CHECK_H
 
+#include "../rules/check.h"
 #include "store.h"
 
 #define ENQUEUE_PRIORITY_MIN INT32_MIN

@@ -3,7 +3,8 @@
 #ifndef PRESCIENT_STORE_OPS_H
 #define PRESCIENT_STORE_OPS_H
 
-#include "store.h"
+#include "store_report.h"
+#include "store_slot.h"
 
 struct store_ops {
     const char *scheme;                         /* "postgresql", "sqlite" */

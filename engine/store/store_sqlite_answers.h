@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "store.h"
+#include "store_slot.h"
 
 struct sqlite_answers {
     const struct settlement *settlements;

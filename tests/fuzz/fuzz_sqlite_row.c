@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "../../engine/store/store.h"
+#include "../../engine/store/store_slot.h"
 #include "fuzz.h"
 
 enum { ROWS_MAX = 4, SLOT = 900000 };

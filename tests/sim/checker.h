@@ -3,7 +3,7 @@
 #ifndef PRESCIENT_SIM_CHECKER_H
 #define PRESCIENT_SIM_CHECKER_H
 
-#include "../../engine/store/store.h"
+#include "../../engine/store/store_slot.h"
 #include "world.h"
 
 struct tx;

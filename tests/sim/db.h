@@ -6,7 +6,7 @@
 #ifndef PRESCIENT_SIM_DB_H
 #define PRESCIENT_SIM_DB_H
 
-#include "../../engine/store/store.h"
+#include "../../engine/store/store_slot.h"
 #include "world.h"
 
 struct message;

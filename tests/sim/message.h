@@ -3,7 +3,7 @@
 #ifndef PRESCIENT_SIM_MESSAGE_H
 #define PRESCIENT_SIM_MESSAGE_H
 
-#include "../../engine/store/store.h"
+#include "../../engine/store/store_slot.h"
 #include "db.h"
 
 enum { EFFECTS_MAX = 3, PAGE_MAX = 64, WATCHED_MAX_SENT = BUCKETS * 2 };

@@ -1,0 +1,44 @@
+/* store_report.h - reports: statements of a store that are asked for by name, with parameters and
+ * rows as text. Commands print them. */
+#ifndef PRESCIENT_STORE_REPORT_H
+#define PRESCIENT_STORE_REPORT_H
+
+#include "store.h"
+
+/* Runs the statement `name` of the store's .sql file with text parameters and returns its rows as
+ * text. Both stores have the same names, parameters and columns. A column named *_at holds a
+ * moment in seconds, *_us microseconds, both as decimal text; the faces turn them into words. Used
+ * by list, show, history, runs, slots, status, events, enqueue, resolve, ... */
+enum cell_kind {
+    CELL_TEXT,
+    CELL_NUMBER,
+    CELL_MOMENT,
+    CELL_MOMENT_US,
+    CELL_DURATION_US,
+    CELL_JSON,
+    CELL_BOOL
+};
+
+struct store_rows {                 /* lives in the request's arena */
+    int rows, columns;
+    const char **names;
+    enum cell_kind *kinds;          /* by the column's name (see store_cell_kind) and type */
+    const char **cells;             /* cells[row * columns + column]; NULL is NULL */
+};
+struct store_report {
+    struct store_call call;
+    /* "list", "history", ... (ERR_NOTFOUND when there is no such statement) */
+    const char *name;
+    const char *const *params;      /* NULL is SQL NULL */
+    int nparams;
+    struct arena *arena;            /* the caller's; the rows live in it */
+    /* out */
+    struct store_rows rows;
+};
+#define STORE_REPORT_INIT { .call.op = STORE_REPORT }
+
+/* What a column of this name holds: *_at, *_us (duration), at_us ending "_at_us" (moment),
+ * payload/data/json, is_*, else text or number. */
+enum cell_kind store_cell_kind(const char *column, bool is_number);
+
+#endif
