@@ -448,14 +448,14 @@ void a_pass_finishes_with_jobs_that_are_unknown_here(void)
     put_any("orders", "1", "bill", NULL, "keep", SLOT, BEFORE);
     put_any("orders", "2", "it's \"x\"", NULL, "keep", SLOT, BEFORE);
     struct lease lease = take();
-    static const char *const left[] = { "bill", "it's \"x\"" };
+    static const char *const unknown[] = { "bill", "it's \"x\"" };
     struct store_finish f = STORE_FINISH_INIT;
     f.lease = lease;
-    f.left = left;
-    f.nleft = 1;
+    f.unknown_jobs = unknown;
+    f.nunknown_jobs = 1;
     IS(0, fixture_call(&f.call));
     CU_ASSERT_FALSE(f.finished);
-    f.nleft = 2;
+    f.nunknown_jobs = 2;
     IS(0, fixture_call(&f.call));
     CU_ASSERT_TRUE(f.finished);
     struct store_rows rows = REPORT("passes", NULL);

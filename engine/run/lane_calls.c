@@ -373,12 +373,12 @@ static void begin_finish(struct lane *l)
     f->lease = bucket->lease;
     f->now = l->env->clocks->virtual_now;
     f->leave = leased_bucket_ends_anyway(bucket);
-    f->blind = skips_scan(l, &bucket->lease);
+    f->skip_scan = skips_scan(l, &bucket->lease);
     f->complete = leased_bucket_is_complete(bucket);
     f->origin = bucket->origin;
     f->after = bucket->cursor;
-    f->left = (const char *const *)bucket->unknown_jobs;
-    f->nleft = bucket->nunknown_jobs;
+    f->unknown_jobs = (const char *const *)bucket->unknown_jobs;
+    f->nunknown_jobs = bucket->nunknown_jobs;
     f->counts = bucket->counts;
     FAILPOINT("before-finish");
     lane_send(l, &f->call);

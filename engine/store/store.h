@@ -1,26 +1,28 @@
-/* store.h - where checks are kept: the contract that store_pg and store_sqlite implement. Nothing
- * above knows which it is.
+/* store.h - the contract of a store, which keeps checks: how to open one and make a call, and the
+ * calls of commands and housekeeping. store_slot.h has the calls that run a slot, store_report.h
+ * the reports. store_pg.c and store_sqlite.c implement all of it; callers do not depend on which.
  *
- * A `struct store` is one connection. It carries one call at a time: fill in a request,
- * store_begin() it, wait on store_fd() for store_wants(), and store_step() until it says the call
- * is done; then `call.rc` holds 0 or a negative ERR_ and the request's out fields are set.
- * store_do() does all that and blocks, for commands and tests. A call connects first when there is
- * no connection (and checks server, settings and schema then), so nobody above ever connects.
- * Every call has a deadline of its own; a call that passes it ends with ERR_LOST and its
- * connection is closed, never cancelled: what a server that is only slow has been told, it may
- * still do.
+ * A `struct store` is one connection and carries one call at a time. Fill in a request and pass it
+ * to store_begin(). Then poll store_fd() for store_wants(), and call store_step(), until it returns
+ * true: `call.rc` is 0 or a negative ERR_, and the request's out fields are set. store_do() does
+ * all of this and blocks; it is for commands and tests.
  *
- * What the failures mean: ERR_LOST the database is away, cannot take writes, or its answer is
- * unknown: back off, run nothing, try again ERR_BUSY a lock was held for longer than the lock
- * timeout: try again ERR_FENCED the lease is not ours any more: nothing was changed ERR_DATA the
- * database refuses a value; in a settle: halve the page down to the guilty check ERR_SCHEMA no
- * schema, or one that this program does not fit; the words say what to do ERR_CHANGED the slot
- * length is not what it was when this program began ERR_INPUT a value of the user is wrong; the
- * words name it
+ * A call connects first when there is no connection, and checks the server, the settings and the
+ * schema then. Every call has a deadline. A call that exceeds it ends with ERR_LOST, and its
+ * connection is closed without cancelling: a slow server may still carry out the call.
  *
- * All moments and slots are seconds since the Unix epoch, UTC; names ending in _us are
- * microseconds. `now` in a request is 0 for the database's clock (SQLite: the machine's), else the
- * virtual time that counts instead. */
+ * Errors:
+ *   ERR_LOST     the database is away, takes no writes, or its answer is unknown: run nothing, back
+ *                off, try again
+ *   ERR_BUSY     a lock was held for longer than the lock timeout: try again
+ *   ERR_FENCED   the lease is no longer ours; nothing was changed
+ *   ERR_DATA     the database rejects a value; in a settle: halve the page to find the bad check
+ *   ERR_SCHEMA   there is no schema, or this program does not fit it; the message has what to do
+ *   ERR_CHANGED  the slot length has changed since this program began
+ *   ERR_INPUT    a value from the user is wrong; the message names it
+ *
+ * Moments and slots are seconds since the Unix epoch, UTC; names that end in _us are microseconds.
+ * `now` in a request is virtual time, or 0 for the database's clock (SQLite: the machine's). */
 #ifndef PRESCIENT_STORE_H
 #define PRESCIENT_STORE_H
 
@@ -37,40 +39,41 @@ struct settings;
 
 struct store_options {
     const char *url;                /* "sqlite:FILE", "postgresql://...", or a libpq keyword string */
-    /* PostgreSQL: "prescient" unless a test or bench brings its own; NULL is "prescient" */
+    /* PostgreSQL only; NULL is "prescient". Tests and bench have schemas of their own. */
     const char *schema;
-    /* whose it may be, beside the user's own, a superuser's and the database's owner's; NULL:
-     * "prescient_owner" */
+    /* the role that may own the schema, besides the user, superusers and the database's owner;
+     * NULL: "prescient_owner" */
     const char *schema_owner;
-    /* who we are in leases, passes and history: "host/pid"; NULL outside an engine */
+    /* our name in leases, passes and history, "host/pid"; NULL outside an engine */
     const char *engine;
     int connect_timeout_ms;         /* 0: 10 s */
     int statement_timeout_ms;       /* the deadline of one call; 0: 30 s */
     int lock_timeout_ms;            /* 0: 250 ms */
-    /* a server that has not heard of our machine for so long gives our sessions, and their locks,
-     * up, as we give up one that we do not hear of; a host has half of it to take us. 0: 30 s */
+    /* A server that has not heard from our machine for this long ends our sessions and releases
+     * their locks; a client gives up a silent server after the same time. Connecting to one host
+     * may take half of it. 0: 30 s */
     int silence_ms;
-    /* no prepared statements from the beginning, for an old PgBouncer in transaction mode */
+    /* never use prepared statements: for old versions of PgBouncer in transaction mode */
     bool unprepared;
-    /* what the settings say; 0: whatever the database says. A difference is ERR_SETTINGS */
+    /* the length in the settings; a database with another length is ERR_SETTINGS. 0: any */
     int32_t slot_length_s;
-    /* a replay: a call need not be on disk when it returns, a hello makes it so. After a crash the
-     * last moments are missing as a whole; nothing is half there */
+    /* A replay: a call may return before its data is on disk; a hello writes it to disk. A crash
+     * loses whole calls, the latest ones, never parts of a call. */
     bool relaxed;
     const struct clock *clock;      /* NULL: clock_system */
 };
 
-/* What the settings decide of them; the strings belong to the settings. All else is zero. */
+/* The options that the settings contain; all others are zero. The strings belong to `s`. */
 struct store_options store_options_from(const struct settings *s);
 
-/* No I/O: only the URL is read (ERR_INPUT). The strings of `options` are copied. Never carried
- * across fork(). */
+/* Reads the URL, without I/O; copies the strings of `options`. 0, or ERR_INPUT for a bad URL, or
+ * ERR_NOMEM. A store must not be used across fork(). */
 int store_new(const struct store_options *options, struct store **out, struct err *err);
-void store_free(struct store *st);                      /* closes; NULL is fine */
+void store_free(struct store *st);                      /* closes the connection; NULL is fine */
 const char *store_scheme(const struct store *st);       /* "postgresql" or "sqlite" */
 int32_t store_slot_length_s(const struct store *st);    /* 0 before the first call has succeeded */
-/* Why another of several hosts was passed over on the way to the one that took us; told once,
- * NULL: nothing to tell. Lives until the next call. */
+/* Why hosts of the URL were skipped before one accepted the connection; NULL: none was, or this was
+ * returned before. Valid until the next call. */
 const char *store_passed_over(struct store *st);
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -95,32 +98,31 @@ enum store_op {
 
 struct store_call {                 /* the first member of every request */
     enum store_op op;               /* set by the STORE_..._INIT of the request */
-    /* an answer that comes later is of no use; 0: the statement timeout, which is never exceeded.
-     * From when it is connected; SQLite, which has no line that could die, knows the statement
-     * timeout only */
+    /* The result is useless after this many ms, counted from when the connection is open; never
+     * more than the statement timeout. 0: the statement timeout. SQLite ignores it. */
     int within_ms;
     int rc;
     struct err err;
-    /* out: how long the database itself was at it, without the line; 0: it did not tell. A
-     * store_relook and a store_late_slot on PostgreSQL tell it. */
+    /* out: how long the database itself worked on the call, without the network. Set by
+     * store_relook and store_late_slot on PostgreSQL; else 0. */
     int64_t busy_us;
 };
 
-/* Starts `call`; both live until it is done. Returns at once, never waits for the network; a
- * failure shows as a call that is done (the next store_step says so). One call at a time. */
+/* Starts `call`, which must live until it is done, as must `st`. Returns at once and never waits
+ * for the network. A failure to start ends the call: the next store_step returns true. */
 void store_begin(struct store *st, struct store_call *call);
-/* goes on as far as it can; true when the call is done */
+/* Continues without waiting; true when the call is done. */
 bool store_step(struct store *st);
-/* what to poll; changes while connecting; -1: just step */
+/* The descriptor to poll, which changes while connecting; -1: call store_step without polling. */
 int store_fd(const struct store *st);
 short store_wants(const struct store *st);              /* POLLIN, POLLOUT */
-/* monotonic; step then even without an event; INT64_MAX when idle */
+/* When to call store_step even without an event, by the monotonic clock; INT64_MAX: no call. */
 int64_t store_deadline_us(const struct store *st);
-/* closes the connection under a call; its effect is unknown */
+/* Ends the call and closes its connection; whether the call took effect is unknown. */
 void store_abandon(struct store *st);
-int store_do(struct store *st, struct store_call *call);        /* begin, wait, done; returns call->rc */
+int store_do(struct store *st, struct store_call *call);  /* blocks until done; returns call->rc */
 
-/* ---- hello: is it there, and what does it say ------------------------------------------------ */
+/* ---- hello: the database's clock and state --------------------------------------------------- */
 
 struct store_hello {
     struct store_call call;
@@ -128,42 +130,42 @@ struct store_hello {
     int64_t now_us;                 /* the database's clock */
     int32_t slot_length_s;
     int schema_version;             /* number of the newest migration applied */
-    bool read_only;                 /* a standby, or default_transaction_read_only */
+    bool read_only;                 /* a standby, or default_transaction_read_only is set */
     char server[64];                /* "PostgreSQL 15.18", "SQLite 3.40.1" */
-    int64_t full_look_at;           /* when a sweep last began with a full look; 0: never */
-    bool pooled;                    /* a pooler stands between us and the server */
-    /* and prepared statements do not go through it, so that there were none any more from then
-     * on */
+    int64_t full_look_at;  /* when a sweep last began with a full look, in seconds; 0: never */
+    bool pooled;                    /* there is a pooler between us and the server */
+    /* the pooler lost prepared statements, so this connection no longer uses them */
     bool lost_prepared;
 };
 #define STORE_HELLO_INIT { .call.op = STORE_HELLO }
 
 /* ---- housekeeping ---------------------------------------------------------------------------- */
 
-/* Keeps history partitions `days` ahead, and notes where the database goes on in another history
- * (restored, switched, promoted); with days = 0 gives one that is over its lookup index instead,
- * which may take a while and may fail without harm. SQLite: nothing to do. */
+/* Creates history partitions for `days` days ahead, and records when the database continues in
+ * another history (after a restore, a switch or a promotion). With days = 0 it builds the lookup
+ * index of one past day instead; that may take a while, and a failure does no harm. SQLite has
+ * nothing to do here. */
 struct store_keep_days {
     struct store_call call;
     int days;
     /* out */
     int made, indexed;
-    char noted[512];                /* in words; "": nothing */
+    char noted[512];                /* what was recorded, for the log; "": nothing */
 };
 #define STORE_KEEP_DAYS_INIT { .call.op = STORE_KEEP_DAYS }
 
-/* One step of housekeeping in one table: of what was written before `before` by the real clock,
- * the oldest goes. On PostgreSQL that is a whole day of history, runs or events, and never one of
- * today and yesterday, else some thousand rows. ERR_BUSY: what is to go is in use; nobody was kept
- * waiting for longer than a tenth of a second. */
+/* One step of dropping old rows from one table: the oldest of those written before `before`, by the
+ * real clock. On PostgreSQL a step of history, runs or events is one whole day, but never today or
+ * yesterday; all other steps are some thousand rows. ERR_BUSY: the day is in use. Nobody waits for
+ * this call for longer than a tenth of a second. */
 enum prune_part { PRUNE_HISTORY, PRUNE_RUNS, PRUNE_EVENTS, PRUNE_PASSES, PRUNE_PARTS };
 enum prune_wish {
     PRUNE_DROP,
-    PRUNE_COUNT,                    /* all that would go; drops nothing */
-    PRUNE_WHO,                      /* who uses what is to go */
-    PRUNE_CLAIM,                    /* whether it is our turn: of all engines one has it, once in an hour */
+    PRUNE_COUNT,                    /* count all rows or days that would be dropped; drop nothing */
+    PRUNE_WHO,                      /* find out which session uses the day that is to be dropped */
+    PRUNE_CLAIM,                    /* ask whether it is our turn: one engine an hour gets it */
 };
-/* nearly an hour: a cron that comes each hour is not to find that it comes a moment early */
+/* A little less than an hour, so that a cron job that starts each hour is never too early. */
 enum { PRUNE_TURN_S = 3500 };
 struct store_prune {
     struct store_call call;
@@ -171,48 +173,52 @@ struct store_prune {
     enum prune_wish wish;
     int64_t before;
     /* out */
-    int64_t n;                      /* days or rows; with PRUNE_CLAIM 1: it is ours */
+    int64_t n;                      /* days or rows; PRUNE_CLAIM: 1 when it is our turn, else 0 */
     bool by_days;
-    char who[256];                  /* "": nobody that can be seen */
+    char who[256];                  /* PRUNE_WHO: the session; "": none is visible */
 };
 #define STORE_PRUNE_INIT { .call.op = STORE_PRUNE }
 
 /* ---- bulk load ------------------------------------------------------------------------------- */
 
-struct load_row {                   /* not owned */
+struct load_row {                   /* the strings are the caller's */
     const char *entity_name, *entity_key, *job_exec, *payload;      /* payload NULL: none */
-    int64_t at;                     /* the wanted time, not rounded */
+    int64_t at;                     /* the wanted time, not yet rounded to a slot */
     int32_t priority;
 };
 struct load_counts { int64_t added, kept, moved, replaced; };
 
-/* Enqueues one chunk in one transaction; blocks. conflict: "keep", "earlier", "replace". On
- * failure nothing of the chunk is there; *bad is the index of the guilty row where it is known,
- * else -1. Rows are expected to be checked already (enqueue_check_row). */
+/* Enqueues one chunk in one transaction; blocks. `conflict` is "keep", "earlier" or "replace". The
+ * caller has checked the rows (enqueue_check_row). Returns 0 or an ERR_; after an error nothing was
+ * enqueued, and *bad is the index of the row that caused it, or -1 when that is unknown. */
 int store_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
                struct load_counts *out, int *bad, struct err *err);
 
 /* ---- schema ---------------------------------------------------------------------------------- */
 
 struct migrate_options {
-    /* of a new schema; 0: the default. On an existing one a difference is ERR_SETTINGS ... */
+    /* The length for a new schema, 0: the default. If an existing schema has another length, that
+     * is ERR_SETTINGS ... */
     int32_t slot_length_s;
-    bool change_slot_length;        /* ... unless this is set: then what is pending is reslotted */
-    bool dry_run;                   /* say what would be applied */
-    void (*applied)(void *ctx, int version, const char *name);     /* called per migration; may be NULL */
-    /* what else was put right: a database that was restored; may be NULL */
+    /* ... or, when this is set, pending checks move to slots of the new length */
+    bool change_slot_length;
+    bool dry_run;                   /* only report what would be applied */
+    /* called for each migration; may be NULL */
+    void (*applied)(void *ctx, int version, const char *name);
+    /* called for each other repair, for instance of a restored database; may be NULL */
     void (*noted)(void *ctx, const char *words);
     void *ctx;
 };
 
-/* Creates or upgrades the schema: applies what is missing, in order, a transaction each; several
- * processes may try at once. Blocks. Returns how many were applied (or would be). */
+/* Creates or upgrades the schema: applies the missing migrations in order, one transaction each.
+ * Several processes may do so at once. Blocks. Returns how many were applied (`dry_run`: would be),
+ * or an ERR_. */
 int store_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
-/* Drops history, run log and events older than `before`, whole days of them on PostgreSQL
- * (`by_days`: that is what is counted then) and never today's and yesterday's; else rows; and the
- * passes of slots that are over. Blocks. What keeps one of them from being dropped does not keep
- * the others: *out says what went, also with an error. */
+/* Drops old data: history, run log and events from before `before`, and the passes of slots that
+ * are over. On PostgreSQL it drops and counts whole days (`by_days`), but never today or yesterday;
+ * on SQLite rows. Blocks. A failure in one table does not stop the others. *out has what was
+ * dropped, even after an error. Returns 0 or the first error. */
 struct prune_counts { int64_t history, runs, passes, events; bool by_days; };
 int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
 

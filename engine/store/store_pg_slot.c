@@ -184,7 +184,7 @@ static bool finish_send(struct pg_store *pg, struct store_call *call)
         .token = f->lease.token,
         .lock_timeout = pg->lock_timeout,
         .leave = f->leave,
-        .jobs_left = { f->nleft, f->left },
+        .jobs_left = { f->nunknown_jobs, f->unknown_jobs },
         .engine = pg->engine,
         .after_bucket = bucket_after(&f->lease, &f->after),
         .after_priority = f->after.priority,

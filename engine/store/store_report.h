@@ -5,10 +5,10 @@
 
 #include "store.h"
 
-/* Runs the statement `name` of the store's .sql file with text parameters and returns its rows as
- * text. Both stores have the same names, parameters and columns. A column named *_at holds a
- * moment in seconds, *_us microseconds, both as decimal text; the faces turn them into words. Used
- * by list, show, history, runs, slots, status, events, enqueue, resolve, ... */
+/* Runs the statement `name` of the store's .sql file with text parameters, and returns its rows as
+ * text. Both stores have the same names, parameters and columns. A column *_at is a moment in
+ * seconds, *_us microseconds, both as decimal text; cmd/rows.c formats them. Commands such as list,
+ * history, status and enqueue use this. */
 enum cell_kind {
     CELL_TEXT,
     CELL_NUMBER,
@@ -22,23 +22,23 @@ enum cell_kind {
 struct store_rows {                 /* lives in the request's arena */
     int rows, columns;
     const char **names;
-    enum cell_kind *kinds;          /* by the column's name (see store_cell_kind) and type */
+    enum cell_kind *kinds;          /* from the column's name (store_cell_kind) and type */
     const char **cells;             /* cells[row * columns + column]; NULL is NULL */
 };
 struct store_report {
     struct store_call call;
-    /* "list", "history", ... (ERR_NOTFOUND when there is no such statement) */
+    /* "list", "history", ...; ERR_NOTFOUND when there is no such statement */
     const char *name;
     const char *const *params;      /* NULL is SQL NULL */
     int nparams;
-    struct arena *arena;            /* the caller's; the rows live in it */
+    struct arena *arena;            /* the caller's; the rows live there */
     /* out */
     struct store_rows rows;
 };
 #define STORE_REPORT_INIT { .call.op = STORE_REPORT }
 
-/* What a column of this name holds: *_at, *_us (duration), at_us ending "_at_us" (moment),
- * payload/data/json, is_*, else text or number. */
+/* The kind of a column with this name: *_at, *_at_us and *_us are moments and durations, payload,
+ * data and json are JSON, is_* is a boolean; all others are text or numbers. */
 enum cell_kind store_cell_kind(const char *column, bool is_number);
 
 #endif

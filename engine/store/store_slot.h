@@ -1,6 +1,6 @@
 /* store_slot.h - what an engine asks of a store to run a slot: leases, pages of checks, settles,
- * the end of a bucket, and the search for slots that are not over. Each request is a call (store.h).
- */
+ * the end of a bucket, and the search for slots that are not over. Each request is a call of
+ * store.h. */
 #ifndef PRESCIENT_STORE_SLOT_H
 #define PRESCIENT_STORE_SLOT_H
 
@@ -17,34 +17,40 @@ struct lease {
     int64_t slot;
     int32_t bucket;                         /* 0..63, or BUCKET_WHOLE_SLOT */
     unsigned char owner[STORE_OWNER_SIZE];  /* 128 random bits per process start */
-    int64_t token;                          /* from a sequence; always compared together with the owner */
+    int64_t token;                          /* from a sequence; valid only together with the owner */
     int64_t expires_us;                     /* by the database's clock */
 };
 
-/* Where and when leases were taken; all 0: unknown. */
+/* The transaction and the server that leases were taken in; all 0: unknown. */
 struct lease_origin {
-    int64_t xid;                    /* of the transaction that took them, for store_read_page */
-    /* of the server and its tables: another one may have lost what was settled on this one, and its
-     * ids are others */
+    int64_t xid;                    /* the transaction that took them; store_read_page compares with it */
+    /* Identifies the server and its tables. On another server, settles may be missing, and
+     * transaction ids mean something else. */
     int64_t incarnation;
 };
 
 enum slot_state {
-    SLOT_OPEN,          /* some bucket was not run to its end yet */
-    SLOT_RELOOK,        /* all buckets are done; it waits for old transactions and an empty look */
-    SLOT_CLOSED,        /* looked at for the last time */
+    SLOT_OPEN,          /* some bucket has not been run to its end */
+    /* all buckets are done; the slot waits for old transactions and a look that finds nothing */
+    SLOT_RELOOK,
+    SLOT_CLOSED,        /* the last look found nothing */
 };
 
-/* Opens a slot, if it is not open yet, and takes leases on what is left of it to run. Opening
- * counts the slot's rows: none stores the snapshot at once (state SLOT_RELOOK, nothing to take),
- * up to `split_at` makes one lease of the whole slot, more makes 64. Takes at most `want` leases
- * of those that are free or expired, or that stand in `watched` unchanged, and that
- *   - have not been done yet, or
- *   - with `again`: hold rows (of one of `jobs`, or of any job when `jobs` is NULL), done or not;
- *   and whose bit in `left_out` is not set: what they hold was just looked at, and has to stay. A
- *   closed slot of which a lease is taken is open again. ERR_BUSY with `not_begun` when the slot
- *   has not begun by the clock that counts, without it when a lock was held: nothing was opened.
- *   Takes nothing on PostgreSQL while a partition of today is missing (ERR_LOST, in words). */
+/* Opens a slot, if it is not open, and takes leases on its buckets.
+ *
+ * Opening counts the slot's rows. Without rows the slot needs no lease: the snapshot is stored at
+ * once, and the state is SLOT_RELOOK. Up to `split_at` rows make one lease for the whole slot, more
+ * make 64.
+ *
+ * The call takes at most `want` leases. It takes a lease if it is free or expired, or if it is in
+ * `watched` and unchanged, and if the bucket
+ *   - is not done, or, with `again`, has rows (of one of `jobs`; NULL: of any job), done or not,
+ *     and
+ *   - is not in `left_out`: the last look found only rows that must stay.
+ *
+ * Taking a lease opens a closed slot again. ERR_BUSY opens nothing: with `not_begun` the slot has
+ * not begun by the clock that counts, else a lock was held. On PostgreSQL, ERR_LOST while today's
+ * history partition is missing. */
 struct store_open_slot {
     struct store_call call;
     int64_t slot, now;
@@ -53,32 +59,32 @@ struct store_open_slot {
     int lease_s;
     int want;                               /* 1..BUCKETS */
     bool again;
-    const char *const *jobs;                /* NULL: any */
+    const char *const *jobs;                /* NULL: all jobs */
     int njobs;
-    uint64_t left_out;                      /* a bit for each bucket of a split slot */
-    /* leases of others, watched unchanged for the lease time on our own clock */
+    uint64_t left_out;  /* a bit for each bucket of a split slot: take no lease of these */
+    /* leases of others that did not change for the lease time, by our own clock */
     const struct lease *watched;
     int nwatched;
     /* out */
-    bool not_begun;                         /* only with ERR_BUSY: not a lock, but too early */
+    bool not_begun;                         /* with ERR_BUSY: the slot has not begun */
     enum slot_state state;
     int split;                              /* 1 or 64 */
-    /* counted when this call opened the slot (at most split_at + 1); else -1 */
+    /* how many rows the slot had when this call opened it, at most split_at + 1; -1: it was open */
     int64_t rows;
     struct lease taken[BUCKETS];
     int ntaken;
-    struct lease_origin origin;             /* of those taken */
-    struct lease held[BUCKETS];       /* wanted, but held by others, or more than `want`: to be watched */
+    struct lease_origin origin;             /* of the leases in `taken` */
+    struct lease held[BUCKETS];       /* wanted, but held by others or above `want`: watch them */
     int nheld;
-    /* what the database's clock showed, also with ERR_BUSY; 0: not told */
+    /* the database's clock, also set with ERR_BUSY; 0: unknown */
     int64_t clock_us;
 };
 #define STORE_OPEN_SLOT_INIT { .call.op = STORE_OPEN_SLOT }
 
-/* Renews leases, all in one statement. lost[i] is set where the lease was not ours any more. */
+/* Renews leases in one statement. lost[i] is set when leases[i] is no longer ours. */
 struct store_renew {
     struct store_call call;
-    struct lease *leases;                   /* in and out: expires_us moves on */
+    struct lease *leases;                   /* in and out: expires_us is updated */
     int n;
     int lease_s;
     /* out */
@@ -86,8 +92,7 @@ struct store_renew {
 };
 #define STORE_RENEW_INIT { .call.op = STORE_RENEW }
 
-/* Gives leases back without having finished them. Those that are not ours any more are left alone.
- */
+/* Releases leases of buckets that are not finished. Leases that are no longer ours are skipped. */
 struct store_release {
     struct store_call call;
     const struct lease *leases;
@@ -100,15 +105,18 @@ struct store_release {
 struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last row read */
 #define PAGE_START { .bucket = INT32_MIN, .priority = INT32_MIN, .id = INT64_MIN }
 
-/* Reads the rows of a leased (slot, bucket) after `after`, in order (bucket, priority, id): at
- * most `want` rows and about `max_bytes` of them, at least one; for a split slot of one bucket.
- * Plain read, begun after the lease's commit; it does not look at the lease. n = 0 says there are
- * no more after `after`. On PostgreSQL rows on a page that cannot be read are left out and counted
- * (`ndamaged`). In SQLite such a page fails the whole read: the rows beside it could be run, but
- * not deleted, since that may mean to merge their page with it. `is_complete` says that every
- * transaction older than the origin's was over when this read began. Who files a check has his
- * transaction before he reads the clock, and the lease's came after the slot had begun: so nothing
- * that this read does not see, and no later one, will ever be filed here. */
+/* Reads rows of a leased (slot, bucket) that come after `after`, in the order (bucket, priority,
+ * id): at most `want` rows and about `max_bytes` bytes, but at least one row; of a split slot one
+ * bucket. No rows: there are none after `after`. It is a plain read that begins after the lease was
+ * committed, and it does not check the lease.
+ *
+ * PostgreSQL skips and counts rows on corrupt blocks (`ndamaged`). In SQLite a corrupt block fails
+ * the whole read: rows beside it could be run, but not deleted, because SQLite may merge blocks as
+ * it deletes.
+ *
+ * `is_complete`: all transactions older than the origin's were over when this read began. A client
+ * that files a check begins its transaction before it reads the clock, and the lease was taken
+ * after the slot had begun. So no row that this read missed can be filed here, now or later. */
 struct store_read_page {
     struct store_call call;
     struct lease lease;
@@ -117,32 +125,36 @@ struct store_read_page {
     size_t max_bytes;
     struct lease_origin origin;     /* of the lease */
     /* out */
-    struct check_rows page;         /* the caller's, to free; empty after a failure */
-    bool has_more;                  /* the page was cut by its bounds */
-    bool is_complete;               /* false for an empty page: nothing is known */
-    /* rows left out: they cannot be read, or no check can be like that (constraints that somebody
-     * has switched off) */
+    struct check_rows page;         /* the caller frees it; empty after a failure */
+    bool has_more;                  /* a limit cut the page */
+    bool is_complete;               /* see above; always false for an empty page */
+    /* rows skipped: unreadable, or with values that a check cannot have (a constraint was
+     * disabled) */
     int ndamaged;
-    int64_t damaged_id;             /* the id of the first of them */
-    char damage[256];               /* what the database says of those that cannot be read; "": all can */
+    int64_t damaged_id;             /* the first of them */
+    char damage[256];               /* the database's message about the unreadable ones; "": none */
 };
 #define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START }
 
 /* ---- settle ---------------------------------------------------------------------------------- */
 
-/* Writes the answers of (part of) a page down, in one transaction, sorted by id by the caller; all
- * of one lease. A check that ends is deleted and its history row inserted, or, when `again_at` was
- * written beside it meanwhile, archived and started anew there with a new id. A check that moves
- * leaves a run row if it ran (`keep_runs`). Effects of the rows really touched go into the same
- * transaction. Touches each row only where id, next_check_at, check_count and failure_count are as
- * read, and nothing at all when the lease is not ours (ERR_FENCED). With skip_locked, rows that
- * others hold are left out, and each untouched row is told apart (SUPERSEDED or LOCKED). */
+/* Writes answers down in one transaction. All are of one lease, and the caller has sorted them by
+ * id.
+ *
+ * A check that ends is deleted and gets a history row. If the application has set `again_at`
+ * meanwhile, the check is archived and starts again at that time, with a new id. A check that moves
+ * gets a run row if it ran (`keep_runs`). Effects are written in the same transaction, but only
+ * those of rows that were changed.
+ *
+ * A row is changed only if its id, next_check_at, check_count and failure_count are as they were
+ * read. If the lease is no longer ours, nothing is changed (ERR_FENCED). With `skip_locked`, rows
+ * locked by others are skipped, and each unchanged row gets the state SUPERSEDED or LOCKED. */
 
 struct store_settle {
     struct store_call call;
     struct lease lease;
     int64_t now;
-    struct settlement *settlements;     /* in and out */
+    struct settlement *settlements;     /* in and out: each gets its state */
     int n;
     bool skip_locked;
     enum keep_runs keep_runs;
@@ -153,24 +165,26 @@ struct store_settle {
 
 /* ---- the end of a bucket --------------------------------------------------------------------- */
 
-/* Looks whether the leased (slot, bucket) holds rows after `after`, the last one read. When there
- * is none, but for those of the jobs in `left`: writes the pass's row with its counts and gives
- * the lease back (`finished`). Otherwise changes nothing, and the caller reads on. With `leave` it
- * finishes whatever is left (rows that stay locked, a stop); with `blind`, too, it does not even
- * look at it, since there are rows that cannot be read. Rows that came in before `after` meanwhile
- * are left to the second look (store_relook): the pass's row keeps a transaction id that is above
- * all whom the reads may have missed. With `complete`, which says that all that will ever be filed
- * there was read and settled, there is nothing to look for, unless the server is not the one of
- * `origin` any more. */
+/* Finishes a leased (slot, bucket): if no row comes after `after`, the last one read, writes the
+ * pass's row with its counts and releases the lease (`finished`). Rows of `unknown_jobs` do not
+ * count. If there are others, it changes nothing, and the caller reads on.
+ *
+ * With `leave` it finishes even if rows remain: locked rows, or a stop. With `skip_scan` as well
+ * it does not look for rows at all, because some cannot be read. With `complete` it does not look
+ * either, unless the server is no longer the one of `origin`: all rows that can ever be filed there
+ * were read and settled.
+ *
+ * Rows filed before `after` meanwhile are found by store_relook: the pass's row stores a
+ * transaction id above those of all transactions that the reads may have missed. */
 struct store_finish {
     struct store_call call;
     struct lease lease;
     int64_t now;
-    bool leave, blind, complete;
+    bool leave, skip_scan, complete;
     struct lease_origin origin;
     struct page_cursor after;
-    const char *const *left;        /* jobs unknown here */
-    int nleft;
+    const char *const *unknown_jobs;        /* jobs that this engine does not have */
+    int nunknown_jobs;
     struct pass_counts counts;
     /* out */
     bool finished;
@@ -179,48 +193,51 @@ struct store_finish {
 
 /* ---- slots that are not over ----------------------------------------------------------------- */
 
-/* One look at all slots that are not closed: closes those that are done and complete, and those
- * that are done, whose old transactions have all ended and that this look finds empty; removes
- * expired leases on closed slots, which nobody would take over; returns the oldest of those in
- * which there is something to do: rows to run, or a bucket that was never finished. */
+/* One look at all slots that are not closed.
+ *   - It closes a slot whose buckets are all done if its reads missed nothing, or if all old
+ *     transactions are over and this look finds no row.
+ *   - It removes expired leases on closed slots, which no engine would take over.
+ *   - It returns the oldest slots that need work: rows to run, or a bucket not finished. */
 struct relook_slot {
     int64_t slot;
-    bool has_rows;                  /* run it again: open_slot with `again` */
-    bool undone;                    /* some bucket was never finished: its engine died */
+    bool has_rows;                  /* run it again: store_open_slot with `again` */
+    bool undone;                    /* a bucket was not finished: its engine died */
 };
 struct store_relook {
     struct store_call call;
     int64_t now;
     struct relook_slot *slots;      /* room for `want` */
     int want;
-    bool settled_only;              /* looks for no rows in slots whose old transactions have not all ended */
+    bool settled_only;  /* do not look for rows in slots whose old transactions are not all over */
     /* out */
     int n;
     int closed;
 };
 #define STORE_RELOOK_INIT { .call.op = STORE_RELOOK }
 
-/* What may be asked each second between two such looks, since it writes nothing and looks at no
- * check: how far it is with the transactions that the looks so far may have missed. When one of
- * them ends, or `newest` has grown, the next look may find something; before that it cannot. In
- * SQLite writers are serial, and nothing is ever waited for. */
+/* A cheap question for each second between two such looks; it writes nothing and reads no check. It
+ * returns how many transactions that the looks may have missed are still running. The next look can
+ * find something only when one of them ends or `newest` grows. SQLite's writers are serial, so
+ * there is never one to wait for. */
 struct store_pulse {
     struct store_call call;
     /* out */
-    int64_t newest;                 /* they have smaller ids; 0: no open slot waits for any */
+    int64_t newest;                 /* an id above all theirs; 0: no open slot waits for any */
     int running;                    /* how many of them are not over */
-    int64_t oldest;                 /* the first of those; 0: none is running */
+    int64_t oldest;                 /* the oldest of them; 0: none is running */
 };
 #define STORE_PULSE_INIT { .call.op = STORE_PULSE }
 
-/* The first slot in [from, before) that holds rows; 0 when there is none. from = 0: from the
- * low-water mark of the sweep. `full`: the look at the left edge, one per bucket, that also finds
- * what was put below the mark by hand. `beside_opened` (and not `full`): the first that no engine
- * has opened. What is in the others is the second look's.
+/* The first slot in [from, before) that holds rows; 0: none. from = 0: from the sweep's low-water
+ * mark.
  *
- * On PostgreSQL an old transaction keeps what was settled since it began, and a look walks over
- * all of that: a second or so a million. `settled_only` and `beside_opened` keep away from where
- * it lies. SQLite has none, and heeds neither. */
+ * `full` looks once in each bucket and also finds rows that were inserted below the mark by hand.
+ * `beside_opened` (without `full`) finds the first slot that no engine has opened; rows in opened
+ * slots are the task of store_relook.
+ *
+ * On PostgreSQL a long transaction keeps dead rows, and a look reads all of them, at about a second
+ * a million. `settled_only` and `beside_opened` avoid the places where they are. SQLite has no dead
+ * rows and ignores both. */
 struct store_late_slot {
     struct store_call call;
     int64_t from, before;
@@ -230,13 +247,13 @@ struct store_late_slot {
 };
 #define STORE_LATE_SLOT_INIT { .call.op = STORE_LATE_SLOT }
 
-/* Moves the low-water mark of the sweep up: no slot before `slot` holds rows. Where a transaction
- * that runs may still file a check there (PostgreSQL), the slot is only noted, and becomes the
- * mark by a later call, once all those are over and nothing has come in. */
+/* Moves the sweep's low-water mark up to `slot`, before which no slot holds rows. On PostgreSQL a
+ * running transaction may still file a check there. The slot is only noted then; a later call makes
+ * it the mark once those transactions are over and no row has come in. */
 struct store_mark_swept {
     struct store_call call;
     int64_t slot;
-    /* the sweep began with a full look: that is noted, by the database's clock */
+    /* the sweep began with a full look: store when, by the database's clock */
     bool full;
 };
 #define STORE_MARK_SWEPT_INIT { .call.op = STORE_MARK_SWEPT }

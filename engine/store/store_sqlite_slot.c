@@ -238,7 +238,7 @@ static int may_finish(struct sqlite_store *db, const struct store_finish *req, b
     char *jobs;
     if (req->leave)
         return 0;
-    int rc = names_as_json(req->nleft ? req->left : none, req->nleft, &jobs, err);
+    int rc = names_as_json(req->nunknown_jobs ? req->unknown_jobs : none, req->nunknown_jobs, &jobs, err);
     if (rc < 0)
         return rc;
     rc = sqlite_ask(db, err, STATEMENT_FINISH_LOOK, &row, &(struct sqlite_finish_look_in){
@@ -274,7 +274,7 @@ int sqlite_finish(struct sqlite_store *db, struct store_call *call)
         .took_us = c->took_us,
         .clock_us = sqlite_clock_us(db),
         PASS_COUNTS(COUNT_OF)
-        .can_read = !req->blind,
+        .can_read = !req->skip_scan,
     });
 #undef COUNT_OF
     if (rc < 0)

@@ -46,7 +46,10 @@ static void take_open(struct message *m)
 
 static void take_renew(struct message *m) { take_leases(m, m->u.renew.leases, m->u.renew.n); }
 static void take_release(struct message *m) { take_leases(m, m->u.release.leases, m->u.release.n); }
-static void take_finish(struct message *m) { mark_jobs(m, m->u.finish.left, m->u.finish.nleft); }
+static void take_finish(struct message *m)
+{
+    mark_jobs(m, m->u.finish.unknown_jobs, m->u.finish.nunknown_jobs);
+}
 
 static enum conflict conflict_of(const char *name)
 {
