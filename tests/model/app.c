@@ -1,9 +1,8 @@
-/* app.c - the application: one transaction at a time, which writes and commits as late as it
- * likes. What it decides is what file_check, file_again and resolve_at decide
- * (migrations/pg/0003_api.sql). */
+/* app.c - the application: one transaction at a time, which writes and commits at any later move.
+ * It decides as file_check, file_again and resolve_at do (migrations/pg/0003_api.sql). */
 #include "model.h"
 
-static const struct { int op; int check; const char *word;
+static const struct { int op; int check; const char *name;
 } operations[] = {
     { APP_ENQUEUE, 1, "enqueue" },
     { APP_RESOLVE, 0, "resolve" },
@@ -14,11 +13,11 @@ static const struct { int op; int check; const char *word;
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-static const char *word_of(int op)
+static const char *name_of(int op)
 {
     for (int i = 0; i < OPERATIONS; i++)
         if (operations[i].op == op)
-            return operations[i].word;
+            return operations[i].name;
     return "";
 }
 
@@ -33,8 +32,8 @@ static void app_begins(struct model *m, const struct state *s, int i, int to)
                           .at = s->clock,
                           .to = (unsigned)to & 7,
                           .has_id = id,
-                          .left = (s->app.left - 1u) & 3 };
-    move(m, &t, BY_NEW_TXN, "the application begins: %s of check %d, %s, for slot %d", operations[i].word,
+                          .txns_left = (s->app.txns_left - 1u) & 3 };
+    move(m, &t, BY_NEW_TXN, "the application begins: %s of check %d, %s, for slot %d", operations[i].name,
          check, id ? "it has a transaction id and has read the clock" : "it has read the clock", to);
 }
 
@@ -56,8 +55,9 @@ static void app_may_begin(struct model *m, const struct state *s)
     }
 }
 
-/* What file_check and file_again decide. The slot was picked by the clock that the transaction
- * read; whether the row's has begun is asked of the clock once the row is locked. */
+/* As file_check and file_again decide. The transaction chose its slot by the clock that it read
+ * first. It reads the clock again when the row is locked, to see whether the row's slot has begun.
+ */
 static enum app_effect effect_of(const struct model *m, const struct app *app, const struct row *row,
                                  int clock)
 {
@@ -75,14 +75,14 @@ static enum app_effect effect_of(const struct model *m, const struct app *app, c
 
 static void app_writes(struct model *m, const struct state *s)
 {
-    static const char *const words[] = {
+    static const char *const results[] = {
         [APP_NOTHING] = "finds nothing",
         [APP_INSERT] = "inserts its row",
         [APP_NEW_LIFE] = "gives the row a new life",
         [APP_MOVE] = "moves the row",
         [APP_AGAIN] = "writes again_at beside the running check",
         [APP_DELETE] = "deletes the row",
-        [APP_KEPT] = "finds one pending, which is kept",
+        [APP_KEPT] = "keeps the pending row",
     };
     struct state t = *s;
     struct app *app = &t.app;
@@ -96,8 +96,8 @@ static void app_writes(struct model *m, const struct state *s)
         app->id = t.db.next_id & 7;
         t.db.next_id = (t.db.next_id + 1) & 15;
     }
-    move(m, &t, BY_APP, "the application's %s %s, and has not committed", word_of(app->op),
-         words[app->effect]);
+    move(m, &t, BY_APP, "the application's %s %s, and has not committed", name_of(app->op),
+         results[app->effect]);
 }
 
 static void apply(struct model *m, struct state *t)
@@ -117,7 +117,7 @@ static void apply(struct model *m, struct state *t)
     case APP_MOVE:
         row->slot = app.to & 7;
         if (!app.late)
-            /* its new state stands: a run since the row was locked is superseded */
+            /* the row changes: a run since it was locked is superseded */
             row->runs = 0;
         break;
     case APP_AGAIN:
@@ -129,10 +129,10 @@ static void apply(struct model *m, struct state *t)
         *row = (struct row){ 0 };
         break;
     case APP_KEPT:
-        /* whoever looked could not see yet what this transaction has written */
+        /* A run before this commit could not see what the transaction wrote. */
         if (!row->slot)
             breaks(m, CHECK_LOST,
-                   "the enqueue of check %d was acknowledged as kept, and nobody looks after its commit",
+                   "the enqueue of check %d was acknowledged as kept, and no run follows its commit",
                    app.check);
         row->owed = row->slot != 0;
         break;
@@ -144,14 +144,14 @@ static void app_ends(struct model *m, const struct state *s, bool commits)
     struct state t = *s;
     if (commits)
         apply(m, &t);
-    t.app = (struct app){ .left = s->app.left };
+    t.app = (struct app){ .txns_left = s->app.txns_left };
     xid_over(&t, XID_APP);
     move(m, &t, BY_APP, commits ? "the application COMMITS" : "the application rolls back");
 }
 
 void app_moves(struct model *m, const struct state *s)
 {
-    if (s->app.phase == APP_IDLE && s->app.left)
+    if (s->app.phase == APP_IDLE && s->app.txns_left)
         app_may_begin(m, s);
     else if (s->app.phase == APP_DECIDED)
         app_writes(m, s);

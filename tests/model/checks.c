@@ -1,4 +1,4 @@
-/* checks.c - the promises: what no move may break, and what the end of all work looks like. */
+/* checks.c - the promises that no move may break, and the state in which all work has ended. */
 #include "model.h"
 
 const char *const property_names[PROPERTIES] = {
@@ -8,24 +8,24 @@ const char *const property_names[PROPERTIES] = {
     [SECOND_RUN] = "SECOND RUN WITHOUT A NAMED EVENT",
     [SETTLED_TWICE] = "SETTLED TWICE",
     [CHECK_LOST] = "CHECK LOST",
-    [TOLD_EARLIER] = "LATER THAN TOLD",
+    [LATER_THAN_PROMISED] = "LATER THAN PROMISED",
     [CLOSED_OVER_A_ROW] = "CLOSED OVER A ROW",
     [EVENT_SKIPPED] = "EVENT SKIPPED",
     [NO_END] = "NO END",
     [STUCK] = "STUCK",
 };
 
-/* Named events: faults. A check that fails, is deferred or given up has its count of runs begun
- * anew where that is written. A token that comes again gives two connections of one engine the
- * same lease: one run more. */
+/* The named events so far are the faults. When a check fails, is deferred or has its answer
+ * dropped, the count of its runs restarts there. A token that is issued twice gives two connections
+ * of one engine the same lease: that explains one more run. */
 int events_so_far(const struct model *m, const struct state *s)
 {
     return m->rules.faults - s->faults +
            (m->rules.lanes && m->rules.failover == FAILOVER_ASYNC && s->replication == FAILED_OVER);
 }
 
-/* A clock set forward and a failover are named events that take leases away: then a second run is
- * in order. */
+/* A clock set forward and a failover take leases away. They are named events, and explain a second
+ * run. */
 static bool leases_may_be_lost(const struct model *m)
 {
     return m->rules.forth || m->rules.failover;
@@ -39,11 +39,11 @@ void check_start(struct model *m, const struct state *s, int engine, int check)
     bool current = row->slot == e->slot && row->id == item->id && row->count == item->count &&
                    row->fails == item->fails;
     int events = events_so_far(m, s);
-    if (!e->bare && !(e->token & TOKEN_GOOD) && !leases_may_be_lost(m))
-        breaks(m, LOST_LEASE_RUN, "check %d of slot %d is started, and the lease is another's", check,
+    if (!e->no_lease && !(e->token & TOKEN_GOOD) && !leases_may_be_lost(m))
+        breaks(m, LOST_LEASE_RUN, "check %d of slot %d is started under the lease of another engine", check,
                e->slot);
     else if (item->settled && !leases_may_be_lost(m))
-        breaks(m, SECOND_RUN, "check %d of slot %d, count %d, is started, and its answer is written already",
+        breaks(m, SECOND_RUN, "check %d of slot %d, count %d, is started after its answer was written",
                check, e->slot, item->count);
     else if (current && (int)row->runs > events)
         breaks(m, SECOND_RUN, "check %d of slot %d, count %d, is started again", check, e->slot, item->count);
@@ -52,11 +52,11 @@ void check_start(struct model *m, const struct state *s, int engine, int check)
 void check_settle(struct model *m, const struct row *row, const struct request *r, int check, int found)
 {
     const struct item *item = &r->item[check];
-    if (!r->bare && !(r->token & TOKEN_GOOD))
-        breaks(m, LOST_LEASE_SETTLE, "check %d of slot %d is settled, and the lease is another's", check,
-               r->slot);
+    if (!r->no_lease && !(r->token & TOKEN_GOOD))
+        breaks(m, LOST_LEASE_SETTLE, "check %d of slot %d is settled under the lease of another engine",
+               check, r->slot);
     else if (found != check || row->reborn != item->reborn)
-        breaks(m, CHECK_LOST, "check %d takes an answer to %s, whose id came again", found,
+        breaks(m, CHECK_LOST, "check %d takes the answer to %s, which had the same id", found,
                found == check ? "an earlier life" : "the other check");
     else if (row->slot != r->slot || row->count != item->count || row->fails != item->fails)
         breaks(
@@ -64,8 +64,8 @@ void check_settle(struct model *m, const struct row *row, const struct request *
             "check %d (slot %d, count %d, failures %d) takes the answer to (slot %d, count %d, failures %d)",
             check, row->slot, row->count, row->fails, r->slot, item->count, item->fails);
     else if (row->owed && !item->put_off && item->answer == ANSWER_DONE && !row->again)
-        breaks(m, CHECK_LOST, "check %d was filed anew while it ran, and the answer to its old life ends it",
-               check);
+        breaks(m, CHECK_LOST,
+               "check %d was replaced while it ran, and the answer to its earlier life ends it", check);
 }
 
 static void check_events(struct model *m, const struct state *s)
@@ -74,7 +74,7 @@ static void check_events(struct model *m, const struct state *s)
         struct place e = s->journal.event[i];
         if (is_skipped(m, s, e))
             breaks(m, EVENT_SKIPPED,
-                   "the event of transaction %d, generation %d, was not shown, and the consumer's "
+                   "the event of transaction %d, generation %d, was not read, and the consumer's "
                    "cursor is at %d, generation %d",
                    e.xid, e.generation, s->cursor.xid, s->cursor.generation);
     }
@@ -86,7 +86,7 @@ void check_state(struct model *m, const struct state *s)
         check_events(m, s);
     for (int slot = 1; m->rules.strict && slot <= m->rules.slots; slot++)
         if (s->db.pass[slot].state == PASS_CLOSED && slot_has_rows(&s->db, slot)) {
-            breaks(m, CLOSED_OVER_A_ROW, "slot %d is closed, and check %d is in it", slot,
+            breaks(m, CLOSED_OVER_A_ROW, "slot %d is closed and holds check %d", slot,
                    s->db.row[0].slot == (unsigned)slot ? 0 : 1);
             return;
         }
@@ -110,7 +110,7 @@ bool is_over(const struct model *m, const struct state *s)
         if (s->db.pass[slot].state == PASS_OPEN)
             return false;
         for (int b = 0; b < BUCKETS; b++)
-            if (s->db.lease[slot][b].left && s->db.lease[slot][b].left != FAR)
+            if (s->db.lease[slot][b].ticks && s->db.lease[slot][b].ticks != FAR)
                 return false;
     }
     return true;

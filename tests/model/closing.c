@@ -1,5 +1,5 @@
-/* closing.c - how slots are closed and forgotten: the re-look, the trimming of old passes, the
- * sweep's mark. Statements of the database that any engine or command may send at any time. */
+/* closing.c - how slots are closed and trimmed: the re-look, the pruning of old passes, the sweep's
+ * mark. Any engine or command may send these statements at any time. */
 #include "model.h"
 
 #include <string.h>
@@ -11,8 +11,9 @@ static void relook(struct model *m, const struct state *s, int slot)
         return;
     struct state t = *s;
     t.db.pass[slot] = (struct pass){ .state = PASS_CLOSED, .split = p->split, .trimming = p->trimming };
-    move(m, &t, BY_SYSTEM, "the re-look closes slot %d%s", slot,
-         p->seen ? ": old transactions are over and it is empty" : " unseen: its buckets are complete");
+    const char *why = p->seen ? ": old transactions are over and it is empty"
+                              : " without a look: its buckets are complete";
+    move(m, &t, BY_SYSTEM, "the re-look closes slot %d%s", slot, why);
 }
 
 static bool may_trim(const struct model *m, const struct state *s, int slot)
@@ -23,7 +24,7 @@ static bool may_trim(const struct model *m, const struct state *s, int slot)
     for (int n = 0; n < HOLDERS; n++)
         if (holder_get(s, &m->rules, n, &h) && h.slot == (unsigned)slot && h.token & TOKEN_GOOD)
             return false;
-    return !slot_has_rows(&s->db, slot) && !s->db.lease[slot][0].left && !s->db.lease[slot][1].left;
+    return !slot_has_rows(&s->db, slot) && !s->db.lease[slot][0].ticks && !s->db.lease[slot][1].ticks;
 }
 
 static void prune(struct model *m, const struct state *s, int slot)
@@ -34,18 +35,18 @@ static void prune(struct model *m, const struct state *s, int slot)
     struct state t = *s;
     if (closed && !s->db.pass[slot].trimming && may_trim(m, s, slot)) {
         t.db.pass[slot].trimming = 1;
-        move(m, &t, BY_SYSTEM, "prune sees that slot %d is closed and holds nothing", slot);
+        move(m, &t, BY_SYSTEM, "prune finds slot %d closed and empty", slot);
     } else if (s->db.pass[slot].trimming) {
         t.db.pass[slot] = (struct pass){ 0 };
-        move(m, &t, BY_SYSTEM, "prune deletes the rows of slot %d's passes", slot);
+        move(m, &t, BY_SYSTEM, "prune deletes the pass rows of slot %d", slot);
     }
 }
 
-/* A lease on a closed slot is nobody's to take over: once it has expired it goes. */
+/* No engine takes over a lease on a closed slot: the re-look removes it when it has expired. */
 static void remove_lease(struct model *m, const struct state *s, int slot, int bucket)
 {
     struct state t = *s;
-    if (s->db.pass[slot].state != PASS_CLOSED || s->db.lease[slot][bucket].left ||
+    if (s->db.pass[slot].state != PASS_CLOSED || s->db.lease[slot][bucket].ticks ||
         is_shared(s, &m->rules, slot, bucket))
         return;
     lease_gone(&t, slot, bucket);
@@ -53,8 +54,7 @@ static void remove_lease(struct model *m, const struct state *s, int slot, int b
         move(m, &t, BY_SYSTEM, "the re-look removes an expired lease on slot %d, bucket %d", slot, bucket);
 }
 
-/* The first slot from `from` on and before `before` that holds a row, else `before`: what a sweep
- * has left. */
+/* The first slot in [from, before) that holds a row, or `before`: the sweep has not emptied it. */
 static int first_late(const struct state *s, int from, int before)
 {
     int first = before;
@@ -64,8 +64,8 @@ static int first_late(const struct state *s, int from, int before)
     return first;
 }
 
-/* mark_swept: the mark moves to the slot noted before, if all who ran then are over and nothing
- * has come in; and another is noted. */
+/* mark_swept: the mark moves to the noted slot when the transactions that ran at that time are over
+ * and no row lies before it. Then the next slot is noted. */
 static void move_mark(struct model *m, const struct state *s)
 {
     struct state t = *s;
@@ -87,7 +87,7 @@ static void move_mark(struct model *m, const struct state *s)
     if (good)
         move(m, &t, BY_SYSTEM, "a sweep is over: its mark moves to slot %d", db->mark);
     else
-        move(m, &t, BY_SYSTEM, "a sweep is over: slot %d is noted, to be the mark", db->noted);
+        move(m, &t, BY_SYSTEM, "a sweep is over: slot %d is noted as the next mark", db->noted);
 }
 
 void closing_moves(struct model *m, const struct state *s)

@@ -1,13 +1,13 @@
-/* engine.c - what an engine and its worker do: choose a slot, read pages, run, settle, renew,
- * finish, stop. One lease and one call at a time, as a lane has it; reading and finishing are one
- * move, since nobody can tell the difference. */
+/* engine.c - the moves of an engine and its worker: choose a slot, read pages, run, settle, renew,
+ * finish, stop. An engine has one lease and one call at a time, as a lane does. Reading is one
+ * move, and so is finishing: several moves would lead to the same states. */
 #include "model.h"
 
 #include <string.h>
 
-/* A call that nothing can befall on its way is one move: the same outcomes, and far fewer states.
- */
-static bool is_seen_at_once(const struct model *m, const struct state *s)
+/* Where no fault can hit a call, the call and its effect are one move. The outcomes are the same,
+ * with far fewer states. */
+static bool call_is_one_move(const struct model *m, const struct state *s)
 {
     return !s->faults && m->rules.ownread && m->rules.xlate && !m->rules.early;
 }
@@ -26,11 +26,12 @@ static void received_lease(const struct model *m, struct engine *e)
     e->target = r.target;
     e->token = r.token;
     e->older = r.older;
-    e->clean = 1;
-    e->trust = m->rules.fromsend ? was.shadow : (unsigned)m->rules.trust & 3;
+    e->complete = 1;
+    e->trust = m->rules.fromsend ? was.call_trust : (unsigned)m->rules.trust & 3;
     if (m->rules.ownread)
         return;
-    for (int k = 0; k < CHECKS; k++)    /* the mistake: the rows as the statement saw them when it began */
+    /* The planted mistake: the engine runs the rows as they were when the statement began. */
+    for (int k = 0; k < CHECKS; k++)
         if (r.item[k].state && in_bucket(k, r.bucket, r.whole)) {
             e->item[k] = r.item[k];
             e->item[k].state = ITEM_WAITING;
@@ -38,7 +39,7 @@ static void received_lease(const struct model *m, struct engine *e)
                 e->cursor = (unsigned)place_of(k, r.item[k].id, r.whole) & 15;
         }
     e->began = e->exhausted = 1;
-    e->clean = 0;
+    e->complete = 0;
 }
 
 static void received_settle(struct engine *e)
@@ -50,7 +51,7 @@ static void received_settle(struct engine *e)
         unsigned became = e->call.item[k].state;
         item->state = became == ITEM_LOCKED ? ITEM_ANSWERED : ITEM_OUT;
         if (became == ITEM_SUPERSEDED)
-            e->clean = 0;
+            e->complete = 0;
     }
 }
 
@@ -67,18 +68,18 @@ void receive(const struct model *m, struct state *s, int engine)
         return;
     }
     if (r.kind == REQUEST_RENEW) {
-        e->doubt = 0;
-        e->trust = m->rules.fromsend ? e->shadow : (unsigned)m->rules.trust & 3;
+        e->must_renew = 0;
+        e->trust = m->rules.fromsend ? e->call_trust : (unsigned)m->rules.trust & 3;
     } else if (r.kind == REQUEST_SETTLE)
         received_settle(e);
     memset(&e->call, 0, sizeof e->call);
-    e->shadow = 0;
+    e->call_trust = 0;
 }
 
 /* ---- choosing a slot ---- */
 
-/* What the plans do: the slot that runs; slots on the re-look list that hold rows or were never
- * finished; late slots that hold rows. */
+/* The plans choose the current slot, slots on the re-look list that hold rows or are unfinished,
+ * and late slots that hold rows. */
 static bool wants_slot(const struct model *m, const struct state *s, int slot, bool sweep)
 {
     const struct pass *p = &s->db.pass[slot];
@@ -91,7 +92,8 @@ static bool wants_slot(const struct model *m, const struct state *s, int slot, b
     return p->state == PASS_OPEN && (undone || has_rows);
 }
 
-static struct request ask_for(const struct model *m, const struct state *s, int slot, enum target_kind target)
+static struct request make_open_request(const struct model *m, const struct state *s, int slot,
+                                        enum target_kind target)
 {
     struct request r = { .kind = REQUEST_OPEN, .slot = (unsigned)slot & 3, .target = target };
     r.whole = s->db.pass[slot].split == 1;
@@ -106,8 +108,8 @@ static struct request ask_for(const struct model *m, const struct state *s, int 
     return r;
 }
 
-/* Asking where nothing can be had changes nothing. */
-static bool can_be_had(const struct model *m, const struct state *s, const struct request *r, int engine)
+/* Without this a request that takes nothing would be a move that changes nothing. */
+static bool can_take_any(const struct model *m, const struct state *s, const struct request *r, int engine)
 {
     const struct pass *p = &s->db.pass[r->slot];
     if (p->state == PASS_NONE || (m->rules.sweep == SWEEP_OWN_BUCKET && r->target != TARGET_SLOT))
@@ -118,27 +120,27 @@ static bool can_be_had(const struct model *m, const struct state *s, const struc
     return false;
 }
 
-static void asks(struct model *m, const struct state *s, int engine, int slot, enum target_kind target)
+static void sends_open(struct model *m, const struct state *s, int engine, int slot, enum target_kind target)
 {
-    static const char *const why[] = { "", ": it is late", ": it is late, its checks are to be moved on" };
+    static const char *const why[] = { "", ": it is late", ": it is late, its checks will be moved" };
     struct state t = *s;
     struct engine *e = &t.engine[engine];
-    e->call = ask_for(m, s, slot, target);
-    if (!can_be_had(m, s, &e->call, engine))
+    e->call = make_open_request(m, s, slot, target);
+    if (!can_take_any(m, s, &e->call, engine))
         return;
-    e->shadow = (unsigned)m->rules.trust & 3;
-    if (is_seen_at_once(m, s))
+    e->call_trust = (unsigned)m->rules.trust & 3;
+    if (call_is_one_move(m, s))
         serve_call(m, &t, engine);
     else
         move(m, &t, BY_SYSTEM, "E%d asks for a lease of slot %d%s", engine, slot, why[target]);
 }
 
-static void sweeps_bare(struct model *m, const struct state *s, int engine, int slot)
+static void sweeps_without_lease(struct model *m, const struct state *s, int engine, int slot)
 {
     struct state t = *s;
     struct engine *e = &t.engine[engine];
     engine_drop_run(e);
-    e->leased = e->bare = e->whole = 1;
+    e->leased = e->no_lease = e->whole = 1;
     e->slot = (unsigned)slot & 3;
     e->target = TARGET_SWEEP;
     e->trust = (unsigned)m->rules.trust & 3;
@@ -150,7 +152,7 @@ static void watches(struct model *m, const struct state *s, int engine, int slot
     const struct pass *p = &s->db.pass[slot];
     for (int b = 0; b < p->split; b++) {
         int place = slot * BUCKETS + b;
-        if (s->db.lease[slot][b].left != FAR || s->engine[engine].watch == place)
+        if (s->db.lease[slot][b].ticks != FAR || s->engine[engine].watch == place)
             continue;
         struct state t = *s;
         t.engine[engine].watch = (unsigned)place & 15;
@@ -167,37 +169,37 @@ static void choose_slot(struct model *m, const struct state *s, int engine)
         if (now || late)
             watches(m, s, engine, slot);
         if (now)
-            asks(m, s, engine, slot, TARGET_SLOT);
-        if (late && m->rules.sweep == SWEEP_BARE)
-            sweeps_bare(m, s, engine, slot);
+            sends_open(m, s, engine, slot, TARGET_SLOT);
+        if (late && m->rules.sweep == SWEEP_NO_LEASE)
+            sweeps_without_lease(m, s, engine, slot);
         else if (late) {
-            asks(m, s, engine, slot, TARGET_SWEEP);
+            sends_open(m, s, engine, slot, TARGET_SWEEP);
             if (m->rules.reslot)
-                asks(m, s, engine, slot, TARGET_RESLOT);
+                sends_open(m, s, engine, slot, TARGET_RESLOT);
         }
     }
 }
 
 /* ---- reading ---- */
 
-static struct request run_of(const struct model *m, const struct engine *e, enum request_kind kind)
+static struct request make_request(const struct model *m, const struct engine *e, enum request_kind kind)
 {
     struct request r = { .kind = kind,
                          .slot = e->slot,
                          .bucket = e->bucket,
                          .whole = e->whole,
                          .token = e->token,
-                         .bare = e->bare,
+                         .no_lease = e->no_lease,
                          .cursor = e->cursor,
-                         .left = e->left,
-                         .leave = e->leave,
-                         .moved = e->moved,
-                         .clean = e->clean && m->rules.complete };
+                         .skipped = e->skipped,
+                         .leave_rows = e->leave_rows,
+                         .failed_over = e->failed_over,
+                         .complete = e->complete && m->rules.complete };
     return r;
 }
 
-/* verdict_take_in: who is run, who is moved on without a run, who is left. A row that an open
- * transaction has kept is left: a look now would not see what that transaction writes. */
+/* verdict_take_in: runs the row, moves it without a run, or leaves it in the slot. A row that an
+ * open transaction keeps is left: a run now would not see what that transaction writes. */
 static void take_in(const struct model *m, const struct state *s, int engine, struct engine *e, int check)
 {
     const struct row *row = &s->db.row[check];
@@ -207,15 +209,15 @@ static void take_in(const struct model *m, const struct state *s, int engine, st
     bool unknown = !takes_part(m, engine, check);
     if (is_kept(s, check)) {
         item->state = ITEM_OUT;
-        e->clean = 0;
+        e->complete = 0;
     } else if (e->target == TARGET_RESLOT || (unknown && e->target == TARGET_SWEEP)) {
         item->state = ITEM_ANSWERED;
         item->put_off = 1;
         item->to = ((unsigned)s->clock + 1) & 7;
     } else if (unknown) {
         item->state = ITEM_OUT;
-        e->left |= 1u << check & 3;
-        e->clean = 0;
+        e->skipped |= 1u << check & 3;
+        e->complete = 0;
     }
 }
 
@@ -239,9 +241,9 @@ static void reads(struct model *m, const struct state *s, int engine)
     struct state t = *s;
     struct engine *e = &t.engine[engine];
     int n = 0, k, seen = 0;
-    /* with xmin below X the page may have missed somebody; of an empty one nothing is known */
+    /* While older transactions run, a read may miss a row. An empty page proves nothing. */
     if (!e->cursor)
-        e->clean = !e->older && next_row(s, e) >= 0 && !(e->moved && m->rules.server);
+        e->complete = !e->older && next_row(s, e) >= 0 && !(e->failed_over && m->rules.server);
     e->began = 1;
     while (n < m->rules.page && (k = next_row(s, e)) >= 0) {
         e->cursor = (unsigned)place_of(k, s->db.row[k].id, e->whole) & 15;
@@ -262,7 +264,7 @@ static bool is_running(const struct engine *e)
     return e->item[0].state == ITEM_RUNNING || e->item[1].state == ITEM_RUNNING;
 }
 
-/* The model's own notes: a run is a run, also when the database forgets what it wrote since. */
+/* Counts the run in the standby, too: the run has happened even if a failover loses the row. */
 static void note_start(struct row *row, const struct engine *e, const struct item *item)
 {
     if (row->slot == e->slot && row->id == item->id && row->count == item->count && row->fails == item->fails)
@@ -285,7 +287,7 @@ static void starts(struct model *m, const struct state *s, int engine, int check
 }
 
 static void answers_with(struct model *m, const struct state *s, int engine, int check, enum answer answer,
-                         const char *word, int to)
+                         const char *name, int to)
 {
     struct state t = *s;
     struct item *item = &t.engine[engine].item[check];
@@ -293,27 +295,27 @@ static void answers_with(struct model *m, const struct state *s, int engine, int
     item->answer = answer;
     item->to = (unsigned)to & 7;
     move(m, &t, BY_SYSTEM, to ? "E%d: check %d answers %s, for slot %d" : "E%d: check %d answers %s", engine,
-         check, word, to);
+         check, name, to);
 }
 
 static void answers(struct model *m, const struct state *s, int engine, int check)
 {
-    static const struct { int say; enum answer answer; const char *word;
+    static const struct { int flag; enum answer answer; const char *name;
     } table[] = {
         { 0, ANSWER_DONE, "DONE" },
-        { SAY_AGAIN, ANSWER_AGAIN, "AGAIN" },
-        { SAY_FAIL, ANSWER_FAIL, "FAIL" },
-        { SAY_DEFER, ANSWER_DEFER, "DEFER" },
+        { MAY_AGAIN, ANSWER_AGAIN, "AGAIN" },
+        { MAY_FAIL, ANSWER_FAIL, "FAIL" },
+        { MAY_DEFER, ANSWER_DEFER, "DEFER" },
     };
     const struct item *was = &s->engine[engine].item[check];
     for (int i = 0; i < 4; i++) {
-        bool said = (table[i].answer == ANSWER_AGAIN && was->count) ||
+        bool repeated = (table[i].answer == ANSWER_AGAIN && was->count) ||
                     (table[i].answer == ANSWER_FAIL && was->fails) ||
                     (table[i].answer == ANSWER_DEFER && s->db.row[check].deferred);
-        if ((table[i].say && !(m->rules.answers & table[i].say)) || said)
+        if ((table[i].flag && !(m->rules.answers & table[i].flag)) || repeated)
             continue;
         for (int on = 1; on <= (m->rules.far && table[i].answer == ANSWER_AGAIN ? 2 : 1); on++)
-            answers_with(m, s, engine, check, table[i].answer, table[i].word, i ? s->clock + on : 0);
+            answers_with(m, s, engine, check, table[i].answer, table[i].name, i ? s->clock + on : 0);
     }
 }
 
@@ -321,7 +323,7 @@ static void worker_moves(struct model *m, const struct state *s, int engine)
 {
     const struct engine *e = &s->engine[engine];
     for (int k = 0; k < CHECKS; k++) {
-        bool trusted = e->trust || e->bare || !m->rules.slabtrust;
+        bool trusted = e->trust || e->no_lease || !m->rules.slabtrust;
         if (e->item[k].state == ITEM_WAITING && !is_running(e) && trusted)
             starts(m, s, engine, k);
         if (e->item[k].state == ITEM_RUNNING)
@@ -345,7 +347,7 @@ static void settles(struct model *m, const struct state *s, int engine)
 {
     struct state t = *s;
     struct engine *e = &t.engine[engine];
-    e->call = run_of(m, e, REQUEST_SETTLE);
+    e->call = make_request(m, e, REQUEST_SETTLE);
     for (int k = 0; k < CHECKS; k++)
         if (e->item[k].state == ITEM_ANSWERED) {
             e->item[k].state = ITEM_SETTLING;
@@ -353,32 +355,33 @@ static void settles(struct model *m, const struct state *s, int engine)
         }
     const char *check_0 = e->call.item[0].state ? " check 0" : "";
     const char *check_1 = e->call.item[1].state ? " check 1" : "";
-    if (is_seen_at_once(m, s))
+    if (call_is_one_move(m, s))
         serve_call(m, &t, engine);
     else
         move(m, &t, BY_SYSTEM, "E%d sends a settle of slot %d:%s%s", engine, e->slot, check_0, check_1);
 }
 
-/* An application's transaction has held the row for long: the answer is dropped, the check runs
- * again later. A named event. */
+/* An application's transaction has held the row for too long: the answer is dropped, and the check
+ * runs again later. This is a named event. */
 static void gives_up(struct model *m, const struct state *s, int engine, int check)
 {
     struct state t = *s;
     struct engine *e = &t.engine[engine];
     e->item[check].state = ITEM_OUT;
-    e->leave = 1;
-    e->clean = 0;
+    e->leave_rows = 1;
+    e->complete = 0;
     t.db.row[check].runs = t.standby.row[check].runs = 0;
-    move(m, &t, BY_SYSTEM, "E%d gives check %d up: another transaction holds its row", engine, check);
+    move(m, &t, BY_SYSTEM, "E%d drops the answer to check %d: another transaction holds its row", engine,
+         check);
 }
 
 static void renews(struct model *m, const struct state *s, int engine)
 {
     struct state t = *s;
     struct engine *e = &t.engine[engine];
-    e->call = run_of(m, e, REQUEST_RENEW);
-    e->shadow = (unsigned)m->rules.trust & 3;
-    if (is_seen_at_once(m, s))
+    e->call = make_request(m, e, REQUEST_RENEW);
+    e->call_trust = (unsigned)m->rules.trust & 3;
+    if (call_is_one_move(m, s))
         serve_call(m, &t, engine);
     else
         move(m, &t, BY_SYSTEM, "E%d sends a renewal of slot %d's lease", engine, e->slot);
@@ -388,8 +391,8 @@ static void finishes(struct model *m, const struct state *s, int engine)
 {
     struct state t = *s;
     struct engine *e = &t.engine[engine];
-    struct request r = run_of(m, e, REQUEST_FINISH);
-    enum finish end = e->bare ? FINISH_OVER : finish_bucket(m, &t, &r);
+    struct request r = make_request(m, e, REQUEST_FINISH);
+    enum finish end = e->no_lease ? FINISH_OVER : finish_bucket(m, &t, &r);
     if (end == FINISH_BLOCKED)
         return;
     if (end == FINISH_MORE) {
@@ -398,15 +401,15 @@ static void finishes(struct model *m, const struct state *s, int engine)
             e->cursor = 0;
     } else
         engine_drop_run(e);
-    static const char *const words[] = { "", "the lease is another's", "rows are left, it reads on",
+    static const char *const results[] = { "", "another engine has the lease", "rows remain, it reads on",
                                          "recorded, and the lease given back" };
-    move(m, &t, BY_SYSTEM, "E%d finishes slot %d, bucket %d: %s%s", engine, r.slot, r.bucket, words[end],
-         end == FINISH_OVER && r.clean ? " (complete)" : "");
+    move(m, &t, BY_SYSTEM, "E%d finishes slot %d, bucket %d: %s%s", engine, r.slot, r.bucket, results[end],
+         end == FINISH_OVER && r.complete ? " (complete)" : "");
 }
 
-/* What waits is let go: the stop leaves it where it is; a breakdown of the workers reads it again.
- */
-static void lets_go(struct model *m, const struct state *s, int engine, bool stopping)
+/* Drops the checks that wait. After a stop they stay in the slot; after a failure of the workers
+ * they are read again. */
+static void drops_waiting(struct model *m, const struct state *s, int engine, bool stopping)
 {
     struct state t = *s;
     struct engine *e = &t.engine[engine];
@@ -415,12 +418,12 @@ static void lets_go(struct model *m, const struct state *s, int engine, bool sto
             e->item[k].state = ITEM_OUT;
     if (stopping) {
         e->leaving = 1;
-        move(m, &t, BY_SYSTEM, "E%d is told to stop", engine);
+        move(m, &t, BY_SYSTEM, "E%d is asked to stop", engine);
         return;
     }
     t.faults--;
-    e->clean = e->clean && !m->rules.winddown;
-    move(m, &t, BY_FAULT, "E%d has no worker for a moment: what waits is let go", engine);
+    e->complete = e->complete && !m->rules.winddown;
+    move(m, &t, BY_FAULT, "E%d has no worker for a moment: it drops the checks that wait", engine);
 }
 
 static void releases(struct model *m, const struct state *s, int engine)
@@ -432,16 +435,16 @@ static void releases(struct model *m, const struct state *s, int engine)
     if (was.token & (TOKEN_GOOD | TOKEN_FAKE))
         lease_gone(&t, was.slot, was.bucket);
     engine_drop_run(&t.engine[engine]);
-    move(m, &t, BY_SYSTEM, "E%d gives its lease of slot %d, bucket %d back and is started anew", engine,
+    move(m, &t, BY_SYSTEM, "E%d gives its lease of slot %d, bucket %d back and is restarted", engine,
          was.slot, was.bucket);
 }
 
 static void under_lease(struct model *m, const struct state *s, int engine)
 {
     const struct engine *e = &s->engine[engine];
-    if ((e->doubt || e->trust < (unsigned)m->rules.trust) && !e->bare)
+    if ((e->must_renew || e->trust < (unsigned)m->rules.trust) && !e->no_lease)
         renews(m, s, engine);
-    if (e->doubt)
+    if (e->must_renew)
         return;
     if (has_item(e, ITEM_ANSWERED))
         settles(m, s, engine);
@@ -457,10 +460,10 @@ static void under_lease(struct model *m, const struct state *s, int engine)
         reads(m, s, engine);
     else if (is_page_over(e))
         finishes(m, s, engine);
-    if (m->rules.stop && !e->bare)
-        lets_go(m, s, engine, true);
+    if (m->rules.stop && !e->no_lease)
+        drops_waiting(m, s, engine, true);
     if (m->rules.broken && s->faults && has_item(e, ITEM_WAITING))
-        lets_go(m, s, engine, false);
+        drops_waiting(m, s, engine, false);
 }
 
 void engine_moves(struct model *m, const struct state *s, int engine)

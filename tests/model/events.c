@@ -1,6 +1,6 @@
-/* events.c - what settles announce, and a consumer who reads it in order, behind its cursor. A
- * transaction id means something in one history of the database: where it goes back to a copy, ids
- * come again (migrations/pg/0011_generations.sql). */
+/* events.c - the events that settles write, and a consumer that reads them in order, from its
+ * cursor on. A transaction id is unique within one history of the database: after a copy is
+ * restored, ids are issued again (migrations/pg/0011_generations.sql). */
 #include "model.h"
 
 /* ---- the order ---- */
@@ -22,8 +22,8 @@ bool is_skipped(const struct model *m, const struct state *s, struct place event
     return event.there && s->cursor.there && !is_before(m, s->cursor, event);
 }
 
-/* Of a writer that begins one. Numbers that follow the clock are never those of a history that was
- * left. */
+/* The generation that a writer begins. Numbers that follow the clock never repeat those of an
+ * abandoned history. */
 static unsigned new_generation(const struct model *m, const struct state *s)
 {
     return (m->rules.genclock ? s->history : s->journal.generation + 1u) & 3;
@@ -34,10 +34,10 @@ static bool is_noted(const struct state *s)
     return s->journal.noted_for == s->history;
 }
 
-/* ---- who writes: current_generation ---- */
+/* ---- the writer: current_generation ---- */
 
-/* A settle for whose event there is no room waits until the consumer has read: that leaves out
- * orders of moves, and where it would wait for good is told as no end. */
+/* A settle waits until there is room for its event. This leaves out some orders of moves; an
+ * endless wait is found as NO END. */
 bool has_room_for_event(const struct model *m, const struct state *s)
 {
     return !m->rules.events || (s->journal.next_xid < LAST_XID && !s->journal.event[EVENTS - 1].there);
@@ -49,8 +49,8 @@ void take_xid(const struct model *m, struct state *s, struct request *r)
         r->xid = s->journal.next_xid++ & 15;
 }
 
-/* One order of those that are there, so that a state looks the same however it came about. */
-static bool is_kept_behind(struct place a, struct place b)
+/* The events are kept in one order, so that equal states have equal bytes. */
+static bool sorts_after(struct place a, struct place b)
 {
     return !a.there || a.generation > b.generation || (a.generation == b.generation && a.xid > b.xid);
 }
@@ -58,7 +58,7 @@ static bool is_kept_behind(struct place a, struct place b)
 static void keep_in_order(struct journal *j, struct place event)
 {
     int at = EVENTS - 1;
-    for (; at > 0 && is_kept_behind(j->event[at - 1], event); at--)
+    for (; at > 0 && sorts_after(j->event[at - 1], event); at--)
         j->event[at] = j->event[at - 1];
     j->event[at] = event;
 }
@@ -76,7 +76,7 @@ void write_event(const struct model *m, struct state *s, unsigned xid)
     keep_in_order(j, (struct place){ .there = 1, .generation = generation & 3, .xid = xid & 31 });
 }
 
-/* ---- who reads: generation_now ---- */
+/* ---- the reader: generation_now ---- */
 
 static unsigned oldest_xid(const struct model *m, const struct state *s)
 {
@@ -90,7 +90,7 @@ static unsigned oldest_xid(const struct model *m, const struct state *s)
     return oldest;
 }
 
-/* Where nobody has written yet in this history, all that is there was written before. */
+/* As long as this history has no writer, every event is from an earlier one and can be read. */
 static struct place end_of_readable(const struct model *m, const struct state *s)
 {
     if (m->rules.generation && !is_noted(s))
@@ -121,8 +121,8 @@ static int next_event(const struct model *m, const struct state *s)
     return next;
 }
 
-/* One event at a time: a page of several is as many looks in a row. What was shown need not be
- * shown again by a copy that has it, too. */
+/* The consumer reads one event a move: a page of several events is several moves. An event that was
+ * read is removed from the copy, too: the consumer need not read it again. */
 void consumer_moves(struct model *m, const struct state *s)
 {
     int next = m->rules.events ? next_event(m, s) : -1;
@@ -133,6 +133,6 @@ void consumer_moves(struct model *m, const struct state *s)
     forget_event(&t.journal, t.cursor);
     forget_event(&t.standby_journal, t.cursor);
     move(m, &t, BY_SYSTEM,
-         "the consumer is shown the event of transaction %d, generation %d, and that is its cursor",
+         "the consumer reads the event of transaction %d, generation %d, and moves its cursor there",
          t.cursor.xid, t.cursor.generation);
 }

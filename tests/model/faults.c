@@ -1,27 +1,27 @@
-/* faults.c - time, and what goes wrong: engines killed, frozen and cut off, failovers, clocks that
- * are set. A fault may fall between any two moves. */
+/* faults.c - time and faults: engines are killed, frozen and cut off, the database fails over,
+ * clocks are set. A fault may happen between any two moves. */
 #include "model.h"
 
 #include <string.h>
 
 /* ---- time ---- */
 
-/* An engine that stands on its feet is never a tick late: its calls are answered, its lease
- * renewed. */
+/* An engine that is awake is never a tick late: before each tick its calls are answered and its
+ * lease is renewed. */
 static bool may_tick(const struct model *m, const struct state *s)
 {
     bool moves = false;
     for (int slot = 1; slot <= m->rules.slots; slot++)
         for (int b = 0; b < BUCKETS; b++) {
             const struct lease *l = &s->db.lease[slot][b];
-            moves = moves || (l->left && l->left != FAR);
+            moves = moves || (l->ticks && l->ticks != FAR);
         }
     for (int i = 0; i < ENGINES; i++) {
         const struct engine *e = &s->engine[i];
         if (e->mode == AWAKE &&
-            (e->call.kind || (e->leased && !e->bare && e->trust < (unsigned)m->rules.trust)))
+            (e->call.kind || (e->leased && !e->no_lease && e->trust < (unsigned)m->rules.trust)))
             return false;
-        moves = moves || e->trust || e->shadow || (e->watch && e->watch_left);
+        moves = moves || e->trust || e->call_trust || (e->watch && e->watch_left);
     }
     return moves;
 }
@@ -30,8 +30,8 @@ static void tick_leases(struct db *db)
 {
     for (int slot = 1; slot <= SLOTS; slot++)
         for (int b = 0; b < BUCKETS; b++)
-            if (db->lease[slot][b].left && db->lease[slot][b].left != FAR)
-                db->lease[slot][b].left--;
+            if (db->lease[slot][b].ticks && db->lease[slot][b].ticks != FAR)
+                db->lease[slot][b].ticks--;
 }
 
 static void tick(struct model *m, const struct state *s)
@@ -42,10 +42,10 @@ static void tick(struct model *m, const struct state *s)
     for (int i = 0; i < ENGINES; i++) {
         struct engine *e = &t.engine[i];
         bool stands_still = !m->rules.boottime && e->mode == FROZEN_WITH_WORKER;
-        if (e->trust && !stands_still && !e->bare)
+        if (e->trust && !stands_still && !e->no_lease)
             e->trust--;
-        if (e->shadow && !stands_still)
-            e->shadow--;
+        if (e->call_trust && !stands_still)
+            e->call_trust--;
         if (e->watch && e->watch_left)
             e->watch_left--;
     }
@@ -59,7 +59,7 @@ void time_moves(struct model *m, const struct state *s)
         t.clock++;
         move(m, &t, BY_TIME,
              t.clock <= m->rules.slots ? "slot %d begins"
-                                       : "slot %d begins, the first that the model does not look at",
+                                       : "slot %d begins, the first after those of the model",
              t.clock);
     }
     if (may_tick(m, s))
@@ -89,8 +89,8 @@ static void rename_xid(struct state *s, int from, int to)
     xid_over(s, from);
 }
 
-/* The call under way goes on without whoever sent it. False when there is no room for one more. */
-static bool let_stray(const struct model *m, struct state *s, int engine)
+/* The call under way goes on without its sender. False when there is no room for another stray. */
+static bool detach_call(const struct model *m, struct state *s, int engine)
 {
     struct request *r = &s->engine[engine].call;
     if (!r->kind || r->result)
@@ -117,7 +117,7 @@ static void kill_engine(struct model *m, const struct state *s, int i)
 {
     struct state t = *s;
     unsigned owner = (unsigned)owner_of(&m->rules, i);
-    if (!let_stray(m, &t, i))
+    if (!detach_call(m, &t, i))
         return;
     t.faults--;
     memset(&t.engine[i], 0, sizeof t.engine[i]);
@@ -126,7 +126,7 @@ static void kill_engine(struct model *m, const struct state *s, int i)
     for (int j = 0; j < STRAYS; j++)
         if (t.stray[j].kind && t.stray[j].owner == owner)
             t.stray[j].owner = NOBODY;
-    move(m, &t, BY_FAULT, "E%d is KILLED and started anew", i);
+    move(m, &t, BY_FAULT, "E%d is KILLED and restarted", i);
 }
 
 static void freeze(struct model *m, const struct state *s, int i)
@@ -136,13 +136,13 @@ static void freeze(struct model *m, const struct state *s, int i)
         t.faults--;
         t.engine[i].mode = (unsigned)mode & 3;
         move(m, &t, BY_FAULT,
-             mode == FROZEN_ALONE ? "E%d FREEZES, its worker runs on" : "E%d FREEZES with its worker", i);
+             mode == FROZEN_ALONE ? "E%d FREEZES, its worker goes on" : "E%d FREEZES with its worker", i);
     }
 }
 
 static void lose_connection(const struct model *m, struct engine *e)
 {
-    e->doubt = e->leased && m->rules.renewfirst;
+    e->must_renew = e->leased && m->rules.renewfirst;
     for (int k = 0; k < CHECKS; k++)
         if (e->item[k].state == ITEM_SETTLING)
             e->item[k].state = ITEM_ANSWERED;
@@ -155,11 +155,11 @@ static void cut_call(struct model *m, const struct state *s, int i)
     struct state t = *s;
     struct engine *e = &t.engine[i];
     int kind = e->call.kind;
-    if (!let_stray(m, &t, i))
+    if (!detach_call(m, &t, i))
         return;
     t.faults--;
     lose_connection(m, e);
-    e->shadow = 0;
+    e->call_trust = 0;
     move(m, &t, BY_FAULT, "E%d's connection is CUT under its %s", i, calls[kind]);
 }
 
@@ -176,9 +176,9 @@ static void cut_finish(struct model *m, const struct state *s, int i)
                                    .whole = e->whole,
                                    .token = e->token,
                                    .cursor = e->cursor,
-                                   .left = e->left,
-                                   .leave = e->leave,
-                                   .clean = e->clean && m->rules.complete,
+                                   .skipped = e->skipped,
+                                   .leave_rows = e->leave_rows,
+                                   .complete = e->complete && m->rules.complete,
                                    .owner = (unsigned)owner_of(&m->rules, i) & 3 };
     t.faults--;
     lose_connection(m, e);
@@ -188,7 +188,7 @@ static void cut_finish(struct model *m, const struct state *s, int i)
 
 static bool ready_to_finish(const struct engine *e)
 {
-    return e->leased && !e->bare && !e->call.kind && e->exhausted && !e->leaving && !e->item[0].state &&
+    return e->leased && !e->no_lease && !e->call.kind && e->exhausted && !e->leaving && !e->item[0].state &&
            !e->item[1].state;
 }
 
@@ -217,7 +217,7 @@ static void wake(struct model *m, const struct state *s, int i)
          s->engine[i].call.result ? " and reads the answer of its call" : "");
 }
 
-static void get_lost(struct model *m, const struct state *s, int j)
+static void drop_stray(struct model *m, const struct state *s, int j)
 {
     static const char *const calls[] = { "", "open_slot", "renewal", "settle", "finish" };
     struct state t = *s;
@@ -227,7 +227,7 @@ static void get_lost(struct model *m, const struct state *s, int j)
 
 /* ---- the database in trouble ---- */
 
-/* From here on the standby gets nothing: what commits now is lost if it takes over. */
+/* The standby gets no commits from here on: they are lost if it takes over. */
 static void stop_replication(struct model *m, const struct state *s)
 {
     struct state t = *s;
@@ -247,18 +247,18 @@ static void all_calls_fail(const struct model *m, struct state *s)
         struct engine *e = &s->engine[i];
         if (e->call.kind && !e->call.result)
             lose_connection(m, e);
-        e->doubt = e->leased && m->rules.renewfirst;
+        e->must_renew = e->leased && m->rules.renewfirst;
         if (e->leased)
-            e->moved = 1;
+            e->failed_over = 1;
         if (m->rules.server)
-            e->clean = 0;
+            e->complete = 0;
         e->older = 0;
     }
     memset(s->stray, 0, sizeof s->stray);
     for (int slot = 1; slot <= SLOTS; slot++)
         s->db.pass[slot].older = 0;
     s->db.noted_older = 0;
-    s->app = (struct app){ .left = s->app.left };
+    s->app = (struct app){ .txns_left = s->app.txns_left };
 }
 
 static void fail_over(struct model *m, const struct state *s)
@@ -283,8 +283,8 @@ static void fail_over(struct model *m, const struct state *s)
     }
     t.replication = FAILED_OVER;
     move(m, &t, BY_FAULT,
-         loses ? "the database FAILS OVER, and what committed since is lost"
-               : "the database FAILS OVER, losing nothing");
+         loses ? "the database FAILS OVER, and the commits since then are lost"
+               : "the database FAILS OVER, and no commit is lost");
 }
 
 static void set_clock(struct model *m, const struct state *s, int by)
@@ -296,8 +296,8 @@ static void set_clock(struct model *m, const struct state *s, int by)
     for (int i = 0; i < 2; i++)
         for (int slot = 1; slot <= SLOTS; slot++)
             for (int b = 0; b < BUCKETS; b++)
-                if (both[i]->lease[slot][b].left)
-                    both[i]->lease[slot][b].left = by < 0 ? FAR : 0;
+                if (both[i]->lease[slot][b].ticks)
+                    both[i]->lease[slot][b].ticks = by < 0 ? FAR : 0;
     move(m, &t, BY_FAULT,
          by < 0 ? "the database's clock is SET BACK to slot %d"
                 : "the database's clock is SET FORWARD to slot %d, past all leases",
@@ -311,7 +311,7 @@ void fault_moves(struct model *m, const struct state *s)
             wake(m, s, i);
     for (int j = 0; j < STRAYS; j++)
         if (s->stray[j].kind && !s->stray[j].looked)
-            get_lost(m, s, j);
+            drop_stray(m, s, j);
     if (!s->faults)
         return;
     for (int i = 0; i < ENGINES; i++)

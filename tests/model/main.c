@@ -1,5 +1,5 @@
-/* main.c - runs the scenarios, some at a time, each in a process of its own; or one by its
- * switches. Ends with "N passed, N failed". */
+/* main.c - runs the scenarios, several at a time, each in its own process; or one scenario given by
+ * its switches. Prints "N passed, N failed" at the end. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,12 @@ enum {
     MOST_STATES_ALONE = 60000000
 };
 
-static const char usage[] = "usage: model [-v] [WORDS]       all scenarios, or those whose words, switches "
-                            "or group contain WORDS; -v prints counterexamples\n"
+static const char usage[] = "usage: model [-v] [TEXT]        all scenarios, or those whose title, switches "
+                            "or group contain TEXT; -v prints counterexamples\n"
                             "       model SWITCH=VALUE ...   one scenario, with its counterexample\n"
                             "       model -l                 the switches\n";
 
-/* A scenario under way or done: its search writes to `out`, and its verdict there at the end. */
+/* A scenario and its search, which writes the counterexample to `out`, and then its verdict. */
 struct run {
     const struct scenario *scenario;
     const char *group;
@@ -30,7 +30,7 @@ struct run {
     pid_t pid;
     bool over;
     struct verdict verdict;
-    long told;                          /* length of the counterexample */
+    long trace_size;                    /* length of the counterexample */
 };
 
 struct runs {
@@ -39,13 +39,13 @@ struct runs {
     bool verbose;
 };
 
-static bool parse(struct rules *rules, const char *words)
+static bool parse(struct rules *rules, const char *switches)
 {
     const char *bad;
     rules_init(rules);
-    if (rules_set(rules, words, &bad))
+    if (rules_set(rules, switches, &bad))
         return true;
-    fprintf(stderr, "model: no switch of this name, or no such value: %s\n", bad);
+    fprintf(stderr, "model: unknown switch or value: %s\n", bad);
     return false;
 }
 
@@ -57,7 +57,7 @@ static void search_in_child(struct run *run)
     struct verdict verdict = { .complete = false };
     alarm(LIMIT_S);
     if (parse(&rules, run->scenario->rules))
-        search_run(&rules, MOST_STATES, run->scenario->sees, run->out, &verdict);
+        search_run(&rules, MOST_STATES, run->scenario->expected_move, run->out, &verdict);
     fwrite(&verdict, sizeof verdict, 1, run->out);
     _exit(fflush(run->out) ? 1 : 0);
 }
@@ -75,8 +75,9 @@ static bool begin(struct run *run)
 static void read_verdict(struct run *run, int status)
 {
     run->over = true;
-    if (status || fseek(run->out, -(long)sizeof run->verdict, SEEK_END) || (run->told = ftell(run->out)) < 0
-        || fread(&run->verdict, sizeof run->verdict, 1, run->out) != 1)
+    if (status || fseek(run->out, -(long)sizeof run->verdict, SEEK_END) ||
+        (run->trace_size = ftell(run->out)) < 0 ||
+        fread(&run->verdict, sizeof run->verdict, 1, run->out) != 1)
         run->verdict = (struct verdict){ .complete = false };
 }
 
@@ -89,40 +90,40 @@ static void end_one(struct runs *runs)
             read_verdict(&runs->run[i], status);
 }
 
-/* ---- telling ---- */
+/* ---- results ---- */
 
-static void tell_trace(struct run *run)
+static void print_trace(struct run *run)
 {
     rewind(run->out);
-    for (long i = 0; i < run->told; i++)
+    for (long i = 0; i < run->trace_size; i++)
         putchar(getc(run->out));
 }
 
 static bool is_as_expected(const struct run *run)
 {
     return run->verdict.complete && run->verdict.broken == run->scenario->expected &&
-           (run->verdict.seen || !run->scenario->sees);
+           (run->verdict.expected_move_made || !run->scenario->expected_move);
 }
 
 static const char *result_of(const struct verdict *v)
 {
-    return v->complete ? property_names[v->broken] : "(not searched to its end)";
+    return v->complete ? property_names[v->broken] : "(search incomplete)";
 }
 
-static void tell(struct runs *runs, struct run *run)
+static void print_result(struct runs *runs, struct run *run)
 {
     const struct verdict *v = &run->verdict;
     bool good = is_as_expected(run);
     printf("%-6s  %-32s  %s  [%s]  %zu states, %.1f s\n", good ? "ok" : "not ok", result_of(v),
-           run->scenario->words, run->scenario->rules, v->states, v->seconds);
+           run->scenario->title, run->scenario->rules, v->states, v->seconds);
     if (!good)
         printf("        expected: %s", property_names[run->scenario->expected]);
-    if (!good && run->scenario->sees)
-        printf(", and a move that says: %s", run->scenario->sees);
+    if (!good && run->scenario->expected_move)
+        printf(", and a move with the text: %s", run->scenario->expected_move);
     if (!good)
         putchar('\n');
     if (v->broken && (runs->verbose || !good))
-        tell_trace(run);
+        print_trace(run);
     runs->passed += good;
     runs->failed += !good;
     if (run->out)
@@ -136,9 +137,9 @@ static void collect(struct runs *runs, const char *wanted)
     for (int g = 0; g < scenario_group_count; g++)
         for (int i = 0; i < scenario_groups[g].n && runs->n < SCENARIOS_MAX; i++) {
             const struct scenario *s = &scenario_groups[g].scenarios[i];
-            if (!wanted || strstr(scenario_groups[g].words, wanted) || strstr(s->words, wanted) ||
+            if (!wanted || strstr(scenario_groups[g].title, wanted) || strstr(s->title, wanted) ||
                 strstr(s->rules, wanted))
-                runs->run[runs->n++] = (struct run){ .scenario = s, .group = scenario_groups[g].words };
+                runs->run[runs->n++] = (struct run){ .scenario = s, .group = scenario_groups[g].title };
         }
 }
 
@@ -155,7 +156,7 @@ static int run_all(struct runs *runs)
 {
     int at_once = searches_at_once();
     const char *group = "";
-    for (int told = 0, begun = 0, running = 0; told < runs->n;) {
+    for (int printed = 0, begun = 0, running = 0; printed < runs->n;) {
         if (begun < runs->n && running < at_once) {
             bool forked = begin(&runs->run[begun]);
             runs->run[begun++].over = !forked;
@@ -166,10 +167,10 @@ static int run_all(struct runs *runs)
             end_one(runs);
             running--;
         }
-        for (; told < runs->n && runs->run[told].over; told++) {
-            if (strcmp(group, runs->run[told].group))
-                printf("-- %s\n", group = runs->run[told].group);
-            tell(runs, &runs->run[told]);
+        for (; printed < runs->n && runs->run[printed].over; printed++) {
+            if (strcmp(group, runs->run[printed].group))
+                printf("-- %s\n", group = runs->run[printed].group);
+            print_result(runs, &runs->run[printed]);
         }
     }
     printf("%d passed, %d failed\n", runs->passed, runs->failed);
@@ -184,7 +185,7 @@ static int run_by_switches(int argc, char **argv)
     rules_init(&rules);
     for (int i = 1; i < argc; i++)
         if (!rules_set(&rules, argv[i], &bad)) {
-            fprintf(stderr, "model: no switch of this name, or no such value: %s\n%s", bad, usage);
+            fprintf(stderr, "model: unknown switch or value: %s\n%s", bad, usage);
             return 2;
         }
     search_run(&rules, MOST_STATES_ALONE, NULL, stdout, &v);

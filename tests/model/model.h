@@ -1,11 +1,11 @@
-/* model.h - a search under way: moves are given to it, and it says what breaks a promise. */
+/* model.h - the moves of the protocol, and the functions by which they reach the search. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
 #include <stdbool.h>
 #include "state.h"
 
-/* What must hold, by the names that scenarios expect and counterexamples end with. */
+/* The promises. Scenarios expect one of these names, and a counterexample ends with it. */
 enum property {
     HOLDS,
     LOST_LEASE_RUN,
@@ -13,7 +13,7 @@ enum property {
     SECOND_RUN,
     SETTLED_TWICE,
     CHECK_LOST,
-    TOLD_EARLIER,
+    LATER_THAN_PROMISED,
     CLOSED_OVER_A_ROW,
     EVENT_SKIPPED,
     NO_END,
@@ -22,7 +22,7 @@ enum property {
 };
 extern const char *const property_names[PROPERTIES];
 
-/* Who makes a move. Liveness asks whether work can end without some of them. */
+/* The maker of a move. Liveness asks whether work can end without some of them. */
 enum mover { BY_SYSTEM, BY_TIME, BY_APP, BY_NEW_TXN, BY_WAKING, BY_FAULT };
 
 struct search;
@@ -31,16 +31,16 @@ struct model {
     struct search *search;
 };
 
-/* Offers `next` as a state that the one looked at may turn into; the words say how, with engines
- * as E0, E1. */
+/* Adds `next` as a successor of the current state. The text describes the move, with engines as E0
+ * and E1. */
 void move(struct model *m, struct state *next, enum mover mover, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Says that the move offered next breaks a promise. */
+/* The next move that is added breaks a promise. */
 void breaks(struct model *m, enum property property, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- the moves, by who makes them ---- */
+/* ---- the moves, by their makers ---- */
 
 void engine_moves(struct model *m, const struct state *s, int engine);
 void server_moves(struct model *m, const struct state *s);
@@ -53,15 +53,15 @@ void consumer_moves(struct model *m, const struct state *s);
 /* ---- between the files of moves ---- */
 
 bool slot_begun(const struct model *m, const struct state *s, int slot);
-bool takes_part(const struct model *m, int engine, int check);              /* it knows the check's job */
+bool takes_part(const struct model *m, int engine, int check);              /* it has the check's job */
 bool lease_can_be_taken(const struct model *m, const struct state *s, int engine, int slot, int bucket);
 bool wants_bucket(const struct model *m, const struct state *s, const struct request *r, int engine,
                   int bucket);
-/* what the database does with its call */
+/* the database executes the engine's call */
 void serve_call(struct model *m, const struct state *s, int engine);
 enum finish { FINISH_BLOCKED, FINISH_FENCED, FINISH_MORE, FINISH_OVER };
 enum finish finish_bucket(const struct model *m, struct state *s, const struct request *r);
-/* the answer of its call reaches an engine */
+/* the answer to its call reaches an engine */
 void receive(const struct model *m, struct state *s, int engine);
 
 /* ---- events (events.c) ---- */
@@ -69,10 +69,10 @@ void receive(const struct model *m, struct state *s, int engine);
 bool has_room_for_event(const struct model *m, const struct state *s);
 void take_xid(const struct model *m, struct state *s, struct request *r);
 void write_event(const struct model *m, struct state *s, unsigned xid);
-/* The consumer is past it, and was not shown it. */
+/* The consumer's cursor is past the event, and the consumer has not read it. */
 bool is_skipped(const struct model *m, const struct state *s, struct place event);
 
-/* ---- what must hold (checks.c) ---- */
+/* ---- the promises (checks.c) ---- */
 
 /* before the job is started */
 void check_start(struct model *m, const struct state *s, int engine, int check);
@@ -81,7 +81,7 @@ void check_settle(struct model *m, const struct row *row, const struct request *
 void check_state(struct model *m, const struct state *s);
 int events_so_far(const struct model *m, const struct state *s);
 bool is_over(const struct model *m, const struct state *s);                 /* all work has ended */
-/* all checks have, but for those locked */
+/* no row is left, except locked ones */
 bool is_answered(const struct model *m, const struct state *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* scenarios.h - what is searched by `make model`. */
+/* scenarios.h - the scenarios that `make model` searches. */
 #ifndef MODEL_SCENARIOS_H
 #define MODEL_SCENARIOS_H
 
@@ -6,12 +6,13 @@
 
 struct scenario {
     enum property expected;             /* HOLDS, or the first promise that breaks */
-    const char *words;
+    const char *title;
     const char *rules;                  /* the switches that differ from the defaults (rules.c) */
-    /* words of a move that must have been possible, so that nothing holds idly; NULL: none */
-    const char *sees;
+    /* text of a move that must be possible, so that no scenario holds because nothing happens;
+     * NULL: none */
+    const char *expected_move;
 };
-struct scenario_group { const char *words; const struct scenario *scenarios; int n; };
+struct scenario_group { const char *title; const struct scenario *scenarios; int n; };
 
 extern const struct scenario_group scenario_groups[];
 extern const int scenario_group_count;

@@ -1,6 +1,6 @@
-/* search.c - the states, how each was reached, and what can be reached from them. Liveness: from
- * every state that faults led to, the end must be reachable without another one. As every move
- * that stays possible is made some day, it is then reached. */
+/* search.c - the states, the path to each, and the states that can be reached from it. Liveness:
+ * the end must be reachable from every state without further faults. A move that stays possible is
+ * made some day, so the end is then reached. */
 #include "search.h"
 
 #include <stdarg.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { WORDS = 240, PATH_MAX_STEPS = 1000 };
+enum { TEXT_SIZE = 240, PATH_MAX_STEPS = 1000 };
 
-/* A step: the state it leads to, and who makes it. */
+/* A step: the state it leads to, and its maker. */
 struct edge { uint32_t to : 29, mover : 3; };
 
 struct search {
@@ -22,14 +22,14 @@ struct search {
     size_t *first_edge;                 /* of each state, and one more */
     size_t nedges, edges_room;
     bool failed;                        /* out of memory, or too many states */
-    uint32_t from;                      /* the state that is looked at */
+    uint32_t from;                      /* the state whose moves are being made */
     /* the move that breaks a promise */
     enum property about_to_break, broken;
-    char why[WORDS], broken_why[WORDS], broken_step[WORDS];
-    /* telling a path: the step that leads to a certain state is looked for */
+    char why[TEXT_SIZE], broken_why[TEXT_SIZE], broken_step[TEXT_SIZE];
+    /* while a path is printed: the state whose step is wanted */
     const struct state *wanted;
-    const char *sees;                   /* words of a move that is looked for; NULL once it was seen */
-    char step[WORDS];
+    const char *expected_move;          /* text of a move that must occur; NULL once it has */
+    char step[TEXT_SIZE];
     bool found, swapped;
 };
 
@@ -87,7 +87,7 @@ static bool grow(struct search *x)
     return true;
 }
 
-/* Its number; a state that is new gets one. */
+/* The number of a state; a new state gets the next one. */
 static uint32_t number_of(struct search *x, const struct state *s)
 {
     if (x->n + 1 >= x->room && !grow(x)) {
@@ -133,14 +133,14 @@ void breaks(struct model *m, enum property property, const char *format, ...)
     va_end(ap);
 }
 
-/* A word that scenarios wait for. Formatting costs more than the move: it ends with the first hit.
- */
-static void look_at_words(struct search *x, const char *format, va_list ap)
+/* Looks for the move that the scenario expects. Formatting costs more than the move itself, so this
+ * ends with the first hit. */
+static void look_for_expected_move(struct search *x, const char *format, va_list ap)
 {
-    char words[WORDS];
-    vsnprintf(words, sizeof words, format, ap);
-    if (strstr(words, x->sees))
-        x->sees = NULL;
+    char text[TEXT_SIZE];
+    vsnprintf(text, sizeof text, format, ap);
+    if (strstr(text, x->expected_move))
+        x->expected_move = NULL;
 }
 
 static bool leads_to(const struct search *x, const struct state *next)
@@ -154,7 +154,7 @@ void move(struct model *m, struct state *next, enum mover mover, const char *for
     bool swapped = state_canonize(next, &m->rules);
     va_list ap;
     va_start(ap, format);
-    if (x->wanted) {                    /* only told */
+    if (x->wanted) {                    /* a path is being printed */
         if (leads_to(x, next)) {
             vsnprintf(x->step, sizeof x->step, format, ap);
             x->found = true;
@@ -166,8 +166,8 @@ void move(struct model *m, struct state *next, enum mover mover, const char *for
             vsnprintf(x->broken_step, sizeof x->broken_step, format, ap);
             x->broken = x->about_to_break;
             memcpy(x->broken_why, x->why, sizeof x->why);
-        } else if (x->sees)
-            look_at_words(x, format, ap);
+        } else if (x->expected_move)
+            look_for_expected_move(x, format, ap);
         if (!x->failed)
             add_edge(x, number_of(x, next), mover);
     }
@@ -189,11 +189,12 @@ static void all_moves(struct model *m, const struct state *s)
 
 /* ---- counterexamples ---- */
 
-/* Engines change places in a state's canonical form; in a tale they keep their names, A and B. */
-static void tell(FILE *out, int number, const char *words, bool swapped)
+/* Engines change places in the canonical form of a state; in a path they keep their names A and B.
+ */
+static void print_step(FILE *out, int number, const char *step, bool swapped)
 {
     fprintf(out, "  %2d. ", number);
-    for (const char *at = words; *at; at++)
+    for (const char *at = step; *at; at++)
         if (at[0] == 'E' && (at[1] == '0' || at[1] == '1')) {
             fprintf(out, "engine %c", "AB"[(at[1] - '0') ^ swapped]);
             at++;
@@ -202,7 +203,7 @@ static void tell(FILE *out, int number, const char *words, bool swapped)
     putc('\n', out);
 }
 
-static void tell_path(struct model *m, uint32_t to, FILE *out)
+static void print_path(struct model *m, uint32_t to, FILE *out)
 {
     struct search *x = m->search;
     uint32_t path[PATH_MAX_STEPS];
@@ -212,7 +213,7 @@ static void tell_path(struct model *m, uint32_t to, FILE *out)
     for (; at && n < PATH_MAX_STEPS; at = x->parent[at])
         path[n++] = at;
     if (at)
-        fputs("      (earlier steps are left out)\n", out);
+        fputs("      (earlier steps are not shown)\n", out);
     for (int i = n - 1; i >= 0; i--) {
         struct state from, next;
         load(x, x->parent[path[i]], &from);
@@ -221,20 +222,20 @@ static void tell_path(struct model *m, uint32_t to, FILE *out)
         x->found = false;
         all_moves(m, &from);
         x->wanted = NULL;
-        tell(out, n - i, x->step, swapped);
+        print_step(out, n - i, x->step, swapped);
         swapped ^= x->swapped;
     }
     if (x->broken_step[0])
-        tell(out, n + 1, x->broken_step, swapped);
+        print_step(out, n + 1, x->broken_step, swapped);
     fprintf(out, "  ==> %s: %s\n", property_names[x->broken], x->broken_why);
 }
 
 /* ---- liveness ---- */
 
-/* For each state the steps that lead to it, side by side. */
+/* For each state the states from which a step leads to it. */
 struct backwards { size_t *first; uint32_t *from; };
 
-static bool turn_around(const struct search *x, unsigned without, struct backwards *b)
+static bool reverse_edges(const struct search *x, unsigned without, struct backwards *b)
 {
     b->first = calloc(x->n + 2, sizeof *b->first);
     b->from = malloc((x->nedges + 1) * sizeof *b->from);
@@ -252,13 +253,13 @@ static bool turn_around(const struct search *x, unsigned without, struct backwar
     return true;
 }
 
-/* An end of work, and those who need not lift a finger for it. */
+/* A kind of end, and the makers of moves without whom it must be reachable. */
 struct end {
     enum property property;             /* broken where it cannot be reached */
     bool (*is_there)(const struct model *m, const struct state *s);
     unsigned without;
-    bool needs_engine;                  /* not asked where no engine is awake */
-    const char *words;
+    bool needs_engine;                  /* not required while no engine is awake */
+    const char *text;
 };
 
 static bool some_engine_is_awake(const struct state *s)
@@ -266,8 +267,8 @@ static bool some_engine_is_awake(const struct state *s)
     return s->engine[0].mode == AWAKE || s->engine[1].mode == AWAKE;
 }
 
-/* Marks the states that are an end, then those that lead to one. `queue` has room for all. */
-static void spread(const struct model *m, const struct end *end, const struct backwards *b,
+/* Marks each state that is an end, then each state that leads to one. `queue` has room for all. */
+static void mark_reaching(const struct model *m, const struct end *end, const struct backwards *b,
                    unsigned char *reaches, uint32_t *queue)
 {
     const struct search *x = m->search;
@@ -288,7 +289,7 @@ static void spread(const struct model *m, const struct end *end, const struct ba
             }
 }
 
-/* The first state from which this end cannot be reached; -1: there is none, -2: out of memory. */
+/* The first state from which this end cannot be reached; -1: no such state, -2: out of memory. */
 static long cannot_reach(const struct model *m, const struct end *end)
 {
     const struct search *x = m->search;
@@ -296,8 +297,8 @@ static long cannot_reach(const struct model *m, const struct end *end)
     unsigned char *reaches = calloc(x->n, 1);
     uint32_t *queue = malloc((x->n + 1) * sizeof *queue);
     long stuck = -1;
-    if (reaches && queue && turn_around(x, end->without, &b)) {
-        spread(m, end, &b, reaches, queue);
+    if (reaches && queue && reverse_edges(x, end->without, &b)) {
+        mark_reaching(m, end, &b, reaches, queue);
         for (size_t i = 0; i < x->n && stuck == -1; i++) {
             struct state s;
             load(x, i, &s);
@@ -315,12 +316,12 @@ static long cannot_reach(const struct model *m, const struct end *end)
 
 static const struct end ends[] = {
     { NO_END, is_over, 1u << BY_FAULT | 1u << BY_NEW_TXN, false,
-      "from here the work can never end, though nothing else goes wrong" },
+      "from here the work can never end, even without further faults" },
     { STUCK, is_answered, 1u << BY_FAULT | 1u << BY_NEW_TXN | 1u << BY_APP | 1u << BY_WAKING, true,
-      "from here checks wait for ever, unless a frozen engine wakes or the application's transaction ends" },
+      "from here checks wait forever, unless a frozen engine wakes or the application's transaction ends" },
 };
 
-static void look_for_the_end(struct model *m, FILE *out)
+static void check_liveness(struct model *m, FILE *out)
 {
     struct search *x = m->search;
     for (size_t i = 0; i < sizeof ends / sizeof *ends && !x->broken && !x->failed; i++) {
@@ -329,9 +330,9 @@ static void look_for_the_end(struct model *m, FILE *out)
             continue;
         x->failed = stuck == -2;
         x->broken = ends[i].property;
-        snprintf(x->broken_why, sizeof x->broken_why, "%s", ends[i].words);
+        snprintf(x->broken_why, sizeof x->broken_why, "%s", ends[i].text);
         if (out && stuck >= 0)
-            tell_path(m, (uint32_t)stuck, out);
+            print_path(m, (uint32_t)stuck, out);
     }
 }
 
@@ -353,10 +354,10 @@ static void explore(struct model *m, FILE *out)
         if (!x->broken)
             continue;
         if (out)
-            tell_path(m, (uint32_t)i, out);
+            print_path(m, (uint32_t)i, out);
         return;
     }
-    look_for_the_end(m, out);
+    check_liveness(m, out);
 }
 
 /* The parts that this scenario does not use stand at the end of a state, and are not kept. */
@@ -369,17 +370,19 @@ static size_t bytes_kept(const struct rules *rules)
     return offsetof(struct state, standby);
 }
 
-void search_run(const struct rules *rules, size_t most_states, const char *sees, FILE *out,
+void search_run(const struct rules *rules, size_t most_states, const char *expected_move, FILE *out,
                 struct verdict *verdict)
 {
-    struct search x = { .most = most_states < 0x1fffffff ? most_states : 0x1fffffff, .sees = sees };
+    struct search x = { .most = most_states < 0x1fffffff ? most_states : 0x1fffffff,
+                        .expected_move = expected_move };
     struct model m = { .rules = *rules, .search = &x };
     struct timespec began, ended;
     x.size = bytes_kept(rules);
     clock_gettime(CLOCK_MONOTONIC, &began);
     explore(&m, out);
     clock_gettime(CLOCK_MONOTONIC, &ended);
-    *verdict = (struct verdict){ .broken = x.broken, .complete = !x.failed, .seen = !x.sees,
+    *verdict = (struct verdict){ .broken = x.broken, .complete = !x.failed,
+                                 .expected_move_made = !x.expected_move,
                                  .states = x.n, .steps = x.nedges,
         .seconds = (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) / 1e9 };
     free(x.states);

@@ -9,16 +9,16 @@
 #include "model.h"
 
 struct verdict {
-    enum property broken;               /* HOLDS: none */
-    bool complete;                      /* false: out of memory or room, nothing is known */
-    bool seen;                          /* a move whose words hold `sees` was made */
+    enum property broken;               /* HOLDS: no promise */
+    bool complete;                      /* false: out of memory or room; the result means nothing */
+    bool expected_move_made;            /* a move whose text holds `expected_move` was made */
     size_t states, steps;
     double seconds;
 };
 
-/* Searches, and writes a counterexample as numbered steps to `out`, if there is one and `out` is
- * not NULL. `sees`: words of a move that is to be possible, or NULL. */
-void search_run(const struct rules *rules, size_t most_states, const char *sees, FILE *out,
+/* Searches. Writes a counterexample as numbered steps to `out`, unless that is NULL.
+ * `expected_move`: text of a move that must be possible, or NULL. */
+void search_run(const struct rules *rules, size_t most_states, const char *expected_move, FILE *out,
                 struct verdict *verdict);
 
 #endif

@@ -1,6 +1,6 @@
-/* server.c - what the database does with requests: open_slot, renew, settle, finish. A statement
- * is one move, but for the settle: it looks at the lease, then touches rows and commits. A request
- * goes on although its client stands still, was killed or cut off. */
+/* server.c - how the database executes requests: open_slot, renew, settle, finish. A statement is
+ * one move, except the settle: it checks the lease, then writes rows and commits. A request goes on
+ * even if its client is frozen, killed or cut off. */
 #include "model.h"
 
 #include <string.h>
@@ -28,14 +28,14 @@ static bool is_held_by_process(const struct model *m, const struct state *s, int
     return false;
 }
 
-/* Free or expired, watched unchanged for long enough, or taken by this process in a call whose
- * answer it never had. */
+/* A lease can be taken when it is free or expired, when it was watched unchanged for long enough,
+ * or when this process took it in a call whose answer was lost. */
 bool lease_can_be_taken(const struct model *m, const struct state *s, int engine, int slot, int bucket)
 {
     const struct lease *l = &s->db.lease[slot][bucket];
     if (is_shared(s, &m->rules, slot, bucket))
         return false;
-    if (!l->left)
+    if (!l->ticks)
         return true;
     if (engine < 0)
         return false;
@@ -54,8 +54,8 @@ static bool has_rows_to_take(const struct model *m, const struct state *s, const
     return false;
 }
 
-/* Only where the statement that takes the lease reads the first page, too: what it saw when it
- * began. */
+/* A planted mistake: the statement that takes the lease also reads the first page, and returns the
+ * rows as they were when it began. */
 static bool saw_rows(const struct model *m, const struct request *r, int bucket)
 {
     bool saw = false;
@@ -80,11 +80,11 @@ static void reopen(const struct model *m, const struct state *s, struct pass *p)
     p->older = p->seen ? (unsigned)running_xids(s, &m->rules) & 31 : 0;
 }
 
-/* The lease changes hands: nobody else's token is in it any more. */
+/* The lease gets a new owner: no other token matches it any more. */
 static void take_lease(const struct model *m, struct state *s, struct request *r, int owner)
 {
     lease_gone(s, r->slot, r->bucket);
-    s->db.lease[r->slot][r->bucket] = (struct lease){ .left = (unsigned)m->rules.lease & 7,
+    s->db.lease[r->slot][r->bucket] = (struct lease){ .ticks = (unsigned)m->rules.lease & 7,
                                                       .owner = (unsigned)owner & 3 };
     bool comes_again = s->replication == REPLICATION_STOPPED ||
                        (m->rules.copy && s->replication == FAILED_OVER);
@@ -97,8 +97,8 @@ static void take_lease(const struct model *m, struct state *s, struct request *r
         r->older = (unsigned)running_xids(s, &m->rules) & 31;
 }
 
-/* After a failover that lost sequence values, the number drawn may be one that was given out
- * before. False when there is none. */
+/* After a failover that lost sequence values, the sequence may return a number that was issued
+ * before. Returns false when there is no such number. */
 static bool number_comes_again(const struct model *m, struct state *s, const struct request *r, int owner)
 {
     bool again = false;
@@ -116,7 +116,7 @@ static bool number_comes_again(const struct model *m, struct state *s, const str
     return again;
 }
 
-/* Who sent a request: an engine's own call (stray < 0) or a stray. */
+/* The sender of a request: an engine's own call (stray < 0), or a stray. */
 struct sender { int engine, stray; };
 
 static struct request *request_of(struct state *s, struct sender from)
@@ -129,7 +129,7 @@ static const struct request *request_in(const struct state *s, struct sender fro
     return from.stray < 0 ? &s->engine[from.engine].call : &s->stray[from.stray];
 }
 
-/* A frozen engine reads the answer when it wakes; nobody waits for that of a stray. */
+/* A frozen engine reads the answer when it wakes; the answer to a stray is dropped. */
 static void answer(const struct model *m, struct state *s, struct sender from)
 {
     if (from.stray >= 0)
@@ -143,7 +143,7 @@ static int sender_owner(const struct model *m, const struct state *s, struct sen
     return from.stray < 0 ? owner_of(&m->rules, from.engine) : s->stray[from.stray].owner;
 }
 
-static const char *whose(struct sender from)
+static const char *sender_name(struct sender from)
 {
     static const char *const names[] = { "E0's", "E1's" };
     return from.stray < 0 ? names[from.engine] : "a stray";
@@ -151,7 +151,7 @@ static const char *whose(struct sender from)
 
 static void open_takes(struct model *m, const struct state *s, struct sender from, int bucket)
 {
-    static const char *const why[] = { "", ": it is late", ": it is late and to be moved on" };
+    static const char *const why[] = { "", ": it is late", ": it is late and will be moved" };
     struct state t = *s;
     struct request *r = request_of(&t, from);
     int slot = r->slot, owner = sender_owner(m, s, from);
@@ -161,15 +161,15 @@ static void open_takes(struct model *m, const struct state *s, struct sender fro
     struct state same = t;
     bool again = number_comes_again(m, &same, request_of(&same, from), owner);
     answer(m, &t, from);
-    move(m, &t, BY_SYSTEM, "%s open_slot takes the lease of slot %d, bucket %d%s", whose(from), slot, bucket,
-         late);
+    move(m, &t, BY_SYSTEM, "%s open_slot takes the lease of slot %d, bucket %d%s", sender_name(from), slot,
+         bucket, late);
     if (!again)
         return;
     answer(m, &same, from);
     move(m, &same, BY_SYSTEM,
-         "%s open_slot takes the lease of slot %d, bucket %d, with a token that was given out before the "
+         "%s open_slot takes the lease of slot %d, bucket %d, with a token that was issued before the "
          "failover",
-         whose(from), slot, bucket);
+         sender_name(from), slot, bucket);
 }
 
 static void open_finds_nothing(struct model *m, const struct state *s, struct sender from, const char *why)
@@ -177,7 +177,7 @@ static void open_finds_nothing(struct model *m, const struct state *s, struct se
     struct state t = *s;
     request_of(&t, from)->result = RESULT_LOST;
     answer(m, &t, from);
-    move(m, &t, BY_SYSTEM, "%s open_slot of slot %d takes nothing: %s", whose(from),
+    move(m, &t, BY_SYSTEM, "%s open_slot of slot %d takes nothing: %s", sender_name(from),
          request_in(s, from)->slot, why);
 }
 
@@ -196,11 +196,11 @@ static void open_takes_any(struct model *m, const struct state *s, struct sender
                 taken++;
             }
     if (!taken)
-        open_finds_nothing(m, s, from, "what is left is held by others");
+        open_finds_nothing(m, s, from, "other engines hold the rest");
 }
 
-/* The opening row. An empty slot has had its last look with it; what that may have missed has a
- * smaller id. */
+/* Inserts the opening row. For an empty slot this is also the last look; a row that it missed comes
+ * from a transaction with a smaller id. */
 static void open_first(struct model *m, const struct state *s, struct sender from)
 {
     const struct request *r = request_in(s, from);
@@ -216,7 +216,7 @@ static void open_first(struct model *m, const struct state *s, struct sender fro
             t.db.pass[slot] = (struct pass){ .state = PASS_CLOSED, .split = 1 };
         request_of(&t, from)->result = RESULT_LOST;
         answer(m, &t, from);
-        move(m, &t, BY_SYSTEM, "%s open_slot opens slot %d and finds it empty", whose(from), slot);
+        move(m, &t, BY_SYSTEM, "%s open_slot opens slot %d and finds it empty", sender_name(from), slot);
         return;
     }
     for (int split = 1; split <= m->rules.split; split++) {
@@ -249,13 +249,13 @@ static void serve_renew(struct model *m, const struct state *s, struct sender fr
     bool good = r->token & (TOKEN_GOOD | TOKEN_FAKE);
     if (good) {
         lease_changed(&t, slot, r->bucket);
-        t.db.lease[slot][r->bucket].left = (unsigned)m->rules.lease & 7;
+        t.db.lease[slot][r->bucket].ticks = (unsigned)m->rules.lease & 7;
         t.db.lease[slot][r->bucket].owner = (unsigned)sender_owner(m, s, from) & 3;
     }
     r->result = good ? RESULT_GOOD : RESULT_LOST;
     answer(m, &t, from);
-    move(m, &t, BY_SYSTEM, "%s renewal of slot %d's lease: %s", whose(from), slot,
-         good ? "renewed" : "it is another's");
+    move(m, &t, BY_SYSTEM, "%s renewal of slot %d's lease: %s", sender_name(from), slot,
+         good ? "renewed" : "another engine has it");
 }
 
 /* ---- settle ---- */
@@ -273,7 +273,7 @@ static void note_if_same(struct item *item, const struct item *was)
         item->settled = 1;
 }
 
-/* Others that have the same run of this check in hand now hold what is settled already. */
+/* Marks the same run of this check in other engines: it is settled already. */
 static void note_settled(struct state *s, const struct request *r, int check)
 {
     for (int i = 0; i < ENGINES; i++) {
@@ -285,8 +285,8 @@ static void note_settled(struct state *s, const struct request *r, int check)
     }
 }
 
-/* Beyond the last slot of the scenario a check is out of sight: it matters only to an application
- * that may still touch it. */
+/* A check after the scenario's last slot is kept only for an application that may still change it.
+ */
 static int file_at(const struct model *m, int wanted, int clock)
 {
     int slot = wanted > clock || !m->rules.clamp ? wanted : clock + 1;
@@ -318,10 +318,10 @@ static void write_answer(struct model *m, struct state *s, const struct request 
     int wanted = m->rules.pull && row->again && row->again < item->to ? row->again : item->to;
     row->slot = (unsigned)file_at(m, wanted, r->at) & 7;
     if (asked && (int)row->slot > asked)
-        breaks(m, TOLD_EARLIER, "slot %d was told to whoever asked, and the check moves to slot %d", asked,
-               row->slot);
+        breaks(m, LATER_THAN_PROMISED,
+               "slot %d was promised to the application, and the check moves to slot %d", asked, row->slot);
     if (asked && (int)row->slot >= asked)
-        row->again = 0;                 /* the look that comes then is the one that was asked for */
+        row->again = 0;                 /* that run is the one that was asked for */
     row->runs = 0;
     if (item->put_off)
         return;
@@ -338,25 +338,25 @@ static void settle_looks(struct model *m, const struct state *s, struct sender f
 {
     struct state t = *s;
     struct request *r = request_of(&t, from);
-    bool ours = !m->rules.token || r->bare || r->token & (TOKEN_GOOD | TOKEN_FAKE);
-    ours = ours && !(r->moved && m->rules.server == 2);
+    bool ours = !m->rules.token || r->no_lease || r->token & (TOKEN_GOOD | TOKEN_FAKE);
+    ours = ours && !(r->failed_over && m->rules.server == 2);
     int slot = r->slot;
-    const char *found = "the lease is its own; it has a transaction id and reads the clock";
+    const char *found = "it has the lease, gets a transaction id and reads the clock";
     if (!m->rules.token)
-        found = "it has a transaction id and reads the clock, and does not look at the lease";
+        found = "it gets a transaction id, reads the clock, and does not check the lease";
     if (ours) {
         r->looked = 1;
         r->at = s->clock;
         take_xid(m, &t, r);
     } else {
-        found = "the lease is another's, nothing is changed";
+        found = "another engine has the lease, nothing is changed";
         r->result = RESULT_LOST;
         answer(m, &t, from);
     }
-    move(m, &t, BY_SYSTEM, "%s settle of slot %d: %s", whose(from), slot, found);
+    move(m, &t, BY_SYSTEM, "%s settle of slot %d: %s", sender_name(from), slot, found);
 }
 
-/* What belongs to an answer is found by slot, bucket and id, not by key. */
+/* The row of an answer is found by slot, bucket and id, not by key. */
 static enum item_state settle_one(struct model *m, struct state *s, const struct request *r, int check)
 {
     const struct item *item = &r->item[check];
@@ -376,7 +376,7 @@ static enum item_state settle_one(struct model *m, struct state *s, const struct
 
 static void settle_commits(struct model *m, const struct state *s, struct sender from)
 {
-    static const char *const words[] = { [ITEM_OUT] = "",
+    static const char *const results[] = { [ITEM_OUT] = "",
                                          [ITEM_TOUCHED] = " written",
                                          [ITEM_LOCKED] = " locked",
                                          [ITEM_SUPERSEDED] = " superseded" };
@@ -395,8 +395,8 @@ static void settle_commits(struct model *m, const struct state *s, struct sender
     answer(m, &t, from);
     const char *check_0 = became[0] ? " check 0" : "";
     const char *check_1 = became[1] ? " check 1" : "";
-    move(m, &t, BY_SYSTEM, "%s settle of slot %d commits:%s%s%s%s", whose(from), slot, check_0,
-         words[became[0]], check_1, words[became[1]]);
+    move(m, &t, BY_SYSTEM, "%s settle of slot %d commits:%s%s%s%s", sender_name(from), slot, check_0,
+         results[became[0]], check_1, results[became[1]]);
 }
 
 static void serve_settle(struct model *m, const struct state *s, struct sender from)
@@ -414,10 +414,10 @@ static void serve_settle(struct model *m, const struct state *s, struct sender f
 
 static bool is_left(const struct request *r, int check)
 {
-    return r->left & 1u << check;
+    return r->skipped & 1u << check;
 }
 
-/* Looks for rows that nobody has read, records the pass and gives the lease back: one statement. */
+/* One statement: looks for unread rows, records the pass and gives the lease back. */
 enum finish finish_bucket(const struct model *m, struct state *s, const struct request *r)
 {
     if (is_shared(s, &m->rules, r->slot, r->bucket))
@@ -428,13 +428,13 @@ enum finish finish_bucket(const struct model *m, struct state *s, const struct r
         const struct row *row = &s->db.row[k];
         bool unread = row->slot == r->slot && in_bucket(k, r->bucket, r->whole) && !is_left(r, k)
                       && (!m->rules.beyond || place_of(k, row->id, r->whole) > (int)r->cursor);
-        if (unread && !r->leave)
+        if (unread && !r->leave_rows)
             return FINISH_MORE;
     }
     struct pass *p = &s->db.pass[r->slot];
     if (p->state == PASS_OPEN) {
         p->done |= 1u << r->bucket & 3;
-        if (!r->clean) {
+        if (!r->complete) {
             p->seen = 1;
             p->older |= (unsigned)running_xids(s, &m->rules) & 31;
         }
@@ -453,9 +453,9 @@ static void serve_finish(struct model *m, const struct state *s, struct sender f
     if (end == FINISH_BLOCKED)
         return;
     answer(m, &t, from);
-    static const char *const words[] = { "", "the lease is another's", "rows are left",
+    static const char *const results[] = { "", "another engine has the lease", "rows remain",
                                          "recorded, and the lease given back" };
-    move(m, &t, BY_SYSTEM, "a stray finish of slot %d, bucket %d: %s", r.slot, r.bucket, words[end]);
+    move(m, &t, BY_SYSTEM, "a stray finish of slot %d, bucket %d: %s", r.slot, r.bucket, results[end]);
 }
 
 /* ---- serving ---- */

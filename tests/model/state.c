@@ -1,4 +1,4 @@
-/* state.c - the world at the start, its canonical form, and what several steps ask of it. */
+/* state.c - the first state, the canonical form of a state, and functions shared by the moves. */
 #include "state.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ void state_init(struct state *s, const struct rules *rules)
     memset(s, 0, sizeof *s);
     s->clock = rules->app ? 0 : 1;
     s->faults = (uint8_t)rules->faults & 7;
-    s->app.left = rules->app ? (unsigned)rules->txns & 3 : 0;
+    s->app.txns_left = rules->app ? (unsigned)rules->txns & 3 : 0;
     for (int k = 0; k < rules->checks; k++)
         s->db.row[k] = (struct row){ .slot = k ? 1u : (unsigned)rules->first & 7,
                                      .id = (unsigned)(k + 1) & 7,
@@ -70,8 +70,8 @@ int owner_of(const struct rules *rules, int engine)
 
 static bool looks_at(const struct request *r, int slot, int bucket)
 {
-    return r->kind == REQUEST_SETTLE && r->looked && !r->result && !r->bare && r->slot == (unsigned)slot &&
-           r->bucket == (unsigned)bucket;
+    return r->kind == REQUEST_SETTLE && r->looked && !r->result && !r->no_lease &&
+           r->slot == (unsigned)slot && r->bucket == (unsigned)bucket;
 }
 
 bool is_shared(const struct state *s, const struct rules *rules, int slot, int bucket)
@@ -89,7 +89,7 @@ bool is_shared(const struct state *s, const struct rules *rules, int slot, int b
 
 /* ---- holders of tokens ---- */
 
-/* A call shows a token; open_slot does once it has got one. */
+/* A call carries a token; open_slot does when it has received one. */
 static bool holder_of_request(const struct request *r, int owner, struct holder *out)
 {
     if (!r->kind || (r->kind == REQUEST_OPEN && r->result != RESULT_GOOD))
@@ -105,7 +105,7 @@ bool holder_get(const struct state *s, const struct rules *rules, int n, struct 
     const struct engine *e = &s->engine[n / 2];
     if (n % 2)
         return holder_of_request(&e->call, owner_of(rules, n / 2), out);
-    if (!e->leased || e->bare)
+    if (!e->leased || e->no_lease)
         return false;
     *out = (struct holder){ e->slot, e->bucket, (unsigned)owner_of(rules, n / 2), e->token };
     return true;
@@ -167,7 +167,7 @@ int running_xids(const struct state *s, const struct rules *rules)
     return xids;
 }
 
-/* Replaces every set of transactions by what `map` says of it. */
+/* Replaces every set of transactions by the result of `map`. */
 static void map_xids(struct state *s, int (*map)(int set, int arg), int arg)
 {
     for (int slot = 1; slot <= SLOTS; slot++)
@@ -240,18 +240,18 @@ static void swap_strays(struct state *s)
     map_xids(s, swap_bits, XID_STRAY);
 }
 
-static void forget_items(struct item *item)
+static void clear_items_out(struct item *item)
 {
     for (int k = 0; k < CHECKS; k++)
         if (item[k].state == ITEM_OUT)
             item[k] = (struct item){ 0 };
 }
 
-static void forget(struct state *s, const struct rules *rules)
+static void clear_unused(struct state *s, const struct rules *rules)
 {
     for (int slot = 1; slot <= SLOTS; slot++)
         for (int b = 0; b < BUCKETS; b++)
-            if (!s->db.lease[slot][b].left)
+            if (!s->db.lease[slot][b].ticks)
                 s->db.lease[slot][b].owner = 0;
     for (int k = 0; k < CHECKS; k++)
         if (!s->db.row[k].slot)
@@ -260,29 +260,29 @@ static void forget(struct state *s, const struct rules *rules)
             s->db.row[k] = (struct row){ .slot = s->db.row[k].slot, .id = s->db.row[k].id };
     for (int i = 0; i < ENGINES; i++) {
         struct engine *e = &s->engine[i];
-        forget_items(e->item);
+        clear_items_out(e->item);
         if (e->began && e->cursor)
             e->older = 0;
-        if (e->call.kind != REQUEST_OPEN && e->call.kind != REQUEST_RENEW && e->trust == e->shadow)
-            e->shadow = 0;
-        forget_items(e->call.item);
+        if (e->call.kind != REQUEST_OPEN && e->call.kind != REQUEST_RENEW && e->trust == e->call_trust)
+            e->call_trust = 0;
+        clear_items_out(e->call.item);
     }
     for (int j = 0; j < STRAYS; j++)
         if (!s->stray[j].kind)
             memset(&s->stray[j], 0, sizeof s->stray[j]);
         else
-            forget_items(s->stray[j].item);
+            clear_items_out(s->stray[j].item);
 }
 
 bool state_canonize(struct state *s, const struct rules *rules)
 {
-    forget(s, rules);
+    clear_unused(s, rules);
     if (memcmp(&s->stray[0], &s->stray[1], sizeof s->stray[0]) > 0)
         swap_strays(s);
     if (rules->unknown || memcmp(&s->engine[0], &s->engine[1], sizeof s->engine[0]) <= 0)
         return false;
     swap_engines(s, rules);
-    /* The owners of strays have changed: their order may have, too. */
+    /* The owners of the strays have changed, and with them perhaps their order. */
     if (memcmp(&s->stray[0], &s->stray[1], sizeof s->stray[0]) > 0)
         swap_strays(s);
     return true;
