@@ -328,7 +328,9 @@ static bool pg_step(struct store *st)
 static int pg_fd(const struct store *st)
 {
     const struct pg_store *pg = (const struct pg_store *)st;
-    return pg->phase == PG_LOOKING_UP ? pg->lookup.fd : pg->conn ? PQsocket(pg->conn) : -1;
+    if (pg->phase == PG_LOOKING_UP)
+        return pg->lookup.fd;
+    return pg->conn ? PQsocket(pg->conn) : -1;
 }
 
 static short pg_wants(const struct store *st)
@@ -449,8 +451,9 @@ static int hello_receive(struct pg_store *pg, struct store_call *call)
     h->pooled = pg_is_pooled(pg->conn, row.backend_pid);
     h->lost_prepared = pg->lost_prepared;
     const char *version = PQparameterStatus(pg->conn, "server_version");
-    snprintf(h->server, sizeof h->server, "PostgreSQL %.*s", version ? (int)strcspn(version, " ") : 1,
-             version ? version : "?");
+    if (!version)
+        version = "?";
+    snprintf(h->server, sizeof h->server, "PostgreSQL %.*s", (int)strcspn(version, " "), version);
     return 0;
 }
 

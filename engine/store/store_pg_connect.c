@@ -31,8 +31,10 @@ static const char *option_value(const PQconninfoOption *options, const char *key
 {
     for (const PQconninfoOption *o = options; o->keyword; o++)
         if (strcmp(o->keyword, keyword) == 0) {
+            if (o->val)
+                return o->val;
             const char *env = o->envvar ? getenv(o->envvar) : NULL;
-            return o->val ? o->val : env && *env ? env : NULL;
+            return env && *env ? env : NULL;
         }
     return NULL;
 }
@@ -73,21 +75,25 @@ static char *number_text(struct arena *a, int n)
     return arena_printf(a, "%d", n);
 }
 
-/* What the server is told for its side of the line (the statement `silence`) holds for ours, too.
+static int at_least(int least, int n)
+{
+    return n > least ? n : least;
+}
+
+/* The client's side of the connection gives up as early as the server's (the statement `silence`).
  */
 static bool make_silence(struct pg_store *pg)
 {
-    int ms = pg->silence_ms, idle_s = ms / 3000 > 1 ? ms / 3000 : 1,
-        interval_s = ms / 6000 > 1 ? ms / 6000 : 1, user_ms = ms / 4 * 3 > 750 ? ms / 4 * 3 : 750;
+    int ms = pg->silence_ms;
     struct arena *a = pg->kept;
     pg->silence[0].keyword = "keepalives_idle";
-    pg->silence[0].value = number_text(a, idle_s);
+    pg->silence[0].value = number_text(a, at_least(1, ms / 3000));
     pg->silence[1].keyword = "keepalives_interval";
-    pg->silence[1].value = number_text(a, interval_s);
+    pg->silence[1].value = number_text(a, at_least(1, ms / 6000));
     pg->silence[2].keyword = "keepalives_count";
     pg->silence[2].value = "3";
     pg->silence[3].keyword = "tcp_user_timeout";
-    pg->silence[3].value = number_text(a, user_ms);
+    pg->silence[3].value = number_text(a, at_least(750, ms / 4 * 3));
     return pg->silence[0].value && pg->silence[1].value && pg->silence[3].value;
 }
 
@@ -171,8 +177,11 @@ static const char *value_for(const struct pg_store *pg, const struct pg_host *ho
     const char *ours = LOOKUP(connect_always, o->keyword);
     if (ours)
         return ours;
-    const char *chosen = option_value(all, o->keyword), *silence = silence_value(pg, o->keyword);
-    return chosen ? chosen : silence ? silence : LOOKUP(connect_defaults, o->keyword);
+    const char *chosen = option_value(all, o->keyword);
+    if (chosen)
+        return chosen;
+    const char *silence = silence_value(pg, o->keyword);
+    return silence ? silence : LOOKUP(connect_defaults, o->keyword);
 }
 
 /* Starts (or, blocking, makes) a connection to one host with everything the URL says. NULL: out of
@@ -193,9 +202,11 @@ static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool 
         n += values[n] != NULL;
     }
     keywords[n] = NULL;
-    PGconn *conn = !options   ? NULL
-                   : blocking ? PQconnectdbParams(keywords, values, 0)
-                              : PQconnectStartParams(keywords, values, 0);
+    PGconn *conn = NULL;
+    if (options && blocking)
+        conn = PQconnectdbParams(keywords, values, 0);
+    else if (options)
+        conn = PQconnectStartParams(keywords, values, 0);
     PQconninfoFree(options);
     return conn;
 }

@@ -103,14 +103,23 @@ static void copy_rows(struct copy *c, const struct load_row *rows, int n, int64_
     copy_flush(c, 0);
 }
 
-/* Which row a failure speaks of: "COPY future_job, line 3" or the detail "row 3". */
+/* The row that a failure names, counted from 1: by its context "COPY future_job, line 3" or its
+ * detail "row 3". 0: none. */
+static int named_row(const PGresult *r)
+{
+    const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT);
+    const char *copy = context ? strstr(context, "COPY ") : NULL;
+    const char *line = copy ? strstr(copy, ", line ") : NULL;
+    if (line)
+        return atoi(line + 7);
+    const char *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
+    return detail && strncmp(detail, "row ", 4) == 0 ? atoi(detail + 4) : 0;
+}
+
+/* The index of the row of `n` that a failure names; -1: none. */
 static int guilty_row(const PGresult *r, int n)
 {
-    const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT),
-               *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
-    const char *copy = context ? strstr(context, "COPY ") : NULL,
-               *line = copy ? strstr(copy, ", line ") : NULL;
-    int at = line ? atoi(line + 7) : detail && strncmp(detail, "row ", 4) == 0 ? atoi(detail + 4) : 0;
+    int at = named_row(r);
     return at >= 1 && at <= n ? at - 1 : -1;
 }
 
@@ -182,9 +191,10 @@ static int begin_copy(struct pg_store *pg, struct err *err)
 /* The result of the whole COPY; NULL: the connection is gone. */
 static PGresult *end_copy(struct pg_store *pg, const struct copy *c)
 {
-    PGresult *r = PQputCopyEnd(pg->side, c->broken ? "out of memory" : NULL) == 1 ? PQgetResult(pg->side)
-                                                                                  : NULL,
-             *more;
+    const char *failure = c->broken ? "out of memory" : NULL;
+    if (PQputCopyEnd(pg->side, failure) != 1)
+        return NULL;
+    PGresult *r = PQgetResult(pg->side), *more;
     while (r && (more = PQgetResult(pg->side)))
         PQclear(more);
     return r;

@@ -15,12 +15,12 @@ static int64_t share_of(const struct store_read_page *r)
 
 static bool send_unreadable(struct pg_store *pg, const struct lease *lease)
 {
-    bool whole = lease->bucket == BUCKET_WHOLE_SLOT;
-    return pg_send(pg, PG_UNREADABLE, &(struct pg_unreadable_in){
-        .slot = lease->slot,
-        .first = whole ? 0 : lease->bucket,
-        .last = whole ? BUCKETS - 1 : lease->bucket,
-    });
+    struct pg_unreadable_in in = { .slot = lease->slot, .first = lease->bucket, .last = lease->bucket };
+    if (lease->bucket == BUCKET_WHOLE_SLOT) {
+        in.first = 0;
+        in.last = BUCKETS - 1;
+    }
+    return pg_send(pg, PG_UNREADABLE, &in);
 }
 
 /* The places without the gaps, behind them in the same array. */
@@ -46,14 +46,16 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
         return send_kept(pg, r);
     unsigned slot = r->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : 0;
     unsigned heavy = pg->heavy_pages ? PG_FORM_HEAVY : 0;
+    int64_t share = share_of(r);
+    int64_t xid = r->origin.xid ? r->origin.xid : INT64_MAX;
     bool sent = pg_send_form(pg, PG_READ_PAGE, slot | heavy, &(struct pg_read_page_in){
         .slot = r->lease.slot,
         .bucket = bucket_after(&r->lease, &r->after),
         .priority = r->after.priority,
         .id = r->after.id,
         .most = r->want,
-        .bytes = heavy ? share_of(r) * r->want : share_of(r),
-        .xid = r->origin.xid ? r->origin.xid : INT64_MAX,
+        .bytes = heavy ? share * r->want : share,
+        .xid = xid,
         .incarnation = r->origin.incarnation,
     });
     return sent && (!pg->careful || send_unreadable(pg, &r->lease));

@@ -210,6 +210,14 @@ static const char *origin_of_effect(struct arena *a, const struct check *check, 
     return origin;
 }
 
+/* The event that an effect emits, or what a follow-up does about a check that is there already. */
+static const char *effect_word(const struct effect *e)
+{
+    if (e->kind == EFFECT_EMIT)
+        return e->event;
+    return e->conflict ? e->conflict : "keep";
+}
+
 static bool effect_columns_add(struct effect_columns *c, struct arena *a, const struct settlement *s,
                                int place)
 {
@@ -220,7 +228,7 @@ static bool effect_columns_add(struct effect_columns *c, struct arena *a, const 
     c->ids[i] = check->id;
     c->check_counts[i] = check->check_count;
     c->kinds[i] = e->kind;
-    c->words[i] = emits ? e->event : e->conflict ? e->conflict : "keep";
+    c->words[i] = effect_word(e);
     c->entities[i] = emits ? check->entity_name : e->entity_name;
     c->keys[i] = emits ? check->entity_key : e->entity_key;
     c->jobs[i] = emits ? check->job_exec : e->job;

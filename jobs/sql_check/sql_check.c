@@ -128,8 +128,10 @@ static int64_t next_look(const struct sql_check *job, const struct prescient_che
 static const char *write_event(struct sql_check *job, const struct prescient_check *check)
 {
     char entity[NAME_ROOM], key[NAME_ROOM], name[NAME_ROOM];
-    bool has_payload = check->payload && *check->payload,
-         fits = has_payload && strlen(check->payload) <= PAYLOAD_MAX;
+    bool has_payload = check->payload && *check->payload;
+    bool fits = has_payload && strlen(check->payload) <= PAYLOAD_MAX;
+    const char *payload = fits ? check->payload : "null";
+    const char *left_out = has_payload && !fits ? ", \"payload_left_out\": true" : "";
     if (prescient_json_string(entity, sizeof entity, check->entity_name) < 0 ||
         prescient_json_string(key, sizeof key, check->entity_key) < 0 ||
         prescient_json_string(name, sizeof name, check->job) < 0)
@@ -138,8 +140,7 @@ static const char *write_event(struct sql_check *job, const struct prescient_che
                      "{\"entity_name\": %s, \"entity_key\": %s, \"job\": %s, \"first_check_at\": %lld, "
                      "\"check_number\": %d, \"payload\": %s%s}",
                      entity, key, name, (long long)check->first_check_at, (int)check->check_count + 1,
-                     fits ? check->payload : "null",
-                     has_payload && !fits ? ", \"payload_left_out\": true" : "");
+                     payload, left_out);
     return n >= 0 && (size_t)n < sizeof job->json ? job->json : NULL;
 }
 

@@ -45,14 +45,16 @@ static bool quote_name(char out[NAME_ROOM], const char *name, bool dots)
     }
 }
 
-static int read_name(const struct prescient_host *host, const char *setting, const char *otherwise, bool dots,
-                     char out[NAME_ROOM], char *why, size_t why_size)
+static int read_name(const struct prescient_host *host, const char *setting, const char *default_name,
+                     bool dots, char out[NAME_ROOM], char *why, size_t why_size)
 {
     const char *name = host->setting(host, setting);
-    if (quote_name(out, name ? name : otherwise, dots))
+    if (!name)
+        name = default_name;
+    if (quote_name(out, name, dots))
         return 0;
     snprintf(why, why_size, "setting '%s': found '%.80s', expected a name of letters, digits and '_'%s",
-             setting, name ? name : otherwise, dots ? ", as \"orders\" or \"shop.orders\"" : "");
+             setting, name, dots ? ", as \"orders\" or \"shop.orders\"" : "");
     return -1;
 }
 
@@ -125,6 +127,13 @@ static void answer_with(struct unshipped_order *job, const struct prescient_chec
         prescient_note(answer, "there is no such order");
 }
 
+static enum shipped shipped_in(const struct prescient_rows *rows)
+{
+    if (rows->rows == 0)
+        return SHIPPED_NO_ROW;
+    return rows->values[0].text[0] == '1' ? SHIPPED_YES : SHIPPED_NO;
+}
+
 static void unshipped_order(void *state, const struct prescient_check *check, struct prescient_answer *answer)
 {
     struct unshipped_order *job = state;
@@ -136,10 +145,7 @@ static void unshipped_order(void *state, const struct prescient_check *check, st
         return;
     }
     job->failures = 0;
-    answer_with(job, check, answer,
-                rows->rows == 0                  ? SHIPPED_NO_ROW
-                : rows->values[0].text[0] == '1' ? SHIPPED_YES
-                                                 : SHIPPED_NO);
+    answer_with(job, check, answer, shipped_in(rows));
 }
 
 /* ---- batches ---- */
