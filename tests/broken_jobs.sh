@@ -12,8 +12,8 @@ mkdir plugins
 ok "init" "$P" init
 ok "a check" "$P" --now 2030-01-01 enqueue orders 1 absent +15m
 fails_with 78 "absent.so" "$P" --now 2030-01-01T00:15:00Z run
-fails_with 78 \
-    "no worker gets ready: none of 1 jobs can be used; the last: job absent: plug-in: no file absent.so (looked into plugins)" \
+reason="job absent: plug-in: no file absent.so (looked into plugins)"
+fails_with 78 "no worker gets ready: none of 1 jobs can be used; the last: $reason" \
     "$P" --now 2030-01-01T00:15:00Z run
 is "the check waits on, unrun" \
     "$("$P" list --json | json '[(r["entity_key"], r["check_count"], r["failure_count"]) for r in j]')" \
@@ -47,6 +47,6 @@ is "the check of the bad one is neither run nor lost" \
               for r in j if r["job_exec"] == "killer"]')" "[('2', 0, 0)]"
 
 sed -i 's/ good = .*};/ };/' prescient.cfg
-fails_with 78 \
-    "none of 1 jobs can be used; the last: job killer: left out, as workers have died of loading or opening it" \
+reason="job killer: left out, as workers have died of loading or opening it"
+fails_with 78 "none of 1 jobs can be used; the last: $reason" \
     "$P" --now 2030-01-01T00:45:00Z run --slot 2030-01-01T00:30:00Z

@@ -267,6 +267,15 @@ static struct page_cursor cursor_after(const struct check_rows *page)
     return (struct page_cursor){ .bucket = last->bucket, .priority = last->priority, .id = last->id };
 }
 
+static bool comes_after(const struct check *c, const struct page_cursor *at)
+{
+    if (c->bucket != at->bucket)
+        return c->bucket > at->bucket;
+    if (c->priority != at->priority)
+        return c->priority > at->priority;
+    return c->id > at->id;
+}
+
 /* Pages of `want` to the end of the slot: how many pages and rows, and whether they came in order.
  * Behind a page that says that there is no more there is nothing. */
 static void read_all(const struct lease *lease, int want, size_t max_bytes, int *pages, int *rows,
@@ -284,9 +293,7 @@ static void read_all(const struct lease *lease, int want, size_t max_bytes, int 
             break;
         for (int i = 0; i < r.page.n; i++) {
             const struct check *c = &r.page.checks[i];
-            *in_order = *in_order && (c->bucket != at.bucket       ? c->bucket > at.bucket
-                                      : c->priority != at.priority ? c->priority > at.priority
-                                                                   : c->id > at.id);
+            *in_order = *in_order && comes_after(c, &at);
             at = (struct page_cursor){ c->bucket, c->priority, c->id };
         }
         ++*pages;

@@ -35,7 +35,8 @@ const char *pgfx_cell(PGconn *conn, const char *fmt, ...)
     va_end(ap);
     PGresult *r = PQexec(conn, sql);
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
-    snprintf(out, sizeof text[0], "%s", state ? state : PQntuples(r) > 0 ? PQgetvalue(r, 0, 0) : "");
+    const char *cell = PQntuples(r) > 0 ? PQgetvalue(r, 0, 0) : "";
+    snprintf(out, sizeof text[0], "%s", state ? state : cell);
     if (state && getenv("VERBOSE"))
         printf("      %s", PQerrorMessage(conn));
     PQclear(r);

@@ -66,9 +66,11 @@ const char *litefx_ask(sqlite3 *db, const char *sql)
     int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(s);
-    const char *cell = rc == SQLITE_ROW    ? (const char *)sqlite3_column_text(s, 0)
-                       : rc == SQLITE_DONE ? ""
-                                           : sqlite3_errmsg(db);
+    const char *cell = "";
+    if (rc == SQLITE_ROW)
+        cell = (const char *)sqlite3_column_text(s, 0);
+    else if (rc != SQLITE_DONE)
+        cell = sqlite3_errmsg(db);
     snprintf(out, sizeof text[0], "%s", cell ? cell : "NULL");
     sqlite3_finalize(s);
     return out;

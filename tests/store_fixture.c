@@ -242,7 +242,9 @@ const char *cell(const struct store_rows *rows, int row, const char *column)
 const char *value(const char *report, const char *key, const char *column)
 {
     struct store_rows rows = REPORT(report, "orders", key);
-    return rows.rows < 0 ? "failed" : rows.rows == 0 ? "none" : cell(&rows, 0, column);
+    if (rows.rows < 0)
+        return "failed";
+    return rows.rows == 0 ? "none" : cell(&rows, 0, column);
 }
 
 int64_t number(const char *report, const char *key, const char *column)

@@ -78,13 +78,24 @@ static int64_t in_ms(int ms)
     return business_now_us() + ms * 1000LL;
 }
 
+static struct prescient_value value_of(const char *text)
+{
+    return (struct prescient_value){ text, text ? strlen(text) : 0 };
+}
+
+/* `one` and `two` are the parameters; the first that is NULL and those after it are not sent. */
 static const struct prescient_rows *ask(struct business *b, const char *sql, const char *one, const char *two)
 {
     static const struct prescient_rows none;
     const struct prescient_rows *rows = &none;
-    struct prescient_value params[] = { { one, one ? strlen(one) : 0 }, { two, two ? strlen(two) : 0 } };
+    struct prescient_value params[] = { value_of(one), value_of(two) };
+    int n = 0;
+    if (two)
+        n = 2;
+    else if (one)
+        n = 1;
     err_clear(&err);
-    int rc = business_query(b, sql, params, two ? 2 : one ? 1 : 0, in_ms(10000), &rows, &err);
+    int rc = business_query(b, sql, params, n, in_ms(10000), &rows, &err);
     CU_ASSERT_EQUAL(rc, 0);
     if (rc)
         fprintf(stderr, "%s\n", err.text);

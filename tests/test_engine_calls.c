@@ -112,8 +112,8 @@ static void answer_renew(struct store_call *call)
 static void answer_read(struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
-    int from = r->after.id > 0 ? (int)r->after.id : 0,
-        n = fake.rows - from < r->want ? fake.rows - from : r->want;
+    int from = r->after.id > 0 ? (int)r->after.id : 0;
+    int n = fake.rows - from < r->want ? fake.rows - from : r->want;
     r->page = (struct check_rows){ 0 };
     r->has_more = from + n < fake.rows;
     fake.single_reads += r->want == 1;
@@ -159,7 +159,9 @@ static void answer_settle_around(struct store_settle *s)
     }
     for (int i = 0; i < s->n; i++) {
         struct settlement *one = &s->settlements[i];
-        one->state = s->call.rc ? SETTLE_UNTOUCHED : is_held(one) ? SETTLE_LOCKED : SETTLE_TOUCHED;
+        one->state = is_held(one) ? SETTLE_LOCKED : SETTLE_TOUCHED;
+        if (s->call.rc)
+            one->state = SETTLE_UNTOUCHED;
         fake.settled += one->state == SETTLE_TOUCHED;
         if (one->state != SETTLE_TOUCHED || one->check->id % fake.held_every == 0)
             continue;

@@ -23,14 +23,19 @@ static char *printed(const struct settings *s, bool commented, bool secrets)
     return text;
 }
 
+static int count_of(const struct setting_row *row, const struct settings *s)
+{
+    return row->count ? *(const int *)((const char *)s + row->count) : 0;
+}
+
 static bool same_value(const struct setting_row *row, const struct settings *a, const struct settings *b,
                        const void *x, const void *y)
 {
     char *ones = NULL, *others = NULL;
     size_t size;
     FILE *one = open_memstream(&ones, &size), *other = open_memstream(&others, &size);
-    int na = row->count ? *(const int *)((const char *)a + row->count) : 0,
-        nb = row->count ? *(const int *)((const char *)b + row->count) : 0;
+    int na = count_of(row, a);
+    int nb = count_of(row, b);
     bool set = settings_put_value(row, x, na, true, one);
     bool same = settings_put_value(row, y, nb, true, other) == set;
     fclose(one);

@@ -17,7 +17,11 @@ static void spell(uint32_t point, int n, char out[4])
 
 static int shortest(uint32_t point)
 {
-    return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    if (point < 0x80)
+        return 1;
+    if (point < 0x800)
+        return 2;
+    return point < 0x10000 ? 3 : 4;
 }
 
 static void every_character_is_valid_in_its_shortest_form_only(void)

@@ -21,7 +21,8 @@ static PGresult *make_row(struct input *in, struct arena *a, int *columns)
         uint8_t size = input_u8(in);
         size_t got;
         char *value = input_bytes(in, size < 200 ? size : 8, a, &got);
-        MUST(PQsetvalue(r, 0, i, size == 255 ? NULL : value, size == 255 ? -1 : (int)got));
+        bool is_null = size == 255;
+        MUST(is_null ? PQsetvalue(r, 0, i, NULL, -1) : PQsetvalue(r, 0, i, value, (int)got));
     }
     return r;
 }

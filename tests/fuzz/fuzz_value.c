@@ -37,6 +37,23 @@ static char *written(const struct setting_row *row, const struct read *value)
 
 /* NAME = VALUE as a file says it; a setting that must agree with others may be refused for those
  * alone. */
+static size_t field_size(enum setting_type type)
+{
+    static const size_t sizes[] = {
+        [SETTING_TEXT] = sizeof(const char *),
+        [SETTING_URL] = sizeof(const char *),
+        [SETTING_WORD] = sizeof(const char *),
+        [SETTING_BOOL] = sizeof(bool),
+        [SETTING_INT] = sizeof(int32_t),
+        [SETTING_SIZE] = sizeof(int64_t),
+        [SETTING_DURATION_US] = sizeof(int64_t),
+        [SETTING_DURATION_S] = sizeof(int64_t),
+        [SETTING_MINUTES] = sizeof(int[60]),
+        [SETTING_TEXTS] = sizeof(const char **),
+    };
+    return sizes[type];
+}
+
 static void read_back(const struct setting_row *row, const char *value)
 {
     struct settings s;
@@ -45,14 +62,10 @@ static void read_back(const struct setting_row *row, const char *value)
     if (asprintf(&file, "%s = %s;\n", row->name, value) < 0)
         abort();
     if (settings_row(row->name, false) == row && settings_parse(&s, file, "fuzz", &err) == 0) {
-        struct read found = { .count = row->type == SETTING_MINUTES || row->type == SETTING_TEXTS
-                                           ? *(int *)((char *)&s + row->count)
-                                           : 0 };
-        memcpy(&found.field, settings_field(row, &s, NULL),
-               row->type == SETTING_MINUTES ? sizeof s.serve
-               : row->type == SETTING_BOOL  ? 1
-               : row->type == SETTING_INT   ? 4
-                                            : 8);
+        struct read found = { 0 };
+        if (row->type == SETTING_MINUTES || row->type == SETTING_TEXTS)
+            found.count = *(int *)((char *)&s + row->count);
+        memcpy(&found.field, settings_field(row, &s, NULL), field_size(row->type));
         again = written(row, &found);
         MUST(again && !strcmp(again, value));
         free(again);

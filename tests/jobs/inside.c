@@ -79,8 +79,9 @@ static void descriptors(const char *unused, struct prescient_answer *a)
         target[n] = '\0';
         if (strchr(target, '['))
             *strchr(target, '[') = '\0';
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d=%s%s", *text ? " " : "", fd, target,
-                 fcntl(fd, F_GETFD) & FD_CLOEXEC ? "" : "(kept)");
+        const char *blank = *text ? " " : "";
+        const char *kept = fcntl(fd, F_GETFD) & FD_CLOEXEC ? "" : "(kept)";
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d=%s%s", blank, fd, target, kept);
     }
     prescient_note(a, "%s", text);
 }
