@@ -64,6 +64,17 @@
     X(giving_back_a_lost_lease_leaves_the_new_one)                                                           \
     X(a_slot_that_was_run_is_not_taken_again_unasked)                                                        \
     X(a_slot_is_taken_again_only_for_jobs_known_here)                                                        \
+    X(a_relook_closes_what_is_done_and_empty)                                                                \
+    X(a_relook_removes_an_expired_lease_on_a_closed_slot)                                                    \
+    X(a_relook_returns_a_slot_that_was_never_finished)                                                       \
+    X(a_relook_returns_a_slot_that_holds_rows_again)                                                         \
+    X(late_slots_are_found_from_the_mark_on)                                                                 \
+    X(a_full_look_finds_what_lies_below_the_mark)                                                            \
+    X(a_mark_ahead_of_the_clock_counts_for_nothing)                                                          \
+    X(a_full_look_is_noted_when_the_mark_is_moved)                                                           \
+    X(the_mark_of_the_sweep_only_moves_up)                                                                   \
+    X(days_are_kept_ahead)                                                                                   \
+    /* contract_pass.c */                                                                                    \
     X(pages_bring_everything_once_and_in_order)                                                              \
     X(a_page_spans_priorities)                                                                               \
     X(a_page_stops_at_its_bytes_but_has_one_row)                                                             \
@@ -76,16 +87,6 @@
     X(a_finish_looks_behind_the_last_row_read_only)                                                          \
     X(a_read_says_whether_there_is_more)                                                                     \
     X(a_closed_slot_that_is_taken_again_is_open_again)                                                       \
-    X(a_relook_closes_what_is_done_and_empty)                                                                \
-    X(a_relook_removes_an_expired_lease_on_a_closed_slot)                                                    \
-    X(a_relook_returns_a_slot_that_was_never_finished)                                                       \
-    X(a_relook_returns_a_slot_that_holds_rows_again)                                                         \
-    X(late_slots_are_found_from_the_mark_on)                                                                 \
-    X(a_full_look_finds_what_lies_below_the_mark)                                                            \
-    X(a_mark_ahead_of_the_clock_counts_for_nothing)                                                          \
-    X(a_full_look_is_noted_when_the_mark_is_moved)                                                           \
-    X(the_mark_of_the_sweep_only_moves_up)                                                                   \
-    X(days_are_kept_ahead)                                                                                   \
     /* contract_settle.c */                                                                                  \
     X(done_archives_the_check)                                                                               \
     X(again_moves_counts_and_leaves_one_run_row)                                                             \
@@ -97,6 +98,14 @@
     X(a_move_is_clamped_to_the_first_slot_that_has_not_begun)                                                \
     X(a_page_of_several_priorities_is_settled_and_no_other_row)                                              \
     X(a_mixed_page_is_settled_in_one_go)                                                                     \
+    X(a_settle_under_a_lease_taken_over_changes_nothing)                                                     \
+    X(a_settle_after_the_lease_was_given_back_changes_nothing)                                               \
+    X(a_settle_shows_owner_and_token)                                                                        \
+    X(a_settle_twice_touches_nothing_the_second_time)                                                        \
+    X(a_check_that_left_its_slot_is_not_touched_though_its_counts_are_the_same)                              \
+    X(rows_changed_meanwhile_are_superseded)                                                                 \
+    X(a_row_replaced_into_the_same_slot_is_superseded)                                                       \
+    /* contract_new_life.c */                                                                                \
     X(a_check_asked_for_again_starts_anew_when_it_ends)                                                      \
     X(a_new_life_does_not_inherit_counts)                                                                    \
     X(a_wish_that_has_passed_starts_in_the_next_slot)                                                        \
@@ -105,13 +114,7 @@
     X(a_move_to_a_time_asked_for_is_clamped_too)                                                             \
     X(what_an_answer_declares_has_one_key_however_often_it_is_written)                                       \
     X(a_new_life_has_a_key_that_follows_from_the_old_one)                                                    \
-    X(a_settle_under_a_lease_taken_over_changes_nothing)                                                     \
-    X(a_settle_after_the_lease_was_given_back_changes_nothing)                                               \
-    X(a_settle_shows_owner_and_token)                                                                        \
-    X(a_settle_twice_touches_nothing_the_second_time)                                                        \
-    X(a_check_that_left_its_slot_is_not_touched_though_its_counts_are_the_same)                              \
-    X(rows_changed_meanwhile_are_superseded)                                                                 \
-    X(a_row_replaced_into_the_same_slot_is_superseded)                                                       \
+    /* contract_effect.c */                                                                                  \
     X(effects_happen_once_with_their_answer)                                                                 \
     X(effects_of_a_row_not_touched_do_not_happen)                                                            \
     X(its_own_resolve_beats_an_again)                                                                        \

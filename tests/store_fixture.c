@@ -292,6 +292,13 @@ const char *put(const char *key, int64_t at, const char *conflict, int64_t now)
     return put_any("orders", key, "look", NULL, conflict, at, now);
 }
 
+void put_in_slot(int n)
+{
+    static const char *const keys[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9" };
+    for (int i = 0; i < n; i++)
+        put(keys[i], SLOT, "keep", BEFORE);
+}
+
 const char *put_with(const char *key, const char *payload, int32_t priority)
 {
     struct store_rows rows = REPORT("enqueue", "orders", key, "look", text_of(SLOT), payload, NULL,
