@@ -1,6 +1,6 @@
 /* test_slab.c - what goes through the slab arrives, and what a hostile worker leaves in it does no
  * harm. */
-#include "test.h"
+#include "slab_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,71 +14,14 @@
 #include "../engine/wire/slab.h"
 #include "../include/prescient/job.h"
 
-static struct slab *engine, *worker;        /* two mappings of the same memory, as in two processes */
-static int fd = -1;
-static struct arena *arena;
-
-static void begin(int64_t start_until_us)
-{
-    struct err err;
-    CU_ASSERT_EQUAL_FATAL(slab_new(&engine, &fd, &err), 0);
-    CU_ASSERT_EQUAL_FATAL(slab_attach(fd, &worker, &err), 0);
-    arena = arena_new(4096);
-    slab_reset(engine, 1000, start_until_us);
-}
-
-static void end(void)
-{
-    slab_free(engine);
-    slab_free(worker);
-    close(fd);
-    arena_free(arena);
-}
-
-static struct check make_check(const char *key, const char *payload)
-{
-    return (struct check){
-        .id = 7,
-        .first_check_at = 900,
-        .next_check_at = 960,
-        .check_count = 2,
-        .failure_count = 1,
-        .entity_name = "orders",
-        .entity_name_len = 6,
-        .entity_key = key,
-        .entity_key_len = (uint32_t)strlen(key),
-        .job_exec = "job",
-        .job_exec_len = 3,
-        .payload = payload,
-        .payload_len = payload ? (uint32_t)strlen(payload) : 0,
-    };
-}
-
-static bool put(const char *key, int job, bool single)
-{
-    struct check check = make_check(key, NULL);
-    return slab_put(engine, &check, job, single);
-}
-
-/* Opens the slab with n checks of job 0 and claims all of them, one by one. */
-static void claim_all(int n)
-{
-    int from, got;
-    for (int i = 0; i < n; i++)
-        put("42", 0, false);
-    slab_open(engine);
-    for (int i = 0; i < n; i++)
-        CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &got), SLAB_CLAIMED);
-}
-
 static void a_check_arrives_as_it_was_put(void)
 {
-    begin(1);
-    struct check check = make_check("42", "{\"a\":1}");
-    CU_ASSERT_TRUE(slab_put(engine, &check, 3, true));
-    CU_ASSERT_TRUE(put("43", 4, false));
+    slabfx_begin(1);
+    struct check check = slabfx_check("42", "{\"a\":1}");
+    CU_ASSERT_TRUE(slab_put(slabfx.engine, &check, 3, true));
+    CU_ASSERT_TRUE(slabfx_put("43", 4, false));
     struct slab_check got;
-    slab_get(worker, 0, &got);
+    slab_get(slabfx.worker, 0, &got);
     CU_ASSERT_EQUAL(got.job, 3);
     CU_ASSERT_TRUE(got.single);
     CU_ASSERT_EQUAL(got.id, 7);
@@ -91,52 +34,52 @@ static void a_check_arrives_as_it_was_put(void)
     CU_ASSERT_STRING_EQUAL(got.entity_key, "42");
     CU_ASSERT_STRING_EQUAL(got.job_name, "job");
     CU_ASSERT_STRING_EQUAL(got.payload, "{\"a\":1}");
-    slab_get(worker, 1, &got);
+    slab_get(slabfx.worker, 1, &got);
     CU_ASSERT_STRING_EQUAL(got.entity_key, "43");
     CU_ASSERT_PTR_NULL(got.payload);
-    CU_ASSERT_EQUAL(slab_count(engine), 2);
-    end();
+    CU_ASSERT_EQUAL(slab_count(slabfx.engine), 2);
+    slabfx_end();
 }
 
 static void a_full_slab_takes_no_more_checks(void)
 {
-    begin(1);
+    slabfx_begin(1);
     for (int i = 0; i < SLAB_CHECKS_MAX; i++)
-        CU_ASSERT_TRUE_FATAL(put("42", 0, false));
-    CU_ASSERT_FALSE(put("42", 0, false));
-    CU_ASSERT_EQUAL(slab_count(engine), SLAB_CHECKS_MAX);
-    end();
+        CU_ASSERT_TRUE_FATAL(slabfx_put("42", 0, false));
+    CU_ASSERT_FALSE(slabfx_put("42", 0, false));
+    CU_ASSERT_EQUAL(slab_count(slabfx.engine), SLAB_CHECKS_MAX);
+    slabfx_end();
 }
 
 static void a_slab_full_of_bytes_takes_no_more_checks(void)
 {
-    begin(1);
+    slabfx_begin(1);
     char *payload = malloc(CHECK_PAYLOAD_MAX + 1);
     memset(payload, ' ', CHECK_PAYLOAD_MAX);
     payload[CHECK_PAYLOAD_MAX] = '\0';
-    struct check check = make_check("42", payload);
+    struct check check = slabfx_check("42", payload);
     int n = 0;
-    while (n < 100 && slab_put(engine, &check, 0, false))
+    while (n < 100 && slab_put(slabfx.engine, &check, 0, false))
         n++;
     CU_ASSERT_EQUAL(n, (int)(SLAB_IN_BYTES / (CHECK_PAYLOAD_MAX + 15)));
-    CU_ASSERT_EQUAL(slab_count(engine), n);
+    CU_ASSERT_EQUAL(slab_count(slabfx.engine), n);
     free(payload);
-    end();
+    slabfx_end();
 }
 
 static void nothing_can_be_claimed_before_the_slab_is_open(void)
 {
-    begin(100);
+    slabfx_begin(100);
     int from, n, job;
     bool single;
-    put("42", 0, false);
-    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_EMPTY);
-    CU_ASSERT_FALSE(slab_peek(worker, &job, &single));
-    slab_open(engine);
-    CU_ASSERT_TRUE(slab_peek(worker, &job, &single));
-    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_CLAIMED);
-    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_EMPTY);
-    end();
+    slabfx_put("42", 0, false);
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 1, 0, &from, &n), SLAB_EMPTY);
+    CU_ASSERT_FALSE(slab_peek(slabfx.worker, &job, &single));
+    slab_open(slabfx.engine);
+    CU_ASSERT_TRUE(slab_peek(slabfx.worker, &job, &single));
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 1, 0, &from, &n), SLAB_CLAIMED);
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 1, 0, &from, &n), SLAB_EMPTY);
+    slabfx_end();
 }
 
 static void a_batch_is_of_one_job_and_of_none_that_is_single(void)
@@ -146,60 +89,60 @@ static void a_batch_is_of_one_job_and_of_none_that_is_single(void)
         bool single;
     } puts[] = { { 0, 0 }, { 0, 0 }, { 1, 0 }, { 1, 1 }, { 1, 0 }, { 1, 0 }, { 1, 0 } };
     static const int sizes[] = { 2, 1, 1, 2, 1 };       /* the last by `most` */
-    begin(100);
+    slabfx_begin(100);
     for (size_t i = 0; i < sizeof puts / sizeof *puts; i++)
-        put("42", puts[i].job, puts[i].single);
-    slab_open(engine);
+        slabfx_put("42", puts[i].job, puts[i].single);
+    slab_open(slabfx.engine);
     int from, n, at = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        CU_ASSERT_EQUAL(slab_claim(worker, 2, 0, &from, &n), SLAB_CLAIMED);
+        CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 2, 0, &from, &n), SLAB_CLAIMED);
         CU_ASSERT_EQUAL(from, at);
         CU_ASSERT_EQUAL(n, sizes[i]);
         at += n;
-        CU_ASSERT_EQUAL(slab_claimed(engine), at);
+        CU_ASSERT_EQUAL(slab_claimed(slabfx.engine), at);
     }
-    CU_ASSERT_EQUAL(slab_claim(worker, 2, 0, &from, &n), SLAB_EMPTY);
-    end();
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 2, 0, &from, &n), SLAB_EMPTY);
+    slabfx_end();
 }
 
 static void nothing_is_started_past_the_trust_window(void)
 {
-    begin(100);
+    slabfx_begin(100);
     int from, n;
-    put("42", 0, false);
-    slab_open(engine);
-    CU_ASSERT_EQUAL(slab_claim(worker, 1, 100, &from, &n), SLAB_UNTRUSTED);
-    CU_ASSERT_EQUAL(slab_claimed(engine), 0);
-    slab_set_trust(engine, 101);
-    CU_ASSERT_EQUAL(slab_claim(worker, 1, 100, &from, &n), SLAB_CLAIMED);
-    end();
+    slabfx_put("42", 0, false);
+    slab_open(slabfx.engine);
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 1, 100, &from, &n), SLAB_UNTRUSTED);
+    CU_ASSERT_EQUAL(slab_claimed(slabfx.engine), 0);
+    slab_set_trust(slabfx.engine, 101);
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 1, 100, &from, &n), SLAB_CLAIMED);
+    slabfx_end();
 }
 
 static void what_is_cut_off_cannot_be_claimed(void)
 {
-    begin(100);
+    slabfx_begin(100);
     int from, n;
     for (int i = 0; i < 5; i++)
-        put("42", 0, false);
-    slab_open(engine);
-    CU_ASSERT_EQUAL(slab_end(engine), 5);
-    CU_ASSERT_EQUAL(slab_claim(worker, 2, 0, &from, &n), SLAB_CLAIMED);
-    CU_ASSERT_EQUAL(slab_cut(engine), 2);
-    CU_ASSERT_EQUAL(slab_cut(engine), 2);
-    CU_ASSERT_EQUAL(slab_end(engine), 2);
-    CU_ASSERT_EQUAL(slab_claimed(engine), 2);
-    CU_ASSERT_EQUAL(slab_claim(worker, 2, 0, &from, &n), SLAB_EMPTY);
-    slab_answer(worker, 1, PRESCIENT_DONE, 0, 1, 1, NULL);
-    slab_answer(worker, 2, PRESCIENT_DONE, 0, 1, 1, NULL);
-    CU_ASSERT_TRUE(slab_is_answered(engine, 1));
-    CU_ASSERT_FALSE(slab_is_answered(engine, 2));       /* not its to answer */
-    end();
+        slabfx_put("42", 0, false);
+    slab_open(slabfx.engine);
+    CU_ASSERT_EQUAL(slab_end(slabfx.engine), 5);
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 2, 0, &from, &n), SLAB_CLAIMED);
+    CU_ASSERT_EQUAL(slab_cut(slabfx.engine), 2);
+    CU_ASSERT_EQUAL(slab_cut(slabfx.engine), 2);
+    CU_ASSERT_EQUAL(slab_end(slabfx.engine), 2);
+    CU_ASSERT_EQUAL(slab_claimed(slabfx.engine), 2);
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 2, 0, &from, &n), SLAB_EMPTY);
+    slab_answer(slabfx.worker, 1, PRESCIENT_DONE, 0, 1, 1, NULL);
+    slab_answer(slabfx.worker, 2, PRESCIENT_DONE, 0, 1, 1, NULL);
+    CU_ASSERT_TRUE(slab_is_answered(slabfx.engine, 1));
+    CU_ASSERT_FALSE(slab_is_answered(slabfx.engine, 2));       /* not its to answer */
+    slabfx_end();
 }
 
 static void an_answer_arrives_with_its_text_and_effects(void)
 {
-    begin(100);
-    claim_all(2);
+    slabfx_begin(100);
+    slabfx_claim_all(2);
     struct effect effects[] = {
         { .kind = EFFECT_EMIT, .event = "order.late", .json = "{\"n\":1}" },
         { .kind = EFFECT_ENQUEUE,
@@ -212,13 +155,13 @@ static void an_answer_arrives_with_its_text_and_effects(void)
     };
     /* In turns, as in a batch. */
     for (int i = 0; i < 3; i++) {
-        CU_ASSERT_EQUAL(slab_add_effect(worker, 1, &effects[i]), 0);
-        CU_ASSERT_EQUAL(slab_add_effect(worker, 0, &effects[2 - i]), 0);
+        CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 1, &effects[i]), 0);
+        CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 0, &effects[2 - i]), 0);
     }
-    slab_answer(worker, 1, PRESCIENT_AGAIN, 2000, 123456, 789, "n\xc3\xb6");
+    slab_answer(slabfx.worker, 1, PRESCIENT_AGAIN, 2000, 123456, 789, "n\xc3\xb6");
     struct raw_answer got;
-    CU_ASSERT_FALSE(slab_take_answer(engine, 0, arena, &got));
-    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 1, arena, &got));
+    CU_ASSERT_FALSE(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 1, slabfx.arena, &got));
     CU_ASSERT_EQUAL(got.kind, PRESCIENT_AGAIN);
     CU_ASSERT_EQUAL(got.at, 2000);
     CU_ASSERT_EQUAL(got.began_us, 123456);
@@ -234,121 +177,109 @@ static void an_answer_arrives_with_its_text_and_effects(void)
     CU_ASSERT_EQUAL(got.effects[1].at, 5000);
     CU_ASSERT_STRING_EQUAL(got.effects[2].entity_key, "44");
     CU_ASSERT_PTR_NULL(got.effects[2].job);
-    slab_drop_effects(worker, 0);
-    slab_answer(worker, 0, PRESCIENT_FAIL, 0, 1, 1, "");
-    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    slab_drop_effects(slabfx.worker, 0);
+    slab_answer(slabfx.worker, 0, PRESCIENT_FAIL, 0, 1, 1, "");
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
     CU_ASSERT_EQUAL(got.neffects, 0);
     CU_ASSERT_PTR_NULL(got.text);
-    end();
+    slabfx_end();
 }
 
 static void a_long_text_is_cut_between_characters(void)
 {
-    begin(100);
-    claim_all(1);
+    slabfx_begin(100);
+    slabfx_claim_all(1);
     char text[SLAB_TEXT_MAX + 2];
     memset(text, 'x', sizeof text);
     memcpy(text + SLAB_TEXT_MAX - 1, "\xc3\xb6", 3);
-    slab_answer(worker, 0, PRESCIENT_FAIL, 0, 1, 1, text);
+    slab_answer(slabfx.worker, 0, PRESCIENT_FAIL, 0, 1, 1, text);
     struct raw_answer got;
-    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
     CU_ASSERT_EQUAL(got.kind, PRESCIENT_FAIL);
     CU_ASSERT_EQUAL(strlen(got.text), SLAB_TEXT_MAX - 1);
-    end();
+    slabfx_end();
 }
 
 static void an_answer_of_an_earlier_generation_is_none(void)
 {
-    begin(100);
-    claim_all(1);
-    slab_answer(worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
-    CU_ASSERT_TRUE(slab_is_answered(engine, 0));
-    uint32_t before = slab_generation(engine);
-    slab_reset(engine, 1000, 100);
-    CU_ASSERT_NOT_EQUAL(slab_generation(engine), before);
-    put("42", 0, false);
-    slab_open(engine);
-    CU_ASSERT_FALSE(slab_is_answered(engine, 0));
+    slabfx_begin(100);
+    slabfx_claim_all(1);
+    slab_answer(slabfx.worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
+    CU_ASSERT_TRUE(slab_is_answered(slabfx.engine, 0));
+    uint32_t before = slab_generation(slabfx.engine);
+    slab_reset(slabfx.engine, 1000, 100);
+    CU_ASSERT_NOT_EQUAL(slab_generation(slabfx.engine), before);
+    slabfx_put("42", 0, false);
+    slab_open(slabfx.engine);
+    CU_ASSERT_FALSE(slab_is_answered(slabfx.engine, 0));
     struct raw_answer got;
-    CU_ASSERT_FALSE(slab_take_answer(engine, 0, arena, &got));
-    end();
+    CU_ASSERT_FALSE(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
+    slabfx_end();
 }
 
 static void one_answer_declares_so_many_effects_and_no_more(void)
 {
-    begin(100);
-    claim_all(1);
+    slabfx_begin(100);
+    slabfx_claim_all(1);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "e" };
     for (int i = 0; i < SLAB_EFFECTS_MAX; i++)
-        CU_ASSERT_EQUAL(slab_add_effect(worker, 0, &effect), 0);
-    CU_ASSERT_EQUAL(slab_add_effect(worker, 0, &effect), SLAB_TOO_MUCH);
-    slab_answer(worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
+        CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 0, &effect), 0);
+    CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 0, &effect), SLAB_TOO_MUCH);
+    slab_answer(slabfx.worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
     struct raw_answer got;
-    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
     CU_ASSERT_EQUAL(got.kind, PRESCIENT_DONE);
     CU_ASSERT_EQUAL(got.neffects, SLAB_EFFECTS_MAX);
-    end();
-}
-
-/* A JSON text of `size` bytes; the caller frees it. */
-static char *json_of(size_t size)
-{
-    char *json = malloc(size + 1);
-    memset(json, ' ', size);
-    json[0] = '1';
-    json[size] = '\0';
-    return json;
+    slabfx_end();
 }
 
 static void a_worker_whose_room_for_effects_runs_out_ends_its_slab_early(void)
 {
-    begin(100);
+    slabfx_begin(100);
     for (int i = 0; i < 100; i++)
-        put("42", 0, false);
-    slab_open(engine);
-    char *json = json_of(CHECK_PAYLOAD_MAX);
+        slabfx_put("42", 0, false);
+    slab_open(slabfx.engine);
+    char *json = slabfx_json(CHECK_PAYLOAD_MAX);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
     int from, n, answered = 0;
-    while (answered < 100 && slab_claim(worker, 1, 0, &from, &n) == SLAB_CLAIMED) {
-        CU_ASSERT_EQUAL(slab_add_effect(worker, from, &effect), 0);
-        slab_answer(worker, from, PRESCIENT_DONE, 0, 1, 1, NULL);
+    while (answered < 100 && slab_claim(slabfx.worker, 1, 0, &from, &n) == SLAB_CLAIMED) {
+        CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, from, &effect), 0);
+        slab_answer(slabfx.worker, from, PRESCIENT_DONE, 0, 1, 1, NULL);
         answered++;
     }
     CU_ASSERT_TRUE(answered > 10 && answered < 16);
-    CU_ASSERT_EQUAL(slab_cut(engine), answered);        /* the rest is the engine's again */
+    CU_ASSERT_EQUAL(slab_cut(slabfx.engine), answered);        /* the rest is the engine's again */
     struct raw_answer got;
     for (int i = 0; i < answered; i++) {
-        CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, i, arena, &got));
+        CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, i, slabfx.arena, &got));
         CU_ASSERT_EQUAL(got.neffects, 1);
     }
-    slab_reset(engine, 1000, 100);
-    put("42", 0, false);
-    slab_open(engine);
+    slab_reset(slabfx.engine, 1000, 100);
+    slabfx_put("42", 0, false);
+    slab_open(slabfx.engine);
     /* the next slab has all its room */
-    CU_ASSERT_EQUAL(slab_claim(worker, 1, 0, &from, &n), SLAB_CLAIMED);
+    CU_ASSERT_EQUAL(slab_claim(slabfx.worker, 1, 0, &from, &n), SLAB_CLAIMED);
     free(json);
-    end();
+    slabfx_end();
 }
 
 static void effects_of_a_batch_that_do_not_fit_are_refused_as_crowded(void)
 {
-    begin(100);
-    claim_all(30);
-    char *json = json_of(CHECK_PAYLOAD_MAX);
+    slabfx_begin(100);
+    slabfx_claim_all(30);
+    char *json = slabfx_json(CHECK_PAYLOAD_MAX);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
     int rc = 0, i = 0;
     while (rc == 0 && i < 30)
-        rc = slab_add_effect(worker, i++, &effect);
+        rc = slab_add_effect(slabfx.worker, i++, &effect);
     CU_ASSERT_EQUAL(rc, SLAB_CROWDED);
-    CU_ASSERT_EQUAL(
-        slab_add_effect(worker, 29, &(struct effect){ .kind = EFFECT_EMIT, .event = "e", .json = json }),
-        SLAB_CROWDED);
-    slab_answer(worker, 29, PRESCIENT_DONE, 0, 1, 1, "a text still fits");
+    CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 29, &effect), SLAB_CROWDED);
+    slab_answer(slabfx.worker, 29, PRESCIENT_DONE, 0, 1, 1, "a text still fits");
     struct raw_answer got;
-    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 29, arena, &got));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 29, slabfx.arena, &got));
     CU_ASSERT_EQUAL(got.kind, PRESCIENT_DONE);
     free(json);
-    end();
+    slabfx_end();
 }
 
 /* ---- what is wrong with an answer is said ---- */
@@ -356,20 +287,20 @@ static void effects_of_a_batch_that_do_not_fit_are_refused_as_crowded(void)
 /* One answer with one effect that the worker did not check. */
 static const char *words_for(int kind, int64_t began_us, const char *text, const struct effect *effect)
 {
-    slab_reset(engine, 1000, 100);
-    claim_all(1);
+    slab_reset(slabfx.engine, 1000, 100);
+    slabfx_claim_all(1);
     if (effect)
-        CU_ASSERT_EQUAL(slab_add_effect(worker, 0, effect), 0);
-    slab_answer(worker, 0, kind, 0, began_us, 1, text);
+        CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 0, effect), 0);
+    slab_answer(slabfx.worker, 0, kind, 0, began_us, 1, text);
     struct raw_answer got;
-    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
     CU_ASSERT_PTR_NULL(got.effects);
     return got.kind == -1 ? got.text : "not refused";
 }
 
 static void an_answer_that_is_garbage_is_refused_with_words(void)
 {
-    char *big = json_of(CHECK_PAYLOAD_MAX + 1), name[CHECK_NAME_MAX + 2];
+    char *big = slabfx_json(CHECK_PAYLOAD_MAX + 1), name[CHECK_NAME_MAX + 2];
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
     const struct {
@@ -463,7 +394,7 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
           true,
           "seconds since 1970, expected a time from 1970 to 9999" },
     };
-    begin(100);
+    slabfx_begin(100);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *words = words_for(cases[i].kind, cases[i].began_us, cases[i].text,
                                       cases[i].has_effect ? &cases[i].effect : NULL);
@@ -472,7 +403,7 @@ static void an_answer_that_is_garbage_is_refused_with_words(void)
             fprintf(stderr, "case %zu: found '%s', expected '%s'\n", i, words, cases[i].words);
     }
     free(big);
-    end();
+    slabfx_end();
 }
 
 /* The parser shows where it stopped, and cuts what it shows at a byte. */
@@ -480,7 +411,7 @@ static void what_is_wrong_with_json_is_said_in_text_even_where_the_parser_cuts_a
 {
     static const char json[] = "\"\xc3\xa4\xef\xbb\xbf"
                                "0/~;\xef\xbb\xa4\\u\xef\xbb\xbf\xef\xbb]\xbf\xc3\xa4";
-    begin(100);
+    slabfx_begin(100);
     const struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
     const char *words = words_for(PRESCIENT_DONE, 1, NULL, &effect);
     CU_ASSERT_PTR_NOT_NULL(strstr(words, "json: found bytes that are not UTF-8"));
@@ -488,7 +419,7 @@ static void what_is_wrong_with_json_is_said_in_text_even_where_the_parser_cuts_a
     struct err err = { 0 };
     CU_ASSERT_EQUAL(effect_check(&effect, &err), ERR_INPUT);
     CU_ASSERT_TRUE(utf8_is_valid(err.text, strlen(err.text)));
-    end();
+    slabfx_end();
 }
 
 /* ---- a hostile worker ---- */
@@ -496,7 +427,7 @@ static void what_is_wrong_with_json_is_said_in_text_even_where_the_parser_cuts_a
 static size_t slab_size(void)
 {
     struct stat st;
-    CU_ASSERT_EQUAL_FATAL(fstat(fd, &st), 0);
+    CU_ASSERT_EQUAL_FATAL(fstat(slabfx.fd, &st), 0);
     return (size_t)st.st_size;
 }
 
@@ -504,21 +435,21 @@ static size_t slab_size(void)
 static void take_everything(void)
 {
     struct raw_answer got;
-    int claimed = slab_claimed(engine);
-    CU_ASSERT_TRUE(claimed >= 0 && claimed <= slab_count(engine));
+    int claimed = slab_claimed(slabfx.engine);
+    CU_ASSERT_TRUE(claimed >= 0 && claimed <= slab_count(slabfx.engine));
     for (int i = 0; i < SLAB_CHECKS_MAX; i++) {
-        if (!slab_take_answer(engine, i, arena, &got))
+        if (!slab_take_answer(slabfx.engine, i, slabfx.arena, &got))
             continue;
         CU_ASSERT_TRUE(got.kind >= -1 && got.kind <= PRESCIENT_FAIL);
         CU_ASSERT_TRUE(got.kind >= 0 || got.text);
         CU_ASSERT_TRUE(got.neffects >= 0 && got.neffects <= SLAB_EFFECTS_MAX);
     }
-    CU_ASSERT_TRUE(arena_used(arena) < 16 * SLAB_OUT_BYTES);
-    int cut = slab_cut(engine);
-    CU_ASSERT_TRUE(cut >= 0 && cut <= slab_count(engine));
-    CU_ASSERT_EQUAL(slab_claimed(engine), cut);
-    CU_ASSERT_EQUAL(slab_end(engine), cut);
-    arena_reset(arena);
+    CU_ASSERT_TRUE(arena_used(slabfx.arena) < 16 * SLAB_OUT_BYTES);
+    int cut = slab_cut(slabfx.engine);
+    CU_ASSERT_TRUE(cut >= 0 && cut <= slab_count(slabfx.engine));
+    CU_ASSERT_EQUAL(slab_claimed(slabfx.engine), cut);
+    CU_ASSERT_EQUAL(slab_end(slabfx.engine), cut);
+    arena_reset(slabfx.arena);
 }
 
 static void fill(unsigned char *map, size_t size, int how, uint64_t *state)
@@ -529,32 +460,32 @@ static void fill(unsigned char *map, size_t size, int how, uint64_t *state)
 
 static void a_slab_full_of_anything_does_no_harm(void)
 {
-    begin(100);
-    unsigned char *map = mmap(NULL, slab_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    slabfx_begin(100);
+    unsigned char *map = mmap(NULL, slab_size(), PROT_READ | PROT_WRITE, MAP_SHARED, slabfx.fd, 0);
     uint64_t state = 4711;
     for (int round = 0; round < 6; round++) {
-        slab_reset(engine, 1000, 100);
-        claim_all(20);
+        slab_reset(slabfx.engine, 1000, 100);
+        slabfx_claim_all(20);
         fill(map, slab_size(), round, &state);
         take_everything();
     }
     munmap(map, slab_size());
-    end();
+    slabfx_end();
 }
 
 enum { ANSWERS = 6 };
 
 static void answer_honestly(void)
 {
-    slab_reset(engine, 1000, 100);
-    claim_all(ANSWERS);
+    slab_reset(slabfx.engine, 1000, 100);
+    slabfx_claim_all(ANSWERS);
     for (int i = 0; i < ANSWERS; i++) {
-        slab_add_effect(worker, i,
+        slab_add_effect(slabfx.worker, i,
                         &(struct effect){ .kind = EFFECT_EMIT, .event = "order.late", .json = "{\"n\":1}" });
         slab_add_effect(
-            worker, i,
+            slabfx.worker, i,
             &(struct effect){ .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "44" });
-        slab_answer(worker, i, PRESCIENT_AGAIN, 2000, 123456, 789, "words");
+        slab_answer(slabfx.worker, i, PRESCIENT_AGAIN, 2000, 123456, 789, "words");
     }
 }
 
@@ -572,9 +503,10 @@ static void an_answered_slab_with_changed_bytes_does_no_harm(void)
                                       SLAB_OUT_BYTES,
                                       SLAB_OUT_BYTES - 1,
                                       SLAB_OUT_BYTES - 39 };
-    begin(100);
+    slabfx_begin(100);
     size_t size = slab_size(), used = 0;
-    unsigned char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *before = malloc(size);
+    unsigned char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, slabfx.fd, 0);
+    unsigned char *before = malloc(size);
     uint32_t *places = malloc(size * sizeof *places);
     memcpy(before, map, size);
     answer_honestly();
@@ -598,7 +530,7 @@ static void an_answered_slab_with_changed_bytes_does_no_harm(void)
     free(places);
     free(before);
     munmap(map, size);
-    end();
+    slabfx_end();
 }
 
 /* Each answer alone is in order; together they would make the engine copy the same bytes again and
@@ -606,13 +538,13 @@ static void an_answered_slab_with_changed_bytes_does_no_harm(void)
 static void answers_that_share_their_bytes_do_not_multiply_the_memory_they_take(void)
 {
     enum { SHARERS = 40 };
-    begin(100);
-    char *json = json_of(CHECK_PAYLOAD_MAX - 100);
+    slabfx_begin(100);
+    char *json = slabfx_json(CHECK_PAYLOAD_MAX - 100);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "e", .json = json };
-    claim_all(SHARERS);
+    slabfx_claim_all(SHARERS);
     for (int i = 0; i < SHARERS; i++) {
         struct slab *again;             /* a new mapping begins at the start of the out heap */
-        CU_ASSERT_EQUAL_FATAL(slab_attach(fd, &again, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(slab_attach(slabfx.fd, &again, NULL), 0);
         int from, n;
         slab_claim(again, 1, 0, &from, &n);
         for (int e = 0; e < 3; e++)
@@ -623,27 +555,28 @@ static void answers_that_share_their_bytes_do_not_multiply_the_memory_they_take(
     int refused = 0;
     for (int i = 0; i < SHARERS; i++) {
         struct raw_answer got;
-        CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, i, arena, &got));
+        CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, i, slabfx.arena, &got));
         refused += got.kind == -1 && strstr(got.text, "no room is left");
     }
     CU_ASSERT_TRUE(refused > SHARERS / 2 && refused < SHARERS);
-    CU_ASSERT_TRUE(arena_used(arena) < 2 * SLAB_OUT_BYTES);
+    CU_ASSERT_TRUE(arena_used(slabfx.arena) < 2 * SLAB_OUT_BYTES);
     free(json);
-    end();
+    slabfx_end();
 }
 
 static void a_nul_byte_or_a_length_beyond_what_may_be_is_seen(void)
 {
-    begin(100);
+    slabfx_begin(100);
     size_t size = slab_size();
-    char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *text = json_of(SLAB_TEXT_MAX);
+    char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, slabfx.fd, 0);
+    char *text = slabfx_json(SLAB_TEXT_MAX);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "order.late" };
-    claim_all(3);
-    slab_add_effect(worker, 0, &effect);
-    slab_answer(worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
+    slabfx_claim_all(3);
+    slab_add_effect(slabfx.worker, 0, &effect);
+    slab_answer(slabfx.worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
     memset(text, 'x', SLAB_TEXT_MAX);
-    slab_answer(worker, 1, PRESCIENT_DONE, 0, 1, 1, text);
-    slab_answer(worker, 2, PRESCIENT_DONE, 0, 1, 1, text);          /* lies right behind the first */
+    slab_answer(slabfx.worker, 1, PRESCIENT_DONE, 0, 1, 1, text);
+    slab_answer(slabfx.worker, 2, PRESCIENT_DONE, 0, 1, 1, text);          /* lies right behind the first */
     char *event = memmem(map, size, "order.late", 10);
     uint32_t len = SLAB_TEXT_MAX, longer = SLAB_TEXT_MAX + 1;
     char *text_len = memmem(map, size, &len, sizeof len);
@@ -652,21 +585,21 @@ static void a_nul_byte_or_a_length_beyond_what_may_be_is_seen(void)
     event[5] = '\0';
     memcpy(text_len, &longer, sizeof longer);
     struct raw_answer got;
-    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 0, arena, &got));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
     CU_ASSERT_TRUE(got.kind == -1 && strstr(got.text, "effect 1: it holds a NUL byte"));
-    CU_ASSERT_TRUE_FATAL(slab_take_answer(engine, 1, arena, &got));
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 1, slabfx.arena, &got));
     CU_ASSERT_TRUE(got.kind == -1 && strstr(got.text, "its text has 4097 bytes, expected at most 4096"));
     free(text);
     munmap(map, size);
-    end();
+    slabfx_end();
 }
 
 static void the_memory_can_neither_shrink_nor_grow(void)
 {
-    begin(100);
-    CU_ASSERT_NOT_EQUAL(ftruncate(fd, 0), 0);
-    CU_ASSERT_NOT_EQUAL(ftruncate(fd, (off_t)slab_size() * 2), 0);
-    end();
+    slabfx_begin(100);
+    CU_ASSERT_NOT_EQUAL(ftruncate(slabfx.fd, 0), 0);
+    CU_ASSERT_NOT_EQUAL(ftruncate(slabfx.fd, (off_t)slab_size() * 2), 0);
+    slabfx_end();
 }
 
 static void memory_that_is_no_slab_is_refused(void)
@@ -676,13 +609,13 @@ static void memory_that_is_no_slab_is_refused(void)
     int other = memfd_create("other", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     CU_ASSERT_EQUAL(slab_attach(other, &s, &err), ERR_GENERAL);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "0 bytes, expected"));
-    begin(100);
+    slabfx_begin(100);
     CU_ASSERT_EQUAL(ftruncate(other, (off_t)slab_size()), 0);
     CU_ASSERT_EQUAL(slab_attach(other, &s, &err), ERR_GENERAL);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "not sealed"));
     CU_ASSERT_EQUAL(slab_attach(-1, &s, &err), ERR_GENERAL);
     close(other);
-    end();
+    slabfx_end();
 }
 
 static const struct test tests[] = {
