@@ -1,7 +1,7 @@
 /* test_store_pg_roles.c - who may do what on PostgreSQL: an application that may enqueue and no
  * more, an engine that owns nothing, and what an application lays out for others to stumble over.
  */
-#include "pg_fixture.h"
+#include "pg_roles_fixture.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -9,58 +9,6 @@
 
 #include "../engine/store/embedded_sql.h"
 #include "../engine/store/store_pg.h"
-
-#define SHOP "prescient_test_shop"          /* an application */
-#define RUNNER "prescient_test_runner"      /* an engine */
-
-static char shop_url[600], runner_url[600];
-static PGconn *shop;
-
-/* The server's URL as somebody else; tests run as postgres. */
-static bool as_user(const char *user, char out[600])
-{
-    const char *at = strstr(pgfx.url, "postgres@");
-    if (at)
-        snprintf(out, 600, "%.*s%s@%s", (int)(at - pgfx.url), pgfx.url, user, at + strlen("postgres@"));
-    return at != NULL;
-}
-
-static void drop_notice(void *arg, const char *words)
-{
-    (void)arg;
-    (void)words;
-}
-
-static int setup(void)
-{
-    int rc = pgfx_setup();
-    if (rc || !test_pg_url() || !as_user(SHOP, shop_url) || !as_user(RUNNER, runner_url))
-        return rc;
-    PQclear(pgfx_ask(pgfx.app,
-                     "DROP ROLE IF EXISTS " SHOP "; DROP ROLE IF EXISTS " RUNNER ";"
-                     "CREATE ROLE " SHOP " LOGIN IN ROLE prescient_enqueuer; CREATE ROLE " RUNNER
-                     " LOGIN IN ROLE prescient_engine;"
-                     "CREATE SCHEMA payroll; CREATE TABLE payroll.salary (id int); GRANT CREATE, TEMP ON "
-                     "DATABASE %s TO " SHOP,
-                     pgfx.database));
-    shop = PQconnectdb(shop_url);
-    PQsetNoticeProcessor(shop, drop_notice, NULL);
-    return PQstatus(shop) != CONNECTION_OK;
-}
-
-static int teardown(void)
-{
-    PQfinish(shop);
-    if (shop)
-        PQclear(pgfx_ask(pgfx.app, "DROP OWNED BY " SHOP " CASCADE; DROP OWNED BY " RUNNER
-                                   " CASCADE; DROP ROLE " SHOP "; DROP ROLE " RUNNER));
-    shop = NULL;
-    return pgfx_teardown();
-}
-
-#define WITH_ROLES() WITH_SERVER(); if (!shop) return
-#define SHOP_IS(expected, ...) CELL_IS(shop, expected, __VA_ARGS__)
-#define DENIED "42501"
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
@@ -162,8 +110,8 @@ static void what_an_enqueuer_may_not_it_cannot(void)
         "SELECT pg_read_file('/etc/passwd')",
     };
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
-        const char *got = pgfx_cell(shop, "%s", attempts[i]);
-        PQclear(PQexec(shop, "ROLLBACK"));
+        const char *got = pgfx_cell(pg_roles.shop, "%s", attempts[i]);
+        PQclear(PQexec(pg_roles.shop, "ROLLBACK"));
         /* A grant without the right to it is a warning in some cases; what counts is that it
          * changes nothing. */
         if (strcmp(got, DENIED) != 0 && strncmp(attempts[i], "GRANT SELECT", 12) != 0) {
@@ -194,9 +142,9 @@ static void errors_show_no_row_of_somebody_else(void)
         "70000)), 'replace')",
     };
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
-        PGresult *r = pgfx_ask(shop, "%s", attempts[i]);
+        PGresult *r = pgfx_ask(pg_roles.shop, "%s", attempts[i]);
         CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_FATAL_ERROR);
-        CU_ASSERT_PTR_NULL(strstr(PQerrorMessage(shop), "4111"));
+        CU_ASSERT_PTR_NULL(strstr(PQerrorMessage(pg_roles.shop), "4111"));
         PQclear(r);
     }
 }
@@ -210,8 +158,8 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
                 "pg_has_role('" RUNNER "', c.relowner, 'MEMBER')");
     SQL_IS("0", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND "
                 "pg_has_role('" RUNNER "', p.proowner, 'MEMBER')");
-    PGconn *runner = PQconnectdb(runner_url);
-    PQsetNoticeProcessor(runner, drop_notice, NULL);
+    PGconn *runner = PQconnectdb(pg_roles.runner_url);
+    PQsetNoticeProcessor(runner, pg_roles_drop_notice, NULL);
     static const char *const attempts[] = {
         "CREATE TABLE prescient.mine (id int)",
         "CREATE FUNCTION prescient.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
@@ -245,12 +193,12 @@ static void lay_out_a_schema(void)
 {
     struct store *own = pgfx.st;
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA IF EXISTS evil CASCADE"));
-    pgfx.st = pgfx_new_store(&(struct store_options){ .url = shop_url, .schema = "evil" });
+    pgfx.st = pgfx_new_store(&(struct store_options){ .url = pg_roles.shop_url, .schema = "evil" });
     struct migrate_options options = { 0 };
     CU_ASSERT(store_migrate(pgfx.st, &options, &pgfx.err) > 0);
     store_free(pgfx.st);
     pgfx.st = own;
-    PGresult *r = PQexec(shop,
+    PGresult *r = PQexec(pg_roles.shop,
                          "GRANT USAGE ON SCHEMA evil TO PUBLIC; CREATE TABLE evil.caught (who name); GRANT "
                          "INSERT ON evil.caught TO PUBLIC;"
                          "CREATE FUNCTION evil.trap() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN INSERT "
@@ -302,7 +250,8 @@ static void nothing_in_a_schema_of_somebody_else_is_touched(void)
     WITH_ROLES();
     struct store *own = pgfx.st;
     lay_out_a_schema();
-    const struct { const char *url, *user; } who[] = { { pgfx.url, "postgres" }, { runner_url, RUNNER } };
+    const struct { const char *url, *user;
+    } who[] = { { pgfx.url, "postgres" }, { pg_roles.runner_url, RUNNER } };
     for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
         char words[200];
         snprintf(words, sizeof words,
@@ -327,12 +276,12 @@ static void a_schema_of_the_role_that_the_settings_name_is_used(void)
     struct store *own = pgfx.st;
     lay_out_a_schema();
     pgfx.st = pgfx_new_store(
-        &(struct store_options){ .url = runner_url, .schema = "evil", .schema_owner = SHOP });
+        &(struct store_options){ .url = pg_roles.runner_url, .schema = "evil", .schema_owner = SHOP });
     RC_IS(0, hello());
     /* it works: what the test above is about */
     CU_ASSERT_STRING_EQUAL(pgfx_cell(pgfx.app, "SELECT DISTINCT who FROM evil.caught"), RUNNER);
     store_free(pgfx.st);
-    pgfx.st = pgfx_new_store(&(struct store_options){ .url = shop_url, .schema = "evil" });
+    pgfx.st = pgfx_new_store(&(struct store_options){ .url = pg_roles.shop_url, .schema = "evil" });
     RC_IS(0, hello());
     store_free(pgfx.st);
     pgfx.st = own;
@@ -374,7 +323,7 @@ static void a_migration_wants_a_schema_of_its_users_own(void)
 {
     WITH_ROLES();
     struct store *own = pgfx.st;
-    PQclear(PQexec(shop, "CREATE SCHEMA early"));
+    PQclear(PQexec(pg_roles.shop, "CREATE SCHEMA early"));
     pgfx.st = pgfx_new_store(&(struct store_options){ .schema = "early", .schema_owner = SHOP });
     REFUSED(migrate(false), "ALTER SCHEMA early OWNER TO postgres");
     SQL_IS("", "SELECT to_regclass('early.migration')::text");
@@ -402,9 +351,9 @@ static void nobody_who_can_merely_connect_holds_up_a_migration(void)
     RC_IS(0, migrate(false));
     store_free(pgfx.st);
     SHOP_IS(DENIED, "BEGIN; LOCK TABLE late.migration IN ACCESS SHARE MODE");
-    PQclear(PQexec(shop, "ROLLBACK"));
-    PGconn *runner = PQconnectdb(runner_url);
-    PQsetNoticeProcessor(runner, drop_notice, NULL);
+    PQclear(PQexec(pg_roles.shop, "ROLLBACK"));
+    PGconn *runner = PQconnectdb(pg_roles.runner_url);
+    PQsetNoticeProcessor(runner, pg_roles_drop_notice, NULL);
     CELL_IS(runner, DENIED, "BEGIN; LOCK TABLE prescient.migration IN ROW EXCLUSIVE MODE");
     PQfinish(runner);
     SHOP_IS("", "SELECT pg_advisory_unlock_all()");
@@ -533,10 +482,10 @@ static bool lay_traps(void)
     if (f)
         fclose(f);
     PQclear(pgfx_ask(pgfx.app, "GRANT CREATE ON SCHEMA public TO PUBLIC"));
-    PGresult *r = PQexec(shop, text);
+    PGresult *r = PQexec(pg_roles.shop, text);
     bool good = n > 0 && PQresultStatus(r) == PGRES_COMMAND_OK;
     if (!good)
-        printf("      traps: %s\n", PQerrorMessage(shop));
+        printf("      traps: %s\n", PQerrorMessage(pg_roles.shop));
     PQclear(r);
     PQclear(pgfx_ask(pgfx.app, "SET search_path = pg_catalog"));        /* the test itself steps on none */
     return good;
@@ -548,7 +497,7 @@ static void traps_work_on(PGconn *conn)
     CU_ASSERT_STRING_NOT_EQUAL(pgfx_cell(conn, "SELECT 1::smallint + 1::numeric"), "2");
     CU_ASSERT_STRING_NOT_EQUAL(pgfx_cell(conn, "SELECT unnest(ARRAY[1::bigint])"), "1");
     SQL_IS("2", "SELECT last_value FROM public.trapped");
-    PQclear(pgfx_ask(shop, "ALTER SEQUENCE public.trapped RESTART"));
+    PQclear(pgfx_ask(pg_roles.shop, "ALTER SEQUENCE public.trapped RESTART"));
 }
 
 #define TRAPS_UNTOUCHED() SQL_IS("f", "SELECT is_called FROM public.trapped")
@@ -559,10 +508,11 @@ static void a_callers_own_path_does_not_reach_into_the_api(void)
 {
     WITH_ROLES();
     CU_ASSERT_FATAL(lay_traps());
-    PQclear(pgfx_ask(shop, "SET search_path = public, pg_temp, pg_catalog; CREATE TEMP TABLE future_job (id "
-                           "int); CREATE TEMP TABLE pg_inherits (x int);"
-                           "CREATE TEMP TABLE pg_class (oid int); CREATE TEMP TABLE setting (x int)"));
-    traps_work_on(shop);
+    PQclear(pgfx_ask(pg_roles.shop,
+                     "SET search_path = public, pg_temp, pg_catalog; CREATE TEMP TABLE future_job (id "
+                     "int); CREATE TEMP TABLE pg_inherits (x int);"
+                     "CREATE TEMP TABLE pg_class (oid int); CREATE TEMP TABLE setting (x int)"));
+    traps_work_on(pg_roles.shop);
     SHOP_IS(
         "new",
         "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '2030-01-01 00:00+00'::timestamptz, '{}')");
@@ -584,7 +534,7 @@ static void a_callers_own_path_does_not_reach_into_the_api(void)
     SHOP_IS("1", "SELECT prescient.resolve('e', '3')");
     TRAPS_UNTOUCHED();
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job");
-    PQclear(pgfx_ask(shop, "RESET search_path; DISCARD TEMP"));
+    PQclear(pgfx_ask(pg_roles.shop, "RESET search_path; DISCARD TEMP"));
 }
 
 /* All that an engine asks in the life of checks. */
@@ -702,7 +652,9 @@ static void what_others_lay_on_an_engines_path_is_not_stepped_on(void)
     const struct {
         const char *url;
         bool unprepared, owns;
-    } who[] = { { runner_url, false, false }, { runner_url, true, false }, { pgfx.url, false, true } };
+    } who[] = { { pg_roles.runner_url, false, false },
+                { pg_roles.runner_url, true, false },
+                { pgfx.url, false, true } };
     for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
         CU_ASSERT_FATAL(pgfx_begin());
         pgfx.st = pgfx_new_store(
@@ -734,8 +686,9 @@ static void the_oldest_transaction_is_told_to_an_engines_role(void)
 {
     WITH_ROLES();
     struct arena *a = arena_new(4096);
-    struct store *own = pgfx.st,
-                 *st = pgfx_new_store(&(struct store_options){ .url = runner_url, .engine = "roles/1" });
+    struct store *own = pgfx.st;
+    struct store_options options = { .url = pg_roles.runner_url, .engine = "roles/1" };
+    struct store *st = pgfx_new_store(&options);
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "SELECT pg_current_xact_id()"));
     pgfx.st = st;
@@ -785,4 +738,4 @@ static const struct test tests[] = {
     { NULL, NULL },
 };
 
-const struct suite suite_store_pg_roles = { "store_pg_roles", setup, teardown, tests };
+const struct suite suite_store_pg_roles = { "store_pg_roles", pg_roles_setup, pg_roles_teardown, tests };

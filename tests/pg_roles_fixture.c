@@ -1,0 +1,49 @@
+/* pg_roles_fixture.c - an application and an engine as roles on the server. */
+#include "pg_roles_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct pg_roles pg_roles;
+
+/* The server's URL for another role; tests run as postgres. */
+static bool as_user(const char *user, char out[600])
+{
+    const char *at = strstr(pgfx.url, "postgres@");
+    if (at)
+        snprintf(out, 600, "%.*s%s@%s", (int)(at - pgfx.url), pgfx.url, user, at + strlen("postgres@"));
+    return at != NULL;
+}
+
+void pg_roles_drop_notice(void *arg, const char *words)
+{
+    (void)arg;
+    (void)words;
+}
+
+int pg_roles_setup(void)
+{
+    int rc = pgfx_setup();
+    if (rc || !test_pg_url() || !as_user(SHOP, pg_roles.shop_url) || !as_user(RUNNER, pg_roles.runner_url))
+        return rc;
+    PQclear(pgfx_ask(pgfx.app,
+                     "DROP ROLE IF EXISTS " SHOP "; DROP ROLE IF EXISTS " RUNNER ";"
+                     "CREATE ROLE " SHOP " LOGIN IN ROLE prescient_enqueuer; CREATE ROLE " RUNNER
+                     " LOGIN IN ROLE prescient_engine;"
+                     "CREATE SCHEMA payroll; CREATE TABLE payroll.salary (id int); GRANT CREATE, TEMP ON "
+                     "DATABASE %s TO " SHOP,
+                     pgfx.database));
+    pg_roles.shop = PQconnectdb(pg_roles.shop_url);
+    PQsetNoticeProcessor(pg_roles.shop, pg_roles_drop_notice, NULL);
+    return PQstatus(pg_roles.shop) != CONNECTION_OK;
+}
+
+int pg_roles_teardown(void)
+{
+    PQfinish(pg_roles.shop);
+    if (pg_roles.shop)
+        PQclear(pgfx_ask(pgfx.app, "DROP OWNED BY " SHOP " CASCADE; DROP OWNED BY " RUNNER
+                                   " CASCADE; DROP ROLE " SHOP "; DROP ROLE " RUNNER));
+    pg_roles.shop = NULL;
+    return pgfx_teardown();
+}

@@ -1,0 +1,28 @@
+/* pg_roles_fixture.h - an application and an engine as roles on the server, for suites of who may
+ * do what. */
+#ifndef PRESCIENT_PG_ROLES_FIXTURE_H
+#define PRESCIENT_PG_ROLES_FIXTURE_H
+
+#include "pg_fixture.h"
+
+#define SHOP "prescient_test_shop"          /* an application */
+#define RUNNER "prescient_test_runner"      /* an engine */
+
+struct pg_roles {
+    PGconn *shop;                           /* NULL: there is no server, or it has other users */
+    char shop_url[600], runner_url[600];
+};
+extern struct pg_roles pg_roles;
+
+/* The setup and teardown of a suite. */
+int pg_roles_setup(void);
+int pg_roles_teardown(void);
+
+/* For PQsetNoticeProcessor: notices are not printed. */
+void pg_roles_drop_notice(void *arg, const char *words);
+
+#define WITH_ROLES() WITH_SERVER(); if (!pg_roles.shop) return
+#define SHOP_IS(expected, ...) CELL_IS(pg_roles.shop, expected, __VA_ARGS__)
+#define DENIED "42501"
+
+#endif
