@@ -119,7 +119,7 @@ static void add_edge(struct search *x, uint32_t to, enum mover mover)
     x->edges[x->nedges++] = (struct edge){ to & 0x1fffffff, (unsigned)mover & 7 };
 }
 
-/* ---- what the moves call ---- */
+/* ---- called by the moves ---- */
 
 void breaks(struct model *m, enum property property, const char *format, ...)
 {

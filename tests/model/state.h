@@ -99,7 +99,7 @@ enum engine_mode { AWAKE, FROZEN_ALONE, FROZEN_WITH_WORKER };
 /* An engine: its lease (leased), its page, and its call under way. */
 struct engine {
     uint32_t mode : 2, leased : 1, slot : 2, bucket : 1, whole : 1, target : 2, token : 4, trust : 2,
-        call_trust : 2;                 /* what trust becomes when the call succeeds */
+        call_trust : 2;                 /* trust, once the call has succeeded */
     /* complete: the reads have missed no row. must_renew: before anything else. failed_over: the
      * database has since. skipped: a bit for each check that stays in the slot. */
     uint32_t no_lease : 1, exhausted : 1, began : 1, complete : 1, failed_over : 1, must_renew : 1,

@@ -1,4 +1,4 @@
-/* app.c - the checks there are at first, and what an application does to them while engines run. */
+/* app.c - the first checks, and an application that changes them while engines run. */
 #include "app.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void end_tx(struct world *w, void *arg, uint64_t commit)
     struct tx **tx = arg;
     if (!*tx)
         return;                     /* the database went down */
-    world_tell(w, "the application %s (%lld)", commit ? "commits" : "rolls back", (long long)(*tx)->xid);
+    world_log(w, "the application %s (%lld)", commit ? "commits" : "rolls back", (long long)(*tx)->xid);
     if (commit)
         tx_commit(w->db, *tx);
     else
@@ -82,7 +82,7 @@ static void begin_tx(struct world *w, int place)
     int64_t open_us = draw_open_us(w);
     if (w->now_us + open_us > w->quiet_us)
         open_us = w->quiet_us > w->now_us ? w->quiet_us - w->now_us : 0;
-    world_tell(w, "the application begins %lld: check %d (the last of %d), open for %lld ms",
+    world_log(w, "the application begins %lld: check %d (the last of %d), open for %lld ms",
                (long long)(*tx)->xid, key, (*tx)->nrows, (long long)(open_us / 1000));
     world_after(w, open_us, end_tx, tx, commit);
 }

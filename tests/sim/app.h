@@ -1,5 +1,5 @@
-/* app.h - the application: files checks, files them again, resolves them, in transactions that may
- * stay open for long. */
+/* app.h - the application: it files checks, files them again and resolves them. A transaction
+ * may stay open for a long time. */
 #ifndef PRESCIENT_SIM_APP_H
 #define PRESCIENT_SIM_APP_H
 

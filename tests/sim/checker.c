@@ -1,5 +1,5 @@
-/* checker.c - no check is lost, none is settled twice, none is run again without a reason, none is
- * started after its lease may be somebody else's. */
+/* checker.c - no check is lost, settled twice, run again without a cause, or started when another
+ * engine may have its lease. */
 #include "checker.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "db.h"
 #include "host.h"
 
-struct happening { int64_t until_us; int host, key; const char *what; };
+struct cause { int64_t until_us; int host, key; const char *what; };
 
-/* What a lost call does: its deadline, a back-off, and then the lease runs out. */
-/* QUEUE_US: behind slow checks of the same slot */
+/* LINGERS_US: the effect of a lost call lasts for its deadline, a back-off, and the rest of the
+ * lease. QUEUE_US: a check waits behind slow checks of the same slot. */
 enum { LINGERS_US = 30 * 1000 * 1000, KILLS_MAX = 256, QUEUE_US = 8 * 1000 * 1000 };
 
 /* A settled answer: of this check, in this slot, with these counts, once. */
@@ -20,16 +20,16 @@ struct settled { int64_t id, slot; int32_t check_count, failure_count; };
 struct checker {
     struct run *runs;
     int nruns, runs_room;
-    struct happening *happenings;
-    int nhappenings, happenings_room;
+    struct cause *causes;
+    int ncauses, causes_room;
     struct settled *settled;
     int nsettled, settled_room;
     int64_t begun, ended, replaced;         /* lives of checks */
     int64_t kills_us[KILLS_MAX];            /* when engines were killed */
     int nkills;
-    int64_t locked_us;                      /* until when slots could not be opened */
+    int64_t locked_us;                      /* slots could not be opened until then */
     int64_t jumped_us;                      /* when the database's clock last jumped; 0: never */
-    /* until then leases may be lost whose owners still trust in them */
+    /* until then a failover may have lost leases that their owners still trust */
     int64_t failed_over_us;
 };
 
@@ -60,18 +60,18 @@ void checker_make(struct world *w)
 void checker_free(struct world *w)
 {
     free(w->checker->runs);
-    free(w->checker->happenings);
+    free(w->checker->causes);
     free(w->checker->settled);
     free(w->checker);
 }
 
-/* ---- what went wrong ---- */
+/* ---- causes ---- */
 
 void checker_event(struct world *w, int host, int key, int64_t lasts_us, const char *what)
 {
     struct checker *c = w->checker;
-    c->happenings = room_for_one(c->happenings, c->nhappenings, &c->happenings_room, sizeof *c->happenings);
-    c->happenings[c->nhappenings++] = (struct happening){ w->now_us + (lasts_us ? lasts_us + LINGERS_US : 0),
+    c->causes = room_for_one(c->causes, c->ncauses, &c->causes_room, sizeof *c->causes);
+    c->causes[c->ncauses++] = (struct cause){ w->now_us + (lasts_us ? lasts_us + LINGERS_US : 0),
                                                           host, key, what };
 }
 
@@ -102,8 +102,8 @@ bool checker_has_jumped(const struct world *w)
 
 static bool has_reason(const struct checker *c, const struct run *first)
 {
-    for (int i = c->nhappenings - 1; i >= 0; i--) {
-        const struct happening *h = &c->happenings[i];
+    for (int i = c->ncauses - 1; i >= 0; i--) {
+        const struct cause *h = &c->causes[i];
         if ((h->host < 0 || h->host == first->host) && (h->key < 0 || h->key == first->key) &&
             h->until_us >= first->began_us)
             return true;
@@ -126,8 +126,8 @@ static void second_runs_have_a_reason(struct world *w, const struct run *run)
         if (same_number(&c->runs[i], run)) {
             if (!has_reason(c, &c->runs[i]))
                 world_violate(w,
-                              "check %d (id %lld, count %d, failures %d) is run again on host %d and nothing "
-                              "had happened since its run %d on host %d",
+                              "check %d (id %lld, count %d, failures %d) is run again on host %d without a "
+                              "cause since its run %d on host %d",
                               run->key, (long long)run->id, run->check_count, run->failure_count, run->host,
                               i, c->runs[i].host);
             return;
@@ -141,8 +141,8 @@ static struct lease_row *lease_over(const struct world *w, const struct run *run
     return db_lease(w->db, run->slot, whole ? BUCKET_WHOLE_SLOT : w->db->rows[run->key].bucket, false);
 }
 
-/* By the database's own book: a lease that was taken over, or that its engine last asked for
- * longer ago than its trust window. */
+/* By the database's own rows: the lease must be the engine's, and its last take or renewal must
+ * have been sent within the trust window. */
 static void no_run_begins_without_its_lease(struct world *w, const struct run *run)
 {
     const struct host *h = &w->hosts[run->host];
@@ -152,12 +152,12 @@ static void no_run_begins_without_its_lease(struct world *w, const struct run *r
     if (w->now_us < w->checker->failed_over_us)
         return;
     if (!ours && !w->checker->jumped_us)
-        world_violate(w, "host %d begins a run of check %d under a lease that is not its own any more",
+        world_violate(w, "host %d begins a run of check %d under a lease that it has lost",
                       run->host, run->key);
     else if (ours && host_boot_us(h) >= lease->is.sent_boot_us + h->settings.trust_us)
         world_violate(w,
-                      "host %d begins a run of check %d %lld ms after its last good renewal was sent, and "
-                      "trusts it for %lld ms",
+                      "host %d begins a run of check %d %lld ms after its last good renewal was sent; "
+                      "its trust window is %lld ms",
                       run->host, run->key, (long long)(host_boot_us(h) - lease->is.sent_boot_us) / 1000,
                       (long long)h->settings.trust_us / 1000);
 }
@@ -166,12 +166,12 @@ static void no_run_begins_early(struct world *w, const struct run *run)
 {
     db_set_clock(w->db, 0);
     if (run->slot * SECOND_US > w->db->clock_most_us)
-        world_violate(w, "check %d of slot %lld is run before its slot", run->key, (long long)run->slot);
+        world_violate(w, "check %d of slot %lld is run before the slot begins", run->key,
+                      (long long)run->slot);
 }
 
-/* A dead engine delays its checks by its lease, and by how seldom others look; whoever takes over
- * may die, too. A lock delays what needs it until it is gone, and no longer: not to the next slot.
- */
+/* A dead engine delays its checks by its lease and by the interval at which others look. The engine
+ * that takes over may die, too. A lock delays an opening until it is released, and no longer. */
 static int64_t explained_us(const struct world *w, int64_t slot_us)
 {
     const struct checker *c = w->checker;
@@ -188,7 +188,7 @@ static void no_run_begins_late(struct world *w, const struct run *run)
         return;                         /* its slot began before the engines did */
     int64_t most_us = explained_us(w, slot_us);
     if (late_us > most_us)
-        world_violate(w, "check %d begins %lld ms after its slot; %lld ms is the most that can be explained",
+        world_violate(w, "check %d begins %lld ms after its slot; at most %lld ms are explained",
                       run->key, (long long)late_us / 1000, (long long)most_us / 1000);
 }
 
@@ -211,13 +211,14 @@ struct run *checker_run(struct world *w, int number)
     return &w->checker->runs[number];
 }
 
-void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, int64_t moved_us)
+void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, int64_t progress_us)
 {
     const struct settings *s = &h->settings;
-    int64_t took_us = w->now_us - moved_us,
+    int64_t took_us = w->now_us - progress_us,
             most_us = nclaimed > 1 ? s->defaults.batch_timeout_us : s->defaults.timeout_us;
-    if (nclaimed && took_us > most_us + s->kill_grace_us + SECOND_US && !h->frozen && h->thawed_us < moved_us)
-        world_violate(w, "host %d: a worker was let run for %lld ms on %d checks that have %lld ms",
+    bool was_frozen = h->frozen || h->thawed_us >= progress_us;
+    if (nclaimed && took_us > most_us + s->kill_grace_us + SECOND_US && !was_frozen)
+        world_violate(w, "host %d: a worker ran for %lld ms on %d checks whose timeout is %lld ms",
                       h->number, (long long)took_us / 1000, nclaimed, (long long)most_us / 1000);
 }
 
@@ -247,8 +248,8 @@ static bool is_of(const struct run *run, const struct record *r)
            run->host == r->host;
 }
 
-/* An answer without a number is the engine's own: of a run that gave none, or that the database
- * refused. */
+/* An answer without a run number comes from the engine: the run gave no answer, or the database
+ * refused it. */
 static bool is_explained(const struct run *run, const struct record *r)
 {
     if (r->outcome == OUTCOME_BAD_ANSWER)
@@ -262,10 +263,10 @@ static void an_answer_is_that_of_its_run(struct world *w, const struct record *r
     if (r->run >= 0 && r->run < c->nruns) {
         struct run *run = &c->runs[r->run];
         if (!is_of(run, r))
-            world_violate(w, "check %d is settled by the answer of run %d, which was of check %d", r->key,
+            world_violate(w, "check %d is settled by the answer of run %d, a run of check %d", r->key,
                           r->run, run->key);
         else if (!(outcomes_of[run->act] & BIT(r->outcome)))
-            world_violate(w, "check %d ends as %s, which run %d did not answer", r->key,
+            world_violate(w, "check %d ends as %s, but run %d did not answer that", r->key,
                           outcome_name(r->outcome), r->run);
         run->settled = true;
         return;
@@ -273,11 +274,10 @@ static void an_answer_is_that_of_its_run(struct world *w, const struct record *r
     for (int i = c->nruns - 1; i >= 0; i--)
         if (is_of(&c->runs[i], r) && is_explained(&c->runs[i], r))
             return;
-    world_violate(w, "check %d is settled as %s and no run of it ended so", r->key, outcome_name(r->outcome));
+    world_violate(w, "check %d is settled as %s without such a run", r->key, outcome_name(r->outcome));
 }
 
-/* A clock that was set back lets an application move a check back into the slot that it was
- * deferred from. */
+/* After the clock was set back, an application may move a deferred check into its earlier slot. */
 static void a_number_is_settled_once(struct world *w, const struct record *r)
 {
     struct checker *c = w->checker;
@@ -295,13 +295,13 @@ static void an_event_is_written_once(struct world *w, const struct record *r)
 {
     struct checker *c = w->checker;
     if (r->run < 0 || r->run >= c->nruns)
-        world_violate(w, "an event of check %d comes from no run", r->key);
+        world_violate(w, "an event of check %d belongs to no run", r->key);
     else if (++c->runs[r->run].emitted > c->runs[r->run].effects)
         world_violate(w, "run %d of check %d declared %d events, and %d were written", r->run, r->key,
                       c->runs[r->run].effects, c->runs[r->run].emitted);
 }
 
-static void read_records(struct world *w, const struct tx *tx)
+static void check_records(struct world *w, const struct tx *tx)
 {
     for (int i = 0; i < tx->nrecords && !w->over; i++) {
         const struct record *r = &tx->records[i];
@@ -326,8 +326,8 @@ static int histories_of(const struct tx *tx, int64_t id)
     return n;
 }
 
-/* Lives of this key that began and ended in this same transaction: filed by one effect, resolved
- * by another. */
+/* Lives of this key that began and ended in the same transaction: one effect files the check,
+ * another resolves it. */
 static int short_lives(const struct tx *tx, const struct row *row)
 {
     int n = 0;
@@ -338,9 +338,9 @@ static int short_lives(const struct tx *tx, const struct row *row)
     return n;
 }
 
-/* What is filed must be looked at again: in a slot that has not begun for this transaction, or in
- * one that gets a second look, or above the sweep's mark. */
-static void what_is_filed_is_looked_at(struct world *w, const struct tx *tx, const struct row *row)
+/* A filed check must get a look: its slot has not begun for this transaction, or gets a second
+ * look, or is above the sweep's mark. */
+static void a_filed_check_gets_a_look(struct world *w, const struct tx *tx, const struct row *row)
 {
     int64_t at = row->will.next_at;
     const struct slot_row *slot = db_slot(w->db, at, false);
@@ -355,11 +355,11 @@ static void what_is_filed_is_looked_at(struct world *w, const struct tx *tx, con
         world_violate(w, "check %d is filed into slot %lld, which was closed", row->key, (long long)at);
     else if (!opened && at < w->db->mark)
         world_violate(
-            w, "check %d is filed into slot %lld, which nobody has opened, and the sweep has passed it",
+            w, "check %d is filed into slot %lld, which is not opened and below the sweep's mark",
             row->key, (long long)at);
 }
 
-static void read_row(struct world *w, const struct tx *tx, const struct row *row)
+static void check_row(struct world *w, const struct tx *tx, const struct row *row)
 {
     struct checker *c = w->checker;
     const struct version *was = &row->is, *is = &row->will;
@@ -381,7 +381,7 @@ static void read_row(struct world *w, const struct tx *tx, const struct row *row
     if (is->exists && is->next_at % w->shape.slot_length_s)
         world_violate(w, "check %d is filed at %lld, which is no slot", row->key, (long long)is->next_at);
     if (is->exists && !c->jumped_us)
-        what_is_filed_is_looked_at(w, tx, row);
+        a_filed_check_gets_a_look(w, tx, row);
 }
 
 static void a_lease_is_given_back_by_its_owner(struct world *w, const struct tx *tx)
@@ -393,7 +393,7 @@ static void a_lease_is_given_back_by_its_owner(struct world *w, const struct tx 
     }
 }
 
-/* Nothing is written under a lease that is somebody else's. */
+/* Nothing is written under the lease of another engine. */
 static void a_settle_holds_its_lease(struct world *w, const struct tx *tx)
 {
     for (int i = 0; i < tx->nrecords; i++) {
@@ -410,8 +410,8 @@ static void a_settle_holds_its_lease(struct world *w, const struct tx *tx)
 void checker_commit(struct world *w, const struct tx *tx)
 {
     for (int i = 0; i < tx->nrows; i++)
-        read_row(w, tx, tx->rows[i]);
-    read_records(w, tx);
+        check_row(w, tx, tx->rows[i]);
+    check_records(w, tx);
     a_lease_is_given_back_by_its_owner(w, tx);
     a_settle_holds_its_lease(w, tx);
 }
@@ -454,7 +454,7 @@ void checker_was_failed_over(struct world *w, const struct checker_mark *m)
         c->runs[i].emitted = i < m->nruns ? m->runs[i].emitted : 0;
     }
     c->failed_over_us = w->now_us + LEASE_MOST_S * SECOND_US;
-    checker_event(w, -1, -1, 1, "a failover lost what was committed last");
+    checker_event(w, -1, -1, 1, "a failover lost the last commits");
 }
 
 /* ---- the end ---- */
@@ -464,7 +464,7 @@ void checker_at_the_end(struct world *w)
     const struct checker *c = w->checker;
     for (int i = 0; i < w->db->nleases; i++)
         if (w->db->leases[i]->is.exists)
-            world_violate(w, "a lease of host %d stands although every engine has stopped",
+            world_violate(w, "a lease of host %d remains although every engine has stopped",
                           w->db->leases[i]->is.host);
     if (c->begun != c->ended + c->replaced)
         world_violate(w, "%lld checks began, %lld ended, %lld were replaced", (long long)c->begun,

@@ -1,5 +1,5 @@
-/* checker.h - what must hold in every world, asked of three logs: what the database committed,
- * what workers started, and what went wrong. It believes neither the engines nor the database. */
+/* checker.h - the rules that must hold in every world. The checker compares three logs: commits of
+ * the database, runs that workers started, and faults. It trusts neither engines nor database. */
 #ifndef PRESCIENT_SIM_CHECKER_H
 #define PRESCIENT_SIM_CHECKER_H
 
@@ -8,7 +8,7 @@
 
 struct tx;
 
-/* What a job does with a check. */
+/* The action of a job on a check. */
 enum act {
     ACT_DONE,
     ACT_AGAIN,
@@ -34,34 +34,34 @@ struct run {
     int64_t began_us;
     enum act act;
     bool answered;                  /* published in the slab */
-    bool settled;                   /* as is what follows: gone when a failover loses it */
+    bool settled;                   /* this and the next fields are undone when a failover loses the commit */
     int effects;                    /* events that its answer declared */
-    int emitted;                    /* and that were written */
+    int emitted;                    /* events that were written */
 };
 
 void checker_make(struct world *w);
 void checker_free(struct world *w);
 
-/* A worker starts a check. Returns the number that its answer carries. */
+/* A worker starts a check. Returns the number of the run, which its answer carries. */
 int checker_run_begins(struct world *w, const struct run *run);
-/* A worker ends, `nclaimed` checks of it unanswered, and nothing came from it since then. */
-void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, int64_t moved_us);
+/* A worker ends with `nclaimed` unanswered checks. Its last progress was at `progress_us`. */
+void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, int64_t progress_us);
 struct run *checker_run(struct world *w, int number);
 
 /* Before a transaction takes effect. */
 void checker_commit(struct world *w, const struct tx *tx);
 
-/* Something that may be the reason of a second run: on a host (-1: on all), about a key (-1: any).
- * Its effect lasts: a first run that begins so long after it may still lose its lease by it. */
+/* An event that may cause a second run: on a host (-1: on all), of a key (-1: any). A first run
+ * that begins within `lasts_us` may still lose its lease because of it. */
 void checker_event(struct world *w, int host, int key, int64_t lasts_us, const char *what);
 void checker_engine_killed(struct world *w, int host);
-/* The opening of a slot is locked until then. */
+/* The opening of a slot is locked until `until_us`. */
 void checker_locked(struct world *w, int64_t until_us);
 /* Leases may end before their time from now on. */
 void checker_clock_jumped(struct world *w);
 bool checker_has_jumped(const struct world *w);
 
-/* What was settled and lived at a moment, to go back to when what came after it is lost. */
+/* A copy of the checker's state, restored when a failover loses the commits after it. */
 struct checker_mark;
 struct checker_mark *checker_remember(const struct world *w);
 void checker_forget(struct checker_mark *mark);

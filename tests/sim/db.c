@@ -310,7 +310,7 @@ void db_go_down(struct db *db)
 
 /* ---- the end ---- */
 
-bool db_is_done(const struct db *db, char *left, size_t size)
+bool db_is_done(const struct db *db, char *remaining, size_t size)
 {
     int rows = 0, leases = 0, slots = 0, txs = 0, key = -1;
     for (int i = 0; i < KEYS_MAX; i++)
@@ -324,11 +324,11 @@ bool db_is_done(const struct db *db, char *left, size_t size)
         slots += db->slots[i]->exists && !db->slots[i]->closed;
     for (const struct tx *tx = db->running; tx; tx = tx->following)
         txs++;
-    int n = snprintf(left, size,
-                     "%d checks wait, %d leases stand, %d slots are not closed, %d transactions run", rows,
+    int n = snprintf(remaining, size,
+                     "%d checks wait, %d leases remain, %d slots are not closed, %d transactions run", rows,
                      leases, slots, txs);
     if (key >= 0 && n > 0 && (size_t)n < size)
-        snprintf(left + n, size - (size_t)n, "; check %d waits at slot +%lld s", key,
+        snprintf(remaining + n, size - (size_t)n, "; check %d waits at slot +%lld s", key,
                  (long long)(db->rows[key].is.next_at - db->w->began_us / SECOND_US));
     return rows + leases + slots + txs == 0;
 }

@@ -1,8 +1,8 @@
-/* db.h - the simulated database that all engines of a world share: rows in two versions, what is
- * committed and what a transaction that still runs has made of it; leases by the database's clock;
- * and for each statement of the store's contract a function. It promises what the PostgreSQL store
- * promises: statements see what was committed when they began, writers lock rows, a commit may
- * come long after its statement, and a transaction's number is taken before its clock. */
+/* db.h - the simulated database that all engines of a world share: rows in two versions, the
+ * committed one and that of a running transaction; leases by the database's clock; and a function
+ * for each statement of the store's contract. Its promises are those of the PostgreSQL store: a
+ * statement sees the rows that were committed when it began, writers lock rows, a commit may come
+ * long after its statement, and a transaction gets its number before it reads the clock. */
 #ifndef PRESCIENT_SIM_DB_H
 #define PRESCIENT_SIM_DB_H
 
@@ -19,18 +19,18 @@ struct version {
     int32_t priority, check_count, failure_count;
 };
 
-/* One a key: its checks come and go, their ids tell them apart. */
+/* One row for each key. Its checks come and go, and differ by their ids. */
 struct row {
     int key, job, bucket;
-    struct version is, will;        /* committed; what `by` has made of it */
-    struct tx *by;                  /* who holds its lock */
+    struct version is, will;        /* committed; as changed by `by` */
+    struct tx *by;                  /* the transaction that has locked it */
 };
 
 struct lease_version {
     bool exists;
     unsigned char owner[STORE_OWNER_SIZE];
     int64_t token, expires_us;
-    int host, start;                /* its owner: the host, and how many engines that had had */
+    int host, start;                /* its owner: the host, and the number of engine starts there */
     int64_t sent_boot_us;           /* when its owner sent the take or renewal, by the owner's clock */
 };
 
@@ -39,24 +39,24 @@ struct lease_row {
     int32_t bucket;
     struct lease_version is, will;
     struct tx *by;
-    int shares;                     /* settles under way under it: nobody takes it over */
+    int shares;                     /* settles under way: no engine takes it over */
 };
 
-struct slot_row {                   /* the opening row, and what its passes add up to */
+struct slot_row {                   /* the opening row, and the sum of its passes */
     int64_t slot;
     bool exists, closed;
     struct tx *by;
     int split;
-    uint64_t done;                  /* a bit a bucket that was finished; bit 0 for the whole slot */
-    /* of the transaction that opened it: whoever comes after it knows that the slot has begun */
+    uint64_t done;                  /* a bit for each finished bucket; bit 0 for the whole slot */
+    /* of the opening transaction: for later ones the slot has begun */
     int64_t xid;
-    /* empty_xid: the look that found it empty; 0: it was not. seen_xid: the newest of all looks */
+    /* empty_xid: the look that found the slot empty; 0: no such look. seen_xid: the newest look */
     int64_t empty_xid, seen_xid;
 };
 
 enum record_kind { RECORD_HISTORY, RECORD_RUN, RECORD_EVENT };
 
-/* A row of one of the logs; who wrote it and what it says. */
+/* A row of one of the logs. */
 struct record {
     enum record_kind kind;
     int key;
@@ -64,7 +64,7 @@ struct record {
     int32_t check_count, failure_count;     /* as read */
     enum outcome outcome;
     bool ran;
-    int run;                        /* the run whose answer it is, as its text says; -1: it does not */
+    int run;                        /* the run whose answer it is, by its text; -1: unknown */
     int host;                       /* -1: an application */
 };
 
@@ -73,11 +73,11 @@ struct pass { struct slot_row *slot; int32_t bucket; bool complete; };
 enum { TX_LEASES = 64, TX_RECORDS = 256, TX_CLOSES = 64 };
 
 struct tx {
-    struct tx *following;           /* of those that run */
-    struct tx **holder;             /* where whoever began it keeps it; NULL there once it is over */
-    bool committing;                /* all it does is done: it only waits for the disk */
+    struct tx *following;           /* in the list of running ones, or of spare ones */
+    struct tx **holder;             /* the pointer of its beginner, set to NULL when it is over */
+    bool committing;                /* its work is done: it waits for the disk */
     int64_t xid;
-    int host, start;                /* the engine that it is of; -1: an application's */
+    int host, start;                /* its engine; -1: an application */
     struct row *rows[KEYS_MAX];
     int nrows;
     struct lease_row *leases[TX_LEASES];
@@ -97,7 +97,7 @@ struct tx {
 struct db {
     struct world *w;
     int64_t clock_offset_us;        /* from true time */
-    int64_t clock_most_us;          /* the latest that its clock ever showed */
+    int64_t clock_most_us;          /* the latest time that its clock has shown */
     int64_t next_xid, next_id, next_token;
     int64_t incarnation;            /* how often the server was started */
     struct row rows[KEYS_MAX];
@@ -108,7 +108,7 @@ struct db {
     struct tx *running, *spare;
     int64_t full_look_at;
     int64_t mark;                   /* of the sweep */
-    int64_t noted, noted_xid;       /* what becomes the mark when all who ran then are over */
+    int64_t noted, noted_xid;       /* the next mark, when the transactions older than noted_xid are over */
     bool read_only, day_missing;
     int64_t down_until_us, commits_hang_until_us;
 };
@@ -119,12 +119,12 @@ void db_free(struct world *w);
 static inline int64_t db_clock_us(const struct db *db) { return db->w->now_us + db->clock_offset_us; }
 void db_set_clock(struct db *db, int64_t by_us);
 
-/* All transactions are rolled back, or were committed a moment before. */
+/* Ends all transactions: by a rollback, or by a commit that was under way. */
 void db_go_down(struct db *db);
 
-/* True when no check waits, no lease stands, every slot is closed and no transaction runs; else
- * what is left, in words. */
-bool db_is_done(const struct db *db, char *left, size_t size);
+/* True when no check waits, no lease remains, every slot is closed and no transaction runs; else
+ * `remaining` describes the rest. */
+bool db_is_done(const struct db *db, char *remaining, size_t size);
 
 /* ---- transactions ---- */
 struct tx *tx_begin(struct db *db, struct tx **holder);
@@ -136,12 +136,12 @@ const struct version *tx_sees(const struct tx *tx, const struct row *row);
 struct lease_version *tx_lease(struct tx *tx, struct lease_row *lease);        /* NULL: locked */
 struct record *tx_record(struct tx *tx, enum record_kind kind, const struct row *row,
                          const struct version *as_read);
-void tx_undo_rows(struct tx *tx);       /* a statement that waits: its rows stay locked, as they were */
-void tx_forget_rows(struct tx *tx);      /* all but the lease it shares: a statement that begins anew */
+void tx_undo_rows(struct tx *tx);       /* a statement waits: its rows stay locked, unchanged */
+void tx_forget_rows(struct tx *tx);      /* a statement restarts: drops all but the lease it shares */
 
 struct lease_row *db_lease(struct db *db, int64_t slot, int32_t bucket, bool make);
 struct slot_row *db_slot(struct db *db, int64_t slot, bool make);
-/* The oldest transaction that runs, `own` if there is none older. */
+/* The oldest running transaction, or `own` if none is older. */
 int64_t oldest_running(const struct db *db, int64_t own);
 /* (bucket,) priority, id */
 bool is_after(const struct row *row, const struct page_cursor *after, bool whole);

@@ -1,5 +1,5 @@
-/* db_api.c - enqueue, reschedule and resolve, as migrations/pg/0003_api.sql has them: the
- * transaction's number first, then the clock, then the slot. */
+/* db_api.c - enqueue, reschedule and resolve, as in migrations/pg/0003_api.sql: a transaction gets
+ * its number first, then reads the clock, then chooses the slot. */
 #include "../../engine/rules/slot.h"
 #include "db.h"
 
@@ -18,8 +18,8 @@ static void begin_life(struct db *db, struct version *v, int64_t slot, int32_t p
                            .priority = priority };
 }
 
-/* What is pending already. A row whose slot has begun may be being answered at this moment: then
- * the wanted slot is written beside it. */
+/* The check is pending already. If its slot has begun, an engine may be answering it: then the
+ * wanted slot is written to again_at. */
 static enum served enqueue_again(struct db *db, struct tx *tx, struct row *row, int64_t slot,
                                  enum conflict conflict, int32_t priority)
 {
@@ -50,7 +50,7 @@ enum served api_enqueue(struct db *db, struct tx *tx, int key, int64_t at, enum 
         return enqueue_again(db, tx, row, slot, conflict, priority);
     struct version *v = tx_row(tx, row);
     if (!v)
-        return BLOCKED;             /* somebody else is inserting it */
+        return BLOCKED;             /* another transaction is inserting it */
     begin_life(db, v, slot, priority);
     return COMMITS;
 }

@@ -1,4 +1,4 @@
-/* db_settle.c - pages read and answers written down, as store_pg.sql has them. */
+/* db_settle.c - reads of pages and settles of answers, as in store_pg.sql. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,15 +122,15 @@ static enum served write_effects(struct db *db, struct message *m, const struct 
         else
             how = api_resolve(db, m->tx, e->key);
         if (how == BLOCKED) {
-            checker_event(db->w, -1, s->key, 0, "an effect of it waited for another transaction");
+            checker_event(db->w, -1, s->key, 0, "one of its effects waited for another transaction");
             return BLOCKED;
         }
     }
     return COMMITS;
 }
 
-/* One answer into its row, if that is still as it was read. False: somebody else's transaction
- * holds the row, and it is waited for. */
+/* Writes one answer if its row is still as it was read. False: the settle waits, because another
+ * transaction has locked the row. */
 static bool write_answer(struct db *db, struct message *m, struct sent_settlement *s)
 {
     struct row *row = s->key >= 0 ? &db->rows[s->key] : NULL;
@@ -140,7 +140,7 @@ static bool write_answer(struct db *db, struct message *m, struct sent_settlemen
         return true;
     struct version *v = tx_row(m->tx, row);
     if (!v) {
-        checker_event(db->w, -1, row->key, 0, "its row was held by another transaction");
+        checker_event(db->w, -1, row->key, 0, "another transaction had locked its row");
         s->s.state = SETTLE_LOCKED;
         return skip;
     }
@@ -153,7 +153,7 @@ static bool write_answer(struct db *db, struct message *m, struct sent_settlemen
     return true;
 }
 
-/* The lease, held against a takeover until this transaction ends; ANSWERED: it is not ours. */
+/* Locks the lease against a takeover until this transaction ends. ANSWERED: the lease is lost. */
 static enum served share_lease(struct db *db, struct message *m)
 {
     const struct lease *lease = &m->u.settle.lease;
@@ -166,7 +166,7 @@ static enum served share_lease(struct db *db, struct message *m)
                 !memcmp(row->is.owner, lease->owner, STORE_OWNER_SIZE);
     if (!ours && !(db->w->wrong[SETTLE_IGNORES_TOKEN] && row && row->is.exists)) {
         m->rc = ERR_FENCED;
-        m->words = "the lease is not ours any more: nothing was written";
+        m->error_text = "the lease is lost: nothing was written";
         return ANSWERED;
     }
     row->shares++;

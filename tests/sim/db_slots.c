@@ -1,15 +1,15 @@
-/* db_slots.c - the statements about slots and leases: opened, taken, renewed, finished, looked at
- * again. As store_pg.sql has them. */
+/* db_slots.c - the statements on slots and leases, as in store_pg.sql: open, take, renew, finish,
+ * look again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "db.h"
 #include "message.h"
 
-static enum served refuse(struct message *m, int rc, const char *words)
+static enum served refuse(struct message *m, int rc, const char *text)
 {
     m->rc = rc;
-    m->words = words;
+    m->error_text = text;
     return ANSWERED;
 }
 
@@ -35,7 +35,7 @@ static void open_new_slot(struct db *db, struct message *m, struct slot_row *s)
     s->empty_xid = s->seen_xid = rows ? 0 : m->tx->xid;
 }
 
-/* A bit a bucket that holds rows of the jobs asked for. */
+/* A bit for each bucket that holds rows of the requested jobs. */
 static uint64_t buckets_with_rows(const struct db *db, const struct message *m, const struct slot_row *s)
 {
     uint64_t out = 0;
@@ -58,7 +58,7 @@ static bool is_watched(const struct message *m, const struct lease_row *lease)
     return false;
 }
 
-static bool is_ripe(const struct db *db, const struct message *m, const struct lease_row *lease)
+static bool can_be_taken(const struct db *db, const struct message *m, const struct lease_row *lease)
 {
     int64_t clock = db_clock_us(db);
     if (db->w->wrong[TAKE_IGNORES_HOLDERS])
@@ -68,7 +68,7 @@ static bool is_ripe(const struct db *db, const struct message *m, const struct l
     return !lease->by && !lease->shares && (lease->is.expires_us <= clock || is_watched(m, lease));
 }
 
-static struct lease told(const struct lease_row *lease, const struct lease_version *v)
+static struct lease lease_copy(const struct lease_row *lease, const struct lease_version *v)
 {
     struct lease out = {
         .slot = lease->slot, .bucket = lease->bucket, .token = v->token, .expires_us = v->expires_us
@@ -82,16 +82,16 @@ static void take(struct db *db, struct message *m, struct lease_row *lease)
     struct store_open_slot *o = &m->u.open;
     struct lease_version *v = tx_lease(m->tx, lease);
     if (!v)
-        return;                     /* another engine inserts it at this moment */
+        return;                     /* another engine is inserting it */
     *v = (struct lease_version){ .exists = true, .token = db->next_token++,
                                  .expires_us = db_clock_us(db) + o->lease_s * SECOND_US,
                                  .host = m->host, .start = m->start, .sent_boot_us = m->sent_boot_us };
     memcpy(v->owner, m->owner, sizeof v->owner);
-    o->taken[o->ntaken++] = told(lease, v);
+    o->taken[o->ntaken++] = lease_copy(lease, v);
     o->origin = (struct lease_origin){ .xid = m->tx->xid, .incarnation = db->incarnation };
 }
 
-/* In an order of buckets that is the owner's own. */
+/* Each owner has its own order of buckets. */
 static void take_what_is_free(struct db *db, struct message *m, const struct slot_row *s, uint64_t wanted)
 {
     struct store_open_slot *o = &m->u.open;
@@ -102,11 +102,11 @@ static void take_what_is_free(struct db *db, struct message *m, const struct slo
         if (!(wanted >> at[i] & 1))
             continue;
         struct lease_row *lease = db_lease(db, s->slot, s->split == 1 ? BUCKET_WHOLE_SLOT : at[i], true);
-        bool is_free = !lease->is.exists || is_ripe(db, m, lease);
+        bool is_free = !lease->is.exists || can_be_taken(db, m, lease);
         if (is_free && o->ntaken < o->want && !db->day_missing)
             take(db, m, lease);
         else if (lease->is.exists)
-            o->held[o->nheld++] = told(lease, &lease->is);
+            o->held[o->nheld++] = lease_copy(lease, &lease->is);
     }
 }
 
@@ -128,7 +128,7 @@ enum served db_open_slot(struct db *db, struct message *m)
         return refuse(m, ERR_BUSY, "the slot has not begun by the database's clock");
     struct slot_row *s = db_slot(db, o->slot, true);
     if (s->by && s->by != m->tx)
-        return BLOCKED;             /* another engine opens it */
+        return BLOCKED;             /* another engine is opening it */
     tx_forget_rows(message_tx(db, m));
     if (!s->exists)
         open_new_slot(db, m, s);
@@ -169,7 +169,7 @@ enum served db_renew(struct db *db, struct message *m)
         r->lost[i] = false;
         if (v) {
             v->expires_us = m->leases[i].expires_us;
-            if (m->sent_boot_us > v->sent_boot_us)          /* one that was long on its way may come last */
+            if (m->sent_boot_us > v->sent_boot_us)          /* a delayed renewal may come last */
                 v->sent_boot_us = m->sent_boot_us;
         }
     }
@@ -194,8 +194,8 @@ enum served db_release(struct db *db, struct message *m)
 
 /* ---- the end of a bucket ---- */
 
-/* Behind the last one read. */
-static bool has_rows_left(const struct db *db, const struct message *m)
+/* Rows after the last one that was read. */
+static bool has_unread_rows(const struct db *db, const struct message *m)
 {
     const struct store_finish *f = &m->u.finish;
     for (int i = 0; i < KEYS_MAX; i++) {
@@ -216,8 +216,8 @@ enum served db_finish(struct db *db, struct message *m)
     if (lease && lease->is.exists && (lease->by || lease->shares))
         return BLOCKED;
     if (!is_ours(lease, &f->lease))
-        return refuse(m, ERR_FENCED, "the lease is not ours any more");
-    if (!f->leave && has_rows_left(db, m))
+        return refuse(m, ERR_FENCED, "the lease is lost");
+    if (!f->leave && has_unread_rows(db, m))
         return ANSWERED;
     if (!db->w->wrong[FINISH_KEEPS_LEASE])
         tx_lease(m->tx, lease)->exists = false;
@@ -227,7 +227,7 @@ enum served db_finish(struct db *db, struct message *m)
     return COMMITS;
 }
 
-/* ---- slots that are not over ---- */
+/* ---- slots that are not closed ---- */
 
 static bool slot_has_rows(const struct db *db, int64_t slot)
 {
@@ -251,12 +251,12 @@ static void close_slot(struct message *m, struct slot_row *s)
     }
 }
 
-/* Looks at one slot: closes it, or notes that there is something to do. */
+/* Looks at one slot: closes it, or adds it to those with work. */
 static void look_again(struct db *db, struct message *m, struct slot_row *s, int64_t oldest)
 {
     struct store_relook *r = &m->u.relook;
     bool undone = !s->empty_xid && count_done(s) < s->split;
-    bool complete = !undone && !s->seen_xid;        /* the reads missed nothing: its rows are not looked at */
+    bool complete = !undone && !s->seen_xid;        /* the reads missed no row: no look is needed */
     bool left_out = r->settled_only && s->seen_xid > oldest;
     struct relook_slot found = { .slot = s->slot,
                                  .has_rows = !complete && !left_out && slot_has_rows(db, s->slot),
@@ -313,7 +313,7 @@ static int64_t first_slot(const struct db *db, int64_t from, int64_t before)
 
 static bool is_opened(const struct slot_row *s) { return s && s->exists; }
 
-/* The same, in slots that nobody has opened. */
+/* The same, in slots without an opening row. */
 static int64_t first_slot_beside(struct db *db, int64_t from, int64_t before)
 {
     int64_t slot = first_slot(db, from, before);
@@ -322,7 +322,7 @@ static int64_t first_slot_beside(struct db *db, int64_t from, int64_t before)
     return slot;
 }
 
-/* A mark ahead of the clock counts for nothing. */
+/* A mark ahead of the clock is ignored. */
 static int64_t mark_of(const struct db *db)
 {
     return db->mark <= db_clock_us(db) / SECOND_US ? db->mark : 0;
@@ -340,8 +340,8 @@ static enum served late_slot(struct db *db, struct message *m)
     return ANSWERED;
 }
 
-/* The slot is noted first; it becomes the mark when all who ran then are over and nothing has come
- * in. */
+/* Notes the slot first. It becomes the mark when the transactions that ran at that time are over
+ * and no row lies before it. */
 static enum served mark_swept(struct db *db, struct message *m)
 {
     struct tx *tx = message_tx(db, m);
@@ -366,8 +366,8 @@ static enum served keep_days(struct db *db, struct message *m)
     return COMMITS;
 }
 
-/* What is over is no part of these worlds: whose turn it is, a day and then no more in each table,
- * or one that is in use. */
+/* These worlds keep no history. The answers vary with time: a day to drop, then none, or a table in
+ * use. */
 static enum served prune(struct db *db, struct message *m)
 {
     struct store_prune *p = &m->u.prune;
@@ -407,7 +407,7 @@ static const struct {
 enum served db_serve(struct db *db, struct message *m)
 {
     m->rc = 0;
-    m->words = NULL;
+    m->error_text = NULL;
     if (!statements[m->op].run)
         return refuse(m, ERR_GENERAL, "the simulated store has no such statement");
     if (db->read_only && statements[m->op].writes)

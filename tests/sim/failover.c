@@ -1,4 +1,4 @@
-/* failover.c - the copy, and the database put back to it. */
+/* failover.c - the copy of the database, and the failover to it. */
 #include "failover.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* failover.h - a standby that lags behind takes over: what was committed meanwhile is lost, and
- * numbers come again. */
+/* failover.h - a lagging standby takes over: commits since its copy are lost, and numbers come
+ * again. */
 #ifndef PRESCIENT_SIM_FAILOVER_H
 #define PRESCIENT_SIM_FAILOVER_H
 
@@ -7,9 +7,9 @@
 
 struct standby;
 
-struct standby *standby_new(const struct world *w);         /* a copy of what is committed at this moment */
+struct standby *standby_new(const struct world *w);         /* a copy of the rows committed so far */
 void standby_free(struct standby *s);                       /* NULL is fine */
-/* the database becomes what the copy is; transactions are rolled back */
+/* Replaces the database by the copy; transactions are rolled back. */
 void standby_take_over(struct world *w, struct standby *s);
 
 #endif

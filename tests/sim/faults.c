@@ -1,5 +1,5 @@
-/* faults.c - a table of faults, each with its beginning and its end; a world draws the kinds it
- * knows, and all are over when it is quiet. */
+/* faults.c - a table of faults, each with its beginning and its end. A world draws its kinds of
+ * faults, and all are over when it is quiet. */
 #include "faults.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct fault {
     const char *name;
     int weight;
-    int64_t most_us;                            /* how long it lasts at most; 0: a moment */
+    int64_t most_us;                            /* the longest duration; 0: a moment */
     bool (*begin)(struct world *w, struct host *h, int64_t us);     /* false: not now */
     void (*end)(struct world *w, struct host *h);
 };
@@ -23,12 +23,12 @@ struct fault {
 #define FAULTS_MAX 64
 
 struct faults {
-    uint64_t kinds;                             /* a bit a row of the table that this world knows */
+    uint64_t kinds;                             /* a bit for each row of the table that this world has */
     int under_way[HOSTS_MAX][FAULTS_MAX];
-    struct weather fair;                        /* the network's weather as it was made */
-    struct standby *standby;                    /* it lags behind, and will take over; NULL: there is none */
-    struct tx *opener;                          /* of somebody who opens a slot and does not commit */
-    int at_moments;                             /* per mille of the moments at which something happens */
+    struct weather initial;                     /* the network's weather at the start */
+    struct standby *standby;                    /* lags behind, and will take over; NULL: no standby */
+    struct tx *opener;                          /* opens a slot and does not commit */
+    int at_moments;                             /* the chance of a fault at a busy moment, per mille */
 };
 
 /* ---- engines ---- */
@@ -42,7 +42,7 @@ static bool kill_engine(struct world *w, struct host *h, int64_t us)
     return true;
 }
 
-/* Most often all of them, and for some slots: these pass, and nobody opens them. */
+/* Most often kills all engines, for some slots: no engine opens these. */
 static bool kill_for_long(struct world *w, struct host *h, int64_t us)
 {
     bool all = world_chance(w, 600);
@@ -106,7 +106,7 @@ static bool stop_engine(struct world *w, struct host *h, int64_t us)
     (void)us;
     if (!h->engine || h->frozen)
         return false;
-    world_tell(w, "host %d: SIGTERM", h->number);
+    world_log(w, "host %d: SIGTERM", h->number);
     engine_stop(h->engine);
     host_wake(h, w->now_us);
     return true;
@@ -154,7 +154,7 @@ static bool deadly_job(struct world *w, struct host *h, int64_t us)
 {
     (void)us;
     if (!h->number)
-        return false;                           /* one host stays that can run everything */
+        return false;                           /* host 0 can run every job */
     h->deadly_job = (int)world_between(w, 0, JOBS - 1);
     return true;
 }
@@ -165,7 +165,7 @@ static void harmless_job(struct world *w, struct host *h)
     h->deadly_job = -1;
 }
 
-/* Its open() fails for a while, wherever it is: the workers live, without it. */
+/* The open() of a job fails for a while: the workers live on without it. */
 static bool shut_job(struct world *w, struct host *h, int64_t us)
 {
     h->shut_job = (int)world_between(w, 0, JOBS - 1);
@@ -216,8 +216,8 @@ static bool slow(struct world *w, struct host *h, int64_t us)
 static void fast(struct world *w, struct host *h)
 {
     (void)h;
-    w->network->weather.latency_us = w->faults->fair.latency_us;
-    w->network->weather.latency_most_us = w->faults->fair.latency_most_us;
+    w->network->weather.latency_us = w->faults->initial.latency_us;
+    w->network->weather.latency_most_us = w->faults->initial.latency_most_us;
 }
 
 /* ---- the database ---- */
@@ -287,7 +287,7 @@ static bool clock_jumps(struct world *w, struct host *h, int64_t us)
     (void)h;
     (void)us;
     int64_t by = world_chance(w, 500) ? world_between(w, -20, 20) : world_between(w, -200, 600);
-    world_tell(w, "the database's clock jumps by %lld s", (long long)by);
+    world_log(w, "the database's clock jumps by %lld s", (long long)by);
     db_set_clock(w->db, by * SECOND_US);
     checker_clock_jumped(w);
     return true;
@@ -308,7 +308,7 @@ static bool wall_jumps(struct world *w, struct host *h, int64_t us)
     return true;
 }
 
-/* Its opening row stands there, and is not committed: who wants to open it waits. */
+/* Inserts the opening row of a slot and does not commit: other openings wait. */
 static bool lock_slot(struct world *w, struct host *h, int64_t us)
 {
     (void)h;
@@ -333,7 +333,7 @@ static void unlock_slot(struct world *w, struct host *h)
 
 static const struct fault faults[] = {
     { "an engine is killed", 10, 0, kill_engine, NULL },
-    { "engines are killed and stay away", 8, 0, kill_for_long, NULL },
+    { "engines are killed and stay down", 8, 0, kill_for_long, NULL },
     { "an engine is frozen", 10, 40 * SECOND_US, freeze_engine, thaw },
     { "an engine and its workers are frozen", 6, 40 * SECOND_US, freeze_all, thaw },
     { "a host is suspended", 6, 40 * SECOND_US, suspend, resume },
@@ -341,7 +341,7 @@ static const struct fault faults[] = {
     { "an engine is ended at once", 4, 0, end_engine, NULL },
     { "a worker is killed", 10, 0, kill_worker, NULL },
     { "a worker is stopped", 6, 20 * SECOND_US, stop_worker, NULL },
-    { "no processes are left", 4, 20 * SECOND_US, no_processes, NULL },
+    { "no process can be started", 4, 20 * SECOND_US, no_processes, NULL },
     { "workers die before they are ready", 4, 20 * SECOND_US, dead_starts, NULL },
     { "a job cannot be opened", 4, 30 * SECOND_US, shut_job, NULL },
     { "opening a job ends workers", 4, 40 * SECOND_US, deadly_job, harmless_job },
@@ -350,7 +350,7 @@ static const struct fault faults[] = {
     { "the network is slow", 6, 20 * SECOND_US, slow, fast },
     { "the database goes down", 6, 20 * SECOND_US, restart_db, NULL },
     { "sessions are ended", 6, 0, end_sessions, NULL },
-    { "a standby that lags behind takes over", 4, 10 * SECOND_US, lag, fail_over },
+    { "a lagging standby takes over", 4, 10 * SECOND_US, lag, fail_over },
     { "the database is read-only", 6, 20 * SECOND_US, read_only, read_write },
     { "commits hang", 6, 40 * SECOND_US, commits_hang, NULL },
     { "the database's clock jumps", 2, 0, clock_jumps, NULL },
@@ -366,7 +366,7 @@ static void end_fault(struct world *w, void *arg, uint64_t which)
     struct host *h = arg;
     if (--w->faults->under_way[h->number][which] > 0)
         return;
-    world_tell(w, "over on host %d: %s", h->number, faults[which].name);
+    world_log(w, "over on host %d: %s", h->number, faults[which].name);
     faults[which].end(w, h);
 }
 
@@ -399,7 +399,7 @@ static void begin_fault(struct world *w, struct host *h)
         us = w->quiet_us - w->now_us - 1;
     if (!f->begin(w, h, us))
         return;
-    world_tell(w, "FAULT on host %d: %s, for %lld ms", h->number, f->name, (long long)(us / 1000));
+    world_log(w, "FAULT on host %d: %s, for %lld ms", h->number, f->name, (long long)(us / 1000));
     if (!f->end)
         return;
     w->faults->under_way[h->number][which]++;
@@ -422,22 +422,22 @@ static void fault_now(struct world *w, void *arg, uint64_t tag)
         begin_fault(w, arg);
 }
 
-/* A moment later: whoever calls may be in the middle of an engine's turn. */
+/* The fault comes a moment later, because the caller may be in the middle of an engine's turn. */
 void faults_moment(struct world *w, struct host *h)
 {
     if (w->faults && w->faults->at_moments && !world_is_quiet(w) && world_chance(w, w->faults->at_moments))
         world_after(w, world_between(w, 0, world_chance(w, 500) ? 100 : 300 * MS_US), fault_now, h, 0);
 }
 
-/* From now on the weather is fair. */
-static void calm_down(struct world *w, void *arg, uint64_t tag)
+/* Ends the network's faults. */
+static void end_bad_weather(struct world *w, void *arg, uint64_t tag)
 {
     struct weather *now = &w->network->weather;
     (void)arg;
     (void)tag;
     now->lose_request = now->lose_answer = now->reset = now->delay = now->delay_release = 0;
     now->refuse_busy = now->refuse_data = now->refuse_lost = 0;
-    world_tell(w, "from now on nothing goes wrong");
+    world_log(w, "no more faults from here on");
 }
 
 /* Does this world have this kind of fault? */
@@ -455,8 +455,8 @@ void faults_make(struct world *w)
     w->faults = calloc(1, sizeof *w->faults);
     if (!w->faults)
         abort();
-    w->faults->fair = w->network->weather;
-    world_at(w, w->quiet_us, calm_down, NULL, 0);
+    w->faults->initial = w->network->weather;
+    world_at(w, w->quiet_us, end_bad_weather, NULL, 0);
     for (int i = 0; i < FAULTS; i++)
         if (is_drawn(w, &faults[i]))
             w->faults->kinds |= 1ull << i;

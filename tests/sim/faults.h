@@ -1,4 +1,4 @@
-/* faults.h - what goes wrong in a world, when, and for how long. */
+/* faults.h - the faults of a world: which, when, and for how long. */
 #ifndef PRESCIENT_SIM_FAULTS_H
 #define PRESCIENT_SIM_FAULTS_H
 
@@ -6,7 +6,7 @@
 
 void faults_make(struct world *w);
 
-/* Something happens on this host: a moment for a fault, since most of a world's time nothing does.
+/* A host is busy at this moment: a good one for a fault, since hosts are idle for most of the time.
  */
 void faults_moment(struct world *w, struct host *h);
 void faults_free(struct world *w);

@@ -1,4 +1,4 @@
-/* host.c - engines are made, given their turns, killed and frozen; and what a host's clocks say. */
+/* host.c - makes engines, gives them turns, kills and freezes them; and the clocks of a host. */
 #include "host.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "db.h"
 #include "network.h"
 
-/* in one second: more is a loop that waits for nothing */
+/* TURNS_MAX: in one second; more means a loop that does not wait */
 enum { RUN_MAX_S = 600, TURNS_MAX = 20000 };
 
 struct world *host_world(const struct host *h) { return h->w; }
@@ -51,7 +51,7 @@ static int64_t wall_us(void *ctx)
     return h->w->now_us + h->wall_offset_us;
 }
 
-/* ---- what an engine logs goes into the story ---- */
+/* ---- an engine's log goes into the story ---- */
 
 static ssize_t log_write(void *cookie, const char *text, size_t n)
 {
@@ -63,7 +63,7 @@ static ssize_t log_write(void *cookie, const char *text, size_t n)
     int level_len = level ? (int)(level - text) : 0;
     if (len && from[len - 1] == '\n')
         len--;
-    world_tell(h->w, "host %d   %.*s: %.*s", h->number, level_len, text, (int)len, from);
+    world_log(h->w, "host %d   %.*s: %.*s", h->number, level_len, text, (int)len, from);
     return (ssize_t)n;
 }
 
@@ -108,15 +108,15 @@ static void count_turn(struct host *h)
         h->turns = 0;
     }
     if (++h->turns > TURNS_MAX)
-        world_violate(h->w, "the engine of host %d turns without end", h->number);
+        world_violate(h->w, "the engine of host %d takes endless turns", h->number);
 }
 
-/* As engine_run's own wait: in whole milliseconds, at most one second. */
+/* As the wait in engine_run: whole milliseconds, at most one second. */
 static int64_t pause_us(const struct host *h)
 {
     int64_t next = engine_next_us(h->engine), now = mono_us((void *)h);
     if (next <= now)
-        return world_between(h->w, 20, 200);            /* what a turn takes */
+        return world_between(h->w, 20, 200);            /* the duration of a turn */
     int64_t ms = next - now > SECOND_US ? 1000 : (next - now + 999) / 1000;
     return ms * MS_US;
 }
@@ -133,7 +133,7 @@ static void turn(struct world *w, void *arg, uint64_t tag)
     if (engine_has_ended(h->engine)) {
         struct err err = { 0 };
         int rc = engine_result(h->engine, &err);
-        world_tell(w, "host %d: the engine has ended: %s", h->number, rc ? err.text : "all done");
+        world_log(w, "host %d: the engine has ended: %s", h->number, rc ? err.text : "all done");
         engine_over(h);
         return;
     }
@@ -147,7 +147,7 @@ static void start_again(struct world *w, void *arg, uint64_t tag)
     host_start(arg);
 }
 
-/* What an engine is started for: of a host with a cron most often `run`. */
+/* The plan of an engine: for a host with a cron most often `run`. */
 static const struct plan *draw_plan(struct host *h)
 {
     memset(&h->plan, 0, sizeof h->plan);
@@ -186,7 +186,7 @@ void host_start(struct host *h)
     h->wake_us = 0;
     const struct plan *plan = draw_plan(h);
     engine_begin(h->engine, plan, &h->plan);
-    world_tell(w, "host %d: an engine starts (%s)", h->number, plan->name);
+    world_log(w, "host %d: an engine starts (%s)", h->number, plan->name);
     host_wake(h, w->now_us);
 }
 
@@ -194,7 +194,7 @@ void host_kill(struct host *h)
 {
     if (!h->engine)
         return;
-    world_tell(h->w, "host %d: the engine is killed", h->number);
+    world_log(h->w, "host %d: the engine is killed", h->number);
     checker_engine_killed(h->w, h->number);
     engine_over(h);
 }
@@ -209,11 +209,11 @@ void host_freeze(struct host *h, bool workers)
     h->wake_us = 0;
     h->wake_tag++;
     h->workers_frozen = workers;
-    world_tell(h->w, "host %d: the engine is frozen%s", h->number, workers ? ", and its workers" : "");
+    world_log(h->w, "host %d: the engine is frozen%s", h->number, workers ? ", and its workers" : "");
     checker_event(h->w, h->number, -1, 1, "an engine was frozen");
 }
 
-/* A freeze may end while its host is suspended: then its engine goes on when the host does. */
+/* If a freeze ends while its host is suspended, the engine goes on when the host does. */
 void host_thaw(struct host *h)
 {
     if (!h->frozen || h->asleep_since_us)
@@ -223,7 +223,7 @@ void host_thaw(struct host *h)
     if (h->workers_frozen)
         workers_thaw(h);
     h->workers_frozen = false;
-    world_tell(h->w, "host %d: the engine goes on", h->number);
+    world_log(h->w, "host %d: the engine goes on", h->number);
     host_wake(h, h->w->now_us);
 }
 
@@ -234,7 +234,7 @@ void host_suspend(struct host *h)
     host_thaw(h);
     h->asleep_since_us = h->w->now_us;
     host_freeze(h, true);
-    world_tell(h->w, "host %d is suspended", h->number);
+    world_log(h->w, "host %d is suspended", h->number);
 }
 
 void host_resume(struct host *h)
@@ -243,7 +243,7 @@ void host_resume(struct host *h)
         return;
     h->asleep_us += h->w->now_us - h->asleep_since_us;
     h->asleep_since_us = 0;
-    world_tell(h->w, "host %d is resumed", h->number);
+    world_log(h->w, "host %d is resumed", h->number);
     host_thaw(h);
     if (h->kind == HOST_DAEMON)
         host_start(h);
@@ -261,7 +261,7 @@ static void cron(struct world *w, void *arg, uint64_t tag)
     world_after(w, next - db_now + world_between(w, -200, 800) * MS_US, cron, h, tag);
 }
 
-/* A daemon that ended or was killed is started again, as its service manager does. */
+/* Restarts a daemon that has ended or was killed, as a service manager does. */
 static void keep_alive(struct world *w, void *arg, uint64_t tag)
 {
     struct host *h = arg;
@@ -277,7 +277,7 @@ static void draw_settings(struct host *h)
     struct world *w = h->w;
     struct settings *s = &h->settings;
     *s = *w->settings;
-    /* leases of another length than its neighbours' */
+    /* some hosts have leases of another length */
     bool own = !w->shape.prompt && world_chance(w, 200);
     s->lease_us = own ? world_between(w, 4, LEASE_MOST_S) * SECOND_US : w->shape.lease_us;
     s->trust_us = own ? s->lease_us * world_between(w, 30, 95) / 100 : w->shape.trust_us;
@@ -337,7 +337,7 @@ void hosts_end_in_time(struct world *w)
         int64_t from_us = h->started_us > w->quiet_us ? h->started_us : w->quiet_us;
         if (h->engine && h->kind == HOST_CRON && w->now_us - from_us > RUN_MAX_S * SECOND_US)
             world_violate(
-                w, "what the cron of host %d has started has not ended for %d s, and nothing goes wrong", i,
+                w, "the engine that the cron of host %d started has not ended for %d s without faults", i,
                 RUN_MAX_S);
     }
 }

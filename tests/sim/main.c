@@ -1,4 +1,4 @@
-/* main.c - lives worlds: one with its story, or thousands on all processors; and sees that planted
+/* main.c - runs worlds: one with its story, or thousands on all processors; and checks that planted
  * mistakes are found.
  *
  * sim SEED                         one world, its story on stdout
@@ -34,15 +34,15 @@ struct options {
     bool mistakes, story;
 };
 
-/* What the children tell, in memory that all share. */
-struct board {
-    uint64_t next;                  /* seed to be taken next; taken by an atomic add */
-    uint64_t now[CHILDREN_MAX];     /* the seed that each lives; 0: none */
-    uint64_t failed, lived;
+/* The progress of all children, in shared memory. */
+struct progress {
+    uint64_t next;                  /* the next seed; taken by an atomic add */
+    uint64_t now[CHILDREN_MAX];     /* the seed that each child runs; 0: none */
+    uint64_t failed, done;
     uint64_t first_failed;
 };
 
-static void *shared(size_t size)
+static void *map_shared(size_t size)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
@@ -50,11 +50,11 @@ static void *shared(size_t size)
     return p;
 }
 
-struct held { size_t bytes; int fd; };
+struct resources { size_t bytes; int fd; };
 
-static struct held what_is_held(void)
+static struct resources count_resources(void)
 {
-    struct held h = { mallinfo2().uordblks, dup(0) };
+    struct resources h = { mallinfo2().uordblks, dup(0) };
     close(h.fd);
     return h;
 }
@@ -71,75 +71,74 @@ static bool has_slabs(void)
     return found;
 }
 
-/* Memory and descriptors are as they were before, but for what the allocator keeps for the next
- * time. */
-static bool gave_all_back(struct held before, uint64_t worlds, char words[WORLD_WORDS])
+/* Memory and descriptors are as before, except for memory that the allocator keeps for reuse. */
+static bool released_all(struct resources before, uint64_t worlds, char violation[VIOLATION_SIZE])
 {
-    struct held now = what_is_held();
+    struct resources now = count_resources();
     size_t kept = 1 << 20, grown = now.bytes > before.bytes ? now.bytes - before.bytes : 0;
-    words[0] = '\0';
+    violation[0] = '\0';
     if (grown > kept + 16 * worlds)
-        snprintf(words, WORLD_WORDS, "%zu bytes of memory were not given back by %llu worlds", grown,
+        snprintf(violation, VIOLATION_SIZE, "%zu bytes of memory were not freed by %llu worlds", grown,
                  (unsigned long long)worlds);
     else if (now.fd != before.fd)
-        snprintf(words, WORLD_WORDS, "a descriptor was not given back");
+        snprintf(violation, VIOLATION_SIZE, "a descriptor was not closed");
     else if (has_slabs())
-        snprintf(words, WORLD_WORDS, "a slab is still mapped");
-    return !words[0];
+        snprintf(violation, VIOLATION_SIZE, "a slab is still mapped");
+    return !violation[0];
 }
 
-static void report(uint64_t seed, const char *words)
+static void report(uint64_t seed, const char *violation)
 {
-    char line[WORLD_WORDS + 64];
-    int n = snprintf(line, sizeof line, "seed %llu: %s\n", (unsigned long long)seed, words);
+    char line[VIOLATION_SIZE + 64];
+    int n = snprintf(line, sizeof line, "seed %llu: %s\n", (unsigned long long)seed, violation);
     if (write(STDOUT_FILENO, line, (size_t)n) < 0)
         return;
 }
 
-static void child(struct board *b, int number, uint64_t end, const struct settings *settings,
+static void child(struct progress *p, int number, uint64_t end, const struct settings *settings,
                   const bool *wrong, bool until_found)
 {
-    char words[WORLD_WORDS];
-    uint64_t lived = 0;
-    world_live(1, settings, wrong, NULL, words);        /* whatever is made once is made now */
-    struct held before = what_is_held();
-    for (;; lived++) {
-        uint64_t seed = __atomic_fetch_add(&b->next, 1, __ATOMIC_RELAXED);
-        if (seed >= end || (until_found && b->failed))
+    char violation[VIOLATION_SIZE];
+    uint64_t done = 0;
+    world_run(1, settings, wrong, NULL, violation);     /* allocations made once are made here */
+    struct resources before = count_resources();
+    for (;; done++) {
+        uint64_t seed = __atomic_fetch_add(&p->next, 1, __ATOMIC_RELAXED);
+        if (seed >= end || (until_found && p->failed))
             break;
-        b->now[number] = seed;
+        p->now[number] = seed;
         alarm(WORLD_LIMIT_S);
-        bool good = world_live(seed, settings, wrong, NULL, words);
-        __atomic_fetch_add(&b->lived, 1, __ATOMIC_RELAXED);
-        if (!good && __atomic_fetch_add(&b->failed, 1, __ATOMIC_RELAXED) < SHOWN_MAX)
-            report(seed, words);
+        bool good = world_run(seed, settings, wrong, NULL, violation);
+        __atomic_fetch_add(&p->done, 1, __ATOMIC_RELAXED);
+        if (!good && __atomic_fetch_add(&p->failed, 1, __ATOMIC_RELAXED) < SHOWN_MAX)
+            report(seed, violation);
     }
-    if (!gave_all_back(before, lived, words)) {
-        __atomic_fetch_add(&b->failed, 1, __ATOMIC_RELAXED);
-        report(0, words);
+    if (!released_all(before, done, violation)) {
+        __atomic_fetch_add(&p->failed, 1, __ATOMIC_RELAXED);
+        report(0, violation);
     }
     exit(0);
 }
 
-static pid_t start_child(struct board *b, int number, uint64_t end, const struct settings *settings,
+static pid_t start_child(struct progress *p, int number, uint64_t end, const struct settings *settings,
                          const bool *wrong, bool until_found)
 {
     pid_t pid = fork();
     if (pid == 0)
-        child(b, number, end, settings, wrong, until_found);
+        child(p, number, end, settings, wrong, until_found);
     return pid;
 }
 
-static void child_died(struct board *b, int number, int status)
+static void child_died(struct progress *p, int number, int status)
 {
-    char words[WORLD_WORDS];
+    char violation[VIOLATION_SIZE];
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(words, sizeof words, "did not end within %d s of real time", WORLD_LIMIT_S);
+        snprintf(violation, sizeof violation, "did not end within %d s of real time", WORLD_LIMIT_S);
     else
-        snprintf(words, sizeof words, "the process died, status %d", status);
-    report(b->now[number], words);
-    b->failed++;
-    b->lived++;
+        snprintf(violation, sizeof violation, "the process died, status %d", status);
+    report(p->now[number], violation);
+    p->failed++;
+    p->done++;
 }
 
 /* One for each processor, within bounds. */
@@ -151,16 +150,16 @@ static int count_children(void)
     return processors < CHILDREN_MAX ? (int)processors : CHILDREN_MAX;
 }
 
-/* Lives the worlds on all processors. A world that kills its process is one that failed; another
- * process goes on. */
-static void live_many(struct board *b, const struct options *o, const struct settings *settings,
+/* Runs the worlds on all processors. A world that kills its process has failed; another process
+ * goes on. */
+static void run_worlds(struct progress *p, const struct options *o, const struct settings *settings,
                       const bool *wrong, bool until_found)
 {
     int n = count_children(), running = 0;
     pid_t pids[CHILDREN_MAX];
-    b->next = o->from;
+    p->next = o->from;
     for (int i = 0; i < n; i++, running++)
-        pids[i] = start_child(b, i, o->from + o->seeds, settings, wrong, until_found);
+        pids[i] = start_child(p, i, o->from + o->seeds, settings, wrong, until_found);
     while (running > 0) {
         int status = 0;
         pid_t pid = wait(&status);
@@ -172,9 +171,9 @@ static void live_many(struct board *b, const struct options *o, const struct set
             running--;
             if (status == 0)
                 break;
-            child_died(b, i, status);
-            if (b->failed < SHOWN_MAX) {
-                pids[i] = start_child(b, i, o->from + o->seeds, settings, wrong, until_found);
+            child_died(p, i, status);
+            if (p->failed < SHOWN_MAX) {
+                pids[i] = start_child(p, i, o->from + o->seeds, settings, wrong, until_found);
                 running++;
             }
         }
@@ -183,14 +182,14 @@ static void live_many(struct board *b, const struct options *o, const struct set
 
 static int many(const struct options *o, const struct settings *settings, const bool *wrong)
 {
-    struct board *b = shared(sizeof *b);
-    live_many(b, o, settings, wrong, false);
-    printf("%llu passed, %llu failed\n", (unsigned long long)(b->lived - b->failed),
-           (unsigned long long)b->failed);
-    return b->failed || b->lived < o->seeds ? 1 : 0;
+    struct progress *p = map_shared(sizeof *p);
+    run_worlds(p, o, settings, wrong, false);
+    printf("%llu passed, %llu failed\n", (unsigned long long)(p->done - p->failed),
+           (unsigned long long)p->failed);
+    return p->failed || p->done < o->seeds ? 1 : 0;
 }
 
-/* Each mistake alone; one that no world finds is a hole in the checker. */
+/* Plants each mistake alone. One that no world finds is a gap in the checker. */
 static int find_mistakes(const struct options *o, const struct settings *settings)
 {
     int found = 0;
@@ -199,16 +198,16 @@ static int find_mistakes(const struct options *o, const struct settings *setting
             continue;
         bool wrong[MISTAKES] = { false };
         wrong[i] = true;
-        struct board *b = shared(sizeof *b);
+        struct progress *p = map_shared(sizeof *p);
         printf("%s: %s\n", mistake_rows[i].name, mistake_rows[i].what);
         fflush(stdout);
-        live_many(b, o, settings, wrong, true);
-        const char *ok = b->failed ? "ok" : "not ok";
-        const char *is_found = b->failed ? "is found" : "is not found";
+        run_worlds(p, o, settings, wrong, true);
+        const char *ok = p->failed ? "ok" : "not ok";
+        const char *is_found = p->failed ? "is found" : "is not found";
         printf("%s - %s %s after %llu worlds\n", ok, mistake_rows[i].name, is_found,
-               (unsigned long long)b->lived);
-        found += b->failed > 0;
-        munmap(b, sizeof *b);
+               (unsigned long long)p->done);
+        found += p->failed > 0;
+        munmap(p, sizeof *p);
     }
     int all = o->wrong >= 0 ? 1 : MISTAKES;
     printf("%d passed, %d failed\n", found, all - found);
@@ -217,10 +216,10 @@ static int find_mistakes(const struct options *o, const struct settings *setting
 
 static int story(const struct options *o, const struct settings *settings, const bool *wrong)
 {
-    char words[WORLD_WORDS];
-    bool good = world_live(o->from, settings, wrong, stdout, words);
+    char violation[VIOLATION_SIZE];
+    bool good = world_run(o->from, settings, wrong, stdout, violation);
     printf("seed %llu: %s\n%d passed, %d failed\n", (unsigned long long)o->from,
-           good ? "every rule held" : words, good, !good);
+           good ? "every rule held" : violation, good, !good);
     return good ? 0 : 1;
 }
 
@@ -229,7 +228,7 @@ static int mistake_named(const char *name)
     for (int i = 0; i < MISTAKES; i++)
         if (!strcmp(mistake_rows[i].name, name))
             return i;
-    fprintf(stderr, "sim: there is no mistake '%s'; there are:\n", name);
+    fprintf(stderr, "sim: unknown mistake '%s'; the known ones are:\n", name);
     for (int i = 0; i < MISTAKES; i++)
         fprintf(stderr, "  %-24s %s\n", mistake_rows[i].name, mistake_rows[i].what);
     exit(2);

@@ -16,7 +16,7 @@ int job_of(const char *job)
     return job && job[0] == 'j' && job[1] >= '0' && job[1] < '0' + JOBS && !job[2] ? job[1] - '0' : -1;
 }
 
-/* A run says its number in its answer's text. */
+/* The text of an answer holds the number of its run. */
 static int run_of(const char *note)
 {
     return note && !strncmp(note, "run ", 4) ? atoi(note + 4) : -1;
@@ -266,7 +266,7 @@ int message_give(const struct message *m, struct store_call *call)
 {
     if (!m->rc)
         return ops[m->op].give(m, call);
-    err_set(&call->err, m->rc, "%s", m->words ? m->words : "refused");
+    err_set(&call->err, m->rc, "%s", m->error_text ? m->error_text : "refused");
     if (m->rc == ERR_LOST)
         call->err.reason = ERR_REASON_REFUSED;      /* an answer arrived: the database is reachable */
     return m->rc;

@@ -1,5 +1,5 @@
-/* message.h - one call on its way from an engine's store to the database and back: a copy of its
- * own, since the engine that sent it may be dead when it arrives. */
+/* message.h - a call on its way from an engine's store to the database and back. It is a copy,
+ * because the engine that sent it may be dead when it arrives. */
 #ifndef PRESCIENT_SIM_MESSAGE_H
 #define PRESCIENT_SIM_MESSAGE_H
 
@@ -16,11 +16,11 @@ struct sent_effect {
 };
 
 struct sent_settlement {
-    struct settlement s;            /* its pointers are of no use here */
+    struct settlement s;            /* its pointers are not valid here */
     int key;
     int64_t id, slot;
     int32_t check_count, failure_count;
-    int run;                        /* what its text says: whose answer it is; -1: nobody's */
+    int run;                        /* the run whose answer it is, by its text; -1: unknown */
     struct sent_effect effects[EFFECTS_MAX];
     int neffects;
 };
@@ -29,16 +29,16 @@ struct sent_check { int key, bucket; struct version v; };
 
 struct message {
     struct message *older, *spare;
-    struct link *link;              /* whoever waits for it; NULL: nobody any more */
+    struct link *link;              /* waits for the answer; NULL: no longer */
     uint64_t connection;
     int host, start;
     int64_t sent_boot_us, arrived_us;
     struct tx *tx;
-    bool served, is_there;          /* answered by the database; the answer has come back */
+    bool served, arrived;          /* answered by the database; the answer has come back */
     bool lose_answer;
     int64_t answer_delay_us;
     int rc;
-    const char *words;
+    const char *error_text;
     enum store_op op;
     union {
         struct store_call call;
@@ -74,7 +74,7 @@ struct tx *message_tx(struct db *db, struct message *m);
 void message_take(struct message *m, const struct store_call *call);
 int message_give(const struct message *m, struct store_call *call);
 
-/* "order 17" is key 17, job "j2" is 2; -1: is none of ours. */
+/* "order 17" is key 17, job "j2" is 2; -1: unknown. */
 int key_of(const char *entity_key);
 int job_of(const char *job);
 const char *message_name(enum store_op op);

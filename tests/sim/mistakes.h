@@ -1,5 +1,5 @@
-/* mistakes.h - mistakes that the simulated parts make on purpose, one at a time, to see that the
- * checker finds them. */
+/* mistakes.h - mistakes that the simulated parts make on purpose, one at a time. The checker must
+ * find each. */
 #ifndef PRESCIENT_SIM_MISTAKES_H
 #define PRESCIENT_SIM_MISTAKES_H
 

@@ -1,4 +1,4 @@
-/* network.c - the life of a call: connect, request, statement, commit, answer; each step an event
+/* network.c - the steps of a call: connect, request, statement, commit, answer. Each is an event
  * that may come late or never. */
 #include "network.h"
 
@@ -44,14 +44,14 @@ static struct message *message_new(struct network *net)
         abort();
     m->link = NULL;
     m->tx = NULL;
-    m->served = m->is_there = m->lose_answer = false;
+    m->served = m->arrived = m->lose_answer = false;
     m->answer_delay_us = 0;
     m->rc = 0;
     m->npage = 0;
     return m;
 }
 
-/* No event will come for it any more. */
+/* No further event is due for this message. */
 static void message_over(struct network *net, struct message *m)
 {
     if (m->link && m->link->sent == m)
@@ -74,7 +74,7 @@ static void forget_message(struct link *l)
     if (!m)
         return;
     m->link = NULL;
-    if (m->is_there)
+    if (m->arrived)
         message_over(host_world(l->host)->network, m);
 }
 
@@ -94,7 +94,7 @@ static void answer_comes(struct world *w, void *arg, uint64_t connection)
         message_over(w->network, m);
         return;
     }
-    m->is_there = true;
+    m->arrived = true;
     host_wake(m->link->host, w->now_us);
 }
 
@@ -102,12 +102,12 @@ static void answer_leaves(struct world *w, struct message *m)
 {
     m->served = true;
     if (m->rc)
-        world_tell(w, "host %d: %s is refused (%d): %s", m->host, message_name(m->op), m->rc,
-                   m->words ? m->words : "");
+        world_log(w, "host %d: %s is refused (%d): %s", m->host, message_name(m->op), m->rc,
+                   m->error_text ? m->error_text : "");
     bool lost = m->lose_answer || (m->link && host_is_cut(m->link->host, true));
     if (!m->link || lost) {
         if (lost && m->link)
-            world_tell(w, "answer to %s of host %d is lost", message_name(m->op), m->host);
+            world_log(w, "answer to %s of host %d is lost", message_name(m->op), m->host);
         message_over(w->network, m);
         return;
     }
@@ -126,7 +126,7 @@ static void commits(struct world *w, void *arg, uint64_t tag)
         world_at(w, w->db->commits_hang_until_us + world_between(w, 0, MS_US), commits, m, 0);
         return;
     }
-    world_tell(w, "host %d: %s is committed (%lld)", m->host, message_name(m->op), (long long)m->tx->xid);
+    world_log(w, "host %d: %s is committed (%lld)", m->host, message_name(m->op), (long long)m->tx->xid);
     tx_commit(w->db, m->tx);
     answer_leaves(w, m);
 }
@@ -151,7 +151,7 @@ static int draw_refusal(struct world *w, enum store_op op)
 static bool is_refused(struct world *w, struct message *m)
 {
     m->rc = draw_refusal(w, m->op);
-    m->words = "refused by chance";
+    m->error_text = "refused by chance";
     if (m->rc)
         checker_event(w, m->host, -1, 1, "a call was refused");
     return m->rc != 0;
@@ -162,7 +162,7 @@ static void serve(struct world *w, void *arg, uint64_t tag)
     struct message *m = arg;
     const struct weather *now = &w->network->weather;
     (void)tag;
-    if (tag && !m->tx) {            /* it waited for a lock when the database went down */
+    if (tag && !m->tx) {            /* the database went down while it waited for a lock */
         message_over(w->network, m);
         return;
     }
@@ -173,10 +173,10 @@ static void serve(struct world *w, void *arg, uint64_t tag)
     enum served how = db_serve(w->db, m);
     if (how == BLOCKED && w->now_us - m->arrived_us >= LOCK_TIMEOUT_US) {
         m->rc = ERR_BUSY;
-        m->words = "canceling statement due to lock timeout";
+        m->error_text = "canceling statement due to lock timeout";
         end_statement(w, m);
     } else if (how == BLOCKED) {
-        /* A settle keeps the rows that it has locked so far: two may wait for each other. */
+        /* A settle keeps the rows that it has locked: two settles may wait for each other. */
         (m->op == STORE_SETTLE ? tx_undo_rows : tx_forget_rows)(message_tx(w->db, m));
         world_after(w, LOCK_POLL_US, serve, m, 1);
     } else if (how == COMMITS) {
@@ -186,7 +186,7 @@ static void serve(struct world *w, void *arg, uint64_t tag)
         end_statement(w, m);
 }
 
-/* The link itself may be gone by then: it is found by its connection. */
+/* Finds a link by its connection, because the link may be gone when an event comes. */
 static struct link *link_of(const struct world *w, uint64_t connection)
 {
     for (struct link *l = w->network->links; l; l = l->following)
@@ -221,7 +221,7 @@ static void arrives(struct world *w, void *arg, uint64_t connection)
 
 static void lose_request(struct world *w, struct message *m)
 {
-    world_tell(w, "host %d: request %s is lost", m->host, message_name(m->op));
+    world_log(w, "host %d: request %s is lost", m->host, message_name(m->op));
     checker_event(w, m->host, -1, 1, "a request was lost");
     message_over(w->network, m);
 }
@@ -232,16 +232,16 @@ static bool is_under_a_lease(enum store_op op)
            op == STORE_FINISH || op == STORE_RELEASE;
 }
 
-/* How long a call may take. A line may be dead, and the lease of whoever waits on it ends; but one
- * that was late may be asked for with more patience. */
+/* The timeout of a call. On a dead connection the lease would expire during a longer wait. After a
+ * timeout the next call may wait longer. */
 static int64_t wait_us(struct link *l, enum store_op op)
 {
     int64_t within = l->call->within_ms * MS_US,
             us = within && within < l->statement_timeout_us ? within : l->statement_timeout_us;
     int64_t lease = l->host->settings.lease_us;
-    if (is_under_a_lease(op) && us > (lease << (l->late[op] < 10 ? l->late[op] : 10)))
+    if (is_under_a_lease(op) && us > (lease << (l->timeouts[op] < 10 ? l->timeouts[op] : 10)))
         world_violate(host_world(l->host),
-                      "host %d waits %lld ms for an answer to %s, and its leases last for %lld ms",
+                      "host %d waits %lld ms for an answer to %s, longer than its leases of %lld ms",
                       host_number(l->host), (long long)us / 1000, message_name(op), (long long)lease / 1000);
     return us;
 }
@@ -251,7 +251,7 @@ static void send_call(struct link *l)
     struct world *w = host_world(l->host);
     const struct weather *now = &w->network->weather;
     struct message *m = message_new(w->network);
-    /* now, not when the call began: until then it is the caller's to keep */
+    /* The copy is made now: until here the caller keeps the call valid. */
     message_take(m, l->call);
     m->link = l;
     m->connection = l->connection;
@@ -266,7 +266,7 @@ static void send_call(struct link *l)
         lose_request(w, m);
         return;
     }
-    /* these are few, and worst when somebody else holds the lease by then */
+    /* Releases are few, and do most harm when another engine has the lease by then. */
     bool releases = m->op == STORE_RELEASE;
     if (world_chance(w, releases ? now->delay_release : now->delay)) {
         on_its_way += releases ? world_between(w, 4, 9) * SECOND_US : world_between(w, 0, 40 * SECOND_US);
@@ -288,7 +288,7 @@ static void connect_ends(struct world *w, void *arg, uint64_t connection)
     struct link *l = link_of(w, connection);
     (void)arg;
     if (!l || !l->connecting || host_is_cut(l->host, false) || host_is_cut(l->host, true))
-        return;                     /* nobody hears: the deadline ends it */
+        return;                     /* the deadline ends the call */
     l->connecting = false;
     if (w->now_us < w->db->down_until_us) {
         l->broken = true;
@@ -318,25 +318,25 @@ static void sim_begin(struct store *st, struct store_call *call)
     world_after(w, 3 * latency(w), connect_ends, NULL, l->connection);
 }
 
-static bool end_call(struct link *l, int rc, const char *words)
+static bool end_call(struct link *l, int rc, const char *text)
 {
-    l->call->rc = err_set(&l->call->err, rc, "%s", words);
+    l->call->rc = err_set(&l->call->err, rc, "%s", text);
     l->call = NULL;
     disconnect(l);
     return true;
 }
 
-static bool is_late(struct link *l)
+static bool time_out(struct link *l)
 {
     struct store_call *call = l->call;
     bool was_connected = l->connected;
     end_call(l, ERR_LOST, "no answer from the database within its time; the connection is closed");
     call->err.reason = was_connected ? ERR_REASON_TIMEOUT : ERR_REASON_NONE;
-    l->late[call->op] += was_connected;
+    l->timeouts[call->op] += was_connected;
     return true;
 }
 
-/* After these the session is good; any other failure ends it. */
+/* The session survives these results; any other failure ends it. */
 static bool is_session_good(int rc)
 {
     return rc == 0 || rc == ERR_BUSY || rc == ERR_DATA || rc == ERR_FENCED;
@@ -349,14 +349,14 @@ static bool sim_step(struct store *st)
     if (!l->call)
         return true;
     if (clock_mono_us(st->clock) >= l->deadline_us)
-        return is_late(l);
-    if (m && m->is_there) {
+        return time_out(l);
+    if (m && m->arrived) {
         l->call->rc = message_give(m, l->call);
         if (m->op == STORE_HELLO && !m->rc)
             st->slot_length_s = m->u.hello.slot_length_s;
         bool good = is_session_good(m->rc);
         if (!m->rc)
-            l->late[m->op] = 0;
+            l->timeouts[m->op] = 0;
         l->call = NULL;
         l->sent = NULL;
         message_over(host_world(l->host)->network, m);
@@ -367,7 +367,7 @@ static bool sim_step(struct store *st)
     return l->broken ? end_call(l, ERR_LOST, "the connection to the database was lost") : false;
 }
 
-/* Nobody polls it: host.c wakes the engine. */
+/* It is not polled: host.c wakes the engine. */
 static int sim_fd(const struct store *st)
 {
     (void)st;
@@ -433,7 +433,7 @@ int network_open_store(const struct store_options *options, struct store **out, 
     return 0;
 }
 
-/* ---- what goes wrong with all of it ---- */
+/* ---- faults of connections ---- */
 
 void network_reset(struct world *w, const struct host *host)
 {

@@ -1,6 +1,6 @@
-/* network.h - what lies between engines and database: connections, and messages that come late,
- * once, or never. The engine's side of a connection is a store as engine/store/store_ops.h wants
- * it. */
+/* network.h - the network between engines and database: connections, and messages that come late,
+ * once, or never. The engine's side of a connection is a store with the interface of
+ * engine/store/store_ops.h. */
 #ifndef PRESCIENT_SIM_NETWORK_H
 #define PRESCIENT_SIM_NETWORK_H
 
@@ -12,12 +12,12 @@ struct link {
     struct store head;
     struct host *host;
     int64_t connect_timeout_us, statement_timeout_us, deadline_us;
-    /* broken: the other end said so, and it will be seen at the next step */
+    /* broken: the other end has reset it; the next step returns that */
     bool connected, connecting, broken;
-    /* its number: an answer that comes by an older one goes nowhere */
+    /* its number: answers that come over an older connection are dropped */
     uint64_t connection;
     struct store_call *call;                /* NULL: idle */
-    int late[STORE_OPS];                    /* how often in a row such a call was not answered in its time */
+    int timeouts[STORE_OPS];                    /* for each kind of call, how many in a row have timed out */
     struct message *sent;
     struct link *following;
 };
@@ -33,21 +33,21 @@ struct weather {
 struct network {
     struct weather weather;
     uint64_t connections;
-    struct message *newest, *spare;         /* all there are; those not in use */
+    struct message *newest, *spare;         /* all messages; unused ones */
     struct link *links;
 };
 
 void network_make(struct world *w);
 void network_free(struct world *w);
 
-/* What engine_options wants: the host is found by the clock it brings. */
+/* For engine_options. The clock in the options leads to the host. */
 int network_open_store(const struct store_options *options, struct store **out, struct err *err);
 
-/* All connections of a host (NULL: of all hosts) are cut; whoever waits hears of it. */
+/* Cuts all connections of a host (NULL: of all hosts). Calls that wait fail. */
 void network_reset(struct world *w, const struct host *host);
-/* The database ends the sessions of a host: what they had not committed is rolled back. */
+/* Ends the sessions of a host and rolls back their open transactions. */
 void network_end_sessions(struct world *w, const struct host *host);
-/* The database goes down until then: transactions are rolled back, connections end. */
+/* Takes the database down until `until_us`: transactions are rolled back, connections end. */
 void network_restart_db(struct world *w, int64_t until_us);
 
 #endif

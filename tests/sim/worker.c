@@ -1,5 +1,5 @@
-/* worker.c - simulated workers: the wire's messages, the claims, and what a job may do to the
- * process it runs in. */
+/* worker.c - simulated workers: messages, claims, and jobs that may damage the process they run in.
+ */
 #include "worker.h"
 
 #include <errno.h>
@@ -32,19 +32,19 @@ struct worker_sim {
     enum state state;
     struct slab *slab;
     uint32_t generation;
-    uint64_t tag;                       /* of the event that goes on with it */
-    bool deaf;                          /* its job blocks signals */
+    uint64_t tag;                       /* of its next event */
+    bool blocks_signals;                /* its job blocks them */
     bool hangs;
-    bool stopped, late;                 /* SIGSTOP; an event came meanwhile */
+    bool stopped, event_pending;        /* SIGSTOP; an event came in the meantime */
     struct claimed claimed[CLAIM_MAX];
     int nclaimed;
-    struct claimed last;                /* what was answered before; run < 0: nothing */
+    struct claimed last;                /* the last answered check; run < 0: none */
     char left_out[JOBS], usable[JOBS];
     int64_t began_us;                   /* the claim */
-    int64_t moved_us;                   /* the claim, or the last answer of it */
+    int64_t progress_us;                /* the claim, or the last answer of it */
 };
 
-static bool is_still(const struct worker_sim *w)
+static bool is_stopped(const struct worker_sim *w)
 {
     return w->stopped || w->host->workers_frozen;
 }
@@ -55,7 +55,7 @@ static void die(struct worker_sim *w, int status)
 {
     if (w->state == DEAD)
         return;
-    world_tell(w->host->w, "host %d: worker %d ends, status %d", w->host->number, w->pid, status);
+    world_log(w->host->w, "host %d: worker %d ends, status %d", w->host->number, w->pid, status);
     w->state = DEAD;
     w->status = status;
     w->tag++;
@@ -63,14 +63,14 @@ static void die(struct worker_sim *w, int status)
     w->sock = -1;
     slab_free(w->slab);
     w->slab = NULL;
-    checker_worker_ends(w->host->w, w->host, w->nclaimed, w->moved_us);
+    checker_worker_ends(w->host->w, w->host, w->nclaimed, w->progress_us);
     for (int i = 0; i < w->nclaimed; i++)
         checker_event(w->host->w, w->host->number, checker_run(w->host->w, w->claimed[i].run)->key, 0,
                       "its worker ended");
     host_wake(w->host, w->host->w->now_us + 50);
 }
 
-/* ---- going on ---- */
+/* ---- events ---- */
 
 static void go_on(struct world *world, void *arg, uint64_t tag);
 
@@ -82,7 +82,7 @@ static struct worker_sim *worker_of(struct host *h, int pid)
     return NULL;
 }
 
-/* Events name a worker by host and pid: it may be buried by the time they come. */
+/* An event names its worker by host and pid, because the worker may be freed before it comes. */
 static uint64_t name_of(const struct worker_sim *w)
 {
     return (uint64_t)w->pid << 32 | (uint32_t)w->tag;
@@ -94,13 +94,13 @@ static void later(struct worker_sim *w, int64_t us)
     world_after(w->host->w, us, go_on, w->host, name_of(w));
 }
 
-static void say(struct worker_sim *w, enum message_kind kind, const void *body, size_t len)
+static void send_message(struct worker_sim *w, enum message_kind kind, const void *body, size_t len)
 {
     if (w->sock >= 0 && message_send(w->sock, kind, body, len, -1, NULL) == 0)
         host_wake(w->host, w->host->w->now_us + 30);
 }
 
-/* Each job is opened, and some opening is a worker's last. False: it was. */
+/* Opens each job. False: an opening has killed the worker. */
 static bool open_jobs(struct worker_sim *w, char usable[JOBS])
 {
     struct host *h = w->host;
@@ -109,7 +109,7 @@ static bool open_jobs(struct worker_sim *w, char usable[JOBS])
                     !(j == (uint32_t)h->shut_job && h->w->now_us < h->shut_until_us);
         if (w->left_out[j])
             continue;
-        say(w, MESSAGE_OPENING, &j, sizeof j);
+        send_message(w, MESSAGE_OPENING, &j, sizeof j);
         if ((int)j == h->deadly_job) {
             die(w, SIGSEGV);
             return false;
@@ -126,13 +126,13 @@ static void get_ready(struct worker_sim *w)
         return;
     memcpy(w->usable, usable, sizeof usable);
     if (h->w->now_us < h->dead_start_until_us) {
-        static const char words[] = "a library is missing";
-        say(w, MESSAGE_FAILED, words, sizeof words - 1);
+        static const char text[] = "a library is missing";
+        send_message(w, MESSAGE_FAILED, text, sizeof text - 1);
         die(w, 78 << 8);
         return;
     }
     w->state = IDLE;
-    say(w, MESSAGE_READY, usable, sizeof usable);
+    send_message(w, MESSAGE_READY, usable, sizeof usable);
 }
 
 /* ---- jobs ---- */
@@ -183,7 +183,7 @@ static struct claimed begin_check(struct worker_sim *w, int index)
         world_violate(h->w, "a worker was given check %s of job %s, which it cannot run", c.entity_key,
                       c.job_name);
     int number = checker_run_begins(h->w, &run);
-    world_tell(h->w, "host %d: worker %d begins run %d: check %d (id %lld), count %d, failures %d", h->number,
+    world_log(h->w, "host %d: worker %d begins run %d: check %d (id %lld), count %d, failures %d", h->number,
                w->pid, number, key, (long long)c.id, c.check_count, c.failure_count);
     return (struct claimed){ .index = index, .run = number, .act = run.act, .now = c.now };
 }
@@ -221,7 +221,7 @@ static int kind_of(struct worker_sim *w, struct claimed *c)
     }
 }
 
-/* Sometimes an answer declares something: an event, another check, the end of one. */
+/* Some answers declare an effect: an event, a new check, the end of one. */
 static void declare(struct worker_sim *w, const struct claimed *c)
 {
     struct world *world = w->host->w;
@@ -259,28 +259,28 @@ static void answer(struct worker_sim *w, struct claimed *c)
     checker_run(world, c->run)->answered = true;
     slab_answer(w->slab, c->index, kind, from->at, host_boot_us(w->host) - (world->now_us - w->began_us),
                 world->now_us - w->began_us, text);
-    world_tell(world, "host %d: worker %d answers run %d", w->host->number, w->pid, c->run);
+    world_log(world, "host %d: worker %d answers run %d", w->host->number, w->pid, c->run);
     w->last = *c;
-    w->moved_us = world->now_us;
+    w->progress_us = world->now_us;
 }
 
-/* What a job may do besides answering. */
+/* Misconduct of a job besides its answer. */
 static void misbehave(struct worker_sim *w, enum act act)
 {
-    static const char words[] = "\1a job has much to say";
+    static const char text[] = "\1a job has much to say";
     uint32_t other = w->generation - 1;
     if (act == ACT_CLOSE && w->sock >= 0) {
         shutdown(w->sock, SHUT_RDWR);
         host_wake(w->host, w->host->w->now_us + 30);
     } else if (act == ACT_LIE)
-        say(w, MESSAGE_ENDED, world_chance(w->host->w, 500) ? &w->generation : &other, sizeof other);
+        send_message(w, MESSAGE_ENDED, world_chance(w->host->w, 500) ? &w->generation : &other, sizeof other);
     else if (act == ACT_BABBLE)
-        say(w, (enum message_kind)'?', NULL, 0);
+        send_message(w, (enum message_kind)'?', NULL, 0);
     for (int i = 0; i < 80 && act == ACT_CHATTER; i++)
-        say(w, MESSAGE_LOG, words, sizeof words - 1);
+        send_message(w, MESSAGE_LOG, text, sizeof text - 1);
 }
 
-/* What was claimed is over, one way or another. False: so is the worker. */
+/* Ends the claimed checks. False: the worker ends or hangs, too. */
 static bool end_claim(struct worker_sim *w)
 {
     int n = w->nclaimed;
@@ -292,7 +292,7 @@ static bool end_claim(struct worker_sim *w)
         }
         if (c->act == ACT_HANG) {
             w->hangs = true;
-            w->deaf = world_chance(w->host->w, 300);
+            w->blocks_signals = world_chance(w->host->w, 300);
             return false;
         }
         misbehave(w, c->act);
@@ -317,7 +317,7 @@ static void run_claimed(struct worker_sim *w, int from, int n)
     struct world *world = w->host->w;
     int64_t takes = 0;
     w->nclaimed = n;
-    w->began_us = w->moved_us = world->now_us;
+    w->began_us = w->progress_us = world->now_us;
     faults_moment(world, w->host);
     for (int i = 0; i < n; i++) {
         w->claimed[i] = begin_check(w, from + i);
@@ -340,7 +340,7 @@ static void claim(struct worker_sim *w)
         run_claimed(w, from, n);
     } else if (how == SLAB_EMPTY) {
         w->state = IDLE;
-        say(w, MESSAGE_ENDED, &w->generation, sizeof w->generation);
+        send_message(w, MESSAGE_ENDED, &w->generation, sizeof w->generation);
     } else
         w->state = WAITING;
 }
@@ -351,15 +351,15 @@ static void go_on(struct world *world, void *arg, uint64_t tag)
     (void)world;
     if (!w || w->state == DEAD || (uint32_t)w->tag != (uint32_t)tag)
         return;
-    if (is_still(w))
-        w->late = true;
+    if (is_stopped(w))
+        w->event_pending = true;
     else if (w->state == LOADING)
         get_ready(w);
     else if (w->state == RUNNING && (!w->nclaimed || end_claim(w)))
         claim(w);
 }
 
-/* ---- what the engine says ---- */
+/* ---- messages of the engine ---- */
 
 static void attach(struct worker_sim *w, int fd)
 {
@@ -369,7 +369,7 @@ static void attach(struct worker_sim *w, int fd)
     close(fd);
 }
 
-static void hear(struct worker_sim *w, enum message_kind kind, const char *body, int len)
+static void take_message(struct worker_sim *w, enum message_kind kind, const char *body, int len)
 {
     struct world *world = w->host->w;
     if (kind == MESSAGE_BEGIN && w->state == STARTING) {
@@ -390,7 +390,7 @@ static void hear(struct worker_sim *w, enum message_kind kind, const char *body,
 static void listen_to_engine(struct worker_sim *w)
 {
     char body[MESSAGE_MAX + 1];
-    while (w->sock >= 0 && w->state != RUNNING && w->state != LOADING && !is_still(w)) {
+    while (w->sock >= 0 && w->state != RUNNING && w->state != LOADING && !is_stopped(w)) {
         enum message_kind kind;
         int fd = -1, len = message_receive(w->sock, &kind, body, &fd, NULL);
         if (fd >= 0)
@@ -400,7 +400,7 @@ static void listen_to_engine(struct worker_sim *w)
         if (len < 0)
             die(w, 1 << 8);
         else
-            hear(w, kind, body, len);
+            take_message(w, kind, body, len);
     }
 }
 
@@ -410,7 +410,7 @@ void workers_listen(struct host *h)
         listen_to_engine(w);
 }
 
-/* ---- what the pool does to processes ---- */
+/* ---- the spawner's functions ---- */
 
 static int crew_start(void *ctx, const char *program, bool pg_environment, struct child *out, struct err *err)
 {
@@ -438,7 +438,7 @@ static void crew_signal(void *ctx, pid_t pid, int sig)
     struct worker_sim *w = worker_of(h, pid);
     if (!w || w->state == DEAD || (h->w->wrong[SIGNALS_ARE_LOST] && w->hangs))
         return;
-    if (sig == SIGKILL || (!w->deaf && !is_still(w)))
+    if (sig == SIGKILL || (!w->blocks_signals && !is_stopped(w)))
         die(w, sig);
 }
 
@@ -481,7 +481,7 @@ void workers_free(struct host *h)
         crew_bury(h, h->crew.workers->pid);
 }
 
-/* ---- what goes wrong with them ---- */
+/* ---- faults of workers ---- */
 
 void workers_die(struct host *h)
 {
@@ -491,9 +491,9 @@ void workers_die(struct host *h)
 
 static void thaw(struct worker_sim *w)
 {
-    bool late = w->late;
-    w->late = false;
-    if (late)
+    bool pending = w->event_pending;
+    w->event_pending = false;
+    if (pending)
         later(w, world_between(w->host->w, 0, 100));
     listen_to_engine(w);
 }
@@ -533,7 +533,7 @@ static void continue_one(struct world *world, void *arg, uint64_t pid)
     if (!w || w->state == DEAD)
         return;
     w->stopped = false;
-    if (!is_still(w))
+    if (!is_stopped(w))
         thaw(w);
 }
 
@@ -542,7 +542,7 @@ bool workers_stop_one(struct host *h, int64_t us)
     struct worker_sim *w = any_worker(h);
     if (!w)
         return false;
-    world_tell(h->w, "host %d: worker %d is stopped for %lld ms", h->number, w->pid, (long long)(us / 1000));
+    world_log(h->w, "host %d: worker %d is stopped for %lld ms", h->number, w->pid, (long long)(us / 1000));
     w->stopped = true;
     world_after(h->w, us, continue_one, h, (uint64_t)w->pid);
     return true;

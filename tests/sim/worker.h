@@ -1,5 +1,5 @@
-/* worker.h - simulated workers, in place of processes: they read and write the slab and speak over
- * the socket as run/worker.c does, and they crash, hang, lie and are stopped. The pool meets them
+/* worker.h - simulated workers in place of processes. They use the slab and the socket as
+ * engine/worker/worker.c does, and they crash, hang, lie and are stopped. The pool starts them
  * through its spawner. */
 #ifndef PRESCIENT_SIM_WORKER_H
 #define PRESCIENT_SIM_WORKER_H
@@ -9,20 +9,20 @@
 
 struct worker_sim;
 
-/* What the workers of one host have in common. */
+/* The workers of one host. */
 struct crew {
     struct spawner spawner;
-    struct worker_sim *workers;             /* until they are buried */
+    struct worker_sim *workers;             /* also dead ones that the pool has not waited for */
     int pids;
 };
 
 void workers_make(struct host *h);
 void workers_free(struct host *h);
-/* after a turn of the engine: it may have said something to them */
+/* after a turn of the engine: reads its messages */
 void workers_listen(struct host *h);
-void workers_die(struct host *h);           /* their engine is gone, and so are they */
+void workers_die(struct host *h);           /* their engine has ended, and they end with it */
 void workers_thaw(struct host *h);
-bool workers_kill_one(struct host *h);      /* false: there is none */
+bool workers_kill_one(struct host *h);      /* false: no worker runs */
 bool workers_stop_one(struct host *h, int64_t us);
 
 #endif

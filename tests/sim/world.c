@@ -1,5 +1,5 @@
-/* world.c - the queue of events, the one source of chance, and a world's life: made, driven,
- * judged, taken down. */
+/* world.c - the queue of events, the only source of chance, and the life of a world: it is made,
+ * run, checked and freed. */
 #include "world.h"
 
 #include <stdarg.h>
@@ -16,11 +16,11 @@
 #include "network.h"
 
 enum {
-    EVENTS_MAX = 4000000,           /* of one world: more is a loop without an end */
-    /* from the last fault; a full look, which would heal what was lost, comes after 3600 */
+    EVENTS_MAX = 4000000,           /* of one world: more means an endless loop */
+    /* after the last fault; a full look, which would find lost checks, comes after 3600 s */
     DONE_WITHIN_S = 1500,
-    /* what is filed while the clock is set back may lie below the sweep's mark: that waits for the
-     * full look */
+    /* a check that is filed while the clock is set back may lie below the sweep's mark: it waits
+     * for the full look */
     DONE_AFTER_JUMP_S = 3 * 3600,
     STOP_WITHIN_S = 120,
 };
@@ -88,7 +88,7 @@ static struct event next_event(struct world *w)
 
 /* ---- the story ---- */
 
-void world_say(struct world *w, const char *fmt, ...)
+void world_write_line(struct world *w, const char *fmt, ...)
 {
     va_list ap;
     fprintf(w->out, "%11.6f  ", (double)(w->now_us - w->began_us) / 1e6);
@@ -108,7 +108,7 @@ void world_violate(struct world *w, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(w->violation + n, sizeof w->violation - (size_t)n, fmt, ap);
     va_end(ap);
-    world_tell(w, "BROKEN: %s", w->violation);
+    world_log(w, "BROKEN: %s", w->violation);
     w->over = true;
 }
 
@@ -156,7 +156,7 @@ static void say_shape(struct world *w)
     for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
         if (traits[i].holds)
             len += (size_t)snprintf(text + len, sizeof text - len, ", %s", traits[i].text);
-    world_tell(w,
+    world_log(w,
                "seed %llu: %d hosts, %d checks over %d slots of %d s, lease %lld ms, trust %lld ms, split at "
                "%d%s",
                (unsigned long long)w->seed, s->hosts, s->checks, s->slots, (int)s->slot_length_s,
@@ -177,21 +177,21 @@ static void wait_for_the_stop(struct world *w, void *arg, uint64_t tag)
         world_after(w, 100 * MS_US, wait_for_the_stop, NULL, tag);
 }
 
-/* Once a second from the last fault on: is all done? */
+/* Checks once a second, from the last fault on, whether all is done. */
 static void wait_for_the_work(struct world *w, void *arg, uint64_t tag)
 {
-    char left[200];
+    char remaining[200];
     int within_s = checker_has_jumped(w) ? DONE_AFTER_JUMP_S : DONE_WITHIN_S;
     (void)arg;
     hosts_end_in_time(w);
-    if (db_is_done(w->db, left, sizeof left)) {
+    if (db_is_done(w->db, remaining, sizeof remaining)) {
         w->done_us = w->now_us;
-        world_tell(w, "all is done, %lld s after the last fault",
+        world_log(w, "all is done, %lld s after the last fault",
                    (long long)((w->now_us - w->quiet_us) / SECOND_US));
         hosts_stop(w);
         world_after(w, 100 * MS_US, wait_for_the_stop, NULL, 0);
     } else if (w->now_us > w->quiet_us + within_s * SECOND_US)
-        world_violate(w, "not done %d s after the last fault: %s", within_s, left);
+        world_violate(w, "not done %d s after the last fault: %s", within_s, remaining);
     else
         world_after(w, SECOND_US, wait_for_the_work, NULL, tag);
 }
@@ -222,8 +222,8 @@ static void take_down(struct world *w)
     free(w->events);
 }
 
-bool world_live(uint64_t seed, const struct settings *settings, const bool *wrong, FILE *out,
-                char words[WORLD_WORDS])
+bool world_run(uint64_t seed, const struct settings *settings, const bool *wrong, FILE *out,
+                char violation[VIOLATION_SIZE])
 {
     struct world w = { .seed = seed,
                        .random = seed * 0x9e3779b97f4a7c15u + 1,
@@ -233,7 +233,7 @@ bool world_live(uint64_t seed, const struct settings *settings, const bool *wron
     make(&w);
     for (int n = 0; !w.over; n++) {
         if (n >= EVENTS_MAX || !w.nevents) {
-            world_violate(&w, "%s", w.nevents ? "no end of events" : "nothing happens any more");
+            world_violate(&w, "%s", w.nevents ? "too many events" : "the queue of events is empty");
             break;
         }
         struct event e = next_event(&w);
@@ -241,6 +241,6 @@ bool world_live(uint64_t seed, const struct settings *settings, const bool *wron
         e.run(&w, e.arg, e.tag);
     }
     take_down(&w);
-    memcpy(words, w.violation, sizeof w.violation);
+    memcpy(violation, w.violation, sizeof w.violation);
     return !w.violation[0];
 }
