@@ -1,5 +1,4 @@
-/* bench_pg.h - between bench_pg.c (places, rows, costs) and bench_pg_bare.c (the bare SQL that is
- * timed). */
+/* bench_pg.h - shared by bench_pg.c (places, rows, costs) and bench_pg_bare.c (the bare SQL). */
 #ifndef PRESCIENT_BENCH_PG_H
 #define PRESCIENT_BENCH_PG_H
 
@@ -8,8 +7,8 @@
 
 struct bench_db {
     PGconn *control, *snapshot;
-    bool holds_place;           /* the schema is ours to drop */
-    int postmaster;             /* 0: not to be seen from here */
+    bool holds_place;           /* we created the schema, so we drop it */
+    int postmaster;             /* its pid; 0: on another machine or not visible */
 };
 
 PGconn *bench_pg_connect(const struct bench *b, struct err *err);

@@ -1,4 +1,4 @@
-/* pg_prepared.c - prepared statements that a pooler may take away, or bring. */
+/* pg_prepared.c - names of prepared statements, and the errors of poolers that lose them. */
 #include "pg_prepared.h"
 
 #include <stdio.h>

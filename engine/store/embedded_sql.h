@@ -2,8 +2,8 @@
 #ifndef PRESCIENT_EMBEDDED_SQL_H
 #define PRESCIENT_EMBEDDED_SQL_H
 
-struct sql_block { const char *name, *text; };                      /* ends with a NULL name */
-/* ends with a NULL name; in order of version */
+struct sql_block { const char *name, *text; };  /* the last one's name is NULL */
+/* The last one's name is NULL; ordered by version. */
 struct sql_migration { int version; const char *name, *text; };
 
 extern const struct sql_migration migrations_pg[], migrations_sqlite[];

@@ -1,5 +1,5 @@
-/* enqueue_check.c - whether a check may be enqueued: each field by its rule, under the name of its
- * column. */
+/* enqueue_check.c - whether a check may be enqueued: each field by its rule; messages use the
+ * column's name. */
 #include "enqueue_check.h"
 
 #include "../rules/field.h"

@@ -1,5 +1,5 @@
-/* enqueue_check.h - whether a check may be enqueued: the rules that every way in applies before
- * the database sees the row. */
+/* enqueue_check.h - whether a check may be enqueued. Every way to enqueue applies these rules
+ * before the database sees the row. */
 #ifndef PRESCIENT_ENQUEUE_CHECK_H
 #define PRESCIENT_ENQUEUE_CHECK_H
 
@@ -9,8 +9,9 @@
 #define ENQUEUE_PRIORITY_MIN INT32_MIN
 #define ENQUEUE_PRIORITY_MAX INT32_MAX
 
-/* 0, or ERR_INPUT with words that name the field, what was found and what was expected: names of 1
- * to 1024 bytes of UTF-8, a time from 1970 to 9999, a payload of valid JSON within 64 KiB. Pure. */
+/* 0, or ERR_INPUT with a message that has the field, the value and what is expected: names of 1
+ * to 1024 bytes of UTF-8, a time from 1970 to 9999, a payload of valid JSON of at most 64 KiB.
+ * Pure. */
 int enqueue_check_row(const struct load_row *row, struct err *err);
 
 #endif

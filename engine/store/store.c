@@ -1,6 +1,5 @@
-/* store.c - the backend chosen by URL, the blocking form of a call, and what both backends share.
- * The only file that knows which backends there are; everything else goes through struct
- * store_ops. */
+/* store.c - chooses the backend by the URL, makes calls block, and has what both backends share.
+ * Only this file has the list of backends; all others use struct store_ops. */
 #include "store.h"
 
 #include <poll.h>
@@ -18,7 +17,7 @@
 
 static const struct store_ops *const backends[] = { &store_pg_ops, &store_sqlite_ops };
 
-/* Up to the first ':' at most: what follows may hold a password. */
+/* At most up to the first ':', because a password may follow. */
 static int refuse_url(const char *url, struct err *err)
 {
     const char *expected =
@@ -89,7 +88,7 @@ short store_wants(const struct store *st) { return st->ops->wants(st); }
 int64_t store_deadline_us(const struct store *st) { return st->ops->deadline_us(st); }
 void store_abandon(struct store *st) { st->ops->abandon(st); }
 
-/* Waits until the connection has something for us or the call's deadline is there. */
+/* Waits until the connection is ready or the call's deadline has come. */
 static void wait_for_store(const struct store *st)
 {
     struct pollfd p = { .fd = store_fd(st), .events = store_wants(st) };
@@ -124,7 +123,7 @@ int store_migrate(struct store *st, const struct migrate_options *options, struc
 
 /* ---- prune ---- */
 
-/* What is in use is asked for again some times; then who uses it is told. */
+/* Tries again a few times while the table is in use; then reports who uses it. */
 static int prune_step(struct store *st, struct store_prune *p)
 {
     enum { TRIES = 8, PAUSE_MS = 250 };

@@ -1,5 +1,5 @@
-/* store_ops.h - what a backend is to store.c: one struct of functions. Included by store.c and the
- * backends only. */
+/* store_ops.h - the interface of a backend: one struct of functions. Only store.c and the backends
+ * include it. */
 #ifndef PRESCIENT_STORE_OPS_H
 #define PRESCIENT_STORE_OPS_H
 
@@ -8,9 +8,9 @@
 
 struct store_ops {
     const char *scheme;                         /* "postgresql", "sqlite" */
-    bool (*claims)(const char *url);            /* whether this backend reads such a URL */
+    bool (*claims)(const char *url);            /* whether the URL is for this backend */
     int (*open)(const struct store_options *options, struct store **out, struct err *err);
-    /* frees everything but the struct store's head, then the struct itself */
+    /* closes `st` and frees it with all it owns */
     void (*close)(struct store *st);
     void (*begin)(struct store *st, struct store_call *call);
     bool (*step)(struct store *st);
@@ -23,10 +23,10 @@ struct store_ops {
     int (*migrate)(struct store *st, const struct migrate_options *options, struct err *err);
 };
 
-struct store {                                  /* the head of every backend's own struct */
+struct store {                                  /* the first member of every backend's own struct */
     const struct store_ops *ops;
     const struct clock *clock;
-    int32_t slot_length_s;                      /* the database's, once known */
+    int32_t slot_length_s;                      /* the database's; 0: not known yet */
     const char *passed_over;                    /* see store_passed_over */
 };
 

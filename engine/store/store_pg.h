@@ -34,160 +34,170 @@
 
 enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING_OWNERS, PG_CHECKING, PG_READY };
 
-#define PG_QUEUE_MAX 10 /* path, two statements of a settle, effects; each may have to be prepared first */
+/* path, two statements of a settle, effects; each may need a PREPARE before it */
+#define PG_QUEUE_MAX 10
 
-struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's own default */
+struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's default */
 
-/* A question for the addresses of a name, in a child process. `pid` is 0 when there is none under
- * way. */
+/* A child process that looks up the addresses of a host name. `pid` is 0 when there is none. */
 enum { PG_LOOKUP_ADDRESSES = 4, PG_LOOKUP_TEXT = 512 };
 struct pg_lookup {
     pid_t pid;
-    int fd;                                 /* readable when there is something to step for */
+    int fd;                                 /* readable when pg_lookup_step has something to do */
     size_t used;
-    char text[PG_LOOKUP_TEXT];              /* addresses with commas, or '!' and why not */
+    char text[PG_LOOKUP_TEXT];  /* addresses separated by commas, or '!' and the reason for none */
 };
 
 struct pg_store {
     struct store head;
-    struct arena *kept;                     /* strings of the options; as long as the store */
+    struct arena *kept;                     /* strings of the options; lives as long as the store */
     const char *url, *schema, *schema_owner, *engine;
     int connect_timeout_ms, statement_timeout_ms, silence_ms;
     const char *lock_timeout;               /* "250ms" */
     bool unprepared, relaxed;
-    /* a pooler handed us a session that did not know what we had prepared, or knew it already */
+    /* a pooler gave us a session without the statements that we had prepared, or with them
+     * already */
     bool lost_prepared;
     int32_t wanted_slot_length_s;
-    char *sql[PG_STATEMENTS];               /* with the schema in, once used */
-    char names[PG_STATEMENTS][PG_PREPARED_NAME_SIZE];      /* as prepared, from then on */
+    char *sql[PG_STATEMENTS];               /* text with the schema's name, made on first use */
+    char names[PG_STATEMENTS][PG_PREPARED_NAME_SIZE];      /* names under which they are prepared */
 
     struct pg_host *hosts;
-    int nhosts, host;                       /* the host in use, or to try next */
-    /* what a host has to take us: most often, and when none has said a word for some rounds */
+    int nhosts, host;                       /* the host in use, or the next one to try */
+    /* Time to connect to one host: the usual, and the longer one of each round that follows several
+     * without an answer. */
     int host_timeout_ms, host_patience_ms;
-    int silent_rounds;                      /* in a row, in which no host said a word */
-    bool heard_host;                        /* one of this round did */
-    /* how soon a line that died is noticed, for libpq */
+    int silent_rounds;                      /* rounds in a row in which no host answered */
+    bool heard_host;                        /* a host answered in this round */
+    /* libpq's keepalive options: how soon it notices a dead connection */
     struct { const char *keyword, *value; } silence[5];
-    PGconn *conn, *side;                    /* side: for what blocks, opened when first needed */
+    PGconn *conn, *side;                    /* side: for blocking work, opened on first use */
     enum pg_phase phase;
     PostgresPollingStatusType polling;
     int hosts_tried;
     struct pg_lookup lookup;
-    char passed_over[512];                  /* what the last host that did not take us, for this call, said */
-    bool met_standby;                       /* one of them let us in, and takes no writes */
+    char passed_over[512];  /* why the last host that was tried for this call was skipped */
+    bool met_standby;                       /* a host accepted us but is read-only */
     int64_t host_deadline_us;               /* of the host being tried */
     bool prepared[PG_STATEMENTS];
 
     struct store_call *call;                /* NULL: idle */
     int64_t deadline_us;
-    int64_t wait_us;                        /* what the call has from when it is connected */
+    int64_t wait_us;                        /* how long the call may take once it is connected */
     int rounds;                             /* how often this call was sent */
     struct arena *arena;                    /* of the call */
     struct { int statement; bool prepares; PGresult *result; } queue[PG_QUEUE_MAX];
     int nqueue, answered;
     bool synced, unflushed;
-    /* of the page that this call has read, where some row was locked; else NULL */
+    /* places of the locked rows on the page that this call has read; NULL: none */
     const char **lock_places;
-    /* this settle met a row that has the same id: its own gets another one */
+    /* a row cannot move because another row there has its id: it gets a new id */
     bool renumbers;
-    bool heavy_pages;                       /* the last page had payloads above their share */
-    /* this call met a page of the table that cannot be read, and goes around it */
+    bool heavy_pages;  /* the last page had payloads above their share of the bytes */
+    /* this call met a corrupt block and uses forms that go around it */
     bool careful;
-    char damage[256];                       /* what the server said of that page */
+    char damage[256];                       /* the server's message about that block */
 };
 
 static inline struct pg_store *pg_store(struct store *st) { return (struct pg_store *)st; }
 
 /* ---- statements ---- */
 const char *pg_sql(struct pg_store *pg, int statement);         /* NULL: out of memory */
-char *pg_with_schema(const char *sql, const char *schema);      /* malloc()ed */
-int pg_schema_known(void);                                      /* the newest migration of this program */
+/* the caller frees it; NULL: out of memory */
+char *pg_with_schema(const char *sql, const char *schema);
+int pg_schema_known(void);  /* version of this program's newest migration */
 
 /* ---- calls ---- */
-/* Every message begins with the path, on which its statements find operators and functions.
- * `relaxed`: in a replay, the commit does not wait for the disk. */
+/* Sends the statement `path`, with which every message begins: it sets search_path for the others.
+ * `relaxed`: in a replay, the commit does not wait for the disk. False: out of memory, or the
+ * connection is lost. */
 bool pg_send_path(struct pg_store *pg, bool relaxed);
-/* Behind the path, in front of what only reads: the server gives up a twentieth before we do, so
- * that we hear of it, and no question is left that nobody waits for. */
+/* Sends the statement `reading`, after the path of a message that only reads. The server ends the
+ * query shortly before our own deadline, so that we get its error and no query runs on that nobody
+ * waits for. False as above. */
 bool pg_send_reading(struct pg_store *pg);
-/* Queues a statement in these forms, and in its careful form where that is wanted, with the struct
- * of its parameters. False when out of memory or the connection is gone. */
+/* Queues a statement with the struct of its parameters, in these forms, and in the careful form
+ * once the call has met a corrupt block. False: out of memory, or the connection is lost. */
 bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, const void *in);
 #define pg_send(pg, statement, ...) pg_send_form(pg, statement, PG_FORM_PLAIN, __VA_ARGS__)
 #define pg_send_form(pg, statement, forms, ...)                                                              \
     pg_queue((pg), (statement), (forms), SQL_IN(statement, __VA_ARGS__))
-/* A report: parameters and result are text. `params` has as many as the statement. */
+/* Queues a report, whose parameters and result are text; `params` has one string for each
+ * parameter. */
 bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, const char *const *params);
-/* The result of the n-th statement queued by the operation. */
+/* The result of the n-th statement that the operation queued; valid until the call ends. */
 const PGresult *pg_result(const struct pg_store *pg, int n);
-/* A row of a result as the struct of the statement's columns; arrays go to the call's arena. False
- * when it cannot be read. */
+/* Reads a row of a result into the struct of the statement's columns. Texts stay in the result,
+ * arrays are in the call's arena. False: the row cannot be read. */
 bool pg_read_row(struct pg_store *pg, enum pg_statement statement, const PGresult *r, int row, void *out);
 #define pg_row(pg, statement, r, row, ...)                                                                   \
     pg_read_row((pg), (statement), (r), (row), SQL_OUT(statement, __VA_ARGS__))
 
 /* ---- connection ---- */
 int pg_read_url(struct pg_store *pg, struct err *err);
-/* Begins with the next host. False when connecting has failed for this call: err says why. */
+/* Starts to connect to the next host. False: no host can be tried; err has the last reason. */
 bool pg_connect_begin(struct pg_store *pg, struct err *err);
-int64_t pg_connect_most_us(const struct pg_store *pg);                  /* what all hosts together may take */
-/* Goes on; 1 connected, 0 wait, negative ERR_. */
+int64_t pg_connect_most_us(const struct pg_store *pg);  /* how long all hosts together may take */
+/* Continues without waiting: 1 connected, 0 wait, or a negative ERR_. */
 int pg_connect_step(struct pg_store *pg, struct err *err);
-/* version, encoding: known at connect */
+/* Checks version and encoding, which the server reports when it connects; 0 or ERR_SETTINGS. */
 int pg_check_server(struct pg_store *pg, struct err *err);
 int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err);
-/* The same, blocking. 1: good; 0: there is no such schema. `own`: to make things in it, it must
- * belong to the user of the connection. */
+/* Checks who owns the schema; blocks. 1: owners are allowed; 0: there is no such schema; or an
+ * ERR_. `own`: it must belong to the connection's user, who is to create objects in it. */
 int pg_ask_owners(struct pg_store *pg, PGconn *conn, bool own, struct err *err);
 int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err);
 void pg_disconnect(struct pg_store *pg);
-/* Whether it is a pooler that we are connected to: the session which `backend_pid` names is not
- * the one that answered the connection. */
+/* Whether we are connected to a pooler: the backend process that answers, `backend_pid`, is not the
+ * one that accepted the connection. */
 bool pg_is_pooled(const PGconn *conn, int32_t backend_pid);
-/* a new connection; NULL: err says why */
+/* A new connection, the caller's to finish; NULL: err has the reason. */
 PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err);
-/* The side connection with its schema checked, ready for blocking use; NULL: err says why. */
+/* The side connection, for blocking work, after a check of the schema; it belongs to `pg`. NULL:
+ * err has the reason. */
 PGconn *pg_side(struct pg_store *pg, struct err *err);
 void pg_side_close(struct pg_store *pg);
 
 /* ---- names ---- */
-bool pg_lookup_wanted(const struct pg_host *host);              /* neither an address nor a path */
-bool pg_lookup_begin(struct pg_lookup *l, const char *name);    /* false: errno says why */
-/* 1: the addresses are in `text`; 0: wait; -1: there are none, text + 1 says why */
+/* whether the host is a name, not an address or a path */
+bool pg_lookup_wanted(const struct pg_host *host);
+bool pg_lookup_begin(struct pg_lookup *l, const char *name);    /* false: errno has the reason */
+/* 1: `text` has the addresses; 0: wait; -1: there are none, text + 1 has the reason */
 int pg_lookup_step(struct pg_lookup *l);
-void pg_lookup_end(struct pg_lookup *l);                        /* whatever there was */
+void pg_lookup_end(struct pg_lookup *l);  /* ends the child and closes its pipe, if there are any */
 
 /* ---- failures ---- */
-/* code and words of a failed statement */
+/* Turns a failed statement into an ERR_ code with a reason and a message; returns the code. */
 int pg_fail(struct err *err, const PGresult *r, const PGconn *conn);
-int pg_lost(struct err *err, const PGconn *conn, const char *what);     /* the connection itself */
+/* the same for a lost connection */
+int pg_lost(struct err *err, const PGconn *conn, const char *what);
 
 /* ---- reports ---- */
-/* before anything is sent: name and parameters */
+/* Checks name and parameters before anything is sent: 0, ERR_NOTFOUND or ERR_INPUT. */
 int pg_report_check(const struct store_report *r, struct err *err);
 
 /* ---- blocking ---- */
-/* Runs a statement and reads its first row; texts and arrays in there last until the next call of
- * the store. In a transaction of its own when there is none. Returns how many rows there were, or
- * ERR_. */
+/* Runs a statement and reads its first row; blocks. It runs in the connection's open transaction,
+ * or in one of its own. Texts and arrays in `out` are valid until the store's next call. Returns
+ * how many rows there were, or an ERR_. */
 int pg_ask_row(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in, void *out,
                struct err *err);
 #define pg_ask(pg, conn, statement, in, out, err)                                                            \
     pg_ask_row((pg), (conn), (statement), SQL_IN(statement, in), SQL_OUT(statement, out), (err))
-/* The same, as the result itself, also that of a failure; the caller's. NULL: there is none, err
- * says why. */
+/* The same, but returns the result, even of a failed statement; the caller clears it. NULL: there
+ * is no result; err has the reason. */
 PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in,
                            struct err *err);
 #define pg_run(pg, conn, statement, in, err)                                                                 \
     pg_run_statement((pg), (conn), (statement), SQL_IN(statement, in), (err))
-/* Commands: a statement without parameters and rows, or several. */
+/* Runs one or several statements without parameters and rows; 0 or an ERR_. */
 int pg_execute(struct pg_store *pg, PGconn *conn, enum pg_statement statement, struct err *err);
 int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);
-/* The index by slot, where it is not unique yet: a table of any size is written to meanwhile. */
+/* Makes the index by slot unique where it is not. Others may write to the table meanwhile, whatever
+ * its size. */
 int pg_make_ids_unique(struct pg_store *pg, PGconn *conn, struct err *err);
 
 #endif

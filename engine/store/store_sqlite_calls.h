@@ -1,6 +1,6 @@
-/* store_sqlite_calls.h - what each call does, by subject; store_sqlite.c has the table. All run
- * inside the transaction that the table asks for, and return 0 or a negative ERR_ that undoes it.
- */
+/* store_sqlite_calls.h - the functions that carry out calls, by subject; store_sqlite.c has the
+ * table of them. Each runs inside the transaction that the table asks for, and returns 0, or a
+ * negative ERR_, which rolls it back. */
 #ifndef PRESCIENT_STORE_SQLITE_CALLS_H
 #define PRESCIENT_STORE_SQLITE_CALLS_H
 
@@ -36,9 +36,9 @@ int sqlite_load(struct store *st, const struct load_row *rows, int n, const char
                 struct load_counts *out, int *bad, struct err *err);
 int sqlite_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
-/* Files one check inside the caller's transaction and says what happened. `check_at` and
- * `priority` are words, as the views take them; with check_at NULL, `at` and `priority_number`
- * count. `at` of the answer is the slot that it will be looked at. */
+/* Files one check inside the caller's transaction and returns what happened to it. `check_at` and
+ * `priority` are text, as the views take them; if check_at is NULL, `at` and `priority_number` are
+ * used. The result's `at` is the slot of the check. */
 enum sqlite_filing { FILED_NEW, FILED_KEPT, FILED_MOVED, FILED_REPLACED, FILED_OUTCOMES };
 struct sqlite_wanted {
     const char *entity_name, *entity_key, *job_exec, *check_at, *payload, *conflict, *priority;
@@ -52,7 +52,7 @@ struct sqlite_filed {
 int sqlite_enqueue(struct sqlite_store *db, const struct sqlite_wanted *wanted, int64_t now,
                    struct sqlite_filed *out, struct err *err);
 
-/* Whether the lease is still in the file: 0, ERR_FENCED in words, or another ERR_. */
+/* Whether the lease is still in the file: 0, ERR_FENCED, or another ERR_. */
 int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struct err *err);
 
 #endif
