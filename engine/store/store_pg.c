@@ -1,6 +1,6 @@
-/* store_pg.c - the PostgreSQL store: the life of a call over libpq's asynchronous interface, and
- * the pages that it reads. A call connects when it must, goes out as one message, and ends by its
- * answer, its deadline or the loss of the connection. */
+/* store_pg.c - the PostgreSQL store: the life of a call over libpq's asynchronous interface. A call
+ * connects if necessary, is sent as one message, and ends with its results, its deadline or the
+ * loss of the connection. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -58,8 +58,8 @@ static void send_call(struct pg_store *pg)
 }
 
 /* A connection that the server closed while it was idle is found before anything is sent, so that
- * the call's effect is known. What there is to read then: the server's last words, and behind them
- * the end. */
+ * it is known that the call had no effect. The server's last message may still have to be read, and
+ * after it the end of the stream. */
 static bool is_alive(struct pg_store *pg)
 {
     for (int reads = 0; reads < 4; reads++) {
@@ -68,7 +68,7 @@ static bool is_alive(struct pg_store *pg)
             break;
         if (!PQconsumeInput(pg->conn))
             return false;
-        PQisBusy(pg->conn);         /* takes apart what was read */
+        PQisBusy(pg->conn);         /* parses what was read */
     }
     return PQstatus(pg->conn) == CONNECTION_OK && PQsocket(pg->conn) >= 0;
 }
@@ -100,9 +100,9 @@ static void pg_begin(struct store *st, struct store_call *call)
         end_call(pg, call->err.code);
 }
 
-/* The first message of a connection asks whose the schema is, and touches nothing in it; the
- * second whether it is one we know. Where somebody's lock keeps that from being read, each new try
- * would leave a session behind. */
+/* The first message of a connection asks who owns the schema and touches nothing in it. The second
+ * one reads the schema's version; if a lock blocked that read, each retry would leave a session
+ * behind. */
 static void send_check(struct pg_store *pg)
 {
     bool of_owners = pg->phase == PG_CHECKING_OWNERS;
@@ -117,7 +117,7 @@ static void send_check(struct pg_store *pg)
         pg->unflushed = PQflush(pg->conn) > 0;
 }
 
-/* Connected: the pipeline is entered for good. */
+/* Connected: pipeline mode is entered for good. */
 static void begin_check(struct pg_store *pg)
 {
     int rc = pg_check_server(pg, &pg->call->err);
@@ -144,21 +144,21 @@ static void connect_on(struct pg_store *pg)
     }
 }
 
-/* In a report, a value that the database refuses is a value of the user. */
+/* In a report, a value that the database rejects comes from the user. */
 static int failure_of(const struct pg_store *pg, int rc)
 {
     return rc == ERR_DATA && pg->call->op == STORE_REPORT ? ERR_INPUT : rc;
 }
 
-/* After a failure of these kinds the session itself is good; after any other, it is opened anew,
- * which looks at the server again. */
+/* After these failures the session itself is usable. After all others it is opened again, which
+ * checks the server again. */
 static bool is_session_good(const struct err *err)
 {
     return err->code == ERR_DATA || err->code == ERR_INPUT || err->code == ERR_BUSY ||
            err->reason == ERR_REASON_DAMAGED || strncmp(err->sqlstate, "40", 2) == 0;
 }
 
-/* The first failure among the results, after what was prepared has been noted. */
+/* The first failure among the results; also records which statements were prepared. */
 static int first_failure(struct pg_store *pg)
 {
     for (int i = 0; i < pg->nqueue; i++) {
@@ -183,7 +183,7 @@ static int receive(struct pg_store *pg)
     return rc < 0 ? rc : PG_SEND_AGAIN;
 }
 
-/* The message was one transaction, which is rolled back: it goes out once more, in another form. */
+/* The message was one transaction, which was rolled back: it is sent again, in another form. */
 static void send_again(struct pg_store *pg)
 {
     err_clear(&pg->call->err);
@@ -194,14 +194,14 @@ static void send_again(struct pg_store *pg)
         send_call(pg);
 }
 
-/* And so do all others from now on: without prepared statements. */
+/* From now on all statements are sent without being prepared. */
 static void send_unprepared(struct pg_store *pg)
 {
     pg->unprepared = pg->lost_prepared = true;
     send_again(pg);
 }
 
-/* A page of the table cannot be read, and there is a way around it. */
+/* A block of the table is corrupt, and the careful form goes around it. */
 static bool can_be_careful(const struct pg_store *pg)
 {
     bool has_form = pg->call->op == STORE_REPORT;
@@ -217,7 +217,7 @@ static void send_carefully(struct pg_store *pg)
     send_again(pg);
 }
 
-/* A single check cannot move, as there is another one with its id where it goes. */
+/* A check cannot move, because another check with its id is in the slot where it goes. */
 static bool can_be_renumbered(const struct pg_store *pg)
 {
     bool is_alone = pg->call->op == STORE_SETTLE && ((const struct store_settle *)pg->call)->n == 1;
@@ -259,8 +259,8 @@ static void end_round(struct pg_store *pg)
     }
 }
 
-/* Takes what is there without waiting, up to the Sync. A NULL ends the results of one statement;
- * two in a row say that there is nothing more. */
+/* Takes available results without waiting, up to the Sync. One NULL ends the results of a
+ * statement; a second one means that there are no more results yet. */
 static void take_results(struct pg_store *pg)
 {
     for (int nulls = 0; nulls < 2 && !pg->synced && !PQisBusy(pg->conn);) {
@@ -280,7 +280,8 @@ static void take_results(struct pg_store *pg)
     }
 }
 
-/* The connection broke: the server's own last words, when it had any, say more than libpq's. */
+/* The connection broke: the server's own last message, if there is one, explains more than
+ * libpq's. */
 static int broken(struct pg_store *pg)
 {
     for (int i = 0; i < pg->nqueue; i++)
@@ -369,7 +370,7 @@ static bool pg_claims(const char *url)
            (strncmp(url, "sqlite:", 7) != 0 && strchr(url, '='));
 }
 
-/* The schema's name goes into SQL text as it is, so it is a plain one. */
+/* The schema's name is inserted into SQL text unquoted, so it must be a plain name. */
 static int check_schema_name(const char *name, struct err *err)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");

@@ -1,20 +1,20 @@
--- store_pg.sql - what the PostgreSQL store asks, one named block a statement. "prescient." stands
+-- store_pg.sql - the statements of the PostgreSQL store, one named block each. "prescient." stands
 -- for the schema in use. The build (statements.awk, whose head describes the form of this file)
--- replaces {word} by the part `word`, so that a condition needed in several statements stands once,
--- and makes C structs of the parameters and columns; build/sql/pg/ has each statement as it is
--- sent. A lock timeout is set inside the statement, before its first lock, and for its transaction
--- only: no session setting, so a pooler may hand every transaction another connection.
+-- replaces {word} by the part `word`, so that a condition of several statements is written once,
+-- and makes C structs of parameters and columns. build/sql/pg/ has each statement as it is sent. A
+-- lock timeout is set inside its statement, before the first lock, and for this transaction only.
+-- It is no session setting, so a pooler may run every transaction in another session.
 -- forms: relaxed slot skip mixed heavy careful
 
 -- ---- the path -----------------------------------------------------------------------------------
 
 -- name: path
--- Goes before every statement, in its transaction: an operator or a function that somebody has made
--- in a schema of the user's own search_path ("public", up to PostgreSQL 14) would win wherever its
--- types fit better, and run with the rights of whoever asks. Timeouts that the role or the database
--- has for others do not count either: a call has its own deadline, and what must not wait for a
--- lock sets its own limit. One that strikes as a commit begins to wait for a synchronous standby
--- would even end that wait, with a success. In the form `relaxed`, of a replay, the commit does not
+-- Goes before every statement, in its transaction. Users may create operators and functions in a
+-- schema of the search_path ("public", up to PostgreSQL 14); one whose types fit better would be
+-- called instead, with the caller's rights. The path excludes them. Timeouts set for the role or
+-- the database do not apply: a call has its own deadline, and a statement that must not wait for a
+-- lock sets its own limit. A timeout that occurs while a commit waits for a synchronous standby
+-- would end that wait and report success. In the form `relaxed`, of a replay, the commit does not
 -- wait for the disk.
 -- forms: relaxed
 -- out: search_path text, statement_timeout text, lock_timeout text, synchronous_commit text?
@@ -30,14 +30,14 @@ NULL::text
 pg_catalog.set_config('synchronous_commit', 'off', true)
 
 -- name: reading
--- Goes before each report that only reads. :within ms, a little less than the client waits: the
--- server itself ends a question whose answer nobody waits for any more, and within a second one
--- whose asker is gone (from PostgreSQL 14 on). A transaction without an id waits for no standby as
--- it commits, so nothing is ended here that may have taken effect. To compile such a statement, or
--- to bring in workers, takes longer than to run it, and engines want the processors. An order that
--- an index has is taken from it: the planner, who cannot know where the running slot lies, holds a
--- third of the table for overdue, and would rather read all of it and sort. Servers on other
--- systems than Linux may refuse to look for the asker, with an error (on Windows all do).
+-- Goes before each report that only reads. :within is in ms, a little less than the client waits:
+-- the server ends a query that nobody waits for any more. From PostgreSQL 14 on, it also ends one
+-- whose client is gone, within a second. A transaction without an id does not wait for standbys at
+-- commit, so a timeout here never hides a commit. JIT compilation and parallel workers take longer
+-- to start than these statements take to run, and engines need the processors. enable_sort = off
+-- makes the planner take order from an index: it cannot know where the running slot lies, expects a
+-- third of the table to be overdue, and would read and sort all of it. On systems other than Linux,
+-- client_connection_check_interval may be an error (on Windows always).
 -- in: within text
 -- out: statement_timeout text, jit text, workers text, sort text, check_interval text?
 SELECT set_config('statement_timeout', :within, true) AS statement_timeout,
@@ -50,11 +50,10 @@ SELECT set_config('statement_timeout', :within, true) AS statement_timeout,
 -- ---- connecting ---------------------------------------------------------------------------------
 
 -- part: silence_settings
--- :silence_ms: where TCP carries this session, the server ends it when our machine has not been
--- heard of for so long. A line may die in the middle of a message, and the transaction that this
--- began would hold its locks, a lease's among them, for as long as TCP is patient: two hours. For
--- the session, so once a connection; behind a pooler it is about the pooler, and does no harm
--- there.
+-- :silence_ms: over TCP, the server ends the session when it has not heard from our machine for
+-- this long. If a connection breaks in the middle of a message, its transaction would hold its
+-- locks, also on leases, until TCP gives up: two hours. Set for the session, so once a connection;
+-- behind a pooler it affects the pooler's connection, which does no harm.
 set_config('tcp_user_timeout', greatest(750, :silence_ms / 4 * 3)::text, false)
     || set_config('tcp_keepalives_idle', greatest(1, :silence_ms / 3000)::text, false) ||
 set_config('tcp_keepalives_interval', greatest(1, :silence_ms / 6000)::text, false)
@@ -66,11 +65,11 @@ set_config('tcp_keepalives_interval', greatest(1, :silence_ms / 6000)::text, fal
 SELECT {silence_settings} AS settings
 
 -- name: owners
--- :schema_owner is the setting of that name. No row: the schema is not there. Else who asks, whose
--- the schema is, and the first of the schema, what is in it and whoever may create in it that
--- belongs to none of those who may have the rights of whoever asks. Only the catalog is touched.
--- Members of pg_database_owner are the database's owner alone. A role that the user is in is none
--- of them: others in it have not his rights.
+-- :schema_owner is the setting of that name. No row: the schema does not exist. Else the row has
+-- the user, the schema's owner, and the first untrusted role with its object: a role that owns the
+-- schema or an object in it, or may create in it, and is not allowed to have the user's rights.
+-- Only catalogs are read. pg_database_owner stands for the database's owner alone. A role that the
+-- user is a member of is untrusted: its other members do not have the user's rights.
 -- in: schema_owner text
 -- out: asker text, owner text, kind text, name text, who text
 WITH me AS MATERIALIZED (
@@ -142,24 +141,26 @@ prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -
                        :jobs)
 
 -- part: incarnation
--- A standby that was promoted without the last settles is another server, and so is one that was
--- started again. Tables that were made or filled anew, by a restore into a server that went on, are
--- others, too.
+-- Identifies a server and its tables. A standby that was promoted without the last settles differs,
+-- and so does a restarted server. Tables that a restore has recreated or refilled on a running
+-- server differ as well.
 (SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint
  # pg_relation_filenode('prescient.slot_lease')::bigint << 20)
 
 -- name: open_slot
--- :slot, :split_at, :owner, :engine, :lease_s, :want, :again, :jobs or NULL, :lock_timeout,
--- :watched_buckets to :watched_until_us the watched leases' bucket, owner, token, expires_at, :odd
--- and :start an order of buckets that is the owner's own, :now virtual now or NULL, :left_out a bit
--- for each bucket that is left out. Rows: first the slot, then the leases taken, then those wanted
--- but held, with those that are ripe and above :want: who watches them goes on watching; or one
--- that says that the slot has not begun. No row at all: another engine opens it right now. With a
--- lease taken come the id of this transaction (see is_complete) and the start of this server (see
--- finish), and a slot that was closed is open again, and not closed once more without a look. The
--- count runs only when there is no opening row. An empty slot has had its last look with that; the
--- id of this transaction, taken in the same statement, is above that of everything this look may
--- have missed.
+-- :watched_buckets to :watched_until_us are the watched leases' bucket, owner, token and
+-- expires_at. :odd and :start give an order of buckets that depends on the owner. :now is virtual
+-- now or NULL. :left_out has a bit for each bucket to skip.
+--
+-- Rows by `part`: 0 the slot; 1 the leases taken; 2 wanted leases that are held, or ripe and above
+-- :want, which the caller goes on watching; 3 the slot has not begun. No row at all: another engine
+-- is opening the slot. Rows of leases have the id of this transaction (see is_complete) and the
+-- identity of this server (see finish).
+--
+-- Taking a lease opens a closed slot again, and it needs another look before it is closed. Rows are
+-- counted only when there is no opening row. That count is the last look at an empty slot: this
+-- transaction's id, taken in the same statement, is above the ids of all transactions that the look
+-- may have missed.
 -- forms: careful
 -- in: slot timestamptz, split_at int4, owner uuid, engine text?, lease_s int4, want int4,
 -- in: again bool, jobs text[]?, lock_timeout text, watched_buckets int4[], watched_owners uuid[],
@@ -257,8 +258,8 @@ DELETE FROM prescient.slot_lease l
 {lease_and_clock}
 
 -- part: lease_and_clock
--- FOR SHARE lets no takeover pass until this transaction ends; behind one that came first, the row
--- is looked at again and is not ours any more. `begun` reads the clock with the lock held.
+-- FOR SHARE makes a takeover wait until this transaction ends. If a takeover came first, the row is
+-- read again, and no longer matches. `begun` reads the clock while the lock is held.
 lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
      WHERE slot_at = :slot AND bucket = :bucket AND owner = :owner AND token = :token
@@ -268,7 +269,7 @@ begun AS MATERIALIZED (
     SELECT clock_timestamp() AS at FROM lease)
 
 -- part: locks_skip
--- And the rows that nobody else holds.
+-- The rows that are locked by nobody else.
 {lease_and_clock},
 unlocked AS MATERIALIZED (
     SELECT f.id FROM prescient.future_job f
@@ -277,10 +278,9 @@ unlocked AS MATERIALIZED (
 
 -- ---- pages --------------------------------------------------------------------------------------
 
--- A page is bounded in bytes. Where each row keeps to its share (:bytes) of them, a plain read
--- does: a payload above its share is left out, and the page ends before it. A page that begins with
--- one is read by the heavy form, which counts as it goes; that costs as much again as the read
--- itself.
+-- A page is limited in bytes. A plain read suffices if each row stays within its share (:bytes): a
+-- larger payload is left out, and the page ends before its row. A page that begins with such a row
+-- is read by the heavy form, which sums up sizes; that doubles the cost of the read.
 
 -- part: checks
 prescient.future_job
@@ -292,7 +292,7 @@ prescient.readable_checks(:slot, :bucket, :bucket)
 prescient.readable_checks(:slot, 0, 63)
 
 -- part: lock_place
--- Where the row lies, if somebody has locked it since it was written: perhaps a transaction that is
+-- The place (ctid) of a row that was locked after it was written, perhaps by a transaction that is
 -- still open (see kept).
 CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 
@@ -301,8 +301,8 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
   WHERE l.next_check_at = :slot AND l.bucket = f.bucket AND l.priority = f.priority AND l.id = f.id)
 
 -- part: aside
--- What few rows have, in one column, as each column of each row costs something: the place of the
--- lock, a blank, '+' where the payload was left out, the origin.
+-- Values that few rows have, in one column, because each column of each row has a cost: the place
+-- of the lock, a blank, '+' where the payload was left out, the origin.
 CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR {is_left_out}
      THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END
          || coalesce(f.origin, '') END
@@ -312,25 +312,24 @@ nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELS
        || coalesce(f.origin, ''), ' ')
 
 -- part: is_left_out
--- The payload is above its share of the bytes.
+-- The payload is larger than its share of the bytes.
 octet_length(f.payload::text) > :bytes
 
 -- part: is_left_out_heavy
 false
 
 -- part: is_complete
--- :xid is the transaction that took the lease. It saw that the slot had begun before it had its id,
--- and whoever files a check takes an id, then looks at the clock, then picks the slot: so those who
--- picked this one have older ids. When they all have ended, this read sees everything that will
--- ever be filed here. :incarnation is where that was: the id means nothing to another server, which
--- a pooler may have turned to.
+-- :xid is the transaction that took the lease. It found that the slot had begun before it got its
+-- id. A client that files a check gets an id, then reads the clock, then picks the slot. So all
+-- transactions that picked this slot have older ids; when they are over, this read sees every row
+-- that can ever be filed here. :incarnation identifies the server of :xid: the id means nothing on
+-- another server, to which a pooler may have switched.
 (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= :xid AND {incarnation} = :incarnation)
 
 -- name: read_page
--- :bucket, :priority and :id of the last row read; :most rows; of :bytes, see share_of_page; :xid
--- and :incarnation, see is_complete.
--- In the form `slot` the lease is on the whole slot. In the form `heavy` the page begins with a
--- large payload: it is counted as it goes, which costs as much again as the read itself.
+-- :bucket, :priority and :id are of the last row read. :bytes: see share_of_page. :xid and
+-- :incarnation: see is_complete. In the form `slot` the lease is for the whole slot. In the form
+-- `heavy` the page begins with a large payload, and sizes are summed up.
 -- forms: slot heavy careful
 -- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
 -- in: incarnation int8
@@ -392,20 +391,20 @@ f.aside
 f.bucket::integer
 
 -- name: unreadable
--- :slot, :first and :last bucket. How many rows the careful form leaves out, and the first one's
--- id.
+-- How many rows of :slot, in the buckets :first to :last, the careful form skips, and the first
+-- one's id.
 -- in: slot timestamptz, first int4, last int4
 -- out: n int4, first_id int8
 SELECT cardinality(u.ids) AS n, coalesce(u.ids[1], 0) AS first_id
   FROM (SELECT prescient.unreadable_checks(:slot, :first, :last) AS ids OFFSET 0) u
 
 -- name: kept
--- :places the places of rows that somebody has locked since they were written. Those come back that
--- nobody holds now, whatever became of them. The others an open transaction has kept (file_again),
--- or is about to change: a job that ran now would not see what that has written, and its answer
--- would be the last word. Whoever keeps a row looks at the clock with the lock in hand, and keeps
--- none whose slot has begun: so nothing is missed that comes after this. It writes nothing that has
--- to last, so its commit waits for no disk and no standby.
+-- :places are those of rows that were locked after they were written. The result has those that
+-- nobody holds now, whatever has become of them. An open transaction has kept the others
+-- (file_again) or is about to change them. A job that ran now would not see what that transaction
+-- has written, yet its answer would win. file_again reads the clock while it holds the lock, and
+-- keeps no row whose slot has begun, so no row is kept after this look. The statement writes
+-- nothing durable, so its commit waits for no disk and no standby.
 -- in: places text[]
 -- out: place text
 SELECT f.ctid::text AS place
@@ -416,30 +415,31 @@ SELECT f.ctid::text AS place
 
 -- ---- settle -------------------------------------------------------------------------------------
 
--- :ids holds the page's ids in order. What belongs to a row is found by its place in there
--- (width_bucket is a binary search) and a subscript: a join to unnest() goes quadratic when there
--- are no statistics, and so does id = ANY (:ids), which the planner then takes for a filter.
--- :as_read holds the counts as read, both in one number. A column in which all rows are alike comes
--- with a single element: those are the common case, and a subscript for each row of each column
--- would cost as much as the insert.
+-- :ids are the page's ids in order. The values of a row are found by its place in there
+-- (width_bucket is a binary search) and a subscript. A join to unnest() becomes quadratic without
+-- statistics, and so does id = ANY (:ids), which the planner then uses as a filter. :as_read has
+-- both counts as read, in one number. If all rows have the same value, a column has a single
+-- element: this is the usual case, and a subscript for each row and column would cost as much as
+-- the insert.
 
 -- part: rows
--- A page lies side by side in the index: one descent, and a range that ends with the page.
+-- The rows of a page are adjacent in the index: one descent, and a range that ends with the page.
 f.next_check_at = :slot AND f.bucket = :bucket AND f.priority = :priority
        AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: rows_slot
--- A page of a slot that was not split spans buckets, :first to :last. In most there are few rows; a
--- slot can be large all the same, when a load was committed after it had been opened.
+-- A page of a slot that was not split spans the buckets :first to :last. Most of these pages have
+-- few rows, but the slot may still be large, when a load was committed after the slot had been
+-- opened.
 f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.priority = :priority
        AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: rows_mixed
--- A page of several priorities, :first to :last: in a range of the index that begins and ends with
--- them. Of the first and the last one rows of other pages may lie in it; those are told by their
--- ids, which the index has, and are not looked at.
+-- A page of the priorities :first to :last: a range of the index that begins and ends with them.
+-- Rows of other pages may have the first or the last priority. Their ids, which the index has,
+-- exclude them without a look at the table.
 f.next_check_at = :slot AND f.bucket = :bucket AND f.priority >= :first AND f.priority <= :last
        AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
@@ -450,10 +450,10 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last
        AND (:ids)[width_bucket(f.id, :ids)] = f.id
 
 -- part: as_read_slot as_read_mixed as_read_slot_mixed
--- A page of one bucket and one priority holds no two rows with one id: the index sees to it. Over
--- buckets and priorities there may be two (a sequence that was set back), and only with both in the
--- number is the answer to one not taken for the other's. The factor keeps priorities clear of the
--- counts.
+-- On a page of one bucket and one priority ids are unique, because of the index. With several
+-- buckets or priorities two rows may share an id (a sequence that was set back). Then the number
+-- needs bucket and priority as well, or the answer to one row would be taken for the other's. The
+-- factor keeps priorities apart from counts.
 ((f.check_count::bigint << 32 | f.failure_count) # (f.bucket::bigint << 58)
  # (f.priority::bigint * 2654435761)) =
        coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
@@ -483,22 +483,23 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last
            [width_bucket(f.id, ARRAY(SELECT u.id FROM unlocked u ORDER BY u.id))] = f.id
 
 -- part: still_there_skip
--- The places of rows that are as read; those that were not touched are locked.
+-- The places of rows that are still as read. Those that were not changed are locked.
 ARRAY(SELECT width_bucket(f.id, :ids) FROM prescient.future_job f WHERE {rows} AND {as_read})
 
 -- part: still_there
 NULL::integer[]
 
 -- name: settle_end
--- :slot, :bucket, :priority, :owner, :token, :lock_timeout, :now virtual now or NULL, :engine,
--- :ids, :as_read, and by place: :check_counts, :failure_counts, :outcomes (a place in
--- :outcome_names, names), :run_at_us run began, :run_us run took, :notes (a place in :texts, texts;
--- 0: none), :ran whether it ran; :remember what was touched, for the effects; :first and :last
--- bucket of the page, or priority, see rows_mixed. One row comes back: whether the lease is ours,
--- how many rows were touched, their places where that is not all, and in the form `skip` the places
--- of the rows that are still as read. `anew` looks only when `gone` left something: rows that were
--- asked for again while their slot was running. They are locked first, so that what their old life
--- was is known; then the row lives on under a new id.
+-- :now is virtual now or NULL. By place: :outcomes (an index into :outcome_names), :run_at_us (when
+-- the run began), :run_us (how long it took), :notes (an index into :texts; 0: none), :ran (whether
+-- it ran). :remember: which rows were changed, for the effects. :first and :last: see rows_mixed.
+--
+-- The result is one row: whether the lease is ours, how many rows were changed, their places unless
+-- it was all, and in the form `skip` the places of rows that are still as read.
+--
+-- `anew` reads the table only if `gone` left rows: those that were enqueued again while their slot
+-- ran. They are locked first, so that their old state is known; then each continues as a row with a
+-- new id.
 -- forms: slot skip mixed
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
 -- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
@@ -571,17 +572,17 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- part: moves_to
--- At the earlier of the time wanted and the one that was asked for meanwhile (again_at, perhaps
--- under another slot length), in a slot that has not begun.
+-- Files it at the wanted time or at again_at, the earlier one (again_at may be of another slot
+-- length), in a slot that has not begun.
 greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1),
                         (:next_at)[width_bucket(f.id, :ids)]),
                CASE WHEN f.again_at IS NOT NULL THEN prescient.slot_ceil(f.again_at) END),
          (SELECT prescient.slot_next(coalesce(:now, at)) FROM begun))
 
 -- name: settle_move
--- :slot to :failure_counts as above; :outcomes outcome of the run row (a place in :outcome_names,
--- names; 0: leaves none), :run_at_us to :last as above, :next_at next slots, :deferred_at (the
--- epoch: none).
+-- :slot to :failure_counts as in `end`; :outcomes is the outcome of the run row (an index into
+-- :outcome_names; 0: no run row), :run_at_us to :last as in `end`, :next_at the next slots,
+-- :deferred_at (the epoch: none).
 -- forms: slot skip mixed
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
 -- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
@@ -627,9 +628,8 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
   FROM (SELECT count(*)::integer AS n FROM moved) t
 
 -- name: renumber
--- :slot, :bucket, :owner, :token, :lock_timeout, :row_bucket bucket and :row_id id of a row that
--- another one with the same id, in the slot that it is to move to, keeps from moving (see new_id):
--- it gets another id, and is run again. Its key stays.
+-- :row_bucket and :row_id name a row that cannot move: in the slot where it is to go there is
+-- another row with its id (see new_id). The row gets a new id and is run again. Its key stays.
 -- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, row_bucket int4,
 -- in: row_id int8
 -- out: ours bool
@@ -647,10 +647,10 @@ renumbered AS (
 SELECT EXISTS (SELECT FROM lease) AS ours
 
 -- name: effects
--- Of the rows that the settle before it, in this transaction, really touched; in the order they
--- were declared. :slot, :now virtual now or NULL; by effect: :ids id of its check, :check_counts
--- its check_count as read, :kinds (0 emit, 1 enqueue, 2 resolve), :words event or conflict,
--- :entities, :keys, :jobs, :jsons, :at, :origins
+-- Writes the effects of those rows that the settle before it, in this transaction, has changed, in
+-- the order of their declaration. :now is virtual now or NULL. By effect: :ids id of its check,
+-- :check_counts its check_count as read, :kinds (0 emit, 1 enqueue, 2 resolve), :words event or
+-- conflict.
 -- in: slot timestamptz, now timestamptz?, ids int8[], check_counts int4[], kinds int4[],
 -- in: words text[], entities text[], keys text[], jobs text[], jsons text[], at timestamptz[],
 -- in: origins text[]
@@ -690,12 +690,11 @@ f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:after_
 f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:after_bucket, :after_priority, :after_id)
 
 -- name: finish
--- :slot, :bucket, :owner, :token, :lock_timeout, :leave, :jobs_left, :engine, :after_bucket bucket,
--- :after_priority priority and :after_id id of the last row read, :complete whether all that will
--- ever be filed there was read and settled, :incarnation on which server. It looks for rows behind
--- the last one read only: before that there is the wreckage of the whole pass, which vacuum clears
--- away for less. What came in there late is the second look's: the transaction id kept is above
--- that of all whom the reads may have missed.
+-- :after_bucket, :after_priority and :after_id are of the last row read. :complete: all rows that
+-- can ever be filed there were read and settled, on the server :incarnation. The statement looks
+-- only for rows after the last one read: before it are the dead rows of the whole pass, and vacuum
+-- removes those more cheaply. Rows that were filed there late are left to the second look: the
+-- transaction id stored is above those of all transactions that the reads may have missed.
 -- forms: slot
 -- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, leave bool,
 -- in: jobs_left text[], engine text?, after_bucket int4, after_priority int4, after_id int8,
@@ -737,16 +736,20 @@ EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
 prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 
 -- name: relook
--- :want most slots: of those that there is something to do in; :settled_only looks for no rows
--- where old transactions have not all ended. The look and the snapshot are one statement: a slot is
--- closed when all its buckets were finished, every transaction that their reads may have missed has
--- ended before this statement began, and this look finds no row. Where the reads missed nothing (no
--- seen_xid) there is nothing to look for. A lease on a closed slot whose engine died is nobody's to
--- take over: it goes once it has expired. An id that is not below the snapshot's xmax was taken in
--- another cluster, from which this database was restored or copied: nobody here has it, and it
--- would be waited for until this one has counted up to it. One of another cluster below that is
--- waited for in vain, but not for longer than for whoever runs now. A cluster that was promoted
--- goes on with the ids it has, and with what was prepared there.
+-- :want is the most slots to return, of those that need work. :settled_only: do not look for rows
+-- while old transactions run. The look and the snapshot are one statement. A slot is closed when
+-- all its buckets are finished, all transactions that their reads may have missed had ended before
+-- this statement began, and this look finds no row. If the reads missed nothing (no seen_xid), no
+-- look is needed.
+--
+-- No engine takes over a lease on a closed slot whose engine died: it is deleted once it has
+-- expired.
+--
+-- An id that is not below the snapshot's xmax was assigned in another cluster, from which this
+-- database was restored or copied. No transaction here has it, so it is ignored: else the slot
+-- would wait until this cluster reaches it. An id of another cluster below xmax is waited for
+-- needlessly, but no longer than for transactions that run now. A promoted cluster keeps its ids
+-- and its prepared transactions.
 -- forms: careful
 -- in: want int4, settled_only bool
 -- out: slot timestamptz?, has_rows bool, undone bool, closed int4, busy_us int8
@@ -786,14 +789,15 @@ UNION ALL
 SELECT NULL, false, false, count(*)::integer, {busy_us} FROM closed
 
 -- part: busy_us
--- How long the server has been at this statement: the client's own time has the line in it, and a
--- slow line is no reason to ask less often. It stands last in a row, after what takes the time.
+-- How long the server has worked on this statement. The client's own time includes the network, and
+-- a slow network is no reason to look less often. It comes last in a row, after the expensive
+-- columns.
 (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
 
 -- name: pulse
--- Of all that open slots wait for (see relook), the end; and how many transactions of before that
--- are still running, prepared ones too. There come no more of them, so when their number falls, one
--- has ended. Only of slots that are not closed, and nothing of their checks.
+-- The newest id that open slots wait for (see relook), and how many transactions up to it are still
+-- running, prepared ones included. No more of them can begin, so when their number falls, one has
+-- ended. Reads only slots that are not closed, and no checks.
 -- out: newest int8, running int4, oldest int8
 SELECT n.newest, r.running, r.oldest
   FROM (SELECT coalesce(max(p.seen_xid), 0) AS newest FROM prescient.slot_pass o, prescient.slot_pass p
@@ -816,8 +820,8 @@ SELECT next_check_at AS slot FROM prescient.future_job
 SELECT s.slot FROM (SELECT prescient.first_slot(:since, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
 
 -- part: mark
--- One that is not there yet is the beginning of time, and so is one ahead of the clock, which was
--- set back (or it was set in virtual time).
+-- A missing mark means the beginning of time. So does a mark ahead of the clock: the clock was set
+-- back, or the mark is of virtual time.
 coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name = 'swept_until'
              AND value::bigint <= extract(epoch FROM clock_timestamp())), '-infinity')
 
@@ -835,9 +839,9 @@ SELECT next_check_at AS slot FROM prescient.future_job
 SELECT s.slot FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
 
 -- name: late_slot_beside
--- :since from (or the mark, where that is later), :before. It looks between the slots that engines
--- have opened, and not into them: where many checks were settled while an old transaction was open,
--- the rows that are gone lie there still.
+-- :since is the earliest slot, or the mark, if that is later. The look skips slots that engines
+-- have opened: if many checks were settled while an old transaction was open, their dead rows are
+-- still there.
 -- in: since timestamptz, before timestamptz
 -- out: slot timestamptz?, busy_us int8
 SELECT (SELECT late.next_check_at
@@ -861,12 +865,13 @@ EXISTS (SELECT FROM prescient.future_job f
 prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp(n.slot - 1), 0, 63, NULL)
 
 -- name: mark_swept
--- :full_look: the sweep began with a full look, which is noted. :slot: the look before this found
--- nothing below it. But a transaction that runs may still file a check into a slot below, and one
--- that no engine has opened gets no second look. So the slot is noted first, with a transaction id
--- taken when it had begun by the clock: above that of all who may still file into a slot before it.
--- A later call makes it the mark, once those are over and a look, in that statement, finds nothing
--- there. The mark only moves up, unless it is ahead of the clock.
+-- :full_look: the sweep began with a full look; its time is stored. :slot: the look before this
+-- call found no row before it. A running transaction may still file a check into an earlier slot,
+-- and a slot that no engine has opened gets no second look. So the slot is only noted first, with a
+-- transaction id taken after the slot had begun: an id above those of all transactions that can
+-- still file a check before it. A later call makes it the mark, once those transactions are over
+-- and a look in that statement finds no row. The mark never moves down, unless it is ahead of the
+-- clock.
 -- forms: careful
 -- in: slot int8, full_look bool
 WITH clock AS MATERIALIZED (
@@ -897,9 +902,9 @@ SELECT 'sweep_noted', :slot::text || ' ' || pg_current_xact_id()::text
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: keep_days
--- :days ahead; 0: an index instead, in a transaction of its own, whose failure undoes no day. With
--- the days it is noted where the database goes on in another history, and sequences that are behind
--- are moved up; in words, '' most of the time.
+-- :days ahead. 0: build one index instead, in a transaction of its own, whose failure undoes no
+-- day. With days, it also records whether the database continues in another history, and moves up
+-- sequences that are behind. `noted` describes this; usually it is ''.
 -- in: days int4
 -- out: made int4, indexed int4, noted text
 SELECT CASE WHEN :days > 0 THEN prescient.keep_history_days(:days) ELSE 0 END AS made,
@@ -909,8 +914,8 @@ SELECT CASE WHEN :days > 0 THEN prescient.keep_history_days(:days) ELSE 0 END AS
 -- ---- prune --------------------------------------------------------------------------------------
 
 -- name: prune_day
--- :day_table table, :before. One transaction, since it locks out everybody who uses the table: for
--- a tenth of a second at most (0010_days).
+-- One transaction, because it locks out all users of the table, for a tenth of a second at most
+-- (0010_days).
 -- in: day_table text, before timestamptz
 -- out: n int8
 SELECT count(prescient.drop_old_day(:day_table, :before)) AS n
@@ -921,8 +926,8 @@ SELECT count(prescient.drop_old_day(:day_table, :before)) AS n
 SELECT count(*) AS n FROM prescient.old_days(:day_table, :before)
 
 -- name: prune_who
--- :day_table table, :before. Whoever has had the oldest of these days, or the table itself, in use
--- for longest; to who is no superuser no more is shown of others.
+-- The session that has used the oldest of these days, or the table itself, for longest. Only
+-- superusers see details of other roles' sessions.
 -- in: day_table text, before timestamptz
 -- out: who text
 SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid,
@@ -936,8 +941,8 @@ SELECT format('%s is in use by pid %s (%s, user %s)', d.day, a.pid,
      LIMIT 1
 
 -- part: pass_is_over
--- The passes of a slot stay until it is closed and holds no row and no lease. In a replay its
--- moment is long past: what counts is when they were written.
+-- The passes of a slot stay until it is closed and has no row and no lease. In a replay the slot's
+-- time is long past, so the time when they were recorded counts as well.
 o.bucket = -1 AND o.pass = 0 AND o.closed_at IS NOT NULL AND o.slot_at < :before AND o.recorded_at < :before
        AND NOT EXISTS (SELECT FROM prescient.slot_lease l WHERE l.slot_at = o.slot_at)
        AND NOT EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
@@ -959,8 +964,8 @@ SELECT count(*) AS n FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.
  WHERE {pass_is_over}
 
 -- name: prune_claim
--- :turn_s s. Whose turn it is, of all engines: noted once in that time, or when the note is ahead
--- of the clock.
+-- Whether it is our turn: one engine gets it in :turn_s seconds. A note that is ahead of the clock
+-- does not count.
 -- in: turn_s int4
 -- out: n int8
 WITH turn AS (
@@ -1000,9 +1005,8 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
 h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
 
 -- name: retry
--- :entity, :key, :job, :since, :at, :now, :most. Of each check the newest failure, with its
--- payload; unless it has ended well since. What that costs is one look, all failures together, at
--- the days since the oldest of them.
+-- The newest failure of each check, with its payload, unless the check has ended well since.
+-- Finding that out takes one look for all failures together, at the days since the oldest of them.
 -- in: entity text?, key text?, job text?, since text?, at text?, now text?, most text?
 -- out: entity_name text, entity_key text, job_exec text, outcome text, next_check_at int8?
 -- report: writes
@@ -1034,10 +1038,10 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
     AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
 
 -- name: list
--- :entity, :key, :job, :since from, :before, :most, :looks how many checks are looked at along the
--- slots, NULL: all. What is of one key is found by it, and so is all of an entity that has a
--- thousand at most. For anything else the checks are looked at in their order; a last row without
--- an entity says at which slot :looks ended that.
+-- :since is included, :before is not. :looks: how many checks to look at in the order of slots,
+-- NULL: all. Checks of one key are found by the key, and so are all checks of an entity that has at
+-- most a thousand. Otherwise checks are looked at in order; if :looks ended that, a last row
+-- without an entity has the slot where it ended.
 -- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?
 -- out: next_check_at int8, entity_name text?, entity_key text?, job_exec text?, check_count int4?,
 -- out: failure_count int4?, priority int4?, first_check_at int8?, again_at int8?, payload json?
@@ -1079,8 +1083,8 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
  ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
 
 -- name: history
--- :entity, :key, :job, :outcome, :since, :before, :most, :within_ms ms to look for them (NULL: as
--- long as it takes); a last row without an entity says how far back was looked.
+-- :within_ms: how long to search, in ms, NULL: without limit. A last row without an entity has the
+-- time back to which it has searched.
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
 -- in: within_ms text?
 -- out: ended_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
@@ -1105,8 +1109,8 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
  ORDER BY h.ordinality
 
 -- name: runs
--- :entity, :key, :job, :outcome, :since, :before, :most, :within_ms ms to look for them (NULL: as
--- long as it takes); a last row without an entity says how far back was looked.
+-- :within_ms: how long to search, in ms, NULL: without limit. A last row without an entity has the
+-- time back to which it has searched.
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
 -- in: within_ms text?
 -- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
@@ -1135,11 +1139,11 @@ SELECT p.slot_at FROM prescient.slot_pass p
    AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
 
 -- name: slots
--- :since from, :before, :most, :closed_since only from this moment on slots that are closed and
--- empty, too (NULL: all), :counted how many checks of a slot are counted one by one (NULL: all).
--- From slot to slot by a step of an index each, never over what lies in them. Where :counted checks
--- are not all, those of the buckets that were counted to their end are a sample: into which bucket
--- a check comes is as good as drawn by lot.
+-- :since is included, :before is not. :closed_since: closed and empty slots only from this time on,
+-- NULL: all. :counted: how many checks of a slot are counted one by one, NULL: all. It goes from
+-- slot to slot by one step of an index each, and never reads all rows of a slot. If a slot has more
+-- than :counted checks, the buckets that were counted completely are a sample: bucket numbers are
+-- hashes, so checks are spread evenly.
 -- in: since text?, before text?, most text?, closed_since text?, counted text?
 -- out: slot_at int8, checks int8, state text, late_us int8?, run int8?, done int8?, again int8?,
 -- out: failed int8?, is_estimate int4
@@ -1215,12 +1219,12 @@ SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.eng
 coalesce(to_timestamp(:now::bigint), clock_timestamp())
 
 -- part: estimate_of_checks
--- The rows of the table as the server last counted them; -1 when it never did.
+-- The table's row count by the server's statistics; -1: never counted.
 (SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint
    FROM pg_class c WHERE c.oid = 'prescient.future_job'::regclass)
 
 -- part: estimate_of_history
--- The same over all days of history.
+-- The same for all days of history together.
 (SELECT coalesce(sum(c.reltuples) FILTER (WHERE c.reltuples >= 0), -1)::bigint
    FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
   WHERE i.inhparent = 'prescient.future_job_history'::regclass)
@@ -1231,8 +1235,8 @@ coalesce(to_timestamp(:now::bigint), clock_timestamp())
 -- part: count_some_careful
 prescient.count_checks('-infinity', 'infinity', (SELECT many FROM known))
 
--- Each that counts says in which order, the index's: with a LIMIT alone the whole table is read
--- when nothing is overdue.
+-- Each count names the index's order: with a LIMIT alone, the whole table is read when nothing is
+-- overdue.
 
 -- part: count_due
 (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot
@@ -1261,9 +1265,9 @@ prescient.first_slot('-infinity', this.slot)
 prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 
 -- part: transactions
--- All that events and second looks wait for: whoever has a transaction id, in any database. How
--- many ids have been given out since tells everybody which is the oldest; when it began is shown to
--- nobody but its own role, superusers and members of pg_read_all_stats.
+-- All transactions that events and second looks wait for: those with an id, in any database. Their
+-- ids show every role which is the oldest. Only its own role, superusers and members of
+-- pg_read_all_stats see when it began.
 (SELECT age(a.backend_xid) AS behind, a.xact_start AS began,
  format('pid %s, user %s%s in %s', a.pid, a.usename, ', ' || a.state, a.datname) AS who
    FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
@@ -1272,9 +1276,8 @@ prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
    FROM pg_prepared_xacts x)
 
 -- name: status
--- :now. A count of a large table is left to the statistics; what is due is counted up to a million.
--- Where the statistics themselves tell of more than a million, it is enough to see that there are
--- many.
+-- The count of a large table is taken from statistics; due checks are counted up to a million. If
+-- the statistics show more than a million due checks, the exact number does not matter.
 -- forms: careful
 -- in: now text?
 -- out: now_at int8, slot_length_s int4, schema_version int4, pending int8, is_estimate int4,
@@ -1325,8 +1328,7 @@ SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.bucket, l.engine, l.t
 500
 
 -- name: growth
--- What grows, as the server last counted it: nothing is read but the catalog and the sizes of
--- files.
+-- What grows, by the server's statistics; reads only catalogs and file sizes.
 -- out: what text, rows int8, bytes int8, oldest_at int8?
 -- report
 SELECT t.what, sum(greatest(c.reltuples, 0))::bigint AS rows,
@@ -1345,9 +1347,9 @@ SELECT 'passes', greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid)
   FROM pg_class c WHERE c.oid = 'prescient.slot_pass'::regclass
 
 -- name: jobs_pending
--- :counted how many checks are counted one by one (NULL: all). Where there are more, some blocks of
--- the table are a sample, always the same ones; which slot comes next is told of the jobs among the
--- first ten thousand checks.
+-- :counted: how many checks are counted one by one, NULL: all. If there are more, some blocks of
+-- the table are the sample, always the same ones. The next slot of a job is then known only for
+-- jobs among the first ten thousand checks.
 -- in: counted text?
 -- out: job_exec text, checks int8, next_check_at int8?, is_estimate int4
 -- report
@@ -1381,7 +1383,7 @@ SELECT job_exec, greatest(round(coalesce(sampled.n, 0) * many.share), soon.n)::b
  ORDER BY job_exec
 
 -- part: events_here
--- Up to where events may be read, once for the statement.
+-- Up to which id events may be read; computed once for the statement.
 here AS MATERIALIZED (
     SELECT n.generation, n.below FROM prescient.generation_now() n)
 
@@ -1389,11 +1391,11 @@ here AS MATERIALIZED (
 (e.generation, e.xid) < ((SELECT generation FROM here), (SELECT below FROM here))
 
 -- name: events
--- :after_generation, :after_xid and :after_id after this generation, xid and id, :most. Of this
--- history below the oldest running transaction: what it may still write comes later in this order.
--- Nothing is shown behind a cursor that this database cannot have given out. The cursor comes in as
--- what the planner cannot know: by its statistics nothing lies behind it where all events are of
--- one generation, and it would sort whatever there is, instead of going along the keys of all days.
+-- Events after (:after_generation, :after_xid, :after_id), of this history, and below the oldest
+-- running transaction: what that may still write comes later in this order. A cursor that this
+-- database cannot have issued gets no events. The planner must not know the cursor's value: if all
+-- events are of one generation, its statistics show nothing after the cursor, and it would sort all
+-- events instead of following the index of each day.
 -- in: after_generation text?, after_xid text?, after_id text?, most text?
 -- out: cursor text, event text, entity_name text, entity_key text, job_exec text,
 -- out: emitted_at_us int8, slot_at int8, check_count int4, data json?
@@ -1422,8 +1424,8 @@ SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM p
                   ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0-0') AS cursor
 
 -- name: whole
--- :thorough whether more is asked for than a glance. What is on the disk is the server's own to
--- look through; here is whether it would notice.
+-- :thorough: more than a quick look is wanted. Data on disk can be verified only by the server;
+-- this checks whether it would notice corruption.
 -- in: thorough text?
 -- out: what text, level text, found text, advice text
 -- report
@@ -1438,7 +1440,7 @@ SELECT 'checksums of pages' AS what, CASE WHEN has THEN 'ok' ELSE 'warn' END AS 
 -- ---- on a connection that blocks: commands -------------------------------------------------
 
 -- part: on_path
--- How a transaction begins there: on the same path as a message (see path).
+-- How a transaction begins there: with the same search_path as a message (see path).
 BEGIN; SET LOCAL search_path = pg_catalog, pg_temp
 
 -- name: begin
@@ -1448,12 +1450,12 @@ BEGIN; SET LOCAL search_path = pg_catalog, pg_temp
 -- ---- load ------------------------------------------------------------------------------------
 
 -- name: begin_load
--- Applications may hold locks on the same checks: wait for those a while, then give the chunk up.
+-- Applications may lock the same checks: wait a while for them, then give up the chunk.
 -- script
 {on_path}; SET LOCAL lock_timeout = '10s'
 
 -- name: load_clock
--- Like every writer it takes its transaction id first, and reads the clock then.
+-- Like every writer, it takes its transaction id first and reads the clock then.
 -- out: now int8
 SELECT floor(date_part('epoch', t.at))::bigint AS now
   FROM (SELECT pg_current_xact_id() AS id OFFSET 0) x, LATERAL (SELECT clock_timestamp() AS at,
@@ -1482,12 +1484,12 @@ SELECT added, kept, moved, replaced
 SET LOCAL lock_timeout = '3s'
 
 -- name: lock_migrations
--- Whoever migrates this schema waits here, until the end of the transaction. Only the owner of the
--- table has the right to take this lock, so no other role can keep a migration waiting.
+-- Makes migrations of this schema wait for each other, until the transaction ends. Only the table's
+-- owner may take this lock, so no other role can block a migration.
 LOCK TABLE prescient.migration IN SHARE ROW EXCLUSIVE MODE
 
 -- name: make_schema
--- No IF NOT EXISTS: what another role has made in the meantime is not ours.
+-- Without IF NOT EXISTS: a schema that another role has created meanwhile is not ours.
 CREATE SCHEMA prescient_schema
 
 -- name: make_migration_table
@@ -1532,8 +1534,8 @@ SELECT prescient.set_slot_length(:length_s) AS moved
 SELECT prescient.keep_history_days(:days) AS made
 
 -- name: note_history
--- A database that was restored or switched to gets a history of its own, and sequences that are not
--- behind. Every check's id is looked at where that is soon done, or something was found.
+-- Gives a database that was restored or switched to a history of its own, and moves up sequences
+-- that are behind. It compares every check's id if that is quick, or if a problem was found.
 -- out: noted text?
 SELECT prescient.note_history(true) AS noted
 
@@ -1549,7 +1551,7 @@ SELECT coalesce((SELECT x.indisunique FROM pg_index x
 DROP INDEX CONCURRENTLY IF EXISTS prescient.future_job_slot_unique
 
 -- name: part_ids
--- Rows that share an id get others: else the index cannot be built.
+-- Gives new ids to rows that share one: else the index cannot be built.
 -- out: parted int8
 SELECT prescient.part_ids() AS parted
 
@@ -1564,13 +1566,13 @@ DROP INDEX prescient.future_job_slot;
 ALTER INDEX prescient.future_job_slot_unique RENAME TO future_job_slot; COMMIT
 
 -- ---- who may do what ----------------------------------------------------------------------------
--- The one place where it stands. init and migrate make it so each time: a dump knows the grants,
--- but not the roles, and a restore without the roles undoes even what was revoked from PUBLIC. What
--- an operator has granted besides is left alone.
+-- The only list of rights. init and migrate apply it each time: a dump contains grants but no
+-- roles, and a restore without the roles undoes even what was revoked from PUBLIC. Additional
+-- grants of an operator stay.
 
 -- name: make_roles
--- Roles are the cluster's, not the database's: they may exist already, and making them may be
--- refused. Then the schema works for its owner alone.
+-- Roles belong to the cluster, not to the database: they may exist already, and the user may not be
+-- allowed to create them. Then the schema works for its owner alone.
 DO $$
 DECLARE
     part text;
@@ -1589,11 +1591,11 @@ BEGIN
 END $$
 
 -- part: things
--- What migrations have made (`made`: its names, from their text), what of it the two roles must
--- have, and the rights that are given now. By names alone: every form of a function of the API is
--- the API's, and what a later migration makes is an engine's unless it stands here. What somebody
--- else has put into the schema is his to open and to close; by PostgreSQL's own search_path a table
--- of a user named as the schema comes to stand in it.
+-- All objects that migrations have made (`made`: their names, from the migrations' text), the
+-- rights that the two roles need on them, and the rights given now. Objects are identified by name:
+-- all functions of an API name are the API's, and an object of a later migration is for engines
+-- unless it is listed here. Objects that others have put into the schema are theirs to grant; with
+-- PostgreSQL's default search_path a user named like the schema creates tables in it.
 SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name,
        coalesce(n.nspacl, acldefault('n', n.nspowner)) AS acl, '{USAGE}'::text[] AS of_engine,
        '{USAGE}'::text[] AS of_enqueuer
@@ -1620,7 +1622,7 @@ SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.r
        AND c.relname = ANY ({made})
 
 -- name: absent
--- The roles that are not there.
+-- The roles that do not exist.
 -- out: roles text?
 {absent_roles}
 
@@ -1629,7 +1631,7 @@ SELECT string_agg(w.name, ', ') AS roles FROM unnest('{prescient_enqueuer,presci
  WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
 
 -- part: amiss
--- What is not as it must be, and what mends it: functions that are open to everybody, and rights
+-- What is wrong, and the command that repairs it: functions that are open to everybody, and rights
 -- that the two roles lack.
 SELECT 0 AS place, 'open' AS what, format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', t.name) AS command
   FROM ({things}) t WHERE t.kind = 'FUNCTION' AND EXISTS (SELECT FROM aclexplode(t.acl) a WHERE a.grantee = 0)
@@ -1655,7 +1657,7 @@ oldest AS MATERIALIZED (
     SELECT t.behind, date_part('epoch', clock_timestamp() - t.began)::bigint AS age_s, t.who
       FROM (SELECT) one LEFT JOIN {transactions} t ON true
      ORDER BY t.behind DESC NULLS LAST LIMIT 1),
-waiting AS MATERIALIZED (          -- slot by slot: there are few that are open, and many passes
+waiting AS MATERIALIZED (          -- slot by slot: few are open, but there are many passes
     SELECT date_part('epoch', clock_timestamp() - min(p.recorded_at))::bigint AS for_s
       FROM (SELECT slot_at FROM prescient.slot_pass WHERE pass = 0 AND closed_at IS NULL OFFSET 0) o,
            LATERAL (SELECT recorded_at, seen_xid FROM prescient.slot_pass

@@ -1,4 +1,4 @@
-/* store_pg_ask.c - statements that block, for commands: on a connection that the caller has. */
+/* store_pg_ask.c - statements that block, for commands, on a connection of the caller. */
 #include <stdlib.h>
 
 #include "store_pg.h"
@@ -14,8 +14,8 @@ static PGresult *execute(PGconn *conn, const char *sql, const struct wire_params
     return PQexecParams(conn, sql, p->n, p->types, p->values, p->lengths, p->formats, 1);
 }
 
-/* A transaction of its own, which begins as every message of ours does; the results of all but the
- * statement are dropped. */
+/* A transaction of its own, which begins with the path as every message does. Only the statement's
+ * result is returned. */
 static PGresult *execute_alone(PGconn *conn, const char *sql, const struct wire_params *p)
 {
     PGresult *r = PQexec(conn, pg_statements[PG_BEGIN].text);
@@ -32,7 +32,7 @@ static PGresult *execute_alone(PGconn *conn, const char *sql, const struct wire_
     return r;
 }
 
-/* Texts in `row` lie in the result, and shall outlive it. */
+/* Texts in `row` are part of the result, which is cleared: copies them to the store's memory. */
 static bool keep_texts(struct pg_store *pg, const struct sql_statement *s, void *row)
 {
     for (int i = 0; i < s->nout; i++) {

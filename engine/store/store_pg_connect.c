@@ -1,6 +1,6 @@
-/* store_pg_connect.c - how a PostgreSQL server is reached, what it and its schema must be, and
- * what its failures mean. libpq's own walk over several hosts has no time limit in its
- * asynchronous form, so each host is an attempt of its own here. */
+/* store_pg_connect.c - connecting to a PostgreSQL server, and the checks of server and schema.
+ * libpq tries several hosts without a time limit in its asynchronous form, so each host is an
+ * attempt of its own here. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,14 +16,15 @@
 #define SEVERAL_HOSTS_TIMEOUT_MS 3000
 
 #define HOST_TIMEOUT_LEAST_MS 500
-/* After this many rounds without an answer, a round has all the time that the settings give. */
+/* After this many rounds without an answer, one round allows each host the whole time of the
+ * settings. */
 #define PATIENT_ROUND 4
 
-/* What we set unless the user did, in the URL or the environment, beside what says how soon a line
- * that died is noticed (make_silence): only a server that takes writes is good. */
+/* Defaults for options that the user did not set in the URL or the environment, besides the
+ * keepalives (make_silence). Only a server that accepts writes is acceptable. */
 static const char *const connect_defaults[][2] = { { "keepalives", "1" },
                                                    { "target_session_attrs", "read-write" } };
-/* What is ours whatever the user says. */
+/* Options that the user cannot change. */
 static const char *const connect_always[][2] = { { "client_encoding", "UTF8" },
                                                  { "fallback_application_name", "prescient" } };
 
@@ -48,8 +49,8 @@ static const char *lookup(const char *const table[][2], size_t n, const char *ke
 }
 #define LOOKUP(table, keyword) lookup(table, sizeof(table) / sizeof *(table), keyword)
 
-/* The n-th part of a list with commas; the last one again when it has only one part and `repeat`.
- * NULL: empty. */
+/* The n-th part of a list separated by commas. If it has only one part, `repeat` returns that one
+ * for every n. NULL: empty. */
 static char *nth_part(struct arena *a, const char *list, int n, bool repeat)
 {
     if (!list || (repeat && !strchr(list, ',')))
@@ -80,8 +81,8 @@ static int at_least(int least, int n)
     return n > least ? n : least;
 }
 
-/* The client's side of the connection gives up as early as the server's (the statement `silence`).
- */
+/* The keepalive options of our side; the statement `silence` sets the same times on the server's
+ * side. */
 static bool make_silence(struct pg_store *pg)
 {
     int ms = pg->silence_ms;
@@ -97,8 +98,8 @@ static bool make_silence(struct pg_store *pg)
     return pg->silence[0].value && pg->silence[1].value && pg->silence[3].value;
 }
 
-/* A host that is frozen takes connections and never answers. Whoever holds leases has no time for
- * that: the next one may be the new primary. */
+/* A frozen host accepts connections and never answers. An engine that holds leases must try the
+ * next host soon, because that may be the new primary. */
 static void bound_host_timeout(struct pg_store *pg)
 {
     int most = pg->silence_ms / 2 > HOST_TIMEOUT_LEAST_MS ? pg->silence_ms / 2 : HOST_TIMEOUT_LEAST_MS;
@@ -107,8 +108,8 @@ static void bound_host_timeout(struct pg_store *pg)
         pg->host_timeout_ms = most;
 }
 
-/* A name server or a line may be slower than that, always: now and then there is time for it,
- * where nobody else says anything. */
+/* A name server or a network may always need longer than that: if no host answers, an occasional
+ * round allows more time. */
 static int host_timeout_ms(const struct pg_store *pg)
 {
     return pg->silent_rounds % PATIENT_ROUND == PATIENT_ROUND - 1 ? pg->host_patience_ms
@@ -150,8 +151,8 @@ int pg_read_url(struct pg_store *pg, struct err *err)
     bound_host_timeout(pg);
     bool has_silence = make_silence(pg);
     PQconninfoFree(options);
-    /* A part that there was no memory for looks like one that is not set, and would lead to
-     * another server. */
+    /* If memory was short, a missing part looks like one that is not set and would lead to another
+     * server. */
     return pg->hosts && has_silence && !arena_was_short(pg->kept)
                ? 0
                : err_set(err, ERR_NOMEM, "store: out of memory");
@@ -184,8 +185,8 @@ static const char *value_for(const struct pg_store *pg, const struct pg_host *ho
     return silence ? silence : LOOKUP(connect_defaults, o->keyword);
 }
 
-/* Starts (or, blocking, makes) a connection to one host with everything the URL says. NULL: out of
- * memory. */
+/* Starts a connection to one host with all options of the URL; `blocking` completes it. NULL: out
+ * of memory. */
 static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool blocking)
 {
     const char *keywords[64] = { 0 }, *values[64] = { 0 };
@@ -211,16 +212,16 @@ static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool 
     return conn;
 }
 
-/* Where a URL was misread, a part of the password has become a host or a port, which libpq's words
- * would tell. */
+/* If a URL was misread, part of the password has become a host or a port, and libpq's message would
+ * reveal it. */
 static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *err)
 {
     char words[sizeof err->text];
     pg_lost(err, conn, "cannot connect");
     settings_mask_words(err->text, pg->url, words, sizeof words);
     memcpy(err->text, words, sizeof words);
-    /* What a server says of itself comes once it has let us in. That it would not do after all
-     * means a standby, or a server set read-only. */
+    /* A server reports its parameters after it has accepted the login. If the connection fails
+     * after that, the server is a standby or read-only. */
     pg->met_standby = pg->met_standby || (conn && PQparameterStatus(conn, "server_version"));
     err->reason = pg->met_standby ? ERR_REASON_REFUSED : ERR_REASON_NONE;
     return err->code;
@@ -241,7 +242,7 @@ bool pg_is_pooled(const PGconn *conn, int32_t backend_pid)
     return PQbackendPID(conn) != backend_pid;
 }
 
-/* The host as it may be told: not one that is a part of the password. */
+/* The host's name for messages, or "the server" if the name is part of the password. */
 static const char *host_shown(const struct pg_store *pg)
 {
     char quoted[300], shown[300];
@@ -277,8 +278,8 @@ static bool look_up(struct pg_store *pg, struct err *err)
     return true;
 }
 
-/* The name stands once for each address, as libpq wants it; certificates and passwords are looked
- * up by it. */
+/* libpq needs the name once for each address; it also looks up certificates and passwords by the
+ * name. */
 static bool begin_found(struct pg_store *pg, struct err *err)
 {
     struct pg_host host = pg->hosts[pg->host];
@@ -292,8 +293,8 @@ static bool begin_found(struct pg_store *pg, struct err *err)
     return begin_host(pg, &host, err);
 }
 
-/* On to the next host. False: all have been tried for this call; `err` holds the last one's words.
- */
+/* Starts to connect to the next host. False: all hosts have been tried for this call; `err` has the
+ * last one's failure. */
 static bool try_host(struct pg_store *pg, struct err *err)
 {
     while (pg->hosts_tried < pg->nhosts) {
@@ -323,7 +324,7 @@ bool pg_connect_begin(struct pg_store *pg, struct err *err)
     return try_host(pg, err);
 }
 
-/* False: no host is left. */
+/* False: no host remains. */
 static bool lookup_step(struct pg_store *pg, struct err *err)
 {
     int rc = pg_lookup_step(&pg->lookup);
@@ -415,7 +416,7 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
                        "slot_length is %d s in the settings and %d s in the database: change the setting, or "
                        "run `prescient migrate --slot-length LENGTH`, which reslots what is pending",
                        pg->wanted_slot_length_s, length_s);
-    /* A report says what is; an engine has judged answers by the old length. */
+    /* A report only reads. An engine has judged answers by the old length, so it must stop. */
     bool asks_only = pg->call && pg->call->op == STORE_REPORT;
     if (pg->engine && !asks_only && pg->head.slot_length_s && pg->head.slot_length_s != length_s)
         return err_set(err, ERR_CHANGED,
@@ -427,7 +428,7 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
 
 /* ---- blocking -------------------------------------------------------------------------------- */
 
-/* What the first message of the other connection says, too. */
+/* The same keepalives that the first message of the other connection sets. */
 static int bound_silence(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     struct pg_silence_in in = { .silence_ms = pg->silence_ms };
@@ -455,7 +456,8 @@ PGconn *pg_side(struct pg_store *pg, struct err *err)
 {
     if (pg->side && PQstatus(pg->side) == CONNECTION_OK)
         return pg->side;
-    struct store_hello hello = STORE_HELLO_INIT;        /* the same checks as everybody's, and their words */
+    /* the same checks and messages as for every call */
+    struct store_hello hello = STORE_HELLO_INIT;
     if (store_do(&pg->head, &hello.call) < 0) {
         *err = hello.call.err;
         return NULL;

@@ -1,10 +1,11 @@
-/* store_pg_fail.c - what a failure of the server or of the connection means: an ERR_ code, a reason
- * and words. */
+/* store_pg_fail.c - turns a failure of the server or the connection into an ERR_ code, a reason and
+ * a message. */
 #include <string.h>
 
 #include "store_pg.h"
 
-/* By the longest prefix; what is not listed means that nothing is known: back off, run nothing. */
+/* The longest matching prefix counts. SQLSTATEs that are not listed leave the result unknown: back
+ * off, run nothing. */
 static const struct { const char *state; int code;
 } sqlstates[] = {
     { "55P03", ERR_BUSY },   { "22", ERR_DATA },      { "23", ERR_DATA },      { "42P01", ERR_SCHEMA },
@@ -19,8 +20,8 @@ static int code_of(const char *state)
     return ERR_LOST;
 }
 
-/* Class 23 that speaks of the tables and not of a value: today's partition is missing (no
- * constraint is named), or the slot length was changed under us. */
+/* Class 23, but of the tables and not of a value: today's partition is missing (no constraint is
+ * named), or the slot length was changed meanwhile. */
 static int code_of_check(const PGresult *r, int code)
 {
     const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME),
@@ -30,8 +31,8 @@ static int code_of_check(const PGresult *r, int code)
     return !constraint || strcmp(constraint, "future_job_slot") == 0 ? ERR_LOST : code;
 }
 
-/* Sessions and transactions that were broken off do not count as refusals: the next one may pass.
- * After any other answer the server is reachable and has not done what was asked. */
+/* A session or transaction that was ended is no refusal: the next one may succeed. After any other
+ * error, the server is reachable and has not done what was asked. */
 static const struct {
     const char *state;
     enum err_reason reason;

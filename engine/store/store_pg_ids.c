@@ -1,12 +1,12 @@
-/* store_pg_ids.c - the index by slot becomes unique: built beside the old one while applications
- * and engines go on, then put in its place. Blocks. A schema that is new, or small when 0009_asked
- * came to it, has it already. */
+/* store_pg_ids.c - makes the index by slot unique: builds a new one beside the old one while
+ * applications and engines go on, then replaces the old one. Blocks. A new schema has the unique
+ * index already, and so has one that was small when 0009_asked was applied. */
 #include "store_pg.h"
 
 #define TRIES 3
 
-/* Rows that share an id get others first. Applications that enqueue meanwhile may make new ones:
- * then it is tried again. */
+/* Rows that share an id get new ids first. Applications that enqueue meanwhile may create more such
+ * rows; then it is tried again. */
 static int build(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     struct pg_part_ids_out row = { 0 };

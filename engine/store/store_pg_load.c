@@ -1,6 +1,6 @@
-/* store_pg_load.c - bulk load: a chunk goes by COPY straight into the table; where it meets rows
- * that are pending already, by the SQL API. Like every writer it takes its transaction id first,
- * reads the clock then, and picks the slots last. Blocks. */
+/* store_pg_load.c - bulk load: a chunk goes by COPY straight into the table. If some of its checks
+ * are pending already, it goes through the SQL API instead. Like every writer it takes its
+ * transaction id first, then reads the clock, then picks the slots. Blocks. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "../rules/slot.h"
 #include "store_pg.h"
 
-#define PIECE (64 * 1024)       /* bytes handed to libpq at a time */
+#define PIECE (64 * 1024)       /* bytes passed to libpq at a time */
 #define COLUMNS 8
 
 struct copy { PGconn *conn; char *buffer; size_t used, room; bool broken; };
@@ -90,7 +90,7 @@ static void copy_row(struct copy *c, const struct load_row *row, int64_t slot)
 
 static void copy_rows(struct copy *c, const struct load_row *rows, int n, int64_t now, int32_t length_s)
 {
-    /* then flags and the length of no extension */
+    /* then the flags, and the length of the extension: 0 */
     static const char signature[19] = "PGCOPY\n\377\r\n\0";
     char *head = copy_room(c, sizeof signature);
     if (head)
@@ -123,7 +123,7 @@ static int guilty_row(const PGresult *r, int n)
     return at >= 1 && at <= n ? at - 1 : -1;
 }
 
-/* A value that the database refuses is a value of the user here. */
+/* A value that the database rejects comes from the user here. */
 static int refused(struct err *err, const PGresult *r, PGconn *conn, int n, int *bad)
 {
     int rc = pg_fail(err, r, conn);
@@ -133,7 +133,7 @@ static int refused(struct err *err, const PGresult *r, PGconn *conn, int n, int 
     return err->code = ERR_INPUT;
 }
 
-/* The clock, behind the transaction id. Virtual time counts instead where it is given. */
+/* The clock, read after the transaction id was taken; virtual time replaces it. */
 static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
 {
     struct pg_load_clock_out clock = { 0 };
@@ -157,8 +157,8 @@ static int end_chunk(struct pg_store *pg, int rc, struct err *err)
     return pg_execute_text(pg, pg->side, "COMMIT", err);
 }
 
-/* What PQexec does, for a time: where libpq has no memory for the server's word that it waits for
- * rows, it waits for that word itself, and for ever. */
+/* As PQexec, but with a deadline. If libpq has no memory for the server's message that it waits for
+ * rows, PQexec waits for that message for ever. */
 static PGresult *exec_in_time(struct pg_store *pg, const char *sql)
 {
     int64_t until_us = clock_mono_us(pg->head.clock) + pg->statement_timeout_ms * INT64_C(1000);
@@ -180,7 +180,7 @@ static int begin_copy(struct pg_store *pg, struct err *err)
     int rc = 0;
     if (!r) {
         rc = pg_lost(err, pg->side, "no answer from the database to a COPY");
-        pg_side_close(pg);              /* whatever it waits for, nobody will say it */
+        pg_side_close(pg);              /* the connection is unusable */
     } else if (PQresultStatus(r) != PGRES_COPY_IN) {
         rc = pg_fail(err, r, pg->side);
     }
@@ -188,7 +188,7 @@ static int begin_copy(struct pg_store *pg, struct err *err)
     return rc;
 }
 
-/* The result of the whole COPY; NULL: the connection is gone. */
+/* The result of the whole COPY; NULL: the connection is lost. */
 static PGresult *end_copy(struct pg_store *pg, const struct copy *c)
 {
     const char *failure = c->broken ? "out of memory" : NULL;
@@ -245,7 +245,7 @@ static bool load_columns_fill(struct load_columns *c, struct arena *a, const str
     return true;
 }
 
-/* What each row became; a row that the database refuses is told by its place. */
+/* What became of each row; a row that the database rejects is reported by its index. */
 static int file_checks(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict,
                        int64_t now, struct load_counts *out, int *bad, struct err *err)
 {

@@ -1,6 +1,6 @@
-/* store_pg_lookup.c - what addresses a host's name has, asked in a child process. libpq resolves
- * names before its asynchronous calls return, and a name server that does not answer takes ten
- * seconds and more: an engine would renew no lease and end no overdue worker meanwhile. */
+/* store_pg_lookup.c - looks up a host's addresses in a child process. libpq resolves names before
+ * its asynchronous calls return, and a name server that does not answer takes ten seconds and more.
+ * An engine would renew no lease and end no overdue worker meanwhile. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ bool pg_lookup_wanted(const struct pg_host *host)
            inet_pton(AF_INET, host->host, address) != 1 && inet_pton(AF_INET6, host->host, address) != 1;
 }
 
-/* The child: addresses with commas between them, or "!" and why there are none. */
+/* The child: writes addresses separated by commas, or "!" and the reason for none. */
 static void answer(int fd, const char *name)
 {
     char text[PG_LOOKUP_TEXT] = "";
@@ -42,9 +42,9 @@ static void answer(int fd, const char *name)
         _exit(1);
 }
 
-/* As fork(), but without a signal at its end: who waits for all its children, as an engine does
- * for the orphans of jobs, is not shown this one. A pid that was buried by others could be another
- * process's by the time that we end it. */
+/* As fork(), but without a signal when the child ends. An engine waits for all its children, such
+ * as orphans of jobs, and must not reap this one: its pid could belong to another process by the
+ * time we kill it. */
 static pid_t fork_unseen(void)
 {
     return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
@@ -90,7 +90,7 @@ int pg_lookup_step(struct pg_lookup *l)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n > 0) {
-        l->used += (size_t)n;           /* a pipe gives so little at once, and then its end */
+        l->used += (size_t)n;           /* a pipe delivers so little at once, and then its end */
         l->text[l->used] = '\0';
         return 0;
     }

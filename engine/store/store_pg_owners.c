@@ -1,6 +1,6 @@
-/* store_pg_owners.c - whose the schema is. Its functions run with the rights of whoever asks, an
- * engine or a superuser who looks at the status, so nothing in it is touched before its owner, and
- * those of all in it, are known to be ones that may have these rights. */
+/* store_pg_owners.c - checks who owns the schema. Its functions run with the caller's rights, which
+ * may be an engine's or a superuser's. So nothing in the schema is used before its owner, and the
+ * owners of all objects in it, are known to be trusted. */
 #include <string.h>
 
 #include "store_pg.h"
@@ -45,19 +45,19 @@ static int judge(const struct pg_store *pg, const struct pg_owners_out *o, struc
     return (!strcmp(o->kind, "right") ? refuse_right : refuse_thing)(pg, o, err);
 }
 
-/* A schema that is not there has no row. */
+/* A schema that does not exist has no row. */
 int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err)
 {
     struct pg_owners_out row = { 0 };
     if (PQntuples(r) == 0)
-        return 0; /* what asks next says so in its own words */
+        return 0; /* the next statement reports it in its own message */
     if (!pg_row(pg, PG_OWNERS, r, 0, &row))
         return err_set(err, ERR_SCHEMA, "store: it cannot be told whose schema '%s' is", pg->schema);
     return judge(pg, &row, err);
 }
 
-/* What a migration makes is its user's: in a schema of another's it would run with the rights of
- * the one and be replaced by the other. */
+/* Objects that a migration makes belong to its user. In a schema of another owner they would run
+ * with the user's rights, and the owner could replace them. */
 static int check_is_own(const struct pg_store *pg, const struct pg_owners_out *o, struct err *err)
 {
     if (!strcmp(o->asker, o->owner))

@@ -1,12 +1,12 @@
-/* store_pg_page.c - a page read: the plain way, the heavy way where payloads are large, and around
- * a page of the table that cannot be read. */
+/* store_pg_page.c - reads a page: in the plain form, in the heavy form when payloads are large, and
+ * in the careful form around a corrupt block. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store_pg_ops.h"
 
-/* What one row may take for a page of `want` rows to keep within its bytes. */
+/* How many bytes one row may have, so that a page of `want` rows stays within its limit. */
 static int64_t share_of(const struct store_read_page *r)
 {
     int64_t most = r->max_bytes > 0 && r->max_bytes < INT64_MAX ? (int64_t)r->max_bytes : INT64_MAX;
@@ -23,7 +23,7 @@ static bool send_unreadable(struct pg_store *pg, const struct lease *lease)
     return pg_send(pg, PG_UNREADABLE, &in);
 }
 
-/* The places without the gaps, behind them in the same array. */
+/* Copies the places that are not NULL behind the others, in the same array. */
 static int count_places(struct pg_store *pg, const struct store_read_page *r)
 {
     int n = 0;
@@ -61,9 +61,9 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     return sent && (!pg->careful || send_unreadable(pg, &r->lease));
 }
 
-/* What few rows have, in one column (the part `aside`): the place of a lock, a blank, a '+' where
- * the payload was left out, the origin. The place is copied into the arena, the origin stays where
- * it is. */
+/* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, a '+'
+ * where the payload was left out, the origin. The place is copied into the arena; the origin stays
+ * in the result. */
 static bool read_aside(struct arena *a, const char *aside, struct check *c, bool *is_left_out,
                        const char **lock_place)
 {
@@ -114,8 +114,8 @@ static bool read_check(struct pg_store *pg, struct store_read_page *r, const PGr
 
 static void free_result(void *impl) { PQclear(impl); }
 
-/* Takes the rows that make up the page: it ends before a payload that was left out. Returns how
- * many, or -1 for a row that cannot be read. */
+/* Takes the rows of the page, which ends before a payload that was left out. Returns how many, or
+ * -1 for a row that cannot be read. */
 static int read_checks(struct pg_store *pg, struct store_read_page *r, const PGresult *result,
                        struct check *checks, const char **lock_places, bool *heavy)
 {
@@ -133,7 +133,7 @@ static int read_checks(struct pg_store *pg, struct store_read_page *r, const PGr
     return i;
 }
 
-/* The page keeps the result, in which its strings lie. */
+/* The page owns the result, which contains its strings. */
 static void keep_result(struct pg_store *pg, struct check_rows *page, struct check *checks, int n)
 {
     const PGresult *result = pg_result(pg, 0);
@@ -151,7 +151,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Rows that were locked and are not among those that come back are somebody's. */
+/* Rows that were locked, and are not among those that come back, are held by others. */
 static int kept_receive(struct pg_store *pg, struct store_read_page *r)
 {
     const PGresult *result = pg_result(pg, 0);
@@ -174,7 +174,7 @@ static int kept_receive(struct pg_store *pg, struct store_read_page *r)
     return 0;
 }
 
-/* Room for the places of a page, and once more for those that are asked about. */
+/* Room for the places of a page, twice: once more for those that are asked about. */
 static const char **room_for_places(struct pg_store *pg, int n)
 {
     return arena_alloc(pg->arena, 2 * (size_t)n * sizeof *pg->lock_places);
@@ -204,7 +204,8 @@ static int page_received(struct pg_store *pg, struct store_read_page *r, const P
     if (!checks || !lock_places)
         return err_set(&r->call.err, ERR_NOMEM, "store: out of memory for a page of %d checks",
                        PQntuples(result));
-    return n < 0 ? unreadable(&r->call, "read_page") : PG_SEND_AGAIN;      /* it begins with a heavy one */
+    /* the page begins with a large payload */
+    return n < 0 ? unreadable(&r->call, "read_page") : PG_SEND_AGAIN;
 }
 
 static int read_page_receive(struct pg_store *pg, struct store_call *call)

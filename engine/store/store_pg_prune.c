@@ -1,11 +1,11 @@
-/* store_pg_prune.c - what is old goes: whole days of history, runs and events, by the owner's
- * function (0010_days), and the passes of slots that are over. One step a call, and a transaction
- * of its own. */
+/* store_pg_prune.c - drops old rows: whole days of history, runs and events through the owner's
+ * function (0010_days), and the passes of slots that are over. Each call is one step and one
+ * transaction. */
 #include <stdio.h>
 
 #include "store_pg_ops.h"
 
-/* Of those that are dropped by days; passes are not. */
+/* The parts that drop whole days; passes are rows. */
 static const char *const tables[PRUNE_PARTS] = {
     [PRUNE_HISTORY] = "future_job_history", [PRUNE_RUNS] = "future_job_run", [PRUNE_EVENTS] = "event"
 };
@@ -35,7 +35,7 @@ static int prune_receive(struct pg_store *pg, struct store_call *call)
     struct store_prune *p = (struct store_prune *)call;
     const PGresult *r = pg_result(pg, 0);
     struct pg_prune_who_out user = { .who = "" };
-    struct pg_prune_day_out count = { 0 };      /* what all the others answer */
+    struct pg_prune_day_out count = { 0 };      /* the columns are the same for all others */
     bool asks_who = p->wish == PRUNE_WHO && p->part != PRUNE_PASSES;
     bool good = asks_who ? PQntuples(r) == 0 || pg_row(pg, PG_PRUNE_WHO, r, 0, &user)
                          : pg_row(pg, PG_PRUNE_DAY, r, 0, &count);

@@ -1,5 +1,5 @@
-/* store_pg_report.c - reports: the statements of store_pg.sql that may be asked for by name. Their
- * parameters and rows are text. */
+/* store_pg_report.c - reports: the statements of store_pg.sql that may be asked for by name.
+ * Parameters and rows are text. */
 #include <string.h>
 
 #include "store_pg_ops.h"
@@ -23,8 +23,8 @@ int pg_report_check(const struct store_report *r, struct err *err)
     return 0;
 }
 
-/* Parameters that are not given are NULL; the statement casts them. The server never ends a report
- * that writes: the block `path` says why. */
+/* Parameters that are not given are NULL; the statement casts them. The server never times out a
+ * report that writes: the block `path` explains why. */
 static bool report_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;

@@ -1,4 +1,4 @@
-/* store_pg_send.c - statements as they go out in a message, and the rows that come back. */
+/* store_pg_send.c - sends statements in a message, and reads the rows that come back. */
 #include <inttypes.h>
 
 #include "store_pg.h"
@@ -13,7 +13,7 @@ static bool queue_entry(struct pg_store *pg, int statement, bool prepares)
     return true;
 }
 
-/* `format`: of the result; 1 is binary. */
+/* `format` is that of the result; 1 is binary. */
 static bool queue_params(struct pg_store *pg, int statement, const struct wire_params *p, int format)
 {
     const char *sql = pg_sql(pg, statement), *name = pg->names[statement];
@@ -43,7 +43,7 @@ bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, 
            queue_params(pg, in_form(pg, (int)statement, forms), &p, 1);
 }
 
-/* One that is seldom asked for is planned each time, for the parameters that are given. */
+/* A statement that is rarely used is planned each time, for the given parameters. */
 bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, const char *const *params)
 {
     const struct sql_statement *s = &pg_statements[statement];

@@ -1,20 +1,20 @@
-/* store_pg_settle.c - the settle: the answers of a page as columns of parameters, and what became
- * of each row. Ends and moves are a statement each; with the effects they are one message and one
- * transaction. */
+/* store_pg_settle.c - the settle: turns the answers of a page into columns of parameters, and
+ * results into the state of each settlement. Ends and moves are a statement each; with the effects
+ * they are one message and one transaction. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store_pg_ops.h"
 
-/* The settlements of one kind as the columns that the statement takes, in order of id. */
+/* The settlements of one kind as the statement's columns, in order of id. */
 struct columns {
     int n, nnames, nnotes;
     int32_t first_bucket, last_bucket, first_priority, last_priority;
     const struct settlement **rows;
     int64_t *ids, *as_read, *run_at_us, *run_us, *next_at, *deferred_at;
     int32_t *check_counts, *failure_counts;
-    int16_t *outcomes, *notes;          /* places in names and texts, counted from 1; 0: none */
+    int16_t *outcomes, *notes;          /* indexes into names and texts, from 1; 0: none */
     int16_t *ran;
     const char *names[OUTCOME_COUNT];
     int16_t place_of[OUTCOME_COUNT];
@@ -55,8 +55,8 @@ static int16_t outcome_place(struct columns *c, enum outcome o)
     return c->place_of[o];
 }
 
-/* Notes of a page are often the same words (a refused connection): those in a row share one text.
- */
+/* The notes of a page are often equal (a refused connection): equal ones in a row share one
+ * text. */
 static int16_t note_place(struct columns *c, const char *note)
 {
     if (!note)
@@ -72,7 +72,7 @@ static int64_t as_read_by_counts(const struct check *check)
     return (int64_t)((uint64_t)(uint32_t)check->check_count << 32 | (uint32_t)check->failure_count);
 }
 
-/* Where a page spans buckets or priorities, these two with it. */
+/* If a page spans buckets or priorities, these are part of the number. */
 static int64_t as_read_in_place(const struct check *check)
 {
     uint64_t bucket = (uint64_t)check->bucket << 58,
@@ -121,14 +121,15 @@ static void columns_as_read(struct columns *c, bool in_place)
         c->as_read[i] = in_place ? as_read_in_place(c->rows[i]->check) : as_read_by_counts(c->rows[i]->check);
 }
 
-/* How much of a column is sent: one element when all are alike. */
+/* How many elements of a column are sent: one if all are equal. */
 static int extent(const void *column, size_t size, int n)
 {
     return n > 1 && memcmp(column, (const char *)column + size, (size_t)(n - 1) * size) == 0 ? 1 : n;
 }
 #define COLUMN(c, name) { extent((c)->name, sizeof *(c)->name, (c)->n), (c)->name }
 
-/* What both statements take. The struct of the one has the fields of the other, and two more. */
+/* The parameters of both statements. The struct of one has the fields of the other, and two
+ * more. */
 #define COMMON_COLUMNS(pg, s, c)                                                                             \
     .slot = (s)->lease.slot, .bucket = (s)->lease.bucket, .priority = (c)->first_priority,                   \
     .owner = (s)->lease.owner, .token = (s)->lease.token, .lock_timeout = (pg)->lock_timeout,                \
@@ -288,7 +289,7 @@ static bool settle_send(struct pg_store *pg, struct store_call *call)
 
 /* ---- what became of it ----------------------------------------------------------------------- */
 
-/* Marks the settlements of one kind by their places, counted from 1. */
+/* Sets the state of the settlements of one kind, given by their places, counted from 1. */
 static void mark(struct store_settle *s, bool ends, struct sql_int4s places, enum settle_state from,
                  enum settle_state to)
 {
@@ -311,7 +312,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The arena's numbers are ours to change; the reader hands them out as constant. */
+/* The arena's numbers are ours to change, although the reader returns them as constant. */
 static void sort(struct sql_int4s numbers)
 {
     if (numbers.n > 1)      /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
@@ -325,7 +326,7 @@ static int fenced(struct store_settle *s)
                    s->lease.slot, s->lease.bucket);
 }
 
-/* `n`: which of the statements. What they answer has the same columns. */
+/* `n`: which of the statements. Their results have the same columns. */
 static int receive_columns(struct pg_store *pg, struct store_settle *s, int n, bool ends)
 {
     struct pg_settle_end_out row;
@@ -350,7 +351,7 @@ static int receive_columns(struct pg_store *pg, struct store_settle *s, int n, b
     return 0;
 }
 
-/* The answer is not written; the check has its new id, and is read and run again. */
+/* The answer is not written. The check has a new id, and is read and run again. */
 static int receive_renumbered(struct pg_store *pg, struct store_settle *s)
 {
     struct pg_renumber_out row;

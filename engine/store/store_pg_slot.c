@@ -1,5 +1,5 @@
-/* store_pg_slot.c - slots and the leases on them: taken, renewed, given back, finished; and slots
- * that are not over. */
+/* store_pg_slot.c - slots and their leases: taking, renewing, releasing, finishing; and slots that
+ * are not over. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- leases ---------------------------------------------------------------------------------- */
 
-/* Leases as the columns that statements take them in. */
+/* Leases as columns of parameters. */
 struct lease_columns { int64_t *slots, *tokens, *expires_us; int32_t *buckets; unsigned char *owners; };
 
 static bool spread_leases(struct arena *a, const struct lease *leases, int n, struct lease_columns *c)
@@ -50,7 +50,7 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
         .watched_owners = { o->nwatched, w.owners },
         .watched_tokens = { o->nwatched, w.tokens },
         .watched_until_us = { o->nwatched, w.expires_us },
-        /* an order of buckets of our own, so that engines seldom meet */
+        /* each engine has an order of buckets of its own, so that engines seldom collide */
         .odd = o->owner[0] | 1,
         .start = o->owner[1],
         .now = o->now,
@@ -96,7 +96,8 @@ static int open_slot_receive(struct pg_store *pg, struct store_call *call)
     o->clock_us = 0;
     o->not_begun = false;
     if (n == 0)
-        return PG_SEND_AGAIN;          /* another engine opened it at the same moment: now its row is there */
+        /* another engine opened it at the same moment: its row is there now */
+        return PG_SEND_AGAIN;
     for (int row = 0; row < n; row++) {
         if (!read_open_slot_row(pg, o, row, &has_day, &has_begun))
             return unreadable(call, "open_slot");
@@ -216,7 +217,7 @@ static bool relook_send(struct pg_store *pg, struct store_call *call)
     return pg_send(pg, PG_RELOOK, &(struct pg_relook_in){ .want = l->want, .settled_only = l->settled_only });
 }
 
-/* The last row counts the slots that were closed; those before it are the slots to run. */
+/* The last row has the number of closed slots; those before it are the slots to run. */
 static int relook_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_relook *l = (struct store_relook *)call;

@@ -1,12 +1,12 @@
-/* store_pg_sql.c - the statements of store_pg.sql with the schema in, made when first used; and the
- * newest migration. */
+/* store_pg_sql.c - the statements of store_pg.sql with the schema's name, made on first use; and
+ * the newest migration's version. */
 #include <stdio.h>
 #include <string.h>
 
 #include "embedded_sql.h"
 #include "store_pg.h"
 
-/* "prescient." and "prescient_schema" stand for the schema. */
+/* Replaces "prescient." and "prescient_schema" by the schema's name. */
 char *pg_with_schema(const char *sql, const char *schema)
 {
     char *text = NULL;

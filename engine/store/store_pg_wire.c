@@ -1,6 +1,5 @@
-/* store_pg_wire.c - values to and from the binary format of PostgreSQL: big endian numbers, times
- * in microseconds since 2000, arrays as a header and elements with their lengths. Nothing here
- * talks to a server. */
+/* store_pg_wire.c - values to and from PostgreSQL's binary format: big-endian numbers, times in
+ * microseconds since 2000, arrays as a header and elements with their lengths. No I/O. */
 #include "store_pg_wire.h"
 
 #include <endian.h>
@@ -8,7 +7,8 @@
 
 #include "../base/saturate.h"
 
-/* An array's elements are of the type `element`. `size` is a value's or an element's; 0: any. */
+/* An array's elements are of the type `element`. `size` is that of a value or an element; 0:
+ * any. */
 struct wire_type { Oid oid; enum sql_type element; int size; };
 
 #define NO_ELEMENT SQL_TYPES
@@ -39,7 +39,7 @@ static int64_t us_since_2000(int64_t seconds) { return (seconds - WIRE_TIMESTAMP
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-/* Any of the structs of arrays: they differ only in what `v` points to. */
+/* Any of the array structs: they differ only in the type of `v`. */
 struct any_array { int n; const void *v; };
 
 static size_t array_size(const struct wire_type *type, const struct any_array *array)
@@ -105,7 +105,7 @@ static char *put_array(struct arena *a, const struct wire_type *type, const stru
     return start;
 }
 
-/* A value that is not NULL, of a type with a size. */
+/* Decodes a value of fixed size that is not NULL. */
 static void put_scalar(char *to, enum sql_type type, const void *from)
 {
     switch (type) {
@@ -180,7 +180,7 @@ static bool get_int4_array(const char *p, int length, struct arena *a, struct sq
     return true;
 }
 
-/* A text is a pointer, and its length behind it. */
+/* A text is a pointer, followed by its length. */
 struct text_column { const char *text; uint32_t length; };
 
 static void get_null(char *to, enum sql_type type)
@@ -193,7 +193,7 @@ static void get_null(char *to, enum sql_type type)
     }
 }
 
-/* Each column of each row comes through here: it pays to be plain. */
+/* Called for each column of each row, so it is kept simple. */
 static inline bool get_value(char *to, enum sql_type type, const char *p, int length, struct arena *a)
 {
     switch (type) {
