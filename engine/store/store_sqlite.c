@@ -1,6 +1,6 @@
-/* store_sqlite.c - the SQLite store: each call runs to its end inside store_begin, in one
- * transaction when it writes. No server and nothing to poll; what the calls do stands in the
- * store_sqlite_ files beside this one. */
+/* store_sqlite.c - the SQLite store. Each call runs to its end inside store_begin, in one
+ * transaction if it writes; there is no server and nothing to poll. The other store_sqlite_ files
+ * carry out the calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static int run_call(struct sqlite_store *db, struct store_call *call)
     if (rc >= 0 && writes)
         rc = sqlite_commit(db, &call->err);
     sqlite_settle_down(db);
-    if (rc == ERR_DATA && is_report)            /* what was refused came from the user, not from a job */
+    if (rc == ERR_DATA && is_report)  /* a report's values come from the user, not from a job */
         rc = call->err.code = ERR_INPUT;
     return rc < 0 ? rc : 0;
 }
@@ -109,7 +109,7 @@ static bool ops_claims(const char *url)
     return strncmp(url, "sqlite:", 7) == 0;
 }
 
-/* "sqlite:FILE", and "sqlite:///FILE" as other programs write it. Absolute from now on: a daemon
+/* "sqlite:FILE", or "sqlite:///FILE" as other programs write it. Made absolute, because a daemon
  * changes its folder. */
 static char *path_of(const char *url)
 {
@@ -135,8 +135,8 @@ static int refuse_file(const char *url, struct err *err)
     return 0;
 }
 
-/* analyze: -Wno-analyzer-malloc-leak: what is handed out is the head of `db`, which ops_free()
- * frees; gcc sees two things there. */
+/* analyze: -Wno-analyzer-malloc-leak: the caller gets the head of `db`, which ops_free() frees; gcc
+ * takes them for two objects. */
 static int ops_open(const struct store_options *options, struct store **out, struct err *err)
 {
     int rc = refuse_file(options->url, err);

@@ -1,7 +1,6 @@
--- store_sqlite.sql - all statements of the SQLite store; statements.awk, whose head describes the
--- form of this file, makes C of them. The same names in the same order as store_pg.sql where both
--- have them. Nothing newer than SQLite 3.37. Times come in as parameters: the clock is the
--- caller's.
+-- store_sqlite.sql - all statements of the SQLite store. statements.awk, whose head describes the
+-- form of this file, makes C of them. Statements that store_pg.sql has too have the same names, in
+-- the same order. Nothing newer than SQLite 3.37. Times are parameters: the caller reads the clock.
 
 -- ---- connection -------------------------------------------------------------------------------
 
@@ -40,7 +39,7 @@ SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS 
 -- ---- slots and leases -------------------------------------------------------------------------
 
 -- name: slot_state
--- The opening row, and whether the slot was run to its end once. An empty slot counts as run.
+-- The opening row, and whether the slot was ever run to its end. An empty slot counts as run.
 -- in: slot timestamptz
 -- out: is_closed bool, is_done bool
 SELECT closed_at_us IS NOT NULL AS is_closed,
@@ -49,7 +48,7 @@ SELECT closed_at_us IS NOT NULL AS is_closed,
   FROM prescient_slot_pass AS o WHERE slot_at = :slot AND bucket = -1 AND pass = 0
 
 -- name: slot_count
--- Counts no further than :most.
+-- Counts at most :most.
 -- in: slot timestamptz, most int8
 -- out: n int8
 SELECT count(*) AS n FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = :slot LIMIT :most)
@@ -60,7 +59,7 @@ INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, opened_ro
 VALUES (:slot, -1, 0, :engine, 1, :rows, :clock_us)
 
 -- name: slot_has_rows
--- :jobs is a JSON array of job names, NULL means any.
+-- :jobs is a JSON array of job names; NULL: all jobs.
 -- in: slot timestamptz, jobs text?
 -- out: has bool
 SELECT EXISTS (SELECT 1 FROM prescient_future_job
@@ -68,7 +67,7 @@ SELECT EXISTS (SELECT 1 FROM prescient_future_job
                                                  OR job_exec IN (SELECT value FROM json_each(:jobs)))) AS has
 
 -- name: slot_reopen
--- A slot that was closed has rows again: look at it once more.
+-- A closed slot has rows again: it needs another look.
 -- in: slot timestamptz
 UPDATE prescient_slot_pass SET closed_at_us = NULL WHERE slot_at = :slot AND bucket = -1 AND pass = 0
     AND closed_at_us IS NOT NULL
@@ -79,7 +78,7 @@ UPDATE prescient_slot_pass SET closed_at_us = NULL WHERE slot_at = :slot AND buc
 SELECT owner, token, expires_at_us FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1
 
 -- name: lease_take
--- Replacing a row draws a new token.
+-- Replacing a row assigns a new token.
 -- in: slot timestamptz, owner uuid, engine text?, clock_us timestamptz, expires_us timestamptz
 INSERT OR REPLACE INTO prescient_slot_lease (slot_at, bucket, owner, engine, taken_at_us, expires_at_us)
 VALUES (:slot, -1, :owner, :engine, :clock_us, :expires_us)
@@ -102,7 +101,7 @@ DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner
 -- ---- a page -----------------------------------------------------------------------------------
 
 -- name: read_page
--- :after_priority and :after_id are those of the last row read.
+-- :after_priority and :after_id are of the last row read.
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
@@ -121,9 +120,9 @@ SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, en
  WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id)
  ORDER BY priority, id LIMIT :want
 
--- The answers of the page are the table prescient_answers (store_sqlite_answers.c); part 0: all of
--- them, 1 to 3: the touched ones that end, that move, that leave a run row. Writers are serial, so
--- what the first look finds is so to the end.
+-- The answers of the page are the table prescient_answers (store_sqlite_answers.c): part 0 is all
+-- of them; 1 to 3 are the touched ones that end, that move, and that leave a run row. Writers are
+-- serial, so the first look stays true until the end.
 
 -- name: settle_look
 -- The rows that are as they were read, and whether they were enqueued again meanwhile.
@@ -149,8 +148,8 @@ SELECT f.id, :ended_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.ch
  WHERE a.part = 1 AND f.id = a.id
 
 -- name: settle_anew
--- A new life under a new id, at the slot that was written beside the old one, but not before
--- :open_slot, the first that has not begun.
+-- The check goes on under a new id, at the time in again_at, but not before :open_slot, the first
+-- slot that has not begun.
 -- in: id int8, open_slot timestamptz, origin text?
 INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
                                              priority, payload, origin)
@@ -159,12 +158,12 @@ SELECT entity_name, entity_key, job_exec, max(again_at, :open_slot), max(again_a
   FROM prescient_future_job WHERE id = :id AND again_at IS NOT NULL
 
 -- name: settle_delete
--- After settle_anew: a row with again_at has its new id by then.
+-- Runs after settle_anew: a row with again_at has its new id by then.
 DELETE FROM prescient_future_job WHERE id IN (SELECT id FROM prescient_answers WHERE part = 1)
 
 -- name: settle_move
--- To the earlier of the time wanted and the one that was asked for meanwhile, but not before
--- :open_slot, the first that has not begun.
+-- To the wanted time or again_at, the earlier one, but not before :open_slot, the first slot that
+-- has not begun.
 -- in: open_slot timestamptz
 UPDATE prescient_future_job
    SET next_check_at = max(min(a.next_at, coalesce(again_at, a.next_at)), :open_slot),
@@ -201,8 +200,8 @@ INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload
 VALUES (:entity, :key, :job, :at, :payload, :conflict, :priority, :now, :origin)
 
 -- name: finish_look
--- :jobs is a JSON array of the jobs that may be left, :after_priority and :after_id are those of
--- the last row read.
+-- :jobs is a JSON array of jobs whose rows may remain; :after_priority and :after_id are of the
+-- last row read.
 -- in: slot timestamptz, jobs text?, after_priority int4, after_id int8
 -- out: has bool
 SELECT EXISTS (SELECT 1 FROM prescient_future_job
@@ -210,7 +209,7 @@ SELECT EXISTS (SELECT 1 FROM prescient_future_job
                   AND job_exec NOT IN (SELECT value FROM json_each(:jobs))) AS has
 
 -- name: finish
--- :can_read is false when rows cannot be read: then the jobs left behind are unknown.
+-- :can_read is false when rows cannot be read: then the jobs of the remaining rows are unknown.
 -- in: slot timestamptz, engine text?, late_us int8, took_us int8, clock_us timestamptz, run int8,
 -- in: done int8, again int8, deferred int8, failed int8, timeout int8, crashed int8, guarded int8,
 -- in: held_back int8, unknown_job int8, superseded int8, locked int8, can_read bool
@@ -227,7 +226,7 @@ SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :c
 -- ---- slots that are not over ------------------------------------------------------------------
 
 -- name: relook_close
--- Writers are serial: a row that this look does not see cannot come any more.
+-- Writers are serial: a row that this look does not see cannot be committed later.
 -- in: clock_us timestamptz
 UPDATE prescient_slot_pass AS o SET closed_at_us = :clock_us
  WHERE pass = 0 AND closed_at_us IS NULL
@@ -236,7 +235,7 @@ UPDATE prescient_slot_pass AS o SET closed_at_us = :clock_us
    AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
 
 -- name: relook_leases
--- Nobody takes over what a dead engine left on a closed slot.
+-- No engine takes over a lease on a closed slot whose engine died.
 -- in: clock_us timestamptz
 DELETE FROM prescient_slot_lease
  WHERE expires_at_us <= :clock_us
@@ -271,7 +270,7 @@ INSERT INTO prescient_setting (name, value) VALUES ('full_look_at', :now) ON CON
     DO UPDATE SET value = excluded.value
 
 -- name: mark_swept
--- The mark only moves up, unless it is ahead of the clock.
+-- The mark never moves down, unless it is ahead of the clock.
 -- in: slot timestamptz, now timestamptz
 UPDATE prescient_setting SET value = :slot WHERE name = 'swept_until' AND (value < :slot OR value > :now)
 
@@ -291,14 +290,14 @@ INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payl
 VALUES (:entity, :key, :job, :at, :payload, :conflict, CAST(:priority AS INTEGER), :now)
 
 -- name: pending_count
--- :job NULL means any.
+-- :job NULL: all jobs.
 -- in: entity text?, key text?, job text?
 -- out: n int8
 SELECT count(*) AS n FROM prescient_future_job
  WHERE bucket = 0 AND entity_name = :entity AND entity_key = :key AND (:job IS NULL OR job_exec = :job)
 
 -- name: resolve
--- :now NULL means the clock.
+-- :now NULL: the clock.
 -- in: entity text?, key text?, job text?, now timestamptz?
 INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (:entity, :key, :job, :now)
 
@@ -308,8 +307,8 @@ INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, n
     VALUES (:entity, :key, :job, :at, :now)
 
 -- name: retry
--- max(id) picks the row that the payload comes from. Checks that have ended well since are skipped,
--- by a single look at the rows behind the oldest failure.
+-- max(id) picks the row whose payload is used. Checks that have ended well since are skipped, by
+-- one look at the rows after the oldest failure.
 -- in: entity text?, key text?, job text?, since text?, most text?
 -- out: entity_name text, entity_key text, job_exec text, payload text?, newest int8
 WITH failure AS MATERIALIZED (
@@ -341,13 +340,13 @@ VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload)
 
 -- ---- reports ----------------------------------------------------------------------------------
 
--- Parameters are text, NULL when not given; limits, moments and ids are cast here.
+-- Parameters are text, NULL when not given; limits, times and ids are cast here.
 
 -- name: list
--- :most_looked_at limits how many checks are read along the slots, NULL means all. The checks of
--- one key are found by it, and so are all of an entity that has a thousand at most. Otherwise the
--- checks are read in their order; a last row without an entity says at which slot :most_looked_at
--- ended that.
+-- :most_looked_at: how many checks to read in the order of slots, NULL: all. Checks of one key are
+-- found by the key, and so are all checks of an entity that has at most a thousand. Otherwise
+-- checks are read in order; if :most_looked_at ended that, a last row without an entity has the
+-- slot where it ended.
 -- in: entity text?, key text?, job text?, from text?, before text?, most text?,
 -- in: most_looked_at text?
 -- out: next_check_at timestamptz, entity_name text?, entity_key text?, job_exec text?,
@@ -436,8 +435,8 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failu
  ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: slots
--- :recent: only from this moment on are closed and empty slots listed, too, NULL means always. One
--- step of an index each leads from slot to slot; only the slots listed are counted to the end.
+-- :recent: closed and empty slots only from this time on, NULL: all. It goes from slot to slot by
+-- one step of an index each; only the listed slots are counted.
 -- in: from text?, before text?, most text?, recent text?
 -- out: slot_at timestamptz, checks int8, state text, late_us int8?, run int8?, done int8?,
 -- out: again int8?, failed int8?, is_estimate bool
@@ -540,7 +539,7 @@ SELECT slot_at, bucket, engine, token, expires_at_us, expires_at_us <= :clock_us
   FROM prescient_slot_lease ORDER BY slot_at, bucket
 
 -- name: growth
--- By the ends of the tables, which have no gaps to speak of; passes are counted up to a bound.
+-- Uses the first and last ids of the tables, which have few gaps; passes are counted up to a limit.
 -- out: what text, rows int8, bytes int8?, oldest_at timestamptz?
 -- report
 SELECT 'history' AS what, coalesce(max(id) - min(id) + 1, 0) AS rows, NULL AS bytes,
@@ -650,8 +649,8 @@ SELECT 'room in the file' AS what, CASE WHEN wasted THEN 'warn' ELSE 'ok' END AS
 SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size
 
 -- name: whole
--- The whole file is read, under a lock that a rollback journal's commits wait for. No argument:
--- from 3.46 on it would be a table's name.
+-- Reads the whole file, under a lock that blocks the commits of a rollback journal. Without an
+-- argument: from 3.46 on it would be taken as a table's name.
 -- out: what text, level text, found text, advice text
 SELECT 'file is whole' AS what, CASE found WHEN 'ok' THEN 'ok' ELSE 'error' END AS level, found,
        CASE found WHEN 'ok' THEN ''
@@ -661,8 +660,8 @@ SELECT 'file is whole' AS what, CASE found WHEN 'ok' THEN 'ok' ELSE 'error' END 
 
 -- ---- prune ------------------------------------------------------------------------------------
 
--- Rows stand in the order they were written, so the old ones are at the left edge: a few thousand
--- of them a transaction, until those at the edge are young.
+-- Rows are in the order in which they were written, so the old ones are first. Each transaction
+-- deletes a few thousand of them, until the first ones are young.
 
 -- name: prune_history
 -- in: before_us timestamptz
@@ -675,7 +674,7 @@ DELETE FROM prescient_future_job_run
  WHERE id < (SELECT min(id) FROM prescient_future_job_run) + 5000 AND recorded_at_us < :before_us
 
 -- name: prune_passes
--- Only of slots that are over for good: closed, without rows and without a lease.
+-- Only of slots that are over: closed, without rows and without a lease.
 -- in: before_us timestamptz
 DELETE FROM prescient_slot_pass
  WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
@@ -717,7 +716,7 @@ SELECT count(*) AS n FROM prescient_slot_pass
 SELECT count(*) AS n FROM prescient_event WHERE coalesce(recorded_at_us, emitted_at_us) < :before_us
 
 -- name: prune_claim
--- One engine has its turn in each :turn_s seconds; see the same block of store_pg.sql.
+-- One engine gets its turn in :turn_s seconds; see the same block of store_pg.sql.
 -- in: now timestamptz, turn_s int8
 INSERT INTO prescient_setting (name, value) VALUES ('pruned_at', :now)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value NOT BETWEEN excluded.value - :turn_s

@@ -1,7 +1,7 @@
-/* store_sqlite_answers.c - the answers of one page as a table, so that a page is settled by a few
- * statements, not by thousands. Exists in the engine's connection only (nothing in the file refers
- * to it) and holds rows only while a settle is under way. SELECT ... FROM prescient_answers WHERE
- * part = ?: 'all', or the touched ones that 'end', 'move', or left a 'run'. */
+/* store_sqlite_answers.c - the answers of one page as a virtual table, so that a few statements
+ * settle a page, not thousands. The table exists only in the engine's connection (nothing in the
+ * file refers to it), and has rows only during a settle. SELECT ... FROM prescient_answers WHERE
+ * part = ?: all answers, or the touched ones that end, that move, or that leave a run row. */
 #include "store_sqlite_answers.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static int answers_disconnect(sqlite3_vtab *base)
     return SQLITE_OK;
 }
 
-/* Always the outer loop: there is nothing to look an answer up by but the part it belongs to. */
+/* Always the outer loop: only the part selects answers. */
 static int answers_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     (void)base;
@@ -181,7 +181,7 @@ static int answers_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
     return SQLITE_OK;
 }
 
-/* No xCreate: the table is there, in every schema of the connection, and cannot be made by hand. */
+/* No xCreate: the table exists in every schema of the connection and cannot be created. */
 static const sqlite3_module module = {
     .iVersion = 1,
     .xConnect = answers_connect,

@@ -1,5 +1,6 @@
-/* store_sqlite_db.c - one connection to a SQLite file: opened, watched, its statements kept, its
- * failures put into words. Knows nothing of checks and slots beyond the version of the schema. */
+/* store_sqlite_db.c - one connection to a SQLite file: opening, checks that it is still the same
+ * file, kept statements, and failures as ERR_ codes with messages. Apart from the version of the
+ * schema it does not depend on checks and slots. */
 #include "store_sqlite_db.h"
 
 #include <errno.h>
@@ -11,11 +12,11 @@
 
 #include "embedded_sql.h"
 
-#define PROGRESS_STEPS                                                                                       \
-    20000 /* virtual machine steps between two looks at the deadline: well under a millisecond */
+/* Virtual machine steps between two checks of the deadline: well under a millisecond. */
+#define PROGRESS_STEPS 20000
 #define GROUP_US (250 * 1000)            /* how long calls of a relaxed store share a transaction */
 #define CACHE_KIB 32768
-#define JOURNAL_LIMIT (16 << 20)        /* bytes of a journal that stay on disk between transactions */
+#define JOURNAL_LIMIT (16 << 20)  /* bytes of a journal that stay on disk between transactions */
 
 int64_t sqlite_clock_us(const struct sqlite_store *db)
 {
@@ -89,8 +90,8 @@ void sqlite_start_clock(struct sqlite_store *db, bool patient)
     db->lock_until_us = patient ? db->deadline_us : now + db->lock_timeout_us;
 }
 
-/* Short waits of even length: with the growing ones of sqlite3_busy_timeout, whoever came last
- * would win most often. */
+/* Short waits of equal length: the growing ones of sqlite3_busy_timeout would favour the process
+ * that came last. */
 static int wait_for_lock(void *ctx, int tries)
 {
     struct sqlite_store *db = ctx;
@@ -159,7 +160,7 @@ static int bind_field(sqlite3_stmt *s, int place, const struct sql_field *f, con
     }
 }
 
-/* The statement, bound, ready to step. */
+/* Prepares and binds the statement, ready to step. */
 static int ready_statement(struct sqlite_store *db, enum sqlite_statement which, const void *in,
                            sqlite3_stmt **out, struct err *err)
 {
@@ -245,7 +246,7 @@ static int read_number(sqlite3_stmt *row, int column, const struct sql_field *f,
 
 static int read_field(sqlite3_stmt *row, int column, const struct sql_field *f, char *at)
 {
-    /* before the value is read: that may convert it */
+    /* before the value is read, which may convert it */
     int type = sqlite3_column_type(row, column), expected = SQLITE_INTEGER, rc;
     if (f->type == SQL_TEXT) {
         expected = SQLITE_TEXT;
@@ -290,9 +291,9 @@ int sqlite_ask_row(struct sqlite_store *db, struct err *err, enum sqlite_stateme
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The releases whose write-ahead log can be trusted, each with those after it of its own line: the
- * others may lose a transaction when a checkpoint resets the log while another connection begins
- * to write (https://sqlite.org/wal.html#walresetbug). */
+/* The releases whose write-ahead log can be trusted, each with the later ones of its own line.
+ * Others may lose a transaction when a checkpoint resets the log while another connection begins to
+ * write (https://sqlite.org/wal.html#walresetbug). */
 bool sqlite_wal_is_safe(int version)
 {
     static const struct { int from, before; } safe[] = {
@@ -322,12 +323,11 @@ bool sqlite_has_wal(struct sqlite_store *db)
     return is_wal(db, &rc) && rc == SQLITE_OK;
 }
 
-/* A write-ahead log stands in the file, and whoever put it there wants it: his application reads
- * while others write, or something follows the log. So it is left as it is, whatever this library
- * makes of it, and doctor tells; only a file that is new gets ours. PERSIST and TRUNCATE are the
- * rollback journals whose commit is on the disk when it returns; DELETE needs one more sync, of
- * the folder, for that. PERSIST is the faster one, and sqlite_disconnect removes the file it
- * leaves. */
+/* Write-ahead logging is a property of the file, and its owner chose it: an application reads while
+ * others write, or another program follows the log. So it stays, whichever SQLite this is, and
+ * doctor warns. Only a new file gets our choice. With the rollback journals PERSIST and TRUNCATE a
+ * commit is on disk when it returns; DELETE needs one more sync, of the folder. PERSIST is the
+ * faster one; sqlite_disconnect removes the journal that it leaves. */
 static int choose_journal(struct sqlite_store *db, bool is_new, struct err *err)
 {
     int rc;
@@ -352,7 +352,7 @@ static int set_up(struct sqlite_store *db, bool is_new, struct err *err)
                      "PRAGMA cache_size = -%d; "
                      "PRAGMA journal_size_limit = %d%s",
                      CACHE_KIB, JOURNAL_LIMIT,
-                     /* spilling would lock out the jobs' own reads */
+                     /* spilling would block the jobs' own reads */
                      db->relaxed ? "; PRAGMA cache_spill = OFF" : "");
     int rc = sqlite_answers_register(db->db, &db->answers);
     rc = rc == SQLITE_OK ? sqlite_exec(db, pragmas, err) : sqlite_fail(db, rc, err);
@@ -506,7 +506,7 @@ int sqlite_connect(struct sqlite_store *db, struct err *err)
     return rc;
 }
 
-/* The end of the handle is the end of a transaction that calls shared. */
+/* Closing the handle ends a transaction that calls share. */
 static void keep_or_lose_group(struct sqlite_store *db)
 {
     struct err ignored;
@@ -527,11 +527,11 @@ void sqlite_disconnect(struct sqlite_store *db)
         sqlite3_finalize(db->statements[i]);
         db->statements[i] = NULL;
     }
-    /* Takes the persistent journal away, unless somebody is writing or the handle has seen what it
-     * should not trust. */
+    /* Removes the persistent journal, unless another connection is writing or the handle cannot be
+     * trusted. */
     db->lock_until_us = 0;
     int rc;
-    bool wal = is_wal(db, &rc);         /* when that cannot be told just now, nothing is changed */
+    bool wal = is_wal(db, &rc);         /* unknown: change nothing */
     if (rc == SQLITE_OK && !wal && !db->distrusted && sqlite3_get_autocommit(db->db) &&
         !sqlite3_db_readonly(db->db, "main"))
         sqlite3_exec(db->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
@@ -559,7 +559,7 @@ static bool in_transaction(const struct sqlite_store *db)
     return db->db && !sqlite3_get_autocommit(db->db);
 }
 
-/* A call of a relaxed store is a savepoint in a transaction that several share. */
+/* A call of a relaxed store is a savepoint in a transaction that several calls share. */
 static int begin_in_group(struct sqlite_store *db, struct err *err)
 {
     int rc = 0;
@@ -593,7 +593,7 @@ int sqlite_keep(struct sqlite_store *db, struct err *err)
     int64_t rc = sqlite_run(db, err, STATEMENT_COMMIT, NULL);
     if (rc >= 0)
         db->group_us = 0;
-    /* busy: the transaction stays, and is tried again with the next call */
+    /* busy: the transaction stays, and the next call tries again */
     return rc < 0 ? (int)rc : 0;
 }
 
@@ -617,7 +617,7 @@ int sqlite_commit(struct sqlite_store *db, struct err *err)
     return rc < 0 ? (int)rc : 0;
 }
 
-/* Undoes the call: in a group its savepoint alone. */
+/* Undoes the call: in a shared transaction only its savepoint. */
 static bool undo(struct sqlite_store *db)
 {
     struct err ignored;
@@ -634,7 +634,8 @@ void sqlite_rollback(struct sqlite_store *db)
 {
     if (!in_transaction(db))
         return;
-    db->deadline_us = INT64_MAX;        /* a deadline that has passed must not keep the transaction open */
+    /* a deadline that has passed must not keep the transaction open */
+    db->deadline_us = INT64_MAX;
     if (!undo(db))
         db->distrusted = true;
 }

@@ -1,15 +1,15 @@
-/* store_sqlite_doctor.c - what doctor asks of a file. Each look is a statement of its own with a
- * deadline of its own: one that cannot be taken is a finding, and keeps nothing from the others. */
+/* store_sqlite_doctor.c - the looks of doctor at a file. Each is a statement of its own with a
+ * deadline of its own: a look that fails is a finding, and the others still run. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "store_sqlite_calls.h"
 #include "store_sqlite_rows.h"
 
-#define WHOLE_MOST                                                                                           \
-    (INT64_C(16) << 20) /* bytes of a file that is looked through without being asked: some 60 ms */
-#define WHOLE_US                                                                                             \
-    (250 * 1000) /* and for no longer, where the library can be interrupted at it (from 3.42 on) */
+/* The size of a file that is read completely without being asked: some 60 ms. */
+#define WHOLE_MOST (INT64_C(16) << 20)
+/* And at most for this long, if the library can be interrupted during it (from 3.42 on). */
+#define WHOLE_US (250 * 1000)
 
 enum { WHAT, LEVEL, FOUND, ADVICE, COLUMNS };
 
@@ -31,7 +31,7 @@ static void add_finding(struct gathering *g, const char *what, const char *level
         sqlite_gather_cell(g, &row[c], cells[c]);
 }
 
-/* Rows of another report, which lie in the same arena. */
+/* Rows of another report, in the same arena. */
 static void add_rows(struct gathering *g, const struct store_rows *rows)
 {
     for (int r = 0; r < rows->rows && !g->failed; r++) {
@@ -110,8 +110,8 @@ static int left_out(struct store_report *req, int64_t size)
     return sqlite_gathered(&g, &req->rows, &req->call.err);
 }
 
-/* A long look keeps those from writing who have a rollback journal, so nobody gets one who has not
- * asked for it. Whoever has, gets it to the end. */
+/* With a rollback journal, a long look blocks writers. So it runs only if it was asked for, and
+ * then to its end. */
 int sqlite_report_whole(struct sqlite_store *db, struct store_report *req)
 {
     bool full = req->nparams > 0 && req->params[0];

@@ -1,5 +1,5 @@
-/* store_sqlite_load.c - checks put in by this program: one at a time with words for what happened,
- * or a chunk at once. */
+/* store_sqlite_load.c - enqueues checks: one at a time, with a report of what happened, or a chunk
+ * at once. */
 #include <string.h>
 
 #include "../base/utf8.h"
@@ -89,7 +89,7 @@ static int check_row(const struct load_row *r, struct err *err)
     return 0;
 }
 
-/* Most rows of a load are new: one INSERT says so, and only the others are asked about. */
+/* Most rows of a load are new: one INSERT tries all, and only the rest is looked at one by one. */
 static int load_one(struct sqlite_store *db, const struct load_row *r, const char *conflict, int64_t now,
                     int64_t counts[FILED_OUTCOMES], struct err *err)
 {

@@ -1,6 +1,6 @@
-/* store_sqlite_page.c - the hot path: a page read with one SELECT, its answers written down in one
- * transaction. The answers are a table to SQL (store_sqlite_answers.c): a few statements a page,
- * not a few thousand, took half the time. */
+/* store_sqlite_page.c - the hot path: reads a page with one SELECT and writes its answers in one
+ * transaction. SQL sees the answers as a table (store_sqlite_answers.c): a few statements a page
+ * instead of a few thousand take half the time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 /* ---- read ------------------------------------------------------------------------------------ */
 
 #define PAGE_ARENA (64 * 1024)
-#define PAGE_FIRST 64                   /* checks there is room for at first; doubled as needed */
+#define PAGE_FIRST 64                   /* room for this many checks at first; doubled as needed */
 
 static void free_page_arena(void *impl)
 {
@@ -47,8 +47,8 @@ static bool read_check(struct arena *a, const struct sqlite_read_page_out *row, 
     return c->entity_name && c->entity_key && c->job_exec && has_payload && has_origin;
 }
 
-/* A row that does not lie behind the one before it would be read for ever: the index disagrees
- * with the table. */
+/* A row that does not come after the one before it would be read for ever: the index disagrees with
+ * the table. */
 static bool is_behind(const struct page_cursor *last, const struct sqlite_read_page_out *row)
 {
     return row->priority > last->priority || (row->priority == last->priority && row->id > last->id);
@@ -67,8 +67,8 @@ static bool page_grow(struct check_rows *page, int *room)
     return true;
 }
 
-/* Adds the row to the page. A file that is damaged, or whose constraints were switched off, may
- * hold a row that cannot be a check: it is counted, and skipped. */
+/* Adds the row to the page. A damaged file, or one whose constraints were disabled, may have a row
+ * that cannot be a check: it is counted and skipped. */
 static int take_row(struct store_read_page *req, sqlite3_stmt *row, struct arena *a, struct page_cursor *last,
                     int *room)
 {
@@ -100,7 +100,8 @@ static int fill_page(struct sqlite_store *db, struct store_read_page *req, sqlit
         req->has_more = ++seen == req->want || arena_used(a) >= req->max_bytes;
         rc = req->has_more ? 0 : sqlite_next(db, &req->call.err, row);
     }
-    req->has_more = req->has_more && req->page.n;       /* damaged rows alone would be read for ever */
+    /* a page of damaged rows alone would be read for ever */
+    req->has_more = req->has_more && req->page.n;
     return rc;
 }
 
@@ -132,17 +133,17 @@ int sqlite_read_page(struct sqlite_store *db, struct store_call *call)
 
 /* ---- settle ---------------------------------------------------------------------------------- */
 
-struct settling {                   /* what is the same for all answers of a page */
+struct settling {                   /* the values that all answers of a page share */
     struct sqlite_store *db;
     struct store_settle *req;
     struct err *err;
     int64_t now, clock_us;
-    int64_t at_us;                  /* what history and events are told: virtual time in a replay */
-    int64_t open_slot;              /* the first that has not begun */
+    int64_t at_us;                  /* the time in history and events: virtual time in a replay */
+    int64_t open_slot;              /* the first slot that has not begun */
 };
 
-/* Marks the answers whose row is as it was read. No other transaction can hold a row here, so one
- * that is not was changed: superseded, whatever skip_locked says. *anew says whether any was
+/* Marks the answers whose row is as it was read. No other transaction can hold a row here, so a row
+ * that differs was changed: it is superseded, whatever skip_locked is. *anew is set if any was
  * enqueued again meanwhile. */
 static int look(const struct settling *s, bool *anew)
 {

@@ -1,8 +1,8 @@
-/* store_sqlite_prune.c - what is old goes, some thousand rows a call, so that engines and
- * applications get their turn. */
+/* store_sqlite_prune.c - drops old rows, some thousand a call, so that engines and applications can
+ * write in between. */
 #include "store_sqlite_calls.h"
 
-/* A part's two statements: one deletes, the other counts. */
+/* The two statements of a part: one deletes, the other counts. */
 #define PRUNE_FUNCTIONS(name, STATEMENT)                                                                     \
     static int64_t drop_##name(struct sqlite_store *db, int64_t before_us, struct err *err)                  \
     {                                                                                                        \
@@ -38,7 +38,7 @@ int sqlite_prune(struct sqlite_store *db, struct store_call *call)
     p->by_days = false;
     p->n = 0;
     *p->who = '\0';
-    if (p->wish == PRUNE_WHO)           /* nobody can be in the way of one table alone */
+    if (p->wish == PRUNE_WHO)           /* no session can hold up one table alone */
         return 0;
     if (p->wish == PRUNE_COUNT)
         n = parts[p->part].count(db, p->before * 1000000, &call->err);

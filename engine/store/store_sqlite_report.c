@@ -1,6 +1,6 @@
-/* store_sqlite_report.c - the named statements behind list, history, status, enqueue, resolve,
- * ...: text in, rows of text out. Most are one SELECT of store_sqlite.sql; the few that write, or
- * need more than one statement, stand in a table here. */
+/* store_sqlite_report.c - the named statements of list, history, status, enqueue, resolve, ...:
+ * text in, rows of text out. Most are one SELECT of store_sqlite.sql; the table here has those that
+ * write, or that need several statements. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static int report_reschedule(struct sqlite_store *db, struct store_report *req)
 
 enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
 
-/* `found` holds entity, key, job, payload of each check that ended in trouble. */
+/* `found` has entity, key, job and payload of each check that ended with a failure. */
 static int retry_one(struct sqlite_store *db, const struct store_report *req, const struct store_rows *found,
                      int n, struct gathering *g, struct err *err)
 {
@@ -149,7 +149,7 @@ static int report_retry(struct sqlite_store *db, struct store_report *req)
     static const char *const names[RETRY_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome",
                                                       "next_check_at" };
     struct gathering g = { .arena = req->arena };
-    /* params 5 and 6 are of the enqueue: when, and now */
+    /* params 5 and 6 are those of enqueue: its time, and the clock */
     const char *const params[] = { param(req, 1), param(req, 2), param(req, 3), param(req, 4),
                                    param(req, 7) };
     int rc = sqlite_select(db, req, STATEMENT_RETRY, params, sizeof params / sizeof *params);
@@ -168,8 +168,7 @@ static int report_retry(struct sqlite_store *db, struct store_report *req)
     return sqlite_gathered(&g, &req->rows, &req->call.err);
 }
 
-/* A cursor that this file cannot have given out is not obeyed: what comes next would lie before
- * it. */
+/* A cursor that this file cannot have issued is ignored: the next events would come before it. */
 static int report_events(struct sqlite_store *db, struct store_report *req)
 {
     struct sqlite_events_handed_out_out newest = { 0 };
@@ -199,7 +198,7 @@ static int report_plan(struct sqlite_store *db, struct store_report *req)
     int rc = sqlite_select(db, req, STATEMENT_PLAN, NULL, 0);
     if (rc < 0)
         return rc;
-    /* id, parent, notused, detail: the last one is what people read */
+    /* id, parent, notused, detail: detail is the readable one */
     struct store_rows *rows = &req->rows;
     for (int i = 0; i < rows->rows; i++)
         rows->cells[i] = rows->cells[(size_t)i * (size_t)rows->columns + (size_t)rows->columns - 1];
@@ -234,7 +233,7 @@ bool sqlite_report_writes(const struct store_report *report)
     return special >= 0 && specials[special].writes;
 }
 
-/* The statement of a report that is one SELECT, or -1. No other may be run by name. */
+/* The statement of a report that is one SELECT, or -1. Only these may be run by name. */
 static int report_named(const char *name)
 {
     for (int i = 0; i < SQLITE_STATEMENTS; i++)

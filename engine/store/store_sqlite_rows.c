@@ -1,4 +1,4 @@
-/* store_sqlite_rows.c - the rows of a report: text, gathered in the request's arena. */
+/* store_sqlite_rows.c - the rows of a report, collected as text in the request's arena. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,13 +69,13 @@ static bool gather_step(struct gathering *g, sqlite3_stmt *s)
         if (g->rows.kinds[c] == CELL_TEXT && (type == SQLITE_INTEGER || type == SQLITE_FLOAT))
             g->rows.kinds[c] = CELL_NUMBER;
         const char *text = (const char *)sqlite3_column_text(s, c);
-        g->failed = g->failed || (!text && type != SQLITE_NULL);        /* no memory to write a number in */
+        g->failed = g->failed || (!text && type != SQLITE_NULL);  /* no memory to format a number */
         sqlite_gather_cell(g, &row[c], text);
     }
     return row && !g->failed;
 }
 
-/* Everything that the statement says. */
+/* All rows of the statement. */
 static int gather_all(struct sqlite_store *db, sqlite3_stmt *s, struct store_report *req)
 {
     struct gathering g = { .arena = req->arena };

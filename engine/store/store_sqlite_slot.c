@@ -1,6 +1,6 @@
-/* store_sqlite_slot.c - slots and leases: opened, taken, renewed, finished, looked at again. A
+/* store_sqlite_slot.c - slots and leases: opening, taking, renewing, finishing, looking again. A
  * slot is never split here: one lease (BUCKET_WHOLE_SLOT) covers it. Writers are serial, so no
- * transaction can commit into a slot that has been read, and a re-look that finds a slot empty
+ * transaction can commit into a slot that has been read, and a second look that finds a slot empty
  * closes it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ---- leases ---------------------------------------------------------------------------------- */
 
-/* What the opening row says. */
+/* The values of the opening row. */
 struct slot_look { bool open, closed, done; };
 
 static int look_at_slot(struct sqlite_store *db, int64_t slot, struct slot_look *out, struct err *err)
@@ -54,9 +54,9 @@ static void put_json_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* The names as a JSON array, for json_each; NULL stays NULL. *out is the caller's to free. A name
- * that an application has written with a plain INSERT need not be UTF-8: jansson refuses it, and
- * SQLite hands back the bytes that it was given. */
+/* The names as a JSON array for json_each; NULL stays NULL. The caller frees *out. A name that an
+ * application has inserted with plain SQL may not be UTF-8: jansson rejects it, but SQLite returns
+ * the bytes as they are. */
 static int names_as_json(const char *const *names, int n, char **out, struct err *err)
 {
     size_t size;
@@ -105,7 +105,7 @@ static bool is_watched(const struct store_open_slot *req, const struct lease *he
     return false;
 }
 
-/* 1 and the lease that stands in the file, or 0. */
+/* 1 and the lease in the file, or 0. */
 static int standing_lease(struct sqlite_store *db, int64_t slot, struct lease *out, struct err *err)
 {
     struct sqlite_lease_look_out row = { 0 };
@@ -338,7 +338,7 @@ int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
         from = swept.value;
     }
     if (req->from == 0 && from > sqlite_now(db, 0))
-        from = 0;                       /* the mark was set in virtual time, or the clock was set back */
+        from = 0;                       /* the mark is of virtual time, or the clock was set back */
     rc = sqlite_ask(db, &call->err, STATEMENT_LATE_SLOT, &late, &(struct sqlite_late_slot_in){
         .from = from,
         .before = req->before,
