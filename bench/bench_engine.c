@@ -1,7 +1,7 @@
-/* bench_engine.c - engines as they are in life: prescient, started as processes of their own, and
- * what they cost. CPU is read when a process has ended and is not reaped yet: then the kernel still
- * has what it used, without its children. Memory is read while they run, or, of an engine that ends
- * before the first look, from its rusage. */
+/* bench_engine.c - starts engines as processes of their own, as users do, and measures their cost.
+ * CPU is read after a process has ended and before it is reaped: the kernel then still has its own
+ * share, without its children's. Memory is read while they run, or from the rusage of an engine
+ * that ends before the first look. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,10 +17,10 @@
 
 #include "bench.h"
 
-enum { LOOK_MS = 25 };                  /* how often memory is looked at */
+enum { LOOK_MS = 25 };                  /* how often memory is read */
 
 struct child {
-    pid_t pid;                          /* 0: over */
+    pid_t pid;                          /* 0: ended */
     int pidfd;
     char output[128];
     int64_t cpu_us, all_cpu_us, peak_kib, worker_peak_kib;
@@ -103,7 +103,7 @@ static bool is_over(struct child *c, int *code)
     c->all_cpu_us = (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000LL + u.ru_utime.tv_usec +
                     u.ru_stime.tv_usec;
     if (c->peak_kib < 0)
-        /* the most of it, its workers, and of us when it was forked: never too little */
+        /* the largest of the engine, its workers, and us at the fork: an upper bound */
         c->peak_kib = u.ru_maxrss;
     if (c->pidfd >= 0)
         close(c->pidfd);
@@ -129,8 +129,8 @@ static void signal_all(const struct child *children, int n, int signal_number)
             kill(children[i].pid, signal_number);
 }
 
-/* Waits until all have ended; the worst exit code in *code. 1 is no failure: some checks ended in
- * trouble. */
+/* Waits until all have ended; *code is the worst exit code. 1 is no failure: some checks ended with
+ * a failure. */
 static int wait_all(struct bench *b, struct child *children, int n, const struct bench_engine_run *r,
                     int *code, struct err *err)
 {
@@ -159,7 +159,7 @@ static int wait_all(struct bench *b, struct child *children, int n, const struct
     return interrupted ? err_set(err, ERR_STOPPED, "stopped") : 0;
 }
 
-/* How many checks the engine ran, from the totals that it printed; -1: it printed none. */
+/* How many checks the engine ran, from the totals in its output; -1: there are none. */
 static int64_t read_run(const char *file)
 {
     json_t *totals = json_load_file(file, JSON_DISABLE_EOF_CHECK, NULL);

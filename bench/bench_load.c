@@ -1,5 +1,5 @@
-/* bench_load.c - a rush hour of checks: a number in each minute, some minutes heavy, some checks
- * that fail, some that hang, over several tenants; replayed on a virtual clock as fast as possible,
+/* bench_load.c - a rush hour of checks: a number for each minute, some of them peaks, some checks
+ * that fail, some that hang, over several tenants. Replayed on a virtual clock as fast as possible,
  * or run by a daemon in real time. Reports how late the checks were. */
 #include <inttypes.h>
 #include <jansson.h>
@@ -18,13 +18,13 @@ enum { MINUTES = 60, ROWS_MAX = 200000, LIVE_TAIL_S = 15, LIVE_LEAD_S = 3 };
 struct rush {
     int64_t checks;                 /* all of them */
     int64_t hour, first, last;
-    int64_t heavy[MINUTES];         /* 0: shares what is left over */
+    int64_t heavy[MINUTES];         /* 0: shares the checks that are not in peaks */
     int64_t in_minute[MINUTES];
     double failing, slow;           /* percent */
     int64_t timeout_us, slot_length_us;
     int64_t tenants;
     bool live, heavy_given;
-    int64_t begin;                  /* the moment of minute 0 */
+    int64_t begin;                  /* the time of minute 0 */
 };
 
 /* ---- reading the plan ---- */
@@ -83,7 +83,7 @@ static int read_heavy(struct rush *r, const char *text, struct err *err)
     return 0;
 }
 
-/* What remains beside the heavy minutes is spread evenly over the others. */
+/* Checks that are not in peaks are spread evenly over the other minutes. */
 static int spread(struct rush *r, struct err *err)
 {
     int64_t heavy = 0, light = 0;
@@ -246,8 +246,8 @@ static int64_t percentile_us(const struct rush_result *r, double share)
     return 0;
 }
 
-/* On a virtual clock: each slot's pass took as long as it took, and began at its slot or when the
- * pass before was over. */
+/* On a virtual clock: each pass took its real time, and began at its slot, or when the pass before
+ * ended. */
 static void late_by_queue(struct rush_result *r, int64_t (*rows)[4], int n)
 {
     int64_t free_us = 0, begin_us = 0, slot = -1, end_us = 0;
@@ -405,7 +405,7 @@ static int run_rush(struct bench *b, struct rush *r, struct err *err)
     int rc = 0;
     if (!o)
         return err_set(err, ERR_NOMEM, "out of memory");
-    if (b->o.future) { /* vacuums and writes out the waiting checks before the hour begins */
+    if (b->o.future) { /* vacuums, and writes the waiting checks to disk before the hour begins */
         rc = b->ops->prepare(b, NULL, err);
         if (rc < 0)
             return rc;

@@ -1,5 +1,5 @@
-/* bench_main.c - the program that `prescient bench` starts: how fast this database, this machine
- * and prescient are together, beside the bare SQL for the same rows. */
+/* bench_main.c - the program that `prescient bench` starts: how fast prescient is with this
+ * database on this machine, beside bare SQL for the same rows. */
 #include <string.h>
 
 #include "../engine/cmd/app.h"

@@ -1,5 +1,5 @@
-/* bench_measure.c - what is measured: passes by engines and the same rows by bare SQL, round by
- * round, and which measures are compared. */
+/* bench_measure.c - the measures: passes by engines and bare SQL on the same rows, round by round,
+ * and which ones are compared. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,7 +23,8 @@ static void end_figures(struct bench_figures *f, const struct bench_figures *bef
     f->dead_rows = since(after->dead_rows, before->dead_rows);
 }
 
-/* Each time the next slot: as in life, what was settled before is in earlier slots. */
+/* Each round uses the next slot, so that checks settled before are in earlier slots, as in
+ * production. */
 static int prepare(struct bench *b, const char *job, struct err *err)
 {
     b->slot += b->slot_length_s;
@@ -40,7 +41,7 @@ static int run_pass(struct bench *b, const struct bench_measure *m, struct bench
     if (rc < 0)
         return rc;
     snprintf(slot, sizeof slot, "%" PRId64, b->slot);
-    /* With its own time as --now it is a current slot, as for cron and a daemon, not a late one. */
+    /* With its own time as --now the slot is current, as for cron and a daemon, not late. */
     struct bench_engine_run run = { .command = { "--now", slot, "run", "--slot", slot },
                                     .engines = b->o.engines };
     rc = b->ops->counters(b, &before, err);
@@ -145,7 +146,7 @@ static int run_bulk(struct bench *b, const struct bench_measure *m, struct bench
     out->us = clock_mono_us(&clock_system) - began;
     out->client_cpu_us = bench_self_cpu_us() - cpu;
     out->checks = b->o.checks;
-    store_free(st); /* its backend counts what it did when it ends */
+    store_free(st); /* its server process reports its counts when it ends */
     st = NULL;
     rc = b->ops->counters(b, &after, err);
     if (rc < 0)
@@ -308,7 +309,7 @@ static bool is_wanted(const struct bench *b, const struct bench_measure *m)
     return false;
 }
 
-/* An old snapshot matters once there are dead rows: engines settle checks while it is held. */
+/* An old snapshot matters only with dead rows: engines settle checks while it is held. */
 static int settle_under_snapshot(struct bench *b, struct err *err)
 {
     struct bench_measure m = { .name = "old-snapshot", .job = "bench_end" };

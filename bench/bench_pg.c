@@ -1,5 +1,5 @@
 /* bench_pg.c - the bench's own connections to PostgreSQL: its scratch schema, the rows of a round,
- * what the server says it cost. */
+ * and the costs that the server reports. */
 #include "bench_pg.h"
 
 #include <errno.h>
@@ -32,8 +32,8 @@ static void cancel(PGconn *conn)
     PQfreeCancel(c);
 }
 
-/* Waits for the answer, or for Ctrl-C; then the statement is cancelled: it is our own, on tables
- * of our own. */
+/* Waits for the result, or for Ctrl-C, which cancels the statement: it is our own, on tables of our
+ * own. */
 static PGresult *await(struct bench *b, PGconn *conn, bool *interrupted)
 {
     PGresult *last = NULL, *r;
@@ -74,8 +74,8 @@ static int run_one(struct bench *b, PGconn *conn, const char *name, const char *
     return rc;
 }
 
-/* The statements of a block one by one: VACUUM stands in no transaction. The rows of the last one
- * in *out, when wanted. */
+/* Runs the statements of a block one by one, because VACUUM cannot run in a transaction. *out, if
+ * not NULL, gets the rows of the last one. */
 static int run_block(struct bench *b, PGconn *conn, const char *name, const char *job, PGresult **out,
                      struct err *err)
 {
@@ -113,8 +113,8 @@ PGconn *bench_pg_connect(const struct bench *b, struct err *err)
     return NULL;
 }
 
-/* The server's processes are ours to look at when it is on this machine and the parent of our
- * backend is a postmaster. */
+/* The server's processes can be read when it is on this machine and the parent of our backend is a
+ * postmaster. */
 static void find_postmaster(struct bench *b, int backend)
 {
     const char *host = PQhost(b->db->control);
@@ -181,7 +181,7 @@ static void pg_drop(struct bench *b)
     if (!b->db)
         return;
     PQfinish(b->db->snapshot);
-    while (interrupt_came(&b->interrupt)) {     /* one Ctrl-C ended the rounds; cleaning up goes on */
+    while (interrupt_came(&b->interrupt)) {  /* one Ctrl-C ended the rounds; cleaning up goes on */
         char info[128];
         if (read(b->interrupt.fd, info, sizeof info) < 0)
             break;
@@ -209,7 +209,7 @@ static int pg_fill(struct bench *b, struct err *err)
     return control(b, b->o.scattered ? "add_scattered" : "add_future", err);
 }
 
-/* Some roles may not CHECKPOINT (42501); without one the figures are a little less steady. */
+/* Some roles may not CHECKPOINT (42501); the figures are a little less steady without it. */
 static int checkpoint(struct bench *b, struct err *err)
 {
     struct err refused = { 0 };

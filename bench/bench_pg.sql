@@ -1,11 +1,11 @@
 -- bench_pg.sql - the statements of `prescient bench` on PostgreSQL: its scratch schema, the checks
--- of a round, and the bare SQL that the engine is measured against. The name of the schema is
--- fixed: nothing here can touch a real one.
+-- of a round, and the bare SQL that the engine is compared with. The schema's name is fixed, so no
+-- statement can touch real tables.
 
 -- ---- the scratch schema -------------------------------------------------------------------------
 
 -- name: take
--- One bench at a time, and only a schema that a bench made may be dropped.
+-- Only one bench at a time, and only a schema that a bench has made may be dropped.
 SELECT pg_try_advisory_lock(1886544243, 1651400547),
        coalesce((SELECT coalesce(obj_description(oid, 'pg_namespace') = 'scratch of prescient bench', false)
                    FROM pg_namespace WHERE nspname = 'prescient_bench'), true)
@@ -19,7 +19,7 @@ COMMENT ON SCHEMA prescient_bench IS 'scratch of prescient bench'
 DROP SCHEMA IF EXISTS prescient_bench CASCADE
 
 -- name: add_tables
--- The table of an application, and the table of a loop written by hand.
+-- The table of an application, and the table for a hand-written loop.
 CREATE TABLE prescient_bench.bench_order (
     id bigint PRIMARY KEY, customer text NOT NULL, placed_at timestamptz NOT NULL, shipped_at timestamptz);
 INSERT INTO prescient_bench.bench_order
@@ -35,8 +35,8 @@ CREATE TABLE prescient_bench.handmade_history (
 VACUUM ANALYZE prescient_bench.bench_order
 
 -- name: add_future
--- {future} checks over 2,880 slots from tomorrow on, in the order of time: as if enqueued with
--- equal delays, they are side by side in the table.
+-- {future} checks in 2,880 slots from tomorrow on, in order of time: as if enqueued with equal
+-- delays, they are adjacent in the table.
 INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
        next_check_at)
 SELECT prescient_bench.bucket_of('waiting', i::text), 'waiting', i::text, 'bench_end', s.at, s.at
@@ -45,7 +45,7 @@ SELECT prescient_bench.bucket_of('waiting', i::text), 'waiting', i::text, 'bench
                      + (i * 2880 / {future}) * prescient_bench.slot_length_s() * interval '1 second' AS at) s
 
 -- name: add_scattered
--- The same in no order, with holes for the due checks of a round: one or two in each block.
+-- The same in random order, with gaps for the due checks of a round: one or two in each block.
 INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
        next_check_at)
 SELECT prescient_bench.bucket_of(e.name, i::text), e.name, i::text, 'bench_end', s.at, s.at
@@ -97,8 +97,8 @@ SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,
          WHERE schemaname = 'prescient_bench')
 
 -- name: pass
--- From the statement that opened the slot to the end of its last bucket, by the database's clock;
--- and how many checks were run.
+-- How many checks were run, and the time from the statement that opened the slot to the end of its
+-- last bucket, by the database's clock.
 SELECT (extract(epoch FROM max(recorded_at) - min(recorded_at)) * 1000000)::bigint,
        coalesce(sum(run), 0)::bigint, coalesce(max(late_us), 0)::bigint
   FROM prescient_bench.slot_pass WHERE slot_at = to_timestamp({slot})
@@ -134,8 +134,8 @@ SELECT id, bucket FROM prescient_bench.future_job
  WHERE next_check_at = $1::timestamptz AND bucket BETWEEN $2::smallint AND $3::smallint
  ORDER BY bucket, priority, id
 
--- By ids a batch descends the index a thousand times; by their range once. Only a bench may use the
--- range, as no other rows are in the slot.
+-- By ids, a batch descends the index a thousand times; by their range, once. Only a bench may use
+-- the range, because the slot has no other rows.
 
 -- name: bare_end
 -- $1 slot, $2 bucket, $3 ids, $4 the next slot (not used)
@@ -198,7 +198,7 @@ SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, ent
   FROM moved
 
 -- name: bare_loop
--- The loop that is written by hand: lock the next thousand, delete them, keep a history. No job.
+-- A hand-written loop: locks the next thousand, deletes them, keeps a history. No job.
 WITH due AS MATERIALIZED (
     SELECT id FROM prescient_bench.handmade WHERE check_at <= now() ORDER BY check_at LIMIT 1000
        FOR UPDATE SKIP LOCKED),
@@ -211,7 +211,7 @@ SELECT id, entity, entity_key, job, check_at, check_count, payload, 'done' FROM 
 -- ---- the load generator -------------------------------------------------------------------------
 
 -- name: load_lateness
--- By slot: when its pass began by the machine's clock, and when how many checks of it ended. In
+-- By slot: when its pass began by the machine's clock, and how many of its checks ended when. In
 -- microseconds.
 SELECT extract(epoch FROM h.slot_at)::bigint, (extract(epoch FROM o.recorded_at) * 1000000)::bigint,
        (extract(epoch FROM h.archived_at) * 1000000)::bigint, count(*)

@@ -1,6 +1,6 @@
-/* bench_pg_bare.c - the bare SQL that engines are measured against: prepared statements, binary
- * parameters, a thousand rows a transaction, on one or more connections driven by one loop. It
- * runs no job, holds no lease and guards nothing. */
+/* bench_pg_bare.c - the bare SQL that engines are compared with: prepared statements, binary
+ * parameters, a thousand rows a transaction, on one or more connections in one loop. It runs no
+ * job, holds no lease and checks no answer. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ struct bare_run {
 
 /* ---- binary values ---- */
 
-/* A timestamptz as it goes over the wire. */
+/* A timestamptz in the binary format. */
 static int64_t pg_moment(int64_t at)
 {
     int64_t bytes;
@@ -72,7 +72,7 @@ static int prepare_line(struct bare *l, const char *name, struct err *err)
     return rc;
 }
 
-/* Whether the rows of the slot are read before they are ended or moved. */
+/* Whether rows of the slot are read before they are ended or moved. */
 static bool statement_reads_first(enum bench_bare what)
 {
     return what == BARE_END || what == BARE_END_RANGE || what == BARE_MOVE || what == BARE_MOVE_RANGE;
@@ -137,7 +137,7 @@ static int send_batch(struct bare_run *r, struct bare *l)
                                (int[]){ 1, 1, 1, 1 }, 1);
 }
 
-/* Sends what the line does next; false when nothing remains, or it cannot send. */
+/* Sends the connection's next statement; false: nothing remains, or it cannot be sent. */
 static bool send_next(struct bare_run *r, struct bare *l)
 {
     if (r->what == BARE_LOOP)
@@ -159,7 +159,7 @@ static int take_rows(struct bare *l, const PGresult *result, struct err *err)
     return 0;
 }
 
-/* A result is complete: takes it in, and sends what is next. */
+/* A result is complete: reads it, and sends the next statement. */
 static int answered(struct bare_run *r, struct bare *l, struct err *err)
 {
     PGresult *result = PQgetResult(l->conn), *more;

@@ -1,4 +1,4 @@
-/* bench_proc.c - CPU and memory of processes, from /proc. What cannot be read is -1, not known,
+/* bench_proc.c - CPU and memory of processes, from /proc. -1 is a value that cannot be read; it is
  * never 0. */
 #include <dirent.h>
 #include <inttypes.h>
@@ -20,8 +20,8 @@ static bool read_file(const char *path, char *out, size_t size)
     return n > 0;
 }
 
-/* The fields of /proc/PID/stat after the name, which may hold anything: state is 0, the parent 1,
- * utime 11, stime 12, cutime 13, cstime 14. */
+/* The fields of /proc/PID/stat after the name, which may contain any character: state is 0, the
+ * parent 1, utime 11, stime 12, cutime 13, cstime 14 (proc(5)). */
 static bool read_stat(int pid, int64_t *fields, int n)
 {
     char path[64], text[1024];
@@ -94,7 +94,7 @@ int64_t bench_peak_kib(int pid)
     return line ? strtoll(line + 7, NULL, 10) : -1;
 }
 
-/* From the kernel's own list where it has one, else from the parents of all processes. */
+/* From the kernel's list of children if there is one, else from the parents of all processes. */
 int bench_children_of(int pid, int *out, int room)
 {
     char path[64], text[8192];

@@ -1,5 +1,6 @@
-/* bench_report.c - medians of the rounds and ratios between them, as tables or JSON. A ratio is
- * taken in each round, between neighbours in time; the report has the median of those. */
+/* bench_report.c - medians of the rounds, and ratios, as tables or JSON. A ratio is computed in
+ * each round, between measures that ran next to each other; the report has the median of these
+ * ratios. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static int find(const struct report *r, const char *name)
     return -1;
 }
 
-/* The better one of what a measure is compared with; -1: none of them was measured. */
+/* The better one of the measures to compare with; -1: none was measured. */
 static int better_of(const struct report *r, const struct bench_ratio *ratio)
 {
     int best = -1;
@@ -128,7 +129,7 @@ static int better_of(const struct report *r, const struct bench_ratio *ratio)
     return best;
 }
 
-/* All CPU that a check took, on both sides of the wire; -1 where the server's is not known. */
+/* All CPU time of a check, the client's and the server's; -1 when the server's is not known. */
 static double all_cpu_us(const struct bench_figures *f)
 {
     int64_t sum = f->server_cpu_us;
@@ -146,8 +147,8 @@ static struct spread ratio_of(const struct report *r, int a, int b)
     return spread_of(values, r->b->o.rounds);
 }
 
-/* The same by CPU, which other programs on the machine disturb less. Where all processors are busy
- * the two ratios are equal. */
+/* The same by CPU time, which other programs on the machine disturb less. If all processors are
+ * busy, both ratios are equal. */
 static struct spread cpu_ratio_of(const struct report *r, int a, int b)
 {
     double values[BENCH_ROUNDS_MAX];

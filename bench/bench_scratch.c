@@ -1,5 +1,5 @@
-/* bench_scratch.c - a place of the bench's own: a schema "prescient_bench", or a file in a
- * temporary folder. Never the real tables. */
+/* bench_scratch.c - the scratch place: a schema "prescient_bench", or a file in a temporary folder.
+ * Never the real tables. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -37,7 +37,7 @@ char *bench_sql(const struct bench *b, const struct sql_block *blocks, const cha
         size_t plain = strcspn(text, "{");
         const char *value = text[plain] ? word_value(b, text + plain, job, a) : "";
         size_t skip = text[plain] && value ? strcspn(text + plain, "}") + 1 : 0;
-        if (text[plain] && !value) {            /* a brace of SQL's own */
+        if (text[plain] && !value) {            /* a brace that belongs to SQL */
             value = "{";
             skip = 1;
         }
@@ -71,7 +71,7 @@ static int make_dir(struct bench *b, struct err *err)
     return 0;
 }
 
-/* The settings of the user, but for the store, the schema and the jobs. */
+/* The user's settings, without the store, the schema and the jobs. */
 static int write_settings(struct bench *b, const char *jobs, struct err *err)
 {
     struct settings s = b->app->settings;
@@ -141,7 +141,8 @@ static int find_place(struct bench *b, struct err *err)
     const struct settings *s = &b->app->settings;
     struct store *st;
     struct store_options options = store_options_from(&b->app->settings);
-    if (store_new(&options, &st, err) < 0)      /* no I/O: which one it is, and whether the URL can be read */
+    /* no I/O: finds the backend, and whether the URL is valid */
+    if (store_new(&options, &st, err) < 0)
         return err->code;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (!strcmp(places[i]->scheme, store_scheme(st)))

@@ -1,5 +1,5 @@
-/* bench_sqlite.c - the bench's own handle on a SQLite file of its own: rows of a round, and the
- * bare SQL in the same batches. */
+/* bench_sqlite.c - the bench's own connection to a scratch SQLite file: rows of a round, and bare
+ * SQL in batches of the same size. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -24,8 +24,8 @@ static int is_wal(void *ctx, int n, char **cells, char **names)
     return 0;
 }
 
-/* As the store opens it: full durability, and a rollback journal that stays (a write-ahead log
- * stands in the file itself). */
+/* As the store opens it: full durability, and a persistent rollback journal (write-ahead logging is
+ * a property of the file). */
 static sqlite3 *connect(struct bench *b, struct err *err)
 {
     sqlite3 *db = NULL;
@@ -73,7 +73,7 @@ static int sqlite_take(struct bench *b, struct err *err)
 
 static void sqlite_drop(struct bench *b)
 {
-    free(b->db);            /* the file goes with its folder */
+    free(b->db);            /* the file is removed with its folder */
     b->db = NULL;
 }
 
@@ -178,7 +178,7 @@ static bool step_once(sqlite3_stmt *s)
     return sqlite3_reset(s) == SQLITE_OK && good;
 }
 
-/* A thousand rows a transaction: each is written to its log and then deleted or moved. */
+/* A thousand rows a transaction: each gets a history or run row, and is deleted or moved. */
 static int run_batches(struct bare *r, struct err *err)
 {
     for (int64_t i = 0; i < r->n;) {

@@ -15,8 +15,8 @@ INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check
 SELECT 'waiting', CAST(i AS TEXT), 'bench_end', at, at FROM slots
 
 -- name: add_scattered
--- A table is in the order of its ids, so the due checks of a round come last; but their index
--- entries are among the others.
+-- The table is in order of ids, so the due checks of a round come last; their index entries are
+-- among the others.
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {future}),
 slots (i, at) AS (SELECT i, (strftime('%s', 'now') / 900 + 96 + i * 7919 % 2880) * 900 FROM n)
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at)

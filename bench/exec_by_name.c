@@ -1,6 +1,6 @@
-/* exec_by_name.c - preloaded by guard.sh, for two things that are not the same under valgrind:
- * /proc/self/exe is valgrind there (what a program runs by that name is GUARD_PROGRAM, with this
- * preloaded again), and it lets nobody lower the limit of open files. */
+/* exec_by_name.c - preloaded by guard.sh, because two things differ under valgrind. /proc/self/exe
+ * is valgrind itself: programs started by that name become GUARD_PROGRAM, with this preloaded
+ * again. And valgrind does not allow a lower limit of open files. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
