@@ -100,8 +100,9 @@ enum engine_mode { AWAKE, FROZEN_ALONE, FROZEN_WITH_WORKER };
 struct engine {
     uint32_t mode : 2, leased : 1, slot : 2, bucket : 1, whole : 1, target : 2, token : 4, trust : 2,
         call_trust : 2;                 /* trust, once the call has succeeded */
-    /* complete: the reads have missed no row. must_renew: before anything else. failed_over: the
-     * database has since. skipped: a bit for each check that stays in the slot. */
+    /* complete: the reads have missed no row. must_renew: the lease, before any other call.
+     * failed_over: the database did, since the lease was taken. skipped: a bit for each check that
+     * stays in the slot. */
     uint32_t no_lease : 1, exhausted : 1, began : 1, complete : 1, failed_over : 1, must_renew : 1,
         leave_rows : 1, skipped : 2, leaving : 1, cursor : 4;
     /* transactions with ids below X, that of the open_slot, which still run */

@@ -57,7 +57,7 @@ static void end_tx(struct world *w, void *arg, uint64_t commit)
         tx_roll_back(w->db, *tx);
 }
 
-/* How long a transaction stays open: a moment most often, for minutes now and then. */
+/* How long a transaction stays open: most often a moment, now and then over a minute. */
 static int64_t draw_open_us(struct world *w)
 {
     if (world_chance(w, 700))

@@ -103,9 +103,10 @@ bool checker_has_jumped(const struct world *w)
 static bool has_reason(const struct checker *c, const struct run *first)
 {
     for (int i = c->ncauses - 1; i >= 0; i--) {
-        const struct cause *h = &c->causes[i];
-        if ((h->host < 0 || h->host == first->host) && (h->key < 0 || h->key == first->key) &&
-            h->until_us >= first->began_us)
+        const struct cause *cause = &c->causes[i];
+        bool same_host = cause->host < 0 || cause->host == first->host;
+        bool same_key = cause->key < 0 || cause->key == first->key;
+        if (same_host && same_key && cause->until_us >= first->began_us)
             return true;
     }
     return false;

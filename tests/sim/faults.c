@@ -381,7 +381,7 @@ static int draw_fault(struct world *w)
     return which;
 }
 
-/* How long it lasts: half of the faults are short. */
+/* The duration of a fault. Half of the faults are short. */
 static int64_t draw_length_us(struct world *w, const struct fault *f)
 {
     if (!f->most_us)

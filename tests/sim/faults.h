@@ -6,8 +6,8 @@
 
 void faults_make(struct world *w);
 
-/* A host is busy at this moment: a good one for a fault, since hosts are idle for most of the time.
- */
+/* To be called while a host is busy. Hosts are idle most of the time, so these are the moments at
+ * which a fault finds most. */
 void faults_moment(struct world *w, struct host *h);
 void faults_free(struct world *w);
 

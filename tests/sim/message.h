@@ -34,7 +34,7 @@ struct message {
     int host, start;
     int64_t sent_boot_us, arrived_us;
     struct tx *tx;
-    bool served, arrived;          /* answered by the database; the answer has come back */
+    bool served, arrived;           /* answered by the database; the answer has come back */
     bool lose_answer;
     int64_t answer_delay_us;
     int rc;

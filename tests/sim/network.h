@@ -17,7 +17,7 @@ struct link {
     /* its number: answers that come over an older connection are dropped */
     uint64_t connection;
     struct store_call *call;                /* NULL: idle */
-    int timeouts[STORE_OPS];                    /* for each kind of call, how many in a row have timed out */
+    int timeouts[STORE_OPS];                /* for each kind of call, how many in a row timed out */
     struct message *sent;
     struct link *following;
 };

@@ -188,8 +188,7 @@ static struct claimed begin_check(struct worker_sim *w, int index)
     return (struct claimed){ .index = index, .run = number, .act = run.act, .now = c.now };
 }
 
-/* In how many seconds a job wants to look again: now and then in the past, or beyond the horizon.
- */
+/* The seconds until a job's next look: now and then in the past, or beyond the horizon. */
 static int64_t draw_again_s(struct world *world)
 {
     if (world_chance(world, 30))
@@ -264,7 +263,7 @@ static void answer(struct worker_sim *w, struct claimed *c)
     w->progress_us = world->now_us;
 }
 
-/* Misconduct of a job besides its answer. */
+/* Some jobs do harm besides answering. */
 static void misbehave(struct worker_sim *w, enum act act)
 {
     static const char text[] = "\1a job has much to say";

@@ -67,7 +67,7 @@ struct world {
     struct network *network;
     struct checker *checker;
     bool over;
-    char violation[VIOLATION_SIZE];    /* the first broken rule; "": none */
+    char violation[VIOLATION_SIZE]; /* the first broken rule; "": none */
     int64_t done_us;                /* when all was done */
 };
 
