@@ -87,17 +87,20 @@ static void sort_by_priority(struct page *p)
 }
 
 /* Checks of one job often come in a row: its name is looked up once for them. */
-static void find_jobs(struct page *p, int (*job_of)(void *ctx, const char *name), void *ctx)
+static void take_rows(struct page *p, int (*job_of)(void *ctx, const char *name), void *ctx)
 {
     const char *before = NULL;
     int job = -1;
     for (int i = 0; i < p->rows.n; i++) {
-        const char *name = p->rows.checks[i].job_exec;
-        if (!before || strcmp(name, before) != 0)
-            job = job_of(ctx, name);
-        before = name;
-        p->checks[i].job = (int16_t)job;
+        const struct check *row = &p->rows.checks[i];
+        if (!before || strcmp(row->job_exec, before) != 0)
+            job = job_of(ctx, row->job_exec);
+        before = row->job_exec;
+        p->checks[i] = (struct page_check){ .state = CHECK_WAITING, .job = (int16_t)job,
+                                            .settlement.check = row };
+        p->order[i] = (uint32_t)i;
     }
+    p->counts[CHECK_WAITING] = p->rows.n;
 }
 
 struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const char *name), void *ctx,
@@ -107,9 +110,9 @@ struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const ch
     size_t n = (size_t)rows->n + 1;
     if (p) {
         p->rows = *rows;
-        p->checks = calloc(n, sizeof *p->checks);
-        p->order = calloc(n, sizeof *p->order);
-        p->returned = calloc(n, sizeof *p->returned);
+        p->checks = malloc(n * sizeof *p->checks);
+        p->order = malloc(n * sizeof *p->order);
+        p->returned = malloc(n * sizeof *p->returned);
         p->arena = arena_new(4096);
         p->now = now;
     }
@@ -121,12 +124,7 @@ struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const ch
         return NULL;
     }
     *rows = (struct check_rows){ 0 };
-    p->counts[CHECK_WAITING] = p->rows.n;
-    for (int i = 0; i < p->rows.n; i++) {
-        p->checks[i].settlement.check = &p->rows.checks[i];
-        p->order[i] = (uint32_t)i;
-    }
-    find_jobs(p, job_of, ctx);
+    take_rows(p, job_of, ctx);
     if (!all_one_priority(p))
         sort_by_priority(p);
     else if (!all_one_job(p))
