@@ -189,6 +189,9 @@ static void get_null(char *to, enum sql_type type)
     case SQL_TEXT:
     case SQL_JSON: *(struct text_column *)(void *)to = (struct text_column){ 0 }; break;
     case SQL_INT4S: *(struct sql_int4s *)(void *)to = (struct sql_int4s){ 0 }; break;
+    case SQL_INT8:
+    case SQL_MOMENT:
+    case SQL_MOMENT_US: *(int64_t *)(void *)to = 0; break;
     default: memset(to, 0, (size_t)wire_types[type].size);
     }
 }
