@@ -441,7 +441,7 @@ static void follow_generation(struct slab *s)
     memset(s->chains, 0, sizeof s->chains);
 }
 
-static const char *in_string(const struct slab *s, uint32_t at)
+static const char *string_or_null(const struct slab *s, uint32_t at)
 {
     return at == NO_STRING ? NULL : s->shared->in + at;
 }
@@ -449,6 +449,7 @@ static const char *in_string(const struct slab *s, uint32_t at)
 void slab_get(const struct slab *s, int index, struct slab_check *out)
 {
     const struct check_record *r = &s->shared->checks[index];
+    const char *in = s->shared->in;
     *out = (struct slab_check){
         .job = r->job,
         .single = r->single,
@@ -458,11 +459,11 @@ void slab_get(const struct slab *s, int index, struct slab_check *out)
         .first_check_at = r->first_check_at,
         .check_count = r->check_count,
         .failure_count = r->failure_count,
-        .entity_name = in_string(s, r->name_at),
-        .entity_key = in_string(s, r->key_at),
-        .job_name = in_string(s, r->job_at),
-        .payload = in_string(s, r->payload_at),
-        .origin = in_string(s, r->origin_at),
+        .entity_name = in + r->name_at,
+        .entity_key = in + r->key_at,
+        .job_name = in + r->job_at,
+        .payload = string_or_null(s, r->payload_at),
+        .origin = string_or_null(s, r->origin_at),
     };
 }
 
