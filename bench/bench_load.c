@@ -75,7 +75,7 @@ static int read_heavy(struct rush *r, const char *text, struct err *err)
         if ((*end && *end != ',') || minute < 0 || minute >= MINUTES || n < 1)
             return err_set(
                 err, ERR_INPUT,
-                "--heavy: found '%.60s', expected MINUTE:CHECKS with commas between them, as 2:20000,5:15000",
+                "--heavy: found '%.60s', expected MINUTE:CHECKS separated by commas, as 2:20000,5:15000",
                 text);
         r->heavy[minute] = n;
         at = end + (*end == ',');
@@ -103,7 +103,7 @@ static int spread(struct rush *r, struct err *err)
         return err_set(err, ERR_INPUT,
                        "--heavy: found %" PRId64 " checks in the heavy minutes, expected at most the %" PRId64
                        " of --checks%s",
-                       heavy, r->checks, light ? "" : ", and no less when no other minute is left");
+                       heavy, r->checks, light ? "" : ", and all of them when every minute has a number");
     int64_t remaining = r->checks - heavy;
     for (int64_t m = r->first; m <= r->last; m++) {
         r->in_minute[m] = r->heavy[m] ? r->heavy[m] : remaining / light;
@@ -386,8 +386,8 @@ static void print_text(struct bench *b, const struct rush *r, const struct rush_
     if (!r->live)
         fprintf(out, "; the longest pass took %.3f s", (double)result->longest_pass_us / 1e6);
     fprintf(out, "\n%s:",
-            r->live ? "a run began so long after its slot"
-                    : "written down so long after its slot, passes in a queue");
+            r->live ? "from a slot to the start of a run"
+                    : "from a slot to the settle, with passes in a queue");
     for (int i = 0; i < SHARES; i++)
         fprintf(out, "  %s %.3f s", share_names[i], (double)percentile_us(result, shares[i]) / 1e6);
     fprintf(out, "\n");

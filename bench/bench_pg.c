@@ -152,7 +152,7 @@ static int make_place(struct bench *b, struct err *err)
         return err_set(err, ERR_BUSY, "another bench runs in this database");
     if (!made_by_us)
         return err_set(err, ERR_INPUT,
-                       "this database has a schema prescient_bench that no bench made: it is left alone, "
+                       "this database has a schema prescient_bench that bench did not create: "
                        "but bench needs that name");
     b->db->holds_place = true;
     return control(b, "make", err);
@@ -188,7 +188,7 @@ static void pg_drop(struct bench *b)
     }
     if (b->db->holds_place && control(b, "drop", &err) < 0)
         log_warn(&b->app->log,
-                 "the scratch schema prescient_bench is left behind: %s; the next bench drops it", err.text);
+                 "the scratch schema prescient_bench was not dropped: %s; the next bench drops it", err.text);
     PQfinish(b->db->control);
     free(b->db);
     b->db = NULL;

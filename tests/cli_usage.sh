@@ -38,7 +38,7 @@ fails_with 2 "--limit: found 'many', expected a number" $P list --limit many
 fails_with 2 "--outcome: found 'great', expected done" $P history --outcome great
 fails_with 2 "--set: found 'workers', expected NAME=VALUE" $P list --set workers
 fails_with 2 "--now:" $P list --now yesterday
-fails_with 2 "names no store" $P list --store mysql:x
+fails_with 2 "is no URL of a store" $P list --store mysql:x
 fails_with 78 "no such setting" $P list --set colour=red
 fails_with 78 "nowhere.cfg" $P list --config nowhere.cfg
 fails_with 78 "prescient init" $P list --store sqlite:nothing.db

@@ -85,7 +85,7 @@ kept_apart() {
     [ "$STORE_NAME" = postgresql ] || return 0
     fails_with 2 "expected another" "$P" --set schema=prescient_bench bench --checks 10
     psql -qX "$PRESCIENT_STORE" -c 'CREATE SCHEMA prescient_bench'
-    fails_with 2 "is left alone" "$P" bench --checks 10 --rounds 1
+    fails_with 2 "that bench did not create" "$P" bench --checks 10 --rounds 1
     is "a schema of that name that no bench made is left alone" "$(schemas)" 1
 }
 

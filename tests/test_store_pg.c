@@ -73,7 +73,7 @@ static void buckets_that_are_left_out_are_not_taken(void)
 
 /* What they are there for, a table with a page that cannot be read, is made in
  * tests/faults/f38_damaged_page.sh. */
-static void the_careful_functions_say_of_a_whole_table_what_the_plain_statements_do(void)
+static void the_degraded_functions_return_of_a_whole_table_what_the_plain_statements_do(void)
 {
     WITH_SERVER();
     pgfx_put_checks(20);
@@ -394,7 +394,7 @@ static void a_session_ended_by_the_server_is_opened_anew(void)
 static const struct test tests[] = {
     TEST(a_page_runs_from_open_to_finish),
     TEST(buckets_that_are_left_out_are_not_taken),
-    TEST(the_careful_functions_say_of_a_whole_table_what_the_plain_statements_do),
+    TEST(the_degraded_functions_return_of_a_whole_table_what_the_plain_statements_do),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),
     TEST(a_lease_that_another_is_just_taking_is_not_waited_for_long),
     TEST(an_opening_row_that_is_not_committed_is_a_lock_and_not_a_slot_that_has_not_begun),

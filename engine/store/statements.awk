@@ -4,10 +4,10 @@
 #   awk -v dialect=pg -v out=build/sql -f statements.awk migrations/pg/*.sql store_pg.sql
 # writes out/pg_statements.h and .c, and out/pg/NAME.sql, each of which psql -f takes alone.
 #
-#   -- forms: slot careful      above all blocks: every form there is, in order
+#   -- forms: slot degraded     above all blocks: every form there is, in order
 #   -- name: renew              a statement; its text follows, up to the next block
 #   -- part: rows [rows_two]    SQL that is whole in itself, and that other blocks include: {rows}
-#   -- forms: slot careful      in a block: the statement comes in each combination of these forms.
+#   -- forms: slot degraded     in a block: the statement comes in each combination of these forms.
 #                               In the form `slot`, {rows} is the part rows_slot, if there is one
 #   -- in: slot timestamptz, name text?         parameters, which the text calls :slot and :name
 #   -- out: n int8, expires_us timestamptz      columns, in order; "?": may be NULL

@@ -24,7 +24,7 @@ static int refuse_url(const char *url, struct err *err)
         "expected sqlite:FILE, postgresql://..., or libpq keywords such as \"host=... dbname=...\"";
     if (!url || !*url)
         return err_set(err, ERR_INPUT, "store: no URL given; %s", expected);
-    return err_set(err, ERR_INPUT, "store: '%.*s' names no store; %s", (int)strcspn(url, ":@/"), url,
+    return err_set(err, ERR_INPUT, "store: '%.*s' is no URL of a store; %s", (int)strcspn(url, ":@/"), url,
                    expected);
 }
 
@@ -70,9 +70,9 @@ int32_t store_slot_length_s(const struct store *st) { return st->slot_length_s; 
 
 const char *store_passed_over(struct store *st)
 {
-    const char *words = st->passed_over;
+    const char *reason = st->passed_over;
     st->passed_over = NULL;
-    return words;
+    return reason;
 }
 
 void store_begin(struct store *st, struct store_call *call)
@@ -138,7 +138,9 @@ static int prune_step(struct store *st, struct store_prune *p)
     who.wish = PRUNE_WHO;
     if (store_do(st, &who.call) == 0 && *who.who)
         err_set(&p->call.err, ERR_BUSY,
-                "%s, so it stays for now: prune again when that is over; nobody was held up for it", who.who);
+                "%s, so it was not dropped: prune again when that session is over; no session "
+                "had to wait",
+                who.who);
     return rc;
 }
 

@@ -80,7 +80,7 @@ static void pg_begin(struct store *st, struct store_call *call)
     clear_queue(pg);
     pg->call = call;
     pg->rounds = 0;
-    pg->careful = pg->renumbers = false;
+    pg->degraded = pg->renumbers = false;
     pg->lock_places = NULL;
     int rc = call->op == STORE_REPORT ? pg_report_check((struct store_report *)call, &call->err) : 0;
     if (rc < 0) {
@@ -201,18 +201,18 @@ static void send_unprepared(struct pg_store *pg)
     send_again(pg);
 }
 
-/* A block of the table is corrupt, and the careful form goes around it. */
-static bool can_be_careful(const struct pg_store *pg)
+/* A block of the table is corrupt, and the degraded form goes around it. */
+static bool can_degrade(const struct pg_store *pg)
 {
     bool has_form = pg->call->op == STORE_REPORT;
     for (int i = 0; i < pg->nqueue; i++)
-        has_form = has_form || (pg_statements[pg->queue[i].statement].forms & PG_FORM_CAREFUL);
-    return pg->call->err.reason == ERR_REASON_DAMAGED && !pg->careful && has_form;
+        has_form = has_form || (pg_statements[pg->queue[i].statement].forms & PG_FORM_DEGRADED);
+    return pg->call->err.reason == ERR_REASON_DAMAGED && !pg->degraded && has_form;
 }
 
-static void send_carefully(struct pg_store *pg)
+static void send_degraded(struct pg_store *pg)
 {
-    pg->careful = true;
+    pg->degraded = true;
     snprintf(pg->damage, sizeof pg->damage, "%.*s", (int)sizeof pg->damage - 1, pg->call->err.text);
     send_again(pg);
 }
@@ -233,8 +233,8 @@ static void end_round(struct pg_store *pg)
         send_unprepared(pg);
         return;
     }
-    if (rc < 0 && can_be_careful(pg)) {
-        send_carefully(pg);
+    if (rc < 0 && can_degrade(pg)) {
+        send_degraded(pg);
         return;
     }
     if (rc < 0 && can_be_renumbered(pg)) {
@@ -251,7 +251,7 @@ static void end_round(struct pg_store *pg)
         send_again(pg);
     } else if (rc == PG_SEND_AGAIN) {
         end_call(pg,
-                 err_set(&pg->call->err, ERR_BUSY, "others are at the same rows all the time: try again"));
+                 err_set(&pg->call->err, ERR_BUSY, "other sessions keep changing the same rows: try again"));
     } else if (was_checking && rc < 0) {
         lose_call(pg, rc);
     } else {

@@ -93,9 +93,9 @@ struct pg_store {
     const char **lock_places;
     /* a row cannot move because another row there has its id: it gets a new id */
     bool renumbers;
-    bool heavy_pages;  /* the last page had payloads above their share of the bytes */
+    bool large_rows;  /* the last page had payloads above their share of the bytes */
     /* this call met a corrupt block and uses forms that go around it */
-    bool careful;
+    bool degraded;
     char damage[256];                       /* the server's message about that block */
 };
 
@@ -116,7 +116,7 @@ bool pg_send_path(struct pg_store *pg, bool relaxed);
  * query shortly before our own deadline, so that we get its error and no query runs on that nobody
  * waits for. False as above. */
 bool pg_send_reading(struct pg_store *pg);
-/* Queues a statement with the struct of its parameters, in these forms, and in the careful form
+/* Queues a statement with the struct of its parameters, in these forms, and in the degraded form
  * once the call has met a corrupt block. False: out of memory, or the connection is lost. */
 bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, const void *in);
 #define pg_send(pg, statement, ...) pg_send_form(pg, statement, PG_FORM_PLAIN, __VA_ARGS__)

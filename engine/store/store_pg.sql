@@ -4,7 +4,7 @@
 -- and makes C structs of parameters and columns. build/sql/pg/ has each statement as it is sent. A
 -- lock timeout is set inside its statement, before the first lock, and for this transaction only.
 -- It is no session setting, so a pooler may run every transaction in another session.
--- forms: relaxed slot skip mixed heavy careful
+-- forms: relaxed slot skip mixed large degraded
 
 -- ---- the path -----------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ SELECT clock_timestamp() AS now_us,
 (SELECT count(*) FROM (SELECT FROM prescient.future_job f
                        WHERE f.next_check_at = :slot LIMIT :split_at + 1) few)
 
--- part: pending_in_slot_careful
+-- part: pending_in_slot_degraded
 prescient.count_checks(:slot, :slot + interval '1 second', :split_at + 1)
 
 -- part: bucket_has_rows
@@ -136,7 +136,7 @@ EXISTS (SELECT FROM prescient.future_job f
            AND f.bucket <= CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END
            AND (:jobs IS NULL OR f.job_exec = ANY (:jobs)))
 
--- part: bucket_has_rows_careful
+-- part: bucket_has_rows_degraded
 prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -1 THEN 63 ELSE b.bucket END,
                        :jobs)
 
@@ -161,7 +161,7 @@ prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -
 -- counted only when there is no opening row. That count is the last look at an empty slot: this
 -- transaction's id, taken in the same statement, is above the ids of all transactions that the look
 -- may have missed.
--- forms: careful
+-- forms: degraded
 -- in: slot timestamptz, split_at int4, owner uuid, engine text?, lease_s int4, want int4,
 -- in: again bool, jobs text[]?, lock_timeout text, watched_buckets int4[], watched_owners uuid[],
 -- in: watched_tokens int8[], watched_until_us timestamptz[], odd int4, start int4,
@@ -280,15 +280,15 @@ unlocked AS MATERIALIZED (
 
 -- A page is limited in bytes. A plain read suffices if each row stays within its share (:bytes): a
 -- larger payload is left out, and the page ends before its row. A page that begins with such a row
--- is read by the heavy form, which sums up sizes; that doubles the cost of the read.
+-- is read by the large form, which sums up sizes; that doubles the cost of the read.
 
 -- part: checks
 prescient.future_job
 
--- part: checks_careful
+-- part: checks_degraded
 prescient.readable_checks(:slot, :bucket, :bucket)
 
--- part: checks_slot_careful
+-- part: checks_slot_degraded
 prescient.readable_checks(:slot, 0, 63)
 
 -- part: lock_place
@@ -296,7 +296,7 @@ prescient.readable_checks(:slot, 0, 63)
 -- still open (see kept).
 CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 
--- part: lock_place_careful
+-- part: lock_place_degraded
 (SELECT CASE WHEN l.xmax <> '0' THEN l.ctid::text END FROM prescient.future_job l
   WHERE l.next_check_at = :slot AND l.bucket = f.bucket AND l.priority = f.priority AND l.id = f.id)
 
@@ -307,7 +307,7 @@ CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR {is_left_out}
      THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END
          || coalesce(f.origin, '') END
 
--- part: aside_careful
+-- part: aside_degraded
 nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END
        || coalesce(f.origin, ''), ' ')
 
@@ -315,7 +315,7 @@ nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELS
 -- The payload is larger than its share of the bytes.
 octet_length(f.payload::text) > :bytes
 
--- part: is_left_out_heavy
+-- part: is_left_out_large
 false
 
 -- part: is_complete
@@ -329,8 +329,8 @@ false
 -- name: read_page
 -- :bucket, :priority and :id are of the last row read. :bytes: see share_of_page. :xid and
 -- :incarnation: see is_complete. In the form `slot` the lease is for the whole slot. In the form
--- `heavy` the page begins with a large payload, and sizes are summed up.
--- forms: slot heavy careful
+-- `large` the page begins with a large payload, and sizes are summed up.
+-- forms: slot large degraded
 -- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
 -- in: incarnation int8
 -- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, priority int4,
@@ -346,13 +346,13 @@ SELECT f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failu
 -- part: share_of_page
 {range_of_page} LIMIT :most
 
--- part: share_of_page_heavy
+-- part: share_of_page_large
 coalesce(f.before, 0) < :bytes
 
 -- part: rows_to_read
 {checks}
 
--- part: rows_to_read_heavy
+-- part: rows_to_read_large
 (SELECT g.*,
  sum(octet_length(g.payload::text)) OVER (ORDER BY {order_of_page_g} ROWS BETWEEN UNBOUNDED PRECEDING
                                           AND 1 PRECEDING) AS before
@@ -375,13 +375,13 @@ f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, 
 -- part: payload
 CASE WHEN {is_left_out} THEN NULL ELSE f.payload END
 
--- part: payload_heavy
+-- part: payload_large
 f.payload
 
 -- part: aside_of_row
 {aside}
 
--- part: aside_of_row_heavy
+-- part: aside_of_row_large
 f.aside
 
 -- part: bucket_of_row
@@ -391,7 +391,7 @@ f.aside
 f.bucket::integer
 
 -- name: unreadable
--- How many rows of :slot, in the buckets :first to :last, the careful form skips, and the first
+-- How many rows of :slot, in the buckets :first to :last, the degraded form skips, and the first
 -- one's id.
 -- in: slot timestamptz, first int4, last int4
 -- out: n int4, first_id int8
@@ -732,7 +732,7 @@ SELECT EXISTS (SELECT FROM lease) AS ours, EXISTS (SELECT FROM given_back) AS fi
 -- part: slot_has_rows
 EXISTS (SELECT FROM prescient.future_job f WHERE f.next_check_at = o.slot_at)
 
--- part: slot_has_rows_careful
+-- part: slot_has_rows_degraded
 prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 
 -- name: relook
@@ -750,7 +750,7 @@ prescient.holds_checks(o.slot_at, o.slot_at, 0, 63, NULL)
 -- would wait until this cluster reaches it. An id of another cluster below xmax is waited for
 -- needlessly, but no longer than for transactions that run now. A promoted cluster keeps its ids
 -- and its prepared transactions.
--- forms: careful
+-- forms: degraded
 -- in: want int4, settled_only bool
 -- out: slot timestamptz?, has_rows bool, undone bool, closed int4, busy_us int8
 WITH unclosed AS MATERIALIZED (
@@ -807,7 +807,7 @@ SELECT n.newest, r.running, r.oldest
                   FROM pg_snapshot_xip(pg_current_snapshot()) x (xid) WHERE x.xid::text::bigint < n.newest) r
 
 -- name: late_slot
--- forms: careful
+-- forms: degraded
 -- in: since timestamptz, before timestamptz
 -- out: slot timestamptz?, busy_us int8
 SELECT ({first_late}) AS slot, {busy_us} AS busy_us
@@ -816,7 +816,7 @@ SELECT ({first_late}) AS slot, {busy_us} AS busy_us
 SELECT next_check_at AS slot FROM prescient.future_job
  WHERE next_check_at >= :since AND next_check_at < :before ORDER BY next_check_at LIMIT 1
 
--- part: first_late_careful
+-- part: first_late_degraded
 SELECT s.slot FROM (SELECT prescient.first_slot(:since, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
 
 -- part: mark
@@ -826,7 +826,7 @@ coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name =
              AND value::bigint <= extract(epoch FROM clock_timestamp())), '-infinity')
 
 -- name: late_slot_from_mark
--- forms: careful
+-- forms: degraded
 -- in: before timestamptz
 -- out: slot timestamptz?, busy_us int8
 SELECT ({first_from_mark}) AS slot, {busy_us} AS busy_us
@@ -835,7 +835,7 @@ SELECT ({first_from_mark}) AS slot, {busy_us} AS busy_us
 SELECT next_check_at AS slot FROM prescient.future_job
  WHERE next_check_at < :before AND next_check_at >= {mark} ORDER BY next_check_at LIMIT 1
 
--- part: first_from_mark_careful
+-- part: first_from_mark_degraded
 SELECT s.slot FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
 
 -- name: late_slot_beside
@@ -861,7 +861,7 @@ EXISTS (SELECT FROM prescient.future_job f
          WHERE f.next_check_at < to_timestamp(n.slot)
            AND f.next_check_at >= coalesce(to_timestamp(m.slot), '-infinity'))
 
--- part: rows_below_careful
+-- part: rows_below_degraded
 prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp(n.slot - 1), 0, 63, NULL)
 
 -- name: mark_swept
@@ -872,7 +872,7 @@ prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp
 -- still file a check before it. A later call makes it the mark, once those transactions are over
 -- and a look in that statement finds no row. The mark never moves down, unless it is ahead of the
 -- clock.
--- forms: careful
+-- forms: degraded
 -- in: slot int8, full_look bool
 WITH clock AS MATERIALIZED (
     SELECT extract(epoch FROM clock_timestamp())::bigint AS now),
@@ -1232,7 +1232,7 @@ coalesce(to_timestamp(:now::bigint), clock_timestamp())
 -- part: count_some
 (SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT (SELECT many FROM known)) few)
 
--- part: count_some_careful
+-- part: count_some_degraded
 prescient.count_checks('-infinity', 'infinity', (SELECT many FROM known))
 
 -- Each count names the index's order: with a LIMIT alone, the whole table is read when nothing is
@@ -1242,26 +1242,26 @@ prescient.count_checks('-infinity', 'infinity', (SELECT many FROM known))
 (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot
                        ORDER BY f.bucket LIMIT 1000000) few)
 
--- part: count_due_careful
+-- part: count_due_degraded
 prescient.count_checks(this.slot, this.slot + interval '1 second', 1000000)
 
 -- part: count_overdue
 (SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot
                        ORDER BY f.next_check_at LIMIT 1000000) few)
 
--- part: count_overdue_careful
+-- part: count_overdue_degraded
 prescient.count_checks('-infinity', this.slot, 1000000)
 
 -- part: oldest_overdue
 (SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at < this.slot)
 
--- part: oldest_overdue_careful
+-- part: oldest_overdue_degraded
 prescient.first_slot('-infinity', this.slot)
 
 -- part: next_with_rows
 (SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at > this.now)
 
--- part: next_with_rows_careful
+-- part: next_with_rows_degraded
 prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 
 -- part: transactions
@@ -1278,7 +1278,7 @@ prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 -- name: status
 -- The count of a large table is taken from statistics; due checks are counted up to a million. If
 -- the statistics show more than a million due checks, the exact number does not matter.
--- forms: careful
+-- forms: degraded
 -- in: now text?
 -- out: now_at int8, slot_length_s int4, schema_version int4, pending int8, is_estimate int4,
 -- out: due int8, overdue int8, oldest_overdue_at int8?, next_slot_at int8?, leases int8,

@@ -127,10 +127,10 @@ int pg_read_url(struct pg_store *pg, struct err *err)
     PQconninfoOption *options = PQconninfoParse(pg->url, &why);
     if (!options) {
         bool is_short = !why || strstr(why, "out of memory");
-        char words[1024];
-        settings_mask_words(is_short ? "out of memory" : why, pg->url, words, sizeof words);
+        char message[1024];
+        settings_mask_words(is_short ? "out of memory" : why, pg->url, message, sizeof message);
         PQfreemem(why);
-        err_set(err, is_short ? ERR_NOMEM : ERR_INPUT, "store: %s", words);
+        err_set(err, is_short ? ERR_NOMEM : ERR_INPUT, "store: %s", message);
         err_one_line(err);
         return err->code;
     }
@@ -216,10 +216,10 @@ static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool 
  * reveal it. */
 static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *err)
 {
-    char words[sizeof err->text];
+    char message[sizeof err->text];
     pg_lost(err, conn, "cannot connect");
-    settings_mask_words(err->text, pg->url, words, sizeof words);
-    memcpy(err->text, words, sizeof words);
+    settings_mask_words(err->text, pg->url, message, sizeof message);
+    memcpy(err->text, message, sizeof message);
     /* A server reports its parameters after it has accepted the login. If the connection fails
      * after that, the server is a standby or read-only. */
     pg->met_standby = pg->met_standby || (conn && PQparameterStatus(conn, "server_version"));
@@ -401,7 +401,8 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
 {
     struct pg_check_schema_out row = { 0 };
     if (!pg_row(pg, PG_CHECK_SCHEMA, r, 0, &row))
-        return err_set(err, ERR_SCHEMA, "schema '%s' cannot be read: its tables are not ours", pg->schema);
+        return err_set(err, ERR_SCHEMA, "schema '%s' cannot be read: its tables are not those of prescient",
+                       pg->schema);
     if (strcmp(row.isolation, "read committed") != 0)
         return err_set(err, ERR_SETTINGS,
                        "store: transactions of this user are '%s', expected default_transaction_isolation "
@@ -414,7 +415,8 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
     if (pg->wanted_slot_length_s && pg->wanted_slot_length_s != length_s)
         return err_set(err, ERR_SETTINGS,
                        "slot_length is %d s in the settings and %d s in the database: change the setting, or "
-                       "run `prescient migrate --slot-length LENGTH`, which reslots what is pending",
+                       "run `prescient migrate --slot-length LENGTH`, which moves pending checks to new "
+                       "slots",
                        pg->wanted_slot_length_s, length_s);
     /* A report only reads. An engine has judged answers by the old length, so it must stop. */
     bool asks_only = pg->call && pg->call->op == STORE_REPORT;

@@ -58,8 +58,7 @@ static const char *what_failed(const char *state, int code)
     if (strcmp(state, "42501") == 0)
         return "the database user lacks a right: ";
     if (strcmp(state, "57014") == 0)
-        return "the database ended the statement (a look has as long as the setting statement_timeout "
-               "says): ";
+        return "the database ended the statement (the setting statement_timeout limits its time): ";
     return code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
 }
 
@@ -68,16 +67,16 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
     if (!state)
         return pg_lost(err, conn, "the connection to the database was lost");
-    const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY),
+    const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY),
                *detail = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
     int code = code_of_check(r, code_of(state));
     const char *what = what_failed(state, code);
-    if (!words)
-        words = "unknown failure";
+    if (!message)
+        message = "unknown failure";
     if (detail)
-        err_set(err, code, "%s%s (%s)", what, words, detail);
+        err_set(err, code, "%s%s (%s)", what, message, detail);
     else
-        err_set(err, code, "%s%s", what, words);
+        err_set(err, code, "%s%s", what, message);
     err_one_line(err);
     err->reason = reason_of(state, code);
     memcpy(err->sqlstate, state, 5);
@@ -87,8 +86,8 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
 
 int pg_lost(struct err *err, const PGconn *conn, const char *what)
 {
-    const char *words = conn ? PQerrorMessage(conn) : "out of memory";
-    err_set(err, ERR_LOST, "%s%s%s", what, *words ? ": " : "", words);
+    const char *message = conn ? PQerrorMessage(conn) : "out of memory";
+    err_set(err, ERR_LOST, "%s%s%s", what, *message ? ": " : "", message);
     err_one_line(err);
     return ERR_LOST;
 }

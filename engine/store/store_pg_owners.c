@@ -22,8 +22,8 @@ static int refuse_right(const struct pg_store *pg, const struct pg_owners_out *o
     const char *from = strcmp(o->who, "everybody") ? o->who : "PUBLIC";
     return err_set(
         err, ERR_SETTINGS,
-        "store: %s may create in schema '%s', and what is made there would run with the rights of '%s'; "
-        "take that right away: REVOKE CREATE ON SCHEMA %s FROM %s",
+        "store: %s may create in schema '%s', and functions made there would run with the rights of '%s'; "
+        "revoke that right: REVOKE CREATE ON SCHEMA %s FROM %s",
         o->who, pg->schema, o->asker, pg->schema, from);
 }
 
@@ -52,7 +52,9 @@ int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err)
     if (PQntuples(r) == 0)
         return 0; /* the next statement reports it in its own message */
     if (!pg_row(pg, PG_OWNERS, r, 0, &row))
-        return err_set(err, ERR_SCHEMA, "store: it cannot be told whose schema '%s' is", pg->schema);
+        return err_set(err, ERR_SCHEMA,
+                       "store: the owner of schema '%s' cannot be read: its answer has an unknown form",
+                       pg->schema);
     return judge(pg, &row, err);
 }
 
@@ -63,10 +65,10 @@ static int check_is_own(const struct pg_store *pg, const struct pg_owners_out *o
     if (!strcmp(o->asker, o->owner))
         return 0;
     return err_set(err, ERR_SETTINGS,
-                   "store: schema '%s' belongs to role '%s' and this is '%s': what it makes there would run "
-                   "with the rights of '%s', and '%s' could "
-                   "replace parts of it. Do it as '%s' (another user in the URL, or options=-crole=%s "
-                   "there); or, if nothing in it is of use, DROP SCHEMA %s CASCADE; or first "
+                   "store: schema '%s' belongs to role '%s' and this is '%s': functions made there "
+                   "would run with the rights of '%s', and '%s' could "
+                   "replace them. Run this as '%s' (another user in the URL, or options=-crole=%s "
+                   "there); or, if nothing in it is needed, DROP SCHEMA %s CASCADE; or first "
                    "ALTER SCHEMA %s OWNER TO %s",
                    pg->schema, o->owner, o->asker, o->asker, o->owner, o->owner, o->owner, pg->schema,
                    pg->schema, o->asker);

@@ -1,5 +1,5 @@
-/* store_pg_page.c - reads a page: in the plain form, in the heavy form when payloads are large, and
- * in the careful form around a corrupt block. */
+/* store_pg_page.c - reads a page: in the plain form, in the large form when payloads are large, and
+ * in the degraded form around a corrupt block. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,20 +45,20 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     if (pg->lock_places)
         return send_kept(pg, r);
     unsigned slot = r->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : 0;
-    unsigned heavy = pg->heavy_pages ? PG_FORM_HEAVY : 0;
+    unsigned large = pg->large_rows ? PG_FORM_LARGE : 0;
     int64_t share = share_of(r);
     int64_t xid = r->origin.xid ? r->origin.xid : INT64_MAX;
-    bool sent = pg_send_form(pg, PG_READ_PAGE, slot | heavy, &(struct pg_read_page_in){
+    bool sent = pg_send_form(pg, PG_READ_PAGE, slot | large, &(struct pg_read_page_in){
         .slot = r->lease.slot,
         .bucket = bucket_after(&r->lease, &r->after),
         .priority = r->after.priority,
         .id = r->after.id,
         .most = r->want,
-        .bytes = heavy ? share * r->want : share,
+        .bytes = large ? share * r->want : share,
         .xid = xid,
         .incarnation = r->origin.incarnation,
     });
-    return sent && (!pg->careful || send_unreadable(pg, &r->lease));
+    return sent && (!pg->degraded || send_unreadable(pg, &r->lease));
 }
 
 /* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, a '+'
@@ -117,16 +117,16 @@ static void free_result(void *impl) { PQclear(impl); }
 /* Takes the rows of the page, which ends before a payload that was left out. Returns how many, or
  * -1 for a row that cannot be read. */
 static int read_checks(struct pg_store *pg, struct store_read_page *r, const PGresult *result,
-                       struct check *checks, const char **lock_places, bool *heavy)
+                       struct check *checks, const char **lock_places, bool *large)
 {
     int n = PQntuples(result), i = 0;
     int64_t share = share_of(r);
-    *heavy = false;
+    *large = false;
     for (; i < n; i++) {
         bool is_left_out;
         if (!read_check(pg, r, result, i, &checks[i], &is_left_out, &lock_places[i]))
             return -1;
-        *heavy |= is_left_out || checks[i].payload_len > share;
+        *large |= is_left_out || checks[i].payload_len > share;
         if (is_left_out)
             break;
     }
@@ -192,10 +192,10 @@ static int page_received(struct pg_store *pg, struct store_read_page *r, const P
 {
     struct check *checks = malloc(sizeof *checks * (size_t)PQntuples(result));
     const char **lock_places = room_for_places(pg, PQntuples(result));
-    bool was_heavy = pg->heavy_pages;
-    int n = checks && lock_places ? read_checks(pg, r, result, checks, lock_places, &pg->heavy_pages) : 0;
+    bool was_large = pg->large_rows;
+    int n = checks && lock_places ? read_checks(pg, r, result, checks, lock_places, &pg->large_rows) : 0;
     if (n > 0) {
-        r->has_more = n < PQntuples(result) || n == r->want || was_heavy;
+        r->has_more = n < PQntuples(result) || n == r->want || was_large;
         keep_result(pg, &r->page, checks, n);
         pg->lock_places = has_place(lock_places, n) ? lock_places : NULL;
         return pg->lock_places ? PG_SEND_AGAIN : 0;
@@ -215,9 +215,9 @@ static int read_page_receive(struct pg_store *pg, struct store_call *call)
         return kept_receive(pg, r);
     r->page = (struct check_rows){ 0 };
     r->has_more = r->is_complete = false;
-    snprintf(r->damage, sizeof r->damage, "%s", pg->careful ? pg->damage : "");
+    snprintf(r->damage, sizeof r->damage, "%s", pg->degraded ? pg->damage : "");
     struct pg_unreadable_out damaged = { 0 };
-    if (pg->careful && !pg_row(pg, PG_UNREADABLE, pg_result(pg, 1), 0, &damaged))
+    if (pg->degraded && !pg_row(pg, PG_UNREADABLE, pg_result(pg, 1), 0, &damaged))
         return unreadable(call, "unreadable");
     r->ndamaged = damaged.n;
     r->damaged_id = damaged.first_id;

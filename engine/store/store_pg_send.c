@@ -31,8 +31,8 @@ static bool queue_params(struct pg_store *pg, int statement, const struct wire_p
 
 static int in_form(const struct pg_store *pg, int statement, unsigned forms)
 {
-    unsigned careful = pg->careful ? PG_FORM_CAREFUL : 0;
-    return statement + sql_form(&pg_statements[statement], forms | careful);
+    unsigned degraded = pg->degraded ? PG_FORM_DEGRADED : 0;
+    return statement + sql_form(&pg_statements[statement], forms | degraded);
 }
 
 bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, const void *in)

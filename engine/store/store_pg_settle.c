@@ -322,7 +322,7 @@ static void sort(struct sql_int4s numbers)
 static int fenced(struct store_settle *s)
 {
     return err_set(&s->call.err, ERR_FENCED,
-                   "the lease on slot %" PRId64 ", bucket %d is not ours any more: nothing was written",
+                   "the lease on slot %" PRId64 ", bucket %d is no longer ours: nothing was written",
                    s->lease.slot, s->lease.bucket);
 }
 

@@ -207,7 +207,7 @@ static int finish_receive(struct pg_store *pg, struct store_call *call)
     f->finished = row.finished;
     if (row.ours)
         return 0;
-    return err_set(&call->err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is not ours any more",
+    return err_set(&call->err, ERR_FENCED, "the lease on slot %" PRId64 ", bucket %d is no longer ours",
                    f->lease.slot, f->lease.bucket);
 }
 

@@ -587,7 +587,8 @@ int sqlite_keep(struct sqlite_store *db, struct err *err)
 {
     if (db->group_lost)
         return err_set(err, ERR_INPUT,
-                       "%s: the last moments of this replay could not be written; start it again", db->path);
+                       "%s: the last calls of this replay could not be written to disk; start it again",
+                       db->path);
     if (!db->group_us)
         return 0;
     int64_t rc = sqlite_run(db, err, STATEMENT_COMMIT, NULL);

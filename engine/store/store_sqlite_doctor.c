@@ -64,9 +64,9 @@ static void look_at_journal(struct sqlite_store *db, struct gathering *g)
         add_finding(g, "SQLite", "ok", found, "");
     else
         add_finding(g, "SQLite", "warn", found,
-                    "before 3.51.3 (and but for 3.44.6 and 3.50.7) SQLite may, rarely, lose a transaction in "
-                    "such a log: upgrade it, or stop all that "
-                    "use the file and change it by PRAGMA journal_mode = DELETE");
+                    "SQLite before 3.51.3, except 3.44.6 and 3.50.7, may in rare cases lose a transaction in "
+                    "such a log: upgrade SQLite, or stop all programs that "
+                    "use the file and run PRAGMA journal_mode = DELETE");
 }
 
 int sqlite_report_doctor(struct sqlite_store *db, struct store_report *req)
@@ -103,7 +103,7 @@ static int left_out(struct store_report *req, int64_t size)
     struct gathering g;
     begin_findings(&g, req->arena);
     const char *found = arena_printf(
-        req->arena, "not looked through, all %lld MiB of it: prescient doctor --full does that",
+        req->arena, "not checked, because the file has %lld MiB: prescient doctor --full checks it",
         (long long)(size >> 20));
     g.failed = g.failed || !found;
     add_finding(&g, "file is whole", "ok", found, "");

@@ -18,8 +18,8 @@ static int look_at_row(struct sqlite_store *db, const struct sqlite_wanted *w,
     });
 }
 
-static void tell(const struct sqlite_pending_row_out *before, const struct sqlite_pending_row_out *after,
-                 int64_t now, struct sqlite_filed *out)
+static void compare_rows(const struct sqlite_pending_row_out *before,
+                         const struct sqlite_pending_row_out *after, int64_t now, struct sqlite_filed *out)
 {
     out->at = after->next_check_at;
     if (!before->id)
@@ -69,7 +69,7 @@ int sqlite_enqueue(struct sqlite_store *db, const struct sqlite_wanted *w, int64
     rc = look_at_row(db, w, &after, err);
     if (rc < 0)
         return (int)rc;
-    tell(&before, &after, now, out);
+    compare_rows(&before, &after, now, out);
     return 0;
 }
 

@@ -143,9 +143,9 @@ struct settling {                   /* the values that all answers of a page sha
 };
 
 /* Marks the answers whose row is as it was read. No other transaction can hold a row here, so a row
- * that differs was changed: it is superseded, whatever skip_locked is. *anew is set if any was
- * enqueued again meanwhile. */
-static int look(const struct settling *s, bool *anew)
+ * that differs was changed: it is superseded, whatever skip_locked is. *enqueued_again: whether any
+ * was enqueued again meanwhile. */
+static int mark_unchanged(const struct settling *s, bool *enqueued_again)
 {
     sqlite3_stmt *row = NULL;
     struct settlement *all = s->req->settlements;
@@ -156,7 +156,7 @@ static int look(const struct settling *s, bool *anew)
         struct sqlite_settle_look_out found = { 0 };
         sqlite_columns(row, STATEMENT_SETTLE_LOOK, &found);
         all[found.nth].state = SETTLE_TOUCHED;
-        *anew = *anew || found.is_again;
+        *enqueued_again = *enqueued_again || found.is_again;
         s->req->touched++;
     }
     return rc;
@@ -183,8 +183,8 @@ static int64_t start_anew(const struct settling *s)
 
 static int64_t write_answers(const struct settling *s)
 {
-    bool anew = false, ends = false, moves = false;
-    int64_t rc = look(s, &anew);
+    bool enqueued_again = false, ends = false, moves = false;
+    int64_t rc = mark_unchanged(s, &enqueued_again);
     for (int i = 0; i < s->req->n; i++) {
         ends = ends || s->req->settlements[i].ends;
         moves = moves || !s->req->settlements[i].ends;
@@ -199,7 +199,7 @@ static int64_t write_answers(const struct settling *s)
         });
         if (rc < 0)
             return rc;
-        if (anew)
+        if (enqueued_again)
             rc = start_anew(s);
         if (rc < 0)
             return rc;

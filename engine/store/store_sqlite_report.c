@@ -184,10 +184,9 @@ static int report_events(struct sqlite_store *db, struct store_report *req)
     if (foreign || (id && strtoll(id, NULL, 10) > newest.id))
         return err_set(&req->call.err, ERR_INPUT,
                        "the cursor %s-%s-%s is ahead of everything that this file ever had, 0-0-%" PRId64
-                       ": it is of another store, or the file was put back "
-                       "to an older state; what comes next would be skipped, so nothing is shown. Look with "
-                       "`prescient events` for the last event that you know, "
-                       "and go on behind its cursor",
+                       ": it is from another store, or the file was restored from an "
+                       "older copy. The next events would be skipped, so none are shown. Find the last event "
+                       "that you have with `prescient events`, and continue with its cursor",
                        generation, xid, id ? id : "0", newest.id);
     const char *const params[] = { id, param(req, 4) };
     return sqlite_select(db, req, STATEMENT_EVENTS, params, 2);

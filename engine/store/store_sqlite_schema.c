@@ -130,7 +130,7 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
         return err_set(
             err, ERR_SETTINGS,
             "%s has a slot length of %d s, the settings say %d s: make them equal, or change the file's, "
-            "which reslots what is pending, with 'prescient migrate --slot-length LENGTH'",
+            "which moves pending checks to new slots, with 'prescient migrate --slot-length LENGTH'",
             db->path, slot.length_s, o->slot_length_s);
     if (!fresh)
         rc = refuse_while_leased(db, err);

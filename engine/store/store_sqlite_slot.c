@@ -223,7 +223,7 @@ int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struc
         return rc;
     if (!row.held)
         return err_set(err, ERR_FENCED,
-                       "the lease on slot %lld (token %lld) is not ours any more: nothing was changed",
+                       "the lease on slot %lld (token %lld) is no longer ours: nothing was changed",
                        (long long)lease->slot, (long long)lease->token);
     return 0;
 }
