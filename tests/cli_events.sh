@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What comes of running: events with their cursors, also as they happen, passes, history, and
-# failures enqueued again.
+# The results of runs: events with their cursors, also as they happen, passes, history, and failures
+# that are enqueued again.
 . "$(dirname "$0")/lib.sh"
 
 plugin announce \

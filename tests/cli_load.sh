@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Enqueueing from CSV: what is read, what is refused and where, and from which line to continue.
+# Enqueueing from CSV: rows that are read, rows that are rejected, with their lines, and the line
+# from which to continue.
 . "$(dirname "$0")/lib.sh"
 
 load() {

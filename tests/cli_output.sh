@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What reaches a terminal: tables as wide as it is, nothing raw of what others wrote; and plain
+# Output on a terminal: tables of its width, without raw control characters from others; and plain
 # columns in a pipe.
 . "$(dirname "$0")/lib.sh"
 

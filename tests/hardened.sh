@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# hardened.sh - what the compiler and the linker were asked for against wild writes arrived in the
-# program and in the bundled plug-ins. It reads the files that were built; what a compiler or the C
-# library does not have is not expected of them.
+# hardened.sh - the program and the bundled plug-ins have the compiler's and the linker's protection
+# against wild writes. It reads the built files; protection that the compiler or the C library lacks
+# is not expected.
 # not under sanitizers
 # not instrumented
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2

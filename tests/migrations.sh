@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What was applied somewhere never changes: each migration of migrations/landed.sha256 is still as
-# it was. A new one comes to the list with the release that carries it.
+# A released migration never changes: each one of migrations/landed.sha256 is still as it was. A new
+# migration comes to the list with its release.
 cd "$(dirname "${BASH_SOURCE[0]}")/../migrations" || exit 2
 bad=0
 while read -r sum file; do

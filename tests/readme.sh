@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# readme.sh - what the README tells a newcomer to type works, in that order: each block under a line
+# readme.sh - the README's commands for newcomers work, in its order: each block under a line
 # "<!-- readme.sh: KIND -->" is taken out of it and run.
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 README=$PWD/README.md INCLUDE=$PWD/include

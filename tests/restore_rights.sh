@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# restore_rights.sh - a dump restored where the roles are not: who may do what is as before after
-# `prescient init`, in a real dump and two servers.
+# restore_rights.sh - a dump is restored on a server without the roles: after `prescient init` all
+# rights are as before. With a real dump and two servers.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: no dump is restored"; exit 0; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# security.sh - what docs/security.md tells an operator to set up works: an owner who is no
+# security.sh - the setup of docs/security.md works: an owner who is no
 # superuser, an engine that owns nothing, jobs that can only read, an application that can only
 # enqueue. Its SQL is taken out of the page and run.
 PAGE=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../docs/security.md")

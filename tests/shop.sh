@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# shop.sh - the shop of examples/shop ends as its story does: which orders raised an alert, when,
-# and what history has about them.
+# shop.sh - examples/shop ends as its README describes: which orders raised an alert, when, and
+# their history.
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 SHOP=$PWD/examples/shop
 . tests/lib.sh

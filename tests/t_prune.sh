@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# t_prune.sh - what is older than the setting `keep` goes by itself, under cron and in the daemon,
-# one engine at a time; what is young stays, a replay of old slots too; what is in use stays until
-# it is not, and keeps nothing else.
+# t_prune.sh - rows older than the setting `keep` are dropped, under cron and in the daemon, by one
+# engine at a time. Young rows stay, also those of a replay of old slots. A day in use stays until
+# it is free, and does not keep other days from being dropped.
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# t_secrets.sh - passwords stay where they belong: not in what is printed, logged or kept, not in
-# the arguments and environments of processes, not in core files; and a worker does not even have
-# that of the store when the business database is another.
+# t_secrets.sh - passwords do not appear in output, logs or stored data, in arguments and
+# environments of processes, or in core files. A worker does not have the store's password when the
+# business database is another one.
 # not under sanitizers
 # long
 # not for coverage

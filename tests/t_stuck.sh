@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# t_stuck.sh - what could stand in the way for ever does not: a job that hangs while its lease is
+# t_stuck.sh - nothing blocks the work for ever: not a job that hangs while its lease is
 # renewed again and again, many that hang at once, an engine whose workers do not get ready, a slot
 # of the future that the clock has come back from, an effect that waits for an application.
 # long

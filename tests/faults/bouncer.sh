@@ -3,16 +3,16 @@
 #
 #   bouncer_start URL [setting=value...]    in front of the server of that URL; of several hosts the
 #                                           one that takes writes now
-#   bouncer_url [DATABASE]                  what engines and applications connect to
-#   bouncer_pause, bouncer_resume           transactions wait from the next one on, and go on
-#   bouncer_retarget URL                    what a failover manager does: another server from the
-#                                           next transaction on; the fault `retarget`
+#   bouncer_url [DATABASE]                  the URL for engines and applications
+#   bouncer_pause, bouncer_resume           transactions wait from the next one on; they continue
+#   bouncer_retarget URL                    another server from the next transaction on, as by a
+#                                           failover manager; the fault `retarget`
 #   bouncer_restart                         its clients lose their connections; the fault
 #                                           `bouncer-restart`
-#   bouncer_q COMMAND                       of its console
-#   bouncer_stop                            a scenario that ends early does it, too
+#   bouncer_q COMMAND                       runs a command of its console
+#   bouncer_stop                            ends it; so does the end of the scenario
 #
-# Any database of the server can be asked for; everybody is user postgres there.
+# It serves all databases of the server; every client is user postgres there.
 
 BOUNCER=$TMP/bouncer
 BOUNCER_SETTINGS=()

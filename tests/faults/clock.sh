@@ -6,8 +6,8 @@
 #     a_clock NAME                          a clock of that name, which shows the machine's time
 #     on_clock NAME command...              a command or a function, and all processes that it
 #                                           starts, see that clock: on_clock e0 engine e0
-#     clock_jump NAME -1h | +1d | +90s      it jumps, from what it shows
-#     clock_set NAME EPOCH                  it jumps to a moment
+#     clock_jump NAME -1h | +1d | +90s      it jumps by that
+#     clock_set NAME EPOCH                  it jumps to that time
 #     clock_right NAME                      it jumps back to the machine's time
 #     clock_shows NAME                      seconds since 1970
 #

@@ -1,16 +1,15 @@
 # consumers.sh - who reads events from a cursor on, and what it was never shown of what the database
 # holds. Sourced after lib.sh.
 #
-#   consumer NAME [CURSOR]      `prescient events --follow` from a cursor on (the beginning); what
-#                               it is shown stands in NAME.out
-#   consumer_ends NAME          asks it to leave, once it has been shown what there is
-#   cursor_of NAME              of the last event that it was shown
-#   read_on NAME CURSOR         one look from a cursor on, whose events are put behind the others in
-#                               NAME.out
-#   misses NAME                 how many events the database holds that it was never shown; twice
-#                               NAME: how many it was shown twice
+#   consumer NAME [CURSOR]      `prescient events --follow` from a cursor on (the beginning); its
+#                               output is in NAME.out
+#   consumer_ends NAME          ends it once it has got all events
+#   cursor_of NAME              the cursor of the last event that it got
+#   read_on NAME CURSOR         reads once from a cursor on, and appends the events to NAME.out
+#   misses NAME                 how many events of the database it never got; twice NAME: how many
+#                               it got twice
 #
-# The database is asked in SQL here, past the order and the cursors that are tried.
+# The number of events comes from plain SQL, which uses neither the order nor the cursors.
 
 CONSUMER_LOG_LEVEL=${CONSUMER_LOG_LEVEL:-info}
 

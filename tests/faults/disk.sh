@@ -1,24 +1,23 @@
 # disk.sh - small file systems of a scenario's own (ext4 in a file, on a loop device): to be filled,
 # made read-only, cut off from their disk. Sourced after lib.sh.
 #
-#   needs_disks                     leaves the scenario as skipped, with words, when there are no
-#                                   loop devices or no right to mount
-#   a_disk NAME MIB                 makes one and mounts it; DISK is where. It is unmounted when the
-#                                   scenario ends, however it ends
-#   disk_fill NAME [KIB]            fills it, but for so many KiB (0); disk_free NAME takes that
-#                                   away again; disk_left NAME says how many KiB are free
+#   needs_disks                     skips the scenario, with a reason, without loop devices or
+#                                   without the right to mount
+#   a_disk NAME MIB                 makes one and mounts it at $DISK. It is unmounted when the
+#                                   scenario ends, in whatever way
+#   disk_fill NAME [KIB]            fills it except for so many KiB (0); disk_free NAME frees that
+#                                   space; disk_left NAME prints how many KiB are free
 #   disk_read_only NAME             from now on nothing can be written; disk_writable NAME. (Fails
 #                                   while a file is open for writing.)
 #   disk_unmount NAME  disk_mount NAME      the same file system, later
-#   disk_loses_power NAME           what was not synced is lost, and everything there fails from now
-#                                   on. Who has files of it open is to be ended next. DARK_US is the
-#                                   moment: what its machine says from then on nobody has heard
-#   disk_has_power NAME             mounted again; ext4 has replayed what its journal held
-#   disk_forgets NAME               whether that is so: of two files the one that was synced is
-#                                   there afterwards, the other is not
+#   disk_loses_power NAME           unsynced data is lost, and every access fails from now on. End
+#                                   the processes that have its files open next. DARK_US is the
+#                                   time: messages of its machine after that do not count
+#   disk_has_power NAME             mounted again, after ext4 has replayed its journal
+#   disk_forgets NAME               checks this: of two files, only the synced one is there
+#                                   afterwards
 #
-# Everything lies in $TMP/disk.NAME, its image beside it; the owner of $DISK is root until somebody
-# changes it.
+# The mount is $TMP/disk.NAME, its image beside it; $DISK belongs to root at first.
 
 needs_disks() {
     needs_root

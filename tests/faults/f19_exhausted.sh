@@ -104,7 +104,7 @@ late_engines() {
     ok "$CASE_NAME: all connections are taken" all_connections
     engine e0; engine e1
     for name in e0 e1; do
-        ok "$CASE_NAME: $name says so" wait_until 15 is_told \
+        ok "$CASE_NAME: $name says so" wait_until 15 has_logged \
             "$name" 'too many clients|remaining connection slots'
     done
     sleep 4

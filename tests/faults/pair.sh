@@ -2,24 +2,24 @@
 # made of. Sourced after lib.sh.
 #
 #   pair_start [setting=value...]       both nodes, called a and b; a is the primary. PRIMARY and
-#                                       STANDBY are who is what from then on
-#   pair_url [DATABASE]                 both hosts, of which libpq picks the one that takes writes;
+#                                       STANDBY have their names from then on
+#   pair_url [DATABASE]                 both hosts; libpq picks the one that takes writes;
 #                                       pair_url_of NODE [DATABASE]: one of them
-#   pair_q NODE SQL                     asks a node, as the superuser
+#   pair_q NODE SQL                     runs SQL on a node, as the superuser
 #   pair_sync on|off                    commits wait for the standby, or not; on is there again
 #                                       after a rejoin
-#   pair_lag on|off                     nothing is sent to the standby any more, though it stays
-#                                       connected: what is committed from now on a failover loses
+#   pair_lag on|off                     the standby stays connected but gets nothing: a failover
+#                                       loses all commits from now on
 #   pair_kill_primary, pair_promote     the two halves of a failover; the fault `failover` begins
 #                                       with the first and ends with the second
-#   pair_rejoin                         who was primary becomes the standby: by pg_rewind, or a copy
-#                                       when that cannot be
+#   pair_rejoin                         the old primary becomes the standby, by pg_rewind, or by a
+#                                       copy where that fails
 #   pair_freeze_standby, pair_thaw_standby      SIGSTOP and SIGCONT to all its processes; the fault
 #                                               `standby-frozen`
-#   pair_stop                           the end of both; a scenario that ends early does it, too
+#   pair_stop                           ends both; so does the end of the scenario
 #
-# Only unix sockets, no system service. What differs between the nodes stands on the server's
-# command line, since a rewind and a copy bring the other one's files along.
+# Only unix sockets, no system service. Settings that differ between the nodes are on the
+# server's command line, because a rewind or a copy brings the other node's files.
 
 PAIR=$TMP/pgpair
 PRIMARY= STANDBY= PAIR_SYNC=off PAIR_WALSENDERS=

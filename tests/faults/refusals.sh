@@ -1,9 +1,9 @@
 # refusals.sh - what engines say and do while their store refuses them: when they said so first, and
 # what they started afterwards. Sourced after lib.sh.
 #
-#   is_told NAME WORDS              engine NAME has logged a line that matches WORDS (extended
-#                                   regular expression) since forget_words
-#   told_us NAME WORDS              when the first of them was written
+#   has_logged NAME WORDS              engine NAME has logged a line that matches WORDS (extended
+#                                   regular expression) since forget_messages
+#   logged_us NAME WORDS              when the first of them was written
 #   starts NAME FROM_US TO_US       how many jobs its workers began in between (all engines: NAME is
 #                                   "")
 #   has_started NAME N              they began so many
@@ -15,12 +15,12 @@
 #                                   work
 
 declare -A WORDS_FROM=()            # engine -> line of its log from which on words count
-forget_words() {
+forget_messages() {
     local name; for name in "${!ENGINES[@]}"; do WORDS_FROM[$name]=$(($(wc -l <"$CASE/$name.err") + 1)); done
 }
 told() { tail -n "+${WORDS_FROM[$1]:-1}" "$CASE/$1.err" | grep -E "$2"; }
-is_told() { [ -n "$(told "$1" "$2")" ]; }
-told_us() { local line; line=$(told "$1" "$2" | head -1); date -d "${line%% *}" +%s%6N; }
+has_logged() { [ -n "$(told "$1" "$2")" ]; }
+logged_us() { local line; line=$(told "$1" "$2" | head -1); date -d "${line%% *}" +%s%6N; }
 
 starts() {
     awk -F'\t' -v e="${1:+$(engine_pid "$1")}" -v from="$2" \
@@ -46,11 +46,13 @@ refused() {
     for name in e0 e1; do
         ok "$CASE_NAME: $name is in the middle of its work" wait_until 15 has_started "$name" "${BEFORE:-30}"
     done
-    forget_words
+    forget_messages
     fault_begins "$what" store
     began=$(now_us)
     ok "$CASE_NAME: $what: so it is" "$begin"
-    for name in e0 e1; do ok "$CASE_NAME: $what: $name says so" wait_until 15 is_told "$name" "$words"; done
+    for name in e0 e1; do
+        ok "$CASE_NAME: $what: $name says so" wait_until 15 has_logged "$name" "$words"
+    done
     sleep "${HOLD_S:-6}"
     ended=$(now_us)
     # Of each of its two connections: some at first, then one each third of the lease, or half of
@@ -59,7 +61,7 @@ refused() {
     ok "$CASE_NAME: $what: it is over" "$end"
     fault_ends "$what" store
     for name in e0 e1; do
-        from=$(($(told_us "$name" "$words") + JUST_CLAIMED_US + (${LENIENT:-0} ? TRUST_MS * 1000 : 0)))
+        from=$(($(logged_us "$name" "$words") + JUST_CLAIMED_US + (${LENIENT:-0} ? TRUST_MS * 1000 : 0)))
         is "$CASE_NAME: $what: $name starts nothing from then on" "$(starts "$name" "$from" "$ended")" 0
         at_most "$CASE_NAME: $what: $name tries again at growing pauses" \
             "$(told "$name" "$words" | wc -l)" $((2 * tries))

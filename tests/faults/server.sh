@@ -1,6 +1,6 @@
 # server.sh - a PostgreSQL of a scenario's own, to be tormented: stopped, crashed, refusing,
 # read-only, starting up for ever, without some of its sessions. Sourced after lib.sh. No fault is
-# written down here: whoever makes one says fault_begins and fault_ends around it.
+# recorded here: callers put fault_begins and fault_ends around it.
 #
 #   a_server [setting=value...]     starts one in $TMP/pg, sets CLUSTER, STORE_NAME, PRESCIENT_STORE
 #                                   and SERVER_URL; it ends with the scenario. `port=N` listens at
@@ -9,16 +9,16 @@
 #   server_down                     ends it before that (its folder is gone: another a_server may
 #                                   follow)
 #   on_a_server F [setting=value...]   all of it: starts one, calls F, ends it; needs_a_server
-#                                      leaves as skipped, with words, when there is none to be had
-#   server_sql SQL                  asks it as its administrator, past whatever the engine's way to
-#                                   it is; also while it is read-only
+#                                      skips the scenario, with a reason, when none can be started
+#   server_sql SQL                  runs SQL as its administrator, on a direct connection, also
+#                                   while it is read-only
 #
 #   server_stop MODE  server_start  server_restart MODE        MODE: smart, fast, immediate
 #   server_crash                    SIGKILL to all of its processes, as when the machine loses its
 #                                   power; then server_start
-#   server_refuses  server_serves   the port is closed (it is stopped, sockets and all); and open
-#                   again
-#   server_starts_up                it is there, and says 57P03, "the database system is starting
+#   server_refuses  server_serves   the port is closed (the server is stopped, with its sockets);
+#                   and open again
+#   server_starts_up                it runs, and answers 57P03, "the database system is starting
 #                                   up", until server_promote
 #   server_standby                  it is a standby, which can be read and not written, until
 #                                   server_promote
@@ -28,10 +28,10 @@
 #
 #   engine_sessions                 the pids of the engines' sessions, oldest first
 #   session_terminate PID  sessions_terminate                  pg_terminate_backend, of one, of all
-#                          but ours
+#                          except ours
 #   session_kill PID                SIGKILL of one backend: the whole server restarts and recovers
 #
-# Each comes back when what it did is true, and fails when it is not true in time.
+# Each returns once its effect is there, and fails if that takes too long.
 
 server_ctl() { "$FAULTS/../pg_cluster.sh" ctl "$CLUSTER" "$@"; }
 
