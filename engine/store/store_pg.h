@@ -105,7 +105,6 @@ static inline struct pg_store *pg_store(struct store *st) { return (struct pg_st
 const char *pg_sql(struct pg_store *pg, int statement);         /* NULL: out of memory */
 /* the caller frees it; NULL: out of memory */
 char *pg_with_schema(const char *sql, const char *schema);
-int pg_schema_known(void);  /* version of this program's newest migration */
 
 /* ---- calls ---- */
 /* Sends the statement `path`, with which every message begins: it sets search_path for the others.

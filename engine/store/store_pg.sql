@@ -1504,10 +1504,11 @@ SELECT to_regclass('prescient.migration') IS NOT NULL AS has
 -- out: has bool
 SELECT to_regclass('prescient.future_job') IS NOT NULL AS has
 
--- name: oldest_engine
--- The newest migration that a program must know to work with this schema.
--- out: version int4
-SELECT coalesce(max(oldest_engine), 0) AS version FROM prescient.migration
+-- name: schema_version
+-- oldest_engine: the newest migration that a program must know to work with this schema.
+-- out: version int4, oldest_engine int4
+SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS oldest_engine
+  FROM prescient.migration
 
 -- name: find_migration
 -- in: version int4

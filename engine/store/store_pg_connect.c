@@ -10,6 +10,7 @@
 #include "../base/settings.h"
 #include "../base/settings_mask.h"
 #include "../pg/pg_handshake.h"
+#include "migrate.h"
 #include "store_pg.h"
 
 #define SERVER_OLDEST 130000
@@ -379,21 +380,22 @@ int pg_check_server(struct pg_store *pg, struct err *err)
     return 0;
 }
 
-static int check_versions(const struct pg_store *pg, int32_t version, int32_t oldest_engine, struct err *err)
+static int check_versions(const struct pg_store *pg, const struct migrate_state *found, struct err *err)
 {
-    int known = pg_schema_known();
-    if (oldest_engine > known) {
+    int known = migrate_newest(migrations_pg);
+    enum migrate_fit fit = migrate_fit(migrations_pg, found);
+    if (fit == MIGRATE_OUTGROWN) {
         err_set(err, ERR_SCHEMA,
                 "schema '%s' is at version %d and serves programs that know version %d or later; this one "
                 "knows %d: upgrade it",
-                pg->schema, version, oldest_engine, known);
+                pg->schema, found->version, found->oldest_engine, known);
         err->reason = ERR_REASON_OUTGROWN;
         return ERR_SCHEMA;
     }
-    if (version < known)
+    if (fit == MIGRATE_BEHIND)
         return err_set(err, ERR_SCHEMA,
                        "schema '%s' is at version %d, this program needs %d: run `prescient migrate`",
-                       pg->schema, version, known);
+                       pg->schema, found->version, known);
     return 0;
 }
 
@@ -409,7 +411,8 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
                        "'read committed'",
                        row.isolation);
     int32_t length_s = row.slot_length_s;
-    int rc = check_versions(pg, row.version, row.oldest_engine, err);
+    struct migrate_state found = { true, row.version, row.oldest_engine };
+    int rc = check_versions(pg, &found, err);
     if (rc < 0)
         return rc;
     if (pg->wanted_slot_length_s && pg->wanted_slot_length_s != length_s)

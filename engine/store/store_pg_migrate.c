@@ -1,27 +1,22 @@
-/* store_pg_migrate.c - the schema's own life: migrations are applied in order, a transaction each,
- * by whoever comes first. Blocks. */
-#include <inttypes.h>
+/* store_pg_migrate.c - creates and upgrades a schema of PostgreSQL: the calls that migrate.h needs,
+ * then rights, slot length and days. Several processes may try at once. Blocks. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../base/fingerprint.h"
 #include "../rules/slot.h"
-#include "embedded_sql.h"
+#include "migrate.h"
 #include "store_pg.h"
 
 #define DAYS_AHEAD 7
 #define TRIES 5
 
-/* ---- migrations ------------------------------------------------------------------------------ */
+/* ---- a transaction in which nobody else migrates --------------------------------------------- */
 
-/* "-- oldest engine: N" in the file's head: the newest migration that a program must know to work
- * with the schema after this one. */
-static int oldest_engine(const struct sql_migration *m)
-{
-    const char *line = strstr(m->text, "-- oldest engine: ");
-    return line ? atoi(line + strlen("-- oldest engine: ")) : m->version;
-}
+/* What the calls of the dialect get. */
+struct pg_migration {
+    struct pg_store *pg;
+    PGconn *conn;
+};
 
 static int lock_migrations(struct pg_store *pg, PGconn *conn, struct err *err)
 {
@@ -85,65 +80,6 @@ static int begin_locked(struct pg_store *pg, PGconn *conn, struct err *err)
     }
 }
 
-/* 1: applied and as it was; 0: not applied yet; negative: ERR_SCHEMA. */
-static int is_applied(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
-{
-    char ours[CHECKSUM_SIZE];
-    struct pg_find_migration_in in = { .version = m->version };
-    struct pg_find_migration_out row = { 0 };
-    int n = pg_ask(pg, conn, PG_FIND_MIGRATION, &in, &row, err);
-    if (n <= 0)
-        return n;
-    fingerprint_checksum(m->text, ours);
-    if (strcmp(row.sha256, ours) == 0)
-        return 1;
-    return err_set(err, ERR_SCHEMA,
-                   "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has "
-                   "%.12s: a landed migration never changes",
-                   m->name, pg->schema, row.name, row.sha256, ours);
-}
-
-static int apply_one(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
-{
-    char sum[CHECKSUM_SIZE];
-    fingerprint_checksum(m->text, sum);
-    struct pg_note_migration_in in = {
-        .version = m->version, .name = m->name, .sha256 = sum, .oldest_engine = oldest_engine(m)
-    };
-    int rc = pg_execute_text(pg, conn, m->text, err);
-    if (rc < 0)
-        return err_wrap(err, rc, "migration %s", m->name);
-    return pg_ask(pg, conn, PG_NOTE_MIGRATION, &in, NULL, err);
-}
-
-/* A schema from a later program is left alone when it still serves this one. */
-static int check_newest(struct pg_store *pg, PGconn *conn, struct err *err)
-{
-    struct pg_oldest_engine_out oldest = { 0 };
-    int rc = pg_ask(pg, conn, PG_OLDEST_ENGINE, NULL, &oldest, err);
-    if (rc < 0)
-        return rc;
-    if (oldest.version <= pg_schema_known())
-        return 0;
-    return err_set(err, ERR_SCHEMA,
-                   "schema '%s' serves programs that know migration %d or later; this one knows %d: "
-                   "upgrade it",
-                   pg->schema, oldest.version, pg_schema_known());
-}
-
-/* 1: applied, 0: was there, negative: ERR_. */
-static int apply_if_missing(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
-{
-    int rc = check_newest(pg, conn, err);
-    if (rc < 0)
-        return rc;
-    int applied = is_applied(pg, conn, m, err);
-    if (applied < 0)
-        return applied;
-    rc = applied ? 0 : apply_one(pg, conn, m, err);
-    return rc < 0 ? rc : !applied;
-}
-
 /* Ends the transaction that has come to `rc`; gives it back, or the failure of the COMMIT. */
 static int end_locked(struct pg_store *pg, PGconn *conn, int rc, struct err *err)
 {
@@ -155,56 +91,109 @@ static int end_locked(struct pg_store *pg, PGconn *conn, int rc, struct err *err
     return committed < 0 ? committed : rc;
 }
 
-/* One migration in a transaction of its own. 1: applied, 0: was there, negative: ERR_. */
-static int migrate_one(struct pg_store *pg, PGconn *conn, const struct sql_migration *m, struct err *err)
+/* ---- the calls of migrate.h ------------------------------------------------------------------ */
+
+static int migration_begin(void *ctx, struct err *err)
 {
-    int rc = begin_locked(pg, conn, err);
-    if (rc == 0)
-        rc = apply_if_missing(pg, conn, m, err);
-    return end_locked(pg, conn, rc, err);
+    struct pg_migration *m = ctx;
+    return begin_locked(m->pg, m->conn, err);
 }
 
-static void tell(const struct migrate_options *o, const struct sql_migration *m)
+static int migration_commit(void *ctx, struct err *err)
 {
-    if (o->applied)
-        o->applied(o->ctx, m->version, m->name);
+    struct pg_migration *m = ctx;
+    return pg_execute_text(m->pg, m->conn, "COMMIT", err);
 }
 
-static int count_missing(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
+static void migration_rollback(void *ctx)
 {
-    int missing = 0;
+    struct pg_migration *m = ctx;
+    PQclear(PQexec(m->conn, "ROLLBACK"));
+}
+
+static int migration_read_state(void *ctx, struct migrate_state *out, struct err *err)
+{
+    struct pg_migration *m = ctx;
     struct pg_has_migrations_out table = { 0 };
-    int rc = pg_ask(pg, conn, PG_HAS_MIGRATIONS, NULL, &table, err);
+    struct pg_schema_version_out schema = { 0 };
+    int rc = pg_ask(m->pg, m->conn, PG_HAS_MIGRATIONS, NULL, &table, err);
     if (rc < 0)
         return rc;
-    for (const struct sql_migration *m = migrations_pg; m->name; m++) {
-        rc = table.has ? is_applied(pg, conn, m, err) : 0;
-        if (rc < 0)
-            return rc;
-        if (rc == 0) {
-            tell(o, m);
-            missing++;
-        }
-    }
-    return missing;
+    if (!table.has)
+        return 0;
+    rc = pg_ask(m->pg, m->conn, PG_SCHEMA_VERSION, NULL, &schema, err);
+    if (rc < 0)
+        return rc;
+    *out = (struct migrate_state){
+        .is_there = true, .version = schema.version, .oldest_engine = schema.oldest_engine
+    };
+    return 0;
 }
 
-static int apply_missing(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
+static int migration_find(void *ctx, int version, struct migrate_applied *out, struct err *err)
 {
-    int applied = 0;
-    for (const struct sql_migration *m = migrations_pg; m->name; m++) {
-        int rc = migrate_one(pg, conn, m, err);
-        if (rc < 0)
-            return rc;
-        if (rc > 0)
-            tell(o, m);
-        applied += rc;
-    }
-    return applied;
+    struct pg_migration *m = ctx;
+    struct pg_find_migration_in in = { .version = version };
+    struct pg_find_migration_out row = { 0 };
+    int n = pg_ask(m->pg, m->conn, PG_FIND_MIGRATION, &in, &row, err);
+    if (n <= 0)
+        return n;
+    snprintf(out->name, sizeof out->name, "%s", row.name);
+    snprintf(out->sha256, sizeof out->sha256, "%s", row.sha256);
+    return 1;
 }
 
-/* What init and migrate repeat each time: a restore knows the schema, and may know nothing of who
- * may do what. Nothing is written where all is as it must be. */
+static int migration_apply(void *ctx, const char *text, struct err *err)
+{
+    struct pg_migration *m = ctx;
+    return pg_execute_text(m->pg, m->conn, text, err);
+}
+
+static int migration_record(void *ctx, const struct sql_migration *step, const char *sha256,
+                            int oldest_engine, struct err *err)
+{
+    struct pg_migration *m = ctx;
+    struct pg_note_migration_in in = {
+        .version = step->version, .name = step->name, .sha256 = sha256, .oldest_engine = oldest_engine
+    };
+    return pg_ask(m->pg, m->conn, PG_NOTE_MIGRATION, &in, NULL, err);
+}
+
+static int migration_refuse_newer(void *ctx, const struct migrate_state *found, struct err *err)
+{
+    struct pg_migration *m = ctx;
+    return err_set(err, ERR_SCHEMA,
+                   "schema '%s' serves programs that know migration %d or later; this one knows %d: "
+                   "upgrade it",
+                   m->pg->schema, found->oldest_engine, migrate_newest(migrations_pg));
+}
+
+static int migration_refuse_changed(void *ctx, const struct sql_migration *step,
+                                    const struct migrate_applied *found, const char *sha256, struct err *err)
+{
+    struct pg_migration *m = ctx;
+    return err_set(err, ERR_SCHEMA,
+                   "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has "
+                   "%.12s: a landed migration never changes",
+                   step->name, m->pg->schema, found->name, found->sha256, sha256);
+}
+
+static const struct migrate_dialect dialect = {
+    .begin = migration_begin,
+    .commit = migration_commit,
+    .rollback = migration_rollback,
+    .read_state = migration_read_state,
+    .find = migration_find,
+    .apply = migration_apply,
+    .record = migration_record,
+    .refuse_newer = migration_refuse_newer,
+    .refuse_changed = migration_refuse_changed,
+};
+
+/* ---- what init and migrate do each time ------------------------------------------------------ */
+
+/* A restore brings the schema, and perhaps not who may do what. Nothing is written where all rights
+ * are as they must be. */
 static int mend_rights_locked(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     struct pg_mend_rights_out row = { 0 };
@@ -284,7 +273,6 @@ static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_
     return 0;
 }
 
-/* What init and migrate do each time, behind the migrations. */
 static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
                         struct err *err)
 {
@@ -310,19 +298,18 @@ static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_
 
 static int migrate(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
+    struct pg_migration migration = { pg, conn };
     struct pg_has_checks_out checks = { 0 };
     if (PQserverVersion(conn) < 130000)
         return err_set(err, ERR_SETTINGS, "store: the server is older than PostgreSQL 13");
     int rc = pg_ask_owners(pg, conn, !o->dry_run, err);
     if (rc < 0)
         return rc;
-    if (o->dry_run)
-        return count_missing(pg, conn, o, err);
     rc = pg_ask(pg, conn, PG_HAS_CHECKS, NULL, &checks, err);
     if (rc < 0)
         return rc;
-    int applied = apply_missing(pg, conn, o, err);
-    if (applied < 0)
+    int applied = migrate_run(&dialect, &migration, migrations_pg, o, err);
+    if (applied < 0 || o->dry_run)
         return applied;
     rc = put_in_order(pg, conn, o, !checks.has, err);
     return rc < 0 ? rc : applied;

@@ -1,9 +1,7 @@
-/* store_pg_sql.c - the statements of store_pg.sql with the schema's name, made on first use; and
- * the newest migration's version. */
+/* store_pg_sql.c - the statements of store_pg.sql with the schema's name, made on first use. */
 #include <stdio.h>
 #include <string.h>
 
-#include "embedded_sql.h"
 #include "store_pg.h"
 
 /* Replaces "prescient." and "prescient_schema" by the schema's name. */
@@ -39,12 +37,4 @@ const char *pg_sql(struct pg_store *pg, int statement)
     if (pg->sql[statement])
         pg_prepared_name(s->name, pg->sql[statement], s->types, pg->names[statement]);
     return pg->sql[statement];
-}
-
-int pg_schema_known(void)
-{
-    int newest = 0;
-    for (const struct sql_migration *m = migrations_pg; m->name; m++)
-        newest = m->version > newest ? m->version : newest;
-    return newest;
 }

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "embedded_sql.h"
 
 /* Virtual machine steps between two checks of the deadline: well under a millisecond. */
 #define PROGRESS_STEPS 20000
@@ -390,45 +389,27 @@ int sqlite_create(struct sqlite_store *db, struct err *err)
     return open_file(db, true, err);
 }
 
-static int newest_known(void)
+int sqlite_refuse_newer(const struct sqlite_store *db, const struct migrate_state *found, struct err *err)
 {
-    int newest = 0;
-    for (const struct sql_migration *m = migrations_sqlite; m->name; m++)
-        newest = m->version;
-    return newest;
-}
-
-static int refuse_newer(const struct sqlite_store *db, const struct sqlite_schema_version_out *s,
-                        struct err *err)
-{
-    if (s->oldest_engine <= newest_known())
-        return 0;
     err_set(err, ERR_SCHEMA,
             "%s has schema version %d, which needs a program that knows version %d; this one knows %d: "
             "install a newer prescient",
-            db->path, s->version, s->oldest_engine, newest_known());
+            db->path, found->version, found->oldest_engine, migrate_newest(migrations_sqlite));
     if (err)
         err->reason = ERR_REASON_OUTGROWN;
     return ERR_SCHEMA;
 }
 
-int sqlite_refuse_newer(struct sqlite_store *db, struct err *err)
-{
-    struct sqlite_schema_version_out s = { 0 };
-    int rc = sqlite_ask(db, err, STATEMENT_SCHEMA_VERSION, &s, NULL);
-    if (rc < 0)
-        return rc;
-    return refuse_newer(db, &s, err);
-}
-
 static int check_schema(struct sqlite_store *db, const struct sqlite_schema_version_out *s, struct err *err)
 {
-    if (s->version < newest_known())
+    struct migrate_state found = { true, s->version, s->oldest_engine };
+    enum migrate_fit fit = migrate_fit(migrations_sqlite, &found);
+    if (fit == MIGRATE_BEHIND)
         return err_set(err, ERR_SCHEMA,
                        "%s has schema version %d, this program needs %d: run 'prescient migrate'", db->path,
-                       s->version, newest_known());
+                       s->version, migrate_newest(migrations_sqlite));
     db->schema_version = s->version;
-    return refuse_newer(db, s, err);
+    return fit == MIGRATE_OUTGROWN ? sqlite_refuse_newer(db, &found, err) : 0;
 }
 
 static int check_slot_length(struct sqlite_store *db, int64_t length_s, struct err *err)

@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "migrate.h"
 #include "store_ops.h"
 #include "sqlite_statements.h"
 #include "store_sqlite_answers.h"
@@ -45,8 +46,8 @@ int sqlite_connect(struct sqlite_store *db, struct err *err);
 /* Opens the file, creates it if it is missing, and checks nothing. For migrations. */
 int sqlite_create(struct sqlite_store *db, struct err *err);
 void sqlite_disconnect(struct sqlite_store *db);
-/* ERR_SCHEMA when a migration of this file needs a newer program. */
-int sqlite_refuse_newer(struct sqlite_store *db, struct err *err);
+/* The message for a file with a migration that needs a newer program: ERR_SCHEMA. */
+int sqlite_refuse_newer(const struct sqlite_store *db, const struct migrate_state *found, struct err *err);
 
 /* Whether this version of SQLite (a number like 3046001) keeps all transactions of a write-ahead
  * log; whether the file has such a log. */

@@ -1,22 +1,13 @@
-/* store_sqlite_schema.c - makes and upgrades the tables, and changes the slot length that stands
- * in them as a literal. */
+/* store_sqlite_schema.c - creates and upgrades the tables, by the calls that migrate.h needs, and
+ * changes the slot length, which is a literal in them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/fingerprint.h"
+#include "../base/cleanup.h"
 #include "../rules/slot.h"
-#include "embedded_sql.h"
 #include "store_sqlite_calls.h"
-
-/* A migration's comment says how many migrations an engine must know to work beside it. */
-static int oldest_engine_of(const struct sql_migration *m)
-{
-    static const char label[] = "-- oldest engine:";
-    const char *at = strstr(m->text, label);
-    return at ? atoi(at + strlen(label)) : m->version;
-}
 
 /* ---- the slot length ------------------------------------------------------------------------- */
 
@@ -67,13 +58,13 @@ static int rebuild(struct sqlite_store *db, const char *table, const char *index
     return sqlite_exec(db, indexes, err);
 }
 
-/* The text of the table with the new length, and that of its indexes; the caller frees both. */
+/* The text of the table with the new length, and that of its indexes; both are NULL before, and the
+ * caller frees them, also after a failure. */
 static int text_with_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, char **table,
                                  char **indexes, struct err *err)
 {
     struct sqlite_reslot_schema_out texts = { 0 };
     sqlite3_stmt *row = NULL;
-    *table = *indexes = NULL;
     int rc = sqlite_query(db, err, &row, STATEMENT_RESLOT_SCHEMA, NULL);
     if (rc < 0)
         return rc;
@@ -90,16 +81,16 @@ static int text_with_slot_length(struct sqlite_store *db, int32_t old_s, int32_t
 
 static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, struct err *err)
 {
-    char *table, *indexes;
+    CLEANUP(cleanup_free) char *table = NULL;
+    CLEANUP(cleanup_free) char *indexes = NULL;
     int rc = text_with_slot_length(db, old_s, new_s, &table, &indexes, err);
-    if (rc == 0)
-        rc = (int)sqlite_run(db, err, STATEMENT_SET_SLOT_LENGTH,
-                             &(struct sqlite_set_slot_length_in){ .length_s = new_s });
-    if (rc >= 0)
-        rc = rebuild(db, table, indexes, sqlite_now(db, 0), err);
-    free(table);
-    free(indexes);
-    return rc < 0 ? rc : 0;
+    if (rc < 0)
+        return rc;
+    rc = (int)sqlite_run(db, err, STATEMENT_SET_SLOT_LENGTH,
+                         &(struct sqlite_set_slot_length_in){ .length_s = new_s });
+    if (rc < 0)
+        return rc;
+    return rebuild(db, table, indexes, sqlite_now(db, 0), err);
 }
 
 static int refuse_while_leased(struct sqlite_store *db, struct err *err)
@@ -124,7 +115,7 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
     int rc = sqlite_ask(db, err, STATEMENT_SLOT_LENGTH, &slot, NULL);
     if (rc < 0)
         return rc;
-    if (o->slot_length_s == 0 || o->slot_length_s == slot.length_s || o->dry_run)
+    if (o->slot_length_s == 0 || o->slot_length_s == slot.length_s)
         return 0;
     if (!fresh && !o->change_slot_length)
         return err_set(
@@ -132,102 +123,172 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
             "%s has a slot length of %d s, the settings say %d s: make them equal, or change the file's, "
             "which moves pending checks to new slots, with 'prescient migrate --slot-length LENGTH'",
             db->path, slot.length_s, o->slot_length_s);
-    if (!fresh)
+    if (!fresh) {
         rc = refuse_while_leased(db, err);
-    if (rc < 0)
-        return rc;
+        if (rc < 0)
+            return rc;
+    }
     return change_slot_length(db, slot.length_s, o->slot_length_s, err);
 }
 
-/* ---- migrations ------------------------------------------------------------------------------ */
+/* ---- the calls of migrate.h ------------------------------------------------------------------ */
 
-/* 1: applied already, 0: not. */
-static int is_applied(struct sqlite_store *db, const struct sql_migration *m, const char *checksum,
-                      struct err *err)
+struct sqlite_migration {
+    struct sqlite_store *db;
+    const struct migrate_options *options;
+    bool is_new;                /* no migration was applied to the file yet */
+};
+
+static int migration_begin(void *ctx, struct err *err)
 {
+    struct sqlite_migration *m = ctx;
+    sqlite_start_clock(m->db, true);
+    m->db->deadline_us = INT64_MAX;     /* a migration may take long */
+    return (int)sqlite_run(m->db, err, STATEMENT_BEGIN, NULL);
+}
+
+static int migration_commit(void *ctx, struct err *err)
+{
+    struct sqlite_migration *m = ctx;
+    return sqlite_commit(m->db, err);
+}
+
+static void migration_rollback(void *ctx)
+{
+    struct sqlite_migration *m = ctx;
+    sqlite_rollback(m->db);
+}
+
+static int migration_read_state(void *ctx, struct migrate_state *out, struct err *err)
+{
+    struct sqlite_migration *m = ctx;
     struct sqlite_has_schema_out schema = { 0 };
-    struct sqlite_migration_find_out applied = { 0 };
-    sqlite3_stmt *row = NULL;
-    int rc = sqlite_ask(db, err, STATEMENT_HAS_SCHEMA, &schema, NULL);
-    if (rc < 0 || !schema.has)
-        return rc < 0 ? rc : 0;
-    rc = sqlite_refuse_newer(db, err);
+    struct sqlite_schema_version_out version = { 0 };
+    int rc = sqlite_ask(m->db, err, STATEMENT_HAS_SCHEMA, &schema, NULL);
     if (rc < 0)
         return rc;
-    rc = sqlite_query(db, err, &row, STATEMENT_MIGRATION_FIND,
-                      &(struct sqlite_migration_find_in){ .version = m->version });
+    m->is_new = !schema.has;
+    if (m->is_new)
+        return 0;
+    rc = sqlite_ask(m->db, err, STATEMENT_SCHEMA_VERSION, &version, NULL);
+    if (rc < 0)
+        return rc;
+    *out = (struct migrate_state){ true, version.version, version.oldest_engine };
+    return 0;
+}
+
+static int migration_find(void *ctx, int version, struct migrate_applied *out, struct err *err)
+{
+    struct sqlite_migration *m = ctx;
+    struct sqlite_migration_find_out applied = { 0 };
+    sqlite3_stmt *row = NULL;
+    int rc = sqlite_query(m->db, err, &row, STATEMENT_MIGRATION_FIND,
+                          &(struct sqlite_migration_find_in){ .version = version });
     if (rc <= 0)
         return rc;
-    if (sqlite_columns(row, STATEMENT_MIGRATION_FIND, &applied) == ERR_NOMEM || !applied.checksum)
+    int read = sqlite_columns(row, STATEMENT_MIGRATION_FIND, &applied);
+    if (read == ERR_NOMEM || !applied.checksum)
         rc = err_set(err, ERR_NOMEM, "out of memory");
-    else if (strcmp(applied.checksum, checksum) != 0)
-        rc = err_set(
-            err, ERR_SCHEMA,
-            "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
-            db->path, m->name, applied.checksum, checksum);
+    else
+        snprintf(out->sha256, sizeof out->sha256, "%s", applied.checksum);
     sqlite_done(row);
     return rc;
 }
 
-static int apply(struct sqlite_store *db, const struct sql_migration *m, const char *checksum,
-                 const struct migrate_options *o, struct err *err)
+static int migration_apply(void *ctx, const char *text, struct err *err)
 {
-    int rc = sqlite_exec(db, m->text, err);
-    if (rc >= 0)
-        rc = (int)sqlite_run(db, err, STATEMENT_MIGRATION_ADD, &(struct sqlite_migration_add_in){
-            .version = m->version,
-            .name = m->name,
-            .checksum = checksum,
-            .oldest_engine = oldest_engine_of(m),
-            .clock_us = sqlite_clock_us(db),
-        });
-    if (rc >= 0 && m->version == 1)
-        rc = settle_slot_length(db, o, true, err);
-    return rc < 0 ? err_wrap(err, rc, "migration %s", m->name) : 0;
+    struct sqlite_migration *m = ctx;
+    return sqlite_exec(m->db, text, err);
 }
 
-/* 1: was missing, 0: was there. Looked at again inside the transaction: another process may be at
- * the same migration. */
-static int migrate_one(struct sqlite_store *db, const struct sql_migration *m,
-                       const struct migrate_options *o, struct err *err)
+/* A new file takes the slot length that was asked for in the transaction that creates its tables:
+ * no other process sees it with another one. */
+static int migration_record(void *ctx, const struct sql_migration *step, const char *sha256,
+                            int oldest_engine, struct err *err)
 {
-    char checksum[CHECKSUM_SIZE];
-    fingerprint_checksum(m->text, checksum);
-    int rc = o->dry_run ? 0 : (int)sqlite_run(db, err, STATEMENT_BEGIN, NULL);
-    int there = rc < 0 ? rc : is_applied(db, m, checksum, err);
-    if (there == 0 && !o->dry_run) {
-        rc = apply(db, m, checksum, o, err);
-        rc = rc < 0 ? rc : sqlite_commit(db, err);
-        there = rc < 0 ? rc : 0;
-    }
-    sqlite_rollback(db);
-    if (there == 0 && o->applied)
-        o->applied(o->ctx, m->version, m->name);
-    return there < 0 ? there : !there;
+    struct sqlite_migration *m = ctx;
+    struct sqlite_migration_add_in row = {
+        .version = step->version,
+        .name = step->name,
+        .checksum = sha256,
+        .oldest_engine = oldest_engine,
+        .clock_us = sqlite_clock_us(m->db),
+    };
+    int64_t rc = sqlite_run(m->db, err, STATEMENT_MIGRATION_ADD, &row);
+    if (rc < 0)
+        return (int)rc;
+    return m->is_new ? settle_slot_length(m->db, m->options, true, err) : 0;
 }
 
-static int migrate_all(struct sqlite_store *db, const struct migrate_options *o, struct err *err)
+static int migration_refuse_newer(void *ctx, const struct migrate_state *found, struct err *err)
 {
-    int applied = 0, rc = 0;
-    for (const struct sql_migration *m = migrations_sqlite; m->name; m++) {
-        sqlite_start_clock(db, true);
-        db->deadline_us = INT64_MAX;
-        rc = migrate_one(db, m, o, err);
-        if (rc < 0)
-            return rc;
-        applied += rc;
+    struct sqlite_migration *m = ctx;
+    return sqlite_refuse_newer(m->db, found, err);
+}
+
+static int migration_refuse_changed(void *ctx, const struct sql_migration *step,
+                                    const struct migrate_applied *found, const char *sha256, struct err *err)
+{
+    struct sqlite_migration *m = ctx;
+    return err_set(
+        err, ERR_SCHEMA,
+        "%s: migration %s was applied with other contents (checksum %.12s..., this program has %.12s...)",
+        m->db->path, step->name, found->sha256, sha256);
+}
+
+static const struct migrate_dialect dialect = {
+    .begin = migration_begin,
+    .commit = migration_commit,
+    .rollback = migration_rollback,
+    .read_state = migration_read_state,
+    .find = migration_find,
+    .apply = migration_apply,
+    .record = migration_record,
+    .refuse_newer = migration_refuse_newer,
+    .refuse_changed = migration_refuse_changed,
+};
+
+/* ---- init and migrate ------------------------------------------------------------------------ */
+
+/* A dry run, too, refuses a file that serves only later programs. */
+static int count_missing(struct sqlite_migration *m, struct err *err)
+{
+    struct migrate_state found = { 0 };
+    int rc = migration_read_state(m, &found, err);
+    if (rc < 0)
+        return rc;
+    if (migrate_fit(migrations_sqlite, &found) == MIGRATE_OUTGROWN)
+        return sqlite_refuse_newer(m->db, &found, err);
+    return migrate_run(&dialect, m, migrations_sqlite, m->options, err);
+}
+
+/* In a transaction of its own: an old file changes its length only on demand. */
+static int settle_slot_length_of_old(struct sqlite_migration *m, struct err *err)
+{
+    int rc = migration_begin(m, err);
+    if (rc < 0)
+        return rc;
+    rc = settle_slot_length(m->db, m->options, false, err);
+    if (rc < 0) {
+        sqlite_rollback(m->db);
+        return rc;
     }
-    if (applied && o->dry_run)
+    return sqlite_commit(m->db, err);
+}
+
+static int migrate_open(struct sqlite_migration *m, struct err *err)
+{
+    if (m->options->dry_run)
+        return count_missing(m, err);
+    int applied = migrate_run(&dialect, m, migrations_sqlite, m->options, err);
+    if (applied < 0)
         return applied;
-    rc = o->dry_run ? 0 : (int)sqlite_run(db, err, STATEMENT_BEGIN, NULL);
-    rc = rc < 0 ? rc : settle_slot_length(db, o, false, err);
-    rc = rc < 0 || o->dry_run ? rc : sqlite_commit(db, err);
-    sqlite_rollback(db);
+    int rc = settle_slot_length_of_old(m, err);
     return rc < 0 ? rc : applied;
 }
 
-/* What would be done to a file that is not there, or is empty. */
-static int say_all(const struct migrate_options *o)
+/* What would be done to a file that does not exist. */
+static int report_all(const struct migrate_options *o)
 {
     int n = 0;
     for (const struct sql_migration *m = migrations_sqlite; m->name; m++, n++)
@@ -239,14 +300,17 @@ static int say_all(const struct migrate_options *o)
 int sqlite_migrate(struct store *st, const struct migrate_options *options, struct err *err)
 {
     struct sqlite_store *db = (struct sqlite_store *)st;
+    struct sqlite_migration migration = { .db = db, .options = options };
     if (options->slot_length_s && !slot_length_is_valid(options->slot_length_s))
         return err_set(err, ERR_INPUT, "slot_length is %d s, expected 1 s to 1 day that divides a day",
                        options->slot_length_s);
     if (options->dry_run && access(db->path, F_OK) != 0)
-        return say_all(options);
+        return report_all(options);
     sqlite_start_clock(db, true);
     int rc = sqlite_create(db, err);
-    rc = rc < 0 ? rc : migrate_all(db, options, err);
+    db->deadline_us = INT64_MAX;        /* a migration may take long */
+    if (rc >= 0)
+        rc = migrate_open(&migration, err);
     /* the next call checks the new schema as any other connection would */
     sqlite_disconnect(db);
     db->head.slot_length_s = 0;

@@ -1,0 +1,142 @@
+/* migrate.c - which migrations are applied, in what order, and what is refused. No SQL: a dialect
+ * gives the calls. */
+#include "migrate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct migrate_run {
+    const struct migrate_dialect *dialect;
+    void *ctx;
+    const struct sql_migration *steps;
+    const struct migrate_options *options;
+};
+
+int migrate_newest(const struct sql_migration *steps)
+{
+    int newest = 0;
+    for (const struct sql_migration *m = steps; m->name; m++)
+        if (m->version > newest)
+            newest = m->version;
+    return newest;
+}
+
+int migrate_oldest_engine(const struct sql_migration *m)
+{
+    static const char label[] = "-- oldest engine:";
+    const char *at = strstr(m->text, label);
+    return at ? atoi(at + strlen(label)) : m->version;
+}
+
+enum migrate_fit migrate_fit(const struct sql_migration *steps, const struct migrate_state *found)
+{
+    int known = migrate_newest(steps);
+    if (found->oldest_engine > known)
+        return MIGRATE_OUTGROWN;
+    return found->version < known ? MIGRATE_BEHIND : MIGRATE_FITS;
+}
+
+static void report(const struct migrate_run *run, const struct sql_migration *m)
+{
+    if (run->options->applied)
+        run->options->applied(run->options->ctx, m->version, m->name);
+}
+
+/* 1: applied, with the text that this program has; 0: not applied. */
+static int is_applied(const struct migrate_run *run, const struct sql_migration *m, struct err *err)
+{
+    char sha256[CHECKSUM_SIZE];
+    struct migrate_applied applied = { .name = "" };
+    int rc = run->dialect->find(run->ctx, m->version, &applied, err);
+    if (rc <= 0)
+        return rc;
+    fingerprint_checksum(m->text, sha256);
+    if (strcmp(applied.sha256, sha256) == 0)
+        return 1;
+    return run->dialect->refuse_changed(run->ctx, m, &applied, sha256, err);
+}
+
+static int apply(const struct migrate_run *run, const struct sql_migration *m, struct err *err)
+{
+    char sha256[CHECKSUM_SIZE];
+    fingerprint_checksum(m->text, sha256);
+    int rc = run->dialect->apply(run->ctx, m->text, err);
+    if (rc < 0)
+        return err_wrap(err, rc, "migration %s", m->name);
+    rc = run->dialect->record(run->ctx, m, sha256, migrate_oldest_engine(m), err);
+    return rc < 0 ? err_wrap(err, rc, "migration %s", m->name) : 0;
+}
+
+/* In a transaction of its caller. 1: applied now; 0: was there. */
+static int apply_if_missing(const struct migrate_run *run, const struct sql_migration *m, struct err *err)
+{
+    struct migrate_state found = { 0 };
+    int applied = 0;
+    int rc = run->dialect->read_state(run->ctx, &found, err);
+    if (rc < 0)
+        return rc;
+    if (migrate_fit(run->steps, &found) == MIGRATE_OUTGROWN)
+        return run->dialect->refuse_newer(run->ctx, &found, err);
+    if (found.is_there)
+        applied = is_applied(run, m, err);
+    if (applied < 0)
+        return applied;
+    if (applied)
+        return 0;
+    rc = apply(run, m, err);
+    return rc < 0 ? rc : 1;
+}
+
+/* In a transaction of its own. 1: applied now; 0: was there. */
+static int migrate_one(const struct migrate_run *run, const struct sql_migration *m, struct err *err)
+{
+    int applied = run->dialect->begin(run->ctx, err);
+    if (applied >= 0)
+        applied = apply_if_missing(run, m, err);
+    if (applied < 0) {
+        run->dialect->rollback(run->ctx);
+        return applied;
+    }
+    int rc = run->dialect->commit(run->ctx, err);
+    return rc < 0 ? rc : applied;
+}
+
+static int apply_missing(const struct migrate_run *run, struct err *err)
+{
+    int count = 0;
+    for (const struct sql_migration *m = run->steps; m->name; m++) {
+        int applied = migrate_one(run, m, err);
+        if (applied < 0)
+            return applied;
+        if (applied)
+            report(run, m);
+        count += applied;
+    }
+    return count;
+}
+
+static int count_missing(const struct migrate_run *run, struct err *err)
+{
+    int missing = 0;
+    struct migrate_state found = { 0 };
+    int rc = run->dialect->read_state(run->ctx, &found, err);
+    if (rc < 0)
+        return rc;
+    for (const struct sql_migration *m = run->steps; m->name; m++) {
+        int applied = found.is_there ? is_applied(run, m, err) : 0;
+        if (applied < 0)
+            return applied;
+        if (applied)
+            continue;
+        report(run, m);
+        missing++;
+    }
+    return missing;
+}
+
+int migrate_run(const struct migrate_dialect *dialect, void *ctx, const struct sql_migration *steps,
+                const struct migrate_options *options, struct err *err)
+{
+    const struct migrate_run run = { dialect, ctx, steps, options };
+    return options->dry_run ? count_missing(&run, err) : apply_missing(&run, err);
+}
