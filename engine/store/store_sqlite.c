@@ -45,20 +45,32 @@ static const struct {
     [STORE_PRUNE] = { sqlite_prune, true },           [STORE_REPORT] = { sqlite_report, false },
 };
 
+static int run_connected(struct sqlite_store *db, struct store_call *call, bool writes)
+{
+    int rc = sqlite_connect(db, &call->err);
+    if (rc < 0)
+        return rc;
+    if (writes) {
+        rc = sqlite_begin(db, &call->err);
+        if (rc < 0)
+            return rc;
+    }
+    rc = calls[call->op].run(db, call);
+    if (rc < 0)
+        return rc;
+    return writes ? sqlite_commit(db, &call->err) : 0;
+}
+
 static int run_call(struct sqlite_store *db, struct store_call *call)
 {
     bool is_report = call->op == STORE_REPORT;
     bool writes = calls[call->op].writes || (is_report && sqlite_report_writes((struct store_report *)call));
     sqlite_start_clock(db, is_report);
-    int rc = sqlite_connect(db, &call->err);
-    rc = rc < 0 || !writes ? rc : sqlite_begin(db, &call->err);
-    rc = rc < 0 ? rc : calls[call->op].run(db, call);
-    if (rc >= 0 && writes)
-        rc = sqlite_commit(db, &call->err);
+    int rc = run_connected(db, call, writes);
     sqlite_settle_down(db);
     if (rc == ERR_DATA && is_report)  /* a report's values come from the user, not from a job */
         rc = call->err.code = ERR_INPUT;
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 static void ops_begin(struct store *st, struct store_call *call)

@@ -354,8 +354,12 @@ static int set_up(struct sqlite_store *db, bool is_new, struct err *err)
                      /* spilling would block the jobs' own reads */
                      db->relaxed ? "; PRAGMA cache_spill = OFF" : "");
     int rc = sqlite_answers_register(db->db, &db->answers);
-    rc = rc == SQLITE_OK ? sqlite_exec(db, pragmas, err) : sqlite_fail(db, rc, err);
-    return rc < 0 ? rc : choose_journal(db, is_new, err);
+    if (rc != SQLITE_OK)
+        return sqlite_fail(db, rc, err);
+    rc = sqlite_exec(db, pragmas, err);
+    if (rc < 0)
+        return rc;
+    return choose_journal(db, is_new, err);
 }
 
 static int refuse_missing(const struct sqlite_store *db, struct err *err)
@@ -479,12 +483,15 @@ int sqlite_connect(struct sqlite_store *db, struct err *err)
     if (db->db)
         return check_file(db, err);
     int rc = open_file(db, false, err);
-    rc = rc < 0 ? rc : read_schema(db, err);
     if (rc < 0)
+        return rc;
+    rc = read_schema(db, err);
+    if (rc < 0) {
         sqlite_disconnect(db);
-    else
-        db->was_open = true;
-    return rc;
+        return rc;
+    }
+    db->was_open = true;
+    return 0;
 }
 
 /* Closing the handle ends a transaction that calls share. */
@@ -540,28 +547,39 @@ static bool in_transaction(const struct sqlite_store *db)
     return db->db && !sqlite3_get_autocommit(db->db);
 }
 
+static int begin_checked(struct sqlite_store *db, struct err *err)
+{
+    int64_t rc = sqlite_run(db, err, STATEMENT_BEGIN, NULL);
+    if (rc < 0)
+        return (int)rc;
+    return check_cookie(db, err);
+}
+
 /* A call of a relaxed store is a savepoint in a transaction that several calls share. */
 static int begin_in_group(struct sqlite_store *db, struct err *err)
 {
-    int rc = 0;
+    db->in_call = false;
     if (!db->group_us) {
-        rc = (int)sqlite_run(db, err, STATEMENT_BEGIN, NULL);
-        rc = rc < 0 ? rc : check_cookie(db, err);
-        if (rc >= 0)
-            db->group_us = clock_mono_us(db->head.clock);
+        int rc = begin_checked(db, err);
+        if (rc < 0)
+            return rc;
+        db->group_us = clock_mono_us(db->head.clock);
     }
-    rc = rc < 0 ? rc : (int)sqlite_run(db, err, STATEMENT_SAVEPOINT, NULL);
-    db->in_call = rc >= 0;
-    return rc;
+    int64_t rc = sqlite_run(db, err, STATEMENT_SAVEPOINT, NULL);
+    if (rc < 0)
+        return (int)rc;
+    db->in_call = true;
+    return 0;
 }
 
 int sqlite_begin(struct sqlite_store *db, struct err *err)
 {
-    int rc = db->relaxed ? begin_in_group(db, err) : (int)sqlite_run(db, err, STATEMENT_BEGIN, NULL);
-    rc = rc < 0 || db->relaxed ? rc : check_cookie(db, err);
-    if (rc < 0)
+    int rc = db->relaxed ? begin_in_group(db, err) : begin_checked(db, err);
+    if (rc < 0) {
         sqlite_rollback(db);
-    return rc < 0 ? rc : 0;
+        return rc;
+    }
+    return 0;
 }
 
 int sqlite_keep(struct sqlite_store *db, struct err *err)

@@ -89,22 +89,25 @@ static int check_row(const struct load_row *r, struct err *err)
     return 0;
 }
 
-/* Most rows of a load are new: one INSERT tries all, and only the rest is looked at one by one. */
+/* Most rows of a load are new: one INSERT is enough. Only the others need a look at the table. */
 static int load_one(struct sqlite_store *db, const struct load_row *r, const char *conflict, int64_t now,
                     int64_t counts[FILED_OUTCOMES], struct err *err)
 {
     struct sqlite_filed filed = { .what = FILED_NEW };
-    int64_t rc = check_row(r, err);
-    if (rc == 0)
-        rc = sqlite_run(db, err, STATEMENT_LOAD_NEW, &(struct sqlite_load_new_in){
-            .entity = r->entity_name,
-            .key = r->entity_key,
-            .job = r->job_exec,
-            .slot = slot_for(r->at, now, db->head.slot_length_s),
-            .priority = r->priority,
-            .payload = r->payload,
-        });
-    if (rc == 0) {
+    int rc = check_row(r, err);
+    if (rc < 0)
+        return rc;
+    int64_t added = sqlite_run(db, err, STATEMENT_LOAD_NEW, &(struct sqlite_load_new_in){
+        .entity = r->entity_name,
+        .key = r->entity_key,
+        .job = r->job_exec,
+        .slot = slot_for(r->at, now, db->head.slot_length_s),
+        .priority = r->priority,
+        .payload = r->payload,
+    });
+    if (added < 0)
+        return (int)added;
+    if (added == 0) {
         struct sqlite_wanted wanted = { .entity_name = r->entity_name,
                                         .entity_key = r->entity_key,
                                         .job_exec = r->job_exec,
@@ -113,22 +116,40 @@ static int load_one(struct sqlite_store *db, const struct load_row *r, const cha
                                         .priority_number = r->priority,
                                         .conflict = conflict };
         rc = sqlite_enqueue(db, &wanted, now, &filed, err);
+        if (rc < 0)
+            return rc;
     }
-    if (rc >= 0)
-        counts[filed.what]++;
-    return rc < 0 ? (int)rc : 0;
+    counts[filed.what]++;
+    return 0;
 }
 
 static int load_rows(struct sqlite_store *db, const struct load_row *rows, int n, const char *conflict,
                      int64_t now, int64_t counts[FILED_OUTCOMES], int *bad, struct err *err)
 {
-    int rc = 0;
-    for (int i = 0; i < n && rc >= 0; i++) {
-        rc = load_one(db, &rows[i], conflict, now, counts, err);
+    for (int i = 0; i < n; i++) {
+        int rc = load_one(db, &rows[i], conflict, now, counts, err);
         if (rc == ERR_DATA)
             *bad = i;
+        if (rc < 0)
+            return rc;
     }
-    return rc;
+    return 0;
+}
+
+static int load_in_transaction(struct sqlite_store *db, const struct load_row *rows, int n,
+                               const char *conflict, int64_t now, int64_t counts[FILED_OUTCOMES], int *bad,
+                               struct err *err)
+{
+    int rc = sqlite_connect(db, err);
+    if (rc < 0)
+        return rc;
+    rc = sqlite_begin(db, err);
+    if (rc < 0)
+        return rc;
+    rc = load_rows(db, rows, n, conflict, sqlite_now(db, now), counts, bad, err);
+    if (rc < 0)
+        return rc;
+    return sqlite_commit(db, err);
 }
 
 int sqlite_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
@@ -137,10 +158,7 @@ int sqlite_load(struct store *st, const struct load_row *rows, int n, const char
     struct sqlite_store *db = (struct sqlite_store *)st;
     int64_t counts[FILED_OUTCOMES] = { 0 };
     sqlite_start_clock(db, true);
-    int rc = sqlite_connect(db, err);
-    rc = rc < 0 ? rc : sqlite_begin(db, err);
-    rc = rc < 0 ? rc : load_rows(db, rows, n, conflict, sqlite_now(db, now), counts, bad, err);
-    rc = rc < 0 ? rc : sqlite_commit(db, err);
+    int rc = load_in_transaction(db, rows, n, conflict, now, counts, bad, err);
     if (rc == 0)
         *out = (struct load_counts){ .added = counts[FILED_NEW],
                                      .kept = counts[FILED_KEPT],

@@ -164,33 +164,34 @@ static int mark_unchanged(const struct settling *s, bool *enqueued_again)
 
 static int64_t start_anew(const struct settling *s)
 {
-    int64_t rc = 0;
-    for (int i = 0; i < s->req->n && rc >= 0; i++) {
+    for (int i = 0; i < s->req->n; i++) {
         const struct settlement *t = &s->req->settlements[i];
         char origin[IDEMPOTENCY_KEY_SIZE];
         if (!t->ends || t->state != SETTLE_TOUCHED)
             continue;
         struct idempotency of = check_identity(t->check);
         idempotency_origin_anew(&of, origin);
-        rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_ANEW, &(struct sqlite_settle_anew_in){
+        int64_t rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_ANEW, &(struct sqlite_settle_anew_in){
             .id = t->check->id,
             .open_slot = s->open_slot,
             .origin = origin,
         });
+        if (rc < 0)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 static int64_t write_answers(const struct settling *s)
 {
     bool enqueued_again = false, ends = false, moves = false;
     int64_t rc = mark_unchanged(s, &enqueued_again);
+    if (rc < 0)
+        return rc;
     for (int i = 0; i < s->req->n; i++) {
         ends = ends || s->req->settlements[i].ends;
         moves = moves || !s->req->settlements[i].ends;
     }
-    if (rc < 0)
-        return rc;
     if (ends) {
         rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_ARCHIVE, &(struct sqlite_settle_archive_in){
             .engine = s->db->engine,
@@ -199,8 +200,7 @@ static int64_t write_answers(const struct settling *s)
         });
         if (rc < 0)
             return rc;
-        if (enqueued_again)
-            rc = start_anew(s);
+        rc = enqueued_again ? start_anew(s) : 0;
         if (rc < 0)
             return rc;
         rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_DELETE, NULL);
@@ -276,13 +276,15 @@ static int64_t (*const effect_writers[])(const struct settling *s, const struct 
 
 static int64_t write_effects(const struct settling *s)
 {
-    int64_t rc = 0;
     for (int i = 0; i < s->req->n; i++) {
         const struct settlement *t = &s->req->settlements[i];
-        for (int e = 0; t->state == SETTLE_TOUCHED && e < t->neffects && rc >= 0; e++)
-            rc = effect_writers[t->effects[e].kind](s, t, e);
+        for (int e = 0; t->state == SETTLE_TOUCHED && e < t->neffects; e++) {
+            int64_t rc = effect_writers[t->effects[e].kind](s, t, e);
+            if (rc < 0)
+                return rc;
+        }
     }
-    return rc;
+    return 0;
 }
 
 static void forget_states(struct store_settle *req)
@@ -290,6 +292,17 @@ static void forget_states(struct store_settle *req)
     req->touched = 0;
     for (int i = 0; i < req->n; i++)
         req->settlements[i].state = SETTLE_UNTOUCHED;
+}
+
+static int64_t settle_under_lease(const struct settling *s)
+{
+    int64_t rc = sqlite_check_lease(s->db, &s->req->lease, s->err);
+    if (rc < 0)
+        return rc;
+    rc = write_answers(s);
+    if (rc < 0)
+        return rc;
+    return write_effects(s);
 }
 
 int sqlite_settle(struct sqlite_store *db, struct store_call *call)
@@ -306,11 +319,7 @@ int sqlite_settle(struct sqlite_store *db, struct store_call *call)
     db->answers = (struct sqlite_answers){
         .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot
     };
-    int64_t rc = sqlite_check_lease(db, &req->lease, &call->err);
-    if (rc >= 0)
-        rc = write_answers(&s);
-    if (rc >= 0)
-        rc = write_effects(&s);
+    int64_t rc = settle_under_lease(&s);
     db->answers = (struct sqlite_answers){ 0 };
     if (rc < 0)
         forget_states(req);

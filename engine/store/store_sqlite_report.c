@@ -57,7 +57,9 @@ static int report_enqueue(struct sqlite_store *db, struct store_report *req)
                                     .priority = param(req, 7) };
     struct sqlite_filed filed;
     int rc = sqlite_enqueue(db, &wanted, now_param(db, req, 8), &filed, &req->call.err);
-    return rc < 0 ? rc : outcome_row(req, outcomes[filed.what], filed.at);
+    if (rc < 0)
+        return rc;
+    return outcome_row(req, outcomes[filed.what], filed.at);
 }
 
 static int report_resolve(struct sqlite_store *db, struct store_report *req)
@@ -135,9 +137,11 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
                                     .at = now };
     struct sqlite_filed filed;
     int rc = sqlite_enqueue(db, &wanted, now, &filed, err);
-    const char **row = rc < 0 ? NULL : sqlite_gather_row(g);
-    if (!row)
+    if (rc < 0)
         return rc;
+    const char **row = sqlite_gather_row(g);
+    if (!row)
+        return 0;                       /* no memory: sqlite_gathered reports that */
     memcpy(row, f, 3 * sizeof *row);
     row[RETRY_OUTCOME] = outcomes[filed.what];
     sqlite_gather_number(g, &row[RETRY_AT], filed.at);
@@ -159,11 +163,12 @@ static int report_retry(struct sqlite_store *db, struct store_report *req)
     sqlite_gather_columns(&g, RETRY_COLUMNS);
     for (int c = 0; !g.failed && c < RETRY_COLUMNS; c++)
         sqlite_gather_name(&g, c, names[c], false);
-    for (int i = 0; !g.failed && i < found.rows && rc == 0; i++)
+    for (int i = 0; !g.failed && i < found.rows; i++) {
         rc = retry_one(db, req, &found, i, &g, &req->call.err);
-    if (rc < 0) {
-        free(g.cells);
-        return rc;
+        if (rc < 0) {
+            free(g.cells);
+            return rc;
+        }
     }
     return sqlite_gathered(&g, &req->rows, &req->call.err);
 }

@@ -117,7 +117,10 @@ int sqlite_select(struct sqlite_store *db, struct store_report *req, enum sqlite
     if (rc < 0)
         return rc;
     rc = bind_params(db, s, statement, params, n);
-    rc = rc == SQLITE_OK ? gather_all(db, s, req) : sqlite_fail(db, rc, err);
+    if (rc == SQLITE_OK)
+        rc = gather_all(db, s, req);
+    else
+        rc = sqlite_fail(db, rc, err);
     sqlite3_finalize(s);
     return rc;
 }

@@ -148,6 +148,26 @@ static int take_lease(struct sqlite_store *db, struct store_open_slot *req)
                            &(struct sqlite_slot_reopen_in){ .slot = req->slot });
 }
 
+/* Fills the look at the slot, which is open then, and takes its lease where one is wanted. */
+static int look_and_take(struct sqlite_store *db, struct store_open_slot *req, struct slot_look *look)
+{
+    int rc = look_at_slot(db, req->slot, look, &req->call.err);
+    if (rc < 0)
+        return rc;
+    if (!look->open) {
+        rc = open_now(db, req, look);
+        if (rc < 0)
+            return rc;
+    }
+    bool wanted = !look->done;
+    if (!wanted && req->again) {
+        rc = holds_rows(db, req, &wanted, &req->call.err);
+        if (rc < 0)
+            return rc;
+    }
+    return wanted && req->want > 0 ? take_lease(db, req) : 0;
+}
+
 int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
 {
     struct store_open_slot *req = (struct store_open_slot *)call;
@@ -160,14 +180,7 @@ int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
     if (req->not_begun)
         return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by this machine's clock",
                        (long long)req->slot);
-    int rc = look_at_slot(db, req->slot, &look, &call->err);
-    if (rc == 0 && !look.open)
-        rc = open_now(db, req, &look);
-    bool wanted = !look.done;
-    if (rc >= 0 && !wanted && req->again)
-        rc = holds_rows(db, req, &wanted, &call->err);
-    if (rc >= 0 && wanted && req->want > 0)
-        rc = take_lease(db, req);
+    int rc = look_and_take(db, req, &look);
     req->state = look.closed && !req->ntaken ? SLOT_CLOSED : SLOT_RELOOK;
     if (!look.done)
         req->state = SLOT_OPEN;
@@ -177,20 +190,22 @@ int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
 int sqlite_renew(struct sqlite_store *db, struct store_call *call)
 {
     struct store_renew *req = (struct store_renew *)call;
-    int64_t expires_us = sqlite_clock_us(db) + req->lease_s * 1000000LL, rc = 0;
-    for (int i = 0; i < req->n && rc >= 0; i++) {
+    int64_t expires_us = sqlite_clock_us(db) + req->lease_s * 1000000LL;
+    for (int i = 0; i < req->n; i++) {
         struct lease *l = &req->leases[i];
-        rc = sqlite_run(db, &call->err, STATEMENT_RENEW, &(struct sqlite_renew_in){
+        int64_t rc = sqlite_run(db, &call->err, STATEMENT_RENEW, &(struct sqlite_renew_in){
             .slot = l->slot,
             .owner = l->owner,
             .token = l->token,
             .expires_us = expires_us,
         });
         req->lost[i] = rc == 0;
+        if (rc < 0)
+            return (int)rc;
         if (rc > 0)
             l->expires_us = expires_us;
     }
-    return (int)rc;
+    return 0;
 }
 
 static int give_back(struct sqlite_store *db, const struct lease *l, struct err *err)
@@ -205,10 +220,12 @@ static int give_back(struct sqlite_store *db, const struct lease *l, struct err 
 int sqlite_release(struct sqlite_store *db, struct store_call *call)
 {
     struct store_release *req = (struct store_release *)call;
-    int rc = 0;
-    for (int i = 0; i < req->n && rc >= 0; i++)
-        rc = give_back(db, &req->leases[i], &call->err);
-    return rc;
+    for (int i = 0; i < req->n; i++) {
+        int rc = give_back(db, &req->leases[i], &call->err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
 }
 
 int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struct err *err)
