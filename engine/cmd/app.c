@@ -166,7 +166,9 @@ int app_moment(struct app *app, const char *text, int64_t *out, struct err *err)
 {
     int64_t now = 0;
     int rc = app_now(app, &now, err);
-    return rc < 0 ? rc : moment_parse(text, now, out, err);
+    if (rc < 0)
+        return rc;
+    return moment_parse(text, now, out, err);
 }
 
 const char *app_moment_param(struct app *app, const char *text, struct err *err)

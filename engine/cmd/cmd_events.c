@@ -181,6 +181,14 @@ static int find_start(struct events *e, struct err *err)
     return app_store(e->app, err) ? 0 : err->code;
 }
 
+static int show_events(struct events *e, struct err *err)
+{
+    int rc = find_start(e, err);
+    if (rc < 0)
+        return rc;
+    return e->follow ? follow(e, err) : drain(e, err);
+}
+
 static int events_main(struct app *app, const struct args *args)
 {
     struct events e = {
@@ -193,9 +201,7 @@ static int events_main(struct app *app, const struct args *args)
     if (args_number(args, 'l', 0, INT64_MAX, &e.limit, &err) < 0 ||
         (e.after && cursor_check(e.after, &err) < 0))
         return app_fail(app, &err);
-    int rc = find_start(&e, &err);
-    if (rc == 0)
-        rc = e.follow ? follow(&e, &err) : drain(&e, &err);
+    int rc = show_events(&e, &err);
     if (rc < 0 && rc != ERR_STOPPED)
         return app_fail(app, &err);
     if (e.shown == 0 && !e.follow && !app->json)

@@ -79,7 +79,9 @@ static int peek_byte(struct csv *c)
         return (unsigned char)c->in[c->pos];
     c->pos = c->len = 0;
     int rc = fill(c);
-    return rc < 0 ? rc : (unsigned char)c->in[0];
+    if (rc < 0)
+        return rc;
+    return (unsigned char)c->in[0];
 }
 
 static int next_byte(struct csv *c)

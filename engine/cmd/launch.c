@@ -91,6 +91,16 @@ static void launch_take_option(struct launch *l, const struct command_option *op
         l->wrong = err;
 }
 
+static int launch_take_global(struct launch *l, const struct command_option *option, int argc, char **argv,
+                              int *i, struct err *err)
+{
+    const char *value;
+    int rc = option_value(option, argc, argv, i, &value, err);
+    if (rc < 0)
+        return rc;
+    return global_take(l, option->letter, value, err);
+}
+
 static int launch_take_command(struct launch *l, const char *word, struct err *err)
 {
     if (option_is(word))
@@ -104,8 +114,8 @@ static int launch_take_command(struct launch *l, const char *word, struct err *e
 static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
 {
     bool ended = false;
-    int rc = 0;
-    for (int i = 1; i < argc && rc == 0; i++) {
+    for (int i = 1; i < argc; i++) {
+        int rc = 0;
         const struct command *command = l->app.command;
         if (command && command->program)
             return 0;
@@ -114,7 +124,6 @@ static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
             continue;
         }
         const struct command_option *own = NULL, *global = NULL;
-        const char *value;
         if (command && !ended)
             own = option_find(command->options, argv[i]);
         if (!own && !ended)
@@ -122,9 +131,7 @@ static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
         if (own) {
             launch_take_option(l, own, argc, argv, &i);
         } else if (global) {
-            rc = option_value(global, argc, argv, &i, &value, err);
-            if (rc == 0)
-                rc = global_take(l, global->letter, value, err);
+            rc = launch_take_global(l, global, argc, argv, &i, err);
         } else if (!command) {
             rc = launch_take_command(l, argv[i], err);
         } else if (!ended && option_is(argv[i])) {
@@ -133,8 +140,10 @@ static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
         } else {
             l->args.operands[l->args.noperands++] = argv[i];
         }
+        if (rc < 0)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 /* Whether the command takes so many operands; else what is wrong was printed. */

@@ -100,10 +100,15 @@ static void print_result(struct upgrade *u, const struct store_hello *hello)
     }
 }
 
-static int upgrade_run(struct upgrade *u, struct err *err)
+static int upgrade_run(struct upgrade *u, const char *slot_length, struct err *err)
 {
     struct store_hello hello = STORE_HELLO_INIT;
     struct store_options options = store_options_from(&u->app->settings);
+    if (slot_length) {
+        int rc = slot_length_read(slot_length, &u->options.slot_length_s, err);
+        if (rc < 0)
+            return rc;
+    }
     options.slot_length_s = 0;          /* whatever it is now is fine: it may be about to change */
     if (store_new(&options, &u->st, err) < 0)
         return err->code;
@@ -132,11 +137,7 @@ int schema_upgrade(struct app *app, const struct schema_options *options)
         .applied = app->json ? report_made(app, json_array()) : NULL,
     };
     u.options.ctx = &u;
-    int rc = 0;
-    if (options->slot_length)
-        rc = slot_length_read(options->slot_length, &u.options.slot_length_s, &err);
-    if (rc >= 0)
-        rc = upgrade_run(&u, &err);
+    int rc = upgrade_run(&u, options->slot_length, &err);
     store_free(u.st);
     json_decref(u.applied);
     return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
