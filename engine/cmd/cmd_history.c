@@ -20,17 +20,5 @@ static int history_main(struct app *app, const struct args *args)
                    "last_run_us=took note",
         .when_empty = "no check is over yet, or none matches",
     };
-    struct filter f;
-    struct err err;
-    if (filter_read(app, args, &f, &err) < 0)
-        return app_fail(app, &err);
-    const char *params[] = { f.entity,
-                             f.key,
-                             f.job,
-                             f.outcome,
-                             f.from,
-                             f.before,
-                             filter_limit_param(app, &f),
-                             filter_look_ms_param(&f) };
-    return filter_print(app, &f, "history", params, 8, &view);
+    return filter_print_past(app, args, "history", &view);
 }

@@ -24,17 +24,5 @@ static int runs_main(struct app *app, const struct args *args)
             "run_at_us entity_name=entity entity_key=key job_exec=job outcome next_check_at run_us=took note",
         .when_empty = "no runs, or none matches",
     };
-    struct filter f;
-    struct err err;
-    if (filter_read(app, args, &f, &err) < 0)
-        return app_fail(app, &err);
-    const char *params[] = { f.entity,
-                             f.key,
-                             f.job,
-                             f.outcome,
-                             f.from,
-                             f.before,
-                             filter_limit_param(app, &f),
-                             filter_look_ms_param(&f) };
-    return filter_print(app, &f, "runs", params, 8, &view);
+    return filter_print_past(app, args, "runs", &view);
 }

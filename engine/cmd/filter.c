@@ -99,3 +99,23 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
             f->limit);
     return EXIT_WELL;
 }
+
+int filter_print_past(struct app *app, const struct args *args, const char *report,
+                      const struct report_view *view)
+{
+    struct filter f;
+    struct err err = { 0 };
+    if (filter_read(app, args, &f, &err) < 0)
+        return app_fail(app, &err);
+    const char *params[] = {
+        f.entity,
+        f.key,
+        f.job,
+        f.outcome,
+        f.from,
+        f.before,
+        filter_limit_param(app, &f),
+        filter_look_ms_param(&f),
+    };
+    return filter_print(app, &f, report, params, sizeof params / sizeof *params, view);
+}

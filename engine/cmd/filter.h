@@ -49,4 +49,9 @@ const char *filter_look_ms_param(const struct filter *f);
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
                  int nparams, const struct report_view *view);
 
+/* The whole of a command that lists rows of the past: reads the options, runs the report, whose
+ * parameters are those of history and runs, and prints it. Returns an exit code. */
+int filter_print_past(struct app *app, const struct args *args, const char *report,
+                      const struct report_view *view);
+
 #endif
