@@ -450,18 +450,21 @@ static int rush_open(struct bench *b, struct rush *r, struct err *err)
     return bench_open(b, jobs, err);
 }
 
+static int open_and_run(struct bench *b, struct rush *r, struct err *err)
+{
+    int rc = rush_open(b, r, err);
+    if (rc < 0)
+        return rc;
+    app_remark(b->app, "works in %s, which is dropped at the end; the real tables are not touched", b->where);
+    return run_rush(b, r, err);
+}
+
 static int rush_main(struct bench *b, struct rush *r)
 {
-    struct app *app = b->app;
     struct err err = { 0 };
-    int rc = rush_open(b, r, &err);
-    if (rc == 0) {
-        app_remark(app, "works in %s, which is dropped at the end; the real tables are not touched",
-                   b->where);
-        rc = run_rush(b, r, &err);
-    }
+    int rc = open_and_run(b, r, &err);
     bench_close(b);
-    return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
+    return rc < 0 ? app_fail(b->app, &err) : EXIT_WELL;
 }
 
 int bench_load_main(struct app *app, const struct args *args)

@@ -56,22 +56,26 @@ static PGresult *await(struct bench *b, PGconn *conn, bool *interrupted)
     }
 }
 
+static void clear_result(PGresult **r)
+{
+    PQclear(*r);
+}
+
 static int run_one(struct bench *b, PGconn *conn, const char *name, const char *sql, PGresult **out,
                    struct err *err)
 {
     bool interrupted = false;
-    PGresult *r = PQsendQuery(conn, sql) ? await(b, conn, &interrupted) : NULL;
+    CLEANUP(clear_result) PGresult *r = PQsendQuery(conn, sql) ? await(b, conn, &interrupted) : NULL;
     ExecStatusType status = PQresultStatus(r);
-    int rc = 0;
     if (interrupted)
-        rc = err_set(err, ERR_STOPPED, "stopped");
-    else if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-        rc = bench_pg_fail(conn, r, name, err);
-    if (rc == 0 && out)
+        return err_set(err, ERR_STOPPED, "stopped");
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        return bench_pg_fail(conn, r, name, err);
+    if (out) {
         *out = r;
-    else
-        PQclear(r);
-    return rc;
+        r = NULL;
+    }
+    return 0;
 }
 
 /* Runs the statements of a block one by one, because VACUUM cannot run in a transaction. *out, if
@@ -172,7 +176,9 @@ static int pg_take(struct bench *b, struct err *err)
         return err->code;
     snprintf(b->where, sizeof b->where, "schema prescient_bench of database %s", PQdb(b->db->control));
     int rc = look_at_server(b, err);
-    return rc < 0 ? rc : make_place(b, err);
+    if (rc < 0)
+        return rc;
+    return make_place(b, err);
 }
 
 static void pg_drop(struct bench *b)

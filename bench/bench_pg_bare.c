@@ -274,63 +274,86 @@ static char *put_row(char *to, int64_t i, int64_t at)
     return put_field(to, &at, 8);
 }
 
-static int copy_chunk(struct bare_run *r, PGconn *conn, int64_t from, int64_t to, struct err *err)
+/* After a failure the connection is of no use: the caller closes it. */
+static int copy_rows(PGconn *conn, int64_t from, int64_t to, int64_t when, struct err *err)
 {
     static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
     char buffer[64 * 1024], *at = buffer;
-    int64_t when = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
-    PGresult *result = PQexec(conn, sql_find(sql_bench_pg, "bare_copy"));
-    int rc = PQresultStatus(result) == PGRES_COPY_IN ? 0 : bench_pg_fail(conn, result, "bare_copy", err);
-    PQclear(result);
     memcpy(at, head, 19);
     at += 19;
-    for (int64_t i = from; i < to && rc == 0; i++) {
+    for (int64_t i = from; i < to; i++) {
         at = put_row(at, i, when);
-        if (at - buffer > (ptrdiff_t)sizeof buffer - 256) {
-            rc = PQputCopyData(conn, buffer, (int)(at - buffer)) == 1
-                     ? 0
-                     : bench_pg_fail(conn, NULL, "bare_copy", err);
-            at = buffer;
-        }
+        if (at - buffer <= (ptrdiff_t)sizeof buffer - 256)
+            continue;
+        if (PQputCopyData(conn, buffer, (int)(at - buffer)) != 1)
+            return bench_pg_fail(conn, NULL, "bare_copy", err);
+        at = buffer;
     }
     memset(at, 0xff, 2);
-    if (rc == 0 &&
-        (PQputCopyData(conn, buffer, (int)(at + 2 - buffer)) != 1 || PQputCopyEnd(conn, NULL) != 1))
-        rc = bench_pg_fail(conn, NULL, "bare_copy", err);
-    while ((result = PQgetResult(conn))) {
-        if (rc == 0 && PQresultStatus(result) != PGRES_COMMAND_OK)
-            rc = bench_pg_fail(conn, result, "bare_copy", err);
-        PQclear(result);
-    }
+    if (PQputCopyData(conn, buffer, (int)(at + 2 - buffer)) != 1 || PQputCopyEnd(conn, NULL) != 1)
+        return bench_pg_fail(conn, NULL, "bare_copy", err);
+    return 0;
+}
+
+static int check_result(PGconn *conn, PGresult *result, ExecStatusType expected, struct err *err)
+{
+    int rc = 0;
+    if (PQresultStatus(result) != expected)
+        rc = bench_pg_fail(conn, result, "bare_copy", err);
+    PQclear(result);
     return rc;
+}
+
+static int copy_chunk(struct bare_run *r, PGconn *conn, int64_t from, int64_t to, struct err *err)
+{
+    int64_t when = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
+    PGresult *result = PQexec(conn, sql_find(sql_bench_pg, "bare_copy"));
+    int rc = check_result(conn, result, PGRES_COPY_IN, err);
+    if (rc < 0)
+        return rc;
+    rc = copy_rows(conn, from, to, when, err);
+    if (rc < 0)
+        return rc;
+    while ((result = PQgetResult(conn))) {
+        rc = check_result(conn, result, PGRES_COMMAND_OK, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static void finish_connection(PGconn **conn)
+{
+    PQfinish(*conn);
 }
 
 static int run_copy(struct bare_run *r, struct bench_figures *out, struct err *err)
 {
     int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us(), n = r->b->o.checks;
-    PGconn *conn = bench_pg_connect(r->b, err);
+    CLEANUP(finish_connection) PGconn *conn = bench_pg_connect(r->b, err);
     if (!conn)
         return err->code;
-    int rc = 0;
-    for (int64_t i = 0; i < n && rc == 0; i += BENCH_CHUNK)
-        rc = copy_chunk(r, conn, i, i + BENCH_CHUNK < n ? i + BENCH_CHUNK : n, err);
-    PQfinish(conn);
+    for (int64_t i = 0; i < n; i += BENCH_CHUNK) {
+        int rc = copy_chunk(r, conn, i, i + BENCH_CHUNK < n ? i + BENCH_CHUNK : n, err);
+        if (rc < 0)
+            return rc;
+    }
     out->us = clock_mono_us(&clock_system) - began;
     out->client_cpu_us = bench_self_cpu_us() - cpu;
     out->checks = n;
-    return rc;
+    return 0;
 }
 
 int bench_pg_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out,
                   struct err *err)
 {
-    struct bare_run r = { .b = b, .what = what };
+    CLEANUP(close_lines) struct bare_run r = { .b = b, .what = what };
     if (what == BARE_COPY)
         return run_copy(&r, out, err);
     int rc = open_lines(&r, connections, err);
-    if (rc == 0)
-        rc = what == BARE_INSERT || what == BARE_ENQUEUE ? run_singles(&r, out, err)
-                                                         : run_lines(&r, out, err);
-    close_lines(&r);
-    return rc;
+    if (rc < 0)
+        return rc;
+    if (what == BARE_INSERT || what == BARE_ENQUEUE)
+        return run_singles(&r, out, err);
+    return run_lines(&r, out, err);
 }

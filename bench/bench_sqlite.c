@@ -77,12 +77,22 @@ static void sqlite_drop(struct bench *b)
     b->db = NULL;
 }
 
+static void close_handle(sqlite3 **db)
+{
+    sqlite3_close(*db);
+}
+
+static void finalize(sqlite3_stmt **s)
+{
+    sqlite3_finalize(*s);
+}
+
 static int with_handle(struct bench *b, const char *name, const char *job, struct err *err)
 {
-    sqlite3 *db = connect(b, err);
-    int rc = db ? run_block(b, db, name, job, err) : err->code;
-    sqlite3_close(db);
-    return rc;
+    CLEANUP(close_handle) sqlite3 *db = connect(b, err);
+    if (!db)
+        return err->code;
+    return run_block(b, db, name, job, err);
 }
 
 static int sqlite_fill(struct bench *b, struct err *err)
@@ -115,32 +125,34 @@ static int sqlite_ask(struct bench *b, const char *name, int64_t (*out)[4], char
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(4096);
     char *sql = a ? bench_sql(b, sql_bench_sqlite, name, NULL, a) : NULL;
-    sqlite3 *db = sql ? connect(b, err) : NULL;
-    sqlite3_stmt *s = NULL;
-    int n = 0, rc = 0;
+    if (!sql)
+        return err_set(err, ERR_NOMEM, "out of memory for the statement %s", name);
+    CLEANUP(close_handle) sqlite3 *db = connect(b, err);
     if (!db)
-        return sql ? err->code : err_set(err, ERR_NOMEM, "out of memory for the statement %s", name);
+        return err->code;
+    CLEANUP(finalize) sqlite3_stmt *s = NULL;       /* before the handle is closed */
     if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
-        rc = fail(db, name, err);
-    for (; rc == 0 && n < room && sqlite3_step(s) == SQLITE_ROW; n++)
+        return fail(db, name, err);
+    int n = 0;
+    for (; n < room && sqlite3_step(s) == SQLITE_ROW; n++)
         for (int c = 0; c < sqlite3_column_count(s) && c < 4; c++) {
             if (texts && c == 0)
                 snprintf(texts[n], sizeof texts[n], "%s", (const char *)sqlite3_column_text(s, c));
             out[n][c] = sqlite3_column_int64(s, c);
         }
-    sqlite3_finalize(s);
-    sqlite3_close(db);
-    return rc ? rc : n;
+    return n;
 }
 
 static int sqlite_pass(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us, struct err *err)
 {
     int64_t row[1][4] = { 0 };
     int rc = sqlite_ask(b, "pass", row, NULL, 1, err);
+    if (rc < 0)
+        return rc;
     *us = row[0][0];
     *run = row[0][1];
     *late_us = row[0][2];
-    return rc < 0 ? rc : 0;
+    return 0;
 }
 
 /* ---- the bare statements ---- */
@@ -245,37 +257,58 @@ static const struct { const char *first, *second; int (*run)(struct bare *r, str
     [BARE_ENQUEUE] = { "enqueue", NULL, run_singles },
 };
 
-static bool prepare(struct bare *r, const char *name, sqlite3_stmt **out)
+static void bare_release(struct bare *r)
 {
-    return !name || sqlite3_prepare_v2(r->db, sql_find(sql_bench_sqlite, name), -1, out, NULL) == SQLITE_OK;
+    sqlite3_finalize(r->first);
+    sqlite3_finalize(r->second);
+    sqlite3_finalize(r->read);
+    sqlite3_close(r->db);
+    free(r->ids);
+}
+
+/* Without a name there is nothing to prepare. */
+static int prepare(struct bare *r, const char *name, sqlite3_stmt **out, struct err *err)
+{
+    if (!name || sqlite3_prepare_v2(r->db, sql_find(sql_bench_sqlite, name), -1, out, NULL) == SQLITE_OK)
+        return 0;
+    return fail(r->db, "prepare", err);
+}
+
+static int prepare_all(struct bare *r, enum bench_bare what, struct err *err)
+{
+    int rc = prepare(r, bares[what].first, &r->first, err);
+    if (rc < 0)
+        return rc;
+    rc = prepare(r, bares[what].second, &r->second, err);
+    if (rc < 0)
+        return rc;
+    return prepare(r, "bare_read", &r->read, err);
 }
 
 static int sqlite_bare(struct bench *b, enum bench_bare what, int connections, struct bench_figures *out,
                        struct err *err)
 {
-    struct bare r = { .b = b, .next_slot = b->slot + 20000LL * b->slot_length_s };
+    CLEANUP(bare_release) struct bare r = { .b = b, .next_slot = b->slot + 20000LL * b->slot_length_s };
     (void)connections;                          /* writers are serial */
     r.db = connect(b, err);
     if (!r.db)
         return err->code;
-    int rc = prepare(&r, bares[what].first, &r.first) && prepare(&r, bares[what].second, &r.second) &&
-                     prepare(&r, "bare_read", &r.read)
-                 ? 0
-                 : fail(r.db, "prepare", err);
+    int rc = prepare_all(&r, what, err);
+    if (rc < 0)
+        return rc;
     int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us();
-    if (rc == 0 && bares[what].run == run_batches)
+    if (bares[what].run == run_batches) {
         rc = read_ids(&r, err);
-    if (rc == 0)
-        rc = bares[what].run(&r, err);
+        if (rc < 0)
+            return rc;
+    }
+    rc = bares[what].run(&r, err);
+    if (rc < 0)
+        return rc;
     out->us = clock_mono_us(&clock_system) - began;
     out->client_cpu_us = bench_self_cpu_us() - cpu;
     out->checks = r.n;
-    sqlite3_finalize(r.first);
-    sqlite3_finalize(r.second);
-    sqlite3_finalize(r.read);
-    sqlite3_close(r.db);
-    free(r.ids);
-    return rc;
+    return 0;
 }
 
 const struct bench_db_ops bench_sqlite_ops = {
