@@ -134,68 +134,70 @@ SELECT id, bucket FROM prescient_bench.future_job
  WHERE next_check_at = $1::timestamptz AND bucket BETWEEN $2::smallint AND $3::smallint
  ORDER BY bucket, priority, id
 
+-- part: in_bucket
+next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
+
 -- By ids, a batch descends the index a thousand times; by their range, once. Only a bench may use
 -- the range, because the slot has no other rows.
+
+-- part: by_ids
+id = ANY ($3::bigint[])
+
+-- part: by_range
+id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)]
+
+-- part: archive_gone
+INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
+       failure_count, run_count, entity_name, entity_key, job_exec, outcome, engine, first_run_at,
+       last_run_at, total_run_us, last_run_us)
+SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_name, entity_key, job_exec,
+       'done', 'localhost/1234567', now(), now(), 1, 1
+  FROM gone
 
 -- name: bare_end
 -- $1 slot, $2 bucket, $3 ids, $4 the next slot (not used)
 WITH gone AS (
     DELETE FROM prescient_bench.future_job
-     WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
-       AND id = ANY ($3::bigint[]) AND $4::timestamptz IS NOT NULL
+     WHERE {in_bucket} AND {by_ids} AND $4::timestamptz IS NOT NULL
     RETURNING first_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
-INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
-       failure_count, run_count, entity_name, entity_key, job_exec, outcome, engine, first_run_at,
-       last_run_at, total_run_us, last_run_us)
-SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_name, entity_key, job_exec,
-       'done', 'localhost/1234567', now(), now(), 1, 1
-  FROM gone
+{archive_gone}
 
 -- name: bare_end_range
--- $1 slot, $2 bucket, $3 ids, $4 the next slot (not used)
+-- The same parameters.
 WITH gone AS (
     DELETE FROM prescient_bench.future_job
-     WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
-       AND id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)] AND $4::timestamptz IS NOT NULL
+     WHERE {in_bucket} AND {by_range} AND $4::timestamptz IS NOT NULL
     RETURNING first_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
-INSERT INTO prescient_bench.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
-       failure_count, run_count, entity_name, entity_key, job_exec, outcome, engine, first_run_at,
-       last_run_at, total_run_us, last_run_us)
-SELECT now(), now(), $1, first_check_at, check_count, failure_count, 1, entity_name, entity_key, job_exec,
-       'done', 'localhost/1234567', now(), now(), 1, 1
-  FROM gone
+{archive_gone}
+
+-- part: move_to_next_slot
+UPDATE prescient_bench.future_job
+   SET next_check_at = $4::timestamptz, check_count = check_count + 1,
+       first_run_at = coalesce(first_run_at, now()),
+       run_count = coalesce(run_count, 0) + 1, total_run_us = coalesce(total_run_us, 0) + 1
+
+-- part: log_moved
+INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
+       failure_count, entity_name, entity_key, job_exec, outcome, engine)
+SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, entity_key, job_exec, 'again',
+       'localhost/1234567'
+  FROM moved
 
 -- name: bare_move
 -- $1 slot, $2 bucket, $3 ids, $4 the next slot
 WITH moved AS (
-    UPDATE prescient_bench.future_job
-       SET next_check_at = $4::timestamptz, check_count = check_count + 1,
-           first_run_at = coalesce(first_run_at, now()),
-           run_count = coalesce(run_count, 0) + 1, total_run_us = coalesce(total_run_us, 0) + 1
-     WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
-       AND id = ANY ($3::bigint[])
+    {move_to_next_slot}
+     WHERE {in_bucket} AND {by_ids}
     RETURNING next_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
-INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
-       failure_count, entity_name, entity_key, job_exec, outcome, engine)
-SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, entity_key, job_exec, 'again',
-       'localhost/1234567'
-  FROM moved
+{log_moved}
 
 -- name: bare_move_range
--- $1 slot, $2 bucket, $3 ids, $4 the next slot
+-- The same parameters.
 WITH moved AS (
-    UPDATE prescient_bench.future_job
-       SET next_check_at = $4::timestamptz, check_count = check_count + 1,
-           first_run_at = coalesce(first_run_at, now()),
-           run_count = coalesce(run_count, 0) + 1, total_run_us = coalesce(total_run_us, 0) + 1
-     WHERE next_check_at = $1::timestamptz AND bucket = $2::smallint AND priority = 0
-       AND id >= ($3::bigint[])[1] AND id <= ($3)[cardinality($3)]
+    {move_to_next_slot}
+     WHERE {in_bucket} AND {by_range}
     RETURNING next_check_at, check_count, failure_count, entity_name, entity_key, job_exec)
-INSERT INTO prescient_bench.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
-       failure_count, entity_name, entity_key, job_exec, outcome, engine)
-SELECT now(), $1, next_check_at, 1, check_count, failure_count, entity_name, entity_key, job_exec, 'again',
-       'localhost/1234567'
-  FROM moved
+{log_moved}
 
 -- name: bare_loop
 -- A hand-written loop: locks the next thousand, deletes them, keeps a history. No job.

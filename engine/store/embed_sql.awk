@@ -5,8 +5,21 @@
 #   migrations/NAME/NNNN_what.sql: each file becomes a row of
 #       `struct sql_migration migrations_NAME[]`, in order
 # Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with
-# the schema).
+# the schema). A "-- part: WORD" block is no row: later blocks of its file include it as {WORD}.
 
+function include_parts(s, p, text) {
+    for (p in part_text) {
+        text = part_text[p]
+        gsub(/&/, "\\\\&", text)
+        gsub("[{]" p "[}]", text, s)
+    }
+    return s
+}
+function c_strings(s, lines, n, i, out) {
+    n = split(s, lines, "\n")
+    for (i = 1; i <= n; i++) out = out c_string(lines[i]) "\n"
+    return out
+}
 function c_string(s) { gsub(/\\/, "&&", s); gsub(/"/, "\\\"", s); return "    \"" s "\\n\"" }
 function family(path, a, n) {
     n = split(path, a, "/")
@@ -27,21 +40,29 @@ FNR == 1 {
         open_migration[name] = 1
         nmig++; order_m[nmig] = name
     }
-    block = ""
+    block = part = ""
+    delete part_text
 }
 is_migration {
     m[name] = m[name] c_string($0) "\n"
     last_of[FILENAME] = 1
     next
 }
+/^-- part: / {
+    part = $3
+    block = ""
+    next
+}
 /^-- name: / {
     block = $3
+    part = ""
     nb[name]++
     b[name] = b[name] (nb[name] > 1 ? "    },\n" : "") "    { \"" block "\",\n"
     next
 }
 /^[ \t]*--/ || /^[ \t]*$/ { next }
-block != "" { b[name] = b[name] c_string($0) "\n" }
+part != "" { part_text[part] = part_text[part] (part_text[part] == "" ? "" : "\n") include_parts($0) }
+block != "" { b[name] = b[name] c_strings(include_parts($0)) }
 
 # A migration's row is closed when the next one of its family begins; gather and close here.
 END {
