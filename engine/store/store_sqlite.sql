@@ -762,17 +762,16 @@ PRAGMA legacy_alter_table = OFF
 -- name: reslot_copy
 -- A check that is not on a slot of the new length goes to the next slot that has not begun.
 -- in: now timestamptz
-INSERT INTO prescient_future_job (id, bucket, entity_name, entity_key, job_exec, first_check_at,
-                                  next_check_at, priority, check_count,
-       failure_count, deferred_at, again_at, run_count, first_run_at_us, total_run_us, payload)
-SELECT id, bucket, entity_name, entity_key, job_exec, first_check_at,
-       CASE WHEN next_check_at % length_s = 0 THEN next_check_at
+INSERT INTO prescient_future_job (next_check_at, again_at, {all_but_slots})
+SELECT CASE WHEN next_check_at % length_s = 0 THEN next_check_at
             ELSE max((next_check_at / length_s + 1) * length_s, (:now / length_s + 1) * length_s) END,
-                priority, check_count,
-       failure_count, deferred_at, (again_at + length_s - 1) / length_s * length_s, run_count,
-       first_run_at_us, total_run_us, payload
+       (again_at + length_s - 1) / length_s * length_s, {all_but_slots}
   FROM prescient_future_job_old, (SELECT value AS length_s FROM prescient_setting
                                   WHERE name = 'slot_length_s')
+
+-- part: all_but_slots
+id, bucket, entity_name, entity_key, job_exec, first_check_at, priority, check_count, failure_count,
+       deferred_at, run_count, first_run_at_us, total_run_us, payload, origin
 
 -- name: reslot_forget_sequence
 DELETE FROM sqlite_sequence WHERE name = 'prescient_future_job'
