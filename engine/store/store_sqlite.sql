@@ -306,6 +306,9 @@ INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (:
 INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now)
     VALUES (:entity, :key, :job, :at, :now)
 
+-- part: failed_history
+outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
+
 -- name: retry
 -- max(id) picks the row whose payload is used. Checks that have ended well since are skipped, by
 -- one look at the rows after the oldest failure.
@@ -314,7 +317,7 @@ INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, n
 WITH failure AS MATERIALIZED (
     SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
       FROM prescient_future_job_history
-     WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
+     WHERE {failed_history}
        AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
        AND (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
        AND (:job IS NULL OR job_exec = :job)
@@ -324,8 +327,7 @@ mended AS MATERIALIZED (
       FROM prescient_future_job_history h
       JOIN failure f ON f.entity_key = h.entity_key AND f.entity_name = h.entity_name
           AND f.job_exec = h.job_exec AND f.newest < h.id
-     WHERE h.id > (SELECT min(newest) FROM failure) AND h.outcome NOT IN ('failed', 'timeout', 'crashed',
-         'bad_answer'))
+     WHERE h.id > (SELECT min(newest) FROM failure) AND NOT {failed_history})
 SELECT entity_name, entity_key, job_exec, payload, newest
   FROM failure
  WHERE newest NOT IN (SELECT newest FROM mended)
@@ -406,7 +408,7 @@ SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_co
 -- report
 SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
        CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN outcome
-            WHEN outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') THEN 'max_failures' END AS guard,
+            WHEN {failed_history} THEN 'max_failures' END AS guard,
        check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us,
        total_run_us, last_run_us,
        note, payload, engine, archived_at_us
