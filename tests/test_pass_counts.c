@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../engine/rules/pass_counts.h"
+#include "../engine/run/counts.h"
 
 /* Each count is another number. */
 static struct pass_counts numbered(int64_t first)
@@ -39,6 +40,25 @@ static void counts_with_the_same_words_are_told_as_one(void)
                            "6 put off, 0 superseded");
 }
 
+static void each_settlement_adds_to_the_count_of_its_outcome(void)
+{
+    struct pass_counts c = { 0 };
+    for (int o = 0; o < OUTCOME_COUNT; o++)
+        counts_add_settled(&c, &(struct settlement){ .outcome = (enum outcome)o, .ran = true });
+    counts_add_settled(&c, &(struct settlement){ .outcome = OUTCOME_HELD_BACK });
+    CU_ASSERT_EQUAL(c.run, OUTCOME_COUNT);
+    CU_ASSERT_EQUAL(c.done, 1);
+    CU_ASSERT_EQUAL(c.guarded, 5);
+    CU_ASSERT_EQUAL(c.failed, 2);
+    CU_ASSERT_EQUAL(c.timeout, 1);
+    CU_ASSERT_EQUAL(c.crashed, 1);
+    CU_ASSERT_EQUAL(c.again, 1);
+    CU_ASSERT_EQUAL(c.deferred, 1);
+    CU_ASSERT_EQUAL(c.held_back, 3);
+    CU_ASSERT_EQUAL(c.unknown_job, 1);
+    CU_ASSERT_EQUAL(c.superseded + c.locked, 0);
+}
+
 static void the_longest_numbers_fit(void)
 {
     char text[PASS_COUNTS_TEXT];
@@ -52,6 +72,7 @@ static void the_longest_numbers_fit(void)
 static const struct test tests[] = {
     TEST(every_count_is_added_and_the_longer_time_stands),
     TEST(counts_with_the_same_words_are_told_as_one),
+    TEST(each_settlement_adds_to_the_count_of_its_outcome),
     TEST(the_longest_numbers_fit),
     { NULL, NULL },
 };

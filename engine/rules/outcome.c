@@ -1,22 +1,10 @@
-/* outcome.c - the table of names. */
+/* outcome.c - the names of outcomes, and what follows from an outcome. */
 #include "outcome.h"
 
 static const char *const names[OUTCOME_COUNT] = {
-    [OUTCOME_DONE] = "done",
-    [OUTCOME_PAST] = "past",
-    [OUTCOME_BEYOND_HORIZON] = "beyond_horizon",
-    [OUTCOME_MAX_CHECKS] = "max_checks",
-    [OUTCOME_DEFERRED_OUT] = "deferred_out",
-    [OUTCOME_RESOLVED] = "resolved",
-    [OUTCOME_FAILED] = "failed",
-    [OUTCOME_TIMEOUT] = "timeout",
-    [OUTCOME_CRASHED] = "crashed",
-    [OUTCOME_BAD_ANSWER] = "bad_answer",
-    [OUTCOME_AGAIN] = "again",
-    [OUTCOME_DEFERRED] = "deferred",
-    [OUTCOME_HELD_BACK] = "held_back",
-    [OUTCOME_UNKNOWN_JOB] = "unknown_job",
-    [OUTCOME_RESLOTTED] = "reslotted",
+#define OUTCOME(name, text, count) text,
+    OUTCOMES(OUTCOME)
+#undef OUTCOME
 };
 
 const char *outcome_name(enum outcome o)

@@ -4,26 +4,34 @@
 
 #include <stdbool.h>
 
+/* Each outcome: its name, the name that the databases store, and the count of a pass
+ * (pass_counts.h) that it adds to. */
+#define OUTCOMES(X)                                                                                          \
+    /* the check is over: a row of history */                                                                \
+    X(DONE, "done", done)                                                                                    \
+    X(PAST, "past", guarded)                            /* AGAIN not later than now */                       \
+    X(BEYOND_HORIZON, "beyond_horizon", guarded)        /* AGAIN too far ahead */                            \
+    X(MAX_CHECKS, "max_checks", guarded)                /* AGAIN too often */                                \
+    X(DEFERRED_OUT, "deferred_out", guarded)            /* deferred for longer than the horizon */           \
+    X(RESOLVED, "resolved", guarded)                    /* by the application or an effect only */           \
+    /* the check is over or moved, by the guard's verdict */                                                 \
+    X(FAILED, "failed", failed)                                                                              \
+    X(TIMEOUT, "timeout", timeout)                                                                           \
+    X(CRASHED, "crashed", crashed)                                                                           \
+    /* the answer was invalid, or the database rejected a value in it */                                     \
+    X(BAD_ANSWER, "bad_answer", failed)                                                                      \
+    /* the check waits on: a row of the run log */                                                           \
+    X(AGAIN, "again", again)                                                                                 \
+    X(DEFERRED, "deferred", deferred)                                                                        \
+    /* moved without having run: no row */                                                                   \
+    X(HELD_BACK, "held_back", held_back)                /* its job was held back for the pass */             \
+    X(UNKNOWN_JOB, "unknown_job", unknown_job)          /* no engine here has the job */                     \
+    X(RESLOTTED, "reslotted", held_back)                /* `prescient reslot` */
+
 enum outcome {
-    /* the check is over: a row of history */
-    OUTCOME_DONE,
-    OUTCOME_PAST,               /* AGAIN not later than now */
-    OUTCOME_BEYOND_HORIZON,     /* AGAIN too far ahead */
-    OUTCOME_MAX_CHECKS,         /* AGAIN too often */
-    OUTCOME_DEFERRED_OUT,       /* deferred for longer than the horizon */
-    OUTCOME_RESOLVED,           /* by the application or by an effect; never from an answer */
-    /* the check is over or moved, by the guard's verdict */
-    OUTCOME_FAILED,
-    OUTCOME_TIMEOUT,
-    OUTCOME_CRASHED,
-    OUTCOME_BAD_ANSWER,         /* the answer was invalid, or the database rejected a value in it */
-    /* the check waits on: a row of the run log */
-    OUTCOME_AGAIN,
-    OUTCOME_DEFERRED,
-    /* moved without having run: no row */
-    OUTCOME_HELD_BACK,          /* its job was held back for the pass */
-    OUTCOME_UNKNOWN_JOB,        /* no engine here has the job */
-    OUTCOME_RESLOTTED,          /* `prescient reslot` */
+#define OUTCOME(name, text, count) OUTCOME_##name,
+    OUTCOMES(OUTCOME)
+#undef OUTCOME
     OUTCOME_COUNT
 };
 
