@@ -108,9 +108,10 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 # A struct for each statement's parameters and columns, and in build/sql/DIALECT/ each statement as
 # psql -f takes it.
 $(BUILD)/sql/%_statements.h $(BUILD)/sql/%_statements.c: engine/store/statements.awk \
-    engine/store/store_%.sql $(SQL) $(BUILD)/lists
+    engine/store/store_%.sql engine/rules/pass_counts.h $(SQL) $(BUILD)/lists
 	@rm -rf $(@D)/$* && mkdir -p $(@D)/$*
-	awk -v dialect=$* -v out=$(@D) -f $< $(wildcard migrations/$*/*.sql) engine/store/store_$*.sql
+	awk -v dialect=$* -v out=$(@D) -f $< $(wildcard migrations/$*/*.sql) engine/rules/pass_counts.h \
+	  engine/store/store_$*.sql
 
 # SQL is read as SQL; the build turns each block and each migration into a string.
 $(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(SQL) $(BUILD)/lists

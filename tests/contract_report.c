@@ -31,8 +31,8 @@ void reports_have_the_documented_columns(void)
     columns_are("runs", "run_at_us entity_name entity_key job_exec outcome check_count failure_count slot_at "
                         "next_check_at run_us note engine");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate");
-    columns_are("passes", "slot_at bucket pass engine split run done again deferred failed timeout crashed "
-                          "guarded held_back unknown_job superseded "
+    columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
+                          "deferred held_back unknown_job superseded "
                           "locked late_us took_us left_jobs recorded_at_us");
     columns_are(
         "status",

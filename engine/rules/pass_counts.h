@@ -1,5 +1,6 @@
-/* pass_counts.h - what is counted in a pass: one row each. A count is a row here, a column of
- * slot_pass, and its place in the statements `finish` and `passes` of both stores. */
+/* pass_counts.h - what is counted in a pass: one row each. A count is a row here, and a
+ * column of slot_pass: the statements `finish` and `passes` of both stores take their columns from
+ * here (statements.awk). */
 #ifndef PRESCIENT_PASS_COUNTS_H
 #define PRESCIENT_PASS_COUNTS_H
 

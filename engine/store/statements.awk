@@ -1,7 +1,8 @@
 # statements.awk - makes C of the statements in store_DIALECT.sql: a struct of the parameters and
 # one of the columns for each, tables of their names and types, and the text with all {words}
 # replaced.
-#   awk -v dialect=pg -v out=build/sql -f statements.awk migrations/pg/*.sql store_pg.sql
+#   awk -v dialect=pg -v out=build/sql -f statements.awk migrations/pg/*.sql pass_counts.h \
+#       store_pg.sql
 # writes out/pg_statements.h and .c, and out/pg/NAME.sql, each of which psql -f takes alone.
 #
 #   -- forms: slot degraded     above all blocks: every form there is, in order
@@ -12,6 +13,8 @@
 #   -- in: slot timestamptz, name text?         parameters, which the text calls :slot and :name
 #   -- out: n int8, expires_us timestamptz      columns, in order; "?": may be NULL
 #   -- report: writes prepared  may be asked for by name, with parameters and results as text
+#   -- in: {counts int8}        a parameter, or a column, for each row of PASS_COUNTS; in the text
+#                               {counts} is their names, {values_of_counts} the parameters
 #   -- script                   several commands: cannot be prepared, and has no parameters
 #
 # A timestamptz is seconds in C, or microseconds when its name ends in _us; 0 is NULL where it may
@@ -41,6 +44,13 @@ BEGIN {
     type("uuid[]", "UUIDS", "struct sql_uuids "); type("timestamptz[]", "MOMENTS", "struct sql_int8s ")
 }
 function joined(list, more) { sub(/, *$/, "", more); return list (list == "" ? "" : ", ") more }
+# {counts int8} becomes "run int8, done int8, ...".
+function with_counts(list, kind, all, i) {
+    if (!match(list, /\{counts [a-z0-9?]+\}/)) return list
+    kind = substr(list, RSTART + 8, RLENGTH - 9)
+    for (i = 1; i <= ncounts; i++) all = all (i > 1 ? ", " : "") count[i] " " kind
+    return substr(list, 1, RSTART - 1) all substr(list, RSTART + RLENGTH)
+}
 function type(sql, constant, c) { constant_of[sql] = constant; c_of[sql] = c }
 
 # ---- reading --------------------------------------------------------------------------------
@@ -51,6 +61,16 @@ FILENAME ~ /^migrations\// {
         thing = substr($0, RSTART, RLENGTH); sub(/.*\./, "", thing)
         if (!(thing in is_made)) made_things = made_things (made_things ? ", " : "") "'" thing "'"
         is_made[thing] = 1
+    }
+    next
+}
+# The parts `counts` and `values_of_counts`: what PASS_COUNTS of rules/pass_counts.h has.
+FILENAME ~ /\.h$/ {
+    if (match($0, /^    X\([a-z_]+,/)) {
+        thing = substr($0, 7, RLENGTH - 7)
+        count[++ncounts] = thing
+        counts = counts (ncounts > 1 ? ", " : "") thing
+        values_of_counts = values_of_counts (ncounts > 1 ? ", :" : ":") thing
     }
     next
 }
@@ -71,8 +91,8 @@ FILENAME ~ /^migrations\// {
     next
 }
 /^-- forms: / { forms[block] = substr($0, 11); next }
-/^-- in: / { ins[block] = joined(ins[block], substr($0, 8)); next }
-/^-- out: / { outs[block] = joined(outs[block], substr($0, 9)); next }
+/^-- in: / { ins[block] = joined(ins[block], with_counts(substr($0, 8))); next }
+/^-- out: / { outs[block] = joined(outs[block], with_counts(substr($0, 9))); next }
 /^-- report/ { report[block] = " report " substr($0, 11) " "; next }
 /^-- script$/ { script[block] = 1; next }
 /^[ \t]*--/ || /^[ \t]*$/ { next }
@@ -209,6 +229,10 @@ END {
     if (made_things) {
         body["made"] = "ARRAY[" made_things "]::text[]\n"
         is_part["made"] = used_part["made"] = 1
+    }
+    if (ncounts) {
+        body["counts"] = counts "\n"; body["values_of_counts"] = values_of_counts "\n"
+        is_part["counts"] = is_part["values_of_counts"] = 1
     }
     for (b in body) if (is_part[b] && !is_whole(text_of(b))) fail("part '" b "' is not whole: parentheses")
     for (s = 1; s <= nstatements; s++) { statement = order[s]; write_statement() }

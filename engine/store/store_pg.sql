@@ -698,9 +698,7 @@ f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:after_bucket, :afte
 -- forms: slot
 -- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, leave bool,
 -- in: jobs_left text[], engine text?, after_bucket int4, after_priority int4, after_id int8,
--- in: complete bool, incarnation int8, run int8, done int8, again int8, deferred int8, failed int8,
--- in: timeout int8, crashed int8, guarded int8, held_back int8, unknown_job int8, superseded int8,
--- in: locked int8, late_us int8, took_us int8
+-- in: complete bool, incarnation int8, {counts int8}, late_us int8, took_us int8
 -- out: ours bool, finished bool
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
@@ -715,17 +713,14 @@ given_back AS (
                                   AND f.job_exec <> ALL (:jobs_left)))
     RETURNING l.bucket),
 recorded AS (
-    INSERT INTO prescient.slot_pass (slot_at, bucket, pass, engine, seen_xid, left_jobs, run, done, again,
-                                     deferred, failed,
-                                     timeout, crashed, guarded, held_back, unknown_job, superseded, locked,
+    INSERT INTO prescient.slot_pass (slot_at, bucket, pass, engine, seen_xid, left_jobs, {counts},
                                      late_us, took_us)
     SELECT :slot, g.bucket, 1 + coalesce((SELECT max(pass) FROM prescient.slot_pass p WHERE p.slot_at = :slot
                                           AND p.bucket = g.bucket), 0),
            :engine,
            CASE WHEN NOT (:complete AND :incarnation = {incarnation})
                 THEN pg_current_xact_id()::text::bigint END,
-           CASE WHEN cardinality(:jobs_left) > 0 THEN :jobs_left END, :run, :done, :again, :deferred, :failed,
-           :timeout, :crashed, :guarded, :held_back, :unknown_job, :superseded, :locked, :late_us, :took_us
+           CASE WHEN cardinality(:jobs_left) > 0 THEN :jobs_left END, {values_of_counts}, :late_us, :took_us
       FROM given_back g)
 SELECT EXISTS (SELECT FROM lease) AS ours, EXISTS (SELECT FROM given_back) AS finished
 
@@ -1200,14 +1195,11 @@ SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
 
 -- name: passes
 -- in: since text?, before text?, most text?
--- out: slot_at int8, bucket int2, pass int4, engine text?, split int2?, run int8?, done int8?,
--- out: again int8?, deferred int8?, failed int8?, timeout int8?, crashed int8?, guarded int8?,
--- out: held_back int8?, unknown_job int8?, superseded int8?, locked int8?, late_us int8?,
--- out: took_us int8?, left_jobs text?, recorded_at_us int8
+-- out: slot_at int8, bucket int2, pass int4, engine text?, split int2?, {counts int8?},
+-- out: late_us int8?, took_us int8?, left_jobs text?, recorded_at_us int8
 -- report
-SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.engine, p.split, p.run, p.done,
-       p.again, p.deferred, p.failed, p.timeout,
-       p.crashed, p.guarded, p.held_back, p.unknown_job, p.superseded, p.locked, p.late_us, p.took_us,
+SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.engine, p.split,
+       {counts}, p.late_us, p.took_us,
        array_to_string(p.left_jobs, ', ') AS left_jobs,
        (date_part('epoch', p.recorded_at) * 1000000)::bigint AS recorded_at_us
   FROM prescient.slot_pass p

@@ -210,14 +210,11 @@ SELECT EXISTS (SELECT 1 FROM prescient_future_job
 
 -- name: finish
 -- :can_read is false when rows cannot be read: then the jobs of the remaining rows are unknown.
--- in: slot timestamptz, engine text?, late_us int8, took_us int8, clock_us timestamptz, run int8,
--- in: done int8, again int8, deferred int8, failed int8, timeout int8, crashed int8, guarded int8,
--- in: held_back int8, unknown_job int8, superseded int8, locked int8, can_read bool
-INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us, run,
-                                 done, again, deferred,
-       failed, timeout, crashed, guarded, held_back, unknown_job, superseded, locked, left_jobs)
-SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :clock_us, :run, :done, :again,
-       :deferred, :failed, :timeout, :crashed, :guarded, :held_back, :unknown_job, :superseded, :locked,
+-- in: slot timestamptz, engine text?, late_us int8, took_us int8, clock_us timestamptz,
+-- in: {counts int8}, can_read bool
+INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us,
+                                 {counts}, left_jobs)
+SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :clock_us, {values_of_counts},
        CASE WHEN :can_read THEN (SELECT group_concat(job_exec, ', ')
                              FROM (SELECT DISTINCT job_exec FROM prescient_future_job
                                    WHERE next_check_at = :slot ORDER BY job_exec)) END
@@ -490,14 +487,10 @@ SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f
 
 -- name: passes
 -- in: from text?, before text?, most text?
--- out: slot_at timestamptz, bucket int2, pass int4, engine text?, split int2, run int8, done int8,
--- out: again int8, deferred int8, failed int8, timeout int8, crashed int8, guarded int8,
--- out: held_back int8, unknown_job int8, superseded int8, locked int8, late_us int8?,
--- out: took_us int8?, left_jobs text?, recorded_at_us timestamptz
+-- out: slot_at timestamptz, bucket int2, pass int4, engine text?, split int2, {counts int8},
+-- out: late_us int8?, took_us int8?, left_jobs text?, recorded_at_us timestamptz
 -- report
-SELECT slot_at, bucket, pass, engine, split, run, done, again, deferred, failed, timeout, crashed, guarded,
-       held_back, unknown_job,
-       superseded, locked, late_us, took_us, left_jobs, recorded_at_us
+SELECT slot_at, bucket, pass, engine, split, {counts}, late_us, took_us, left_jobs, recorded_at_us
   FROM prescient_slot_pass
  WHERE slot_at >= coalesce(CAST(:from AS INTEGER), 0) AND slot_at < coalesce(CAST(:before AS INTEGER),
      253402300800)
