@@ -14,18 +14,26 @@
 #define CHECK_PAYLOAD_MAX (64 * 1024)   /* bytes */
 #define CHECK_NAME_MAX 1024             /* bytes of an entity name, entity key or job name */
 
+/* The texts of a check, which `read_page` has as columns of the same names. Only the payload may be
+ * missing (NULL). */
+#define CHECK_TEXTS(X) X(entity_name) X(entity_key) X(job_exec) X(payload)
+
 struct check {                      /* the strings end with NUL and live as long as their rows */
     int64_t id;
     int64_t first_check_at, next_check_at;
     int64_t deferred_at;            /* first deferral of this check number; 0: none */
     int32_t bucket, priority;
     int32_t check_count, failure_count;
-    const char *entity_name, *entity_key, *job_exec, *payload;     /* payload NULL: none */
+#define CHECK_TEXT(name) const char *name;
+    CHECK_TEXTS(CHECK_TEXT)
+#undef CHECK_TEXT
     /* part of its idempotency key; NULL: first_check_at and id stand for it */
     const char *origin;
     /* an open transaction has asked for it again: a job would not see its writes yet */
     bool kept;
-    uint32_t entity_name_len, entity_key_len, job_exec_len, payload_len;    /* bytes, without the NUL */
+#define CHECK_TEXT(name) uint32_t name##_len;       /* bytes, without the NUL */
+    CHECK_TEXTS(CHECK_TEXT)
+#undef CHECK_TEXT
 };
 
 /* The checks of one page. The receiver frees them; they are not shared. */

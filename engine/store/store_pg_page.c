@@ -99,14 +99,9 @@ static bool read_check(struct pg_store *pg, struct store_read_page *r, const PGr
     c->priority = row.priority;
     c->check_count = row.check_count;
     c->failure_count = row.failure_count;
-    c->entity_name = row.entity_name;
-    c->entity_name_len = row.entity_name_len;
-    c->entity_key = row.entity_key;
-    c->entity_key_len = row.entity_key_len;
-    c->job_exec = row.job_exec;
-    c->job_exec_len = row.job_exec_len;
-    c->payload = row.payload;
-    c->payload_len = row.payload_len;
+#define CHECK_TEXT(name) c->name = row.name, c->name##_len = row.name##_len;
+    CHECK_TEXTS(CHECK_TEXT)
+#undef CHECK_TEXT
     c->kept = false;
     r->is_complete = row.is_complete;
     return read_aside(pg->arena, row.aside, c, is_left_out, lock_place);

@@ -18,9 +18,10 @@ static void free_page_arena(void *impl)
     arena_free(impl);
 }
 
-static char *copy_text(struct arena *a, const char *text, uint32_t len)
+static bool copy_text(struct arena *a, const char *text, uint32_t len, const char **copy)
 {
-    return text ? arena_strndup(a, text, len) : NULL;
+    *copy = text ? arena_strndup(a, text, len) : NULL;
+    return *copy || !text;
 }
 
 static bool read_check(struct arena *a, const struct sqlite_read_page_out *row, int64_t slot, struct check *c)
@@ -33,18 +34,14 @@ static bool read_check(struct arena *a, const struct sqlite_read_page_out *row, 
         .check_count = row->check_count,
         .failure_count = row->failure_count,
         .next_check_at = slot,
-        .entity_name = arena_strndup(a, row->entity_name, row->entity_name_len),
-        .entity_name_len = row->entity_name_len,
-        .entity_key = arena_strndup(a, row->entity_key, row->entity_key_len),
-        .entity_key_len = row->entity_key_len,
-        .job_exec = arena_strndup(a, row->job_exec, row->job_exec_len),
-        .job_exec_len = row->job_exec_len,
-        .payload = copy_text(a, row->payload, row->payload_len),
-        .payload_len = row->payload_len,
-        .origin = copy_text(a, row->origin, row->origin_len),
     };
-    bool has_payload = c->payload || !row->payload, has_origin = c->origin || !row->origin;
-    return c->entity_name && c->entity_key && c->job_exec && has_payload && has_origin;
+    bool copied = copy_text(a, row->origin, row->origin_len, &c->origin);
+#define CHECK_TEXT(name)                                                                                     \
+    c->name##_len = row->name##_len;                                                                         \
+    copied = copied && copy_text(a, row->name, row->name##_len, &c->name);
+    CHECK_TEXTS(CHECK_TEXT)
+#undef CHECK_TEXT
+    return copied;
 }
 
 /* A row that does not come after the one before it would be read for ever: the index disagrees with
