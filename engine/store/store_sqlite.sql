@@ -280,7 +280,7 @@ SELECT id, next_check_at, again_at FROM prescient_future_job
  WHERE bucket = 0 AND entity_name = :entity AND entity_key = :key AND job_exec = :job
 
 -- name: enqueue
--- All but :now as text.
+-- All but :now as text. The report of this name has the same parameters in the same order.
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
 -- in: now timestamptz
 INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now)
@@ -308,9 +308,9 @@ outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
 
 -- name: retry
 -- max(id) picks the row whose payload is used. Checks that have ended well since are skipped, by
--- one look at the rows after the oldest failure.
+-- one look at the rows after the oldest failure. The columns are parameters of `enqueue`.
 -- in: entity text?, key text?, job text?, since text?, most text?
--- out: entity_name text, entity_key text, job_exec text, payload text?, newest int8
+-- out: entity text, key text, job text, payload text?, newest int8
 WITH failure AS MATERIALIZED (
     SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
       FROM prescient_future_job_history
@@ -325,7 +325,7 @@ mended AS MATERIALIZED (
       JOIN failure f ON f.entity_key = h.entity_key AND f.entity_name = h.entity_name
           AND f.job_exec = h.job_exec AND f.newest < h.id
      WHERE h.id > (SELECT min(newest) FROM failure) AND NOT {failed_history})
-SELECT entity_name, entity_key, job_exec, payload, newest
+SELECT entity_name AS entity, entity_key AS key, job_exec AS job, payload, newest
   FROM failure
  WHERE newest NOT IN (SELECT newest FROM mended)
  ORDER BY newest DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)

@@ -36,21 +36,15 @@ int sqlite_load(struct store *st, const struct load_row *rows, int n, const char
                 struct load_counts *out, int *bad, struct err *err);
 int sqlite_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
-/* Files one check inside the caller's transaction and returns what happened to it. `check_at` and
- * `priority` are text, as the views take them; if check_at is NULL, `at` and `priority_number` are
- * used. The result's `at` is the slot of the check. */
+/* Enqueues one check inside the caller's transaction and reports what happened. `at` of the answer
+ * is the slot in which it will be run. */
 enum sqlite_filing { FILED_NEW, FILED_KEPT, FILED_MOVED, FILED_REPLACED, FILED_OUTCOMES };
-struct sqlite_wanted {
-    const char *entity_name, *entity_key, *job_exec, *check_at, *payload, *conflict, *priority;
-    int64_t at;
-    int32_t priority_number;
-};
 struct sqlite_filed {
     enum sqlite_filing what;
     int64_t at;
 };
-int sqlite_enqueue(struct sqlite_store *db, const struct sqlite_wanted *wanted, int64_t now,
-                   struct sqlite_filed *out, struct err *err);
+int sqlite_enqueue(struct sqlite_store *db, struct sqlite_enqueue_in *wanted, struct sqlite_filed *out,
+                   struct err *err);
 
 /* Whether the lease is still in the file: 0, ERR_FENCED, or another ERR_. */
 int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struct err *err);

@@ -1,5 +1,7 @@
 /* store_sqlite_load.c - enqueues checks: one at a time, with a report of what happened, or a chunk
  * at once. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/utf8.h"
@@ -8,13 +10,13 @@
 
 /* ---- what an enqueue did: the row before and after it ---------------------------------------- */
 
-static int look_at_row(struct sqlite_store *db, const struct sqlite_wanted *w,
+static int look_at_row(struct sqlite_store *db, struct sqlite_enqueue_in *w,
                        struct sqlite_pending_row_out *out, struct err *err)
 {
     return sqlite_ask(db, err, STATEMENT_PENDING_ROW, out, &(struct sqlite_pending_row_in){
-        .entity = w->entity_name,
-        .key = w->entity_key,
-        .job = w->job_exec,
+        .entity = w->entity,
+        .key = w->key,
+        .job = w->job,
     });
 }
 
@@ -34,42 +36,20 @@ static void compare_rows(const struct sqlite_pending_row_out *before,
     }
 }
 
-int sqlite_enqueue(struct sqlite_store *db, const struct sqlite_wanted *w, int64_t now,
-                   struct sqlite_filed *out, struct err *err)
+int sqlite_enqueue(struct sqlite_store *db, struct sqlite_enqueue_in *w, struct sqlite_filed *out,
+                   struct err *err)
 {
     struct sqlite_pending_row_out before = { 0 }, after = { 0 };
     int64_t rc = look_at_row(db, w, &before, err);
     if (rc < 0)
         return (int)rc;
-    if (w->check_at)
-        rc = sqlite_run(db, err, STATEMENT_ENQUEUE, &(struct sqlite_enqueue_in){
-            .entity = w->entity_name,
-            .key = w->entity_key,
-            .job = w->job_exec,
-            .at = w->check_at,
-            .payload = w->payload,
-            .conflict = w->conflict,
-            .priority = w->priority,
-            .now = now,
-        });
-    else
-        rc = sqlite_run(db, err, STATEMENT_EFFECT_ENQUEUE, &(struct sqlite_effect_enqueue_in){
-            .entity = w->entity_name,
-            .key = w->entity_key,
-            .job = w->job_exec,
-            .at = w->at,
-            .payload = w->payload,
-            .conflict = w->conflict,
-            .priority = w->priority_number,
-            .now = now,
-            .origin = NULL,
-        });
+    rc = sqlite_run(db, err, STATEMENT_ENQUEUE, w);
     if (rc < 0)
         return (int)rc;
     rc = look_at_row(db, w, &after, err);
     if (rc < 0)
         return (int)rc;
-    compare_rows(&before, &after, now, out);
+    compare_rows(&before, &after, w->now, out);
     return 0;
 }
 
@@ -108,14 +88,19 @@ static int load_one(struct sqlite_store *db, const struct load_row *r, const cha
     if (added < 0)
         return (int)added;
     if (added == 0) {
-        struct sqlite_wanted wanted = { .entity_name = r->entity_name,
-                                        .entity_key = r->entity_key,
-                                        .job_exec = r->job_exec,
-                                        .at = r->at,
-                                        .payload = r->payload,
-                                        .priority_number = r->priority,
-                                        .conflict = conflict };
-        rc = sqlite_enqueue(db, &wanted, now, &filed, err);
+        char at[24], priority[16];
+        snprintf(at, sizeof at, "%" PRId64, r->at);
+        snprintf(priority, sizeof priority, "%" PRId32, r->priority);
+        rc = sqlite_enqueue(db, &(struct sqlite_enqueue_in){
+            .entity = r->entity_name,
+            .key = r->entity_key,
+            .job = r->job_exec,
+            .at = at,
+            .payload = r->payload,
+            .conflict = conflict,
+            .priority = priority,
+            .now = now,
+        }, &filed, err);
         if (rc < 0)
             return rc;
     }
