@@ -510,6 +510,26 @@ static void a_migration_applied_with_other_contents_is_refused(void)
     SAYS("0001_init");
 }
 
+/* Its table is made anew before the migrations after the first have given it their columns. */
+static void a_new_file_takes_the_slot_length_that_was_asked_for(void)
+{
+    begin();
+    char other[sizeof path + 8], other_url[sizeof other + 8];
+    snprintf(other, sizeof other, "%s.other", path);
+    snprintf(other_url, sizeof other_url, "sqlite:%s", other);
+    struct store *s = litefx_connect(other_url, (struct store_options){ 0 });
+    struct migrate_options wanted = { .slot_length_s = 300 };
+    CU_ASSERT(store_migrate(s, &wanted, &litefx_err) > 0);
+    store_free(s);
+    sqlite3 *db = NULL;
+    CU_ASSERT_EQUAL_FATAL(sqlite3_open(other, &db), SQLITE_OK);
+    CU_ASSERT_STRING_EQUAL("300", litefx_ask(db, "SELECT value FROM prescient_setting "
+                                                 "WHERE name = 'slot_length_s'"));
+    CU_ASSERT_STRING_EQUAL("1", litefx_ask(db, "SELECT count(origin) + 1 FROM prescient_future_job"));
+    sqlite3_close(db);
+    unlink(other);
+}
+
 static void a_slot_length_changed_under_an_engine_stops_it(void)
 {
     begin();
@@ -653,6 +673,7 @@ static const struct test tests[] = {
     TEST(what_is_no_database_is_said_to_be_none),
     TEST(a_schema_that_needs_a_newer_program_is_refused),
     TEST(a_migration_applied_with_other_contents_is_refused),
+    TEST(a_new_file_takes_the_slot_length_that_was_asked_for),
     TEST(a_slot_length_changed_under_an_engine_stops_it),
     TEST(the_slot_length_is_not_changed_while_checks_are_run),
     TEST(a_change_of_the_slot_length_keeps_each_column),

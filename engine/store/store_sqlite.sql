@@ -280,7 +280,7 @@ SELECT id, next_check_at, again_at FROM prescient_future_job
  WHERE bucket = 0 AND entity_name = :entity AND entity_key = :key AND job_exec = :job
 
 -- name: enqueue
--- All but :now as text. The report of this name has the same parameters in the same order.
+-- All but :now as text.
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
 -- in: now timestamptz
 INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now)

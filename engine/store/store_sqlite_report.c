@@ -46,37 +46,19 @@ static int outcome_row(struct store_report *req, const char *outcome, int64_t at
     return sqlite_gathered(&g, &req->rows, &req->call.err);
 }
 
-/* The parameters of a report as those of a statement that has the same in the same order: texts,
- * and `now`, which is the clock's when it is not given. */
-static void params_in_order(struct sqlite_store *db, const struct store_report *req,
-                            const struct sql_statement *statement, void *in)
-{
-    for (int i = 0; i < statement->nin; i++) {
-        char *field = (char *)in + statement->in[i].offset;
-        if (statement->in[i].type == SQL_MOMENT)
-            *(int64_t *)field = now_param(db, req, i + 1);
-        else
-            *(const char **)field = param(req, i + 1);
-    }
-}
-
-/* The columns of row `n` as the parameters of the same names; others stay as they are. */
-static void params_by_name(const struct store_rows *rows, int n, const struct sql_statement *statement,
-                           void *in)
-{
-    for (int c = 0; c < rows->columns; c++)
-        for (int i = 0; i < statement->nin; i++)
-            if (!strcmp(statement->in[i].name, rows->names[c]))
-                *(const char **)((char *)in + statement->in[i].offset) =
-                    rows->cells[(size_t)n * (size_t)rows->columns + (size_t)c];
-}
-
 static int report_enqueue(struct sqlite_store *db, struct store_report *req)
 {
-    struct sqlite_enqueue_in wanted;
     struct sqlite_filed filed;
-    params_in_order(db, req, &sqlite_statements[STATEMENT_ENQUEUE], &wanted);
-    int rc = sqlite_enqueue(db, &wanted, &filed, &req->call.err);
+    int rc = sqlite_enqueue(db, &(struct sqlite_enqueue_in){
+        .entity = param(req, 1),
+        .key = param(req, 2),
+        .job = param(req, 3),
+        .at = param(req, 4) ? param(req, 4) : "",
+        .payload = param(req, 5),
+        .conflict = param(req, 6),
+        .priority = param(req, 7),
+        .now = now_param(db, req, 8),
+    }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
     return outcome_row(req, outcomes[filed.what], filed.at);
@@ -142,7 +124,9 @@ static int report_reschedule(struct sqlite_store *db, struct store_report *req)
 
 enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
 
-/* Of each check that ended with a failure, `found` has what `enqueue` takes, by the same names. */
+/* `found` has the entity, key, job and payload of each check that ended with a failure. */
+enum { FOUND_PAYLOAD = 3 };
+
 static int retry_one(struct sqlite_store *db, const struct store_report *req, const struct store_rows *found,
                      int n, struct gathering *g, struct err *err)
 {
@@ -150,12 +134,17 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
     int64_t now = now_param(db, req, 6);
     char at_once[24];
     snprintf(at_once, sizeof at_once, "%" PRId64, now);
-    struct sqlite_enqueue_in wanted = { .at = param(req, 5), .conflict = "keep", .now = now };
-    if (!wanted.at)
-        wanted.at = at_once;
-    params_by_name(found, n, &sqlite_statements[STATEMENT_ENQUEUE], &wanted);
     struct sqlite_filed filed;
-    int rc = sqlite_enqueue(db, &wanted, &filed, err);
+    int rc = sqlite_enqueue(db, &(struct sqlite_enqueue_in){
+        .entity = f[RETRY_ENTITY],
+        .key = f[RETRY_KEY],
+        .job = f[RETRY_JOB],
+        .at = param(req, 5) ? param(req, 5) : at_once,
+        .payload = f[FOUND_PAYLOAD],
+        .conflict = "keep",
+        .priority = NULL,
+        .now = now,
+    }, &filed, err);
     if (rc < 0)
         return rc;
     const char **row = sqlite_gather_row(g);

@@ -33,8 +33,9 @@ static char *with_slot_length(const char *text, int32_t old_s, int32_t new_s)
 
 /* SQLite cannot change a CHECK: the table is made anew under the old one's name, beside it, and
  * filled. The ids go on where they were. `table` and `indexes` are the new text of the table and
- * the text of its indexes. */
-static int rebuild(struct sqlite_store *db, const char *table, const char *indexes, int64_t now,
+ * the text of its indexes. A fresh table is empty and has no columns of later migrations yet, which
+ * the copy names. */
+static int rebuild(struct sqlite_store *db, const char *table, const char *indexes, bool fresh,
                    struct err *err)
 {
     int rc = sqlite_exec(db, sqlite_statements[STATEMENT_RESLOT_SET_ASIDE].text, err);
@@ -43,7 +44,9 @@ static int rebuild(struct sqlite_store *db, const char *table, const char *index
     rc = sqlite_exec(db, table, err);
     if (rc < 0)
         return rc;
-    rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_COPY, &(struct sqlite_reslot_copy_in){ .now = now });
+    if (!fresh)
+        rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_COPY,
+                             &(struct sqlite_reslot_copy_in){ .now = sqlite_now(db, 0) });
     if (rc < 0)
         return rc;
     rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_FORGET_SEQUENCE, NULL);
@@ -79,7 +82,8 @@ static int text_with_slot_length(struct sqlite_store *db, int32_t old_s, int32_t
     return *indexes ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 }
 
-static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, struct err *err)
+static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, bool fresh,
+                              struct err *err)
 {
     CLEANUP(cleanup_free) char *table = NULL;
     CLEANUP(cleanup_free) char *indexes = NULL;
@@ -90,7 +94,7 @@ static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t ne
                          &(struct sqlite_set_slot_length_in){ .length_s = new_s });
     if (rc < 0)
         return rc;
-    return rebuild(db, table, indexes, sqlite_now(db, 0), err);
+    return rebuild(db, table, indexes, fresh, err);
 }
 
 static int refuse_while_leased(struct sqlite_store *db, struct err *err)
@@ -128,7 +132,7 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
         if (rc < 0)
             return rc;
     }
-    return change_slot_length(db, slot.length_s, o->slot_length_s, err);
+    return change_slot_length(db, slot.length_s, o->slot_length_s, fresh, err);
 }
 
 /* ---- the calls of migrate.h ------------------------------------------------------------------ */
