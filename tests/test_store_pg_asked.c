@@ -69,6 +69,28 @@ static void so_is_one_kept_in_a_savepoint_unless_that_is_rolled_back(void)
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
 }
 
+/* A read has the origin, and whether the payload was left out, in one text. */
+static void an_origin_is_read_whatever_it_begins_with(void)
+{
+    static const char *const origins[] = { "+x", "-x", " x", "+", "x" };
+    for (int i = 0; i < 5; i++) {
+        WITH_SERVER();
+        pgfx_put_checks(2);
+        PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET origin = '%s' WHERE entity_key = '1'",
+                         origins[i]));
+        struct lease lease = pgfx_take();
+        struct check_rows page = pgfx_read_page(&lease, 10);
+        CU_ASSERT_EQUAL(page.n, 2);
+        for (int k = 0; k < page.n; k++) {
+            const char *origin = page.checks[k].origin, *expected = NULL;
+            if (strcmp(page.checks[k].entity_key, "1") == 0)
+                expected = origins[i];
+            CU_ASSERT(expected ? origin && !strcmp(origin, expected) : !origin);
+        }
+        check_rows_free(&page);
+    }
+}
+
 static void a_split_slot_and_large_payloads_tell_it_too(void)
 {
     WITH_SERVER();
@@ -495,6 +517,7 @@ static void a_time_asked_for_under_another_slot_length_holds_no_answer_up(void)
 static const struct test tests[] = {
     TEST(a_row_kept_by_an_open_transaction_is_told_apart_until_that_is_over),
     TEST(so_is_one_kept_in_a_savepoint_unless_that_is_rolled_back),
+    TEST(an_origin_is_read_whatever_it_begins_with),
     TEST(a_split_slot_and_large_payloads_tell_it_too),
     TEST(a_keep_waits_for_nobody_who_keeps_or_asks),
     TEST(an_id_in_use_is_not_given_to_a_row_of_the_same_slot),

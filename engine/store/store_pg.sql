@@ -302,14 +302,14 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 
 -- part: aside
 -- Values that few rows have, in one column, because each column of each row has a cost: the place
--- of the lock, a blank, '+' where the payload was left out, the origin.
+-- of the lock, a blank, '+' where the payload was left out and '-' where not, the origin.
 CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR {is_left_out}
-     THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END
+     THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
          || coalesce(f.origin, '') END
 
 -- part: aside_degraded
-nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '' END
-       || coalesce(f.origin, ''), ' ')
+nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
+       || coalesce(f.origin, ''), ' -')
 
 -- part: is_left_out
 -- The payload is larger than its share of the bytes.

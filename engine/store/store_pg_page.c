@@ -61,9 +61,9 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     return sent && (!pg->degraded || send_unreadable(pg, &r->lease));
 }
 
-/* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, a '+'
- * where the payload was left out, the origin. The place is copied into the arena; the origin stays
- * in the result. */
+/* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, '+'
+ * where the payload was left out or '-', the origin. The place is copied into the arena; the origin
+ * stays in the result. */
 static bool read_aside(struct arena *a, const char *aside, struct check *c, bool *is_left_out,
                        const char **lock_place)
 {
@@ -73,10 +73,10 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, bool
     if (!aside)
         return true;
     const char *blank = strchr(aside, ' ');
-    if (!blank)
+    if (!blank || !blank[1])
         return false;
     *is_left_out = blank[1] == '+';
-    const char *origin = blank + 1 + *is_left_out;
+    const char *origin = blank + 2;
     if (*origin)
         c->origin = origin;
     if (blank == aside)
