@@ -32,11 +32,9 @@ static void keys_of_different_kinds_are_different(void)
 {
     static struct cooldowns all;
     cooldown_start(&all, cooldown_of(COOLDOWN_SLOT, 900), COOLDOWN_LOGGED, 0);
-    cooldown_start(&all, cooldown_of_bucket(COOLDOWN_READ, 900, 7), COOLDOWN_CORRUPT, 0);
     CU_ASSERT_FALSE(cooldown_is_on(&all, cooldown_of(COOLDOWN_CHECK, 900), 1));
-    CU_ASSERT_FALSE(cooldown_is_on(&all, cooldown_of_bucket(COOLDOWN_READ, 900, 8), 1));
-    CU_ASSERT_FALSE(cooldown_is_on(&all, cooldown_of_bucket(COOLDOWN_FINISH, 900, 7), 1));
-    CU_ASSERT_TRUE(cooldown_is_on(&all, cooldown_of_bucket(COOLDOWN_READ, 900, 7), 1));
+    CU_ASSERT_FALSE(cooldown_is_on(&all, cooldown_of(COOLDOWN_SLOT, 901), 1));
+    CU_ASSERT_TRUE(cooldown_is_on(&all, cooldown_of(COOLDOWN_SLOT, 900), 1));
 }
 
 static void the_end_of_a_transaction_ends_only_what_was_held(void)
@@ -60,31 +58,6 @@ static void a_line_may_be_logged_once_and_again_after_its_pause(void)
     CU_ASSERT_FALSE(cooldown_may_log(&all, key, 3 * minute_us - 1));
 }
 
-static void failures_are_counted_until_something_works(void)
-{
-    static struct cooldowns all;
-    struct cooldown_key key = cooldown_of(COOLDOWN_OPEN, 900);
-    CU_ASSERT_EQUAL(cooldown_failures(&all, key), 0);
-    CU_ASSERT_EQUAL(cooldown_failed(&all, key), 1);
-    CU_ASSERT_EQUAL(cooldown_failed(&all, key), 2);
-    CU_ASSERT_FALSE(cooldown_is_on(&all, key, 0));
-    cooldown_worked(&all, key);
-    CU_ASSERT_EQUAL(all.n, 0);
-    CU_ASSERT_EQUAL(cooldown_failed(&all, key), 1);
-}
-
-static void what_works_again_keeps_the_length_of_its_next_pause(void)
-{
-    static struct cooldowns all;
-    struct cooldown_key key = cooldown_of(COOLDOWN_CATCHUP, 0);
-    cooldown_failed(&all, key);
-    CU_ASSERT_TRUE(cooldown_may_log(&all, key, 0));
-    cooldown_worked(&all, key);
-    CU_ASSERT_FALSE(cooldown_may_log(&all, key, minute_us - 1));
-    CU_ASSERT_TRUE(cooldown_may_log(&all, key, minute_us));
-    CU_ASSERT_FALSE(cooldown_may_log(&all, key, 3 * minute_us - 1));
-}
-
 static void without_room_what_would_be_over_first_is_forgotten(void)
 {
     static struct cooldowns all;
@@ -103,8 +76,6 @@ static const struct test tests[] = {
     TEST(keys_of_different_kinds_are_different),
     TEST(the_end_of_a_transaction_ends_only_what_was_held),
     TEST(a_line_may_be_logged_once_and_again_after_its_pause),
-    TEST(failures_are_counted_until_something_works),
-    TEST(what_works_again_keeps_the_length_of_its_next_pause),
     TEST(without_room_what_would_be_over_first_is_forgotten),
     { NULL, NULL },
 };

@@ -111,7 +111,7 @@ static void look_past(const struct plan_env *env, struct catchup *c, const char 
         log_error(env->log, "%s%s: %s", what, when, err->text);
     c->step = c->step == CATCHUP_RELOOK ? CATCHUP_LOOKED : CATCHUP_DONE;
     c->looked_past = true;
-    cooldown_worked(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0));
+    c->damaged = 0;
 }
 
 /* The first time it is asked again as it was: perhaps the line was dead. Then it is asked narrowly;
@@ -135,7 +135,7 @@ static void cannot_be_asked(const struct plan_env *env, struct catchup *c, const
 {
     if (err->reason != ERR_REASON_DAMAGED || !env->patient)
         return;
-    if (cooldown_failed(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0)) >= COOLDOWN_TRIES)
+    if (++c->damaged >= COOLDOWN_TRIES)
         look_past(env, c, "", err);
 }
 
@@ -165,7 +165,7 @@ void catchup_errand_done(const struct plan_env *env, struct catchup *c, const st
     if (result->rc)
         return;
     c->cost_us += result->reply->call.busy_us;
-    cooldown_worked(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0));
+    c->damaged = 0;
     if (c->narrow && kind != ERRAND_MARK_SWEPT)
         narrowly_answered(env, c);
     if (looks && c->step == CATCHUP_RELOOK)

@@ -22,6 +22,7 @@ struct catchup {
     int64_t slot;                   /* under way */
     int waiting;                    /* second looks under way */
     int slots;                      /* late slots found, but for those of which nothing could be run */
+    int damaged;                    /* how often in a row a question met a corrupt block */
     bool narrow;                    /* from now on looks are narrow */
     bool looked_past;               /* something was not looked at: the mark of the sweep stays */
     int64_t cost_us;                /* the database's own time for the questions so far */

@@ -6,7 +6,7 @@ static const int64_t first_us = 60 * 1000000LL, most_us = 3600 * 1000000LL,
 
 static bool is_same(const struct cooldown_key *a, const struct cooldown_key *b)
 {
-    return a->kind == b->kind && a->number == b->number && a->bucket == b->bucket;
+    return a->kind == b->kind && a->number == b->number;
 }
 
 static int place_of(const struct cooldowns *all, const struct cooldown_key *key)
@@ -69,25 +69,4 @@ bool cooldown_may_log(struct cooldowns *all, struct cooldown_key key, int64_t no
         return false;
     cooldown_start(all, key, COOLDOWN_LOGGED, now_us);
     return true;
-}
-
-int cooldown_failed(struct cooldowns *all, struct cooldown_key key)
-{
-    return ++entry_for(all, &key)->failures;
-}
-
-int cooldown_failures(const struct cooldowns *all, struct cooldown_key key)
-{
-    int place = place_of(all, &key);
-    return place < 0 ? 0 : all->entries[place].failures;
-}
-
-void cooldown_worked(struct cooldowns *all, struct cooldown_key key)
-{
-    int place = place_of(all, &key);
-    if (place < 0)
-        return;
-    all->entries[place].failures = 0;
-    if (!all->entries[place].pause_us)          /* it was never left alone */
-        all->entries[place] = all->entries[--all->n];
 }

@@ -1,6 +1,6 @@
-/* cooldown.h - what is left alone, until when, and why: checks, slots, buckets, and questions to
- * the store. One place for all of them. Also how often in a row something failed before it is left
- * alone. */
+/* cooldown.h - what is left alone, until when, and why: checks, lines about slots, questions to the
+ * store. One place for all of them. How often in a row something failed is counted where it is
+ * tried: a table that can be full must not lose such a count. */
 #ifndef PRESCIENT_COOLDOWN_H
 #define PRESCIENT_COOLDOWN_H
 
@@ -10,23 +10,15 @@
 enum cooldown_kind {
     COOLDOWN_CHECK,                 /* a check, by its id: it is not run */
     COOLDOWN_SLOT,                  /* what is logged of a slot */
-    COOLDOWN_OPEN,                  /* the opening of a slot */
-    COOLDOWN_READ,                  /* reading a bucket */
-    COOLDOWN_FINISH,                /* the end of a bucket's pass */
     COOLDOWN_CATCHUP,               /* second looks and the search for late slots */
     COOLDOWN_NARROW_LOOK            /* what is logged of a look that passes over old rows */
 };
 
-struct cooldown_key { enum cooldown_kind kind; int64_t number; int bucket; };
+struct cooldown_key { enum cooldown_kind kind; int64_t number; };
 
 static inline struct cooldown_key cooldown_of(enum cooldown_kind kind, int64_t number)
 {
     return (struct cooldown_key){ .kind = kind, .number = number };
-}
-
-static inline struct cooldown_key cooldown_of_bucket(enum cooldown_kind kind, int64_t slot, int bucket)
-{
-    return (struct cooldown_key){ .kind = kind, .number = slot, .bucket = bucket };
 }
 
 enum cooldown_reason {
@@ -44,7 +36,6 @@ struct cooldowns {
         struct cooldown_key key;
         enum cooldown_reason reason;
         int64_t until_us, pause_us;
-        int failures;
     } entries[COOLDOWN_MAX];
     int n;
 };
@@ -63,10 +54,5 @@ void cooldown_end_held(struct cooldowns *all);
 
 /* For a line that is worth logging once, and again after growing pauses: false while it is not. */
 bool cooldown_may_log(struct cooldowns *all, struct cooldown_key key, int64_t now_us);
-
-/* It failed, on a corrupt block as it seems: returns how often since it last worked. */
-int cooldown_failed(struct cooldowns *all, struct cooldown_key key);
-int cooldown_failures(const struct cooldowns *all, struct cooldown_key key);
-void cooldown_worked(struct cooldowns *all, struct cooldown_key key);
 
 #endif

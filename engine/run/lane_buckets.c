@@ -156,12 +156,6 @@ void lane_target_over(struct lane *l, struct target *t)
         l->env->events.target_over(l->env->events.ctx, t);
 }
 
-static void forget_failures(const struct lane *l, const struct lease *lease)
-{
-    cooldown_worked(l->env->cooldowns, cooldown_of_bucket(COOLDOWN_READ, lease->slot, lease->bucket));
-    cooldown_worked(l->env->cooldowns, cooldown_of_bucket(COOLDOWN_FINISH, lease->slot, lease->bucket));
-}
-
 void lane_bucket_over(struct lane *l, struct leased_bucket *bucket)
 {
     struct target *t = bucket->target;
@@ -177,7 +171,6 @@ void lane_bucket_over(struct lane *l, struct leased_bucket *bucket)
             break;
         }
     target_bucket_over(t, &bucket->counts);
-    forget_failures(l, &bucket->lease);
     leased_bucket_release(bucket);
     asan_forbid(bucket, sizeof *bucket);
     lane_target_over(l, t);

@@ -110,7 +110,7 @@ static void open_locked(struct lane *l, struct target *t, const struct err *err)
 static void open_met_corrupt_block(struct lane *l, struct target *t, const struct err *err)
 {
     const struct lane_env *env = l->env;
-    if (cooldown_failed(env->cooldowns, cooldown_of(COOLDOWN_OPEN, t->slot)) < COOLDOWN_TRIES)
+    if (++t->damaged_opens < COOLDOWN_TRIES)
         return;
     if (may_log_slot(l, t->slot))
         log_error(env->log, "slot %lld cannot be opened and is skipped: %s", (long long)t->slot,
@@ -186,7 +186,6 @@ static void end_open(struct lane *l, int rc)
             open_met_corrupt_block(l, t, err);
         return;
     }
-    cooldown_worked(env->cooldowns, cooldown_of(COOLDOWN_OPEN, t->slot));
     target_opened(t);
     t->first_open = t->first_open || o->state == SLOT_OPEN;
     take_leases(l, t, o);
@@ -289,8 +288,7 @@ static void skip_damaged_rows(struct lane *l, struct leased_bucket *bucket, cons
 static void read_met_corrupt_block(struct lane *l, struct leased_bucket *bucket, const struct err *err)
 {
     const struct lease *lease = &bucket->lease;
-    struct cooldown_key key = cooldown_of_bucket(COOLDOWN_READ, lease->slot, lease->bucket);
-    if (cooldown_failed(l->env->cooldowns, key) < COOLDOWN_TRIES)
+    if (++bucket->damaged_reads < COOLDOWN_TRIES)
         return;
     if (may_log_slot(l, lease->slot))
         log_error(l->env->log, "slot %lld, bucket %d: rows that cannot be read stay where they are: %s",
@@ -334,7 +332,6 @@ static void end_read(struct lane *l, int rc)
 {
     struct store_read_page *r = &l->req.read;
     struct leased_bucket *bucket = l->bucket;
-    const struct lease *lease = &bucket->lease;
     l->bucket = NULL;
     if (rc) {
         lane_back_off(l, "cannot read a page", &r->call.err);
@@ -342,7 +339,7 @@ static void end_read(struct lane *l, int rc)
             read_met_corrupt_block(l, bucket, &r->call.err);
         return;
     }
-    cooldown_worked(l->env->cooldowns, cooldown_of_bucket(COOLDOWN_READ, lease->slot, lease->bucket));
+    bucket->damaged_reads = 0;
     if (bucket->cursor.id == INT64_MIN)
         bucket->saw_all = r->is_complete;       /* then so do all that come after it */
     bucket->exhausted = !r->has_more;
@@ -355,13 +352,6 @@ static void end_read(struct lane *l, int rc)
 
 /* ---- finish and release ---- */
 
-/* A finish of it met a corrupt block: the next one does not look at what is left in it. */
-static bool skips_scan(const struct lane *l, const struct lease *lease)
-{
-    return cooldown_failures(l->env->cooldowns,
-                             cooldown_of_bucket(COOLDOWN_FINISH, lease->slot, lease->bucket)) > 0;
-}
-
 static void begin_finish(struct lane *l)
 {
     struct leased_bucket *bucket = lane_bucket_to_finish(l);
@@ -373,7 +363,7 @@ static void begin_finish(struct lane *l)
     f->lease = bucket->lease;
     f->now = l->env->clocks->virtual_now;
     f->leave = leased_bucket_ends_anyway(bucket);
-    f->skip_scan = skips_scan(l, &bucket->lease);
+    f->skip_scan = bucket->skips_scan;
     f->complete = leased_bucket_is_complete(bucket);
     f->origin = bucket->origin;
     f->after = bucket->cursor;
@@ -397,10 +387,9 @@ static void end_bucket(struct lane *l, struct leased_bucket *bucket)
 static void finish_met_corrupt_block(struct lane *l, struct leased_bucket *bucket, const struct err *err)
 {
     const struct lease *lease = &bucket->lease;
-    struct cooldown_key key = cooldown_of_bucket(COOLDOWN_FINISH, lease->slot, lease->bucket);
-    bool did_not_look = bucket->finish_anyway && skips_scan(l, lease);
+    bool did_not_look = bucket->finish_anyway && bucket->skips_scan;
     l->env->totals->skipped_some = true;
-    cooldown_failed(l->env->cooldowns, key);
+    bucket->skips_scan = true;
     bucket->finish_anyway = true;
     if (!did_not_look)
         return;

@@ -21,6 +21,8 @@ struct leased_bucket {
     int64_t nread, ntouched;
     bool exhausted;                 /* the last read found no more */
     bool finish_anyway;             /* it is finished whatever rows are still in it */
+    bool skips_scan;                /* a finish met a corrupt block: the next does not look at rows */
+    int damaged_reads;              /* how often in a row a read met a corrupt block */
     int64_t damaged_id;             /* of the first row that was left out last; 0: none was */
     int rounds;                     /* how often in a row a finish found more and nothing had been settled */
     int64_t settled;                /* checks settled when the last finish was tried */

@@ -100,7 +100,7 @@ bool target_is_nearly_due(struct target *t, int64_t now_us)
 
 void target_opened(struct target *t)
 {
-    t->locked_opens = 0;
+    t->locked_opens = t->damaged_opens = 0;
     t->early_since_us = t->locked_since_us = 0;
 }
 

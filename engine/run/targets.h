@@ -27,6 +27,7 @@ struct target {
     int64_t early_since_us;
     int64_t locked_since_us;        /* since when a lock keeps it from being opened; 0: none does */
     int locked_opens;               /* how often in a row */
+    int damaged_opens;              /* how often in a row its opening met a corrupt block */
     int64_t retry_us;               /* it is not opened before */
     struct alarm retry;
     /* buckets, a bit each, that were finished with rows in them: this target does not take them
