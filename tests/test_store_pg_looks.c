@@ -98,6 +98,9 @@ static void the_server_tells_how_long_it_was_at_a_look(void)
         late.beside_opened = form == 2;
         CU_ASSERT(is_busy_for_some_time(&late.call));
     }
+    struct store_mark_swept mark = STORE_MARK_SWEPT_INIT;
+    mark.slot = SLOT;
+    CU_ASSERT(is_busy_for_some_time(&mark.call));
 }
 
 static const struct test tests[] = {

@@ -103,8 +103,9 @@ struct store_call {                 /* the first member of every request */
     int within_ms;
     int rc;
     struct err err;
-    /* out: how long the database itself worked on the call, without the network. Set by
-     * store_relook and store_late_slot on PostgreSQL; else 0. */
+    /* out: how long the database itself worked on the call, without the network. On PostgreSQL set
+     * by store_relook, store_late_slot and store_mark_swept, else 0; on SQLite by every call, which
+     * includes its waits for locks. */
     int64_t busy_us;
 };
 

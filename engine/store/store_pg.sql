@@ -869,6 +869,7 @@ prescient.holds_checks(coalesce(to_timestamp(m.slot), '-infinity'), to_timestamp
 -- clock.
 -- forms: degraded
 -- in: slot int8, full_look bool
+-- out: busy_us int8
 WITH clock AS MATERIALIZED (
     SELECT extract(epoch FROM clock_timestamp())::bigint AS now),
 mark AS MATERIALIZED (
@@ -889,12 +890,14 @@ moved AS (
          WHERE s.value::bigint < excluded.value::bigint OR s.value::bigint > (SELECT now FROM clock)),
 looked AS (
     INSERT INTO prescient.setting AS s SELECT 'full_look_at', c.now::text FROM clock c WHERE :full_look
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value),
+noted_now AS (
+    INSERT INTO prescient.setting AS s
+    SELECT 'sweep_noted', :slot::text || ' ' || pg_current_xact_id()::text
+      FROM clock c
+     WHERE :slot <= c.now AND (EXISTS (SELECT FROM good) OR NOT EXISTS (SELECT FROM noted))
         ON CONFLICT (name) DO UPDATE SET value = excluded.value)
-INSERT INTO prescient.setting AS s
-SELECT 'sweep_noted', :slot::text || ' ' || pg_current_xact_id()::text
-  FROM clock c
- WHERE :slot <= c.now AND (EXISTS (SELECT FROM good) OR NOT EXISTS (SELECT FROM noted))
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+SELECT {busy_us} AS busy_us FROM clock, (SELECT count(*) FROM good) looked_at
 
 -- name: keep_days
 -- :days ahead. 0: build one index instead, in a transaction of its own, whose failure undoes no

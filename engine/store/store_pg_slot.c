@@ -290,6 +290,15 @@ static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
     return pg_send(pg, PG_MARK_SWEPT, &in);
 }
 
+static int mark_swept_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct pg_mark_swept_out row;
+    if (!pg_row(pg, PG_MARK_SWEPT, pg_result(pg, 0), 0, &row))
+        return unreadable(call, "mark_swept");
+    call->busy_us = row.busy_us;
+    return 0;
+}
+
 const struct pg_operation
     pg_open_slot = { .send = open_slot_send, .receive = open_slot_receive, .relaxes = true },
     pg_renew = { .send = renew_send, .receive = renew_receive, .relaxes = true },
@@ -298,4 +307,4 @@ const struct pg_operation
     pg_relook = { .send = relook_send, .receive = relook_receive },
     pg_pulse = { .send = pulse_send, .receive = pulse_receive },
     pg_late_slot = { .send = late_slot_send, .receive = late_slot_receive },
-    pg_mark_swept = { .send = mark_swept_send, .receive = nothing_to_receive };
+    pg_mark_swept = { .send = mark_swept_send, .receive = mark_swept_receive };

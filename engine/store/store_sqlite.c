@@ -65,9 +65,11 @@ static int run_call(struct sqlite_store *db, struct store_call *call)
 {
     bool is_report = call->op == STORE_REPORT;
     bool writes = calls[call->op].writes || (is_report && sqlite_report_writes((struct store_report *)call));
+    int64_t began_us = clock_mono_us(db->head.clock);
     sqlite_start_clock(db, is_report);
     int rc = run_connected(db, call, writes);
     sqlite_settle_down(db);
+    call->busy_us = clock_mono_us(db->head.clock) - began_us;
     if (rc == ERR_DATA && is_report)  /* a report's values come from the user, not from a job */
         rc = call->err.code = ERR_INPUT;
     return rc;
