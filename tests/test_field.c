@@ -39,7 +39,9 @@ static void each_conflict_has_an_index_of_its_own(void)
 
 static void a_whole_number_of_any_length_is_json(void)
 {
-    CU_ASSERT_EQUAL(field_check_json("payload", "123456789012345678901234567890", &err), 0);
+    CU_ASSERT_EQUAL(field_check_json("json", "123456789012345678901234567890", &err), 0);
+    CU_ASSERT_EQUAL(field_check_payload("payload", "9223372036854775807", &err), 0);
+    CU_ASSERT_EQUAL(field_check_payload("payload", "9223372036854775808", &err), ERR_INPUT);
     CU_ASSERT_EQUAL(field_check_json("payload", "1e999", &err), ERR_INPUT);
 }
 

@@ -25,7 +25,7 @@ int field_check_name(const char *field, const char *text, struct err *err)
     return 0;
 }
 
-int field_check_json(const char *field, const char *json, struct err *err)
+static int check_json(const char *field, const char *json, size_t flags, struct err *err)
 {
     size_t len = strlen(json);
     if (len > CHECK_PAYLOAD_MAX)
@@ -34,8 +34,7 @@ int field_check_json(const char *field, const char *json, struct err *err)
     if (!utf8_is_valid(json, len))
         return err_set(err, ERR_INPUT, "%s: found bytes that are not UTF-8, expected JSON", field);
     json_error_t why;
-    /* a large whole number is taken for a real one, as the databases take it */
-    json_t *value = json_loadb(json, len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &why);
+    json_t *value = json_loadb(json, len, flags, &why);
     if (!value) {
         /* the parser quotes the text, and may cut a character */
         int whole = (int)utf8_valid_bytes(why.text, strlen(why.text));
@@ -44,6 +43,16 @@ int field_check_json(const char *field, const char *json, struct err *err)
     }
     json_decref(value);
     return 0;
+}
+
+int field_check_payload(const char *field, const char *json, struct err *err)
+{
+    return check_json(field, json, JSON_DECODE_ANY, err);
+}
+
+int field_check_json(const char *field, const char *json, struct err *err)
+{
+    return check_json(field, json, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, err);
 }
 
 int field_check_time(const char *field, int64_t at, struct err *err)

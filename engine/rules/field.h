@@ -10,7 +10,10 @@
 /* 1 to CHECK_NAME_MAX bytes of UTF-8; NULL is as empty. */
 int field_check_name(const char *field, const char *text, struct err *err);
 
-/* One JSON value of at most CHECK_PAYLOAD_MAX bytes. */
+/* One JSON value of at most CHECK_PAYLOAD_MAX bytes. A payload must be one that a job's parser
+ * reads: whole numbers have up to 64 bits, as the enqueue of both databases requires. In what a job
+ * declares, a larger one is taken for a real number. */
+int field_check_payload(const char *field, const char *json, struct err *err);
 int field_check_json(const char *field, const char *json, struct err *err);
 
 /* From 1970 to 9999. */
