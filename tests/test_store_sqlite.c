@@ -553,6 +553,16 @@ static void the_slot_length_is_not_changed_while_checks_are_run(void)
     SQL_IS("900", "SELECT value FROM prescient_setting WHERE name = 'slot_length_s'");
 }
 
+/* A number that does not fit is not cut to one that does. */
+static void a_slot_length_beyond_all_numbers_is_an_error(void)
+{
+    begin();
+    SQL_IS("", "UPDATE prescient_setting SET value = 4294968196 WHERE name = 'slot_length_s'");
+    struct migrate_options o = { .slot_length_s = 900 };
+    RC_IS(ERR_DATA, store_migrate(st, &o, &litefx_err));
+    SAYS("cannot be read");
+}
+
 /* The table is built anew. A column that the copy leaves out is lost with what was in it. */
 static void a_change_of_the_slot_length_keeps_each_column(void)
 {
@@ -676,6 +686,7 @@ static const struct test tests[] = {
     TEST(a_new_file_takes_the_slot_length_that_was_asked_for),
     TEST(a_slot_length_changed_under_an_engine_stops_it),
     TEST(the_slot_length_is_not_changed_while_checks_are_run),
+    TEST(a_slot_length_beyond_all_numbers_is_an_error),
     TEST(a_change_of_the_slot_length_keeps_each_column),
     TEST(a_relaxed_store_keeps_what_it_wrote_with_a_hello),
     TEST(a_relaxed_store_that_loses_its_file_says_that_the_replay_is_to_be_started_again),

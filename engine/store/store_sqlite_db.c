@@ -283,8 +283,13 @@ int sqlite_ask_row(struct sqlite_store *db, struct err *err, enum sqlite_stateme
     int rc = sqlite_begin_query(db, err, &row, which, in);
     if (rc <= 0)
         return rc;
-    sqlite_read_columns(row, which, out);
+    int read = sqlite_read_columns(row, which, out);
     sqlite_done(row);
+    if (read == ERR_NOMEM)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    if (read < 0)
+        return err_set(err, ERR_DATA, "%s: statement %s: a column has a value that cannot be read", db->path,
+                       sqlite_statements[which].name);
     return 1;
 }
 
