@@ -122,6 +122,8 @@ static int count_missing(const struct migrate_run *run, struct err *err)
     int rc = run->dialect->read_state(run->ctx, &found, err);
     if (rc < 0)
         return rc;
+    if (migrate_fit(run->steps, &found) == MIGRATE_OUTGROWN)
+        return run->dialect->refuse_newer(run->ctx, &found, err);
     for (const struct sql_migration *m = run->steps; m->name; m++) {
         int applied = found.is_there ? is_applied(run, m, err) : 0;
         if (applied < 0)

@@ -40,8 +40,8 @@ struct migrate_dialect {
 /* Applies what is missing of `steps`, in their order, a transaction each. Before each it looks
  * again, inside its transaction: another process may be at the same migration. Refused are a schema
  * that serves only later programs, and a migration that was applied with another text. What was
- * committed before a failure stays. With options->dry_run nothing is begun, nothing is refused as
- * too new, and what is missing is counted. options->applied is called after each commit. Returns
+ * committed before a failure stays. With options->dry_run nothing is begun, and what is missing is
+ * counted. options->applied is called after each commit. Returns
  * how many were applied, or would be, or a negative ERR_. */
 int migrate_run(const struct migrate_dialect *dialect, void *ctx, const struct sql_migration *steps,
                 const struct migrate_options *options, struct err *err);

@@ -71,10 +71,12 @@ static int text_with_slot_length(struct sqlite_store *db, int32_t old_s, int32_t
     int rc = sqlite_query(db, err, &row, STATEMENT_RESLOT_SCHEMA, NULL);
     if (rc < 0)
         return rc;
-    sqlite_columns(row, STATEMENT_RESLOT_SCHEMA, &texts);
-    *table = texts.table_sql ? with_slot_length(texts.table_sql, old_s, new_s) : NULL;
-    *indexes = strdup(texts.indexes_sql ? texts.indexes_sql : "");
+    int read = sqlite_columns(row, STATEMENT_RESLOT_SCHEMA, &texts);
+    *table = read == 0 && texts.table_sql ? with_slot_length(texts.table_sql, old_s, new_s) : NULL;
+    *indexes = read == 0 && texts.indexes_sql ? strdup(texts.indexes_sql) : NULL;
     sqlite_done(row);
+    if (read < 0)
+        return err_set(err, read, "%s: the text of table prescient_future_job cannot be read", db->path);
     if (!*table)
         return err_set(err, ERR_SCHEMA,
                        "%s: table prescient_future_job does not have the slot length %d in its CHECK",
@@ -254,18 +256,6 @@ static const struct migrate_dialect dialect = {
 
 /* ---- init and migrate ------------------------------------------------------------------------ */
 
-/* A dry run, too, refuses a file that serves only later programs. */
-static int count_missing(struct sqlite_migration *m, struct err *err)
-{
-    struct migrate_state found = { 0 };
-    int rc = migration_read_state(m, &found, err);
-    if (rc < 0)
-        return rc;
-    if (migrate_fit(migrations_sqlite, &found) == MIGRATE_OUTGROWN)
-        return sqlite_refuse_newer(m->db, &found, err);
-    return migrate_run(&dialect, m, migrations_sqlite, m->options, err);
-}
-
 /* In a transaction of its own: an old file changes its length only on demand. */
 static int settle_slot_length_of_old(struct sqlite_migration *m, struct err *err)
 {
@@ -282,10 +272,8 @@ static int settle_slot_length_of_old(struct sqlite_migration *m, struct err *err
 
 static int migrate_open(struct sqlite_migration *m, struct err *err)
 {
-    if (m->options->dry_run)
-        return count_missing(m, err);
     int applied = migrate_run(&dialect, m, migrations_sqlite, m->options, err);
-    if (applied < 0)
+    if (applied < 0 || m->options->dry_run)
         return applied;
     int rc = settle_slot_length_of_old(m, err);
     return rc < 0 ? rc : applied;
