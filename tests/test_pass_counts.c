@@ -37,6 +37,7 @@ static void counts_with_the_same_words_are_told_as_one(void)
     c.locked = 9;
     CU_ASSERT_STRING_EQUAL(pass_counts_format(&c, text),
                            "10 run, 7 done, 0 again, 3 failed, 0 timeout, 0 crashed, 0 ended by a guard, "
+                           "0 deferred, "
                            "6 put off, 0 superseded");
 }
 

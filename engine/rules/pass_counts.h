@@ -17,7 +17,7 @@
     X(timeout, "timeout")                                                                                    \
     X(crashed, "crashed")                                                                                    \
     X(guarded, "ended by a guard")                                                                           \
-    X(deferred, "put off")                                                                                   \
+    X(deferred, "deferred")                                                                                  \
     X(held_back, "put off")                                                                                  \
     X(unknown_job, "put off")                                                                                \
     X(superseded, "superseded")                                                                              \
