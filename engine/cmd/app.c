@@ -187,7 +187,11 @@ int app_moment_option(struct app *app, const struct args *args, char letter, int
     const char *text = args_text(args, letter);
     if (!text)
         return 0;
-    int rc = app_moment(app, text, out, err);
+    int64_t now = 0;
+    int rc = app_now(app, &now, err);
+    if (rc < 0)
+        return rc;                      /* the store's failure, and not the option's */
+    rc = moment_parse(text, now, out, err);
     return rc < 0 ? err_wrap(err, rc, "--%s", args_name(args, letter)) : 0;
 }
 

@@ -10,14 +10,16 @@ static int64_t checks_in_trouble(const struct pass_counts *c)
     return c->failed + c->timeout + c->crashed;
 }
 
-static json_t *totals_object(const struct totals *totals, const char *plan)
+static json_t *totals_object(struct app *app, const struct totals *totals, const char *plan)
 {
     const struct pass_counts *c = &totals->counts;
     json_t *object = json_pack("{s:s, s:I}", "plan", plan, "slots", (json_int_t)totals->slots);
-#define PASS_COUNT(name, words) json_object_set_new(object, #name, json_integer((json_int_t)c->name));
+#define PASS_COUNT(name, words)                                                                              \
+    report_added(app, json_object_set_new(object, #name, json_integer((json_int_t)c->name)));
     PASS_COUNTS(PASS_COUNT)
 #undef PASS_COUNT
-    json_object_set_new(object, "held_by_others", json_integer((json_int_t)totals->held_by_others));
+    json_t *held = json_integer((json_int_t)totals->held_by_others);
+    report_added(app, json_object_set_new(object, "held_by_others", held));
     return object;
 }
 
@@ -25,7 +27,7 @@ static void print_totals(struct app *app, const struct totals *totals, const cha
 {
     char counts[PASS_COUNTS_TEXT];
     if (app->json)
-        report_print_object(app, totals_object(totals, plan));
+        report_print_object(app, totals_object(app, totals, plan));
     else if (!app->quiet)
         fprintf(app->out, "%s: %" PRId64 " slots, checks: %s\n", plan, totals->slots,
                 pass_counts_format(&totals->counts, counts));
