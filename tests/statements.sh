@@ -113,6 +113,12 @@ for header in "${BUILD:-build}"/sql/*_statements.h; do
     dialect=$(basename "$header" _statements.h)
     found=$(calls_in "$dialect")
     report "$dialect: each of ${found##*$'\n'} names each parameter" "#$found" "#${found##*$'\n'}"
+    report "$dialect: there are calls" "$([ "${found##*$'\n'}" != '0 calls' ] && echo some)" some
+done
+# A fault that waits for a statement of another name is never made.
+for name in $(grep -hoE 'proxy [^ ]+ (every|when) [a-z_]+' tests/faults/*.sh | sed 's/.* //' | sort -u); do
+    report "a fault waits for a statement that there is: $name" \
+        "$(compgen -G "${BUILD:-build}/sql/pg/$name*.sql" | head -1)" "$name"
 done
 report "a parameter that is left out is seen" "$(calls_in pg '/\.lease_s = r/d')" \
     "a pg_renew_in without .lease_s"

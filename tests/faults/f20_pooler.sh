@@ -78,7 +78,7 @@ restarts() {
 
 needs_a_server
 needs_bouncer
-behind_the_pooler workers_killed told 'prepared = false;' 'we go through it without prepared statements'
+behind_the_pooler workers_killed told 'prepared = false;' 'prepared statements are switched off'
 behind_the_pooler workers_killed untold '' 'set prepared = false'
 behind_the_pooler restarts
 primary_killed_here() { FAILOVERS=2 primary_killed F20; }

@@ -53,7 +53,7 @@ reads_cut() {
     WITNESS='batch = 1;' a_case reads 'workers = 1; connections = 1;'
     behind e
     # the first one of a connection, as they all are when each is cut
-    proxy pe when read_slot stat
+    proxy pe when read_page_slot stat
     write_checks a --checks 2 --batch 2 --mix plain --ahead 2,2 --priority 0
     written a
     ok "$CASE_NAME: a page is read" wait_until 20 eval 'proxy_is pe armed 0 && drained'
@@ -61,10 +61,10 @@ reads_cut() {
     at_least "$CASE_NAME: bytes of the answer" "$length" 200
     proxy pe ends
     places=$(places "$length" $step "$PROXY_SAID")
-    proxy pe every read_slot down "$places" turn
+    proxy pe every read_page_slot down "$places" turn
     write_checks b --checks 2 --batch 2 --mix plain --ahead 2,2 --priority 0
     written b
-    all_cut read_slot "$places" 150
+    all_cut read_page_slot "$places" 150
     ok "$CASE_NAME: then it runs" wait_until 20 drained
     is "$CASE_NAME: runs before an answer to a read came whole" "$(runs_before_last_cut b)" 0
     LIVE_S=30 verdict F25
@@ -100,10 +100,10 @@ large_page() {
     behind e
     places=$(printf '%s\n' 1 6 8191 8192 8193 16384 65536 $((RANDOM * 30)) \
         $((RANDOM * 30)) $((RANDOM * 30)) $((RANDOM * 30)) | sort -n | paste -sd ,)
-    proxy pe every read_slot down "$places" turn
+    proxy pe every read_page_slot down "$places" turn
     write_checks big --checks 10000 --batch 10000 --mix plain --ahead 8,8 --priority 0
     written big
-    all_cut read_slot "$places" 60
+    all_cut read_page_slot "$places" 60
     ok "$CASE_NAME: then they run" wait_until 30 nothing_pending
     is "$CASE_NAME: runs while no page of 10,000 came whole" "$(runs_before_last_cut big)" 0
     LIVE_S=30 EPSILON_MS=30000 verdict F25

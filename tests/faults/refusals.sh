@@ -1,9 +1,9 @@
 # refusals.sh - what engines say and do while their store refuses them: when they said so first, and
 # what they started afterwards. Sourced after lib.sh.
 #
-#   has_logged NAME WORDS              engine NAME has logged a line that matches WORDS (extended
+#   has_logged NAME WORDS           engine NAME has logged a line that matches WORDS (extended
 #                                   regular expression) since forget_messages
-#   logged_us NAME WORDS              when the first of them was written
+#   logged_us NAME WORDS            when the first of them was written
 #   starts NAME FROM_US TO_US       how many jobs its workers began in between (all engines: NAME is
 #                                   "")
 #   has_started NAME N              they began so many

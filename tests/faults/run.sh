@@ -87,6 +87,7 @@ free_lane() {
 start_one() {
     local file=$1 name at limit
     name=$(basename "$file" .sh)
+    started=$((started + 1))
     at=$(free_lane)
     [ -n "${servers[at]+known}" ] || start_server "$at"
     limit=$(sed -n 's/^# limit \([0-9]*\)$/\1/p' "$file")
@@ -153,7 +154,7 @@ for self in check_selftest proxy_selftest; do
     fi
 done
 
-alone=()
+alone=() started=0
 for file in tests/faults/f[0-9]*.sh; do
     name=$(basename "$file" .sh)
     [ -x "$file" ] && is_wanted "$name" || continue
@@ -171,6 +172,10 @@ for file in "${alone[@]}"; do
     report_one
 done
 
+[ "$started" != 0 ] || {
+    echo "run.sh: ONLY='${ONLY:-}'${QUICK:+ QUICK=$QUICK} chooses no scenario of tests/faults" >&2
+    exit 2
+}
 cat "$tmp/results.tsv" >>"$results"
 [ -z "${RECORD:-}" ] || cat "$tmp/results.tsv" >>tests/faults/record.tsv
 [ "$skipped" = 0 ] || echo "$skipped skipped, for the reasons above; they do not count as passed"
