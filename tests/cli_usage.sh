@@ -20,7 +20,8 @@ fails_with 2 "unknown command 'frobnicate'; 'prescient --help' lists them" $P fr
 fails_with 2 "unknown option --jbo; did you mean --job?" $P list --jbo x
 fails_with 2 "unknown option --stoer; did you mean --store?" $P --stoer x list
 # the store is asked for the time first: its failure is not the option's
-fails_with 69 "prescient list: cannot connect" $P --store "postgresql://u@/d?host=/nowhere" list --before 2026-01-01
+fails_with 69 "prescient list: cannot connect" \
+    $P --store "postgresql://u@/d?host=/nowhere" list --before 2026-01-01
 fails_with 2 "--store needs a value: --store URL" $P list --store
 fails_with 2 "--json takes no value (found 'yes')" $P list --json=yes
 fails_with 2 "too many arguments" $P list a b c
