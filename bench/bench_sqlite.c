@@ -34,6 +34,8 @@ static sqlite3 *connect(struct bench *b, struct err *err)
     snprintf(pragmas, sizeof pragmas,
              "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -%d", CACHE_KIB);
     if (sqlite3_open_v2(b->db->file, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL) == SQLITE_OK &&
+        sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL) == SQLITE_OK &&
         sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK &&
         sqlite3_exec(db, pragmas, NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_exec(db, "PRAGMA journal_mode", is_wal, &wal, NULL) == SQLITE_OK &&

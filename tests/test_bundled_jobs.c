@@ -216,6 +216,25 @@ static void asks_about_orders(const char *url)
 }
 static void an_unshipped_order_is_told_and_looked_at_again(void) { over_both(asks_about_orders); }
 
+/* The tables have no such column: neither database may take the name for anything else. */
+static void asks_about_a_misspelt_column(const char *url)
+{
+    static const char *const keys[] = { "1", "2", NULL };
+    struct rig r;
+    CU_ASSERT_EQUAL_FATAL(
+        rig_open(&r, url, "unshipped_order", "table = \"" TABLE "\"; shipped = \"shiped_at\";"), 0);
+    for (int many = 0; many < 2; many++) {
+        rig_run(&r, keys, NULL, many);
+        for (int i = 0; i < 2; i++) {
+            struct raw_answer answer = rig_answer(&r, i);
+            CU_ASSERT_EQUAL(answer.kind, PRESCIENT_FAIL);
+            CU_ASSERT_PTR_NOT_NULL(strstr(answer.text, "shiped_at"));
+        }
+    }
+    rig_close(&r);
+}
+static void a_misspelt_column_fails_by_its_name(void) { over_both(asks_about_a_misspelt_column); }
+
 static void asks_with_a_bad_key(const char *url)
 {
     static const char *const keys[] = { "1", "a\"b\\c", "2", "'; --", NULL };
@@ -400,6 +419,7 @@ static int teardown(void)
 
 static const struct test tests[] = {
     TEST(an_unshipped_order_is_told_and_looked_at_again),
+    TEST(a_misspelt_column_fails_by_its_name),
     TEST(one_bad_key_does_not_harm_the_orders_beside_it),
     TEST(without_the_database_three_orders_fail_and_the_rest_is_put_off),
     TEST(what_has_not_happened_is_told_and_asked_again),

@@ -336,6 +336,24 @@ static void a_url_of_no_known_kind_is_refused_without_its_password(void)
     CU_ASSERT_EQUAL(business_new(&(struct business_options){ .url = "sqlite:" }, &b, &err), ERR_SETTINGS);
 }
 
+/* A schema may have quoted strings, as SQLite allows by default: it can still be read. */
+static void a_quoted_name_that_no_column_has_is_an_error_in_sqlite(void)
+{
+    struct business *b;
+    const struct prescient_rows *rows;
+    write_sqlite("CREATE TABLE " TABLE " (id integer PRIMARY KEY, name text CHECK (name <> \"none\"))");
+    write_sqlite("CREATE INDEX " TABLE "_named ON " TABLE " (name) WHERE name <> \"some\"");
+    write_sqlite("INSERT INTO " TABLE " VALUES (1, 'one'), (2, NULL)");
+    CU_ASSERT_EQUAL_FATAL(business_new(&(struct business_options){ .url = sqlite_url }, &b, &err), 0);
+    CU_ASSERT_TRUE(is_text(ask(b, "SELECT \"name\" FROM " TABLE " WHERE name <> 'some'", NULL, NULL), 0, 0,
+                           "one"));
+    CU_ASSERT_EQUAL(business_query(b, "SELECT \"nmae\" FROM " TABLE, NULL, 0, in_ms(5000), &rows, &err),
+                    ERR_GENERAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no such column: nmae"));
+    business_free(b);
+    write_sqlite("DROP TABLE " TABLE);
+}
+
 static int setup(void)
 {
     snprintf(sqlite_url, sizeof sqlite_url, "sqlite:%s/business.db", test_tmp_dir());
@@ -364,6 +382,7 @@ static const struct test tests[] = {
     TEST(a_name_is_prepared_for_one_text_only),
     TEST(a_database_that_is_not_there_is_told),
     TEST(a_url_of_no_known_kind_is_refused_without_its_password),
+    TEST(a_quoted_name_that_no_column_has_is_an_error_in_sqlite),
     { 0 },
 };
 

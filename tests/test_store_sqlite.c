@@ -301,6 +301,26 @@ static void a_file_that_is_replaced_stops_one_call_and_is_then_read_anew(void)
     SQL_IS("10", "SELECT group_concat(entity_key) FROM prescient_future_job");
 }
 
+/* In an application's own tables they do no harm. In a trigger that we fire, SQLite would file a
+ * misspelt column as text; instead the statement fails and names it. */
+static void quoted_strings_of_an_application_are_left_alone_and_never_taken_for_columns(void)
+{
+    begin();
+    sqlite3_db_config(app, SQLITE_DBCONFIG_DQS_DDL, 1, NULL);
+    sqlite3_db_config(app, SQLITE_DBCONFIG_DQS_DML, 1, NULL);
+    SQL_IS("", "CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT CHECK (state <> \"none\"))");
+    SQL_IS("", "CREATE INDEX open_orders ON orders (id) WHERE state = \"open\"");
+    SQL_IS("", "INSERT INTO orders VALUES (1, \"open\")");
+    RC_IS(2, litefx_load(st, 0, 2));
+    SQL_IS("", "CREATE TRIGGER filed AFTER INSERT ON prescient_future_job BEGIN "
+               "INSERT INTO orders (state) VALUES (\"entity_nmae\"); END");
+    CU_ASSERT(litefx_load(st, 10, 1) < 0);
+    SAYS("no such column: entity_nmae");
+    SQL_IS("", "DROP TRIGGER filed");
+    RC_IS(1, litefx_load(st, 10, 1));
+    SQL_IS("1", "SELECT count(*) FROM orders");
+}
+
 static void no_file_is_left_beside_the_database(void)
 {
     begin();
@@ -691,6 +711,7 @@ static const struct test tests[] = {
     TEST(a_relaxed_store_keeps_what_it_wrote_with_a_hello),
     TEST(a_relaxed_store_that_loses_its_file_says_that_the_replay_is_to_be_started_again),
     TEST(a_statement_past_its_deadline_is_stopped),
+    TEST(quoted_strings_of_an_application_are_left_alone_and_never_taken_for_columns),
     TEST(without_memory_a_call_fails_cleanly),
     { NULL, NULL },
 };

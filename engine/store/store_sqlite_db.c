@@ -349,6 +349,9 @@ static int set_up(struct sqlite_store *db, bool is_new, struct err *err)
 {
     char pragmas[256];
     sqlite3_extended_result_codes(db->db, 1);
+    /* a quoted name that no column has is an error, and not a string */
+    sqlite3_db_config(db->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+    sqlite3_db_config(db->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
     sqlite3_busy_handler(db->db, wait_for_lock, db);
     sqlite3_progress_handler(db->db, PROGRESS_STEPS, is_too_late, db);
     sqlite3_snprintf(sizeof pragmas, pragmas,

@@ -87,6 +87,15 @@ static int deadline_passed(void *ctx)
     return business_now_us() >= b->deadline_us;
 }
 
+/* By default SQLite reads a quoted name that no column has as a string, so a misspelt "shiped_at"
+ * would not be NULL, and every order would be shipped. A schema that has such strings can still be
+ * opened: they are not looked at again. */
+static void refuse_quoted_strings(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+}
+
 static int connect_file(struct sqlite_business *b, struct err *err)
 {
     if (b->db)
@@ -97,6 +106,7 @@ static int connect_file(struct sqlite_business *b, struct err *err)
         disconnect(b);
         return ERR_LOST;
     }
+    refuse_quoted_strings(b->db);
     sqlite3_progress_handler(b->db, STEPS_BETWEEN_LOOKS, deadline_passed, b);
     return 0;
 }
