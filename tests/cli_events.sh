@@ -86,4 +86,47 @@ CFG
     is "$STORE_NAME: what waits is not dropped" "$($P list --json | json 'len(j)')" 1
 }
 
+# Another database of the cluster has nothing to do with ours, but events wait for its transactions.
+withheld() {
+    ok "$STORE_NAME: init" $P init
+    if [ "$STORE_NAME" = sqlite ]; then
+        is "sqlite: events are withheld by nobody" "$($P events 2>&1; $P status --json |
+            json 'j["events_withheld"], j["withheld_by"]')" "no events
+(0, None)"
+        return
+    fi
+    coproc { psql -qXAt "$SERVER"; }
+    echo "BEGIN; SELECT pg_current_xact_id() IS NULL; SELECT pg_backend_pid(), current_database();" \
+        >&"${COPROC[1]}"
+    local _ holder db; read -r _ <&"${COPROC[0]}"; IFS='|' read -r holder db <&"${COPROC[0]}"
+    for name in one two; do
+        psql -qX "$PRESCIENT_STORE" -c "INSERT INTO prescient.event (emitted_at, event, entity_name,
+            entity_key, job_exec) VALUES (now(), '$name', 'e', '1', 'j')"
+    done
+    $P events >out 2>err
+    is "events that are withheld are not called none" "$(cat out)" "no events to show yet"
+    local by="by process $holder of database $db (idle in transaction), "
+    has "but told, with whom they wait for" "$(cat err)" "prescient events: 2 events withheld $by"
+    has "and what ends that" "$(cat err)" \
+        ": shown when that transaction is over; SELECT pg_terminate_backend($holder) ends it"
+    is "--quiet does without" "$($P events --quiet 2>&1 >/dev/null)" ""
+    has "status says so, too" "$($P status)" "events withheld     2 $by"
+    is "and its JSON" \
+        "$($P status --json | json 'j["events_withheld"], j["withheld_by"], j["withheld_us"] > 0')" \
+        "(2, 'process $holder of database $db (idle in transaction)', True)"
+    $P events --follow --after 0-0-0 --json >followed 2>remarks &
+    local pid=$!
+    for _ in $(seq 300); do [ -s remarks ] && break; sleep 0.1; done
+    has "--follow tells it when it lasts" "$(cat remarks)" "2 events withheld $by"
+    is "once, for a while" "$(wc -l <remarks)" 1
+    echo "COMMIT;" >&"${COPROC[1]}"
+    for _ in $(seq 300); do [ "$(wc -l <followed)" = 2 ] && break; sleep 0.1; done
+    is "and shows them when it is over" \
+        "$(while read -r line; do json 'j["event"]' <<<"$line"; done <followed | xargs)" "one two"
+    kill -INT $pid; wait $pid
+    eval "exec ${COPROC[1]}>&-"
+    has "then nothing is withheld" "$($P status)" "events withheld     0"
+}
+
 on_each_store events
+on_each_store withheld

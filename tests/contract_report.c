@@ -38,13 +38,15 @@ void reports_have_the_documented_columns(void)
         "status",
         "now_at slot_length_s schema_version pending is_estimate due overdue oldest_overdue_at next_slot_at "
         "leases unclosed_slots "
-        "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows");
+        "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows "
+        "events_withheld withheld_by withheld_us withheld_advice");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");
     columns_are("growth", "what rows bytes oldest_at");
     columns_are("events",
                 "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");
     columns_are("events_end", "cursor");
+    columns_are("withheld", "events_withheld withheld_by withheld_us withheld_advice withheld_xid");
     columns_are("doctor", "what level found advice");
     columns_are("whole", "what level found advice");
     columns_are("plan", "line");

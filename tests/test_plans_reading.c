@@ -38,6 +38,7 @@ static const struct look { const char *name, *params[8]; int blocks; } looks[] =
     { "list", { NULL, "4711", NULL, NULL, NULL, "101", "10000" }, 25000 },
     { "jobs_pending", { "100000" }, 13000 },
     { "leases", { NULL }, 10 },
+    { "withheld", { NULL }, 600 },              /* of each of 30 days the end of the index */
     /* A third as many rows in each of the two, of 30 days: 7,000 and 5,000 blocks, some 250 a day.
      * What no index leads to is looked for in all of the day that is not over, span by span, and
      * each span reads whole ranges of 128 blocks: so the later in the day (UTC), the more. Before

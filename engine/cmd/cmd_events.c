@@ -3,10 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../base/clock.h"
 #include "app.h"
 #include "interrupt.h"
 #include "report.h"
 #include "text.h"
+#include "withheld.h"
 
 static int events_main(struct app *app, const struct args *args);
 
@@ -149,10 +151,12 @@ static int drain(struct events *e, struct err *err)
     return 0;
 }
 
-/* Reads again and again. When the store is away it waits, and continues after it. */
+/* Reads again and again. When the store is away it waits, and continues after it. Events that are
+ * withheld for long are told. */
 static int follow(struct events *e, struct err *err)
 {
     struct interrupt in;
+    struct withheld_watch withheld = { 0 };
     bool away = false;
     int rc = interrupt_init(&in, err);
     if (rc < 0)
@@ -163,6 +167,8 @@ static int follow(struct events *e, struct err *err)
         if (gone && !away)
             log_warn(&e->app->log, "%s; waiting for the store", err->text);
         away = gone;
+        if (rc == 0)
+            withheld_watch_look(&withheld, e->app, clock_mono_us(&clock_system));
     } while ((rc == 0 || away) && !interrupt_wait(&in, PAUSE_MS));
     interrupt_release(&in);
     return rc < 0 && !away ? rc : ERR_STOPPED;
@@ -189,6 +195,12 @@ static int show_events(struct events *e, struct err *err)
     return e->follow ? follow(e, err) : drain(e, err);
 }
 
+static void print_none(const struct events *e, int64_t withheld)
+{
+    const char *after = e->after ? " after that one" : "";
+    fprintf(e->app->out, "no events%s%s\n", after, withheld ? " to show yet" : "");
+}
+
 static int events_main(struct app *app, const struct args *args)
 {
     struct events e = {
@@ -204,8 +216,10 @@ static int events_main(struct app *app, const struct args *args)
     int rc = show_events(&e, &err);
     if (rc < 0 && rc != ERR_STOPPED)
         return app_fail(app, &err);
-    if (e.shown == 0 && !e.follow && !app->json)
-        fprintf(app->out, "no events%s\n", e.after ? " after that one" : "");
+    bool is_end = !e.follow && rc == 0;
+    int64_t withheld = is_end ? withheld_remark(app) : 0;
+    if (is_end && e.shown == 0 && !app->json)
+        print_none(&e, withheld);
     else if (!e.follow && e.limit && e.shown == e.limit)
         app_remark(app, "these are the first %" PRId64 "; --after %s shows the next", e.limit, e.cursor);
     return EXIT_WELL;

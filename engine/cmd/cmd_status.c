@@ -4,6 +4,7 @@
 #include "../base/moment.h"
 #include "app.h"
 #include "report.h"
+#include "withheld.h"
 
 static int status_main(struct app *app, const struct args *args);
 
@@ -30,6 +31,7 @@ static const struct line { const char *label, *column; } lines[] = {
     { "oldest of them", "oldest_unclosed_at" },
     { "oldest transaction", "oldest_transaction_us" },
     { "prepared ones", "prepared_transactions" },
+    { "events withheld", "events_withheld" },
     { "history", "history_rows" },
 };
 
@@ -56,10 +58,22 @@ static const char *oldest_transaction(struct app *app, const struct store_rows *
     return arena_printf(app->arena, "%s, %s transactions ago", age, since);
 }
 
+/* By whom, and what ends it. */
+static const char *events_withheld(struct app *app, const struct store_rows *rows)
+{
+    const char *words = withheld_words(app->arena, rows, "");
+    const char *advice = rows_value(rows, 0, "withheld_advice");
+    if (!words)
+        return rows_value(rows, 0, "events_withheld");
+    return arena_printf(app->arena, "%s; %s", words, advice ? advice : "");
+}
+
 static const char *line_value(struct app *app, const struct store_rows *rows, const char *column)
 {
     if (!strcmp(column, "oldest_transaction_us"))
         return oldest_transaction(app, rows);
+    if (!strcmp(column, "events_withheld"))
+        return events_withheld(app, rows);
     char text[MOMENT_TEXT];
     int c = rows_column(rows, column);
     const char *cell = c < 0 ? NULL : rows->cells[c];

@@ -1278,9 +1278,11 @@ prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 -- out: now_at int8, slot_length_s int4, schema_version int4, pending int8, is_estimate int4,
 -- out: due int8, overdue int8, oldest_overdue_at int8?, next_slot_at int8?, leases int8,
 -- out: unclosed_slots int8, oldest_unclosed_at int8?, oldest_transaction_us int8?,
--- out: transactions_since int4?, prepared_transactions int8, history_rows int8
+-- out: transactions_since int4?, prepared_transactions int8, history_rows int8,
+-- out: events_withheld int8?, withheld_by text?, withheld_us int8?, withheld_advice text?
 -- report
-WITH this AS MATERIALIZED (
+WITH {withholding},
+this AS MATERIALIZED (
     SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT {now_of} AS now OFFSET 0) n),
 known AS MATERIALIZED (
     SELECT checks, CASE WHEN checks > 1000000 THEN 10001 ELSE 100001 END AS many
@@ -1304,8 +1306,9 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
         ORDER BY t.behind DESC LIMIT 1) AS oldest_transaction_us,
        (SELECT max(t.behind) FROM {transactions} t) AS transactions_since,
        (SELECT count(*) FROM pg_prepared_xacts) AS prepared_transactions,
-       {history_rows} AS history_rows
-  FROM this, known, sample
+       {history_rows} AS history_rows, w.n AS events_withheld, h.name AS withheld_by, h.us AS withheld_us,
+       h.advice AS withheld_advice
+  FROM this, known, sample, withheld w LEFT JOIN holder h ON true
 
 -- part: history_rows
 (SELECT CASE WHEN h.known > 1000000 THEN h.known ELSE prescient.count_history(h.known) END
@@ -1409,6 +1412,61 @@ SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.e
    AND (e.generation, e.xid, e.id) > ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c),
                                       (SELECT c.id FROM cursor c)) AND {events_readable}
  ORDER BY e.generation, e.xid, e.id LIMIT :most::bigint
+
+-- part: count_withheld
+(SELECT count(*) FROM (SELECT FROM prescient.event e
+                        WHERE (e.generation, e.xid) >= ((SELECT generation FROM here),
+                                                        (SELECT below FROM here))
+                          AND (e.generation, e.xid) < ((SELECT generation FROM here),
+                                                       (SELECT above FROM ids))
+                        ORDER BY e.generation, e.xid, e.id LIMIT 1000) few)
+
+-- part: count_withheld_degraded
+NULL::bigint
+
+-- part: withholding
+-- Events that are committed but not readable yet, counted up to a thousand, and the oldest
+-- transaction, which they wait for: one in any database of the cluster. Every role sees whose it
+-- is; its state and its age are visible to its own role, superusers and members of
+-- pg_read_all_stats. On a standby it runs on the primary. A transaction that ends while this
+-- statement runs belongs to nobody.
+{events_here},
+ids AS MATERIALIZED (
+    SELECT pg_snapshot_xmin(s)::xid AS oldest, pg_snapshot_xmin(s)::text AS oldest_xid,
+           pg_snapshot_xmax(s) AS above
+      FROM pg_current_snapshot() s),
+withheld AS MATERIALIZED (
+    SELECT {count_withheld} AS n),
+owner AS MATERIALIZED (
+    SELECT format('process %s', a.pid) || coalesce(' of database ' || a.datname, '')
+               || coalesce(' (' || a.state || ')', '') AS name,
+           a.xact_start AS began, format('SELECT pg_terminate_backend(%s) ends it', a.pid) AS advice
+      FROM pg_stat_activity a, ids, withheld w WHERE w.n > 0 AND a.backend_xid = ids.oldest
+    UNION ALL
+    SELECT format('the prepared transaction %L of database %s', x.gid, x.database), x.prepared,
+           format('COMMIT PREPARED %L or ROLLBACK PREPARED %1$L, in that database, ends it', x.gid)
+      FROM pg_prepared_xacts x, ids, withheld w WHERE w.n > 0 AND x.transaction = ids.oldest
+    LIMIT 1),
+holder AS MATERIALIZED (
+    SELECT ids.oldest_xid AS xid,
+           CASE WHEN o.name IS NOT NULL THEN o.name
+                WHEN pg_is_in_recovery() THEN 'a transaction of the primary'
+                ELSE format('transaction %s, over by now or not shown to this role', ids.oldest_xid)
+               END AS name,
+           (date_part('epoch', clock_timestamp() - o.began) * 1000000)::bigint AS us,
+           CASE WHEN o.advice IS NOT NULL THEN o.advice
+                WHEN pg_is_in_recovery() THEN 'ask there which one: prescient status'
+                ELSE 'ask again' END AS advice
+      FROM ids JOIN withheld w ON w.n > 0 LEFT JOIN owner o ON true)
+
+-- name: withheld
+-- out: events_withheld int8, withheld_by text?, withheld_us int8?, withheld_advice text?,
+-- out: withheld_xid text?
+-- report
+WITH {withholding}
+SELECT w.n AS events_withheld, h.name AS withheld_by, h.us AS withheld_us, h.advice AS withheld_advice,
+       h.xid AS withheld_xid
+  FROM withheld w LEFT JOIN holder h ON true
 
 -- name: events_end
 -- out: cursor text

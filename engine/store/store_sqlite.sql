@@ -502,7 +502,8 @@ SELECT slot_at, bucket, pass, engine, split, {counts}, late_us, took_us, left_jo
 -- out: due int8, overdue int8, oldest_overdue_at timestamptz?, next_slot_at timestamptz?,
 -- out: leases int8, unclosed_slots int8, oldest_unclosed_at timestamptz?,
 -- out: oldest_transaction_us int8?, transactions_since int8?, prepared_transactions int8?,
--- out: history_rows int8
+-- out: history_rows int8, events_withheld int8, withheld_by text?, withheld_us int8?,
+-- out: withheld_advice text?
 -- report
 WITH this AS (
     SELECT now, length_s, now / length_s * length_s AS slot
@@ -522,7 +523,8 @@ SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version)
        (SELECT min(slot_at) FROM prescient_slot_pass WHERE pass = 0
         AND closed_at_us IS NULL) AS oldest_unclosed_at,
        NULL AS oldest_transaction_us, NULL AS transactions_since, NULL AS prepared_transactions,
-       (SELECT coalesce(max(id) - min(id) + 1, 0) FROM prescient_future_job_history) AS history_rows
+       (SELECT coalesce(max(id) - min(id) + 1, 0) FROM prescient_future_job_history) AS history_rows,
+       0 AS events_withheld, NULL AS withheld_by, NULL AS withheld_us, NULL AS withheld_advice
   FROM this
 
 -- name: leases
@@ -571,6 +573,14 @@ SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted
        data
   FROM prescient_event WHERE id > coalesce(CAST(:after_id AS INTEGER), 0)
  ORDER BY id LIMIT coalesce(CAST(:most AS INTEGER), -1)
+
+-- name: withheld
+-- A file has one writer at a time: an event waits for nobody once it is committed.
+-- out: events_withheld int8, withheld_by text?, withheld_us int8?, withheld_advice text?,
+-- out: withheld_xid text?
+-- report
+SELECT 0 AS events_withheld, NULL AS withheld_by, NULL AS withheld_us, NULL AS withheld_advice,
+       NULL AS withheld_xid
 
 -- name: events_end
 -- out: cursor text
