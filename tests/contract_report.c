@@ -23,7 +23,7 @@ void reports_have_the_documented_columns(void)
 {
     WITH_STORE();
     columns_are("list", "next_check_at entity_name entity_key job_exec check_count failure_count priority "
-                        "first_check_at again_at payload");
+                        "first_check_at again_at put_off_at payload");
     columns_are("history",
                 "ended_at_us entity_name entity_key job_exec outcome guard check_count failure_count "
                 "run_count slot_at first_check_at "

@@ -83,31 +83,116 @@ void a_deferral_is_remembered_beside_the_check(void)
     scene_end(&scene);
 }
 
+/* Puts the only check of the page off to the next slot, late since `since`; 0: it is not. */
+static void put_off(struct scene *scene, int64_t since)
+{
+    struct settlement *s = &scene->answers[0];
+    answer_again(s, scene->lease.slot + LENGTH);
+    s->outcome = OUTCOME_UNKNOWN_JOB;
+    s->check_count = 0;
+    s->ran = false;
+    s->put_off_at = since;
+    struct store_settle settle = STORE_SETTLE_INIT;
+    settle.lease = scene->lease;
+    settle.now = scene->lease.slot;
+    settle.settlements = s;
+    settle.n = 1;
+    IS(0, fixture_call(&settle.call));
+    IS(1, settle.touched);
+    scene_end(scene);
+}
+
+/* The page of a later slot, which has one check. */
+static struct scene scene_in(int64_t slot)
+{
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = o.now = slot;
+    IS(0, fixture_call(&o.call));
+    struct scene scene = { .lease = o.taken[0], .n = 1 };
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 1);
+    scene.answers[0].check = &scene.page.checks[0];
+    return scene;
+}
+
+void a_check_put_off_remembers_when_it_was_due_until_it_has_run(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    IS(0, scene.page.checks[0].put_off_at);
+    put_off(&scene, SLOT);
+    IS(SLOT, number("list", "1", "put_off_at"));
+    scene = scene_in(SLOT + LENGTH);
+    IS(SLOT, scene.page.checks[0].put_off_at);
+    put_off(&scene, SLOT);
+    IS(SLOT, number("list", "1", "put_off_at"));
+    scene = scene_in(SLOT + 2 * LENGTH);
+    IS(SLOT, scene.page.checks[0].put_off_at);
+    CU_ASSERT_PTR_NULL(scene.page.checks[0].origin);
+    put_off(&scene, 0);
+    TEXT_IS("NULL", value("list", "1", "put_off_at"));
+    scene = scene_in(SLOT + 3 * LENGTH);
+    IS(0, scene.page.checks[0].put_off_at);
+    scene_end(&scene);
+}
+
+void a_new_life_has_not_been_put_off(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(1);
+    put_off(&scene, SLOT);
+    put("1", SLOT + 5 * LENGTH, "keep", SLOT);
+    IS(SLOT, number("list", "1", "put_off_at"));
+    put("1", SLOT + 5 * LENGTH, "replace", SLOT);
+    TEXT_IS("NULL", value("list", "1", "put_off_at"));
+
+    scene = scene_in(SLOT + 5 * LENGTH);
+    put_off(&scene, SLOT + 5 * LENGTH);
+    reschedule("1", SLOT + 9 * LENGTH, SLOT);
+    TEXT_IS("NULL", value("list", "1", "put_off_at"));
+
+    scene = scene_in(SLOT + 9 * LENGTH);
+    put_off(&scene, SLOT + 9 * LENGTH);
+    scene = scene_in(SLOT + 10 * LENGTH);
+    put("1", SLOT + 12 * LENGTH, "keep", SLOT + 10 * LENGTH + 1);
+    answer_done(&scene.answers[0]);
+    IS(1, settle(&scene).touched);
+    IS(SLOT + 12 * LENGTH, number("list", "1", "next_check_at"));
+    TEXT_IS("NULL", value("list", "1", "put_off_at"));
+    scene_end(&scene);
+}
+
 void a_failure_that_ends_keeps_its_payload(void)
 {
     WITH_STORE();
-    static const enum outcome problems[] = { OUTCOME_FAILED, OUTCOME_TIMEOUT, OUTCOME_CRASHED,
-                                             OUTCOME_BAD_ANSWER };
-    static const char *const keys[] = { "1", "2", "3", "4" }, *const outcomes[] = { "failed", "timeout",
-                                                                                    "crashed", "bad_answer" };
-    for (int i = 0; i < 4; i++)
-        put_any("orders", keys[i], "look", "{\"n\": 1}", "keep", SLOT, BEFORE);
-    struct scene scene = { .lease = take(), .n = 4 };
+    static const struct {
+        enum outcome outcome;
+        const char *key, *name, *guard;
+    } problems[] = {
+        { OUTCOME_FAILED, "1", "failed", "max_failures" },
+        { OUTCOME_TIMEOUT, "2", "timeout", "max_failures" },
+        { OUTCOME_CRASHED, "3", "crashed", "max_failures" },
+        { OUTCOME_BAD_ANSWER, "4", "bad_answer", "max_failures" },
+        { OUTCOME_UNKNOWN_JOB, "5", "unknown_job", "unknown_job" },
+    };
+    for (int i = 0; i < 5; i++)
+        put_any("orders", problems[i].key, "look", "{\"n\": 1}", "keep", SLOT, BEFORE);
+    struct scene scene = { .lease = take(), .n = 5 };
     scene.page = read_page(&scene.lease, 10);
-    CU_ASSERT_EQUAL_FATAL(scene.page.n, 4);
-    for (int i = 0; i < 4; i++)
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 5);
+    for (int i = 0; i < 5; i++)
         scene.answers[atoi(scene.page.checks[i].entity_key) - 1].check = &scene.page.checks[i];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         answer_done(&scene.answers[i]);
-        scene.answers[i].outcome = problems[i];
+        scene.answers[i].outcome = problems[i].outcome;
         scene.answers[i].failure_count = 4;
     }
-    IS(4, settle(&scene).touched);
-    for (int i = 0; i < 4; i++) {
-        TEXT_IS(outcomes[i], value("history", keys[i], "outcome"));
-        TEXT_IS("max_failures", value("history", keys[i], "guard"));
-        TEXT_IS("4", value("history", keys[i], "failure_count"));
-        TEXT_IS("{\"n\": 1}", value("history", keys[i], "payload"));
+    IS(5, settle(&scene).touched);
+    for (int i = 0; i < 5; i++) {
+        TEXT_IS(problems[i].name, value("history", problems[i].key, "outcome"));
+        TEXT_IS(problems[i].guard, value("history", problems[i].key, "guard"));
+        TEXT_IS("4", value("history", problems[i].key, "failure_count"));
+        TEXT_IS("{\"n\": 1}", value("history", problems[i].key, "payload"));
     }
     scene_end(&scene);
 }

@@ -180,6 +180,59 @@ static void what_was_put_off_counts_nothing(void)
     CU_ASSERT_EQUAL(guard_put_off(&usual, &in, OUTCOME_RESLOTTED, INT64_MAX).next_at, MOMENT_MAX + 1);
 }
 
+static void what_was_put_off_is_late_from_the_slot_at_which_it_was_due(void)
+{
+    static const struct {
+        enum outcome why;
+        int64_t slot, before, after;
+    } all[] = {
+        { OUTCOME_UNKNOWN_JOB, NOW - 900, 0, NOW - 900 },
+        { OUTCOME_HELD_BACK, NOW - 900, 0, NOW - 900 },
+        { OUTCOME_UNKNOWN_JOB, NOW - 900, NOW - 9000, NOW - 9000 },
+        { OUTCOME_HELD_BACK, NOW - 900, NOW - 9000, NOW - 9000 },
+        /* an operator moved it on */
+        { OUTCOME_RESLOTTED, NOW - 900, 0, 0 },
+        { OUTCOME_RESLOTTED, NOW - 900, NOW - 9000, NOW - 9000 },
+        /* 0 would mean that it was not put off */
+        { OUTCOME_UNKNOWN_JOB, 0, 0, 1 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct guard_input in = { .now = NOW, .slot = all[i].slot, .put_off_at = all[i].before };
+        struct verdict v = guard_put_off(&usual, &in, all[i].why, NOW);
+        CU_ASSERT_FALSE(v.ends);
+        CU_ASSERT_EQUAL(v.put_off_at, all[i].after);
+    }
+}
+
+static void a_check_of_an_unknown_job_ends_when_it_was_late_for_the_horizon(void)
+{
+    struct guard_input in = { .now = NOW, .slot = NOW - 900, .check_count = 3, .failure_count = 2,
+                              .put_off_at = NOW - usual.horizon_s };
+    CU_ASSERT_FALSE(guard_put_off(&usual, &in, OUTCOME_UNKNOWN_JOB, NOW).ends);
+    in.put_off_at--;
+    struct verdict v = guard_put_off(&usual, &in, OUTCOME_UNKNOWN_JOB, NOW);
+    CU_ASSERT_TRUE(v.ends);
+    CU_ASSERT_EQUAL(v.outcome, OUTCOME_UNKNOWN_JOB);
+    CU_ASSERT_EQUAL(v.next_at, 0);
+    CU_ASSERT_EQUAL(v.check_count, 3);
+    CU_ASSERT_EQUAL(v.failure_count, 2);
+    /* only for want of a job; and not at the first look after an outage, however long */
+    CU_ASSERT_FALSE(guard_put_off(&usual, &in, OUTCOME_HELD_BACK, NOW).ends);
+    CU_ASSERT_FALSE(guard_put_off(&usual, &in, OUTCOME_RESLOTTED, NOW).ends);
+    in.slot = in.put_off_at;
+    in.put_off_at = 0;
+    CU_ASSERT_FALSE(guard_put_off(&usual, &in, OUTCOME_UNKNOWN_JOB, NOW).ends);
+}
+
+static void a_check_that_has_run_is_late_no_more(void)
+{
+    for (int kind = ANSWER_DONE; kind <= ANSWER_BAD; kind++) {
+        struct guard_input in = { .answer = (enum answer_kind)kind, .at = NOW + 900, .now = NOW,
+                                  .slot = NOW, .put_off_at = NOW - 9000 };
+        CU_ASSERT_EQUAL(guard_judge(&usual, &in).put_off_at, 0);
+    }
+}
+
 /* ---- the table once more, as sentences: the first that holds decides. Slots are counted ---- */
 
 struct story { const struct guard_policy *p; const struct guard_input *in; };
@@ -372,8 +425,12 @@ static void whatever_comes_in_a_check_ends_or_moves_to_a_later_slot(void)
                                   .random = random_next(&random) };
         if (in.now > MOMENT_MAX)
             in.now = MOMENT_MAX;                        /* later than that no slot can be written */
+        in.slot = any_number(&random);
+        in.put_off_at = any_number(&random);
         struct verdict v = guard_judge(&p, &in), put_off = guard_put_off(&p, &in, OUTCOME_HELD_BACK, in.at);
-        if (!keeps_its_promises(&p, &in, &v) || !keeps_its_promises(&p, &in, &put_off) || put_off.ends) {
+        struct verdict unknown = guard_put_off(&p, &in, OUTCOME_UNKNOWN_JOB, in.at);
+        if (!keeps_its_promises(&p, &in, &v) || !keeps_its_promises(&p, &in, &put_off) || put_off.ends ||
+            !keeps_its_promises(&p, &in, &unknown) || put_off.put_off_at == 0) {
             printf("seed %" PRIu64 ", turn %d\n", seed, i);
             CU_FAIL_FATAL("a promise is broken");
         }
@@ -465,6 +522,9 @@ static const struct test tests[] = {
     TEST(back_off_doubles_and_begins_with_one_slot),
     TEST(an_answer_of_no_known_kind_is_a_bad_one),
     TEST(what_was_put_off_counts_nothing),
+    TEST(what_was_put_off_is_late_from_the_slot_at_which_it_was_due),
+    TEST(a_check_of_an_unknown_job_ends_when_it_was_late_for_the_horizon),
+    TEST(a_check_that_has_run_is_late_no_more),
     TEST(all_small_inputs_do_as_the_table_says),
     TEST(whatever_comes_in_a_check_ends_or_moves_to_a_later_slot),
     TEST(every_life_ends_within_the_runs_that_its_limits_allow),

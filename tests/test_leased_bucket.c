@@ -56,7 +56,7 @@ static void a_bucket_goes_on_while_something_is_settled_and_ends_after_many_roun
 {
     struct leased_bucket b = { .exhausted = true };
     for (int i = 0; i < 2 * ROUNDS_MAX; i++) {
-        b.counts.run++;
+        b.ntouched++;
         leased_bucket_go_on(&b);
         CU_ASSERT_FALSE(b.exhausted);
         CU_ASSERT_FALSE(leased_bucket_ends_anyway(&b));

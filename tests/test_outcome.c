@@ -9,11 +9,11 @@
 #include "pg_statements.h"
 #include "sqlite_statements.h"
 
-static void failed_timeout_crashed_and_bad_answer_are_problems(void)
+static void what_did_not_answer_as_it_should_is_a_problem(void)
 {
     for (int o = 0; o < OUTCOME_COUNT; o++) {
         bool problem = o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED ||
-                       o == OUTCOME_BAD_ANSWER;
+                       o == OUTCOME_BAD_ANSWER || o == OUTCOME_UNKNOWN_JOB;
         CU_ASSERT_EQUAL(outcome_is_problem((enum outcome)o), problem);
     }
 }
@@ -57,25 +57,29 @@ static int lists_in(const char *text, const char *list)
     return n;
 }
 
+/* The migration of SQLite that has the list of today; a landed one keeps the list of its time. */
+#define LIST_SINCE 5
+
 static void the_sql_files_hold_the_same_list_of_problems(void)
 {
     char list[256];
     int in_pg = 0, in_sqlite = 0, in_migrations = 0;
     problems_in_sql(list, sizeof list);
-    CU_ASSERT_STRING_EQUAL(list, "('failed', 'timeout', 'crashed', 'bad_answer')");
+    CU_ASSERT_STRING_EQUAL(list, "('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')");
     for (int i = 0; i < PG_STATEMENTS; i++)
         in_pg += lists_in(pg_statements[i].text, list);
     for (int i = 0; i < SQLITE_STATEMENTS; i++)
         in_sqlite += lists_in(sqlite_statements[i].text, list);
     for (const struct sql_migration *m = migrations_sqlite; m->name; m++)
-        in_migrations += lists_in(m->text, list);
+        if (m->version >= LIST_SINCE)
+            in_migrations += lists_in(m->text, list);
     CU_ASSERT_TRUE(in_pg > 0);
     CU_ASSERT_TRUE(in_sqlite > 0);
     CU_ASSERT_TRUE(in_migrations > 0);
 }
 
 static const struct test tests[] = {
-    TEST(failed_timeout_crashed_and_bad_answer_are_problems),
+    TEST(what_did_not_answer_as_it_should_is_a_problem),
     TEST(keep_runs_says_which_runs_leave_a_row),
     TEST(each_outcome_has_a_name_of_its_own),
     TEST(the_sql_files_hold_the_same_list_of_problems),

@@ -47,9 +47,11 @@ static void each_settlement_adds_to_the_count_of_its_outcome(void)
     for (int o = 0; o < OUTCOME_COUNT; o++)
         counts_add_settled(&c, &(struct settlement){ .outcome = (enum outcome)o, .ran = true });
     counts_add_settled(&c, &(struct settlement){ .outcome = OUTCOME_HELD_BACK });
+    /* put off for too long: a guard ended it */
+    counts_add_settled(&c, &(struct settlement){ .outcome = OUTCOME_UNKNOWN_JOB, .ends = true });
     CU_ASSERT_EQUAL(c.run, OUTCOME_COUNT);
     CU_ASSERT_EQUAL(c.done, 1);
-    CU_ASSERT_EQUAL(c.guarded, 5);
+    CU_ASSERT_EQUAL(c.guarded, 6);
     CU_ASSERT_EQUAL(c.failed, 2);
     CU_ASSERT_EQUAL(c.timeout, 1);
     CU_ASSERT_EQUAL(c.crashed, 1);

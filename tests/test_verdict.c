@@ -61,6 +61,7 @@ static void checks_of_an_unknown_job_are_left_to_others_and_put_off_by_a_sweep(v
     CU_ASSERT_EQUAL(page->counts[CHECK_ANSWERED], 2);
     CU_ASSERT_EQUAL(page->checks[0].settlement.outcome, OUTCOME_UNKNOWN_JOB);
     CU_ASSERT_FALSE(page->checks[0].settlement.ran);
+    CU_ASSERT_EQUAL(page->checks[0].settlement.put_off_at, FIXTURE_SLOT);
     page_free(page);
     lane_env_end(&x);
 }

@@ -14,7 +14,7 @@ static int outcome_check(const char *word, struct err *err)
             return 0;
     return err_set(err, ERR_INPUT,
                    "--outcome: found '%.*s', expected done, past, beyond_horizon, max_checks, deferred_out, "
-                   "resolved, failed, timeout, crashed, bad_answer, again or deferred",
+                   "resolved, failed, timeout, crashed, bad_answer, unknown_job, again or deferred",
                    UTF8_SHOWN(word));
 }
 

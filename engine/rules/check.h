@@ -22,6 +22,7 @@ struct check {                      /* the strings end with NUL and live as long
     int64_t id;
     int64_t first_check_at, next_check_at;
     int64_t deferred_at;            /* first deferral of this check number; 0: none */
+    int64_t put_off_at;             /* the slot at which it was put off without a run; 0: it was not */
     int32_t bucket, priority;
     int32_t check_count, failure_count;
 #define CHECK_TEXT(name) const char *name;
@@ -80,6 +81,7 @@ struct settlement {
     /* moves: what the row holds from now on; ends: with this run counted */
     int32_t check_count, failure_count;
     int64_t deferred_at;            /* moves; 0: none */
+    int64_t put_off_at;             /* moves; 0: none */
     bool ran;                       /* false: put off without a run; leaves no run row */
     int64_t run_at_us;              /* when the run began (virtual time in a replay) */
     int64_t run_us;                 /* how long it took */

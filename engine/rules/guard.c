@@ -6,7 +6,8 @@
 #include "retry.h"
 #include "slot.h"
 
-/* The check as it was read: every verdict begins with it. */
+/* The check as it was read: every verdict begins with it. A check that has run is no longer put
+ * off. */
 static struct verdict as_read(const struct guard_input *in)
 {
     return (struct verdict){
@@ -126,5 +127,12 @@ struct verdict guard_judge(const struct guard_policy *policy, const struct guard
 struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in,
                              enum outcome why, int64_t at)
 {
-    return moves(as_read(in), why, at, policy, in->now);
+    struct verdict v = as_read(in);
+    bool is_late = in->put_off_at != 0;
+    if (is_late && why == OUTCOME_UNKNOWN_JOB && saturate_sub(in->now, in->put_off_at) > policy->horizon_s)
+        return ends(v, OUTCOME_UNKNOWN_JOB);
+    v.put_off_at = in->put_off_at;
+    if (!is_late && why != OUTCOME_RESLOTTED)
+        v.put_off_at = in->slot ? in->slot : 1;         /* 0 would mean never */
+    return moves(v, why, at, policy, in->now);
 }

@@ -31,6 +31,8 @@ struct guard_input {
     int64_t now;                    /* the time that the job was given */
     int32_t check_count, failure_count;     /* as read */
     int64_t deferred_at;            /* when this check number was first deferred; 0: never */
+    int64_t slot;                   /* it is filed under */
+    int64_t put_off_at;             /* the slot at which it was put off without a run; 0: it was not */
     uint64_t random;                /* for the jitter; the caller's seeded source */
 };
 
@@ -40,12 +42,15 @@ struct verdict {
     int64_t next_at;                /* a slot, > now; 0 when it ends */
     int32_t check_count, failure_count;     /* what the row holds from now on */
     int64_t deferred_at;
+    int64_t put_off_at;             /* 0 once it has run */
 };
 
 struct verdict guard_judge(const struct guard_policy *policy, const struct guard_input *in);
 
 /* The same shape for a check that was not run (held back, unknown job, reslot): moved to the first
- * slot at or after `at`, nothing counted. */
+ * slot at or after `at`, nothing counted. put_off_at keeps the slot from which on it is late; a
+ * reslot, which an operator asks for, sets none. A check of an unknown job ends when it has been
+ * late for the horizon. */
 struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in,
                              enum outcome why, int64_t at);
 

@@ -14,7 +14,8 @@ const char *outcome_name(enum outcome o)
 
 bool outcome_is_problem(enum outcome o)
 {
-    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER;
+    return o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT || o == OUTCOME_CRASHED || o == OUTCOME_BAD_ANSWER ||
+           o == OUTCOME_UNKNOWN_JOB;
 }
 
 bool outcome_leaves_run_row(enum outcome o, enum keep_runs keep)

@@ -20,12 +20,13 @@
     X(CRASHED, "crashed", crashed)                                                                           \
     /* the answer was invalid, or the database rejected a value in it */                                     \
     X(BAD_ANSWER, "bad_answer", failed)                                                                      \
+    /* no engine has its job: put off without a run, or ended after the horizon */                           \
+    X(UNKNOWN_JOB, "unknown_job", unknown_job)                                                               \
     /* the check waits on: a row of the run log */                                                           \
     X(AGAIN, "again", again)                                                                                 \
     X(DEFERRED, "deferred", deferred)                                                                        \
     /* moved without having run: no row */                                                                   \
     X(HELD_BACK, "held_back", held_back)                /* its job was held back for the pass */             \
-    X(UNKNOWN_JOB, "unknown_job", unknown_job)          /* no engine here has the job */                     \
     X(RESLOTTED, "reslotted", held_back)                /* `prescient reslot` */
 
 enum outcome {
@@ -38,7 +39,8 @@ enum outcome {
 /* "done", "past", ...: what the databases store. */
 const char *outcome_name(enum outcome o);
 
-/* The job did not answer as it should: what `retry` enqueues again, with the payload it had. */
+/* The job did not answer as it should, or nobody has it: what `retry` enqueues again, with the
+ * payload it had. */
 bool outcome_is_problem(enum outcome o);
 
 /* Which runs of a check that waits on leave a row in the run log (the setting keep_runs). */

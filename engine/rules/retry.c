@@ -19,9 +19,9 @@ int64_t retry_delay(int64_t base, int64_t max, int32_t failures, uint64_t random
     return delay - spread + (int64_t)(random % ((uint64_t)spread + 1));
 }
 
-int64_t retry_unknown_job_delay_s(int64_t first_check_at, int64_t now, int32_t slot_length_s)
+int64_t retry_unknown_job_delay_s(int64_t due_at, int64_t now, int32_t slot_length_s)
 {
-    int64_t delay = saturate_sub(now, first_check_at) / 2;
+    int64_t delay = saturate_sub(now, due_at) / 2;
     int64_t least = slot_length_s < 1 ? 1 : slot_length_s;
     if (delay > DAY_S)
         delay = DAY_S;

@@ -14,10 +14,8 @@ void counts_add_settled(struct pass_counts *counts, const struct settlement *s)
 {
     if (s->ran)
         counts->run++;
-    ++*(int64_t *)((char *)counts + count_of[s->outcome]);
-}
-
-int64_t counts_settled(const struct pass_counts *counts)
-{
-    return counts->run + counts->unknown_job + counts->held_back;
+    if (s->outcome == OUTCOME_UNKNOWN_JOB && s->ends)
+        counts->guarded++;
+    else
+        ++*(int64_t *)((char *)counts + count_of[s->outcome]);
 }

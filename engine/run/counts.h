@@ -7,8 +7,6 @@
 
 /* A settlement was written. */
 void counts_add_settled(struct pass_counts *counts, const struct settlement *s);
-/* how many checks are settled, with or without a run */
-int64_t counts_settled(const struct pass_counts *counts);
 
 /* What an engine did from its beginning on; a command prints it at its end. */
 struct totals {

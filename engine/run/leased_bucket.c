@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counts.h"
-
 void leased_bucket_release(struct leased_bucket *b)
 {
     for (int i = 0; i < b->nunknown_jobs; i++)
@@ -48,8 +46,7 @@ bool leased_bucket_ends_anyway(const struct leased_bucket *b)
 
 void leased_bucket_go_on(struct leased_bucket *b)
 {
-    int64_t settled = counts_settled(&b->counts);
-    b->rounds = settled > b->settled ? 0 : b->rounds + 1;
-    b->settled = settled;
+    b->rounds = b->ntouched > b->settled ? 0 : b->rounds + 1;
+    b->settled = b->ntouched;
     b->exhausted = false;
 }

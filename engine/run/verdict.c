@@ -30,6 +30,8 @@ static struct guard_input input_of(const struct lane_env *env, const struct page
         .check_count = c->check_count,
         .failure_count = c->failure_count,
         .deferred_at = c->deferred_at,
+        .slot = c->next_check_at,
+        .put_off_at = c->put_off_at,
         .random = random_next(env->random),
     };
 }
@@ -42,6 +44,7 @@ static void apply(struct settlement *s, const struct verdict *v)
     s->check_count = v->check_count;
     s->failure_count = v->failure_count;
     s->deferred_at = v->deferred_at;
+    s->put_off_at = v->put_off_at;
 }
 
 /* ---- checks that are not run ---- */
@@ -60,7 +63,8 @@ static void put_off(const struct lane_env *env, struct page *page, int index, en
 static void put_off_unknown(const struct lane_env *env, struct page *page, int index, int64_t now_us)
 {
     const struct check *c = &page->rows.checks[index];
-    int64_t delay_s = retry_unknown_job_delay_s(c->first_check_at, page->now, env->clocks->slot_length_s);
+    int64_t due_at = c->put_off_at ? c->put_off_at : c->next_check_at;
+    int64_t delay_s = retry_unknown_job_delay_s(due_at, page->now, env->clocks->slot_length_s);
     put_off(env, page, index, OUTCOME_UNKNOWN_JOB, page->now + delay_s, now_us);
 }
 

@@ -16,7 +16,7 @@
  *   store_pg_report.c   the statements of STORE_REPORT
  *   store_pg_load.c     bulk load by COPY
  *   store_pg_migrate.c  creating and upgrading the schema
- *   store_pg_ids.c      the unique index by slot, on a table of any size
+ *   store_pg_indexes.c  indexes on a table of any size
  *   store_pg_prune.c    dropping what is old
  *
  * A call is one message: what an operation queues with pg_queue goes out up to one Sync, and is
@@ -195,8 +195,8 @@ int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct 
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);
-/* Makes the index by slot unique where it is not. Others may write to the table meanwhile, whatever
- * its size. */
-int pg_make_ids_unique(struct pg_store *pg, PGconn *conn, struct err *err);
+/* Builds the indexes of future_job that are missing, and makes the one by slot unique. Others may
+ * write to the table meanwhile, whatever its size. */
+int pg_build_indexes(struct pg_store *pg, PGconn *conn, struct err *err);
 
 #endif

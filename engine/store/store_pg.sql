@@ -302,14 +302,18 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 
 -- part: aside
 -- Values that few rows have, in one column, because each column of each row has a cost: the place
--- of the lock, a blank, '+' where the payload was left out and '-' where not, the origin.
-CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR {is_left_out}
+-- of the lock, a blank, '+' where the payload was left out and '-' where not, the slot at which it
+-- was put off in seconds, a blank, the origin.
+CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR f.put_off_at IS NOT NULL OR {is_left_out}
      THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
-         || coalesce(f.origin, '') END
+         || {put_off_and_origin} END
 
 -- part: aside_degraded
 nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
-       || coalesce(f.origin, ''), ' -')
+       || {put_off_and_origin}, ' - ')
+
+-- part: put_off_and_origin
+coalesce(date_part('epoch', f.put_off_at)::bigint::text, '') || ' ' || coalesce(f.origin, '')
 
 -- part: is_left_out
 -- The payload is larger than its share of the bytes.
@@ -527,6 +531,7 @@ renewed AS (
        SET id = prescient.new_id(n.slot, a.bucket, a.priority), first_check_at = n.slot,
            next_check_at = n.slot, check_count = 0, failure_count = 0,
            again_at = NULL, deferred_at = NULL, first_run_at = NULL, run_count = NULL, total_run_us = NULL,
+           put_off_at = NULL,
            origin = prescient.origin_anew(prescient.origin_of(a.origin, a.first_check_at, a.id))
       FROM anew a, LATERAL (SELECT prescient.slot_for(a.again_at, coalesce(:now, b.at)) AS slot
                             FROM begun b) n
@@ -556,7 +561,7 @@ archived AS (
            CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[e.place]] END,
            CASE WHEN e.payload IS NOT NULL
                  AND (:outcome_names)[coalesce({all_outcome}, (:outcomes)[e.place])]
-                     IN ('failed', 'timeout', 'crashed', 'bad_answer')
+                     IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
                 THEN e.payload END
       FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[place] END AS run_at,
             CASE r.ran WHEN 1 THEN (:run_us)[place] END AS run_us
@@ -582,13 +587,13 @@ greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1),
 -- name: settle_move
 -- :slot to :failure_counts as in `end`; :outcomes is the outcome of the run row (an index into
 -- :outcome_names; 0: no run row), :run_at_us to :last as in `end`, :next_at the next slots,
--- :deferred_at (the epoch: none).
+-- :deferred_at and :put_off_at (the epoch: none).
 -- forms: slot skip mixed
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
 -- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
 -- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
 -- in: run_us int8[], notes int2[], texts text[], ran int2[], remember bool, first int4, last int4,
--- in: next_at timestamptz[], deferred_at timestamptz[]
+-- in: next_at timestamptz[], deferred_at timestamptz[], put_off_at timestamptz[]
 -- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
 WITH {locks},
 moved AS (
@@ -599,6 +604,8 @@ moved AS (
            failure_count = coalesce({all_failure_count}, (:failure_counts)[width_bucket(f.id, :ids)]),
            deferred_at = nullif(coalesce((SELECT (:deferred_at)[1] WHERE cardinality(:deferred_at) = 1),
                                          (:deferred_at)[width_bucket(f.id, :ids)]), '1970-01-01 00:00:00+00'),
+           put_off_at = nullif(coalesce((SELECT (:put_off_at)[1] WHERE cardinality(:put_off_at) = 1),
+                                        (:put_off_at)[width_bucket(f.id, :ids)]), '1970-01-01 00:00:00+00'),
            first_run_at = CASE WHEN f.first_run_at IS NULL
                                 AND coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]) = 1
                                THEN (:run_at_us)[width_bucket(f.id, :ids)] ELSE f.first_run_at END,
@@ -1000,7 +1007,7 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM prescient.reschedule_at(:entity, :key, :job, to_timestamp(:at::bigint), to_timestamp(:now::bigint)) c
 
 -- part: failed_history
-h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
+h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
 
 -- name: retry
 -- The newest failure of each check, with its payload, unless the check has ended well since.
@@ -1042,7 +1049,8 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
 -- without an entity has the slot where it ended.
 -- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?
 -- out: next_check_at int8, entity_name text?, entity_key text?, job_exec text?, check_count int4?,
--- out: failure_count int4?, priority int4?, first_check_at int8?, again_at int8?, payload json?
+-- out: failure_count int4?, priority int4?, first_check_at int8?, again_at int8?, put_off_at int8?,
+-- out: payload json?
 -- report
 WITH few AS MATERIALIZED (
     SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
@@ -1072,12 +1080,14 @@ ended AS (
 SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_name, f.entity_key, f.job_exec,
        f.check_count, f.failure_count,
        f.priority, date_part('epoch', f.first_check_at)::bigint AS first_check_at,
-       date_part('epoch', f.again_at)::bigint AS again_at, f.payload
+       date_part('epoch', f.again_at)::bigint AS again_at,
+       date_part('epoch', f.put_off_at)::bigint AS put_off_at, f.payload
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-        first_check_at, again_at, payload, bucket, id
+        first_check_at, again_at, put_off_at, payload, bucket, id
           FROM found
         UNION ALL
-        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ended) f
+        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+          FROM ended) f
  ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
 
 -- name: history
@@ -1092,7 +1102,8 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
 -- report
 SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key,
        h.job_exec, h.outcome,
-       CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN h.outcome
+       CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
+            THEN h.outcome
             WHEN {failed_history} THEN 'max_failures' END AS guard,
        h.check_count, h.failure_count, h.run_count, date_part('epoch', h.slot_at)::bigint AS slot_at,
        date_part('epoch', h.first_check_at)::bigint AS first_check_at,
@@ -1593,13 +1604,14 @@ SELECT prescient.keep_history_days(:days) AS made
 -- out: noted text?
 SELECT prescient.note_history(true) AS noted
 
--- ---- the index by slot becomes unique (store_pg_ids.c) -----------------------------------------
+-- ---- indexes that are built beside the running system (store_pg_indexes.c) ---------------------
 
--- name: ids_are_unique
+-- name: index_is_there
+-- in: name text, is_unique bool
 -- out: yes bool
-SELECT coalesce((SELECT x.indisunique FROM pg_index x
-                 WHERE x.indexrelid = to_regclass('prescient.future_job_slot')),
-                true) AS yes
+SELECT EXISTS (SELECT FROM pg_index x
+                WHERE x.indexrelid = to_regclass('prescient.' || :name) AND x.indisvalid
+                  AND (x.indisunique OR NOT :is_unique)) AS yes
 
 -- name: drop_unfinished_index
 DROP INDEX CONCURRENTLY IF EXISTS prescient.future_job_slot_unique
@@ -1616,8 +1628,14 @@ CREATE UNIQUE INDEX CONCURRENTLY future_job_slot_unique
 -- name: put_index_in_place
 -- script
 {on_path}; SET LOCAL lock_timeout = '3s'; LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE;
-DROP INDEX prescient.future_job_slot;
+DROP INDEX IF EXISTS prescient.future_job_slot;
 ALTER INDEX prescient.future_job_slot_unique RENAME TO future_job_slot; COMMIT
+
+-- name: drop_unfinished_put_off
+DROP INDEX CONCURRENTLY IF EXISTS prescient.future_job_put_off
+
+-- name: build_put_off
+CREATE INDEX CONCURRENTLY future_job_put_off ON prescient.future_job (put_off_at) WHERE put_off_at IS NOT NULL
 
 -- ---- who may do what ----------------------------------------------------------------------------
 -- The only list of rights. init and migrate apply it each time: a dump contains grants but no

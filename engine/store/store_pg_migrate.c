@@ -287,7 +287,7 @@ static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_
     rc = settle_slot_length(pg, conn, o, is_new, err);
     if (rc < 0)
         return rc;
-    rc = pg_make_ids_unique(pg, conn, err);
+    rc = pg_build_indexes(pg, conn, err);
     if (rc < 0)
         return rc;
     rc = pg_ask(pg, conn, PG_MAKE_DAYS, &days, &made, err);

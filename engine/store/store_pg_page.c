@@ -62,12 +62,13 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
 }
 
 /* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, '+'
- * where the payload was left out or '-', the origin. The place is copied into the arena; the origin
- * stays in the result. */
+ * where the payload was left out or '-', the slot at which it was put off, a blank, the origin. The
+ * place is copied into the arena; the origin stays in the result. */
 static bool read_aside(struct arena *a, const char *aside, struct check *c, bool *is_left_out,
                        const char **lock_place)
 {
     c->origin = NULL;
+    c->put_off_at = 0;
     *is_left_out = false;
     *lock_place = NULL;
     if (!aside)
@@ -76,7 +77,11 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, bool
     if (!blank || !blank[1])
         return false;
     *is_left_out = blank[1] == '+';
-    const char *origin = blank + 2;
+    const char *origin = strchr(blank + 2, ' ');
+    if (!origin++)
+        return false;
+    if (blank[2] != ' ')
+        c->put_off_at = strtoll(blank + 2, NULL, 10);
     if (*origin)
         c->origin = origin;
     if (blank == aside)

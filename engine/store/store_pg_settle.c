@@ -12,7 +12,7 @@ struct columns {
     int n, nnames, nnotes;
     int32_t first_bucket, last_bucket, first_priority, last_priority;
     const struct settlement **rows;
-    int64_t *ids, *as_read, *run_at_us, *run_us, *next_at, *deferred_at;
+    int64_t *ids, *as_read, *run_at_us, *run_us, *next_at, *deferred_at, *put_off_at;
     int32_t *check_counts, *failure_counts;
     int16_t *outcomes, *notes;          /* indexes into names and texts, from 1; 0: none */
     int16_t *ran;
@@ -27,7 +27,7 @@ static bool columns_init(struct columns *c, struct arena *a, int n)
     *c = (struct columns){ .first_bucket = BUCKETS, .first_priority = INT32_MAX, .last_priority = INT32_MIN };
     c->rows = arena_alloc(a, room * sizeof *c->rows);
     c->texts = arena_alloc(a, room * sizeof *c->texts);
-    int64_t *wide = arena_alloc(a, 6 * room * sizeof *wide);
+    int64_t *wide = arena_alloc(a, 7 * room * sizeof *wide);
     int32_t *middle = arena_alloc(a, 2 * room * sizeof *middle);
     int16_t *narrow = arena_alloc(a, 3 * room * sizeof *narrow);
     if (!c->rows || !c->texts || !wide || !middle || !narrow)
@@ -38,6 +38,7 @@ static bool columns_init(struct columns *c, struct arena *a, int n)
     c->run_us = wide + 3 * room;
     c->next_at = wide + 4 * room;
     c->deferred_at = wide + 5 * room;
+    c->put_off_at = wide + 6 * room;
     c->check_counts = middle;
     c->failure_counts = middle + room;
     c->outcomes = narrow;
@@ -99,6 +100,7 @@ static void columns_add(struct columns *c, const struct settlement *s, enum keep
     c->ran[i] = s->ran;
     c->next_at[i] = s->next_at;
     c->deferred_at[i] = s->deferred_at;
+    c->put_off_at[i] = s->put_off_at;
     c->check_counts[i] = s->check_count;
     c->failure_counts[i] = s->failure_count;
     c->outcomes[i] = kept ? outcome_place(c, s->outcome) : 0;
@@ -128,7 +130,7 @@ static int extent(const void *column, size_t size, int n)
 }
 #define COLUMN(c, name) { extent((c)->name, sizeof *(c)->name, (c)->n), (c)->name }
 
-/* The parameters of both statements. The struct of one has the fields of the other, and two
+/* The parameters of both statements. The struct of one has the fields of the other, and three
  * more. */
 #define COMMON_COLUMNS(pg, s, c)                                                                             \
     .slot = (s)->lease.slot, .bucket = (s)->lease.bucket, .priority = (c)->first_priority,                   \
@@ -162,6 +164,7 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, bool
     return pg_send_form(pg, PG_SETTLE_MOVE, form, &(struct pg_settle_move_in){
         COMMON_COLUMNS(pg, s, c), .remember = remember, .first = first, .last = last,
         .next_at = COLUMN(c, next_at), .deferred_at = COLUMN(c, deferred_at),
+        .put_off_at = COLUMN(c, put_off_at),
     });
 }
 

@@ -105,7 +105,7 @@ DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
--- out: payload text?, origin text?
+-- out: payload text?, origin text?, put_off_at timestamptz?
 {page_rows}
 
 -- name: plan
@@ -115,7 +115,7 @@ EXPLAIN QUERY PLAN {page_rows}
 
 -- part: page_rows
 SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key,
-       job_exec, payload, origin
+       job_exec, payload, origin, put_off_at
   FROM prescient_future_job
  WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id)
  ORDER BY priority, id LIMIT :want
@@ -169,6 +169,7 @@ UPDATE prescient_future_job
    SET next_check_at = max(min(a.next_at, coalesce(again_at, a.next_at)), :open_slot),
        again_at = CASE WHEN again_at > max(min(a.next_at, again_at), :open_slot) THEN again_at END,
        check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
+       put_off_at = a.put_off_at,
        run_count = prescient_future_job.run_count + a.runs,
        first_run_at_us = coalesce(prescient_future_job.first_run_at_us, a.run_at_us),
        total_run_us = prescient_future_job.total_run_us + coalesce(a.run_us, 0)
@@ -304,7 +305,7 @@ INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, n
     VALUES (:entity, :key, :job, :at, :now)
 
 -- part: failed_history
-outcome IN ('failed', 'timeout', 'crashed', 'bad_answer')
+outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
 
 -- name: retry
 -- max(id) picks the row whose payload is used. Checks that have ended well since are skipped, by
@@ -350,7 +351,7 @@ VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload)
 -- in: most_looked_at text?
 -- out: next_check_at timestamptz, entity_name text?, entity_key text?, job_exec text?,
 -- out: check_count int4?, failure_count int4?, priority int4?, first_check_at timestamptz?,
--- out: again_at timestamptz?, payload text?
+-- out: again_at timestamptz?, put_off_at timestamptz?, payload text?
 -- report
 WITH few AS MATERIALIZED (
     SELECT * FROM prescient_future_job
@@ -387,12 +388,13 @@ ended AS (
      ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(:most_looked_at AS INTEGER),
          0))
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at,
-       again_at, payload
+       again_at, put_off_at, payload
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-        first_check_at, again_at, payload, bucket, id
+        first_check_at, again_at, put_off_at, payload, bucket, id
           FROM found
         UNION ALL
-        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ended)
+        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+          FROM ended)
  ORDER BY entity_name IS NULL, next_check_at, bucket, priority, id
 
 -- name: history
@@ -404,7 +406,8 @@ SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_co
 -- out: archived_at_us timestamptz
 -- report
 SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
-       CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out') THEN outcome
+       CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
+            THEN outcome
             WHEN {failed_history} THEN 'max_failures' END AS guard,
        check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us,
        total_run_us, last_run_us,
@@ -776,7 +779,7 @@ SELECT CASE WHEN next_check_at % length_s = 0 THEN next_check_at
 
 -- part: all_but_slots
 id, bucket, entity_name, entity_key, job_exec, first_check_at, priority, check_count, failure_count,
-       deferred_at, run_count, first_run_at_us, total_run_us, payload, origin
+       deferred_at, run_count, first_run_at_us, total_run_us, payload, origin, put_off_at
 
 -- name: reslot_forget_sequence
 DELETE FROM sqlite_sequence WHERE name = 'prescient_future_job'

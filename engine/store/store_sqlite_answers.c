@@ -21,6 +21,7 @@ enum column {
     FAILURE_COUNT,
     NEXT_AT,
     DEFERRED_AT,
+    PUT_OFF_AT,
     RUNS,
     RUN_AT_US,
     RUN_US,
@@ -32,7 +33,7 @@ static const char schema[] =
     "CREATE TABLE prescient_answers (nth INTEGER, part INTEGER HIDDEN, id INTEGER, slot_at INTEGER, "
     "read_check_count INTEGER, "
     "read_failure_count INTEGER, outcome TEXT, check_count INTEGER, failure_count INTEGER, next_at INTEGER, "
-    "deferred_at INTEGER, "
+    "deferred_at INTEGER, put_off_at INTEGER, "
     "runs INTEGER, run_at_us INTEGER, run_us INTEGER, note TEXT, keeps_payload INTEGER)";
 
 struct answers_table {
@@ -166,6 +167,7 @@ static int answers_column(sqlite3_vtab_cursor *base, sqlite3_context *result, in
         sqlite3_result_int64(result, t->next_at > c->answers->open_slot ? t->next_at : c->answers->open_slot);
         break;
     case DEFERRED_AT: result_when(result, t->deferred_at != 0, t->deferred_at); break;
+    case PUT_OFF_AT: result_when(result, t->put_off_at != 0, t->put_off_at); break;
     case RUNS: sqlite3_result_int(result, t->ran); break;
     case RUN_AT_US: result_when(result, t->ran, t->run_at_us); break;
     case RUN_US: result_when(result, t->ran, t->run_us); break;

@@ -32,15 +32,15 @@ static void loosen(void)
         "CREATE TABLE prescient_future_job (id INTEGER PRIMARY KEY, bucket, entity_name, entity_key, "
         "job_exec, first_check_at, next_check_at,"
         " priority, check_count, failure_count, deferred_at, again_at, run_count, first_run_at_us, "
-        "total_run_us, payload);"
+        "total_run_us, payload, origin, put_off_at);"
         "CREATE INDEX prescient_future_job_slot ON prescient_future_job (next_check_at, bucket, priority, "
         "id)";
     MUST(sqlite3_open(file, &other) == SQLITE_OK && sqlite3_exec(other, sql, NULL, NULL, NULL) == SQLITE_OK);
     MUST(sqlite3_prepare_v2(other,
                             "INSERT INTO prescient_future_job (id, entity_name, entity_key, job_exec, "
                             "first_check_at, priority, check_count, "
-                            "failure_count, deferred_at, payload, next_check_at, bucket) VALUES (?, ?, ?, ?, "
-                            "?, ?, ?, ?, ?, ?, 900000, 0)",
+                            "failure_count, deferred_at, payload, put_off_at, next_check_at, bucket) "
+                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 900000, 0)",
                             -1, &insert, NULL) == SQLITE_OK);
 }
 
@@ -87,7 +87,7 @@ static int write_rows(struct input *in, struct arena *a)
     MUST(sqlite3_exec(other, "BEGIN; DELETE FROM prescient_future_job", NULL, NULL, NULL) == SQLITE_OK);
     for (; rows < ROWS_MAX && in->left; rows++) {
         sqlite3_bind_int(insert, 1, rows + 1);
-        for (int column = 2; column <= 10; column++)
+        for (int column = 2; column <= 11; column++)
             bind_any(in, column, a);
         MUST(sqlite3_step(insert) == SQLITE_DONE);
         sqlite3_reset(insert);

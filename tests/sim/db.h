@@ -15,7 +15,7 @@ struct tx;
 struct version {
     bool exists;
     int64_t id;
-    int64_t first_at, next_at, deferred_at, again_at;
+    int64_t first_at, next_at, deferred_at, put_off_at, again_at;
     int32_t priority, check_count, failure_count;
 };
 

@@ -104,6 +104,7 @@ static void write_move(struct db *db, struct message *m, const struct row *row, 
     v->check_count = s->s.check_count;
     v->failure_count = s->s.failure_count;
     v->deferred_at = s->s.deferred_at;
+    v->put_off_at = s->s.put_off_at;
 }
 
 static enum served write_effects(struct db *db, struct message *m, const struct sent_settlement *s)

@@ -154,6 +154,7 @@ static int give_page(const struct message *m, struct store_call *call)
             .first_check_at = v->first_at,
             .next_check_at = v->next_at,
             .deferred_at = v->deferred_at,
+            .put_off_at = v->put_off_at,
             .bucket = m->page[i].bucket,
             .priority = v->priority,
             .check_count = v->check_count,
