@@ -8,6 +8,7 @@
 # equivalents of the packages in packages.txt first.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+umask 022                               # prescient reads no settings that others can write
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -91,6 +92,21 @@ build() {
     rm -f "$log"
 }
 
+# prescient loads no plug-in from below a folder that others can write. A clone made under umask
+# 002, which is usual, is such a folder; it is ours to close. Those above it are not.
+close_folders() {
+    local path=$PWD open=()
+    chmod go-w . build
+    while [ "$path" != / ]; do
+        path=$(dirname "$path")
+        [ -z "$(find "$path" -maxdepth 0 -perm /022 ! -perm -1000)" ] || open+=("$path")
+    done
+    [ ${#open[@]} -gt 0 ] || return 0
+    say "quickstart.sh: prescient loads no plug-ins from below a folder that others can write. Close it, or" \
+        "clone elsewhere:  chmod go-w ${open[*]@Q}"
+    exit 1
+}
+
 # Neither demo nor tests may use a database or settings of the user who runs them.
 forget_databases() {
     local name
@@ -105,6 +121,7 @@ demo)
     forget_databases
     say "building"
     build
+    close_folders
     exec examples/shop/run.sh build/prescient
     ;;
 build | test)
@@ -112,6 +129,7 @@ build | test)
     forget_databases
     say "building"
     build test-programs
+    close_folders
     [ "$1" = build ] || exec make -s check T="${2:-}"
     ;;
 *)

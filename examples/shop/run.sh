@@ -11,8 +11,9 @@ prescient=$(readlink -f "$1")
 folder=${2:-$(mktemp -d "${TMPDIR:-/tmp}/prescient-shop.XXXXXX")}
 monday="2026-03-02 00:00:00"
 sunday="2026-03-08 23:59:59"
+umask 022                               # prescient reads no settings that others can write
 
-cp "$here/prescient.cfg" "$folder/"
+install -m 644 "$here/prescient.cfg" "$folder/"
 cd "$folder"
 rm -f shop.db shop.db-*
 
