@@ -17,6 +17,11 @@ block() {
 # json_lines EXPRESSION: the same as json, where each line is an object: `lines`
 json_lines() { python3 -c "import json,sys; lines=[json.loads(l) for l in sys.stdin]; print($1)"; }
 
+if [ "$P" = "$ROOT/build/prescient" ]; then     # it may have been built elsewhere
+    is "the first lines lead to the program and to a folder" \
+        "$(cd "$ROOT" && HOME=$TMP bash -euc "$(block begin 1)"$'\ncommand -v prescient; pwd; umask')" \
+        "$P"$'\n'"$TMP/try"$'\n0022'
+fi
 ln -s "$P" prescient
 PATH=$TMP:$PATH
 
@@ -53,19 +58,39 @@ is "and it runs" \
     "$(prescient --config mine.cfg events --json | json_lines '[j["event"] for j in lines][-1]')" \
     "order.unpaid"
 
-on_postgresql() {
-    [ "$STORE_NAME" = postgresql ] || return 0
-    local role=prescient_readme_$$             # roles are the whole server's
-    prescient init >/dev/null
-    ok "the functions of PostgreSQL" psql -qX "$PRESCIENT_STORE" -v ON_ERROR_STOP=1 -c "$(block postgresql 1)"
-    is "what they leave waits" "$(prescient list --json | json 'sorted(r["entity_key"] for r in j)')" \
-        "['43', '44', '45', '46']"
-    ok "the enqueuer's role" psql -qX "$PRESCIENT_STORE" -v ON_ERROR_STOP=1 \
-        -c "$(block postgresql 2 | sed "s|shop|$role|g")"
-    ok "it may enqueue" psql -qX "$PRESCIENT_STORE" -v ON_ERROR_STOP=1 -c "SET ROLE $role" \
-        -c "SELECT prescient.enqueue('orders', '50', 'unshipped_order', now())"
-    fails_with 1 "permission denied" psql -qX "$PRESCIENT_STORE" -v ON_ERROR_STOP=1 \
-        -c "SET ROLE $role" -c "SELECT * FROM prescient.future_job"
-    psql -qX "$PRESCIENT_STORE" -c "DROP ROLE $role"
-}
-on_each_store on_postgresql
+# ---- the same on PostgreSQL: a cluster with passwords, as Debian's has, and nothing in it --------
+
+. "$ROOT/tests/drivers/lib.sh"
+trap 'stop_loopback; finish || exit 1' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+start_loopback "hba=host all all 127.0.0.1/32 scram-sha-256" || { echo "# no PostgreSQL server here"; exit; }
+
+# What `sudo -u postgres` means there: the superuser, on the server's socket.
+cat >sudo <<END
+#!/bin/sh
+[ "\$1 \$2" = "-u postgres" ] || exit 1
+shift 2
+PGHOST=$CLUSTER/sock PGPORT=$PORT PGUSER=postgres exec "\$@"
+END
+chmod +x sudo
+printf '\\set ON_ERROR_STOP on\n\\pset pager off\n' >psqlrc
+mkdir pg && cd pg || exit 2
+
+# on_pg N: the N-th block, word for word but for the port
+on_pg() { PSQLRC=$TMP/psqlrc bash -euc "$(block "sh on postgresql" "$1" | sed "s/@localhost/&:$PORT/")"; }
+
+for n in 1 2 3 4; do ok "PostgreSQL, block $n of its lines" on_pg "$n"; done
+is "there are no more of them" "$(block "sh on postgresql" 5)" ""
+is "it ends in an alert" \
+    "$(prescient events --json | json_lines '[(e["event"], e["entity_key"]) for e in lines]')" \
+    "[('order.unshipped', '42')]"
+ok "all is well, says doctor" prescient doctor
+is "what the other calls leave" "$(prescient list --json | json 'sorted(r["entity_key"] for r in j)')" \
+    "['43', '44', '45', '46', '47']"
+prescient --quiet --log-level error replay --from now --to +25h
+is "every one of them is in the shop, and not shipped" \
+    "$(prescient events --json | json_lines 'sorted({e["entity_key"] for e in lines})')" \
+    "['42', '43', '44', '45', '46', '47']"
+fails_with 1 "permission denied" psql -qX -v ON_ERROR_STOP=1 "postgresql://shop:secret@localhost:$PORT/shop" \
+    -c "SELECT * FROM prescient.future_job"
