@@ -20,13 +20,13 @@ is "all is well: exit 0" \
     "$($P doctor --json | json 'sorted({f["level"] for f in j})'; echo "${PIPESTATUS[0]}")" "['ok']
 0"
 has "a job that loads" "$($P jobs)" "one  good    yes"
-is "jobs --json" "$($P jobs --json | json 'j[0]["is_loaded"], j[0]["timeout_us"], j[0]["summary"]')" \
+is "jobs --json" "$($P jobs --json | json 'j[0]["is_usable"], j[0]["timeout_us"], j[0]["summary"]')" \
     "(True, 5000000, 'from a test')"
-is "config --check" "$($P config --check)" "the settings are good: 1 job, every plug-in loads"
+is "config --check" "$($P config --check)" "the settings are good: 1 job, every job can be run"
 
 $P enqueue orders 1 one +1h >/dev/null; $P enqueue orders 2 two +1h >/dev/null
 is "jobs --counts counts, also jobs that are not in the settings" \
-    "$($P jobs --counts --json | json '[(r["job"], r["checks"], r["is_loaded"], r["why_not"]) for r in j]')" \
+    "$($P jobs --counts --json | json '[(r["job"], r["checks"], r["is_usable"], r["why_not"]) for r in j]')" \
     "[('one', 1, True, None), ('two', 1, False, 'not in the settings')]"
 
 for bad in aborts leaves missing; do
@@ -50,7 +50,7 @@ sed -i 's/0, 30/0, 40/' split.cfg
 has "minutes that name slots are fine" "$($P doctor --config split.cfg)" \
     "ok     serve: each minute names a slot"
 is "and not warned of" "$($P config --check --config split.cfg 2>&1)" \
-    "the settings are good: 1 job, every plug-in loads"
+    "the settings are good: 1 job, every job can be run"
 
 has "how it ended is said" \
     "$($P jobs --config <(sed s/good/aborts/ prescient.cfg) --json)" "crashed while it was loaded (Aborted)"
@@ -58,7 +58,7 @@ has "how it ended is said" \
     "$($P jobs --config <(sed s/good/leaves/ prescient.cfg) \
     --json)" "ended the process while it was loaded (exit code 0)"
 chmod 666 jobs/good.so
-is "a plug-in that others can write is refused" "$($P jobs --json | json 'j[0]["is_loaded"]')" False
+is "a plug-in that others can write is refused" "$($P jobs --json | json 'j[0]["is_usable"]')" False
 chmod 644 jobs/good.so
 
 chmod 666 prescient.cfg

@@ -26,9 +26,9 @@ ln -s "$P" prescient
 PATH=$TMP:$PATH
 
 block prescient.cfg 1 >prescient.cfg
-is "the settings are accepted" \
-    "$(prescient config --check)" "the settings are good: 1 job, every plug-in loads"
 ok "the shop, and checks in its trigger" bash -euc "$(block sh 1)"
+is "the settings are accepted" \
+    "$(prescient config --check)" "the settings are good: 1 job, every job can be run"
 is "both orders wait" "$(prescient list --json | json '[(r["entity_key"], r["job_exec"]) for r in j]')" \
     "[('42', 'unshipped_order'), ('43', 'unshipped_order')]"
 ok "four hours pass" bash -euc "$(block sh 2)"

@@ -295,7 +295,9 @@ static void settings_that_are_no_good_end_the_worker_with_words(void)
         { "jobs = { a = { plugin = ", "" },
         { "jobs = { };", "no jobs in the settings" },
         { "plugin_dirs = [\"/nonexistent\"]; jobs = { a = { plugin = \"x\"; }; };",
-          "none of 1 jobs can be used" },
+          "job a: plug-in: no file x.so" },
+        { "plugin_dirs = [\"/nonexistent\"]; jobs = { a = { plugin = \"x\"; }; b = { plugin = \"x\"; }; };",
+          "none of 2 jobs can be used; the last: job b: " },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CU_ASSERT_EQUAL(start_with(cases[i].text), MESSAGE_FAILED);

@@ -5,13 +5,14 @@
 #include "app.h"
 #include "probe.h"
 #include "report.h"
+#include "text.h"
 #include "../base/settings_print.h"
 
 static int config_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "print", 'p', NULL, "print the settings in force, from flags, environment and file (the default)" },
-    { "check", 'k', NULL, "read the settings and try every plug-in; report what is wrong" },
+    { "check", 'k', NULL, "read the settings and try every job; report what is wrong" },
     { "sample", 's', NULL, "print all settings with their defaults, bounds and meaning" },
     { 0 }
 };
@@ -19,7 +20,10 @@ static const struct command_option options[] = {
 const struct command cmd_config = {
     .name = "config", .args = "",
     .help = "print or check the settings",
-    .more = "Passwords in URLs are printed as ***.",
+    .more = "Passwords in URLs are printed as ***.\n"
+            "--check opens each job in a process of its own and asks the business database what a check "
+            "would. A mistake ends\n"
+            "with exit code 78; a database that is away just now is only warned of.",
     .options = options, .main = config_main, .plain = true,
 };
 
@@ -56,29 +60,60 @@ static void warn_of_serve(struct app *app)
                 mistakes);
 }
 
+static void warn_of(const char *what)
+{
+    fputs("prescient config: warning: ", stderr);
+    text_put(stderr, what, 0);
+    fputc('\n', stderr);
+}
+
+/* Tries each job. A database that is away just now is no mistake of the settings, and a place that
+ * checks them may not reach it at all. Returns how many jobs are refused. */
+static int check_jobs(struct app *app, bool *is_unsure, struct err *err)
+{
+    const struct settings *s = &app->settings;
+    struct prober prober = { .settings = s };
+    int refused = 0;
+    for (int i = 0; i < s->njobs; i++) {
+        struct probed found;
+        char why[sizeof found.why + 256];
+        probe_job(&prober, i, &found);
+        if (found.is_usable || found.is_unsure)
+            continue;
+        refused++;
+        probe_describe(&s->jobs[i], &found, why, sizeof why);
+        err_set(err, ERR_SETTINGS, "job %s", why);
+        app_fail(app, err);
+    }
+    *is_unsure = *prober.business && !prober.business_refuses;
+    if (*is_unsure)
+        warn_of(prober.business);
+    if (*prober.business && prober.business_refuses && !refused) {
+        err_set(err, ERR_SETTINGS, "%s", prober.business);
+        app_fail(app, err);
+        refused++;
+    }
+    return refused;
+}
+
 static int config_check(struct app *app, struct err *err)
 {
+    bool is_unsure = false;
     if (load(app, err) < 0)
         return app_fail(app, err);
     const struct settings *s = &app->settings;
-    int refused = 0;
-    for (int i = 0; i < s->njobs; i++) {
-        struct probe probe;
-        probe_plugin(s, s->jobs[i].plugin, &probe);
-        if (probe.loaded)
-            continue;
-        refused++;
-        err_set(err, ERR_SETTINGS, "job %s: plug-in %s: %s", s->jobs[i].name, s->jobs[i].plugin, probe.why);
-        app_fail(app, err);
-    }
-    if (refused)
+    if (check_jobs(app, &is_unsure, err) > 0)
         return EXIT_BAD_SETTINGS;
     warn_of_serve(app);
+    const char *tried = "every job can be run";
+    if (is_unsure)
+        tried = "every plug-in loads; what the jobs ask could not be tried";
     if (!app->json)
-        fprintf(app->out, "the settings are good: %d %s, every plug-in loads\n", s->njobs,
-                s->njobs == 1 ? "job" : "jobs");
+        fprintf(app->out, "the settings are good: %d %s, %s\n", s->njobs, s->njobs == 1 ? "job" : "jobs",
+                tried);
     else
-        report_print_object(app, json_pack("{s:b, s:i}", "good", 1, "jobs", s->njobs));
+        report_print_object(app, json_pack("{s:b, s:i, s:b}", "good", 1, "jobs", s->njobs, "asked",
+                                           !is_unsure));
     return EXIT_WELL;
 }
 

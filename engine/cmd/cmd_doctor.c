@@ -151,24 +151,52 @@ static void look_at_settings(struct doctor *d)
         finding(d, OK, "settings", file, NULL);
 }
 
-/* ---- plug-ins -------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
-static void look_at_plugins(struct doctor *d)
+static const char *const probe_advice[PROBE_STEPS] = {
+    [PROBE_LOAD] = "its checks wait until it loads",
+    [PROBE_OPEN] = "its checks wait until it can be opened: correct its settings",
+    [PROBE_ASK] = "its checks fail until that is mended",
+};
+
+static void look_at_job(struct doctor *d, struct prober *prober, int job)
+{
+    const struct job_settings *settings = &d->app->settings.jobs[job];
+    struct probed found;
+    char why[sizeof found.why + 256];
+    probe_job(prober, job, &found);
+    if (found.is_usable) {
+        finding(d, OK, "job", text(d, "%s: %s", settings->name, found.path), NULL);
+        return;
+    }
+    probe_describe(settings, &found, why, sizeof why);
+    finding(d, ERROR, "job", why, probe_advice[found.failed]);
+}
+
+static void look_at_business(struct doctor *d, const struct prober *prober)
+{
+    char url[1024];
+    const struct settings *s = &d->app->settings;
+    if (!prober->has_asked)
+        return;
+    settings_mask_url(s->business ? s->business : s->store, url, sizeof url);
+    if (!*prober->business)
+        finding(d, OK, "business", text(d, "%s answers queries of jobs", url), NULL);
+    else
+        finding(d, ERROR, "business", prober->business,
+                text(d, "the setting %s is %s", s->business ? "business" : "store", url));
+}
+
+static void look_at_jobs(struct doctor *d)
 {
     const struct settings *s = &d->app->settings;
+    struct prober prober = { .settings = s };
     if (!s->njobs)
         finding(d, WARN, "jobs", "no job in the settings: every check waits",
                 "add jobs = { NAME = { plugin = \"...\"; }; }; to the settings file");
-    for (int i = 0; i < s->njobs; i++) {
-        struct probe probe;
-        probe_plugin(s, s->jobs[i].plugin, &probe);
-        if (probe.loaded)
-            finding(d, OK, "job", text(d, "%s: %s", s->jobs[i].name, probe.path), NULL);
-        else
-            finding(d, ERROR, "job",
-                    text(d, "%s: plug-in %s: %s", s->jobs[i].name, s->jobs[i].plugin, probe.why),
-                    "its checks wait until it loads");
-    }
+    for (int i = 0; i < s->njobs; i++)
+        look_at_job(d, &prober, i);
+    look_at_business(d, &prober);
 }
 
 /* ---- the database ---------------------------------------------------------------------------- */
@@ -385,7 +413,7 @@ static void look_at_pooler(struct doctor *d)
 
 static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[] = {
     { look_at_settings, false },
-    { look_at_plugins, false },         /* forks: before there is a connection */
+    { look_at_jobs, false },            /* forks: before there is a connection */
     { look_at_connection, false },
     { look_at_schema, true },
     { look_at_serve, true },

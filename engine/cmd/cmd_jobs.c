@@ -1,4 +1,4 @@
-/* prescient jobs - the jobs of the settings: their plug-ins, whether these load, their limits. */
+/* prescient jobs - the jobs of the settings: plug-ins, limits, and whether they can be run. */
 #include <inttypes.h>
 #include <string.h>
 #include "../base/moment.h"
@@ -18,12 +18,13 @@ static const struct command_option options[] = {
 const struct command cmd_jobs = {
     .name = "jobs",
     .args = "",
-    .help = "list the jobs of the settings and whether their plug-ins load",
-    .more = "Each plug-in is loaded in a process of its own. With --counts, jobs that wait in the database "
-            "but are not in the\n"
-            "settings are listed, too. Among more than 100000 checks the counts are estimates (~), from a "
-            "sample; --exact counts each.\n"
-            "Exit code 1 when a plug-in does not load.",
+    .help = "list the jobs of the settings and whether they can be run",
+    .more = "Each job is opened in a process of its own, and asks the business database what a check "
+            "would. With --counts,\n"
+            "jobs that wait in the database but are not in the settings are listed, too. Among more than "
+            "100000 checks the\n"
+            "counts are estimates (~), from a sample; --exact counts each.\n"
+            "Exit code 1 when a job cannot be run.",
     .options = options,
     .main = jobs_main,
 };
@@ -33,7 +34,7 @@ const struct command cmd_jobs = {
 enum {
     JOB,
     PLUGIN,
-    LOADED,
+    USABLE,
     TIMEOUT,
     MAX_CHECKS,
     HORIZON,
@@ -54,7 +55,7 @@ static const struct { const char *name; enum cell_kind kind;
 } columns[COLUMNS] = {
     [JOB] = { "job", CELL_TEXT },
     [PLUGIN] = { "plugin", CELL_TEXT },
-    [LOADED] = { "is_loaded", CELL_BOOL },
+    [USABLE] = { "is_usable", CELL_BOOL },
     [TIMEOUT] = { "timeout_us", CELL_DURATION_US },
     [MAX_CHECKS] = { "max_checks", CELL_NUMBER },
     [HORIZON] = { "horizon_us", CELL_DURATION_US },
@@ -72,21 +73,22 @@ static const char *number(struct app *app, int64_t n)
     return arena_printf(app->arena, "%" PRId64, n);
 }
 
-static bool job_row(struct app *app, const struct job_settings *job, const char **row)
+static bool job_row(struct app *app, struct prober *prober, int index, const char **row)
 {
-    struct probe probe;
-    probe_plugin(&app->settings, job->plugin, &probe);
+    const struct job_settings *job = &app->settings.jobs[index];
+    struct probed found;
+    probe_job(prober, index, &found);
     row[JOB] = job->name;
     row[PLUGIN] = job->plugin;
-    row[LOADED] = probe.loaded ? "true" : "false";
+    row[USABLE] = found.is_usable ? "true" : "false";
     row[TIMEOUT] = number(app, job->timeout_us);
     row[MAX_CHECKS] = number(app, job->max_checks);
     row[HORIZON] = number(app, job->horizon_s * 1000000);
     row[MAX_FAILURES] = number(app, job->max_failures);
-    row[BATCH] = number(app, probe.batches ? job->batch : 1);
-    row[SUMMARY] = *probe.summary ? arena_strdup(app->arena, probe.summary) : NULL;
-    row[WHY] = *probe.why ? arena_strdup(app->arena, probe.why) : NULL;
-    return probe.loaded;
+    row[BATCH] = number(app, found.batches ? job->batch : 1);
+    row[SUMMARY] = *found.summary ? arena_strdup(app->arena, found.summary) : NULL;
+    row[WHY] = *found.why ? arena_strdup(app->arena, found.why) : NULL;
+    return found.is_usable;
 }
 
 static const char **row_of(struct store_rows *rows, const char *job)
@@ -114,7 +116,7 @@ static void counts_add(struct store_rows *rows, const struct store_rows *counts)
         if (!row) {
             row = rows->cells + rows->rows++ * COLUMNS;
             row[JOB] = job;
-            row[LOADED] = "false";
+            row[USABLE] = "false";
             row[WHY] = "not in the settings";
             row[ESTIMATE] = is_estimate;
         }
@@ -143,8 +145,8 @@ static int rows_new(struct app *app, int most, struct store_rows *out, struct er
 static void jobs_print(struct app *app, const struct store_rows *rows, bool counted)
 {
     struct report_view view = {
-        .columns = counted ? "job plugin is_loaded=loads checks=waiting next_check_at summary why_not"
-                           : "job plugin is_loaded=loads timeout_us max_checks=checks horizon_us "
+        .columns = counted ? "job plugin is_usable=usable checks=waiting next_check_at summary why_not"
+                           : "job plugin is_usable=usable timeout_us max_checks=checks horizon_us "
                              "max_failures=failures batch summary why_not",
         .estimated = "checks",
         .when_empty = "no jobs in the settings; a job is jobs = { NAME = { plugin = \"...\"; }; };",
@@ -176,14 +178,15 @@ static int jobs_list(struct app *app, enum counting counting, struct err *err)
     struct store_rows rows;
     if (rows_new(app, s->njobs, &rows, err) < 0)
         return err->code;
-    bool all_loaded = true;
+    struct prober prober = { .settings = s };
+    bool all_usable = true;
     /* before there is a connection: each try forks */
     for (rows.rows = 0; rows.rows < s->njobs; rows.rows++)
-        all_loaded = job_row(app, &s->jobs[rows.rows], rows.cells + rows.rows * COLUMNS) && all_loaded;
+        all_usable = job_row(app, &prober, rows.rows, rows.cells + rows.rows * COLUMNS) && all_usable;
     if (counting != NO_COUNTS && rows_count(app, counting, &rows, err) < 0)
         return err->code;
     jobs_print(app, &rows, counting != NO_COUNTS);
-    return all_loaded ? EXIT_WELL : EXIT_TROUBLE;
+    return all_usable ? EXIT_WELL : EXIT_TROUBLE;
 }
 
 static int jobs_main(struct app *app, const struct args *args)

@@ -1,107 +1,247 @@
-/* probe.c - whether a plug-in loads. A child process loads it and sends the result through a pipe;
- * a child that dies or hangs is a result, too. */
+/* probe.c - one worker for one job, which reports how far it came. A worker that dies or hangs is a
+ * result, too. */
 #include "probe.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../base/utf8.h"
-#include "../worker/plugin.h"
+#include "../pool/sent.h"
+#include "../pool/spawn.h"
+#include "../wire/slab.h"
 
-static void copy_text(char *out, size_t size, const char *text)
+enum {
+    LOAD_MS = 5000, OPEN_MS = 5000, ASK_MS = 8000,
+    CLOSE_MS = 1000,            /* for the job to close, once all is known */
+};
+
+static const struct { const char *doing; int most_ms; } steps[PROBE_STEPS] = {
+    [PROBE_LOAD] = { "loaded", LOAD_MS },
+    [PROBE_OPEN] = { "opened", OPEN_MS },
+    [PROBE_ASK] = { "tried", ASK_MS },
+};
+
+struct trial {
+    struct child child;
+    int announced;              /* steps that it has begun; 0: it is not that far */
+    int64_t until_us;           /* for the step that it is in */
+    bool is_done;               /* `found` has come */
+    struct probed found;
+};
+
+static enum probe_step step_of(const struct trial *t)
 {
-    size_t len = text ? utf8_cut(text, strlen(text), size - 1) : 0;
-    if (len)
-        memcpy(out, text, len);
-    out[len] = '\0';
+    return t->announced ? (enum probe_step)(t->announced - 1) : PROBE_LOAD;
 }
 
-static _Noreturn void child_main(const struct settings *s, const char *name, int out)
+static void begin_step(struct trial *t)
 {
-    struct probe found = { 0 };
-    struct plugin plugin;
-    struct err err = { 0 };
-    struct rlimit no_core = { 0, 0 };
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setrlimit(RLIMIT_CORE, &no_core);
-    int null = open("/dev/null", O_RDWR); /* discards what it prints while it loads */
-    for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
-        dup2(null, fd);
-    if (plugin_open(s->plugin_dirs, s->nplugin_dirs, name, &plugin, &err) < 0 ||
-        plugin_load(&plugin, &err) < 0) {
-        copy_text(found.why, sizeof found.why, err.text);
-    } else {
-        found.loaded = true;
-        found.batches = plugin.api.job_exec_many != NULL;
-        copy_text(found.name, sizeof found.name, plugin.api.name);
-        copy_text(found.summary, sizeof found.summary, plugin.api.summary);
-        copy_text(found.path, sizeof found.path, plugin.path);
+    t->until_us = clock_mono_us(&clock_system) + steps[step_of(t)].most_ms * INT64_C(1000);
+}
+
+static void __attribute__((format(printf, 2, 3))) failed(struct trial *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(t->found.why, sizeof t->found.why, fmt, ap);
+    va_end(ap);
+    t->found.is_usable = false;
+    t->found.failed = step_of(t);
+}
+
+/* ---- what it sends ---- */
+
+/* A text of a worker: it need not end, and need not be text. */
+static void tidy(char *text, size_t size)
+{
+    text[size - 1] = '\0';
+    text[utf8_valid_bytes(text, strlen(text))] = '\0';
+}
+
+static void take_report(struct trial *t, const char *body, int n)
+{
+    if (n != (int)sizeof t->found) {
+        failed(t, "its worker sent a report that cannot be read");
+        return;
     }
-    ssize_t sent = write(out, &found, sizeof found);        /* less than PIPE_BUF: whole or not at all */
-    _exit(sent == (ssize_t)sizeof found ? 0 : 1);
+    memcpy(&t->found, body, sizeof t->found);
+    tidy(t->found.path, sizeof t->found.path);
+    tidy(t->found.name, sizeof t->found.name);
+    tidy(t->found.summary, sizeof t->found.summary);
+    tidy(t->found.why, sizeof t->found.why);
+    tidy(t->found.business, sizeof t->found.business);
 }
 
-_Static_assert(sizeof(struct probe) <= 4096, "a probe is sent in one write");
-
-/* Waits for the child's result; false when none came in time. */
-static bool receive(int in, struct probe *out)
+static void take_message(struct trial *t, enum message_kind kind, const char *body, int n)
 {
-    int64_t until = clock_mono_us(&clock_system) + PROBE_TIMEOUT_MS * 1000LL;
-    struct pollfd p = { .fd = in, .events = POLLIN };
-    for (;;) {
-        int64_t remaining_ms = (until - clock_mono_us(&clock_system)) / 1000;
-        int n = remaining_ms > 0 ? poll(&p, 1, (int)remaining_ms) : 0;
-        if (n < 0 && errno == EINTR)
-            continue;
-        return n == 1 && read(in, out, sizeof *out) == (ssize_t)sizeof *out;
+    switch (kind) {
+    case MESSAGE_OPENING:
+        t->announced += t->announced < PROBE_STEPS;
+        begin_step(t);
+        return;
+    case MESSAGE_PROBED:
+        t->is_done = true;
+        take_report(t, body, n);
+        return;
+    case MESSAGE_FAILED:
+        t->is_done = true;
+        failed(t, "%.*s", (int)utf8_valid_bytes(body, (size_t)n), body);
+        return;
+    default:
+        return;                 /* what the job logs */
     }
 }
 
-static void describe_end(int status, struct probe *out)
+/* What it prints is read and dropped, so that no job blocks on a full pipe. False: it has closed
+ * it. */
+static bool drain(const struct child *child)
 {
-    *out = (struct probe){ 0 };
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        snprintf(out->why, sizeof out->why, "did not load within %d s", PROBE_TIMEOUT_MS / 1000);
+    char bytes[4096];
+    ssize_t n = 1;
+    for (int i = 0; i < 16 && n > 0; i++)
+        n = read(child->output, bytes, sizeof bytes);
+    return n != 0;
+}
+
+/* Waits until something comes, or until `until_us`. False: nothing did, or the worker is gone. */
+static bool listen_once(struct trial *t, int64_t until_us)
+{
+    char body[MESSAGE_MAX + 1];
+    enum message_kind kind;
+    int64_t remaining_ms = (until_us - clock_mono_us(&clock_system) + 999) / 1000;
+    struct pollfd fds[] = { { .fd = t->child.sock, .events = POLLIN },
+                            { .fd = t->child.output, .events = POLLIN } };
+    int n = remaining_ms > 0 ? poll(fds, 2, (int)remaining_ms) : 0;
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n <= 0)
+        return false;
+    if (fds[1].revents && !drain(&t->child)) {
+        close(t->child.output);
+        t->child.output = -1;
+    }
+    if (!fds[0].revents)
+        return true;
+    n = message_receive(t->child.sock, &kind, body, NULL, NULL);
+    if (n >= 0)
+        take_message(t, kind, body, n);
+    return n >= 0 || n == ERR_BUSY;
+}
+
+/* ---- its life ---- */
+
+static int begin(struct trial *t, const struct settings *s, int job, bool asks, struct err *err)
+{
+    CLEANUP(cleanup_free) char *text = NULL;
+    CLEANUP(cleanup_close) int fd = -1;
+    size_t len = 0;
+    struct slab *slab = NULL;
+    struct settings one = *s;
+    char body = asks;
+    one.jobs = &s->jobs[job];
+    one.njobs = 1;
+    int rc = sent_print(&one, &text, &len, err);
+    if (rc < 0)
+        return rc;
+    rc = slab_new(&slab, &fd, err);
+    if (rc < 0)
+        return rc;
+    slab_free(slab);                    /* the worker has its own mapping of it */
+    rc = spawner_system.start(spawner_system.ctx, "/proc/self/exe", !s->business, &t->child, err);
+    if (rc < 0)
+        return rc;
+    begin_step(t);
+    /* one that has died already shows how by its status */
+    if (sent_send(t->child.sock, text, len, fd, NULL) == 0)
+        message_send(t->child.sock, MESSAGE_PROBE, &body, 1, -1, NULL);
+    return 0;
+}
+
+static void describe_end(struct trial *t, int status, bool is_late, bool has_ended)
+{
+    const char *doing = steps[step_of(t)].doing;
+    if (is_late)
+        failed(t, "was not %s within %d s", doing, steps[step_of(t)].most_ms / 1000);
+    else if (!has_ended)
+        failed(t, "closed the connection of its worker while it was %s", doing);
     else if (WIFSIGNALED(status))
-        snprintf(out->why, sizeof out->why, "crashed while it was loaded (%s)", strsignal(WTERMSIG(status)));
+        failed(t, "crashed while it was %s (%s)", doing, strsignal(WTERMSIG(status)));
     else
-        snprintf(out->why, sizeof out->why, "ended the process while it was loaded (exit code %d)",
-                 WEXITSTATUS(status));
+        failed(t, "ended the process while it was %s (exit code %d)", doing, WEXITSTATUS(status));
 }
 
-void probe_plugin(const struct settings *s, const char *plugin, struct probe *out)
+/* Its process group goes with it: what jobs have started, and its keeper, which is our child. */
+static int bury(struct trial *t)
 {
-    int pipes[2], status = 0;
-    *out = (struct probe){ 0 };
-    if (pipe2(pipes, O_CLOEXEC) < 0) {
-        snprintf(out->why, sizeof out->why, "pipe: %s", strerror(errno));
-        return;
-    }
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0)
-        child_main(s, plugin, pipes[1]);
-    close(pipes[1]);
-    if (child < 0) {
-        snprintf(out->why, sizeof out->why, "fork: %s", strerror(errno));
-        close(pipes[0]);
-        return;
-    }
-    bool received = receive(pipes[0], out);
-    if (!received)
-        kill(child, SIGKILL); /* a child that is dead already keeps its own status */
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    int status = 0;
+    spawner_system.signal(spawner_system.ctx, t->child.pid, SIGKILL);
+    status = spawner_system.bury(spawner_system.ctx, t->child.pid);
+    while (waitpid(-t->child.pid, NULL, 0) > 0)
         ;
-    close(pipes[0]);
-    if (!received)
-        describe_end(status, out);
+    spawn_close(&t->child);
+    return status;
+}
+
+/* Gives a process that has ended, or is about to, the time to say how. */
+static bool ends_by_itself(const struct trial *t, int within_ms)
+{
+    int64_t until_us = clock_mono_us(&clock_system) + within_ms * INT64_C(1000);
+    while (!spawner_system.has_ended(spawner_system.ctx, t->child.pid)) {
+        if (clock_mono_us(&clock_system) > until_us)
+            return false;
+        poll(NULL, 0, 5);
+    }
+    return true;
+}
+
+static void try_job(const struct settings *s, int job, bool asks, struct trial *t)
+{
+    struct err err;
+    int rc = begin(t, s, job, asks, &err);
+    if (rc < 0) {
+        failed(t, "%s", err.text);
+        return;
+    }
+    while (!t->is_done && listen_once(t, t->until_us))
+        ;
+    bool is_late = !t->is_done && clock_mono_us(&clock_system) >= t->until_us;
+    bool has_ended = !is_late && ends_by_itself(t, CLOSE_MS);
+    int status = bury(t);
+    if (!t->is_done)
+        describe_end(t, status, is_late, has_ended);
+}
+
+void probe_job(struct prober *p, int job, struct probed *out)
+{
+    bool asks = !*p->business;
+    struct trial t = { .child = { .sock = -1, .output = -1 } };
+    try_job(p->settings, job, asks, &t);
+    *out = t.found;
+    if (!asks && out->is_usable && out->can_probe) {
+        out->is_usable = false;
+        out->is_unsure = !p->business_refuses;
+        out->failed = PROBE_ASK;
+        memcpy(out->why, p->business, sizeof p->business);
+    }
+    p->has_asked = p->has_asked || t.announced == PROBE_STEPS;
+    if (!*p->business) {
+        memcpy(p->business, out->business, sizeof p->business);
+        p->business_refuses = out->business_refuses;
+    }
+}
+
+void probe_describe(const struct job_settings *job, const struct probed *found, char *out, size_t size)
+{
+    if (found->failed == PROBE_LOAD)
+        snprintf(out, size, "%s: plug-in %s: %s", job->name, job->plugin, found->why);
+    else
+        snprintf(out, size, "%s: %s", job->name, found->why);
 }

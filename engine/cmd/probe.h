@@ -1,22 +1,26 @@
-/* probe.h - whether a plug-in loads. A child process tries it, because loading runs its code. */
+/* probe.h - whether jobs could be run: each is loaded and opened by a worker of its own, under the
+ * limits of a real one, and asks the business database what a check would. */
 #ifndef PRESCIENT_PROBE_H
 #define PRESCIENT_PROBE_H
 
-#include <stdbool.h>
 #include "../base/settings.h"
+#include "../wire/message.h"
 
-struct probe {
-    bool loaded;
-    bool batches;               /* it has job_exec_many */
-    char name[128];             /* what it calls itself */
-    char summary[256];
-    char path[512];
-    char why[1024]; /* it was not loaded */
+struct prober {
+    const struct settings *settings;
+    bool has_asked;             /* some worker came as far as to ask the business database */
+    /* the business database cannot be asked, as some worker has found: no other one tries. "": not
+     * found so */
+    char business[sizeof((struct probed *)0)->business];
+    bool business_refuses;      /* as in struct probed */
 };
 
-#define PROBE_TIMEOUT_MS 5000
+/* Tries the job of that place in the settings. Nothing of it outlives the call, which takes some
+ * seconds at most, however the job behaves. */
+void probe_job(struct prober *p, int job, struct probed *out);
 
-/* Tries the plug-in of a job. Nothing that it does outlives the child. */
-void probe_plugin(const struct settings *s, const char *plugin, struct probe *out);
+/* What is wrong with a job that is not usable, and with which plug-in where that did not load:
+ * "NAME: WHY". */
+void probe_describe(const struct job_settings *job, const struct probed *found, char *out, size_t size);
 
 #endif

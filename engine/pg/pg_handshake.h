@@ -4,6 +4,7 @@
 #define PRESCIENT_PG_HANDSHAKE_H
 
 #include <libpq-fe.h>
+#include <stddef.h>
 
 /* Continues what PQconnectStartParams began. `last` is the result of the step before,
  * PGRES_POLLING_WRITING for the first. Waits at most `wait_ms` for the socket and returns `last` if
@@ -16,5 +17,14 @@ short pg_handshake_events(PostgresPollingStatusType last);
 
 /* Drops the server's notices; libpq would print them to stderr. */
 void pg_handshake_drop_notices(PGconn *conn);
+
+/* Right after PQconnectStartParams: a server that does not let us in then says so with its
+ * SQLSTATE. pg_handshake_over once the connection is open: messages are as usual from then on. */
+void pg_handshake_begin(PGconn *conn);
+void pg_handshake_over(PGconn *conn);
+
+/* Why the connection did not open, as usual, and the SQLSTATE that came with it in `state`: ""
+ * where no server gave one. "28P01" also when a server asked for a password and there is none. */
+void pg_handshake_failure(const PGconn *conn, char state[6], char *message, size_t size);
 
 #endif

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "../base/failpoint.h"
-#include "../base/settings_print.h"
 #include "../wire/message.h"
+#include "sent.h"
 
 enum {
     WATCH_US = 20 * 1000,               /* how often running workers are looked at */
@@ -23,21 +23,6 @@ enum {
 };
 
 /* ---- making and ending the pool ---- */
-
-static int print_settings(struct pool *pool, struct err *err)
-{
-    pool->sent = *pool->o.settings;
-    if (pool->sent.business)
-        pool->sent.store = pool->sent.business;     /* a worker is not sent the store's URL */
-    FILE *f = open_memstream(&pool->settings_text, &pool->settings_len);
-    if (!f)
-        return err_set(err, ERR_NOMEM, "out of memory for the workers' settings");
-    int rc = settings_print(&pool->sent, f, false, true, err);
-    bool is_whole = fclose(f) == 0 && pool->settings_text;
-    if (rc < 0)
-        return rc;
-    return is_whole ? 0 : err_set(err, ERR_NOMEM, "out of memory for the workers' settings");
-}
 
 /* How many workers there may be, and how many run when none is stuck. */
 static void set_size(struct pool *pool)
@@ -65,7 +50,7 @@ static int fill(struct pool *pool, struct err *err)
     pool->usable = calloc(njobs, sizeof *pool->usable);
     if (!pool->workers || !pool->deaths || !pool->usable)
         return err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
-    return print_settings(pool, err);
+    return sent_print(pool->o.settings, &pool->settings_text, &pool->settings_len, err);
 }
 
 int pool_new(const struct pool_options *options, struct pool **out, struct err *err)

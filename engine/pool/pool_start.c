@@ -8,6 +8,7 @@
 
 #include "../rules/retry.h"
 #include "../wire/message.h"
+#include "sent.h"
 
 enum {
     BROKEN_AFTER = 3,                   /* workers in a row that died before they were ready */
@@ -27,14 +28,9 @@ static int send_begin(struct pool *pool, struct pool_worker *w, struct err *err)
 
 static int send_settings(struct pool *pool, struct pool_worker *w, int slab_fd, struct err *err)
 {
-    size_t part = MESSAGE_MAX - 1;
-    for (size_t at = 0; at < pool->settings_len || at == 0; at += part) {
-        size_t n = pool->settings_len - at < part ? pool->settings_len - at : part;
-        int rc = message_send(w->child.sock, MESSAGE_SETTINGS, pool->settings_text + at, n,
-                              at == 0 ? slab_fd : -1, err);
-        if (rc)
-            return rc;
-    }
+    int rc = sent_send(w->child.sock, pool->settings_text, pool->settings_len, slab_fd, err);
+    if (rc < 0)
+        return rc;
     return send_begin(pool, w, err);
 }
 

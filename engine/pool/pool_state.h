@@ -52,7 +52,6 @@ struct output_budget {
 
 struct pool {
     struct pool_options o;
-    struct settings sent;               /* what a worker gets: the business database in place of the store */
     char *settings_text;
     size_t settings_len;
     struct pool_worker *workers;

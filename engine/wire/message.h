@@ -4,6 +4,7 @@
 #ifndef PRESCIENT_MESSAGE_H
 #define PRESCIENT_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "../base/err.h"
@@ -17,6 +18,9 @@ enum message_kind {
     /* the settings are complete: load and open the jobs, then send READY or FAILED. Body: per job
      * of the settings, in order, one byte: 1 leave it out; jobs beyond the body are not left out */
     MESSAGE_BEGIN = 'B',
+    /* instead of BEGIN, with settings that have one job: load and open it, and report PROBED. Body:
+     * one byte: 1 ask the business database, too */
+    MESSAGE_PROBE = 'P',
     MESSAGE_RUN = 'R',         /* body: uint32 generation; the slab is open */
     MESSAGE_CONTINUE = 'C',    /* start_until is later now */
     MESSAGE_EXIT = 'X',        /* close the jobs and exit 0 */
@@ -29,6 +33,26 @@ enum message_kind {
     /* body: uint32 generation; nothing is left to claim and all that was claimed is answered */
     MESSAGE_ENDED = 'e',
     MESSAGE_LOG = 'l',         /* body: one byte level, then text */
+    MESSAGE_PROBED = 'p',      /* body: struct probed; the worker closes the job and exits 0 */
+};
+
+/* The steps of a job that is tried. Each is announced by OPENING. */
+enum probe_step { PROBE_LOAD, PROBE_OPEN, PROBE_ASK, PROBE_STEPS };
+
+/* What became of a job that was tried. The texts end with NUL; who receives them makes sure of
+ * that. */
+struct probed {
+    bool is_usable;             /* loaded and opened, and nothing stood against what it asks */
+    bool is_unsure;             /* not usable, but only since the business database gave no answer */
+    bool batches;               /* it has job_exec_many */
+    bool can_probe;             /* it has a probe of its own */
+    enum probe_step failed;     /* not usable: which step failed */
+    char path[512], name[128], summary[256];
+    char why[1024];             /* it is not usable */
+    /* why the business database cannot be asked, whatever the job needs of it; "": it can, none is
+     * set, or nobody asked */
+    char business[1024];
+    bool business_refuses;      /* it does not let us in, so that waiting does not help */
 };
 
 #define MESSAGE_MAX 32768      /* bytes of one packet */

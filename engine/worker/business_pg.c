@@ -6,6 +6,7 @@
 
 #include "../base/settings.h"
 #include "../base/settings_mask.h"
+#include "../pg/pg_denied.h"
 #include "../pg/pg_handshake.h"
 #include "../pg/pg_prepared.h"
 
@@ -96,6 +97,25 @@ static int lost(struct pg_business *b, const char *doing, struct err *err)
     return ERR_LOST;
 }
 
+/* The same for a connection that was not opened. */
+static int kept_out(struct pg_business *b, struct err *err)
+{
+    char state[6], message[1024], line[1024], grant[512];
+    const char *user = b->conn ? PQuser(b->conn) : NULL;
+    pg_handshake_failure(b->conn, state, message, sizeof message);
+    settings_mask_words(message, b->url, line, sizeof line);
+    err_set(err, ERR_LOST, "business database: connect: %s", line);
+    err_one_line(err);
+    if (!err)
+        return ERR_LOST;
+    if (!strcmp(state, "42501") && user && pg_denied_grant(message, user, grant, sizeof grant)) {
+        size_t used = strlen(err->text);
+        snprintf(err->text + used, sizeof err->text - used, "; as its owner run: %s", grant);
+    }
+    memcpy(err->sqlstate, state, sizeof state);
+    return ERR_LOST;
+}
+
 /* Waits for input until the deadline and GRACE_MS. */
 static bool wait_for_input(struct pg_business *b, int64_t deadline_us)
 {
@@ -121,8 +141,9 @@ static int connect_server(struct pg_business *b, int64_t deadline_us, struct err
         until_us = deadline_us;
     b->conn = PQconnectStartParams(names, values, 1);
     if (!b->conn || PQstatus(b->conn) == CONNECTION_BAD)
-        return lost(b, "connect", err);
+        return kept_out(b, err);
     pg_handshake_drop_notices(b->conn);
+    pg_handshake_begin(b->conn);
     PostgresPollingStatusType polling = PGRES_POLLING_WRITING;
     while (polling != PGRES_POLLING_OK) {
         int remaining_ms = business_remaining_ms(until_us);
@@ -130,8 +151,9 @@ static int connect_server(struct pg_business *b, int64_t deadline_us, struct err
             return err_set(err, ERR_LOST, "business database: connect: no answer in time");
         polling = pg_handshake_step(b->conn, polling, remaining_ms);
         if (polling == PGRES_POLLING_FAILED)
-            return lost(b, "connect", err);
+            return kept_out(b, err);
     }
+    pg_handshake_over(b->conn);
     return PQenterPipelineMode(b->conn) ? 0 : lost(b, "pipeline mode", err);
 }
 
@@ -201,7 +223,21 @@ static int code_of(const char *state)
     return ERR_GENERAL;
 }
 
-static int refused(const PGresult *r, struct err *err)
+/* Adds the server's own hint, which often has the column that was meant, or the GRANT that a user
+ * lacks. */
+static void advise(const struct pg_business *b, const PGresult *r, const char *state, const char *message,
+                   struct err *err)
+{
+    char grant[512];
+    const char *hint = PQresultErrorField(r, PG_DIAG_MESSAGE_HINT), *user = PQuser(b->conn);
+    size_t used = strlen(err->text);
+    if (!strcmp(state, "42501") && user && pg_denied_grant(message, user, grant, sizeof grant))
+        snprintf(err->text + used, sizeof err->text - used, "; as its owner run: %s", grant);
+    else if (hint)
+        snprintf(err->text + used, sizeof err->text - used, "; %s", hint);
+}
+
+static int refused(const struct pg_business *b, const PGresult *r, struct err *err)
 {
     const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
@@ -211,6 +247,8 @@ static int refused(const PGresult *r, struct err *err)
         message = PQresultErrorMessage(r);
     int code = code_of(state);
     err_set(err, code, "business database: %s%s%s", message, *state ? ", SQLSTATE " : "", state);
+    advise(b, r, state, message, err);
+    err_one_line(err);
     snprintf(err->sqlstate, sizeof err->sqlstate, "%s", state);
     return code;
 }
@@ -241,7 +279,7 @@ static int read_replies(struct pg_business *b, const struct message *m, int64_t 
             return rc;
         }
         if (!rc && status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
-            rc = refused(r, err);
+            rc = refused(b, r, err);
         if (status == PGRES_COMMAND_OK && reply < m->replies && m->preparing[reply] >= 0)
             b->cache[m->preparing[reply]].known = true;
         if (!rc && reply == m->replies - 1)

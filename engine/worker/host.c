@@ -11,6 +11,7 @@
 #include "../base/moment.h"
 #include "../rules/effect.h"
 #include "../rules/idempotency.h"
+#include "asked.h"
 #include "business.h"
 
 struct setting_text {                   /* a number or boolean as text, kept until close */
@@ -27,6 +28,8 @@ struct host {
     struct arena *call;                 /* freed when the next call into the job begins */
     struct arena *life;                 /* freed with the host */
     struct setting_text *texts;
+    struct asked asked;
+    bool is_open;
     char spare_key[IDEMPOTENCY_KEY_SIZE];
     struct err err;
 };
@@ -77,9 +80,11 @@ static const config_setting_t *member(const config_setting_t *s, const char *par
 }
 
 /* "delays.0", "group.member"; "" is the whole group. */
-static const config_setting_t *find_setting(const struct host *h, const char *name)
+static const config_setting_t *find_setting(struct host *h, const char *name)
 {
     const config_setting_t *s = h->job->own;
+    if (!h->is_open)
+        asked_note(&h->asked, s, name);
     while (s && *name) {
         char part[128];
         size_t len = strcspn(name, ".");
@@ -306,6 +311,7 @@ void host_free(struct host *h)
 {
     if (!h)
         return;
+    asked_release(&h->asked);
     arena_free(h->call);
     arena_free(h->life);
     free(h);
@@ -321,4 +327,18 @@ void host_begin(struct host *h, int64_t deadline_us)
     h->deadline_us = deadline_us;
     if (arena_used(h->call))
         arena_reset(h->call);
+}
+
+int host_end_open(struct host *h, bool only_misspelt, struct err *err)
+{
+    char why[400];
+    h->is_open = true;
+    bool found = asked_finds_unknown(&h->asked, h->job->own, only_misspelt, why, sizeof why);
+    asked_release(&h->asked);
+    return found ? err_set(err, ERR_SETTINGS, "%s", why) : 0;
+}
+
+bool host_had_no_answer(const struct host *h)
+{
+    return h->err.code == ERR_LOST || h->err.code == ERR_BUSY;
 }

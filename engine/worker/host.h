@@ -28,6 +28,14 @@ const struct prescient_host *host_api(const struct host *h);
 /* A call into the job begins: its queries have until `deadline_us` (CLOCK_BOOTTIME). */
 void host_begin(struct host *h, int64_t deadline_us);
 
+/* The job is open: ERR_SETTINGS with words when its group has a setting that it has not asked for.
+ * With `only_misspelt` only when a name that it did ask for is near: an open that failed has not
+ * asked for all. What it asks for later is not noted any more. */
+int host_end_open(struct host *h, bool only_misspelt, struct err *err);
+
+/* The last query failed as the database could not be reached or gave no answer in time. */
+bool host_had_no_answer(const struct host *h);
+
 /* What answer->impl points to; check->impl is the struct slab_check. */
 struct host_answer {
     int index;                          /* in the slab */

@@ -36,6 +36,7 @@ struct job {
     int most;                           /* checks in one call; 1: never job_exec_many */
     bool is_usable;
     char why_not[512];
+    size_t why_begins;                  /* in it, behind "job NAME: " */
 };
 
 struct batch {                          /* room for one call of job_exec_many; element 0 serves job_exec */
@@ -52,6 +53,7 @@ struct worker {
     struct slab *slab;
     struct settings settings;
     bool has_settings;
+    bool is_trial, asks_business;       /* PROBE came, and not BEGIN */
     char left_out[MESSAGE_MAX];         /* per job, from BEGIN; jobs beyond it are not left out */
     char *text;                         /* the parts of the settings so far */
     size_t text_len;
@@ -162,6 +164,11 @@ static int receive_settings(struct worker *w, struct err *err)
             memcpy(w->left_out, body, (size_t)len);
             return 0;
         }
+        if (kind == MESSAGE_PROBE) {
+            w->is_trial = true;
+            w->asks_business = len > 0 && body[0];
+            return 0;
+        }
         if (kind != MESSAGE_SETTINGS)
             return err_set(err, ERR_GENERAL, "worker: found message '%c' (%d), expected settings",
                            kind >= ' ' && kind < 127 ? (char)kind : '?', (int)kind);
@@ -205,9 +212,11 @@ static int open_business(struct worker *w, struct err *err)
 
 static void refuse_job(struct worker *w, struct job *job, struct err *err)
 {
+    size_t bare = strlen(err->text);
     err_wrap(err, err->code, "job %s", job->settings->name);
     snprintf(job->why_not, sizeof job->why_not, "%.*s", (int)sizeof job->why_not - 1, err->text);
     tidy(job->why_not, sizeof job->why_not);
+    job->why_begins = strlen(err->text) - bare;
     send_log(w, LOG_LEVEL_ERROR, err->text);
 }
 
@@ -256,6 +265,42 @@ static int load_plugin(struct job *job, struct err *err)
     return 0;
 }
 
+/* A plug-in that was compiled before `probe` was there may ask for settings later on. */
+static bool asks_in_open(const struct job *job)
+{
+    return job->plugin.api.size > offsetof(struct prescient_plugin, probe);
+}
+
+/* A setting of the group that the plug-in does not have: it is misspelt, most likely. */
+static int check_settings(struct worker *w, struct job *job, struct err *err)
+{
+    int rc = host_end_open(job->host, false, err);
+    if (rc < 0 && asks_in_open(job))
+        return rc;
+    if (rc < 0) {
+        err_wrap(err, rc, "job %s", job->settings->name);
+        send_log(w, LOG_LEVEL_WARN, err->text);
+    }
+    return 0;
+}
+
+/* What was not set may be set under a misspelt name. */
+static int open_failed(struct job *job, const char *why, struct err *err)
+{
+    struct err unknown;
+    if (!*why)
+        why = "its open() failed without a message";
+    if (host_end_open(job->host, true, &unknown) == 0)
+        return err_set(err, ERR_SETTINGS, "%s", why);
+    return err_set(err, ERR_SETTINGS, "%s (%s)", unknown.text, why);
+}
+
+static void close_job(struct job *job)
+{
+    if (job->plugin.api.close)
+        job->plugin.api.close(job->state);
+}
+
 static int open_job(struct worker *w, struct job *job, struct err *err)
 {
     char why[512] = "";
@@ -265,7 +310,12 @@ static int open_job(struct worker *w, struct job *job, struct err *err)
     host_begin(job->host, boot_us() + job->settings->timeout_us);
     if (job->plugin.api.open && job->plugin.api.open(host_api(job->host), &job->state, why, sizeof why)) {
         why[sizeof why - 1] = '\0';
-        return err_set(err, ERR_SETTINGS, "%s", *why ? why : "its open() failed without a message");
+        return open_failed(job, why, err);
+    }
+    rc = check_settings(w, job, err);
+    if (rc < 0) {
+        close_job(job);
+        return rc;
     }
     if (job->plugin.api.job_exec_many && job->settings->batch > 1)
         job->most = job->settings->batch < SLAB_CHECKS_MAX ? job->settings->batch : SLAB_CHECKS_MAX;
@@ -289,9 +339,11 @@ static int open_jobs(struct worker *w, struct err *err)
                 refuse_job(w, job, err);
             usable += job->is_usable;
         }
-    if (!usable)
-        return err_wrap(err, ERR_SETTINGS, "none of %d jobs can be used; the last", w->settings.njobs);
-    return 0;
+    if (usable || w->is_trial)
+        return 0;
+    if (w->settings.njobs == 1)
+        return err->code;
+    return err_wrap(err, ERR_SETTINGS, "none of %d jobs can be used; the last", w->settings.njobs);
 }
 
 static int make_batch(struct worker *w, struct err *err)
@@ -347,6 +399,79 @@ static void send_ready(struct worker *w)
     for (int i = 0; i < n; i++)
         usable[i] = w->jobs[i].is_usable;
     send_message(w, MESSAGE_READY, usable, (size_t)n);
+}
+
+/* ---- a trial ---- */
+
+static void copy_text(char *out, size_t size, const char *text)
+{
+    size_t len = text ? utf8_cut(text, strlen(text), size - 1) : 0;
+    if (len)
+        memcpy(out, text, len);
+    out[len] = '\0';
+    tidy(out, size);
+}
+
+/* SQLSTATE of class 28: a password that is wrong, or no way in for this user. 42501: no right to
+ * connect. */
+static bool is_kept_out(const struct err *err)
+{
+    return !strncmp(err->sqlstate, "28", 2) || !strcmp(err->sqlstate, "42501");
+}
+
+/* Whether the database answers at all, whatever the job asks of it. */
+static bool ask_business(struct worker *w, int64_t deadline_us, struct probed *found)
+{
+    const struct prescient_rows *rows;
+    struct err err;
+    if (!w->services.business ||
+        business_query(w->services.business, "SELECT 1", NULL, 0, deadline_us, &rows, &err) == 0)
+        return true;
+    copy_text(found->business, sizeof found->business, err.text);
+    found->business_refuses = is_kept_out(&err);
+    return false;
+}
+
+static void probe_job(struct worker *w, struct job *job, struct probed *found)
+{
+    enum { WITHIN_US = 4 * 1000 * 1000 };
+    char why[1024] = "";
+    uint32_t first = 0;
+    int64_t deadline_us = boot_us() + WITHIN_US;
+    found->failed = PROBE_ASK;
+    send_message(w, MESSAGE_OPENING, &first, sizeof first);
+    bool answers = ask_business(w, deadline_us, found);
+    if (!found->can_probe)
+        return;
+    host_begin(job->host, deadline_us);
+    if (!answers) {
+        copy_text(found->why, sizeof found->why, found->business);
+        found->is_unsure = !found->business_refuses;
+    } else if (job->plugin.api.probe(job->state, why, sizeof why)) {
+        why[sizeof why - 1] = '\0';
+        copy_text(found->why, sizeof found->why, *why ? why : "its probe() failed without a message");
+        found->is_unsure = host_had_no_answer(job->host);
+    }
+    found->is_usable = !*found->why;
+}
+
+static void report_trial(struct worker *w)
+{
+    struct probed found;
+    struct job *job = &w->jobs[0];
+    memset(&found, 0, sizeof found);            /* all of it is sent */
+    const struct prescient_plugin *api = &job->plugin.api;
+    copy_text(found.path, sizeof found.path, job->plugin.path);
+    copy_text(found.name, sizeof found.name, api->name);
+    copy_text(found.summary, sizeof found.summary, api->summary);
+    copy_text(found.why, sizeof found.why, job->why_not + job->why_begins);
+    found.batches = api->job_exec_many != NULL;
+    found.can_probe = api->probe != NULL;
+    found.failed = job->host ? PROBE_OPEN : PROBE_LOAD;
+    found.is_usable = job->is_usable;
+    if (job->is_usable && w->asks_business)
+        probe_job(w, job, &found);
+    send_message(w, MESSAGE_PROBED, &found, sizeof found);
 }
 
 /* ---- running checks ---- */
@@ -484,8 +609,8 @@ static void release(struct worker *w)
 {
     for (int i = 0; w->jobs && i < w->settings.njobs; i++) {
         struct job *job = &w->jobs[i];
-        if (job->is_usable && job->plugin.api.close)
-            job->plugin.api.close(job->state);
+        if (job->is_usable)
+            close_job(job);
         host_free(job->host);
     }
     free(w->jobs);
@@ -509,6 +634,9 @@ int worker_main(int sock)
     setvbuf(stdout, NULL, _IOLBF, 0);           /* what a job prints arrives even when it crashes */
     if (set_up(&w, &err)) {
         send_message(&w, MESSAGE_FAILED, err.text, strlen(err.text));
+    } else if (w.is_trial) {
+        report_trial(&w);
+        code = EXIT_OK;
     } else {
         send_ready(&w);
         code = serve(&w);

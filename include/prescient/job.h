@@ -106,7 +106,9 @@ struct prescient_host {
 
     /* The job's own settings (`settings = { ... }` in its block). A list or array has elements
      * "name.0", "name.1", ...; a group has members "name.member". NULL when there is no such
-     * setting. Numbers and booleans come as text. Text stays valid until close. */
+     * setting. Numbers and booleans come as text. Text stays valid until close.
+     * Ask for all of them in `open`, also for those that are not needed just then: a setting that
+     * nobody has asked for by then is taken for a misspelt one, and the job is refused. */
     const char *(*setting)(const struct prescient_host *host, const char *name);
     /* How many elements a list, array or group has; -1 when there is no such setting, 0 for a
      * plain value. */
@@ -163,6 +165,11 @@ struct prescient_plugin {
      * timeout, its unanswered checks are run one by one. */
     void (*job_exec_many)(void *state, const struct prescient_check *checks, int n,
                           struct prescient_answer *answers);
+
+    /* Optional: asks the business database what a check asks, but about no row, so that a table, a
+     * column or a right that is missing shows before a check is due. `prescient doctor`, `jobs` and
+     * `config --check` call it once, after open. Returns 0, or -1 with words in `why`. */
+    int (*probe)(void *state, char *why, size_t why_size);
 };
 
 /* PRESCIENT_PLUGIN(.name = "order_paid", .summary = "...", .open = order_paid_open, .job_exec =

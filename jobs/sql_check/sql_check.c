@@ -28,12 +28,14 @@ struct sql_check {
 
 /* ---- settings ---- */
 
+/* Asks for the queries of both databases: one settings file may serve both. */
 static const char *find_query(const struct prescient_host *host)
 {
-    char name[64];
-    snprintf(name, sizeof name, "query_%s", host->dialect(host));
-    const char *query = host->setting(host, name);
-    return query ? query : host->setting(host, "query");
+    const char *postgresql = host->setting(host, "query_postgresql");
+    const char *sqlite = host->setting(host, "query_sqlite");
+    const char *query = !strcmp(host->dialect(host), "postgresql") ? postgresql : sqlite;
+    const char *either = host->setting(host, "query");
+    return query ? query : either;
 }
 
 static int read_delays(struct sql_check *job, char *why, size_t why_size)
@@ -177,8 +179,10 @@ static char *write_keys(const struct prescient_check *checks, int n)
     char *keys = malloc(size), *to = keys;
     if (!keys)
         return NULL;
+    *to++ = '[';
     for (int i = 0; i < n; i++) {
-        *to++ = i ? ',' : '[';
+        if (i)
+            *to++ = ',';
         to += prescient_json_string(to, size - (size_t)(to - keys), checks[i].entity_key);
     }
     *to++ = ']';
@@ -194,7 +198,7 @@ static int ask(struct sql_check *job, const struct prescient_check *checks, int 
     char *keys = write_keys(checks, n);
     if (!keys)
         return -1;
-    int now_len = snprintf(now, sizeof now, "%lld", (long long)checks[0].now);
+    int now_len = snprintf(now, sizeof now, "%lld", n > 0 ? (long long)checks[0].now : 0);
     struct prescient_value params[] = { { keys, strlen(keys) }, { now, (size_t)now_len } };
     int rc = job->host->query(job->host, job->query, params, job->wants_now ? 2 : 1, rows);
     free(keys);
@@ -269,6 +273,24 @@ static void sql_checks(void *state, const struct prescient_check *checks, int n,
     free(keys);
 }
 
+/* ---- before a check is due ---- */
+
+/* The query, with an empty array of keys. */
+static int sql_check_probe(void *state, char *why, size_t why_size)
+{
+    struct sql_check *job = state;
+    const struct prescient_rows *rows;
+    if (ask(job, NULL, 0, &rows)) {
+        snprintf(why, why_size, "%s", job->host->error(job->host));
+        return -1;
+    }
+    if (rows->columns > 0)
+        return 0;
+    snprintf(why, why_size, "the query returns no column, expected the keys in its first one");
+    return -1;
+}
+
 PRESCIENT_PLUGIN(.name = "sql_check",
                  .summary = "asks a query of the settings; emits an event while it has not happened",
-                 .open = sql_check_open, .close = free, .job_exec = sql_check, .job_exec_many = sql_checks);
+                 .open = sql_check_open, .close = free, .job_exec = sql_check, .job_exec_many = sql_checks,
+                 .probe = sql_check_probe);

@@ -239,6 +239,22 @@ static void unshipped_orders(void *state, const struct prescient_check *checks, 
     one_by_one(job, checks, n, answers);
 }
 
+/* ---- before a check is due ---- */
+
+/* The same two queries, about no order. */
+static int unshipped_order_probe(void *state, char *why, size_t why_size)
+{
+    struct unshipped_order *job = state;
+    const char *none = job->is_postgresql ? "{}" : "[]";
+    const struct prescient_value no_key = { NULL, 0 }, no_keys = { none, strlen(none) };
+    const struct prescient_rows *rows;
+    if (job->host->query(job->host, job->one_sql, &no_key, 1, &rows) == 0 &&
+        job->host->query(job->host, job->many_sql, &no_keys, 1, &rows) == 0)
+        return 0;
+    snprintf(why, why_size, "%s", job->host->error(job->host));
+    return -1;
+}
+
 PRESCIENT_PLUGIN(.name = "unshipped_order", .summary = "emits order.unshipped until an order is shipped",
                  .open = unshipped_order_open, .close = free, .job_exec = unshipped_order,
-                 .job_exec_many = unshipped_orders);
+                 .job_exec_many = unshipped_orders, .probe = unshipped_order_probe);

@@ -9,6 +9,7 @@
 static int effects_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
 {
     (void)why, (void)why_size;
+    (void)host->setting(host, "word"), (void)host->setting_count(host, "list");
     *state = (void *)host;
     return 0;
 }

@@ -291,6 +291,7 @@ static const struct {
 static int inside_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
 {
     (void)why, (void)why_size;
+    (void)host->setting(host, "closed"), (void)host->setting(host, "slowly");
     *state = (void *)host;
     return 0;
 }
