@@ -63,9 +63,9 @@ static void enqueue_many_takes_arrays_and_names_the_bad_row(void)
 {
     WITH_SERVER();
     SQL_IS("(3,1,0,0)", "SELECT prescient.enqueue_many('orders', ARRAY['1', '2', '3', '3'], 'j', now())");
-    SQL_IS("(1,1,0,0)", "SELECT prescient.enqueue_many(ARRAY['orders', 'orders'], ARRAY['4', '1'], "
+    SQL_IS("(1,1,0,0)", "SELECT prescient.enqueue_each(ARRAY['orders', 'orders'], ARRAY['4', '1'], "
                         "ARRAY['j', 'j'], ARRAY[now(), now()])");
-    PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.enqueue_many(ARRAY['a', 'a', ''], ARRAY['1', '2', "
+    PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.enqueue_each(ARRAY['a', 'a', ''], ARRAY['1', '2', "
                                      "'3'], ARRAY['j', 'j', 'j'], ARRAY[now(), now(), now()])");
     CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_SQLSTATE), "22023");
     CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL), "row 3");

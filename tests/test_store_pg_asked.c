@@ -404,7 +404,7 @@ static void a_load_refuses_what_the_single_call_refuses(void)
           "'sooner', expected keep, earlier or replace", "" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.enqueue_many(%s)", bad[i].call);
+        PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.enqueue_each(%s)", bad[i].call);
         const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
         const char *row = PQresultErrorField(r, PG_DIAG_MESSAGE_DETAIL);
         if (!message)
@@ -427,7 +427,7 @@ static void a_load_takes_new_and_old_ones_and_those_that_stand_twice(void)
     WITH_SERVER();
     SQL_IS("new", "SELECT prescient.enqueue('e', '2', 'j', interval '5 hours')");
     SQL_IS("(2,0,2,0)",
-           "SELECT prescient.enqueue_many(ARRAY['e', 'e', 'e', 'e'], ARRAY['3', '2', '1', '3'], ARRAY['j', "
+           "SELECT prescient.enqueue_each(ARRAY['e', 'e', 'e', 'e'], ARRAY['3', '2', '1', '3'], ARRAY['j', "
            "'j', 'j', 'j'],"
            " ARRAY[now() + interval '2 hours', now(), now(), now() + interval '1 hour'], NULL, 'earlier')");
     SQL_IS("3", "SELECT count(*) FROM prescient.future_job");

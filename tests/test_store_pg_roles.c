@@ -47,8 +47,8 @@ static void whoever_makes_tables_with_its_owners_rights_says_where(void)
 static void an_enqueuer_may_call_the_api_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("bucket_of enqueue enqueue_many reschedule resolve slot_ceil slot_floor slot_for slot_length_s "
-           "slot_next",
+    SQL_IS("bucket_of enqueue enqueue_each enqueue_many reschedule resolve slot_ceil slot_floor slot_for "
+           "slot_length_s slot_next",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace"
            "   AND has_function_privilege('" SHOP "', p.oid, 'EXECUTE')");
@@ -97,8 +97,9 @@ static void what_an_enqueuer_may_not_it_cannot(void)
         "suppress_redundant_updates_trigger()",
         "CREATE INDEX ON prescient.future_job (payload)",
         "CREATE VIEW pg_temp.v AS SELECT * FROM prescient.future_job; SELECT * FROM pg_temp.v",
-        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) SET search_path = "
-        "public",
+        "SET prescient.now = '2000-01-01 00:00+00'; SELECT prescient.enqueue('e', '1', 'j', now())",
+        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, anycompatible, text, integer) "
+        "SET search_path = public",
         "DROP SCHEMA prescient CASCADE",
         "SELECT * FROM payroll.salary",
         "SET ROLE prescient_engine",
@@ -135,7 +136,7 @@ static void errors_show_no_row_of_somebody_else(void)
         "SELECT prescient.enqueue('orders', '42', 'unshipped', '9999-12-31 23:59:59+00'::timestamptz, NULL, "
         "'replace')",
         "SELECT prescient.reschedule('orders', '42', 'unshipped', '9999-12-31 23:59:59+00'::timestamptz)",
-        "SELECT prescient.enqueue_many(ARRAY['orders', 'orders'], ARRAY['42', '42'], ARRAY['unshipped', "
+        "SELECT prescient.enqueue_each(ARRAY['orders', 'orders'], ARRAY['42', '42'], ARRAY['unshipped', "
         "NULL], ARRAY[now(), now()], NULL, 'replace')",
         "SELECT prescient.enqueue('orders', '42', 'unshipped', now(), json_build_object('x', repeat('x', "
         "70000)), 'replace')",
@@ -170,7 +171,8 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
         "SELECT prescient.set_slot_length(60)",
         "INSERT INTO prescient.migration VALUES (999, 'x', 'x', 999)",
         "DELETE FROM prescient.migration",
-        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, json, text, integer) OWNER TO " RUNNER,
+        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, anycompatible, text, integer) "
+        "OWNER TO " RUNNER,
         "SET ROLE postgres",
         "SELECT * FROM payroll.salary",
         "CREATE ROLE x",

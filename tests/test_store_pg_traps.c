@@ -56,7 +56,7 @@ static void a_callers_own_path_does_not_reach_into_the_api(void)
             "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '+1h'::text, NULL, 'earlier')");
     SHOP_IS("replaced", "SELECT prescient.enqueue('e'::pg_catalog.text, '1', 'j', '2030-01-01 "
                         "00:00+00'::timestamptz, '{\"a\": 1}', 'replace', 7)");
-    SHOP_IS("(1,1,0,0)", "SELECT prescient.enqueue_many(ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], "
+    SHOP_IS("(1,1,0,0)", "SELECT prescient.enqueue_each(ARRAY['e', 'e'], ARRAY['1', '2'], ARRAY['j', 'j'], "
                          "ARRAY['2030-01-01 00:00+00', '2030-01-01 00:00+00']::timestamptz[])");
     SHOP_IS("(1,1,0,0)",
             "SELECT prescient.enqueue_many('e', ARRAY['2', '3'], 'j', '2030-01-01 00:00+00'::timestamptz)");

@@ -1677,7 +1677,7 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
        CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids',
            'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
-                               'bucket_of', 'enqueue', 'enqueue_many', 'resolve',
+                               'bucket_of', 'enqueue', 'enqueue_many', 'enqueue_each', 'resolve',
                                'reschedule') THEN '{EXECUTE}' ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
