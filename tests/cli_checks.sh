@@ -19,7 +19,11 @@ checks() {
     is "$STORE_NAME: a time on the boundary stays" "$(p enqueue orders 43 unshipped 2030-01-01T05:00:00Z)" \
         "new: orders 43 unshipped at 2030-01-01T05:00:00Z"
     is "$STORE_NAME: a time that has passed gives the next slot" \
-        "$(p enqueue orders 44 unshipped -- -2h)" "new: orders 44 unshipped at 2030-01-01T00:15:00Z"
+        "$(p enqueue orders 44 unshipped -- -2h 2>err)" "new: orders 44 unshipped at 2030-01-01T00:15:00Z"
+    is "$STORE_NAME: and is told" "$(cat err)" \
+        "prescient enqueue: 2029-12-31T22:00:00Z has passed: the check is filed under the next slot"
+    is "$STORE_NAME: but not twice, when the check is kept" "$(p enqueue orders 44 unshipped -- -2h 2>&1)" \
+        "kept: orders 44 unshipped at 2030-01-01T00:15:00Z"
     is "$STORE_NAME: enqueued again it is kept" "$(p enqueue orders 42 unshipped +9h)" \
         "kept: orders 42 unshipped at 2030-01-01T03:15:00Z"
     is "$STORE_NAME: earlier moves it to the earlier time" \

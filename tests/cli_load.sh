@@ -18,6 +18,19 @@ load() {
         "$($P list --json | json '[(r["entity_key"], r["payload"], r["priority"]) for r in j]')" \
         "[('1', None, 0), ('2, \"b\"', {'x': 1}, -5)]"
 
+    printf '%s\n' entity,key,job,at old,1,j,2029-12-31 old,2,j,-1s old,3,j,2029-12-31T23:59:59Z old,4,j,now \
+        old,5,j,+1s old,6,j,2029-13-01 >old.csv
+    is "$STORE_NAME: lines that wanted a time that has passed are counted" \
+        "$(e old.csv --skip-bad 2>/dev/null)" \
+        "5 added, 0 kept, 0 moved, 0 replaced, 1 skipped
+3 of them wanted before now: filed under the next slot, 2030-01-01T00:15:00Z, unless they were kept; \
+to look as of then, see --now and prescient replay"
+    is "$STORE_NAME: in JSON, too" \
+        "$(e old.csv --skip-bad --json 2>/dev/null | json 'j["kept"], j["past"]')" "(5, 3)"
+    is "$STORE_NAME: and they are where it says" \
+        "$($P list old --json | json 'sorted({r["next_check_at"] for r in j})')" "['2030-01-01T00:15:00Z']"
+    for key in 1 2 3 4 5; do $P resolve old $key >/dev/null; done
+
     fails_with 2 "none.csv" e none.csv
     fails_with 1 "enqueue: .: cannot be read: Is a directory" e .
     printf '' > empty.csv

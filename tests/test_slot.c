@@ -35,6 +35,18 @@ static void the_next_slot_is_never_the_running_one(void)
     CU_ASSERT_EQUAL(slot_next(AT_13_15 - 1, 900), AT_13_15);
 }
 
+/* What was wanted before now, and would have been run already. */
+static void a_time_has_passed_when_its_slot_has_begun(void)
+{
+    CU_ASSERT_TRUE(slot_has_passed(AT_13_05, AT_13_15, 900));
+    CU_ASSERT_TRUE(slot_has_passed(AT_13_15, AT_13_15 + 1, 900));
+    CU_ASSERT_FALSE(slot_has_passed(AT_13_05, AT_13_05 + 1, 900));      /* its slot is the next one */
+    CU_ASSERT_FALSE(slot_has_passed(AT_13_05, AT_13_05, 900));
+    CU_ASSERT_FALSE(slot_has_passed(AT_13_15, AT_13_15, 900));          /* now is not before now */
+    CU_ASSERT_FALSE(slot_has_passed(AT_13_30, AT_13_15, 900));
+    CU_ASSERT_TRUE(slot_has_passed(0, AT_13_15, 900));
+}
+
 static void a_check_is_never_filed_into_a_slot_that_has_begun(void)
 {
     CU_ASSERT_EQUAL(slot_for(AT_13_05, AT_13_05 - 600, 900), AT_13_15);
@@ -174,6 +186,7 @@ static void serve_minutes_that_name_no_slot_are_put_into_words(void)
 }
 
 static const struct test tests[] = {
+    TEST(a_time_has_passed_when_its_slot_has_begun),
     TEST(minutes_in_which_no_slot_begins_are_told),
     TEST(serve_minutes_that_name_no_slot_are_put_into_words),
     TEST(a_moment_between_slots_is_rounded_up),

@@ -1,6 +1,9 @@
 /* prescient enqueue - one check from the command line, or one for each line of a CSV file. */
 #include <inttypes.h>
+#include <string.h>
+#include "../base/moment.h"
 #include "../rules/field.h"
+#include "../rules/slot.h"
 #include "../store/enqueue_check.h"
 #include "app.h"
 #include "load.h"
@@ -28,6 +31,8 @@ const struct command cmd_enqueue = {
     .help = "enqueue a check of a row, or one for each line of a CSV file",
     .more = "WHEN is a time (2026-03-01T13:15:00Z), seconds since 1970, or relative to now (+3h). It is "
             "rounded up to a slot.\n"
+            "A time that has passed gives the next slot. With --now TIME the clock stands at TIME: so old "
+            "rows are enqueued for prescient replay.\n"
             "The first line of a file names its columns: entity_name, entity_key, job_exec, check_at, and "
             "payload, "
             "priority if wanted;\n"
@@ -75,6 +80,23 @@ static void print_enqueued(struct app *app, const struct store_rows *rows, char 
     fprintf(app->out, "at %s\n", at ? at : "?");
 }
 
+/* A time that has passed is filed under the next slot. Nothing was asked for that is wrong, but who
+ * mistyped a date wants to see it. */
+static void remark_past(struct app *app, const struct store_rows *rows, int64_t wanted)
+{
+    struct err err = { 0 };
+    char text[MOMENT_TEXT];
+    int64_t now = 0;
+    int32_t length_s = store_slot_length_s(app->store);
+    const char *outcome = rows_value(rows, 0, "outcome");
+    if (!outcome || !strcmp(outcome, "kept") ||
+        rows_number(rows, 0, "next_check_at") == slot_ceil(wanted, length_s))
+        return;
+    if (app_now(app, &now, &err) == 0 && slot_has_passed(wanted, now, length_s))
+        app_remark(app, "%s has passed: the check is filed under the next slot",
+                   moment_format(wanted, text));
+}
+
 static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
 {
     struct err err = { 0 };
@@ -91,6 +113,7 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
     if (app_rows(app, "enqueue", params, 8, &rows, &err) < 0)
         return app_fail(app, &err);
     print_enqueued(app, &rows, argv);
+    remark_past(app, &rows, row.at);
     return EXIT_WELL;
 }
 

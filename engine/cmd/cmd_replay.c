@@ -20,7 +20,10 @@ const struct command cmd_replay = {
     .name = "replay",
     .args = "--from TIME --to TIME",
     .help = "run every slot between two moments on a virtual clock",
-    .more = "Jobs get the virtual time. A check that asks for another look before --to is run again.",
+    .more = "Jobs get the virtual time. A check that asks for another look before --to is run again.\n"
+            "Checks of the past have to be enqueued as of then, or they go to the next slot of today:\n"
+            "  prescient --now 2026-03-01 enqueue --from orders-of-march.csv\n"
+            "  prescient replay --from 2026-03-01 --to 2026-04-01",
     .options = options,
     .main = replay_main,
 };

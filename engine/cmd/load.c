@@ -13,6 +13,7 @@
 #include "../base/cleanup.h"
 #include "../base/moment.h"
 #include "../base/utf8.h"
+#include "../rules/slot.h"
 #include "../store/enqueue_check.h"
 #include "app.h"
 #include "csv.h"
@@ -59,6 +60,7 @@ struct load {
     int64_t first_line;  /* the one after the header */
     struct load_counts counts;
     int64_t skipped;
+    int64_t past;                   /* of the lines that are written: wanted in a slot that has begun */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -223,6 +225,13 @@ static void row_remove(struct load *l, int i)
     memmove(l->lines + i, l->lines + i + 1, sizeof *l->lines * (size_t)(l->n - i));
 }
 
+static void count_past(struct load *l)
+{
+    int32_t length_s = store_slot_length_s(l->app->store);
+    for (int i = 0; i < l->n; i++)
+        l->past += slot_has_passed(l->rows[i].at, l->now, length_s);
+}
+
 /* Writes the chunk. A row that only the database refuses is treated like a bad line, and the rest
  * is sent again. */
 static int flush(struct load *l, struct err *err)
@@ -240,6 +249,7 @@ static int flush(struct load *l, struct err *err)
             return rc;
         row_remove(l, f.bad);
     }
+    count_past(l);
     l->n = 0;
     l->resume_line = csv_line(l->csv);
     arena_reset(l->arena);
@@ -292,20 +302,40 @@ static int load_lines(struct load *l, struct err *err)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* The slot that a check got whose time had passed when the load began. */
+static const char *next_slot(const struct load *l, char out[MOMENT_TEXT])
+{
+    return moment_format(slot_next(l->now, store_slot_length_s(l->app->store)), out);
+}
+
+static void print_json(struct load *l)
+{
+    const struct load_counts *c = &l->counts;
+    report_print_object(l->app, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "added", (json_int_t)c->added,
+                                          "kept", (json_int_t)c->kept, "moved", (json_int_t)c->moved,
+                                          "replaced", (json_int_t)c->replaced, "skipped",
+                                          (json_int_t)l->skipped, "past", (json_int_t)l->past));
+}
+
+/* A time that has passed is no mistake, but in bulk it often is one: what an import of old rows
+ * wants is a replay. */
 static void print_counts(struct load *l)
 {
     const struct load_counts *c = &l->counts;
+    char at[MOMENT_TEXT];
     if (l->app->json) {
-        report_print_object(l->app,
-                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "added", (json_int_t)c->added, "kept",
-                                      (json_int_t)c->kept, "moved", (json_int_t)c->moved, "replaced",
-                                      (json_int_t)c->replaced, "skipped", (json_int_t)l->skipped));
+        print_json(l);
         return;
     }
     fprintf(l->app->out,
             "%" PRId64 " added, %" PRId64 " kept, %" PRId64 " moved, %" PRId64 " replaced, %" PRId64
             " skipped\n",
             c->added, c->kept, c->moved, c->replaced, l->skipped);
+    if (l->past)
+        fprintf(l->app->out,
+                "%" PRId64 " of them wanted before now: filed under the next slot, %s, unless they were "
+                "kept; to look as of then, see --now and prescient replay\n",
+                l->past, next_slot(l, at));
 }
 
 static int load_failed(struct load *l, struct err *err)

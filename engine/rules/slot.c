@@ -48,6 +48,11 @@ int64_t slot_for(int64_t at, int64_t now, int32_t length_s)
     return wanted > open ? wanted : open;
 }
 
+bool slot_has_passed(int64_t at, int64_t now, int32_t length_s)
+{
+    return at < now && slot_ceil(at, length_s) <= now;
+}
+
 bool slot_is_served(int64_t slot, const int *serve, int n)
 {
     int minute = (int)(seconds_into_slot(slot, 3600) / 60);

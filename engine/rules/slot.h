@@ -24,6 +24,10 @@ int64_t slot_next(int64_t now, int32_t length_s);
  * slot that has begun. */
 int64_t slot_for(int64_t at, int64_t now, int32_t length_s);
 
+/* Whether a check wanted at `at` was wanted before `now` and its own slot has begun: then slot_for
+ * gives another one, the next. */
+bool slot_has_passed(int64_t at, int64_t now, int32_t length_s);
+
 /* Whether this server runs the slot: `serve` lists minutes of the hour (0 to 59); n = 0 serves
  * all. */
 bool slot_is_served(int64_t slot, const int *serve, int n);
