@@ -25,11 +25,12 @@ void reports_have_the_documented_columns(void)
     columns_are("list", "next_check_at entity_name entity_key job_exec check_count failure_count priority "
                         "first_check_at again_at put_off_at payload");
     columns_are("history",
-                "ended_at_us entity_name entity_key job_exec outcome guard check_count failure_count "
-                "run_count slot_at first_check_at "
+                "ended_at_us entity_name entity_key job_exec outcome guard check_number check_count "
+                "failure_count run_count slot_at first_check_at "
                 "first_run_at_us last_run_at_us total_run_us last_run_us note payload engine archived_at_us");
-    columns_are("runs", "run_at_us entity_name entity_key job_exec outcome check_count failure_count slot_at "
-                        "next_check_at run_us note engine");
+    columns_are("runs",
+                "run_at_us entity_name entity_key job_exec outcome check_number failure_count slot_at "
+                "next_check_at run_us note engine");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate");
     columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
                           "deferred held_back unknown_job superseded "
@@ -44,7 +45,7 @@ void reports_have_the_documented_columns(void)
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");
     columns_are("growth", "what rows bytes oldest_at");
     columns_are("events",
-                "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_count data");
+                "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_number data");
     columns_are("events_end", "cursor");
     columns_are("withheld", "events_withheld withheld_by withheld_us withheld_advice withheld_xid");
     columns_are("doctor", "what level found advice");

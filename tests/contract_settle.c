@@ -56,7 +56,7 @@ void again_moves_counts_and_leaves_one_run_row(void)
     TEXT_IS("test/1", value("runs", "1", "engine"));
     IS(SLOT, number("runs", "1", "slot_at"));
     IS(SLOT + 4 * LENGTH, number("runs", "1", "next_check_at"));
-    IS(1, number("runs", "1", "check_count"));
+    IS(1, number("runs", "1", "check_number"));
     IS(1500, number("runs", "1", "run_us"));
     IS(NOW * 1000000, number("runs", "1", "run_at_us"));
     scene_end(&scene);

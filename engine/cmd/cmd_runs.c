@@ -20,8 +20,8 @@ const struct command cmd_runs = {
 static int runs_main(struct app *app, const struct args *args)
 {
     static const struct report_view view = {
-        .columns =
-            "run_at_us entity_name=entity entity_key=key job_exec=job outcome next_check_at run_us=took note",
+        .columns = "run_at_us entity_name=entity entity_key=key job_exec=job check_number=look outcome "
+                   "next_check_at run_us=took note",
         .when_empty = "no runs, or none matches",
     };
     return filter_print_past(app, args, "runs", &view);

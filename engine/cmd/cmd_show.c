@@ -30,7 +30,7 @@ static const struct part {
     { "runs",
       "runs",
       7,
-      { .columns = "run_at_us job_exec=job outcome slot_at next_check_at run_us=took note",
+      { .columns = "run_at_us job_exec=job check_number=look outcome slot_at next_check_at run_us=took note",
         .when_empty = "  none" } },
     { "history",
       "history",

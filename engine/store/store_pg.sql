@@ -1006,6 +1006,21 @@ SELECT prescient.resolve_at(:entity, :key, :job, to_timestamp(:now::bigint)) AS 
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM prescient.reschedule_at(:entity, :key, :job, to_timestamp(:at::bigint), to_timestamp(:now::bigint)) c
 
+-- The number of a look: the first look of a check is 1, and a granted `again` asks for the next. A
+-- look that failed and is tried again keeps its number. check_count counts the granted `again`s: in
+-- a row of the run log with its own, in an event without.
+
+-- part: number_of_run
+r.check_count::bigint + (r.outcome <> 'again')::integer
+
+-- part: number_of_event
+e.check_count::bigint + 1
+
+-- part: number_of_last_look
+-- 0: it was never looked at.
+h.check_count::bigint + CASE WHEN h.outcome NOT IN ('resolved', 'unknown_job') OR h.failure_count > 0
+                             THEN 1 ELSE 0 END
+
 -- part: failed_history
 h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
 
@@ -1096,16 +1111,18 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
 -- in: within_ms text?
 -- out: ended_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
--- out: guard text?, check_count int4?, failure_count int4?, run_count int4?, slot_at int8?,
--- out: first_check_at int8?, first_run_at_us int8?, last_run_at_us int8?, total_run_us int8?,
--- out: last_run_us int8?, note text?, payload json?, engine text?, archived_at_us int8?
+-- out: guard text?, check_number int8?, check_count int4?, failure_count int4?, run_count int4?,
+-- out: slot_at int8?, first_check_at int8?, first_run_at_us int8?, last_run_at_us int8?,
+-- out: total_run_us int8?, last_run_us int8?, note text?, payload json?, engine text?,
+-- out: archived_at_us int8?
 -- report
 SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key,
        h.job_exec, h.outcome,
        CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
             THEN h.outcome
             WHEN {failed_history} THEN 'max_failures' END AS guard,
-       h.check_count, h.failure_count, h.run_count, date_part('epoch', h.slot_at)::bigint AS slot_at,
+       {number_of_last_look} AS check_number, h.check_count, h.failure_count, h.run_count,
+       date_part('epoch', h.slot_at)::bigint AS slot_at,
        date_part('epoch', h.first_check_at)::bigint AS first_check_at,
        (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
        (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us,
@@ -1123,11 +1140,11 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
 -- in: within_ms text?
 -- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
--- out: check_count int4?, failure_count int4?, slot_at int8?, next_check_at int8?, run_us int8?,
+-- out: check_number int8?, failure_count int4?, slot_at int8?, next_check_at int8?, run_us int8?,
 -- out: note text?, engine text?
 -- report
 SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_name, r.entity_key, r.job_exec,
-       r.outcome, r.check_count,
+       r.outcome, {number_of_run} AS check_number,
        r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at,
        date_part('epoch', r.next_check_at)::bigint AS next_check_at,
        r.run_us, r.note, r.engine
@@ -1407,7 +1424,7 @@ here AS MATERIALIZED (
 -- events instead of following the index of each day.
 -- in: after_generation text?, after_xid text?, after_id text?, most text?
 -- out: cursor text, event text, entity_name text, entity_key text, job_exec text,
--- out: emitted_at_us int8, slot_at int8, check_count int4, data json?
+-- out: emitted_at_us int8, slot_at int8, check_number int8?, data json?
 -- report
 WITH {events_here},
 cursor AS MATERIALIZED (
@@ -1416,7 +1433,7 @@ cursor AS MATERIALIZED (
 SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key,
        e.job_exec,
        (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
-       date_part('epoch', e.slot_at)::bigint AS slot_at, e.check_count, e.data
+       date_part('epoch', e.slot_at)::bigint AS slot_at, {number_of_event} AS check_number, e.data
   FROM prescient.event e
  WHERE (SELECT prescient.refuse_cursor_ahead(coalesce(:after_generation::bigint, 0),
                                              coalesce(:after_xid, '0')::xid8))

@@ -400,7 +400,8 @@ SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_co
 -- name: history
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
 -- out: ended_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
--- out: guard text?, check_count int4, failure_count int4, run_count int4, slot_at timestamptz,
+-- out: guard text?, check_number int8, check_count int4, failure_count int4, run_count int4,
+-- out: slot_at timestamptz,
 -- out: first_check_at timestamptz, first_run_at_us timestamptz?, last_run_at_us timestamptz?,
 -- out: total_run_us int8, last_run_us int8?, note text?, payload text?, engine text?,
 -- out: archived_at_us timestamptz
@@ -409,6 +410,7 @@ SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
        CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
             THEN outcome
             WHEN {failed_history} THEN 'max_failures' END AS guard,
+       check_count + (outcome NOT IN ('resolved', 'unknown_job') OR failure_count > 0) AS check_number,
        check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us,
        total_run_us, last_run_us,
        note, payload, engine, archived_at_us
@@ -423,10 +425,11 @@ SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
 -- name: runs
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
 -- out: run_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
--- out: check_count int4, failure_count int4, slot_at timestamptz, next_check_at timestamptz?,
+-- out: check_number int8, failure_count int4, slot_at timestamptz, next_check_at timestamptz?,
 -- out: run_us int8, note text?, engine text?
 -- report
-SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, slot_at,
+SELECT run_at_us, entity_name, entity_key, job_exec, outcome,
+       check_count + (outcome <> 'again') AS check_number, failure_count, slot_at,
        next_check_at, run_us, note, engine
   FROM prescient_future_job_run
  WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
@@ -571,9 +574,9 @@ SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event')
 -- name: events
 -- in: after_id text?, most text?
 -- out: cursor text, event text, entity_name text?, entity_key text?, job_exec text?,
--- out: emitted_at_us timestamptz, slot_at timestamptz?, check_count int4?, data text?
-SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count,
-       data
+-- out: emitted_at_us timestamptz, slot_at timestamptz?, check_number int8?, data text?
+SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at,
+       check_count + 1 AS check_number, data
   FROM prescient_event WHERE id > coalesce(CAST(:after_id AS INTEGER), 0)
  ORDER BY id LIMIT coalesce(CAST(:most AS INTEGER), -1)
 

@@ -49,7 +49,7 @@ struct prescient_check {
     int64_t now;                    /* the time to go by */
     int64_t slot;                   /* the slot this check is run in; <= now */
     int64_t first_check_at;         /* the first slot this check was filed under; never changes */
-    int32_t check_count;            /* how many AGAINs were granted so far: 0 on the first run */
+    int32_t check_count;            /* AGAINs granted so far: 0 on the first look, whose number is 1 */
     int32_t failure_count;          /* failures in a row since the last AGAIN */
     const void *impl;               /* the host's own */
 };

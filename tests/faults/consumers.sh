@@ -23,11 +23,11 @@ import json, sys
 for line in open(sys.argv[1]):
     if line.endswith("\n"):
         e = json.loads(line)
-        print(e["entity_key"], e["slot_at"], e["check_count"], e["emitted_at"])' "$1.out"
+        print(e["entity_key"], e["slot_at"], e["check_number"], e["emitted_at"])' "$1.out"
 }
 events_held() {
     q "SELECT format('%s %s %s %s', entity_key,
-       to_char(slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), check_count,
+       to_char(slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), check_count + 1,
                      to_char(emitted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))
                          FROM {event}"
 }
