@@ -331,6 +331,15 @@ class Check:
                     self.say("hole", "batch %s was lost in a failover, and a later one was not", b)
                 elif not there[b]:
                     self.gone.add(b)
+            self.gone |= {b for b, rows in batches.items() if self.went_unacknowledged(b, rows, f)}
+
+    # A line that dies during a COMMIT leaves its client without an answer. The old primary had the
+    # batch, and engines ran it there, up to the moment when the primary was lost.
+    def went_unacknowledged(self, batch, rows, loss):
+        if batch in self.w.acked or self.w.sent_at[rows[0]] > loss.end or any(map(self.is_there, rows)):
+            return False
+        ran = [r.at for row in rows if row in self.by_row for r in self.by_row[row][0]]
+        return bool(ran) and loss.begin <= max(ran) <= loss.end + self.o.lease
 
     # What came of each row, in the order of slots: (entry, check_count before, failure_count
     # before).

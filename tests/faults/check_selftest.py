@@ -100,6 +100,24 @@ def fail_over_without(w, *lost, begin=SLOT - 7):
     w.faults = [Fault(begin * US, (SLOT + 9) * US, "loss", "store")]
 
 
+# Its client got no answer to the COMMIT, engines ran it, and the primary was lost.
+def lose_an_unacknowledged_batch(w, loss_at_ms=50):
+    for n in (3, 4):
+        w.runs = [r for r in w.runs if r.row != row(n)] + [run(n, SLOT, 0, 0, "done")]
+    del w.acked["b1"]
+    fail_over_without(w, row(3), row(4))
+    begin = SLOT * US + loss_at_ms * 1000
+    w.faults = [Fault(begin, begin + 500000, "loss", "store")]
+
+
+def run_an_unacknowledged_batch_before_the_loss(w):
+    lose_an_unacknowledged_batch(w, loss_at_ms=60000)
+
+
+def run_an_unacknowledged_batch_after_the_loss(w):
+    lose_an_unacknowledged_batch(w, loss_at_ms=-60000)
+
+
 def lose_a_part_of_a_batch(w):
     fail_over_without(w, row(4))
 
@@ -308,7 +326,9 @@ PLANTED = [("settled_twice", settle_a_changed_row_twice), ("lost", lose_a_check)
            ("settled_twice", settle_a_slot_again_after_a_jump_back),
            ("torn", lose_a_part_of_a_batch), ("hole", lose_a_batch_before_another),
            ("lost", lose_what_was_acknowledged_before),
-           ("unsettled_run", never_run_a_lost_settle_again)]
+           ("unsettled_run", never_run_a_lost_settle_again),
+           ("unsettled_run", run_an_unacknowledged_batch_before_the_loss),
+           ("unsettled_run", run_an_unacknowledged_batch_after_the_loss)]
 
 
 # ---- what a fault explains ----
@@ -421,7 +441,8 @@ def slots_in_another_order(w):
 
 
 EXPLAINED = [two_lives_in_a_slot, settled_by_who_was_just_woken, deleted_by_the_application,
-             lost_with_a_primary, lost_and_run_again, run_of_a_move_that_was_lost,
+             lost_with_a_primary, lose_an_unacknowledged_batch, lost_and_run_again,
+             run_of_a_move_that_was_lost,
              declared_again_later, an_hour_ahead, swept_after_a_jump,
              slots_in_another_order, killed_between_run_and_settle, database_away_between,
              late_after_a_takeover,
