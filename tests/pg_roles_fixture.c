@@ -1,4 +1,5 @@
-/* pg_roles_fixture.c - an application and an engine as roles on the server. */
+/* pg_roles_fixture.c - an application, an engine, a reader and a user without any role on the
+ * server. */
 #include "pg_roles_fixture.h"
 
 #include <stdio.h>
@@ -24,26 +25,32 @@ void pg_roles_drop_notice(void *arg, const char *words)
 int pg_roles_setup(void)
 {
     int rc = pgfx_setup();
-    if (rc || !test_pg_url() || !as_user(SHOP, pg_roles.shop_url) || !as_user(RUNNER, pg_roles.runner_url))
+    if (rc || !test_pg_url() || !as_user(SHOP, pg_roles.shop_url) || !as_user(RUNNER, pg_roles.runner_url) ||
+        !as_user(READER, pg_roles.reader_url) || !as_user(NOBODY, pg_roles.nobody_url))
         return rc;
     PQclear(pgfx_ask(pgfx.app,
                      "DROP ROLE IF EXISTS " SHOP "; DROP ROLE IF EXISTS " RUNNER ";"
+                     "DROP ROLE IF EXISTS " READER "; DROP ROLE IF EXISTS " NOBODY ";"
                      "CREATE ROLE " SHOP " LOGIN IN ROLE prescient_enqueuer; CREATE ROLE " RUNNER
-                     " LOGIN IN ROLE prescient_engine;"
+                     " LOGIN IN ROLE prescient_engine; CREATE ROLE " READER
+                     " LOGIN IN ROLE prescient_reader; CREATE ROLE " NOBODY " LOGIN;"
                      "CREATE SCHEMA payroll; CREATE TABLE payroll.salary (id int); GRANT CREATE, TEMP ON "
-                     "DATABASE %s TO " SHOP,
+                     "DATABASE %s TO " SHOP ", " READER,
                      pgfx.database));
     pg_roles.shop = PQconnectdb(pg_roles.shop_url);
+    pg_roles.reader = PQconnectdb(pg_roles.reader_url);
     PQsetNoticeProcessor(pg_roles.shop, pg_roles_drop_notice, NULL);
-    return PQstatus(pg_roles.shop) != CONNECTION_OK;
+    PQsetNoticeProcessor(pg_roles.reader, pg_roles_drop_notice, NULL);
+    return PQstatus(pg_roles.shop) != CONNECTION_OK || PQstatus(pg_roles.reader) != CONNECTION_OK;
 }
 
 int pg_roles_teardown(void)
 {
     PQfinish(pg_roles.shop);
+    PQfinish(pg_roles.reader);
     if (pg_roles.shop)
-        PQclear(pgfx_ask(pgfx.app, "DROP OWNED BY " SHOP " CASCADE; DROP OWNED BY " RUNNER
-                                   " CASCADE; DROP ROLE " SHOP "; DROP ROLE " RUNNER));
-    pg_roles.shop = NULL;
+        PQclear(pgfx_ask(pgfx.app, "DROP OWNED BY " SHOP ", " RUNNER ", " READER ", " NOBODY
+                                   " CASCADE; DROP ROLE " SHOP ", " RUNNER ", " READER ", " NOBODY));
+    pg_roles.shop = pg_roles.reader = NULL;
     return pgfx_teardown();
 }

@@ -20,7 +20,7 @@ rights() {
              FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace
              UNION ALL SELECT c.oid::regclass, (SELECT array_agg(a ORDER BY a)
                  FROM unnest(c.relacl::text[]) a) FROM pg_class c
-                        WHERE c.relnamespace = 'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'S')
+                        WHERE c.relnamespace = 'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S')
                         AND NOT c.relispartition
              UNION ALL SELECT n.nspname, (SELECT array_agg(a ORDER BY a) FROM unnest(n.nspacl::text[]) a)
                  FROM pg_namespace n WHERE n.nspname = 'prescient'
@@ -49,7 +49,7 @@ rights "$HERE" >before
 at "$THERE" "CREATE ROLE nobody_at_all; CREATE ROLE plain LOGIN" >/dev/null
 at "$THERE" "CREATE DATABASE plain OWNER plain" >/dev/null
 plain=$(sed -E 's#postgres@/postgres#plain@/plain#' <<<"$THERE")
-roles="prescient_enqueuer, prescient_engine"
+roles="prescient_enqueuer, prescient_engine, prescient_reader"
 has "init by one who may not make roles says which are not there" \
     "$("$P" --store "$plain" init 2>&1)" "the schema works for its owner alone: $roles"
 is "and doctor, too" "$(finding "$plain")" \

@@ -48,7 +48,8 @@ db=shop_$mark
 names="prescient_owner prescient_runner shop_reader"
 own() {
     sed -E "s/\\b(prescient_owner|prescient_runner|shop_reader)\\b/\\1_$mark/g
-        s/DATABASE shop/DATABASE $db/; s/TO shop;/TO shop_$mark;/; /prescient_(enqueuer|engine) NOLOGIN/d"
+        s/DATABASE shop/DATABASE $db/; s/TO shop;/TO shop_$mark;/
+        /prescient_(enqueuer|engine|reader) NOLOGIN/d"
 }
 psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
 url() { sed -E "s#//postgres@/postgres#//$1@/$db#" <<<"$SERVER"; }
@@ -66,7 +67,9 @@ case $(url x) in
 esac
 
 # they may be there from another test
-for role in prescient_enqueuer prescient_engine; do as postgres "CREATE ROLE $role NOLOGIN" >/dev/null; done
+for role in prescient_enqueuer prescient_engine prescient_reader; do
+    as postgres "CREATE ROLE $role NOLOGIN" >/dev/null
+done
 ok "the roles are made" psql -qX -v ON_ERROR_STOP=1 "$(url postgres)" -c "$(block sql | own)"
 as postgres "CREATE ROLE shop_$mark LOGIN;
              CREATE TABLE orders (id bigint PRIMARY KEY, shipped_at timestamptz);

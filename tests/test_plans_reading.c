@@ -1,5 +1,6 @@
 /* test_plans_reading.c - what a look costs does not depend on how much there is: the blocks that
- * each report of the PostgreSQL store touches, with statistics and without. PRESCIENT_TEST_ROWS
+ * each report of the PostgreSQL store touches, and each question to the views for readers, with
+ * statistics and without. PRESCIENT_TEST_ROWS
  * says among how many checks (5,000); tests/t_plans.sh asks with a million. */
 #include "pg_fixture.h"
 
@@ -56,6 +57,34 @@ static const struct look { const char *name, *params[8]; int blocks; } looks[] =
     { "runs", { NULL, NULL, NULL, NULL, NULL, "-20d", "101", "60000" }, 6000 },
     { "runs", { NULL, NULL, "nobody", NULL, NULL, NULL, "101", "60000" }, 4000 },
     { "runs", { "orders", "4711", NULL, NULL, NULL, NULL, "101", "60000" }, 4000 },
+};
+
+/* What a dashboard or an admin page asks of the views, with the settings of any session. The day
+ * that is not over has no index by entity and key: what it has is read. The last event is looked
+ * for in each day, as its cursor names none. A session that calls a function for the first time
+ * reads the catalog, too. Without statistics an open range of time counts as a third of the table;
+ * dashboards give both ends. */
+static const struct view_look {
+    const char *sql;
+    int blocks;
+} view_looks[] = {
+    { "SELECT * FROM prescient.pending('orders', 4711)", 150 },
+    { "SELECT * FROM prescient.pending WHERE entity_name = 'orders' AND entity_key = '4711'", 350 },
+    { "SELECT * FROM prescient.pending ORDER BY next_check_at LIMIT 100", 300 },
+    { "SELECT count(*) FROM prescient.pending WHERE next_check_at BETWEEN now() AND now() + interval '1 "
+      "hour'",
+      2500 },
+    { "SELECT * FROM prescient.history WHERE archived_at BETWEEN now() - interval '1 hour' AND now()", 800 },
+    { "SELECT * FROM prescient.history WHERE entity_name = 'orders' AND entity_key = '4711'", 1000 },
+    { "SELECT * FROM prescient.runs WHERE recorded_at BETWEEN now() - interval '1 hour' AND now()", 800 },
+    { "SELECT * FROM prescient.runs WHERE entity_name = 'orders' AND entity_key = '4711'", 1000 },
+    { "SELECT * FROM prescient.events WHERE recorded_at BETWEEN now() - interval '1 hour' AND now()", 800 },
+    { "SELECT * FROM prescient.events WHERE entity_name = 'orders' AND entity_key = '4711'", 1000 },
+    { "SELECT * FROM prescient.events WHERE (generation, xid, id) > (SELECT 1::bigint << 60, '0'::xid8, 0) "
+      "ORDER BY generation, xid, id LIMIT 100",
+      300 },
+    { "SELECT * FROM prescient.slots WHERE slot_at BETWEEN now() - interval '1 hour' AND now()", 150 },
+    { "SELECT * FROM prescient.passes WHERE slot_at BETWEEN now() - interval '1 hour' AND now()", 150 },
 };
 
 /* ---- the rows ---- */
@@ -116,10 +145,16 @@ static void put_past(int n)
                                "archived_at, archived_at, archived_at, 1, 1, 0, entity_name, entity_key,"
                                " job_exec, 'again' FROM prescient.future_job_history"));
     CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.future_job_run")), n);
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (generation, recorded_at, emitted_at, slot_at, "
+                               "check_count, event, entity_name, entity_key, job_exec) SELECT g.newest, "
+                               "archived_at, archived_at, archived_at, 1, 'late', entity_name, entity_key, "
+                               "job_exec FROM prescient.future_job_history, (SELECT max(generation) FROM "
+                               "prescient.generation) g (newest)"));
+    CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.events")), n);
     while (atoi(pgfx_cell(pgfx.app, "SELECT prescient.index_history_day()")) > 0)
         continue;
     /* the index by time is told of new blocks, as autovacuum does */
-    run("VACUUM prescient.future_job_history, prescient.future_job_run");
+    run("VACUUM prescient.future_job_history, prescient.future_job_run, prescient.event");
 }
 
 /* ---- what a look costs ---- */
@@ -192,10 +227,29 @@ static void look_is_cheap(const struct look *look)
     run("ROLLBACK");
 }
 
+static void view_look_is_cheap(const struct view_look *look)
+{
+    PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) %s", look->sql);
+    int blocks = PQresultStatus(r) == PGRES_TUPLES_OK ? blocks_of(PQgetvalue(r, 0, 0)) : -1;
+    bool cheap = blocks >= 0 && blocks <= look->blocks;
+    if (!cheap) {
+        printf("      %s: %d blocks, expected at most %d %s\n", look->sql, blocks, look->blocks,
+               PQerrorMessage(pgfx.app));
+        PGresult *plan = pgfx_ask(pgfx.app, "EXPLAIN (ANALYZE, BUFFERS) %s", look->sql);
+        for (int i = 0; i < PQntuples(plan); i++)
+            printf("        %s\n", PQgetvalue(plan, i, 0));
+        PQclear(plan);
+    }
+    CU_ASSERT_TRUE(cheap);
+    PQclear(r);
+}
+
 static void looks_are_cheap(void)
 {
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         look_is_cheap(&looks[i]);
+    for (size_t i = 0; i < sizeof view_looks / sizeof *view_looks; i++)
+        view_look_is_cheap(&view_looks[i]);
 }
 
 static void every_look_is_bounded_without_statistics_and_with(void)

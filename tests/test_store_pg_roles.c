@@ -47,8 +47,8 @@ static void whoever_makes_tables_with_its_owners_rights_says_where(void)
 static void an_enqueuer_may_call_the_api_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("bucket_of enqueue enqueue_each enqueue_many reschedule resolve slot_ceil slot_floor slot_for "
-           "slot_length_s slot_next",
+    SQL_IS("bucket_of enqueue enqueue_each enqueue_many filed_at pending reschedule resolve schema_state "
+           "slot_ceil slot_floor slot_for slot_length_s slot_next",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace"
            "   AND has_function_privilege('" SHOP "', p.oid, 'EXECUTE')");
@@ -192,7 +192,8 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
 static void make_bare_schema(void)
 {
     PQclear(pgfx_ask(pgfx.app, "SET search_path = pg_catalog; CREATE SCHEMA bare; CREATE TABLE "
-                               "bare.migration (version integer PRIMARY KEY)"));
+                               "bare.migration (version integer PRIMARY KEY, "
+                               "oldest_engine integer)"));
     for (const struct sql_migration *m = migrations_pg; m->name; m++) {
         char *text = pg_with_schema(m->text, "bare");
         PGresult *r = PQexec(pgfx.app, text);
@@ -210,8 +211,10 @@ static void make_bare_schema(void)
     " WHERE p.pronamespace = '" schema "'::regnamespace UNION ALL"                                           \
     " SELECT c.relname, a.grantee, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a"                 \
     " WHERE c.relnamespace = '" schema                                                                       \
-    "'::regnamespace AND c.relkind IN ('r', 'p', 'S') AND NOT c.relispartition AND c.relname <> 'migration'" \
-    " AND a.grantee IN ('prescient_engine'::regrole, 'prescient_enqueuer'::regrole, 0))"
+    "'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S') AND NOT c.relispartition"                         \
+    " AND c.relname <> 'migration'"                                                                          \
+    " AND a.grantee IN ('prescient_engine'::regrole, 'prescient_enqueuer'::regrole, "                        \
+    "'prescient_reader'::regrole, 0))"
 
 /* Whoever adds a function or a table that an engine has other rights to than are usual says so in
  * both places. */

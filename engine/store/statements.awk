@@ -55,9 +55,10 @@ function type(sql, constant, c) { constant_of[sql] = constant; c_of[sql] = c }
 
 # ---- reading --------------------------------------------------------------------------------
 
-# The part `made`: functions, tables and sequences that the migrations make, as an array of texts.
+# The part `made`: functions, tables, views and sequences that the migrations make, as an array of
+# texts.
 FILENAME ~ /^migrations\// {
-    if (match($0, /^ *CREATE (OR REPLACE )?(FUNCTION|TABLE|SEQUENCE) prescient\.[a-z0-9_]+/)) {
+    if (match($0, /^ *CREATE (OR REPLACE )?(FUNCTION|TABLE|VIEW|SEQUENCE) prescient\.[a-z0-9_]+/)) {
         thing = substr($0, RSTART, RLENGTH); sub(/.*\./, "", thing)
         if (!(thing in is_made)) made_things = made_things (made_things ? ", " : "") "'" thing "'"
         is_made[thing] = 1

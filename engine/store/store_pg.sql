@@ -1666,7 +1666,7 @@ DO $$
 DECLARE
     part text;
 BEGIN
-    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine'] LOOP
+    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine', 'prescient_reader'] LOOP
         CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = part);
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', part);
@@ -1681,13 +1681,13 @@ END $$
 
 -- part: things
 -- All objects that migrations have made (`made`: their names, from the migrations' text), the
--- rights that the two roles need on them, and the rights given now. Objects are identified by name:
--- all functions of an API name are the API's, and an object of a later migration is for engines
--- unless it is listed here. Objects that others have put into the schema are theirs to grant; with
--- PostgreSQL's default search_path a user named like the schema creates tables in it.
+-- rights that the three roles need on them, and the rights given now. Objects are identified by
+-- their names: all functions of an API name are the API's, and an object of a later migration is
+-- for engines unless it is listed here. Objects that others have put into the schema are theirs to
+-- grant; with PostgreSQL's default search_path a user named like the schema creates tables in it.
 SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name,
        coalesce(n.nspacl, acldefault('n', n.nspowner)) AS acl, '{USAGE}'::text[] AS of_engine,
-       '{USAGE}'::text[] AS of_enqueuer
+       '{USAGE}'::text[] AS of_enqueuer, '{USAGE}'::text[] AS of_reader
   FROM pg_namespace n WHERE n.nspname = 'prescient_schema'
 UNION ALL
 SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f', p.proowner)),
@@ -1695,18 +1695,23 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
            'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'bucket_of', 'enqueue', 'enqueue_many', 'enqueue_each', 'resolve',
-                               'reschedule') THEN '{EXECUTE}' ELSE '{}' END::text[]
+                               'reschedule', 'pending', 'filed_at', 'schema_state') THEN '{EXECUTE}'
+           ELSE '{}' END::text[],
+       CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
+                               'bucket_of', 'pending', 'generation_now', 'schema_state') THEN '{EXECUTE}'
+           ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),
-       CASE WHEN c.relname IN ('migration', 'generation') THEN '{SELECT}'
-           ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[]
+       CASE WHEN c.relkind = 'v' OR c.relname IN ('migration', 'generation') THEN '{SELECT}'
+           ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[],
+       CASE WHEN c.relkind = 'v' THEN '{SELECT}' ELSE '{}' END::text[]
   FROM pg_class c
- WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p')
+ WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p', 'v')
    AND c.relname = ANY ({made} || 'migration'::text)
 UNION ALL
 SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.relowner)), '{USAGE}'::text[],
-       '{}'::text[]
+       '{}'::text[], '{}'::text[]
   FROM pg_class c WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind = 'S'
        AND c.relname = ANY ({made})
 
@@ -1716,7 +1721,8 @@ SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.r
 {absent_roles}
 
 -- part: absent_roles
-SELECT string_agg(w.name, ', ') AS roles FROM unnest('{prescient_enqueuer,prescient_engine}'::text[]) w (name)
+SELECT string_agg(w.name, ', ') AS roles
+  FROM unnest('{prescient_enqueuer,prescient_engine,prescient_reader}'::text[]) w (name)
  WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
 
 -- part: amiss
@@ -1727,8 +1733,9 @@ SELECT 0 AS place, 'open' AS what, format('REVOKE ALL ON FUNCTION %s FROM PUBLIC
 UNION ALL
 SELECT 1, 'missing', format('GRANT %s ON %s %s TO %I', string_agg(u.wanted, ', '), t.kind, t.name, r.rolname)
   FROM ({things}) t
-  JOIN pg_roles r ON r.rolname IN ('prescient_engine', 'prescient_enqueuer'),
-       unnest(CASE r.rolname WHEN 'prescient_engine' THEN t.of_engine ELSE t.of_enqueuer END) u (wanted)
+  JOIN pg_roles r ON r.rolname IN ('prescient_engine', 'prescient_enqueuer', 'prescient_reader'),
+       unnest(CASE r.rolname WHEN 'prescient_engine' THEN t.of_engine WHEN 'prescient_reader' THEN t.of_reader
+                             ELSE t.of_enqueuer END) u (wanted)
  WHERE NOT EXISTS (SELECT FROM aclexplode(t.acl) a WHERE a.grantee = r.oid AND a.privilege_type = u.wanted)
  GROUP BY t.kind, t.name, r.rolname
 
