@@ -118,6 +118,7 @@ struct store *app_store_new(struct app *app, struct err *err)
 {
     struct store_options options = store_options_from(&app->settings);
     struct store *st;
+    options.role = app->now ? NULL : app->command->role; /* a time of one's own is for engines */
     return store_new(&options, &st, err) < 0 ? NULL : st;
 }
 

@@ -39,6 +39,7 @@ const struct command cmd_enqueue = {
             "every 10,000 lines are one transaction. After a failure it prints the line to continue from.",
     .options = options,
     .main = enqueue_main,
+    .role = "prescient_enqueuer",
 };
 
 struct enqueue {

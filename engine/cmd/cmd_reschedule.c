@@ -13,6 +13,7 @@ const struct command cmd_reschedule = {
     .help = "move a waiting check to another time",
     .more = "Exit code 1 when no such check waits.",
     .main = reschedule_main,
+    .role = "prescient_enqueuer",
 };
 
 static int reschedule_main(struct app *app, const struct args *args)

@@ -6,9 +6,12 @@
 static int resolve_main(struct app *app, const struct args *args);
 
 const struct command cmd_resolve = {
-    .name = "resolve", .args = "ENTITY KEY [JOB]", .operands = { 2, 3 },
+    .name = "resolve",
+    .args = "ENTITY KEY [JOB]",
+    .operands = { 2, 3 },
     .help = "end the checks of a row: what they wait for has happened",
     .main = resolve_main,
+    .role = "prescient_enqueuer",
 };
 
 static int resolve_main(struct app *app, const struct args *args)

@@ -61,6 +61,8 @@ struct command {
     struct { int least, most; } operands;       /* how many words that are no options it takes */
     /* Returns an exit code. The options are of the table, the operands as many as may be. */
     int (*main)(struct app *app, const struct args *args);
+    /* the role that has the rights which it needs on PostgreSQL; NULL: "prescient_engine" */
+    const char *role;
     bool plain;                 /* starts without settings: app->settings is empty */
     /* Another program that is this command (program.h), or NULL: it gets the whole command line
      * and knows the options; main is not called. */

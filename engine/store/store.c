@@ -47,6 +47,7 @@ int store_new(const struct store_options *options, struct store **out, struct er
     struct store_options o = *options;
     o.schema = o.schema ? o.schema : "prescient";
     o.schema_owner = o.schema_owner ? o.schema_owner : "prescient_owner";
+    o.role = o.role ? o.role : "prescient_engine";
     o.clock = o.clock ? o.clock : &clock_system;
     o.connect_timeout_ms = o.connect_timeout_ms > 0 ? o.connect_timeout_ms : CONNECT_TIMEOUT_MS;
     o.statement_timeout_ms = o.statement_timeout_ms > 0 ? o.statement_timeout_ms : STATEMENT_TIMEOUT_MS;

@@ -44,6 +44,9 @@ struct store_options {
     /* the role that may own the schema, besides the user, superusers and the database's owner;
      * NULL: "prescient_owner" */
     const char *schema_owner;
+    /* the role that has the rights which this program needs: where one is missing, the message has
+     * the GRANT. NULL: "prescient_engine" */
+    const char *role;
     /* our name in leases, passes and history, "host/pid"; NULL outside an engine */
     const char *engine;
     int connect_timeout_ms;         /* 0: 10 s */

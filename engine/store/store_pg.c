@@ -107,10 +107,11 @@ static void send_check(struct pg_store *pg)
 {
     bool of_owners = pg->phase == PG_CHECKING_OWNERS;
     bool sent = pg_send_path(pg, false) && pg_send_reading(pg);
-    struct pg_owners_in owners = { .schema_owner = pg->schema_owner };
+    struct pg_owners_in owners = { .schema_owner = pg->schema_owner, .role = pg->role };
     struct pg_check_schema_in schema = { .silence_ms = pg->silence_ms };
     if (sent)
-        sent = of_owners ? pg_send(pg, PG_OWNERS, &owners) : pg_send(pg, PG_CHECK_SCHEMA, &schema);
+        sent = of_owners ? pg_send(pg, PG_OWNERS, &owners)
+                         : pg_send_form(pg, PG_CHECK_SCHEMA, pg_narrow_form(pg), &schema);
     if (!sent || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
@@ -126,6 +127,7 @@ static void begin_check(struct pg_store *pg)
         return;
     }
     pg->phase = PG_CHECKING_OWNERS;
+    pg->narrow = false;
     if (PQsetnonblocking(pg->conn, 1) < 0 || !PQenterPipelineMode(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else
@@ -164,8 +166,8 @@ static int first_failure(struct pg_store *pg)
     for (int i = 0; i < pg->nqueue; i++) {
         ExecStatusType status = PQresultStatus(pg->queue[i].result);
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-            return pg->call->err.code = failure_of(pg,
-                                                   pg_fail(&pg->call->err, pg->queue[i].result, pg->conn));
+            return pg->call->err.code = failure_of(
+                       pg, pg_fail(pg, &pg->call->err, pg->queue[i].result, pg->conn));
         if (pg->queue[i].prepares)
             pg->prepared[pg->queue[i].statement] = true;
     }
@@ -217,6 +219,37 @@ static void send_degraded(struct pg_store *pg)
     send_again(pg);
 }
 
+/* The user may not read a table that the statement reads, and there is a form that reads none. A
+ * command with a time of its own has no such form: applications go by the database's clock. */
+static bool can_narrow(const struct pg_store *pg)
+{
+    bool has_form = false;
+    for (int i = 0; i < pg->nqueue; i++)
+        has_form = has_form || (pg_statements[pg->queue[i].statement].forms & PG_FORM_NARROW);
+    bool is_report = pg->phase == PG_READY && pg->call->op == STORE_REPORT;
+    bool is_timed = is_report && pg_report_is_timed((struct store_report *)pg->call);
+    return pg_is_denied(&pg->call->err) && !pg->narrow && has_form && !is_timed;
+}
+
+static void send_narrow(struct pg_store *pg)
+{
+    pg->narrow = true;
+    send_again(pg);
+}
+
+/* The function by which such a user learns the schema's version is not there, so it is an older
+ * one. */
+static int older_than_narrow(struct pg_store *pg, int rc)
+{
+    struct err *err = &pg->call->err;
+    if (pg->phase != PG_CHECKING || !pg->narrow || strcmp(err->sqlstate, "42883") != 0)
+        return rc;
+    return err_set(err, ERR_SCHEMA,
+                   "schema '%s' is older than this program, and user '%s' may not read its version: as its "
+                   "owner run `prescient migrate`",
+                   pg->schema, pg->asker);
+}
+
 /* A check cannot move, because another check with its id is in the slot where it goes. */
 static bool can_be_renumbered(const struct pg_store *pg)
 {
@@ -237,13 +270,17 @@ static void end_round(struct pg_store *pg)
         send_degraded(pg);
         return;
     }
+    if (rc < 0 && can_narrow(pg)) {
+        send_narrow(pg);
+        return;
+    }
     if (rc < 0 && can_be_renumbered(pg)) {
         pg->renumbers = true;
         send_again(pg);
         return;
     }
     if (rc < 0 && !is_session_good(&pg->call->err)) {
-        lose_call(pg, rc);
+        lose_call(pg, older_than_narrow(pg, rc));
         return;
     }
     rc = rc < 0 ? rc : receive(pg);
@@ -286,7 +323,7 @@ static int broken(struct pg_store *pg)
 {
     for (int i = 0; i < pg->nqueue; i++)
         if (PQresultStatus(pg->queue[i].result) == PGRES_FATAL_ERROR) {
-            pg_fail(&pg->call->err, pg->queue[i].result, pg->conn);
+            pg_fail(pg, &pg->call->err, pg->queue[i].result, pg->conn);
             return pg->call->err.code = ERR_LOST;
         }
     return pg_lost(&pg->call->err, pg->conn, "the connection to the database was lost");
@@ -417,12 +454,13 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
         pg->url = arena_strdup(pg->kept, o->url);
         pg->schema = arena_strdup(pg->kept, o->schema);
         pg->schema_owner = arena_strdup(pg->kept, o->schema_owner);
+        pg->role = arena_strdup(pg->kept, o->role);
         pg->engine = arena_strdup(pg->kept, o->engine);
         pg->lock_timeout = arena_printf(pg->kept, "%dms", o->lock_timeout_ms);
     }
-    rc = pg->url && pg->schema && pg->schema_owner && pg->lock_timeout && !pg->engine == !o->engine
-             ? pg_read_url(pg, err)
-             : err_set(err, ERR_NOMEM, "store: out of memory");
+    bool is_whole = pg->url && pg->schema && pg->schema_owner && pg->role && pg->lock_timeout;
+    rc = is_whole && !pg->engine == !o->engine ? pg_read_url(pg, err)
+                                               : err_set(err, ERR_NOMEM, "store: out of memory");
     if (rc < 0)
         pg_close(&pg->head);
     else
@@ -435,7 +473,7 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
 static bool hello_send(struct pg_store *pg, struct store_call *call)
 {
     (void)call;
-    return pg_send(pg, PG_HELLO, NULL);
+    return pg_send_form(pg, PG_HELLO, pg_narrow_form(pg), NULL);
 }
 
 static int hello_receive(struct pg_store *pg, struct store_call *call)

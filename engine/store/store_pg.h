@@ -54,6 +54,12 @@ struct pg_store {
     const char *url, *schema, *schema_owner, *engine;
     int connect_timeout_ms, statement_timeout_ms, silence_ms;
     const char *lock_timeout;               /* "250ms" */
+    const char *role;                       /* the role that has the rights which are needed */
+    char asker[64];                         /* the user that the server takes us for; "": not asked yet */
+    bool has_role;                          /* has the rights of `role` */
+    /* The user may read no table: statements that have this form go through the functions that the
+     * user may call. */
+    bool narrow;
     bool unprepared, relaxed;
     /* a pooler gave us a session without the statements that we had prepared, or with them
      * already */
@@ -121,9 +127,15 @@ bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, 
 #define pg_send(pg, statement, ...) pg_send_form(pg, statement, PG_FORM_PLAIN, __VA_ARGS__)
 #define pg_send_form(pg, statement, forms, ...)                                                              \
     pg_queue((pg), (statement), (forms), SQL_IN(statement, __VA_ARGS__))
-/* Queues a report, whose parameters and result are text; `params` has one string for each
- * parameter. */
-bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, const char *const *params);
+/* The form of a statement for this user, where it has one (see `narrow`). */
+static inline unsigned pg_narrow_form(const struct pg_store *pg)
+{
+    return pg->narrow ? PG_FORM_NARROW : PG_FORM_PLAIN;
+}
+/* Queues a report in these forms. Its parameters and result are text; `params` has one string for
+ * each parameter. */
+bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, unsigned forms,
+                     const char *const *params);
 /* The result of the n-th statement that the operation queued; valid until the call ends. */
 const PGresult *pg_result(const struct pg_store *pg, int n);
 /* Reads a row of a result into the struct of the statement's columns. Texts stay in the result,
@@ -166,14 +178,18 @@ int pg_lookup_step(struct pg_lookup *l);
 void pg_lookup_end(struct pg_lookup *l);  /* ends the child and closes its pipe, if there are any */
 
 /* ---- failures ---- */
-/* Turns a failed statement into an ERR_ code with a reason and a message; returns the code. */
-int pg_fail(struct err *err, const PGresult *r, const PGconn *conn);
+/* Turns a failed statement into an ERR_ code with a reason and a message; returns the code. Of a
+ * right that is missing, the message has the GRANT that gives it. */
+int pg_fail(const struct pg_store *pg, struct err *err, const PGresult *r, const PGconn *conn);
+bool pg_is_denied(const struct err *err); /* a right is missing */
 /* the same for a lost connection */
 int pg_lost(struct err *err, const PGconn *conn, const char *what);
 
 /* ---- reports ---- */
 /* Checks name and parameters before anything is sent: 0, ERR_NOTFOUND or ERR_INPUT. */
 int pg_report_check(const struct store_report *r, struct err *err);
+/* Whether it was given a time in place of the database's clock. */
+bool pg_report_is_timed(const struct store_report *r);
 
 /* ---- blocking ---- */
 /* Runs a statement and reads its first row; blocks. It runs in the connection's open transaction,
@@ -183,12 +199,12 @@ int pg_ask_row(struct pg_store *pg, PGconn *conn, enum pg_statement statement, c
                struct err *err);
 #define pg_ask(pg, conn, statement, in, out, err)                                                            \
     pg_ask_row((pg), (conn), (statement), SQL_IN(statement, in), SQL_OUT(statement, out), (err))
-/* The same, but returns the result, even of a failed statement; the caller clears it. NULL: there
- * is no result; err has the reason. */
-PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in,
-                           struct err *err);
-#define pg_run(pg, conn, statement, in, err)                                                                 \
-    pg_run_statement((pg), (conn), (statement), SQL_IN(statement, in), (err))
+/* The same in one of its forms, but returns the result, even of a failed statement; the caller
+ * clears it. NULL: there is no result; err has the reason. */
+PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement statement, unsigned form,
+                           const void *in, struct err *err);
+#define pg_run(pg, conn, statement, form, in, err)                                                           \
+    pg_run_statement((pg), (conn), (statement), (form), SQL_IN(statement, in), (err))
 /* Runs one or several statements without parameters and rows; 0 or an ERR_. */
 int pg_execute(struct pg_store *pg, PGconn *conn, enum pg_statement statement, struct err *err);
 int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);

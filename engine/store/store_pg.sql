@@ -4,7 +4,7 @@
 -- and makes C structs of parameters and columns. build/sql/pg/ has each statement as it is sent. A
 -- lock timeout is set inside its statement, before the first lock, and for this transaction only.
 -- It is no session setting, so a pooler may run every transaction in another session.
--- forms: relaxed slot skip mixed large degraded
+-- forms: relaxed slot skip mixed large degraded narrow
 
 -- ---- the path -----------------------------------------------------------------------------------
 
@@ -69,9 +69,10 @@ SELECT {silence_settings} AS settings
 -- the user, the schema's owner, and the first untrusted role with its object: a role that owns the
 -- schema or an object in it, or may create in it, and is not allowed to have the user's rights.
 -- Only catalogs are read. pg_database_owner stands for the database's owner alone. A role that the
--- user is a member of is untrusted: its other members do not have the user's rights.
--- in: schema_owner text
--- out: asker text, owner text, kind text, name text, who text
+-- user is a member of is untrusted: its other members do not have the user's rights. has_role:
+-- whether the user has the rights of :role, the one that has those that this program needs.
+-- in: schema_owner text, role text
+-- out: asker text, owner text, kind text, name text, who text, has_role bool
 WITH me AS MATERIALIZED (
     SELECT r.oid, (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database()) AS datdba
       FROM pg_roles r WHERE r.rolname = current_user),
@@ -98,28 +99,44 @@ wrong AS (
      WHERE NOT coalesce(r.rolsuper OR r.oid IN (me.oid, me.datdba) OR r.rolname = :schema_owner, false)
      ORDER BY t.place, t.name LIMIT 1)
 SELECT current_user::text AS asker, pg_get_userbyid(ns.owner)::text AS owner, coalesce(w.kind, '') AS kind,
-       coalesce(w.name, '')::text AS name, coalesce(w.who, '')::text AS who
+       coalesce(w.name, '')::text AS name, coalesce(w.who, '')::text AS who,
+       EXISTS (SELECT FROM pg_roles r WHERE r.rolname = :role AND pg_has_role(r.oid, 'USAGE')) AS has_role
   FROM ns LEFT JOIN wrong w ON true
 
+-- The form `narrow` of a statement is for a user who may call the functions of the API and read no
+-- table.
+
+-- part: schema_state
+(SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS oldest_engine,
+        coalesce((SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'),
+                 0) AS slot_length_s
+   FROM prescient.migration)
+
+-- part: schema_state_narrow
+prescient.schema_state()
+
 -- name: check_schema
+-- forms: narrow
 -- in: silence_ms int4
 -- out: isolation text, encoding text, version int4, oldest_engine int4, slot_length_s int4
 SELECT left({silence_settings}, 0) || current_setting('transaction_isolation') AS isolation,
-       current_setting('server_encoding') AS encoding, coalesce(max(version), 0) AS version,
-       coalesce(max(oldest_engine), 0) AS oldest_engine,
-       coalesce((SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'),
-                0) AS slot_length_s
-  FROM prescient.migration
+       current_setting('server_encoding') AS encoding, s.version, s.oldest_engine, s.slot_length_s
+  FROM {schema_state} s
+
+-- part: full_look_at
+coalesce((SELECT value::bigint FROM prescient.setting WHERE name = 'full_look_at'), 0)
+
+-- part: full_look_at_narrow
+0::bigint
 
 -- name: hello
+-- forms: narrow
 -- out: now_us timestamptz, slot_length_s int4, version int4, read_only bool, backend_pid int4,
 -- out: full_look_at int8
-SELECT clock_timestamp() AS now_us,
-       (SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s') AS slot_length_s,
-       (SELECT max(version) FROM prescient.migration) AS version,
+SELECT clock_timestamp() AS now_us, s.slot_length_s, s.version,
        pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS read_only,
-       pg_backend_pid() AS backend_pid,
-       coalesce((SELECT value::bigint FROM prescient.setting WHERE name = 'full_look_at'), 0) AS full_look_at
+       pg_backend_pid() AS backend_pid, {full_look_at} AS full_look_at
+  FROM {schema_state} s
 
 -- ---- leases -------------------------------------------------------------------------------------
 
@@ -983,28 +1000,55 @@ SELECT count(*) AS n FROM turn
 
 -- ---- reports: parameters are text, NULL when not given; moments are seconds ---------------------
 
--- name: enqueue
--- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
--- in: now text?
--- out: outcome text, next_check_at int8?
--- report: writes prepared
-SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
+-- part: file_one
+SELECT c.outcome, c.filed_at
   FROM prescient.file_check(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json,
                             coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0),
                             to_timestamp(:now::bigint)) c
 
+-- part: file_one_narrow
+-- The outcome first: filed_at() sees what has been filed by then.
+SELECT o.outcome, prescient.filed_at(:entity, :key, :job) AS filed_at
+  FROM (SELECT prescient.enqueue(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json,
+                                 coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0)) AS outcome
+        OFFSET 0) o OFFSET 0
+
+-- name: enqueue
+-- forms: narrow
+-- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
+-- in: now text?
+-- out: outcome text, next_check_at int8?
+-- report: writes prepared
+SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({file_one}) c
+
+-- part: resolve_one
+prescient.resolve_at(:entity, :key, :job, to_timestamp(:now::bigint))
+
+-- part: resolve_one_narrow
+prescient.resolve(:entity, :key, :job)
+
 -- name: resolve
+-- forms: narrow
 -- in: entity text?, key text?, job text?, now text?
 -- out: resolved int8
 -- report: writes prepared
-SELECT prescient.resolve_at(:entity, :key, :job, to_timestamp(:now::bigint)) AS resolved
+SELECT {resolve_one} AS resolved
+
+-- part: move_one
+SELECT c.outcome, c.filed_at
+  FROM prescient.reschedule_at(:entity, :key, :job, to_timestamp(:at::bigint), to_timestamp(:now::bigint)) c
+
+-- part: move_one_narrow
+SELECT o.outcome, CASE o.outcome WHEN 'moved' THEN prescient.filed_at(:entity, :key, :job) END AS filed_at
+  FROM (SELECT prescient.reschedule(:entity, :key, :job, to_timestamp(:at::bigint)) AS outcome OFFSET 0) o
+OFFSET 0
 
 -- name: reschedule
+-- forms: narrow
 -- in: entity text?, key text?, job text?, at text?, now text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
-SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
-  FROM prescient.reschedule_at(:entity, :key, :job, to_timestamp(:at::bigint), to_timestamp(:now::bigint)) c
+SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({move_one}) c
 
 -- The number of a look: the first look of a check is 1, and a granted `again` asks for the next. A
 -- look that failed and is tried again keeps its number. check_count counts the granted `again`s: in
@@ -1548,12 +1592,18 @@ COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_chec
                            priority)
 FROM STDIN (FORMAT binary)
 
+-- part: file_many
+prescient.file_checks(:entities, :keys, :jobs, :at, :payloads::json[], :conflict, :priorities, :now)
+
+-- part: file_many_narrow
+prescient.enqueue_each(:entities, :keys, :jobs, :at, :payloads, :conflict, :priorities)
+
 -- name: load_checks
+-- forms: narrow
 -- in: entities text[], keys text[], jobs text[], at timestamptz[], payloads text[], conflict text,
 -- in: priorities int4[], now timestamptz?
 -- out: added int8, kept int8, moved int8, replaced int8
-SELECT added, kept, moved, replaced
-  FROM prescient.file_checks(:entities, :keys, :jobs, :at, :payloads::json[], :conflict, :priorities, :now)
+SELECT added, kept, moved, replaced FROM {file_many}
 
 -- ---- migrations ------------------------------------------------------------------------------
 

@@ -58,11 +58,11 @@ static int first_row(struct pg_store *pg, enum pg_statement statement, const PGr
     return keep_texts(pg, s, out) ? n : err_set(err, ERR_NOMEM, "store: out of memory");
 }
 
-PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in,
-                           struct err *err)
+PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement statement, unsigned form,
+                           const void *in, struct err *err)
 {
     const struct sql_statement *s = &pg_statements[statement];
-    const char *sql = pg_sql(pg, (int)statement);
+    const char *sql = pg_sql(pg, (int)statement + sql_form(s, form));
     struct wire_params p;
     if (!sql || !wire_put(&p, pg->arena, s->in, s->nin, in)) {
         err_set(err, ERR_NOMEM, "store: out of memory");
@@ -71,17 +71,17 @@ PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement 
     bool is_alone = PQtransactionStatus(conn) == PQTRANS_IDLE;
     PGresult *r = is_alone ? execute_alone(conn, sql, &p) : execute(conn, sql, &p);
     if (!r)
-        pg_fail(err, r, conn);
+        pg_fail(pg, err, r, conn);
     return r;
 }
 
 int pg_ask_row(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in, void *out,
                struct err *err)
 {
-    PGresult *r = pg_run_statement(pg, conn, statement, in, err);
+    PGresult *r = pg_run_statement(pg, conn, statement, PG_FORM_PLAIN, in, err);
     if (!r)
         return err->code;
-    int rc = is_good(r) ? first_row(pg, statement, r, out, err) : pg_fail(err, r, conn);
+    int rc = is_good(r) ? first_row(pg, statement, r, out, err) : pg_fail(pg, err, r, conn);
     PQclear(r);
     return rc;
 }
@@ -98,7 +98,7 @@ int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct 
         return err_set(err, ERR_NOMEM, "store: out of memory");
     PGresult *r = PQexec(conn, sql);
     free(sql);
-    int rc = is_good(r) ? 0 : pg_fail(err, r, conn);
+    int rc = is_good(r) ? 0 : pg_fail(pg, err, r, conn);
     PQclear(r);
     return rc;
 }

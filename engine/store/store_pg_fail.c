@@ -1,5 +1,6 @@
 /* store_pg_fail.c - turns a failure of the server or the connection into an ERR_ code, a reason and
  * a message. */
+#include <stdio.h>
 #include <string.h>
 
 #include "store_pg.h"
@@ -55,14 +56,40 @@ static enum err_reason reason_of(const char *state, int code)
 
 static const char *what_failed(const char *state, int code)
 {
-    if (strcmp(state, "42501") == 0)
-        return "the database user lacks a right: ";
     if (strcmp(state, "57014") == 0)
         return "the database ended the statement (the setting statement_timeout limits its time): ";
     return code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
 }
 
-int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
+/* A name that SQL takes without quotes. */
+static bool is_plain_name(const char *name)
+{
+    return *name >= 'a' && *name <= 'z' &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+/* What would give the right that was missing, for the one who may give it. A user who has the role
+ * already lacks what the role has lost. */
+static void add_grant(const struct pg_store *pg, struct err *err, const PGconn *conn)
+{
+    const char *user = *pg->asker ? pg->asker : PQuser(conn);
+    const char *quote = is_plain_name(user) ? "" : "\"";
+    size_t used = strlen(err->text), room = sizeof err->text - used;
+    if (pg->has_role)
+        snprintf(err->text + used, room,
+                 " (user %s; the role %s has lost this right). As its owner run: prescient init", user,
+                 pg->role);
+    else
+        snprintf(err->text + used, room, " (user %s). As its owner run: GRANT %s TO %s%s%s", user, pg->role,
+                 quote, user, quote);
+}
+
+bool pg_is_denied(const struct err *err)
+{
+    return strcmp(err->sqlstate, "42501") == 0;
+}
+
+int pg_fail(const struct pg_store *pg, struct err *err, const PGresult *r, const PGconn *conn)
 {
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
     if (!state)
@@ -81,6 +108,8 @@ int pg_fail(struct err *err, const PGresult *r, const PGconn *conn)
     err->reason = reason_of(state, code);
     memcpy(err->sqlstate, state, 5);
     err->sqlstate[5] = '\0';
+    if (pg_is_denied(err))
+        add_grant(pg, err, conn);
     return code;
 }
 

@@ -24,11 +24,22 @@ static int lock_migrations(struct pg_store *pg, PGconn *conn, struct err *err)
     return rc < 0 ? err_wrap(err, rc, "waiting for whoever else migrates schema '%s'", pg->schema) : rc;
 }
 
+static int make_schema(struct pg_store *pg, PGconn *conn, struct err *err)
+{
+    int rc = pg_execute(pg, conn, PG_MAKE_SCHEMA, err);
+    if (rc >= 0 || !pg_is_denied(err))
+        return rc;
+    return err_set(err, rc,
+                   "user %s may not create schema '%s' in database %s. As its owner run: GRANT CREATE ON "
+                   "DATABASE %s TO %s",
+                   PQuser(conn), pg->schema, PQdb(conn), PQdb(conn), PQuser(conn));
+}
+
 /* Where there is nothing to lock yet, the catalog's own unique indexes let one through, and the
  * others wait for its end. */
 static int make_place(struct pg_store *pg, PGconn *conn, bool has_schema, struct err *err)
 {
-    int rc = has_schema ? 0 : pg_execute(pg, conn, PG_MAKE_SCHEMA, err);
+    int rc = has_schema ? 0 : make_schema(pg, conn, err);
     if (rc < 0)
         return rc;
     return pg_execute(pg, conn, PG_MAKE_MIGRATION_TABLE, err);

@@ -1,6 +1,7 @@
 /* store_pg_owners.c - checks who owns the schema. Its functions run with the caller's rights, which
  * may be an engine's or a superuser's. So nothing in the schema is used before its owner, and the
  * owners of all objects in it, are known to be trusted. */
+#include <stdio.h>
 #include <string.h>
 
 #include "store_pg.h"
@@ -45,6 +46,12 @@ static int judge(const struct pg_store *pg, const struct pg_owners_out *o, struc
     return (!strcmp(o->kind, "right") ? refuse_right : refuse_thing)(pg, o, err);
 }
 
+static void note_asker(struct pg_store *pg, const struct pg_owners_out *row)
+{
+    snprintf(pg->asker, sizeof pg->asker, "%s", row->asker);
+    pg->has_role = row->has_role;
+}
+
 /* A schema that does not exist has no row. */
 int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err)
 {
@@ -55,6 +62,7 @@ int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err)
         return err_set(err, ERR_SCHEMA,
                        "store: the owner of schema '%s' cannot be read: its answer has an unknown form",
                        pg->schema);
+    note_asker(pg, &row);
     return judge(pg, &row, err);
 }
 
@@ -76,7 +84,7 @@ static int check_is_own(const struct pg_store *pg, const struct pg_owners_out *o
 
 int pg_ask_owners(struct pg_store *pg, PGconn *conn, bool own, struct err *err)
 {
-    struct pg_owners_in in = { .schema_owner = pg->schema_owner };
+    struct pg_owners_in in = { .schema_owner = pg->schema_owner, .role = pg->role };
     struct pg_owners_out row = { 0 };
     int n = pg_ask(pg, conn, PG_OWNERS, &in, &row, err);
     if (n <= 0)

@@ -23,6 +23,16 @@ int pg_report_check(const struct store_report *r, struct err *err)
     return 0;
 }
 
+/* Whether the report was given a time in place of the database's clock. */
+bool pg_report_is_timed(const struct store_report *r)
+{
+    const struct sql_statement *s = &pg_statements[find_report(r->name)];
+    for (int i = 0; i < r->nparams; i++)
+        if (strcmp(s->in[i].name, "now") == 0)
+            return r->params[i] != NULL;
+    return false;
+}
+
 /* Parameters that are not given are NULL; the statement casts them. The server never times out a
  * report that writes: the block `path` explains why. */
 static bool report_send(struct pg_store *pg, struct store_call *call)
@@ -34,7 +44,8 @@ static bool report_send(struct pg_store *pg, struct store_call *call)
         params[i] = r->params[i];
     if (!pg_statements[report].writes && !pg_send_reading(pg))
         return false;
-    return pg_queue_report(pg, (enum pg_statement)report, params);
+    unsigned form = pg_report_is_timed(r) ? PG_FORM_PLAIN : pg_narrow_form(pg);
+    return pg_queue_report(pg, (enum pg_statement)report, form, params);
 }
 
 static bool is_number(Oid type)

@@ -44,7 +44,8 @@ bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, 
 }
 
 /* A statement that is rarely used is planned each time, for the given parameters. */
-bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, const char *const *params)
+bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, unsigned forms,
+                     const char *const *params)
 {
     const struct sql_statement *s = &pg_statements[statement];
     struct wire_params p = { .n = s->nin };
@@ -52,7 +53,7 @@ bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, const cha
         p.types[i] = wire_type(SQL_TEXT);
         p.values[i] = params[i];
     }
-    int form = in_form(pg, (int)statement, PG_FORM_PLAIN);
+    int form = in_form(pg, (int)statement, forms);
     if (s->is_prepared)
         return queue_params(pg, form, &p, 0);
     const char *sql = pg_sql(pg, form);
