@@ -10,6 +10,7 @@ static const struct { int op; int check; const char *name;
     { APP_KEEP, 0, "enqueue with keep" },
     { APP_EARLIER, 0, "enqueue with earlier" },
     { APP_PLAIN, 1, "INSERT by hand" },
+    { APP_NOW, 0, "enqueue at once" },
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -27,7 +28,7 @@ static void app_begins(struct model *m, const struct state *s, int i, int to)
     int check = operations[i].check, op = operations[i].op;
     bool id = m->rules.idfirst || op == APP_PLAIN;
     t.app = (struct app){ .phase = APP_DECIDED,
-                          .op = (unsigned)op & 63,
+                          .op = (unsigned)op & 127,
                           .check = (unsigned)check & 1,
                           .at = s->clock,
                           .to = (unsigned)to & 7,
@@ -37,6 +38,17 @@ static void app_begins(struct model *m, const struct state *s, int i, int to)
          check, id ? "it has a transaction id and has read the clock" : "it has read the clock", to);
 }
 
+/* Today's calls file a check under full slots that have not begun, and a call that asks for it at
+ * once under the next second. By hand all can be done. */
+static bool may_file_at(const struct model *m, const struct state *s, int op, int slot)
+{
+    if (op == APP_PLAIN)
+        return slot <= s->clock;
+    if (op == APP_NOW)
+        return slot == next_fine(m, s->clock);
+    return slot > s->clock && !is_fine(m, slot);
+}
+
 static void app_may_begin(struct model *m, const struct state *s)
 {
     for (int i = 0; i < OPERATIONS; i++) {
@@ -44,15 +56,20 @@ static void app_may_begin(struct model *m, const struct state *s)
         bool must_be_new = op == APP_ENQUEUE || op == APP_PLAIN;
         if (!(m->rules.app & op) || (must_be_new && s->db.row[operations[i].check].slot))
             continue;
-        bool plain = op == APP_PLAIN;
-        int from = plain ? 1 : s->clock + 1;
-        int to = plain ? s->clock : m->rules.slots;
-        for (int slot = from; slot <= to && slot <= m->rules.slots; slot++) {
+        for (int slot = 1; slot <= m->rules.slots; slot++) {
+            if (!may_file_at(m, s, op, slot))
+                continue;
             app_begins(m, s, i, slot);
             if (op == APP_RESOLVE)
                 break;
         }
     }
+}
+
+/* A check that is pending is pulled forward by a call that asks for it at once. */
+static bool wants_earlier(const struct app *app)
+{
+    return app->op == APP_EARLIER || app->op == APP_NOW;
 }
 
 /* As file_check and file_again decide. The transaction chose its slot by the clock that it read
@@ -70,7 +87,7 @@ static enum app_effect effect_of(const struct model *m, const struct app *app, c
     int now = m->rules.lockclock ? clock : app->at;
     if ((int)row->slot <= now)
         return m->rules.againat ? APP_AGAIN : APP_KEPT;
-    return app->op == APP_EARLIER && app->to < row->slot ? APP_MOVE : APP_KEPT;
+    return wants_earlier(app) && app->to < row->slot ? APP_MOVE : APP_KEPT;
 }
 
 static void app_writes(struct model *m, const struct state *s)
@@ -121,7 +138,7 @@ static void apply(struct model *m, struct state *t)
             row->runs = 0;
         break;
     case APP_AGAIN:
-        if (!row->again || (app.op == APP_EARLIER && app.to < row->again))
+        if (!row->again || (wants_earlier(&app) && app.to < row->again))
             row->again = app.to;
         row->owed = 1;
         break;

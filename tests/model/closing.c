@@ -70,7 +70,8 @@ static void move_mark(struct model *m, const struct state *s)
 {
     struct state t = *s;
     struct db *db = &t.db;
-    int from = db->mark <= s->clock ? db->mark : 0, to = first_late(s, from, s->clock);
+    int from = db->mark <= s->clock ? db->mark : 0;
+    int to = first_late(s, from, full_slot_of(m, s->clock));
     bool noted = db->noted && db->noted <= s->clock;
     bool good = m->rules.noted ? noted && !db->noted_older && first_late(s, from, db->noted) == db->noted
                                : to > from;

@@ -78,16 +78,17 @@ void receive(const struct model *m, struct state *s, int engine)
 
 /* ---- choosing a slot ---- */
 
-/* The plans choose the current slot, slots on the re-look list that hold rows or are unfinished,
- * and late slots that hold rows. */
+/* The plans choose the full slot that runs, slots on the re-look list that hold rows or are
+ * unfinished, and slots before the one that runs that hold rows: they are late. */
 static bool wants_slot(const struct model *m, const struct state *s, int slot, bool sweep)
 {
     const struct pass *p = &s->db.pass[slot];
     bool has_rows = slot_has_rows(&s->db, slot), undone = p->state == PASS_OPEN && !all_done(p);
+    int running = full_slot_of(m, s->clock), next = full_slot_of(m, s->clock + 1);
     if (sweep)
-        return m->rules.sweep && slot < s->clock && has_rows &&
+        return m->rules.sweep && slot < running && has_rows &&
                (m->rules.full || slot >= s->db.mark || s->db.mark > s->clock);
-    if (slot == s->clock || (m->rules.early && slot == s->clock + 1))
+    if (slot == running || (m->rules.early && slot == next))
         return p->state == PASS_NONE || undone || has_rows;
     return p->state == PASS_OPEN && (undone || has_rows);
 }
@@ -95,7 +96,7 @@ static bool wants_slot(const struct model *m, const struct state *s, int slot, b
 static struct request make_open_request(const struct model *m, const struct state *s, int slot,
                                         enum target_kind target)
 {
-    struct request r = { .kind = REQUEST_OPEN, .slot = (unsigned)slot & 3, .target = target };
+    struct request r = { .kind = REQUEST_OPEN, .slot = (unsigned)slot & 7, .target = target };
     r.whole = s->db.pass[slot].split == 1;
     if (!m->rules.xlate)
         r.older = (unsigned)running_xids(s, &m->rules) & 31;
@@ -141,7 +142,7 @@ static void sweeps_without_lease(struct model *m, const struct state *s, int eng
     struct engine *e = &t.engine[engine];
     engine_drop_run(e);
     e->leased = e->no_lease = e->whole = 1;
-    e->slot = (unsigned)slot & 3;
+    e->slot = (unsigned)slot & 7;
     e->target = TARGET_SWEEP;
     e->trust = (unsigned)m->rules.trust & 3;
     move(m, &t, BY_SYSTEM, "E%d sweeps slot %d without a lease", engine, slot);
@@ -213,7 +214,7 @@ static void take_in(const struct model *m, const struct state *s, int engine, st
     } else if (e->target == TARGET_RESLOT || (unknown && e->target == TARGET_SWEEP)) {
         item->state = ITEM_ANSWERED;
         item->put_off = 1;
-        item->to = ((unsigned)s->clock + 1) & 7;
+        item->to = (unsigned)next_full(m, s->clock) & 7;
     } else if (unknown) {
         item->state = ITEM_OUT;
         e->skipped |= 1u << check & 3;
@@ -298,6 +299,16 @@ static void answers_with(struct model *m, const struct state *s, int engine, int
          check, name, to);
 }
 
+/* A check that ran in a fine slot moves by seconds. */
+static int slot_asked_for(const struct model *m, const struct state *s, int engine, int steps)
+{
+    bool fine = is_fine(m, s->engine[engine].slot);
+    int slot = s->clock;
+    for (int i = 0; i < steps; i++)
+        slot = next_of_kind(m, slot, fine);
+    return slot;
+}
+
 static void answers(struct model *m, const struct state *s, int engine, int check)
 {
     static const struct { int flag; enum answer answer; const char *name;
@@ -315,7 +326,8 @@ static void answers(struct model *m, const struct state *s, int engine, int chec
         if ((table[i].flag && !(m->rules.answers & table[i].flag)) || repeated)
             continue;
         for (int on = 1; on <= (m->rules.far && table[i].answer == ANSWER_AGAIN ? 2 : 1); on++)
-            answers_with(m, s, engine, check, table[i].answer, table[i].name, i ? s->clock + on : 0);
+            answers_with(m, s, engine, check, table[i].answer, table[i].name,
+                         i ? slot_asked_for(m, s, engine, on) : 0);
     }
 }
 

@@ -57,10 +57,9 @@ void time_moves(struct model *m, const struct state *s)
     if (s->clock <= m->rules.slots) {
         struct state t = *s;
         t.clock++;
-        move(m, &t, BY_TIME,
-             t.clock <= m->rules.slots ? "slot %d begins"
-                                       : "slot %d begins, the first after those of the model",
-             t.clock);
+        const char *what = is_fine(m, t.clock) ? "fine slot" : "slot";
+        const char *after = t.clock > m->rules.slots ? ", the first after those of the model" : "";
+        move(m, &t, BY_TIME, "%s %d begins%s", what, t.clock, after);
     }
     if (may_tick(m, s))
         tick(m, s);

@@ -50,6 +50,15 @@ void time_moves(struct model *m, const struct state *s);
 void fault_moves(struct model *m, const struct state *s);
 void consumer_moves(struct model *m, const struct state *s);
 
+/* ---- full and fine slots (slots.c) ---- */
+
+bool is_fine(const struct model *m, int slot);
+int full_slot_of(const struct model *m, int moment);    /* the full slot that runs at this moment */
+/* The first slot of either kind that begins after this moment. */
+int next_full(const struct model *m, int moment);
+int next_fine(const struct model *m, int moment);
+int next_of_kind(const struct model *m, int moment, bool fine);
+
 /* ---- between the files of moves ---- */
 
 bool slot_begun(const struct model *m, const struct state *s, int slot);

@@ -11,14 +11,16 @@
 
 static const struct { const char *name; size_t at; int initial, most; const char *help;
 } table[] = {
-    { AT(slots), 2, 3, "slots 1 to n (at most 3)" },
+    { AT(slots), 2, 4, "slots 1 to n (at most 4)" },
+    { AT(fine), 0, 2,
+      "fine slots after each full slot: 0 none, 1 slots 2 and 4 are fine, 2 slots 2 and 3 are" },
     { AT(split), 1, 2, "most leases a slot is split into (1 or 2)" },
     { AT(page), 2, 2, "rows of a page" },
     { AT(checks), 2, 2, "checks that are filed at the start, under slot 1" },
     { AT(first), 1, 3, "the slot of check 0 instead" },
-    { AT(app), 0, 63,
+    { AT(app), 0, 127,
       "the application may: 1 enqueue, 2 resolve, 4 replace, 8 enqueue with keep, 16 with earlier, 32 INSERT "
-      "into a begun slot (sum)" },
+      "into a begun slot, 64 enqueue at once (sum)" },
     { AT(txns), 1, 3, "transactions of the application" },
     { AT(answers), 1, 7, "besides DONE jobs may answer: 1 AGAIN, 2 FAIL, 4 DEFER (sum)" },
     { AT(far), 0, 1, "AGAIN may also be for the slot after the next" },

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-enum { APP_ENQUEUE = 1, APP_RESOLVE = 2, APP_REPLACE = 4, APP_KEEP = 8, APP_EARLIER = 16, APP_PLAIN = 32 };
+enum { APP_ENQUEUE = 1, APP_RESOLVE = 2, APP_REPLACE = 4, APP_KEEP = 8, APP_EARLIER = 16, APP_PLAIN = 32,
+       APP_NOW = 64 };
 enum { MAY_AGAIN = 1, MAY_FAIL = 2, MAY_DEFER = 4 };
 enum { FAILOVER_SYNC = 1, FAILOVER_ASYNC = 2 };
 enum { SWEEP_NONE, SWEEP_LEASED, SWEEP_OWN_BUCKET, SWEEP_NO_LEASE };
@@ -13,8 +14,8 @@ enum { REOPEN_NEVER, REOPEN, REOPEN_SEEN };
 
 struct rules {
     /* size */
-    int slots, split, page, checks, first, app, txns, answers, far, unknown, reslot, lanes, early, prune,
-        events, lease, trust, patience;
+    int slots, fine, split, page, checks, first, app, txns, answers, far, unknown, reslot, lanes, early,
+        prune, events, lease, trust, patience;
     /* faults */
     int faults, kill, freeze, cut, stop, broken, failover, copy, back, forth;
     /* the protocol */

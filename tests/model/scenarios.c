@@ -1,6 +1,6 @@
 /* scenarios.c - the tables: the protocol as built, the rules before it, planted mistakes, faults
- * that a sweep repairs, and known limits. A planted mistake is one rule switched off, in a world
- * small enough for a short counterexample. */
+ * that a sweep repairs, known limits, and rules of what is built next. A planted mistake is one
+ * rule switched off, in a world small enough for a short counterexample. */
 #include "scenarios.h"
 
 #include <stddef.h>
@@ -179,6 +179,26 @@ static const struct scenario limits[] = {
       "timeline=0 events=1 failover=2 checks=1", NULL },
 };
 
+static const struct scenario next[] = {
+    { HOLDS, "fine slots beside full ones, engines serve them as late ones",
+      "fine=1 slots=3 faults=0 first=2 answers=7", "slot 2, bucket 0: it is late" },
+    { HOLDS, "the same, all that applications do, late commits", "fine=1 slots=3 faults=0 app=95 checks=1",
+      "enqueue at once of check 0, it has a transaction id and has read the clock, for slot 2" },
+    { HOLDS, "the same, pulled forward into a fine slot, four slots",
+      "fine=1 slots=4 faults=0 far=1 app=80 first=3 checks=1", "moves the row" },
+    { HOLDS, "the same, what is put off unrun goes to a full slot",
+      "fine=1 slots=3 faults=0 reslot=1 unknown=1 app=64 checks=2 answers=0", "will be moved" },
+    { HOLDS, "the same, an engine is killed, frozen or cut off",
+      "fine=1 slots=3 kill=1 freeze=1 cut=1 first=2 checks=1", NULL },
+};
+
+static const struct scenario planted_next[] = {
+    { LATER_THAN_PROMISED, "a settle ignores that the check was asked for at once",
+      "pull=0 fine=1 slots=3 faults=0 app=64 checks=1", NULL },
+    { SECOND_RUN, "enqueue at once uses the clock from before it waited for the row",
+      "lockclock=0 fine=2 slots=4 faults=0 app=64 first=3 checks=1", NULL },
+};
+
 #define GROUP(title, table) { title, table, sizeof table / sizeof *table }
 const struct scenario_group scenario_groups[] = {
     GROUP("the protocol as built", as_built),
@@ -186,5 +206,7 @@ const struct scenario_group scenario_groups[] = {
     GROUP("planted mistakes: each must be found", planted),
     GROUP("repaired by the sweep, a slot late", healed),
     GROUP("known limits, and rules that would lift them", limits),
+    GROUP("rules of what is built next", next),
+    GROUP("planted mistakes in what is built next: each must be found", planted_next),
 };
 const int scenario_group_count = sizeof scenario_groups / sizeof *scenario_groups;

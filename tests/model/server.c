@@ -285,11 +285,11 @@ static void note_settled(struct state *s, const struct request *r, int check)
     }
 }
 
-/* A check after the scenario's last slot is kept only for an application that may still change it.
- */
+/* No check is put into a slot that has begun: the next slot of its kind takes its place. A check
+ * after the scenario's last slot is kept only for an application that may still change it. */
 static int file_at(const struct model *m, int wanted, int clock)
 {
-    int slot = wanted > clock || !m->rules.clamp ? wanted : clock + 1;
+    int slot = wanted > clock || !m->rules.clamp ? wanted : next_of_kind(m, clock, is_fine(m, wanted));
     if (slot <= m->rules.slots)
         return slot;
     return m->rules.app ? m->rules.slots + 1 : 0;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "rules.h"
 
-enum { CHECKS = 2, SLOTS = 3, ENGINES = 2, STRAYS = 2, BUCKETS = 2 };
+enum { CHECKS = 2, SLOTS = 5, ENGINES = 2, STRAYS = 2, BUCKETS = 2 };
 /* ticks of a lease whose database had its clock set back: it does not expire in this scenario */
 enum { FAR = 7 };
 
@@ -86,7 +86,7 @@ enum target_kind { TARGET_SLOT, TARGET_SWEEP, TARGET_RESLOT };
 /* A call to the store: on its way, at the database, or on its way back (result). A settle writes
  * `item`. */
 struct request {
-    uint32_t kind : 3, looked : 1, result : 2, slot : 2, bucket : 1, whole : 1, token : 4, owner : 2,
+    uint32_t kind : 3, looked : 1, result : 2, slot : 3, bucket : 1, whole : 1, token : 4, owner : 2,
         target : 2;
     uint32_t xid : 4;                   /* of a settle, where events are read; 0: none */
     uint32_t no_lease : 1, complete : 1, leave_rows : 1, failed_over : 1, skipped : 2, cursor : 4, at : 3;
@@ -98,7 +98,7 @@ enum engine_mode { AWAKE, FROZEN_ALONE, FROZEN_WITH_WORKER };
 
 /* An engine: its lease (leased), its page, and its call under way. */
 struct engine {
-    uint32_t mode : 2, leased : 1, slot : 2, bucket : 1, whole : 1, target : 2, token : 4, trust : 2,
+    uint32_t mode : 2, leased : 1, slot : 3, bucket : 1, whole : 1, target : 2, token : 4, trust : 2,
         call_trust : 2;                 /* trust, once the call has succeeded */
     /* complete: the reads have missed no row. must_renew: the lease, before any other call.
      * failed_over: the database did, since the lease was taken. skipped: a bit for each check that
@@ -117,7 +117,7 @@ struct engine {
 enum app_phase { APP_IDLE, APP_DECIDED, APP_WRITTEN };
 enum app_effect { APP_NOTHING, APP_INSERT, APP_NEW_LIFE, APP_MOVE, APP_AGAIN, APP_DELETE, APP_KEPT };
 struct app {
-    uint32_t phase : 2, op : 6, check : 1, at : 3, to : 3, has_id : 1, txns_left : 2,
+    uint32_t phase : 2, op : 7, check : 1, at : 3, to : 3, has_id : 1, txns_left : 2,
         effect : 3, id : 3, locks : 1, late : 1;
 };
 
