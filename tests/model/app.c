@@ -45,7 +45,7 @@ static bool may_file_at(const struct model *m, const struct state *s, int op, in
     if (op == APP_PLAIN)
         return slot <= s->clock;
     if (op == APP_NOW)
-        return slot == next_fine(m, s->clock);
+        return slot == (m->rules.ahead ? next_fine(m, s->clock) : s->clock);
     return slot > s->clock && !is_fine(m, slot);
 }
 

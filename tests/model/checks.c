@@ -13,6 +13,7 @@ const char *const property_names[PROPERTIES] = {
     [EVENT_SKIPPED] = "EVENT SKIPPED",
     [NO_END] = "NO END",
     [STUCK] = "STUCK",
+    [PASSED_OVER] = "PASSED OVER",
 };
 
 /* The named events so far are the faults. When a check fails, is deferred or has its answer

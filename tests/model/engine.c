@@ -78,9 +78,10 @@ void receive(const struct model *m, struct state *s, int engine)
 
 /* ---- choosing a slot ---- */
 
-/* The plans choose the full slot that runs, slots on the re-look list that hold rows or are
- * unfinished, and slots before the one that runs that hold rows: they are late. */
-static bool wants_slot(const struct model *m, const struct state *s, int slot, bool sweep)
+/* The plans choose the full slot that runs, fine slots that the pulse finds, slots on the re-look
+ * list that hold rows or are unfinished, and slots before the one that runs that hold rows: they
+ * are late. */
+static bool wants_slot(const struct model *m, const struct state *s, int engine, int slot, bool sweep)
 {
     const struct pass *p = &s->db.pass[slot];
     bool has_rows = slot_has_rows(&s->db, slot), undone = p->state == PASS_OPEN && !all_done(p);
@@ -90,6 +91,8 @@ static bool wants_slot(const struct model *m, const struct state *s, int slot, b
                (m->rules.full || slot >= s->db.mark || s->db.mark > s->clock);
     if (slot == running || (m->rules.early && slot == next))
         return p->state == PASS_NONE || undone || has_rows;
+    if (pulse_finds(m, s, engine, slot))
+        return true;
     return p->state == PASS_OPEN && (undone || has_rows);
 }
 
@@ -166,7 +169,7 @@ static void watches(struct model *m, const struct state *s, int engine, int slot
 static void choose_slot(struct model *m, const struct state *s, int engine)
 {
     for (int slot = 1; slot <= m->rules.slots; slot++) {
-        bool now = wants_slot(m, s, slot, false), late = wants_slot(m, s, slot, true);
+        bool now = wants_slot(m, s, engine, slot, false), late = wants_slot(m, s, engine, slot, true);
         if (now || late)
             watches(m, s, engine, slot);
         if (now)
@@ -447,6 +450,7 @@ static void releases(struct model *m, const struct state *s, int engine)
     if (was.token & (TOKEN_GOOD | TOKEN_FAKE))
         lease_gone(&t, was.slot, was.bucket);
     engine_drop_run(&t.engine[engine]);
+    pulse_begins_anew(m, &t.engine[engine], s->clock);
     move(m, &t, BY_SYSTEM, "E%d gives its lease of slot %d, bucket %d back and is restarted", engine,
          was.slot, was.bucket);
 }
@@ -481,6 +485,7 @@ static void under_lease(struct model *m, const struct state *s, int engine)
 void engine_moves(struct model *m, const struct state *s, int engine)
 {
     const struct engine *e = &s->engine[engine];
+    pulse_moves(m, s, engine);
     if (e->leased && e->mode != FROZEN_WITH_WORKER)
         worker_moves(m, s, engine);
     if (e->mode == AWAKE && !e->call.kind) {

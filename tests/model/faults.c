@@ -59,7 +59,7 @@ void time_moves(struct model *m, const struct state *s)
         t.clock++;
         const char *what = is_fine(m, t.clock) ? "fine slot" : "slot";
         const char *after = t.clock > m->rules.slots ? ", the first after those of the model" : "";
-        move(m, &t, BY_TIME, "%s %d begins%s", what, t.clock, after);
+        move(m, &t, BY_NEW_SLOT, "%s %d begins%s", what, t.clock, after);
     }
     if (may_tick(m, s))
         tick(m, s);
@@ -82,9 +82,12 @@ static void rename_xid(struct state *s, int from, int to)
     for (int slot = 1; slot <= SLOTS; slot++)
         if (s->db.pass[slot].older & (unsigned)from)
             s->db.pass[slot].older |= (unsigned)to & 31;
-    for (int i = 0; i < ENGINES; i++)
+    for (int i = 0; i < ENGINES; i++) {
         if (s->engine[i].older & from)
             s->engine[i].older |= (unsigned)to & 31;
+        if (s->engine[i].pulse_older & (unsigned)from)
+            s->engine[i].pulse_older |= (unsigned)to & 31;
+    }
     xid_over(s, from);
 }
 
@@ -120,6 +123,7 @@ static void kill_engine(struct model *m, const struct state *s, int i)
         return;
     t.faults--;
     memset(&t.engine[i], 0, sizeof t.engine[i]);
+    pulse_begins_anew(m, &t.engine[i], s->clock);
     owner_dies(t.db.lease, owner);
     owner_dies(t.standby.lease, owner);
     for (int j = 0; j < STRAYS; j++)
@@ -139,8 +143,9 @@ static void freeze(struct model *m, const struct state *s, int i)
     }
 }
 
-static void lose_connection(const struct model *m, struct engine *e)
+static void lose_connection(const struct model *m, struct engine *e, int clock)
 {
+    pulse_begins_anew(m, e, clock);
     e->must_renew = e->leased && m->rules.renewfirst;
     for (int k = 0; k < CHECKS; k++)
         if (e->item[k].state == ITEM_SETTLING)
@@ -157,7 +162,7 @@ static void cut_call(struct model *m, const struct state *s, int i)
     if (!detach_call(m, &t, i))
         return;
     t.faults--;
-    lose_connection(m, e);
+    lose_connection(m, e, s->clock);
     e->call_trust = 0;
     move(m, &t, BY_FAULT, "E%d's connection is CUT under its %s", i, calls[kind]);
 }
@@ -180,7 +185,7 @@ static void cut_finish(struct model *m, const struct state *s, int i)
                                    .complete = e->complete && m->rules.complete,
                                    .owner = (unsigned)owner_of(&m->rules, i) & 3 };
     t.faults--;
-    lose_connection(m, e);
+    lose_connection(m, e, s->clock);
     move(m, &t, BY_FAULT, "E%d's connection is CUT under its finish of slot %d, bucket %d", i, e->slot,
          e->bucket);
 }
@@ -245,7 +250,9 @@ static void all_calls_fail(const struct model *m, struct state *s)
     for (int i = 0; i < ENGINES; i++) {
         struct engine *e = &s->engine[i];
         if (e->call.kind && !e->call.result)
-            lose_connection(m, e);
+            lose_connection(m, e, s->clock);
+        else
+            pulse_begins_anew(m, e, s->clock);
         e->must_renew = e->leased && m->rules.renewfirst;
         if (e->leased)
             e->failed_over = 1;

@@ -18,12 +18,13 @@ enum property {
     EVENT_SKIPPED,
     NO_END,
     STUCK,
+    PASSED_OVER,
     PROPERTIES
 };
 extern const char *const property_names[PROPERTIES];
 
 /* The maker of a move. Liveness asks whether work can end without some of them. */
-enum mover { BY_SYSTEM, BY_TIME, BY_APP, BY_NEW_TXN, BY_WAKING, BY_FAULT };
+enum mover { BY_SYSTEM, BY_TIME, BY_NEW_SLOT, BY_APP, BY_NEW_TXN, BY_WAKING, BY_FAULT };
 
 struct search;
 struct model {
@@ -49,6 +50,7 @@ void app_moves(struct model *m, const struct state *s);
 void time_moves(struct model *m, const struct state *s);
 void fault_moves(struct model *m, const struct state *s);
 void consumer_moves(struct model *m, const struct state *s);
+void pulse_moves(struct model *m, const struct state *s, int engine);
 
 /* ---- full and fine slots (slots.c) ---- */
 
@@ -58,6 +60,14 @@ int full_slot_of(const struct model *m, int moment);    /* the full slot that ru
 int next_full(const struct model *m, int moment);
 int next_fine(const struct model *m, int moment);
 int next_of_kind(const struct model *m, int moment, bool fine);
+
+/* ---- the pulse (pulse.c) ---- */
+
+/* of an engine that has a new connection */
+void pulse_begins_anew(const struct model *m, struct engine *e, int clock);
+bool pulse_finds(const struct model *m, const struct state *s, int engine, int slot);
+/* no check that is due in a fine slot of this full slot waits, except locked ones */
+bool is_prompt(const struct model *m, const struct state *s);
 
 /* ---- between the files of moves ---- */
 

@@ -18,6 +18,7 @@ static const struct { const char *name; size_t at; int initial, most; const char
     { AT(page), 2, 2, "rows of a page" },
     { AT(checks), 2, 2, "checks that are filed at the start, under slot 1" },
     { AT(first), 1, 3, "the slot of check 0 instead" },
+    { AT(second), 1, 3, "the slot of check 1 instead" },
     { AT(app), 0, 127,
       "the application may: 1 enqueue, 2 resolve, 4 replace, 8 enqueue with keep, 16 with earlier, 32 INSERT "
       "into a begun slot, 64 enqueue at once (sum)" },
@@ -30,6 +31,7 @@ static const struct { const char *name; size_t at; int initial, most; const char
     { AT(early), 0, 1, "engines' clocks run ahead: they open a slot before it begins" },
     { AT(prune), 0, 1, "closed slots are trimmed" },
     { AT(events), 0, 1, "a settle writes an event, and a consumer reads from its cursor on, at any time" },
+    { AT(pulse), 0, 1, "engines ask each second for fine slots with rows, and serve them at once" },
     { AT(lease), 2, 6, "duration of a lease, in ticks" },
     { AT(trust), 1, 3, "how long a worker may start jobs after the lease was requested, in ticks" },
     { AT(patience), 2, 7, "how long an endless lease is watched before it is taken over, in ticks" },
@@ -89,7 +91,17 @@ static const struct { const char *name; size_t at; int initial, most; const char
       "0: a restored copy keeps its timeline (a snapshot of a disk): its history has no new name" },
     { AT(oldest), 1, 1, "0: events are returned although an older transaction may still write some" },
 
+    { AT(low), 3, 3,
+      "the pulse's low moves up after: 1 the transactions of that time are over, 2 a look found nothing up "
+      "to there (sum)" },
+    { AT(stamp), 2, 2,
+      "the time of a pulse: 0 from after its snapshot, 1 from before it, 2 the two are one move" },
+    { AT(unopened), 1, 1,
+      "the pulse lists slots that nobody has opened; 0: all that hold rows, even if they cannot be emptied" },
+    { AT(ahead), 1, 1, "0: what is asked for at once goes to the second that runs" },
+
     { AT(strict), 1, 1, "0: a row in a closed slot is allowed if a sweep finds it" },
+    { AT(prompt), 1, 1, "0: a check in a fine slot may wait for the next full slot" },
 };
 
 static int *field(struct rules *rules, size_t row)

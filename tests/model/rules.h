@@ -14,16 +14,18 @@ enum { REOPEN_NEVER, REOPEN, REOPEN_SEEN };
 
 struct rules {
     /* size */
-    int slots, fine, split, page, checks, first, app, txns, answers, far, unknown, reslot, lanes, early,
-        prune, events, lease, trust, patience;
+    int slots, fine, split, page, checks, first, second, app, txns, answers, far, unknown, reslot, lanes,
+        early, prune, events, pulse, lease, trust, patience;
     /* faults */
     int faults, kill, freeze, cut, stop, broken, failover, copy, back, forth;
     /* the protocol */
     int token, owner, share, message, ownread, begun, asread, newid, clamp, idfirst, settleid, againat,
         relook, keptlock, pull, reopen, beyond, complete, server, xlate, sweep, full, noted, renewfirst,
         lockclock, fromsend, slabtrust, boottime, winddown, trimlook, generation, genclock, timeline, oldest;
+    /* the protocol of what is built next */
+    int low, stamp, unopened, ahead;
     /* promises */
-    int strict;
+    int strict, prompt;
 };
 
 void rules_init(struct rules *rules);

@@ -175,6 +175,8 @@ static const struct scenario limits[] = {
       "faults=2 failover=2 back=1 app=4 txns=2 strict=0 answers=0 slots=1 lanes=1 checks=1", NULL },
     { HOLDS, "the same, if a lease were valid only on the server that issued it",
       "server=2 faults=2 failover=2 back=1 app=4 strict=0 answers=0 slots=1 checks=1", NULL },
+    { PASSED_OVER, "asked for at once while the clock is set back, and no pulse comes in between",
+      "pulse=1 fine=1 slots=2 back=1 strict=0 app=64 checks=0 answers=0", NULL },
     { EVENT_SKIPPED, "a snapshot of a disk is restored, without a timeline of its own",
       "timeline=0 events=1 failover=2 checks=1", NULL },
 };
@@ -190,6 +192,26 @@ static const struct scenario next[] = {
       "fine=1 slots=3 faults=0 reslot=1 unknown=1 app=64 checks=2 answers=0", "will be moved" },
     { HOLDS, "the same, an engine is killed, frozen or cut off",
       "fine=1 slots=3 kill=1 freeze=1 cut=1 first=2 checks=1", NULL },
+
+    { HOLDS, "the pulse: what is asked for at once, late commits",
+      "pulse=1 fine=1 slots=3 faults=0 app=64 checks=0", "it begins there from now on" },
+    { HOLDS, "the same, its time is from before its snapshot",
+      "pulse=1 stamp=1 fine=1 slots=3 faults=0 app=64 checks=0 answers=0", "pulse has its time (" },
+    { HOLDS, "the same, a pending check is pulled forward",
+      "pulse=1 fine=1 slots=2 faults=0 app=64 checks=1", NULL },
+    { HOLDS, "the same, two fine slots after a full one, two checks",
+      "pulse=1 fine=2 slots=3 faults=0 first=2 second=3 answers=0", NULL },
+    { HOLDS, "the same, an engine is killed and starts anew",
+      "pulse=1 fine=1 slots=2 kill=1 app=64 checks=0 answers=0", "KILLED" },
+    { HOLDS, "the same, an engine is frozen", "pulse=1 fine=1 slots=2 freeze=1 app=64 checks=0 answers=0",
+      "FREEZES" },
+    { HOLDS, "the same, a connection is cut: the pulse begins anew",
+      "pulse=1 fine=1 slots=2 cut=1 app=64 checks=0 answers=0", "CUT" },
+    { HOLDS, "the same, synchronous failover", "pulse=1 fine=1 slots=2 failover=1 app=64 checks=0 answers=0",
+      "no commit is lost" },
+    { HOLDS, "the clock is set back: the pulse begins anew, and the sweep finds what is behind it",
+      "pulse=1 fine=1 slots=2 back=1 strict=0 prompt=0 app=64 checks=0 answers=0",
+      "finds the clock set back" },
 };
 
 static const struct scenario planted_next[] = {
@@ -197,6 +219,16 @@ static const struct scenario planted_next[] = {
       "pull=0 fine=1 slots=3 faults=0 app=64 checks=1", NULL },
     { SECOND_RUN, "enqueue at once uses the clock from before it waited for the row",
       "lockclock=0 fine=2 slots=4 faults=0 app=64 first=3 checks=1", NULL },
+    { CLOSED_OVER_A_ROW, "what is asked for at once goes to the second that runs",
+      "ahead=0 fine=1 slots=3 faults=0 app=64 checks=0", NULL },
+    { PASSED_OVER, "the pulse's low moves up by the clock and a look: a late commit",
+      "low=2 pulse=1 fine=1 slots=3 faults=0 app=64 checks=0", NULL },
+    { PASSED_OVER, "the pulse's low moves up without a look",
+      "low=1 pulse=1 fine=1 slots=3 faults=0 app=64 checks=0", NULL },
+    { PASSED_OVER, "the pulse's time is from after its snapshot",
+      "stamp=0 pulse=1 fine=2 slots=3 faults=0 app=64 checks=0 answers=0", NULL },
+    { PASSED_OVER, "the pulse lists opened slots, too: a row that stays locked hides the slots after it",
+      "unopened=0 pulse=1 fine=2 slots=3 faults=0 app=2 first=2 second=3 answers=0", NULL },
 };
 
 #define GROUP(title, table) { title, table, sizeof table / sizeof *table }

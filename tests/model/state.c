@@ -10,7 +10,7 @@ void state_init(struct state *s, const struct rules *rules)
     s->faults = (uint8_t)rules->faults & 7;
     s->app.txns_left = rules->app ? (unsigned)rules->txns & 3 : 0;
     for (int k = 0; k < rules->checks; k++)
-        s->db.row[k] = (struct row){ .slot = k ? 1u : (unsigned)rules->first & 7,
+        s->db.row[k] = (struct row){ .slot = (unsigned)(k ? rules->second : rules->first) & 7,
                                      .id = (unsigned)(k + 1) & 7,
                                      .owed = 1 };
     s->db.next_id = 3;
@@ -146,7 +146,9 @@ void lease_gone(struct state *s, int slot, int bucket)
 
 void engine_drop_run(struct engine *e)
 {
-    struct engine kept = { .mode = e->mode, .watch = e->watch, .watch_left = e->watch_left };
+    struct engine kept = { .mode = e->mode, .watch = e->watch, .watch_left = e->watch_left,
+                           .low = e->low, .pulse = e->pulse, .pulse_at = e->pulse_at,
+                           .pulse_older = e->pulse_older };
     *e = kept;
 }
 
@@ -176,6 +178,7 @@ static void map_xids(struct state *s, int (*map)(int set, int arg), int arg)
     for (int i = 0; i < ENGINES; i++) {
         s->engine[i].older = (unsigned)map(s->engine[i].older, arg) & 31;
         s->engine[i].call.older = (unsigned)map(s->engine[i].call.older, arg) & 31;
+        s->engine[i].pulse_older = (unsigned)map(s->engine[i].pulse_older, arg) & 31;
     }
     for (int j = 0; j < STRAYS; j++)
         s->stray[j].older = (unsigned)map(s->stray[j].older, arg) & 31;

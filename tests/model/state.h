@@ -96,15 +96,19 @@ struct request {
 
 enum engine_mode { AWAKE, FROZEN_ALONE, FROZEN_WITH_WORKER };
 
+/* What an engine keeps of an earlier pulse: its time, then also the transactions that ran. */
+enum pulse { PULSE_NONE, PULSE_HAS_TIME, PULSE_HAS_SNAPSHOT, PULSE_HAS_BOTH };
+
 /* An engine: its lease (leased), its page, and its call under way. */
 struct engine {
     uint32_t mode : 2, leased : 1, slot : 3, bucket : 1, whole : 1, target : 2, token : 4, trust : 2,
-        call_trust : 2;                 /* trust, once the call has succeeded */
+        call_trust : 2,                 /* trust, once the call has succeeded */
+        low : 3, pulse : 2, pulse_at : 3;       /* pulse.c */
     /* complete: the reads have missed no row. must_renew: the lease, before any other call.
      * failed_over: the database did, since the lease was taken. skipped: a bit for each check that
      * stays in the slot. */
     uint32_t no_lease : 1, exhausted : 1, began : 1, complete : 1, failed_over : 1, must_renew : 1,
-        leave_rows : 1, skipped : 2, leaving : 1, cursor : 4;
+        leave_rows : 1, skipped : 2, leaving : 1, cursor : 4, pulse_older : 5;
     /* transactions with ids below X, that of the open_slot, which still run */
     uint8_t older : 5;
     uint8_t watch : 4, watch_left : 3;
