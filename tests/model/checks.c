@@ -9,6 +9,7 @@ const char *const property_names[PROPERTIES] = {
     [SETTLED_TWICE] = "SETTLED TWICE",
     [CHECK_LOST] = "CHECK LOST",
     [LATER_THAN_PROMISED] = "LATER THAN PROMISED",
+    [PAST_ITS_SLOT] = "ATTEMPT PAST ITS SLOT",
     [CLOSED_OVER_A_ROW] = "CLOSED OVER A ROW",
     [EVENT_SKIPPED] = "EVENT SKIPPED",
     [NO_END] = "NO END",
@@ -64,9 +65,25 @@ void check_settle(struct model *m, const struct row *row, const struct request *
             m, SETTLED_TWICE,
             "check %d (slot %d, count %d, failures %d) takes the answer to (slot %d, count %d, failures %d)",
             check, row->slot, row->count, row->fails, r->slot, item->count, item->fails);
-    else if (row->owed && !item->put_off && item->answer == ANSWER_DONE && !row->again)
+    else if (row->owed && ends_check(item) && !row->again)
         breaks(m, CHECK_LOST,
                "check %d was replaced while it ran, and the answer to its earlier life ends it", check);
+    else if (!item->put_off && row->written)
+        breaks(m, SETTLED_TWICE,
+               "check %d takes an answer, and no job was started since it took the last one", check);
+}
+
+void check_move(struct model *m, const struct request *r, const struct item *item, const struct row *row,
+                int slot)
+{
+    int asked = row->again ? file_at(m, row->again, r->at) : 0;
+    bool failed = !item->put_off && item->answer == ANSWER_FAIL && slot != asked;
+    if (asked && slot > asked)
+        breaks(m, LATER_THAN_PROMISED,
+               "slot %d was promised to the application, and the check moves to slot %d", asked, slot);
+    else if (failed && is_fine(m, slot) && full_slot_of(m, slot) != full_slot_of(m, r->at))
+        breaks(m, PAST_ITS_SLOT, "the next attempt is in slot %d, after the end of slot %d", slot,
+               full_slot_of(m, r->at));
 }
 
 static void check_events(struct model *m, const struct state *s)

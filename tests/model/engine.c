@@ -274,7 +274,7 @@ static void note_start(struct row *row, const struct engine *e, const struct ite
     if (row->slot == e->slot && row->id == item->id && row->count == item->count && row->fails == item->fails)
         row->runs = row->runs < 3 ? (row->runs + 1) & 3 : 3;
     if (row->id == item->id)
-        row->owed = 0;
+        row->owed = row->written = 0;
 }
 
 static void starts(struct model *m, const struct state *s, int engine, int check)
@@ -303,8 +303,13 @@ static void answers_with(struct model *m, const struct state *s, int engine, int
 }
 
 /* A check that ran in a fine slot moves by seconds. */
-static int slot_asked_for(const struct model *m, const struct state *s, int engine, int steps)
+static int slot_asked_for(const struct model *m, const struct state *s, int engine, int check,
+                          enum answer answer, int steps)
 {
+    if (answer == ANSWER_DONE)
+        return 0;
+    if (answer == ANSWER_FAIL && m->rules.attempts)
+        return slot_after_failure(m, s->engine[engine].item[check].fails, s->clock);
     bool fine = is_fine(m, s->engine[engine].slot);
     int slot = s->clock;
     for (int i = 0; i < steps; i++)
@@ -324,13 +329,13 @@ static void answers(struct model *m, const struct state *s, int engine, int chec
     const struct item *was = &s->engine[engine].item[check];
     for (int i = 0; i < 4; i++) {
         bool repeated = (table[i].answer == ANSWER_AGAIN && was->count) ||
-                    (table[i].answer == ANSWER_FAIL && was->fails) ||
+                    (table[i].answer == ANSWER_FAIL && was->fails && !m->rules.attempts) ||
                     (table[i].answer == ANSWER_DEFER && s->db.row[check].deferred);
         if ((table[i].flag && !(m->rules.answers & table[i].flag)) || repeated)
             continue;
         for (int on = 1; on <= (m->rules.far && table[i].answer == ANSWER_AGAIN ? 2 : 1); on++)
             answers_with(m, s, engine, check, table[i].answer, table[i].name,
-                         i ? slot_asked_for(m, s, engine, on) : 0);
+                         slot_asked_for(m, s, engine, check, table[i].answer, on));
     }
 }
 

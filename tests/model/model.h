@@ -14,6 +14,7 @@ enum property {
     SETTLED_TWICE,
     CHECK_LOST,
     LATER_THAN_PROMISED,
+    PAST_ITS_SLOT,
     CLOSED_OVER_A_ROW,
     EVENT_SKIPPED,
     NO_END,
@@ -60,6 +61,15 @@ int full_slot_of(const struct model *m, int moment);    /* the full slot that ru
 int next_full(const struct model *m, int moment);
 int next_fine(const struct model *m, int moment);
 int next_of_kind(const struct model *m, int moment, bool fine);
+/* Where a settle files a check that is to move to this slot; 0: nowhere that is looked at. */
+int file_at(const struct model *m, int wanted, int clock);
+
+/* ---- attempts (attempts.c) ---- */
+
+/* Where a check that failed is to run next; 0: it has failed too often and ends. */
+int slot_after_failure(const struct model *m, int failures, int clock);
+int file_attempt_at(const struct model *m, int wanted, int clock);
+bool ends_check(const struct item *item);                                   /* this answer does */
 
 /* ---- the pulse (pulse.c) ---- */
 
@@ -97,6 +107,9 @@ bool is_skipped(const struct model *m, const struct state *s, struct place event
 void check_start(struct model *m, const struct state *s, int engine, int check);
 /* before the row is touched */
 void check_settle(struct model *m, const struct row *row, const struct request *r, int check, int found);
+/* before the row moves to this slot */
+void check_move(struct model *m, const struct request *r, const struct item *item, const struct row *row,
+                int slot);
 void check_state(struct model *m, const struct state *s);
 int events_so_far(const struct model *m, const struct state *s);
 bool is_over(const struct model *m, const struct state *s);                 /* all work has ended */

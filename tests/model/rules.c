@@ -32,6 +32,7 @@ static const struct { const char *name; size_t at; int initial, most; const char
     { AT(prune), 0, 1, "closed slots are trimmed" },
     { AT(events), 0, 1, "a settle writes an event, and a consumer reads from its cursor on, at any time" },
     { AT(pulse), 0, 1, "engines ask each second for fine slots with rows, and serve them at once" },
+    { AT(attempts), 0, 2, "attempts in a full slot: a check that fails moves to a fine slot of it" },
     { AT(lease), 2, 6, "duration of a lease, in ticks" },
     { AT(trust), 1, 3, "how long a worker may start jobs after the lease was requested, in ticks" },
     { AT(patience), 2, 7, "how long an endless lease is watched before it is taken over, in ticks" },
@@ -99,6 +100,10 @@ static const struct { const char *name; size_t at; int initial, most; const char
     { AT(unopened), 1, 1,
       "the pulse lists slots that nobody has opened; 0: all that hold rows, even if they cannot be emptied" },
     { AT(ahead), 1, 1, "0: what is asked for at once goes to the second that runs" },
+    { AT(inside), 1, 1, "0: the next attempt is the next second, also after the full slot has ended" },
+    { AT(leaves), 1, 1, "0: a deferred check stays in its slot" },
+    { AT(elsewhere), 0, 1,
+      "1: an answered check leaves its slot even where the clock, set back, says that it has not begun" },
 
     { AT(strict), 1, 1, "0: a row in a closed slot is allowed if a sweep finds it" },
     { AT(prompt), 1, 1, "0: a check in a fine slot may wait for the next full slot" },

@@ -15,7 +15,7 @@ enum { REOPEN_NEVER, REOPEN, REOPEN_SEEN };
 struct rules {
     /* size */
     int slots, fine, split, page, checks, first, second, app, txns, answers, far, unknown, reslot, lanes,
-        early, prune, events, pulse, lease, trust, patience;
+        early, prune, events, pulse, attempts, lease, trust, patience;
     /* faults */
     int faults, kill, freeze, cut, stop, broken, failover, copy, back, forth;
     /* the protocol */
@@ -23,7 +23,7 @@ struct rules {
         relook, keptlock, pull, reopen, beyond, complete, server, xlate, sweep, full, noted, renewfirst,
         lockclock, fromsend, slabtrust, boottime, winddown, trimlook, generation, genclock, timeline, oldest;
     /* the protocol of what is built next */
-    int low, stamp, unopened, ahead;
+    int low, stamp, unopened, ahead, inside, leaves, elsewhere;
     /* promises */
     int strict, prompt;
 };

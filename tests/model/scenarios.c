@@ -175,6 +175,10 @@ static const struct scenario limits[] = {
       "faults=2 failover=2 back=1 app=4 txns=2 strict=0 answers=0 slots=1 lanes=1 checks=1", NULL },
     { HOLDS, "the same, if a lease were valid only on the server that issued it",
       "server=2 faults=2 failover=2 back=1 app=4 strict=0 answers=0 slots=1 checks=1", NULL },
+    { SETTLED_TWICE, "deferred to its own slot while the clock is set back, and an answer is lost",
+      "faults=2 back=1 cut=1 strict=0 checks=1 answers=4", NULL },
+    { HOLDS, "the same, if an answered check never stayed in its slot",
+      "elsewhere=1 faults=2 back=1 cut=1 strict=0 checks=1 answers=4", "CUT under its settle" },
     { PASSED_OVER, "asked for at once while the clock is set back, and no pulse comes in between",
       "pulse=1 fine=1 slots=2 back=1 strict=0 app=64 checks=0 answers=0", NULL },
     { EVENT_SKIPPED, "a snapshot of a disk is restored, without a timeline of its own",
@@ -212,6 +216,22 @@ static const struct scenario next[] = {
     { HOLDS, "the clock is set back: the pulse begins anew, and the sweep finds what is behind it",
       "pulse=1 fine=1 slots=2 back=1 strict=0 prompt=0 app=64 checks=0 answers=0",
       "finds the clock set back" },
+
+    { HOLDS, "attempts within the full slot, then in a later one",
+      "attempts=2 fine=2 slots=4 faults=0 checks=1 answers=6", "check 0 answers FAIL, for slot 2" },
+    { HOLDS, "the same, an engine is killed or frozen",
+      "attempts=2 fine=1 slots=4 kill=1 freeze=1 checks=1 answers=2", "check 0 answers FAIL, for slot 3" },
+    { HOLDS, "the same, a connection is cut: answers lost, deferrals",
+      "attempts=2 fine=1 slots=4 cut=1 checks=1 answers=6", "superseded" },
+    { HOLDS, "the same, resolved, replaced or asked for at once between two attempts",
+      "attempts=2 fine=1 slots=3 faults=0 app=70 checks=1 answers=2", "deletes the row" },
+    { HOLDS, "the same, failover that loses commits",
+      "attempts=2 fine=1 slots=3 failover=2 checks=1 answers=2", "commits since then are lost" },
+    { HOLDS, "attempts are found by the pulse, and an engine is killed",
+      "attempts=2 pulse=1 fine=1 slots=2 kill=1 checks=1 answers=2", "takes the lease of slot 2, bucket 0" },
+    { HOLDS, "deferred in fine slots, the clock is set back, and an answer is lost",
+      "elsewhere=1 fine=1 slots=3 faults=2 back=1 cut=1 strict=0 checks=1 answers=4",
+      "CUT under its settle" },
 };
 
 static const struct scenario planted_next[] = {
@@ -229,6 +249,10 @@ static const struct scenario planted_next[] = {
       "stamp=0 pulse=1 fine=2 slots=3 faults=0 app=64 checks=0 answers=0", NULL },
     { PASSED_OVER, "the pulse lists opened slots, too: a row that stays locked hides the slots after it",
       "unopened=0 pulse=1 fine=2 slots=3 faults=0 app=2 first=2 second=3 answers=0", NULL },
+    { PAST_ITS_SLOT, "an attempt is made after the end of the full slot",
+      "inside=0 attempts=2 fine=1 slots=4 faults=0 checks=1 answers=2", NULL },
+    { SETTLED_TWICE, "a deferral stays in its slot, and its answer is lost",
+      "leaves=0 strict=0 fine=1 slots=3 cut=1 checks=1 answers=4", NULL },
 };
 
 #define GROUP(title, table) { title, table, sizeof table / sizeof *table }

@@ -285,16 +285,6 @@ static void note_settled(struct state *s, const struct request *r, int check)
     }
 }
 
-/* No check is put into a slot that has begun: the next slot of its kind takes its place. A check
- * after the scenario's last slot is kept only for an application that may still change it. */
-static int file_at(const struct model *m, int wanted, int clock)
-{
-    int slot = wanted > clock || !m->rules.clamp ? wanted : next_of_kind(m, clock, is_fine(m, wanted));
-    if (slot <= m->rules.slots)
-        return slot;
-    return m->rules.app ? m->rules.slots + 1 : 0;
-}
-
 static void end_check(const struct model *m, struct state *s, struct row *row, int clock)
 {
     int to = row->again ? file_at(m, row->again, clock) : 0;
@@ -307,31 +297,49 @@ static void end_check(const struct model *m, struct state *s, struct row *row, i
     s->db.next_id++;
 }
 
+/* The slot that the row moves to: that of the answer, or the one that the application asked for
+ * while it ran, if that comes first. */
+static int slot_to_move_to(const struct model *m, const struct request *r, const struct item *item,
+                           const struct row *row)
+{
+    bool failed = !item->put_off && item->answer == ANSWER_FAIL;
+    int own = failed ? file_attempt_at(m, item->to, r->at) : file_at(m, item->to, r->at);
+    int asked = row->again ? file_at(m, row->again, r->at) : 0;
+    int slot = m->rules.pull && asked && asked < own ? asked : own;
+    if (m->rules.elsewhere && slot == (int)r->slot && !item->put_off)
+        return file_at(m, next_of_kind(m, slot, is_fine(m, slot)), r->at);
+    return slot;
+}
+
+static void count_answer(struct row *row, enum answer answer)
+{
+    if (answer == ANSWER_AGAIN) {
+        row->count = 1;
+        row->fails = row->deferred = 0;
+    } else if (answer == ANSWER_FAIL)
+        row->fails = (row->fails + 1u) & 3;
+    else
+        row->deferred = 1;
+}
+
 static void write_answer(struct model *m, struct state *s, const struct request *r, const struct item *item,
                          struct row *row)
 {
-    if (!item->put_off && item->answer == ANSWER_DONE) {
+    if (ends_check(item)) {
         end_check(m, s, row, r->at);
         return;
     }
+    check_move(m, r, item, row, slot_to_move_to(m, r, item, row));
     int asked = row->again ? file_at(m, row->again, r->at) : 0;
-    int wanted = m->rules.pull && row->again && row->again < item->to ? row->again : item->to;
-    row->slot = (unsigned)file_at(m, wanted, r->at) & 7;
-    if (asked && (int)row->slot > asked)
-        breaks(m, LATER_THAN_PROMISED,
-               "slot %d was promised to the application, and the check moves to slot %d", asked, row->slot);
+    if (item->put_off || item->answer != ANSWER_DEFER || m->rules.leaves)
+        row->slot = (unsigned)slot_to_move_to(m, r, item, row) & 7;
     if (asked && (int)row->slot >= asked)
         row->again = 0;                 /* that run is the one that was asked for */
     row->runs = 0;
     if (item->put_off)
         return;
-    if (item->answer == ANSWER_AGAIN) {
-        row->count = 1;
-        row->fails = row->deferred = 0;
-    } else if (item->answer == ANSWER_FAIL)
-        row->fails = 1;
-    else
-        row->deferred = 1;
+    count_answer(row, item->answer);
+    row->written = row->slot == r->slot && row->count == item->count && row->fails == item->fails;
 }
 
 static void settle_looks(struct model *m, const struct state *s, struct sender from)

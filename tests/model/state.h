@@ -15,14 +15,16 @@ enum { FAR = 7 };
 /* ---- the database ---- */
 
 /* A check of future_job. slot 0: no row; a slot after the scenario's last one: ignored. The last
- * three fields are no columns but the model's own notes. */
+ * four fields are no columns but the model's own notes. */
 struct row {
-    uint32_t slot : 3, id : 3, count : 1, fails : 1, deferred : 1, again : 3;
+    uint32_t slot : 3, id : 3, count : 1, fails : 2, deferred : 1, again : 3;
     uint32_t runs : 2;                  /* jobs started for it as it stands */
     /* a transaction that asked for it has committed, and no run has begun since */
     uint32_t owed : 1;
     /* its id was issued after a failover: another row may have had it before */
     uint32_t reborn : 1;
+    /* it took an answer that changed nothing that a settle compares, and no run has begun since */
+    uint32_t written : 1;
 };
 
 enum { PASS_NONE, PASS_OPEN, PASS_CLOSED };
@@ -63,11 +65,11 @@ enum answer { ANSWER_DONE, ANSWER_AGAIN, ANSWER_FAIL, ANSWER_DEFER };
 
 /* A check in a page, as it was read, and its answer; `to`: the slot it is to move to. */
 struct item {
-    uint16_t state : 3, id : 3, count : 1, fails : 1, answer : 2, to : 3;
-    uint16_t reborn : 1;                /* of the row that was read */
+    uint32_t state : 3, id : 3, count : 1, fails : 2, answer : 2, to : 3;
+    uint32_t reborn : 1;                /* of the row that was read */
     /* the model's note: another engine has settled the same run */
-    uint16_t settled : 1;
-    uint16_t put_off : 1;               /* moved without a run */
+    uint32_t settled : 1;
+    uint32_t put_off : 1;               /* moved without a run */
 };
 
 /* Whether a holder's (owner, token) matches the lease in the database. */

@@ -1,0 +1,38 @@
+/* attempts.c - a check that fails runs again within its full slot: it moves to a fine slot of it,
+ * as often as there are attempts. Then it moves to a later full slot, and ends after some of them.
+ */
+#include "model.h"
+
+enum { FULL_SLOTS = 2 };                /* with attempts, before a check has failed too often */
+
+/* An attempt is not made after the full slot that runs. */
+static int next_attempt(const struct model *m, int clock)
+{
+    int slot = next_fine(m, clock);
+    bool is_inside = full_slot_of(m, slot) == full_slot_of(m, clock);
+    return is_inside || !m->rules.inside ? slot : next_full(m, clock);
+}
+
+int slot_after_failure(const struct model *m, int failures, int clock)
+{
+    int attempt = failures + 1;
+    if (attempt == m->rules.attempts * FULL_SLOTS)
+        return 0;
+    return attempt % m->rules.attempts ? next_attempt(m, clock) : next_full(m, clock);
+}
+
+/* The settle may be later than the answer: then the full slot may have ended. */
+int file_attempt_at(const struct model *m, int wanted, int clock)
+{
+    bool is_inside = full_slot_of(m, wanted) == full_slot_of(m, clock);
+    if (!m->rules.inside || !is_fine(m, wanted) || (wanted > clock && is_inside))
+        return file_at(m, wanted, clock);
+    return file_at(m, next_attempt(m, clock), clock);
+}
+
+bool ends_check(const struct item *item)
+{
+    if (item->put_off)
+        return false;
+    return item->answer == ANSWER_DONE || (item->answer == ANSWER_FAIL && !item->to);
+}
