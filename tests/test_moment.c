@@ -173,6 +173,27 @@ static void what_is_no_time_is_refused(void)
     refused("-3 h", "the units are");
 }
 
+/* What SQL takes, or what was mistyped, comes back in the spelling that is read here. */
+static void what_was_meant_is_offered(void)
+{
+    static const struct { const char *text, *offer; } all[] = {
+        { "3h", "did you mean +3h)" },
+        { "3 hours", "did you mean +3h)" },
+        { "+3 hours", "did you mean +3h)" },
+        { "3 hourz", "did you mean +3h)" },
+        { "-2 days", "did you mean -2d)" },
+        { "+2w", "did you mean +14d)" },
+        { "10 min", "did you mean +10m)" },
+        { "tomorrow", "did you mean +1d)" },
+        { "NOW()", "did you mean now)" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        refused(all[i].text, all[i].offer);
+    refused("3 months", "that is not a time)");
+    refused("3 fortnights", "that is not a time)");
+    refused("+", "not a number with a unit)");
+}
+
 static void moments_outside_of_the_calendar_are_refused(void)
 {
     refused("1969-12-31T23:59:59Z", "between the years 1970 and 9999");
@@ -384,6 +405,7 @@ static const struct test tests[] = {
     TEST(days_that_do_not_exist_are_refused),
     TEST(hours_and_zones_that_do_not_exist_are_refused),
     TEST(what_is_no_time_is_refused),
+    TEST(what_was_meant_is_offered),
     TEST(moments_outside_of_the_calendar_are_refused),
     TEST(long_nonsense_is_cut_in_the_error),
     TEST(the_calendar_agrees_with_the_one_of_the_c_library_day_by_day),

@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "saturate.h"
 #include "utf8.h"
@@ -366,17 +368,56 @@ static const char *read_moment(const char *text, int64_t now, int64_t *out)
     return read_calendar(text, out);
 }
 
+/* What SQL understands, and people write: "3 hours", "+2w", "tomorrow". Only its spelling here is
+ * offered, since a text that is read in two ways is read in the wrong one some day. */
+static const struct { const char *word, *offer; } day_words[] = {
+    { "now()", "now" }, { "today", "now" }, { "tomorrow", "+1d" }, { "yesterday", "-1d" },
+};
+
+/* "+3h" for "3 hourz". False: the text is no number with a word. */
+static bool offer_duration(const char *p, char out[MOMENT_TEXT])
+{
+    char sign = *p == '-' ? '-' : '+';
+    p += *p == '-' || *p == '+';
+    p += strspn(p, " ");
+    size_t digits = strspn(p, "0123456789");
+    const char *word = p + digits + strspn(p + digits, " ");
+    bool is_month = !strncmp(word, "mo", 2), is_unit = *word && strchr("dhmsw", *word);
+    if (digits < 1 || digits > 6 || !is_unit || is_month || strlen(word) > 8)
+        return false;
+    if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz")])
+        return false;
+    int number = atoi(p);
+    if (*word == 'w')
+        snprintf(out, MOMENT_TEXT, "%c%dd", sign, 7 * number);
+    else
+        snprintf(out, MOMENT_TEXT, "%c%d%c", sign, number, *word);
+    return true;
+}
+
+/* What was probably meant, or NULL. */
+static const char *moment_offer(const char *text, char out[MOMENT_TEXT])
+{
+    for (size_t i = 0; i < sizeof day_words / sizeof *day_words; i++)
+        if (!strcasecmp(text, day_words[i].word))
+            return day_words[i].offer;
+    return offer_duration(text, out) ? out : NULL;
+}
+
 int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
 {
     int64_t at;
+    char room[MOMENT_TEXT];
     const char *wrong = read_moment(text, now, &at);
+    const char *offer = wrong ? moment_offer(text, room) : NULL;
+    const char *mean = offer ? "; did you mean " : "";
     if (!wrong && !moment_is_valid(at))
         wrong = "that is not between the years 1970 and 9999";
     if (wrong)
         return err_set(err, ERR_INPUT,
                        "\"%.*s\": expected a time such as 2026-03-01T13:15:00Z, 2026-03-01 13:15+02:00, "
-                       "1772370900, +3h or now (%s)",
-                       UTF8_SHOWN(text), wrong);
+                       "1772370900, +3h or now (%s%s%s)",
+                       UTF8_SHOWN(text), wrong, mean, offer ? offer : "");
     *out = at;
     return 0;
 }
