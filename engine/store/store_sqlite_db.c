@@ -377,13 +377,31 @@ static int refuse_missing(const struct sqlite_store *db, struct err *err)
     return err_set(err, ERR_SCHEMA, "there is no file %s: run 'prescient init' to make it", db->path);
 }
 
+/* A folder that is not there will not come by waiting. */
+static int refuse_missing_folder(const struct sqlite_store *db, struct err *err)
+{
+    struct stat st;
+    const char *slash = strrchr(db->path, '/');
+    size_t length = slash > db->path ? (size_t)(slash - db->path) : 0;
+    CLEANUP(cleanup_free) char *folder = strndup(db->path, length);
+    if (db->was_open || !folder || !*folder)
+        return 0;
+    if (stat(folder, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
+        return 0;
+    return err_set(err, ERR_SETTINGS, "there is no folder %s for the file %s: make it, or correct `store`",
+                   folder, slash + 1);
+}
+
 static int open_file(struct sqlite_store *db, bool create, struct err *err)
 {
     struct stat st = { 0 };
     bool missing = stat(db->path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
+    int rc = missing ? refuse_missing_folder(db, err) : 0;
+    if (rc < 0)
+        return rc;
     if (missing && !create)
         return refuse_missing(db, err);
-    int rc = sqlite3_open_v2(db->path, &db->db,
+    rc = sqlite3_open_v2(db->path, &db->db,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0),
                              NULL);
     if (rc == SQLITE_OK)
