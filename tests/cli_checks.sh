@@ -58,7 +58,8 @@ checks() {
 
     is "$STORE_NAME: reschedule" "$(p reschedule orders 43 unshipped +6h)" "moved to 2030-01-01T06:00:00Z"
     is "$STORE_NAME: reschedule of what is not there is trouble" \
-        "$(p reschedule orders 99 unshipped +6h; echo $?)" "no such check waits
+        "$(p reschedule orders 99 unshipped +6h; echo $?)" \
+        "no check waits for orders 99 unshipped; prescient enqueue writes one down
 1"
     is "$STORE_NAME: slots count checks" \
         "$(p slots --json | json '[(r["slot_at"][11:16], r["checks"]) for r in j if r["checks"]]')" \
@@ -70,15 +71,17 @@ checks() {
     is "$STORE_NAME: history keeps what was resolved" \
         "$(p history --json | json 'sorted((r["entity_key"], r["job_exec"], r["outcome"]) for r in j)')" \
         "[('42', 'unpaid', 'resolved'), ('42', 'unshipped', 'resolved'), ('44', 'unshipped', 'resolved')]"
-    is "$STORE_NAME: history by outcome" "$(p history --outcome failed)" \
-        "no check is over yet, or none matches"
+    is "$STORE_NAME: history by outcome" \
+        "$(p history --outcome failed)" "no check is over with outcome failed"
+    is "$STORE_NAME: what was looked for is in the answer" "$(p list orders 99 --job unshiped --before +1d)" \
+        "no checks wait for orders 99 of job unshiped in that time"
     is "$STORE_NAME: show has all of one row" \
         "$(p show orders 42 --json | json 'len(j["waiting"]), len(j["runs"]), len(j["history"])')" "(0, 0, 2)"
     has "$STORE_NAME: show for people" "$(p show orders 43)" "waiting:
 next_check_at         job"
     fails_with 2 "give one of ENTITY, --job, --since and --all" p retry
     is "$STORE_NAME: nothing to retry" "$(p retry --all)" "nothing to retry"
-    is "$STORE_NAME: no runs" "$(p runs)" "no runs, or none matches"
+    is "$STORE_NAME: no runs" "$(p runs)" "no runs"
     is "$STORE_NAME: no passes" "$(p passes)" "no passes yet"
     is "$STORE_NAME: no events" "$(p events)" "no events"
     is "$STORE_NAME: no events in JSON Lines is nothing" "$(p events --json)" ""

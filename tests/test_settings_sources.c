@@ -307,10 +307,10 @@ static void a_bad_variable_or_flag_is_named(void)
         { "lock-timeout", "1x" }, { "pages", "5" }, { "workers", NULL }, { "plugin", "p" }, { "zzzzzzz", "" }
     };
     load_refused("a.cfg", flags, 1, "--lock-timeout: lock_timeout = \"1x\": expected a duration");
-    load_refused("a.cfg", flags + 1, 1, "--pages: there is no such setting; did you mean \"page\"?");
+    load_refused("a.cfg", flags + 1, 1, "--set pages: there is no such setting; did you mean \"page\"?");
     load_refused("a.cfg", flags + 2, 1, "--workers: workers = \"\": expected");
-    load_refused("a.cfg", flags + 3, 1, "--plugin: there is no such setting");
-    load_refused("a.cfg", flags + 4, 1, "--zzzzzzz: there is no such setting");
+    load_refused("a.cfg", flags + 3, 1, "--set plugin: there is no such setting");
+    load_refused("a.cfg", flags + 4, 1, "--set zzzzzzz: there is no such setting");
 }
 
 static void flags_may_be_spelled_with_dashes(void)

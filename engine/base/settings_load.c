@@ -112,9 +112,9 @@ static int assign_flag(struct settings_loader *l, const struct settings_flag *fl
     if (!row) {
         const char *nearest = settings_nearest(name, false);
         if (!nearest)
-            return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting", name);
-        return err_set(l->err, ERR_SETTINGS, "--%.80s: there is no such setting; did you mean \"%s\"?", name,
-                       nearest);
+            return err_set(l->err, ERR_SETTINGS, "--set %.80s: there is no such setting", name);
+        return err_set(l->err, ERR_SETTINGS, "--set %.80s: there is no such setting; did you mean \"%s\"?",
+                       name, nearest);
     }
     const char *text = flag->value;
     if (!text)

@@ -18,7 +18,7 @@ static int history_main(struct app *app, const struct args *args)
     static const struct report_view view = {
         .columns = "ended_at_us entity_name=entity entity_key=key job_exec=job outcome run_count=runs "
                    "last_run_us=took note",
-        .when_empty = "no check is over yet, or none matches",
+        .when_empty = "no check is over",
     };
     return filter_print_past(app, args, "history", &view);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "app.h"
 #include "report.h"
+#include "text.h"
 
 static int reschedule_main(struct app *app, const struct args *args);
 
@@ -15,6 +16,16 @@ const struct command cmd_reschedule = {
     .main = reschedule_main,
     .role = "prescient_enqueuer",
 };
+
+static void print_none(struct app *app, char **check)
+{
+    fputs("no check waits for", app->out);
+    for (int i = 0; i < 3; i++) {
+        fputc(' ', app->out);
+        text_put(app->out, check[i], 0);
+    }
+    fputs("; prescient enqueue writes one down\n", app->out);
+}
 
 static int reschedule_main(struct app *app, const struct args *args)
 {
@@ -35,6 +46,6 @@ static int reschedule_main(struct app *app, const struct args *args)
     else if (moved)
         fprintf(app->out, "moved to %s\n", to ? to : "?");
     else
-        fprintf(app->out, "no such check waits\n");
+        print_none(app, o);
     return moved ? EXIT_WELL : EXIT_TROUBLE;
 }

@@ -22,7 +22,7 @@ static int runs_main(struct app *app, const struct args *args)
     static const struct report_view view = {
         .columns = "run_at_us entity_name=entity entity_key=key job_exec=job check_number=look outcome "
                    "next_check_at run_us=took note",
-        .when_empty = "no runs, or none matches",
+        .when_empty = "no runs",
     };
     return filter_print_past(app, args, "runs", &view);
 }

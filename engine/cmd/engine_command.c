@@ -65,7 +65,7 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
     if (rc < 0 && rc != ERR_STOPPED) {
         code = app_fail(app, &err);
     } else {
-        print_totals(app, engine_totals(e), plan->name);
+        print_totals(app, engine_totals(e), app->command ? app->command->name : plan->name);
         code = totals_exit_code(engine_totals(e), patient);
     }
     engine_free(e);

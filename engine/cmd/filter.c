@@ -6,6 +6,7 @@
 #include "../rules/outcome.h"
 #include "../base/utf8.h"
 #include "app.h"
+#include "text.h"
 
 static int outcome_check(const char *word, struct err *err)
 {
@@ -76,6 +77,24 @@ static void print_search_end(struct app *app, const struct filter *f, const stru
                    FILTER_LOOK, where, where);
 }
 
+/* "no checks wait for orders 99 of job unshipped": what was asked for, so that a misspelt name is
+ * seen. */
+static void print_empty(struct app *app, const struct filter *f, const char *words)
+{
+    bool is_timed = f->from || f->before;
+    const char *const asked[][2] = { { " for ", f->entity },       { " ", f->key },
+                                     { " of job ", f->job },       { " with outcome ", f->outcome },
+                                     { " in that time", is_timed ? "" : NULL } };
+    fputs(words, app->out);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        if (!asked[i][1])
+            continue;
+        fputs(asked[i][0], app->out);
+        text_put(app->out, asked[i][1], 0);
+    }
+    fputc('\n', app->out);
+}
+
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
                  int nparams, const struct report_view *view)
 {
@@ -90,7 +109,10 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     struct report_view shown = *view;
     if (f->wide)
         shown.columns = NULL;
-    report_print(app, &rows, &shown);
+    if (rows.rows || app->json)
+        report_print(app, &rows, &shown);
+    else
+        print_empty(app, f, view->when_empty);
     if (ended)
         print_search_end(app, f, &rows, ended);
     if (more)

@@ -231,7 +231,9 @@ static int launch_run(struct launch *l, int argc, char **argv)
  * as head) is none: then the program ends quietly. */
 static int finish_output(int code, bool was_short)
 {
+    errno = 0;
     bool failed = fflush(stdout) != 0 || ferror(stdout);
+    const char *why = errno ? strerror(errno) : "a write failed";       /* an earlier one, then */
     if (was_short) {
         fputs("prescient: out of memory: the output is incomplete\n", stderr);
         return code ? code : EXIT_TROUBLE;
@@ -241,7 +243,7 @@ static int finish_output(int code, bool was_short)
     struct pollfd out = { .fd = STDOUT_FILENO };
     if (poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLHUP))
         return code;
-    fprintf(stderr, "prescient: cannot write the output: %s\n", strerror(errno));
+    fprintf(stderr, "prescient: cannot write the output: %s\n", why);
     return code ? code : EXIT_TROUBLE;
 }
 

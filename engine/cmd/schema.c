@@ -40,6 +40,8 @@ static void applied(void *ctx, int version, const char *name)
                                  u->applied, json_pack("{s:i, s:s}", "version", version, "name", name)));
         return;
     }
+    if (u->app->quiet && !u->options.dry_run)
+        return;
     fprintf(u->app->out, "%s %s\n", u->options.dry_run ? "would apply" : "applied", name);
     fflush(u->app->out);
 }
@@ -93,7 +95,7 @@ static void print_result(struct upgrade *u, const struct store_hello *hello)
         report_print_object(app, object);
     } else if (u->options.dry_run) {
         fprintf(app->out, u->count ? "nothing was changed\n" : "nothing to apply\n");
-    } else {
+    } else if (!app->quiet) {
         fprintf(app->out, "%s: schema version %d is %s, slots of %s\n", hello->server, hello->schema_version,
                 u->count ? "ready" : "up to date",
                 duration_format_us(hello->slot_length_s * 1000000LL, length));

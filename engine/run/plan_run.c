@@ -30,13 +30,16 @@ static void choose(const struct plan_env *env, struct plan_run *p)
 {
     int64_t now = plan_now(env), current = slot_floor(now, env->clocks->slot_length_s);
     if (p->slot > now) {
-        shutdown_end(env->shutdown, ERR_INPUT, "slot %lld has not begun yet (now is %lld)",
-                     (long long)p->slot, (long long)now);
+        char slot_text[MOMENT_TEXT], now_text[MOMENT_TEXT];
+        shutdown_end(env->shutdown, ERR_INPUT, "slot %s has not begun yet (now is %s)",
+                     moment_format(p->slot, slot_text), moment_format(now, now_text));
         return;
     }
     if (p->slot && p->slot != slot_floor(p->slot, env->clocks->slot_length_s)) {
-        shutdown_end(env->shutdown, ERR_INPUT, "%lld is not a slot: slots are multiples of %d s",
-                     (long long)p->slot, (int)env->clocks->slot_length_s);
+        char slot_text[MOMENT_TEXT], length[MOMENT_TEXT];
+        shutdown_end(env->shutdown, ERR_INPUT, "%s is not a slot: slots are multiples of %s",
+                     moment_format(p->slot, slot_text),
+                     duration_format_us(env->clocks->slot_length_s * 1000000LL, length));
         return;
     }
     int64_t slot = p->slot ? p->slot : current;
