@@ -402,6 +402,37 @@ static void a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_work
     CU_ASSERT_EQUAL(ended_with, ERR_SCHEMA);
 }
 
+/* Waiting would not give it. */
+static void a_right_that_is_missing_ends_a_command_and_whoever_has_never_worked(void)
+{
+    static const struct err denied = { ERR_LOST, "42501", ERR_REASON_REFUSED,
+                                       .text = "permission denied for schema prescient" };
+    static const struct err kept_out = { ERR_LOST, "28P01", .text = "password authentication failed" };
+    static const enum store_op expected[] = { STORE_HELLO };
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .hello_fails = &denied, .is_command = true });
+    calls_are(expected, 1);
+    CU_ASSERT_EQUAL(ended_with, ERR_DENIED);
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .hello_fails = &kept_out });
+    calls_are(expected, 1);
+    CU_ASSERT_EQUAL(ended_with, ERR_DENIED);
+}
+
+/* It may be given back, and what is in hand is not thrown away for it. */
+static void a_right_that_is_taken_away_is_waited_for(void)
+{
+    static const struct err denied = { ERR_LOST, "42501", ERR_REASON_REFUSED,
+                                       .text = "permission denied for table slot_lease" };
+    static const enum store_op expected[] = { STORE_HELLO,  STORE_OPEN_SLOT, STORE_READ_PAGE,
+                                              STORE_FINISH, STORE_RENEW,     STORE_FINISH };
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &denied });
+    calls_are(expected, sizeof expected / sizeof *expected);
+    CU_ASSERT_EQUAL(ended_with, 0);
+    CU_ASSERT_EQUAL(fake.trust_us, 0);
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .finish_fails = &denied, .is_command = true });
+    calls_are(expected, sizeof expected / sizeof *expected);
+    CU_ASSERT_EQUAL(ended_with, 0);
+}
+
 /* The database is there, and says itself that nothing was changed. */
 static void after_a_collision_the_call_is_repeated_without_a_renewal(void)
 {
@@ -569,6 +600,8 @@ static const struct test tests[] = {
     TEST(a_schema_that_serves_later_programs_only_ends_a_daemon),
     TEST(a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_again),
     TEST(a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked),
+    TEST(a_right_that_is_missing_ends_a_command_and_whoever_has_never_worked),
+    TEST(a_right_that_is_taken_away_is_waited_for),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
     TEST(a_slot_whose_opening_meets_a_corrupt_block_is_tried_thrice_and_left),
     TEST(a_run_makes_the_full_look_when_the_last_one_was_an_hour_ago),

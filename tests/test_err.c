@@ -103,6 +103,24 @@ static void only_a_canceled_statement_is_late_and_a_refusal_at_once(void)
     }
 }
 
+static void a_login_or_a_right_that_is_refused_is_denied_and_nothing_else(void)
+{
+    static const struct {
+        int code;
+        const char *sqlstate;
+        bool denied;
+    } rows[] = {
+        { ERR_LOST, "42501", true }, { ERR_LOST, "28P01", true },   { ERR_LOST, "28000", true },
+        { ERR_LOST, "", false },     { ERR_LOST, "57P03", false },  { ERR_LOST, "42P01", false },
+        { ERR_DENIED, "", true },    { ERR_SCHEMA, "42501", false }, { ERR_OK, "42501", false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct err err = { .code = rows[i].code };
+        snprintf(err.sqlstate, sizeof err.sqlstate, "%s", rows[i].sqlstate);
+        CU_ASSERT_EQUAL(err_is_denied(&err), rows[i].denied);
+    }
+}
+
 static void a_cleared_error_says_nothing(void)
 {
     struct err err = { 0 };
@@ -123,6 +141,7 @@ static const struct test tests[] = {
     TEST(words_of_others_come_on_one_line),
     TEST(context_keeps_the_reason_and_a_new_failure_has_none),
     TEST(only_a_canceled_statement_is_late_and_a_refusal_at_once),
+    TEST(a_login_or_a_right_that_is_refused_is_denied_and_nothing_else),
     TEST(a_cleared_error_says_nothing),
     { NULL, NULL },
 };

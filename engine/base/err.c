@@ -6,6 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Class 28: no valid authorization. 42501: insufficient privilege. */
+bool err_is_denied(const struct err *err)
+{
+    if (err->code == ERR_DENIED)
+        return true;
+    bool is_state = strncmp(err->sqlstate, "28", 2) == 0 || strcmp(err->sqlstate, "42501") == 0;
+    return err->code == ERR_LOST && is_state;
+}
+
 /* A new failure has no reason and no SQLSTATE yet: those of an earlier one are not its own. Returns
  * `code`. */
 static int begin_with(struct err *err, int code)

@@ -20,6 +20,7 @@ enum err_code {
     ERR_NOTFOUND = -10,
     ERR_STOPPED = -11,  /* a signal asked us to stop */
     ERR_CHANGED = -12,  /* the store changed in a way that needs a new process: start it again */
+    ERR_DENIED = -13,   /* err_is_denied, as the end of a command: trying again does not help */
 };
 
 /* Why a call failed, where the code alone does not decide what to do next. All come with ERR_LOST
@@ -52,6 +53,11 @@ static inline bool err_is_refusal(const struct err *err)
 {
     return err->reason == ERR_REASON_REFUSED || err->reason == ERR_REASON_CANCELED;
 }
+
+/* The server does not let us in (a wrong password, no such user), or refuses a right. It says so at
+ * once and will say so again, until somebody gives that right: a command ends, a daemon that has
+ * worked before goes on trying. */
+bool err_is_denied(const struct err *err);
 
 /* Sets the message and returns `code`, so that a failure is one line: return err_set(err,
  * ERR_INPUT, "..."). Nothing of an earlier failure is kept. `err` may be NULL. */

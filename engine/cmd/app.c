@@ -35,6 +35,8 @@ static void app_print_message(struct app *app, const char *message)
 int app_fail(struct app *app, const struct err *err)
 {
     app_print_message(app, err->text[0] ? err->text : "failed for an unknown reason");
+    if (err_is_denied(err))
+        return EXIT_DENIED;
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
         if (exits[i].code == err->code)
             return exits[i].exit;
@@ -79,14 +81,14 @@ static void app_wait_ms(int64_t ms)
 }
 
 /* Three tries: at once, after 1 s and after 2 s more. That bridges a restart of the database, and
- * does not make a cron job hang. */
+ * does not make a cron job hang. A right that is refused stays refused. */
 int app_insist(struct app *app, int (*fn)(void *ctx, struct err *err), void *ctx, struct err *err)
 {
     static const int64_t pauses_ms[] = { 1000, 2000 };
     for (size_t i = 0; ; i++) {
         err_clear(err);
         int rc = fn(ctx, err);
-        bool again = rc == ERR_LOST || rc == ERR_BUSY;
+        bool again = (rc == ERR_LOST && !err_is_denied(err)) || rc == ERR_BUSY;
         if (!again || i == sizeof pauses_ms / sizeof *pauses_ms)
             return rc;
         log_info(&app->log, "%s; retrying in %" PRId64 " s", err->text, pauses_ms[i] / 1000);

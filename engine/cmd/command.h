@@ -19,6 +19,7 @@ enum {
     EXIT_BAD_USAGE = 2,
     EXIT_NO_STORE = 69,
     EXIT_TRY_AGAIN = 75,
+    EXIT_DENIED = 77,
     EXIT_BAD_SETTINGS = 78
 };
 
@@ -72,8 +73,8 @@ struct command {
 extern const struct command *const command_table[];     /* ends with NULL */
 
 /* Prints "prescient NAME: MESSAGE" on stderr and returns the exit code that belongs to err->code
- * (ERR_LOST 69, ERR_BUSY 75, ERR_CHANGED 75, ERR_SETTINGS and ERR_SCHEMA 78, ERR_INPUT 2, else 1).
- */
+ * (ERR_LOST 69, ERR_BUSY 75, ERR_CHANGED 75, a right that is refused 77, ERR_SETTINGS and
+ * ERR_SCHEMA 78, ERR_INPUT 2, else 1). */
 int app_fail(struct app *app, const struct err *err);
 
 /* The store of the settings, opened, and tried with a hello (a few times when it is away). NULL

@@ -134,6 +134,14 @@ static bool may_end_command(enum lane_action was, int rc, const struct err *err)
     return rc == ERR_LOST && !(err->reason == ERR_REASON_DAMAGED && was == LANE_SETTLE);
 }
 
+static void give_up(const struct lane *l, int rc, const struct err *err)
+{
+    struct err end = *err;
+    if (rc != ERR_DENIED)
+        err_set(&end, rc, "the store cannot be reached or written to: %s", err->text);
+    l->env->events.fatal(l->env->events.ctx, rc, end.text);
+}
+
 /* A call is over: its end is taken in, and a failure that cannot heal by waiting is reported. */
 static void call_over(struct lane *l)
 {
@@ -152,13 +160,11 @@ static void call_over(struct lane *l)
         lanes_distrust(l->env->lanes);
     log_passed_over(l);
     lane_calls[was].end(l, rc);
+    bool is_denied = rc < 0 && err_is_denied(err);
     if (lane_is_final(l, rc, err))
-        events->fatal(events->ctx, rc, err->text);
-    else if (may_end_command(was, rc, err) && lane_gives_up(l)) {
-        struct err end;
-        err_set(&end, rc, "the store cannot be reached or written to: %s", err->text);
-        events->fatal(events->ctx, rc, end.text);
-    }
+        events->fatal(events->ctx, is_denied ? ERR_DENIED : rc, err->text);
+    else if (may_end_command(was, rc, err) && lane_gives_up(l))
+        give_up(l, is_denied ? ERR_DENIED : rc, err);
 }
 
 void lane_drive(struct lane *l)

@@ -52,9 +52,22 @@ bool lane_is_elsewhere(int rc)
  * for ever. Once it has worked, the database is being restored in place, or dropped and made anew:
  * that passes, but not when a later program has migrated the schema to what this one does not
  * know. */
+static bool lanes_hold_leases(const struct lane_env *env)
+{
+    for (int i = 0; i < env->lanes->n; i++)
+        if (env->lanes->all[i].nbuckets || env->lanes->all[i].npages)
+            return true;
+    return false;
+}
+
+/* The same goes for a right: where an engine starts, its lack is a mistake. Once a daemon has
+ * worked, it was taken from it and may be given back; and any engine that has leases goes on with
+ * what it has in hand. */
 bool lane_is_final(const struct lane *l, int rc, const struct err *err)
 {
     bool waits = l->env->patient && l->env->clocks->is_known && err->reason != ERR_REASON_OUTGROWN;
+    if (rc == ERR_LOST && err_is_denied(err))
+        return !waits && !lanes_hold_leases(l->env);
     return rc == ERR_INPUT || rc == ERR_CHANGED || (lane_is_elsewhere(rc) && !waits);
 }
 

@@ -84,6 +84,7 @@ struct pg_store {
     struct pg_lookup lookup;
     char passed_over[512];  /* why the last host that was tried for this call was skipped */
     bool met_standby;                       /* a host accepted us but is read-only */
+    bool all_denied;                        /* no host that was tried for this call lets us in */
     int64_t host_deadline_us;               /* of the host being tried */
     bool prepared[PG_STATEMENTS];
 

@@ -217,10 +217,14 @@ static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool 
  * reveal it. */
 static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *err)
 {
-    char message[sizeof err->text];
-    pg_lost(err, conn, "cannot connect");
-    settings_mask_words(err->text, pg->url, message, sizeof message);
-    memcpy(err->text, message, sizeof message);
+    char state[6], found[sizeof err->text - 64], message[sizeof found];
+    pg_handshake_failure(conn, state, found, sizeof found);
+    settings_mask_words(found, pg->url, message, sizeof message);
+    err_set(err, ERR_LOST, "cannot connect: %s", message);
+    err_one_line(err);
+    pg->all_denied = pg->all_denied && (strncmp(state, "28", 2) == 0 || strcmp(state, "42501") == 0);
+    if (pg->all_denied)
+        memcpy(err->sqlstate, state, sizeof state);
     /* A server reports its parameters after it has accepted the login. If the connection fails
      * after that, the server is a standby or read-only. */
     pg->met_standby = pg->met_standby || (conn && PQparameterStatus(conn, "server_version"));
@@ -263,6 +267,7 @@ static bool begin_host(struct pg_store *pg, const struct pg_host *host, struct e
         return false;
     }
     pg_handshake_drop_notices(pg->conn);
+    pg_handshake_begin(pg->conn);
     pg->phase = PG_CONNECTING;
     pg->polling = PGRES_POLLING_WRITING;
     return true;
@@ -322,6 +327,7 @@ bool pg_connect_begin(struct pg_store *pg, struct err *err)
     pg->hosts_tried = 0;
     *pg->passed_over = '\0';
     pg->met_standby = pg->heard_host = false;
+    pg->all_denied = true;
     return try_host(pg, err);
 }
 
@@ -332,6 +338,7 @@ static bool lookup_step(struct pg_store *pg, struct err *err)
     if (rc == 0 && clock_mono_us(pg->head.clock) < pg->host_deadline_us)
         return true;
     pg->heard_host = pg->heard_host || rc < 0;
+    pg->all_denied = false;
     if (rc == 0)
         err_set(err, ERR_LOST, "cannot connect: no address of %s was found within %d ms", host_shown(pg),
                 host_timeout_ms(pg));
@@ -349,6 +356,7 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
         return lookup_step(pg, err) ? 0 : err->code;
     PostgresPollingStatusType polling = pg_handshake_step(pg->conn, pg->polling, 0);
     if (polling == PGRES_POLLING_OK) {
+        pg_handshake_over(pg->conn);
         pg->silent_rounds = 0;
         return 1;
     }
@@ -357,6 +365,7 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
         pg->polling = polling;
         return 0;
     }
+    pg->all_denied = pg->all_denied && polling == PGRES_POLLING_FAILED;
     if (polling == PGRES_POLLING_FAILED)
         connect_failed(pg, pg->conn, err);
     else

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../pg/pg_denied.h"
 #include "store_pg.h"
 
 /* The longest matching prefix counts. SQLSTATEs that are not listed leave the result unknown: back
@@ -61,27 +62,21 @@ static const char *what_failed(const char *state, int code)
     return code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
 }
 
-/* A name that SQL takes without quotes. */
-static bool is_plain_name(const char *name)
-{
-    return *name >= 'a' && *name <= 'z' &&
-           name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
-}
-
 /* What would give the right that was missing, for the one who may give it. A user who has the role
  * already lacks what the role has lost. */
 static void add_grant(const struct pg_store *pg, struct err *err, const PGconn *conn)
 {
-    const char *user = *pg->asker ? pg->asker : PQuser(conn);
-    const char *quote = is_plain_name(user) ? "" : "\"";
+    char user[200] = "";
+    const char *asker = *pg->asker ? pg->asker : PQuser(conn);
     size_t used = strlen(err->text), room = sizeof err->text - used;
+    pg_denied_quote(asker, user, sizeof user);
     if (pg->has_role)
         snprintf(err->text + used, room,
-                 " (user %s; the role %s has lost this right). As its owner run: prescient init", user,
+                 " (user %s; the role %s has lost this right). As its owner run: prescient init", asker,
                  pg->role);
     else
-        snprintf(err->text + used, room, " (user %s). As its owner run: GRANT %s TO %s%s%s", user, pg->role,
-                 quote, user, quote);
+        snprintf(err->text + used, room, " (user %s). As its owner run: GRANT %s TO %s", asker, pg->role,
+                 user);
 }
 
 bool pg_is_denied(const struct err *err)

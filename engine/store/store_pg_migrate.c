@@ -29,7 +29,7 @@ static int make_schema(struct pg_store *pg, PGconn *conn, struct err *err)
     int rc = pg_execute(pg, conn, PG_MAKE_SCHEMA, err);
     if (rc >= 0 || !pg_is_denied(err))
         return rc;
-    return err_set(err, rc,
+    return err_set(err, ERR_DENIED,
                    "user %s may not create schema '%s' in database %s. As its owner run: GRANT CREATE ON "
                    "DATABASE %s TO %s",
                    PQuser(conn), pg->schema, PQdb(conn), PQdb(conn), PQuser(conn));

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# denied.sh - a store that does not let a user in, or refuses a right: a command ends at once with
+# exit code 77, and says which GRANT is missing. On a server of its own that asks for passwords.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+[ -n "$SERVER" ] || { echo "# no PostgreSQL"; exit 0; }
+chmod 755 "$TMP"
+SERVER=$("$ROOT/tests/pg_cluster.sh" start "$TMP/own" fsync=off 'hba=local all shop scram-sha-256') || {
+    echo "not ok - a server of its own"; exit 1
+}
+trap '"$ROOT/tests/pg_cluster.sh" stop "$TMP/own"; finish || exit 1' EXIT
+as() { sed "s#://postgres@#://$1@#" <<<"$SERVER"; }
+sql() { psql -qXAt "$SERVER" -c "$1"; }
+
+# denied WHAT URL WORDS command...: it ends at once, without a second try.
+denied() {
+    local what=$1 url=$2 words=$3 started; shift 3
+    started=$(date +%s%3N)
+    fails_with 77 "$words" "$P" --store "$url" "$@"
+    is "$what: at once, and once" "$(grep -ci 'retrying\|trying again\|not reachable' "$TMP/.err")" 0
+    ok "$what: within a second" test $(($(date +%s%3N) - started)) -lt 1000
+}
+
+sql "CREATE ROLE shop LOGIN PASSWORD 'right'; CREATE ROLE worker LOGIN" >/dev/null
+plugin noop 'prescient_done(answer);'
+cat >prescient.cfg <<CFG
+plugin_dirs = ["$TMP/jobs"]; jobs = { one = { plugin = "noop"; }; };
+CFG
+chmod 600 prescient.cfg
+
+lacks="(user worker). As its owner run: GRANT"
+denied "a new schema" "$(as worker)" "As its owner run: GRANT CREATE ON DATABASE postgres TO worker" init
+ok "init" "$P" --store "$SERVER" init
+for command in list run sweep daemon status; do
+    # shellcheck disable=SC2086
+    denied "$command" "$(as worker)" \
+        "permission denied for schema prescient $lacks prescient_engine TO worker" $command
+done
+denied enqueue "$(as worker)" "permission denied for schema prescient $lacks prescient_enqueuer TO worker" \
+    enqueue orders 1 one +1h
+denied "a wrong password" "$(as shop:wrong)" 'password authentication failed for user "shop"' list
+denied "no password" "$(as shop)" "no password supplied" run
+denied "a user that is not there" "$(as nobody)" 'role "nobody" does not exist' daemon
+"$P" --store "$(as nobody)" list 2>.words
+has "the SQLSTATE is not in the way" "$(cat .words)" 'FATAL:  role "nobody" does not exist'
+is "nor where in the server that was" "$(grep -c LOCATION .words)" 0
+is "doctor goes on" "$("$P" --store "$(as worker)" doctor | grep -c 'GRANT prescient_engine TO worker')" 1
+
+sql "GRANT prescient_engine TO worker" >/dev/null
+ok "with the right, all is well" "$P" --store "$(as worker)" run
+sql "REVOKE CONNECT ON DATABASE postgres FROM PUBLIC" >/dev/null
+denied "no way into the database" "$(as worker)" 'permission denied for database "postgres"' list
+sql "GRANT CONNECT ON DATABASE postgres TO PUBLIC" >/dev/null
+
+# What is taken from a daemon may be given back.
+"$P" --store "$(as worker)" daemon >.daemon 2>&1 &
+daemon=$!
+for _ in $(seq 100); do [ "$(sql 'SELECT count(*) FROM prescient.slot_pass')" = 0 ] || break; sleep 0.1; done
+sql "REVOKE prescient_engine FROM worker" >/dev/null
+for _ in $(seq 200); do grep -q "GRANT prescient_engine TO worker" .daemon && break; sleep 0.1; done
+has "a daemon says what it lacks" "$(cat .daemon)" "As its owner run: GRANT prescient_engine TO worker"
+ok "and goes on" kill -0 $daemon
+kill $daemon; wait $daemon
+is "until it is stopped" $? 0
+
+# Of several hosts one may let us in later.
+both=$(sed -E 's#host=([^&]*)#host=/nonexistent,\1#' <<<"$(as nobody)")
+fails_with 69 'role "nobody" does not exist' "$P" --store "$both" list
