@@ -86,19 +86,6 @@ static void a_row_without_a_name_and_a_key_of_another_type_are_refused(void)
     SHOP_IS("0", "SELECT count(*) FROM prescient.pending('orders', 42::pg_temp.mine)");
 }
 
-/* A cast that a user has made for a type of his own would run with the owner's rights. */
-static void a_cast_of_the_callers_own_is_not_called(void)
-{
-    WITH_ROLES();
-    SHOP_IS("", "CREATE SCHEMA trap; CREATE TYPE trap.kind AS ENUM ('x'); CREATE FUNCTION "
-                "trap.read(trap.kind) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''called as "
-                "%%'', current_user USING ERRCODE = ''TRAP1''; END'; CREATE CAST (trap.kind AS text) WITH "
-                "FUNCTION trap.read(trap.kind) AS ASSIGNMENT");
-    SHOP_IS("TRAP1", "SELECT 'x'::trap.kind::text");
-    SHOP_IS("42804", "SELECT p.* FROM (SELECT 'x'::trap.kind) t (k), prescient.pending('orders'::text, k) p");
-    SHOP_IS("", "DROP SCHEMA trap CASCADE");
-}
-
 static void what_was_asked_again_is_told_beside_the_running_slot(void)
 {
     WITH_ROLES();
@@ -422,7 +409,6 @@ static void a_name_that_is_taken_is_told_by_the_migration(void)
 static const struct test tests[] = {
     TEST(what_waits_for_a_row_is_told_for_a_key_of_any_type),
     TEST(a_row_without_a_name_and_a_key_of_another_type_are_refused),
-    TEST(a_cast_of_the_callers_own_is_not_called),
     TEST(what_was_asked_again_is_told_beside_the_running_slot),
     TEST(the_columns_of_the_views_stay_as_they_are),
     TEST(a_view_names_its_columns_as_the_report_does),

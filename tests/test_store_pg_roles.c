@@ -149,6 +149,45 @@ static void errors_show_no_row_of_somebody_else(void)
     }
 }
 
+/* A key and a payload may be of any type. A cast that a user has made for a type of his own is not
+ * called with the owner's rights, whatever it is given for. */
+static void a_cast_of_the_callers_own_is_never_called(void)
+{
+    WITH_ROLES();
+    static const char *const calls[] = {
+        "prescient.enqueue('orders'::text, t.own, 'j'::text, interval '1 hour')",
+        "prescient.enqueue('orders', 1, 'j', interval '1 hour', t.own)",
+        "prescient.enqueue('orders', '1'::text, 'j', now(), payload => t.own)",
+        "prescient.enqueue_many('orders', ARRAY[t.own], 'j', interval '1 hour')",
+        "prescient.enqueue_many('orders', ARRAY[1], 'j', interval '1 hour', 'keep', t.own)",
+        "prescient.enqueue_each(ARRAY['orders'], ARRAY[t.own], ARRAY['j'], now())",
+        "prescient.enqueue_each(ARRAY['orders'], ARRAY[1], ARRAY['j'], now(), ARRAY[t.own])",
+        "prescient.enqueue_each(ARRAY['orders'], ARRAY[1], ARRAY['j'], now(), t.own)",
+        "prescient.reschedule('orders'::text, t.own, 'j'::text, interval '1 hour')",
+        "prescient.resolve('orders'::text, t.own)",
+        "prescient.pending('orders'::text, t.own)",
+    };
+    SHOP_IS("", "CREATE SCHEMA trap; CREATE TYPE trap.kind AS ENUM ('1'); CREATE FUNCTION "
+                "trap.read(trap.kind) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''called as "
+                "%%'', current_user USING ERRCODE = ''TRAP1''; END'; CREATE CAST (trap.kind AS text) WITH "
+                "FUNCTION trap.read(trap.kind) AS ASSIGNMENT");
+    SHOP_IS("TRAP1", "SELECT '1'::trap.kind::text");
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        SHOP_IS("42804", "SELECT %s FROM (SELECT '1'::trap.kind) t (own)", calls[i]);
+    SQL_IS(
+        "enqueue enqueue_each enqueue_many pending reschedule resolve",
+        "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p, unnest(p.proargtypes) "
+        "t "
+        "WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef AND t::regtype::text LIKE 'any%%'");
+    SHOP_IS("", "DROP SCHEMA trap CASCADE");
+    SHOP_IS("new", "SELECT prescient.enqueue('orders', 1, 'j', interval '1 hour', '{}'::varchar)");
+    SHOP_IS("replaced",
+            "SELECT prescient.enqueue('orders', 1, 'j', interval '1 hour', '{}'::jsonb, 'replace')");
+    SHOP_IS("(2,0,0,0)",
+            "SELECT prescient.enqueue_each(ARRAY['a', 'b'], ARRAY[1, 2], ARRAY['j', 'j'], now(), "
+            "ARRAY['{}', NULL]::jsonb[])");
+}
+
 /* ---- the engine ------------------------------------------------------------------------------ */
 
 static void an_engine_owns_nothing_and_changes_no_schema(void)
@@ -308,6 +347,7 @@ static const struct test tests[] = {
     TEST(an_enqueuer_may_call_the_api_and_nothing_else),
     TEST(what_an_enqueuer_may_not_it_cannot),
     TEST(errors_show_no_row_of_somebody_else),
+    TEST(a_cast_of_the_callers_own_is_never_called),
     TEST(an_engine_owns_nothing_and_changes_no_schema),
     TEST(init_gives_what_the_migrations_gave_and_no_more),
     TEST(init_gives_no_right_to_what_it_has_not_made),
