@@ -109,15 +109,15 @@ static const struct view {
       "list", "payload" },
     { "history",
       "ended_at entity_name entity_key job_exec outcome guard check_count failure_count run_count slot_at "
-      "first_check_at first_run_at last_run_at total_run_us last_run_us note engine archived_at",
+      "first_check_at first_run_at last_run_at total_run_us last_run_us note engine archived_at check_number",
       "history", "payload" },
     { "runs",
       "run_at entity_name entity_key job_exec outcome check_count failure_count slot_at next_check_at run_us "
-      "note engine recorded_at",
+      "note engine recorded_at check_number",
       "runs", "" },
     { "events",
       "cursor event entity_name entity_key job_exec emitted_at slot_at check_count recorded_at generation "
-      "xid id",
+      "xid id check_number",
       "events", "data" },
     { "slots", "slot_at state late_us run done again failed opened_at closed_at", "slots",
       "checks is_estimate" },
@@ -195,6 +195,8 @@ static void a_reader_sees_every_row_and_no_payload(void)
                           "prescient.runs");
     READER_IS(rows[3][1],
               "SELECT concat_ws(' ', event, entity_name, entity_key, job_exec) FROM prescient.events");
+    READER_IS("2 1 2", "SELECT concat_ws(' ', (SELECT check_number FROM prescient.history), (SELECT "
+                       "check_number FROM prescient.runs), (SELECT check_number FROM prescient.events))");
     READER_IS("t", "SELECT cursor = generation || '-' || xid || '-' || id FROM prescient.events");
     /* of one part, which has been run: a second look is due */
     READER_IS(rows[4][1],
