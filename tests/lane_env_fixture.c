@@ -57,6 +57,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
     x->settings = parsed(whole);
     FILE *out = open_memstream(&x->logged, &x->logged_size);
     log_init(&x->log, out, LOG_LEVEL_INFO, "test");
+    x->trouble = (struct trouble){ .settings = &x->settings, .log = &x->log };
     fixture_now_us = 1000 * INT64_C(1000000);
     clocks_set(&x->clocks, (FIXTURE_SLOT + 1) * INT64_C(1000000), FIXTURE_LENGTH_S, 0, fixture_now_us);
     CU_ASSERT_EQUAL_FATAL(jobs_init(&x->jobs, &x->settings, &err), 0);
@@ -79,6 +80,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
         .errands = &x->errands,
         .shutdown = &x->shutdown,
         .totals = &x->totals,
+        .trouble = &x->trouble,
         .random = &x->random,
         .events = { .fatal = fatal, .ctx = x },
     };
@@ -95,6 +97,7 @@ void lane_env_end(struct lane_env_fixture *x)
     leased_bucket_release(&x->bucket);
     targets_release(&x->targets);
     jobs_release(&x->jobs);
+    trouble_release(&x->trouble);
     settings_release(&x->settings);
     fclose(x->log.out);
     free(x->logged);

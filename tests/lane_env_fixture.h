@@ -26,6 +26,7 @@ struct lane_env_fixture {
     struct errands errands;
     struct shutdown shutdown;
     struct totals totals;
+    struct trouble trouble;
     uint64_t random;
     struct lane_env env;
     int fatal_rc;                   /* of the last fatal event; 0: none came */

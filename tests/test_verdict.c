@@ -47,7 +47,7 @@ static void a_row_that_a_transaction_has_touched_stays_for_a_second_look(void)
 /* Another engine may know the job; only the sweep, an hour later, moves its checks on. */
 static void checks_of_an_unknown_job_are_left_to_others_and_put_off_by_a_sweep(void)
 {
-    lane_env_begin(&x, "");
+    lane_env_begin(&x, "horizon = \"1h\";");
     x.jobs.watched[0].is_usable = false;
     struct page *page = fixture_page(&x, 2);
     take_in(page);
@@ -62,6 +62,17 @@ static void checks_of_an_unknown_job_are_left_to_others_and_put_off_by_a_sweep(v
     CU_ASSERT_EQUAL(page->checks[0].settlement.outcome, OUTCOME_UNKNOWN_JOB);
     CU_ASSERT_FALSE(page->checks[0].settlement.ran);
     CU_ASSERT_EQUAL(page->checks[0].settlement.put_off_at, FIXTURE_SLOT);
+    page_free(page);
+    /* for as long as the default horizon, and then a guard ends them */
+    page = fixture_page(&x, 2);
+    page->rows.checks[0].put_off_at = page->now - x.settings.defaults.horizon_s;
+    page->rows.checks[1].put_off_at = page->now - x.settings.defaults.horizon_s - 1;
+    take_in(page);
+    CU_ASSERT_FALSE(page->checks[0].settlement.ends);
+    CU_ASSERT_TRUE(page->checks[1].settlement.ends);
+    CU_ASSERT_EQUAL(page->checks[1].settlement.outcome, OUTCOME_UNKNOWN_JOB);
+    CU_ASSERT_STRING_EQUAL(page->checks[1].settlement.note,
+                           "no engine has had its job since 1970-01-11T09:00:00Z");
     page_free(page);
     lane_env_end(&x);
 }

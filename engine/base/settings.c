@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "settings_impl.h"
 
 const struct job_settings *settings_job(const struct settings *s, const char *name, int *index)
@@ -15,6 +16,14 @@ const struct job_settings *settings_job(const struct settings *s, const char *na
             return &s->jobs[i];
         }
     return NULL;
+}
+
+const char *settings_nearest_job(const struct settings *s, const char *name)
+{
+    struct nearest near = { .wanted = name };
+    for (int i = 0; i < s->njobs; i++)
+        nearest_look(&near, s->jobs[i].name);
+    return nearest_word(&near);
 }
 
 void settings_release(struct settings *s)

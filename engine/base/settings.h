@@ -76,5 +76,7 @@ void settings_release(struct settings *s);
 
 /* The job named `name`, or NULL; *index its place. */
 const struct job_settings *settings_job(const struct settings *s, const char *name, int *index);
+/* Which job was probably meant by a name that no job has; NULL: none is near enough. */
+const char *settings_nearest_job(const struct settings *s, const char *name);
 
 #endif

@@ -42,6 +42,8 @@ void engine_target_over(void *engine, struct target *target)
     e->totals.slots++;
     e->totals.held_by_others += target->held_by_others;
     log_target_over(e, target);
+    if (e->o.patient)
+        trouble_tell(&e->trouble, &e->cooldowns, now_us(e));
     e->plan->target_over(&e->plan_env, e->plan_state, target);
     e->needs_tick = true;
     targets_remove(&e->targets, target);
@@ -294,6 +296,7 @@ int engine_run(struct engine *e, const struct plan *plan, void *plan_state, stru
         wait_for_something(e);
         engine_turn(e);
     }
+    trouble_tell(&e->trouble, e->o.patient ? &e->cooldowns : NULL, now_us(e));
     let_workers_end(e);
     return engine_result(e, err);
 }

@@ -72,6 +72,7 @@ static void connect_parts(struct engine *e)
         .errands = &e->errands,
         .shutdown = &e->shutdown,
         .totals = &e->totals,
+        .trouble = &e->trouble,
         .random = &e->random,
         .events = { engine_target_over, engine_errand_done, engine_fatal, e },
     };
@@ -166,6 +167,7 @@ int engine_new(const struct engine_options *options, struct engine **out, struct
     e->signals = -1;
     e->targets.agenda = &e->agenda;
     e->clocks.virtual_now = options->virtual_now;
+    e->trouble = (struct trouble){ .settings = e->o.settings, .log = e->o.log };
     int rc = set_up(e, err);
     if (rc) {
         engine_free(e);
@@ -185,6 +187,7 @@ void engine_free(struct engine *e)
     free(e->lanes.all);
     targets_release(&e->targets);
     jobs_release(&e->jobs);
+    trouble_release(&e->trouble);
     if (e->signals >= 0)
         close(e->signals);
     free(e);

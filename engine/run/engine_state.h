@@ -27,6 +27,7 @@ struct engine {
     struct errands errands;
     struct shutdown shutdown;
     struct totals totals;
+    struct trouble trouble;
     struct lane_env lane_env;
     struct plan_env plan_env;
     /* the loop */

@@ -18,6 +18,7 @@
 #include "pace.h"
 #include "shutdown.h"
 #include "targets.h"
+#include "trouble.h"
 #include "watch.h"
 
 struct lanes;
@@ -50,6 +51,7 @@ struct lane_env {
     struct errands *errands;
     const struct shutdown *shutdown;
     struct totals *totals;
+    struct trouble *trouble;
     uint64_t *random;
     struct lane_events events;
 };

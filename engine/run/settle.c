@@ -220,11 +220,18 @@ static void row_is_locked(struct ended *x, int index)
     x->page->retry_us = x->now_us + pause_us;
 }
 
+static void count_written(struct ended *x, const struct settlement *s)
+{
+    counts_add_settled(&x->bucket->counts, s);
+    if (trouble_note(x->env->trouble, s))
+        x->env->totals->skipped_some = true;
+}
+
 static void row_was_changed(struct ended *x, int index)
 {
     const struct check *row = &x->page->rows.checks[index];
     if (x->page->checks[index].maybe_settled)   /* most likely by us, in the settle whose answer was lost */
-        counts_add_settled(&x->bucket->counts, &x->page->checks[index].settlement);
+        count_written(x, &x->page->checks[index].settlement);
     else {
         x->bucket->counts.superseded++;
         log_info(x->env->log, "check %s/%s (%s) was changed while it ran; its new state stands",
@@ -236,7 +243,7 @@ static void row_was_changed(struct ended *x, int index)
 static void row_is_written(struct ended *x, int index, const struct settlement *s)
 {
     x->bucket->ntouched++;
-    counts_add_settled(&x->bucket->counts, s);
+    count_written(x, s);
     page_over(x->page, index);
 }
 

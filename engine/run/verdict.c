@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../base/moment.h"
 #include "../base/utf8.h"
 #include "../rules/slot.h"
 
@@ -53,10 +54,15 @@ static void apply(struct settlement *s, const struct verdict *v)
 static void put_off(const struct lane_env *env, struct page *page, int index, enum outcome why, int64_t at,
                     int64_t now_us)
 {
+    char since[MOMENT_TEXT];
     struct guard_policy policy = policy_of(env, page->checks[index].job);
     struct guard_input in = input_of(env, page, index);
     struct verdict v = guard_put_off(&policy, &in, why, at);
-    apply(&page->checks[index].settlement, &v);
+    struct settlement *s = &page->checks[index].settlement;
+    apply(s, &v);
+    if (v.ends)
+        s->note = arena_printf(page->arena, "no engine has had its job since %s",
+                               moment_format(in.put_off_at, since));
     page_answer(page, index, now_us);
 }
 

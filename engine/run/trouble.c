@@ -1,0 +1,142 @@
+/* trouble.c - see trouble.h. Names and notes are other people's text: the log takes control
+ * characters out, and lengths are limited here. */
+#include "trouble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/moment.h"
+#include "../base/utf8.h"
+
+enum { NOTE_SHOWN = 500 };
+
+static void forget_job(struct trouble *t, int place)
+{
+    free(t->jobs[place].name);
+    t->njobs--;
+    memmove(&t->jobs[place], &t->jobs[place + 1], (size_t)(t->njobs - place) * sizeof *t->jobs);
+}
+
+void trouble_release(struct trouble *t)
+{
+    while (t->njobs)
+        forget_job(t, t->njobs - 1);
+}
+
+/* ---- noting ---- */
+
+static struct trouble_job *job_of(struct trouble *t, const char *name)
+{
+    for (int i = 0; i < t->njobs; i++)
+        if (!strcmp(t->jobs[i].name, name))
+            return &t->jobs[i];
+    char *copy = t->njobs < TROUBLE_JOBS_MAX ? strdup(name) : NULL;
+    if (!copy)
+        return NULL;
+    t->jobs[t->njobs] = (struct trouble_job){ .name = copy, .oldest_at = INT64_MAX };
+    return &t->jobs[t->njobs++];
+}
+
+static void note_put_off(struct trouble *t, const struct settlement *s)
+{
+    struct trouble_job *job = job_of(t, s->check->job_exec);
+    if (!job) {
+        t->nothers++;
+        return;
+    }
+    job->nchecks++;
+    if (s->put_off_at < job->oldest_at)
+        job->oldest_at = s->put_off_at;
+}
+
+static void note_ended(struct trouble *t, const struct settlement *s)
+{
+    const struct check *c = s->check;
+    const char *note = s->note ? s->note : "";
+    if (t->nended++ >= TROUBLE_CHECKS_MAX)
+        return;
+    log_warn(t->log, "check %.*s/%.*s (%.*s) ended as %s%s%.*s", UTF8_SHOWN(c->entity_name),
+             UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec), outcome_name(s->outcome), *note ? ": " : "",
+             (int)utf8_cut(note, strlen(note), NOTE_SHOWN), note);
+}
+
+bool trouble_note(struct trouble *t, const struct settlement *s)
+{
+    bool is_unknown = s->outcome == OUTCOME_UNKNOWN_JOB;
+    if (s->ends && outcome_is_problem(s->outcome))
+        note_ended(t, s);
+    else if (is_unknown)
+        note_put_off(t, s);
+    return is_unknown;
+}
+
+/* ---- telling ---- */
+
+/* ", which is not in the settings (did you mean 'x'?)" */
+static void say_why(const struct trouble *t, const char *name, char *out, size_t size)
+{
+    if (settings_job(t->settings, name, NULL)) {
+        snprintf(out, size, "cannot be run here (the log has the reason)");
+        return;
+    }
+    const char *word = settings_nearest_job(t->settings, name);
+    if (word)
+        snprintf(out, size, "is not in the settings (did you mean '%.*s'?)", UTF8_SHOWN(word));
+    else
+        snprintf(out, size, "is not in the settings");
+}
+
+static void tell_job(const struct trouble *t, const struct trouble_job *job)
+{
+    char why[200], since[MOMENT_TEXT], horizon[MOMENT_TEXT];
+    say_why(t, job->name, why, sizeof why);
+    log_warn(t->log,
+             "%lld %s for job '%.*s', which %s; the oldest since %s. What waits stays for an engine that has "
+             "the job, and ends %s after it was due",
+             (long long)job->nchecks, job->nchecks == 1 ? "check waits" : "checks wait",
+             UTF8_SHOWN(job->name), why, moment_format(job->oldest_at, since),
+             duration_format_us(t->settings->defaults.horizon_s * 1000000, horizon));
+}
+
+/* Which job a cooldown is about. */
+static int64_t number_of(const char *name)
+{
+    uint64_t number = 14695981039346656037U;
+    for (const char *c = name; *c; c++)
+        number = (number ^ (unsigned char)*c) * 1099511628211U;
+    return (int64_t)number;
+}
+
+static bool may_tell(struct cooldowns *cooldowns, const char *name, int64_t now_us)
+{
+    return !cooldowns || cooldown_may_log(cooldowns, cooldown_of(COOLDOWN_JOB, number_of(name)), now_us);
+}
+
+static void tell_jobs(struct trouble *t, struct cooldowns *cooldowns, int64_t now_us)
+{
+    for (int i = 0; i < t->njobs;) {
+        if (may_tell(cooldowns, t->jobs[i].name, now_us)) {
+            tell_job(t, &t->jobs[i]);
+            forget_job(t, i);
+        } else
+            i++;
+    }
+    if (t->nothers && may_tell(cooldowns, "", now_us)) {
+        log_warn(t->log,
+                 "%lld checks wait for other jobs that cannot be run here; prescient status names them",
+                 (long long)t->nothers);
+        t->nothers = 0;
+    }
+}
+
+void trouble_tell(struct trouble *t, struct cooldowns *cooldowns, int64_t now_us)
+{
+    if (t->nended > TROUBLE_CHECKS_MAX)
+        log_warn(t->log,
+                 "%lld more checks ended in trouble: prescient history has them, and prescient retry "
+                 "enqueues them again",
+                 (long long)(t->nended - TROUBLE_CHECKS_MAX));
+    t->nended = 0;
+    tell_jobs(t, cooldowns, now_us);
+}

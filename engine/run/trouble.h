@@ -1,0 +1,39 @@
+/* trouble.h - what a person has to hear of: checks that ended in trouble, and checks that were put
+ * off because no engine has their job. A few lines each, then a count: a daemon logs them when a
+ * slot is over, a command at its end. */
+#ifndef PRESCIENT_TROUBLE_H
+#define PRESCIENT_TROUBLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../store/store_slot.h"
+#include "cooldown.h"
+
+enum { TROUBLE_CHECKS_MAX = 10, TROUBLE_JOBS_MAX = 10 };
+
+struct trouble {
+    const struct settings *settings;
+    struct log *log;
+    int64_t nended;                 /* checks that ended in trouble; the first ones are in the log */
+    struct trouble_job {
+        char *name;
+        int64_t nchecks;            /* settled as put off */
+        int64_t oldest_at;          /* the slot at which the oldest was due */
+    } jobs[TROUBLE_JOBS_MAX];
+    int njobs;
+    int64_t nothers;                /* checks of jobs for which there was no room */
+};
+
+void trouble_release(struct trouble *trouble);
+
+/* A settlement was written. True when it is one of those that a command's exit code has to show
+ * besides the counts: its job cannot be run here. */
+bool trouble_note(struct trouble *trouble, const struct settlement *settled);
+
+/* Logs what was noted since the last time. `cooldowns`: a job is named once, and again after
+ * growing pauses, in which its checks add up; NULL: now. */
+void trouble_tell(struct trouble *trouble, struct cooldowns *cooldowns, int64_t now_us);
+
+#endif
