@@ -41,6 +41,7 @@ void reports_have_the_documented_columns(void)
         "leases unclosed_slots "
         "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows "
         "events_withheld withheld_by withheld_us withheld_advice");
+    columns_are("put_off", "job_exec checks since_at total");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");
     columns_are("growth", "what rows bytes oldest_at");

@@ -136,6 +136,57 @@ void a_check_put_off_remembers_when_it_was_due_until_it_has_run(void)
     scene_end(&scene);
 }
 
+/* Whatever slot it was put off to. */
+void what_was_put_off_is_overdue_since_it_was_due(void)
+{
+    WITH_STORE();
+    put("2", SLOT + 9 * LENGTH, "keep", BEFORE);
+    struct scene scene = scene_of(1);
+    struct store_rows rows = REPORT("status", text_of(SLOT + LENGTH));
+    IS(1, atoll(cell(&rows, 0, "overdue")));
+    rows = REPORT("put_off", NULL);
+    CU_ASSERT_EQUAL(rows.rows, 0);
+    put_off(&scene, SLOT - 2 * LENGTH);
+    for (int i = 0; i < 3; i++) {               /* before its slot, in it, and after it */
+        rows = REPORT("status", text_of(SLOT + i * LENGTH));
+        IS(1, atoll(cell(&rows, 0, "overdue")));
+        IS(SLOT - 2 * LENGTH, atoll(cell(&rows, 0, "oldest_overdue_at")));
+    }
+}
+
+void checks_put_off_are_reported_by_job(void)
+{
+    WITH_STORE();
+    put_any("orders", "1", "typo", NULL, "keep", SLOT, BEFORE);
+    put_any("orders", "2", "typo", NULL, "keep", SLOT, BEFORE);
+    put_any("orders", "3", "look", NULL, "keep", SLOT, BEFORE);
+    struct scene scene = { .lease = take(), .n = 3 };
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 3);
+    for (int i = 0; i < 3; i++) {
+        struct settlement *s = &scene.answers[i];
+        s->check = &scene.page.checks[i];
+        answer_again(s, SLOT + LENGTH);
+        s->outcome = OUTCOME_HELD_BACK;
+        s->check_count = 0;
+        s->ran = false;
+        s->put_off_at = SLOT - atoi(s->check->entity_key) * LENGTH;
+    }
+    IS(3, settle(&scene).touched);
+    scene_end(&scene);
+    struct store_rows rows = REPORT("put_off", NULL);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
+    TEXT_IS("typo", cell(&rows, 0, "job_exec"));
+    IS(2, atoll(cell(&rows, 0, "checks")));
+    IS(SLOT - 2 * LENGTH, atoll(cell(&rows, 0, "since_at")));
+    TEXT_IS("look", cell(&rows, 1, "job_exec"));
+    IS(1, atoll(cell(&rows, 1, "checks")));
+    IS(SLOT - 3 * LENGTH, atoll(cell(&rows, 1, "since_at")));
+    rows = REPORT("put_off", "1");
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    IS(3, atoll(cell(&rows, 0, "total")));
+}
+
 void a_new_life_has_not_been_put_off(void)
 {
     WITH_STORE();

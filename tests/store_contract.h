@@ -93,6 +93,8 @@
     X(a_deferral_is_remembered_beside_the_check)                                                             \
     X(a_check_put_off_remembers_when_it_was_due_until_it_has_run)                                            \
     X(a_new_life_has_not_been_put_off)                                                                       \
+    X(what_was_put_off_is_overdue_since_it_was_due)                                                          \
+    X(checks_put_off_are_reported_by_job)                                                                    \
     X(a_failure_that_ends_keeps_its_payload)                                                                 \
     X(a_check_put_off_without_a_run_leaves_no_run_row)                                                       \
     X(the_run_log_can_be_kept_for_problems_or_not_at_all)                                                    \

@@ -259,7 +259,7 @@ int rows_in(const char *report)
 
 /* ---- enqueue and friends --------------------------------------------------------------------- */
 
-static const char *text_of(int64_t n)
+const char *text_of(int64_t n)
 {
     return arena_printf(fx.arena, "%" PRId64, n);
 }

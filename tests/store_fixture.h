@@ -52,6 +52,7 @@ struct store_rows fixture_report(const char *name, const char *const *params, in
                    (int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)))
 /* "NULL", "no such column" */
 const char *cell(const struct store_rows *rows, int row, const char *column);
+const char *text_of(int64_t n);             /* a parameter of a report */
 /* A column of the newest row that the report (list, history, runs) has for ("orders", key); "none"
  * when there is no row. */
 const char *value(const char *report, const char *key, const char *column);

@@ -22,7 +22,7 @@ static int rows_beside(void)
  * and their index 4,000; the index gives some hundred checks a block, the table one, as they are
  * scattered. */
 static const struct look { const char *name, *params[8]; int blocks; } looks[] = {
-    { "status", { NULL }, 5000 },                           /* the first 100,001 rows are counted */
+    { "status", { NULL }, 6500 },                           /* the first 100,001 rows are counted */
     { "doctor", { NULL }, 6000 },
     { "slots", { NULL, NULL, "101", "now", "100" }, 15000 },
     { "slots", { "now", NULL, "101", NULL, "100" }, 15000 },
@@ -39,6 +39,7 @@ static const struct look { const char *name, *params[8]; int blocks; } looks[] =
     { "list", { NULL, "4711", NULL, NULL, NULL, "101", "10000" }, 25000 },
     { "jobs_pending", { "100000" }, 13000 },
     { "leases", { NULL }, 10 },
+    { "put_off", { "11" }, 1500 },              /* one check of a thousand */
     { "withheld", { NULL }, 600 },              /* of each of 30 days the end of the index */
     /* A third as many rows in each of the two, of 30 days: 7,000 and 5,000 blocks, some 250 a day.
      * What no index leads to is looked for in all of the day that is not over, span by span, and
@@ -109,6 +110,8 @@ static void put_waiting(int n)
                      "minutes' OFFSET 0) t (e, at)",
                      n, SLOTS));
     CU_ASSERT_EQUAL(atoi(pgfx_cell(pgfx.app, "SELECT count(*) FROM prescient.future_job")), n);
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET put_off_at = first_check_at - interval "
+                               "'1 day' WHERE entity_key::integer %% 1000 = 3"));
 }
 
 static void put_passes(void)

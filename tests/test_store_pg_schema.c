@@ -26,6 +26,7 @@ static void every_report_runs_with_and_without_parameters(void)
         { "passes", 3, 1, "slot_at", { "0", "1772370901", "10" } },
         { "status", 1, 1, "now_at", { "1772370960" } },
         { "leases", 0, 1, "slot_at", { NULL } },
+        { "put_off", 1, 0, "job_exec", { "10" } },
         { "jobs_pending", 0, 1, "job_exec", { NULL } },
         { "growth", 0, 4, "what", { NULL } },
         { "events", 4, 0, "cursor", { "0", "0", "0", "10" } },

@@ -145,6 +145,8 @@ static void ask_everything(void)
         { "status", 1, { "1772370000" } },
         { "status", 0, { NULL } },
         { "leases", 0, { NULL } },
+        { "put_off", 1, { "10" } },
+        { "put_off", 0, { NULL } },
         { "jobs_pending", 0, { NULL } },
         { "growth", 0, { NULL } },
         { "events", 4, { NULL, NULL, NULL, "10" } },

@@ -59,6 +59,16 @@ int app_usage(struct app *app, const char *why)
     return EXIT_BAD_USAGE;
 }
 
+void app_warn(struct app *app, const char *fmt, ...)
+{
+    char message[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    app_print_message(app, message);
+}
+
 void app_remark(struct app *app, const char *fmt, ...)
 {
     char message[1024];

@@ -41,5 +41,7 @@ int app_usage(struct app *app, const char *why);
 
 /* Prints a remark on stderr, unless --quiet. */
 void app_remark(struct app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same with --quiet, too: something is probably wrong. */
+void app_warn(struct app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

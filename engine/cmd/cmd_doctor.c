@@ -13,6 +13,7 @@
 #include "../rules/slot.h"
 #include "app.h"
 #include "probe.h"
+#include "put_off.h"
 #include "report.h"
 #include "text.h"
 
@@ -284,6 +285,22 @@ static void look_at_status(struct doctor *d)
         finding_err(d, "status", &err, NULL);
 }
 
+/* Checks that move on from slot to slot and that nobody runs. */
+static void look_at_put_off(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    if (put_off_ask(d->app, &rows, &err) < 0) {
+        finding_err(d, "checks put off", &err, NULL);
+        return;
+    }
+    const char *words = put_off_words(d->app, &rows);
+    if (words)
+        finding(d, WARN, "checks put off", words, put_off_advice(d->app, &rows));
+    else
+        finding(d, OK, "checks put off", "none", NULL);
+}
+
 static enum level level_named(const char *name)
 {
     for (int i = OK; name && i <= ERROR; i++)
@@ -419,6 +436,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_serve, true },
     { look_at_clock, true },
     { look_at_status, true },
+    { look_at_put_off, true },
     { look_inside, true },
     { look_at_growth, true },
     { look_at_plan, true },

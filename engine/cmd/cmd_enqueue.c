@@ -9,6 +9,7 @@
 #include "load.h"
 #include "report.h"
 #include "text.h"
+#include "unknown_job.h"
 
 static int enqueue_main(struct app *app, const struct args *args);
 
@@ -115,6 +116,9 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
         return app_fail(app, &err);
     print_enqueued(app, &rows, argv);
     remark_past(app, &rows, row.at);
+    struct unknown_jobs unknown = { 0 };
+    unknown_jobs_note(&unknown, app, argv[2]);
+    unknown_jobs_tell(&unknown, app);
     return EXIT_WELL;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "../base/moment.h"
 #include "app.h"
+#include "put_off.h"
 #include "report.h"
 #include "withheld.h"
 
@@ -15,6 +16,7 @@ const struct command cmd_status = {
     .main = status_main,
 };
 
+#define PUT_OFF "put_off"           /* a report of its own */
 #define DUE_COUNTED 1000000     /* `due` and `overdue` are counted up to here */
 
 static const struct line { const char *label, *column; } lines[] = {
@@ -25,6 +27,7 @@ static const struct line { const char *label, *column; } lines[] = {
     { "due now", "due" },
     { "overdue", "overdue" },
     { "oldest overdue", "oldest_overdue_at" },
+    { "put off", PUT_OFF },
     { "next checks", "next_slot_at" },
     { "leases", "leases" },
     { "slots not closed", "unclosed_slots" },
@@ -85,23 +88,31 @@ static const char *line_value(struct app *app, const struct store_rows *rows, co
                         remark(rows, column));
 }
 
+static void print_json(struct app *app, const struct store_rows *rows, const struct store_rows *put_off)
+{
+    json_t *object = report_made(app, rows_object(rows, 0));
+    report_added(app, json_object_set_new(object, PUT_OFF, put_off_json(app, put_off)));
+    report_print_object(app, object);
+}
+
 static int status_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
-    struct store_rows rows;
+    struct store_rows rows, put_off;
     const char *params[] = { app_now_param(app) };
     (void)args;
-    if (app_rows(app, "status", params, 1, &rows, &err) < 0)
+    if (app_rows(app, "status", params, 1, &rows, &err) < 0 || put_off_ask(app, &put_off, &err) < 0)
         return app_fail(app, &err);
     if (app->json) {
-        report_print_object(app, rows_object(&rows, 0));
+        print_json(app, &rows, &put_off);
         return EXIT_WELL;
     }
     enum { LINES = sizeof lines / sizeof *lines };
     const char *pairs[LINES][2];
     for (int i = 0; i < LINES; i++) {
         pairs[i][0] = lines[i].label;
-        pairs[i][1] = line_value(app, &rows, lines[i].column);
+        bool is_report = !strcmp(lines[i].column, PUT_OFF);
+        pairs[i][1] = is_report ? put_off_words(app, &put_off) : line_value(app, &rows, lines[i].column);
     }
     report_print_pairs(app, (const char *const (*)[2])pairs, LINES);
     return EXIT_WELL;

@@ -20,6 +20,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
+#include "unknown_job.h"
 
 #define CHUNK_ROWS 10000
 #define CHUNK_BYTES (16u << 20)         /* a chunk of large payloads is closed earlier */
@@ -61,6 +62,7 @@ struct load {
     struct load_counts counts;
     int64_t skipped;
     int64_t past;                   /* of the lines that are written: wanted in a slot that has begun */
+    struct unknown_jobs unknown;
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -250,6 +252,8 @@ static int flush(struct load *l, struct err *err)
         row_remove(l, f.bad);
     }
     count_past(l);
+    for (int i = 0; i < l->n; i++)
+        unknown_jobs_note(&l->unknown, l->app, l->rows[i].job_exec);
     l->n = 0;
     l->resume_line = csv_line(l->csv);
     arena_reset(l->arena);
@@ -407,6 +411,7 @@ int load_csv(struct app *app, const struct load_options *options)
     }
     int rc = load_run(l, &err);
     progress_clear(&l->progress);
+    unknown_jobs_tell(&l->unknown, app);
     if (rc < 0)
         return load_failed(l, &err);
     print_counts(l);

@@ -1325,6 +1325,25 @@ prescient.count_checks('-infinity', this.slot, 1000000)
 -- part: oldest_overdue_degraded
 prescient.first_slot('-infinity', this.slot)
 
+-- part: first_put_off
+-- The first 100,001 checks that were put off without a run, those that wait longest first.
+SELECT f.put_off_at, f.next_check_at, f.job_exec FROM prescient.future_job f
+ WHERE f.put_off_at IS NOT NULL ORDER BY f.put_off_at LIMIT 100001
+
+-- part: count_put_off
+-- How many of them wait in slots to come: in a slot of the past they are overdue already.
+(SELECT count(*) FILTER (WHERE p.next_check_at >= this.slot) FROM ({first_put_off}) p)
+
+-- part: count_put_off_degraded
+-- A corrupt block may have one of these rows: they are not counted.
+0
+
+-- part: oldest_put_off
+(SELECT min(f.put_off_at) FROM prescient.future_job f WHERE f.put_off_at IS NOT NULL)
+
+-- part: oldest_put_off_degraded
+NULL::timestamptz
+
 -- part: next_with_rows
 (SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at > this.now)
 
@@ -1344,7 +1363,8 @@ prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
 
 -- name: status
 -- The count of a large table is taken from statistics; due checks are counted up to a million. If
--- the statistics show more than a million due checks, the exact number does not matter.
+-- the statistics show more than a million due checks, the exact number does not matter. A check is
+-- overdue from the slot at which it was due, also when it was put off without a run since.
 -- forms: degraded
 -- in: now text?
 -- out: now_at int8, slot_length_s int4, schema_version int4, pending int8, is_estimate int4,
@@ -1366,8 +1386,8 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
        CASE WHEN sample.n >= known.many THEN greatest(sample.n, known.checks) ELSE sample.n END AS pending,
        (sample.n >= known.many)::integer AS is_estimate,
        {count_due} AS due,
-       {count_overdue} AS overdue,
-       date_part('epoch', {oldest_overdue})::bigint AS oldest_overdue_at,
+       {count_overdue} + {count_put_off} AS overdue,
+       date_part('epoch', least({oldest_overdue}, {oldest_put_off}))::bigint AS oldest_overdue_at,
        date_part('epoch', {next_with_rows})::bigint AS next_slot_at,
        (SELECT count(*) FROM prescient.slot_lease) AS leases,
        (SELECT count(*) FROM prescient.slot_pass p WHERE p.pass = 0
@@ -1385,6 +1405,17 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
 -- part: history_rows
 (SELECT CASE WHEN h.known > 1000000 THEN h.known ELSE prescient.count_history(h.known) END
    FROM (SELECT {estimate_of_history} AS known OFFSET 0) h)
+
+-- name: put_off
+-- Checks that were put off without a run, by job, the job with most of them first. `total` is of
+-- all jobs; of more than 100,000 checks, the 100,001 that wait longest are looked at.
+-- in: most text?
+-- out: job_exec text, checks int8, since_at int8, total int8
+-- report
+WITH first AS MATERIALIZED ({first_put_off})
+SELECT p.job_exec, count(*) AS checks, date_part('epoch', min(p.put_off_at))::bigint AS since_at,
+       (SELECT count(*) FROM first) AS total
+  FROM first p GROUP BY p.job_exec ORDER BY count(*) DESC, min(p.put_off_at), p.job_exec LIMIT :most::bigint
 
 -- name: leases
 -- out: slot_at int8, bucket int2, engine text?, token int8, expires_at_us int8, is_expired int4

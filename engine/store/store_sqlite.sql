@@ -521,8 +521,12 @@ SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version)
        (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = slot LIMIT 1000000))
        AS due,
        (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at < slot LIMIT 1000000))
-       AS overdue,
-       (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at < slot) AS oldest_overdue_at,
+       + (SELECT count(*) FILTER (WHERE next_check_at >= slot) FROM ({first_put_off})) AS overdue,
+       (SELECT min(at) FROM (SELECT min(next_check_at) AS at FROM prescient_future_job
+                              WHERE next_check_at < slot
+                             UNION ALL
+                             SELECT min(put_off_at) FROM prescient_future_job
+                              WHERE put_off_at IS NOT NULL)) AS oldest_overdue_at,
        (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at > now) AS next_slot_at,
        (SELECT count(*) FROM prescient_slot_lease) AS leases,
        (SELECT count(*) FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL) AS unclosed_slots,
@@ -532,6 +536,21 @@ SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version)
        (SELECT coalesce(max(id) - min(id) + 1, 0) FROM prescient_future_job_history) AS history_rows,
        0 AS events_withheld, NULL AS withheld_by, NULL AS withheld_us, NULL AS withheld_advice
   FROM this
+
+-- part: first_put_off
+SELECT put_off_at, next_check_at, job_exec FROM prescient_future_job
+ WHERE put_off_at IS NOT NULL ORDER BY put_off_at LIMIT 100001
+
+-- name: put_off
+-- See the same block of store_pg.sql.
+-- in: most text?
+-- out: job_exec text, checks int8, since_at timestamptz, total int8
+-- report
+WITH first AS MATERIALIZED ({first_put_off})
+SELECT job_exec, count(*) AS checks, min(put_off_at) AS since_at,
+       (SELECT count(*) FROM first) AS total
+  FROM first GROUP BY job_exec ORDER BY checks DESC, since_at, job_exec
+ LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: leases
 -- in: clock_us timestamptz

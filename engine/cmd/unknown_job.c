@@ -1,0 +1,49 @@
+/* unknown_job.c - see unknown_job.h. */
+#include "unknown_job.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "../base/settings_load.h"
+#include "../base/utf8.h"
+
+void unknown_jobs_note(struct unknown_jobs *u, struct app *app, const char *job)
+{
+    if (!app->settings.njobs || settings_job(&app->settings, job, NULL))
+        return;
+    for (int i = 0; i < u->n; i++)
+        if (!strcmp(u->all[i].name, job)) {
+            u->all[i].checks++;
+            return;
+        }
+    const char *name = u->n < UNKNOWN_JOB_NAMES ? arena_strdup(app->arena, job) : NULL;
+    if (!name) {
+        u->others++;
+        return;
+    }
+    u->all[u->n].name = name;
+    u->all[u->n++].checks = 1;
+}
+
+static const char *what_waits(struct app *app, int64_t checks)
+{
+    const char *words = "the check is filed and waits";
+    if (checks > 1)
+        words = arena_printf(app->arena, "its %" PRId64 " checks are filed and wait", checks);
+    return words ? words : "";
+}
+
+void unknown_jobs_tell(const struct unknown_jobs *u, struct app *app)
+{
+    const char *file = settings_file_used(app->settings_file);
+    for (int i = 0; i < u->n; i++) {
+        const char *nearest = settings_nearest_job(&app->settings, u->all[i].name), *hint = "";
+        if (nearest)
+            hint = arena_printf(app->arena, "; did you mean '%.*s'?", UTF8_SHOWN(nearest));
+        app_warn(app, "no such job in %s: '%.*s'%s (%s for an engine that has the job)",
+                 file ? file : "the settings", UTF8_SHOWN(u->all[i].name), hint,
+                 what_waits(app, u->all[i].checks));
+    }
+    if (u->others)
+        app_warn(app, "%" PRId64 " more checks are of other jobs that %s does not have", u->others,
+                 file ? file : "the settings");
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# cli_unknown_job.sh - a check whose job nobody has: enqueue warns, run warns and exits 1, status
+# and doctor count it as late from when it was due, and a guard with a name ends it.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+cat >prescient.cfg <<CFG
+plugin_dirs = [ "$(dirname "$P")/jobs" ];
+jobs = { type = { plugin = "noop"; }; broken = { plugin = "no_such_plugin"; }; };
+CFG
+
+# The store's clock is asked for: a minute before a slot ends would be another story.
+DUE=$(($(date +%s) / 900 * 900 + 900))
+at() { printf '%(%Y-%m-%dT%H:%M:%SZ)T' "$1"; }
+export TZ=UTC
+
+quiet_run() { "$P" --now "$(at "$1")" --quiet --log-level warn run >.run.out 2>.run.err; CODE=$?; }
+status() { "$P" --now "$(at "$1")" --json status | json "$2"; }
+
+enqueue_warns() {
+    "$P" --quiet enqueue orders 1 typo "$(at $DUE)" >.out 2>.err; CODE=$?
+    is "$STORE_NAME: enqueue of an unknown job: filed, with a warning, with --quiet, too" \
+        "$CODE $(cut -c1-3 .out) $(cat .err)" \
+        "0 new prescient enqueue: no such job in prescient.cfg: 'typo'; did you mean 'type'? (the check is filed and waits for an engine that has the job)"
+    "$P" --quiet enqueue orders 2 type "$(at $DUE)" >.out 2>.err
+    is "$STORE_NAME: of a known one: no word" "$? $(cat .err)" "0 "
+    { echo entity_name,entity_key,job_exec,check_at
+      for i in 1 2 3; do echo "loads,$i,typo,$(at $DUE)"; echo "loads,$i,type,$(at $DUE)"; done
+      for i in $(seq 20 35); do echo "loads,$i,nobody_has_$i,$(at $DUE)"; done; } >load.csv
+    "$P" enqueue --from load.csv >.out 2>.err
+    is "$STORE_NAME: a load names each job once, up to ten, with its count" \
+        "$(cat .out) $(wc -l <.err) $(grep -c "'typo'; did you mean 'type'? (its 3 checks are" .err)" \
+        "22 added, 0 kept, 0 moved, 0 replaced, 0 skipped 11 1"
+    has "$STORE_NAME: and counts the rest" "$(tail -1 .err)" "7 more checks are of other jobs"
+    echo 'workers = 1;' >empty.cfg
+    "$P" --config empty.cfg enqueue orders 9 whatever "$(at $((DUE + 9000)))" >.out 2>.err
+    is "$STORE_NAME: settings without jobs know none" "$? $(cat .err)" "0 "
+    "$P" --quiet resolve orders 9 >/dev/null
+}
+
+run_warns() {
+    quiet_run $DUE
+    cp .run.err .first.err
+    is "$STORE_NAME: in its slot a check is left to other engines" \
+        "$(grep -c "for job 'typo'" .run.err)" 0
+    quiet_run $((DUE + 900))
+    is "$STORE_NAME: once it is late, run exits 1" "$CODE" 1
+    has "$STORE_NAME: and warns with job, count and age" "$(cat .run.err)" \
+        "4 checks wait for job 'typo', which is not in the settings (did you mean 'type'?); the oldest since $(at $DUE)"
+    # put off by the first run, when its worker has reported that, or by this one's sweep
+    has "$STORE_NAME: a job whose plug-in does not load beside a good one" "$(cat .first.err .run.err)" \
+        "1 check waits for job 'broken', which cannot be run here"
+    is "$STORE_NAME: one line a job, ten jobs at most, and a count" \
+        "$(grep -c "wait.* for job '" .run.err) $(grep -c 'other jobs that cannot be run here' .run.err)" \
+        "10 1"
+}
+
+reports_show_it() {
+    local day=$((DUE + 86400 + 17))
+    is "$STORE_NAME: a day later it is overdue since it was due" \
+        "$(status $day "j['overdue'], j['oldest_overdue_at'], j['due']")" "(21, '$(at $DUE)', 0)"
+    is "$STORE_NAME: by job" \
+        "$(status $day "[list(p.values()) for p in j['put_off'] if p['job_exec'] == 'typo']")" \
+        "[['typo', 4, '$(at $DUE)', 21, False]]"
+    "$P" --now "$(at $day)" status >.status
+    has "$STORE_NAME: in words" "$(cat .status)" "typo (4, since $(at $DUE); did you mean 'type'?)"
+    has "$STORE_NAME: and a count of the rest" "$(cat .status)" "; 8 more are of other jobs"
+    has "$STORE_NAME: and apart from what the settings have" "$(cat .status)" \
+        "1 check waits for jobs that could not be run: broken (1, since $(at $DUE))"
+    "$P" --now "$(at $day)" doctor >.out 2>.err; CODE=$?
+    is "$STORE_NAME: doctor exits 1" "$CODE" 1
+    has "$STORE_NAME: doctor says what waits" "$(cat .out)" "checks wait for jobs that no engine has: "
+    has "$STORE_NAME: and what to do" "$(cat .out)" "add the job to the settings of an engine"
+}
+
+a_guard_ends_it() {
+    "$P" --quiet resolve loads 1 >/dev/null
+    local end=$((DUE + 30 * 86400)) i
+    for i in $((end - 86400)) $((end - 900)) $((end + 86400)); do quiet_run $i; done
+    is "$STORE_NAME: after the horizon run exits 1" "$CODE" 1
+    has "$STORE_NAME: with a line for the check" "$(cat .run.err)" \
+        "check loads/2 (typo) ended as unknown_job: no engine has had its job since $(at $DUE)"
+    is "$STORE_NAME: ten lines, and a count of the rest" \
+        "$(grep -c 'ended as unknown_job' .run.err) $(grep -c 'more checks ended in trouble' .run.err)" "10 1"
+    is "$STORE_NAME: the history names the guard" \
+        "$("$P" --json history orders 1 | json "[(h['outcome'], h['guard'], h['run_count']) for h in j]")" \
+        "[('unknown_job', 'unknown_job', 0)]"
+    is "$STORE_NAME: and nothing is late any more" \
+        "$(status $((end + 86400)) "j['overdue'], j['put_off']")" "(0, [])"
+    "$P" --now "$(at $((end + 86400)))" --quiet retry orders 1 >.out 2>.err
+    is "$STORE_NAME: retry enqueues it again" \
+        "$? $("$P" --json list orders 1 | json "[(c['payload'], c['put_off_at']) for c in j]")" \
+        "0 [({'n': 1}, None)]"
+}
+
+all() {
+    "$P" --quiet init >/dev/null
+    "$P" --quiet enqueue orders 3 broken "$(at $DUE)" >/dev/null
+    enqueue_warns
+    "$P" --quiet enqueue orders 1 typo "$(at $DUE)" --payload '{"n": 1}' --conflict replace >/dev/null 2>&1
+    run_warns
+    reports_show_it
+    a_guard_ends_it
+}
+on_each_store all
