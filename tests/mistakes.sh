@@ -82,6 +82,11 @@ of_the_settings() {
     has "$STORE_NAME: another slot length than the store's" "$? $(cat out)" \
         "78 prescient list: slot_length is 300 s in the settings and 900 s in "
     has "$STORE_NAME: and the line that changes it" "$(cat out)" "prescient migrate --slot-length "
+    settings i.cfg "1s#^#store = \"$PRESCIENT_STORE\"; #"
+    is "$STORE_NAME: a variable of the environment that wins over the file" \
+        "$(unset PRESCIENT_STORE; export DATABASE_URL=postgresql://app@127.0.0.1:1/app
+        $P config --config i.cfg 2>&1 >/dev/null)" \
+        "prescient config: the setting store is that of DATABASE_URL, not that of i.cfg:1"
     if [ "$(id -u)" != 0 ]; then
         chmod 0 e.cfg
         says 78 "cannot open e.cfg: Permission denied" $P list --config e.cfg

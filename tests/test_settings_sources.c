@@ -352,6 +352,39 @@ static void database_url_is_the_store_when_it_is_postgresql(void)
     settings_fixture_forget_environment();
 }
 
+/* "DATABASE_URL, not a.cfg:1" */
+static void store_comes_from(const char *expected, struct settings_flag *flags, int n)
+{
+    struct settings s;
+    struct err err = { 0 };
+    char found[200] = "";
+    CU_ASSERT_EQUAL_FATAL(settings_load(&s, "a.cfg", flags, n, &err), 0);
+    if (s.store_from)
+        snprintf(found, sizeof found, "%s, not %s", s.store_from, s.store_instead_of);
+    CU_ASSERT_STRING_EQUAL(found, expected);
+    settings_release(&s);
+}
+
+/* Hosts set it for all programs: a reader of the file has to see why its store is not
+ * used. */
+static void a_variable_that_wins_over_the_file_is_noted(void)
+{
+    struct settings_flag flag = { "store", "sqlite:flag.db" };
+    write_file("a.cfg", "store = \"sqlite:file.db\";");
+    store_comes_from("", NULL, 0);
+    setenv("DATABASE_URL", "mysql://u@h/db", 1);
+    store_comes_from("", NULL, 0);
+    setenv("DATABASE_URL", "postgresql://u@h/db", 1);
+    store_comes_from("DATABASE_URL, not a.cfg:1", NULL, 0);
+    store_comes_from("", &flag, 1);
+    setenv("PRESCIENT_STORE", "sqlite:mine.db", 1);
+    store_comes_from("PRESCIENT_STORE, not DATABASE_URL", NULL, 0);
+    write_file("a.cfg", "");
+    unsetenv("PRESCIENT_STORE");
+    store_comes_from("", NULL, 0);
+    settings_fixture_forget_environment();
+}
+
 static void pg_variables_are_the_store_when_nothing_else_is(void)
 {
     write_file("a.cfg", "store = \"sqlite:file.db\";");
@@ -401,6 +434,7 @@ static const struct test tests[] = {
     TEST(a_bad_variable_or_flag_is_named),
     TEST(flags_may_be_spelled_with_dashes),
     TEST(database_url_is_the_store_when_it_is_postgresql),
+    TEST(a_variable_that_wins_over_the_file_is_noted),
     TEST(pg_variables_are_the_store_when_nothing_else_is),
     TEST(passwords_do_not_show_in_errors),
     { NULL, NULL },

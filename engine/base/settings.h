@@ -29,6 +29,9 @@ struct job_settings {
 struct settings {
     /* store and business database */
     const char *store;              /* URL; default "sqlite:prescient.db" */
+    /* "DATABASE_URL", when that or another variable of the environment has replaced the store of
+     * the file, and "prescient.cfg:3"; NULL: neither */
+    const char *store_from, *store_instead_of;
     const char *schema;             /* PostgreSQL; "prescient" */
     const char *schema_owner;       /* "prescient_owner" */
     const char *business;           /* URL of the business database; NULL: the store's own */

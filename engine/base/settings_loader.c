@@ -2,9 +2,23 @@
  * what was expected. */
 #include "settings_loader.h"
 
+#include <string.h>
+
 int settings_loader_nomem(struct settings_loader *l)
 {
     return err_set(l->err, ERR_NOMEM, "settings: out of memory");
+}
+
+/* DATABASE_URL is set on many hosts, by others: that it wins over the file has to be seen. */
+static void note_place(struct settings_loader *l, const struct setting_row *row, const char *where)
+{
+    const char **place = &l->where[settings_row_index(row)];
+    bool is_flag = where && !strncmp(where, "--", 2);
+    if (!strcmp(row->name, "store") && *place) {
+        l->s->store_instead_of = is_flag ? NULL : *place;
+        l->s->store_from = is_flag ? NULL : where;
+    }
+    *place = where;
 }
 
 int settings_loader_assign(struct settings_loader *l, const struct setting_row *row, struct job_settings *job,
@@ -19,6 +33,6 @@ int settings_loader_assign(struct settings_loader *l, const struct setting_row *
         return err_set(l->err, rc, "%s: %s%s = %s: expected %s", where, label, row->name,
                        settings_found(row, value, a), settings_expected(row, a));
     if (!job)
-        l->where[settings_row_index(row)] = where;
+        note_place(l, row, where);
     return 0;
 }

@@ -39,9 +39,20 @@ static int print(struct app *app, bool commented, struct err *err)
     return rc < 0 && !ferror(app->out) ? app_fail(app, err) : EXIT_WELL;
 }
 
+static void remark_store(struct app *app)
+{
+    const struct settings *s = &app->settings;
+    if (s->store_from)
+        app_remark(app, "the setting store is that of %s, not that of %s", s->store_from,
+                   s->store_instead_of);
+}
+
 static int config_print(struct app *app, struct err *err)
 {
-    return load(app, err) < 0 ? app_fail(app, err) : print(app, false, err);
+    if (load(app, err) < 0)
+        return app_fail(app, err);
+    remark_store(app);
+    return print(app, false, err);
 }
 
 static int config_sample(struct app *app, struct err *err)
@@ -101,6 +112,7 @@ static int config_check(struct app *app, struct err *err)
     bool is_unsure = false;
     if (load(app, err) < 0)
         return app_fail(app, err);
+    remark_store(app);
     const struct settings *s = &app->settings;
     if (check_jobs(app, &is_unsure, err) > 0)
         return EXIT_BAD_SETTINGS;

@@ -202,6 +202,15 @@ static void look_at_jobs(struct doctor *d)
 
 /* ---- the database ---------------------------------------------------------------------------- */
 
+/* An environment variable wins over the file. */
+static const char *store_from(struct doctor *d)
+{
+    const struct settings *s = &d->app->settings;
+    if (!s->store_from)
+        return "";
+    return text(d, " (the store of %s, not that of %s)", s->store_from, s->store_instead_of);
+}
+
 static void look_at_connection(struct doctor *d)
 {
     struct err err = { 0 };
@@ -219,11 +228,11 @@ static void look_at_connection(struct doctor *d)
     if (err.code < 0) {
         finding_err(d, "store", &err,
                     err.code == ERR_SCHEMA ? "prescient init creates or upgrades the schema"
-                                           : text(d, "the setting store is %s", url));
+                                           : text(d, "the setting store is %s%s", url, store_from(d)));
         return;
     }
     d->reachable = true;
-    finding(d, OK, "store", text(d, "%s, %s", url, d->hello.server), NULL);
+    finding(d, OK, "store", text(d, "%s, %s%s", url, d->hello.server, store_from(d)), NULL);
     if (d->hello.read_only)
         finding(d, ERROR, "store", "the database is read-only: no check can run",
                 "connect to the primary: add target_session_attrs=read-write to the URL");
