@@ -38,7 +38,8 @@ is "and is told the slot of what it keeps" "$(on "$shop" enqueue orders 42 unshi
     "kept: orders 42 unshipped at 2100-01-01T00:00:00Z"
 is "moves it" "$(on "$shop" reschedule orders 42 unshipped 2099-12-31T23:30:00Z)" \
     "moved to 2099-12-31T23:30:00Z"
-is "or says that there is none" "$(on "$shop" reschedule orders 43 unshipped +3h)" "no such check waits"
+is "or says that there is none" "$(on "$shop" reschedule orders 43 unshipped +3h)" \
+    "no check waits for orders 43 unshipped; prescient enqueue writes one down"
 is "resolves it" "$(on "$shop" resolve orders 42)" "1 check resolved"
 {
     echo entity_name,entity_key,job_exec,check_at
@@ -66,7 +67,8 @@ refused "(user $shop). $grant prescient_engine TO $shop" on "$shop" sweep
 
 denied="permission denied for schema prescient (user $nobody)"
 refused "$denied. $grant prescient_enqueuer TO $nobody" on "$nobody" resolve orders 42
-refused "$denied. $grant prescient_engine TO $nobody" on "$nobody" doctor
+refused "$denied. $grant prescient_engine TO $nobody" on "$nobody" status
+has "doctor finds it" "$(on "$nobody" doctor)" "$denied. $grant prescient_engine TO $nobody"
 quoted=$(sed 's/ /%20/' <<<"$odd")
 refused "GRANT prescient_enqueuer TO \"$odd\"" on "$quoted" resolve orders 42
 denied="user $nobody may not create schema 'other' in database $db"

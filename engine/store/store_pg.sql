@@ -1627,7 +1627,7 @@ FROM STDIN (FORMAT binary)
 prescient.file_checks(:entities, :keys, :jobs, :at, :payloads::json[], :conflict, :priorities, :now)
 
 -- part: file_many_narrow
-prescient.enqueue_each(:entities, :keys, :jobs, :at, :payloads, :conflict, :priorities)
+prescient.enqueue_each(:entities, :keys, :jobs, :at::timestamptz[], :payloads, :conflict, :priorities)
 
 -- name: load_checks
 -- forms: narrow
