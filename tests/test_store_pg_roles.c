@@ -202,7 +202,7 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
     static const char *const attempts[] = {
         "CREATE TABLE prescient.mine (id int)",
         "CREATE FUNCTION prescient.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "ALTER TABLE prescient.future_job DROP CONSTRAINT future_job_slot",
+        "ALTER TABLE prescient.future_job DROP CONSTRAINT future_job_pkey",
         "DROP TABLE prescient.event",
         "TRUNCATE prescient.future_job_history",
         "CREATE TRIGGER t BEFORE INSERT ON prescient.future_job FOR EACH ROW EXECUTE FUNCTION "

@@ -89,17 +89,34 @@ static void a_reslot_moves_all_to_the_next_slot_and_runs_none(void)
     lane_env_end(&x);
 }
 
+/* Moved on or judged by its job's name it would not be either: its settle would match no row. */
 static void a_check_that_cannot_be_is_left_and_logged_once(void)
+{
+    static const enum target_kind kinds[] = { TARGET_SLOT, TARGET_SWEEP, TARGET_RESLOT };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        lane_env_begin(&x, "");
+        x.target.kind = kinds[i];
+        struct page *page = fixture_page(&x, 1);
+        page->rows.checks[0].check_count = -1;
+        take_in(page);
+        CU_ASSERT_EQUAL(page->checks[0].state, CHECK_OVER);
+        CU_ASSERT_TRUE(x.bucket.finish_anyway);
+        CU_ASSERT_TRUE(x.totals.skipped_some);
+        CU_ASSERT_TRUE(fixture_logged(&x, "has a negative count"));
+        page_free(page);
+        lane_env_end(&x);
+    }
+}
+
+static void a_check_in_a_wrong_bucket_is_left_and_the_others_are_run(void)
 {
     lane_env_begin(&x, "");
     struct page *page = fixture_page(&x, 2);
-    page->rows.checks[0].check_count = -1;
+    page->rows.checks[0].is_misfiled = true;
     take_in(page);
     CU_ASSERT_EQUAL(page->checks[0].state, CHECK_OVER);
     CU_ASSERT_EQUAL(page->checks[1].state, CHECK_WAITING);
-    CU_ASSERT_TRUE(x.bucket.finish_anyway);
-    CU_ASSERT_TRUE(x.totals.skipped_some);
-    CU_ASSERT_TRUE(fixture_logged(&x, "check 1 has counts"));
+    CU_ASSERT_TRUE(fixture_logged(&x, "is in a bucket that is not its entity's and key's"));
     page_free(page);
     lane_env_end(&x);
 }
@@ -204,6 +221,7 @@ static const struct test tests[] = {
     TEST(checks_of_an_unknown_job_are_left_to_others_and_put_off_by_a_sweep),
     TEST(a_reslot_moves_all_to_the_next_slot_and_runs_none),
     TEST(a_check_that_cannot_be_is_left_and_logged_once),
+    TEST(a_check_in_a_wrong_bucket_is_left_and_the_others_are_run),
     TEST(a_check_that_is_left_alone_is_not_run),
     TEST(an_answer_becomes_a_settlement_by_the_databases_clock),
     TEST(nothing_is_believed_of_a_page_whose_lease_is_lost),

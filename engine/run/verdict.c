@@ -94,13 +94,22 @@ void verdict_job_is_gone(const struct lane_env *env, struct page *page, int job,
             put_off_unknown(env, page, i, now_us);
 }
 
-/* Constraints see to it. A check that came in without them would never fit into a slab, and its
- * settle would match no row. */
-static bool can_be_run(const struct check *c)
+/* The SQL functions and bulk load see to it, but a plain INSERT may put anything into the table.
+ * Such a check would never fit into a slab, or its settle would match no row. In a wrong bucket
+ * (engine/rules/bucket.h) the functions do not find it, and the same check may stand in its own
+ * bucket, too. Returns what is wrong; NULL: nothing. */
+static const char *why_impossible(const struct check *c)
 {
-    return c->check_count >= 0 && c->failure_count >= 0 && c->entity_name_len <= CHECK_NAME_MAX &&
-           c->entity_key_len <= CHECK_NAME_MAX && c->job_exec_len <= CHECK_NAME_MAX &&
-           c->payload_len <= CHECK_PAYLOAD_MAX && (!c->origin || strlen(c->origin) <= ORIGIN_MAX);
+    if (c->is_misfiled)
+        return "is in a bucket that is not its entity's and key's";
+    if (c->check_count < 0 || c->failure_count < 0)
+        return "has a negative count";
+    if (c->entity_name_len > CHECK_NAME_MAX || c->entity_key_len > CHECK_NAME_MAX ||
+        c->job_exec_len > CHECK_NAME_MAX)
+        return "has a name that is too long";
+    if (c->payload_len > CHECK_PAYLOAD_MAX)
+        return "has a payload that is too large";
+    return c->origin && strlen(c->origin) > ORIGIN_MAX ? "has an origin that is too long" : NULL;
 }
 
 static void skip_impossible(const struct lane_env *env, struct leased_bucket *bucket, const struct check *c,
@@ -108,9 +117,10 @@ static void skip_impossible(const struct lane_env *env, struct leased_bucket *bu
 {
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_CHECK, c->id), now_us))
         log_error(env->log,
-                  "slot %lld: check %lld has counts, a name or a payload outside the limits; it is not run "
-                  "and stays where it is",
-                  (long long)bucket->lease.slot, (long long)c->id);
+                  "slot %lld: check %lld (%.80s, %.80s, %.80s) %s, as no call of prescient writes it; it is "
+                  "not run and stays where it is: delete the row, and enqueue the check",
+                  (long long)bucket->lease.slot, (long long)c->id, c->entity_name, c->entity_key, c->job_exec,
+                  why_impossible(c));
     env->totals->skipped_some = true;
     leased_bucket_skip(bucket, 1);
 }
@@ -124,14 +134,14 @@ static enum way way_of(const struct lane_env *env, const struct leased_bucket *b
                        int job, int64_t now_us)
 {
     enum target_kind kind = bucket->target->kind;
+    if (why_impossible(c))
+        return WAY_IMPOSSIBLE;
     if (c->kept)
         return WAY_STAY;
     if (kind == TARGET_RESLOT)
         return WAY_RESLOT;
     if (job < 0)
         return kind == TARGET_SWEEP ? WAY_UNKNOWN_JOB : WAY_OTHER_ENGINE;
-    if (!can_be_run(c))
-        return WAY_IMPOSSIBLE;
     if (cooldown_is_check_on(env->cooldowns, c->id, now_us))
         return WAY_COOLDOWN;
     return jobs_is_held(env->jobs, job, bucket->lease.slot) ? WAY_HELD_BACK : WAY_RUN;

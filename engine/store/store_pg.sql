@@ -594,8 +594,8 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- part: moves_to
--- Files it at the wanted time or at again_at, the earlier one (again_at may be of another slot
--- length), in a slot that has not begun.
+-- Files it at the wanted time or at again_at, the earlier one, in a slot that has not begun. Both
+-- may be of another slot length than there is now.
 greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1),
                         (:next_at)[width_bucket(f.id, :ids)]),
                CASE WHEN f.again_at IS NOT NULL THEN prescient.slot_ceil(f.again_at) END),
@@ -615,7 +615,7 @@ greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1),
 WITH {locks},
 moved AS (
     UPDATE prescient.future_job f
-       SET next_check_at = {moves_to},
+       SET next_check_at = prescient.slot_ceil({moves_to}),
            again_at = CASE WHEN f.again_at > {moves_to} THEN f.again_at END,
            check_count = coalesce({all_check_count}, (:check_counts)[width_bucket(f.id, :ids)]),
            failure_count = coalesce({all_failure_count}, (:failure_counts)[width_bucket(f.id, :ids)]),
@@ -831,9 +831,20 @@ SELECT n.newest, r.running, r.oldest
 -- out: slot timestamptz?, busy_us int8
 SELECT ({first_late}) AS slot, {busy_us} AS busy_us
 
+-- part: filed
+-- The time of the first late row; where that is no slot, the row is filed into one, and the next is
+-- looked for.
+CASE WHEN prescient.is_slot(f.at) THEN f.at ELSE prescient.refile(f.at, :before) END
+
+-- part: since
+-- What is not a whole second comes before it. The earliest slot stands for all that is before it,
+-- too: a plain INSERT may have put it there.
+CASE WHEN :since > '1970-01-01 00:00:00+00' THEN :since - interval '999999 microseconds' ELSE '-infinity' END
+
 -- part: first_late
-SELECT next_check_at AS slot FROM prescient.future_job
- WHERE next_check_at >= :since AND next_check_at < :before ORDER BY next_check_at LIMIT 1
+SELECT {filed} AS slot
+  FROM (SELECT next_check_at AS at FROM prescient.future_job
+         WHERE next_check_at >= {since} AND next_check_at < :before ORDER BY next_check_at LIMIT 1) f
 
 -- part: first_late_degraded
 SELECT s.slot FROM (SELECT prescient.first_slot(:since, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
@@ -851,8 +862,9 @@ coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name =
 SELECT ({first_from_mark}) AS slot, {busy_us} AS busy_us
 
 -- part: first_from_mark
-SELECT next_check_at AS slot FROM prescient.future_job
- WHERE next_check_at < :before AND next_check_at >= {mark} ORDER BY next_check_at LIMIT 1
+SELECT {filed} AS slot
+  FROM (SELECT next_check_at AS at FROM prescient.future_job
+         WHERE next_check_at < :before AND next_check_at >= {mark} ORDER BY next_check_at LIMIT 1) f
 
 -- part: first_from_mark_degraded
 SELECT s.slot FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
@@ -863,16 +875,16 @@ SELECT s.slot FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 
 -- still there.
 -- in: since timestamptz, before timestamptz
 -- out: slot timestamptz?, busy_us int8
-SELECT (SELECT late.next_check_at
+SELECT (SELECT {filed}
           FROM (SELECT b.at AS opened, coalesce(lead(b.at) OVER (ORDER BY b.at), :before) AS next_opened
-                  FROM (SELECT greatest({mark}, :since) - interval '1 microsecond' AS at
+                  FROM (SELECT greatest({mark}, :since) - interval '1 second' AS at
                         UNION
                         SELECT o.slot_at FROM prescient.slot_pass o
                          WHERE o.pass = 0 AND o.slot_at >= greatest({mark}, :since)
                            AND o.slot_at < :before) b) gap,
-               LATERAL (SELECT f.next_check_at FROM prescient.future_job f
-                         WHERE f.next_check_at > gap.opened AND f.next_check_at < gap.next_opened
-                         ORDER BY f.next_check_at LIMIT 1) late
+               LATERAL (SELECT j.next_check_at AS at FROM prescient.future_job j
+                         WHERE j.next_check_at > gap.opened AND j.next_check_at < gap.next_opened
+                         ORDER BY j.next_check_at LIMIT 1) f
          ORDER BY gap.opened LIMIT 1) AS slot, {busy_us} AS busy_us
 
 -- part: rows_below
@@ -1608,12 +1620,13 @@ BEGIN; SET LOCAL search_path = pg_catalog, pg_temp
 -- name: begin_load
 -- Applications may lock the same checks: wait a while for them, then give up the chunk.
 -- script
-{on_path}; SET LOCAL lock_timeout = '10s'
+{on_path}; SET LOCAL lock_timeout = '10s'; LOCK TABLE prescient.future_job IN ROW EXCLUSIVE MODE
 
 -- name: load_clock
--- Like every writer, it takes its transaction id first and reads the clock then.
--- out: now int8
-SELECT floor(date_part('epoch', t.at))::bigint AS now
+-- Like every writer, it takes its transaction id first and reads the clock then. The slot length
+-- stays as it is while the transaction holds its lock of the table.
+-- out: now int8, slot_length_s int4
+SELECT floor(date_part('epoch', t.at))::bigint AS now, prescient.slot_length_s() AS slot_length_s
   FROM (SELECT pg_current_xact_id() AS id OFFSET 0) x, LATERAL (SELECT clock_timestamp() AS at,
        x.id OFFSET 0) t
 

@@ -22,15 +22,15 @@ static int code_of(const char *state)
     return ERR_LOST;
 }
 
-/* Class 23, but of the tables and not of a value: today's partition is missing (no constraint is
- * named), or the slot length was changed meanwhile. */
+/* Class 23, but of the tables and not of a value: today's partition is missing, and no constraint
+ * is named. */
 static int code_of_check(const PGresult *r, int code)
 {
     const char *constraint = PQresultErrorField(r, PG_DIAG_CONSTRAINT_NAME),
                *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
     if (!state || strcmp(state, "23514") != 0)
         return code;
-    return !constraint || strcmp(constraint, "future_job_slot") == 0 ? ERR_LOST : code;
+    return constraint ? code : ERR_LOST;
 }
 
 /* A session or transaction that was ended is no refusal: the next one may succeed. After any other

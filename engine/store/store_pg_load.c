@@ -133,8 +133,9 @@ static int refused(struct pg_store *pg, struct err *err, const PGresult *r, int 
     return err->code = ERR_INPUT;
 }
 
-/* The clock, read after the transaction id was taken; virtual time replaces it. */
-static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
+/* The clock, read after the transaction id was taken; virtual time replaces it. And the slot
+ * length, as it is to the end of this transaction. */
+static int begin_chunk(struct pg_store *pg, int64_t *now, int32_t *slot_length_s, struct err *err)
 {
     struct pg_load_clock_out clock = { 0 };
     int rc = pg_execute(pg, pg->side, PG_BEGIN_LOAD, err);
@@ -145,6 +146,7 @@ static int begin_chunk(struct pg_store *pg, int64_t *now, struct err *err)
         return rc;
     if (!*now)
         *now = clock.now;
+    *slot_length_s = clock.slot_length_s;
     return 0;
 }
 
@@ -204,12 +206,14 @@ static PGresult *end_copy(struct pg_store *pg, const struct copy *c)
 static int load_by_copy(struct pg_store *pg, const struct load_row *rows, int n, int64_t now, int *bad,
                         struct err *err)
 {
-    int rc = begin_chunk(pg, &now, err);
-    rc = rc < 0 ? rc : begin_copy(pg, err);
+    int32_t slot_length_s;
+    int rc = begin_chunk(pg, &now, &slot_length_s, err);
+    if (rc == 0)
+        rc = begin_copy(pg, err);
     if (rc < 0)
         return end_chunk(pg, rc, err);
     struct copy c = { .conn = pg->side };
-    copy_rows(&c, rows, n, now, pg->head.slot_length_s);
+    copy_rows(&c, rows, n, now, slot_length_s);
     PGresult *r = end_copy(pg, &c);
     free(c.buffer);
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# t_wrong_rows.sh - rows that a plain INSERT got wrong on PostgreSQL. A pass refuses at its slot
+# what it cannot run, in words, and runs what stands beside it; a time that is no slot is moved into
+# one. Nothing is run twice, disappears, or stops an engine.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+[ -n "$SERVER" ] || { echo "# no PostgreSQL: SQLite refuses such an INSERT"; exit 0; }
+db=wrong_$$
+psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
+HERE=$(sed -E "s#^(postgres(ql)?://[^/]*/)[^?]*#\1$db#" <<<"$SERVER")
+q() { psql -qXAt "$HERE" -c "SET timezone = 'UTC'" -c "$1" 2>&1; }
+cat >prescient.cfg <<CFG
+store = "$HERE";
+plugin_dirs = [ "$(dirname "$P")/jobs" ];
+jobs = { noop = { plugin = "noop"; settings = { answer = "done"; }; }; };
+CFG
+chmod 600 prescient.cfg
+export PRESCIENT_CONFIG=$PWD/prescient.cfg
+ok "a schema" "$P" init
+
+# put KEY BUCKET TIME [COLUMN VALUE]: a row of a plain INSERT.
+put() {
+    q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+                                         next_check_at${4:+, $4})
+       VALUES ($2, 'e', $1, 'noop', now(), $3${5:+, $5})"
+}
+own() { echo "prescient.bucket_of('e', $1)"; }
+slot="prescient.slot_floor(now()) - interval '1 hour'"
+put "'good'" "$(own "'good'")" "$slot"
+put "'bucket'" "($(own "'bucket'") + 1) % 64" "$slot"
+put "'counts'" "$(own "'counts'")" "$slot" failure_count -1
+put "repeat('x', 5000)" "$(own "repeat('x', 5000)")" "$slot"
+put "'payload'" "$(own "'payload'")" "$slot" payload "to_json(repeat('x', 70000))"
+put "'minutes'" "$(own "'minutes'")" "$slot + interval '7 minutes'"
+put "'fraction'" "$(own "'fraction'")" "$slot + interval '0.5 s'"
+put "'before'" "$(own "'before'")" "'1950-01-01 00:15+00'"
+put "'never'" "$(own "'never'")" "'-infinity'"
+is "all of them are there" "$(q "SELECT count(*) FROM prescient.future_job")" 9
+
+timeout 100 "$P" run >run.out 2>run.err
+is "a run ends, and says by its exit code that not all is well" $? 1
+is "what is right is run, once" "$(q "SELECT entity_key || ' ' || outcome || ' ' || run_count
+                                        FROM prescient.future_job_history")" "good done 1"
+has "a wrong bucket is told" "$(cat run.err)" "(e, bucket, noop) is in a bucket that is not its entity's and"
+has "a negative count" "$(cat run.err)" "(e, counts, noop) has a negative count"
+has "a long name" "$(cat run.err)" "xxx, noop) has a name that is too long"
+has "a large payload" "$(cat run.err)" "(e, payload, noop) has a payload that is too large"
+has "and what to do" "$(cat run.err)" "delete the row, and enqueue the check"
+is "these stay where they are" "$(q "SELECT string_agg(left(entity_key, 7), ',' ORDER BY entity_key)
+    FROM prescient.future_job WHERE next_check_at = $slot")" "bucket,counts,payload,xxxxxxx"
+is "they are overdue" \
+    "$("$P" status --json | json 'j[0]["overdue"] if isinstance(j, list) else j["overdue"]')" 4
+is "a time that is no slot becomes one" \
+    "$(q "SELECT string_agg(entity_key, ',' ORDER BY entity_key) FROM prescient.future_job
+           WHERE next_check_at > now() AND prescient.is_slot(next_check_at)")" "before,fraction,minutes,never"
+is "the run log says why" \
+    "$(q "SELECT count(*) FROM prescient.future_job_run WHERE outcome = 'reslotted'
+           AND note LIKE 'not run: it was filed at %, which is no slot of 900 s%'")" 4
+
+timeout 100 "$P" --now +1h run >run.out 2>run.err
+is "the next run ends, too" $? 1
+is "and has run those, each once" \
+    "$(q "SELECT string_agg(entity_key || ' ' || run_count, ',' ORDER BY entity_key)
+            FROM prescient.future_job_history")" "before 1,fraction 1,good 1,minutes 1,never 1"
+is "the others are still there" "$(q "SELECT count(*) FROM prescient.future_job")" 4
+timeout 100 "$P" reslot >run.out 2>run.err
+is "reslot ends, too" $? 1
+is "and moves none of them" "$(q "SELECT count(*) FROM prescient.future_job WHERE next_check_at = $slot")" 4
