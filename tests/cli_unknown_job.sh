@@ -7,6 +7,12 @@ cat >prescient.cfg <<CFG
 plugin_dirs = [ "$(dirname "$P")/jobs" ];
 jobs = { type = { plugin = "noop"; }; broken = { plugin = "no_such_plugin"; }; };
 CFG
+plugin failing 'prescient_fail(answer, "no answer from the\ncarrier of %s", check->entity_key);'
+mkdir cron
+cat >cron/prescient.cfg <<CFG
+plugin_dirs = [ "$(dirname "$P")/jobs", "$TMP/jobs" ];
+jobs = { failing = { plugin = "failing"; max_failures = 0; }; type = { plugin = "noop"; }; };
+CFG
 
 # The store's clock is asked for: a minute before a slot ends would be another story.
 DUE=$(($(date +%s) / 900 * 900 + 900))
@@ -92,6 +98,30 @@ a_guard_ends_it() {
         "0 [({'n': 1}, None)]"
 }
 
+# The line of the sample, as cron calls it; what it prints is mailed.
+mailed() {
+    local line; line=$(sed -n 's/^\*.* prescient  //p' "$ROOT/etc/prescient.cron")
+    [ -n "$line" ] || line=false
+    (cd cron && PATH=$(dirname "$P"):$PATH sh -c "$line --slot $1") >.mail 2>&1; CODE=$?
+}
+
+the_sample_for_cron_mails_trouble() {
+    local slot=$((DUE - 900)) i
+    "$P" --quiet --config cron/prescient.cfg --now $((slot - 100)) enqueue well 1 type $slot >/dev/null
+    mailed $slot
+    is "$STORE_NAME: cron: nothing to mail when all is well" "$CODE $(cat .mail)" "0 "
+    for i in $(seq 1 13); do
+        "$P" --quiet --config cron/prescient.cfg --now $((slot - 1000)) \
+            enqueue parcels $i failing $((slot - 900)) >/dev/null
+    done
+    mailed $((slot - 900))
+    is "$STORE_NAME: cron: ten of thirteen that failed for good have a line each" \
+        "$CODE $(grep -c 'ended as failed' .mail) $(wc -l <.mail)" "1 10 11"
+    has "$STORE_NAME: cron: with the reason, on one line" "$(cat .mail)" \
+        "check parcels/1 (failing) ended as failed: no answer from the carrier of 1"
+    has "$STORE_NAME: cron: and the rest is counted" "$(tail -1 .mail)" "3 more checks ended in trouble"
+}
+
 all() {
     "$P" --quiet init >/dev/null
     "$P" --quiet enqueue orders 3 broken "$(at $DUE)" >/dev/null
@@ -100,5 +130,6 @@ all() {
     run_warns
     reports_show_it
     a_guard_ends_it
+    the_sample_for_cron_mails_trouble
 }
 on_each_store all

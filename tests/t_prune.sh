@@ -118,12 +118,40 @@ in_use() {
     is "$STORE_NAME: and has gone" "$(rows)" "0 0 0 0"
 }
 
+# An engine owns nothing: the days are dropped by the owner's function.
+by_the_role_of_engines() {
+    [ "$STORE_NAME" = postgresql ] || return 0
+    local role=prune_engine_$$ store=$PRESCIENT_STORE
+    a_clean_store
+    q "CREATE ROLE $role LOGIN IN ROLE prescient_engine" >/dev/null
+    PRESCIENT_STORE=$(sed -E "s#//[^@/]*@#//$role@#" <<<"$store")
+    is "$STORE_NAME: the role of engines, which owns nothing" \
+        "$(q "SELECT current_user <> tableowner, pg_has_role('prescient_engine', 'member')
+              FROM pg_tables WHERE tablename = 'future_job_history'")" "t|t"
+    PRESCIENT_STORE=$store
+    of_a_month_ago
+    PRESCIENT_STORE=$(sed -E "s#//[^@/]*@#//$role@#" <<<"$store")
+    ok "$STORE_NAME: prune by that role" "$P" --config forever.cfg prune --keep 7d
+    has "$STORE_NAME: says what it dropped" "$(<"$TMP/.out")" \
+        "history 1 days, runs 1 days, events 1 days, passes 1 "
+    is "$STORE_NAME: and has" "$(rows)" "0 0 0 0"
+    PRESCIENT_STORE=$store
+    of_a_month_ago
+    PRESCIENT_STORE=$(sed -E "s#//[^@/]*@#//$role@#" <<<"$store")
+    ok "$STORE_NAME: a run by that role, with keep" "$P" --quiet --log-level warn run
+    is "$STORE_NAME: without a word, as in the sample for cron" "$(cat "$TMP/.out" "$TMP/.err")" ""
+    is "$STORE_NAME: drops them, too" "$(rows)" "0 0 0 0"
+    PRESCIENT_STORE=$store
+    q "DROP OWNED BY $role; DROP ROLE $role" >/dev/null
+}
+
 prune() {
     a_clean_store
     under_cron
     a_replay
     in_the_daemon
     in_use
+    by_the_role_of_engines
 }
 
 on_each_store prune
