@@ -62,14 +62,6 @@ mistakes() {
     sql 'DROP TABLE orders'
 }
 
-# sql TEXT: runs it in the database of the store
-sql() {
-    if [ "$STORE_NAME" = sqlite ]; then sqlite3 "${PRESCIENT_STORE#sqlite:}" "$1"
-    else psql -qX "$PRESCIENT_STORE" -c "$1"; fi >.sql 2>&1 || report "sql: $1" "$(cat .sql)"
-}
-
-
-
 # The user that jobs query as: what it may not read is named, with the line that mends it. The line
 # is run, and then all is well.
 rights() {

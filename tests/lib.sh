@@ -59,6 +59,15 @@ report() {
     FAILED=1
 }
 
+# sql TEXT: runs it in the database of the store.
+sql() {
+    if [ "$STORE_NAME" = sqlite ]; then
+        sqlite3 "${PRESCIENT_STORE#sqlite:}" "$1"
+    else
+        psql -qX "$PRESCIENT_STORE" -c "$1"
+    fi >"$TMP/.sql" 2>&1 || report "sql: $1" "$(cat "$TMP/.sql")"
+}
+
 # json EXPRESSION: the value of a Python expression about the JSON on stdin, `j`.
 json() {
     python3 -c "

@@ -221,11 +221,11 @@ static void try_job(const struct settings *s, int job, bool asks, struct trial *
 
 void probe_job(struct prober *p, int job, struct probed *out)
 {
-    bool asks = !*p->business;
+    bool asks = !*p->business && !p->opens_only;
     struct trial t = { .child = { .sock = -1, .output = -1 } };
     try_job(p->settings, job, asks, &t);
     *out = t.found;
-    if (!asks && out->is_usable && out->can_probe) {
+    if (*p->business && out->is_usable && out->can_probe) {
         out->is_usable = false;
         out->is_unsure = !p->business_refuses;
         out->failed = PROBE_ASK;

@@ -8,6 +8,7 @@
 
 struct prober {
     const struct settings *settings;
+    bool opens_only;            /* nothing is asked */
     bool has_asked;             /* some worker came as far as to ask the business database */
     /* the business database cannot be asked, as some worker has found: no other one tries. "": not
      * found so */

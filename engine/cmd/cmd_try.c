@@ -1,0 +1,206 @@
+/* prescient try - one look of a job at one row, now: what it answers, what an engine would make of
+ * that, and what it declares. Nothing of it is written down. */
+#include <inttypes.h>
+#include <string.h>
+#include "../base/clock.h"
+#include "../base/moment.h"
+#include "../rules/slot.h"
+#include "../store/enqueue_check.h"
+#include "app.h"
+#include "probe.h"
+#include "report.h"
+#include "text.h"
+#include "trial.h"
+
+static int try_main(struct app *app, const struct args *args);
+
+static const struct command_option options[] = {
+    { "payload", 'p', "JSON", "the payload of the check" },
+    { 0 }
+};
+
+const struct command cmd_try = {
+    .name = "try", .args = "JOB ENTITY KEY",
+    .operands = { 3, 3 },
+    .help = "let a job look at a row, and write nothing down",
+    .more = "The job runs as in an engine: in a worker, under its limits, up to its timeout, as if the "
+            "check was new.\n"
+            "Exit code 0 when it answers (done, again, defer), 1 when it fails, crashes or takes too long,\n"
+            "78 when it cannot be run.",
+    .options = options, .main = try_main,
+};
+
+enum { SLOT_LENGTH_S = 900 };           /* where neither settings nor store has one */
+
+/* ---- what to try ---- */
+
+static int find_job(const struct settings *s, const char *name, int *index, struct err *err)
+{
+    if (settings_job(s, name, index))
+        return 0;
+    const char *meant = settings_nearest_job(s, name);
+    if (meant)
+        return err_set(err, ERR_SETTINGS, "no job '%s' in the settings; did you mean '%s'?", name, meant);
+    return err_set(err, ERR_SETTINGS, "no job '%s' in the settings; `prescient jobs` lists them", name);
+}
+
+/* A plug-in that cannot be used is reported once, in its own words. */
+static int open_job(const struct settings *s, int job, struct err *err)
+{
+    struct prober prober = { .settings = s, .opens_only = true };
+    struct probed found;
+    char why[sizeof found.why + 256];
+    probe_job(&prober, job, &found);
+    if (found.is_usable)
+        return 0;
+    probe_describe(&s->jobs[job], &found, why, sizeof why);
+    return err_set(err, ERR_SETTINGS, "job %s", why);
+}
+
+/* Time and slot length are those of the store when it answers; a trial can do without it. */
+static void ask_store(struct app *app, struct trial *t)
+{
+    struct err err;
+    struct store_hello hello = STORE_HELLO_INIT;
+    struct store *st = app_store_new(app, &err);
+    t->now = app->now ? app->now : clock_wall_us(&clock_system) / 1000000;
+    t->slot_length_s = app->settings.slot_length_s ? (int32_t)app->settings.slot_length_s : SLOT_LENGTH_S;
+    if (!st)
+        return;
+    if (store_do(st, &hello.call) < 0) {
+        app_remark(app, "the store is not asked for slot length and time: %s", hello.call.err.text);
+    } else {
+        t->now = app->now ? app->now : hello.now_us / 1000000;
+        t->slot_length_s = hello.slot_length_s;
+    }
+    store_free(st);
+}
+
+/* ---- what came of it ---- */
+
+static const char *const answers[] = {
+    [ANSWER_DONE] = "done", [ANSWER_AGAIN] = "again",     [ANSWER_DEFER] = "defer",    [ANSWER_FAIL] = "fail",
+    [ANSWER_TIMEOUT] = "timeout", [ANSWER_CRASH] = "crash", [ANSWER_BAD] = "bad answer",
+};
+
+static bool is_answer(enum answer_kind kind)
+{
+    return kind == ANSWER_DONE || kind == ANSWER_AGAIN || kind == ANSWER_DEFER;
+}
+
+static const char *moment_text(struct app *app, int64_t at)
+{
+    char text[MOMENT_TEXT];
+    return arena_strdup(app->arena, moment_format(at, text));
+}
+
+/* What an engine would do with the check. */
+static const char *verdict_text(struct app *app, const struct trial_result *r)
+{
+    const char *next = r->verdict.ends ? NULL : moment_text(app, r->verdict.next_at);
+    if (r->verdict.ends)
+        return arena_printf(app->arena, "the check would be over: %s", outcome_name(r->verdict.outcome));
+    return arena_printf(app->arena, "the check would be looked at again in the slot %s", next ? next : "?");
+}
+
+static const char *effect_text(struct app *app, const struct effect *e)
+{
+    const char *json = e->json ? e->json : "";
+    const char *at = moment_text(app, e->at);
+    if (e->kind == EFFECT_EMIT)
+        return arena_printf(app->arena, "event    %s %s", e->event, json);
+    if (e->kind == EFFECT_RESOLVE)
+        return arena_printf(app->arena, "resolve  %s %s %s", e->entity_name, e->entity_key,
+                            e->job ? e->job : "(every job)");
+    return arena_printf(app->arena, "enqueue  %s %s %s at %s, conflict %s %s", e->entity_name, e->entity_key,
+                        e->job, at ? at : "?", e->conflict, json);
+}
+
+static void put_line(struct app *app, const char *label, const char *value)
+{
+    fputs(label, app->out);
+    text_put(app->out, value ? value : "out of memory", 0);
+    fputc('\n', app->out);
+}
+
+static void print_text(struct app *app, const struct trial_result *r)
+{
+    const char *answer = answers[r->kind];
+    if (r->kind == ANSWER_AGAIN || r->kind == ANSWER_DEFER)
+        answer = arena_printf(app->arena, "%s at %s", answer, moment_text(app, r->raw.at));
+    put_line(app, "answer   ", answer);
+    if (r->raw.text && *r->raw.text)
+        put_line(app, is_answer(r->kind) ? "note     " : "why      ", r->raw.text);
+    put_line(app, "then     ", verdict_text(app, r));
+    put_line(app, "took     ", arena_printf(app->arena, "%.1f ms", (double)r->raw.run_us / 1000));
+    for (int i = 0; i < r->raw.neffects; i++)
+        put_line(app, "", effect_text(app, &r->raw.effects[i]));
+    if (!app->quiet)
+        fputs("nothing was written down\n", app->out);
+}
+
+static json_t *moment_json(struct app *app, int64_t at, bool is_set)
+{
+    const char *text = is_set ? moment_text(app, at) : NULL;
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *effect_object(struct app *app, const struct effect *e)
+{
+    static const char *const kinds[] = { [EFFECT_EMIT] = "emit", [EFFECT_ENQUEUE] = "enqueue",
+                                         [EFFECT_RESOLVE] = "resolve" };
+    json_t *data = e->json ? json_loads(e->json, JSON_DECODE_ANY, NULL) : NULL;
+    bool is_filed = e->kind == EFFECT_ENQUEUE;
+    return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:o, s:s?, s:o?}", "effect", kinds[e->kind], "event",
+                     e->event, "entity_name", e->entity_name, "entity_key", e->entity_key, "job", e->job,
+                     "at", moment_json(app, e->at, is_filed), "conflict", e->conflict, "data", data);
+}
+
+static void print_json(struct app *app, const struct trial_result *r)
+{
+    bool has_time = r->kind == ANSWER_AGAIN || r->kind == ANSWER_DEFER;
+    json_t *effects = report_made(app, json_array());
+    for (int i = 0; i < r->raw.neffects; i++)
+        report_added(app, json_array_append_new(effects, effect_object(app, &r->raw.effects[i])));
+    json_t *object = json_pack("{s:s, s:o, s:s, s:b, s:o, s:I, s:s?, s:o}", "answer", answers[r->kind], "at",
+                               moment_json(app, r->raw.at, has_time), "outcome",
+                               outcome_name(r->verdict.outcome), "is_over", r->verdict.ends, "next_check_at",
+                               moment_json(app, r->verdict.next_at, !r->verdict.ends), "run_us",
+                               (json_int_t)r->raw.run_us, "note", r->raw.text, "effects", effects);
+    report_print_object(app, object);
+}
+
+/* ---- the command ---- */
+
+static int try_check(struct app *app, const struct args *args, struct trial_result *out, struct err *err)
+{
+    char **o = args->operands;
+    struct trial t = { .settings = &app->settings, .entity_name = o[1], .entity_key = o[2],
+                       .payload = args_text(args, 'p'), .log = &app->log };
+    const struct load_row row = { .entity_name = o[1], .entity_key = o[2], .job_exec = o[0],
+                                  .payload = t.payload, .at = 1 };
+    int rc = find_job(&app->settings, o[0], &t.job, err);
+    if (rc < 0)
+        return rc;
+    rc = enqueue_check_row(&row, err);
+    if (rc < 0)
+        return rc;
+    rc = open_job(&app->settings, t.job, err);
+    if (rc < 0)
+        return rc;
+    ask_store(app, &t);
+    return trial_run(&t, app->arena, out, err);
+}
+
+static int try_main(struct app *app, const struct args *args)
+{
+    struct err err = { 0 };
+    struct trial_result result = { 0 };
+    if (try_check(app, args, &result, &err) < 0)
+        return app_fail(app, &err);
+    if (app->json)
+        print_json(app, &result);
+    else
+        print_text(app, &result);
+    return is_answer(result.kind) ? EXIT_WELL : EXIT_TROUBLE;
+}
