@@ -110,7 +110,7 @@ static void app_writes(struct model *m, const struct state *s)
     app->locks = app->effect != APP_NOTHING && app->effect != APP_INSERT &&
                  (app->effect != APP_KEPT || m->rules.keptlock);
     if (app->effect == APP_INSERT || (app->effect == APP_NEW_LIFE && m->rules.newid)) {
-        app->id = t.db.next_id & 7;
+        app->id = t.db.next_id;
         t.db.next_id = (t.db.next_id + 1) & 15;
     }
     move(m, &t, BY_APP, "the application's %s %s, and has not committed", name_of(app->op),

@@ -16,8 +16,6 @@ static int next_attempt(const struct model *m, int clock)
 int slot_after_failure(const struct model *m, int failures, int clock)
 {
     int attempt = failures + 1;
-    if (attempt == m->rules.attempts * FULL_SLOTS)
-        return 0;
     return attempt % m->rules.attempts ? next_attempt(m, clock) : next_full(m, clock);
 }
 
@@ -30,9 +28,10 @@ int file_attempt_at(const struct model *m, int wanted, int clock)
     return file_at(m, next_attempt(m, clock), clock);
 }
 
-bool ends_check(const struct item *item)
+bool ends_check(const struct model *m, const struct item *item)
 {
     if (item->put_off)
         return false;
-    return item->answer == ANSWER_DONE || (item->answer == ANSWER_FAIL && !item->to);
+    bool is_last = m->rules.attempts && (int)item->fails + 1 == m->rules.attempts * FULL_SLOTS;
+    return item->answer == ANSWER_DONE || (item->answer == ANSWER_FAIL && is_last);
 }

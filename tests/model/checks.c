@@ -10,6 +10,8 @@ const char *const property_names[PROPERTIES] = {
     [CHECK_LOST] = "CHECK LOST",
     [LATER_THAN_PROMISED] = "LATER THAN PROMISED",
     [PAST_ITS_SLOT] = "ATTEMPT PAST ITS SLOT",
+    [SAME_KEY] = "TWO RUNS, ONE KEY",
+    [SCHEDULE_IGNORED] = "SCHEDULE IGNORED",
     [CLOSED_OVER_A_ROW] = "CLOSED OVER A ROW",
     [EVENT_SKIPPED] = "EVENT SKIPPED",
     [NO_END] = "NO END",
@@ -65,7 +67,7 @@ void check_settle(struct model *m, const struct row *row, const struct request *
             m, SETTLED_TWICE,
             "check %d (slot %d, count %d, failures %d) takes the answer to (slot %d, count %d, failures %d)",
             check, row->slot, row->count, row->fails, r->slot, item->count, item->fails);
-    else if (row->owed && ends_check(item) && !row->again)
+    else if (row->owed && ends_check(m, item) && !row->again)
         breaks(m, CHECK_LOST,
                "check %d was replaced while it ran, and the answer to its earlier life ends it", check);
     else if (!item->put_off && row->written)
@@ -77,7 +79,8 @@ void check_move(struct model *m, const struct request *r, const struct item *ite
                 int slot)
 {
     int asked = row->again ? file_at(m, row->again, r->at) : 0;
-    bool failed = !item->put_off && item->answer == ANSWER_FAIL && slot != asked;
+    bool fails = !item->put_off && item->answer == ANSWER_FAIL && !ends_check(m, item);
+    bool failed = fails && slot != asked;
     if (asked && slot > asked)
         breaks(m, LATER_THAN_PROMISED,
                "slot %d was promised to the application, and the check moves to slot %d", asked, slot);
@@ -98,8 +101,20 @@ static void check_events(struct model *m, const struct state *s)
     }
 }
 
+static void check_schedule(struct model *m, const struct state *s)
+{
+    if (!in_sight(&s->db.row[0], &m->rules))
+        return;
+    if (!s->db.schedule_on)
+        breaks(m, SCHEDULE_IGNORED, "the schedule is off, and its check is in slot %d", s->db.row[0].slot);
+    else if (s->db.row[0].terms != s->db.schedule_terms)
+        breaks(m, SCHEDULE_IGNORED, "the schedule was edited, and its check has the terms from before");
+}
+
 void check_state(struct model *m, const struct state *s)
 {
+    if (m->rules.recurs)
+        check_schedule(m, s);
     if (m->rules.events)
         check_events(m, s);
     for (int slot = 1; m->rules.strict && slot <= m->rules.slots; slot++)
@@ -116,7 +131,9 @@ bool is_over(const struct model *m, const struct state *s)
 {
     if (s->app.phase || in_sight(&s->db.row[0], &m->rules) || in_sight(&s->db.row[1], &m->rules))
         return false;
-    if (s->journal.event[0].there)
+    if (s->journal.event[0].there || s->clerk[0].op || s->clerk[1].op)
+        return false;
+    if (m->rules.recurs && s->db.schedule_on && !s->db.row[0].slot)
         return false;
     for (int i = 0; i < ENGINES; i++)
         if (s->engine[i].mode || s->engine[i].leased || s->engine[i].call.kind)

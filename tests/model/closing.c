@@ -81,7 +81,7 @@ static void move_mark(struct model *m, const struct state *s)
         db->mark = m->rules.noted ? db->noted : (unsigned)to & 7;
     if (m->rules.noted && (good || !noted)) {
         db->noted = (unsigned)to & 7;
-        db->noted_older = (unsigned)running_xids(s, &m->rules) & 31;
+        db->noted_older = (unsigned)running_xids(s, &m->rules) & ALL_XIDS;
     }
     if (!memcmp(&t, s, sizeof t))
         return;

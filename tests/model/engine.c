@@ -36,7 +36,7 @@ static void received_lease(const struct model *m, struct engine *e)
             e->item[k] = r.item[k];
             e->item[k].state = ITEM_WAITING;
             if (place_of(k, r.item[k].id, r.whole) > (int)e->cursor)
-                e->cursor = (unsigned)place_of(k, r.item[k].id, r.whole) & 15;
+                e->cursor = (unsigned)place_of(k, r.item[k].id, r.whole) & 31;
         }
     e->began = e->exhausted = 1;
     e->complete = 0;
@@ -102,7 +102,7 @@ static struct request make_open_request(const struct model *m, const struct stat
     struct request r = { .kind = REQUEST_OPEN, .slot = (unsigned)slot & 7, .target = target };
     r.whole = s->db.pass[slot].split == 1;
     if (!m->rules.xlate)
-        r.older = (unsigned)running_xids(s, &m->rules) & 31;
+        r.older = (unsigned)running_xids(s, &m->rules) & ALL_XIDS;
     for (int k = 0; k < CHECKS && !m->rules.ownread; k++)
         if (s->db.row[k].slot == (unsigned)slot)
             r.item[k] = (struct item){ .state = ITEM_WAITING,
@@ -209,7 +209,7 @@ static void take_in(const struct model *m, const struct state *s, int engine, st
     const struct row *row = &s->db.row[check];
     struct item *item = &e->item[check];
     *item = (struct item){ .state = ITEM_WAITING, .id = row->id, .count = row->count,
-                           .fails = row->fails, .reborn = row->reborn };
+                           .fails = row->fails, .reborn = row->reborn, .terms = row->terms };
     bool unknown = !takes_part(m, engine, check);
     if (is_kept(s, check)) {
         item->state = ITEM_OUT;
@@ -218,6 +218,10 @@ static void take_in(const struct model *m, const struct state *s, int engine, st
         item->state = ITEM_ANSWERED;
         item->put_off = 1;
         item->to = (unsigned)next_full(m, s->clock) & 7;
+    } else if (is_between_occurrences(m, check, row)) {
+        item->state = ITEM_ANSWERED;
+        item->put_off = 1;
+        item->to = (unsigned)next_occurrence(m, row->terms, s->clock) & 7;
     } else if (unknown) {
         item->state = ITEM_OUT;
         e->skipped |= 1u << check & 3;
@@ -250,7 +254,7 @@ static void reads(struct model *m, const struct state *s, int engine)
         e->complete = !e->older && next_row(s, e) >= 0 && !(e->failed_over && m->rules.server);
     e->began = 1;
     while (n < m->rules.page && (k = next_row(s, e)) >= 0) {
-        e->cursor = (unsigned)place_of(k, s->db.row[k].id, e->whole) & 15;
+        e->cursor = (unsigned)place_of(k, s->db.row[k].id, e->whole) & 31;
         take_in(m, s, engine, e, k);
         seen |= 1 << k;
         n++;
@@ -302,14 +306,24 @@ static void answers_with(struct model *m, const struct state *s, int engine, int
          check, name, to);
 }
 
+/* Not the occurrence that has just been run, even where the clock was set back before it. */
+static int occurrence_after_run(const struct model *m, const struct state *s, int engine, int terms)
+{
+    int slot = s->engine[engine].slot;
+    return next_occurrence(m, terms, m->rules.onward && slot > s->clock ? slot : s->clock);
+}
+
 /* A check that ran in a fine slot moves by seconds. */
 static int slot_asked_for(const struct model *m, const struct state *s, int engine, int check,
                           enum answer answer, int steps)
 {
-    if (answer == ANSWER_DONE)
-        return 0;
+    const struct item *item = &s->engine[engine].item[check];
+    struct item answered = *item;
+    answered.answer = (unsigned)answer & 3;
+    if (ends_check(m, &answered))
+        return recurs(m, check) ? occurrence_after_run(m, s, engine, item->terms) : 0;
     if (answer == ANSWER_FAIL && m->rules.attempts)
-        return slot_after_failure(m, s->engine[engine].item[check].fails, s->clock);
+        return slot_after_failure(m, item->fails, s->clock);
     bool fine = is_fine(m, s->engine[engine].slot);
     int slot = s->clock;
     for (int i = 0; i < steps; i++)

@@ -78,15 +78,15 @@ static int free_stray(const struct state *s)
 static void rename_xid(struct state *s, int from, int to)
 {
     if (s->db.noted_older & from)
-        s->db.noted_older |= (unsigned)to & 31;
+        s->db.noted_older |= (unsigned)to & ALL_XIDS;
     for (int slot = 1; slot <= SLOTS; slot++)
         if (s->db.pass[slot].older & (unsigned)from)
-            s->db.pass[slot].older |= (unsigned)to & 31;
+            s->db.pass[slot].older |= (unsigned)to & ALL_XIDS;
     for (int i = 0; i < ENGINES; i++) {
         if (s->engine[i].older & from)
-            s->engine[i].older |= (unsigned)to & 31;
+            s->engine[i].older |= (unsigned)to & ALL_XIDS;
         if (s->engine[i].pulse_older & (unsigned)from)
-            s->engine[i].pulse_older |= (unsigned)to & 31;
+            s->engine[i].pulse_older |= (unsigned)to & ALL_XIDS;
     }
     xid_over(s, from);
 }
@@ -265,6 +265,7 @@ static void all_calls_fail(const struct model *m, struct state *s)
         s->db.pass[slot].older = 0;
     s->db.noted_older = 0;
     s->app = (struct app){ .txns_left = s->app.txns_left };
+    memset(s->clerk, 0, sizeof s->clerk);
 }
 
 static void fail_over(struct model *m, const struct state *s)

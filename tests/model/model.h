@@ -15,6 +15,8 @@ enum property {
     CHECK_LOST,
     LATER_THAN_PROMISED,
     PAST_ITS_SLOT,
+    SAME_KEY,
+    SCHEDULE_IGNORED,
     CLOSED_OVER_A_ROW,
     EVENT_SKIPPED,
     NO_END,
@@ -51,6 +53,7 @@ void app_moves(struct model *m, const struct state *s);
 void time_moves(struct model *m, const struct state *s);
 void fault_moves(struct model *m, const struct state *s);
 void consumer_moves(struct model *m, const struct state *s);
+void clerk_moves(struct model *m, const struct state *s);
 void pulse_moves(struct model *m, const struct state *s, int engine);
 
 /* ---- full and fine slots (slots.c) ---- */
@@ -66,10 +69,21 @@ int file_at(const struct model *m, int wanted, int clock);
 
 /* ---- attempts (attempts.c) ---- */
 
-/* Where a check that failed is to run next; 0: it has failed too often and ends. */
+/* Where a check that failed is to run next, unless it has failed too often and ends. */
 int slot_after_failure(const struct model *m, int failures, int clock);
 int file_attempt_at(const struct model *m, int wanted, int clock);
-bool ends_check(const struct item *item);                                   /* this answer does */
+bool ends_check(const struct model *m, const struct item *item);    /* this answer does */
+
+/* ---- schedules (lives.c) ---- */
+
+bool recurs(const struct model *m, int check);
+int next_occurrence(const struct model *m, int terms, int moment);
+/* The row is in the slot of an edit, in which no occurrence is. */
+bool is_between_occurrences(const struct model *m, int check, const struct row *row);
+/* Gives the row a new life at this slot. */
+void new_life(struct model *m, struct state *s, struct row *row, int slot, int first, int terms);
+void start_anew(struct model *m, struct state *s, const struct request *r, const struct item *item,
+                struct row *row);
 
 /* ---- the pulse (pulse.c) ---- */
 
@@ -100,6 +114,9 @@ void take_xid(const struct model *m, struct state *s, struct request *r);
 void write_event(const struct model *m, struct state *s, unsigned xid);
 /* The consumer's cursor is past the event, and the consumer has not read it. */
 bool is_skipped(const struct model *m, const struct state *s, struct place event);
+
+int slot_to_move_to(const struct model *m, const struct request *r, const struct item *item,
+                    const struct row *row);
 
 /* ---- the promises (checks.c) ---- */
 

@@ -55,7 +55,7 @@ static void takes_time(struct engine *e, const struct state *s)
 static void takes_snapshot(const struct model *m, struct engine *e, const struct state *s)
 {
     e->pulse |= PULSE_HAS_SNAPSHOT;
-    e->pulse_older = (unsigned)running_xids(s, &m->rules) & 31;
+    e->pulse_older = (unsigned)running_xids(s, &m->rules) & ALL_XIDS;
 }
 
 /* statement_timestamp() is from before the snapshot of its statement; the two are one move unless a

@@ -9,13 +9,16 @@ enum { APP_ENQUEUE = 1, APP_RESOLVE = 2, APP_REPLACE = 4, APP_KEEP = 8, APP_EARL
        APP_NOW = 64 };
 enum { MAY_AGAIN = 1, MAY_FAIL = 2, MAY_DEFER = 4 };
 enum { FAILOVER_SYNC = 1, FAILOVER_ASYNC = 2 };
+enum { CLERK_MAY_EDIT = 1, CLERK_MAY_SWITCH_OFF = 2, CLERK_MAY_REPAIR = 4 };
+enum { ORDER_CROSSED, ORDER_CHECK_FIRST, ORDER_SCHEDULE_FIRST };
 enum { SWEEP_NONE, SWEEP_LEASED, SWEEP_OWN_BUCKET, SWEEP_NO_LEASE };
 enum { REOPEN_NEVER, REOPEN, REOPEN_SEEN };
 
 struct rules {
     /* size */
     int slots, fine, split, page, checks, first, second, app, txns, answers, far, unknown, reslot, lanes,
-        early, prune, events, pulse, attempts, lease, trust, patience;
+        early, prune, events, pulse, attempts, recurs,
+        clerks, lease, trust, patience;
     /* faults */
     int faults, kill, freeze, cut, stop, broken, failover, copy, back, forth;
     /* the protocol */
@@ -23,7 +26,8 @@ struct rules {
         relook, keptlock, pull, reopen, beyond, complete, server, xlate, sweep, full, noted, renewfirst,
         lockclock, fromsend, slabtrust, boottime, winddown, trimlook, generation, genclock, timeline, oldest;
     /* the protocol of what is built next */
-    int low, stamp, unopened, ahead, inside, leaves, elsewhere;
+    int low, stamp, unopened, ahead, inside, leaves, elsewhere, anew, freshid,
+        carry, onward, order, asks;
     /* promises */
     int strict, prompt;
 };

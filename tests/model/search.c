@@ -182,6 +182,7 @@ static void all_moves(struct model *m, const struct state *s)
     server_moves(m, s);
     closing_moves(m, s);
     app_moves(m, s);
+    clerk_moves(m, s);
     time_moves(m, s);
     fault_moves(m, s);
     consumer_moves(m, s);

@@ -77,7 +77,7 @@ static void reopen(const struct model *m, const struct state *s, struct pass *p)
     p->state = PASS_OPEN;
     p->done = (1u << p->split) - 1;
     p->seen = m->rules.reopen == REOPEN_SEEN;
-    p->older = p->seen ? (unsigned)running_xids(s, &m->rules) & 31 : 0;
+    p->older = p->seen ? (unsigned)running_xids(s, &m->rules) & ALL_XIDS : 0;
 }
 
 /* The lease gets a new owner: no other token matches it any more. */
@@ -94,7 +94,7 @@ static void take_lease(const struct model *m, struct state *s, struct request *r
     if (p->state == PASS_CLOSED && m->rules.reopen)
         reopen(m, s, p);
     if (m->rules.xlate)
-        r->older = (unsigned)running_xids(s, &m->rules) & 31;
+        r->older = (unsigned)running_xids(s, &m->rules) & ALL_XIDS;
 }
 
 /* After a failover that lost sequence values, the sequence may return a number that was issued
@@ -211,7 +211,7 @@ static void open_first(struct model *m, const struct state *s, struct sender fro
                                          .split = 1,
                                          .done = 1,
                                          .seen = 1,
-                                         .older = (unsigned)running_xids(s, &m->rules) & 31 };
+                                         .older = (unsigned)running_xids(s, &m->rules) & ALL_XIDS };
         if (!m->rules.relook)
             t.db.pass[slot] = (struct pass){ .state = PASS_CLOSED, .split = 1 };
         request_of(&t, from)->result = RESULT_LOST;
@@ -292,17 +292,17 @@ static void end_check(const struct model *m, struct state *s, struct row *row, i
         *row = (struct row){ 0 };
         return;
     }
-    *row = (struct row){ .slot = (unsigned)to & 7, .id = s->db.next_id & 7, .owed = 1,
+    *row = (struct row){ .slot = (unsigned)to & 7, .id = s->db.next_id, .owed = 1,
                          .reborn = s->replication == FAILED_OVER };
     s->db.next_id++;
 }
 
 /* The slot that the row moves to: that of the answer, or the one that the application asked for
  * while it ran, if that comes first. */
-static int slot_to_move_to(const struct model *m, const struct request *r, const struct item *item,
-                           const struct row *row)
+int slot_to_move_to(const struct model *m, const struct request *r, const struct item *item,
+                    const struct row *row)
 {
-    bool failed = !item->put_off && item->answer == ANSWER_FAIL;
+    bool failed = !item->put_off && item->answer == ANSWER_FAIL && !ends_check(m, item);
     int own = failed ? file_attempt_at(m, item->to, r->at) : file_at(m, item->to, r->at);
     int asked = row->again ? file_at(m, row->again, r->at) : 0;
     int slot = m->rules.pull && asked && asked < own ? asked : own;
@@ -325,7 +325,14 @@ static void count_answer(struct row *row, enum answer answer)
 static void write_answer(struct model *m, struct state *s, const struct request *r, const struct item *item,
                          struct row *row)
 {
-    if (ends_check(item)) {
+    int check = (int)(row - s->db.row);
+    bool is_between = item->put_off && is_between_occurrences(m, check, row);
+    bool ends = ends_check(m, item);
+    if (ends && recurs(m, check) && m->rules.anew >= (item->answer == ANSWER_DONE ? 1 : 2)) {
+        start_anew(m, s, r, item, row);
+        return;
+    }
+    if (ends) {
         end_check(m, s, row, r->at);
         return;
     }
@@ -336,6 +343,8 @@ static void write_answer(struct model *m, struct state *s, const struct request 
     if (asked && (int)row->slot >= asked)
         row->again = 0;                 /* that run is the one that was asked for */
     row->runs = 0;
+    if (is_between)
+        row->first = item->to;
     if (item->put_off)
         return;
     count_answer(row, item->answer);
@@ -444,7 +453,7 @@ enum finish finish_bucket(const struct model *m, struct state *s, const struct r
         p->done |= 1u << r->bucket & 3;
         if (!r->complete) {
             p->seen = 1;
-            p->older |= (unsigned)running_xids(s, &m->rules) & 31;
+            p->older |= (unsigned)running_xids(s, &m->rules) & ALL_XIDS;
         }
         if (!m->rules.relook && all_done(p))
             *p = (struct pass){ .state = PASS_CLOSED, .split = p->split };

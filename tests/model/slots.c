@@ -40,13 +40,13 @@ int next_fine(const struct model *m, int moment)
 }
 
 /* No check is put into a slot that has begun: the next slot of its kind takes its place. A check
- * after the scenario's last slot is kept only for an application that may still change it. */
+ * after the scenario's last slot is kept only for those that may still change it. */
 int file_at(const struct model *m, int wanted, int clock)
 {
     int slot = wanted > clock || !m->rules.clamp ? wanted : next_of_kind(m, clock, is_fine(m, wanted));
     if (slot <= m->rules.slots)
         return slot;
-    return m->rules.app ? m->rules.slots + 1 : 0;
+    return m->rules.app || m->rules.recurs ? m->rules.slots + 1 : 0;
 }
 
 int next_of_kind(const struct model *m, int moment, bool fine)

@@ -6,14 +6,18 @@
 void state_init(struct state *s, const struct rules *rules)
 {
     memset(s, 0, sizeof *s);
-    s->clock = rules->app ? 0 : 1;
+    bool has_writers = rules->app || rules->clerks;
+    s->clock = has_writers ? 0 : 1;
     s->faults = (uint8_t)rules->faults & 7;
-    s->app.txns_left = rules->app ? (unsigned)rules->txns & 3 : 0;
+    s->app.txns_left = has_writers ? (unsigned)rules->txns & 3 : 0;
     for (int k = 0; k < rules->checks; k++)
         s->db.row[k] = (struct row){ .slot = (unsigned)(k ? rules->second : rules->first) & 7,
                                      .id = (unsigned)(k + 1) & 7,
                                      .owed = 1 };
     s->db.next_id = 3;
+    s->db.schedule_on = rules->recurs & 1;
+    if (rules->recurs && rules->checks)
+        s->db.row[0].first = s->db.row[0].slot;
     s->journal.next_xid = 1;
 }
 
@@ -26,7 +30,7 @@ bool in_bucket(int check, int bucket, bool whole)
 
 int place_of(int check, int id, bool whole)
 {
-    return whole ? check % BUCKETS * 8 + id : id;
+    return whole ? check % BUCKETS * 16 + id : id;
 }
 
 bool bucket_has_rows(const struct db *db, int slot, int bucket, bool whole)
@@ -49,12 +53,15 @@ bool slot_has_rows(const struct db *db, int slot)
 
 bool is_locked(const struct state *s, int check)
 {
+    for (int i = 0; i < CLERKS && check == 0; i++)
+        if (s->clerk[i].holds_check)
+            return true;
     return s->app.phase == APP_WRITTEN && s->app.locks && s->app.check == (unsigned)check;
 }
 
 bool is_kept(const struct state *s, int check)
 {
-    return is_locked(s, check) && s->app.effect == APP_KEPT;
+    return is_locked(s, check) && s->app.phase == APP_WRITTEN && s->app.effect == APP_KEPT;
 }
 
 bool all_done(const struct pass *p)
@@ -166,6 +173,8 @@ int running_xids(const struct state *s, const struct rules *rules)
         xids |= has_xid(&s->engine[i].call, rules) ? XID_ENGINE << i : 0;
     for (int j = 0; j < STRAYS; j++)
         xids |= has_xid(&s->stray[j], rules) ? XID_STRAY << j : 0;
+    for (int i = 0; i < CLERKS; i++)
+        xids |= s->clerk[i].op ? XID_CLERK << i : 0;
     return xids;
 }
 
@@ -173,15 +182,15 @@ int running_xids(const struct state *s, const struct rules *rules)
 static void map_xids(struct state *s, int (*map)(int set, int arg), int arg)
 {
     for (int slot = 1; slot <= SLOTS; slot++)
-        s->db.pass[slot].older = (unsigned)map(s->db.pass[slot].older, arg) & 31;
-    s->db.noted_older = (unsigned)map(s->db.noted_older, arg) & 31;
+        s->db.pass[slot].older = (unsigned)map(s->db.pass[slot].older, arg) & ALL_XIDS;
+    s->db.noted_older = (unsigned)map(s->db.noted_older, arg) & ALL_XIDS;
     for (int i = 0; i < ENGINES; i++) {
-        s->engine[i].older = (unsigned)map(s->engine[i].older, arg) & 31;
-        s->engine[i].call.older = (unsigned)map(s->engine[i].call.older, arg) & 31;
-        s->engine[i].pulse_older = (unsigned)map(s->engine[i].pulse_older, arg) & 31;
+        s->engine[i].older = (unsigned)map(s->engine[i].older, arg) & ALL_XIDS;
+        s->engine[i].call.older = (unsigned)map(s->engine[i].call.older, arg) & ALL_XIDS;
+        s->engine[i].pulse_older = (unsigned)map(s->engine[i].pulse_older, arg) & ALL_XIDS;
     }
     for (int j = 0; j < STRAYS; j++)
-        s->stray[j].older = (unsigned)map(s->stray[j].older, arg) & 31;
+        s->stray[j].older = (unsigned)map(s->stray[j].older, arg) & ALL_XIDS;
 }
 
 static int without(int set, int bit)
@@ -243,6 +252,14 @@ static void swap_strays(struct state *s)
     map_xids(s, swap_bits, XID_STRAY);
 }
 
+static void swap_clerks(struct state *s)
+{
+    struct clerk first = s->clerk[0];
+    s->clerk[0] = s->clerk[1];
+    s->clerk[1] = first;
+    map_xids(s, swap_bits, XID_CLERK);
+}
+
 static void clear_items_out(struct item *item)
 {
     for (int k = 0; k < CHECKS; k++)
@@ -280,6 +297,8 @@ static void clear_unused(struct state *s, const struct rules *rules)
 bool state_canonize(struct state *s, const struct rules *rules)
 {
     clear_unused(s, rules);
+    if (memcmp(&s->clerk[0], &s->clerk[1], sizeof s->clerk[0]) > 0)
+        swap_clerks(s);
     if (memcmp(&s->stray[0], &s->stray[1], sizeof s->stray[0]) > 0)
         swap_strays(s);
     if (rules->unknown || memcmp(&s->engine[0], &s->engine[1], sizeof s->engine[0]) <= 0)

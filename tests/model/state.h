@@ -8,16 +8,17 @@
 #include <stdint.h>
 #include "rules.h"
 
-enum { CHECKS = 2, SLOTS = 5, ENGINES = 2, STRAYS = 2, BUCKETS = 2 };
+enum { CHECKS = 2, SLOTS = 5, ENGINES = 2, STRAYS = 2, BUCKETS = 2, CLERKS = 2 };
 /* ticks of a lease whose database had its clock set back: it does not expire in this scenario */
 enum { FAR = 7 };
 
 /* ---- the database ---- */
 
 /* A check of future_job. slot 0: no row; a slot after the scenario's last one: ignored. The last
- * four fields are no columns but the model's own notes. */
+ * five fields are no columns but the model's own notes. */
 struct row {
-    uint32_t slot : 3, id : 3, count : 1, fails : 2, deferred : 1, again : 3;
+    uint32_t slot : 3, id : 4, count : 1, fails : 2, deferred : 1, again : 3;
+    uint32_t first : 3, terms : 1;      /* of a schedule's check: its first_check_at, its rule */
     uint32_t runs : 2;                  /* jobs started for it as it stands */
     /* a transaction that asked for it has committed, and no run has begun since */
     uint32_t owed : 1;
@@ -25,13 +26,14 @@ struct row {
     uint32_t reborn : 1;
     /* it took an answer that changed nothing that a settle compares, and no run has begun since */
     uint32_t written : 1;
+    uint32_t keys : 6;                  /* a bit for each first slot under which this id has run */
 };
 
 enum { PASS_NONE, PASS_OPEN, PASS_CLOSED };
 /* slot_pass: done has a bit for each finished bucket. older: transactions that were running when
  * seen_xid was taken. */
 struct pass {
-    uint16_t state : 2, split : 2, done : 2, seen : 1, trimming : 1, older : 5;
+    uint16_t state : 2, split : 2, done : 2, seen : 1, trimming : 1, older : 7;
 };
 
 /* ticks: until expires_at; 0: expired or not there. owner: engine + 1, or NOBODY when that
@@ -46,7 +48,9 @@ struct db {
     struct pass pass[SLOTS + 1];
     struct lease lease[SLOTS + 1][BUCKETS];
     uint8_t next_id : 4, mark : 3;
-    uint8_t noted : 3, noted_older : 5; /* the next mark, as soon as these transactions are over */
+    uint8_t noted : 3;                  /* the next mark, as soon as these transactions are over */
+    uint8_t schedule_on : 1, schedule_terms : 1;
+    uint8_t noted_older : 7;
 };
 
 /* ---- engines ---- */
@@ -65,10 +69,11 @@ enum answer { ANSWER_DONE, ANSWER_AGAIN, ANSWER_FAIL, ANSWER_DEFER };
 
 /* A check in a page, as it was read, and its answer; `to`: the slot it is to move to. */
 struct item {
-    uint32_t state : 3, id : 3, count : 1, fails : 2, answer : 2, to : 3;
+    uint32_t state : 3, id : 4, count : 1, fails : 2, answer : 2, to : 3;
     uint32_t reborn : 1;                /* of the row that was read */
     /* the model's note: another engine has settled the same run */
     uint32_t settled : 1;
+    uint32_t terms : 1;
     uint32_t put_off : 1;               /* moved without a run */
 };
 
@@ -91,8 +96,8 @@ struct request {
     uint32_t kind : 3, looked : 1, result : 2, slot : 3, bucket : 1, whole : 1, token : 4, owner : 2,
         target : 2;
     uint32_t xid : 4;                   /* of a settle, where events are read; 0: none */
-    uint32_t no_lease : 1, complete : 1, leave_rows : 1, failed_over : 1, skipped : 2, cursor : 4, at : 3;
-    uint8_t older : 5;
+    uint32_t no_lease : 1, complete : 1, leave_rows : 1, failed_over : 1, skipped : 2, cursor : 5, at : 3;
+    uint8_t older : 7;
     struct item item[CHECKS];
 };
 
@@ -110,9 +115,9 @@ struct engine {
      * failed_over: the database did, since the lease was taken. skipped: a bit for each check that
      * stays in the slot. */
     uint32_t no_lease : 1, exhausted : 1, began : 1, complete : 1, failed_over : 1, must_renew : 1,
-        leave_rows : 1, skipped : 2, leaving : 1, cursor : 4, pulse_older : 5;
+        leave_rows : 1, skipped : 2, leaving : 1, cursor : 5, pulse_older : 7;
     /* transactions with ids below X, that of the open_slot, which still run */
-    uint8_t older : 5;
+    uint8_t older : 7;
     uint8_t watch : 4, watch_left : 3;
     struct item item[CHECKS];
     struct request call;
@@ -124,7 +129,16 @@ enum app_phase { APP_IDLE, APP_DECIDED, APP_WRITTEN };
 enum app_effect { APP_NOTHING, APP_INSERT, APP_NEW_LIFE, APP_MOVE, APP_AGAIN, APP_DELETE, APP_KEPT };
 struct app {
     uint32_t phase : 2, op : 7, check : 1, at : 3, to : 3, has_id : 1, txns_left : 2,
-        effect : 3, id : 3, locks : 1, late : 1;
+        effect : 3, id : 4, locks : 1, late : 1;
+};
+
+/* ---- transactions that change a schedule: two at a time (clerks.c) ---- */
+
+enum clerk_op { CLERK_NONE, CLERK_EDIT, CLERK_OFF, CLERK_REPAIR };
+enum clerk_phase { CLERK_BEGUN, CLERK_HAS_ONE, CLERK_HAS_BOTH };
+enum clerk_effect { CLERK_LEAVES, CLERK_ASKS_AGAIN, CLERK_NEW_LIFE, CLERK_DELETES, CLERK_INSERTS };
+struct clerk {
+    uint16_t op : 2, phase : 2, to : 3, effect : 3, holds_check : 1, holds_schedule : 1;
 };
 
 /* ---- events, and their consumer ---- */
@@ -148,6 +162,7 @@ struct state {
     uint8_t clock : 3;                  /* the slot that runs by the database's clock */
     uint8_t faults : 3, replication : 2;
     struct app app;
+    struct clerk clerk[CLERKS];
     struct engine engine[ENGINES];
     struct request stray[STRAYS];       /* requests whose sender waits no longer */
     struct db db;
@@ -182,8 +197,8 @@ bool is_shared(const struct state *s, const struct rules *rules, int slot, int b
 /* ---- changes that several steps share ---- */
 
 /* Transactions that have an id and are not over, a bit each: the application's, one for the call of
- * each engine, one for each stray. */
-enum { XID_APP = 1, XID_ENGINE = 2, XID_STRAY = 8 };
+ * each engine, one for each stray, one for each that changes a schedule. */
+enum { XID_APP = 1, XID_ENGINE = 2, XID_STRAY = 8, XID_CLERK = 32, ALL_XIDS = 127 };
 int running_xids(const struct state *s, const struct rules *rules);
 void xid_over(struct state *s, int bit);
 
