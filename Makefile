@@ -192,7 +192,8 @@ fmt:
 
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/prescient lib/prescient/jobs \
-	  include/prescient share/doc/prescient/etc share/man/man1 share/man/man5)
+	  include/prescient share/doc/prescient/etc share/man/man1 share/man/man5 \
+  share/man/man7)
 	install $(BUILD)/prescient $(DESTDIR)$(PREFIX)/bin/
 	install $(BUILD)/prescient-bench $(DESTDIR)$(PREFIX)/libexec/prescient/
 	install -m 644 $(JOBS) $(DESTDIR)$(PREFIX)/lib/prescient/jobs/
@@ -200,6 +201,7 @@ install: all
 	install -m 644 $(wildcard etc/*) $(DESTDIR)$(PREFIX)/share/doc/prescient/etc/
 	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(wildcard docs/*.5) $(DESTDIR)$(PREFIX)/share/man/man5/
+	install -m 644 $(wildcard docs/*.7) $(DESTDIR)$(PREFIX)/share/man/man7/
 
 clean:
 	rm -rf build build-*
