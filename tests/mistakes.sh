@@ -64,6 +64,9 @@ prescient enqueue: all lines before line 2 are written; continue with --start-li
 of_the_settings() {
     settings good.cfg
     ok "$STORE_NAME: the settings without a mistake" $P config --check --config good.cfg
+    says 0 "no such job in good.cfg: 'unshiped_order'; did you mean '$J'? \
+(the check is filed and waits for an engine that has the job)" \
+        $P --config good.cfg enqueue orders 3 unshiped_order +3h
     says 78 "cannot open none.cfg: No such file or directory" $P list --config none.cfg
     settings a.cfg s/workers/wrokers/
     says 78 "a.cfg:1: unknown setting \"wrokers\"; did you mean \"workers\"?" $P list --config a.cfg
@@ -133,16 +136,24 @@ as() { sed -E "s#//[^/?]*@?/#//$1@/#" <<<"$PRESCIENT_STORE"; }
 with_database() { sed -E "s#/[a-z0-9_]+\?#/$1?#" <<<"$PRESCIENT_STORE"; }
 
 of_a_postgresql_store() {
-    has "a database that does not exist" "$($P --log-level warn list --store "$(with_database nodb)" 2>&1)" \
+    has "postgresql: a database that does not exist" \
+        "$($P --log-level warn list --store "$(with_database nodb)" 2>&1)" \
         'FATAL:  database "nodb" does not exist'
-    has "no server" "$($P --log-level warn list --store postgresql://u@127.0.0.1:1/d 2>&1)" \
+    has "postgresql: no server" "$($P --log-level warn list --store postgresql://u@127.0.0.1:1/d 2>&1)" \
         'connection to server at "127.0.0.1", port 1 failed: Connection refused'
     local role=prescient_mistakes_$$            # roles are the whole server's
     sql "CREATE ROLE $role LOGIN"
     settings h.cfg "1s#^#business = \"$(as $role)\"; #"
     says 78 "job $J: business database: permission denied for table orders, SQLSTATE 42501; \
 as its owner run: GRANT SELECT ON orders TO $role" $P config --check --config h.cfg
+    local lacks="permission denied for schema prescient (user $role). As its owner run: GRANT"
+    says 77 "$lacks prescient_engine TO $role" $P list --store "$(as $role)"
+    says 77 "$lacks prescient_enqueuer TO $role" $P enqueue orders 1 $J +3h --store "$(as $role)"
     sql "DROP ROLE $role"
+    # a wrong password: tests/denied.sh, whose server asks for one
+    $P list --store "$(as $role)" >out 2>&1
+    has "postgresql: a user that does not exist" "$? $(cat out)" "77 prescient list: "
+    has "postgresql: with its name" "$(cat out)" "role \"$role\" does not exist"
     sql "UPDATE prescient.migration SET oldest_engine = 99 WHERE version = 1"
     $P list >out 2>&1
     has "postgresql: a schema of a later program" "$? $(cat out)" \
