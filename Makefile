@@ -7,6 +7,8 @@
 # make model                    every state of the protocol, in a small world
 #                               (tests/model/README.md)
 # make fuzz | fuzz-corpus       see tests/fuzz/README.md
+# make drivers                  the SQL API from each language whose driver is here
+#                               (tests/drivers/README.md)
 # make planted                  bugs are put into a copy of the engine; the campaign must catch each
 # make -j2 analyze | analyze-quick          three analyzers (tests/analyze/analyze.mk)
 # make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]    all faults at once, 200,000 checks
@@ -163,6 +165,10 @@ check: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
 
 test-programs: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
 
+drivers: $(BUILD)/prescient $(JOBS)
+	DRIVERS_FETCH=1 BUILD=$(BUILD) tests/drivers.sh
+	DRIVERS_FETCH=1 BUILD=$(BUILD) tests/languages.sh
+
 faults-programs: all $(TEST_JOBS) $(BUILD)/prescient-failpoints
 
 faults: faults-programs
@@ -209,6 +215,6 @@ clean:
 include $(wildcard tests/*/*.mk)
 
 .PHONY: FORCE all model sim check test-programs faults-programs faults planted storm coverage valgrind \
-  fmt install clean
+  drivers fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

@@ -4,6 +4,7 @@
 # quickstart.sh test     installs what the tests need, too, and runs them all; they start a
 #                        PostgreSQL cluster of their own
 # quickstart.sh build    installs and builds the same, and runs nothing
+# quickstart.sh drivers  installs PostgreSQL's drivers of several languages, too, and tests them
 # For Debian 12 and 13, Ubuntu 22.04 or newer, as root or with sudo. On other systems install the
 # equivalents of the packages in packages.txt first.
 set -euo pipefail
@@ -31,8 +32,10 @@ as_root() {
     fi
 }
 
-# A server from elsewhere (apt.postgresql.org) is as good as the package named postgresql.
+# A server from elsewhere (apt.postgresql.org) is as good as the package named postgresql. npm comes
+# with some packages of Node.
 is_installed() {
+    [ "$1" != npm ] || ! command -v npm >/dev/null || return 0
     [ "$1" != postgresql ] || ! compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || return 0
     [ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null)" = "ii " ]
 }
@@ -132,8 +135,16 @@ build | test)
     close_folders
     [ "$1" = build ] || exec make -s check T="${2:-}"
     ;;
+drivers)
+    install_missing build test drivers
+    forget_databases
+    say "building"
+    build
+    close_folders
+    exec make -s drivers
+    ;;
 *)
-    sed -n '2,5s/^# //p' quickstart.sh >&2
+    sed -n '2,6s/^# //p' quickstart.sh >&2
     exit 2
     ;;
 esac
