@@ -63,6 +63,13 @@ static void checks_of_an_unknown_job_are_left_to_others_and_put_off_by_a_sweep(v
     CU_ASSERT_FALSE(page->checks[0].settlement.ran);
     CU_ASSERT_EQUAL(page->checks[0].settlement.put_off_at, FIXTURE_SLOT);
     page_free(page);
+    /* a database that refuses that has not run it either */
+    page = fixture_page(&x, 1);
+    take_in(page);
+    verdict_refused_by_database(&x.env, page, 0, "no");
+    CU_ASSERT_EQUAL(page->checks[0].settlement.outcome, OUTCOME_BAD_ANSWER);
+    CU_ASSERT_EQUAL(page->checks[0].settlement.put_off_at, FIXTURE_SLOT);
+    page_free(page);
     /* for as long as the default horizon, and then a guard ends them */
     page = fixture_page(&x, 2);
     page->rows.checks[0].put_off_at = page->now - x.settings.defaults.horizon_s;

@@ -124,15 +124,21 @@ struct verdict guard_judge(const struct guard_policy *policy, const struct guard
     return kind < sizeof judges / sizeof *judges ? judges[kind](policy, in) : judge_bad(policy, in);
 }
 
+int64_t guard_late_since(const struct guard_input *in)
+{
+    if (in->put_off_at)
+        return in->put_off_at;
+    return in->slot ? in->slot : 1;                     /* 0 would mean that it was not put off */
+}
+
 struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in,
                              enum outcome why, int64_t at)
 {
     struct verdict v = as_read(in);
-    bool is_late = in->put_off_at != 0;
-    if (is_late && why == OUTCOME_UNKNOWN_JOB && saturate_sub(in->now, in->put_off_at) > policy->horizon_s)
+    bool was_late = in->put_off_at != 0;
+    if (was_late && why == OUTCOME_UNKNOWN_JOB && saturate_sub(in->now, in->put_off_at) > policy->horizon_s)
         return ends(v, OUTCOME_UNKNOWN_JOB);
-    v.put_off_at = in->put_off_at;
-    if (!is_late && why != OUTCOME_RESLOTTED)
-        v.put_off_at = in->slot ? in->slot : 1;         /* 0 would mean never */
+    if (was_late || why != OUTCOME_RESLOTTED)
+        v.put_off_at = guard_late_since(in);
     return moves(v, why, at, policy, in->now);
 }

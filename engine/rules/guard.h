@@ -54,4 +54,7 @@ struct verdict guard_judge(const struct guard_policy *policy, const struct guard
 struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in,
                              enum outcome why, int64_t at);
 
+/* The slot from which on a check is late that moves on without a run; never 0. */
+int64_t guard_late_since(const struct guard_input *in);
+
 #endif

@@ -228,6 +228,8 @@ void verdict_refused_by_database(const struct lane_env *env, struct page *page, 
     struct guard_input in = input_of(env, page, index);
     in.answer = ANSWER_BAD;
     struct verdict v = guard_judge(&policy, &in);
+    if (!c->settlement.ran)
+        v.put_off_at = guard_late_since(&in);
     apply(&c->settlement, &v);
     c->settlement.neffects = 0;
     c->settlement.note = arena_printf(page->arena, "the database refuses the answer: %.*s",
