@@ -360,6 +360,35 @@ static void a_filed_check_gets_a_look(struct world *w, const struct tx *tx, cons
             row->key, (long long)at);
 }
 
+/* How the transaction's settle moves the check on; NULL: it does not. */
+static const struct record *move_of(const struct tx *tx, int64_t id)
+{
+    for (int i = 0; i < tx->nrecords; i++) {
+        const struct record *r = &tx->records[i];
+        if (r->id == id && (r->kind == RECORD_RUN || r->kind == RECORD_PUT_OFF))
+            return r;
+    }
+    return NULL;
+}
+
+/* A settle that moves a check on without a run leaves it visibly late, since it was due. Only a
+ * reslot, which an operator asks for, does not make it late. */
+static void what_was_not_run_stays_late(struct world *w, const struct tx *tx, const struct row *row)
+{
+    const struct version *was = &row->is, *is = &row->will;
+    const struct record *move = move_of(tx, was->id);
+    int64_t late_since = was->put_off_at;
+    if (!move)
+        return;
+    if (move->kind == RECORD_RUN)
+        late_since = 0;
+    else if (!late_since && move->outcome != OUTCOME_RESLOTTED)
+        late_since = was->next_at;
+    if (is->put_off_at != late_since)
+        world_violate(w, "check %d moves on from slot %lld, and is late since %lld, expected %lld", row->key,
+                      (long long)was->next_at, (long long)is->put_off_at, (long long)late_since);
+}
+
 static void check_row(struct world *w, const struct tx *tx, const struct row *row)
 {
     struct checker *c = w->checker;
@@ -370,6 +399,8 @@ static void check_row(struct world *w, const struct tx *tx, const struct row *ro
     c->ended += between;
     if (is->exists && !goes_on)
         c->begun++;
+    if (goes_on)
+        what_was_not_run_stays_late(w, tx, row);
     if (goes_on && histories)
         world_violate(w, "check %d goes on and has a row of history", row->key);
     if (was->exists && !goes_on) {

@@ -54,7 +54,8 @@ struct slot_row {                   /* the opening row, and the sum of its passe
     int64_t empty_xid, seen_xid;
 };
 
-enum record_kind { RECORD_HISTORY, RECORD_RUN, RECORD_EVENT };
+/* RECORD_PUT_OFF: the settle moves the check on without a run; no row is written of that. */
+enum record_kind { RECORD_HISTORY, RECORD_RUN, RECORD_EVENT, RECORD_PUT_OFF };
 
 /* A row of one of the logs. */
 struct record {

@@ -98,13 +98,12 @@ static void write_move(struct db *db, struct message *m, const struct row *row, 
                        const struct sent_settlement *s)
 {
     int64_t open = slot_next(db_clock_us(db) / SECOND_US, db->w->shape.slot_length_s);
-    if (s->s.ran)
-        record_run(m, RECORD_RUN, row, v, s);
+    record_run(m, s->s.ran ? RECORD_RUN : RECORD_PUT_OFF, row, v, s);
     v->next_at = s->s.next_at > open || db->w->wrong[SETTLE_IGNORES_BEGUN] ? s->s.next_at : open;
     v->check_count = s->s.check_count;
     v->failure_count = s->s.failure_count;
     v->deferred_at = s->s.deferred_at;
-    v->put_off_at = s->s.put_off_at;
+    v->put_off_at = db->w->wrong[SETTLE_FORGETS_PUT_OFF] ? 0 : s->s.put_off_at;
 }
 
 static enum served write_effects(struct db *db, struct message *m, const struct sent_settlement *s)

@@ -10,7 +10,8 @@
 #include "network.h"
 
 /* TURNS_MAX: in one second; more means a loop that does not wait */
-enum { RUN_MAX_S = 600, TURNS_MAX = 20000 };
+/* A check of a job that no engine has ends after this long, within the time that a world has. */
+enum { RUN_MAX_S = 600, TURNS_MAX = 20000, UNKNOWN_HORIZON_S = 400 };
 
 struct world *host_world(const struct host *h) { return h->w; }
 int host_number(const struct host *h) { return h->number; }
@@ -277,6 +278,10 @@ static void draw_settings(struct host *h)
     struct world *w = h->w;
     struct settings *s = &h->settings;
     *s = *w->settings;
+    if (w->shape.unknown_job) {
+        s->njobs--;
+        s->defaults.horizon_s = UNKNOWN_HORIZON_S;
+    }
     /* some hosts have leases of another length */
     bool own = !w->shape.prompt && world_chance(w, 200);
     s->lease_us = own ? world_between(w, 4, LEASE_MOST_S) * SECOND_US : w->shape.lease_us;

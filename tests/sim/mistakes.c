@@ -12,6 +12,8 @@ const struct mistake_row mistake_rows[MISTAKES] = {
                                  "a settle now and then deletes a check without its row of history" },
     [SETTLE_REPEATS_EFFECTS] = { "settle-repeats-effects",
                                  "a settle writes effects of rows that it did not touch" },
+    [SETTLE_FORGETS_PUT_OFF] = { "settle-forgets-put-off",
+                                 "a settle moves a check on without a run, and it is no longer late" },
     [TAKE_IGNORES_HOLDERS] = { "take-ignores-holders", "a lease is taken although another engine holds it" },
     [LEASE_ENDS_EARLY] = { "lease-ends-early", "the database lets leases expire after half their time" },
     [RENEWAL_ALWAYS_GOOD] = { "renewal-always-good",

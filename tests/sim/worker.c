@@ -104,7 +104,7 @@ static void send_message(struct worker_sim *w, enum message_kind kind, const voi
 static bool open_jobs(struct worker_sim *w, char usable[JOBS])
 {
     struct host *h = w->host;
-    for (uint32_t j = 0; j < JOBS; j++) {
+    for (uint32_t j = 0; j < (uint32_t)h->settings.njobs; j++) {
         usable[j] = h->usable[j] && !w->left_out[j] &&
                     !(j == (uint32_t)h->shut_job && h->w->now_us < h->shut_until_us);
         if (w->left_out[j])
@@ -121,7 +121,7 @@ static bool open_jobs(struct worker_sim *w, char usable[JOBS])
 static void get_ready(struct worker_sim *w)
 {
     struct host *h = w->host;
-    char usable[JOBS];
+    char usable[JOBS] = { 0 };
     if (!open_jobs(w, usable))
         return;
     memcpy(w->usable, usable, sizeof usable);
@@ -132,7 +132,7 @@ static void get_ready(struct worker_sim *w)
         return;
     }
     w->state = IDLE;
-    send_message(w, MESSAGE_READY, usable, sizeof usable);
+    send_message(w, MESSAGE_READY, usable, (size_t)h->settings.njobs);
 }
 
 /* ---- jobs ---- */

@@ -131,6 +131,7 @@ static void draw_shape(struct world *w)
     s->jobs_are_slow = !s->calm && world_chance(w, 250);
     s->only_kills = !s->calm && s->hosts > 1 && world_chance(w, 80);
     s->only_locks = !s->calm && !s->only_kills && world_chance(w, 60);
+    s->unknown_job = world_chance(w, 60);
     if (s->only_kills || s->only_locks)
         s->jobs_misbehave = s->jobs_are_slow = s->app_writes = false;
     s->prompt = s->only_kills || s->only_locks || (s->calm && !s->app_writes);
@@ -150,6 +151,7 @@ static void say_shape(struct world *w)
         { s->app_writes, "the application writes" },
         { s->jobs_misbehave, "jobs misbehave" },
         { s->jobs_are_slow, "jobs are slow" },
+        { s->unknown_job, "one job is unknown" },
     };
     char text[100] = "";
     size_t len = 0;

@@ -44,6 +44,7 @@ struct shape {
     bool calm;                      /* no faults at all: stricter rules hold then */
     bool app_writes;                /* applications change things while engines run */
     bool jobs_misbehave, jobs_are_slow;
+    bool unknown_job;               /* one job is in no engine's settings */
     bool only_kills;                /* the only faults are kills, and one engine survives */
     bool only_locks;                /* the only faults are locks on the opening of a slot */
     bool prompt;                    /* the delay of a check has a known bound */
