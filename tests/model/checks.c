@@ -129,7 +129,9 @@ void check_state(struct model *m, const struct state *s)
 
 bool is_over(const struct model *m, const struct state *s)
 {
-    if (s->app.phase || in_sight(&s->db.row[0], &m->rules) || in_sight(&s->db.row[1], &m->rules))
+    if (s->app.phase || is_waiting(s, 0, &m->rules) || is_waiting(s, 1, &m->rules))
+        return false;
+    if (s->resuming || s->db.pause == PAUSE_ENDING)
         return false;
     if (s->journal.event[0].there || s->clerk[0].op || s->clerk[1].op)
         return false;
@@ -141,7 +143,7 @@ bool is_over(const struct model *m, const struct state *s)
     for (int j = 0; j < STRAYS; j++)
         if (s->stray[j].kind)
             return false;
-    for (int slot = 1; slot <= m->rules.slots; slot++) {
+    for (int slot = 1; slot <= SLOTS; slot++) {
         if (s->db.pass[slot].state == PASS_OPEN)
             return false;
         for (int b = 0; b < BUCKETS; b++)
@@ -154,7 +156,7 @@ bool is_over(const struct model *m, const struct state *s)
 bool is_answered(const struct model *m, const struct state *s)
 {
     for (int k = 0; k < CHECKS; k++)
-        if (in_sight(&s->db.row[k], &m->rules) && !is_locked(s, k))
+        if (is_waiting(s, k, &m->rules) && !is_locked(s, k))
             return false;
     return true;
 }

@@ -93,7 +93,7 @@ static void move_mark(struct model *m, const struct state *s)
 
 void closing_moves(struct model *m, const struct state *s)
 {
-    for (int slot = 1; slot <= m->rules.slots; slot++) {
+    for (int slot = 1; slot <= SLOTS; slot++) {
         relook(m, s, slot);
         for (int b = 0; b < BUCKETS; b++)
             remove_lease(m, s, slot, b);

@@ -126,7 +126,8 @@ static bool can_take_any(const struct model *m, const struct state *s, const str
 
 static void sends_open(struct model *m, const struct state *s, int engine, int slot, enum target_kind target)
 {
-    static const char *const why[] = { "", ": it is late", ": it is late, its checks will be moved" };
+    static const char *const why[] = { "", ": it is late", ": it is late, its checks will be moved",
+                                       ": the pause is ending" };
     struct state t = *s;
     struct engine *e = &t.engine[engine];
     e->call = make_open_request(m, s, slot, target);
@@ -166,8 +167,19 @@ static void watches(struct model *m, const struct state *s, int engine, int slot
     }
 }
 
+static void choose_pause(struct model *m, const struct state *s, int engine)
+{
+    const struct pass *p = &s->db.pass[PAUSE_SLOT];
+    bool undone = p->state == PASS_OPEN && !all_done(p);
+    if (s->engine[engine].pause != PAUSE_ENDING || !(undone || slot_has_rows(&s->db, PAUSE_SLOT)))
+        return;
+    watches(m, s, engine, PAUSE_SLOT);
+    sends_open(m, s, engine, PAUSE_SLOT, TARGET_RESUME);
+}
+
 static void choose_slot(struct model *m, const struct state *s, int engine)
 {
+    choose_pause(m, s, engine);
     for (int slot = 1; slot <= m->rules.slots; slot++) {
         bool now = wants_slot(m, s, engine, slot, false), late = wants_slot(m, s, engine, slot, true);
         if (now || late)
@@ -214,6 +226,11 @@ static void take_in(const struct model *m, const struct state *s, int engine, st
     if (is_kept(s, check)) {
         item->state = ITEM_OUT;
         e->complete = 0;
+    } else if (e->target == TARGET_RESUME || e->pause == PAUSE_ON) {
+        bool resumes = e->target == TARGET_RESUME;
+        item->state = ITEM_ANSWERED;
+        item->put_off = 1;
+        item->to = (unsigned)(resumes ? slot_after_pause(m, check, s->clock) : PAUSE_SLOT) & 7;
     } else if (e->target == TARGET_RESLOT || (unknown && e->target == TARGET_SWEEP)) {
         item->state = ITEM_ANSWERED;
         item->put_off = 1;
@@ -505,6 +522,7 @@ void engine_moves(struct model *m, const struct state *s, int engine)
 {
     const struct engine *e = &s->engine[engine];
     pulse_moves(m, s, engine);
+    hears_of_pause(m, s, engine);
     if (e->leased && e->mode != FROZEN_WITH_WORKER)
         worker_moves(m, s, engine);
     if (e->mode == AWAKE && !e->call.kind) {

@@ -11,7 +11,7 @@
 static bool may_tick(const struct model *m, const struct state *s)
 {
     bool moves = false;
-    for (int slot = 1; slot <= m->rules.slots; slot++)
+    for (int slot = 1; slot <= SLOTS; slot++)
         for (int b = 0; b < BUCKETS; b++) {
             const struct lease *l = &s->db.lease[slot][b];
             moves = moves || (l->ticks && l->ticks != FAR);
@@ -266,6 +266,7 @@ static void all_calls_fail(const struct model *m, struct state *s)
     s->db.noted_older = 0;
     s->app = (struct app){ .txns_left = s->app.txns_left };
     memset(s->clerk, 0, sizeof s->clerk);
+    s->resuming = 0;
 }
 
 static void fail_over(struct model *m, const struct state *s)

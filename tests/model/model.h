@@ -54,6 +54,8 @@ void time_moves(struct model *m, const struct state *s);
 void fault_moves(struct model *m, const struct state *s);
 void consumer_moves(struct model *m, const struct state *s);
 void clerk_moves(struct model *m, const struct state *s);
+void pause_moves(struct model *m, const struct state *s);
+void hears_of_pause(struct model *m, const struct state *s, int engine);
 void pulse_moves(struct model *m, const struct state *s, int engine);
 
 /* ---- full and fine slots (slots.c) ---- */
@@ -73,6 +75,13 @@ int file_at(const struct model *m, int wanted, int clock);
 int slot_after_failure(const struct model *m, int failures, int clock);
 int file_attempt_at(const struct model *m, int wanted, int clock);
 bool ends_check(const struct model *m, const struct item *item);    /* this answer does */
+
+/* ---- the pause (pause.c) ---- */
+
+/* Where a check that is resumed goes: all are spread over the next full slot and its seconds. */
+int slot_after_pause(const struct model *m, int check, int clock);
+/* The settle asks whether the pause is on; false: it waits. */
+bool ask_for_pause(const struct model *m, const struct state *s, struct request *r);
 
 /* ---- schedules (lives.c) ---- */
 

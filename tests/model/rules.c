@@ -36,6 +36,7 @@ static const struct { const char *name; size_t at; int initial, most; const char
     { AT(recurs), 0, 1, "check 0 is that of a schedule, whose first rule is: every second full slot" },
     { AT(clerks), 0, 7,
       "the schedule is changed: 1 edited (every full slot), 2 switched off by a resolve, 4 repaired (sum)" },
+    { AT(pause), 0, 1, "all checks are paused, once, and may be resumed" },
     { AT(lease), 2, 6, "duration of a lease, in ticks" },
     { AT(trust), 1, 3, "how long a worker may start jobs after the lease was requested, in ticks" },
     { AT(patience), 2, 7, "how long an endless lease is watched before it is taken over, in ticks" },
@@ -116,6 +117,10 @@ static const struct { const char *name; size_t at; int initial, most; const char
     { AT(order), ORDER_SCHEDULE_FIRST, 2,
       "locks of a check and its schedule: 0 an edit crosswise, 1 the check first, 2 the schedule first" },
     { AT(asks), 1, 1, "0: the repair does not ask again whether the schedule is on" },
+    { AT(pauselock), 1, 1, "0: a settle that moves checks to a pause does not lock the pause" },
+    { AT(nowait), 1, 1, "0: it waits for a transaction that resumes and has not committed" },
+    { AT(pauseclosed), 1, 1, "0: a pause is deleted when its slot is empty, even if that is not closed" },
+    { AT(ending), 1, 1, "0: a transaction that resumes deletes the pause, before its slot is empty" },
 
     { AT(strict), 1, 1, "0: a row in a closed slot is allowed if a sweep finds it" },
     { AT(prompt), 1, 1, "0: a check in a fine slot may wait for the next full slot" },

@@ -18,7 +18,7 @@ struct rules {
     /* size */
     int slots, fine, split, page, checks, first, second, app, txns, answers, far, unknown, reslot, lanes,
         early, prune, events, pulse, attempts, recurs,
-        clerks, lease, trust, patience;
+        clerks, pause, lease, trust, patience;
     /* faults */
     int faults, kill, freeze, cut, stop, broken, failover, copy, back, forth;
     /* the protocol */
@@ -27,7 +27,8 @@ struct rules {
         lockclock, fromsend, slabtrust, boottime, winddown, trimlook, generation, genclock, timeline, oldest;
     /* the protocol of what is built next */
     int low, stamp, unopened, ahead, inside, leaves, elsewhere, anew, freshid,
-        carry, onward, order, asks;
+        carry, onward, order, asks,
+        pauselock, nowait, ending, pauseclosed;
     /* promises */
     int strict, prompt;
 };

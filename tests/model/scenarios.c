@@ -253,6 +253,18 @@ static const struct scenario next[] = {
       "recurs=1 slots=2 faults=0 clerks=7 checks=0 answers=0", NULL },
     { HOLDS, "an engine that cannot read terms deletes the check, and the repair files it",
       "anew=0 recurs=1 slots=2 faults=0 clerks=4 checks=1 answers=0", "the repair COMMITS: it files" },
+
+    { HOLDS, "paused and resumed: spread over the next slot and its seconds",
+      "pause=1 fine=1 slots=3 faults=0 checks=2 answers=0", "the pause is deleted" },
+    { HOLDS, "the same, jobs that are asked again", "pause=1 slots=2 faults=0 checks=1",
+      "hears of the pause: it is ending" },
+    { HOLDS, "the same, resolved or replaced meanwhile", "pause=1 slots=1 faults=0 app=6 checks=1 answers=0",
+      "the transaction that resumes rolls back" },
+    { HOLDS, "the same, an engine is killed", "pause=1 slots=2 kill=1 checks=1 answers=0", "KILLED" },
+    { HOLDS, "the same, an engine is frozen or cut off", "pause=1 slots=1 freeze=1 cut=1 checks=1",
+      "a stray settle of slot 5" },
+    { HOLDS, "the same, failover that loses commits", "pause=1 slots=1 failover=2 checks=1 answers=0",
+      "commits since then are lost" },
 };
 
 static const struct scenario planted_next[] = {
@@ -292,6 +304,14 @@ static const struct scenario planted_next[] = {
       "order=1 recurs=1 slots=1 faults=0 clerks=7 txns=2 checks=0 answers=0", NULL },
     { SCHEDULE_IGNORED, "the repair does not ask again whether the schedule is on",
       "asks=0 recurs=1 slots=1 faults=0 clerks=7 txns=2 checks=0 answers=0", NULL },
+    { NO_END, "the pause is not locked: a settle moves a check there after it was resumed",
+      "pauselock=0 pause=1 slots=2 faults=0 checks=1 answers=0", NULL },
+    { STUCK, "a settle waits for a transaction that resumes",
+      "nowait=0 pause=1 slots=2 faults=0 checks=1 answers=0", NULL },
+    { NO_END, "a transaction that resumes deletes the pause first",
+      "ending=0 pause=1 slots=2 faults=0 checks=1 answers=0", NULL },
+    { NO_END, "the pause is deleted before its slot is closed, and an engine dies there",
+      "pauseclosed=0 pause=1 slots=1 kill=1 checks=1 answers=0", NULL },
 };
 
 #define GROUP(title, table) { title, table, sizeof table / sizeof *table }

@@ -183,6 +183,7 @@ static void all_moves(struct model *m, const struct state *s)
     closing_moves(m, s);
     app_moves(m, s);
     clerk_moves(m, s);
+    pause_moves(m, s);
     time_moves(m, s);
     fault_moves(m, s);
     consumer_moves(m, s);

@@ -7,6 +7,8 @@
 
 bool slot_begun(const struct model *m, const struct state *s, int slot)
 {
+    if (slot == PAUSE_SLOT)
+        return s->db.pause == PAUSE_ENDING;
     return slot <= s->clock || !m->rules.begun;
 }
 
@@ -151,7 +153,8 @@ static const char *sender_name(struct sender from)
 
 static void open_takes(struct model *m, const struct state *s, struct sender from, int bucket)
 {
-    static const char *const why[] = { "", ": it is late", ": it is late and will be moved" };
+    static const char *const why[] = { "", ": it is late", ": it is late and will be moved",
+                                       ": the pause is ending" };
     struct state t = *s;
     struct request *r = request_of(&t, from);
     int slot = r->slot, owner = sender_owner(m, s, from);
@@ -303,6 +306,9 @@ int slot_to_move_to(const struct model *m, const struct request *r, const struct
                     const struct row *row)
 {
     bool failed = !item->put_off && item->answer == ANSWER_FAIL && !ends_check(m, item);
+    bool is_paused = item->put_off && item->to == PAUSE_SLOT;
+    if (is_paused)
+        return r->found_pause_on ? PAUSE_SLOT : file_at(m, next_full(m, r->at), r->at);
     int own = failed ? file_attempt_at(m, item->to, r->at) : file_at(m, item->to, r->at);
     int asked = row->again ? file_at(m, row->again, r->at) : 0;
     int slot = m->rules.pull && asked && asked < own ? asked : own;
@@ -361,6 +367,8 @@ static void settle_looks(struct model *m, const struct state *s, struct sender f
     const char *found = "it has the lease, gets a transaction id and reads the clock";
     if (!m->rules.token)
         found = "it gets a transaction id, reads the clock, and does not check the lease";
+    if (ours && !ask_for_pause(m, s, r))
+        return;
     if (ours) {
         r->looked = 1;
         r->at = s->clock;
@@ -407,7 +415,7 @@ static void settle_commits(struct model *m, const struct state *s, struct sender
     if (became[0] == ITEM_TOUCHED || became[1] == ITEM_TOUCHED)
         write_event(m, &t, r->xid);
     r->result = RESULT_GOOD;
-    r->xid = 0;
+    r->xid = r->found_pause_on = r->locks_pause = 0;
     xid_over(&t, from.stray < 0 ? XID_ENGINE << from.engine : XID_STRAY << from.stray);
     answer(m, &t, from);
     const char *check_0 = became[0] ? " check 0" : "";

@@ -43,7 +43,13 @@ bool bucket_has_rows(const struct db *db, int slot, int bucket, bool whole)
 
 bool in_sight(const struct row *row, const struct rules *rules)
 {
-    return row->slot && (int)row->slot <= rules->slots;
+    return row->slot && ((int)row->slot <= rules->slots || (rules->pause && row->slot == PAUSE_SLOT));
+}
+
+bool is_waiting(const struct state *s, int check, const struct rules *rules)
+{
+    const struct row *row = &s->db.row[check];
+    return in_sight(row, rules) && !(row->slot == PAUSE_SLOT && s->db.pause == PAUSE_ON);
 }
 
 bool slot_has_rows(const struct db *db, int slot)
@@ -155,7 +161,7 @@ void engine_drop_run(struct engine *e)
 {
     struct engine kept = { .mode = e->mode, .watch = e->watch, .watch_left = e->watch_left,
                            .low = e->low, .pulse = e->pulse, .pulse_at = e->pulse_at,
-                           .pulse_older = e->pulse_older };
+                           .pulse_older = e->pulse_older, .pause = e->pause };
     *e = kept;
 }
 

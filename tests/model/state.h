@@ -9,6 +9,8 @@
 #include "rules.h"
 
 enum { CHECKS = 2, SLOTS = 5, ENGINES = 2, STRAYS = 2, BUCKETS = 2, CLERKS = 2 };
+/* The slot of a pause, far after all others: it never begins. */
+enum { PAUSE_SLOT = SLOTS };
 /* ticks of a lease whose database had its clock set back: it does not expire in this scenario */
 enum { FAR = 7 };
 
@@ -43,6 +45,8 @@ struct lease {
     uint8_t ticks : 3, owner : 2;
 };
 
+enum pause { PAUSE_NONE, PAUSE_ON, PAUSE_ENDING };
+
 struct db {
     struct row row[CHECKS];
     struct pass pass[SLOTS + 1];
@@ -50,6 +54,7 @@ struct db {
     uint8_t next_id : 4, mark : 3;
     uint8_t noted : 3;                  /* the next mark, as soon as these transactions are over */
     uint8_t schedule_on : 1, schedule_terms : 1;
+    uint8_t pause : 2;
     uint8_t noted_older : 7;
 };
 
@@ -88,7 +93,7 @@ enum {
 
 enum request_kind { REQUEST_NONE, REQUEST_OPEN, REQUEST_RENEW, REQUEST_SETTLE, REQUEST_FINISH };
 enum result { RESULT_NONE, RESULT_GOOD, RESULT_LOST };
-enum target_kind { TARGET_SLOT, TARGET_SWEEP, TARGET_RESLOT };
+enum target_kind { TARGET_SLOT, TARGET_SWEEP, TARGET_RESLOT, TARGET_RESUME };
 
 /* A call to the store: on its way, at the database, or on its way back (result). A settle writes
  * `item`. */
@@ -97,6 +102,7 @@ struct request {
         target : 2;
     uint32_t xid : 4;                   /* of a settle, where events are read; 0: none */
     uint32_t no_lease : 1, complete : 1, leave_rows : 1, failed_over : 1, skipped : 2, cursor : 5, at : 3;
+    uint32_t found_pause_on : 1, locks_pause : 1;       /* of a settle that moves checks there */
     uint8_t older : 7;
     struct item item[CHECKS];
 };
@@ -115,7 +121,8 @@ struct engine {
      * failed_over: the database did, since the lease was taken. skipped: a bit for each check that
      * stays in the slot. */
     uint32_t no_lease : 1, exhausted : 1, began : 1, complete : 1, failed_over : 1, must_renew : 1,
-        leave_rows : 1, skipped : 2, leaving : 1, cursor : 5, pulse_older : 7;
+        leave_rows : 1, skipped : 2, leaving : 1, cursor : 5, pulse_older : 7,
+        pause : 2;                      /* as the engine has heard of it */
     /* transactions with ids below X, that of the open_slot, which still run */
     uint8_t older : 7;
     uint8_t watch : 4, watch_left : 3;
@@ -161,6 +168,7 @@ enum replication { REPLICATES, REPLICATION_STOPPED, FAILED_OVER };
 struct state {
     uint8_t clock : 3;                  /* the slot that runs by the database's clock */
     uint8_t faults : 3, replication : 2;
+    uint8_t was_paused : 1, resuming : 1;       /* pause.c */
     struct app app;
     struct clerk clerk[CLERKS];
     struct engine engine[ENGINES];
@@ -184,6 +192,8 @@ bool in_bucket(int check, int bucket, bool whole);
 /* The place of a row in the order of pages: by id, in a whole slot by bucket and id. */
 int place_of(int check, int id, bool whole);
 bool in_sight(const struct row *row, const struct rules *rules);
+/* A check in a slot that is looked at; none is looked for in the slot of a pause that is on. */
+bool is_waiting(const struct state *s, int check, const struct rules *rules);
 bool slot_has_rows(const struct db *db, int slot);
 bool bucket_has_rows(const struct db *db, int slot, int bucket, bool whole);
 bool is_locked(const struct state *s, int check);
