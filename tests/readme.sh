@@ -86,6 +86,7 @@ is "it ends in an alert" \
     "$(prescient events --json | json_lines '[(e["event"], e["entity_key"]) for e in lines]')" \
     "[('order.unshipped', '42')]"
 ok "all is well, says doctor" prescient doctor
+has "no role is missing" "$(cat "$TMP/.out")" "rights: as they must be"
 is "what the other calls leave" "$(prescient list --json | json 'sorted(r["entity_key"] for r in j)')" \
     "['43', '44', '45', '46', '47']"
 prescient --quiet --log-level error replay --from now --to +25h
