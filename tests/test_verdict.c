@@ -115,19 +115,6 @@ static void a_check_that_cannot_be_is_left_and_logged_once(void)
     }
 }
 
-static void a_check_in_a_wrong_bucket_is_left_and_the_others_are_run(void)
-{
-    lane_env_begin(&x, "");
-    struct page *page = fixture_page(&x, 2);
-    page->rows.checks[0].is_misfiled = true;
-    take_in(page);
-    CU_ASSERT_EQUAL(page->checks[0].state, CHECK_OVER);
-    CU_ASSERT_EQUAL(page->checks[1].state, CHECK_WAITING);
-    CU_ASSERT_TRUE(fixture_logged(&x, "is in a bucket that is not its entity's and key's"));
-    page_free(page);
-    lane_env_end(&x);
-}
-
 static void a_check_that_is_left_alone_is_not_run(void)
 {
     lane_env_begin(&x, "");
@@ -228,7 +215,6 @@ static const struct test tests[] = {
     TEST(checks_of_an_unknown_job_are_left_to_others_and_put_off_by_a_sweep),
     TEST(a_reslot_moves_all_to_the_next_slot_and_runs_none),
     TEST(a_check_that_cannot_be_is_left_and_logged_once),
-    TEST(a_check_in_a_wrong_bucket_is_left_and_the_others_are_run),
     TEST(a_check_that_is_left_alone_is_not_run),
     TEST(an_answer_becomes_a_settlement_by_the_databases_clock),
     TEST(nothing_is_believed_of_a_page_whose_lease_is_lost),

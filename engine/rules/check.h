@@ -32,7 +32,6 @@ struct check {                      /* the strings end with NUL and live as long
     const char *origin;
     /* an open transaction has asked for it again: a job would not see its writes yet */
     bool kept;
-    bool is_misfiled;               /* in a bucket that is not its own (rules/bucket.h) */
 #define CHECK_TEXT(name) uint32_t name##_len;       /* bytes, without the NUL */
     CHECK_TEXTS(CHECK_TEXT)
 #undef CHECK_TEXT

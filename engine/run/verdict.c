@@ -95,13 +95,11 @@ void verdict_job_is_gone(const struct lane_env *env, struct page *page, int job,
 }
 
 /* The SQL functions and bulk load see to it, but a plain INSERT may put anything into the table.
- * Such a check would never fit into a slab, or its settle would match no row. In a wrong bucket
- * (engine/rules/bucket.h) the functions do not find it, and the same check may stand in its own
- * bucket, too. Returns what is wrong; NULL: nothing. */
+ * Such a check would never fit into a slab, or its settle would match no row. One in a wrong bucket
+ * is run: to hash each name here would cost half of what an engine does for a check (doctor does it
+ * for some). Returns what is wrong; NULL: nothing. */
 static const char *why_impossible(const struct check *c)
 {
-    if (c->is_misfiled)
-        return "is in a bucket that is not its entity's and key's";
     if (c->check_count < 0 || c->failure_count < 0)
         return "has a negative count";
     if (c->entity_name_len > CHECK_NAME_MAX || c->entity_key_len > CHECK_NAME_MAX ||

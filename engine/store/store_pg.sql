@@ -1893,6 +1893,12 @@ sequences AS MATERIALIZED (
       FROM prescient.sequences_behind(false) s),
 prepared AS MATERIALIZED (
     SELECT count(*) AS n, min(x.prepared) AS first FROM pg_prepared_xacts x),
+misfiled AS MATERIALIZED (         -- of the checks that come next
+    SELECT count(*) AS n, min(format('(%s, %s, %s)', left(f.entity_name, 40), left(f.entity_key, 40),
+                                     left(f.job_exec, 40))) AS one
+      FROM (SELECT bucket, entity_name, entity_key, job_exec FROM prescient.future_job
+             ORDER BY next_check_at, bucket, priority, id LIMIT 10000) f
+     WHERE f.bucket <> prescient.bucket_of(f.entity_name, f.entity_key)),
 rows (place, what, bad, level, found, advice) AS (
     SELECT 1, 'server', false, 'ok', 'PostgreSQL ' || current_setting('server_version'), '' FROM this
     UNION ALL
@@ -1963,6 +1969,12 @@ rows (place, what, bad, level, found, advice) AS (
            'of two rows with one id the answer to one may end the other: '
            'prescient migrate builds it, and nobody waits for it'
       FROM (SELECT) one LEFT JOIN pg_index i ON i.indexrelid = to_regclass('prescient.future_job_slot')
+    UNION ALL
+    SELECT 19, 'buckets', n > 0, 'warn',
+           CASE n WHEN 0 THEN 'those of entity and key'
+           ELSE n || ' of the next 10000 checks are in a wrong one, as ' || one END,
+           'enqueue and resolve do not find them: a plain INSERT filed them. Delete these rows, and file '
+           'the checks by prescient.enqueue()' FROM misfiled
     UNION ALL
     SELECT 12, 'autovacuum', NOT current_setting('autovacuum')::boolean
            OR NOT current_setting('track_counts')::boolean, 'error',

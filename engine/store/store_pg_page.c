@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../rules/bucket.h"
 #include "store_pg_ops.h"
 
 /* How many bytes one row may have, so that a page of `want` rows stays within its limit. */
@@ -109,7 +108,6 @@ static bool read_check(struct pg_store *pg, struct store_read_page *r, const PGr
     CHECK_TEXTS(CHECK_TEXT)
 #undef CHECK_TEXT
     c->kept = false;
-    c->is_misfiled = bucket_of(c->entity_name, c->entity_key) != c->bucket;
     r->is_complete = row.is_complete;
     return read_aside(pg->arena, row.aside, c, is_left_out, lock_place);
 }

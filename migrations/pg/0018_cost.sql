@@ -5,9 +5,9 @@
 -- the bare INSERT, and is less than twice that now (bench/README.md has each part):
 -- - CHECKs and the condition of a trigger are read from the catalog anew by each statement, at five
 --   to ten thousand instructions a comparison. What they refused, enqueue refuses in words, and so
---   does bulk load. What a plain INSERT gets wrong is refused at its slot: an engine does not run a
---   check in a wrong bucket, or with values outside the limits, and says so. A time that is no slot
---   is found by the sweep, which files the check into one (refile).
+--   does bulk load. What a plain INSERT gets wrong is refused at its slot: an engine does not run
+--   a check with values outside the limits, and says so; doctor finds checks in a wrong bucket. A
+--   time that is no slot is found by the sweep, which files the check into one (refile).
 -- - LOCK TABLE, which kept the slot length as it was, gives way to a second look at the length,
 --   behind the lock of the INSERT.
 
