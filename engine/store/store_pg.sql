@@ -1620,7 +1620,12 @@ BEGIN; SET LOCAL search_path = pg_catalog, pg_temp
 -- name: begin_load
 -- Applications may lock the same checks: wait a while for them, then give up the chunk.
 -- script
-{on_path}; SET LOCAL lock_timeout = '10s'; LOCK TABLE prescient.future_job IN ROW EXCLUSIVE MODE
+{on_path}; SET LOCAL lock_timeout = '10s'
+
+-- name: lock_checks
+-- The slot length stays as it is until the transaction ends. Who may only call the API has no right
+-- to this lock; its functions see to that themselves.
+LOCK TABLE prescient.future_job IN ROW EXCLUSIVE MODE
 
 -- name: load_clock
 -- Like every writer, it takes its transaction id first and reads the clock then. The slot length

@@ -133,12 +133,27 @@ static int refused(struct pg_store *pg, struct err *err, const PGresult *r, int 
     return err->code = ERR_INPUT;
 }
 
+/* Without a right to the table, checks go through the function that the user may call; it goes by
+ * the database's clock. */
+static bool is_narrow(const struct pg_store *pg, int64_t now)
+{
+    return pg->narrow && now == 0;
+}
+
+static int begin_load(struct pg_store *pg, int64_t now, struct err *err)
+{
+    int rc = pg_execute(pg, pg->side, PG_BEGIN_LOAD, err);
+    if (rc < 0 || is_narrow(pg, now))
+        return rc;
+    return pg_execute(pg, pg->side, PG_LOCK_CHECKS, err);
+}
+
 /* The clock, read after the transaction id was taken; virtual time replaces it. And the slot
  * length, as it is to the end of this transaction. */
 static int begin_chunk(struct pg_store *pg, int64_t *now, int32_t *slot_length_s, struct err *err)
 {
     struct pg_load_clock_out clock = { 0 };
-    int rc = pg_execute(pg, pg->side, PG_BEGIN_LOAD, err);
+    int rc = begin_load(pg, *now, err);
     if (rc < 0)
         return rc;
     rc = pg_ask(pg, pg->side, PG_LOAD_CLOCK, NULL, &clock, err);
@@ -249,13 +264,6 @@ static bool load_columns_fill(struct load_columns *c, struct arena *a, const str
     return true;
 }
 
-/* Without a right to the table, checks go through the function that the user may call; it goes by
- * the database's clock. */
-static bool is_narrow(const struct pg_store *pg, int64_t now)
-{
-    return pg->narrow && now == 0;
-}
-
 /* What became of each row; a row that the database rejects is reported by its index. */
 static int file_checks(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict,
                        int64_t now, struct load_counts *out, int *bad, struct err *err)
@@ -291,7 +299,7 @@ static int file_checks(struct pg_store *pg, const struct load_row *rows, int n, 
 static int load_by_call(struct pg_store *pg, const struct load_row *rows, int n, const char *conflict,
                         int64_t now, struct load_counts *out, int *bad, struct err *err)
 {
-    int rc = pg_execute(pg, pg->side, PG_BEGIN_LOAD, err);
+    int rc = begin_load(pg, now, err);
     if (rc == 0)
         rc = file_checks(pg, rows, n, conflict, now, out, bad, err);
     return end_chunk(pg, rc, err);
