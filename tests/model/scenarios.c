@@ -192,6 +192,8 @@ static const struct scenario next[] = {
       "enqueue at once of check 0, it has a transaction id and has read the clock, for slot 2" },
     { HOLDS, "the same, pulled forward into a fine slot, four slots",
       "fine=1 slots=4 faults=0 far=1 app=80 first=3 checks=1", "moves the row" },
+    { HOLDS, "the same, by a late commit, into a fine slot that is being run",
+      "fine=1 slots=3 faults=0 app=64 first=3 second=2 answers=0", "moves the row" },
     { HOLDS, "the same, what is put off unrun goes to a full slot",
       "fine=1 slots=3 faults=0 reslot=1 unknown=1 app=64 checks=2 answers=0", "will be moved" },
     { HOLDS, "the same, an engine is killed, frozen or cut off",
