@@ -34,7 +34,8 @@ struct bench_figures {
 };
 #define BENCH_UNKNOWN { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 }
 
-/* END and MOVE: by ids, or by their range. ENQUEUE: one by one through the SQL API. */
+/* END and MOVE: by ids, or by their range. ENQUEUE: one by one through the SQL API. UNWAITED: a
+ * commit does not wait for the disk, in which everything else drowns. */
 enum bench_bare {
     BARE_INSERT,
     BARE_COPY,
@@ -43,7 +44,10 @@ enum bench_bare {
     BARE_MOVE,
     BARE_MOVE_RANGE,
     BARE_LOOP,
-    BARE_ENQUEUE
+    BARE_ENQUEUE,
+    BARE_ENQUEUE_UNWAITED,
+    BARE_INSERT_UNWAITED,
+    BARE_PLAIN_UNWAITED
 };
 
 struct bench_db;

@@ -122,6 +122,15 @@ VALUES (prescient_bench.bucket_of('orders', $1::text), 'orders', $1::text, 'benc
         $2::timestamptz)
     ON CONFLICT DO NOTHING
 
+-- name: plain_insert
+-- With its bucket given, and an error where the check is there already.
+INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+       next_check_at)
+VALUES (0, 'orders', $1::text, 'bench_end', $2::timestamptz, $2::timestamptz)
+
+-- name: wait_for_no_commit
+SET synchronous_commit = off
+
 -- name: bare_copy
 COPY prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
 FROM STDIN (FORMAT binary)

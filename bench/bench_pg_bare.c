@@ -62,7 +62,10 @@ static int put_ids(char *to, const struct row *rows, int n)
 static const char *const statements[] = { [BARE_END] = "bare_end",   [BARE_END_RANGE] = "bare_end_range",
                                           [BARE_MOVE] = "bare_move", [BARE_MOVE_RANGE] = "bare_move_range",
                                           [BARE_LOOP] = "bare_loop", [BARE_INSERT] = "bare_insert",
-                                          [BARE_ENQUEUE] = "enqueue" };
+                                          [BARE_ENQUEUE] = "enqueue",
+                                          [BARE_ENQUEUE_UNWAITED] = "enqueue",
+                                          [BARE_INSERT_UNWAITED] = "bare_insert",
+                                          [BARE_PLAIN_UNWAITED] = "plain_insert" };
 
 static int prepare_line(struct bare *l, const char *name, struct err *err)
 {
@@ -78,6 +81,20 @@ static bool statement_reads_first(enum bench_bare what)
     return what == BARE_END || what == BARE_END_RANGE || what == BARE_MOVE || what == BARE_MOVE_RANGE;
 }
 
+static bool is_unwaited(enum bench_bare what)
+{
+    return what == BARE_ENQUEUE_UNWAITED || what == BARE_INSERT_UNWAITED || what == BARE_PLAIN_UNWAITED;
+}
+
+static int wait_for_no_commit(PGconn *conn, struct err *err)
+{
+    PGresult *result = PQexec(conn, sql_find(sql_bench_pg, "wait_for_no_commit"));
+    ExecStatusType status = PQresultStatus(result);
+    int rc = status == PGRES_COMMAND_OK ? 0 : bench_pg_fail(conn, result, "wait_for_no_commit", err);
+    PQclear(result);
+    return rc;
+}
+
 static int open_lines(struct bare_run *r, int n, struct err *err)
 {
     for (int i = 0; i < n; i++) {
@@ -89,7 +106,10 @@ static int open_lines(struct bare_run *r, int n, struct err *err)
         l->ids = malloc(20 + 12 * BENCH_BATCH);
         if (!l->ids)
             return err_set(err, ERR_NOMEM, "out of memory");
-        int rc = prepare_line(l, statements[r->what], err);
+        int rc = is_unwaited(r->what) ? wait_for_no_commit(l->conn, err) : 0;
+        if (rc < 0)
+            return rc;
+        rc = prepare_line(l, statements[r->what], err);
         if (rc < 0)
             return rc;
         if (!statement_reads_first(r->what))
@@ -353,7 +373,7 @@ int bench_pg_bare(struct bench *b, enum bench_bare what, int connections, struct
     int rc = open_lines(&r, connections, err);
     if (rc < 0)
         return rc;
-    if (what == BARE_INSERT || what == BARE_ENQUEUE)
+    if (what == BARE_INSERT || what == BARE_ENQUEUE || is_unwaited(what))
         return run_singles(&r, out, err);
     return run_lines(&r, out, err);
 }

@@ -8,6 +8,8 @@
 #   transactions, a thousand checks: a round trip that is made for each check shows here
 #   WAL bytes and row versions, a check: an index more, or a row written twice, shows here
 # and the transactions of a daemon in five seconds without any check to run,
+# and the instructions of the server for one enqueue, prepared, in a transaction of its own, beside
+# those for the bare INSERT that does the same and for a plain one (callgrind, postgres --single),
 # against bench/guard.txt, whose third column is the tolerance in percent. --record writes the
 # figures found into it.
 #
@@ -160,11 +162,53 @@ measure_idle() {
     found idle.transactions_in_5s $((tx1 - tx0)) 1
 }
 
+# count_single N WHAT STATEMENT: prints the instructions of a server process that executes the
+# statement N times, with keys that are new
+count_single() {
+    local i as=() statement=${3//ENTITY/$2$1}
+    [ "$(id -u)" != 0 ] || as=(setpriv --reuid=postgres --regid=postgres --init-groups)
+    {
+        echo "PREPARE p (text, timestamptz) AS $statement"
+        for ((i = 1; i <= $1; i++)); do echo "EXECUTE p ('k$i', '2040-01-01 00:00+00')"; done
+    } >"$tmp/calls"
+    (
+        cd /
+        "${as[@]}" env -i PATH="$PATH" LC_ALL=C.UTF-8 valgrind -q --tool=callgrind \
+            --callgrind-out-file="$alone/counted" \
+            "$("$OLDPWD/tests/pg_cluster.sh" bin)/postgres" --single -D "$alone/data" postgres \
+            <"$tmp/calls" >"$tmp/single.out" 2>"$tmp/single.err"
+    )
+    if grep -q ERROR "$tmp/single.err"; then
+        cat "$tmp/single.err" >&2
+        exit 1
+    fi
+    instructions "$alone/counted"
+}
+# What a process does before its first call is taken off by counting twice as many.
+measure_enqueue() {
+    local alone=$tmp/alone columns='bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at'
+    local insert="INSERT INTO prescient.future_job ($columns) VALUES" once twice what statement url
+    local row="'ENTITY', \$1, 'guard_end', \$2, \$2"
+    url=$(tests/pg_cluster.sh start "$alone" fsync=off autovacuum=off)
+    "$program" --config "$tmp/prescient.cfg" --store "$url" init >/dev/null
+    tests/pg_cluster.sh ctl "$alone" stop
+    while IFS='|' read -r what statement; do
+        once=$(count_single 300 "$what" "$statement")
+        twice=$(count_single 600 "$what" "$statement")
+        found "$what.server_instructions" $((twice - once)) 300
+    done <<CALLS
+enqueue|SELECT prescient.enqueue('ENTITY', \$1, 'guard_end', \$2)
+enqueue_bare|$insert (prescient.bucket_of('ENTITY', \$1), $row) ON CONFLICT DO NOTHING
+enqueue_plain|$insert (0, $row)
+CALLS
+}
+
 for kind in end move; do
     measure_database "$kind"
     measure_instructions "$kind"
 done
 measure_idle
+measure_enqueue
 
 if [ "${1:-}" = --record ]; then
     {

@@ -9,7 +9,8 @@ PRESCIENT_PLUGIN_DIRS=$(dirname "$P")/jobs; export PRESCIENT_PLUGIN_DIRS
 mkdir tmp && export TMPDIR=$TMP/tmp
 
 measured() { json "' '.join(m['name'] for m in j['measures'])" <bench.json; }
-only_pg="enqueue enqueue-bare bulk bulk-bare end end-bare-1 end-bare-2 end-range-1 end-range-2 loop-1 loop-2"
+only_pg="enqueue enqueue-bare enqueue-unwaited enqueue-unwaited-bare enqueue-unwaited-plain"
+only_pg+=" bulk bulk-bare end end-bare-1 end-bare-2 end-range-1 end-range-2 loop-1 loop-2"
 only_pg+=" again again-bare-1 again-bare-2 again-range-1 again-range-2 look-one look-many look-sql"
 only_sqlite="enqueue enqueue-bare bulk bulk-bare end end-bare-1 again again-bare-1"
 only_sqlite+=" look-one look-many look-sql"
