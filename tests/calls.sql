@@ -282,7 +282,7 @@ SELECT 'refused', c.call, left(f.found, length(c.expected)), c.expected
      '22023 prescient: jobs has 1 elements and entities has 2'),
     ($$enqueue('e', 1, 'j', 'now', 'abc')$$, '22P02 prescient: the payload is not JSON: ''abc'''),
     ($$enqueue('e', 1, 'j', 'now', '')$$, '22P02 prescient: the payload is not JSON: '''''),
-    ($$enqueue('e', 1, 'j', 'now', ROW(1, 2))$$, '22P02 prescient: the payload is not JSON: ''(1,2)'''),
+    ($$enqueue('e', 1, 'j', 'now', ROW(1, 2))$$, '42804 prescient: payload is of type record, expec'),
     ($$enqueue('e', 1, 'j', 'now', '{"a": 1'::varchar)$$,
      '22P02 prescient: the payload is not JSON: ''{"a": 1'''),
     ($$enqueue_each('{e,e}', '{1,2}', '{j,j}', 'now', '{1,abc}')$$,

@@ -44,7 +44,7 @@ is "what is right is run, once" "$(q "SELECT entity_key || ' ' || outcome || ' '
                                         FROM prescient.future_job_history ORDER BY 1")" \
     $'bucket done 1\ngood done 1'
 has "a wrong bucket is told before" "$told" \
-    "1 of the next 10000 checks are in a wrong one, as (e, bucket, noop)"
+    "1 of the next 1000 checks are in a wrong one, as (e, bucket, noop)"
 has "a negative count" "$(cat run.err)" "(e, counts, noop) has a negative count"
 has "a long name" "$(cat run.err)" "xxx, noop) has a name that is too long"
 has "a large payload" "$(cat run.err)" "(e, payload, noop) has a payload that is too large"

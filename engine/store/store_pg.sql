@@ -1902,7 +1902,7 @@ misfiled AS MATERIALIZED (         -- of the checks that come next
     SELECT count(*) AS n, min(format('(%s, %s, %s)', left(f.entity_name, 40), left(f.entity_key, 40),
                                      left(f.job_exec, 40))) AS one
       FROM (SELECT bucket, entity_name, entity_key, job_exec FROM prescient.future_job
-             ORDER BY next_check_at, bucket, priority, id LIMIT 10000) f
+             ORDER BY next_check_at, bucket, priority, id LIMIT 1000) f
      WHERE f.bucket <> prescient.bucket_of(f.entity_name, f.entity_key)),
 rows (place, what, bad, level, found, advice) AS (
     SELECT 1, 'server', false, 'ok', 'PostgreSQL ' || current_setting('server_version'), '' FROM this
@@ -1977,7 +1977,7 @@ rows (place, what, bad, level, found, advice) AS (
     UNION ALL
     SELECT 19, 'buckets', n > 0, 'warn',
            CASE n WHEN 0 THEN 'those of entity and key'
-           ELSE n || ' of the next 10000 checks are in a wrong one, as ' || one END,
+           ELSE n || ' of the next 1000 checks are in a wrong one, as ' || one END,
            'enqueue and resolve do not find them: a plain INSERT filed them. Delete these rows, and file '
            'the checks by prescient.enqueue()' FROM misfiled
     UNION ALL

@@ -14,7 +14,8 @@ CREATE VIEW prescient_history AS
 SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
        CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
             THEN outcome
-            WHEN outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') THEN 'max_failures' END AS guard,
+            WHEN outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+            THEN 'max_failures' END AS guard,
        check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us,
        last_run_at_us, total_run_us, last_run_us, note, engine, archived_at_us,
        check_count + (outcome NOT IN ('resolved', 'unknown_job') OR failure_count > 0) AS check_number
