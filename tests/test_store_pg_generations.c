@@ -370,6 +370,18 @@ static void doctor_says_when_the_index_that_keeps_ids_apart_was_not_built(void)
     CU_ASSERT_STRING_EQUAL(doctor_says("ids in one slot"), "ok: kept apart");
 }
 
+static void doctor_says_when_the_index_of_checks_put_off_was_not_built(void)
+{
+    WITH_HISTORY();
+    CU_ASSERT_STRING_EQUAL(doctor_says("index of checks put off"), "ok: built");
+    PQclear(pgfx_ask(pgfx.app, "DROP INDEX prescient.future_job_put_off"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(doctor_says("index of checks put off"), "warn: not built"));
+    struct store *s = pgfx_new_store(NULL);
+    CU_ASSERT(store_migrate(s, &(struct migrate_options){ 0 }, &pgfx.err) >= 0);
+    store_free(s);
+    CU_ASSERT_STRING_EQUAL(doctor_says("index of checks put off"), "ok: built");
+}
+
 static void an_engine_notes_it_and_is_told(void)
 {
     WITH_HISTORY();
@@ -420,6 +432,7 @@ static const struct test tests[] = {
     TEST(an_engine_notes_it_and_is_told),
     TEST(doctor_names_the_generation_and_what_is_wrong_with_it),
     TEST(doctor_says_when_the_index_that_keeps_ids_apart_was_not_built),
+    TEST(doctor_says_when_the_index_of_checks_put_off_was_not_built),
     { NULL, NULL },
 };
 

@@ -1981,6 +1981,12 @@ rows (place, what, bad, level, found, advice) AS (
            'enqueue and resolve do not find them: a plain INSERT filed them. Delete these rows, and file '
            'the checks by prescient.enqueue()' FROM misfiled
     UNION ALL
+    SELECT 20, 'index of checks put off', NOT coalesce(i.indisvalid, false), 'warn',
+           CASE WHEN i.indisvalid THEN 'built' ELSE 'not built: a migration was cut short' END,
+           'status and doctor read all checks without it: '
+           'prescient migrate builds it, and nobody waits for it'
+      FROM (SELECT) one LEFT JOIN pg_index i ON i.indexrelid = to_regclass('prescient.future_job_put_off')
+    UNION ALL
     SELECT 12, 'autovacuum', NOT current_setting('autovacuum')::boolean
            OR NOT current_setting('track_counts')::boolean, 'error',
            CASE WHEN current_setting('autovacuum')::boolean
