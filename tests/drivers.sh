@@ -2,10 +2,13 @@
 # drivers.sh [DRIVER...]    the SQL API from each language: every driver of drivers.tsv that is
 #                           installed makes the same calls, with its own types
 #
+# Without arguments these are the two that `make check` has time for; with DRIVERS_FETCH=1
+# (`make drivers`) all of them.
+#
 # A cluster of its own, on loopback, and a database for each driver. A driver that is not installed
-# is skipped, and the last lines say which, and what to install. DRIVERS_FETCH=1 (`make drivers`)
-# fetches the drivers of Node by npm, into a temporary folder, in the versions of
-# tests/drivers/package.json; without it a test needs no network. PG_BIN: the server's programs.
+# is skipped, and the last lines say which, and what to install. DRIVERS_FETCH=1 also fetches the
+# drivers of Node by npm, into a temporary folder, in the versions of tests/drivers/package.json;
+# without it a test needs no network. PG_BIN: the server's programs.
 # not instrumented
 # long
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -75,6 +78,8 @@ run_driver() {
     cd "$TMP" || return 1
     ran+=("$name")
 }
+
+[ $# != 0 ] || [ -n "${DRIVERS_FETCH:-}" ] || set -- psycopg2 ruby-pg
 
 ran=() skipped=()
 while IFS=$'\t' read -r name needs language arguments; do
