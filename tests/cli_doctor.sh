@@ -84,3 +84,46 @@ is "a store that is away is an error, exit 1" \
 1"
 fails_with 69 "none" $P list --store "postgresql://u@/d?host=$TMP/none"
 ok "it is tried for some seconds, not for ever" test $((SECONDS - start)) -lt 15
+
+# What a store shows of engines, failures and dropped calls.
+level() { "$P" "$@" doctor --json | json "[(f['level'], f['found']) for f in j if f['what'] == '$LOOK'][0]"; }
+inside() {
+    local drop='DROP VIEW prescient_resolve' name=prescient_resolve
+    "$P" init >/dev/null
+    LOOK="last pass"
+    is "$STORE_NAME: no engine is needed before a check is due" "$(level)" "('ok', 'none yet')"
+    "$P" --now 2030-01-01 enqueue orders 1 one +1h >/dev/null
+    is "$STORE_NAME: nor right after" "$(level --now 2030-01-01T03:00:00Z)" "('ok', 'none yet')"
+    is "$STORE_NAME: no engine for a day" "$(level --now 2030-01-03)" "('warn', 'none yet')"
+    LOOK="runs in trouble"
+    "$P" --now 2030-01-01T01:00:00Z run >/dev/null 2>&1
+    is "$STORE_NAME: nothing failed" "$(level --now 2030-01-01T02:00:00Z)" \
+        "('ok', 'none in the newest passes of the last day')"
+    "$P" --now 2030-01-01T01:00:00Z enqueue orders 2 bad +1h >/dev/null
+    "$P" --now 2030-01-01T02:00:00Z run >/dev/null 2>&1
+    is "$STORE_NAME: a failure since yesterday" "$(level --now 2030-01-01T20:00:00Z)" \
+        "('warn', '1 failed, 0 took too long, 0 crashed in the newest passes of the last day')"
+    has "$STORE_NAME: and where it is shown" "$("$P" --now 2030-01-01T20:00:00Z doctor)" \
+        "prescient history --outcome failed --since -1d"
+    is "$STORE_NAME: two days later it is history" "$(level --now 2030-01-03T20:00:00Z)" \
+        "('ok', 'none in the newest passes of the last day')"
+    LOOK="last pass"
+    has "$STORE_NAME: which engine was the last" "$(level --now 2030-01-01T20:00:00Z)" \
+        "('ok', 'over the slot 2030-01-01 02:00:00, by "
+    LOOK="calls of applications"
+    is "$STORE_NAME: an application's calls are there" "$(level)" "('ok', 'there')"
+    if [ "$STORE_NAME" = postgresql ]; then
+        name=resolve
+        drop="DO \$\$ DECLARE f text; BEGIN FOR f IN SELECT p.oid::regprocedure FROM pg_proc p
+              WHERE p.proname = 'resolve' AND p.pronamespace = 'prescient'::regnamespace LOOP
+              EXECUTE 'DROP FUNCTION ' || f || ' CASCADE'; END LOOP; END \$\$"
+    fi
+    sql "$drop"
+    has "$STORE_NAME: one that was dropped" "$(level)" "'error', 'these "
+    has "$STORE_NAME: is named" "$(level)" "dropped: $name'"
+}
+plugin bad 'prescient_fail(answer, "no");'
+sed -e 's/jobs = { one/jobs = { bad = { plugin = "bad"; max_failures = 0; }; one/' -e '/^store/d' \
+    prescient.cfg >inside.cfg
+mv inside.cfg prescient.cfg; chmod 600 prescient.cfg
+on_each_store inside

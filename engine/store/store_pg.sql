@@ -1904,6 +1904,21 @@ misfiled AS MATERIALIZED (         -- of the checks that come next
       FROM (SELECT bucket, entity_name, entity_key, job_exec FROM prescient.future_job
              ORDER BY next_check_at, bucket, priority, id LIMIT 1000) f
      WHERE f.bucket <> prescient.bucket_of(f.entity_name, f.entity_key)),
+api AS MATERIALIZED (              -- by name, whatever they take
+    SELECT string_agg(w.name, ', ') AS absent
+      FROM unnest('{enqueue,enqueue_many,resolve,reschedule}'::text[]) w (name)
+     WHERE NOT EXISTS (SELECT FROM pg_proc p
+                        WHERE p.proname = w.name AND p.pronamespace = 'prescient'::regnamespace)),
+newest AS MATERIALIZED (
+    SELECT p.slot_at, p.engine FROM (SELECT) one
+      LEFT JOIN LATERAL (SELECT s.slot_at, s.engine FROM prescient.slot_pass s WHERE s.pass > 0
+                          ORDER BY s.slot_at DESC, s.bucket DESC, s.pass DESC LIMIT 1) p ON true),
+trouble AS MATERIALIZED (          -- flat: of short slots, or of split ones, the newest
+    SELECT coalesce(sum(p.failed), 0) AS failed, coalesce(sum(p.timeout), 0) AS timeout,
+           coalesce(sum(p.crashed), 0) AS crashed
+      FROM (SELECT s.failed, s.timeout, s.crashed FROM prescient.slot_pass s, this
+             WHERE s.slot_at >= this.slot - interval '1 day'
+             ORDER BY s.slot_at DESC LIMIT 1000) p),
 rows (place, what, bad, level, found, advice) AS (
     SELECT 1, 'server', false, 'ok', 'PostgreSQL ' || current_setting('server_version'), '' FROM this
     UNION ALL
@@ -1929,6 +1944,25 @@ rows (place, what, bad, level, found, advice) AS (
            ELSE n || ' overdue checks, the oldest of ' || to_char(first AT TIME ZONE 'UTC',
                'YYYY-MM-DD HH24:MI:SS') END,
            'prescient sweep runs them, prescient reslot moves them' FROM late
+    UNION ALL
+    SELECT 19, 'last pass', late.n > 0 AND late.first < this.slot - interval '1 day'
+               AND coalesce(newest.slot_at < this.slot - interval '1 day', true), 'warn',
+           coalesce('over the slot ' || to_char(newest.slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+                    || ', by ' || newest.engine, 'none yet'),
+           'checks were due, and no engine has run for a day: start prescient daemon, or let cron call '
+           'prescient run' FROM newest, late, this
+    UNION ALL
+    SELECT 20, 'runs in trouble', failed + timeout + crashed > 0, 'warn',
+           CASE WHEN failed + timeout + crashed = 0 THEN 'none in the newest passes of the last day'
+               ELSE failed || ' failed, ' || timeout || ' took too long, ' || crashed
+                    || ' crashed in the newest passes of the last day' END,
+           'prescient history --outcome failed --since -1d shows checks that ended so, and why; '
+           'prescient runs --since -1d those that are tried again' FROM trouble
+    UNION ALL
+    SELECT 21, 'calls of applications', absent IS NOT NULL, 'error',
+           coalesce('these functions were dropped: ' || absent, 'there'),
+           'applications cannot call them: restore them from a dump of this schema, '
+           'or of a new one that prescient init makes' FROM api
     UNION ALL
     SELECT 7, 'checks below the low-water mark', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n::text END,
            'put there by hand or by a clock that jumped; a full look, once an hour, finds them' FROM below

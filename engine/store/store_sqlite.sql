@@ -665,6 +665,61 @@ SELECT 'slots that stay open' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END
   FROM (SELECT count(*) AS n, min(slot_at) AS oldest FROM prescient_slot_pass, this WHERE pass = 0
         AND closed_at_us IS NULL AND slot_at < slot - 86400)
 
+-- name: doctor_engines
+-- in: now text?, clock_us timestamptz
+-- out: what text, level text, found text, advice text
+WITH this AS (
+    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER),
+           :clock_us / 1000000) AS now), prescient_setting
+     WHERE name = 'slot_length_s'),
+newest AS (
+    SELECT slot_at, engine FROM prescient_slot_pass WHERE pass > 0
+     ORDER BY slot_at DESC, bucket DESC, pass DESC LIMIT 1),
+missing AS (
+    SELECT coalesce((SELECT min(next_check_at) FROM prescient_future_job) < slot - 86400, 0)
+           AND coalesce((SELECT slot_at FROM newest) < slot - 86400, 1) AS is_so FROM this)
+SELECT 'last pass' AS what, CASE WHEN is_so THEN 'warn' ELSE 'ok' END AS level,
+       coalesce((SELECT 'over the slot ' || datetime(slot_at, 'unixepoch') || ', by ' || engine FROM newest),
+                'none yet') AS found,
+       CASE WHEN is_so THEN 'checks were due, and no engine has run for a day: start prescient daemon, or '
+            || 'let cron call prescient run' ELSE '' END AS advice
+  FROM missing
+
+-- name: doctor_trouble
+-- Flat: of short slots, the newest.
+-- in: now text?, clock_us timestamptz
+-- out: what text, level text, found text, advice text
+WITH this AS (
+    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER),
+           :clock_us / 1000000) AS now), prescient_setting
+     WHERE name = 'slot_length_s'),
+trouble AS (
+    SELECT coalesce(sum(failed), 0) AS failed, coalesce(sum(timeout), 0) AS timeout,
+           coalesce(sum(crashed), 0) AS crashed
+      FROM (SELECT failed, timeout, crashed FROM prescient_slot_pass
+             WHERE slot_at >= (SELECT slot - 86400 FROM this) ORDER BY slot_at DESC LIMIT 1000))
+SELECT 'runs in trouble' AS what, CASE WHEN failed + timeout + crashed = 0 THEN 'ok' ELSE 'warn' END AS level,
+       CASE WHEN failed + timeout + crashed = 0 THEN 'none in the newest passes of the last day'
+            ELSE failed || ' failed, ' || timeout || ' took too long, ' || crashed
+                 || ' crashed in the newest passes of the last day' END AS found,
+       CASE WHEN failed + timeout + crashed = 0 THEN ''
+            ELSE 'prescient history --outcome failed --since -1d shows checks that ended so, and why; '
+                 || 'prescient runs --since -1d those that are tried again' END AS advice
+  FROM trouble
+
+-- name: doctor_calls
+-- out: what text, level text, found text, advice text
+SELECT 'calls of applications' AS what, CASE WHEN absent IS NULL THEN 'ok' ELSE 'error' END AS level,
+       coalesce('these views or their triggers were dropped: ' || absent, 'there') AS found,
+       CASE WHEN absent IS NULL THEN '' ELSE 'applications cannot use them: restore them from a copy of '
+            || 'this file, or from a new one that prescient init makes' END AS advice
+  FROM (SELECT group_concat(name, ', ') AS absent
+          FROM (SELECT 'prescient_enqueue' AS name UNION ALL SELECT 'prescient_resolve'
+                UNION ALL SELECT 'prescient_reschedule') AS w
+         WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s WHERE s.name = w.name AND s.type = 'view')
+            OR NOT EXISTS (SELECT 1 FROM sqlite_schema AS s
+                            WHERE s.type = 'trigger' AND s.tbl_name = w.name))
+
 -- name: doctor_room
 -- out: what text, level text, found text, advice text
 SELECT 'room in the file' AS what, CASE WHEN wasted THEN 'warn' ELSE 'ok' END AS level,

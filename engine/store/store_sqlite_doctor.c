@@ -51,6 +51,9 @@ static const struct {
     { "checks below the mark of the sweep", STATEMENT_DOCTOR_BELOW },
     { "leases that have expired", STATEMENT_DOCTOR_LEASES },
     { "slots that stay open", STATEMENT_DOCTOR_OPEN },
+    { "last pass", STATEMENT_DOCTOR_ENGINES },
+    { "runs in trouble", STATEMENT_DOCTOR_TROUBLE },
+    { "calls of applications", STATEMENT_DOCTOR_CALLS },
     { "room in the file", STATEMENT_DOCTOR_ROOM },
 };
 
