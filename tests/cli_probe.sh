@@ -140,6 +140,20 @@ trials() {
     local start=$SECONDS
     has "one that hangs" "$("$P" jobs --json | json 'j[0]["why_not"]')" "was not tried within 8 s"
     ok "is ended" test $((SECONDS - start)) -lt 20
+    # fd 3 is the worker's line to the program that tries the job: what comes there need not be true
+    local room
+    printf '#include "wire/message.h"\n#include <stdio.h>\nint main(void) { printf("%%zu", %s); }\n' \
+        'sizeof(struct probed)' | cc -iquote "$ROOT/engine" -I"$ROOT/include" -o room -x c - && room=$(./room)
+    probe forges "char report[$room + 1]; memset(report, 0x7f, sizeof report); *report = 'p'; \
+        if (write(3, report, sizeof report) < 0) return 0; pause(); return 0;"
+    is "one that forges a report crashes nobody" "$("$P" doctor >.out 2>&1; echo $?)" 1
+    start=$SECONDS
+    probe announces 'for (;;) { if (write(3, "o\0\0\0", 5) < 0) return 0; usleep(300000); }'
+    has "one that begins again and again" "$("$P" jobs --json | json 'j[0]["why_not"]')" \
+        "was not tried within 8 s"
+    ok "gets no more time for that" test $((SECONDS - start)) -lt 20
+    probe hides 'if (fork() == 0) { setsid(); sleep(11); _exit(0); } _exit(3);'
+    finds "one that leaves somebody behind" "ended the process while it was tried (exit code 3)"
     probe loud 'for (int i = 0; i < 100000; i++) puts("all is well, all is well, all is well"); return 0;'
     is "one that prints does not block" "$("$P" jobs >.out 2>&1; echo $?)" 0
 }

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,21 @@ static void take_report(struct trial *t, const char *body, int n)
         failed(t, "its worker sent a report that cannot be read");
         return;
     }
-    memcpy(&t->found, body, sizeof t->found);
+    /* bytes of a worker: no value of a bool or an enum is taken for granted */
+    const unsigned char *bytes = (const unsigned char *)body;
+    int step;
+    memcpy(&step, bytes + offsetof(struct probed, failed), sizeof step);
+    memcpy(t->found.path, bytes + offsetof(struct probed, path), sizeof t->found.path);
+    memcpy(t->found.name, bytes + offsetof(struct probed, name), sizeof t->found.name);
+    memcpy(t->found.summary, bytes + offsetof(struct probed, summary), sizeof t->found.summary);
+    memcpy(t->found.why, bytes + offsetof(struct probed, why), sizeof t->found.why);
+    memcpy(t->found.business, bytes + offsetof(struct probed, business), sizeof t->found.business);
+    t->found.is_usable = bytes[offsetof(struct probed, is_usable)] != 0;
+    t->found.is_unsure = bytes[offsetof(struct probed, is_unsure)] != 0;
+    t->found.batches = bytes[offsetof(struct probed, batches)] != 0;
+    t->found.can_probe = bytes[offsetof(struct probed, can_probe)] != 0;
+    t->found.business_refuses = bytes[offsetof(struct probed, business_refuses)] != 0;
+    t->found.failed = step >= 0 && step < PROBE_STEPS ? (enum probe_step)step : step_of(t);
     tidy(t->found.path, sizeof t->found.path);
     tidy(t->found.name, sizeof t->found.name);
     tidy(t->found.summary, sizeof t->found.summary);
@@ -84,7 +99,9 @@ static void take_message(struct trial *t, enum message_kind kind, const char *bo
 {
     switch (kind) {
     case MESSAGE_OPENING:
-        t->announced += t->announced < PROBE_STEPS;
+        if (t->announced == PROBE_STEPS)
+            return;             /* a job that sends more must not get more time */
+        t->announced++;
         begin_step(t);
         return;
     case MESSAGE_PROBED:
@@ -168,7 +185,7 @@ static int begin(struct trial *t, const struct settings *s, int job, bool asks, 
 static void describe_end(struct trial *t, int status, bool is_late, bool has_ended)
 {
     const char *doing = steps[step_of(t)].doing;
-    if (is_late)
+    if (is_late && !has_ended)
         failed(t, "was not %s within %d s", doing, steps[step_of(t)].most_ms / 1000);
     else if (!has_ended)
         failed(t, "closed the connection of its worker while it was %s", doing);
@@ -213,7 +230,7 @@ static void try_job(const struct settings *s, int job, bool asks, struct trial *
     while (!t->is_done && listen_once(t, t->until_us))
         ;
     bool is_late = !t->is_done && clock_mono_us(&clock_system) >= t->until_us;
-    bool has_ended = !is_late && ends_by_itself(t, CLOSE_MS);
+    bool has_ended = ends_by_itself(t, is_late ? 0 : CLOSE_MS);
     int status = bury(t);
     if (!t->is_done)
         describe_end(t, status, is_late, has_ended);
