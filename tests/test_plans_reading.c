@@ -23,7 +23,7 @@ static int rows_beside(void)
  * scattered. */
 static const struct look { const char *name, *params[8]; int blocks; } looks[] = {
     { "status", { NULL }, 6500 },                           /* the first 100,001 rows are counted */
-    { "doctor", { NULL }, 9000 },
+    { "doctor", { NULL }, 6000 },
     { "slots", { NULL, NULL, "101", "now", "100" }, 15000 },
     { "slots", { "now", NULL, "101", NULL, "100" }, 15000 },
     { "slots", { "-20d", NULL, "101", NULL, "100" }, 15000 },
