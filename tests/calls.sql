@@ -283,6 +283,15 @@ SELECT 'refused', c.call, left(f.found, length(c.expected)), c.expected
     ($$enqueue('e', 1, 'j', 'now', 'abc')$$, '22P02 prescient: the payload is not JSON: ''abc'''),
     ($$enqueue('e', 1, 'j', 'now', '')$$, '22P02 prescient: the payload is not JSON: '''''),
     ($$enqueue('e', 1, 'j', 'now', ROW(1, 2))$$, '42804 prescient: payload is of type record, expec'),
+    ($$enqueue('e', 1, 'j', 'now', ROW(1, NULL))$$, '42804 prescient: payload is of type record, expec'),
+    ($$enqueue_many('e', '{1}', 'j', 'now', 'keep', ROW(1, NULL))$$,
+     '42804 prescient: payload is of type record'),
+    ($$enqueue_many('e', '31', 'j', 'now')$$, '22P02 prescient: keys is ''31'', expected an array'),
+    ($$enqueue_each('{e}', '{1}', '{j}', 'now', '{"a":1}'::jsonb)$$,
+     '22P02 prescient: payloads is ''{"a": 1}'', expe'),
+    ($$enqueue('e', 1, 'j', '31.13.2030')$$, '22007 prescient: check_at is ''31.13.2030''; expected a'),
+    ($$enqueue('e', 1, 'j', '20301331')$$, '22007 prescient: check_at is ''20301331''; expected a'),
+    ($$enqueue('e', 1, 'j', '')$$, '22007 prescient: check_at is ''''; expected a'),
     ($$enqueue('e', 1, 'j', 'now', '{"a": 1'::varchar)$$,
      '22P02 prescient: the payload is not JSON: ''{"a": 1'''),
     ($$enqueue_each('{e,e}', '{1,2}', '{j,j}', 'now', '{1,abc}')$$,
@@ -313,7 +322,37 @@ SELECT 'the clock of tests', c.call, pg_temp.filed(c.call, c.meant), c.expected
     ($$SELECT prescient.enqueue_many('e', '{1}', 'j', now())$$,
      $$'2040-02-03 10:15+00'$$, '(1,0,0,0): e 1 j in time'),
     ($$SELECT prescient.enqueue_each('{e}', ARRAY[1], '{j}', now())$$,
-     $$'2040-02-03 10:15+00'$$, '(1,0,0,0): e 1 j in time')) c (call, meant, expected);
+     $$'2040-02-03 10:15+00'$$, '(1,0,0,0): e 1 j in time'),
+    ($$SELECT prescient.enqueue('e', 1, 'j', '3 hours')$$, $$'2040-02-03 13:00+00'$$, 'new: e 1 j in time'),
+    ($$SELECT prescient.enqueue('e', 1, 'j', '+3 hours')$$, $$'2040-02-03 13:00+00'$$, 'new: e 1 j in time'),
+    ($$SELECT prescient.enqueue('e', 1, 'j', interval '3 hours')$$,
+     $$'2040-02-03 13:00+00'$$, 'new: e 1 j in time'),
+    ($$SELECT prescient.enqueue('e', 1, 'j', 'now')$$, $$'2040-02-03 10:15+00'$$, 'new: e 1 j in time'),
+    ($$SELECT prescient.enqueue('e', 1, 'j', 'tomorrow')$$,
+     $$date_trunc('day', '2040-02-03 10:00+00'::timestamptz) + interval '1 day'$$, 'new: e 1 j in time'),
+    ($$SELECT prescient.enqueue('e', 1, 'j', 'Tomorrow 18:30')$$,
+     $$date_trunc('day', '2040-02-03 10:00+00'::timestamptz) + interval '1 day 18:30'$$,
+     'new: e 1 j in time'),
+    ($$SELECT prescient.enqueue_many('e', '{1}', 'j', interval '3 hours')$$,
+     $$'2040-02-03 13:00+00'$$, '(1,0,0,0): e 1 j in time'),
+    ($$SELECT prescient.enqueue_each('{e}', ARRAY[1], '{j}', '3 hours')$$,
+     $$'2040-02-03 13:00+00'$$, '(1,0,0,0): e 1 j in time'),
+    ($$SELECT prescient.enqueue_each('{e}', ARRAY[1], '{j}', '{3 hours}'::text[])$$,
+     $$'2040-02-03 13:00+00'$$, '(1,0,0,0): e 1 j in time'),
+    ($$SELECT prescient.enqueue_each('{e}', ARRAY[1], '{j}', ARRAY[interval '3 hours'])$$,
+     $$'2040-02-03 13:00+00'$$, '(1,0,0,0): e 1 j in time')) c (call, meant, expected);
+SET prescient.now = 'soon';
+INSERT INTO tried
+SELECT 'the clock of tests', c.call, left(pg_temp.filed(c.call, 'now()'), length(c.expected)), c.expected
+  FROM (VALUES ($$SELECT prescient.enqueue('e', 1, 'j', '3 hours')$$,
+                '22007 prescient: the setting prescient.now is ''soon'', expected a time'))
+       c (call, expected);
+SET prescient.now = 'infinity';
+INSERT INTO tried
+SELECT 'the clock of tests', c.call, left(pg_temp.filed(c.call, 'now()'), length(c.expected)), c.expected
+  FROM (VALUES ($$SELECT prescient.reschedule('e', 1, 'j', '3 hours')$$,
+                '22007 prescient: the setting prescient.now is ''infinity'', expected'))
+       c (call, expected);
 RESET prescient.now;
 
 -- ---- what was found -----------------------------------------------------------------------------
