@@ -174,6 +174,26 @@ static void on_postgresql_events_are_read_along_their_keys(void)
     CU_ASSERT(merges && by_key && !sorts);
 }
 
+/* A function that stays a call costs more than all else that a settle does for a row. */
+static void on_postgresql_the_slot_functions_are_part_of_the_statement(void)
+{
+    WITH_SERVER();
+    static const char *const functions[] = { "slot_floor", "slot_ceil", "slot_next", "slot_for" };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        const char *second = strcmp(functions[i], "slot_for") == 0 ? ", f.next_check_at" : "";
+        PGresult *r = pgfx_ask(pgfx.app,
+                               "EXPLAIN (VERBOSE, COSTS off) SELECT prescient.%s(f.next_check_at%s) "
+                               "FROM prescient.future_job f",
+                               functions[i], second);
+        for (int row = 0; row < PQntuples(r); row++)
+            CU_ASSERT_PTR_NULL(strstr(PQgetvalue(r, row, 0), "prescient.slot_"));
+        PQclear(r);
+        r = pgfx_ask(pgfx.app, "SELECT prescient.%s(NULL%s) IS NULL", functions[i], *second ? ", NULL" : "");
+        CU_ASSERT_STRING_EQUAL(PQgetvalue(r, 0, 0), "t");
+        PQclear(r);
+    }
+}
+
 /* ---- SQLite ---- */
 
 /* A statement, and what the plan says of the table of checks. What lies before the last row read
@@ -273,6 +293,7 @@ static const struct test tests[] = {
     TEST(on_postgresql_the_slot_index_serves_without_statistics_and_with),
     TEST(on_postgresql_the_slot_index_serves_with_statistics_of_an_empty_table),
     TEST(on_postgresql_events_are_read_along_their_keys),
+    TEST(on_postgresql_the_slot_functions_are_part_of_the_statement),
     TEST(on_sqlite_the_slot_index_and_the_id_serve),
     { NULL, NULL },
 };
