@@ -115,10 +115,10 @@ static void skip_impossible(const struct lane_env *env, struct leased_bucket *bu
 {
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_CHECK, c->id), now_us))
         log_error(env->log,
-                  "slot %lld: check %lld (%.80s, %.80s, %.80s) %s, as no call of prescient writes it; it is "
+                  "slot %lld: check %lld (%.*s, %.*s, %.*s) %s, as no call of prescient writes it; it is "
                   "not run and stays where it is: delete the row, and enqueue the check",
-                  (long long)bucket->lease.slot, (long long)c->id, c->entity_name, c->entity_key, c->job_exec,
-                  why_impossible(c));
+                  (long long)bucket->lease.slot, (long long)c->id, UTF8_SHOWN(c->entity_name),
+                  UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec), why_impossible(c));
     env->totals->skipped_some = true;
     leased_bucket_skip(bucket, 1);
 }
