@@ -1,14 +1,16 @@
 # make                          the program, prescient-bench and the bundled jobs, in build/
-# make check [T=slot]           all tests, or the suites and scripts whose name contains T
+# make check [T=slot] [NIGHT=1] the quick tests, or the suites and scripts whose name contains T;
+#                               NIGHT=1: those that take long or judge time, too (tests/README.md)
 # make SANITIZE=address,undefined check     the same under sanitizers, in a build folder of its own
 # make faults [ONLY=F06] [SEED=N] [QUICK=1] the campaign of faults (tests/faults/README.md)
 # make sim [SEED=n | SEEDS=n FROM=n]        simulated worlds: one with its story, or many
 #                               (tests/sim/README.md)
-# make model                    every state of the protocol, in a small world
+# make model [PART=quick]       every state of the protocol, in a small world
 #                               (tests/model/README.md)
 # make fuzz | fuzz-corpus       see tests/fuzz/README.md
 # make drivers                  the SQL API from each language whose driver is here
 #                               (tests/drivers/README.md)
+# make night [ONLY="valgrind faults"]       all that takes hours, restartable (tests/night.sh)
 # make planted                  bugs are put into a copy of the engine; the campaign must catch each
 # make -j2 analyze | analyze-quick          three analyzers (tests/analyze/analyze.mk)
 # make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]    all faults at once, 200,000 checks
@@ -158,16 +160,19 @@ sim: $(BUILD)/sim
 	  $(if $(WRONG),--wrong $(WRONG))
 
 model: $(BUILD)/model
-	$(BUILD)/model
+	$(BUILD)/model $(if $(filter quick,$(PART)),-q)
 
 check: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
-	BUILD=$(BUILD) SANITIZE=$(SANITIZE) tests/run.sh $(T)
+	BUILD=$(BUILD) SANITIZE=$(SANITIZE) NIGHT=$(NIGHT) KIND=$(KIND) tests/run.sh $(T)
 
 test-programs: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
 
 drivers: $(BUILD)/prescient $(JOBS)
 	DRIVERS_FETCH=1 BUILD=$(BUILD) tests/drivers.sh
 	DRIVERS_FETCH=1 BUILD=$(BUILD) tests/languages.sh
+
+night:
+	tests/night.sh
 
 faults-programs: all $(TEST_JOBS) $(BUILD)/prescient-failpoints
 
@@ -214,7 +219,8 @@ clean:
 
 include $(wildcard tests/*/*.mk)
 
-.PHONY: FORCE all model sim check test-programs faults-programs faults planted storm coverage valgrind \
+.PHONY: FORCE all model sim check test-programs faults-programs faults planted storm night \
+  coverage valgrind \
   drivers fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The life of a check from the command line, without running it: enqueue, list, show, reschedule,
 # resolve, history, slots, status.
+# about 25 s
 . "$(dirname "$0")/lib.sh"
 
 at=2030-01-01T00:00:00Z         # the virtual now of every command

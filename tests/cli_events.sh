@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The results of runs: events with their cursors, also as they happen, passes, history, and failures
 # that are enqueued again.
+# about 15 s
 . "$(dirname "$0")/lib.sh"
 
 plugin announce \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # One look has one number everywhere: the first look of a check is 1, in the event and its data, in
 # the run log, in the history, whatever it came to.
+# about 15 s
 . "$(dirname "$0")/lib.sh"
 
 plugin flaky 'if (check->check_count == 1 && check->failure_count == 0) {

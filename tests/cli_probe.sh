@@ -2,6 +2,8 @@
 # doctor, jobs and config --check find what a check would run into: misspelt settings, tables and
 # columns that do not exist, a business database that is away or lets nobody in, rights that are
 # missing, each with the line that mends it.
+# night: it waits for timeouts
+# about 25 s
 . "$(dirname "$0")/lib.sh"
 
 JOBS=$(dirname "$P")/jobs

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # denied.sh - a store that does not let a user in, or refuses a right: a command ends at once with
 # exit code 77, and says which GRANT is missing. On a server of its own that asks for passwords.
+# about 15 s
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL"; exit 0; }
@@ -18,7 +19,7 @@ denied() {
     started=$(date +%s%3N)
     fails_with 77 "$words" "$P" --store "$url" "$@"
     is "$what: at once, and once" "$(grep -ci 'retrying\|trying again\|not reachable' "$TMP/.err")" 0
-    ok "$what: within a second" test $(($(date +%s%3N) - started)) -lt 1000
+    [ -z "${NIGHT:-}" ] || ok "$what: within a second" test $(($(date +%s%3N) - started)) -lt 1000
 }
 
 sql "CREATE ROLE shop LOGIN PASSWORD 'right'; CREATE ROLE worker LOGIN" >/dev/null

@@ -10,7 +10,7 @@
 # drivers of Node by npm, into a temporary folder, in the versions of tests/drivers/package.json;
 # without it a test needs no network. PG_BIN: the server's programs.
 # not instrumented
-# long
+# night: all drivers that are here
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$ROOT/tests/drivers/lib.sh"
 HERE=$ROOT/tests/drivers

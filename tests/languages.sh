@@ -2,6 +2,7 @@
 # languages.sh - each snippet of docs/languages.md places an order with its check, in its language,
 # where the driver is installed. DRIVERS_FETCH=1 (`make drivers`) fetches the drivers of Node.
 # not instrumented
+# night: drivers of several languages
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 . "$ROOT/tests/drivers/lib.sh"
 PAGE=$ROOT/docs/languages.md

@@ -4,9 +4,10 @@
 # A PostgreSQL cluster of its own in DIR: initdb as user postgres (if root), a unix socket only
 # unless listen_addresses is among the settings; no other server is touched. "hba=LINE" is not a
 # setting but a line at the top of pg_hba.conf. `start` prints the libpq URL of its "postgres"
-# database; PG_INITDB has further arguments for initdb. `ctl` passes arguments to pg_ctl (stop,
-# start, promote, ...), which waits until it is done. `bin` prints the folder of the server's
-# programs.
+# database; PG_INITDB has further arguments for initdb. PG_TEMPLATE=FOLDER: initdb runs once, into
+# that folder, which is copied: for clusters that never meet, as they have the same identifier.
+# `ctl` passes arguments to pg_ctl (stop, start, promote, ...), which waits until it is done. `bin`
+# prints the folder of the server's programs.
 set -euo pipefail
 
 bin=${PG_BIN:-}
@@ -29,16 +30,27 @@ as_postgres() {
 }
 url() { echo "postgresql://postgres@/postgres?host=$1/sock"; }
 
+# initialize FOLDER: nothing of it need outlive a crash of the machine
+initialize() {
+    if [ "$(id -u)" = 0 ]; then install -d -o postgres -m 700 "$1"; fi
+    as_postgres "$bin/initdb" --no-sync -D "$1" -U postgres -A trust -E UTF8 \
+        --locale=C.UTF-8 ${PG_INITDB:-} >"$dir/initdb.log" 2>&1 || {
+        cat "$dir/initdb.log" >&2; exit 1
+    }
+}
+
 case ${1:-} in
 start)
     dir=$2; shift 2
     mkdir -p "$dir/sock"
     [ "$(id -u)" != 0 ] || chown -R postgres "$dir"
     chmod 755 "$dir"
-    as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 \
-        --locale=C.UTF-8 ${PG_INITDB:-} >"$dir/initdb.log" 2>&1 || {
-        cat "$dir/initdb.log" >&2; exit 1
-    }
+    if [ -z "${PG_TEMPLATE:-}" ]; then
+        initialize "$dir/data"
+    else
+        [ -d "$PG_TEMPLATE" ] || initialize "$PG_TEMPLATE"
+        cp -a "$PG_TEMPLATE" "$dir/data"
+    fi
     {
         echo "listen_addresses = ''"
         echo "unix_socket_directories = '$dir/sock'"
@@ -63,5 +75,5 @@ stop)
     (cd / && as_postgres "$bin/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null 2>&1) || true
     rm -rf "$2"
     ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

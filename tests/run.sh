@@ -1,39 +1,60 @@
 #!/usr/bin/env bash
 # tests/run.sh [T]      the CUnit suites of $BUILD/test and the test scripts beside this file, or
 #                       those whose name contains T
-# A test script is an executable tests/NAME.sh that is none of the tools (is_test). It prints "ok -
-# what" and "not ok - what", one line a check. A line "# not under sanitizers" in it keeps it out of
-# sanitizer runs, "# not for coverage" out of coverage, which it would raise by half a percent at
-# most, "# not instrumented" out of both; "# long" begins it first; "# alone" runs it when nothing
-# else runs, for one that measures time. The last line is "N passed, N failed".
+# A suite is a file tests/test_NAME.c. A test script is an executable tests/NAME.sh that is none of
+# the tools (is_script); it prints "ok - what" and "not ok - what", one line a check. The last line
+# is "N passed, N failed".
+#
+# What fails is repeated once, alone, when all else is over. If it passes then, it counts as passed
+# and is named in a line "shaky: NAME": a defect of its own, to be mended before anything else.
+#
+# Marks, each on a comment line of its own in a suite or a script:
+#   night: WHY          it is left to the night, and to those who ask for it by T: it judges time,
+#                       or takes long
+#   about 40 s          how long it takes when nothing else runs (a few seconds): the longest begin
+#                       first
+#   not under sanitizers, not for coverage, not instrumented (neither of these)
 #
 # BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
+# NIGHT                 1: also those of the night
+# KIND                  suites or scripts: only those
+# PATIENCE              by how much each limit of a wait is multiplied (6). A wait is for a
+#                       condition; its limit is there for what never comes.
 # PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again;
 #                       "none": SQLite only
-# TEST_LIMIT_S          how long the suites, and each script, may take (300)
+# TEST_LIMIT_S          how long each suite and script may take (100, times PATIENCE)
 # TEST_AT_ONCE          how many of them run at once (two more than processors, at most 6; they
 #                       mostly wait), each beside a cluster of its own: a transaction that is open
 #                       in one database delays second looks and events in all others of the server
+# TEST_TIMES            a file to which a line "SECONDS NAME" is added for each
 set -uo pipefail
 umask 022                               # a plug-in that a group may write is refused, also in a test
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
 
 wanted=${1:-}
-limit_s=${TEST_LIMIT_S:-300}
+export PATIENCE=${PATIENCE:-6}
+limit_s=$((${TEST_LIMIT_S:-100} * PATIENCE))
 BUILD=$(realpath "${BUILD:-build}") || exit 2
 export BUILD
 at_once=${TEST_AT_ONCE:-$(($(nproc) < 4 ? $(nproc) + 2 : 6))}
-passed=0 failed=0
+most_repeated=10                        # when more than that fell, it was no chance
+passed=0 failed=0 suites=0 suite_tests=0
 declare -A running=() began=() lane=() # by pid: what runs, since when, beside which server
+declare -A fallen=()                    # by what fell: "passed failed" of its first run
 servers=()                              # by lane; "": none
 
 [ -x "$BUILD/test" ] || { echo "tests/run.sh: no $BUILD/test; 'make check' builds it" >&2; exit 2; }
 
 # The tests use only what they bring: no settings and databases of the user who runs them.
 server=${PRESCIENT_TEST_PG:-}
+times=${TEST_TIMES:-/dev/null}
 for name in $(compgen -e); do
     case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
 done
+
+# A python3 that is a wrapper (pyenv's is a script) takes ten times as long to start.
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+[ ! -x "$python" ] || PATH=$(dirname "$python"):$PATH
 
 # Short, since sockets live in it, and their paths have 107 bytes at most.
 base=${TMPDIR:-/tmp}
@@ -62,8 +83,8 @@ export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 
 # start_server LANE: makes servers[LANE]; without initdb it prints that and leaves it empty
 start_server() {
-    local words
-    if words=$(tests/pg_cluster.sh start "$tmp/pg$1" fsync=off max_prepared_transactions=8 2>&1); then
+    local words settings=(fsync=off full_page_writes=off max_prepared_transactions=8)
+    if words=$(PG_TEMPLATE=$tmp/cluster tests/pg_cluster.sh start "$tmp/pg$1" "${settings[@]}" 2>&1); then
         servers[$1]=$words
         return
     fi
@@ -79,16 +100,18 @@ free_lane() {
     done
 }
 
-# start_limited NAME COMMAND...: begins it in an empty folder of its own named by
-# PRESCIENT_TEST_TMP, its output in $tmp/NAME.out
-start_limited() {
-    local name=$1 at; shift
+# start_one NAME: begins the suite (=NAME) or the script in an empty folder of its own, which
+# PRESCIENT_TEST_TMP names; its output goes to $tmp/NAME.out
+start_one() {
+    local name=$1 at command=("tests/$1.sh")
+    [ "${name:0:1}" != = ] || command=("$BUILD/test" "$name")
     at=$(free_lane)
     [ -n "${servers[at]+known}" ] || start_server "$at"
+    rm -rf "${tmp:?}/$name"
     mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
     TMPDIR=$tmp PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=${servers[at]} \
-        PRESCIENT_TEST_COUNTS=$tmp/counts \
-        timeout -k 10 "$limit_s" "$@" >"$tmp/$name.out" 2>&1 </dev/null &
+        PRESCIENT_TEST_COUNTS=$tmp/$name.counts \
+        timeout -k 10 "$limit_s" "${command[@]}" >"$tmp/$name.out" 2>&1 </dev/null &
     running[$!]=$name
     began[$!]=$SECONDS
     lane[$!]=$at
@@ -103,64 +126,103 @@ finish_one() {
     name=${running[$pid]}
     took=$((SECONDS - ${began[$pid]}))
     unset "running[$pid]" "began[$pid]" "lane[$pid]"
+    echo "$took ${name#=}" >>"$times"
+}
+
+# count: good and bad of the caller: how many tests or checks of NAME passed and failed
+count() {
+    if [ "${name:0:1}" = = ]; then
+        read -r good bad 2>/dev/null <"$tmp/$name.counts" || good=0 bad=1
+    else
+        good=$(grep -c '^ok' "$tmp/$name.out")
+        bad=$(grep -c '^not ok' "$tmp/$name.out")
+    fi
+    [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1     # a suite's leak is found at its end
+    [ $((good + bad)) != 0 ] || { bad=1; echo "$name checked nothing"; }
 }
 
 explain() {
-    case $1 in
-    124 | 137) echo "$2: stopped after $limit_s s" ;;
-    0) ;;
-    *) echo "$2: exit code $1" ;;
+    case $code in
+    124 | 137) echo "    $name: stopped after $limit_s s" ;;
+    *) echo "    $name: exit code $code" ;;
     esac
 }
 
-report_suites() {
-    local good bad
-    if read -r good bad 2>/dev/null <"$tmp/counts"; then
-        passed=$((passed + good)) failed=$((failed + bad))
-        [ "$code" = 0 ] || [ "$bad" != 0 ] || failed=$((failed + 1))        # a leak found at the end
-    else
-        failed=$((failed + 1))
-    fi
-    if [ "$code" != 0 ]; then
-        printf 'not ok  %-24s %s s\n' suites "$took"
-        grep -vE '^ *Test: .*\.\.\.passed$|^$' "$tmp/suites.out" | sed 's/^/    /'
-        explain "$code" "    suites"
-    elif [ "$good" != 0 ]; then
-        printf 'ok      %-24s %s tests, %s s\n' suites "$good" "$took"
-    fi
+print_fall() {
+    printf 'not ok  %-24s %s of %s checks, %s s\n' "$name" "$bad" $((good + bad)) "$took"
+    grep -vE '^ *Test: .*\.\.\.passed$|^$' "$tmp/$name.out" | sed 's/^/    /'
+    explain
 }
 
-report_script() {
-    local good bad
-    good=$(grep -c '^ok' "$tmp/$name.out")
-    bad=$(grep -c '^not ok' "$tmp/$name.out")
-    [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1
-    [ $((good + bad)) != 0 ] || { bad=1; echo "tests/$name.sh checked nothing"; }
-    passed=$((passed + good)) failed=$((failed + bad))
+report_one() {
+    local name code took good bad
+    finish_one
+    count
     if [ "$bad" != 0 ]; then
-        printf 'not ok  %-24s %s of %s checks, %s s\n' "$name" "$bad" $((good + bad)) "$took"
-        sed 's/^/    /' "$tmp/$name.out"
-        explain "$code" "    tests/$name.sh"
+        print_fall
+        fallen[$name]="$good $bad"
+        return
+    fi
+    passed=$((passed + good))
+    if [ "${name:0:1}" = = ]; then
+        suites=$((suites + 1)) suite_tests=$((suite_tests + good))
     else
         printf 'ok      %-24s %s checks, %s s\n' "$name" "$good" "$took"
     fi
 }
 
-report_one() {
-    local name code took
+# again NAME: what has fallen, once more, with nothing beside it
+again() {
+    local name=$1 code took good bad
+    start_one "$name"
     finish_one
-    if [ "$name" = suites ]; then report_suites; else report_script; fi
+    count
+    if [ "$bad" = 0 ]; then
+        passed=$((passed + good))
+        printf 'shaky: %s\n' "${name#=}"
+        return
+    fi
+    passed=$((passed + good)) failed=$((failed + bad))
+    echo "once more, alone:"
+    print_fall
 }
 
-is_test() {
-    case $1 in run | pg_cluster | coverage | valgrind | fresh | *lib) return 1 ;; esac
+is_script() {
+    case $1 in run | pg_cluster | coverage | valgrind | fresh | night | *lib) return 1 ;; esac
     [ -x "tests/$1.sh" ]
 }
 
+# marked FILE MARK: the mark stands on a comment line of its own
+marked() { grep -qE "^(#|/\*| \*) ($2)" "$1"; }
+
+# is_left_out FILE: prints why, if it is
 is_left_out() {
-    { [ -n "${SANITIZE:-}" ] && grep -q '^# not under sanitizers' "$1"; } ||
-        { [ -n "${COVERAGE:-}" ] && grep -q '^# not for coverage' "$1"; } ||
-        { [ -n "${SANITIZE:-}${COVERAGE:-}" ] && grep -q '^# not instrumented' "$1"; }
+    if [ -z "${NIGHT:-}$wanted" ] && marked "$1" 'night: '; then
+        echo "to the night"
+    elif { [ -n "${SANITIZE:-}" ] && marked "$1" 'not under sanitizers'; } ||
+        { [ -n "${COVERAGE:-}" ] && marked "$1" 'not for coverage'; } ||
+        { [ -n "${SANITIZE:-}${COVERAGE:-}" ] && marked "$1" 'not instrumented'; }; then
+        echo "of this build"
+    else
+        return 1
+    fi
+}
+
+# files: of suites and scripts, those that take longest first
+files() {
+    awk '
+        match($0, /^(#|\/\*| \*) about [0-9]+ s/) { split($0, w, " about "); takes[FILENAME] = w[2] + 0 }
+        END { for (i = 1; i < ARGC; i++) print takes[ARGV[i]] + 0, ARGV[i] }' tests/test_*.c tests/*.sh |
+        sort -k1,1nr -k2 | cut -d' ' -f2
+}
+
+# name_of FILE: =NAME for a suite, NAME for a script, nothing for what is neither
+name_of() {
+    local name=${1##*/}
+    case $name in
+    *.c) [ "${KIND:-suites}" = suites ] && name=${name%.c} && echo "=${name#test_}" ;;
+    *) [ "${KIND:-scripts}" = scripts ] && is_script "${name%.sh}" && echo "${name%.sh}" ;;
+    esac
 }
 
 case $server in
@@ -168,27 +230,26 @@ none) for ((i = 0; i < at_once; i++)); do servers[i]=; done ;;
 ?*) at_once=1 servers=("$server") ;;
 esac
 
-alone=()
-start_limited suites "$BUILD/test" $wanted
-for file in $(grep -l '^# long' tests/*.sh) $(grep -L '^# long' tests/*.sh); do
-    name=$(basename "$file" .sh)
-    is_test "$name" && [[ $name == *"$wanted"* ]] || continue
-    if is_left_out "$file"; then
-        printf 'left out %-23s of this build\n' "$name"
-        continue
-    fi
-    if grep -q '^# alone' "$file"; then
-        alone+=("$name")
+for file in $(files); do
+    name=$(name_of "$file") && [[ ${name#=} == *"$wanted"* ]] || continue
+    if why=$(is_left_out "$file"); then
+        [[ $file == *.c ]] || printf 'left out %-23s %s\n' "$name" "$why"
         continue
     fi
     [ ${#running[@]} -lt "$at_once" ] || report_one
-    start_limited "$name" "tests/$name.sh"
+    start_one "$name"
 done
 while [ ${#running[@]} -gt 0 ]; do report_one; done
-for name in "${alone[@]}"; do
-    start_limited "$name" "tests/$name.sh"
-    report_one
-done
+[ "$suites" = 0 ] || printf 'ok      %-24s %s tests\n' "$suites suites" "$suite_tests"
+
+if [ ${#fallen[@]} -le $most_repeated ]; then
+    for name in "${!fallen[@]}"; do again "$name"; done
+else
+    for name in "${!fallen[@]}"; do
+        read -r good bad <<<"${fallen[$name]}"
+        passed=$((passed + good)) failed=$((failed + bad))
+    done
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]

@@ -2,7 +2,8 @@
 # t_bench.sh - `prescient bench` and `bench load` on both stores, small: every measure is there, the
 # counts are right, nothing is left behind.
 # not under sanitizers: memory of workers is limited
-# alone: it measures
+# night: it measures
+# about 40 s
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 PRESCIENT_PLUGIN_DIRS=$(dirname "$P")/jobs; export PRESCIENT_PLUGIN_DIRS

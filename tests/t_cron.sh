@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # t_cron.sh - what a crontab does: runs that start a moment early, overlap, are split between
 # servers by minute, or were missed and are moved on.
+# night: it judges time
+# about 25 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 QUARTER=900
@@ -28,7 +30,7 @@ early() {
     "$P" --json run >middle.out 2>middle.err
     is "$STORE_NAME: one in the middle of a slot leaves the next one alone" \
         "$(totals middle.out) $(pending)" "0 0 10"
-    at_most "$STORE_NAME: and does not wait for it (ms)" "$(($(now_ms) - at))" 2000
+    in_time "$STORE_NAME: and does not wait for it" "$(($(now_ms) - at))" 2000
 }
 
 # Three runs on one slot, started while the first is at work.
@@ -46,7 +48,7 @@ overlapping() {
         "$P" --json run --slot $slot >"run$n.out" 2>"run$n.err"; CODE=$?
         took=$(($(now_ms) - took))
         is "$STORE_NAME: run $n, beside it: try again, nothing run" "$CODE $(number run "run$n.out")" "75 0"
-        at_most "$STORE_NAME: run $n waited for nobody (ms)" "$took" 700
+        in_time "$STORE_NAME: run $n waited for nobody" "$took" 700
         ok "$STORE_NAME: the first was still at work" alive first
     done
     join_within 30 first

@@ -166,7 +166,7 @@ ok "a run closes its jobs" test -e closed.job
 closing 'slowly = "30s";'
 began=$(now_ms)
 "$P" --quiet run --slot $SLOT >.out 2>.err
-at_most "one that does not come to an end is ended (ms)" $(($(now_ms) - began)) 6000
+in_time "one that does not come to an end is ended" $(($(now_ms) - began)) 6000
 is "and the run is as good as any" "$? $(archived)" "0 4"
 closing
 start daemon "$P" daemon
@@ -180,4 +180,4 @@ ok "a daemon with a job that does not close runs them" wait_until 20 archived_at
 began=$(now_ms)
 kill -TERM "$(pid_of daemon)"; sleep 0.2; kill -TERM "$(pid_of daemon)"
 join_within 10 daemon
-at_most "a second signal does not wait for that (ms)" $(($(now_ms) - began)) 1900
+in_time "a second signal does not wait for that" $(($(now_ms) - began)) 1900

@@ -2,8 +2,9 @@
 # t_kill_engine.sh - engines and workers are killed, stopped and continued at random moments. Every
 # check is settled exactly once, few run twice and with the same idempotency key, and no worker
 # outlives its engine.
-# long
 # not for coverage
+# night: it kills for minutes, and judges time
+# about 45 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 SLOT=1700000100

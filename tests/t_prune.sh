@@ -3,6 +3,7 @@
 # engine at a time. Young rows stay, also those of a replay of old slots. A day in use stays until
 # it is free, and does not keep other days from being dropped.
 # not for coverage
+# about 15 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 settings 'keep = "7d"; lease = "3s"; trust = "2s"; stop_timeout = "5s";' \

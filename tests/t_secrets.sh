@@ -3,8 +3,9 @@
 # environments of processes, or in core files. A worker does not have the store's password when the
 # business database is another one.
 # not under sanitizers
-# long
 # not for coverage
+# night: it reads the memory of processes for minutes
+# about 60 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 S=planted-store-4fd1 B=planted-business-9c2e

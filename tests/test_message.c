@@ -167,4 +167,4 @@ static const struct test tests[] = {
     { 0 },
 };
 
-const struct suite suite_message = { "wire", NULL, NULL, tests };
+const struct suite suite_message = { "message", NULL, NULL, tests };

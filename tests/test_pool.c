@@ -1,6 +1,7 @@
 /* test_pool.c - what a pool believes of its workers: processes of the test's own that break every
  * rule, beside a clock that can be moved on. A fork of the test stands where a worker would be: it
  * has the socket and the slab, and no rules. */
+/* about 5 s */
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* test_store_on_sqlite.c - the store's contract, kept by the SQLite store. */
+/* about 4 s */
 #include "store_contract.h"
 
 static const struct test tests[] = { STORE_CONTRACT(TEST_ROW) { NULL, NULL } };

@@ -1,4 +1,5 @@
 /* test_store_pg.c - the protocol as only PostgreSQL can break it: locks, deadlines, connections. */
+/* about 8 s */
 #include "test.h"
 
 #include <inttypes.h>

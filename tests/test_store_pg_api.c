@@ -1,5 +1,6 @@
 /* test_store_pg_api.c - the SQL API that applications call on PostgreSQL: words, bad values,
  * triggers, roles; and bulk load. */
+/* about 4 s */
 #include "test.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* test_store_pg_schema.c - history by days, reports, and the servers and schemas that fit or do
  * not. */
+/* about 8 s */
 #include "test.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* test_store_pg_traps.c - neither the API nor an engine uses functions, operators and tables that
  * others have put on the search path. */
+/* about 5 s */
 #include "pg_roles_fixture.h"
 
 #include <stdio.h>

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# tests/night.sh        all that the gate (.ci/run) leaves out, for hours: phases by name, one after
+#                       the other, each to its end, whatever fell before it
+#
+# ONLY="valgrind faults"    these phases; "list" prints their names
+# SEED                  of the phases that draw (random; it is printed)
+#
+# Each phase adds a line to build/night.tsv: commit, when it began, phase, passed, failed, seconds.
+# One that has passed for this commit is not run again, so that a night that was cut off goes on
+# where it was. With changes that are not committed, all run. What a phase prints is in
+# build/night/PHASE.log. Exit code 1: a phase failed.
+set -uo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
+exec </dev/null
+
+jobs=$(nproc)
+table=build/night.tsv
+logs=build/night
+seed=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+make="make -s -j$jobs"
+sanitized="SANITIZE=address,undefined"
+export NIGHT=1 FULL=1 QUIET=1 PATIENCE=${PATIENCE:-6}
+
+names=() commands=()
+night() { names+=("$1"); commands+=("${*:2}"); }
+
+night build         ./quickstart.sh build
+night tests         make -s check
+night sanitizers    make -s $sanitized check
+night coverage      make -s coverage
+night valgrind      $make valgrind
+night analysis      $make analyze
+night fuzz          $make $sanitized fuzz-corpus
+night drivers       ./quickstart.sh drivers
+night model         make -s model
+night simulation    make -s sim SEEDS=20000
+night faults        make -s -j"$jobs" faults SEED=$seed
+night planted       make -s planted SEED=$seed
+night storm         make -s storm SECONDS=600 SEED=$seed
+night bookworm      tests/fresh.sh bookworm
+night trixie        tests/fresh.sh trixie
+
+# is_wanted NAME
+is_wanted() {
+    [ -z "${ONLY:-}" ] && return 0
+    case " $ONLY " in *" $1 "*) ;; *) return 1 ;; esac
+}
+
+# has_passed NAME: for this commit, as it is here
+has_passed() {
+    [ -n "$commit" ] && awk -F '\t' -v commit="$commit" -v name="$1" '
+        $1 == commit && $3 == name { good = $5 == 0 && $4 > 0 }
+        END { exit !good }' "$table"
+}
+
+# run_phase NAME COMMAND: adds its line to the table
+run_phase() {
+    local name=$1 began=$SECONDS code=0 at good bad
+    at=$(date -u +%Y-%m-%dT%H:%MZ)
+    ${*:2} >"$logs/$name.log" 2>&1 || code=$?
+    read -r good bad \
+        < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$logs/$name.log" | tail -n 1; echo)
+    [ -n "${good:-}" ] || good=$((code == 0)) bad=$((code != 0))
+    [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "${commit:-changed}" "$at" "$name" "$good" "$bad" \
+        $((SECONDS - began)) >>"$table"
+    printf '%-12s %6d passed, %4d failed, %5d s\n' "$name" "$good" "$bad" $((SECONDS - began))
+    if [ "$bad" != 0 ]; then
+        failed=$((failed + 1))
+        grep -E '^[[:space:]]*not ok|^FAIL' "$logs/$name.log" | head -n 20 | sed 's/^/    /'
+        echo "    all of it: $logs/$name.log"
+    fi
+    passed=$((passed + good))
+}
+
+if [ "${ONLY:-}" = list ]; then
+    printf '%s\n' "${names[@]}"
+    exit
+fi
+for name in ${ONLY:-}; do
+    case " ${names[*]} " in
+    *" $name "*) ;;
+    *) echo "tests/night.sh: there is no phase $name; the phases are: ${names[*]}" >&2; exit 2 ;;
+    esac
+done
+
+commit=$(git rev-parse --short HEAD 2>/dev/null)
+[ -z "$(git status --porcelain 2>/dev/null)" ] || commit=
+mkdir -p "$logs"
+touch "$table"
+passed=0 failed=0
+echo "the night of ${commit:-what is not committed}, seed $seed"
+for i in "${!names[@]}"; do
+    is_wanted "${names[i]}" || continue
+    if has_passed "${names[i]}"; then
+        printf '%-12s has passed for %s\n' "${names[i]}" "$commit"
+        continue
+    fi
+    run_phase "${names[i]}" "${commands[i]}"
+done
+echo "$passed passed, $failed phases failed"
+[ "$failed" = 0 ]
