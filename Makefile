@@ -54,7 +54,24 @@ SQL := $(wildcard engine/*/*.sql) $(wildcard migrations/*/*.sql)
 DIALECTS := $(patsubst engine/store/store_%.sql,%,$(shell grep -l '^-- in: ' engine/store/store_*.sql))
 COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
 TESTS := $(sort $(wildcard tests/test_*.c))
-JOBS := $(patsubst jobs/%/,$(BUILD)/jobs/%.so,$(wildcard jobs/*/))
+PLUGINS := $(filter-out shared,$(patsubst jobs/%/,%,$(wildcard jobs/*/)))
+JOBS := $(PLUGINS:%=$(BUILD)/jobs/%.so)
+# A plug-in has in jobs/NAME/shared which folders of jobs/shared/ it takes, a line each. It and they
+# have in `libraries` what they need: names for pkg-config, or -lNAME where a library has none.
+shared = $(if $(wildcard jobs/$(1)/shared),$(shell cat jobs/$(1)/shared))
+folders = jobs/$(1) $(addprefix jobs/shared/,$(call shared,$(1)))
+sources = $(foreach f,$(call folders,$(1)),$(wildcard $(f)/*.[ch]))
+libraries = $(sort $(shell cat /dev/null $(wildcard $(addsuffix /libraries,$(call folders,$(1))))))
+links = $(shell $(CC) -shared -x c /dev/null $(1) -o /dev/null 2>/dev/null || echo $(1:-l%=lib%))
+unknown = $(if $(filter -l%,$(1)),$(call links,$(1)),$(shell pkg-config --exists $(1) || echo $(1)))
+missing = $(strip $(foreach l,$(call libraries,$(1)),$(call unknown,$(l))))
+# Names for pkg-config, of libraries that are taken, all together, where they are; WITH_OPTIONAL is
+# defined then.
+optional = $(foreach f,$(wildcard jobs/$(1)/libraries.optional),$(shell pkg-config --exists $$(cat $(f)) && \
+  cat $(f)))
+library_flags = $(filter -l%,$(1)) $(if $(filter-out -l%,$(1)),\
+  $(shell pkg-config --cflags --libs $(filter-out -l%,$(1))))
+LEFT_OUT := $(foreach j,$(PLUGINS),$(if $(call missing,$(j)),$(j)))
 TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))
 MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
@@ -65,7 +82,10 @@ BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(BUILD)/bench_sql.o $(filter-out $(COMMAND
 TESTS_O := $(patsubst %.c,$(BUILD)/%.o,$(TESTS) $(filter-out $(TESTS),$(wildcard tests/*.c))) \
   $(BUILD)/suite_table.o
 
-all: $(BUILD)/prescient $(BUILD)/prescient-bench $(JOBS)
+all: $(BUILD)/prescient $(BUILD)/prescient-bench $(JOBS) left-out
+
+left-out:
+	@:$(foreach j,$(LEFT_OUT),; echo "jobs/$(j) is left out: there is no $(call missing,$(j))")
 
 $(BUILD)/prescient: $(BUILD)/engine/main.o $(ENGINE_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
@@ -98,7 +118,8 @@ $(BUILD)/model: $(MODEL_O)
 # Written only when their contents change: other flags or PREFIX, a file that came or went.
 $(BUILD)/flags: SAYS = $(CC) $(CFLAGS_ALL)
 $(BUILD)/lists: SAYS = $(SQL) $(BENCH_SQL) $(COMMANDS) $(TESTS)
-$(BUILD)/flags $(BUILD)/lists: FORCE
+$(BUILD)/left_out: SAYS = $(LEFT_OUT) $(foreach j,$(PLUGINS),$(call optional,$(j)))
+$(BUILD)/flags $(BUILD)/lists $(BUILD)/left_out: FORCE
 	@mkdir -p $(@D); says="$(subst ",,$(subst ',,$(SAYS)))"; \
 	  echo "$$says" | cmp -s - $@ || echo "$$says" > $@
 
@@ -142,13 +163,18 @@ $(BUILD)/suite_table.c: $(BUILD)/lists
 	  echo 'const struct suite *const suite_table[] = {'; \
 	  for n in $(TESTS:tests/test_%.c=%); do echo "    &suite_$$n,"; done; echo '    NULL };'; } > $@
 
-# A job is one folder: all its .c files make jobs/NAME.so. It sees only include/. The engine refuses
-# a plug-in that others may write, so the umask must not be 002.
+# A job is one folder: all its .c files, and those of the shared folders that it names, make
+# jobs/NAME.so. It sees only include/. The engine refuses a plug-in that others may write, so the
+# umask must not be 002. One that is left out is replaced by a plug-in that says so.
 .SECONDEXPANSION:
-$(BUILD)/jobs/%.so: $$(wildcard jobs/%/*.c) include/prescient/job.h $(BUILD)/flags
+$(BUILD)/jobs/%.so: $$(call sources,$$*) include/prescient/job.h $(BUILD)/flags \
+    jobs/left_out.c $(BUILD)/left_out $$(wildcard jobs/$$*/libraries* jobs/$$*/shared)
 	@mkdir -p $(@D) && chmod go-w $(@D)
 	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden \
-	  $(PROTECT) $(INSTRUMENT) -Iinclude $(LINK_PROTECT) -o $@ $(filter %.c,$^)
+	  $(PROTECT) $(INSTRUMENT) -Iinclude $(LINK_PROTECT) -o $@ $(if $(filter $*,$(LEFT_OUT)),\
+	  jobs/left_out.c -DPLUGIN='"$*"' -DMISSING='"$(call missing,$*)"',$(filter %.c,$(call sources,$*)) \
+	  $(if $(call optional,$*),-DWITH_OPTIONAL) \
+	  $(call library_flags,$(call optional,$*) $(call libraries,$*)))
 
 $(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
 	@mkdir -p $(@D) && chmod go-w $(@D)
@@ -210,6 +236,7 @@ install: all
 	install -m 644 $(JOBS) $(DESTDIR)$(PREFIX)/lib/prescient/jobs/
 	install -m 644 include/prescient/job.h $(DESTDIR)$(PREFIX)/include/prescient/
 	install -m 644 $(wildcard etc/*) $(DESTDIR)$(PREFIX)/share/doc/prescient/etc/
+	install -m 644 $(wildcard docs/*.json) $(DESTDIR)$(PREFIX)/share/doc/prescient/
 	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(wildcard docs/*.5) $(DESTDIR)$(PREFIX)/share/man/man5/
 	install -m 644 $(wildcard docs/*.7) $(DESTDIR)$(PREFIX)/share/man/man7/
@@ -219,8 +246,7 @@ clean:
 
 include $(wildcard tests/*/*.mk)
 
-.PHONY: FORCE all model sim check test-programs faults-programs faults planted storm night \
-  coverage valgrind \
-  drivers fmt install clean
+.PHONY: FORCE all left-out model sim check test-programs faults-programs faults planted storm night \
+  coverage valgrind drivers fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

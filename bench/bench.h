@@ -34,8 +34,9 @@ struct bench_figures {
 };
 #define BENCH_UNKNOWN { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 }
 
-/* END and MOVE: by ids, or by their range. ENQUEUE: one by one through the SQL API. UNWAITED: a
- * commit does not wait for the disk, in which everything else drowns. */
+/* END and MOVE: by ids, or by their range. ENQUEUE: one by one through the SQL API. UNWAITED, and
+ * all behind it: a commit does not wait for the disk, in which everything else drowns. BIGINT to
+ * JSONB: the kinds of key, time and payload. */
 enum bench_bare {
     BARE_INSERT,
     BARE_COPY,
@@ -46,6 +47,11 @@ enum bench_bare {
     BARE_LOOP,
     BARE_ENQUEUE,
     BARE_ENQUEUE_UNWAITED,
+    BARE_ENQUEUE_BIGINT,
+    BARE_ENQUEUE_UUID,
+    BARE_ENQUEUE_INTERVAL,
+    BARE_ENQUEUE_WORDS,
+    BARE_ENQUEUE_JSONB,
     BARE_INSERT_UNWAITED,
     BARE_PLAIN_UNWAITED
 };

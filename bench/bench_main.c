@@ -18,7 +18,8 @@ static const struct command_option options[] = {
     { "engines", 'e', "K", "engines at once (1)" },
     { "rounds", 'r', "R", "rounds over everything (5); the results are medians" },
     { "only", 'y', "NAMES",
-      "only these measures, separated by commas: enqueue,bulk,end,again,look,loop, or names as in --json" },
+      "only these measures, separated by commas: enqueue,bulk,end,again,recur,emit,look,loop, or names as in "
+      "--json" },
     { "at", 'H', "HOUR", "load: the hour of the day (9)" },
     { "minutes", 'm', "FROM-TO", "load: first and last minute in it (0-9)" },
     { "heavy", 'v', "M:N,...", "load: N checks in minute M, and so on (2:20000,5:15000,7:20000)" },

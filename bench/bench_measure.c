@@ -172,6 +172,36 @@ static const struct bench_measure measures[] = {
       .bare = BARE_ENQUEUE_UNWAITED,
       .connections = 1,
       .server_only = true },
+    { .name = "enqueue-bigint",
+      .title = "  enqueue, bigint key",
+      .run = run_bare,
+      .bare = BARE_ENQUEUE_BIGINT,
+      .connections = 1,
+      .server_only = true },
+    { .name = "enqueue-uuid",
+      .title = "  enqueue, uuid key",
+      .run = run_bare,
+      .bare = BARE_ENQUEUE_UUID,
+      .connections = 1,
+      .server_only = true },
+    { .name = "enqueue-interval",
+      .title = "  enqueue, bigint key, interval",
+      .run = run_bare,
+      .bare = BARE_ENQUEUE_INTERVAL,
+      .connections = 1,
+      .server_only = true },
+    { .name = "enqueue-words",
+      .title = "  enqueue, no types, '+3 hours'",
+      .run = run_bare,
+      .bare = BARE_ENQUEUE_WORDS,
+      .connections = 1,
+      .server_only = true },
+    { .name = "enqueue-jsonb",
+      .title = "  enqueue, jsonb payload",
+      .run = run_bare,
+      .bare = BARE_ENQUEUE_JSONB,
+      .connections = 1,
+      .server_only = true },
     { .name = "enqueue-unwaited-bare",
       .title = "  bare INSERT",
       .run = run_bare,
@@ -262,6 +292,15 @@ static const struct bench_measure measures[] = {
       .bare = BARE_MOVE_RANGE,
       .connections = 2,
       .server_only = true },
+    { .name = "recur",
+      .title = "no-op checks of schedules, to the next time",
+      .run = run_pass,
+      .job = "bench_recur" },
+    { .name = "emit", .title = "no-op checks that end with an event", .run = run_pass, .job = "bench_emit" },
+    { .name = "emit-heard",
+      .title = "  the same, heard by a listener",
+      .run = run_pass,
+      .job = "bench_heard" },
     { .name = "look-one",
       .title = "each looks at its row, one by one",
       .run = run_pass,
@@ -282,7 +321,10 @@ static const struct bench_ratio ratios[] = {
     { .name = "end", .against = { "end-range-1", "end-range-2" } },
     { .name = "again", .against = { "again-bare-1", "again-bare-2" } },
     { .name = "again", .against = { "again-range-1", "again-range-2" } },
+    { .name = "recur", .against = { "again" } },
     { .name = "end", .against = { "loop-1", "loop-2" } },
+    { .name = "emit", .against = { "end" } },
+    { .name = "emit-heard", .against = { "emit" } },
     { .name = "look-many", .against = { "end" } },
     { .name = "look-sql", .against = { "end" } },
     { .name = "look-one", .against = { "end" } },
@@ -290,6 +332,11 @@ static const struct bench_ratio ratios[] = {
     { .name = "enqueue", .against = { "enqueue-bare" } },
     { .name = "enqueue-unwaited", .against = { "enqueue-unwaited-bare" } },
     { .name = "enqueue-unwaited", .against = { "enqueue-unwaited-plain" } },
+    { .name = "enqueue-bigint", .against = { "enqueue-unwaited-plain" } },
+    { .name = "enqueue-uuid", .against = { "enqueue-unwaited-plain" } },
+    { .name = "enqueue-interval", .against = { "enqueue-unwaited-plain" } },
+    { .name = "enqueue-words", .against = { "enqueue-unwaited-plain" } },
+    { .name = "enqueue-jsonb", .against = { "enqueue-unwaited-plain" } },
     { 0 }
 };
 
@@ -299,6 +346,9 @@ static const char jobs_format[] =
     "\njobs = {\n"
     "    bench_end = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
     "    bench_again = { plugin = \"noop\"; settings = { answer = \"again\"; again_after = \"1h\"; }; };\n"
+    "    bench_recur = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
+    "    bench_emit = { plugin = \"noop\"; settings = { event = \"bench.emitted\"; }; };\n"
+    "    bench_heard = { plugin = \"noop\"; settings = { event = \"bench.heard\"; }; };\n"
     "    bench_look_one = { plugin = \"unshipped_order\"; batch = 1; settings = { table = \"%sbench_order\"; "
     "}; };\n"
     "    bench_look_many = { plugin = \"unshipped_order\"; settings = { table = \"%sbench_order\"; }; };\n"
@@ -309,7 +359,8 @@ static const char jobs_format[] =
     "        query_sqlite = \"SELECT k.value FROM json_each($1) AS k JOIN bench_order o ON o.id = k.value "
     "WHERE o.shipped_at IS NOT NULL\";\n"
     "        event = \"order.unshipped\"; }; };\n"
-    "};\n";
+    "};\n"
+    "listeners = ( { events = \"bench.heard\"; job = \"bench_end\"; } );\n";
 
 /* A name in --only chooses all that begin with it: "end" includes its bare SQL. */
 static bool is_wanted(const struct bench *b, const struct bench_measure *m)

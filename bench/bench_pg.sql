@@ -63,8 +63,8 @@ DELETE FROM prescient_bench.future_job WHERE entity_name = 'hole'
 TRUNCATE prescient_bench.future_job
 
 -- name: empty_due
--- With other waiting checks, only those of a round are deleted.
-DELETE FROM prescient_bench.future_job WHERE entity_name = 'orders'
+-- With other waiting checks, only those of a round are deleted, and its deliveries.
+DELETE FROM prescient_bench.future_job WHERE entity_name IN ('orders', 'prescient.event')
 
 -- name: vacuum
 VACUUM (ANALYZE) prescient_bench.future_job
@@ -74,11 +74,16 @@ TRUNCATE prescient_bench.future_job_history, prescient_bench.future_job_run, pre
          prescient_bench.slot_lease, prescient_bench.event, prescient_bench.handmade,
          prescient_bench.handmade_history
 
+-- part: rule
+'schedule "order %s" every 3600 bias 0.0667 missed run_once'
+
 -- name: add_due
+-- The checks of bench_recur are those of schedules, one each, that have run before.
 INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-       next_check_at)
+       next_check_at, terms, origin)
 SELECT prescient_bench.bucket_of('orders', i::text), 'orders', i::text, '{job}', to_timestamp({slot}),
-       to_timestamp({slot})
+       to_timestamp({slot}), CASE WHEN '{job}' = 'bench_recur' THEN format({rule}, i) END,
+       CASE WHEN '{job}' = 'bench_recur' THEN md5(i::text) END
   FROM generate_series(1, {checks}) i
 
 -- name: add_handmade
@@ -114,6 +119,24 @@ BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class
 
 -- name: enqueue
 SELECT prescient_bench.enqueue('orders', $1::text, 'bench_end', $2::timestamptz)
+
+-- The kinds of key, time and payload; $1 and $2 are text.
+
+-- name: enqueue_bigint
+SELECT prescient_bench.enqueue('orders', $1::bigint, 'bench_end', $2::timestamptz)
+
+-- name: enqueue_uuid
+SELECT prescient_bench.enqueue('orders', $1::uuid, 'bench_end', $2::timestamptz)
+
+-- name: enqueue_interval
+SELECT prescient_bench.enqueue('orders', $1::bigint, 'bench_end', $2::interval)
+
+-- name: enqueue_words
+SELECT prescient_bench.enqueue('orders', $1, 'bench_end', $2)
+
+-- name: enqueue_jsonb
+SELECT prescient_bench.enqueue('orders', $1::text, 'bench_end', $2::timestamptz,
+                               '{"total": 1, "currency": "EUR"}'::jsonb)
 
 -- name: bare_insert
 INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,

@@ -64,6 +64,11 @@ static const char *const statements[] = { [BARE_END] = "bare_end",   [BARE_END_R
                                           [BARE_LOOP] = "bare_loop", [BARE_INSERT] = "bare_insert",
                                           [BARE_ENQUEUE] = "enqueue",
                                           [BARE_ENQUEUE_UNWAITED] = "enqueue",
+                                          [BARE_ENQUEUE_BIGINT] = "enqueue_bigint",
+                                          [BARE_ENQUEUE_UUID] = "enqueue_uuid",
+                                          [BARE_ENQUEUE_INTERVAL] = "enqueue_interval",
+                                          [BARE_ENQUEUE_WORDS] = "enqueue_words",
+                                          [BARE_ENQUEUE_JSONB] = "enqueue_jsonb",
                                           [BARE_INSERT_UNWAITED] = "bare_insert",
                                           [BARE_PLAIN_UNWAITED] = "plain_insert" };
 
@@ -83,7 +88,7 @@ static bool statement_reads_first(enum bench_bare what)
 
 static bool is_unwaited(enum bench_bare what)
 {
-    return what == BARE_ENQUEUE_UNWAITED || what == BARE_INSERT_UNWAITED || what == BARE_PLAIN_UNWAITED;
+    return what >= BARE_ENQUEUE_UNWAITED;
 }
 
 static int wait_for_no_commit(PGconn *conn, struct err *err)
@@ -248,23 +253,44 @@ static int run_lines(struct bare_run *r, struct bench_figures *out, struct err *
 
 /* ---- enqueue ---- */
 
+/* A key is the letters and a number of so many digits; a time without text is sent in binary. */
+static const struct single { const char *letters; int digits; const char *at; } singles[] = {
+    [BARE_INSERT] = { "s", 1, NULL },
+    [BARE_ENQUEUE] = { "s", 1, NULL },
+    [BARE_ENQUEUE_UNWAITED] = { "s", 1, NULL },
+    [BARE_ENQUEUE_BIGINT] = { "", 1, "2040-01-01 00:00:00+00" },
+    [BARE_ENQUEUE_UUID] = { "a0eebc99-9c0b-4ef8-bb6d-", 12, "2040-01-01 00:00:00+00" },
+    [BARE_ENQUEUE_INTERVAL] = { "", 1, "3 hours" },
+    [BARE_ENQUEUE_WORDS] = { "s", 1, "+3 hours" },
+    [BARE_ENQUEUE_JSONB] = { "s", 1, "2040-01-01 00:00:00+00" },
+    [BARE_INSERT_UNWAITED] = { "s", 1, NULL },
+    [BARE_PLAIN_UNWAITED] = { "s", 1, NULL }
+};
+
+static int run_single(struct bare_run *r, int64_t i, struct err *err)
+{
+    PGconn *conn = r->lines[0].conn;
+    const struct single *as = &singles[r->what];
+    int64_t at = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
+    char key[48];
+    snprintf(key, sizeof key, "%s%0*" PRId64, as->letters, as->digits, i);
+    const char *values[] = { key, as->at ? as->at : (char *)&at };
+    PGresult *result = PQexecPrepared(conn, statements[r->what], 2, values, (int[]){ 0, 8 },
+                                      (int[]){ 0, as->at ? 0 : 1 }, 1);
+    ExecStatusType status = PQresultStatus(result);
+    int rc = 0;
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+        rc = bench_pg_fail(conn, result, statements[r->what], err);
+    PQclear(result);
+    return rc;
+}
+
 static int run_singles(struct bare_run *r, struct bench_figures *out, struct err *err)
 {
-    struct bare *l = &r->lines[0];
-    int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us(),
-            at = pg_moment(r->b->slot + 20000LL * r->b->slot_length_s);
+    int64_t began = clock_mono_us(&clock_system), cpu = bench_self_cpu_us();
     for (int64_t i = 0; i < r->b->o.singles; i++) {
-        char key[24];
-        int len = snprintf(key, sizeof key, "s%" PRId64, i);
-        const char *values[] = { key, (char *)&at };
-        PGresult *result = PQexecPrepared(l->conn, statements[r->what], 2, values, (int[]){ len, 8 },
-                                          (int[]){ 0, 1 }, 1);
-        ExecStatusType status = PQresultStatus(result);
-        int rc = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK
-                     ? 0
-                     : bench_pg_fail(l->conn, result, statements[r->what], err);
-        PQclear(result);
-        if (rc)
+        int rc = run_single(r, i, err);
+        if (rc < 0)
             return rc;
     }
     out->us = clock_mono_us(&clock_system) - began;

@@ -71,7 +71,7 @@ static int make_dir(struct bench *b, struct err *err)
     return 0;
 }
 
-/* The user's settings, without the store, the schema and the jobs. */
+/* The user's settings, without the store, the schema, the jobs and what names them. */
 static int write_settings(struct bench *b, const char *jobs, struct err *err)
 {
     struct settings s = b->app->settings;
@@ -81,6 +81,8 @@ static int write_settings(struct bench *b, const char *jobs, struct err *err)
     s.slot_length_s = 0;
     s.njobs = 0;
     s.jobs = NULL;
+    s.nlisteners = 0;
+    s.listeners = NULL;
     s.nserve = 0;
     s.log_level = "warn";
     snprintf(b->settings_file, sizeof b->settings_file, "%s/prescient.cfg", b->dir);

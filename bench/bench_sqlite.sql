@@ -23,16 +23,24 @@ INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check
 SELECT 'waiting', CAST(i AS TEXT), 'bench_end', at, at FROM slots
 
 -- name: empty
-DELETE FROM prescient_future_job WHERE entity_name = 'orders';
+DELETE FROM prescient_future_job WHERE entity_name IN ('orders', 'prescient.event');
+DELETE FROM prescient_event;
 DELETE FROM prescient_future_job_history;
 DELETE FROM prescient_future_job_run;
 DELETE FROM prescient_slot_pass;
 DELETE FROM prescient_slot_lease
 
+-- part: rule
+'schedule "order %d" every 3600 bias 0.0667 missed run_once'
+
 -- name: add_due
+-- The checks of bench_recur are those of schedules, one each, that have run before.
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {checks})
-INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at)
-SELECT 'orders', CAST(i AS TEXT), '{job}', {slot}, {slot} FROM n;
+INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, terms,
+                                  origin)
+SELECT 'orders', CAST(i AS TEXT), '{job}', {slot}, {slot},
+       CASE WHEN '{job}' = 'bench_recur' THEN printf({rule}, i) END,
+       CASE WHEN '{job}' = 'bench_recur' THEN printf('%032x', i) END FROM n;
 ANALYZE
 
 -- name: pass

@@ -2,16 +2,17 @@
 # bench/guard.sh [--record]   fails when a check became dearer, by figures that do not depend on the
 #                             machine's mood.
 #
-# For 10,000 no-op checks that end and 10,000 that move, one engine with one worker and one store
-# connection:
+# For 10,000 no-op checks that end, 10,000 that move and 10,000 of schedules, one engine with one
+# worker and one store connection:
 #   instructions of engine and worker (valgrind --tool=callgrind), a check
 #   transactions, a thousand checks: a round trip that is made for each check shows here
 #   WAL bytes and row versions, a check: an index more, or a row written twice, shows here
-# and the transactions of a daemon in five seconds without any check to run,
-# and the instructions of the server for one enqueue, prepared, in a transaction of its own, beside
-# those for the bare INSERT that does the same and for a plain one (callgrind, postgres --single),
-# against bench/guard.txt, whose third column is the tolerance in percent. --record writes the
-# figures found into it.
+# and the transactions of a daemon in five quiet seconds without any check to run,
+# and the instructions of the server for one enqueue, prepared, in a transaction of its own (and one
+# of the dearest kind: a bigint key, a time in words, a jsonb payload), beside those for the bare
+# INSERT that does the same and for a plain one (callgrind, postgres --single), against
+# bench/guard.txt, whose third column is the tolerance in percent. --record writes the figures found
+# into it.
 #
 # BUILD            where the program is (build)
 # PRESCIENT_TEST_PG   a PostgreSQL to use, else a cluster of our own is started and removed
@@ -65,6 +66,7 @@ log_level = "warn";
 jobs = {
     guard_end = { plugin = "noop"; settings = { answer = "done"; }; };
     guard_move = { plugin = "noop"; settings = { answer = "again"; again_after = "1h"; }; };
+    guard_recur = { plugin = "noop"; settings = { answer = "done"; }; };
 };
 CFG
 "${CC:-cc}" -shared -fPIC -O2 -o "$tmp/exec_by_name.so" bench/exec_by_name.c
@@ -76,12 +78,17 @@ slot=$(($(date +%s) / 900 * 900 - 900000))
 
 # fill JOB: the checks of one slot, written down as they lie in life: in the order of their ids.
 fill() {
+    local terms=NULL origin=NULL
+    if [ "$1" = guard_recur ]; then
+        terms="'schedule \"order ' || i || '\" every 3600 bias 0.0667 missed run_once'"
+        origin="md5(i::text)"
+    fi
     slot=$((slot + 900))
     q "TRUNCATE prescient.future_job"
     q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec,
-       first_check_at, next_check_at)
+       first_check_at, next_check_at, terms, origin)
        SELECT prescient.bucket_of('orders', i::text), 'orders', i::text, '$1', to_timestamp($slot),
-           to_timestamp($slot) FROM generate_series(1, $checks) i"
+           to_timestamp($slot), $terms, $origin FROM generate_series(1, $checks) i"
     q "VACUUM (ANALYZE) prescient.future_job"
     q "CHECKPOINT"
 }
@@ -148,67 +155,81 @@ measure_instructions() {
     found "$1.worker_instructions" $((workers - workers0)) "$checks"
 }
 
+# A daemon looks again at the slot that runs after 8 seconds and after 16; between them it only asks
+# once a second for what is due at once. On a busy machine it begins late, and a window may hold
+# such a look or the begin of a slot: the quietest of three counts.
 measure_idle() {
-    local before after
+    local before after fewest=
     q "TRUNCATE prescient.future_job"
-    before=$(counters)
     "$program" --config "$tmp/prescient.cfg" daemon 2>/dev/null >/dev/null &
     local daemon=$!
     sleep 5
+    IFS='|' read -r _ before _ < <(counters)
+    for _ in 1 2 3; do
+        sleep 5
+        IFS='|' read -r _ after _ < <(counters)
+        [ -n "$fewest" ] && [ $((after - before)) -ge "$fewest" ] || fewest=$((after - before))
+        before=$after
+    done
     kill "$daemon" && wait "$daemon" || true
-    after=$(counters)
-    IFS='|' read -r _ tx0 _ <<<"$before"
-    IFS='|' read -r _ tx1 _ <<<"$after"
-    found idle.transactions_in_5s $((tx1 - tx0)) 1
+    found idle.transactions_in_5s "$fewest" 1
 }
 
-# count_single N WHAT STATEMENT: prints the instructions of a server process that executes the
-# statement N times, with keys that are new
-count_single() {
-    local i as=() statement=${3//ENTITY/$2$1}
+# count_calls FOLDER: one server process on the cluster in FOLDER makes the calls of $tmp/calls.
+# Each of them that sleeps, for no time, ends a part: counted.1, counted.2, ... have the parts'
+# counts.
+count_calls() {
+    local as=()
     [ "$(id -u)" != 0 ] || as=(setpriv --reuid=postgres --regid=postgres --init-groups)
-    {
-        echo "PREPARE p (text, timestamptz) AS $statement"
-        for ((i = 1; i <= $1; i++)); do echo "EXECUTE p ('k$i', '2040-01-01 00:00+00')"; done
-    } >"$tmp/calls"
     (
         cd /
         "${as[@]}" env -i PATH="$PATH" LC_ALL=C.UTF-8 valgrind -q --tool=callgrind \
-            --callgrind-out-file="$alone/counted" \
-            "$("$OLDPWD/tests/pg_cluster.sh" bin)/postgres" --single -D "$alone/data" postgres \
+            --dump-before=pg_sleep --callgrind-out-file="$1/counted" \
+            "$("$OLDPWD/tests/pg_cluster.sh" bin)/postgres" --single -D "$1/data" postgres \
             <"$tmp/calls" >"$tmp/single.out" 2>"$tmp/single.err"
     )
     if grep -q ERROR "$tmp/single.err"; then
         cat "$tmp/single.err" >&2
         exit 1
     fi
-    instructions "$alone/counted"
 }
-# What a process does before its first call is taken off by counting twice as many.
+# What a process does before its calls, and what it does once at the first of them, is in a first
+# part of as many.
 measure_enqueue() {
     local alone=$tmp/alone columns='bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at'
-    local insert="INSERT INTO prescient.future_job ($columns) VALUES" once twice what statement url
-    local row="'ENTITY', \$1, 'guard_end', \$2, \$2"
+    local insert="INSERT INTO prescient.future_job ($columns) VALUES" calls=300 i what statement url
+    local row="'ENTITY', \$1, 'guard_end', \$2, \$2" names=() types at
+    local plain='text, timestamptz|2040-01-01 00:00+00' payload="'{\"total\": 1}'::jsonb"
     url=$(tests/pg_cluster.sh start "$alone" fsync=off autovacuum=off)
     "$program" --config "$tmp/prescient.cfg" --store "$url" init >/dev/null
     tests/pg_cluster.sh ctl "$alone" stop
-    while IFS='|' read -r what statement; do
-        once=$(count_single 300 "$what" "$statement")
-        twice=$(count_single 600 "$what" "$statement")
-        found "$what.server_instructions" $((twice - once)) 300
+    while IFS='|' read -r what types at statement; do
+        names+=("$what")
+        echo "PREPARE $what ($types) AS ${statement//ENTITY/$what}" >>"$tmp/calls"
+        for ((i = 1; i <= 2 * calls; i++)); do
+            echo "EXECUTE $what ('$i', '$at')"
+            [ $((i % calls)) != 0 ] || echo "SELECT pg_sleep(0)"
+        done >>"$tmp/calls"
     done <<CALLS
-enqueue|SELECT prescient.enqueue('ENTITY', \$1, 'guard_end', \$2)
-enqueue_bare|$insert (prescient.bucket_of('ENTITY', \$1), $row) ON CONFLICT DO NOTHING
-enqueue_plain|$insert (0, $row)
+enqueue|$plain|SELECT prescient.enqueue('ENTITY', \$1, 'guard_end', \$2)
+enqueue_worst|bigint, text|+3 hours|SELECT prescient.enqueue('ENTITY', \$1, 'guard_end', \$2, $payload)
+enqueue_bare|$plain|$insert (prescient.bucket_of('ENTITY', \$1), $row) ON CONFLICT DO NOTHING
+enqueue_plain|$plain|$insert (0, $row)
 CALLS
+    count_calls "$alone"
+    for i in "${!names[@]}"; do
+        found "${names[i]}.server_instructions" "$(instructions "$alone/counted.$((2 * i + 2))")" $calls
+    done
 }
 
-for kind in end move; do
+for kind in end move recur; do
     measure_database "$kind"
     measure_instructions "$kind"
 done
-measure_idle
+measure_idle &
+idle=$!
 measure_enqueue
+wait "$idle"
 
 if [ "${1:-}" = --record ]; then
     {

@@ -7,6 +7,7 @@ TESTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
 JOBS=$(dirname "$P")/jobs
 TEST_JOBS=$(dirname "$P")/tests/jobs
 declare -A RUNNING=()               # name -> pid of what was started and not joined
+declare -A ASIDE=()                 # function -> pid of the shell that runs it (at_once)
 
 processes_end() {
     local name
@@ -17,7 +18,11 @@ processes_end() {
     done
     RUNNING=()
 }
-everything_ends() { processes_end; finish; }
+shells_end() {
+    [ ${#ASIDE[@]} = 0 ] || { kill "${ASIDE[@]}" 2>/dev/null; wait "${ASIDE[@]}"; }
+    ASIDE=()
+}
+everything_ends() { shells_end; processes_end; finish; }
 trap 'everything_ends || exit 1' EXIT
 trap 'exit 130' INT TERM
 
@@ -60,7 +65,38 @@ wait_until() {
     done
 }
 
+# at_once FUNCTION...: runs them beside each other, as they mostly wait, each in a shell, a folder
+# and a store of its own. Their lines come in this order. Not for functions that keep a transaction
+# open: it delays second looks in all databases of the server.
+at_once() {
+    local name
+    for name; do
+        a_store "$name" || return 0
+        mkdir "$TMP/$STORE_NAME.$name"
+        on_its_own "$name" >"$TMP/$STORE_NAME.$name.lines" 2>&1 &
+        ASIDE[$name]=$!
+    done
+    for name; do
+        wait "${ASIDE[$name]}" || FAILED=1
+        unset "ASIDE[$name]"
+        cat "$TMP/$STORE_NAME.$name.lines"
+    done
+}
+on_its_own() {
+    RUNNING=() ASIDE=() FAILED=0 DATABASES=
+    trap processes_end EXIT
+    trap 'exit 143' TERM
+    TMP=$TMP/$STORE_NAME.$1
+    cd "$TMP" || exit 2
+    "$1"
+    exit "$FAILED"
+}
+
 # ---- the store, in plain SQL ----
+
+# On PostgreSQL; a test may set another one, before it reads this file.
+export SCHEMA=${SCHEMA:-prescient}
+export PRESCIENT_SCHEMA=$SCHEMA
 
 # q SQL: the rows, columns separated by |. Tables are written as {future_job}, moments as <slot_at>
 # (seconds since the epoch).
@@ -70,7 +106,7 @@ q() {
         sql=$(sed -E 's/\{([a-z_]+)\}/prescient_\1/g; s/<([a-z_.]+)>/\1/g' <<<"$sql")
         sqlite3 -batch -noheader -cmd '.timeout 20000' "${PRESCIENT_STORE#sqlite:}" "$sql"
     else
-        sql=$(sed -E 's/\{([a-z_]+)\}/prescient.\1/g; s/<([a-z_.]+)>/extract(epoch FROM \1)::bigint/g' \
+        sql=$(sed -E 's/\{([a-z_]+)\}/'"$SCHEMA"'.\1/g; s/<([a-z_.]+)>/extract(epoch FROM \1)::bigint/g' \
             <<<"$sql")
         psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$sql"
     fi
@@ -86,7 +122,7 @@ fill() {
                SELECT 'row', $key, '$3', $2, $2 FROM c"
     else
         q "INSERT INTO {future_job} (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
-           SELECT prescient.bucket_of('row', $key), 'row', $key, '$3', to_timestamp($2), to_timestamp($2)
+           SELECT $SCHEMA.bucket_of('row', $key), 'row', $key, '$3', to_timestamp($2), to_timestamp($2)
                FROM generate_series(1, $1) n"
     fi
 }
@@ -100,7 +136,7 @@ enqueue_in() {
            INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at)
                SELECT 'row', $key, '$3', strftime('%s', 'now') + $1 FROM c"
     else
-        q "SELECT count(prescient.enqueue('row', $key, '$3', interval '$1 seconds'))
+        q "SELECT count($SCHEMA.enqueue('row', $key, '$3', interval '$1 seconds'))
            FROM generate_series(1, $2) n" >/dev/null
     fi
 }
@@ -119,7 +155,7 @@ a_clean_store() {
         [ -z "${LOG_AHEAD:-}" ] || sqlite3 -batch "${PRESCIENT_STORE#sqlite:}" \
             "PRAGMA journal_mode = WAL" >/dev/null
     else
-        q "DROP SCHEMA IF EXISTS prescient CASCADE" 2>/dev/null
+        q "DROP SCHEMA IF EXISTS $SCHEMA CASCADE" 2>/dev/null
     fi
     "$P" --quiet init "$@" >/dev/null || { fail "$STORE_NAME: prescient init"; exit 1; }
 }

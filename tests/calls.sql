@@ -64,6 +64,9 @@ INSERT INTO a_time VALUES
     ($$'1 day 2 hours'$$, $$clock_timestamp() + interval '1 day 2 hours'$$),
     ($$'PT3H'$$, $$clock_timestamp() + interval '3 hours'$$),
     ($$'-3 hours'$$, $$clock_timestamp()$$),
+    ($$'20 minutes'$$, $$clock_timestamp() + interval '20 minutes'$$),
+    ($$'+1 day'$$, $$clock_timestamp() + interval '1 day'$$),
+    ($$' 2  Days '$$, $$clock_timestamp() + interval '2 days'$$),
     ($$'2 weeks'::text$$, $$clock_timestamp() + interval '2 weeks'$$),
     ($$'3 hours'::varchar$$, $$clock_timestamp() + interval '3 hours'$$),
     ($$'tomorrow'$$, $$'tomorrow'::timestamptz$$),
@@ -264,6 +267,17 @@ SELECT 'refused', c.call, left(f.found, length(c.expected)), c.expected
     ($$enqueue('e', 1, 'j', 'soon')$$,
      '22007 prescient: check_at is ''soon''; expected a time (2030-01-31 15:00'),
     ($$enqueue('e', 1, 'j', '')$$, '22007 prescient: check_at is ''''; expected a time (2030-01-31 15:00'),
+    ($$enqueue('e', 1, 'j', '++3 hours')$$, '22007 prescient: check_at is ''++3 hours''; expected a time'),
+    ($$enqueue('e', 1, 'j', '+ hours')$$, '22007 prescient: check_at is ''+ hours''; expected a time'),
+    ($$enqueue('e', 1, 'j', ' hours')$$, '22007 prescient: check_at is '' hours''; expected a time'),
+    ($$enqueue('e', 1, 'j', '3 ho4urs')$$, '22007 prescient: check_at is ''3 ho4urs''; expected a time'),
+    ($$enqueue('e', 1, 'j', '99999999 day')$$, '22008 prescient: check_at is '),
+    ($$enqueue('e', 1, 'j', '9999999 week')$$, '22008 prescient: check_at is '),
+    ($$enqueue('e', 1, 'j', '99999999999 days')$$, '22007 prescient: check_at is ''99999999999 days''; exp'),
+    ($$enqueue('e', 1, 'j', '2030-02-30')$$, '22007 prescient: check_at is ''2030-02-30''; expected a'),
+    ($$enqueue('e', 1, 'j', '2030-01-31T25:00:00Z')$$,
+     '22007 prescient: check_at is ''2030-01-31T25:00:00Z''; expected'),
+    ($$enqueue('e', 1, 'j', '20 d-01-02')$$, '22007 prescient: check_at is ''20 d-01-02''; expected'),
     ($$enqueue('e', 1, 'j', '3 hourz')$$, '22007 prescient: check_at is ''3 hourz''; expected a time'),
     ($$enqueue('e', 1, 'j', '2030-13-45')$$, '22007 prescient: check_at is ''2030-13-45''; expected a time'),
     ($$enqueue('e', 1, 'j', '2030-01')$$, '22007 prescient: check_at is ''2030-01''; expected a time'),
@@ -354,6 +368,26 @@ SELECT 'the clock of tests', c.call, left(pg_temp.filed(c.call, 'now()'), length
                 '22007 prescient: the setting prescient.now is ''infinity'', expected'))
        c (call, expected);
 RESET prescient.now;
+
+-- ---- a key with a collation that regular expressions refuse ------------------------------------
+
+CREATE COLLATION pg_temp.ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE pg_temp.customer (k text COLLATE pg_temp.ci);
+INSERT INTO pg_temp.customer VALUES ('K1');
+INSERT INTO tried
+SELECT 'a collation of the caller', c.call, pg_temp.filed(c.call, c.meant), c.expected
+  FROM (VALUES
+    ($$SELECT prescient.enqueue('e', k, 'j', now()) FROM customer$$, 'now()', 'new: e K1 j in time'),
+    ($$SELECT prescient.enqueue('e', k, 'j', now(), '{}'::json) FROM customer$$,
+     'now()', 'new: e K1 j in time {}'),
+    ($$SELECT prescient.enqueue('e', k, 'j', now(), '{}'::text) FROM customer$$,
+     'now()', 'new: e K1 j in time {}'),
+    ($$SELECT prescient.enqueue('e', k, 'j', interval '3 hours', '{}'::jsonb) FROM customer$$,
+     $$now() + interval '3 hours'$$, 'new: e K1 j in time {}'),
+    ($$SELECT prescient.enqueue('e', k, 'j', '3 hours'::text) FROM customer$$,
+     $$now() + interval '3 hours'$$, 'new: e K1 j in time'),
+    ($$SELECT prescient.enqueue('e', k, 'j', '2099-02-03 10:00+00'::text) FROM customer$$,
+     $$'2099-02-03 10:00+00'$$, 'new: e K1 j in time')) c (call, meant, expected);
 
 -- ---- what was found -----------------------------------------------------------------------------
 

@@ -73,15 +73,21 @@ checks() {
         "$(p history --json | json 'sorted((r["entity_key"], r["job_exec"], r["outcome"]) for r in j)')" \
         "[('42', 'unpaid', 'resolved'), ('42', 'unshipped', 'resolved'), ('44', 'unshipped', 'resolved')]"
     is "$STORE_NAME: history by outcome" \
-        "$(p history --outcome failed)" "no check is over with outcome failed"
+        "$(p history --outcome failed)" "no check is over (outcome: failed)"
     is "$STORE_NAME: what was looked for is in the answer" "$(p list orders 99 --job unshiped --before +1d)" \
-        "no checks wait for orders 99 of job unshiped in that time"
+        "no checks wait for orders 99 (job: unshiped, in that time)"
     is "$STORE_NAME: show has all of one row" \
         "$(p show orders 42 --json | json 'len(j["waiting"]), len(j["runs"]), len(j["history"])')" "(0, 0, 2)"
     has "$STORE_NAME: show for people" "$(p show orders 43)" "waiting:
 next_check_at         job"
     fails_with 2 "give one of ENTITY, --job, --since and --all" p retry
-    is "$STORE_NAME: nothing to retry" "$(p retry --all)" "nothing to retry"
+    for narrowed in "orders" "orders 42" "--job later" "--since -1d"; do
+        # shellcheck disable=SC2086
+        fails_with 2 "--all is everything that failed; ENTITY, --job and --since take a part of it" \
+            p retry $narrowed --all
+    done
+    is "$STORE_NAME: nothing to retry" "$(p retry --all)" \
+        "nothing to retry (deliveries that failed: prescient deliveries --failed)"
     is "$STORE_NAME: no runs" "$(p runs)" "no runs"
     is "$STORE_NAME: no passes" "$(p passes)" "no passes yet"
     is "$STORE_NAME: no events" "$(p events)" "no events"

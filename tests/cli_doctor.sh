@@ -89,25 +89,52 @@ fails_with 69 "none" $P list --store "postgresql://u@/d?host=$TMP/none"
 # What a store shows of engines, failures and dropped calls.
 level() { "$P" "$@" doctor --json | json "[(f['level'], f['found']) for f in j if f['what'] == '$LOOK'][0]"; }
 inside() {
-    local drop='DROP VIEW prescient_resolve' name=prescient_resolve
+    local drop='DROP VIEW prescient_resolve' name=prescient_resolve PREFIX=prescient_
+    # an engine's lease, and two thousand passes of a later slot
+    local LEASE="INSERT INTO prescient_slot_lease (slot_at, bucket, owner, taken_at_us, expires_at_us)
+        VALUES (900, -1, x'', 0, 9999999999000000)"
+    local PASSES="INSERT INTO prescient_slot_pass (slot_at, bucket, pass, split, recorded_at_us)
+        WITH RECURSIVE i (n) AS (SELECT 1001 UNION ALL SELECT n + 1 FROM i WHERE n < 3000)
+        SELECT unixepoch('2030-01-01 03:00:00'), -1, n, 1, 0 FROM i"
+    if [ "$STORE_NAME" = postgresql ]; then
+        PREFIX=prescient.
+        LEASE="INSERT INTO prescient.slot_lease (slot_at, bucket, owner, token, expires_at,
+                                                        reads_terms, heeds_pauses, reads_events)
+            VALUES (to_timestamp(900), -1, gen_random_uuid(), 1, 'infinity', true, true, true)"
+        PASSES="INSERT INTO prescient.slot_pass (slot_at, bucket, pass)
+            SELECT '2030-01-01 03:00:00+00', -1, n FROM generate_series(1001, 3000) n"
+    fi
     "$P" init >/dev/null
     LOOK="last pass"
     is "$STORE_NAME: no engine is needed before a check is due" "$(level)" "('ok', 'none yet')"
     "$P" --now 2030-01-01 enqueue orders 1 one +1h >/dev/null
-    is "$STORE_NAME: nor right after" "$(level --now 2030-01-01T03:00:00Z)" "('ok', 'none yet')"
-    is "$STORE_NAME: no engine for a day" "$(level --now 2030-01-03)" "('warn', 'none yet')"
+    is "$STORE_NAME: nor in the two slots behind it" "$(level --now 2030-01-01T01:29:59Z)" \
+        "('ok', 'none yet')"
+    is "$STORE_NAME: no engine for two slots" "$(level --now 2030-01-01T01:30:00Z)" "('warn', 'none yet')"
+    has "$STORE_NAME: and what to do" "$("$P" --now 2030-01-01T01:30:00Z doctor)" \
+        "checks are due, and no engine has run for two slots: start prescient daemon"
+    sql "$LEASE"
+    is "$STORE_NAME: nothing is said while an engine holds a lease" "$(level --now 2030-01-03)" \
+        "('ok', 'none yet')"
+    sql "DELETE FROM ${PREFIX}slot_lease"
+    is "$STORE_NAME: no engine for days" "$(level --now 2030-01-03)" "('warn', 'none yet')"
     LOOK="runs in trouble"
     "$P" --now 2030-01-01T01:00:00Z run >/dev/null 2>&1
     is "$STORE_NAME: nothing failed" "$(level --now 2030-01-01T02:00:00Z)" \
-        "('ok', 'none in the newest passes of the last day')"
+        "('ok', 'none in the last day')"
     "$P" --now 2030-01-01T01:00:00Z enqueue orders 2 bad +1h >/dev/null
     "$P" --now 2030-01-01T02:00:00Z run >/dev/null 2>&1
     is "$STORE_NAME: a failure since yesterday" "$(level --now 2030-01-01T20:00:00Z)" \
-        "('warn', '1 failed, 0 took too long, 0 crashed in the newest passes of the last day')"
+        "('warn', '1 failed, 0 took too long, 0 crashed in the last day')"
     has "$STORE_NAME: and where it is shown" "$("$P" --now 2030-01-01T20:00:00Z doctor)" \
         "prescient history --outcome failed --since -1d"
     is "$STORE_NAME: two days later it is history" "$(level --now 2030-01-03T20:00:00Z)" \
-        "('ok', 'none in the newest passes of the last day')"
+        "('ok', 'none in the last day')"
+    sql "$PASSES"
+    is "$STORE_NAME: behind a thousand passes that went well it is found, too" \
+        "$(level --now 2030-01-01T20:00:00Z)" \
+        "('warn', '1 failed, 0 took too long, 0 crashed in the last day')"
+    sql "DELETE FROM ${PREFIX}slot_pass WHERE pass > 1000"
     LOOK="last pass"
     has "$STORE_NAME: which engine was the last" "$(level --now 2030-01-01T20:00:00Z)" \
         "('ok', 'over the slot 2030-01-01 02:00:00, by "
@@ -119,6 +146,29 @@ inside() {
               WHERE p.proname = 'resolve' AND p.pronamespace = 'prescient'::regnamespace LOOP
               EXECUTE 'DROP FUNCTION ' || f || ' CASCADE'; END LOOP; END \$\$"
     fi
+    LOOK="schedules"
+    is "$STORE_NAME: no schedule" "$(level)" "('ok', 'each that is on has its check')"
+    for n in 1 2 3 4; do "$P" schedule add "s $n" shop "$n" one --every 1h >/dev/null 2>&1; done
+    is "$STORE_NAME: each has its check" "$(level)" "('ok', 'each that is on has its check')"
+    sql "UPDATE ${PREFIX}schedule SET is_active = (1 = 2) WHERE entity_key IN ('2', '4')"
+    is "$STORE_NAME: some are off, and their checks wait" "$(level)" \
+        "('warn', \"2 off, and their checks wait and are run; the first is 's 2'\")"
+    has "$STORE_NAME: the line that mends it" "$("$P" doctor)" "prescient resolve 'shop' '2' 'one' ends it"
+    "$P" resolve shop 2 one >/dev/null; "$P" resolve shop 4 one >/dev/null
+    is "$STORE_NAME: it does" "$(level)" "('ok', 'each that is on has its check')"
+    sql "DELETE FROM ${PREFIX}future_job WHERE entity_name = 'shop' AND entity_key = '3'"
+    is "$STORE_NAME: one is on and has no check" "$(level)" \
+        "('warn', \"1 on, and have no check; the first is 's 3'\")"
+    has "$STORE_NAME: the line that mends that" "$("$P" doctor)" \
+        "prescient schedule off 's 3' && prescient schedule on 's 3' files it anew"
+    "$P" schedule off 's 3' >/dev/null && "$P" schedule on 's 3' >/dev/null
+    is "$STORE_NAME: it does, too" "$(level)" "('ok', 'each that is on has its check')"
+    "$P" schedule add "it's '; x" shop 5 one --every 1h >/dev/null 2>&1
+    sql "DELETE FROM ${PREFIX}future_job WHERE entity_name = 'shop' AND entity_key = '5'"
+    has "$STORE_NAME: a name with quotes is one word of it" "$("$P" doctor)" \
+        "prescient schedule off 'it'\\''s '\\''; x' && prescient schedule on 'it'\\''s '\\''; x' files"
+    "$P" schedule remove "it's '; x" >/dev/null
+    LOOK="calls of applications"
     sql "$drop"
     has "$STORE_NAME: one that was dropped" "$(level)" "'error', 'these "
     has "$STORE_NAME: is named" "$(level)" "dropped: $name'"

@@ -33,7 +33,7 @@ to look as of then, see --now and prescient replay"
     for key in 1 2 3 4 5; do $P resolve old $key >/dev/null; done
 
     fails_with 2 "none.csv" e none.csv
-    fails_with 1 "enqueue: .: cannot be read: Is a directory" e .
+    fails_with 2 "enqueue: .: cannot be read: Is a directory" e .
     printf '' > empty.csv
     fails_with 2 "empty.csv: empty, expected a first line with the names of the columns" e empty.csv
     printf 'entity,key,job,when\n' > names.csv
@@ -47,9 +47,12 @@ to look as of then, see --now and prescient replay"
 
     printf '%s\n' entity,key,job,at,payload bad,1,j,+1h, bad,2,j,never, '"bad",3,j,+1h,{' bad,4,j,+1h \
         'bad,5"x,j,+1h,' bad,6,j,+1h,7 >bad.csv
+    for entity in prescient.event prescient.digest; do
+        printf '%s\n' entity,key,job,at bad,1,j,+1h $entity,2,j,+1h >reserved.csv
+        fails_with 2 "reserved.csv:3: entity_name: found $entity, which stands for" e reserved.csv
+    done
     fails_with 2 "bad.csv:3: check_at:" e bad.csv
-    has "$STORE_NAME: it says from which line to go on" "$(e bad.csv 2>&1)" \
-        "all lines before line 2 are written; continue with --start-line 2"
+    has "$STORE_NAME: it says that nothing was written" "$(e bad.csv 2>&1)" "nothing was written"
     is "$STORE_NAME: nothing of the chunk is written" "$($P list bad --json)" "[]"
     e bad.csv --skip-bad > out 2> err
     is "$STORE_NAME: with --skip-bad the rest is, and the exit code tells" "$? $(cat out)" \
@@ -60,12 +63,17 @@ to look as of then, see --now and prescient replay"
     is "$STORE_NAME: --start-line passes over what is before" "$(e bad.csv --start-line 7)" \
         "0 added, 1 kept, 0 moved, 0 replaced, 0 skipped"
     fails_with 2 "--start-line: found '1'" e bad.csv --start-line 1
-    fails_with 2 "belong to --from" $P enqueue a b c now --skip-bad
+    fails_with 2 "takes no --skip-bad, which belongs to --from" $P enqueue a b c now --skip-bad
+    printf '%s\n' entity,key,job,at way,1,j,+1h >way.csv
+    fails_with 2 "found both --from and --at-once" e way.csv --at-once
+    fails_with 2 "--from takes no --priority" e way.csv --priority 1
+    fails_with 2 "--from takes the checks from the file" e way.csv way 1 j
+    is "$STORE_NAME: and nothing is filed" "$($P list way --json)" "[]"
 
     { echo entity,key,job,at; seq -f 'many,%.0f,j,+1h' 1 25000; echo 'many,x,j,when'; } > many.csv
     fails_with 2 "many.csv:25002" e many.csv
     has "$STORE_NAME: chunks before the bad line are written" "$(e many.csv 2>&1)" \
-        "all lines before line 20002 are written"
+        "all lines before line 20002 are written; continue with --start-line 20002"
     is "$STORE_NAME: as many as it says" "$($P list many --limit 0 --json | json 'len(j)')" 20000
     sed -i '$d' many.csv
     is "$STORE_NAME: going on from there loads the rest" "$(e many.csv --start-line 20002)" \

@@ -2,6 +2,7 @@
 # cli_rights.sh - the program for users who have one role each on PostgreSQL: an application
 # enqueues, moves and resolves without a right to any table; a right that is missing is told with
 # the line that grants it.
+# night: roles for each edge
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: no roles"; exit 0; }
@@ -16,10 +17,12 @@ url() { sed -E "s#//postgres@/postgres#//$1@/$db#" <<<"$SERVER"; }
 as() { psql -qXAt "$(url "$1")" -c "$2" 2>&1; }
 shop=shop_$mark
 nobody=nobody_$mark
+reader=reader_$mark
+engine=engine_$mark
 odd='Odd one_'$mark
 drop_roles() {
     local name
-    for name in "$shop" "$nobody" "$odd"; do
+    for name in "$shop" "$nobody" "$reader" "$engine" "$odd"; do
         psql -qX "$(url postgres)" -c "DROP OWNED BY \"$name\" CASCADE" -c "DROP ROLE \"$name\""
     done >/dev/null 2>&1
 }
@@ -27,6 +30,8 @@ trap 'drop_roles; finish || exit 1' EXIT
 
 ok "a schema" "$P" --store "$(url postgres)" init
 as postgres "CREATE ROLE $shop LOGIN IN ROLE prescient_enqueuer; CREATE ROLE $nobody LOGIN;
+             CREATE ROLE $reader LOGIN IN ROLE prescient_reader;
+             CREATE ROLE $engine LOGIN IN ROLE prescient_engine;
              CREATE ROLE \"$odd\" LOGIN" >/dev/null
 on() { local user=$1; shift; "$P" --store "$(url "$user")" "$@"; }
 
@@ -52,7 +57,7 @@ is "JSON is as it is for everybody" \
     "(['next_check_at', 'outcome'], 'kept')"
 
 # refused WORDS COMMAND...: it fails, and stderr has these words
-grant='As its owner run: GRANT'
+grant='As a superuser or an admin of that role run: GRANT'
 refused() {
     local words=$1 said; shift
     if said=$("$@" 2>&1 >/dev/null); then is "refused: $words" "it succeeded" "a refusal"; fi
@@ -60,22 +65,94 @@ refused() {
 }
 refused "permission denied for function file_check (user $shop). $grant prescient_engine TO $shop" \
     on "$shop" --now 2026-03-01T13:15:00Z enqueue orders 42 unshipped +3h
-refused "(user $shop). $grant prescient_engine TO $shop" on "$shop" list
+refused "(user $shop). $grant prescient_reader TO $shop" on "$shop" list
 refused "(user $shop). $grant prescient_engine TO $shop" on "$shop" sweep
+
+# ---- a reader: what it asked for decides which role it needs, not which one it has ----
+
+for command in "enqueue orders 42 unshipped +3h" "resolve orders 42" "reschedule orders 42 unshipped +3h"; do
+    # shellcheck disable=SC2086
+    refused "(user $reader). $grant prescient_enqueuer TO $reader" on "$reader" $command
+done
+# Who may not run checks moves none to be run: the first look is refused.
+for user in "$shop" "$reader"; do
+    refused "(user $user). $grant prescient_engine TO $user" on "$user" run --check orders 1
+done
+is "and nothing was asked for" "$(as postgres "SELECT count(*) FROM prescient.future_job
+    WHERE next_check_at < now() + interval '1 day'")" 0
+fails_with 75 "it is run at" on "$engine" run --check orders 1 --within 1s
+is "an engine's role suffices" "$(as postgres "SELECT count(*) FROM prescient.future_job
+    WHERE next_check_at < now() + interval '1 day'")" 1
+printf 'entity,key,job,at\norders,1,unshipped,+3h\n' >denied.csv
+on "$reader" enqueue --from denied.csv >denied.out 2>&1
+has "a load that is refused: who may change that" "$(cat denied.out)" "$grant prescient_enqueuer TO $reader"
+is "and that nothing was written" "$(tail -1 denied.out)" "prescient enqueue: nothing was written"
+is "which is known" "$(grep -c 'not known' denied.out)" 0
+for command in run sweep reslot; do
+    refused "(user $reader). $grant prescient_engine TO $reader" on "$reader" $command
+done
+refused "schema 'prescient' belongs to role 'postgres' and this is '$reader'" on "$reader" migrate
+
+# ---- a dashboard ----
+
+on "$shop" enqueue orders 77 unshipped +3h --payload '{"card": "4111"}' >/dev/null 2>&1
+on "$reader" list orders 77 --json >.seen 2>.said
+is "a reader lists what waits" "$(json 'j[0]["entity_key"], "payload" in j[0]' <.seen)" "('77', False)"
+has "and is told what it is not shown" "$(cat .said)" \
+    "without the column 'payload': this user may read the views only (role prescient_reader)"
+is "the owner sees the payload" "$(on postgres list orders 77 --json | json 'j[0]["payload"]["card"]')" \
+    4111
+for report in "list" "list orders" "history" "runs" "events" "slots" "passes" "status" "show orders 77"; do
+    for how in "" "--json" "--now 2099-01-01"; do
+        # shellcheck disable=SC2086
+        ok "a reader: $report $how" on "$reader" $report $how
+    done
+done
+on postgres schedule add nightly orders 78 sync --cron '0 6 * * *' --payload '{"card": "4111"}' >.seen 2>&1
+for how in "" "--json"; do
+    # shellcheck disable=SC2086
+    ok "a reader: schedule list $how" on "$reader" schedule list $how
+    # shellcheck disable=SC2086
+    ok "a reader: schedule show $how" on "$reader" schedule show nightly $how
+done
+fields='[j[k] for k in ("name", "cron", "is_active", "next_check_at", "made_by", "slot_length_s")]'
+is "a reader sees a schedule as the owner does" \
+    "$(on "$reader" schedule show nightly --json 2>.said | json "$fields, 'payload' in j")" \
+    "$(on postgres schedule show nightly --json | json "$fields, False")"
+has "and is told what it is not shown" "$(cat .said)" "without the column 'payload'"
+is "it lists them" "$(on "$reader" schedule list --json 2>.said | json '[r["name"] for r in j]')" \
+    "['nightly']"
+counts='[j[k] for k in ("pending", "due", "overdue", "leases", "history_rows", "unknown_jobs")]'
+is "status counts for it as for the owner" "$(on "$reader" status --json | json "$counts")" \
+    "$(on postgres status --json | json "$counts")"
+
+# ---- consumers: whose command gets the data of events ----
+
+for command in "--deliver mail -- true" "--reset mail --to 0-0-0" "--reset mail --to now" \
+    "--reset mail --to -1d" "--forget mail"; do
+    # shellcheck disable=SC2086
+    refused "(user $reader). $grant prescient_engine TO $reader" on "$reader" events $command
+    # shellcheck disable=SC2086
+    refused "(user $shop). $grant prescient_engine TO $shop" on "$shop" events $command
+done
+ok "an engine's role delivers" on "$engine" events --deliver mail -- true
+is "a reader sees who is how far" "$(on "$reader" events --consumers --json | json 'j[0]["name"]')" mail
+refused "(user $shop). $grant prescient_reader TO $shop" on "$shop" events --consumers
+ok "an engine's role forgets" on "$engine" events --forget mail
 
 # ---- nobody ----
 
 denied="permission denied for schema prescient (user $nobody)"
 refused "$denied. $grant prescient_enqueuer TO $nobody" on "$nobody" resolve orders 42
-refused "$denied. $grant prescient_engine TO $nobody" on "$nobody" status
+refused "$denied. $grant prescient_reader TO $nobody" on "$nobody" status
 has "doctor finds it" "$(on "$nobody" doctor)" "$denied. $grant prescient_engine TO $nobody"
 quoted=$(sed 's/ /%20/' <<<"$odd")
 refused "GRANT prescient_enqueuer TO \"$odd\"" on "$quoted" resolve orders 42
 denied="user $nobody may not create schema 'other' in database $db"
-refused "$denied. $grant CREATE ON DATABASE $db TO $nobody" \
+refused "$denied. As the owner of the database run: GRANT CREATE ON DATABASE $db TO $nobody" \
     env PRESCIENT_SCHEMA=other "$P" --store "$(url "$nobody")" init
 
 # The line that is told is the one that helps.
-line=$(on "$nobody" resolve orders 42 2>&1 | sed -n 's/.*As its owner run: //p' | tail -1)
+line=$(on "$nobody" resolve orders 42 2>&1 | sed -n 's/.*that role run: //p' | tail -1)
 as postgres "$line" >/dev/null
 is "with it, the command does what was asked" "$(on "$nobody" resolve orders 1)" "1 check resolved"

@@ -9,6 +9,7 @@ plugin deeds 'const char *key = check->entity_key;
     else if (!strcmp(key, "far")) prescient_again(answer, check->now + 4000000000LL);
     else if (!strcmp(key, "defer")) prescient_defer(answer, check->now + 60);
     else if (!strcmp(key, "fail")) prescient_fail(answer, "the shop is closed");
+    else if (!strcmp(key, "gone")) prescient_fail_final(answer, "the shop is gone");
     else if (!strcmp(key, "crash")) abort();
     else if (!strcmp(key, "hang")) pause();
     else if (!strcmp(key, "bad")) answer->kind = 77;
@@ -49,7 +50,7 @@ looks() {
     tried far 'j["answer"], j["outcome"], j["is_over"]' "('again', 'beyond_horizon', True)"
     tried again 'j["answer"], j["outcome"], j["is_over"]' "('again', 'max_checks', True)" once
     tried defer 'j["answer"], j["outcome"], j["next_check_at"]' \
-        "('defer', 'deferred', '2030-01-01T00:15:00Z')"
+        "('defer', 'deferred', '2030-01-01T00:06:00Z')"
     tried effects '[(e["effect"], e["event"], e["entity_key"], e["job"], e["at"], e["data"])
                     for e in j["effects"]]' \
         "[('emit', 'order.late', None, None, None, {'n': 1}), \
@@ -59,6 +60,8 @@ looks() {
     tried 2 'j["answer"], j["effects"], j["note"]' "('done', [], None)" asks
     tried 3 'j["answer"], j["note"]' "('done', 'there is no such order')" asks
     CODE=1 tried fail 'j["answer"], j["note"], j["is_over"]' "('fail', 'the shop is closed', False)"
+    CODE=1 tried gone 'j["answer"], j["note"], j["outcome"], j["is_over"]' \
+        "('final fail', 'the shop is gone', 'failed', True)"
     CODE=1 tried crash 'j["answer"], j["note"]' "('crash', 'killed by SIGABRT')"
     CODE=1 tried hang 'j["answer"], j["note"], j["run_us"] > 900000' \
         "('timeout', 'no answer within 1000 ms', True)"
@@ -70,7 +73,68 @@ looks() {
         "$("$P" list --json; "$P" history --json; "$P" runs --json; "$P" events --json; "$P" passes --json)" \
         "$before"
 }
+
+# The delivery of an event: what it would be given, and that nothing is run, sent or written down.
+cat >touch.sh <<'SH'
+touch ran
+cat >>given
+SH
+events() {
+    local before
+    cp prescient.cfg usual.cfg
+    {
+        echo "plugin_dirs = [\"$TMP/jobs\", \"$(dirname "$P")/jobs\"];"
+        echo "jobs = { tell = { plugin = \"exec\"; settings = { command = [\"sh\", \"touch.sh\", \"a b\"];"
+        echo "    dir = \"$TMP\"; env = [\"TOKEN=hush\"]; }; }; other = { plugin = \"deeds\"; };"
+        echo "    on = { plugin = \"exec\"; settings = { stream = true;"
+        echo "    command = [\"sh\", \"touch.sh\"]; dir = \"$TMP\"; }; };"
+        echo "    asks = { plugin = \"unshipped_order\"; }; };"
+        echo "listeners = ( { name = \"ears\"; events = \"order.*\"; job = \"tell\"; } );"
+    } >prescient.cfg
+    "$P" init >/dev/null
+    rm -f ran given
+    before=$("$P" list --json; "$P" history --json; "$P" runs --json; "$P" events --json)
+    event() { "$P" --now $NOW try "$@" 2>.err; }
+    event tell orders 42 --event order.late --payload '{"n": 1.10}' --json >.tried
+    is "$STORE_NAME: the request is told" "$(json 'j["answer"], j["note"], j["outcome"]' <.tried)" \
+        "('done', 'not run', 'done')"
+    is "$STORE_NAME: what would be run" "$(json 'j["request"].split("\n")[:4]' <.tried)" \
+        "['in $TMP', \"run sh touch.sh 'a b'\", 'TOKEN=***', '']"
+    json 'j["request"].split("\n")[4]' <.tried >document
+    is "$STORE_NAME: its input is the document of the event" "$(json '[j[k] for k in ("type",
+        "entity_name", "entity_key", "check_number", "timestamp", "data")]' <document)" \
+        "['order.late', 'orders', '42', 1, '2030-01-01T00:05:00Z', {'n': 1.1}]"
+    ok "$STORE_NAME: it was not run" test ! -e ran
+    is "$STORE_NAME: a listener hears it" "$(cat .err)" ""
+    event tell orders 42 --event order.late --json | json 'j["request"].split("\n")[4]' >again
+    is "$STORE_NAME: each time under another key" \
+        "$(cat again document | python3 -c 'import json, sys
+print(len({json.loads(line)["id"] for line in sys.stdin}))')" 2
+    event tell orders 42 --event stock.low >.out
+    has "$STORE_NAME: nobody would hear it" "$(cat .err)" "no listener hands 'stock.low' to the job tell"
+    is "$STORE_NAME: for people" "$(head -2 .out; tail -1 .out)" "> in $TMP
+> run sh touch.sh 'a b'
+nothing was sent, and nothing was written down; --send sends it"
+    event on orders 42 --event order.late --json >.tried
+    is "$STORE_NAME: no process is started that lives on" "$(json 'j["answer"]' <.tried; ls ran 2>&1)" \
+        "done
+ls: cannot access 'ran': No such file or directory"
+    fails_with 78 "it may send or change things, and cannot say what: add --send" \
+        "$P" try other orders effects --event order.late
+    is "$STORE_NAME: which runs it" "$(event other orders 42 --event order.late --send --json |
+        json 'j["answer"], "order.late" in j["note"], j["request"]')" "('done', True, None)"
+    event tell orders 42 --event order.late --send --json >.tried
+    is "$STORE_NAME: and a command" "$(json 'j["answer"], j["request"]' <.tried; ls ran)" "('done', None)
+ran"
+    is "$STORE_NAME: with the document" "$(json 'j["type"]' <given)" order.late
+    fails_with 2 "--send belongs to --event" "$P" try tell orders 42 --send
+    fails_with 2 "--event: event name" "$P" try tell orders 42 --event ''
+    is "$STORE_NAME: nothing of an event was written down" \
+        "$("$P" list --json; "$P" history --json; "$P" runs --json; "$P" events --json)" "$before"
+    mv usual.cfg prescient.cfg
+}
 on_each_store looks
+on_each_store events
 
 export PRESCIENT_STORE="sqlite:$TMP/looks.db"
 is "for people" "$("$P" --now $NOW try deeds orders effects | sed 's/[0-9.]* ms/N ms/')" \

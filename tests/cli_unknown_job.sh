@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_unknown_job.sh - a check whose job nobody has: enqueue warns, run warns and exits 1, status
 # and doctor count it as late from when it was due, and a guard with a name ends it.
+# night: hundreds of commands
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 cat >prescient.cfg <<CFG
@@ -14,8 +15,8 @@ plugin_dirs = [ "$(dirname "$P")/jobs", "$TMP/jobs" ];
 jobs = { failing = { plugin = "failing"; max_failures = 0; }; type = { plugin = "noop"; }; };
 CFG
 
-# The store's clock is asked for: a minute before a slot ends would be another story.
-DUE=$(($(date +%s) / 900 * 900 + 900))
+# The slot after the next one: a slot that begins meanwhile would be another story.
+DUE=$(($(date +%s) / 900 * 900 + 1800))
 at() { printf '%(%Y-%m-%dT%H:%M:%SZ)T' "$1"; }
 export TZ=UTC
 
@@ -26,7 +27,8 @@ enqueue_warns() {
     "$P" --quiet enqueue orders 1 typo "$(at $DUE)" >.out 2>.err; CODE=$?
     is "$STORE_NAME: enqueue of an unknown job: filed, with a warning, with --quiet, too" \
         "$CODE $(cut -c1-3 .out) $(cat .err)" \
-        "0 new prescient enqueue: no such job in prescient.cfg: 'typo'; did you mean 'type'? (the check is filed and waits for an engine that has the job)"
+        "0 new prescient enqueue: no such job in prescient.cfg: 'typo'; did you mean 'type'? \
+(the check is filed and waits for an engine that has the job)"
     "$P" --quiet enqueue orders 2 type "$(at $DUE)" >.out 2>.err
     is "$STORE_NAME: of a known one: no word" "$? $(cat .err)" "0 "
     { echo entity_name,entity_key,job_exec,check_at
@@ -43,6 +45,71 @@ enqueue_warns() {
     "$P" --quiet resolve orders 9 >/dev/null
 }
 
+# Their slot is still ahead, and no engine has met them yet.
+reports_show_what_is_ahead() {
+    "$P" status >.status
+    has "$STORE_NAME: before it is due, status has the job" "$(cat .status)" \
+        "checks wait for jobs that are not in the settings: typo (4, from $(at $DUE); did you mean 'type'?)"
+    has "$STORE_NAME: ten jobs, and a word for the rest" "$(cat .status)" ", and others"
+    is "$STORE_NAME: status --json has it" \
+        "$("$P" --json status | json "[(r['job_exec'], r['checks']) for r in j['unknown_jobs']][0]")" \
+        "('typo', 4)"
+    "$P" doctor >doctor.out 2>/dev/null
+    has "$STORE_NAME: doctor warns" "$(cat doctor.out)" \
+        "warn   jobs of checks: 20 checks wait for jobs that are not in the settings: typo (4, "
+    has "$STORE_NAME: and says what to do" "$(cat doctor.out)" "add the job to the settings of an engine"
+    is "$STORE_NAME: settings without jobs miss none" \
+        "$("$P" --config empty.cfg --json status | json "j['unknown_jobs']")" "None"
+    has "$STORE_NAME: and say that they cannot" "$("$P" --config empty.cfg status)" \
+        "not known: the settings have no jobs"
+    # an engine with other settings has run it lately
+    "$P" --quiet --now "$(at $((DUE - 1800)))" \
+        enqueue elsewhere 1 hired "$(at $((DUE - 900)))" >.out 2>/dev/null
+    "$P" --quiet enqueue elsewhere 2 hired "$(at $((DUE + 9000)))" >.out 2>/dev/null
+    has "$STORE_NAME: a job that nobody has run" "$("$P" --json status)" '"job_exec":"hired"'
+    sed 's/type = /hired = /' prescient.cfg >other.cfg
+    "$P" --quiet --log-level error --config other.cfg --now "$(at $((DUE - 900)))" \
+        run --slot "$(at $((DUE - 900)))" >.out 2>&1
+    is "$STORE_NAME: is no mistake once another engine has run it" \
+        "$("$P" --json status | grep -c '"job_exec":"hired"')" 0
+    "$P" --quiet resolve elsewhere 2 >/dev/null
+}
+
+# A dozen jobs that another engine runs, each with more checks than the misspelt one.
+beside_jobs_of_others() {
+    local file="$TMP/others.csv" before=$((DUE - 1800)) i k
+    { sed -n 1p prescient.cfg
+      echo 'jobs = {'
+      for i in $(seq 12); do echo "other$i = { plugin = \"noop\"; };"; done
+      echo '};'; } >others.cfg
+    { echo entity_name,entity_key,job_exec,check_at
+      for i in $(seq 12); do echo "o,1,other$i,$before"; done; } >"$file"
+    "$P" --quiet --config others.cfg --now "$(at $((before - 900)))" enqueue --from "$file" >/dev/null
+    "$P" --quiet --config others.cfg --now "$(at $before)" run --slot "$(at $before)" >.out 2>&1
+    { echo entity_name,entity_key,job_exec,check_at
+      for i in $(seq 12); do for k in $(seq 400); do echo "o,$k,other$i,$((DUE + 9000))"; done; done
+    } >"$file"
+    "$P" --quiet enqueue --from "$file" >/dev/null 2>&1
+    is "$STORE_NAME: a dozen jobs of another engine hide no misspelt one" \
+        "$("$P" --json status | json "[r['job_exec'] for r in j['unknown_jobs']]")" "['typo']"
+}
+
+# A job that few checks have among many: what is due next is looked at, and a sample of the rest.
+ahead_of_many() {
+    local many="$TMP/many.csv" n=12000
+    [ "$STORE_NAME" = sqlite ] && n=25000
+    { echo entity_name,entity_key,job_exec,check_at
+      for i in $(seq $n); do echo "m,$i,type,2040-01-01"; done; } >"$many"
+    "$P" --quiet enqueue --from "$many" >/dev/null
+    "$P" status >.status
+    has "$STORE_NAME: among many checks" "$(cat .status)" \
+        "at least 304 checks wait for jobs that are not in the settings: typo (304, "
+    has "$STORE_NAME: it is said that not all were looked at" "$(cat .status)" \
+        "; a part of all checks was looked at"
+    has "$STORE_NAME: a list that was not searched to its end does not say that there are none" \
+        "$("$P" list --job nobody 2>&1)" "no checks wait (job: nobody), as far as was searched"
+}
+
 run_warns() {
     quiet_run $DUE
     cp .run.err .first.err
@@ -51,7 +118,8 @@ run_warns() {
     quiet_run $((DUE + 900))
     is "$STORE_NAME: once it is late, run exits 1" "$CODE" 1
     has "$STORE_NAME: and warns with job, count and age" "$(cat .run.err)" \
-        "4 checks wait for job 'typo', which is not in the settings (did you mean 'type'?); the oldest since $(at $DUE)"
+        "4 checks wait for job 'typo', which is not in the settings (did you mean 'type'?); \
+the oldest since $(at $DUE)"
     # put off by the first run, when its worker has reported that, or by this one's sweep
     has "$STORE_NAME: a job whose plug-in does not load beside a good one" "$(cat .first.err .run.err)" \
         "1 check waits for job 'broken', which cannot be run here"
@@ -105,6 +173,36 @@ mailed() {
     (cd cron && PATH=$(dirname "$P"):$PATH sh -c "$line --slot $1") >.mail 2>&1; CODE=$?
 }
 
+# No sweep follows a replay: what it leaves behind, it tells itself.
+replay_warns() {
+    local then=$((DUE - 90 * 86400)) i
+    for i in 1 2 3; do
+        "$P" --quiet --now "$(at $((then + i * 86400)))" \
+            enqueue past $i typo "$(at $((then + i * 86400 + 900)))" >/dev/null 2>&1
+    done
+    "$P" --quiet --now "$(at "$then")" enqueue past 4 type "$(at $((then + 900)))" >/dev/null
+    for i in first second; do
+        "$P" --quiet --log-level warn replay --from "$(at "$then")" --to "$(at $((then + 60 * 86400)))" \
+            >replay.out 2>replay.err
+        is "$STORE_NAME: a replay past an unknown job, the $i time: exit code" "$?" 1
+        has "$STORE_NAME: one warning with job, count, age and a suggestion" \
+            "$(grep "for job 'typo'" replay.err)" \
+            "3 checks wait for job 'typo', which is not in the settings (did you mean 'type'?); \
+the oldest since $(at $((then + 87300))). They stay in their slots: when the job can be run, give"
+    done
+    "$P" --quiet --log-level warn --now "$(at "$DUE")" \
+        run --slot "$(at $((then + 87300)))" >slot.out 2>slot.err
+    is "$STORE_NAME: so does run --slot of a slot long ago" \
+        "$? $(grep -c "1 check waits for job 'typo'" slot.err)" "1 1"
+    { echo entity_name,entity_key,job_exec,check_at
+      for i in $(seq 1 300); do echo "many,$i,typo,$(at $((then + 1800)))"; done; } >many.csv
+    "$P" --quiet --now "$(at "$then")" enqueue --from many.csv >/dev/null 2>&1
+    timeout 60 "$P" --quiet --log-level warn --set split_at=100 \
+        replay --from "$(at "$then")" --to "$(at $((then + 3600)))" 2>replay.err >replay.out
+    is "$STORE_NAME: in a slot of many buckets each is counted once" \
+        "$? $(grep -c "300 checks wait for job 'typo'" replay.err)" "1 1"
+}
+
 the_sample_for_cron_mails_trouble() {
     local slot=$((DUE - 900)) i
     "$P" --quiet --config cron/prescient.cfg --now $((slot - 100)) enqueue well 1 type $slot >/dev/null
@@ -126,10 +224,14 @@ all() {
     "$P" --quiet init >/dev/null
     "$P" --quiet enqueue orders 3 broken "$(at $DUE)" >/dev/null
     enqueue_warns
+    reports_show_what_is_ahead
     "$P" --quiet enqueue orders 1 typo "$(at $DUE)" --payload '{"n": 1}' --conflict replace >/dev/null 2>&1
     run_warns
     reports_show_it
     a_guard_ends_it
     the_sample_for_cron_mails_trouble
+    replay_warns
+    beside_jobs_of_others
+    ahead_of_many
 }
 on_each_store all

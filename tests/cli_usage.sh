@@ -23,6 +23,7 @@ fails_with 2 "unknown option --stoer; did you mean --store?" $P --stoer x list
 fails_with 69 "prescient list: cannot connect" \
     $P --store "postgresql://u@/d?host=/nowhere" list --before 2026-01-01
 fails_with 2 "--store needs a value: --store URL" $P list --store
+fails_with 2 "--limit is given twice: '1' and '2'" $P list --limit 1 --json --limit=2
 fails_with 2 "--json takes no value (found 'yes')" $P list --json=yes
 fails_with 2 "too many arguments" $P list a b c
 fails_with 2 "too few arguments" $P enqueue orders 42
@@ -41,8 +42,11 @@ fails_with 2 "--limit: found 'many', expected a number" $P list --limit many
 fails_with 2 "--outcome: found 'great', expected done" $P history --outcome great
 fails_with 2 "--set: found 'workers', expected NAME=VALUE" $P list --set workers
 fails_with 2 "--now:" $P list --now yesterday
+fails_with 2 "expected a time before the year 9000" $P list --now 9500-01-01
 fails_with 2 "is no URL of a store" $P list --store mysql:x
 fails_with 78 "no such setting" $P list --set colour=red
+fails_with 78 "--set serve: serve = \"x\": expected minutes" $P list --set serve=x
+fails_with 78 "--log-level: log_level = \"loud\": expected" $P list --log-level loud
 fails_with 78 "nowhere.cfg" $P list --config nowhere.cfg
 fails_with 78 "prescient init" $P list --store sqlite:nothing.db
 ok "looking at a store that is not there leaves no file" test ! -e nothing.db
@@ -52,6 +56,7 @@ ok "help works with bad settings" $P help
 ok "version works with bad settings" $P version
 ok "config --sample works with bad settings" $P config --sample
 fails_with 78 "workers" $P config --check
+fails_with 2 "expected one of --print, --check and --sample" $P config --check --sample
 $P config --sample > sample.cfg
 ok "the sample is a settings file" $P config --check --config sample.cfg
 is "the sample says nothing but defaults" "$(cd / && $P config --print --config "$TMP/sample.cfg")" \

@@ -40,7 +40,8 @@ void reports_have_the_documented_columns(void)
         "now_at slot_length_s schema_version pending is_estimate due overdue oldest_overdue_at next_slot_at "
         "leases unclosed_slots "
         "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows "
-        "events_withheld withheld_by withheld_us withheld_advice");
+        "events_withheld withheld_by withheld_us withheld_advice is_pending_at_least is_due_at_least "
+        "is_overdue_at_least is_unclosed_at_least never_due");
     columns_are("put_off", "job_exec checks since_at total");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");
@@ -48,6 +49,13 @@ void reports_have_the_documented_columns(void)
     columns_are("events",
                 "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_number data");
     columns_are("events_end", "cursor");
+    columns_are("deliveries", "ended_at_us id listener event entity_name entity_key state outcome tries "
+                              "next_check_at note job_exec emitted_at_us delivery");
+    columns_are("row_events", "emitted_at_us event job_exec check_number listener state outcome tries "
+                              "next_check_at ended_at_us note delivery");
+    columns_are("consumers",
+                "name cursor unread oldest_unread_at held_by held_until_at moved_at skipped pruned_at");
+    columns_are("engines_seen", "engine command file listeners seen_at");
     columns_are("withheld", "events_withheld withheld_by withheld_us withheld_advice withheld_xid");
     columns_are("doctor", "what level found advice");
     columns_are("whole", "what level found advice");
@@ -265,6 +273,59 @@ void status_counts_what_waits(void)
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         IS(all[i].value, atoll(cell(&rows, 0, all[i].column)));
+}
+
+/* In pages, so that a slow disk has the statement's time for each. */
+static void put_many(const char *prefix, int n, int64_t at)
+{
+    enum { PAGE = 1000 };
+    static struct load_row rows[PAGE];
+    static char keys[PAGE][16];
+    for (int put = 0, here; put < n; put += here) {
+        struct load_counts counts = { 0 };
+        int bad = -1;
+        here = n - put < PAGE ? n - put : PAGE;
+        for (int i = 0; i < here; i++) {
+            snprintf(keys[i], sizeof keys[i], "%s%d", prefix, put + i);
+            rows[i] = (struct load_row){
+                .entity_name = "orders", .entity_key = keys[i], .job_exec = "look", .at = at
+            };
+        }
+        int rc = store_load(fixture_store(), rows, here, "keep", SLOT - 2 * LENGTH, &counts, &bad,
+                            &fixture_err);
+        IS(0, rc);
+        IS(here, counts.added);
+    }
+}
+
+static bool a_finding_has(const char *words)
+{
+    struct store_rows rows = REPORT("doctor", number_text(NOW));
+    for (int i = 0; i < rows.rows; i++)
+        if (strstr(cell(&rows, i, "found"), words))
+            return true;
+    return false;
+}
+
+void counts_of_status_and_doctor_end_at_a_bound(void)
+{
+    WITH_STORE();
+    put_many("late", 9999, SLOT - LENGTH);
+    put_many("due", 10001, SLOT);
+    struct store_rows rows = REPORT("status", number_text(NOW));
+    TEXT_IS("9999", cell(&rows, 0, "overdue"));
+    TEXT_IS("0", cell(&rows, 0, "is_overdue_at_least"));
+    TEXT_IS("10000", cell(&rows, 0, "due"));
+    TEXT_IS("1", cell(&rows, 0, "is_due_at_least"));
+    TEXT_IS("20000", cell(&rows, 0, "pending"));
+    TEXT_IS("0", cell(&rows, 0, "is_pending_at_least"));
+    CU_ASSERT_TRUE(a_finding_has("9999"));
+    put_many("later", 2, SLOT - LENGTH);
+    rows = REPORT("status", number_text(NOW));
+    TEXT_IS("10000", cell(&rows, 0, "overdue"));
+    TEXT_IS("1", cell(&rows, 0, "is_overdue_at_least"));
+    IS(SLOT - LENGTH, atoll(cell(&rows, 0, "oldest_overdue_at")));
+    CU_ASSERT_TRUE(a_finding_has("10000 or more"));
 }
 
 void leases_and_jobs_are_listed(void)

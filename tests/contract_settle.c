@@ -331,6 +331,37 @@ void a_move_is_clamped_to_the_first_slot_that_has_not_begun(void)
     scene_end(&scene);
 }
 
+/* Where the clock was set back while it ran, "now" and the time wanted may lie before its slot, or
+ * be it. A row that stayed would be as it was read: a lost answer would be written twice. */
+void a_check_that_was_answered_leaves_its_slot_whatever_the_clock_says(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(4);
+    put("4", SLOT, "keep", BEFORE);
+    put("3", SLOT, "earlier", NOW);
+    answer_again(&scene.answers[0], SLOT);
+    answer_again(&scene.answers[1], SLOT - LENGTH);
+    answer_again(&scene.answers[2], SLOT + 9 * LENGTH);
+    answer_again(&scene.answers[3], SLOT - 2 * LENGTH);
+    for (int i = 0; i < 4; i++) {
+        scene.answers[i].outcome = OUTCOME_DEFERRED;
+        scene.answers[i].check_count = 0;
+    }
+    struct store_settle s = STORE_SETTLE_INIT;
+    s.lease = scene.lease;
+    s.now = BEFORE;
+    s.settlements = scene.answers;
+    s.n = 4;
+    IS(0, fixture_call(&s.call));
+    IS(4, s.touched);
+    IS(SLOT + LENGTH, number("list", "1", "next_check_at"));
+    IS(SLOT + LENGTH, number("list", "2", "next_check_at"));
+    IS(SLOT + LENGTH, number("list", "4", "next_check_at"));
+    IS(0, fixture_call(&s.call));
+    IS(0, s.touched);
+    scene_end(&scene);
+}
+
 void a_mixed_page_is_settled_in_one_go(void)
 {
     WITH_STORE();

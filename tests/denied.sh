@@ -29,19 +29,27 @@ plugin_dirs = ["$TMP/jobs"]; jobs = { one = { plugin = "noop"; }; };
 CFG
 chmod 600 prescient.cfg
 
-lacks="(user worker). As its owner run: GRANT"
-denied "a new schema" "$(as worker)" "As its owner run: GRANT CREATE ON DATABASE postgres TO worker" init
+lacks="(user worker). As a superuser or an admin of that role run: GRANT"
+denied "a new schema" "$(as worker)" \
+    "As the owner of the database run: GRANT CREATE ON DATABASE postgres TO worker" init
 ok "init" "$P" --store "$SERVER" init
-for command in list run sweep daemon status; do
-    # shellcheck disable=SC2086
+for command in run sweep daemon; do
     denied "$command" "$(as worker)" \
         "permission denied for schema prescient $lacks prescient_engine TO worker" $command
 done
+for command in list status history; do
+    denied "$command" "$(as worker)" \
+        "permission denied for schema prescient $lacks prescient_reader TO worker" $command
+done
 denied enqueue "$(as worker)" "permission denied for schema prescient $lacks prescient_enqueuer TO worker" \
     enqueue orders 1 one +1h
-denied "a wrong password" "$(as shop:wrong)" 'password authentication failed for user "shop"' list
-denied "no password" "$(as shop)" "no password supplied" run
-denied "a user that is not there" "$(as nobody)" 'role "nobody" does not exist' daemon
+for command in list init migrate; do
+    denied "a wrong password: $command" "$(as shop:wrong)" \
+        'password authentication failed for user "shop"; correct the password in `store`' $command
+done
+denied "no password" "$(as shop)" "no password supplied; correct the password in \`store\`, in PGPASSWORD" run
+make_user='correct the user in `store`, or make it, as a superuser: CREATE USER nobody'
+denied "a user that is not there" "$(as nobody)" "role \"nobody\" does not exist; $make_user" daemon
 "$P" --store "$(as nobody)" list 2>.words
 has "the SQLSTATE is not in the way" "$(cat .words)" 'FATAL:  role "nobody" does not exist'
 is "nor where in the server that was" "$(grep -c LOCATION .words)" 0
@@ -51,7 +59,18 @@ sql "GRANT prescient_engine TO worker" >/dev/null
 ok "with the right, all is well" "$P" --store "$(as worker)" run
 sql "REVOKE CONNECT ON DATABASE postgres FROM PUBLIC" >/dev/null
 denied "no way into the database" "$(as worker)" 'permission denied for database "postgres"' list
+has "and the line that opens it" "$("$P" --store "$(as worker)" list 2>&1)" \
+    "; as the database's owner run: GRANT CONNECT ON DATABASE postgres TO worker"
 sql "GRANT CONNECT ON DATABASE postgres TO PUBLIC" >/dev/null
+
+# A database that does not exist is the wrong one: no second try, and not "not reachable".
+make_database='correct `store`, or make it, as a user who may: CREATE DATABASE "no-db"'
+nowhere=$(sed 's#/postgres?#/no-db?#' <<<"$SERVER")
+for command in list init run daemon; do
+    fails_with 78 "database \"no-db\" does not exist; $make_database" "$P" --store "$nowhere" $command
+    is "$command: once" "$(grep -ci 'retrying\|trying again' .err)" 0
+done
+has "doctor, too" "$("$P" --store "$nowhere" doctor)" 'CREATE DATABASE "no-db"'
 
 # What is taken from a daemon may be given back.
 "$P" --store "$(as worker)" daemon >.daemon 2>&1 &
@@ -59,7 +78,8 @@ daemon=$!
 for _ in $(seq 100); do [ "$(sql 'SELECT count(*) FROM prescient.slot_pass')" = 0 ] || break; sleep 0.1; done
 sql "REVOKE prescient_engine FROM worker" >/dev/null
 for _ in $(seq 200); do grep -q "GRANT prescient_engine TO worker" .daemon && break; sleep 0.1; done
-has "a daemon says what it lacks" "$(cat .daemon)" "As its owner run: GRANT prescient_engine TO worker"
+has "a daemon says what it lacks" "$(cat .daemon)" \
+    "As a superuser or an admin of that role run: GRANT prescient_engine TO worker"
 ok "and goes on" kill -0 $daemon
 kill $daemon; wait $daemon
 is "until it is stopped" $? 0

@@ -4,6 +4,7 @@
 # is not expected.
 # not under sanitizers
 # not instrumented
+# night: each file that is built
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 BUILD=$(realpath "${BUILD:-build}") || exit 2
 export LC_ALL=C

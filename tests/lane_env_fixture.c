@@ -35,7 +35,10 @@ static struct plan_env plan_env_of(struct lane_env_fixture *x)
         .patient = true,
         .clocks = &x->clocks,
         .targets = &x->targets,
+        .fine_targets = &x->fine_targets,
         .errands = &x->errands,
+        .fine_errands = &x->fine_errands,
+        .jobs = &x->jobs,
         .cooldowns = &x->cooldowns,
         .health = &x->health,
         .shutdown = &x->shutdown,
@@ -61,7 +64,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
     fixture_now_us = 1000 * INT64_C(1000000);
     clocks_set(&x->clocks, (FIXTURE_SLOT + 1) * INT64_C(1000000), FIXTURE_LENGTH_S, 0, fixture_now_us);
     CU_ASSERT_EQUAL_FATAL(jobs_init(&x->jobs, &x->settings, &err), 0);
-    x->targets.agenda = &x->agenda;
+    x->targets.agenda = x->fine_targets.agenda = &x->agenda;
     x->random = 1;
     x->env = (struct lane_env){
         .settings = &x->settings,
@@ -77,10 +80,12 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
         .health = &x->health,
         .jobs = &x->jobs,
         .pace = &x->pace,
+        .pausing = &x->pausing,
         .errands = &x->errands,
         .shutdown = &x->shutdown,
         .totals = &x->totals,
         .trouble = &x->trouble,
+        .zones = &x->zones,
         .random = &x->random,
         .events = { .fatal = fatal, .ctx = x },
     };
@@ -96,8 +101,10 @@ void lane_env_end(struct lane_env_fixture *x)
 {
     leased_bucket_release(&x->bucket);
     targets_release(&x->targets);
+    targets_release(&x->fine_targets);
     jobs_release(&x->jobs);
     trouble_release(&x->trouble);
+    zones_release(&x->zones);
     settings_release(&x->settings);
     fclose(x->log.out);
     free(x->logged);

@@ -17,16 +17,18 @@ struct lane_env_fixture {
     char *logged;
     size_t logged_size;
     struct clocks clocks;
-    struct targets targets;
+    struct targets targets, fine_targets;
     struct watch watch;
     struct cooldowns cooldowns;
     struct health health;
     struct jobs jobs;
     struct pace pace;
-    struct errands errands;
+    struct pausing pausing;         /* nothing is paused */
+    struct errands errands, fine_errands;
     struct shutdown shutdown;
     struct totals totals;
     struct trouble trouble;
+    struct zones zones;
     uint64_t random;
     struct lane_env env;
     int fatal_rc;                   /* of the last fatal event; 0: none came */

@@ -5,7 +5,7 @@
 # pg: the process that runs jobs, which never sees a store. Each may include itself, what it is
 # allowed below, and the job ABI. With ROOT, that tree is looked at, whose folders may be fewer;
 # without, this one, and then small trees with planted violations.
-# about 60 s
+# not instrumented
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
 cd "${1:-$tests/..}" || exit 2
 shopt -s nullglob
@@ -28,18 +28,30 @@ says() {
 
 # includes FILE...: "file: what it includes", paths from the top; <...> of ours too
 includes() {
-    local file line path
-    for file; do
-        while IFS= read -r line; do
-            case $line in
-            \<prescient/*) path=include/${line#<} ;;
-            \<*) path=$line ;;
-            engine/* | bench/*) path=$line ;;
-            *) path=$(realpath -m --relative-to=. "$(dirname "$file")/$line") ;;
-            esac
-            echo "$file: ${path%>}"
-        done < <(sed -n 's/^ *# *include *"\(.*\)".*/\1/p; s/^ *# *include *\(<.*>\).*/\1/p' "$file")
-    done
+    [ $# = 0 ] || awk '
+        # without the folders that ".." leaves
+        function plain(path,    parts, n, kept, i, out) {
+            n = split(path, parts, "/")
+            kept = 0
+            for (i = 1; i <= n; i++) {
+                if (parts[i] == "..") kept--
+                else if (parts[i] != ".") parts[++kept] = parts[i]
+            }
+            out = parts[1]
+            for (i = 2; i <= kept; i++) out = out "/" parts[i]
+            return out
+        }
+        match($0, /^ *# *include *["<][^">]*/) {
+            named = substr($0, RSTART, RLENGTH)
+            sub(/^ *# *include */, "", named)
+            path = substr(named, 2)
+            folder = FILENAME
+            sub(/[^\/]*$/, "", folder)
+            if (path ~ /^prescient\// && named ~ /^</) path = "include/" path
+            else if (named ~ /^</) path = named
+            else if (path !~ /^(engine|bench)\//) path = plain(folder path)
+            print FILENAME ": " path
+        }' "$@"
 }
 
 # layer NAME ALLOWED...: the folder of engine/ that is looked at, and those it may include
@@ -76,6 +88,38 @@ layer cmd run pool worker wire store pg rules base
 
 says "no layer has a circle" "$(circles)"
 says "circles that are known are still there (else they leave the list in tests/layers.sh)" "$(opened)"
+# taken: lines "FILE: WHAT" of plug-ins, without what they may include: their own folder, and the
+# shared folders that they name in jobs/NAME/shared
+taken() {
+    local line name part
+    grep -vE ': (<|include/prescient/job\.h$)' | grep -vE '^(jobs/[^/]*/)[^/]*: \1[^/]*\.h$' |
+        while read -r line; do
+            name=${line#jobs/} name=${name%%/*}
+            part=$(sed -n 's|.*: jobs/shared/\([^/]*\)/[^/]*\.h$|\1|p' <<<"$line")
+            grep -sqxF "$part" "jobs/$name/shared" || echo "$line"
+        done
+}
+# lacking: what a plug-in has to name, too, as a shared folder that it names includes it
+lacking() {
+    local list name one
+    for list in jobs/*/shared; do
+        [ -f "$list" ] || continue
+        while read -r name; do
+            [ -d "jobs/shared/$name" ] || echo "$list: there is no jobs/shared/$name"
+            for one in $(includes "jobs/shared/$name"/*.[ch] |
+                sed -n 's|.*: jobs/shared/\([^/]*\)/.*|\1|p' | sort -u); do
+                grep -qxF "$one" "$list" || echo "$list: jobs/shared/$name needs $one"
+            done
+        done <"$list"
+    done
+}
+says "jobs include nothing of ours but include/prescient, their own folder, and what they share" \
+    "$(includes jobs/*/*.[ch] tests/jobs/*.c | taken)"
+says "shared folders include themselves, and settings; http includes template, too" \
+    "$(includes jobs/shared/*/*.[ch] | grep -vE ': (<|include/prescient/job\.h$|jobs/shared/settings/)' |
+        grep -vE '^(jobs/shared/[^/]*/)[^/]*: \1[^/]*\.h$|^jobs/shared/http/.*: jobs/shared/template/')"
+says "jobs name all that they share" "$(lacking)"
+
 [ $# = 0 ] || exit $failed
 
 outside='<(libpq-fe|postgres_ext|sqlite3)\.h'
@@ -89,16 +133,11 @@ says "bench includes only itself, cmd, store, rules, base" \
     "$(includes bench/bench*.[ch] | grep -vE '^bench/[^ ]*: (<|bench/|engine/(cmd|store|rules|base)/)')"
 says "nothing of the engine includes bench" "$(includes engine/*.c engine/*/*.[ch] | grep ': bench/')"
 says "rules ask no clock" "$(grep -nE '\b(time|clock_gettime|gettimeofday)\(' engine/rules/*.c)"
-says "jobs include nothing of ours but include/prescient" \
-    "$(includes jobs/*/*.c tests/jobs/*.c | grep -vE ': (<|include/prescient/job\.h$)')"
-
-# ---- what it is for: planted violations, each alone in a small tree, in the night ----------------
-
-[ -n "${NIGHT:-}" ] || exit $failed
+# ---- what it is for: planted violations, each alone in a small tree ------------------------------
 
 tree=$(mktemp -d) || exit 2
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/engine/{base,rules,pg,store,wire,worker,pool,run,cmd}
+mkdir -p "$tree"/engine/{base,rules,pg,store,wire,worker,pool,run,cmd} "$tree"/jobs/{one,shared/{a,b}}
 
 # plant FILE TEXT...: a file of the tree, one line each
 plant() { local file=$tree/engine/$1; shift; printf '%s\n' "$@" >"$file"; }
@@ -111,7 +150,7 @@ refused() {
     for words; do grep -qF -- "$words" <<<"$found" || missing+="no line with: $words"$'\n'; done
     [ $status = 1 ] || missing+="it ended with $status"$'\n'
     says "refused: $what" "${missing:+$missing$found}"
-    rm -f "$tree"/engine/*/*
+    find "$tree" -type f -delete
 }
 
 plant store/store.h 'int store_do(void);'
@@ -135,10 +174,21 @@ plant rules/slot.h '#include "bucket.h"'
 plant rules/bucket.h '#  include "slot.h"'
 refused "two headers that include each other" "engine/rules includes: bucket.h slot.h"
 
+# plant_job FILE TEXT...: the same, below jobs/
+plant_job() { local file=$1; shift; plant "../jobs/$file" "$@"; }
+plant_job one/one.c '#include "../shared/b/b.h"' '#include "../shared/a/a.h"' '#include "../two/x.h"'
+plant_job one/shared b gone
+plant_job shared/b/b.h '#include "../settings/settings.h"' '#include "../../one/one.h"'
+refused "plug-ins and shared folders that take what they do not name" \
+    "jobs/one/one.c: jobs/shared/a/a.h" "jobs/one/one.c: jobs/two/x.h" \
+    "jobs/one/shared: jobs/shared/b needs settings" "jobs/one/shared: there is no jobs/shared/gone" \
+    "jobs/shared/b/b.h: jobs/one/one.h"
 plant run/lane.c '/* settle(); */ int lane(void)' '{' '    int n = x->settle + y.settle;' \
     '    return puts("settle()");' '}' 'static int page(void) { return 0; }'
 plant run/settle.c 'int settle(void)' '{' '    return lane() + page();' '}'
+plant_job one/one.c '#include "../shared/b/b.h"' '#include "own.h"'
+plant_job one/shared b
 "$tests/layers.sh" "$tree" >/dev/null
-says "not refused: words in comments and texts, fields, static functions of the same name" \
+says "not refused: words in comments and texts, fields, static functions of one name, what a job shares" \
     "$([ $? = 0 ] || echo refused)"
 exit $failed

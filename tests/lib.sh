@@ -104,19 +104,26 @@ C
     ${CC:-cc} -shared -fPIC -I"$ROOT/include" -o "jobs/$1.so" "$1.c"
 }
 
+# a_store NAME: sets PRESCIENT_STORE to a store without a schema, in the database STORE_NAME.
+a_store() {
+    export PRESCIENT_STORE
+    PRESCIENT_STORE="sqlite:$TMP/$1.db"
+    [ "$STORE_NAME" != sqlite ] || return 0
+    local db="prescient_cli_$$_$1"
+    psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || {
+        FAILED=1; echo "not ok - a database of our own"; return 1
+    }
+    DATABASES="${DATABASES:-} $db"
+    PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
+}
+
 # on_each_store FUNCTION: runs it with PRESCIENT_STORE set to a store without a schema: SQLite, and
 # PostgreSQL when there is a server.
 on_each_store() {
-    STORE_NAME=sqlite; export PRESCIENT_STORE="sqlite:$TMP/$1.db"
-    "$@"
-    [ -n "${SERVER:-}" ] || return 0
-    local db="prescient_cli_$$_$1"
-    psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || {
-        FAILED=1; echo "not ok - a database of our own"; return 0
-    }
-    DATABASES="${DATABASES:-} $db"
-    STORE_NAME=postgresql; PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
-    export PRESCIENT_STORE
-    "$@"
+    local name
+    for name in sqlite ${SERVER:+postgresql}; do
+        STORE_NAME=$name
+        ! a_store "$1" || "$1"
+    done
     unset PRESCIENT_STORE
 }

@@ -1,5 +1,5 @@
 /* main.c - runs the suites of the table: all, those whose name contains the first argument, or
- * with =NAME that one. */
+ * with =NAME that one. PRESCIENT_TEST_EACH: a line for each test as it begins. */
 #include "test.h"
 
 #include <CUnit/Basic.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         for (const struct test *t = (*s)->tests; suite && t->name; t++)
             CU_add_test(suite, t->name, t->run);
     }
-    CU_basic_set_mode(CU_BRM_NORMAL);
+    CU_basic_set_mode(getenv("PRESCIENT_TEST_EACH") ? CU_BRM_VERBOSE : CU_BRM_NORMAL);
     CU_basic_run_tests();
     unsigned run = CU_get_number_of_tests_run(),
              failed = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed();

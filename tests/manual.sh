@@ -53,7 +53,7 @@ settings=$($P config --sample | sed -nE 's/^ *(# )?([a-z_]+) = .*/\2/p' | grep -
 lists() {
     section "$settings_page" SETTINGS |
         awk '/^\.SS/ { is_list = 1; next } /^\.PP/ { is_list = 0 } is_list'
-    section "$settings_page" JOBS | grep -A1 '^\.BR timeout'
+    section "$settings_page" JOBS | grep -A2 '^\.BR timeout'
 }
 same "prescient.cfg(5) has every setting, and no others" "$settings" \
     "$(lists | sed 's/^\.BR *//; s/ and those of a job above//' | tr -s ', ' '\n\n' | grep -vx 'and\|')"

@@ -49,7 +49,8 @@ import sqlite3, sys
 for row in sqlite3.connect('file.db').execute('SELECT name FROM pragma_table_info(?)', (sys.argv[1],)):
     print(row[0])" "$1"
 }
-for view in prescient_enqueue prescient_resolve prescient_reschedule; do
+for view in prescient_enqueue prescient_enqueue_now prescient_resolve prescient_reschedule \
+    prescient_schedules; do
     same "SQLite's $view has these columns" "$(sqlite_columns $view)" \
         "$(of SQLITE | awk -F'\t' -v v=$view '$1 == v { print $2 }')"
 done
@@ -70,7 +71,8 @@ ok "a schema" "$P" --store "$HERE" init
 sql() { psql -qXAt -F $'\t' "$HERE" -c "$1" 2>&1; }
 callable="FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace
           AND (has_function_privilege('prescient_enqueuer', p.oid, 'EXECUTE')
-               OR has_function_privilege('prescient_reader', p.oid, 'EXECUTE'))"
+               OR has_function_privilege('prescient_reader', p.oid, 'EXECUTE')
+               OR p.proname IN ('pause', 'resume'))"        # for people, with the engines' role
 functions=$(sql "SELECT DISTINCT p.proname $callable")
 described=$(headings 'FUNCTIONS (POSTGRESQL)' | grep -vx 'Other functions')
 same "the page has every function that a role may call, and no others" "$functions" "$described"
@@ -113,6 +115,11 @@ state 42804 "SELECT prescient.resolve('o', 1.5)"
 state 42804 "SELECT * FROM prescient.pending('o', 1.5)"
 state 42883 "SELECT prescient.enqueue('o', 1, 2, now())"
 state 25006 "BEGIN READ ONLY; SELECT prescient.enqueue('o', 1, 'j', now())"
+state 22023 "SELECT prescient.schedule('s', 'o', 1, 'j', cron => '61 * * * *')"
+state 22023 "SELECT prescient.schedule('s', 'o', 1, 'j', cron => '@daily', timezone => 'Mars/Olympus')"
+state 22023 "SELECT prescient.schedule('s', 'o', 1, 'j', every => '1 month')"
+state 23505 "SELECT prescient.schedule(n, 'o', 1, 'j', '1 day') FROM (VALUES ('a'), ('b')) v (n)"
+state P0002 "SELECT prescient.schedule_off('none')"
 state 42501 "SET ROLE prescient_reader; SELECT prescient.enqueue('o', 1, 'j', now())"
 is "a read-only transaction may ask what waits" \
     "$(sql "BEGIN READ ONLY; SELECT count(*) FROM prescient.pending('o', 1)")" 0

@@ -53,11 +53,16 @@ of_the_command_line() {
 1"
     is "$STORE_NAME: a list of nothing repeats what was asked for" "$($P list order 1)" \
         "no checks wait for order 1"
+    is "$STORE_NAME: or nothing of a job" "$($P list --job unshiped; $P history --job nn 2>&1)" \
+        "no checks wait (job: unshiped)
+no check is over (job: nn)"
+    says 2 "nowhere.csv: No such file or directory" $P enqueue --from nowhere.csv
+    says 2 "/: cannot be read: Is a directory" $P enqueue --from /
     printf '%s\n' entity,key,job,at orders,7,$J,+1h orders,8,$J >bad.csv
     $P enqueue --from bad.csv >out 2>err
     is "$STORE_NAME: a line of a CSV file that lacks a field" "$? $(cat err out)" \
         "2 prescient enqueue: bad.csv:3: found 3 fields, expected 4 as in the header
-prescient enqueue: all lines before line 2 are written; continue with --start-line 2
+prescient enqueue: nothing was written
 0 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
 }
 
@@ -67,7 +72,14 @@ of_the_settings() {
     says 0 "no such job in good.cfg: 'unshiped_order'; did you mean '$J'? \
 (the check is filed and waits for an engine that has the job)" \
         $P --config good.cfg enqueue orders 3 unshiped_order +3h
-    says 78 "cannot open none.cfg: No such file or directory" $P list --config none.cfg
+    says 0 "no such job in good.cfg: 'unshiped_order'; did you mean '$J'?" \
+        $P --config good.cfg runs --job unshiped_order
+    says 78 "cannot open none.cfg: No such file or directory; \
+\`prescient config --sample > FILE\` makes one, --config names another" $P list --config none.cfg
+    echo 'jobs = { one = {' >cut.cfg
+    chmod 600 cut.cfg
+    says 78 "cut.cfg:1: syntax error: the file ends within a setting or a group: expected NAME = VALUE; \
+and }; where a group ends" $P list --config cut.cfg
     settings a.cfg s/workers/wrokers/
     says 78 "a.cfg:1: unknown setting \"wrokers\"; did you mean \"workers\"?" $P list --config a.cfg
     settings b.cfg 's/= 1;/= = 1;/'
@@ -77,7 +89,8 @@ of_the_settings() {
     settings c.cfg 's/plugin = "unshipped/plugin = "unshiped/'
     $P config --check --config c.cfg >out 2>&1
     has "$STORE_NAME: a plug-in that is misspelt: which, and where it was looked for" "$? $(cat out)" \
-        "78 prescient config: job $J: plug-in unshiped_order: plug-in: no file unshiped_order.so (looked into "
+        "78 prescient config: job $J: plug-in unshiped_order: plug-in: no file unshiped_order.so; \
+did you mean $J? (looked into "
     settings d.cfg s/table/tabel/
     says 78 "job $J: there is no setting 'tabel'; did you mean 'table'?" $P config --check --config d.cfg
     settings e.cfg '1s/^/slot_length = "5m"; /'
@@ -103,14 +116,17 @@ of_the_settings() {
 of_the_business_tables() {
     settings f.cfg 's/"orders"/"order"/'
     settings g.cfg 's/"orders";/"orders"; shipped = "shiped_at";/'
-    local table='prepare: no such table: order' column='prepare: no such column: shiped_at'
+    local table='prepare: no such table: order' column='prepare: no such column: '
     if [ "$STORE_NAME" = postgresql ]; then
         table='relation "order" does not exist, SQLSTATE 42P01'
         column='column "shiped_at" does not exist, SQLSTATE 42703; '
         column+='Perhaps you meant to reference the column "orders.shipped_at".'
     fi
     says 78 "job $J: business database: $table" $P config --check --config f.cfg
-    says 78 "job $J: business database: $column" $P config --check --config g.cfg
+    $P config --check --config g.cfg >out 2>&1      # each SQLite quotes the name in its own way
+    has "$STORE_NAME: exit 78: $column" "$? $(cat out)" \
+        "78 prescient config: job $J: business database: $column"
+    has "$STORE_NAME: with the column's name" "$(cat out)" shiped_at
     $P doctor --config f.cfg >out 2>&1
     has "$STORE_NAME: doctor has the same" "$? $(cat out)" "error  job: $J: business database: $table"
     $P list >/dev/full 2>err
@@ -136,9 +152,11 @@ as() { sed -E "s#//[^/?]*@?/#//$1@/#" <<<"$PRESCIENT_STORE"; }
 with_database() { sed -E "s#/[a-z0-9_]+\?#/$1?#" <<<"$PRESCIENT_STORE"; }
 
 of_a_postgresql_store() {
-    has "postgresql: a database that does not exist" \
-        "$($P --log-level warn list --store "$(with_database nodb)" 2>&1)" \
-        'FATAL:  database "nodb" does not exist'
+    $P list --store "$(with_database nodb)" >out 2>&1
+    has "postgresql: a database that does not exist" "$? $(cat out)" "78 prescient list: cannot connect: "
+    has "postgresql: which, and what to do" "$(cat out)" 'FATAL:  database "nodb" does not exist; '\
+'correct `store`, or make it, as a user who may: CREATE DATABASE nodb'
+    is "postgresql: it is not tried again" "$(wc -l <out)" 1
     has "postgresql: no server" "$($P --log-level warn list --store postgresql://u@127.0.0.1:1/d 2>&1)" \
         'connection to server at "127.0.0.1", port 1 failed: Connection refused'
     local role=prescient_mistakes_$$            # roles are the whole server's
@@ -146,14 +164,17 @@ of_a_postgresql_store() {
     settings h.cfg "1s#^#business = \"$(as $role)\"; #"
     says 78 "job $J: business database: permission denied for table orders, SQLSTATE 42501; \
 as its owner run: GRANT SELECT ON orders TO $role" $P config --check --config h.cfg
-    local lacks="permission denied for schema prescient (user $role). As its owner run: GRANT"
-    says 77 "$lacks prescient_engine TO $role" $P list --store "$(as $role)"
+    local lacks="permission denied for schema prescient (user $role). \
+As a superuser or an admin of that role run: GRANT"
+    says 77 "$lacks prescient_reader TO $role" $P list --store "$(as $role)"
+    says 77 "$lacks prescient_engine TO $role" $P --log-level error run --store "$(as $role)"
     says 77 "$lacks prescient_enqueuer TO $role" $P enqueue orders 1 $J +3h --store "$(as $role)"
     sql "DROP ROLE $role"
     # a wrong password: tests/denied.sh, whose server asks for one
     $P list --store "$(as $role)" >out 2>&1
     has "postgresql: a user that does not exist" "$? $(cat out)" "77 prescient list: "
-    has "postgresql: with its name" "$(cat out)" "role \"$role\" does not exist"
+    has "postgresql: with its name" "$(cat out)" "role \"$role\" does not exist; \
+correct the user in \`store\`, or make it, as a superuser: CREATE USER $role"
     sql "UPDATE prescient.migration SET oldest_engine = 99 WHERE version = 1"
     $P list >out 2>&1
     has "postgresql: a schema of a later program" "$? $(cat out)" \

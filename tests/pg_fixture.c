@@ -125,10 +125,12 @@ bool pgfx_begin(void)
     PQclear(PQexec(pgfx.other, "ROLLBACK; RESET ROLE"));
     /* Of the tables by day the rows go, not the files: there are a hundred of them. */
     PQclear(pgfx_ask(
-        pgfx.app, "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease; DELETE FROM "
-                  "prescient.future_job_history;"
+        pgfx.app, "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease, "
+                  "prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen;"
+                  "DELETE FROM prescient.future_job_history;"
                   "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
-                  "DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at')"));
+                  "DELETE FROM prescient.slot_load; DELETE FROM prescient.setting "
+                  "WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at', 'loads_noted_at')"));
     err_clear(&pgfx.err);
     return true;
 }

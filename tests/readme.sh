@@ -58,10 +58,48 @@ is "and it runs" \
     "$(prescient --config mine.cfg events --json | json_lines '[j["event"] for j in lines][-1]')" \
     "order.unpaid"
 
+# ---- without writing C: a receiver of webhooks and a mail server ---------------------------------
+
+SERVERS=()
+trap 'kill "${SERVERS[@]}" 2>/dev/null; finish || exit 1' EXIT
+# server PROGRAM FOLDER: starts one and prints its port
+server() {
+    mkdir "$2"
+    /usr/bin/python3 -W ignore "$ROOT/tests/$1" "$2" >"$2/out" 2>&1 &
+    SERVERS+=($!)
+    for _ in {1..1500}; do [ ! -e "$2/port" ] || break; sleep 0.02; done
+}
+block alerts.cfg 1 >alerts.cfg
+is "fifteen lines of settings" "$(wc -l <alerts.cfg)" 15
+is "and one statement of SQL" "$(block alerts.sql 1 | grep -c ';$')" 1
+is "each plug-in is in jobs/README.md" \
+    "$(for d in "$ROOT"/jobs/*/README.md; do d=${d%/README.md}
+        grep -qF -- "- [${d##*/}](${d##*/}/README.md): " "$ROOT/jobs/README.md" || echo "${d##*/}"; done)" ""
+if grep -qwE 'webhook|email' "${P%/*}/left_out" || ! /usr/bin/python3 -c 'import aiosmtpd' 2>/dev/null; then
+    echo "ok - not tested: alerts, as webhook, email or python3-aiosmtpd is not here"
+else
+    server http_server.py hook; server smtp_server.py mails
+    sed -i "s|https://shop.example/hooks/late|http://127.0.0.1:$(cat hook/port)/status/200|
+            s|smtp://localhost|smtp://127.0.0.1:$(cat mails/port)|" alerts.cfg
+    is "its settings are accepted" "$(prescient --config alerts.cfg config --check)" \
+        "the settings are good: 3 jobs, every job can be run"
+    ok "order 42 is to be looked at" sqlite3 shop.db "$(block alerts.sql 1)"
+    ok "the look, and what cron calls" bash -euc "$(block "sh of alerts" 1)"
+    json 'j["body"]' <hook/requests >body
+    is "the webhook has come" "$(json 'j["type"], j["entity_name"], j["entity_key"]' <body)" \
+        "('order.unshipped', 'orders', '42')"
+    is "and the mail" "$(json 'j["to"], "Subject: Order 42 was not shipped" in j["data"]' <mails/mails)" \
+        "(['sales@example.com'], True)"
+    is "both are over" "$(prescient --config alerts.cfg history prescient.event --json |
+        json 'sorted((r["job_exec"], r["outcome"]) for r in j)')" "[('hook', 'done'), ('mail', 'done')]"
+    is "the order will be looked at again" "$(prescient --config alerts.cfg list orders 42 --json |
+        json '[(r["job_exec"], r["check_count"]) for r in j]')" "[('unshipped', 1)]"
+fi
+
 # ---- the same on PostgreSQL: a cluster with passwords, as Debian's has, and nothing in it --------
 
 . "$ROOT/tests/drivers/lib.sh"
-trap 'stop_loopback; finish || exit 1' EXIT
+trap 'kill "${SERVERS[@]}" 2>/dev/null; stop_loopback; finish || exit 1' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 start_loopback "hba=host all all 127.0.0.1/32 scram-sha-256" || { echo "# no PostgreSQL server here"; exit; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # restore_rights.sh - a dump is restored on a server without the roles: after `prescient init` all
 # rights are as before. With a real dump and two servers.
+# night: clusters that are restored
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: no dump is restored"; exit 0; }
@@ -49,7 +50,7 @@ rights "$HERE" >before
 at "$THERE" "CREATE ROLE nobody_at_all; CREATE ROLE plain LOGIN" >/dev/null
 at "$THERE" "CREATE DATABASE plain OWNER plain" >/dev/null
 plain=$(sed -E 's#postgres@/postgres#plain@/plain#' <<<"$THERE")
-roles="prescient_enqueuer, prescient_engine, prescient_reader"
+roles="prescient_engine, prescient_enqueuer, prescient_reader"
 has "init by one who may not make roles says which are not there" \
     "$("$P" --store "$plain" init 2>&1)" "the schema works for its owner alone: $roles"
 is "and doctor, too" "$(finding "$plain")" \

@@ -1,9 +1,11 @@
 /* sqlite_fixture.c - calls of a SQLite store, and of plain SQLite beside it. */
 #include "sqlite_fixture.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 struct err litefx_err;
@@ -16,10 +18,55 @@ struct store *litefx_connect(const char *url, struct store_options options)
     return store_new(&options, &st, &litefx_err) < 0 ? NULL : st;
 }
 
+static int64_t still_us(void *ctx)
+{
+    (void)ctx;
+    return 1000000;
+}
+
+struct store *litefx_replay(const char *url)
+{
+    static struct clock still = { .mono_us = still_us, .boot_us = still_us };
+    still.wall_us = clock_system.wall_us;
+    return litefx_connect(url, (struct store_options){ .relaxed = true, .clock = &still });
+}
+
 int litefx_init(struct store *st)
 {
     struct migrate_options options = { 0 };
     return store_migrate(st, &options, &litefx_err);
+}
+
+/* Its name is gone at once, so that nobody has to remove it. -1: it could not be made. */
+static int make_file(void)
+{
+    char path[PATH_MAX], url[PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s/empty_%d.db", test_tmp_dir(), (int)getpid());
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    litefx_remove(path);
+    struct store *st = litefx_connect(url, (struct store_options){ 0 });
+    bool made = st && litefx_init(st) > 0;
+    if (st)
+        store_free(st);
+    int fd = made ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    litefx_remove(path);
+    return fd;
+}
+
+bool litefx_new_file(const char *path)
+{
+    static int empty = -1;
+    if (empty < 0)
+        empty = make_file();
+    litefx_remove(path);
+    int fd = empty < 0 ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return false;
+    off_t at = 0;
+    ssize_t n = 1;
+    while (n > 0)
+        n = sendfile(fd, empty, &at, 1 << 20);
+    return close(fd) == 0 && n == 0;
 }
 
 int litefx_take(struct store *st)

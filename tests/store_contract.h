@@ -87,6 +87,31 @@
     X(a_finish_looks_behind_the_last_row_read_only)                                                          \
     X(a_read_says_whether_there_is_more)                                                                     \
     X(a_closed_slot_that_is_taken_again_is_open_again)                                                       \
+    /* contract_fine.c */                                                                                    \
+    X(at_once_is_the_next_second)                                                                            \
+    X(at_once_leaves_the_second_of_a_full_slot_to_its_checks)                                                \
+    X(at_once_moves_a_check_that_waits)                                                                      \
+    X(at_once_beside_a_running_check_is_remembered)                                                          \
+    X(a_wish_for_a_second_that_has_begun_is_for_the_next_one)                                                \
+    X(what_is_wrong_with_a_check_is_told_at_once_too)                                                        \
+    X(a_fine_slot_is_opened_run_and_closed_like_another)                                                     \
+    X(a_fine_slot_that_has_not_begun_is_not_opened)                                                          \
+    X(a_late_fine_slot_is_found_in_its_turn)                                                                 \
+    X(a_check_of_a_fine_slot_moves_by_seconds)                                                               \
+    X(a_check_of_a_fine_slot_leaves_it_whatever_the_clock_says)                                              \
+    X(an_attempt_that_comes_too_late_goes_to_a_full_slot)                                                    \
+    X(a_check_of_a_full_slot_may_move_to_a_fine_one)                                                         \
+    X(a_pulse_lists_fine_slots_that_nobody_has_opened)                                                       \
+    X(a_pulse_lists_what_an_engine_without_the_job_has_left)                                                 \
+    X(a_pulse_leaves_the_second_that_runs_to_engines_with_its_jobs)                                          \
+    X(a_pulse_lists_no_more_than_it_has_room_for)                                                            \
+    X(a_pulse_does_not_look_ahead_of_the_clock)                                                              \
+    X(passes_of_fine_slots_are_dropped_after_a_day_and_others_stay)                                          \
+    X(what_is_due_by_now_counts_the_seconds_that_have_begun)                                                 \
+    X(what_waits_in_a_fine_slot_stays_there_when_the_length_changes)                                         \
+    X(where_slots_are_a_second_long_at_once_is_the_next_slot)                                                \
+    X(pull_forward_moves_what_waits_and_files_nothing)                                                       \
+    X(checks_of_a_key_tell_their_lease)                                                                      \
     /* contract_settle.c */                                                                                  \
     X(done_archives_the_check)                                                                               \
     X(again_moves_counts_and_leaves_one_run_row)                                                             \
@@ -100,6 +125,7 @@
     X(the_run_log_can_be_kept_for_problems_or_not_at_all)                                                    \
     X(what_the_runs_took_adds_up)                                                                            \
     X(a_move_is_clamped_to_the_first_slot_that_has_not_begun)                                                \
+    X(a_check_that_was_answered_leaves_its_slot_whatever_the_clock_says)                                     \
     X(a_page_of_several_priorities_is_settled_and_no_other_row)                                              \
     X(a_mixed_page_is_settled_in_one_go)                                                                     \
     X(a_settle_under_a_lease_taken_over_changes_nothing)                                                     \
@@ -109,6 +135,84 @@
     X(a_check_that_left_its_slot_is_not_touched_though_its_counts_are_the_same)                              \
     X(rows_changed_meanwhile_are_superseded)                                                                 \
     X(a_row_replaced_into_the_same_slot_is_superseded)                                                       \
+    /* contract_schedule.c */                                                                                \
+    X(a_schedule_files_its_check_in_the_next_slot)                                                           \
+    X(a_cron_text_travels_with_its_zone)                                                                     \
+    X(a_name_with_quotes_comes_back_as_it_was)                                                               \
+    X(a_schedule_that_is_as_it_was_is_not_touched)                                                           \
+    X(a_changed_schedule_starts_its_check_anew)                                                              \
+    X(set_leaves_what_is_not_given)                                                                          \
+    X(add_refuses_a_name_that_is_there_and_set_one_that_is_not)                                              \
+    X(a_check_has_one_schedule)                                                                              \
+    X(a_schedule_of_another_check_ends_the_old_one)                                                          \
+    X(a_one_off_that_waits_becomes_the_check_of_the_schedule)                                                \
+    X(bad_schedules_are_refused_in_words)                                                                    \
+    X(an_occurrence_that_is_over_starts_the_check_anew)                                                      \
+    X(counts_begin_anew_with_each_occurrence)                                                                \
+    X(an_occurrence_that_fails_leaves_history_and_the_check_goes_on)                                         \
+    X(a_missed_occurrence_leaves_a_run_row_that_says_skipped)                                                \
+    X(a_check_that_moves_to_its_first_occurrence_leaves_no_row)                                              \
+    X(a_late_settle_keeps_the_nominal_slot)                                                                  \
+    X(a_renewal_is_written_once)                                                                             \
+    X(ends_moves_and_renewals_of_one_page_are_settled_together)                                              \
+    X(effects_of_a_renewed_check_are_written)                                                                \
+    X(resolve_switches_the_schedule_off_with_the_reason)                                                     \
+    X(resolve_of_another_job_leaves_the_schedule_on)                                                         \
+    X(a_schedule_is_switched_off_and_on)                                                                     \
+    X(why_a_schedule_was_switched_is_bounded)                                                                \
+    X(a_schedule_that_is_removed_ends_its_check)                                                             \
+    X(a_settle_after_the_schedule_was_switched_off_changes_nothing)                                          \
+    X(the_full_look_files_what_an_active_schedule_lacks)                                                     \
+    /* contract_schedule_edits.c */                                                                          \
+    X(an_edit_while_the_check_runs_holds_from_the_next_slot_on)                                              \
+    X(an_edit_pulls_a_check_that_is_to_look_again_later)                                                     \
+    X(an_edit_where_a_first_occurrence_is_to_be_found_leaves_it_to_be_found)                                 \
+    X(an_edit_beside_an_occurrence_that_was_found_leaves_that_alone)                                         \
+    X(replace_and_reschedule_keep_the_rule)                                                                  \
+    X(a_load_that_replaces_keeps_the_rule)                                                                   \
+    X(a_check_that_was_asked_for_again_keeps_the_rule_when_it_ends)                                          \
+    X(a_first_occurrence_is_still_to_be_found_when_the_slot_length_changes)                                  \
+    X(a_second_edit_in_a_later_slot_finds_its_first_time_in_the_next_one)                                    \
+    X(an_edit_is_still_to_be_looked_at_when_the_slot_length_changes)                                         \
+    X(an_occurrence_that_was_found_stays_found_when_the_slot_length_changes)                                 \
+    X(a_run_asked_for_where_a_rule_begins_is_an_occurrence)                                                  \
+    X(keep_leaves_a_rule_to_find_its_first_occurrence)                                                       \
+    X(a_run_asked_for_behind_the_first_slot_of_a_rule_is_not_lost)                                           \
+    X(a_check_that_is_pulled_into_a_second_has_found_its_first_occurrence)                                   \
+    X(a_run_asked_for_beside_an_edit_is_an_occurrence)                                                       \
+    X(a_retry_of_a_schedules_failure_runs_beside_its_occurrences)                                            \
+    X(a_retry_behind_the_next_occurrence_leaves_that_alone)                                                  \
+    X(a_failure_whose_schedule_has_run_well_since_is_not_retried)                                            \
+    X(a_retry_pulls_an_occurrence_forward_that_has_begun)                                                    \
+    /* contract_attempts.c */                                                                                \
+    X(all_attempts_of_a_look_have_one_key_and_a_row_each)                                                    \
+    X(no_attempt_is_made_of_a_check_that_was_resolved)                                                       \
+    X(a_check_between_two_attempts_is_kept_moved_or_replaced_as_any)                                         \
+    X(what_has_failed_is_found_with_its_last_error_and_put_back_from_the_beginning)                          \
+    /* contract_pause.c */                                                                                   \
+    X(a_pause_has_a_slot_that_is_one_at_every_length)                                                        \
+    X(who_paused_what_when_and_why_is_kept)                                                                  \
+    X(pauses_that_are_over_are_counted_and_all_dropped)                                                      \
+    X(paused_checks_are_counted_to_a_bound)                                                                  \
+    X(what_is_paused_already_stays_so)                                                                       \
+    X(a_schedule_is_paused_by_its_name)                                                                      \
+    X(an_entity_that_no_check_has_is_told)                                                                   \
+    X(no_time_comes_to_the_slot_of_a_pause_that_is_on)                                                       \
+    X(the_number_of_a_change_is_its_time)                                                                    \
+    X(a_change_to_pauses_comes_with_the_fine_slots)                                                          \
+    X(a_pause_is_of_one_thing)                                                                               \
+    X(a_change_to_pauses_is_told_once)                                                                       \
+    X(the_slot_of_a_pause_is_not_used_again)                                                                 \
+    X(no_check_is_asked_for_where_paused_ones_wait)                                                          \
+    X(a_check_is_moved_into_a_pause_that_is_on)                                                              \
+    X(a_check_is_not_moved_into_a_pause_that_was_resumed)                                                    \
+    X(an_occurrence_that_comes_upon_a_pause_just_resumed_is_not_missed)                                      \
+    X(a_page_goes_to_pauses_and_to_slots_of_both_kinds)                                                      \
+    X(a_wish_comes_before_a_pause)                                                                           \
+    X(the_slot_of_a_pause_is_opened_when_it_was_resumed)                                                     \
+    X(a_pause_is_over_when_its_slot_is_empty_and_closed)                                                     \
+    X(a_pause_that_never_held_a_check_is_over_at_once)                                                       \
+    X(prune_drops_pauses_that_are_over)                                                                      \
     /* contract_new_life.c */                                                                                \
     X(a_check_asked_for_again_starts_anew_when_it_ends)                                                      \
     X(a_new_life_does_not_inherit_counts)                                                                    \
@@ -125,6 +229,56 @@
     X(an_effect_may_ask_for_the_same_check_again)                                                            \
     X(an_effect_is_not_put_into_a_slot_that_has_begun)                                                       \
     X(an_effect_that_the_database_refuses_undoes_the_settle)                                                 \
+    /* contract_delivery.c */                                                                                \
+    X(each_event_has_one_delivery_for_each_that_hears_it)                                                    \
+    X(a_delivery_without_now_is_filed_by_the_clock_of_the_store)                                             \
+    X(a_settle_that_touches_no_row_files_no_delivery)                                                        \
+    X(a_settle_that_is_sent_again_files_no_other_delivery)                                                   \
+    X(an_event_whose_delivery_is_there_is_written_beside_it)                                                 \
+    X(the_data_of_an_event_arrive_whole)                                                                     \
+    X(an_event_without_data_has_deliveries_without)                                                          \
+    X(a_check_that_moves_files_deliveries_too)                                                               \
+    X(nobody_asks_for_a_delivery)                                                                            \
+    X(a_delivery_can_be_moved_and_stays_what_it_is)                                                          \
+    X(a_delivery_can_be_resolved)                                                                            \
+    X(retry_leaves_deliveries_alone)                                                                         \
+    /* contract_digest.c */                                                                                  \
+    X(a_digest_is_one_delivery_of_what_its_listener_hears)                                                   \
+    X(the_key_of_an_event_in_a_digest_follows_from_its_listener_and_cursor)                                  \
+    X(a_new_digest_begins_with_what_comes)                                                                   \
+    X(each_digest_has_what_came_since_the_last)                                                              \
+    X(a_digest_that_is_settled_again_files_no_other_delivery)                                                \
+    X(a_digest_whose_lease_is_lost_files_nothing)                                                            \
+    X(a_digest_reads_ten_thousand_events_and_comes_again)                                                    \
+    X(a_digest_is_cut_at_48_kib_on_whole_events)                                                             \
+    X(the_check_of_a_digest_follows_the_settings)                                                            \
+    X(a_digest_that_was_resolved_begins_anew)                                                                \
+    X(a_digest_says_that_events_were_pruned_before_it_read_them)                                             \
+    X(retry_leaves_digests_alone)                                                                            \
+    X(nobody_asks_for_a_digest)                                                                              \
+    X(a_digest_can_be_moved_and_stays_what_it_is)                                                            \
+    /* contract_cursor.c */                                                                                  \
+    X(a_consumer_begins_with_the_oldest_event)                                                               \
+    X(of_two_consumers_by_one_name_one_has_the_lease)                                                        \
+    X(a_lease_that_has_expired_is_taken)                                                                     \
+    X(a_lease_that_was_watched_unchanged_is_taken)                                                           \
+    X(each_take_has_a_token_of_its_own)                                                                      \
+    X(a_consumer_that_was_forgotten_is_not_found)                                                            \
+    X(a_cursor_moves_from_where_it_was_read)                                                                 \
+    X(a_consumer_that_was_taken_over_moves_no_cursor)                                                        \
+    X(what_was_skipped_is_counted)                                                                           \
+    X(a_reset_takes_the_lease_away)                                                                          \
+    X(a_cursor_is_found_by_the_time_of_its_event)                                                            \
+    X(a_prune_tells_consumers_what_it_drops_unread)                                                          \
+    X(a_prune_of_what_was_read_is_no_loss)                                                                   \
+    /* contract_note.c */                                                                                    \
+    X(what_an_engine_notes_takes_the_place_of_what_it_had_noted)                                             \
+    X(a_note_counts_for_its_time)                                                                            \
+    X(a_note_that_has_counted_for_nothing_for_a_day_is_dropped)                                              \
+    X(a_note_without_listeners_is_refused)                                                                   \
+    /* contract_spread.c */                                                                                  \
+    X(nobody_counts_before_somebody_draws)                                                                   \
+    X(checks_of_the_next_slots_are_counted_once_a_minute)                                                    \
     /* contract_report.c */                                                                                  \
     X(reports_have_the_documented_columns)                                                                   \
     X(columns_know_what_they_hold)                                                                           \
@@ -135,6 +289,7 @@
     X(slots_go_from_pending_to_closed)                                                                       \
     X(slots_that_are_over_are_told_from_a_moment_on)                                                         \
     X(status_counts_what_waits)                                                                              \
+    X(counts_of_status_and_doctor_end_at_a_bound)                                                            \
     X(leases_and_jobs_are_listed)                                                                            \
     X(doctor_finds_overdue_checks)                                                                           \
     X(retry_leaves_out_what_has_ended_well_since)                                                            \

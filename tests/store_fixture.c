@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sqlite_fixture.h"
+
 const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1",
                     stranger[STORE_OWNER_SIZE] = "engine number 2";
 struct err fixture_err;
@@ -63,6 +65,16 @@ struct store *fixture_nowhere(void)
                      : fixture_another((struct store_options){ .schema = "nobody_made_this" });
 }
 
+static bool open_store(void)
+{
+    struct store_hello hello = STORE_HELLO_INIT;
+    fx.store = fixture_another((struct store_options){ 0 });
+    if (!fx.store || store_do(fx.store, &hello.call) == 0)
+        return fx.store != NULL;
+    fixture_err = hello.call.err;
+    return false;
+}
+
 static bool make_store(void)
 {
     struct migrate_options options = { 0 };
@@ -85,14 +97,9 @@ int fixture_setup_sqlite(void)
     return 0;
 }
 
-static void remove_file(void)
+static const char *file_path(void)
 {
-    static const char *const ends[] = { "", "-journal", "-wal", "-shm" };
-    char path[600];
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        snprintf(path, sizeof path, "%s%s", fx.url + strlen("sqlite:"), ends[i]);
-        unlink(path);
-    }
+    return fx.url + strlen("sqlite:");
 }
 
 static int on_server(const char *url, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -145,7 +152,7 @@ int fixture_teardown(void)
     char name[64];
     drop_store();
     if (fx.sqlite) {
-        remove_file();
+        litefx_remove(file_path());
     } else if (fx.there) {
         name_database(name, sizeof name);
         on_server(test_pg_url(), "DROP DATABASE IF EXISTS %s (FORCE)", name);
@@ -161,17 +168,23 @@ bool fixture_begin(void)
     err_clear(&fixture_err);
     drop_store();
     fx.arena = arena_new(64 * 1024);
-    if (fx.sqlite)
-        remove_file();
-    else
+    bool made = false;
+    if (fx.sqlite) {
+        bool copied = litefx_new_file(file_path());
+        fx.store = fixture_another((struct store_options){ 0 });
+        made = copied && fx.store;
+    } else {
         /* Of the tables by day the rows go, not the files: there are a hundred of them. */
         on_server(fx.url,
-                  "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease; DELETE FROM "
-                  "prescient.future_job_history;"
+                  "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease, "
+                  "prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen;"
+                  "DELETE FROM prescient.future_job_history;"
                   "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
-                  "DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at'); "
+                  "DELETE FROM prescient.slot_load; DELETE FROM prescient.setting "
+                  "WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at', 'loads_noted_at'); "
                   "SELECT prescient.keep_history_days(1)");
-    bool made = make_store();
+        made = open_store();
+    }
     if (!made)
         printf("\n      %s", fixture_err.text);
     CU_ASSERT_FATAL(made);
@@ -264,7 +277,7 @@ const char *text_of(int64_t n)
     return arena_printf(fx.arena, "%" PRId64, n);
 }
 
-static const char *what_happened(const struct store_rows *rows)
+const char *filed_as(const struct store_rows *rows)
 {
     if (rows->rows < 0)
         return arena_printf(fx.arena, "error %d", fixture_err.code);
@@ -284,7 +297,7 @@ const char *put_any(const char *entity, const char *key, const char *job, const 
 {
     struct store_rows rows = REPORT("enqueue", entity, key, job, text_of(at), payload, conflict, NULL,
                                     now ? text_of(now) : NULL);
-    return what_happened(&rows);
+    return filed_as(&rows);
 }
 
 const char *put(const char *key, int64_t at, const char *conflict, int64_t now)
@@ -303,13 +316,13 @@ const char *put_with(const char *key, const char *payload, int32_t priority)
 {
     struct store_rows rows = REPORT("enqueue", "orders", key, "look", text_of(SLOT), payload, NULL,
                                     text_of(priority), text_of(BEFORE));
-    return what_happened(&rows);
+    return filed_as(&rows);
 }
 
 const char *reschedule(const char *key, int64_t at, int64_t now)
 {
     struct store_rows rows = REPORT("reschedule", "orders", key, "look", text_of(at), text_of(now));
-    return what_happened(&rows);
+    return filed_as(&rows);
 }
 
 const char *resolve(const char *key)

@@ -63,6 +63,7 @@ int rows_in(const char *report);            /* how many rows it has without para
 
 /* "new +1": what happened, and how many slots after SLOT it is filed; "error CODE" for a failure.
  */
+const char *filed_as(const struct store_rows *rows);     /* what such a report came back with */
 const char *put(const char *key, int64_t at, const char *conflict, int64_t now);
 void put_in_slot(int n);             /* checks of rows "1" to "9" at most, in SLOT */
 const char *put_with(const char *key, const char *payload, int32_t priority);      /* into SLOT */

@@ -113,7 +113,8 @@ missed() {
 in_the_future() {
     a_clean_store
     fails_with 2 "has not begun" "$P" run --slot 4102444800
-    fails_with 2 "not a slot" "$P" run --slot $((HOUR + 1))
+    has "$STORE_NAME: a second between two slots is told from a slot" \
+        "$("$P" run --slot $((HOUR + 1)) 2>&1)" "a second between two slots of"
 }
 
 on_each_store early

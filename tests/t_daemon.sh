@@ -90,6 +90,7 @@ daemon_test() {
         "$(wc -l <slow) $((2 - $(wc -l <slow)))"
     is "$STORE_NAME: TERM: the leases are given back" "$(leases)" 0
     ok "$STORE_NAME: TERM: no worker is left" no_workers_of "$DAEMON"
+    is "$STORE_NAME: TERM: the end of its workers is no error" "$(grep -c 'cannot be run here' daemon.err)" 0
     cp daemon.err "first.$STORE_NAME.err"
 
     # Another engine has the job.

@@ -3,6 +3,7 @@
 # inherited, nothing of the engine's memory, system calls that no job needs refused; and what
 # happens to its children and its state when the engine ends, in whatever way.
 # not under sanitizers
+# night: it waits for timeouts
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/store.db; export PRESCIENT_STORE
 SLOT=1700000100

@@ -9,11 +9,11 @@
 
 SLOT=1700000100
 SEED=${SEED:-$((($(now_ms) ^ $$) & 32767))}
-RANDOM=$SEED
 echo "# SEED=$SEED"
 
 # a_full_slot CHECKS [PAUSE_US]: each takes so long
 a_full_slot() {
+    RANDOM=$SEED                        # each shell has its own
     LEASE_S=2 TRUST_MS=1000
     [ "$STORE_NAME" = postgresql ] || LEASE_S=1 TRUST_MS=500
     settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
@@ -101,10 +101,15 @@ leases_are_over() {
     fi
 }
 
-kill_engines_pg() {
-    [ "$STORE_NAME" = postgresql ] || return 0; a_full_slot 10000 2000; killed_engine 20 400
+kill_engines() {
+    if [ "$STORE_NAME" = postgresql ]; then
+        a_full_slot 10000 2000
+        killed_engine 20 400
+    else
+        a_full_slot 3000 2000
+        killed_engine 4 400
+    fi
 }
-kill_engines_sqlite() { [ "$STORE_NAME" = sqlite ] || return 0; a_full_slot 3000 2000; killed_engine 4 400; }
 
 # ---- kill -9 of workers ----
 
@@ -183,7 +188,5 @@ stopped_engine() {
     is "$STORE_NAME: its workers started nothing once the trust was over" "$late" 0
 }
 
-on_each_store kill_engines_pg
-on_each_store kill_engines_sqlite
-on_each_store kill_workers
-on_each_store stopped_engine
+everything() { at_once kill_engines kill_workers stopped_engine; }
+on_each_store everything

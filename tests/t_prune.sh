@@ -4,6 +4,7 @@
 # it is free, and does not keep other days from being dropped.
 # not for coverage
 # about 15 s
+# night: it waits for a daemon
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 settings 'keep = "7d"; lease = "3s"; trust = "2s"; stop_timeout = "5s";' \

@@ -101,6 +101,105 @@ for url in "postgresql://user:$S@127.0.0.1:1/db" "postgresql://user:a@$S@127.0.0
     silent "business database $n: nothing in the history" "$(q "SELECT * FROM {future_job_history}")"
 done
 
+# ---- secrets of jobs, from files and variables ----
+
+H=planted-header-77aa X=planted-exec-19bb W=whsec_cGxhbnRlZC1zaWduLTUyY2M=
+# shows all of itself that it can: what it is given, its environment and its worker's, arguments
+cat >leak.sh <<'SH'
+cat
+echo "token $TOKEN" | tee /dev/stderr
+tr '\0' '\n' <"/proc/$PPID/environ"
+for process in $$ $PPID; do tr '\0' ' ' <"/proc/$process/cmdline"; done
+env >given
+exit 3
+SH
+# the same as a stream
+cat >lives.sh <<'SH'
+read -r hello
+echo "hello $hello token $TOKEN" >&2
+for process in $$ $PPID; do tr '\0' ' ' <"/proc/$process/cmdline"; done >&2
+tr '\0' '\n' <"/proc/$PPID/environ" >&2
+many=; for i in $(seq 300); do many=$many$TOKEN; done; echo "$many" >&2
+env >given.stream
+echo '{"prescient":1,"window":4}'
+while read -r line; do
+    echo "line $line" >&2
+    id=${line#*\"id\":\"} id=${id%%\"*}
+    printf '{"id":"%s","fail":"token %s","final":true}\n' "$id" "$TOKEN"
+done
+SH
+echo "$W" >sign.key; echo "$X" >exec.key; echo "postgresql://user:$S@127.0.0.1:1/db" >url.key
+chmod 600 ./*.key
+export PLANTED_HEADER="Bearer $H"
+silent_of_jobs() {
+    local found
+    found=$(grep -aE "planted|77aa|19bb|4fd1|whsec_c" <<<"$2" | head -3)
+    is "$STORE_NAME: $1" "$found" ""
+}
+note_of() { q "SELECT note FROM {future_job_history} WHERE job_exec = '$1'"; }
+secrets_of_jobs() {
+    local words told
+    settings 'log_level = "debug"; max_failures = 0;' "jobs = {
+        runs = { plugin = \"exec\"; settings = { env = [ \"TOKEN=@file:exec.key\" ];
+            command = [ \"sh\", \"$TMP/leak.sh\" ]; dir = \"$TMP\"; }; };
+        lives = { plugin = \"exec\"; settings = { env = [ \"TOKEN=@file:exec.key\" ]; stream = true;
+            command = [ \"sh\", \"$TMP/lives.sh\" ]; dir = \"$TMP\"; }; };
+        asks = { plugin = \"exec\"; settings = { command = [ \"env\" ]; }; };
+        echoes = { plugin = \"webhook\"; settings = { url = \"$HTTP/echo\"; secrets = [ \"@file:sign.key\" ];
+            headers = [ \"Authorization: @env:PLANTED_HEADER\", \"X-Key: @file:exec.key\" ]; }; };
+        wrong = { plugin = \"webhook\"; settings = { url = \"@file:exec.key\"; }; };
+        short = { plugin = \"webhook\"; settings = { url = \"$HTTP/echo\";
+            secrets = [ \"@file:exec.key\" ]; }; }; };"
+    a_clean_store
+    for job in runs lives asks echoes wrong short; do fill 1 $SLOT $job "'$job'"; done
+    "$P" run --slot $SLOT >jobs.out 2>jobs.err
+    has "$STORE_NAME: a command has its secret" "$(cat given)" "TOKEN=$X"
+    has "$STORE_NAME: what it prints of it is hidden" "$(note_of runs)" "token ***"
+    has "$STORE_NAME: a stream has its secret" "$(cat given.stream)" "TOKEN=$X"
+    has "$STORE_NAME: what it answers of it is hidden" "$(note_of lives)" "token ***"
+    has "$STORE_NAME: and in its words in the log" "$(cat jobs.err)" \
+        'hello {"prescient":1,"window":16} token ***'
+    has "$STORE_NAME: however often it prints it, and wherever a line of the log ends" \
+        "$(cat jobs.err)" 'printed: ******'
+    has "$STORE_NAME: where the checks that it got may stand" "$(cat jobs.err)" '"entity_key":"lives"'
+    is "$STORE_NAME: a stream has no variable that settings name" "$(grep -c PLANTED given.stream)" 0
+    is "$STORE_NAME: no other command has a variable that settings name" \
+        "$(note_of asks | grep -c 'PLANTED\|TOKEN')" 0
+    if [ -n "$HTTP" ]; then
+        has "$STORE_NAME: a receiver gets one" "$(tail -1 web/requests)" "Bearer $H"
+        has "$STORE_NAME: what it quotes of it is hidden" "$(note_of echoes)" '["Authorization", "***"]'
+        has "$STORE_NAME: what a job is refused with is hidden, too" "$(cat jobs.err)" "job wrong: "
+    fi
+    words=$(cat jobs.out jobs.err)
+    told=$(for command in config "config --check" "config --json" jobs doctor history runs "show row runs" \
+        "show row lives" events "try runs row 1" "try lives row 1" "try echoes row 1" "try wrong row 1" \
+        "try short row 1"; do
+        "$P" --log-level debug $command 2>&1; done)
+    has "$STORE_NAME: config prints where they stand" "$told" 'env = ["TOKEN=@file:exec.key"]'
+    has "$STORE_NAME: also behind the name of a header" "$told" '"Authorization: @env:PLANTED_HEADER"'
+    silent_of_jobs "nothing of them in logs" "$words"
+    silent_of_jobs "nothing in what the commands print" "$told"
+    for table in future_job_history future_job_run event setting; do
+        silent_of_jobs "nothing in the table $table" "$(q "SELECT * FROM {$table}")"
+    done
+    printf 'store = "@file:url.key"; connect_timeout = "1s";\n' >elsewhere.cfg
+    words=$(for command in config status doctor list; do
+        "$P" --store @file:url.key --config elsewhere.cfg --log-level debug $command 2>&1
+        env -u PRESCIENT_STORE "$P" --config elsewhere.cfg --log-level debug $command 2>&1
+    done)
+    has "$STORE_NAME: a store from a file cannot be reached" "$words" "127.0.0.1"
+    has "$STORE_NAME: and is shown as it was written" "$words" 'store = "@file:url.key"'
+    silent_of_jobs "without its password" "$words"
+}
+HTTP=
+if [ -e "$JOBS/webhook.so" ] && pkg-config --exists libcurl; then
+    mkdir web
+    start receiver python3 "$ROOT/tests/http_server.py" web
+    ok "a receiver of webhooks" wait_until 10 test -s web/port
+    HTTP=http://127.0.0.1:$(cat web/port)
+fi
+secrets_of_jobs
+
 # ---- processes ----
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: the rest is not tried"; exit 0; }
@@ -172,3 +271,6 @@ for table in future_job_history future_job_run slot_pass slot_lease event settin
     silent "nothing in the table $table" "$(PRESCIENT_STORE=$plain q "SELECT * FROM {$table}")"
 done
 has "config shows that there is one" "$("$P" config)" ":***@"
+
+PRESCIENT_STORE=$plain
+secrets_of_jobs

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # t_wrong_rows.sh - rows that a plain INSERT got wrong on PostgreSQL. A pass refuses at its slot
-# what it cannot run, in words, and runs what stands beside it; a time that is no slot is moved into
-# one. Nothing is run twice, disappears, or stops an engine.
+# what it cannot run, in words, and runs what stands beside it; a time that is no whole second, and
+# so no slot, is moved into one. Nothing is run twice, disappears, or stops an engine.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: SQLite refuses such an INSERT"; exit 0; }
@@ -31,7 +31,7 @@ put "'bucket'" "($(own "'bucket'") + 1) % 64" "$slot"
 put "'counts'" "$(own "'counts'")" "$slot" failure_count -1
 put "repeat('x', 5000)" "$(own "repeat('x', 5000)")" "$slot"
 put "'payload'" "$(own "'payload'")" "$slot" payload "to_json(repeat('x', 70000))"
-put "'minutes'" "$(own "'minutes'")" "$slot + interval '7 minutes'"
+put "'second'" "$(own "'second'")" "$slot + interval '7 minutes'"
 put "'fraction'" "$(own "'fraction'")" "$slot + interval '0.5 s'"
 put "'before'" "$(own "'before'")" "'1950-01-01 00:15+00'"
 put "'never'" "$(own "'never'")" "'-infinity'"
@@ -42,7 +42,7 @@ timeout 100 "$P" run >run.out 2>run.err
 is "a run ends, and says by its exit code that not all is well" $? 1
 is "what is right is run, once" "$(q "SELECT entity_key || ' ' || outcome || ' ' || run_count
                                         FROM prescient.future_job_history ORDER BY 1")" \
-    $'bucket done 1\ngood done 1'
+    $'bucket done 1\ngood done 1\nsecond done 1'
 has "a wrong bucket is told before" "$told" \
     "1 of the next 1000 checks are in a wrong one, as (e, bucket, noop)"
 has "a negative count" "$(cat run.err)" "(e, counts, noop) has a negative count"
@@ -55,16 +55,16 @@ is "they are overdue" \
     "$("$P" status --json | json 'j[0]["overdue"] if isinstance(j, list) else j["overdue"]')" 3
 is "a time that is no slot becomes one" \
     "$(q "SELECT string_agg(entity_key, ',' ORDER BY entity_key) FROM prescient.future_job
-           WHERE next_check_at > now() AND prescient.is_slot(next_check_at)")" "before,fraction,minutes,never"
+           WHERE next_check_at > now() AND prescient.is_slot(next_check_at)")" "before,fraction,never"
 is "the run log says why" \
     "$(q "SELECT count(*) FROM prescient.future_job_run WHERE outcome = 'reslotted'
-           AND note LIKE 'not run: it was filed at %, which is no slot of 900 s%'")" 4
+           AND note LIKE 'not run: it was filed at %, which is no slot of 900 s%'")" 3
 
 timeout 100 "$P" --now +1h run >run.out 2>run.err
 is "the next run ends, too" $? 1
 is "and has run those, each once" \
     "$(q "SELECT string_agg(entity_key || ' ' || run_count, ',' ORDER BY entity_key)
-            FROM prescient.future_job_history")" "before 1,bucket 1,fraction 1,good 1,minutes 1,never 1"
+            FROM prescient.future_job_history")" "before 1,bucket 1,fraction 1,good 1,never 1,second 1"
 is "the others are still there" "$(q "SELECT count(*) FROM prescient.future_job")" 3
 timeout 100 "$P" reslot >run.out 2>run.err
 is "reslot ends, too" $? 1

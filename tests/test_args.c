@@ -38,6 +38,14 @@ static void of_several_options_the_last_one_is_found(void)
     CU_ASSERT_EQUAL(args_last(&args, "xyz"), '\0');
 }
 
+static void an_option_beyond_those_that_may_be_is_found(void)
+{
+    CU_ASSERT_PTR_EQUAL(args_beyond(&args, "lw"), &from);
+    CU_ASSERT_PTR_EQUAL(args_beyond(&args, "wf"), &limit);
+    CU_ASSERT_PTR_EQUAL(args_beyond(&args, ""), &from);
+    CU_ASSERT_PTR_NULL(args_beyond(&args, "xfwl"));
+}
+
 static void a_number_that_was_not_given_stays_what_it_was(void)
 {
     int64_t n = 99;
@@ -68,6 +76,7 @@ static const struct test tests[] = {
     TEST(an_option_without_a_value_was_given_or_not),
     TEST(the_last_value_of_an_option_counts),
     TEST(of_several_options_the_last_one_is_found),
+    TEST(an_option_beyond_those_that_may_be_is_found),
     TEST(a_number_that_was_not_given_stays_what_it_was),
     TEST(a_number_out_of_its_bounds_names_the_option),
     TEST(there_are_as_many_operands_as_were_given),

@@ -3,12 +3,15 @@
 #include "test.h"
 
 #include <libpq-fe.h>
+#include <dirent.h>
 #include <limits.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../engine/base/settings_load.h"
@@ -180,7 +183,7 @@ static struct raw_answer rig_answer(struct rig *r, int index)
 static bool is_answer(struct rig *r, int index, int kind, int64_t at, int neffects)
 {
     struct raw_answer got = rig_answer(r, index);
-    if (got.kind == kind && (kind == PRESCIENT_DONE || kind == PRESCIENT_FAIL || got.at == at) &&
+    if (got.kind == kind && (kind == PRESCIENT_DONE || kind >= PRESCIENT_FAIL || got.at == at) &&
         got.neffects == neffects)
         return true;
     fprintf(stderr, "answer %d: found kind %d at %lld with %d effects '%s', expected %d at %lld with %d\n",
@@ -360,7 +363,7 @@ static void settings_that_make_no_sense_are_refused_with_words(void)
 {
     static const struct { const char *plugin, *settings, *words;
     } cases[] = {
-        { "noop", "answer = \"maybe\";", "found 'maybe', expected done, again, defer or fail" },
+        { "noop", "answer = \"maybe\";", "found 'maybe', expected done, again, defer, fail or fail_final" },
         { "noop", "again_after = \"soon\";", "again_after" },
         { "noop", "again_after = [1];", "is a list or a group" },
         { "unshipped_order", "table = \"orders; DROP TABLE x\";",
@@ -395,6 +398,7 @@ static void noop_answers_as_it_is_told(void)
         { "answer = \"again\"; again_after = \"2h\";", PRESCIENT_AGAIN, NOW + 7200 },
         { "answer = \"defer\";", PRESCIENT_DEFER, NOW + 3600 },
         { "answer = \"fail\";", PRESCIENT_FAIL, 0 },
+        { "answer = \"fail_final\";", PRESCIENT_FAIL_FINAL, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rig r;
@@ -403,6 +407,88 @@ static void noop_answers_as_it_is_told(void)
         CU_ASSERT_TRUE(is_answer(&r, 1, cases[i].kind, cases[i].at, 0));
         rig_close(&r);
     }
+}
+
+static int count_files(void)
+{
+    int n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder && readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+static void exec_answers_by_its_exit_status_and_leaves_the_worker_as_it_was(void)
+{
+    static const char *const keys[] = { "1", NULL };
+    static const struct { const char *settings; int kind; int64_t at; const char *note;
+    } cases[] = {
+        { "command = [ \"true\" ];", PRESCIENT_DONE, 0, "" },
+        { "command = [ \"sh\", \"-c\", \"exit 75\" ]; again_after = \"2h\";", PRESCIENT_AGAIN, NOW + 7200,
+          "" },
+        { "command = [ \"sh\", \"-c\", \"echo no; exit 1\" ];", PRESCIENT_FAIL, 0, "exit status 1: no" },
+        { "answer = \"json\"; command = [ \"echo\", \"{\\\"done\\\": true, \\\"note\\\": \\\"seen\\\"}\" ];",
+          PRESCIENT_DONE, 0, "seen" },
+    };
+    char payload[60000];
+    memset(payload, '1', sizeof payload - 1);           /* more than a pipe holds, and nobody reads it */
+    payload[sizeof payload - 1] = '\0';
+    sigset_t before, after;
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig r;
+        CU_ASSERT_EQUAL_FATAL(rig_open(&r, NULL, "exec", cases[i].settings), 0);
+        int open_files = count_files();
+        rig_run(&r, keys, payload, false);
+        CU_ASSERT_TRUE(is_answer(&r, 0, cases[i].kind, cases[i].at, 0));
+        CU_ASSERT_STRING_EQUAL(r.answers[0].text, cases[i].note);
+        CU_ASSERT_EQUAL(count_files(), open_files);
+        rig_close(&r);
+    }
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    CU_ASSERT_EQUAL(sigismember(&before, SIGPIPE), sigismember(&after, SIGPIPE));
+    CU_ASSERT_TRUE(waitpid(-1, NULL, WNOHANG) <= 0);
+}
+
+/* Nothing of a stream is left: no file, no child, though its program has one of its own. */
+static void a_stream_leaves_the_worker_as_it_was(void)
+{
+    static const char *const keys[] = { "1", "2", "3", NULL };
+    static const char settings[] =
+        "stream = true; window = 2; command = [ \"sh\", \"-c\", "
+        "\"sleep 60 & exec sed -u -e \\\"$1\\\" -e \\\"$2\\\"\", \"sh\", "
+        "\"1s/.*/{\\\"prescient\\\":1,\\\"window\\\":9}/\", "
+        "\"s/^.*\\\"id\\\":\\\"\\\\([0-9a-f]*\\\\).*/"
+        "{\\\"id\\\":\\\"\\\\1\\\",\\\"again_at\\\":\\\"+1h\\\"}/\" ];";
+    int open_files = count_files();
+    sigset_t before, after;
+    struct rig r;
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    CU_ASSERT_EQUAL_FATAL(rig_open(&r, NULL, "exec", settings), 0);
+    for (int many = 0; many < 2; many++) {
+        rig_run(&r, keys, NULL, many);
+        for (int i = 0; i < 3; i++)
+            CU_ASSERT_TRUE(is_answer(&r, i, PRESCIENT_AGAIN, NOW + 3600, 0));
+    }
+    rig_close(&r);
+    close(r.plugin.fd);
+    CU_ASSERT_EQUAL(count_files(), open_files);
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    CU_ASSERT_EQUAL(sigismember(&before, SIGPIPE), sigismember(&after, SIGPIPE));
+    CU_ASSERT_TRUE(waitpid(-1, NULL, WNOHANG) <= 0);
+}
+
+static void exec_needs_an_engine_that_has_the_json_of_a_check(void)
+{
+    struct rig r;
+    void *state = NULL;
+    CU_ASSERT_EQUAL_FATAL(rig_open(&r, NULL, "exec", "command = [ \"true\" ];"), 0);
+    struct prescient_host old = *host_api(r.host);
+    old.size = offsetof(struct prescient_host, document);
+    CU_ASSERT_EQUAL(r.plugin.api.open(&old, &state, r.why, sizeof r.why), -1);
+    CU_ASSERT_STRING_EQUAL(r.why, "this engine is older than the plug-in: it has no JSON for streams");
+    rig_close(&r);
 }
 
 static int setup(void)
@@ -428,6 +514,9 @@ static const struct test tests[] = {
     TEST(a_payload_too_long_for_an_event_is_left_out),
     TEST(settings_that_make_no_sense_are_refused_with_words),
     TEST(noop_answers_as_it_is_told),
+    TEST(exec_answers_by_its_exit_status_and_leaves_the_worker_as_it_was),
+    TEST(a_stream_leaves_the_worker_as_it_was),
+    TEST(exec_needs_an_engine_that_has_the_json_of_a_check),
     { 0 },
 };
 

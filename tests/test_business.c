@@ -199,7 +199,7 @@ static void is_slow(const struct database *d, struct business *b)
     ask(b, "SELECT 1", NULL, NULL);
     int64_t began_us = business_now_us();
     CU_ASSERT_EQUAL(business_query(b, d->slow, NULL, 0, in_ms(60), &rows, &err), ERR_BUSY);
-    CU_ASSERT_TRUE(business_now_us() - began_us < 2000000);
+    CU_ASSERT_TRUE(business_now_us() - began_us < 8000000);
     CU_ASSERT_EQUAL(business_query(b, "SELECT 1", NULL, 0, in_ms(-1), &rows, &err), ERR_BUSY);
     CU_ASSERT_TRUE(is_text(ask(b, "SELECT 5", NULL, NULL), 0, 0, "5"));
 }
@@ -349,7 +349,8 @@ static void a_quoted_name_that_no_column_has_is_an_error_in_sqlite(void)
                            "one"));
     CU_ASSERT_EQUAL(business_query(b, "SELECT \"nmae\" FROM " TABLE, NULL, 0, in_ms(5000), &rows, &err),
                     ERR_GENERAL);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no such column: nmae"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no such column: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "nmae"));
     business_free(b);
     write_sqlite("DROP TABLE " TABLE);
 }

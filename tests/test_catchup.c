@@ -16,6 +16,7 @@ static struct log quiet;
 static struct clocks clocks;
 static struct agenda agenda;
 static struct targets targets = { .agenda = &agenda };
+static struct targets fine = { .agenda = &agenda };
 static struct errands errands;
 static struct cooldowns cooldowns;
 static struct health health;
@@ -29,7 +30,8 @@ static void begin(bool patient)
     now_us = 1000 * (int64_t)S;
     log_init(&quiet, fopen("/dev/null", "w"), LOG_LEVEL_ERROR, "test");
     targets_release(&targets);
-    clocks = (struct clocks){ 0 };
+    targets_release(&fine);
+    clocks = (struct clocks){ .slot_length_s = 100 };
     errands = (struct errands){ 0 };
     memset(&cooldowns, 0, sizeof cooldowns);
     env = (struct plan_env){
@@ -39,6 +41,7 @@ static void begin(bool patient)
         .patient = patient,
         .clocks = &clocks,
         .targets = &targets,
+        .fine_targets = &fine,
         .errands = &errands,
         .cooldowns = &cooldowns,
         .health = &health,
@@ -51,6 +54,7 @@ static void begin(bool patient)
 static void end(void)
 {
     targets_release(&targets);
+    targets_release(&fine);
     fclose(quiet.out);
 }
 
@@ -188,6 +192,112 @@ static void late_slots_are_run_one_at_a_time_and_then_the_mark_moves(void)
     end();
 }
 
+static void next_late_slot_is(int64_t slot)
+{
+    union errand_request found = { .late = { .slot = slot } };
+    is_answered(&found);
+}
+
+static void fine_slot_is_over(int64_t slot)
+{
+    struct target over = { .kind = TARGET_SWEEP, .slot = slot, .counts = { .run = 1 } };
+    catchup_target_over(&env, &c, &over);
+}
+
+/* One slow check in one of them keeps no other. */
+static void late_fine_slots_are_run_some_at_once(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    for (int64_t slot = 101; slot < 101 + CATCHUP_AT_ONCE; slot++) {
+        CU_ASSERT_EQUAL(c.step, slot == 101 ? CATCHUP_LOOKED : CATCHUP_ASK);
+        next_late_slot_is(slot);
+        CU_ASSERT_TRUE(targets_have(&fine, slot));
+    }
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    fine_slot_is_over(107);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_ASK);
+    next_late_slot_is(0);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    for (int64_t slot = 101; slot < 101 + CATCHUP_AT_ONCE; slot++)
+        fine_slot_is_over(slot);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_MARK);
+    CU_ASSERT_EQUAL(c.slots, CATCHUP_AT_ONCE);
+    end();
+}
+
+static void a_late_full_slot_waits_for_all_and_all_wait_for_it(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    next_late_slot_is(101);
+    next_late_slot_is(200);
+    CU_ASSERT_TRUE(targets_have(&targets, 200));
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    fine_slot_is_over(101);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    slot_is_over((struct target){ .counts = { .run = 1 } });
+    CU_ASSERT_EQUAL(c.step, CATCHUP_ASK);
+    end();
+}
+
+/* Whoever asks for a check at once does not know which server serves what. */
+static void fine_slots_are_every_servers(void)
+{
+    settings.serve[0] = 30;
+    settings.nserve = 1;
+    begin(true);
+    clocks.is_known = true;
+    is_answered(&nothing);
+    next_late_slot_is(100);
+    CU_ASSERT_PTR_NULL(targets.first);
+    next_late_slot_is(101);
+    CU_ASSERT_TRUE(targets_have(&fine, 101));
+    settings.nserve = 0;
+    end();
+}
+
+/* Nor does what waits for a slow check in one of them. */
+static void second_looks_at_fine_slots_are_not_waited_for(void)
+{
+    begin(true);
+    struct relook_slot slots[] = { { .slot = 101, .has_rows = true }, { .slot = 102, .undone = true } };
+    union errand_request found = { .relook = { .slots = slots, .n = 2 } };
+    is_answered(&found);
+    CU_ASSERT_TRUE(targets_have(&fine, 101) && targets_have(&fine, 102));
+    next_late_slot_is(101);
+    CU_ASSERT_EQUAL(c.skipped_from, 101);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_ASK);
+    end();
+}
+
+static enum target_kind kind_at(int64_t slot)
+{
+    for (const struct target *t = fine.first; t; t = t->following)
+        if (t->slot == slot)
+            return t->kind;
+    CU_FAIL("no target");
+    return TARGET_RESLOT;
+}
+
+/* The late slot that a sweep asks for is often that at which it has just begun to look again: then
+ * checks whose job is unknown here were left for hours. */
+static void a_sweeps_second_look_at_a_late_fine_slot_takes_all_its_rows(void)
+{
+    struct relook_slot slots[] = { { .slot = 799, .has_rows = true }, { .slot = 801, .has_rows = true } };
+    union errand_request found = { .relook = { .slots = slots, .n = 2 } };
+    begin(true);
+    is_answered(&found);
+    CU_ASSERT_EQUAL(kind_at(799), TARGET_SWEEP);
+    CU_ASSERT_EQUAL(kind_at(801), TARGET_RELOOK);
+    end();
+    begin(true);
+    catchup_begin(&c, TARGET_SWEEP, false, 900, false);
+    is_answered(&found);
+    CU_ASSERT_EQUAL(kind_at(799), TARGET_RELOOK);
+    end();
+}
+
 /* What could not be emptied is found by the next sweep, too: the mark stays below it. */
 static void the_mark_stays_below_a_slot_that_could_not_be_emptied(void)
 {
@@ -244,6 +354,11 @@ static const struct test tests[] = {
     TEST(what_is_late_twice_is_asked_narrowly_and_the_mark_stays),
     TEST(a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not),
     TEST(late_slots_are_run_one_at_a_time_and_then_the_mark_moves),
+    TEST(late_fine_slots_are_run_some_at_once),
+    TEST(a_late_full_slot_waits_for_all_and_all_wait_for_it),
+    TEST(fine_slots_are_every_servers),
+    TEST(second_looks_at_fine_slots_are_not_waited_for),
+    TEST(a_sweeps_second_look_at_a_late_fine_slot_takes_all_its_rows),
     TEST(the_mark_stays_below_a_slot_that_could_not_be_emptied),
     TEST(a_daemon_goes_on_without_a_look_that_meets_a_corrupt_block),
     TEST(a_costly_look_is_followed_by_a_long_rest),

@@ -203,6 +203,11 @@ static void answer_late(struct store_call *call)
 {
     fake.full_looks += ((struct store_late_slot *)call)->full;
 }
+static void answer_fine_slots(struct store_call *call)
+{
+    ((struct store_fine_slots *)call)->clock_us =
+        (SLOT + LENGTH_S + 1) * INT64_C(1000000) + fake.now_us;
+}
 static void answer_swept(struct store_call *call)
 {
     fake.full_notes += ((struct store_mark_swept *)call)->full;
@@ -214,11 +219,13 @@ static void fake_begin(struct store *st, struct store_call *call)
         [STORE_HELLO] = answer_hello,      [STORE_OPEN_SLOT] = answer_open, [STORE_RENEW] = answer_renew,
         [STORE_READ_PAGE] = answer_read,   [STORE_SETTLE] = answer_settle,  [STORE_LATE_SLOT] = answer_late,
         [STORE_MARK_SWEPT] = answer_swept, [STORE_FINISH] = answer_finish,
+        [STORE_FINE_SLOTS] = answer_fine_slots,
     };
     (void)st;
     if (call->within_ms > fake.most_within_ms || !call->within_ms)
         fake.most_within_ms = call->within_ms ? call->within_ms : INT_MAX;
-    if (fake.ncalls < CALLS_MAX)
+    bool is_beside = call->op == STORE_PAUSES;          /* asked each second, beside all else */
+    if (fake.ncalls < CALLS_MAX && !is_beside)
         fake.calls[fake.ncalls++] = call->op;
     if ((size_t)call->op < sizeof answers / sizeof *answers && answers[call->op])
         answers[call->op](call);

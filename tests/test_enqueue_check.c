@@ -56,7 +56,9 @@ static void names_are_utf8(void)
 static void the_time_lies_between_1970_and_9999(void)
 {
     CU_ASSERT(accepted(WITH(at, 0)));
-    CU_ASSERT(accepted(WITH(at, 253402300799)));
+    CU_ASSERT(refused(WITH(at, 253402300799), "at which paused checks wait"));
+    CU_ASSERT(refused(WITH(at, 221845392000), "expected a time before the year 9000"));
+    CU_ASSERT(accepted(WITH(at, 221845392000 - 86400)));
     CU_ASSERT(refused(WITH(at, -1), "check_at: found -1"));
     CU_ASSERT(refused(WITH(at, 253402300800), "check_at: found 253402300800"));
 }

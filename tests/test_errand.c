@@ -3,13 +3,21 @@
 #include <string.h>
 
 #include "../engine/run/errand.h"
-#include "test.h"
+#include "settings_fixture.h"
 
 enum { S = 1000 * 1000 };
 
 static struct settings settings = { .history_days_ahead = 7 };
 static struct clocks clocks;
-static const struct errand_env env = { &settings, NULL, &clocks };
+
+static void fatal(void *ctx, int rc, const char *text)
+{
+    struct err *err = ctx;
+    err_set(err, rc, "%s", text);
+}
+
+static struct err ended;                /* the failure that ended the engine */
+static const struct errand_env env = { &settings, NULL, &clocks, NULL, fatal, &ended };
 
 static bool gives(struct errands *all, enum errand_kind kind)
 {
@@ -62,9 +70,15 @@ static void each_kind_is_put_as_its_request(void)
         { ERRAND_RELOOK, STORE_RELOOK },         { ERRAND_RELOOK_SETTLED, STORE_RELOOK },
         { ERRAND_LATE_SLOT, STORE_LATE_SLOT },   { ERRAND_LATE_BESIDE, STORE_LATE_SLOT },
         { ERRAND_MARK_SWEPT, STORE_MARK_SWEPT }, { ERRAND_PRUNE, STORE_PRUNE },
+        { ERRAND_FINE_SLOTS, STORE_FINE_SLOTS }, { ERRAND_REPORT, STORE_REPORT },
+        { ERRAND_PAUSES, STORE_PAUSES },         { ERRAND_END_PAUSES, STORE_END_PAUSES },
+        { ERRAND_KEEP_DIGESTS, STORE_KEEP_DIGESTS }, { ERRAND_NOTE_LISTENERS, STORE_NOTE_LISTENERS },
+        { ERRAND_NOTE_LOADS, STORE_NOTE_LOADS },
     };
+    static const struct store_report report = STORE_REPORT_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct errands errands = { .current = { all[i].kind, .from = 3, .before = 5, .full = true } };
+        struct errands errands = { .current = { all[i].kind, .from = 3, .before = 5, .full = true,
+                                                  .report = &report } };
         union errand_request request;
         errand_fill(&errands, &env, 7 * S, &request);
         CU_ASSERT_EQUAL(request.call.op, all[i].op);
@@ -103,13 +117,14 @@ static void an_answer_makes_room_and_is_handed_on(void)
 static void a_failure_holds_up_the_lane_but_for_what_can_wait(void)
 {
     for (enum errand_kind kind = ERRAND_HELLO; kind <= ERRAND_PRUNE; kind++) {
-        struct errands all = { .current = { .kind = kind } };
+        static const struct store_report report = STORE_REPORT_INIT;
+        struct errands all = { .current = { .kind = kind, .report = &report } };
         union errand_request request;
         struct errand_result result;
         struct log quiet;
         FILE *nowhere = fopen("/dev/null", "we");
         log_init(&quiet, nowhere, LOG_LEVEL_ERROR, "test");
-        struct errand_env logs = { &settings, &quiet, &clocks };
+        struct errand_env logs = { &settings, &quiet, &clocks, NULL, fatal, &ended };
         errand_fill(&all, &logs, 0, &request);
         err_set(&request.call.err, ERR_LOST, "gone");
         CU_ASSERT_EQUAL(errand_ended(&all, &logs, 0, ERR_LOST, &request, &result), !errand_can_wait(kind));
@@ -119,6 +134,40 @@ static void a_failure_holds_up_the_lane_but_for_what_can_wait(void)
     }
 }
 
+static void learns_slot_length(const struct errand_env *of, int32_t length_s)
+{
+    struct errands all = { 0 };
+    union errand_request request;
+    struct errand_result result;
+    gives(&all, ERRAND_HELLO);
+    errand_fill(&all, of, 2 * S, &request);
+    request.hello.now_us = 500 * S;
+    request.hello.slot_length_s = length_s;
+    errand_ended(&all, of, 5 * S, 0, &request, &result);
+}
+
+static void attempts_that_do_not_fit_into_a_slot_end_the_engine_at_once_and_when_it_changes(void)
+{
+    struct settings tries =
+        parsed("batch = 1; jobs = { pay = { plugin = \"noop\"; attempts = 3; timeout = \"5s\"; }; };");
+    struct errand_env of = env;
+    of.settings = &tries;
+    clocks = (struct clocks){ 0 };
+    ended = (struct err){ 0 };
+    learns_slot_length(&of, 60);
+    CU_ASSERT_EQUAL(ended.code, ERR_SETTINGS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(ended.text, "job pay: its 3 attempts take up to 1m40s"));
+    CU_ASSERT_FALSE(clocks.is_known);
+    ended = (struct err){ 0 };
+    learns_slot_length(&of, 900);
+    CU_ASSERT_EQUAL(ended.code, 0);
+    CU_ASSERT_TRUE(clocks.is_known);
+    learns_slot_length(&of, 60);
+    CU_ASSERT_EQUAL(ended.code, ERR_SETTINGS);
+    CU_ASSERT_EQUAL(clocks.slot_length_s, 900);
+    settings_release(&tries);
+}
+
 static const struct test tests[] = {
     TEST(one_is_asked_at_a_time),
     TEST(days_take_the_place_of_what_waits_and_all_take_that_of_what_can_wait),
@@ -126,6 +175,7 @@ static const struct test tests[] = {
     TEST(each_kind_is_put_as_its_request),
     TEST(an_answer_makes_room_and_is_handed_on),
     TEST(a_failure_holds_up_the_lane_but_for_what_can_wait),
+    TEST(attempts_that_do_not_fit_into_a_slot_end_the_engine_at_once_and_when_it_changes),
     { NULL, NULL },
 };
-const struct suite suite_errand = { "errand", NULL, NULL, tests };
+const struct suite suite_errand = { "errand", settings_fixture_setup, settings_fixture_teardown, tests };

@@ -16,6 +16,24 @@ static void a_name_that_is_missing_is_as_empty(void)
     CU_ASSERT_EQUAL(field_check_name("job", "j", &err), 0);
 }
 
+static void nobody_asks_for_a_check_of_the_entity_of_deliveries(void)
+{
+    struct effect e = { .kind = EFFECT_ENQUEUE, .entity_name = DELIVERY_ENTITY, .entity_key = "1", .job = "j",
+                        .at = 900, .conflict = "keep" };
+    CU_ASSERT_EQUAL(effect_check(&e, &err), ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "entity name: found prescient.event, which stands for deliveries: only "
+                                     "events file them");
+    e.kind = EFFECT_RESOLVE;
+    CU_ASSERT_EQUAL(effect_check(&e, &err), 0);
+    CU_ASSERT_EQUAL(field_check_entity("entity", "prescient.digest", &err), ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "entity: found prescient.digest, which stands for digests: only engines "
+                                     "file them, as listeners in the settings say");
+    CU_ASSERT_EQUAL(field_check_entity("entity", "prescient.events", &err), 0);
+    CU_ASSERT_EQUAL(field_check_entity("entity", "", &err), ERR_INPUT);
+    CU_ASSERT(field_is_of_engines("prescient.event") && field_is_of_engines("prescient.digest"));
+    CU_ASSERT_FALSE(field_is_of_engines("prescient.events"));
+}
+
 static void conflict_is_one_of_three_words(void)
 {
     CU_ASSERT_EQUAL(field_check_conflict("keep", &err), 0);
@@ -85,6 +103,7 @@ static void an_effect_needs_the_fields_of_its_kind(void)
 
 static const struct test tests[] = {
     TEST(a_name_that_is_missing_is_as_empty),
+    TEST(nobody_asks_for_a_check_of_the_entity_of_deliveries),
     TEST(conflict_is_one_of_three_words),
     TEST(each_conflict_has_an_index_of_its_own),
     TEST(a_whole_number_of_any_length_is_json),

@@ -1,11 +1,8 @@
-/* test_guard.c - the table of guards: told once more as rules read from top to bottom, tried over
- * all small inputs, and its promises (never the past, always a slot, an end to everything) under a
- * seeded generator. */
+/* test_guard.c - the table of guards, line by line. That it does so for all inputs is in
+ * test_guard_promises.c. */
 #include "test.h"
 
-#include <inttypes.h>
 #include <stdint.h>
-#include <string.h>
 #include "../engine/rules/guard.h"
 #include "../engine/rules/retry.h"
 #include "../engine/rules/slot.h"
@@ -56,6 +53,28 @@ static void again_moves_to_the_slot_of_its_time_and_forgets_failures(void)
     CU_ASSERT_EQUAL(v.deferred_at, 0);
 }
 
+static struct verdict judge_fine(enum answer_kind answer, int64_t at)
+{
+    return guard_judge(&usual, &(struct guard_input){
+        .answer = answer, .at = at, .now = NOW + 60, .slot = NOW + 59, .random = 0 });
+}
+
+static void a_check_that_has_run_in_a_fine_slot_moves_by_seconds(void)
+{
+    CU_ASSERT_EQUAL(judge_fine(ANSWER_AGAIN, NOW + 65).next_at, NOW + 65);
+    CU_ASSERT_EQUAL(judge_fine(ANSWER_AGAIN, NOW + 61).next_at, NOW + 61);
+    CU_ASSERT_EQUAL(judge_fine(ANSWER_AGAIN, NOW + 900).next_at, NOW + 901);
+    CU_ASSERT_EQUAL(judge_fine(ANSWER_DEFER, NOW + 30).next_at, NOW + 61);
+    CU_ASSERT_EQUAL(judge_fine(ANSWER_FAIL, 0).next_at, NOW + 60 + 450);
+}
+
+static void what_is_put_off_from_a_fine_slot_goes_to_a_full_one(void)
+{
+    struct guard_input in = { .now = NOW + 60, .slot = NOW + 59 };
+    CU_ASSERT_EQUAL(guard_put_off(&usual, &in, OUTCOME_HELD_BACK, NOW + 61).next_at, NOW + 900);
+    CU_ASSERT_EQUAL(guard_put_off(&usual, &in, OUTCOME_UNKNOWN_JOB, NOW + 901).next_at, NOW + 1800);
+}
+
 static void again_not_later_than_now_ends_as_past(void)
 {
     CU_ASSERT_EQUAL(judge(ANSWER_AGAIN, NOW, 0, 0).outcome, OUTCOME_PAST);
@@ -88,6 +107,14 @@ static void a_deferral_counts_neither_as_a_check_nor_as_a_failure(void)
     CU_ASSERT_EQUAL(v.check_count, 3);
     CU_ASSERT_EQUAL(v.failure_count, 2);
     CU_ASSERT_EQUAL(v.deferred_at, NOW);
+}
+
+static void a_deferral_within_the_slot_that_runs_takes_no_longer_than_asked_for(void)
+{
+    CU_ASSERT_EQUAL(judge(ANSWER_DEFER, NOW + 3, 0, 0).next_at, NOW + 3);
+    CU_ASSERT_EQUAL(judge(ANSWER_DEFER, NOW + 899, 0, 0).next_at, NOW + 899);
+    CU_ASSERT_EQUAL(judge(ANSWER_DEFER, NOW + 900, 0, 0).next_at, NOW + 900);
+    CU_ASSERT_EQUAL(judge(ANSWER_DEFER, NOW + 901, 0, 0).next_at, NOW + 1800);
 }
 
 static void a_deferral_into_the_past_gives_the_next_slot(void)
@@ -148,6 +175,19 @@ static void failures_are_tried_again_max_failures_times(void)
     }
 }
 
+static void a_final_failure_is_the_last_one_whatever_is_left(void)
+{
+    const struct guard_policy p = { .slot_length_s = 900, .max_failures = 9, .horizon_s = 86400,
+                                    .attempts = { .most = 3, .interval_s = 10, .interval_max_s = 300 } };
+    struct guard_input in = { .answer = ANSWER_FAIL_FINAL, .at = NOW + 900, .now = NOW, .check_count = 2,
+                              .failure_count = 1, .deferred_at = 77, .put_off_at = NOW - 900 };
+    struct verdict v = guard_judge(&p, &in);
+    CU_ASSERT(v.ends && v.outcome == OUTCOME_FAILED && v.next_at == 0);
+    CU_ASSERT(v.check_count == 2 && v.failure_count == 2 && v.deferred_at == 77 && v.put_off_at == 0);
+    in.failure_count = INT32_MAX;
+    CU_ASSERT_EQUAL(guard_judge(&p, &in).failure_count, INT32_MAX);
+}
+
 static void back_off_doubles_and_begins_with_one_slot(void)
 {
     CU_ASSERT_EQUAL(judge(ANSWER_FAIL, 0, 0, 0).next_at, NOW + 900);       /* half of 900 s, rounded up */
@@ -157,6 +197,127 @@ static void back_off_doubles_and_begins_with_one_slot(void)
     slow.backoff_max_s = 10 * 86400;
     struct guard_input in = { .answer = ANSWER_FAIL, .now = NOW, .failure_count = 1 };
     CU_ASSERT_EQUAL(guard_judge(&slow, &in).next_at, NOW + 86400);
+}
+
+/* The first failure of a delivery costs none of max_failures. It is run again five seconds after
+ * its end; the others wait by the doubling back-off; all of that in seconds, also behind a full
+ * slot. */
+static void a_delivery_that_fails_waits_five_seconds_and_then_by_its_back_off(void)
+{
+    struct guard_policy p = usual;
+    p.first_retry_s = 5;
+    p.backoff_s = 60;
+    static const struct { int32_t failures; int64_t slot, from, to; } all[] = {
+        { 0, NOW + 100, NOW + 107, NOW + 107 }, { 0, NOW, NOW + 107, NOW + 107 },
+        { 1, NOW, NOW + 130, NOW + 160 },       { 2, NOW + 1, NOW + 160, NOW + 220 },
+        { 3, NOW, NOW + 220, NOW + 340 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (uint64_t random = 0; random < 400; random += 57) {
+            struct guard_input in = { .answer = ANSWER_TIMEOUT, .now = NOW + 100, .ended_at = NOW + 102,
+                                      .slot = all[i].slot, .failure_count = all[i].failures,
+                                      .random = random };
+            struct verdict v = guard_judge(&p, &in);
+            CU_ASSERT(!v.ends && v.failure_count == all[i].failures + 1);
+            CU_ASSERT(v.next_at >= all[i].from && v.next_at <= all[i].to);
+        }
+    struct guard_input last = { .answer = ANSWER_FAIL, .now = NOW, .failure_count = p.max_failures + 1 };
+    CU_ASSERT_TRUE(guard_judge(&p, &last).ends);
+    last.failure_count--;
+    CU_ASSERT_FALSE(guard_judge(&p, &last).ends);
+    struct guard_input asks = { .answer = ANSWER_DEFER, .at = NOW + 3, .now = NOW, .slot = NOW };
+    CU_ASSERT_EQUAL(guard_judge(&p, &asks).next_at, NOW + 3);
+}
+
+/* Three attempts in a slot: after 10 s and after 20 s, and up to 4 s more. */
+static struct guard_policy attempts_policy(void)
+{
+    struct guard_policy p = usual;
+    p.attempts = (struct retry_attempts){ .most = 3, .interval_s = 10, .interval_max_s = 300, .jitter_s = 4 };
+    return p;
+}
+
+static void a_failure_moves_to_a_second_of_the_slot_while_there_are_attempts(void)
+{
+    static const enum answer_kind kinds[] = { ANSWER_FAIL, ANSWER_TIMEOUT, ANSWER_CRASH, ANSWER_BAD };
+    const struct guard_policy p = attempts_policy();
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct guard_input in = { .answer = kinds[i], .now = NOW, .check_count = 2, .deferred_at = 77 };
+        struct verdict v = guard_judge(&p, &in);
+        CU_ASSERT(!v.ends && v.next_at == NOW + 10 && v.failure_count == 1);
+        CU_ASSERT(v.check_count == 2 && v.deferred_at == 77);
+        in.failure_count = 1;
+        in.random = 4;
+        CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 24);
+        in.failure_count = 2;                           /* used up: half of 900 s, rounded up */
+        CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 900);
+        in.slot = in.now = NOW + 30;                    /* also of the last attempt, in a fine slot */
+        CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 900);
+        in.slot = in.now = NOW;
+        in.failure_count = 4;                           /* the second of the second slot */
+        CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 24);
+        in.random = 0;
+        /* the back-off doubles with each slot: half of 3600 s */
+        in.failure_count = 8;
+        CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 1800);
+    }
+}
+
+static void an_attempt_is_told_from_a_back_off(void)
+{
+    const struct guard_policy p = attempts_policy();
+    struct guard_input in = { .answer = ANSWER_FAIL, .now = NOW };
+    for (in.failure_count = 0; in.failure_count < 3; in.failure_count++)
+        CU_ASSERT_EQUAL(guard_judge(&p, &in).is_attempt, in.failure_count < 2);
+    in.failure_count = 0;
+    CU_ASSERT_FALSE(guard_judge(&usual, &in).is_attempt);
+}
+
+static void an_attempt_waits_from_the_end_of_the_run(void)
+{
+    const struct guard_policy p = attempts_policy();
+    struct guard_input in = { .answer = ANSWER_FAIL, .now = NOW + 1, .ended_at = NOW + 30 };
+    CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 40);
+    in.ended_at = NOW - 5;                              /* clocks that were set */
+    CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 11);
+}
+
+/* Its last second is the first of the next slot, where all of that slot would be before it. */
+static void an_attempt_past_the_end_of_the_slot_is_not_made(void)
+{
+    const struct guard_policy p = attempts_policy();
+    struct guard_input in = { .answer = ANSWER_FAIL, .now = NOW + 889 };
+    CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 899);
+    in.now++;
+    struct verdict v = guard_judge(&p, &in);
+    CU_ASSERT_EQUAL(v.next_at, NOW + 1800);
+    CU_ASSERT_EQUAL(v.failure_count, 1);
+    in.now = NOW + 5;
+    in.ended_at = NOW + 905;                            /* a job that hung over the end */
+    CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 900);
+    struct guard_policy seconds = p;
+    seconds.slot_length_s = 1;                          /* no second between two slots */
+    in = (struct guard_input){ .answer = ANSWER_FAIL, .now = NOW, .random = 7 };
+    CU_ASSERT_EQUAL(guard_judge(&seconds, &in).next_at, NOW + 1);
+}
+
+static void failures_end_a_check_after_all_attempts_of_all_its_slots(void)
+{
+    const struct guard_policy p = attempts_policy();
+    struct guard_input in = { .answer = ANSWER_CRASH, .now = NOW, .failure_count = 10 };
+    CU_ASSERT_FALSE(guard_judge(&p, &in).ends);
+    in.failure_count = 11;
+    struct verdict v = guard_judge(&p, &in);
+    CU_ASSERT(v.ends && v.outcome == OUTCOME_CRASHED && v.failure_count == 12);
+}
+
+static void a_deferral_costs_no_attempt(void)
+{
+    const struct guard_policy p = attempts_policy();
+    struct guard_input in = { .answer = ANSWER_DEFER, .at = NOW + 1, .now = NOW, .failure_count = 1 };
+    CU_ASSERT_EQUAL(guard_judge(&p, &in).failure_count, 1);
+    in.answer = ANSWER_FAIL;
+    CU_ASSERT_EQUAL(guard_judge(&p, &in).next_at, NOW + 20);
 }
 
 static void an_answer_of_no_known_kind_is_a_bad_one(void)
@@ -233,249 +394,7 @@ static void a_check_that_has_run_is_late_no_more(void)
     }
 }
 
-/* ---- the table once more, as sentences: the first that holds decides. Slots are counted ---- */
-
-struct story { const struct guard_policy *p; const struct guard_input *in; };
-
-static bool says(const struct story *s, enum answer_kind kind) { return s->in->answer == kind; }
-static bool was_done(const struct story *s) { return says(s, ANSWER_DONE); }
-static bool asks_for_the_past(const struct story *s)
-{
-    return says(s, ANSWER_AGAIN) && !(s->in->at > s->in->now);
-}
-static bool asks_too_far(const struct story *s)
-{
-    return says(s, ANSWER_AGAIN) && s->in->at - s->in->now > s->p->horizon_s;
-}
-static bool asks_too_often(const struct story *s)
-{
-    return says(s, ANSWER_AGAIN) && s->p->max_checks - s->in->check_count <= 0;
-}
-static bool asks_again(const struct story *s) { return says(s, ANSWER_AGAIN); }
-static bool defers_for_too_long(const struct story *s)
-{
-    return says(s, ANSWER_DEFER) && s->in->deferred_at != 0 &&
-           s->in->deferred_at + s->p->horizon_s < s->in->now;
-}
-static bool defers(const struct story *s) { return says(s, ANSWER_DEFER); }
-static bool has_a_try_left(const struct story *s) { return s->p->max_failures - s->in->failure_count > 0; }
-static bool has_none_left(const struct story *s) { return !has_a_try_left(s); }
-
-enum then { ENDS, MOVES_TO_AT, MOVES_TO_AT_WITHIN_HORIZON, MOVES_BACK_OFF };
-
-static const struct sentence {
-    bool (*when)(const struct story *s);
-    enum then then;
-    int outcome;                /* -1: the kind of the failure */
-    int checks_more;
-    bool failures_forgotten, fails;
-} sentences[] = {
-    { was_done, ENDS, OUTCOME_DONE, 0, false, false },
-    { asks_for_the_past, ENDS, OUTCOME_PAST, 0, false, false },
-    { asks_too_far, ENDS, OUTCOME_BEYOND_HORIZON, 0, false, false },
-    { asks_too_often, ENDS, OUTCOME_MAX_CHECKS, 0, false, false },
-    { asks_again, MOVES_TO_AT, OUTCOME_AGAIN, 1, true, false },
-    { defers_for_too_long, ENDS, OUTCOME_DEFERRED_OUT, 0, false, false },
-    { defers, MOVES_TO_AT_WITHIN_HORIZON, OUTCOME_DEFERRED, 0, false, false },
-    { has_a_try_left, MOVES_BACK_OFF, -1, 0, false, true },
-    { has_none_left, ENDS, -1, 0, false, true },
-};
-
-static int64_t first_open_slot_from(int64_t at, int64_t now, int32_t length)
-{
-    int64_t slot = -1000 / length * length;
-    while (slot <= now || slot < at)
-        slot += length;
-    return slot;
-}
-
-static bool is_as_told(const struct sentence *told, const struct story *s, const struct verdict *v)
-{
-    static const int failures[] = { [ANSWER_FAIL] = OUTCOME_FAILED,
-                                    [ANSWER_TIMEOUT] = OUTCOME_TIMEOUT,
-                                    [ANSWER_CRASH] = OUTCOME_CRASHED,
-                                    [ANSWER_BAD] = OUTCOME_BAD_ANSWER };
-    const struct guard_input *in = s->in;
-    int64_t last = in->now + s->p->horizon_s,
-            first_delay = s->p->backoff_s ? s->p->backoff_s : s->p->slot_length_s, delay = first_delay;
-    for (int i = 0; i < in->failure_count; i++)
-        delay *= 2;
-    if (delay > s->p->backoff_max_s)
-        delay = s->p->backoff_max_s;
-    int64_t from = in->at, to = in->at;
-    if (told->then == MOVES_TO_AT_WITHIN_HORIZON && from > last)
-        from = to = last;
-    if (told->then == MOVES_BACK_OFF) {
-        from = in->now + delay / 2;
-        to = in->now + delay;
-    }
-    int64_t earliest = first_open_slot_from(from, in->now, s->p->slot_length_s),
-            latest = first_open_slot_from(to, in->now, s->p->slot_length_s);
-    if (told->then == ENDS)
-        earliest = latest = 0;
-    int outcome = told->outcome < 0 ? failures[in->answer] : told->outcome;
-    int failure_count = in->failure_count + told->fails;
-    int64_t deferred_at = in->deferred_at;
-    if (told->outcome == OUTCOME_DEFERRED && in->deferred_at == 0)
-        deferred_at = in->now;
-    if (told->failures_forgotten) {
-        failure_count = 0;
-        deferred_at = 0;
-    }
-    return v->ends == (told->then == ENDS) && (int)v->outcome == outcome &&
-           v->next_at >= earliest && v->next_at <= latest &&
-           v->check_count == in->check_count + told->checks_more &&
-           v->failure_count == failure_count && v->deferred_at == deferred_at;
-}
-
-static bool try_one(const struct guard_policy *p, const struct guard_input *in)
-{
-    const struct story s = { p, in };
-    const struct sentence *told = sentences;
-    while (!told->when(&s))
-        told++;
-    struct verdict v = guard_judge(p, in);
-    if (is_as_told(told, &s, &v))
-        return true;
-    printf("answer %d at %" PRId64 " now %" PRId64 " checks %d/%d failures %d/%d deferred %" PRId64
-           " horizon %" PRId64 " length %d: ends %d as %s, "
-           "next %" PRId64 ", counts %d %d\n",
-           in->answer, in->at, in->now, in->check_count, p->max_checks, in->failure_count, p->max_failures,
-           in->deferred_at, p->horizon_s, p->slot_length_s, v.ends, outcome_name(v.outcome), v.next_at,
-           v.check_count, v.failure_count);
-    return false;
-}
-
-/* The digits of `n`, one per range: every combination once. */
-static int digit(long *n, int range)
-{
-    int d = (int)(*n % range);
-    *n /= range;
-    return d;
-}
-
-static void all_small_inputs_do_as_the_table_says(void)
-{
-    const long all = 7L * 2 * 2 * 3 * 2 * 12 * 7 * 4 * 4 * 6 * 2;
-    for (long n = 0; n < all; n += test_is_brief() ? 37 : 1) {
-        long rest = n;
-        const struct guard_input base = { .answer = (enum answer_kind)digit(&rest, 7) };
-        struct guard_policy p = { .backoff_s = 0, .backoff_max_s = 9 };
-        p.slot_length_s = digit(&rest, 2) ? 4 : 1;
-        p.max_checks = digit(&rest, 2) * 2;
-        p.max_failures = digit(&rest, 3);
-        p.horizon_s = digit(&rest, 2) ? 6 : 1;
-        struct guard_input in = base;
-        in.at = digit(&rest, 12) - 1;
-        in.now = digit(&rest, 7) + 1;
-        in.check_count = digit(&rest, 4);
-        in.failure_count = digit(&rest, 4);
-        in.deferred_at = digit(&rest, 6);
-        in.random = digit(&rest, 2) ? 12345 : 2;
-        if (!try_one(&p, &in))
-            CU_FAIL_FATAL("the table says otherwise");
-    }
-}
-
-/* ---- promises, whatever comes in ---- */
-
-static int64_t any_number(uint64_t *random)
-{
-    static const int64_t corners[] = { INT64_MIN, -1, 0, 1, NOW, MOMENT_MAX, INT64_MAX };
-    uint64_t n = random_next(random);
-    if (n % 4 == 0)
-        return corners[n / 4 % 7];
-    return (int64_t)(random_next(random) >> (n / 4 % 63)) * (n & 64 ? 1 : -1);
-}
-
-static int32_t any_count(uint64_t *random)
-{
-    static const int32_t corners[] = { INT32_MIN, -1, 0, 1, 2, 3, 5, INT32_MAX };
-    return corners[random_next(random) % 8];
-}
-
-static bool keeps_its_promises(const struct guard_policy *p, const struct guard_input *in,
-                               const struct verdict *v)
-{
-    bool counts = v->check_count - (int64_t)in->check_count == (v->outcome == OUTCOME_AGAIN && !v->ends) &&
-                  (v->failure_count == in->failure_count || v->failure_count == 0 ||
-                   v->failure_count - (int64_t)in->failure_count == 1);
-    if (v->ends)
-        return v->next_at == 0 && counts;
-    int64_t length = p->slot_length_s < 1 ? 1 : p->slot_length_s;
-    return counts && v->next_at > in->now && v->next_at % length == 0 && v->next_at <= MOMENT_MAX + length;
-}
-
-static void whatever_comes_in_a_check_ends_or_moves_to_a_later_slot(void)
-{
-    uint64_t seed = 19700101, random = seed;
-    for (int i = 0; i < (test_is_brief() ? 20000 : 500000); i++) {
-        const struct guard_policy p = { .slot_length_s = any_count(&random),
-                                        .max_checks = any_count(&random),
-                                        .horizon_s = any_number(&random),
-                                        .max_failures = any_count(&random),
-                                        .backoff_s = any_number(&random),
-                                        .backoff_max_s = any_number(&random) };
-        struct guard_input in = { .answer = (enum answer_kind)(random_next(&random) % 8),
-                                  .at = any_number(&random),
-                                  .now = any_number(&random),
-                                  .check_count = any_count(&random),
-                                  .failure_count = any_count(&random),
-                                  .deferred_at = any_number(&random),
-                                  .random = random_next(&random) };
-        if (in.now > MOMENT_MAX)
-            in.now = MOMENT_MAX;                        /* later than that no slot can be written */
-        in.slot = any_number(&random);
-        in.put_off_at = any_number(&random);
-        struct verdict v = guard_judge(&p, &in), put_off = guard_put_off(&p, &in, OUTCOME_HELD_BACK, in.at);
-        struct verdict unknown = guard_put_off(&p, &in, OUTCOME_UNKNOWN_JOB, in.at);
-        if (!keeps_its_promises(&p, &in, &v) || !keeps_its_promises(&p, &in, &put_off) || put_off.ends ||
-            !keeps_its_promises(&p, &in, &unknown) || put_off.put_off_at == 0) {
-            printf("seed %" PRIu64 ", turn %d\n", seed, i);
-            CU_FAIL_FATAL("a promise is broken");
-        }
-    }
-}
-
-/* Runs one check to its end with answers of the generator; returns the number of runs, or -1 when
- * there is no end. */
-static int runs_of_a_life(const struct guard_policy *p, uint64_t *random, int most)
-{
-    struct guard_input in = { .now = NOW };
-    for (int runs = 1; runs <= most; runs++) {
-        in.answer = (enum answer_kind)(random_next(random) % 6 + 1);            /* anything but DONE */
-        in.at = in.now + (int64_t)(random_next(random) % (uint64_t)(2 * p->slot_length_s));
-        in.random = random_next(random);
-        if (random_next(random) % 64)
-            in.at += in.at <= in.now;
-        struct verdict v = guard_judge(p, &in);
-        if (v.ends)
-            return runs;
-        in = (struct guard_input){ .now = v.next_at,
-                                   .check_count = v.check_count,
-                                   .failure_count = v.failure_count,
-                                   .deferred_at = v.deferred_at };
-    }
-    return -1;
-}
-
-static void every_life_ends_within_the_runs_that_its_limits_allow(void)
-{
-    uint64_t seed = 99991231, random = seed;
-    for (int i = 0; i < 20000; i++) {
-        struct guard_policy p = usual;
-        p.max_checks = (int32_t)(random_next(&random) % 6);
-        p.max_failures = (int32_t)(random_next(&random) % 4);
-        p.horizon_s = (int64_t)(random_next(&random) % 20 + 2) * p.slot_length_s;
-        /* per check number: its failures, the deferrals that fit into a horizon, and the run that
-         * answers */
-        int most = (p.max_checks + 1) * (p.max_failures + 1 + (int)(p.horizon_s / p.slot_length_s) + 2);
-        if (runs_of_a_life(&p, &random, most) < 0) {
-            printf("seed %" PRIu64 ", turn %d\n", seed, i);
-            CU_FAIL_FATAL("a check lives for ever");
-        }
-    }
-}
+/* ---- whole lives ---- */
 
 static void a_job_that_only_asks_again_runs_six_times_by_default(void)
 {
@@ -490,6 +409,22 @@ static void a_job_that_only_asks_again_runs_six_times_by_default(void)
     } while (++runs < 100 && !v.ends);
     CU_ASSERT_EQUAL(runs, 6);
     CU_ASSERT_EQUAL(v.outcome, OUTCOME_MAX_CHECKS);
+}
+
+static void a_job_that_only_fails_uses_up_its_attempts_in_four_slots_by_default(void)
+{
+    const struct guard_policy p = attempts_policy();
+    struct guard_input in = { .answer = ANSWER_FAIL, .now = NOW, .random = 3 };
+    int runs = 0, slots = 0;
+    struct verdict v;
+    do {
+        v = guard_judge(&p, &in);
+        slots += v.ends || v.next_at % 900 == 0;
+        in.failure_count = v.failure_count;
+        in.now = v.next_at;
+    } while (++runs < 100 && !v.ends);
+    CU_ASSERT_EQUAL(runs, 12);
+    CU_ASSERT_EQUAL(slots, 4);
 }
 
 static void a_job_that_only_fails_runs_four_times_by_default(void)
@@ -509,27 +444,36 @@ static void a_job_that_only_fails_runs_four_times_by_default(void)
 static const struct test tests[] = {
     TEST(done_ends_the_check),
     TEST(again_moves_to_the_slot_of_its_time_and_forgets_failures),
+    TEST(a_check_that_has_run_in_a_fine_slot_moves_by_seconds),
+    TEST(what_is_put_off_from_a_fine_slot_goes_to_a_full_one),
     TEST(again_not_later_than_now_ends_as_past),
     TEST(again_beyond_the_horizon_ends),
     TEST(again_is_granted_max_checks_times),
     TEST(a_deferral_counts_neither_as_a_check_nor_as_a_failure),
+    TEST(a_deferral_within_the_slot_that_runs_takes_no_longer_than_asked_for),
     TEST(a_deferral_into_the_past_gives_the_next_slot),
     TEST(a_deferral_beyond_the_horizon_is_cut_to_it),
     TEST(the_first_deferral_is_kept_by_later_ones_and_by_failures),
     TEST(a_deferral_at_the_epoch_is_remembered_all_the_same),
     TEST(a_check_deferred_for_longer_than_the_horizon_ends),
     TEST(failures_are_tried_again_max_failures_times),
+    TEST(a_final_failure_is_the_last_one_whatever_is_left),
     TEST(back_off_doubles_and_begins_with_one_slot),
+    TEST(a_delivery_that_fails_waits_five_seconds_and_then_by_its_back_off),
+    TEST(a_failure_moves_to_a_second_of_the_slot_while_there_are_attempts),
+    TEST(an_attempt_is_told_from_a_back_off),
+    TEST(an_attempt_waits_from_the_end_of_the_run),
+    TEST(an_attempt_past_the_end_of_the_slot_is_not_made),
+    TEST(failures_end_a_check_after_all_attempts_of_all_its_slots),
+    TEST(a_deferral_costs_no_attempt),
     TEST(an_answer_of_no_known_kind_is_a_bad_one),
     TEST(what_was_put_off_counts_nothing),
     TEST(what_was_put_off_is_late_from_the_slot_at_which_it_was_due),
     TEST(a_check_of_an_unknown_job_ends_when_it_was_late_for_the_horizon),
     TEST(a_check_that_has_run_is_late_no_more),
-    TEST(all_small_inputs_do_as_the_table_says),
-    TEST(whatever_comes_in_a_check_ends_or_moves_to_a_later_slot),
-    TEST(every_life_ends_within_the_runs_that_its_limits_allow),
     TEST(a_job_that_only_asks_again_runs_six_times_by_default),
     TEST(a_job_that_only_fails_runs_four_times_by_default),
+    TEST(a_job_that_only_fails_uses_up_its_attempts_in_four_slots_by_default),
     { NULL, NULL },
 };
 

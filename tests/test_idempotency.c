@@ -88,7 +88,8 @@ static void with_an_origin_neither_id_nor_first_slot_count(void)
     char key[IDEMPOTENCY_KEY_SIZE], origin[IDEMPOTENCY_KEY_SIZE], other[IDEMPOTENCY_KEY_SIZE];
     char a[IDEMPOTENCY_KEY_SIZE], b[IDEMPOTENCY_KEY_SIZE];
     key_of(&(struct fields){ "orders", "42", "unshipped", 100, 7, 0, NULL, NULL }, key);
-    const struct declaration by = { key, 0, 0 }, others[] = { { key, 0, 1 }, { key, 1, 0 } };
+    const struct declaration by = { .key = key },
+                             others[] = { { .key = key, .place = 1 }, { .key = key, .failure_count = 1 } };
     idempotency_origin_of_effect(&by, origin);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         idempotency_origin_of_effect(&others[i], other);
@@ -101,6 +102,76 @@ static void with_an_origin_neither_id_nor_first_slot_count(void)
     CU_ASSERT_STRING_NOT_EQUAL(a, b);
     key_of(&(struct fields){ "orders", "43", "bill", 200, 8, 0, other, NULL }, b);
     CU_ASSERT_STRING_NOT_EQUAL(a, b);
+}
+
+/* Of a delivery the key follows from the entity key alone: what it was filed as, its data and its
+ * counts may be others when it is made again. */
+static void all_runs_of_a_delivery_have_one_key(void)
+{
+    char key[IDEMPOTENCY_KEY_SIZE], same[IDEMPOTENCY_KEY_SIZE], other[IDEMPOTENCY_KEY_SIZE];
+    key_of(&(struct fields){ DELIVERY_ENTITY, "hook/e", "hook", 100, 7, 0, "o", "{}" }, key);
+    key_of(&(struct fields){ DELIVERY_ENTITY, "hook/e", "post", 200, 8, 3, NULL, NULL }, same);
+    CU_ASSERT_STRING_EQUAL(key, same);
+    CU_ASSERT_STRING_EQUAL(key, "b75ae83bea9f4ecb9112b7451a129de4");
+    key_of(&(struct fields){ DELIVERY_ENTITY, "mail/e", "hook", 100, 7, 0, "o", "{}" }, other);
+    CU_ASSERT_STRING_NOT_EQUAL(key, other);
+    key_of(&(struct fields){ "prescient.events", "hook/e", "hook", 100, 7, 0, "o", "{}" }, other);
+    CU_ASSERT_STRING_NOT_EQUAL(key, other);
+}
+
+static void the_origin_of_an_event_has_its_name_and_the_slot_of_a_deferral(void)
+{
+    static const struct declaration all[] = {
+        { .key = "k" },
+        { .key = "k", .event = "late" },
+        { .key = "k", .event = "later" },
+        { .key = "k", .place = 1, .event = "late" },
+        { .key = "k", .failure_count = 1, .event = "late" },
+        { .key = "l", .event = "late" },
+        { .key = "k", .event = "late", .deferred_slot = 900 },
+        { .key = "k", .event = "late", .deferred_slot = 901 },
+        { .key = "k", .event = "900" },
+    };
+    enum { N = sizeof all / sizeof *all };
+    char origins[N][IDEMPOTENCY_KEY_SIZE];
+    for (int i = 0; i < N; i++) {
+        idempotency_origin_of_effect(&all[i], origins[i]);
+        for (int j = 0; j < i; j++)
+            CU_ASSERT_STRING_NOT_EQUAL(origins[i], origins[j]);
+    }
+}
+
+/* What checks of one bucket declare lies in their order in an index, whatever else differs; and
+ * that of another bucket lies elsewhere. */
+static void origins_of_effects_begin_with_bucket_and_number_of_the_check(void)
+{
+    static const struct {
+        const char *origin;
+        int64_t id;
+        int bucket;
+        uint32_t lead;
+    } leads[] = {
+        { NULL, 7, 0, 7 },
+        { NULL, 7, 63, 0x3f000007 },
+        { NULL, 0x503000007, 1, 0x01000007 },
+        { "1772370900/7", 8, 0, 7 },
+        { "1772370900/", 8, 2, 0x02000000 },
+        { "00000007c0ffee00c0ffee00c0ffee00", 8, 0, 7 },
+        { "b75ae83bea9f4ecb9112b7451a129de4", 8, 0x10, 0x105ae83b },
+        { "no digits", 8, 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
+        const struct idempotency of = { .origin = leads[i].origin, .id = leads[i].id };
+        CU_ASSERT_EQUAL(idempotency_lead(&of, leads[i].bucket), leads[i].lead);
+    }
+    char first[IDEMPOTENCY_KEY_SIZE], second[IDEMPOTENCY_KEY_SIZE];
+    idempotency_origin_of_effect(&(struct declaration){ .key = "k", .lead = 0x1f }, first);
+    idempotency_origin_of_effect(&(struct declaration){ .key = "l", .lead = 0x20 }, second);
+    CU_ASSERT_EQUAL(strlen(first), IDEMPOTENCY_KEY_SIZE - 1);
+    CU_ASSERT_EQUAL(strncmp(first, "0000001f", 8), 0);
+    CU_ASSERT_EQUAL(strspn(first, "0123456789abcdef"), IDEMPOTENCY_KEY_SIZE - 1);
+    CU_ASSERT_TRUE(strcmp(first, second) < 0);
+    CU_ASSERT_STRING_NOT_EQUAL(first + 8, second + 8);
 }
 
 static void a_bucket_is_the_one_that_sql_computes(void)
@@ -136,15 +207,32 @@ static void buckets_are_even(void)
         CU_ASSERT_TRUE(counts[i] > 850 && counts[i] < 1150);
 }
 
+static void each_reader_gets_an_event_under_one_key(void)
+{
+    char first[IDEMPOTENCY_KEY_SIZE], again[IDEMPOTENCY_KEY_SIZE], other[3][IDEMPOTENCY_KEY_SIZE];
+    idempotency_key_of_event("mail", "0-7301-15", 1772370900000001, first);
+    idempotency_key_of_event("mail", "0-7301-15", 1772370900000001, again);
+    idempotency_key_of_event("chat", "0-7301-15", 1772370900000001, other[0]);
+    idempotency_key_of_event("mail", "0-7301-16", 1772370900000001, other[1]);
+    idempotency_key_of_event("mail", "0-7301-15", 1772370900000002, other[2]);
+    CU_ASSERT_STRING_EQUAL(first, again);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_STRING_NOT_EQUAL(first, other[i]);
+}
+
 static const struct test tests[] = {
     TEST(a_key_is_the_first_half_of_the_sha256_of_all_fields),
     TEST(every_field_changes_the_key),
     TEST(the_payload_belongs_to_the_key),
     TEST(an_origin_in_numbers_gives_the_key_of_these_numbers),
     TEST(with_an_origin_neither_id_nor_first_slot_count),
+    TEST(all_runs_of_a_delivery_have_one_key),
+    TEST(the_origin_of_an_event_has_its_name_and_the_slot_of_a_deferral),
+    TEST(origins_of_effects_begin_with_bucket_and_number_of_the_check),
     TEST(a_bucket_is_the_one_that_sql_computes),
     TEST(the_border_between_name_and_key_counts),
     TEST(buckets_are_even),
+    TEST(each_reader_gets_an_event_under_one_key),
     { NULL, NULL },
 };
 

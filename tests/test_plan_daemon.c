@@ -138,6 +138,34 @@ static void a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_
         CU_ASSERT_EQUAL(plan_pulse_says_look(&all[i].before, &all[i].now), all[i].look);
 }
 
+/* Other errands come first; until it is answered, it is given again. */
+static void the_listeners_are_noted_each_ten_minutes(void)
+{
+    static const union errand_request nothing;
+    begin();
+    settles_down();
+    fixture_now_us += 600 * INT64_C(1000000);
+    int notes = 0;
+    for (int i = 0; i < 20; i++) {
+        tick();
+        const struct errand *given = &x.errands.current;
+        if (given->kind == ERRAND_NONE)
+            break;
+        if (given->kind == ERRAND_NOTE_LISTENERS) {
+            CU_ASSERT_STRING_EQUAL(given->command, "daemon");
+            CU_ASSERT_EQUAL(given->counts_s, 1800);
+            if (++notes < 3) {          /* another one takes its place */
+                x.errands.current = (struct errand){ 0 };
+                continue;
+            }
+        }
+        is_answered(0, &nothing);
+    }
+    CU_ASSERT_EQUAL(notes, 3);
+    CU_ASSERT_EQUAL(x.errands.current.kind, ERRAND_NONE);
+    lane_env_end(&x);
+}
+
 static const struct test tests[] = {
     TEST(nothing_begins_before_the_clock_is_known),
     TEST(the_days_of_the_history_come_before_the_first_slot),
@@ -146,6 +174,7 @@ static const struct test tests[] = {
     TEST(a_clock_that_came_back_begins_its_slot_again),
     TEST(doubt_about_the_clock_asks_for_it_within_a_second),
     TEST(a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for),
+    TEST(the_listeners_are_noted_each_ten_minutes),
     { NULL, NULL },
 };
 const struct suite suite_plan_daemon = { "plan_daemon", settings_fixture_setup, settings_fixture_teardown,

@@ -116,6 +116,7 @@ static void a_plugin_of_the_first_release_still_loads(void)
     struct plugin p;
     bring("old_abi", dir, "old_abi");
     CU_ASSERT_EQUAL_FATAL(load("old_abi", &p), 0);
+    CU_ASSERT_EQUAL(p.api.heeds_dry, 0);
     char text[64] = "";
     struct prescient_answer answer = { .size = sizeof answer, .text = text, .text_size = sizeof text };
     p.api.job_exec(NULL, NULL, &answer);

@@ -50,6 +50,59 @@ static void no_input_gives_less_than_one_or_an_overflow(void)
                 }
 }
 
+static const struct retry_attempts five = {
+    .most = 5, .interval_s = 10, .interval_max_s = 60, .jitter_s = 7
+};
+
+static void an_attempt_waits_twice_as_long_as_the_one_before_and_some_seconds_at_random(void)
+{
+    static const int64_t delays[] = { 10, 20, 40, 60, 60 };
+    for (int32_t n = 0; n < 5; n++) {
+        CU_ASSERT_EQUAL(retry_attempt_delay_s(&five, n, 0), delays[n]);
+        CU_ASSERT_EQUAL(retry_attempt_delay_s(&five, n, 7), delays[n] + 7);
+        CU_ASSERT_EQUAL(retry_attempt_delay_s(&five, n, 8), delays[n]);
+    }
+    const struct retry_attempts steady = { .most = 5, .interval_s = 10, .interval_max_s = 60 };
+    CU_ASSERT_EQUAL(retry_attempt_delay_s(&steady, 1, UINT64_MAX), 20);
+}
+
+static void the_jitter_draws_each_second_about_as_often(void)
+{
+    int times[8] = { 0 };
+    uint64_t random = 42;
+    for (int i = 0; i < 8000; i++)
+        times[retry_attempt_delay_s(&five, 0, random_next(&random)) - 10]++;
+    for (int i = 0; i < 8; i++)
+        CU_ASSERT(times[i] > 800 && times[i] < 1200);
+}
+
+static void no_attempt_waits_less_than_one_second_or_overflows(void)
+{
+    const int64_t numbers[] = { INT64_MIN, -1, 0, 1, INT64_MAX - 1, INT64_MAX };
+    const int32_t counts[] = { INT32_MIN, -1, 0, 62, 63, 64, INT32_MAX };
+    for (size_t i = 0; i < 6; i++)
+        for (size_t m = 0; m < 6; m++)
+            for (size_t j = 0; j < 6; j++)
+                for (size_t n = 0; n < 7; n++) {
+                    const struct retry_attempts a = { 3, numbers[i], numbers[m], numbers[j] };
+                    CU_ASSERT_TRUE(retry_attempt_delay_s(&a, counts[n], UINT64_MAX) >= 1);
+                    struct retry_sum sum = retry_attempts_sum(&a, numbers[j]);
+                    CU_ASSERT_TRUE(sum.all_us >= sum.waits_us && sum.waits_us >= 3000000);
+                    CU_ASSERT_TRUE(sum.jitter_us >= 0 && sum.timeouts_us >= 0);
+                }
+}
+
+static void the_sum_has_the_delay_the_jitter_and_the_timeout_of_each_attempt(void)
+{
+    struct retry_sum sum = retry_attempts_sum(&five, 30500000);
+    CU_ASSERT_EQUAL(sum.waits_us, 190 * INT64_C(1000000));
+    CU_ASSERT_EQUAL(sum.jitter_us, 35 * INT64_C(1000000));
+    CU_ASSERT_EQUAL(sum.timeouts_us, 152500000);
+    CU_ASSERT_EQUAL(sum.all_us, 377500000);
+    const struct retry_attempts none = { .interval_s = 10, .interval_max_s = 60 };
+    CU_ASSERT_EQUAL(retry_attempts_sum(&none, 1000000).all_us, 11000000);
+}
+
 static void an_unknown_job_waits_half_its_age(void)
 {
     CU_ASSERT_EQUAL(retry_unknown_job_delay_s(1000000, 1007200, 900), 3600);
@@ -78,6 +131,10 @@ static const struct test tests[] = {
     TEST(the_delay_stays_below_its_cap),
     TEST(the_delay_is_spread_over_its_upper_half),
     TEST(no_input_gives_less_than_one_or_an_overflow),
+    TEST(an_attempt_waits_twice_as_long_as_the_one_before_and_some_seconds_at_random),
+    TEST(the_jitter_draws_each_second_about_as_often),
+    TEST(no_attempt_waits_less_than_one_second_or_overflows),
+    TEST(the_sum_has_the_delay_the_jitter_and_the_timeout_of_each_attempt),
     TEST(an_unknown_job_waits_half_its_age),
     TEST(an_unknown_job_waits_a_slot_at_least_and_a_day_at_most),
     TEST(the_generator_repeats_itself_from_the_same_seed),

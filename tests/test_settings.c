@@ -55,6 +55,10 @@ static void without_anything_the_defaults_hold(void)
     CU_ASSERT_EQUAL(s.defaults.max_failures, 3);
     CU_ASSERT_EQUAL(s.defaults.backoff_s, 0);
     CU_ASSERT_EQUAL(s.defaults.backoff_max_s, 86400);
+    CU_ASSERT_EQUAL(s.defaults.attempts, 1);
+    CU_ASSERT_EQUAL(s.defaults.attempt_interval_s, 10);
+    CU_ASSERT_EQUAL(s.defaults.attempt_interval_max_s, 300);
+    CU_ASSERT_EQUAL(s.defaults.attempt_jitter_s, 5);
     CU_ASSERT_EQUAL(s.njobs, 0);
     settings_release(&s);
 }
@@ -255,6 +259,11 @@ static void settings_that_do_not_go_together_are_refused(void)
             "backoff = \"2d\" (test.cfg:1): expected at most backoff_max = \"1d\" (the default)");
     refused("jobs = { a = { plugin = \"p\"; backoff = \"2d\"; }; };",
             "test.cfg:1: jobs.a.backoff is longer than backoff_max");
+    refused("attempt_interval = \"6m\";",
+            "attempt_interval = \"6m\" (test.cfg:1): expected at most attempt_interval_max = \"5m\" (the "
+            "default)");
+    refused("jobs = { a = { plugin = \"p\"; attempt_interval_max = \"9s\"; }; };",
+            "test.cfg:1: jobs.a.attempt_interval is longer than attempt_interval_max");
 }
 
 static void what_is_no_libconfig_is_refused_with_its_line(void)
@@ -264,6 +273,13 @@ static void what_is_no_libconfig_is_refused_with_its_line(void)
     refused("page = 5;\npage = 6;", "test.cfg:2: duplicate setting name");
     refused("page", "test.cfg:");
     refused("page = ;", "test.cfg:1: syntax error");
+    static const char *const cut[] = { "jobs = { ", "jobs = {\n", "jobs = {\n}; page" };
+    static const char *const where[] = { "test.cfg:1: ", "test.cfg:1: ", "test.cfg:2: " };
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        refused(cut[i], where[i]);
+        refused(cut[i], "syntax error: the file ends within a setting or a group: expected NAME = VALUE; and "
+                        "}; where a group ends");
+    }
     refused("= 5;", "test.cfg:1: syntax error");
     refused("serve = [0, \"a\"];", "test.cfg:1: mismatched element type in array");
     refused("jobs = { a = { plugin = \"p\"; }; a = { plugin = \"q\"; }; };", "duplicate setting name");

@@ -175,6 +175,22 @@ static void passwords_are_printed_on_request_only(void)
     settings_release(&s);
 }
 
+static void values_of_headers_and_secrets_are_hidden_and_names_shown(void)
+{
+    struct settings s = parsed(
+        "jobs = { a = { plugin = \"p\"; settings = { headers = [\"Authorization: Bearer hunter2\", "
+        "\"X-Odd\"]; secrets = [\"whsec_hunter2\"]; header = \"a: b\"; }; }; };");
+    char *shown = printed(&s, false, false), *whole = printed(&s, false, true);
+    CU_ASSERT_PTR_NULL(strstr(shown, "hunter2"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(shown, "headers = [\"Authorization: ***\", \"X-Odd\"]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(shown, "secrets = [\"***\"]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(shown, "header = \"a: b\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(whole, "Bearer hunter2"));
+    free(shown);
+    free(whole);
+    settings_release(&s);
+}
+
 static void a_full_disk_is_noticed(void)
 {
     struct settings s = parsed("");
@@ -235,7 +251,8 @@ static char *any_settings(uint64_t *random)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     const char *const bound[] = { "slot_length", "lease",   "trust",      "workers",
-                                  "workers_max", "backoff", "backoff_max" };
+                                  "workers_max", "backoff", "backoff_max",
+                                  "attempt_interval", "attempt_interval_max" };
     for (const struct setting_row *row = settings_rows; row->name; row++) {
         bool skip = random_next(random) % 3 == 0;
         for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
@@ -448,6 +465,7 @@ static const struct test tests[] = {
     TEST(jobs_of_any_name_read_back),
     TEST(the_sample_file_holds_every_setting_with_help_and_bounds),
     TEST(passwords_are_printed_on_request_only),
+    TEST(values_of_headers_and_secrets_are_hidden_and_names_shown),
     TEST(a_full_disk_is_noticed),
     TEST(any_settings_read_back),
     TEST(garbage_is_refused_or_taken_but_never_worse),

@@ -304,13 +304,17 @@ static void a_bad_variable_or_flag_is_named(void)
     load_refused("a.cfg", NULL, 0, "PRESCIENT_PAGE: page = \"many\": expected a whole number");
     settings_fixture_forget_environment();
     const struct settings_flag flags[] = {
-        { "lock-timeout", "1x" }, { "pages", "5" }, { "workers", NULL }, { "plugin", "p" }, { "zzzzzzz", "" }
+        { "lock-timeout", "1x" }, { "pages", "5" }, { "workers", NULL }, { "plugin", "p" }, { "zzzzzzz", "" },
+        { "listeners", "x" }, { "jobs", "x" }, { "--lock-timeout", "1x" }
     };
-    load_refused("a.cfg", flags, 1, "--lock-timeout: lock_timeout = \"1x\": expected a duration");
+    load_refused("a.cfg", flags, 1, "--set lock-timeout: lock_timeout = \"1x\": expected a duration");
     load_refused("a.cfg", flags + 1, 1, "--set pages: there is no such setting; did you mean \"page\"?");
-    load_refused("a.cfg", flags + 2, 1, "--workers: workers = \"\": expected");
+    load_refused("a.cfg", flags + 2, 1, "--set workers: workers = \"\": expected");
     load_refused("a.cfg", flags + 3, 1, "--set plugin: there is no such setting");
     load_refused("a.cfg", flags + 4, 1, "--set zzzzzzz: there is no such setting");
+    load_refused("a.cfg", flags + 5, 1, "--set listeners: it stands in a settings file only");
+    load_refused("a.cfg", flags + 6, 1, "--set jobs: it stands in a settings file only");
+    load_refused("a.cfg", flags + 7, 1, "--lock-timeout: lock_timeout = \"1x\": expected a duration");
 }
 
 static void flags_may_be_spelled_with_dashes(void)

@@ -35,6 +35,23 @@ static void a_check_arrives_as_it_was_put(void)
     slabfx_end();
 }
 
+/* A worker needs the terms of an event; the rule of a schedule is the engine's. */
+static void only_a_delivery_brings_its_terms(void)
+{
+    slabfx_begin(1);
+    struct check check = slabfx_check("42", NULL);
+    check.terms = "schedule \"s\" every 300";
+    CU_ASSERT_TRUE(slab_put(slabfx.engine, &check, 3, true));
+    check.terms = "event \"late\"";
+    CU_ASSERT_TRUE(slab_put(slabfx.engine, &check, 3, true));
+    struct slab_check got;
+    slab_get(slabfx.worker, 0, &got);
+    CU_ASSERT_PTR_NULL(got.terms);
+    slab_get(slabfx.worker, 1, &got);
+    CU_ASSERT_STRING_EQUAL(got.terms, check.terms);
+    slabfx_end();
+}
+
 static void a_full_slab_takes_no_more_checks(void)
 {
     slabfx_begin(1);
@@ -133,6 +150,20 @@ static void what_is_cut_off_cannot_be_claimed(void)
     slabfx_end();
 }
 
+static void a_stop_holds_for_the_checks_that_are_there_and_for_no_later_ones(void)
+{
+    slabfx_begin(100);
+    CU_ASSERT_FALSE(slab_is_stopped(slabfx.worker));
+    slabfx_claim_all(1);
+    CU_ASSERT_FALSE(slab_is_stopped(slabfx.worker));
+    slab_stop(slabfx.engine);
+    CU_ASSERT_TRUE(slab_is_stopped(slabfx.worker));
+    slab_reset(slabfx.engine, 1000, 100);
+    slabfx_claim_all(1);
+    CU_ASSERT_FALSE(slab_is_stopped(slabfx.worker));
+    slabfx_end();
+}
+
 static void an_answer_arrives_with_its_text_and_effects(void)
 {
     slabfx_begin(100);
@@ -216,14 +247,14 @@ static void one_answer_declares_so_many_effects_and_no_more(void)
     slabfx_begin(100);
     slabfx_claim_all(1);
     struct effect effect = { .kind = EFFECT_EMIT, .event = "e" };
-    for (int i = 0; i < SLAB_EFFECTS_MAX; i++)
+    for (int i = 0; i < ANSWER_EFFECTS_MAX; i++)
         CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 0, &effect), 0);
     CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 0, &effect), SLAB_TOO_MUCH);
     slab_answer(slabfx.worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
     struct raw_answer got;
     CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
     CU_ASSERT_EQUAL(got.kind, PRESCIENT_DONE);
-    CU_ASSERT_EQUAL(got.neffects, SLAB_EFFECTS_MAX);
+    CU_ASSERT_EQUAL(got.neffects, ANSWER_EFFECTS_MAX);
     slabfx_end();
 }
 
@@ -418,12 +449,14 @@ static void what_is_wrong_with_json_is_said_in_text_even_where_the_parser_cuts_a
 
 static const struct test tests[] = {
     TEST(a_check_arrives_as_it_was_put),
+    TEST(only_a_delivery_brings_its_terms),
     TEST(a_full_slab_takes_no_more_checks),
     TEST(a_slab_full_of_bytes_takes_no_more_checks),
     TEST(nothing_can_be_claimed_before_the_slab_is_open),
     TEST(a_batch_is_of_one_job_and_of_none_that_is_single),
     TEST(nothing_is_started_past_the_trust_window),
     TEST(what_is_cut_off_cannot_be_claimed),
+    TEST(a_stop_holds_for_the_checks_that_are_there_and_for_no_later_ones),
     TEST(an_answer_arrives_with_its_text_and_effects),
     TEST(a_long_text_is_cut_between_characters),
     TEST(an_answer_of_an_earlier_generation_is_none),

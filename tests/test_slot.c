@@ -92,6 +92,61 @@ static void a_length_that_is_no_length_counts_as_a_second(void)
     CU_ASSERT_EQUAL(slot_next(AT_13_05, INT32_MIN), AT_13_05 + 1);
 }
 
+/* ---- fine slots ---- */
+
+static void seconds_between_full_slots_are_fine(void)
+{
+    CU_ASSERT_FALSE(slot_is_fine(AT_13_15, 900));
+    CU_ASSERT_TRUE(slot_is_fine(AT_13_15 + 1, 900));
+    CU_ASSERT_TRUE(slot_is_fine(AT_13_15 - 1, 900));
+    CU_ASSERT_FALSE(slot_is_fine(AT_13_15 + 1, 1));
+    CU_ASSERT_FALSE(slot_is_fine(0, 900));
+}
+
+static void at_once_is_the_next_second_that_is_no_full_slot(void)
+{
+    CU_ASSERT_EQUAL(slot_fine_next(AT_13_05, 900), AT_13_05 + 1);
+    CU_ASSERT_EQUAL(slot_fine_next(AT_13_15, 900), AT_13_15 + 1);
+    CU_ASSERT_EQUAL(slot_fine_next(AT_13_15 - 1, 900), AT_13_15 + 1);
+    CU_ASSERT_EQUAL(slot_fine_next(AT_13_15 - 1, 1), AT_13_15);
+    CU_ASSERT_EQUAL(slot_fine_next(AT_13_15, 2), AT_13_15 + 1);
+    CU_ASSERT_EQUAL(slot_fine_next(AT_13_15 + 1, 2), AT_13_15 + 3);
+    CU_ASSERT_EQUAL(slot_fine_for(AT_13_15 + 7, AT_13_15, 900), AT_13_15 + 7);
+    CU_ASSERT_EQUAL(slot_fine_for(AT_13_15 + 900, AT_13_15, 900), AT_13_15 + 901);
+    CU_ASSERT_EQUAL(slot_fine_for(AT_13_15 - 7, AT_13_15, 900), AT_13_15 + 1);
+}
+
+static int64_t moved(int64_t wanted, int64_t left, int64_t now, bool is_attempt)
+{
+    return slot_moved(&(struct slot_move){ wanted, left, now, is_attempt }, 900);
+}
+
+static void a_check_that_moves_leaves_its_slot(void)
+{
+    CU_ASSERT_EQUAL(moved(AT_13_15 + 1800, AT_13_15, AT_13_15 + 1, false), AT_13_15 + 1800);
+    CU_ASSERT_EQUAL(moved(AT_13_15 - 900, AT_13_15, AT_13_15 + 1, false), AT_13_15 + 900);
+    /* the clock was set back by a slot, or by more */
+    CU_ASSERT_EQUAL(moved(AT_13_15, AT_13_15, AT_13_05, false), AT_13_15 + 900);
+    CU_ASSERT_EQUAL(moved(AT_13_15 - 900, AT_13_15, AT_13_05, false), AT_13_15 + 900);
+    CU_ASSERT_EQUAL(moved(AT_13_15, AT_13_15, AT_13_05 - 3600, false), AT_13_15 + 900);
+    CU_ASSERT_EQUAL(moved(AT_13_15 - 1800, AT_13_15, AT_13_05 - 3600, false), AT_13_15 - 1800);
+    CU_ASSERT_EQUAL(moved(AT_13_15 + 5, AT_13_15 + 5, AT_13_15 + 4, false), AT_13_15 + 6);
+    CU_ASSERT_EQUAL(moved(AT_13_15 - 1, AT_13_15 + 1, AT_13_15 - 1, false), AT_13_15 + 2);
+}
+
+static void a_move_to_a_slot_that_has_begun_goes_to_the_next_of_its_kind(void)
+{
+    CU_ASSERT_EQUAL(moved(AT_13_15 + 5, AT_13_15, AT_13_15 + 4, false), AT_13_15 + 5);
+    CU_ASSERT_EQUAL(moved(AT_13_15 + 5, AT_13_15, AT_13_15 + 5, false), AT_13_15 + 6);
+    CU_ASSERT_EQUAL(moved(AT_13_15 - 1, AT_13_05, AT_13_15 - 1, false), AT_13_15 + 1);
+    CU_ASSERT_EQUAL(moved(AT_13_15, AT_13_05, AT_13_15 + 5, false), AT_13_15 + 900);
+    /* an attempt goes on in its full slot, or with the checks of the next one */
+    CU_ASSERT_EQUAL(moved(AT_13_15 + 5, AT_13_15, AT_13_15 + 5, true), AT_13_15 + 6);
+    CU_ASSERT_EQUAL(moved(AT_13_15 - 2, AT_13_05, AT_13_15 - 1, true), AT_13_15);
+    CU_ASSERT_EQUAL(moved(AT_13_15 - 2, AT_13_05, AT_13_15 + 5, true), AT_13_15 + 900);
+    CU_ASSERT_EQUAL(moved(AT_13_15 + 899, AT_13_15 + 899, AT_13_15 + 898, true), AT_13_15 + 900);
+}
+
 static void any_moment_lies_between_its_slots(void)
 {
     uint64_t seed = 20260301, random = seed;
@@ -197,6 +252,10 @@ static const struct test tests[] = {
     TEST(the_last_slots_of_the_calendar_do_not_overflow),
     TEST(the_ends_of_the_number_range_give_multiples),
     TEST(a_length_that_is_no_length_counts_as_a_second),
+    TEST(seconds_between_full_slots_are_fine),
+    TEST(at_once_is_the_next_second_that_is_no_full_slot),
+    TEST(a_check_that_moves_leaves_its_slot),
+    TEST(a_move_to_a_slot_that_has_begun_goes_to_the_next_of_its_kind),
     TEST(any_moment_lies_between_its_slots),
     TEST(a_length_must_divide_a_day),
     TEST(moments_are_those_of_1970_to_9999),

@@ -137,7 +137,8 @@ static void a_lease_that_another_is_just_taking_is_not_waited_for_long(void)
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other,
                      "INSERT INTO prescient.slot_lease VALUES (to_timestamp(%" PRId64
-                     "), -1, '00000000-0000-0000-0000-000000000000', 1, now() + interval '1 hour')",
+                     "), -1, '00000000-0000-0000-0000-000000000000', 1, now() + interval '1 hour', NULL, "
+                     "true, true, true)",
                      SLOT));
     RC_IS(ERR_BUSY, pgfx_call(&o.call));
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
@@ -244,6 +245,34 @@ static void a_call_past_its_deadline_loses_its_connection(void)
     CU_ASSERT_EQUAL(store_fd(pgfx.st), -1);
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
     RC_IS(0, pgfx_call(&hello.call));
+    store_free(pgfx.st);
+    pgfx.st = patient;
+}
+
+/* A trigger sees the settings that a statement runs with. */
+static void settings_of_a_database_do_not_reach_a_call(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app,
+                     "CREATE TABLE seen (settings text);"
+                     "CREATE FUNCTION note_settings() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                     " INSERT INTO public.seen VALUES (concat_ws(' ', current_setting('jit'),"
+                     "  current_setting('statement_timeout'))); RETURN NEW; END $$;"
+                     "CREATE TRIGGER noted BEFORE INSERT ON prescient.slot_lease"
+                     " FOR EACH ROW EXECUTE FUNCTION note_settings();"
+                     "ALTER DATABASE %1$s SET jit = on; ALTER DATABASE %1$s SET statement_timeout = '54s'",
+                     pgfx.database));
+    struct store *patient = pgfx.st;
+    pgfx.st = pgfx_new_store(
+        &(struct store_options){ .statement_timeout_ms = 60000, .lock_timeout_ms = 60000 });
+    struct pgfx_run run;
+    pgfx_run_init(&run, 1);
+    check_rows_free(&run.page);
+    SQL_IS("off 0", "SELECT DISTINCT settings FROM public.seen");
+    PQclear(pgfx_ask(pgfx.app,
+                     "ALTER DATABASE %1$s RESET jit; ALTER DATABASE %1$s RESET statement_timeout;"
+                     "DROP TRIGGER noted ON prescient.slot_lease; DROP FUNCTION note_settings;"
+                     "DROP TABLE seen", pgfx.database));
     store_free(pgfx.st);
     pgfx.st = patient;
 }
@@ -397,6 +426,7 @@ static const struct test tests[] = {
     TEST(buckets_that_are_left_out_are_not_taken),
     TEST(the_degraded_functions_return_of_a_whole_table_what_the_plain_statements_do),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),
+    TEST(settings_of_a_database_do_not_reach_a_call),
     TEST(a_lease_that_another_is_just_taking_is_not_waited_for_long),
     TEST(an_opening_row_that_is_not_committed_is_a_lock_and_not_a_slot_that_has_not_begun),
     TEST(leases_that_are_ripe_and_not_wanted_yet_are_told),

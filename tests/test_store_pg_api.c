@@ -103,6 +103,59 @@ static void bad_values_are_refused_in_words(void)
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
 }
 
+/* Each way in has its own quick look at what it is given. */
+static void no_function_files_a_delivery(void)
+{
+    WITH_SERVER();
+    static const char *const calls[] = {
+        "enqueue('prescient.event', '1', 'j', now())",
+        "enqueue('prescient.event', 1, 'j', interval '1 hour')",
+        "enqueue('prescient.event', '1', 'j', '2 hours', conflict => 'replace')",
+        "enqueue_now('prescient.event', '1', 'j')",
+        "enqueue_now('prescient.event', 1, 'j', '{}'::jsonb)",
+        "enqueue_many('prescient.event', ARRAY['1'], 'j', now())",
+        "enqueue_each(ARRAY['prescient.event'], ARRAY['1'], ARRAY['j'], ARRAY[now()])",
+        "schedule('s', 'prescient.event', '1', 'j', every => interval '1 hour')",
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.%s", calls[i]);
+        const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(words);
+        CU_ASSERT_PTR_NOT_NULL(strstr(words, "prescient.event, which stands for deliveries: only events"));
+        PQclear(r);
+    }
+    SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
+    SQL_IS("new", "SELECT prescient.enqueue('prescient.events', '1', 'j', now())");
+    SQL_IS("not_found", "SELECT prescient.reschedule('prescient.event', '1', 'j', now())");
+    SQL_IS("0", "SELECT prescient.resolve('prescient.event', '1')");
+}
+
+static void no_function_files_a_digest(void)
+{
+    WITH_SERVER();
+    static const char *const calls[] = {
+        "enqueue('prescient.digest', '1', 'j', now())",
+        "enqueue('prescient.digest', 1, 'j', interval '1 hour')",
+        "enqueue('prescient.digest', '1', 'j', '2 hours', conflict => 'replace')",
+        "enqueue_now('prescient.digest', '1', 'j')",
+        "enqueue_now('prescient.digest', 1, 'j', '{}'::jsonb)",
+        "enqueue_many('prescient.digest', ARRAY['1'], 'j', now())",
+        "enqueue_each(ARRAY['prescient.digest'], ARRAY['1'], ARRAY['j'], ARRAY[now()])",
+        "schedule('s', 'prescient.digest', '1', 'j', every => interval '1 hour')",
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.%s", calls[i]);
+        const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(words);
+        CU_ASSERT_PTR_NOT_NULL(strstr(words, "prescient.digest, which stands for digests: only engines"));
+        PQclear(r);
+    }
+    SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
+    SQL_IS("new", "SELECT prescient.enqueue('prescient.digests', '1', 'j', now())");
+    SQL_IS("not_found", "SELECT prescient.reschedule('prescient.digest', '1', 'j', now())");
+    SQL_IS("0", "SELECT prescient.resolve('prescient.digest', '1')");
+}
+
 static void the_key_of_a_check_does_not_change(void)
 {
     WITH_SERVER();
@@ -327,6 +380,8 @@ static const struct test tests[] = {
     TEST(enqueue_in_the_past_gets_the_next_slot),
     TEST(enqueue_many_takes_arrays_and_names_the_bad_row),
     TEST(bad_values_are_refused_in_words),
+    TEST(no_function_files_a_delivery),
+    TEST(no_function_files_a_digest),
     TEST(the_key_of_a_check_does_not_change),
     TEST(the_api_works_in_a_trigger_and_rolls_back_with_it),
     TEST(a_hostile_search_path_changes_nothing),

@@ -1,5 +1,6 @@
 /* test_store_pg_late_commits.c - transactions that commit after their slot was read: nothing that
  * they file is lost, and a slot is closed only when none of them can be left. */
+#include "../engine/run/fine_pulse.h"
 #include "test.h"
 
 #include <inttypes.h>
@@ -321,7 +322,50 @@ static void a_pulse_counts_the_transactions_that_open_slots_wait_for(void)
     CU_ASSERT_EQUAL(pulse().newest, 0);
 }
 
+static struct fine_pulse fine;
+
+/* The pulse of a moment from `low` on, and what it changes there. */
+static struct store_fine_slots fine_slots(void)
+{
+    struct store_fine_slots f = STORE_FINE_SLOTS_INIT;
+    f.low = fine.low;
+    RC_IS(0, pgfx_call(&f.call));
+    fine_pulse_note(&fine, &f, 900);
+    return f;
+}
+
+/* It read the clock before the pulse, and commits after it has gone on: the pulse does not go past
+ * what it may still commit. */
+static void what_was_asked_for_at_once_and_committed_late_is_still_found(void)
+{
+    WITH_SERVER();
+    fine = (struct fine_pulse){ .low = atoll(pgfx_cell(
+        pgfx.app, "SELECT date_part('epoch', prescient.slot_floor(now()))::bigint")) };
+    int64_t begun = fine.low;
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "SELECT prescient.enqueue_now('orders', 1, 'look')"));
+    PQclear(pgfx_ask(pgfx.app, "SELECT pg_sleep(1.5)"));
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(fine_slots().n, 0);
+    CU_ASSERT_EQUAL(fine.low, begun);
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    struct store_fine_slots found = fine_slots();
+    CU_ASSERT_EQUAL_FATAL(found.n, 1);
+    SQL_IS("t", "SELECT next_check_at = to_timestamp(%lld) FROM prescient.future_job",
+           (long long)found.slots[0]);
+    CU_ASSERT_EQUAL(fine.low, begun);
+    struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+    o.slot = found.slots[0];
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL(o.ntaken, 1);
+    PQclear(pgfx_ask(pgfx.app, "SELECT pg_sleep(1)"));      /* the second noted last is over */
+    CU_ASSERT_EQUAL(fine_slots().n, 0);
+    CU_ASSERT(fine.low >= found.slots[0]);
+    RC_IS(0, pgfx_call(&(struct store_release){ .call.op = STORE_RELEASE, .leases = o.taken, .n = 1 }.call));
+}
+
 static const struct test tests[] = {
+    TEST(what_was_asked_for_at_once_and_committed_late_is_still_found),
     TEST(a_pulse_counts_the_transactions_that_open_slots_wait_for),
     TEST(a_check_committed_late_is_found_by_the_second_look),
     TEST(a_check_committed_late_into_a_slot_that_nobody_opened_is_swept),

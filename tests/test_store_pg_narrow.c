@@ -90,7 +90,8 @@ static void an_enqueuer_loads_many(void)
     /* virtual time goes into the table itself */
     st = store_as(pg_roles.shop_url, NULL);
     CU_ASSERT(store_load(st, rows, 1, "keep", NOW, &counts, &bad, &pgfx.err) < 0);
-    SAYS("permission denied for table future_job (user " SHOP "). As its owner run: GRANT prescient_engine");
+    SAYS("permission denied for table future_job (user " SHOP "). As a superuser or an admin of that role "
+         "run: GRANT prescient_engine");
     store_free(st);
 }
 
@@ -104,24 +105,24 @@ static void a_missing_right_is_told_with_its_grant(void)
     CU_ASSERT(store_do(st, &hello.call) < 0);
     pgfx.err = hello.call.err;
     SAYS("permission denied for schema prescient (user " NOBODY
-         "). As its owner run: GRANT prescient_enqueuer TO " NOBODY);
+         "). As a superuser or an admin of that role run: GRANT prescient_enqueuer TO " NOBODY);
     store_free(st);
     st = store_as(pg_roles.shop_url, NULL);
     CU_ASSERT(ask_as(st, a, "leases", 0, NULL, &r) < 0);
     SAYS("permission denied for table slot_lease (user " SHOP
-         "). As its owner run: GRANT prescient_engine TO " SHOP);
+         "). As a superuser or an admin of that role run: GRANT prescient_engine TO " SHOP);
     /* a time of one's own is for engines: the functions of the API take none */
     static const char *const timed[] = { "orders", "42",   "unshipped", "4102444800",
                                          NULL,     "keep", "0",         "1772370900" };
     CU_ASSERT(ask_as(st, a, "enqueue", 8, timed, &r) < 0);
     SAYS("permission denied for function file_check (user " SHOP
-         "). As its owner run: GRANT prescient_engine TO " SHOP);
+         "). As a superuser or an admin of that role run: GRANT prescient_engine TO " SHOP);
     store_free(st);
     st = store_as(pg_roles.runner_url, NULL);
     SQL_IS("", "REVOKE SELECT ON prescient.slot_lease FROM prescient_engine");
     CU_ASSERT(ask_as(st, a, "leases", 0, NULL, &r) < 0);
     SAYS("(user " RUNNER
-         "; the role prescient_engine has lost this right). As its owner run: prescient init");
+         "; the role prescient_engine has lost this right). As the owner of the schema run: prescient init");
     SQL_IS("", "GRANT SELECT ON prescient.slot_lease TO prescient_engine");
     RC_IS(0, ask_as(st, a, "leases", 0, NULL, &r));
     store_free(st);

@@ -97,6 +97,24 @@ static void what_was_asked_again_is_told_beside_the_running_slot(void)
     SHOP_IS("", "SELECT prescient.filed_at('e', '2', 'look')");
 }
 
+static void what_is_paused_is_told_to_be(void)
+{
+    WITH_ROLES();
+    SHOP_IS("new", "SELECT prescient.enqueue('orders', '42', 'unshipped', interval '3 hours')");
+    SHOP_IS("new", "SELECT prescient.enqueue('orders', '42', 'unpaid', interval '1 hour')");
+    SHOP_IS("f f", "SELECT string_agg(is_paused::text::char, ' ') FROM prescient.pending('orders', 42)");
+    SQL_IS("paused", "SELECT prescient.pause(job => 'unpaid')");
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET next_check_at = (SELECT slot_at FROM"
+                               " prescient.pause) WHERE job_exec = 'unpaid'"));
+    SHOP_IS("unshipped f, unpaid t", "SELECT string_agg(job_exec || ' ' || is_paused::text::char, ', ')"
+                                     "  FROM prescient.pending('orders', '42')");
+    SHOP_IS("t", "SELECT bool_and(is_paused) FROM prescient.pending('orders', 42) WHERE job_exec = 'unpaid'");
+    SQL_IS("t", "SELECT bool_and(p.is_paused = v.is_paused AND p.next_check_at = v.next_check_at)"
+                "  FROM prescient.pending('orders', 42) p JOIN prescient.pending v USING (job_exec)");
+    /* it waits, so it is not NULL */
+    SHOP_IS("t", "SELECT prescient.filed_at('orders', '42', 'unpaid') >= '9000-01-01 00:00:00+00'");
+}
+
 /* ---- the views ------------------------------------------------------------------------------- */
 
 /* Dashboards name these columns: one may be added at the end, and that is all that may change. */
@@ -105,7 +123,7 @@ static const struct view {
 } views[] = {
     { "pending",
       "next_check_at entity_name entity_key job_exec check_count failure_count priority first_check_at "
-      "again_at put_off_at",
+      "again_at put_off_at is_paused",
       "list", "payload" },
     { "history",
       "ended_at entity_name entity_key job_exec outcome guard check_count failure_count run_count slot_at "
@@ -125,6 +143,16 @@ static const struct view {
       "slot_at bucket pass engine split run done again failed timeout crashed guarded deferred held_back "
       "unknown_job superseded locked late_us took_us left_jobs recorded_at",
       "passes", "" },
+    { "pauses",
+      "what name state checks paused_at paused_by reason resumed_at resumed_by is_reslotted ended_at slot_at",
+      "pauses", "is_at_least" },
+    { "schedules",
+      "name entity_name entity_key job_exec every_s bias cron timezone missed is_active next_check_at "
+      "made_at made_by changed_at changed_by switched_at switched_by switched_why",
+      "schedules", "payload first_check_at again_at terms slot_length_s" },
+    { "consumers",
+      "name cursor moved_at made_at held_by held_until skipped pruned_at generation xid id",
+      "consumers", "unread oldest_unread_at held_until_at" },
 };
 
 static void the_columns_of_the_views_stay_as_they_are(void)
@@ -135,7 +163,7 @@ static void the_columns_of_the_views_stay_as_they_are(void)
                "SELECT string_agg(attname, ' ' ORDER BY attnum) || ' ' LIKE '%s %%' FROM pg_attribute WHERE "
                "attrelid = 'prescient.%s'::regclass AND attnum > 0",
                views[i].columns, views[i].name);
-    SQL_IS("6",
+    SQL_IS("9",
            "SELECT count(*) FROM pg_class WHERE relnamespace = 'prescient'::regnamespace AND relkind = 'v'");
 }
 
@@ -248,12 +276,13 @@ static void an_event_is_shown_when_nothing_can_come_before_it(void)
 static void a_reader_may_read_the_views_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("bucket_of generation_now pending schema_state slot_ceil slot_floor slot_for slot_length_s "
-           "slot_next",
+    SQL_IS("bucket_of event_of events_withheld generation_now newest_rows open_work pending "
+           "refuse_cursor_ahead schema_state slot_ceil slot_count slot_fine_next slot_floor slot_for "
+           "slot_length_s slot_next",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace AND has_function_privilege('" READER
            "', p.oid, 'EXECUTE')");
-    SQL_IS("events history passes pending runs slots",
+    SQL_IS("consumers events history passes pauses pending runs schedules slots",
            "SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c WHERE c.relnamespace = "
            "'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
            "   AND (has_table_privilege('" READER "', c.oid, 'SELECT')"
@@ -363,8 +392,12 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
 {
     WITH_ROLES();
     static const char *const tables[] = { "future_job", "future_job_history", "future_job_run", "event",
-                                          "slot_pass" };
+                                          "slot_pass", "schedule", "pause", "cursor" };
     put_one_of_each();
+    SQL_IS("paused", "SELECT prescient.pause(entity => 'nothing')");
+    SQL_IS("new", "SELECT prescient.schedule('nightly', 'shops', '7', 'sync', interval '1 hour', "
+                  "payload => '{\"card\": \"4111\"}')");
+    SQL_IS("", "INSERT INTO prescient.cursor (kind, name) VALUES ('consumer', 'mail')");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         SQL_IS("", "ALTER TABLE prescient.%s ADD COLUMN later_on text DEFAULT '4111'", tables[i]);
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
@@ -412,6 +445,7 @@ static const struct test tests[] = {
     TEST(what_waits_for_a_row_is_told_for_a_key_of_any_type),
     TEST(a_row_without_a_name_and_a_key_of_another_type_are_refused),
     TEST(what_was_asked_again_is_told_beside_the_running_slot),
+    TEST(what_is_paused_is_told_to_be),
     TEST(the_columns_of_the_views_stay_as_they_are),
     TEST(a_view_names_its_columns_as_the_report_does),
     TEST(a_reader_sees_every_row_and_no_payload),

@@ -47,8 +47,9 @@ static void whoever_makes_tables_with_its_owners_rights_says_where(void)
 static void an_enqueuer_may_call_the_api_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("bucket_of enqueue enqueue_each enqueue_many filed_at pending reschedule resolve schema_state "
-           "slot_ceil slot_floor slot_for slot_length_s slot_next",
+    SQL_IS("ask_loads bucket_of enqueue enqueue_each enqueue_many enqueue_now filed_at pending reschedule "
+           "resolve schedule schedule_off schedule_on schedule_set schema_state slot_ceil slot_fine_next "
+           "slot_floor slot_for slot_length_s slot_loads slot_next unschedule",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace"
            "   AND has_function_privilege('" SHOP "', p.oid, 'EXECUTE')");
@@ -89,6 +90,9 @@ static void what_an_enqueuer_may_not_it_cannot(void)
         "SELECT prescient.file_check('e', '1', 'j', now(), NULL, 'keep', 0, '2000-01-01')",
         "SELECT prescient.resolve_at('orders', '42', NULL, now())",
         "SELECT prescient.end_checks('orders', '42', NULL, now())",
+        "SELECT * FROM prescient.schedule",
+        "INSERT INTO prescient.schedule (name) VALUES ('s')",
+        "SELECT prescient.remove_schedule('s', now())",
         "CREATE TABLE prescient.mine (id int)",
         "CREATE FUNCTION prescient.enqueue(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "CREATE OPERATOR prescient.=== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)",
@@ -98,8 +102,8 @@ static void what_an_enqueuer_may_not_it_cannot(void)
         "CREATE INDEX ON prescient.future_job (payload)",
         "CREATE VIEW pg_temp.v AS SELECT * FROM prescient.future_job; SELECT * FROM pg_temp.v",
         "SET prescient.now = '2000-01-01 00:00+00'; SELECT prescient.enqueue('e', '1', 'j', now())",
-        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, anycompatible, text, integer) "
-        "SET search_path = public",
+        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, anycompatible, text, integer, "
+        "interval) SET search_path = public",
         "DROP SCHEMA prescient CASCADE",
         "SELECT * FROM payroll.salary",
         "SET ROLE prescient_engine",
@@ -164,7 +168,12 @@ static void a_cast_of_the_callers_own_is_never_called(void)
         "prescient.enqueue_each(ARRAY['orders'], ARRAY[1], ARRAY['j'], now(), ARRAY[t.own])",
         "prescient.enqueue_each(ARRAY['orders'], ARRAY[1], ARRAY['j'], now(), t.own)",
         "prescient.reschedule('orders'::text, t.own, 'j'::text, interval '1 hour')",
+        "prescient.enqueue_now('orders'::text, t.own, 'j'::text)",
+        "prescient.enqueue_now('orders', 1, 'j', t.own)",
         "prescient.resolve('orders'::text, t.own)",
+        "prescient.schedule('s', 'orders'::text, t.own, 'j'::text, interval '1 hour')",
+        "prescient.schedule('s', 'orders', 1, 'j', interval '1 hour', payload => t.own)",
+        "prescient.schedule_set('s', interval '1 hour', payload => t.own)",
         "prescient.pending('orders'::text, t.own)",
     };
     SHOP_IS("", "CREATE SCHEMA trap; CREATE TYPE trap.kind AS ENUM ('1'); CREATE FUNCTION "
@@ -175,7 +184,7 @@ static void a_cast_of_the_callers_own_is_never_called(void)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         SHOP_IS("42804", "SELECT %s FROM (SELECT '1'::trap.kind) t (own)", calls[i]);
     SQL_IS(
-        "enqueue enqueue_each enqueue_many pending reschedule resolve",
+        "enqueue enqueue_each enqueue_many enqueue_now pending reschedule resolve schedule schedule_set",
         "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p, unnest(p.proargtypes) "
         "t "
         "WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef AND t::regtype::text LIKE 'any%%'");
@@ -210,8 +219,8 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
         "SELECT prescient.set_slot_length(60)",
         "INSERT INTO prescient.migration VALUES (999, 'x', 'x', 999)",
         "DELETE FROM prescient.migration",
-        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, anycompatible, text, integer) "
-        "OWNER TO " RUNNER,
+        "ALTER FUNCTION prescient.enqueue(text, text, text, interval, anycompatible, text, integer, "
+        "interval) OWNER TO " RUNNER,
         "SET ROLE postgres",
         "SELECT * FROM payroll.salary",
         "CREATE ROLE x",
@@ -340,7 +349,32 @@ static void the_oldest_transaction_is_told_to_an_engines_role(void)
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
 }
 
+/* It does not fill the columns that it does not know. */
+static void an_engine_that_is_older_than_the_schema_is_told_so(void)
+{
+    WITH_ROLES();
+    static const char lease[] = "INSERT INTO prescient.slot_lease (slot_at, bucket, owner, engine,"
+                                " expires_at%s) VALUES (now(), 0, gen_random_uuid(), 'old', now()%s)";
+    static const char *const more[][2] = { { "", "" }, { ", reads_terms", ", true" },
+                                               { ", reads_terms, heeds_pauses", ", true, true" } };
+    PGconn *runner = PQconnectdb(pg_roles.runner_url);
+    char *needed = NULL;
+    CU_ASSERT_FATAL(asprintf(&needed, "knows migration %s,",
+                             pgfx_cell(runner, "SELECT max(oldest_engine) FROM prescient.migration")) > 0);
+    for (int i = 0; i < 3; i++) {
+        PGresult *r = pgfx_ask(runner, lease, more[i][0], more[i][1]);
+        CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_SQLSTATE), "42703");
+        CU_ASSERT_PTR_NOT_NULL(strstr(PQresultErrorMessage(r), "this engine is older than the schema"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(PQresultErrorMessage(r), needed));
+        PQclear(r);
+    }
+    free(needed);
+    CELL_IS(runner, "", lease, ", reads_terms, heeds_pauses, reads_events", ", true, true, true");
+    PQfinish(runner);
+}
+
 static const struct test tests[] = {
+    TEST(an_engine_that_is_older_than_the_schema_is_told_so),
     TEST(no_function_is_open_to_everybody),
     TEST(every_function_with_its_owners_rights_has_a_path_of_its_own),
     TEST(whoever_makes_tables_with_its_owners_rights_says_where),

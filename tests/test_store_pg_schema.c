@@ -55,6 +55,27 @@ static void every_report_runs_with_and_without_parameters(void)
     arena_free(a);
 }
 
+static void the_name_of_a_schema_is_not_put_into_names_of_entities(void)
+{
+    static const struct {
+        const char *text, *expected;
+    } is[] = {
+        { "prescient.event e, prescient_schema", "other.event e, other" },
+        { "'prescient.event'::regclass", "'other.event'::regclass" },
+        { "nextval('prescient.event_id_seq')", "nextval('other.event_id_seq')" },
+        { "entity = 'prescient.event' OR ''prescient.digest''",
+          "entity = 'prescient.event' OR ''prescient.digest''" },
+        { "of \"prescient.digest\"", "of \"prescient.digest\"" },
+        { "entity is prescient.event, which", "entity is prescient.event, which" },
+        { "prescient: prescient.enqueue()", "prescient: other.enqueue()" },
+    };
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        char *text = pg_with_schema(is[i].text, "other");
+        CU_ASSERT_STRING_EQUAL(text, is[i].expected);
+        free(text);
+    }
+}
+
 /* ---- history by days ------------------------------------------------------------------------- */
 
 static void no_lease_is_taken_without_a_partition_for_today(void)
@@ -464,6 +485,64 @@ static void what_hangs_on_the_old_tables_is_named(void)
     end_old_schema();
 }
 
+static void rights_on_pending_go_to_the_function_that_tells_pauses(void)
+{
+    WITH_SERVER();
+    begin_old_schema();
+    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE old_one.migration ADD COLUMN oldest_engine integer"));
+    apply_migrations(9, 74);
+    PQclear(pgfx_ask(pgfx.app,
+                     "REVOKE ALL ON FUNCTION old_one.pending(text, text), old_one.pending(text, anyelement)"
+                     " FROM prescient_enqueuer; GRANT EXECUTE ON FUNCTION old_one.pending(text, anyelement)"
+                     " TO PUBLIC; GRANT EXECUTE ON FUNCTION old_one.pending(text, text)"
+                     " TO pg_monitor WITH GRANT OPTION"));
+    static const char rights[] =
+        "SELECT string_agg(pg_get_function_identity_arguments(p.oid) || a::text, ' '"
+        "                  ORDER BY p.oid::regprocedure::text, a::text)"
+        "  FROM pg_proc p, LATERAL unnest(p.proacl) a"
+        " WHERE p.pronamespace = 'old_one'::regnamespace AND p.proname = 'pending'";
+    char before[1000];
+    snprintf(before, sizeof before, "%s", pgfx_cell(pgfx.app, "%s", rights));
+    CU_ASSERT_PTR_NOT_NULL(strstr(before, "pg_monitor=X*"));
+    apply_migrations(75, 75);
+    SQL_IS(before, "%s", rights);
+    SQL_IS("2", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'old_one'::regnamespace"
+                "   AND p.proname ~ 'pending' AND p.proargnames[11] = 'is_paused'");
+    end_old_schema();
+}
+
+static void note_into(void *ctx, const char *words)
+{
+    snprintf(ctx, 400, "%s", words);
+}
+
+/* Nobody asked for 8999: so it is told, once. */
+static void checks_that_pauses_moved_are_told(void)
+{
+    WITH_SERVER();
+    begin_old_schema();
+    PQclear(pgfx_ask(pgfx.app, "ALTER TABLE old_one.migration ADD COLUMN oldest_engine integer"));
+    apply_migrations(9, 35);
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO old_one.future_job (bucket, entity_name, entity_key, job_exec,"
+                     " first_check_at, next_check_at)"
+                     " SELECT old_one.bucket_of('e', n::text), 'e', n::text, 'j', at, at"
+                     "  FROM generate_series(1, 3) n, LATERAL (SELECT timestamptz '8999-12-30 00:00:00+00'"
+                     "       + n * interval '24 hours') t (at)"));
+    apply_migrations(36, 36);
+    SQL_IS("3", "SELECT count(*) FROM old_one.future_job WHERE next_check_at = '8999-12-31 00:00:00+00'");
+    SQL_IS("2", "SELECT value FROM old_one.setting WHERE name = 'moved_out_of_pauses'");
+    end_old_schema();
+    char words[400] = "";
+    const struct migrate_options options = { .noted = note_into, .ctx = words };
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.setting VALUES ('moved_out_of_pauses', '2')"));
+    RC_IS(0, store_migrate(pgfx.st, &options, &pgfx.err));
+    CU_ASSERT_PTR_NOT_NULL(strstr(words, "8999-12-31T00:00:00Z: 2."));
+    *words = '\0';
+    RC_IS(0, store_migrate(pgfx.st, &options, &pgfx.err));
+    CU_ASSERT_PTR_NULL(strstr(words, "8999"));
+}
+
 /* ---- server and schema ----------------------------------------------------------------------- */
 
 static int hello_of(const struct store_options *options)
@@ -583,6 +662,7 @@ static void the_second_host_is_tried_when_the_first_is_not_there(void)
 
 static const struct test tests[] = {
     TEST(every_report_runs_with_and_without_parameters),
+    TEST(the_name_of_a_schema_is_not_put_into_names_of_entities),
     TEST(no_lease_is_taken_without_a_partition_for_today),
     TEST(a_settle_without_a_partition_is_no_verdict_about_a_check),
     TEST(a_lock_that_anybody_may_hold_keeps_no_day_from_being_made),
@@ -598,6 +678,8 @@ static const struct test tests[] = {
     TEST(an_older_programs_prune_deletes_nothing_young),
     TEST(rights_and_publications_go_with_the_name),
     TEST(what_hangs_on_the_old_tables_is_named),
+    TEST(checks_that_pauses_moved_are_told),
+    TEST(rights_on_pending_go_to_the_function_that_tells_pauses),
     TEST(a_server_that_does_not_fit_is_refused_in_words),
     TEST(a_landed_migration_that_changed_is_named),
     TEST(a_new_slot_length_reslots_what_is_pending),

@@ -24,8 +24,7 @@ static void end(void)
     litefx_remove(path);
 }
 
-/* The application's file, and nothing of ours in it. */
-static void begin_bare(void)
+static void begin_anew(void)
 {
     end();
     err_clear(&litefx_err);
@@ -34,14 +33,27 @@ static void begin_bare(void)
     snprintf(path, sizeof path, "%s/store.db", dir);
     snprintf(url, sizeof url, "sqlite:%s", path);
     litefx_remove(path);
+}
+
+static void connect_both(void)
+{
     CU_ASSERT_EQUAL_FATAL(sqlite3_open(path, &app), SQLITE_OK);
     st = litefx_connect(url, (struct store_options){ .lock_timeout_ms = 20 });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(st);
+}
+
+/* The application's file, and nothing of ours in it. */
+static void begin_bare(void)
+{
+    begin_anew();
+    connect_both();
 }
 
 static void begin(void)
 {
-    begin_bare();
-    CU_ASSERT_FATAL(st && litefx_init(st) > 0);
+    begin_anew();
+    CU_ASSERT_FATAL(litefx_new_file(path));
+    connect_both();
 }
 
 static int teardown(void)
@@ -91,8 +103,10 @@ static const struct { const char *values, *words;
       "prescient: entity_key must have 1 to 1024 bytes and no NUL" },
     { "'orders', '1', NULL, 900, NULL, 0", "prescient: job_exec must have 1 to 1024 bytes and no NUL" },
     { "hex(zeroblob(500)), hex(zeroblob(500)), hex(zeroblob(500)), 900, NULL, 0", NAMES },
-    { "'orders', '1', 'look', 253402300799, NULL, 0",
+    { "'orders', '1', 'look', 253402300800, NULL, 0",
       "prescient: check_at must lie in the years 1970 to 9999" },
+    { "'orders', '1', 'look', 253402300799, NULL, 0",
+      "prescient: check_at is a time at which paused checks wait: it must lie before the year 9000" },
     { "'orders', '1', 'look', 'tomorrow', NULL, 0",
       "prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch" },
     { "'orders', '1', 'look', 900, NULL, 4294967296", "prescient: priority must fit in 32 bits" },
@@ -174,13 +188,13 @@ static void what_is_in_order_is_filed_whatever_the_statement_says(void)
         char sql[512];
         snprintf(sql, sizeof sql,
                  "%s INTO orders (name, key, job, at, payload, priority, conflict) VALUES ('orders', '1', "
-                 "'look', 253402300799 - 900 * %d, "
+                 "'look', 221845305599 - 900 * %d, "
                  "'[%d]', 0, 'earlier')",
                  policies[p], (int)p + 1, (int)p);
         SQL_IS("", sql);
     }
     SQL_IS("5", "SELECT count(*) FROM orders");
-    SQL_IS("[0] 1", "SELECT payload || ' ' || (next_check_at = (253402300799 - 900 * 5 + 899) / 900 * 900) "
+    SQL_IS("[0] 1", "SELECT payload || ' ' || (next_check_at = (221845305599 - 900 * 5 + 899) / 900 * 900) "
                     "FROM prescient_future_job");
     SQL_IS("", "INSERT OR IGNORE INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, "
                "payload, conflict) "
@@ -202,7 +216,7 @@ static void the_other_views_refuse_whatever_the_statement_says(void)
         "",
         "CREATE TRIGGER over AFTER INSERT ON orders WHEN NEW.at IS NULL BEGIN INSERT INTO prescient_resolve "
         "(entity_name, entity_key, now) VALUES ('orders', NEW.id, NEW.now); END");
-    SQL_IS("prescient: check_at must lie in the years 1970 to 9999",
+    SQL_IS("prescient: check_at is a time at which paused checks wait: it must lie before the year 9000",
            "INSERT OR IGNORE INTO orders VALUES (1, 253402300799, NULL)");
     SQL_IS("prescient: check_at must lie in the years 1970 to 9999",
            "INSERT OR IGNORE INTO orders VALUES (1, -1, NULL)");

@@ -122,6 +122,41 @@ static void a_job_of_the_settings_that_cannot_be_run_is_told_as_such(void)
     lane_env_end(&x);
 }
 
+static void left(const char *job, int64_t slot, int64_t put_off_at)
+{
+    struct check c = check_of("1", job);
+    c.next_check_at = slot;
+    c.put_off_at = put_off_at;
+    trouble_note_left(&x.trouble, &c);
+}
+
+static void checks_that_stay_in_their_slots_are_told_as_such(void)
+{
+    lane_env_begin(&x, "");
+    left("k", 1800, 0);
+    left("k", 900, 0);
+    left("k", 2700, 1800);
+    trouble_tell(&x.trouble, NULL, 0);
+    CU_ASSERT_TRUE(fixture_logged(
+        &x, "3 checks wait for job 'k', which is not in the settings (did you mean 'j'?); the oldest since "
+            "1970-01-01T00:15:00Z. They stay in their slots: when the job can be run, give this command "
+            "again\n"));
+    lane_env_end(&x);
+}
+
+static void a_check_that_is_put_off_and_met_again_is_counted_once(void)
+{
+    lane_env_begin(&x, "");
+    put_off("j", 900);
+    put_off("j", 900);
+    left("j", 1800, 900);
+    left("j", 1800, 900);
+    left("j", 1800, 0);
+    trouble_tell(&x.trouble, NULL, 0);
+    CU_ASSERT_TRUE(fixture_logged(&x, "3 checks wait for job 'j'"));
+    lane_env_end(&x);
+}
+
 static void many_unknown_jobs_are_named_up_to_a_limit(void)
 {
     lane_env_begin(&x, "");
@@ -167,6 +202,8 @@ static const struct test tests[] = {
     TEST(names_and_reasons_are_cut_and_have_no_control_characters),
     TEST(checks_of_an_unknown_job_are_told_with_count_age_and_a_suggestion),
     TEST(a_job_of_the_settings_that_cannot_be_run_is_told_as_such),
+    TEST(checks_that_stay_in_their_slots_are_told_as_such),
+    TEST(a_check_that_is_put_off_and_met_again_is_counted_once),
     TEST(many_unknown_jobs_are_named_up_to_a_limit),
     TEST(a_daemon_tells_of_a_job_with_growing_pauses_and_adds_up_meanwhile),
     { NULL, NULL },

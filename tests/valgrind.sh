@@ -16,7 +16,11 @@ export BUILD
 for name in $(compgen -e); do
     case $name in PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
 done
-export PRESCIENT_TEST_BRIEF=1
+export PRESCIENT_TEST_BRIEF=1 PRESCIENT_TEST_EACH=1
+# In memory where there is room: it is memory that is looked at, and a slow disk takes tens of
+# thousands of syncs.
+in_memory=$(df --output=avail -m /dev/shm 2>/dev/null | tail -n 1)
+[ "${in_memory:-0}" -ge 1000 ] && [ -w /dev/shm ] && TMPDIR=${TMPDIR:-/dev/shm}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-valgrind.XXXXXX") || exit 2
 chmod 711 "$tmp"
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$tmp"' EXIT

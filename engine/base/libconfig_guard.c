@@ -189,6 +189,13 @@ static int copy_all(struct reader *r)
 
 /* ---- files ---- */
 
+/* What follows the last line end is no line if it is empty. */
+static int last_line(const char *text, int line)
+{
+    size_t len = strlen(text);
+    return line > 1 && text[len - 1] == '\n' ? line - 1 : line;
+}
+
 static int gather_text(struct libconfig_guard *g, const char *text, const char *file, int depth,
                        struct err *err)
 {
@@ -196,6 +203,8 @@ static int gather_text(struct libconfig_guard *g, const char *text, const char *
     int rc = begin_piece(g, file, 1);
     if (rc == 0)
         rc = copy_all(&r);
+    if (g->npieces)
+        g->pieces[g->npieces - 1].last = last_line(text, r.line);
     fputc('\n', g->out);
     g->line++;
     if (rc == ERR_NOMEM)
@@ -231,7 +240,10 @@ static int open_owned(const char *path, int *fd, struct err *err)
                                               .sticky = true };
     int rc = owned_open(path, &rules, fd, err);
     if (rc == ERR_NOTFOUND)
-        return err_set(err, ERR_SETTINGS, "cannot open %s: %s", path, strerror(ENOENT));
+        return err_set(err, ERR_SETTINGS,
+                       "cannot open %s: %s; `prescient config --sample > FILE` makes one, --config names "
+                       "another",
+                       path, strerror(ENOENT));
     return rc;
 }
 
@@ -303,16 +315,39 @@ void libconfig_guard_release(struct libconfig_guard *g)
     *g = (struct libconfig_guard){ 0 };
 }
 
-const char *libconfig_guard_place(const struct libconfig_guard *g, int line)
+static const struct libconfig_piece *piece_of(const struct libconfig_guard *g, int line)
 {
     int i = g->npieces - 1;
     while (i > 0 && g->pieces[i].first > line)
         i--;
-    if (i < 0)
+    return i < 0 ? NULL : &g->pieces[i];
+}
+
+/* libconfig has read to the end and wanted more: that is behind the last line. */
+static bool is_behind_end(const struct libconfig_piece *piece, int line)
+{
+    return piece->last && piece->line + line - piece->first > piece->last;
+}
+
+const char *libconfig_guard_place(const struct libconfig_guard *g, int line)
+{
+    const struct libconfig_piece *piece = piece_of(g, line);
+    if (!piece)
         return "?";
-    const struct libconfig_piece *piece = &g->pieces[i];
-    const char *place = arena_printf(g->arena, "%s:%d", piece->file, piece->line + line - piece->first);
+    int number = piece->line + line - piece->first;
+    if (is_behind_end(piece, line))
+        number = piece->last;
+    const char *place = arena_printf(g->arena, "%s:%d", piece->file, number);
     return place ? place : "?";
+}
+
+const char *libconfig_guard_folder(const struct libconfig_guard *g, int line)
+{
+    const struct libconfig_piece *piece = piece_of(g, line);
+    const char *slash = piece ? strrchr(piece->file, '/') : NULL;
+    if (!slash)
+        return "";
+    return slash == piece->file ? "/" : arena_strndup(g->arena, piece->file, (size_t)(slash - piece->file));
 }
 
 /* ---- parsing ---- */
@@ -345,12 +380,17 @@ static bool is_complete(const config_setting_t *node)
 static int refused_by_libconfig(const struct libconfig_guard *g, const config_t *config, struct err *err)
 {
     const char *why = config_error_text(config), *expected = "";
+    int line = config_error_line(config);
+    const struct libconfig_piece *piece = piece_of(g, line);
     if (!why)
         why = "cannot be read";
-    if (!strcmp(why, "syntax error"))
+    bool is_syntax = !strcmp(why, "syntax error");
+    if (is_syntax && piece && is_behind_end(piece, line))
+        expected = ": the file ends within a setting or a group: expected NAME = VALUE; and }; where a group "
+                   "ends";
+    else if (is_syntax)
         expected = ": expected NAME = VALUE; with durations, sizes and texts in quotes";
-    return err_set(err, ERR_SETTINGS, "%s: %s%s", libconfig_guard_place(g, config_error_line(config)), why,
-                   expected);
+    return err_set(err, ERR_SETTINGS, "%s: %s%s", libconfig_guard_place(g, line), why, expected);
 }
 
 int libconfig_guard_parse(const struct libconfig_guard *g, config_t *config, struct err *err)

@@ -25,8 +25,9 @@ struct libconfig_guard {        /* zeroed: no text */
     struct arena *arena;        /* the caller's: names of files live in it */
     FILE *out;                  /* while gathering */
     int line;                   /* lines written so far + 1 */
-    /* from line `first` of the text on it is `file`, from `line` of that on */
-    struct libconfig_piece { const char *file; int first, line; } *pieces;
+    /* from line `first` of the text on it is `file`, from `line` of that on; `last`: the last line
+     * of the file, where it ends with this piece */
+    struct libconfig_piece { const char *file; int first, line, last; } *pieces;
     int npieces;
 };
 
@@ -42,6 +43,10 @@ int libconfig_guard_parse(const struct libconfig_guard *g, config_t *config, str
 
 /* "prescient.cfg:12" for a line of the text, as libconfig counts; lives in the arena. */
 const char *libconfig_guard_place(const struct libconfig_guard *g, int line);
+
+/* The folder of the file that a line came from, as its path was written; "" is the working
+ * directory. NULL: out of memory. */
+const char *libconfig_guard_folder(const struct libconfig_guard *g, int line);
 
 void libconfig_guard_release(struct libconfig_guard *g);
 

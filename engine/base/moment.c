@@ -1,6 +1,5 @@
-/* moment.c - times and durations, read strictly and written back. The calendar is arithmetic: no
- * time zone, no libc calendar. Readers step a cursor over the text; each takes one thing and
- * returns whether it was there. */
+/* moment.c - times and durations, read strictly and written back. Readers step a cursor over the
+ * text; each takes one thing and returns whether it was there. */
 #include "moment.h"
 
 #include <inttypes.h>
@@ -10,71 +9,17 @@
 #include <string.h>
 #include <strings.h>
 
+#include "calendar.h"
+#include "floor.h"
 #include "saturate.h"
 #include "utf8.h"
 
 #define DAY_S INT64_C(86400)
 #define SECOND_US INT64_C(1000000)
-#define DAYS_TO_1970 INT64_C(719162)    /* from 0001-01-01 */
-#define DAYS_IN_400_YEARS INT64_C(146097)
 
 bool moment_is_valid(int64_t at)
 {
     return at >= MOMENT_MIN && at <= MOMENT_MAX;
-}
-
-/* ---- calendar ---- */
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
-static int64_t floor_mod(int64_t a, int64_t b)
-{
-    return a % b + (a % b < 0 ? b : 0);
-}
-
-static bool is_leap(int64_t year)
-{
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-static int days_in_month(int64_t year, int month)
-{
-    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    return days[month - 1] + (month == 2 && is_leap(year));
-}
-
-/* Days from 0001-01-01 to the first of January of `year`, which may lie before. */
-static int64_t days_before_year(int64_t year)
-{
-    int64_t past = year - 1;
-    return 365 * past + floor_div(past, 4) - floor_div(past, 100) + floor_div(past, 400);
-}
-
-static int64_t days_since_1970(int64_t year, int month, int day)
-{
-    int64_t days = days_before_year(year) - DAYS_TO_1970 + day - 1;
-    for (int m = 1; m < month; m++)
-        days += days_in_month(year, m);
-    return days;
-}
-
-static void date_of(int64_t days_from_1970, int64_t *year, int *month, int *day)
-{
-    int64_t days = days_from_1970 + DAYS_TO_1970;
-    int64_t cycle = floor_div(days, DAYS_IN_400_YEARS);
-    /* never too late, hardly ever too early */
-    int64_t y = cycle * 400 + 1 + (days - cycle * DAYS_IN_400_YEARS) / 366;
-    while (days_before_year(y + 1) <= days)
-        y++;
-    int rest = (int)(days - days_before_year(y)), m = 1;
-    for (; rest >= days_in_month(y, m); m++)
-        rest -= days_in_month(y, m);
-    *year = y;
-    *month = m;
-    *day = rest + 1;
 }
 
 /* ---- readers ---- */
@@ -301,7 +246,7 @@ static const char *wrong_in(const struct reading *r)
 {
     if (r->month < 1 || r->month > 12)
         return "there is no such month";
-    if (r->day < 1 || r->day > days_in_month(r->year, r->month))
+    if (r->day < 1 || r->day > calendar_days_in_month(r->year, r->month))
         return "that month has no such day";
     if (r->hour > 23 || r->minute > 59 || r->second > 60)
         return "there is no such time of day";
@@ -323,8 +268,8 @@ static const char *read_calendar(const char *p, int64_t *out)
     const char *wrong = wrong_in(&r);
     if (wrong)
         return wrong;
-    int64_t at = days_since_1970(r.year, r.month, r.day) * DAY_S + r.hour * 3600 + r.minute * 60 + r.second -
-                 r.zone_s;
+    int64_t days = calendar_days((struct calendar_date){ r.year, r.month, r.day });
+    int64_t at = days * DAY_S + r.hour * 3600 + r.minute * 60 + r.second - r.zone_s;
     if (r.second == 60 && at % DAY_S != 0)
         return "a leap second ends a day";
     *out = at + r.has_fraction;
@@ -424,14 +369,12 @@ int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
 
 static int put_moment(int64_t at, char out[MOMENT_TEXT])
 {
-    int64_t year, days = floor_div(at, DAY_S);
-    int month, day, second = (int)floor_mod(at, DAY_S);
-    date_of(days, &year, &month, &day);
-    const char *sign = year < 0 ? "-" : "";
-    if (year < 0)
-        year = -year;
-    return snprintf(out, MOMENT_TEXT, "%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", sign, year, month, day,
-                    second / 3600, second / 60 % 60, second % 60);
+    struct calendar_date date = calendar_date_of(calendar_day_of(at));
+    int second = calendar_second_of_day(at);
+    const char *sign = date.year < 0 ? "-" : "";
+    int64_t year = date.year < 0 ? -date.year : date.year;
+    return snprintf(out, MOMENT_TEXT, "%s%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", sign, year, date.month,
+                    date.day, second / 3600, second / 60 % 60, second % 60);
 }
 
 const char *moment_format(int64_t at, char out[MOMENT_TEXT])

@@ -26,6 +26,15 @@ const char *settings_nearest_job(const struct settings *s, const char *name)
     return nearest_word(&near);
 }
 
+const char *settings_reference(const struct settings_impl *impl, const struct setting_row *row,
+                               const char *job)
+{
+    const struct settings_referred *r = impl ? impl->referred : NULL;
+    while (r && (r->row != row || (job ? !r->job || strcmp(r->job, job) != 0 : r->job != NULL)))
+        r = r->older;
+    return r ? r->reference : NULL;
+}
+
 void settings_release(struct settings *s)
 {
     struct settings_impl *impl = s->impl;

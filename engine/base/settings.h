@@ -14,19 +14,39 @@ struct config_setting_t;
 /* jobs = { unshipped_order = { plugin = "..."; ... }; }; unset values come from the top level */
 struct job_settings {
     const char *name;
+    const char *from;               /* "prescient.cfg:12"; NULL in the defaults */
     /* a file name in one of plugin_dirs, with or without ".so", never a path */
     const char *plugin;
     int64_t timeout_us;             /* one check */
     int64_t batch_timeout_us;       /* one job_exec_many call */
     int32_t batch;                  /* checks handed to job_exec_many at most; 1: never */
+    int32_t max_running;            /* workers of an engine at once; 0: any, for deliveries half */
+    int32_t weight;                 /* its part of the workers' time, beside that of others */
     int32_t max_checks;
     int64_t horizon_s;
     int32_t max_failures;
     int64_t backoff_s, backoff_max_s;       /* backoff_s 0: one slot length */
+    int32_t attempts;               /* in one full slot; 1: no other */
+    int64_t attempt_interval_s, attempt_interval_max_s, attempt_jitter_s;
     const struct config_setting_t *own;     /* its `settings` group; NULL: none */
+    /* Which of these its own group sets: deliveries do not take them from the top level. */
+    bool sets_attempts, sets_max_failures, sets_backoff, sets_backoff_max;
+};
+
+/* listeners = ( { name = "hook"; events = "order.*"; except = []; job = "hook"; } ) */
+struct listener_settings {
+    const char *name;               /* that of its job, if it has no other */
+    const char *from;               /* "prescient.cfg:12" */
+    const char **events, **except;  /* names of events; with a star at its end, all that begin so */
+    int nevents, nexcept;
+    const char *job;                /* one of the settings' jobs */
+    /* What matched since the last time is one delivery: "15m" or "cron 0 8 * * mon-fri", whose time
+     * zone is `timezone` (NULL: UTC). NULL: each event is a delivery of its own. */
+    const char *digest, *timezone;
 };
 
 struct settings {
+    const char *file;               /* where they were read from, with its whole path; NULL: no file */
     /* store and business database */
     const char *store;              /* URL; default "sqlite:prescient.db" */
     /* "DATABASE_URL", when that or another variable of the environment has replaced the store of
@@ -65,6 +85,7 @@ struct settings {
     const char *keep_runs;          /* "all", "problems", "none" */
     int64_t keep_us;                /* how long history, runs, passes and events are kept; 0: for ever */
     int32_t history_days_ahead;
+    const char *notify;             /* a channel: who waits for events is told; NULL: nobody is */
     const char *log_level;
     /* jobs */
     const char **plugin_dirs;
@@ -72,6 +93,8 @@ struct settings {
     struct job_settings defaults;   /* the top-level timeout, max_checks, ... */
     struct job_settings *jobs;      /* in the order of the file */
     int njobs;
+    struct listener_settings *listeners;    /* in the order of the file */
+    int nlisteners;
     void *impl;                     /* what the strings and groups live in */
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "settings_secret.h"
 #include "utf8.h"
 
 #define JOB_NAME_MAX 1024       /* bytes; what the store takes */
@@ -37,6 +38,53 @@ static const struct setting_row *row_named(const char *name, bool job)
     return row && !strcmp(row->name, name) ? row : NULL;
 }
 
+/* ---- values that stand elsewhere ---- */
+
+/* "jobs.hook.settings.secrets" */
+static const char *path_of(struct settings_loader *l, const config_setting_t *node)
+{
+    const char *path = "";
+    for (; node && path; node = config_setting_parent(node)) {
+        const char *name = config_setting_name(node), *dot = *path ? "." : "";
+        if (name)
+            path = arena_printf(l->impl->arena, "%.80s%s%s", name, dot, path);
+    }
+    return path ? path : "?";
+}
+
+static int read_secret(struct settings_loader *l, config_setting_t *node)
+{
+    struct settings_secret *secret;
+    const char *text = config_setting_get_string(node), *name = settings_secret_name(node), *value;
+    const char *folder = libconfig_guard_folder(&l->guard, (int)config_setting_source_line(node));
+    if (!folder)
+        return settings_loader_nomem(l);
+    int rc = settings_secret_read(text, name, folder, l->impl->arena, &value, &secret, l->err);
+    if (rc < 0)
+        return err_wrap(l->err, rc, "%s: %s = \"%.*s\"", place_of(l, node), path_of(l, node),
+                        UTF8_SHOWN(text));
+    if (value != text && (!config_setting_set_string(node, value) || !config_setting_get_string(node)))
+        return settings_loader_nomem(l);
+    if (secret)
+        config_setting_set_hook(node, secret);
+    return 0;
+}
+
+static int read_secrets(struct settings_loader *l, config_setting_t *node)
+{
+    if (config_setting_type(node) == CONFIG_TYPE_STRING)
+        return read_secret(l, node);
+    int rc = 0, n = config_setting_is_aggregate(node) ? config_setting_length(node) : 0;
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = read_secrets(l, config_setting_get_elem(node, (unsigned)i));
+    return rc;
+}
+
+int settings_file_read_secrets(struct settings_loader *l)
+{
+    return read_secrets(l, config_root_setting(&l->impl->config));
+}
+
 /* ---- the top level ---- */
 
 int settings_file_read_top(struct settings_loader *l)
@@ -45,7 +93,8 @@ int settings_file_read_top(struct settings_loader *l)
     for (int i = 0; i < config_setting_length(root); i++) {
         const config_setting_t *node = config_setting_get_elem(root, (unsigned)i);
         const struct setting_row *row = row_named(config_setting_name(node), false);
-        if (!strcmp(config_setting_name(node), "jobs"))
+        const char *name = config_setting_name(node);
+        if (!strcmp(name, "jobs") || !strcmp(name, "listeners"))
             continue;
         if (!row)
             return unknown_setting(l, node, "", false);
@@ -86,11 +135,20 @@ static int check_own(struct settings_loader *l, const config_setting_t *node, co
 
 /* ---- jobs ---- */
 
+static void note_own(struct job_settings *job, const char *name)
+{
+    job->sets_attempts = job->sets_attempts || !strcmp(name, "attempts");
+    job->sets_max_failures = job->sets_max_failures || !strcmp(name, "max_failures");
+    job->sets_backoff = job->sets_backoff || !strcmp(name, "backoff");
+    job->sets_backoff_max = job->sets_backoff_max || !strcmp(name, "backoff_max");
+}
+
 static int read_job_member(struct settings_loader *l, const config_setting_t *node, struct job_settings *job,
                            const char *label)
 {
     const char *name = config_setting_name(node);
     const struct setting_row *row = row_named(name, true);
+    note_own(job, name);
     bool listed = config_setting_is_list(config_setting_parent(config_setting_parent(node)));
     if (listed && !strcmp(name, "name"))
         return 0;                                       /* job_name has read it */
@@ -115,6 +173,11 @@ static int check_job(struct settings_loader *l, const config_setting_t *node, co
     if (job->backoff_s > job->backoff_max_s)
         return err_set(l->err, ERR_SETTINGS,
                        "%s: %sbackoff is longer than backoff_max: expected it shorter, or as long",
+                       place_of(l, node), label);
+    if (job->attempt_interval_s > job->attempt_interval_max_s)
+        return err_set(l->err, ERR_SETTINGS,
+                       "%s: %sattempt_interval is longer than attempt_interval_max: expected it shorter, or "
+                       "as long",
                        place_of(l, node), label);
     return 0;
 }
@@ -148,6 +211,7 @@ static int read_job(struct settings_loader *l, const config_setting_t *node, str
     snprintf(label, sizeof label, "jobs.%.*s.", UTF8_SHOWN(name));
     *job = l->s->defaults;
     job->name = name;                                   /* lives as long as the node */
+    job->from = place_of(l, node);
     for (int i = 0; i < config_setting_length(node); i++) {
         int rc = read_job_member(l, config_setting_get_elem(node, (unsigned)i), job, label);
         if (rc < 0)

@@ -5,9 +5,24 @@
 #include <libconfig.h>
 #include "arena.h"
 
+struct setting_row;
+
+/* A setting whose value came from "@file:..." or "@env:..."; of a job, or (NULL) of the top
+ * level */
+struct settings_referred {
+    struct settings_referred *older;
+    const struct setting_row *row;
+    const char *job, *reference;
+};
+
 struct settings_impl {
     struct arena *arena;
     config_t config;                /* jobs' own groups point in here */
+    struct settings_referred *referred;     /* a setting's newest first */
 };
+
+/* As what a setting has been written, when its value must not be shown; NULL: it may be. */
+const char *settings_reference(const struct settings_impl *impl, const struct setting_row *row,
+                               const char *job);
 
 #endif

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cleanup.h"
 #include "settings_file.h"
+#include "settings_listeners.h"
 
 static const char *const files_looked_for[] = { "prescient.cfg", "/etc/prescient/prescient.cfg" };
 static const char *const pg_variables[] = { "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE" };
@@ -104,13 +106,16 @@ static int assign_environment(struct settings_loader *l)
 
 static int assign_flag(struct settings_loader *l, const struct settings_flag *flag)
 {
-    const char *name = strncmp(flag->name, "--", 2) ? flag->name : flag->name + 2;
+    bool is_option = !strncmp(flag->name, "--", 2);
+    const char *name = is_option ? flag->name + 2 : flag->name;
     const struct setting_row *row = settings_row(name, false);
-    char *where = arena_printf(l->impl->arena, "--%s", name);
+    const char *where = is_option ? flag->name : arena_printf(l->impl->arena, "--set %s", name);
     if (!where)
         return settings_loader_nomem(l);
     if (!row) {
         const char *nearest = settings_nearest(name, false);
+        if (nearest && !strcmp(nearest, name))
+            return err_set(l->err, ERR_SETTINGS, "--set %.80s: it stands in a settings file only", name);
         if (!nearest)
             return err_set(l->err, ERR_SETTINGS, "--set %.80s: there is no such setting", name);
         return err_set(l->err, ERR_SETTINGS, "--set %.80s: there is no such setting; did you mean \"%s\"?",
@@ -144,7 +149,11 @@ static const char *as_set(struct settings_loader *l, const char *name)
     FILE *out = open_memstream(&value, &size);
     if (!out)
         return name;
-    settings_put_value(row, settings_field(row, l->s, NULL), 0, false, out);
+    const char *reference = settings_reference(l->impl, row, NULL);
+    if (reference)
+        settings_put_string(out, reference);
+    else
+        settings_put_value(row, settings_field(row, l->s, NULL), 0, false, out);
     if (fclose(out) || !value)
         return name;
     const char *text = arena_printf(l->impl->arena, "%s = %s (%s)", name, value,
@@ -159,6 +168,8 @@ static int check_together(struct settings_loader *l)
         { s->trust_us < s->lease_us, "trust", "less than", "lease" },
         { s->workers <= s->workers_max, "workers", "at most", "workers_max" },
         { s->defaults.backoff_s <= s->defaults.backoff_max_s, "backoff", "at most", "backoff_max" },
+        { s->defaults.attempt_interval_s <= s->defaults.attempt_interval_max_s, "attempt_interval",
+          "at most", "attempt_interval_max" },
     };
     for (size_t i = 0; i < COUNT(checks); i++)
         if (!checks[i].good)
@@ -198,6 +209,9 @@ static int load_all(struct settings_loader *l, bool environment, const struct se
     int rc = has_file ? libconfig_guard_parse(&l->guard, &l->impl->config, l->err) : 0;
     if (rc < 0)
         return rc;
+    rc = has_file ? settings_file_read_secrets(l) : 0;
+    if (rc < 0)
+        return rc;
     rc = has_file ? settings_file_read_top(l) : 0;
     if (rc < 0)
         return rc;
@@ -210,7 +224,10 @@ static int load_all(struct settings_loader *l, bool environment, const struct se
     rc = check_together(l);
     if (rc < 0)
         return rc;
-    return has_file ? settings_file_read_jobs(l) : 0;
+    rc = has_file ? settings_file_read_jobs(l) : 0;
+    if (rc < 0)
+        return rc;
+    return has_file ? settings_listeners_read(l) : 0;
 }
 
 const char *settings_file_used(const char *file)
@@ -223,6 +240,13 @@ const char *settings_file_used(const char *file)
     return NULL;
 }
 
+static int note_file(struct settings_loader *l, const char *path)
+{
+    CLEANUP(cleanup_free) char *whole = realpath(path, NULL);
+    l->s->file = arena_strdup(l->impl->arena, whole ? whole : path);
+    return l->s->file ? 0 : settings_loader_nomem(l);
+}
+
 int settings_load(struct settings *out, const char *file, const struct settings_flag *flags, int nflags,
                   struct err *err)
 {
@@ -231,6 +255,8 @@ int settings_load(struct settings *out, const char *file, const struct settings_
     const char *path = settings_file_used(file);
     if (rc == 0 && path)
         rc = libconfig_guard_read_file(&l.guard, l.impl->arena, path, err);
+    if (rc == 0 && path)
+        rc = note_file(&l, path);
     if (rc == 0)
         rc = load_all(&l, true, flags, nflags);
     return loader_end(&l, rc);

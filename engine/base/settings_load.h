@@ -8,7 +8,8 @@
 #include "err.h"
 #include "settings.h"
 
-struct settings_flag { const char *name, *value; };     /* --name value: any top-level setting, '-' for '_' */
+/* A top-level setting, '-' for '_': "name" is of --set, "--name" an option of its own. */
+struct settings_flag { const char *name, *value; };
 
 /* Reads everything in the order of precedence. `file` NULL: looked for; a missing default file is
  * fine, a named one is not. ERR_SETTINGS with a message. What it fills is released by

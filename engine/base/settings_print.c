@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "settings_impl.h"
+#include "settings_listeners.h"
 #include "settings_mask.h"
+#include "settings_secret.h"
 #include "settings_table.h"
 #include "settings_value.h"
 
@@ -68,9 +70,32 @@ static bool is_secret_name(const char *name)
     return false;
 }
 
+/* "Authorization: ***". Which headers let others in depends on the receiver: each value is
+ * hidden. */
+static bool put_header(struct printer *p, const char *name, const char *text)
+{
+    char shown[256];
+    const char *colon = strchr(text, ':');
+    if (!name || strcasecmp(name, "headers") != 0 || !colon)
+        return false;
+    snprintf(shown, sizeof shown, "%.*s: ***", (int)(colon - text > 200 ? 200 : colon - text), text);
+    settings_put_string(p->out, shown);
+    return true;
+}
+
+/* What a worker is sent of a secret keeps the mark of one. */
+static void put_secret(struct printer *p, const struct settings_secret *s)
+{
+    size_t before = strlen(s->value) - strlen(s->secret);
+    char *marked = arena_printf(p->arena, "%.*s@secret:%s", (int)before, s->value, s->secret);
+    settings_put_string(p->out, p->secrets && marked ? marked : s->reference);
+}
+
 static void put_own_string(struct printer *p, const char *name, const char *text)
 {
     char masked[4097];
+    if (!p->secrets && put_header(p, name, text))
+        return;
     if (!p->secrets && is_secret_name(name))
         text = "***";
     else if (!p->secrets && (strstr(text, "://") || strcasestr(text, "password")) &&
@@ -78,7 +103,7 @@ static void put_own_string(struct printer *p, const char *name, const char *text
         settings_mask_url(text, masked, sizeof masked);
         text = masked;
     }
-    settings_put_string(p->out, text);
+    settings_put_escaped(p->out, text, name);
 }
 
 static void put_node(struct printer *p, const config_setting_t *node, int depth);
@@ -107,12 +132,13 @@ static void put_elements(struct printer *p, const config_setting_t *node, int de
     fputc(brackets[1], p->out);
 }
 
-/* an element is called what its list is */
-static const char *nearest_name(const config_setting_t *node)
+static void put_text_node(struct printer *p, const config_setting_t *node)
 {
-    while (node && !config_setting_name(node))
-        node = config_setting_parent(node);
-    return node ? config_setting_name(node) : NULL;
+    const struct settings_secret *secret = settings_secret_of(node);
+    if (secret)
+        put_secret(p, secret);
+    else
+        put_own_string(p, settings_secret_name(node), config_setting_get_string(node));
 }
 
 static void put_node(struct printer *p, const config_setting_t *node, int depth)
@@ -121,7 +147,7 @@ static void put_node(struct printer *p, const config_setting_t *node, int depth)
     case CONFIG_TYPE_GROUP: put_members(p, node, depth); break;
     case CONFIG_TYPE_LIST: put_elements(p, node, depth, "()"); break;
     case CONFIG_TYPE_ARRAY: put_elements(p, node, depth, "[]"); break;
-    case CONFIG_TYPE_STRING: put_own_string(p, nearest_name(node), config_setting_get_string(node)); break;
+    case CONFIG_TYPE_STRING: put_text_node(p, node); break;
     case CONFIG_TYPE_BOOL: fputs(config_setting_get_bool(node) ? "true" : "false", p->out); break;
     case CONFIG_TYPE_FLOAT: put_float(p->out, config_setting_get_float(node)); break;
     case CONFIG_TYPE_INT64: fprintf(p->out, "%lldL", config_setting_get_int64(node)); break;
@@ -151,13 +177,23 @@ static bool is_inherited(const struct settings *s, const struct setting_row *row
         !memcmp((const char *)job + row->offset, (const char *)&s->defaults + row->offset, sizes[row->type]);
 }
 
+static void put_value(struct printer *p, const struct setting_row *row, const void *field, int count,
+                      const char *job)
+{
+    const char *reference = settings_reference(p->s->impl, row, job);
+    if (reference && !p->secrets)
+        settings_put_string(p->out, reference);
+    else
+        settings_put_value(row, field, count, p->secrets, p->out);
+}
+
 static void put_job_body(struct printer *p, const struct job_settings *job)
 {
     for (const struct setting_row *row = settings_job_rows; row->name; row++) {
         if (is_inherited(p->s, row, job))
             continue;
         fprintf(p->out, "        %s = ", row->name);
-        settings_put_value(row, (const char *)job + row->offset, 0, p->secrets, p->out);
+        put_value(p, row, (const char *)job + row->offset, 0, job->name);
         fputs(";\n", p->out);
     }
     if (!job->own)
@@ -202,6 +238,21 @@ static const char jobs_example[] =
     "#     };\n"
     "# };\n";
 
+static const char listeners_help[] =
+    "What hears events: each event that a job emits is handed to the job of each listener whose events "
+    "name it, and whose except does not. A name with a star at its end stands for all that begin so. With "
+    "digest, a time such as \"15m\" or \"cron 0 8 * * mon-fri\" (in timezone; default UTC), what has matched "
+    "since the last time is handed over together.";
+static const char listeners_example[] =
+    "# listeners = (\n"
+    "#     {\n"
+    "#         name = \"hook\";\n"
+    "#         events = \"order.*\";\n"
+    "#         except = [\"order.paid\"];\n"
+    "#         job = \"hook\";\n"
+    "#     }\n"
+    "# );\n";
+
 /* ---- the top level ---- */
 
 static void put_comment(struct printer *p, const struct setting_row *row)
@@ -231,7 +282,7 @@ static void put_row(struct printer *p, const struct setting_row *row)
         return;
     }
     fprintf(p->out, "%s = ", row->name);
-    settings_put_value(row, field, count, p->secrets, p->out);
+    put_value(p, row, field, count, NULL);
     fputs(";\n", p->out);
 }
 
@@ -258,6 +309,13 @@ int settings_print(const struct settings *s, FILE *out, bool commented, bool sec
         put_jobs(&p);
     else
         fputs(jobs_example, out);
+    if (commented) {
+        fputc('\n', out);
+        put_prose(out, listeners_help);
+    }
+    if (commented && !s->nlisteners)
+        fputs(listeners_example, out);
+    settings_listeners_put(s, out);
     if (fflush(out) != 0 || ferror(out))
         return err_sys(err, ERR_GENERAL, "settings: cannot write");
     return 0;

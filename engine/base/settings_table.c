@@ -94,7 +94,8 @@ const struct setting_row settings_rows[] = {
     { "prepared", SETTING_BOOL, AT(prepared), .default_text = "true",
       .help = "Prepared statements. false saves a failed try with a pooler that does not keep them." },
     { "connections", SETTING_INT, AT(connections), .default_text = "0", .min = 0, .max = 64,
-      .help = "Store connections of an engine. 0: 2 on PostgreSQL, 1 on SQLite." },
+      .help = "Store connections of an engine, and one more for what is asked for at once. "
+              "0: 2 on PostgreSQL, 1 on SQLite." },
     { "business_connections", SETTING_INT, AT(business_connections), .default_text = "0", .min = 0,
       .max = 10000,
       .help = "Connections to the business database, over all workers of an engine. 0: one a worker." },
@@ -137,7 +138,8 @@ const struct setting_row settings_rows[] = {
     { "page_bytes", SETTING_SIZE, AT(page_bytes), .default_text = "4MiB", .min = 64 * KIB, .max = GIB,
       .help = "The same in bytes, whichever is reached first." },
     { "slab", SETTING_INT, AT(slab), .default_text = "256", .min = 1, .max = 1024, /* SLAB_CHECKS_MAX */
-      .help = "Checks handed to a worker at once." },
+      .help = "Checks handed to a worker at once. Of a job that takes them one by one no more than it does "
+              "in 250 ms." },
     { "split_at", SETTING_INT, AT(split_at), .default_text = "2000", .min = 1, .max = INT32_MAX,
       .help = "A slot with more checks is split into 64 leases, so that engines can share it. While "
               "checks take microseconds, the limit is up to ten times as high." },
@@ -163,6 +165,11 @@ const struct setting_row settings_rows[] = {
               "on PostgreSQL. 0s: for ever." },
     { "history_days_ahead", SETTING_INT, AT(history_days_ahead), .default_text = "3", .min = 1, .max = 365,
       .help = "Daily partitions of history, runs and events made in advance (PostgreSQL)." },
+    { "notify", SETTING_TEXT, AT(notify), .min = 1, .max = 63, .accepts = is_identifier,
+      .expected = "a name of lower-case letters, digits and _",
+      .help = "A channel of PostgreSQL on which engines tell, once a second at most, that there are new "
+              "events:\n"
+              "`prescient events --deliver --every` listens there, and looks at once. SQLite tells nobody." },
     { "log_level", SETTING_WORD, AT(log_level), .default_text = "info", .words = words_log_level,
       .help = "What is logged: this level and those after it." },
 
@@ -183,6 +190,12 @@ const struct setting_row settings_job_rows[] = {
       .max = DAY, .help = "How long one batch call may take, for jobs that answer many checks at once." },
     { "batch", SETTING_INT, AT_JOB(batch), .default_text = "1000", .min = 1, .max = 100000,
       .help = "Checks of a batch call at most. 1: never a batch." },
+    { "max_running", SETTING_INT, AT_JOB(max_running), .default_text = "0", .min = 0, .max = 100000,
+      .help = "How many workers of an engine run checks of one job at the same time. 0: any number, and at "
+              "most half of them for deliveries of events." },
+    { "weight", SETTING_INT, AT_JOB(weight), .default_text = "100", .min = 1, .max = 10000,
+      .help = "Where checks of several jobs wait, each gets workers by its weight: one of 200 gets twice the "
+              "time of one of 100." },
     { "max_checks", SETTING_INT, AT_JOB(max_checks), .default_text = "5", .min = 0, .max = 1000000,
       .help = "How often a job may ask for another check." },
     { "horizon", SETTING_DURATION_S, AT_JOB(horizon_s), .default_text = "30d", .min = 1 * S,
@@ -193,6 +206,19 @@ const struct setting_row settings_job_rows[] = {
       .or_zero = true, .help = "Delay after the first failure; it doubles with each. 0s: one slot." },
     { "backoff_max", SETTING_DURATION_S, AT_JOB(backoff_max_s), .default_text = "1d", .min = 1 * S,
       .max = 3650 * DAY, .help = "The longest such delay." },
+    { "attempts", SETTING_INT, AT_JOB(attempts), .default_text = "1", .min = 1, .max = 100,
+      .help = "How often a check is tried within a slot, some seconds apart. When all attempts have failed, "
+              "that counts as one of max_failures. 1: once." },
+    { "attempt_interval", SETTING_DURATION_S, AT_JOB(attempt_interval_s), .default_text = "10s", .min = 1 * S,
+      .max = DAY,
+      .help = "Delay after the first attempt; it doubles with each. The delays, jitters and timeouts of all "
+              "attempts together have to fit into a slot." },
+    { "attempt_interval_max", SETTING_DURATION_S, AT_JOB(attempt_interval_max_s), .default_text = "5m",
+      .min = 1 * S, .max = DAY, .help = "The longest such delay." },
+    { "attempt_jitter", SETTING_DURATION_S, AT_JOB(attempt_jitter_s), .default_text = "5s", .min = 1 * S,
+      .max = DAY, .or_zero = true,
+      .help = "At most so much is added to such a delay, at random, so that checks that failed together do "
+              "not come back together." },
     { .name = NULL },
 };
 
@@ -272,6 +298,8 @@ const char *settings_nearest(const char *name, bool job)
         if (job || stands_at_top(row))
             settings_guess_look(&g, row->name);
     settings_guess_look(&g, job ? "settings" : "jobs");
+    if (!job)
+        settings_guess_look(&g, "listeners");
     const char *nearest = nearest_word(&g.near);
     return nearest ? nearest : g.with_unit;
 }

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "moment.h"
+#include "cleanup.h"
 #include "settings_mask.h"
+#include "settings_secret.h"
 #include "utf8.h"
 
 #define SECOND_US INT64_C(1000000)
@@ -64,8 +66,10 @@ const char *settings_found(const struct setting_row *row, const struct setting_v
     static const char *const aggregates[] = {
         [CONFIG_TYPE_GROUP] = "a group", [CONFIG_TYPE_ARRAY] = "an array", [CONFIG_TYPE_LIST] = "a list"
     };
-    const char *found;
-    if (is_quoted(v))
+    const char *found, *reference = v->node ? settings_secret_reference(v->node) : v->reference;
+    if (reference)
+        found = arena_printf(a, "\"%.*s\"", UTF8_SHOWN(reference));
+    else if (is_quoted(v))
         found = quoted(row, value_text(v, a), a);
     else if (config_setting_is_aggregate(v->node))
         found = aggregates[config_setting_type(v->node)];
@@ -291,6 +295,16 @@ void settings_put_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
+void settings_put_escaped(FILE *out, const char *text, const char *name)
+{
+    size_t at;
+    CLEANUP(cleanup_free) char *longer = NULL;
+    if (settings_secret_looks_like_one(text, name, &at) &&
+        asprintf(&longer, "%.*s@%s", (int)at, text, text + at) < 0)
+        longer = NULL;
+    settings_put_string(out, longer ? longer : text);
+}
+
 static bool put_text(const struct setting_row *row, const void *field, int count, bool secrets, FILE *out)
 {
     const char *text = *(const char *const *)field;
@@ -302,7 +316,7 @@ static bool put_text(const struct setting_row *row, const void *field, int count
         settings_mask_url(text, masked, sizeof masked);
         text = masked;
     }
-    settings_put_string(out, text);
+    settings_put_escaped(out, text, NULL);
     return true;
 }
 
@@ -366,7 +380,7 @@ static bool put_texts(const struct setting_row *row, const void *field, int coun
     fputc('[', out);
     for (int i = 0; i < count; i++) {
         fputs(i ? ", " : "", out);
-        settings_put_string(out, (*(const char **const *)field)[i]);
+        settings_put_escaped(out, (*(const char **const *)field)[i], NULL);
     }
     fputc(']', out);
     return true;

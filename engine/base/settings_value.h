@@ -9,10 +9,12 @@
 /* "a duration such as 250ms, 90s, 15m, 3h, 30d, between 10ms and 1d". */
 const char *settings_expected(const struct setting_row *row, struct arena *a);
 
-/* What stands in a file, a variable or a flag: exactly one of the two. */
+/* What stands in a file, a variable or a flag: exactly one of the two; and how it was written, when
+ * it came from elsewhere and is not to be shown. */
 struct setting_value {
     const struct config_setting_t *node;
     const char *text;
+    const char *reference;
 };
 
 /* Reads a value into `field` (and `count` for lists). 0, ERR_SETTINGS when it is not what the row
@@ -28,5 +30,9 @@ bool settings_put_value(const struct setting_row *row, const void *field, int co
 
 /* A string in quotes, escaped so that libconfig reads it back. */
 void settings_put_string(FILE *out, const char *text);
+
+/* The same of a setting called `name` (NULL: one of the top level), which must not be taken for a
+ * reference (settings_secret.h). */
+void settings_put_escaped(FILE *out, const char *text, const char *name);
 
 #endif

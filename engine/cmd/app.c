@@ -130,7 +130,9 @@ struct store *app_store_new(struct app *app, struct err *err)
 {
     struct store_options options = store_options_from(&app->settings);
     struct store *st;
-    options.role = app->now ? NULL : app->command->role; /* a time of one's own is for engines */
+    options.role = app->command->role;
+    if (app->now && !app->command->only_reads)
+        options.role = NULL;            /* a time of one's own is for engines */
     return store_new(&options, &st, err) < 0 ? NULL : st;
 }
 
@@ -240,5 +242,15 @@ int app_rows(struct app *app, const char *name, const char *const *params, int n
         return rc;
     }
     *out = report.rows;
+    app_remark_left_out(app, &report);
     return rc;
+}
+
+void app_remark_left_out(struct app *app, const struct store_report *report)
+{
+    if (!report->left_out || app->told_left_out)
+        return;
+    app->told_left_out = true;
+    app_remark(app, "without the column '%s': this user may read the views only (role prescient_reader)",
+               report->left_out);
 }

@@ -39,6 +39,9 @@ int app_become(struct app *app, const struct command *command, char **argv);
  * EXIT_BAD_USAGE. */
 int app_usage(struct app *app, const char *why);
 
+/* Says once which column a report was made without. app_rows does it. */
+void app_remark_left_out(struct app *app, const struct store_report *report);
+
 /* Prints a remark on stderr, unless --quiet. */
 void app_remark(struct app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same with --quiet, too: something is probably wrong. */

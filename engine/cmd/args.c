@@ -52,6 +52,14 @@ char args_last(const struct args *args, const char *letters)
     return '\0';
 }
 
+const struct command_option *args_beyond(const struct args *args, const char *letters)
+{
+    for (int i = 0; i < args->noptions; i++)
+        if (!strchr(letters, args->options[i].option->letter))
+            return args->options[i].option;
+    return NULL;
+}
+
 const char *args_operand(const struct args *args, int i)
 {
     return i < args->noperands ? args->operands[i] : NULL;

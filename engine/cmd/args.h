@@ -34,6 +34,9 @@ int args_number(const struct args *args, char letter, int64_t least, int64_t mos
 /* Which of these options was given last; 0 when none of them was. */
 char args_last(const struct args *args, const char *letters);
 
+/* The first option that was given and is none of these; NULL: there is none. */
+const struct command_option *args_beyond(const struct args *args, const char *letters);
+
 /* The operand number `i`, from 0; NULL when there are not so many. */
 const char *args_operand(const struct args *args, int i);
 

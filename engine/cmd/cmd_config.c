@@ -1,8 +1,10 @@
 /* prescient config - the settings in force, a sample of all there are, or whether they are good. */
 #include <inttypes.h>
 #include <string.h>
+#include "../rules/job_limits.h"
 #include "../rules/slot.h"
 #include "app.h"
+#include "digests_load.h"
 #include "probe.h"
 #include "report.h"
 #include "text.h"
@@ -29,7 +31,7 @@ const struct command cmd_config = {
 
 static int load(struct app *app, struct err *err)
 {
-    return settings_load(&app->settings, app->settings_file, app->flags, app->nflags, err);
+    return digests_load(app, err);
 }
 
 static int print(struct app *app, bool commented, struct err *err)
@@ -88,11 +90,13 @@ static int check_jobs(struct app *app, bool *is_unsure, struct err *err)
     for (int i = 0; i < s->njobs; i++) {
         struct probed found;
         char why[sizeof found.why + 256];
-        probe_job(&prober, i, &found);
+        bool was_tried = probe_job(&prober, i, &found);
+        probe_describe(&s->jobs[i], &found, why, sizeof why);
+        if (!was_tried)
+            warn_of(why);
         if (found.is_usable || found.is_unsure)
             continue;
         refused++;
-        probe_describe(&s->jobs[i], &found, why, sizeof why);
         err_set(err, ERR_SETTINGS, "job %s", why);
         app_fail(app, err);
     }
@@ -107,6 +111,35 @@ static int check_jobs(struct app *app, bool *is_unsure, struct err *err)
     return refused;
 }
 
+/* That of the settings, or else of the store. 0: neither, with a warning. */
+static int32_t slot_length_of(struct app *app)
+{
+    struct err err;
+    struct store_hello hello = STORE_HELLO_INIT;
+    if (app->settings.slot_length_s)
+        return (int32_t)app->settings.slot_length_s;
+    struct store *st = app_store_new(app, &err);
+    if (st && store_do(st, &hello.call) < 0) {
+        err = hello.call.err;
+        hello.slot_length_s = 0;
+    }
+    store_free(st);
+    if (!hello.slot_length_s) {
+        const char *why = arena_printf(app->arena,
+                                       "whether the attempts of a job fit into a slot could not be tried: %s",
+                                       err.text);
+        warn_of(why ? why : "out of memory");
+    }
+    return hello.slot_length_s;
+}
+
+/* Only jobs with several attempts need the slot length. */
+static int check_attempts(struct app *app, struct err *err)
+{
+    int32_t length_s = job_limits_have_attempts(&app->settings) ? slot_length_of(app) : 0;
+    return length_s ? job_limits_fit(&app->settings, length_s, err) : 0;
+}
+
 static int config_check(struct app *app, struct err *err)
 {
     bool is_unsure = false;
@@ -116,6 +149,8 @@ static int config_check(struct app *app, struct err *err)
     const struct settings *s = &app->settings;
     if (check_jobs(app, &is_unsure, err) > 0)
         return EXIT_BAD_SETTINGS;
+    if (check_attempts(app, err) < 0)
+        return app_fail(app, err);
     warn_of_serve(app);
     const char *tried = "every job can be run";
     if (is_unsure)
@@ -132,6 +167,8 @@ static int config_check(struct app *app, struct err *err)
 static int config_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
+    if (args_has(args, 'p') + args_has(args, 'k') + args_has(args, 's') > 1)
+        return app_usage(app, "expected one of --print, --check and --sample");
     switch (args_last(args, "pks")) {
     case 'k': return config_check(app, &err);
     case 's': return config_sample(app, &err);

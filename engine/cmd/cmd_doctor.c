@@ -10,12 +10,18 @@
 #include "../base/cleanup.h"
 #include "../base/moment.h"
 #include "../base/settings_mask.h"
+#include "../base/utf8.h"
+#include "../rules/job_limits.h"
 #include "../rules/slot.h"
 #include "app.h"
+#include "compared.h"
 #include "probe.h"
 #include "put_off.h"
+#include "refused.h"
 #include "report.h"
+#include "standing_pauses.h"
 #include "text.h"
+#include "waiting_jobs.h"
 
 static int doctor_main(struct app *app, const struct args *args);
 
@@ -165,13 +171,16 @@ static void look_at_job(struct doctor *d, struct prober *prober, int job)
     const struct job_settings *settings = &d->app->settings.jobs[job];
     struct probed found;
     char why[sizeof found.why + 256];
-    probe_job(prober, job, &found);
+    bool was_tried = probe_job(prober, job, &found);
     if (found.is_usable) {
         finding(d, OK, "job", text(d, "%s: %s", settings->name, found.path), NULL);
         return;
     }
     probe_describe(settings, &found, why, sizeof why);
-    finding(d, ERROR, "job", why, probe_advice[found.failed]);
+    if (was_tried)
+        finding(d, ERROR, "job", why, probe_advice[found.failed]);
+    else
+        finding(d, WARN, "job", why, NULL);
 }
 
 static void look_at_business(struct doctor *d, const struct prober *prober)
@@ -211,6 +220,14 @@ static const char *store_from(struct doctor *d)
     return text(d, " (the store of %s, not that of %s)", s->store_from, s->store_instead_of);
 }
 
+static const char *connection_advice(struct doctor *d, const struct err *err, const char *url)
+{
+    static const char no_database[] = "3D000";
+    if (err->code == ERR_SCHEMA && strcmp(err->sqlstate, no_database))
+        return "prescient init creates or upgrades the schema";
+    return text(d, "the setting store is %s%s", url, store_from(d));
+}
+
 static void look_at_connection(struct doctor *d)
 {
     struct err err = { 0 };
@@ -226,9 +243,7 @@ static void look_at_connection(struct doctor *d)
             err = d->hello.call.err;
     }
     if (err.code < 0) {
-        finding_err(d, "store", &err,
-                    err.code == ERR_SCHEMA ? "prescient init creates or upgrades the schema"
-                                           : text(d, "the setting store is %s%s", url, store_from(d)));
+        finding_err(d, "store", &err, connection_advice(d, &err, url));
         return;
     }
     d->reachable = true;
@@ -267,6 +282,18 @@ static void look_at_serve(struct doctor *d)
                 "all servers together have to name each of these: a slot that none names runs an hour late");
     else
         finding(d, OK, "serve", "each minute names a slot", NULL);
+}
+
+static void look_at_attempts(struct doctor *d)
+{
+    struct err err = { 0 };
+    const struct settings *s = &d->app->settings;
+    if (!job_limits_have_attempts(s))
+        return;
+    if (job_limits_fit(s, d->hello.slot_length_s, &err) < 0)
+        finding_err(d, "attempts", &err, "no engine starts with these settings");
+    else
+        finding(d, OK, "attempts", "those of each job fit into a slot", NULL);
 }
 
 static void look_at_clock(struct doctor *d)
@@ -308,6 +335,131 @@ static void look_at_put_off(struct doctor *d)
         finding(d, WARN, "checks put off", words, put_off_advice(d->app, &rows));
     else
         finding(d, OK, "checks put off", "none", NULL);
+}
+
+/* Checks whose slot is still ahead, and whose job nobody seems to have. */
+static void look_at_waiting_jobs(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct waiting_jobs jobs;
+    if (waiting_jobs_ask(d->app, &jobs, &err) < 0) {
+        finding_err(d, "jobs of checks", &err, NULL);
+        return;
+    }
+    const char *words = waiting_jobs_words(d->app, &jobs);
+    if (waiting_jobs_are_amiss(d->app, &jobs))
+        finding(d, WARN, "jobs of checks", words, waiting_jobs_advice());
+    else if (jobs.is_asked)
+        finding(d, OK, "jobs of checks", words ? words : "no check waits for a job that nobody has", NULL);
+}
+
+/* One word for a shell. Whoever names a schedule or a row must not write a line for an admin. */
+static const char *shell_word(struct doctor *d, const char *value)
+{
+    const char *word = "'";
+    for (const char *end; (end = strchr(value, '\'')); value = end + 1)
+        word = text(d, "%s%.*s'\\''", word, (int)(end - value), value);
+    return text(d, "%s%s'", word, value);
+}
+
+/* A receiver that says no for good: nobody tries again, so somebody has to know. */
+static void look_at_refused(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct refused all = { .n = 0 };
+    int64_t now = d->app->now ? d->app->now : d->hello.now_us / 1000000;
+    int rc = refused_ask(d->app, now, d->hello.slot_length_s, &all, &err);
+    if (rc < 0)
+        finding_err(d, "refused for good", &err, NULL);
+    else if (!all.n && all.has_more)
+        finding(d, WARN, "refused for good",
+                "nothing among the newest failures of the last day; there are more than were looked at",
+                "prescient history --outcome failed --since -1d lists them");
+    else if (!all.n)
+        finding(d, OK, "refused for good", "nothing in the last day", NULL);
+    const char *least = all.has_more ? "at least " : "";
+    for (int i = 0; i < all.n; i++) {
+        const struct refused_job *of = &all.jobs[i];
+        const char *name = d->app->settings.jobs[of->job].name, *word = shell_word(d, name);
+        finding(d, WARN, "refused for good",
+                text(d, "job %s: %s%" PRId64 " checks and %" PRId64 " deliveries in the last day, the "
+                     "newest: %.*s", name, least, of->checks, of->deliveries, UTF8_SHOWN(of->note)),
+                of->deliveries ? "prescient deliveries --failed lists them; --again ID sends one once more"
+                               : text(d, "once that is mended: prescient retry --job %s --since -1d", word));
+    }
+}
+
+/* Which of them settles an event must not decide who hears of it. */
+static void look_at_listeners(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct compared all;
+    const char *advice =
+        "engines read their settings when they start: restart those that lack what this file has, or name "
+        "theirs with --config";
+    if (compared_ask(d->app, &all, &err) < 0) {
+        finding_err(d, "listeners", &err, NULL);
+        return;
+    }
+    if (all.by_engines)
+        advice = "an event is delivered as the engine has it that settles its check: give all engines the "
+                 "same listeners, and start again those that run";
+    for (int i = 0; i < all.n; i++)
+        finding(d, WARN, "listeners", all.amiss[i], advice);
+    if (!all.n)
+        finding(d, OK, "listeners", all.words, NULL);
+}
+
+static void look_at_pauses(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    if (standing_pauses_ask(d->app, &rows, &err) < 0) {
+        finding_err(d, "pauses", &err, NULL);
+        return;
+    }
+    const char *words = standing_pauses_words(d->app, &rows);
+    enum level level = standing_pauses_are_old(&rows, d->hello.now_us / 1000000) ? WARN : OK;
+    finding(d, level, "pauses", words ? words : "nothing is paused",
+            "one was forgotten? prescient pauses lists them, prescient resume lets their checks run");
+}
+
+/* The line that mends the first. */
+static const char *schedule_advice(struct doctor *d, const struct store_rows *rows, int row, bool is_on)
+{
+    const char *name = shell_word(d, rows_value(rows, row, "name"));
+    if (is_on)
+        return text(d, "prescient schedule off %s && prescient schedule on %s files it anew", name, name);
+    return text(d, "prescient resolve %s %s %s ends it", shell_word(d, rows_value(rows, row, "entity_name")),
+                shell_word(d, rows_value(rows, row, "entity_key")),
+                shell_word(d, rows_value(rows, row, "job_exec")));
+}
+
+static bool is_true(const struct store_rows *rows, int row, const char *name)
+{
+    const char *value = rows_value(rows, row, name);
+    return value && strchr("t1", *value);
+}
+
+static void look_at_schedules(struct doctor *d)
+{
+    static const char *const amiss[] = { "off, and their checks wait and are run", "on, and have no check" };
+    struct err err = { 0 };
+    struct store_rows rows;
+    if (app_rows(d->app, "schedules_amiss", NULL, 0, &rows, &err) < 0) {
+        finding_err(d, "schedules", &err, NULL);
+        return;
+    }
+    for (int r = 0; r < rows.rows; r++) {
+        bool is_on = is_true(&rows, r, "is_active");
+        const char *more = is_true(&rows, r, "is_at_least") ? " or more" : "";
+        finding(d, WARN, "schedules",
+                text(d, "%" PRId64 "%s %s; the first is '%s'", rows_number(&rows, r, "n"), more, amiss[is_on],
+                     rows_value(&rows, r, "name")),
+                schedule_advice(d, &rows, r, is_on));
+    }
+    if (!rows.rows)
+        finding(d, OK, "schedules", "each that is on has its check", NULL);
 }
 
 static enum level level_named(const char *name)
@@ -443,9 +595,15 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_connection, false },
     { look_at_schema, true },
     { look_at_serve, true },
+    { look_at_attempts, true },
     { look_at_clock, true },
     { look_at_status, true },
     { look_at_put_off, true },
+    { look_at_waiting_jobs, true },
+    { look_at_refused, true },
+    { look_at_listeners, true },
+    { look_at_pauses, true },
+    { look_at_schedules, true },
     { look_inside, true },
     { look_at_growth, true },
     { look_at_plan, true },

@@ -5,7 +5,9 @@
 #include "../rules/field.h"
 #include "../rules/slot.h"
 #include "../store/enqueue_check.h"
+#include "action.h"
 #include "app.h"
+#include "drawing.h"
 #include "load.h"
 #include "report.h"
 #include "text.h"
@@ -19,6 +21,11 @@ static const struct command_option options[] = {
       "when the check is pending already: keep it (the default), move it if the new time is earlier, or "
       "replace it" },
     { "priority", 'r', "N", "lower runs earlier within the slot (0)" },
+    { "within", 'w', "DURATION",
+      "at WHEN or up to so much later (2h): in a slot that is drawn, an empty one rather than a full one" },
+    { "at-once", 'o', NULL,
+      "in the next second, instead of WHEN; a check that is pending already is moved there unless "
+      "--conflict says otherwise" },
     { "from", 'f', "FILE", "read checks from a CSV file, - for stdin" },
     { "skip-bad", 'b', NULL, "skip bad lines of the file instead of stopping" },
     { "start-line", 'l', "N", "begin at this line of the file" },
@@ -27,7 +34,7 @@ static const struct command_option options[] = {
 
 const struct command cmd_enqueue = {
     .name = "enqueue",
-    .args = "ENTITY KEY JOB WHEN | --from FILE",
+    .args = "ENTITY KEY JOB WHEN | ENTITY KEY JOB --at-once | --from FILE",
     .operands = { 0, 4 },
     .help = "enqueue a check of a row, or one for each line of a CSV file",
     .more = "WHEN is a time (2026-03-01T13:15:00Z), seconds since 1970, or relative to now (+3h). It is "
@@ -36,7 +43,7 @@ const struct command cmd_enqueue = {
             "rows are enqueued for prescient replay.\n"
             "The first line of a file names its columns: entity_name, entity_key, job_exec, check_at, and "
             "payload, "
-            "priority if wanted;\n"
+            "priority, within if wanted;\n"
             "every 10,000 lines are one transaction. After a failure it prints the line to continue from.",
     .options = options,
     .main = enqueue_main,
@@ -44,7 +51,7 @@ const struct command cmd_enqueue = {
 };
 
 struct enqueue {
-    const char *payload;
+    const char *payload, *conflict, *within; /* NULL: not given */
     int64_t priority;
     struct load_options load;
 };
@@ -53,6 +60,8 @@ static int read_options(const struct args *args, struct enqueue *e, struct err *
 {
     *e = (struct enqueue){
         .payload = args_text(args, 'p'),
+        .conflict = args_text(args, 'c'),
+        .within = args_text(args, 'w'),
         .load = { .file = args_text(args, 'f'), .conflict = "keep", .skip_bad = args_has(args, 'b') },
     };
     if (args_has(args, 'c'))
@@ -99,6 +108,43 @@ static void remark_past(struct app *app, const struct store_rows *rows, int64_t 
                    moment_format(wanted, text));
 }
 
+static void tell_unknown_job(struct app *app, const char *job)
+{
+    struct unknown_jobs unknown = { 0 };
+    unknown_jobs_note(&unknown, app, job);
+    unknown_jobs_tell(&unknown, app);
+}
+
+static int enqueue_at_once(struct app *app, const struct enqueue *e, char **argv)
+{
+    struct err err = { 0 };
+    struct load_row row = {
+        .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload
+    };
+    if (enqueue_check_row(&row, &err) < 0)
+        return app_fail(app, &err);
+    const char *params[] = {
+        argv[0],    argv[1],
+        argv[2],    e->payload,
+        e->conflict, arena_printf(app->arena, "%" PRId64, e->priority),
+        app_now_param(app),
+    };
+    struct store_rows rows;
+    if (app_rows(app, "enqueue_now", params, 7, &rows, &err) < 0)
+        return app_fail(app, &err);
+    print_enqueued(app, &rows, argv);
+    tell_unknown_job(app, argv[2]);
+    return EXIT_WELL;
+}
+
+static int draw(struct app *app, const char *within, struct load_row *row, struct err *err)
+{
+    struct drawing drawing = { 0 };
+    int64_t now = 0;
+    int rc = app_now(app, &now, err);
+    return rc < 0 ? rc : drawing_draw(&drawing, app, within, now, row, err);
+}
+
 static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
 {
     struct err err = { 0 };
@@ -106,6 +152,8 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
         .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload
     };
     if (app_moment(app, argv[3], &row.at, &err) < 0 || enqueue_check_row(&row, &err) < 0)
+        return app_fail(app, &err);
+    if (e->within && draw(app, e->within, &row, &err) < 0)
         return app_fail(app, &err);
     const char *params[] = {
         argv[0], argv[1], argv[2], arena_printf(app->arena, "%" PRId64, row.at), e->payload, e->load.conflict,
@@ -116,26 +164,59 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
         return app_fail(app, &err);
     print_enqueued(app, &rows, argv);
     remark_past(app, &rows, row.at);
-    struct unknown_jobs unknown = { 0 };
-    unknown_jobs_note(&unknown, app, argv[2]);
-    unknown_jobs_tell(&unknown, app);
+    tell_unknown_job(app, argv[2]);
     return EXIT_WELL;
 }
 
-static int enqueue_main(struct app *app, const struct args *args)
+/* ---- the three ways ---- */
+
+static int enqueue_file(struct app *app, const struct args *args)
 {
     struct enqueue e;
     struct err err;
+    if (args->noperands)
+        return app_usage(app, "--from takes the checks from the file, and none from the command line");
     if (read_options(args, &e, &err) < 0)
         return app_fail(app, &err);
-    if (e.load.file && args->noperands == 0 && !e.payload && !args_has(args, 'r'))
-        return load_csv(app, &e.load);
-    if (e.load.file)
-        return app_usage(
-            app, "--from takes checks, payloads and priorities from the file; nothing else can be given");
-    if (e.load.skip_bad || e.load.start_line)
-        return app_usage(app, "--skip-bad and --start-line belong to --from");
+    return load_csv(app, &e.load);
+}
+
+static int enqueue_now(struct app *app, const struct args *args)
+{
+    struct enqueue e;
+    struct err err;
+    if (args->noperands != 3)
+        return app_usage(app, "--at-once takes ENTITY KEY JOB, and no WHEN");
+    if (read_options(args, &e, &err) < 0)
+        return app_fail(app, &err);
+    return enqueue_at_once(app, &e, args->operands);
+}
+
+static int enqueue_then(struct app *app, const struct args *args)
+{
+    struct enqueue e;
+    struct err err;
     if (args->noperands < 4)
-        return app_usage(app, "too few arguments");
+        return app_usage(app, "too few arguments: WHEN is missing, or --at-once");
+    if (read_options(args, &e, &err) < 0)
+        return app_fail(app, &err);
     return enqueue_one(app, &e, args->operands);
+}
+
+enum { FILE_OF_CHECKS, AT_ONCE, WHEN };
+static const struct action ways[] = {
+    [FILE_OF_CHECKS] = { "--from", "fcbl", enqueue_file },
+    [AT_ONCE] = { "--at-once", "opcr", enqueue_now },
+    [WHEN] = { "ENTITY KEY JOB WHEN", "pcrw", enqueue_then },
+    { 0 },
+};
+
+static int enqueue_main(struct app *app, const struct args *args)
+{
+    int way = WHEN;
+    if (args_has(args, 'f'))
+        way = FILE_OF_CHECKS;
+    else if (args_has(args, 'o'))
+        way = AT_ONCE;
+    return action_run(app, ways, &ways[way], args);
 }

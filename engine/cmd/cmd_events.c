@@ -1,10 +1,17 @@
 /* prescient events - what jobs announced, in the order in which consumers read it; with --follow,
- * as it happens. */
+ * as it happens; with --deliver, to a command. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../base/clock.h"
+#include "../base/moment.h"
+#include "../rules/event_cursor.h"
+#include "action.h"
 #include "app.h"
+#include "consumer.h"
+#include "consumers.h"
+#include "deliver.h"
 #include "interrupt.h"
 #include "report.h"
 #include "text.h"
@@ -12,25 +19,39 @@
 
 static int events_main(struct app *app, const struct args *args);
 
-static const struct command_option options[] = { { "follow", 'f', NULL,
-                                                   "wait for more, from now on or from --after on" },
-                                                 { "after", 'a', "CURSOR", "only events after this one" },
-                                                 { "limit", 'l', "N", "at most N (100); 0: all" },
-                                                 { 0 } };
+static const struct command_option options[] = {
+    { "follow", 'f', NULL, "wait for more, from now on or from --after on" },
+    { "after", 'a', "CURSOR", "only events after this one" },
+    { "limit", 'l', "N", "at most N (100); 0: all" },
+    { "deliver", 'd', "NAME", "as lines of JSON to COMMAND, each once it has ended well" },
+    { "batch", 'b', "N", "at most N events at once (100)" },
+    { "every", 'e', "DURATION", "stay, and look again and again" },
+    { "skip-after", 's', "N", "skip an event that failed N times alone" },
+    { "timeout", 't', "DURATION", "the limit of one run of COMMAND (5m)" },
+    { "backoff", 'w', "DURATION", "the pause after a failure (1s), doubled up to 1m" },
+    { "consumers", 'c', NULL, "list the names, and how far behind each is" },
+    { "reset", 'r', "NAME", "let it go on behind --to" },
+    { "to", 'T', "CURSOR|TIME", "a cursor, now, or a time such as -1d" },
+    { "forget", 'F', "NAME", "drop the cursor of that name" },
+    { 0 }
+};
 
 const struct command cmd_events = {
     .name = "events",
-    .args = "",
-    .help = "list what jobs announced, oldest first",
+    .args = "[--deliver NAME -- COMMAND ...]",
+    .help = "list what jobs announced, oldest first; or deliver it to a command",
     .more =
         "Every event has a cursor; --after CURSOR continues after it, so that none is missed or seen twice.\n"
-        "--json prints one object a line.",
+        "--json prints one object a line. --deliver keeps the cursor in the store: COMMAND reads events\n"
+        "from its standard input, and when it exits with 0 the cursor moves. Else they come again, fewer\n"
+        "and fewer, down to the one that fails. Of several processes by one NAME one is at work.",
     .options = options,
+    .operands = { 0, INT_MAX },
     .main = events_main,
+    .role = "prescient_reader", .only_reads = true,
 };
 
 #define PAGE 1000
-#define FIRST_CURSOR "0-0-0"
 #define PAUSE_MS 1000 /* between two reads when nothing was new */
 
 struct events {
@@ -39,37 +60,13 @@ struct events {
     const char *after;          /* a cursor */
     int64_t limit;              /* 0: all */
     int64_t shown;
-    char cursor[64];            /* of the last event shown */
+    char cursor[EVENT_CURSOR_SIZE];     /* of the last event shown */
 };
-
-/* A cursor's numbers: generation, transaction, event. A cursor of two numbers, from before there
- * were generations, belongs to the first. */
-enum { CURSOR_NUMBERS = 3, CURSOR_DIGITS = 20 };
-struct cursor { char numbers[CURSOR_NUMBERS][CURSOR_DIGITS + 1]; };
-
-static bool cursor_split(const char *text, struct cursor *out)
-{
-    static const size_t most[CURSOR_NUMBERS] = { 18, 20, 18 };
-    int dashes = 0;
-    for (const char *at = text; *at; at++)
-        dashes += *at == '-';
-    if (dashes < 1 || dashes >= CURSOR_NUMBERS)
-        return false;
-    strcpy(out->numbers[0], "0");
-    for (int n = CURSOR_NUMBERS - 1 - dashes; n < CURSOR_NUMBERS; n++) {
-        size_t length = strspn(text, "0123456789");
-        if (length == 0 || length > most[n] || text[length] != (n + 1 < CURSOR_NUMBERS ? '-' : '\0'))
-            return false;
-        snprintf(out->numbers[n], sizeof out->numbers[n], "%.*s", (int)length, text);
-        text += length + 1;
-    }
-    return true;
-}
 
 static int cursor_check(const char *cursor, struct err *err)
 {
-    struct cursor c = { 0 };
-    if (!cursor_split(cursor, &c))
+    struct event_cursor c = { 0 };
+    if (!event_cursor_split(cursor, &c))
         return err_set(err, ERR_INPUT,
                        "--after: found '%.80s', expected the cursor of an event, such as 0-7301-15", cursor);
     return 0;
@@ -80,8 +77,8 @@ static int read_page(struct events *e, struct arena *a, int64_t want, struct sto
     struct store *st = app_store(e->app, err);
     if (!st)
         return err->code;
-    struct cursor after = { 0 };
-    cursor_split(e->cursor, &after);
+    struct event_cursor after = { 0 };
+    event_cursor_split(e->cursor, &after);
     const char *params[] = { after.numbers[0], after.numbers[1], after.numbers[2],
                              arena_printf(a, "%" PRId64, want) };
     struct store_report report = STORE_REPORT_INIT;
@@ -92,6 +89,7 @@ static int read_page(struct events *e, struct arena *a, int64_t want, struct sto
     int rc = store_do(st, &report.call);
     *err = report.call.err;
     *out = report.rows;
+    app_remark_left_out(e->app, &report);
     return rc;
 }
 
@@ -125,7 +123,7 @@ static void print_page(struct events *e, struct arena *a, const struct store_row
     fflush(e->app->out);
     if (rows->rows) {
         const char *cursor = rows_value(rows, rows->rows - 1, "cursor");
-        snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : FIRST_CURSOR);
+        snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : EVENT_CURSOR_FIRST);
     }
     e->shown += rows->rows;
 }
@@ -183,7 +181,7 @@ static int find_start(struct events *e, struct err *err)
             return err->code;
         cursor = rows_value(&rows, 0, "cursor");
     }
-    snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : FIRST_CURSOR);
+    snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : EVENT_CURSOR_FIRST);
     return app_store(e->app, err) ? 0 : err->code;
 }
 
@@ -201,7 +199,7 @@ static void print_none(const struct events *e, int64_t withheld)
     fprintf(e->app->out, "no events%s%s\n", after, withheld ? " to show yet" : "");
 }
 
-static int events_main(struct app *app, const struct args *args)
+static int list(struct app *app, const struct args *args)
 {
     struct events e = {
         .app = app,
@@ -223,4 +221,91 @@ static int events_main(struct app *app, const struct args *args)
     else if (!e.follow && e.limit && e.shown == e.limit)
         app_remark(app, "these are the first %" PRId64 "; --after %s shows the next", e.limit, e.cursor);
     return EXIT_WELL;
+}
+
+/* ---- consumers ---- */
+
+static int duration_option(const struct args *args, char letter, int64_t least_us, int64_t most_us,
+                           int64_t *out, struct err *err)
+{
+    char least[MOMENT_TEXT], most[MOMENT_TEXT];
+    const char *text = args_text(args, letter);
+    if (!text)
+        return 0;
+    if (duration_parse_us(text, out, err) < 0)
+        return err_wrap(err, err->code, "--%s", args_name(args, letter));
+    if (*out >= least_us && *out <= most_us)
+        return 0;
+    return err_set(err, ERR_INPUT, "--%s: found '%.40s', expected %s to %s", args_name(args, letter), text,
+                   duration_format_us(least_us, least), duration_format_us(most_us, most));
+}
+
+#define DAY_US INT64_C(86400000000)
+
+static int read_deliver_options(const struct args *args, struct deliver_options *o, struct err *err)
+{
+    int64_t batch = 100, skip_after = 0;
+    if (consumer_check_name(o->name, err) < 0 || args_number(args, 'b', 1, 1000, &batch, err) < 0 ||
+        args_number(args, 's', 1, 1000, &skip_after, err) < 0 ||
+        duration_option(args, 'e', 1000000, DAY_US, &o->every_us, err) < 0 ||
+        duration_option(args, 't', 10000, DAY_US, &o->timeout_us, err) < 0 ||
+        duration_option(args, 'w', 1000, 60 * INT64_C(1000000), &o->backoff_us, err) < 0)
+        return err->code;
+    o->batch = (int)batch;
+    o->skip_after = (int)skip_after;
+    return 0;
+}
+
+static int deliver_events(struct app *app, const struct args *args)
+{
+    struct err err = { 0 };
+    struct deliver_options o = { .name = args_text(args, 'd'), .argv = args->operands,
+                                 .timeout_us = 300 * INT64_C(1000000), .backoff_us = 1000000 };
+    if (!args->noperands)
+        return app_usage(app, "--deliver: no command given: --deliver NAME -- COMMAND ...");
+    if (read_deliver_options(args, &o, &err) < 0)
+        return app_fail(app, &err);
+    return deliver(app, &o);
+}
+
+static int list_consumers(struct app *app, const struct args *args)
+{
+    (void)args;
+    return consumers_list(app);
+}
+
+static int reset_consumer(struct app *app, const struct args *args)
+{
+    if (!args_has(args, 'T'))
+        return app_usage(app, "--reset: no place given: --to CURSOR, --to now, or --to -1d");
+    return consumers_reset(app, args_text(args, 'r'), args_text(args, 'T'));
+}
+
+static int forget_consumer(struct app *app, const struct args *args)
+{
+    return consumers_forget(app, args_text(args, 'F'));
+}
+
+static const struct action actions[] = {
+    { "--deliver", "dbestw", deliver_events },
+    { "--consumers", "c", list_consumers },
+    { "--reset", "rT", reset_consumer },
+    { "--forget", "F", forget_consumer },
+    { "events", "fal", list },
+    { NULL, NULL, NULL }
+};
+
+static int events_main(struct app *app, const struct args *args)
+{
+    char chosen = args_last(args, "dcrF");
+    const struct action *action = action_find(actions, "events");
+    for (const struct action *a = actions; chosen && a->word; a++)
+        if (*a->options == chosen)
+            action = a;
+    if (chosen && app->now)
+        return app_usage(app, "--now: consumers have no virtual time: their leases, like events, are of the "
+                             "store's clock");
+    if (args->noperands && chosen != 'd')
+        return app_usage(app, "takes no arguments without --deliver");
+    return action_run(app, actions, action, args);
 }

@@ -11,6 +11,7 @@ const struct command cmd_history = {
     .name = "history", .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
     .help = "list checks that are over, newest first",
     .options = options, .main = history_main,
+    .role = "prescient_reader", .only_reads = true,
 };
 
 static int history_main(struct app *app, const struct args *args)

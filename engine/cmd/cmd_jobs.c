@@ -39,6 +39,7 @@ enum {
     MAX_CHECKS,
     HORIZON,
     MAX_FAILURES,
+    ATTEMPTS,
     BATCH,
     SUMMARY,
     WHY,
@@ -60,6 +61,7 @@ static const struct { const char *name; enum cell_kind kind;
     [MAX_CHECKS] = { "max_checks", CELL_NUMBER },
     [HORIZON] = { "horizon_us", CELL_DURATION_US },
     [MAX_FAILURES] = { "max_failures", CELL_NUMBER },
+    [ATTEMPTS] = { "attempts", CELL_NUMBER },
     [BATCH] = { "batch", CELL_NUMBER },
     [SUMMARY] = { "summary", CELL_TEXT },
     [WHY] = { "why_not", CELL_TEXT },
@@ -85,6 +87,7 @@ static bool job_row(struct app *app, struct prober *prober, int index, const cha
     row[MAX_CHECKS] = number(app, job->max_checks);
     row[HORIZON] = number(app, job->horizon_s * 1000000);
     row[MAX_FAILURES] = number(app, job->max_failures);
+    row[ATTEMPTS] = number(app, job->attempts);
     row[BATCH] = number(app, found.batches ? job->batch : 1);
     row[SUMMARY] = *found.summary ? arena_strdup(app->arena, found.summary) : NULL;
     row[WHY] = *found.why ? arena_strdup(app->arena, found.why) : NULL;
@@ -147,7 +150,7 @@ static void jobs_print(struct app *app, const struct store_rows *rows, bool coun
     struct report_view view = {
         .columns = counted ? "job plugin is_usable=usable checks=waiting next_check_at summary why_not"
                            : "job plugin is_usable=usable timeout_us max_checks=checks horizon_us "
-                             "max_failures=failures batch summary why_not",
+                             "max_failures=failures attempts batch summary why_not",
         .estimated = "checks",
         .when_empty = "no jobs in the settings; a job is jobs = { NAME = { plugin = \"...\"; }; };",
     };

@@ -18,6 +18,7 @@ const struct command cmd_list = {
         "ends the list, a line on stderr says so; --limit 0 searches all.",
     .options = options,
     .main = list_main,
+    .role = "prescient_reader", .only_reads = true,
 };
 
 static int list_main(struct app *app, const struct args *args)

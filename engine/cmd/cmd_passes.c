@@ -11,6 +11,7 @@ const struct command cmd_passes = {
     .name = "passes", .args = "",
     .help = "list what engines did, by slot and bucket, newest first",
     .options = options, .main = passes_main,
+    .role = "prescient_reader", .only_reads = true,
 };
 
 static int passes_main(struct app *app, const struct args *args)

@@ -1,8 +1,9 @@
-/* prescient prune - drop old history, runs, passes and events. */
+/* prescient prune - drop old history, runs, passes, events and pauses. */
 #include <inttypes.h>
 #include "../base/moment.h"
 #include "../base/utf8.h"
 #include "app.h"
+#include "consumers.h"
 #include "report.h"
 
 static int prune_main(struct app *app, const struct args *args);
@@ -16,7 +17,7 @@ static const struct command_option options[] = {
 const struct command cmd_prune = {
     .name = "prune",
     .args = "",
-    .help = "drop old history, runs, passes and events",
+    .help = "drop old history, runs, passes, events and pauses",
     .more = "Waiting checks are never dropped. On PostgreSQL history, runs and events are dropped by whole "
             "days, and\nthose of today and yesterday stay.",
     .options = options,
@@ -36,6 +37,7 @@ static int prune_once(void *ctx, struct err *err)
     p->counts.runs += counts.runs;
     p->counts.passes += counts.passes;
     p->counts.events += counts.events;
+    p->counts.pauses += counts.pauses;
     p->counts.by_days = counts.by_days;
     return rc;
 }
@@ -44,11 +46,13 @@ static void print_json(struct app *app, const struct prune_ctx *p, const char *b
 {
     const struct prune_counts *c = &p->counts;
     const char *unit = c->by_days ? "days" : "rows";
-    report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:{s:s, s:s, s:s, s:s}}", "before",
-                                       before, "dry_run", p->dry_run, "history", (json_int_t)c->history,
-                                       "runs", (json_int_t)c->runs, "passes", (json_int_t)c->passes, "events",
-                                       (json_int_t)c->events, "counted", "history", unit, "runs", unit,
-                                       "passes", "rows", "events", unit));
+    json_t *counted = report_made(app, json_pack("{s:s, s:s, s:s, s:s, s:s}", "history", unit, "runs", unit,
+                                                 "passes", "rows", "events", unit, "pauses", "rows"));
+    report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "before", before,
+                                       "dry_run", p->dry_run, "history", (json_int_t)c->history, "runs",
+                                       (json_int_t)c->runs, "passes", (json_int_t)c->passes, "events",
+                                       (json_int_t)c->events, "pauses", (json_int_t)c->pauses, "counted",
+                                       counted));
 }
 
 static void print_counts(struct app *app, const struct prune_ctx *p)
@@ -62,9 +66,9 @@ static void print_counts(struct app *app, const struct prune_ctx *p)
     else
         fprintf(app->out,
                 "%s from before %s: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64
-                " %s, passes %" PRId64 " rows\n",
+                " %s, passes %" PRId64 " rows, pauses %" PRId64 " rows\n",
                 p->dry_run ? "would drop" : "dropped", before, c->history, unit, c->runs, unit, c->events,
-                unit, c->passes);
+                unit, c->passes, c->pauses);
 }
 
 /* A number without a unit means seconds, and would drop nearly everything for good; so a day is the
@@ -95,6 +99,7 @@ static int prune_main(struct app *app, const struct args *args)
     p.before = now - keep_us / 1000000;
     if (p.before < 0)
         p.before = 0;
+    consumers_warn_of_prune(app, p.before, p.dry_run);
     if (app_insist(app, prune_once, &p, &err) < 0)
         return app_fail(app, &err);
     print_counts(app, &p);

@@ -13,14 +13,16 @@ static int replay_main(struct app *app, const struct args *args);
 static const struct command_option options[] = {
     { "from", 'f', "TIME", "the first slot" },
     { "to", 't', "TIME", "the last slot" },
+    { "deliver", 'd', NULL, "hand events to listeners, and run deliveries that are due" },
     { 0 }
 };
 
 const struct command cmd_replay = {
     .name = "replay",
-    .args = "--from TIME --to TIME",
+    .args = "--from TIME --to TIME [--deliver]",
     .help = "run every slot between two moments on a virtual clock",
     .more = "Jobs get the virtual time. A check that asks for another look before --to is run again.\n"
+            "Listeners hear nothing of what it emits, unless --deliver says so.\n"
             "Checks of the past have to be enqueued as of then, or they go to the next slot of today:\n"
             "  prescient --now 2026-03-01 enqueue --from orders-of-march.csv\n"
             "  prescient replay --from 2026-03-01 --to 2026-04-01",
@@ -49,6 +51,9 @@ static int replay_main(struct app *app, const struct args *args)
         return app_fail(app, &err);
     if (plan.from > plan.to || plan.from < 1)
         return app_usage(app, "--from must not be later than --to, and not before 1970-01-01T00:00:01Z");
+    plan.delivers = args_has(args, 'd');
+    if (!plan.delivers)
+        app->settings.nlisteners = 0;   /* what it emits is of the past, and goes to nobody today */
     struct shown shown = { .from = plan.from };
     progress_init(&shown.bar, "replay", plan.to - plan.from + 1, !app->quiet);
     plan.next = plan.from;

@@ -15,6 +15,7 @@ const struct command cmd_runs = {
     .more = "The run that ends a check is in the history. The setting keep_runs decides which runs are kept.",
     .options = options,
     .main = runs_main,
+    .role = "prescient_reader", .only_reads = true,
 };
 
 static int runs_main(struct app *app, const struct args *args)

@@ -1,5 +1,5 @@
-/* prescient show - everything about one row: its waiting checks, their runs, and those that are
- * over. */
+/* prescient show - everything about one row: its waiting checks, their runs, those that are over,
+ * and what they have emitted, with the deliveries of each event. */
 #include <inttypes.h>
 #include <jansson.h>
 #include "app.h"
@@ -12,8 +12,9 @@ static const struct command_option options[] = { { "limit", 'l', "N", "at most N
 
 const struct command cmd_show = {
     .name = "show", .args = "ENTITY KEY", .operands = { 2, 2 },
-    .help = "show the checks, runs and history of one row",
+    .help = "show the checks, runs, history and events of one row",
     .options = options, .main = show_main,
+    .role = "prescient_reader", .only_reads = true,
 };
 
 static const struct part {
@@ -36,6 +37,12 @@ static const struct part {
       "history",
       7,
       { .columns = "ended_at_us job_exec=job outcome run_count=runs first_check_at total_run_us=took note",
+        .when_empty = "  none" } },
+    { "row_events",
+      "events",
+      3,
+      { .columns = "emitted_at_us=emitted event job_exec=job listener state tries next_check_at "
+                   "ended_at_us=ended note",
         .when_empty = "  none" } },
 };
 

@@ -20,6 +20,7 @@ const struct command cmd_slots = {
             "In a large slot a part is counted, and the rest estimated from it (~); --exact counts all.",
     .options = options,
     .main = slots_main,
+    .role = "prescient_reader", .only_reads = true,
 };
 
 #define SLOTS_AGO 12   /* slots that are over are listed back to here, without --from */

@@ -5,6 +5,8 @@
 #include "app.h"
 #include "put_off.h"
 #include "report.h"
+#include "standing_pauses.h"
+#include "waiting_jobs.h"
 #include "withheld.h"
 
 static int status_main(struct app *app, const struct args *args);
@@ -14,10 +16,12 @@ const struct command cmd_status = {
     .args = "",
     .help = "show what waits, what is late, and which engines run",
     .main = status_main,
+    .role = "prescient_reader", .only_reads = true,
 };
 
-#define PUT_OFF "put_off"           /* a report of its own */
-#define DUE_COUNTED 1000000     /* `due` and `overdue` are counted up to here */
+#define PUT_OFF "put_off"           /* reports of their own */
+#define UNKNOWN_JOBS "unknown_jobs"
+#define PAUSES "pauses"
 
 static const struct line { const char *label, *column; } lines[] = {
     { "now", "now_at" },
@@ -28,6 +32,9 @@ static const struct line { const char *label, *column; } lines[] = {
     { "overdue", "overdue" },
     { "oldest overdue", "oldest_overdue_at" },
     { "put off", PUT_OFF },
+    { "unknown jobs", UNKNOWN_JOBS },
+    { "paused", PAUSES },
+    { "never due", "never_due" },
     { "next checks", "next_slot_at" },
     { "leases", "leases" },
     { "slots not closed", "unclosed_slots" },
@@ -38,14 +45,24 @@ static const struct line { const char *label, *column; } lines[] = {
     { "history", "history_rows" },
 };
 
+/* Counts that end at a bound, and the columns that have whether they did. */
+static const struct bound { const char *column, *flag; } bounds[] = {
+    { "pending", "is_pending_at_least" },
+    { "due", "is_due_at_least" },
+    { "overdue", "is_overdue_at_least" },
+    { "unclosed_slots", "is_unclosed_at_least" },
+};
+
 /* What follows the value: that it is an estimate, or only a lower bound. */
 static const char *remark(const struct store_rows *rows, const char *column)
 {
     const char *estimate = rows_value(rows, 0, "is_estimate");
     if (!strcmp(column, "pending") && estimate && strchr("tT1", *estimate))
         return " (estimate)";
-    bool counted = !strcmp(column, "due") || !strcmp(column, "overdue");
-    return counted && rows_number(rows, 0, column) >= DUE_COUNTED ? " or more" : "";
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        if (!strcmp(column, bounds[i].column) && rows_number(rows, 0, bounds[i].flag))
+            return " or more";
+    return "";
 }
 
 /* Its age is visible to some roles only; how many transactions have begun since, to all. */
@@ -88,31 +105,69 @@ static const char *line_value(struct app *app, const struct store_rows *rows, co
                         remark(rows, column));
 }
 
-static void print_json(struct app *app, const struct store_rows *rows, const struct store_rows *put_off)
+struct found {
+    struct store_rows status, put_off, pauses;
+    struct waiting_jobs waiting_jobs;
+    /* that look reads more of the table than the others, and may fail without them */
+    const char *why_not;
+};
+
+static int look(struct app *app, struct found *f, struct err *err)
 {
-    json_t *object = report_made(app, rows_object(rows, 0));
-    report_added(app, json_object_set_new(object, PUT_OFF, put_off_json(app, put_off)));
+    const char *params[] = { app_now_param(app) };
+    int rc = app_rows(app, "status", params, 1, &f->status, err);
+    if (rc < 0)
+        return rc;
+    rc = put_off_ask(app, &f->put_off, err);
+    if (rc < 0)
+        return rc;
+    rc = standing_pauses_ask(app, &f->pauses, err);
+    if (rc < 0)
+        return rc;
+    if (waiting_jobs_ask(app, &f->waiting_jobs, err) < 0)
+        f->why_not = arena_printf(app->arena, "not known: %s", err->text);
+    return 0;
+}
+
+static const char *words_of(struct app *app, const struct found *f, const char *column)
+{
+    if (!strcmp(column, PUT_OFF))
+        return put_off_words(app, &f->put_off);
+    if (!strcmp(column, UNKNOWN_JOBS))
+        return f->why_not ? f->why_not : waiting_jobs_words(app, &f->waiting_jobs);
+    if (!strcmp(column, PAUSES))
+        return standing_pauses_words(app, &f->pauses);
+    return line_value(app, &f->status, column);
+}
+
+static void print_json(struct app *app, const struct found *f)
+{
+    json_t *object = report_made(app, rows_object(&f->status, 0));
+    json_t *jobs = f->why_not ? json_null() : waiting_jobs_json(app, &f->waiting_jobs);
+    report_added(app, json_object_set_new(object, PUT_OFF, put_off_json(app, &f->put_off)));
+    report_added(app, json_object_set_new(object, UNKNOWN_JOBS, jobs));
+    report_added(app, json_object_set_new(object, UNKNOWN_JOBS "_is_part",
+                                          json_boolean(f->waiting_jobs.is_part)));
+    report_added(app, json_object_set_new(object, PAUSES, standing_pauses_json(app, &f->pauses)));
     report_print_object(app, object);
 }
 
 static int status_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
-    struct store_rows rows, put_off;
-    const char *params[] = { app_now_param(app) };
+    struct found found = { 0 };
     (void)args;
-    if (app_rows(app, "status", params, 1, &rows, &err) < 0 || put_off_ask(app, &put_off, &err) < 0)
+    if (look(app, &found, &err) < 0)
         return app_fail(app, &err);
     if (app->json) {
-        print_json(app, &rows, &put_off);
+        print_json(app, &found);
         return EXIT_WELL;
     }
     enum { LINES = sizeof lines / sizeof *lines };
     const char *pairs[LINES][2];
     for (int i = 0; i < LINES; i++) {
         pairs[i][0] = lines[i].label;
-        bool is_report = !strcmp(lines[i].column, PUT_OFF);
-        pairs[i][1] = is_report ? put_off_words(app, &put_off) : line_value(app, &rows, lines[i].column);
+        pairs[i][1] = words_of(app, &found, lines[i].column);
     }
     report_print_pairs(app, (const char *const (*)[2])pairs, LINES);
     return EXIT_WELL;

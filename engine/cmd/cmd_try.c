@@ -1,10 +1,17 @@
 /* prescient try - one look of a job at one row, now: what it answers, what an engine would make of
- * that, and what it declares. Nothing of it is written down. */
+ * that, and what it declares. Nothing of it is written down. With --event it is the delivery of an
+ * event, and shows what it would send. */
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 #include "../base/clock.h"
+#include "../base/fingerprint.h"
 #include "../base/moment.h"
+#include "../base/utf8.h"
+#include "../rules/idempotency.h"
+#include "../rules/listener.h"
 #include "../rules/slot.h"
+#include "../rules/terms.h"
 #include "../store/enqueue_check.h"
 #include "app.h"
 #include "probe.h"
@@ -15,7 +22,9 @@
 static int try_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    { "payload", 'p', "JSON", "the payload of the check" },
+    { "event", 'e', "EVENT", "deliver an event of this name about that row, and show what would be sent" },
+    { "payload", 'p', "JSON", "the payload of the check, or the data of the event" },
+    { "send", 's', NULL, "with --event: send it" },
     { 0 }
 };
 
@@ -25,6 +34,8 @@ const struct command cmd_try = {
     .help = "let a job look at a row, and write nothing down",
     .more = "The job runs as in an engine: in a worker, under its limits, up to its timeout, as if the "
             "check was new.\n"
+            "With --event nothing is sent: the request is printed, without secrets. Whoever gets it with\n"
+            "--send takes it for a new one each time.\n"
             "Exit code 0 when it answers (done, again, defer), 1 when it fails, crashes or takes too long,\n"
             "78 when it cannot be run.",
     .options = options, .main = try_main,
@@ -45,9 +56,9 @@ static int find_job(const struct settings *s, const char *name, int *index, stru
 }
 
 /* A plug-in that cannot be used is reported once, in its own words. */
-static int open_job(const struct settings *s, int job, struct err *err)
+static int open_job(const struct settings *s, int job, bool is_dry, struct err *err)
 {
-    struct prober prober = { .settings = s, .opens_only = true };
+    struct prober prober = { .settings = s, .opens_only = true, .is_dry = is_dry };
     struct probed found;
     char why[sizeof found.why + 256];
     probe_job(&prober, job, &found);
@@ -76,10 +87,73 @@ static void ask_store(struct app *app, struct trial *t)
     store_free(st);
 }
 
+/* ---- a delivery ---- */
+
+/* The first that would hand the event to this job. */
+static const struct listener_settings *find_listener(const struct settings *s, const char *job,
+                                                     const char *event)
+{
+    for (int i = listeners_next(s, 0, event); i >= 0; i = listeners_next(s, i + 1, event))
+        if (!strcmp(s->listeners[i].job, job))
+            return &s->listeners[i];
+    return NULL;
+}
+
+/* Another one each time: a receiver that drops what comes twice would drop what is tried again. */
+static const char *new_key(struct app *app, const char *listener)
+{
+    char origin[FINGERPRINT_SIZE], now[48];
+    snprintf(now, sizeof now, "%" PRId64 " %d", clock_wall_us(&clock_system), (int)getpid());
+    fingerprint("prescient try", now, origin);
+    return arena_printf(app->arena, "%s/%s", listener, origin);
+}
+
+static void copy_name(char out[CHECK_NAME_MAX + 1], const char *name)
+{
+    snprintf(out, CHECK_NAME_MAX + 1, "%s", name);
+}
+
+/* Turns the check of a row into the delivery of an event about it. */
+static int make_delivery(struct app *app, const char *event, struct trial *t, struct err *err)
+{
+    const struct job_settings *job = &t->settings->jobs[t->job];
+    const struct listener_settings *heard = find_listener(t->settings, job->name, event);
+    const char *listener = heard ? heard->name : "try";
+    struct terms *terms = arena_zalloc(app->arena, sizeof *terms);
+    char *text = arena_alloc(app->arena, TERMS_MAX + 1);
+    const char *key = new_key(app, listener);
+    if (!terms || !text || !key)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    if (!heard)
+        app_remark(app, "no listener hands '%.*s' to the job %s: nobody would be told of it",
+                   UTF8_SHOWN(event), job->name);
+    terms->has_event = true;
+    terms->event = (struct terms_event){ .check_number = 1, .emitted_us = t->now * 1000000,
+                                         .first_check_at = slot_floor(t->now, t->slot_length_s) };
+    copy_name(terms->event.type, event);
+    copy_name(terms->event.entity_name, t->entity_name);
+    copy_name(terms->event.entity_key, t->entity_key);
+    copy_name(terms->event.job, job->name);
+    snprintf(terms->event.listener, sizeof terms->event.listener, "%s", listener);
+    t->terms = terms_print(terms, text);
+    t->entity_name = DELIVERY_ENTITY;
+    t->entity_key = key;
+    return 0;
+}
+
+/* What may be emitted may be delivered. */
+static int check_event(const char *event, const char *payload, struct err *err)
+{
+    const struct effect e = { .kind = EFFECT_EMIT, .event = event, .json = payload };
+    int rc = effect_check(&e, err);
+    return rc < 0 ? err_wrap(err, rc, "--event") : 0;
+}
+
 /* ---- what came of it ---- */
 
 static const char *const answers[] = {
     [ANSWER_DONE] = "done", [ANSWER_AGAIN] = "again",     [ANSWER_DEFER] = "defer",    [ANSWER_FAIL] = "fail",
+    [ANSWER_FAIL_FINAL] = "final fail",
     [ANSWER_TIMEOUT] = "timeout", [ANSWER_CRASH] = "crash", [ANSWER_BAD] = "bad answer",
 };
 
@@ -123,8 +197,21 @@ static void put_line(struct app *app, const char *label, const char *value)
     fputc('\n', app->out);
 }
 
+/* Line by line, each as a terminal may have it. */
+static void put_request(struct app *app, const char *request)
+{
+    for (const char *end; *request; request = end + (*end == '\n')) {
+        size_t n = strcspn(request, "\n");
+        end = request + n;
+        n -= n && end[-1] == '\r';
+        put_line(app, "> ", arena_strndup(app->arena, request, n));
+    }
+}
+
 static void print_text(struct app *app, const struct trial_result *r)
 {
+    if (r->request)
+        put_request(app, r->request);
     const char *answer = answers[r->kind];
     if (r->kind == ANSWER_AGAIN || r->kind == ANSWER_DEFER)
         answer = arena_printf(app->arena, "%s at %s", answer, moment_text(app, r->raw.at));
@@ -136,7 +223,8 @@ static void print_text(struct app *app, const struct trial_result *r)
     for (int i = 0; i < r->raw.neffects; i++)
         put_line(app, "", effect_text(app, &r->raw.effects[i]));
     if (!app->quiet)
-        fputs("nothing was written down\n", app->out);
+        fputs(r->request ? "nothing was sent, and nothing was written down; --send sends it\n"
+                         : "nothing was written down\n", app->out);
 }
 
 static json_t *moment_json(struct app *app, int64_t at, bool is_set)
@@ -162,11 +250,15 @@ static void print_json(struct app *app, const struct trial_result *r)
     json_t *effects = report_made(app, json_array());
     for (int i = 0; i < r->raw.neffects; i++)
         report_added(app, json_array_append_new(effects, effect_object(app, &r->raw.effects[i])));
-    json_t *object = json_pack("{s:s, s:o, s:s, s:b, s:o, s:I, s:s?, s:o}", "answer", answers[r->kind], "at",
-                               moment_json(app, r->raw.at, has_time), "outcome",
+    const char *request = r->request;
+    if (request && !utf8_is_valid(request, strlen(request)))
+        request = "it is not valid UTF-8";
+    json_t *object = json_pack("{s:s, s:o, s:s, s:b, s:o, s:I, s:s?, s:o, s:s?}", "answer",
+                               answers[r->kind], "at", moment_json(app, r->raw.at, has_time), "outcome",
                                outcome_name(r->verdict.outcome), "is_over", r->verdict.ends, "next_check_at",
                                moment_json(app, r->verdict.next_at, !r->verdict.ends), "run_us",
-                               (json_int_t)r->raw.run_us, "note", r->raw.text, "effects", effects);
+                               (json_int_t)r->raw.run_us, "note", r->raw.text, "effects", effects,
+                               "request", request);
     report_print_object(app, object);
 }
 
@@ -175,8 +267,10 @@ static void print_json(struct app *app, const struct trial_result *r)
 static int try_check(struct app *app, const struct args *args, struct trial_result *out, struct err *err)
 {
     char **o = args->operands;
+    const char *event = args_text(args, 'e');
     struct trial t = { .settings = &app->settings, .entity_name = o[1], .entity_key = o[2],
-                       .payload = args_text(args, 'p'), .log = &app->log };
+                       .payload = args_text(args, 'p'), .log = &app->log,
+                       .is_dry = event && !args_has(args, 's') };
     const struct load_row row = { .entity_name = o[1], .entity_key = o[2], .job_exec = o[0],
                                   .payload = t.payload, .at = 1 };
     int rc = find_job(&app->settings, o[0], &t.job, err);
@@ -185,10 +279,16 @@ static int try_check(struct app *app, const struct args *args, struct trial_resu
     rc = enqueue_check_row(&row, err);
     if (rc < 0)
         return rc;
-    rc = open_job(&app->settings, t.job, err);
+    rc = event ? check_event(event, t.payload, err) : 0;
+    if (rc < 0)
+        return rc;
+    rc = open_job(&app->settings, t.job, t.is_dry, err);
     if (rc < 0)
         return rc;
     ask_store(app, &t);
+    rc = event ? make_delivery(app, event, &t, err) : 0;
+    if (rc < 0)
+        return rc;
     return trial_run(&t, app->arena, out, err);
 }
 
@@ -196,6 +296,8 @@ static int try_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
     struct trial_result result = { 0 };
+    if (args_has(args, 's') && !args_has(args, 'e'))
+        return app_usage(app, "--send belongs to --event; a check without one is run as it is");
     if (try_check(app, args, &result, &err) < 0)
         return app_fail(app, &err);
     if (app->json)

@@ -40,6 +40,7 @@ struct app {                        /* one per process; filled by main.c before 
     struct store *store;            /* NULL until app_store */
     /* It ran out of memory while it printed: the output is incomplete, and the exit code not 0. */
     bool was_short;
+    bool told_left_out;         /* app_remark_left_out has */
     /* settings given as flags, for a command that loads them itself */
     const struct settings_flag *flags;
     int nflags;
@@ -64,6 +65,7 @@ struct command {
     int (*main)(struct app *app, const struct args *args);
     /* the role that has the rights which it needs on PostgreSQL; NULL: "prescient_engine" */
     const char *role;
+    bool only_reads;            /* that role may do it with --now, too */
     bool plain;                 /* starts without settings: app->settings is empty */
     /* Another program that is this command (program.h), or NULL: it gets the whole command line
      * and knows the options; main is not called. */

@@ -57,6 +57,7 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         .virtual_now = virtual_now,
         .patient = patient,
         .relaxed = plan == &plan_replay,
+        .leaves_deliveries = plan == &plan_replay && !((const struct plan_replay *)plan_state)->delivers,
     };
     int rc = engine_new(&options, &e, &err);
     if (rc < 0)

@@ -7,6 +7,7 @@
 #include "../base/utf8.h"
 #include "app.h"
 #include "text.h"
+#include "unknown_job.h"
 
 static int outcome_check(const char *word, struct err *err)
 {
@@ -15,7 +16,8 @@ static int outcome_check(const char *word, struct err *err)
             return 0;
     return err_set(err, ERR_INPUT,
                    "--outcome: found '%.*s', expected done, past, beyond_horizon, max_checks, deferred_out, "
-                   "resolved, failed, timeout, crashed, bad_answer, unknown_job, again or deferred",
+                   "resolved, failed, timeout, crashed, bad_answer, unknown_job, skipped, again or "
+                   "deferred",
                    UTF8_SHOWN(word));
 }
 
@@ -77,22 +79,36 @@ static void print_search_end(struct app *app, const struct filter *f, const stru
                    FILTER_LOOK, where, where);
 }
 
-/* "no checks wait for orders 99 of job unshipped": what was asked for, so that a misspelt name is
- * seen. */
-static void print_empty(struct app *app, const struct filter *f, const char *words)
+static void print_asked(struct app *app, const char *before, const char *value)
+{
+    if (!value)
+        return;
+    fputs(before, app->out);
+    text_put(app->out, value, 0);
+}
+
+/* "no checks wait for orders 99 (job: unshipped)": what was asked for, so that a misspelt name is
+ * seen; and that there may be some, when the search ended before it had seen all. */
+static void print_empty(struct app *app, const struct filter *f, const char *words, bool is_cut)
 {
     bool is_timed = f->from || f->before;
-    const char *const asked[][2] = { { " for ", f->entity },       { " ", f->key },
-                                     { " of job ", f->job },       { " with outcome ", f->outcome },
-                                     { " in that time", is_timed ? "" : NULL } };
+    const char *const asked[][2] = { { "job: ", f->job },
+                                     { "outcome: ", f->outcome },
+                                     { "in that time", is_timed ? "" : NULL } };
+    int n = 0;
     fputs(words, app->out);
+    print_asked(app, " for ", f->entity);
+    print_asked(app, " ", f->key);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         if (!asked[i][1])
             continue;
-        fputs(asked[i][0], app->out);
-        text_put(app->out, asked[i][1], 0);
+        fputs(n++ ? ", " : " (", app->out);
+        print_asked(app, asked[i][0], asked[i][1]);
     }
-    fputc('\n', app->out);
+    fputs(n ? ")" : "", app->out);
+    fputs(is_cut ? ", as far as was searched\n" : "\n", app->out);
+    if (f->job)
+        unknown_job_remark(app, f->job);
 }
 
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
@@ -112,7 +128,7 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     if (rows.rows || app->json)
         report_print(app, &rows, &shown);
     else
-        print_empty(app, f, view->when_empty);
+        print_empty(app, f, view->when_empty, ended);
     if (ended)
         print_search_end(app, f, &rows, ended);
     if (more)

@@ -38,6 +38,12 @@ bool interrupt_came(const struct interrupt *in)
     return interrupt_wait(in, 0);
 }
 
+bool interrupt_wait_beside(const struct interrupt *in, int fd, int ms)
+{
+    struct pollfd p[] = { { .fd = in->fd, .events = POLLIN }, { .fd = fd, .events = POLLIN } };
+    return poll(p, 2, ms) > 0 && p[0].revents & POLLIN;
+}
+
 bool interrupt_wait_readable(const struct interrupt *in, int fd)
 {
     struct pollfd p[] = { { .fd = in->fd, .events = POLLIN }, { .fd = fd, .events = POLLIN } };

@@ -14,6 +14,8 @@ void interrupt_release(struct interrupt *in);
 bool interrupt_came(const struct interrupt *in);
 /* true when a signal came within `ms` */
 bool interrupt_wait(const struct interrupt *in, int ms);
+/* The same; `fd` ends the wait, too, when it is readable. -1: none. */
+bool interrupt_wait_beside(const struct interrupt *in, int fd, int ms);
 /* true when a signal came before `fd` was readable */
 bool interrupt_wait_readable(const struct interrupt *in, int fd);
 

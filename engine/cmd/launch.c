@@ -13,8 +13,10 @@
 #include <unistd.h>
 #include "../base/moment.h"
 #include "../base/settings_mask.h"
+#include "../rules/slot.h"
 #include "../worker/confine.h"
 #include "app.h"
+#include "digests_load.h"
 #include "help.h"
 #include "option.h"
 
@@ -60,8 +62,8 @@ static int global_take(struct launch *l, char letter, const char *value, struct 
 {
     switch (letter) {
     case 'c': l->app.settings_file = value; break;
-    case 's': l->flags[l->app.nflags++] = (struct settings_flag){ "store", take_argument(l, value) }; break;
-    case 'l': l->flags[l->app.nflags++] = (struct settings_flag){ "log_level", value }; break;
+    case 's': l->flags[l->app.nflags++] = (struct settings_flag){ "--store", take_argument(l, value) }; break;
+    case 'l': l->flags[l->app.nflags++] = (struct settings_flag){ "--log-level", value }; break;
     case 'S': return flag_set(l, value, err);
     case 'n': l->now = value; break;
     case 'j': l->app.json = true; break;
@@ -77,6 +79,17 @@ static const struct command_option *global_find(const char *word)
     return option_find(option_globals, strcmp(word, "-h") == 0 ? "--help" : word);
 }
 
+/* One of two values would be lost. */
+static int refuse_repeat(const struct args *args, const struct command_option *option, const char *value,
+                         struct err *err)
+{
+    for (int i = 0; option->arg && i < args->noptions; i++)
+        if (args->options[i].option == option)
+            return err_set(err, ERR_INPUT, "--%s is given twice: '%.80s' and '%.80s'", option->name,
+                           args->options[i].value, value);
+    return 0;
+}
+
 /* Takes an option of the command; what is wrong with it is kept for later, as --help goes first. */
 static void launch_take_option(struct launch *l, const struct command_option *option, int argc, char **argv,
                                int *i)
@@ -85,6 +98,8 @@ static void launch_take_option(struct launch *l, const struct command_option *op
     struct args *args = &l->args;
     const char *value;
     int rc = option_value(option, argc, argv, i, &value, &err);
+    if (rc == 0)
+        rc = refuse_repeat(args, option, value, &err);
     if (rc == 0)
         args->options[args->noptions++] = (struct args_option){ option, value };
     else if (!l->wrong.code)
@@ -167,6 +182,10 @@ static int launch_now(struct launch *l, struct err *err)
     if (l->app.now <= 0)
         return err_set(err, ERR_INPUT, "--now: found '%s', expected a time after 1970-01-01T00:00:00Z",
                        l->now);
+    if (l->app.now > SLOT_PAUSES_FROM - SLOT_LENGTH_MAX_S)
+        return err_set(err, ERR_INPUT,
+                       "--now: found '%s', when paused checks wait, expected a time before the year 9000",
+                       l->now);
     return 0;
 }
 
@@ -181,7 +200,7 @@ static int run_command(struct launch *l)
     if (launch_now(l, &err) < 0)
         return app_fail(app, &err);
     if (!app->command->plain) {
-        if (settings_load(&app->settings, app->settings_file, app->flags, app->nflags, &err) < 0)
+        if (digests_load(app, &err) < 0)
             return app_fail(app, &err);
         int level = app->settings.log_level ? log_level_named(app->settings.log_level) : -1;
         if (level >= 0)

@@ -17,6 +17,7 @@
 #include "../store/enqueue_check.h"
 #include "app.h"
 #include "csv.h"
+#include "drawing.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
@@ -26,7 +27,7 @@
 #define CHUNK_BYTES (16u << 20)         /* a chunk of large payloads is closed earlier */
 #define BAD_LINES_SHOWN 20
 
-enum column { ENTITY, KEY, JOB, AT, PAYLOAD, PRIORITY, COLUMNS };
+enum column { ENTITY, KEY, JOB, AT, PAYLOAD, PRIORITY, WITHIN, COLUMNS };
 
 static const struct { const char *name, *also; bool required; } columns[COLUMNS] = {
     [ENTITY] = { "entity_name", "entity", true },
@@ -35,6 +36,7 @@ static const struct { const char *name, *also; bool required; } columns[COLUMNS]
     [AT] = { "check_at", "at", true },
     [PAYLOAD] = { "payload", NULL, false },
     [PRIORITY] = { "priority", NULL, false },
+    [WITHIN] = { "within", NULL, false },
 };
 
 static const struct csv_limits limits = { .field_bytes = 2 * CHECK_PAYLOAD_MAX,
@@ -59,10 +61,12 @@ struct load {
     int n;
     int64_t resume_line; /* the first line that is not written yet; 0: none was read yet */
     int64_t first_line;  /* the one after the header */
+    int64_t begin_line;  /* the first one of this load */
     struct load_counts counts;
     int64_t skipped;
     int64_t past;                   /* of the lines that are written: wanted in a slot that has begun */
     struct unknown_jobs unknown;
+    struct drawing drawing;
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -74,7 +78,7 @@ static ssize_t source_read(void *ctx, char *buf, size_t size, struct err *err)
         return err_set(err, ERR_STOPPED, "stopped by a signal");
     ssize_t n = read(l->fd, buf, size);
     if (n < 0)
-        return err_sys(err, ERR_GENERAL, "%s: cannot be read", l->file_name);
+        return err_sys(err, ERR_INPUT, "%s: cannot be read", l->file_name);
     l->bytes += n;
     return n;
 }
@@ -128,7 +132,7 @@ static int read_header(struct load *l, struct err *err)
         if (c == COLUMNS)
             return err_set(err, ERR_INPUT,
                            "%s:%" PRId64 ": found column '%.*s', expected entity_name, entity_key, job_exec, "
-                           "check_at, payload or priority",
+                           "check_at, payload, priority or within",
                            l->file_name, header.line, UTF8_SHOWN(header.fields[i]));
         if (l->at[c] >= 0)
             return err_set(err, ERR_INPUT, "%s:%" PRId64 ": duplicate column %s", l->file_name, header.line,
@@ -183,7 +187,10 @@ static int row_make(struct load *l, const struct csv_record *record, struct load
             return rc;
     }
     out->priority = (int32_t)priority;
-    return enqueue_check_row(out, err);
+    int rc = enqueue_check_row(out, err);
+    if (rc < 0 || !text[WITHIN] || !*text[WITHIN])
+        return rc;
+    return drawing_draw(&l->drawing, l->app, text[WITHIN], l->now, out, err);
 }
 
 /* With --skip-bad a bad line is printed and counted; else its error is returned. */
@@ -282,7 +289,7 @@ static int load_line(struct load *l, const struct csv_record *record, struct err
 static int load_lines(struct load *l, struct err *err)
 {
     struct csv_record record;
-    l->resume_line = csv_line(l->csv);
+    l->begin_line = l->resume_line = csv_line(l->csv);
     for (;;) {
         int rc = csv_next(l->csv, &record, err);
         if (rc == 0)
@@ -349,7 +356,12 @@ static int load_failed(struct load *l, struct err *err)
         return code;
     print_counts(l);
     fflush(l->app->out);
-    if (err->code == ERR_LOST)
+    bool is_refused = err->code != ERR_LOST || err_is_denied(err);
+    if (is_refused && l->resume_line == l->begin_line) {
+        fputs("prescient enqueue: nothing was written\n", stderr);
+        return code;
+    }
+    if (!is_refused)
         fprintf(stderr,
                 "prescient enqueue: it is not known whether lines from %" PRId64
                 " on were written; when they are loaded again, checks that are pending are %s\n",

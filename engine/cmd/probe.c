@@ -20,8 +20,11 @@
 #include "../wire/slab.h"
 
 enum {
-    LOAD_MS = 5000, OPEN_MS = 5000, ASK_MS = 8000,
+    LOAD_MS = 5000, ASK_MS = 8000,
+    OPEN_MS = 12000,            /* a command that is to live on has 10 s for its first line */
     CLOSE_MS = 1000,            /* for the job to close, once all is known */
+    HANG_MS = 15000,            /* for all jobs together that do not come to an end */
+    LOOK_MS = 100,              /* how often it is looked whether the worker is there */
 };
 
 static const struct { const char *doing; int most_ms; } steps[PROBE_STEPS] = {
@@ -35,6 +38,7 @@ struct trial {
     int announced;              /* steps that it has begun; 0: it is not that far */
     int64_t until_us;           /* for the step that it is in */
     bool is_done;               /* `found` has come */
+    bool is_late;
     struct probed found;
 };
 
@@ -86,6 +90,7 @@ static void take_report(struct trial *t, const char *body, int n)
     t->found.is_unsure = bytes[offsetof(struct probed, is_unsure)] != 0;
     t->found.batches = bytes[offsetof(struct probed, batches)] != 0;
     t->found.can_probe = bytes[offsetof(struct probed, can_probe)] != 0;
+    t->found.heeds_dry = bytes[offsetof(struct probed, heeds_dry)] != 0;
     t->found.business_refuses = bytes[offsetof(struct probed, business_refuses)] != 0;
     t->found.failed = step >= 0 && step < PROBE_STEPS ? (enum probe_step)step : step_of(t);
     tidy(t->found.path, sizeof t->found.path);
@@ -128,41 +133,55 @@ static bool drain(const struct child *child)
     return n != 0;
 }
 
-/* Waits until something comes, or until `until_us`. False: nothing did, or the worker is gone. */
-static bool listen_once(struct trial *t, int64_t until_us)
+/* Waits so long for something to come. 1: something did; 0: nothing; -1: the line is closed. */
+static int listen_once(struct trial *t, int within_ms)
 {
     char body[MESSAGE_MAX + 1];
     enum message_kind kind;
-    int64_t remaining_ms = (until_us - clock_mono_us(&clock_system) + 999) / 1000;
     struct pollfd fds[] = { { .fd = t->child.sock, .events = POLLIN },
                             { .fd = t->child.output, .events = POLLIN } };
-    int n = remaining_ms > 0 ? poll(fds, 2, (int)remaining_ms) : 0;
-    if (n < 0 && errno == EINTR)
-        return true;
+    int n = poll(fds, 2, within_ms);
     if (n <= 0)
-        return false;
+        return n < 0 && errno != EINTR ? -1 : 0;
     if (fds[1].revents && !drain(&t->child)) {
         close(t->child.output);
         t->child.output = -1;
     }
     if (!fds[0].revents)
-        return true;
+        return 1;
     n = message_receive(t->child.sock, &kind, body, NULL, NULL);
     if (n >= 0)
         take_message(t, kind, body, n);
-    return n >= 0 || n == ERR_BUSY;
+    return n >= 0 || n == ERR_BUSY ? 1 : -1;
+}
+
+/* Until its report has come, its time is over or it has ended. What a job has started may have its
+ * end of the line and outlive it; so the process itself is looked at, too, and what it sent before
+ * it ended is read after that. */
+static void listen_to(struct trial *t)
+{
+    bool has_ended = false;
+    int came = 1;
+    while (!t->is_done && (came > 0 || (came == 0 && !has_ended))) {
+        int64_t remaining_us = t->until_us - clock_mono_us(&clock_system);
+        if (remaining_us <= 0)
+            return;
+        has_ended = spawner_system.has_ended(spawner_system.ctx, t->child.pid);
+        int within_ms = remaining_us < LOOK_MS * 1000 ? (int)(remaining_us + 999) / 1000 : LOOK_MS;
+        came = listen_once(t, has_ended ? 0 : within_ms);
+    }
 }
 
 /* ---- its life ---- */
 
-static int begin(struct trial *t, const struct settings *s, int job, bool asks, struct err *err)
+static int begin(struct trial *t, const struct settings *s, int job, int how, struct err *err)
 {
     CLEANUP(cleanup_free) char *text = NULL;
     CLEANUP(cleanup_close) int fd = -1;
     size_t len = 0;
     struct slab *slab = NULL;
     struct settings one = *s;
-    char body = asks;
+    char body = (char)how;
     one.jobs = &s->jobs[job];
     one.njobs = 1;
     int rc = sent_print(&one, &text, &len, err);
@@ -219,28 +238,44 @@ static bool ends_by_itself(const struct trial *t, int within_ms)
     return true;
 }
 
-static void try_job(const struct settings *s, int job, bool asks, struct trial *t)
+static void try_job(const struct settings *s, int job, int how, struct trial *t)
 {
     struct err err;
-    int rc = begin(t, s, job, asks, &err);
+    int rc = begin(t, s, job, how, &err);
     if (rc < 0) {
         failed(t, "%s", err.text);
         return;
     }
-    while (!t->is_done && listen_once(t, t->until_us))
-        ;
-    bool is_late = !t->is_done && clock_mono_us(&clock_system) >= t->until_us;
-    bool has_ended = ends_by_itself(t, is_late ? 0 : CLOSE_MS);
+    listen_to(t);
+    t->is_late = !t->is_done && clock_mono_us(&clock_system) >= t->until_us;
+    bool has_ended = ends_by_itself(t, t->is_late ? 0 : CLOSE_MS);
     int status = bury(t);
     if (!t->is_done)
-        describe_end(t, status, is_late, has_ended);
+        describe_end(t, status, t->is_late, has_ended);
 }
 
-void probe_job(struct prober *p, int job, struct probed *out)
+static void leave_untried(const struct prober *p, struct probed *out)
+{
+    *out = (struct probed){ .is_unsure = true, .failed = PROBE_OPEN };
+    snprintf(out->why, sizeof out->why,
+             "was not tried: the jobs before it hung for %d s, and all together have %d s; correct those "
+             "first",
+             (int)(p->hung_us / 1000000), HANG_MS / 1000);
+}
+
+bool probe_job(struct prober *p, int job, struct probed *out)
 {
     bool asks = !*p->business && !p->opens_only;
+    int how = (asks ? PROBE_ASKS : 0) + p->is_dry * PROBE_DRY;
     struct trial t = { .child = { .sock = -1, .output = -1 } };
-    try_job(p->settings, job, asks, &t);
+    if (p->hung_us >= HANG_MS * INT64_C(1000)) {
+        leave_untried(p, out);
+        return false;
+    }
+    int64_t begun_us = clock_mono_us(&clock_system);
+    try_job(p->settings, job, how, &t);
+    if (t.is_late)
+        p->hung_us += clock_mono_us(&clock_system) - begun_us;
     *out = t.found;
     if (*p->business && out->is_usable && out->can_probe) {
         out->is_usable = false;
@@ -253,6 +288,7 @@ void probe_job(struct prober *p, int job, struct probed *out)
         memcpy(p->business, out->business, sizeof p->business);
         p->business_refuses = out->business_refuses;
     }
+    return true;
 }
 
 void probe_describe(const struct job_settings *job, const struct probed *found, char *out, size_t size)

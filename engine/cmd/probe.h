@@ -8,7 +8,9 @@
 
 struct prober {
     const struct settings *settings;
+    int64_t hung_us;            /* what jobs took that did not come to an end by themselves */
     bool opens_only;            /* nothing is asked */
+    bool is_dry;                /* ... nor sent, and no program is started that lives on */
     bool has_asked;             /* some worker came as far as to ask the business database */
     /* the business database cannot be asked, as some worker has found: no other one tries. "": not
      * found so */
@@ -17,8 +19,9 @@ struct prober {
 };
 
 /* Tries the job of that place in the settings. Nothing of it outlives the call, which takes some
- * seconds at most, however the job behaves. */
-void probe_job(struct prober *p, int job, struct probed *out);
+ * seconds at most, however the job behaves. Jobs that hang may take fifteen seconds together: what
+ * comes behind them is not tried, and *out says so. Returns whether it was tried. */
+bool probe_job(struct prober *p, int job, struct probed *out);
 
 /* What is wrong with a job that is not usable, and with which plug-in where that did not load:
  * "NAME: WHY". */

@@ -10,7 +10,7 @@
 
 #define JOBS_NAMED "10"
 #define OR_NOTHING(text) ((text) ? (text) : "")
-#define COUNTED 100000          /* as in the statement */
+#define COUNTED 10000           /* as in the statement */
 
 int put_off_ask(struct app *app, struct store_rows *out, struct err *err)
 {
@@ -67,11 +67,12 @@ static const char *rest_words(struct app *app, const struct store_rows *rows)
     int64_t total = rows_number(rows, 0, "total"), named = 0;
     for (int r = 0; r < rows->rows; r++)
         named += rows_number(rows, r, "checks");
-    if (total > COUNTED)
-        return arena_printf(app->arena, "; there are more than %d, and these are the oldest", COUNTED);
-    if (total == named)
-        return "";
-    return arena_printf(app->arena, "; %" PRId64 " more are of other jobs", total - named);
+    const char *more = "", *rest = "";
+    if (total > named)
+        more = arena_printf(app->arena, "; %" PRId64 " more are of other jobs", total - named);
+    if (total >= COUNTED)
+        rest = arena_printf(app->arena, "; there may be more than these %d, which are the oldest", COUNTED);
+    return arena_printf(app->arena, "%s%s", OR_NOTHING(more), OR_NOTHING(rest));
 }
 
 const char *put_off_words(struct app *app, const struct store_rows *rows)

@@ -8,6 +8,7 @@
 #include "../base/cleanup.h"
 #include "../base/moment.h"
 #include "../base/utf8.h"
+#include "../rules/slot.h"
 
 /* ---- one cell -------------------------------------------------------------------------------- */
 
@@ -34,7 +35,7 @@ static const char *cell_time(enum cell_kind kind, const char *cell, char out[MOM
     if (!cell_number(cell, &number))
         return NULL;
     switch (kind) {
-    case CELL_MOMENT: return moment_format(number, out);
+    case CELL_MOMENT: return slot_is_of_pause(number) ? "paused" : moment_format(number, out);
     case CELL_MOMENT_US: return moment_format_us(number, out);
     case CELL_DURATION_US: return duration_format_us(number, out);
     default: return NULL;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include "../base/moment.h"
+#include "../rules/job_limits.h"
 #include "../rules/slot.h"
 #include "app.h"
 #include "report.h"
@@ -102,6 +103,20 @@ static void print_result(struct upgrade *u, const struct store_hello *hello)
     }
 }
 
+/* A length that the attempts of a job do not fit into is refused before anything is changed. */
+static int check_attempts(const struct upgrade *u, struct err *err)
+{
+    int32_t length_s = u->options.slot_length_s;
+    return length_s ? job_limits_fit(&u->app->settings, length_s, err) : 0;
+}
+
+static void remark_attempts(const struct upgrade *u, const struct store_hello *hello)
+{
+    struct err err;
+    if (job_limits_fit(&u->app->settings, hello->slot_length_s, &err) < 0)
+        app_remark(u->app, "no engine will start with these settings: %s", err.text);
+}
+
 static int upgrade_run(struct upgrade *u, const char *slot_length, struct err *err)
 {
     struct store_hello hello = STORE_HELLO_INIT;
@@ -111,6 +126,9 @@ static int upgrade_run(struct upgrade *u, const char *slot_length, struct err *e
         if (rc < 0)
             return rc;
     }
+    int fits = check_attempts(u, err);
+    if (fits < 0)
+        return fits;
     options.slot_length_s = 0;          /* whatever it is now is fine: it may be about to change */
     if (store_new(&options, &u->st, err) < 0)
         return err->code;
@@ -121,6 +139,7 @@ static int upgrade_run(struct upgrade *u, const char *slot_length, struct err *e
         rc = finish(u, &hello, err);
         if (rc < 0)
             return rc;
+        remark_attempts(u, &hello);
     }
     print_result(u, &hello);
     return 0;

@@ -7,6 +7,7 @@
 #include "../base/cleanup.h"
 #include "../pool/pool.h"
 #include "../pool/spawn.h"
+#include "../rules/job_limits.h"
 #include "../rules/slot.h"
 
 struct run {
@@ -16,6 +17,8 @@ struct run {
     struct page *page;
     struct arena *arena;
     struct trial_result *out;
+    char *request;                      /* what has come of it */
+    size_t request_len;
     bool is_over;
 };
 
@@ -54,6 +57,22 @@ static void answered(void *ctx, struct page *page, int index, enum answer_kind k
     page_over(page, index);
 }
 
+/* It comes from a worker, so in any length. */
+static void requested(void *ctx, const char *part, size_t n)
+{
+    enum { REQUEST_MAX = 1 << 20 };
+    struct run *r = ctx;
+    if (n > REQUEST_MAX - r->request_len)
+        n = REQUEST_MAX - r->request_len;
+    char *more = realloc(r->request, r->request_len + n + 1);
+    if (!more)
+        return;
+    memcpy(more + r->request_len, part, n);
+    r->request = more;
+    r->request_len += n;
+    more[r->request_len] = '\0';
+}
+
 static int first_job(void *ctx, const char *name)
 {
     (void)ctx, (void)name;
@@ -83,6 +102,7 @@ static int make_page(struct run *r, const struct trial *t, struct err *err)
         .job_exec_len = length_of(r->settings.jobs->name),
         .payload = t->payload,
         .payload_len = length_of(t->payload),
+        .terms = t->terms,
     };
     struct check_rows rows = { .checks = check, .n = 1 };
     r->page = page_new(&rows, first_job, NULL, t->now);
@@ -100,7 +120,8 @@ static int make_pool(struct run *r, const struct trial *t, struct err *err)
         .spawner = &spawner_system,
         .log = t->log,
         .agenda = &r->agenda,
-        .events = { .answered = answered, .ctx = r },
+        .events = { .answered = answered, .requested = requested, .ctx = r },
+        .is_dry = t->is_dry,
     };
     int rc = pool_new(&options, &r->pool, err);
     if (rc < 0)
@@ -135,18 +156,13 @@ static void end(struct run *r)
 static void judge(const struct trial *t, struct trial_result *out)
 {
     const struct job_settings *j = &t->settings->jobs[t->job];
-    struct guard_policy policy = {
-        .slot_length_s = t->slot_length_s,
-        .max_checks = j->max_checks,
-        .horizon_s = j->horizon_s,
-        .max_failures = j->max_failures,
-        .backoff_s = j->backoff_s,
-        .backoff_max_s = j->backoff_max_s,
-    };
+    struct guard_policy policy = t->terms ? job_limits_of_deliveries(j, t->slot_length_s)
+                                          : job_limits_policy(j, t->slot_length_s);
     struct guard_input in = {
         .answer = out->kind,
         .at = out->raw.at,
         .now = t->now,
+        .ended_at = t->now + (out->raw.run_us + 999999) / 1000000,
         .slot = slot_floor(t->now, t->slot_length_s),
     };
     out->verdict = guard_judge(&policy, &in);
@@ -168,6 +184,8 @@ int trial_run(const struct trial *trial, struct arena *arena, struct trial_resul
             rc = err_set(err, ERR_SETTINGS, "%s", pool_broken(r.pool));
     }
     end(&r);
+    out->request = kept(arena, r.request);
+    free(r.request);
     if (rc < 0)
         return rc;
     judge(trial, out);

@@ -13,6 +13,8 @@ struct trial {                          /* what to run; the strings stay the cal
     int job;                            /* its place in the settings */
     const char *entity_name, *entity_key;
     const char *payload;                /* NULL: none */
+    const char *terms;                  /* of a delivery; NULL: it is none */
+    bool is_dry;                        /* it may send nothing, and tells what it would send */
     int64_t now;                        /* the time that the job is given */
     int32_t slot_length_s;
     struct log *log;                    /* what the job logs and prints */
@@ -22,6 +24,7 @@ struct trial_result {
     enum answer_kind kind;
     struct raw_answer raw;              /* lives in the arena */
     struct verdict verdict;             /* what an engine would make of it */
+    const char *request;                /* what it would send, in lines, in the arena; NULL: nothing */
 };
 
 /* Runs it, up to the job's timeout. ERR_SETTINGS when no worker gets ready. */

@@ -6,9 +6,14 @@
 #include "../base/settings_load.h"
 #include "../base/utf8.h"
 
+static bool is_unknown(const struct app *app, const char *job)
+{
+    return app->settings.njobs && !settings_job(&app->settings, job, NULL);
+}
+
 void unknown_jobs_note(struct unknown_jobs *u, struct app *app, const char *job)
 {
-    if (!app->settings.njobs || settings_job(&app->settings, job, NULL))
+    if (!is_unknown(app, job))
         return;
     for (int i = 0; i < u->n; i++)
         if (!strcmp(u->all[i].name, job)) {
@@ -32,18 +37,35 @@ static const char *what_waits(struct app *app, int64_t checks)
     return words ? words : "";
 }
 
-void unknown_jobs_tell(const struct unknown_jobs *u, struct app *app)
+static const char *place(const struct app *app)
 {
     const char *file = settings_file_used(app->settings_file);
-    for (int i = 0; i < u->n; i++) {
-        const char *nearest = settings_nearest_job(&app->settings, u->all[i].name), *hint = "";
-        if (nearest)
-            hint = arena_printf(app->arena, "; did you mean '%.*s'?", UTF8_SHOWN(nearest));
-        app_warn(app, "no such job in %s: '%.*s'%s (%s for an engine that has the job)",
-                 file ? file : "the settings", UTF8_SHOWN(u->all[i].name), hint,
+    return file ? file : "the settings";
+}
+
+/* "no such job in prescient.cfg: 'typo'; did you mean 'type'?" */
+static const char *no_such_job(struct app *app, const char *job)
+{
+    const char *nearest = settings_nearest_job(&app->settings, job), *hint = "";
+    if (nearest)
+        hint = arena_printf(app->arena, "; did you mean '%.*s'?", UTF8_SHOWN(nearest));
+    const char *words = arena_printf(app->arena, "no such job in %s: '%.*s'%s", place(app), UTF8_SHOWN(job),
+                                     hint ? hint : "");
+    return words ? words : "no such job";
+}
+
+void unknown_jobs_tell(const struct unknown_jobs *u, struct app *app)
+{
+    for (int i = 0; i < u->n; i++)
+        app_warn(app, "%s (%s for an engine that has the job)", no_such_job(app, u->all[i].name),
                  what_waits(app, u->all[i].checks));
-    }
     if (u->others)
         app_warn(app, "%" PRId64 " more checks are of other jobs that %s does not have", u->others,
-                 file ? file : "the settings");
+                 place(app));
+}
+
+void unknown_job_remark(struct app *app, const char *job)
+{
+    if (is_unknown(app, job))
+        app_remark(app, "%s", no_such_job(app, job));
 }

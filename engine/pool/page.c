@@ -1,10 +1,14 @@
 /* page.c - the moves of a check within its page, and the order in which checks are given: lower
  * priority numbers first, then those of one job side by side, so that a worker can pass them to
- * job_exec_many together. */
+ * job_exec_many together, and in these the tenants in turn. */
 #include "page.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "../rules/terms.h"
+
+enum { TENANT_PLACES = 256 };
 
 static void count_isolated(struct page *p)
 {
@@ -29,38 +33,17 @@ static void move(struct page *p, int index, enum check_state to)
         count_isolated(p);
 }
 
-/* A stable counting sort by job: unknown jobs (-1) first, each job's checks in the order they were
- * read. */
-static void sort_by_job(struct page *p)
-{
-    int most = -1;
-    for (int i = 0; i < p->rows.n; i++)
-        if (p->checks[i].job > most)
-            most = p->checks[i].job;
-    int at = 0;
-    for (int job = -1; job <= most && at < p->rows.n; job++)
-        for (int i = 0; i < p->rows.n; i++)
-            if (p->checks[i].job == job)
-                p->order[at++] = (uint32_t)i;
-}
-
-static bool all_one_job(const struct page *p)
+static bool is_all_alike(const struct page *p)
 {
     for (int i = 1; i < p->rows.n; i++)
-        if (p->checks[i].job != p->checks[0].job)
+        if (p->checks[i].job != p->checks[0].job || p->checks[i].tenant != p->checks[0].tenant ||
+            p->rows.checks[i].priority != p->rows.checks[0].priority)
             return false;
     return true;
 }
 
-static bool all_one_priority(const struct page *p)
-{
-    for (int i = 1; i < p->rows.n; i++)
-        if (p->rows.checks[i].priority != p->rows.checks[0].priority)
-            return false;
-    return true;
-}
-
-struct rank { int32_t priority; int16_t job; uint32_t index; };
+/* `turn`: how many of its tenant were read before it. */
+struct rank { int32_t priority, turn; int16_t job; uint32_t index; };
 
 static int by_rank(const void *a, const void *b)
 {
@@ -69,16 +52,21 @@ static int by_rank(const void *a, const void *b)
         return x->priority < y->priority ? -1 : 1;
     if (x->job != y->job)
         return x->job < y->job ? -1 : 1;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
 /* Rows of a slot that is not split are read in the order of their buckets. Without memory for a
  * sort they stay in that order. */
-static void sort_by_priority(struct page *p)
+static void sort(struct page *p)
 {
+    int32_t turns[TENANT_PLACES] = { 0 };
     struct rank *ranks = malloc((size_t)p->rows.n * sizeof *ranks);
     for (int i = 0; ranks && i < p->rows.n; i++)
-        ranks[i] = (struct rank){ p->rows.checks[i].priority, p->checks[i].job, (uint32_t)i };
+        ranks[i] = (struct rank){ p->rows.checks[i].priority,
+                                  turns[p->checks[i].tenant % TENANT_PLACES]++, p->checks[i].job,
+                                  (uint32_t)i };
     if (ranks)
         qsort(ranks, (size_t)p->rows.n, sizeof *ranks, by_rank);
     for (int i = 0; ranks && i < p->rows.n; i++)
@@ -86,18 +74,46 @@ static void sort_by_priority(struct page *p)
     free(ranks);
 }
 
-/* Checks of one job often come in a row: its name is looked up once for them. */
+static uint32_t hash_of(const char *text)
+{
+    uint32_t h = 2166136261u;           /* FNV-1a */
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return h ^ h >> 16;
+}
+
+/* False: out of memory. */
+static bool count_jobs(struct page *p)
+{
+    for (int i = 0; i < p->rows.n; i++)
+        if (p->checks[i].job >= p->njobs)
+            p->njobs = p->checks[i].job + 1;
+    p->jobs = calloc((size_t)p->njobs + 1, sizeof *p->jobs);
+    for (int i = 0; p->jobs && i < p->rows.n; i++)
+        if (p->checks[i].job >= 0)
+            p->jobs[p->checks[i].job].waiting++;
+    return p->jobs != NULL;
+}
+
+/* Checks of one job, and of one tenant, often come in a row: a name is looked up once for them. */
 static void take_rows(struct page *p, int (*job_of)(void *ctx, const char *name), void *ctx)
 {
-    const char *before = NULL;
+    const struct check *before = NULL;
     int job = -1;
+    uint32_t tenant = 0;
     for (int i = 0; i < p->rows.n; i++) {
         const struct check *row = &p->rows.checks[i];
-        if (!before || strcmp(row->job_exec, before) != 0)
+        if (!before || row->job_exec_len != before->job_exec_len ||
+            memcmp(row->job_exec, before->job_exec, row->job_exec_len) != 0)
             job = job_of(ctx, row->job_exec);
-        before = row->job_exec;
-        p->checks[i] = (struct page_check){ .state = CHECK_WAITING, .job = (int16_t)job,
+        if (!before || row->entity_name_len != before->entity_name_len ||
+            memcmp(row->entity_name, before->entity_name, row->entity_name_len) != 0)
+            tenant = hash_of(row->entity_name);
+        before = row;
+        p->checks[i] = (struct page_check){ .state = CHECK_WAITING, .job = (int16_t)job, .tenant = tenant,
+                                            .is_delivery = check_is_delivery(row),
                                             .settlement.check = row };
+        p->ndeliveries += p->checks[i].is_delivery;
         p->order[i] = (uint32_t)i;
     }
     p->counts[CHECK_WAITING] = p->rows.n;
@@ -125,10 +141,12 @@ struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const ch
     }
     *rows = (struct check_rows){ 0 };
     take_rows(p, job_of, ctx);
-    if (!all_one_priority(p))
-        sort_by_priority(p);
-    else if (!all_one_job(p))
-        sort_by_job(p);
+    if (!count_jobs(p)) {
+        page_free(p);
+        return NULL;
+    }
+    if (!is_all_alike(p))
+        sort(p);
     return p;
 }
 
@@ -139,44 +157,38 @@ void page_free(struct page *p)
     check_rows_free(&p->rows);
     free(p->checks);
     free(p->order);
+    free(p->jobs);
     free(p->returned);
     arena_free(p->arena);
     free(p);
 }
 
-static void skip_given(struct page *p)
-{
-    while (p->next < p->rows.n && p->checks[p->order[p->next]].state != CHECK_WAITING)
-        p->next++;
-}
-
-int page_next(struct page *p)
-{
-    while (p->nreturned) {
-        int i = (int)p->returned[p->nreturned - 1];
-        if (p->checks[i].state == CHECK_WAITING)
-            return i;
-        p->nreturned--;
-    }
-    skip_given(p);
-    return p->next < p->rows.n ? (int)p->order[p->next] : -1;
-}
-
-static bool is_for(const struct page *p, int index, const bool *jobs)
+static bool is_of(const struct page *p, int index, int job, enum page_kinds kinds)
 {
     const struct page_check *c = &p->checks[index];
-    return c->state == CHECK_WAITING && c->job >= 0 && jobs[c->job];
+    return c->job == job && c->state == CHECK_WAITING &&
+           (kinds == PAGE_ALL || c->is_delivery == (kinds == PAGE_DELIVERIES));
 }
 
-int page_next_of(struct page *p, const bool *jobs)
+static bool has_none(const struct page *p, enum page_kinds kinds)
 {
-    skip_given(p);
+    return (kinds == PAGE_DELIVERIES && !p->ndeliveries) ||
+           (kinds == PAGE_OTHERS && p->ndeliveries == p->rows.n);
+}
+
+int page_next(struct page *p, int job, enum page_kinds kinds)
+{
+    if (job >= p->njobs || !p->jobs[job].waiting || has_none(p, kinds))
+        return -1;
     for (int i = p->nreturned - 1; i >= 0; i--)
-        if (is_for(p, (int)p->returned[i], jobs))
+        if (is_of(p, (int)p->returned[i], job, kinds))
             return (int)p->returned[i];
-    for (int i = p->next; i < p->rows.n; i++)
-        if (is_for(p, (int)p->order[i], jobs))
+    int *from = &p->jobs[job].from;
+    for (int i = *from; i < p->rows.n; i++) {
+        if (is_of(p, (int)p->order[i], job, kinds))
             return (int)p->order[i];
+        *from += i == *from && !is_of(p, (int)p->order[i], job, PAGE_ALL);
+    }
     return -1;
 }
 
@@ -196,16 +208,29 @@ void page_give(struct page *p, int index)
 {
     forget_returned(p, index);
     move(p, index, CHECK_GIVEN);
+    struct page_job *job = &p->jobs[p->checks[index].job];
+    job->waiting--;
+    job->from += job->from < p->rows.n && p->order[job->from] == (uint32_t)index;
 }
 
 void page_return(struct page *p, int index)
 {
     move(p, index, CHECK_WAITING);
+    p->jobs[p->checks[index].job].waiting++;
     p->returned[p->nreturned++] = (uint32_t)index;
+}
+
+/* It may wait, or be given; of an unknown job it only waits. */
+static void decide(struct page *p, int index)
+{
+    const struct page_check *c = &p->checks[index];
+    if (c->state == CHECK_WAITING && c->job >= 0)
+        p->jobs[c->job].waiting--;
 }
 
 void page_answer(struct page *p, int index, int64_t now_us)
 {
+    decide(p, index);
     move(p, index, CHECK_ANSWERED);
     if (!p->answered_us)
         p->answered_us = now_us;
@@ -213,6 +238,7 @@ void page_answer(struct page *p, int index, int64_t now_us)
 
 void page_over(struct page *p, int index)
 {
+    decide(p, index);
     move(p, index, CHECK_OVER);
 }
 

@@ -24,6 +24,7 @@ struct leased_bucket;
 
 struct page_check {
     uint8_t state;              /* enum check_state */
+    bool is_delivery;           /* of an event */
     bool single;                /* a batch with it went wrong: run it alone */
     bool maybe_settled;         /* a settle with it was sent and its end is unknown */
     bool answer_refused;        /* the database refused its answer once */
@@ -32,19 +33,29 @@ struct page_check {
     /* how often a settle of it alone met a corrupt block, since unwritable_since_us */
     uint8_t unwritable_tries;
     int16_t job;                /* index in the settings; -1: unknown here */
+    uint32_t tenant;            /* whose it is: a hash, so others may have the same */
     /* since when another transaction holds its row, or that of an effect; 0: none does */
     int64_t locked_since_us;
     int64_t retry_us, unwritable_since_us;
     struct settlement settlement;
 };
 
+/* Of a page's checks of one job. */
+struct page_job {
+    int waiting;
+    int from;                   /* none before this place of the order waits, but what came back */
+};
+
 struct page {
     struct check_rows rows;
     struct page_check *checks;  /* rows.n of them */
-    uint32_t *order;            /* indexes: by priority, and then those of one job side by side */
-    int next;                   /* order[next] is the next one never given */
+    /* indexes: by priority, then those of one job side by side, and in these the tenants in turn */
+    uint32_t *order;
+    struct page_job *jobs;      /* njobs of them, by job */
+    int njobs;                  /* the greatest job of it + 1 */
     uint32_t *returned;         /* a stack of indexes that came back from a worker unrun */
     int nreturned;
+    int ndeliveries;            /* of all its checks */
     int counts[CHECK_STATES];
     int64_t answered_us;        /* when the oldest answer that waits for its settle came; 0: none waits */
     int64_t retry_us;           /* locked rows: do not settle again before */
@@ -57,6 +68,7 @@ struct page {
     bool skip_locked;
     bool dropped;               /* its lease is lost: give nothing more, believe nothing more */
     int64_t now;                /* the time that its jobs are given */
+    int64_t offered_us;         /* when the pool got it */
     int64_t start_until_us;     /* trust: nothing of it is started later (CLOCK_BOOTTIME) */
     struct leased_bucket *bucket;       /* that it was read from; the pool does not look at it */
     struct arena *arena;        /* answers live here */
@@ -69,9 +81,10 @@ struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const ch
                       int64_t now);
 void page_free(struct page *p);         /* NULL is fine; nothing may be given any more */
 
-/* The next check to give, or -1. Those that came back go first. */
-int page_next(struct page *p);
-int page_next_of(struct page *p, const bool *jobs);     /* the same, of these jobs */
+/* The next check of a job to give, or -1: deliveries, what is none, or both. Those that came back
+ * go first. */
+enum page_kinds { PAGE_ALL, PAGE_DELIVERIES, PAGE_OTHERS };
+int page_next(struct page *p, int job, enum page_kinds kinds);
 void page_give(struct page *p, int index);
 void page_return(struct page *p, int index);        /* given, but not started: it waits again */
 

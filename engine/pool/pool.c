@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../base/failpoint.h"
+#include "../base/settings_secret.h"
 #include "../wire/message.h"
 #include "sent.h"
 
@@ -48,8 +49,12 @@ static int fill(struct pool *pool, struct err *err)
     pool->workers = calloc((size_t)pool->size, sizeof *pool->workers);
     pool->deaths = calloc(njobs, sizeof *pool->deaths);
     pool->usable = calloc(njobs, sizeof *pool->usable);
-    if (!pool->workers || !pool->deaths || !pool->usable)
+    const char *none;
+    pool->nsecrets = settings_secrets_of_jobs(pool->o.settings, &none, 0);
+    pool->secrets = calloc((size_t)pool->nsecrets + 1, sizeof *pool->secrets);
+    if (!pool->workers || !pool->deaths || !pool->usable || !pool->secrets || pool_share_open(pool))
         return err_set(err, ERR_NOMEM, "out of memory for %d workers", pool->size);
+    settings_secrets_of_jobs(pool->o.settings, pool->secrets, pool->nsecrets);
     return sent_print(pool->o.settings, &pool->settings_text, &pool->settings_len, err);
 }
 
@@ -92,7 +97,9 @@ void pool_free(struct pool *pool)
     free(pool->pages);
     free(pool->deaths);
     free(pool->usable);
+    pool_share_release(pool);
     free(pool->settings_text);
+    free(pool->secrets);
     free(pool);
 }
 
@@ -108,6 +115,7 @@ bool pool_offer(struct pool *pool, struct page *page)
         pool->pages = more;
         pool->pages_room = room;
     }
+    page->offered_us = pool_now_us(pool);
     pool->pages[pool->npages++] = page;
     return true;
 }
@@ -129,8 +137,10 @@ void pool_forget(struct pool *pool, struct page *page)
 void pool_cut(struct pool *pool, struct page *page)
 {
     for (int i = 0; i < pool->used; i++)
-        if (pool->workers[i].page == page)
+        if (pool->workers[i].page == page) {
+            slab_stop(pool->workers[i].slab);
             pool_worker_cut(&pool->workers[i]);
+        }
 }
 
 /* A worker whose trust had run out waits for CONTINUE. One that runs a check keeps its deadline. */
@@ -163,27 +173,17 @@ static bool lacks_jobs(const struct pool *pool, const struct pool_worker *w)
     return false;
 }
 
-/* The next check of the page for this worker; -1: none. */
-static int next_for(const struct pool_worker *w, struct page *page)
-{
-    return w->lacks_some ? page_next_of(page, w->usable) : page_next(page);
-}
-
-static struct page *page_with_work(struct pool *pool, const struct pool_worker *w)
-{
-    for (int i = 0; i < pool->npages; i++) {
-        struct page *p = pool->pages[i];
-        if (page_waiting(p) > 0 && p->start_until_us > clock_boot_us(pool->o.clock) && next_for(w, p) >= 0)
-            return p;
-    }
-    return NULL;
-}
-
-static void give(struct pool *pool, struct pool_worker *w, struct page *page)
+static void give(struct pool *pool, struct pool_worker *w, struct page *page, enum page_kinds kinds)
 {
     slab_reset(w->slab, page->now, page->start_until_us);
-    int most = pool->o.settings->slab, n = 0;
-    for (int i; n < most && n < SLAB_CHECKS_MAX && (i = next_for(w, page)) >= 0; n++) {
+    int most = pool_share_most(pool, w->job), n = 0;
+    bool is_bounded = pool_share_is_bounded(pool, w->job);
+    bool is_delivery = page->checks[page_next(page, w->job, kinds)].is_delivery;
+    w->delivers = is_delivery && !is_bounded;
+    /* no deliveries beside others, but of a job that has a bound of its own */
+    if (!is_bounded)
+        kinds = is_delivery ? PAGE_DELIVERIES : PAGE_OTHERS;
+    for (int i; n < most && (i = page_next(page, w->job, kinds)) >= 0; n++) {
         const struct page_check *c = &page->checks[i];
         if (n > 0 && (c->single || page->checks[w->index[0]].single))
             break;                      /* a suspect is alone in its slab: a crash is its doing */
@@ -191,14 +191,17 @@ static void give(struct pool *pool, struct pool_worker *w, struct page *page)
             break;
         page_give(page, i);
         w->index[n] = i;
+        w->tenant[n] = (uint8_t)(c->tenant % POOL_TENANTS);
     }
     w->page = page;
     w->start_until_us = page->start_until_us;
     w->count = w->end = n;
-    w->taken = w->claimed = 0;
+    w->taken = w->reached = w->claimed = 0;
+    memset(w->ahead, 0, sizeof w->ahead);
     w->printed = 0;
-    w->given_us = w->seen_us = pool_now_us(pool);
+    w->given_us = w->seen_us = w->charged_us = pool_now_us(pool);
     w->state = WORKER_RUNNING;
+    pool_share_given(pool, w);
     uint32_t generation = slab_generation(w->slab);
     FAILPOINT("before-run");
     slab_open(w->slab);
@@ -268,9 +271,10 @@ static void give_all(struct pool *pool)
             retire(pool, w, "replaced, for a job that it could not open");
             continue;
         }
-        struct page *page = page_with_work(pool, w);
+        enum page_kinds kinds;
+        struct page *page = pool_share_next(pool, w, &w->job, &kinds);
         if (page)
-            give(pool, w, page);
+            give(pool, w, page, kinds);
     }
 }
 

@@ -32,6 +32,8 @@ struct pool_events {
      * that it cannot run; it is replaced, after pauses that grow, so that a job which could not be
      * opened for a moment is run again. */
     void (*ready)(void *ctx, const bool *usable);
+    /* With is_dry: `n` bytes of what a job would send, as its worker sends them; may be NULL. */
+    void (*requested)(void *ctx, const char *part, size_t n);
     void *ctx;
 };
 
@@ -44,6 +46,7 @@ struct pool_options {
     struct log *log;
     struct agenda *agenda;              /* where it sets its alarms */
     struct pool_events events;
+    bool is_dry;                        /* jobs may send nothing, and tell what they would send */
 };
 
 int pool_new(const struct pool_options *options, struct pool **out, struct err *err);

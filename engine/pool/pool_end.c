@@ -19,14 +19,14 @@ enum {
 /* ---- deadlines ---- */
 
 /* How long the checks that run now may take: one has its job's timeout, several that were claimed
- * at once have the batch timeout. */
+ * at once have the batch timeout. Each answer that is handed over restarts it. */
 static int64_t allowance_us(const struct pool *pool, const struct pool_worker *w, int claimed)
 {
     int job = w->page->checks[w->index[w->taken]].job;
     const struct job_settings *j = &pool->o.settings->defaults;
     if (job >= 0 && job < pool->o.settings->njobs)
         j = &pool->o.settings->jobs[job];
-    return claimed - w->taken > 1 ? j->batch_timeout_us : j->timeout_us;
+    return pool_worker_runs(w, claimed) > 1 ? j->batch_timeout_us : j->timeout_us;
 }
 
 /* Each claim restarts the deadline, so a worker that claims without answering would never time out.
@@ -38,7 +38,7 @@ static bool claims_too_early(const struct pool_worker *w, int claimed)
 
 static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
 {
-    int taken = w->taken;
+    int32_t served = w->served;
     pool_worker_collect(pool, w);
     int claimed = slab_claimed(w->slab);
     if (claimed > w->claimed)
@@ -51,7 +51,7 @@ static void watch_running(struct pool *pool, struct pool_worker *w, int64_t now)
         claimed = w->end;
     if (claimed < w->claimed && w->claimed <= w->end)
         claimed = w->claimed;           /* claims only grow, whatever its slab holds */
-    if (w->taken != taken || claimed != w->claimed) {
+    if (w->served != served || claimed != w->claimed) {
         w->claimed = claimed;
         w->seen_us = now;
     }
@@ -108,6 +108,30 @@ static void describe_end(char *out, size_t size, const struct pool_worker *w, in
     }
 }
 
+/* Its checks are suspects: each has a slab of its own now. */
+static void return_claimed(struct pool_worker *w, int claimed)
+{
+    for (int i = w->taken; i < claimed; i++)
+        if (!w->ahead[i]) {
+            w->page->checks[w->index[i]].single = true;
+            page_return(w->page, w->index[i]);
+        }
+}
+
+/* The one check that ran: the first that is not answered. */
+static void report_claimed(struct pool *pool, struct pool_worker *w, int claimed, const char *how)
+{
+    int64_t now = pool_now_us(pool), ran = now - w->seen_us;
+    struct raw_answer raw = { .run_us = ran, .began_us = clock_boot_us(pool->o.clock) - ran };
+    if (w->timed_out)
+        raw.text = arena_printf(w->page->arena, "no answer within %lld ms",
+                                (long long)allowance_us(pool, w, claimed) / 1000);
+    else
+        raw.text = arena_strndup(w->page->arena, how, utf8_valid_bytes(how, strlen(how)));
+    pool_share_answered(pool, w, w->taken, now);
+    pool_report(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw, now);
+}
+
 /* What it had claimed and not answered: one check is reported as timed out or crashed, several (a
  * batch) run again one by one. */
 static void settle_claimed(struct pool *pool, struct pool_worker *w, const char *how)
@@ -115,26 +139,16 @@ static void settle_claimed(struct pool *pool, struct pool_worker *w, const char 
     int claimed = slab_claimed(w->slab);
     if (claimed > w->end)
         claimed = w->end;
-    if (claimed - w->taken > 1) {
+    if (claimed < w->reached)
+        claimed = w->reached;
+    int runs = pool_worker_runs(w, claimed);
+    if (runs > 1)
         log_warn(pool->o.log, "job %s: %s with %d checks claimed: they run one by one",
-                 w->page->rows.checks[w->index[w->taken]].job_exec, w->timed_out ? "timeout" : how,
-                 claimed - w->taken);
-        for (int i = w->taken; i < claimed; i++) {
-            w->page->checks[w->index[i]].single = true;
-            page_return(w->page, w->index[i]);
-        }
-    } else if (claimed - w->taken == 1) {
-        int64_t now = pool_now_us(pool), ran = now - w->seen_us;
-        struct raw_answer raw = { .run_us = ran, .began_us = clock_boot_us(pool->o.clock) - ran };
-        if (w->timed_out)
-            raw.text = arena_printf(w->page->arena, "no answer within %lld ms",
-                                    (long long)allowance_us(pool, w, claimed) / 1000);
-        else
-            raw.text = arena_strndup(w->page->arena, how, utf8_valid_bytes(how, strlen(how)));
-        pool_report(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw, now);
-    }
-    if (claimed < w->taken)
-        claimed = w->taken;
+                 w->page->rows.checks[w->index[w->taken]].job_exec, w->timed_out ? "timeout" : how, runs);
+    if (runs > 1)
+        return_claimed(w, claimed);
+    else if (runs == 1)
+        report_claimed(pool, w, claimed, how);
     for (int i = w->end - 1; i >= claimed; i--)
         page_return(w->page, w->index[i]);
 }
@@ -166,8 +180,10 @@ static void pool_worker_ended(struct pool *pool, struct pool_worker *w, int stat
         if (w->taken < w->end)
             settle_claimed(pool, w, how);
     }
+    pool_share_over(pool, w);
     if (w->child.output >= 0)
         pool_worker_drain(pool, w);
+    pool_worker_tell_held(pool, w);
     /* what it reported itself, in pool->why, tells more than its exit status */
     if (was_starting && !is_job_left_out(pool, w, how))
         pool_spawn_failed(pool, w->why == pool->why ? pool->why : how);

@@ -9,6 +9,7 @@
 
 #include <prescient/job.h>
 #include "../base/failpoint.h"
+#include "../base/settings_secret.h"
 #include "../base/utf8.h"
 #include "../wire/message.h"
 
@@ -26,8 +27,8 @@ enum {
 void pool_worker_cut(struct pool_worker *w)
 {
     int end = slab_cut(w->slab);
-    if (end < w->taken)
-        end = w->taken;
+    if (end < w->reached)
+        end = w->reached;
     for (int i = w->end - 1; i >= end; i--)
         page_return(w->page, w->index[i]);
     if (end >= w->end)
@@ -41,6 +42,7 @@ void pool_worker_cut(struct pool_worker *w)
 static const enum answer_kind kind_of_raw[] = {
     [PRESCIENT_NO_ANSWER] = ANSWER_FAIL, [PRESCIENT_DONE] = ANSWER_DONE, [PRESCIENT_AGAIN] = ANSWER_AGAIN,
     [PRESCIENT_DEFER] = ANSWER_DEFER,    [PRESCIENT_FAIL] = ANSWER_FAIL,
+    [PRESCIENT_FAIL_FINAL] = ANSWER_FAIL_FINAL,
 };
 
 void pool_report(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,
@@ -59,45 +61,66 @@ static void bound_times(struct raw_answer *raw, int64_t had_us, int64_t boot_us)
         raw->began_us = boot_us - raw->run_us;
 }
 
-static bool has_answer(const struct pool_worker *w)
-{
-    return w->taken < w->end && slab_is_answered(w->slab, w->taken);
-}
-
-static bool take_one(struct pool_worker *w, struct raw_answer *raw)
+static bool take_one(struct pool_worker *w, int place, struct raw_answer *raw)
 {
     struct arena *a = w->page->arena;
     bool crowded = arena_used(a) > PAGE_ANSWER_BYTES;
-    return crowded ? slab_take_without_effects(w->slab, w->taken, a, raw)
-                   : slab_take_answer(w->slab, w->taken, a, raw);
+    return crowded ? slab_take_without_effects(w->slab, place, a, raw)
+                   : slab_take_answer(w->slab, place, a, raw);
 }
 
-/* Takes the answers that are there, in order. Places that were cut off meanwhile are left out:
- * other workers have those checks. */
+/* The next place from `place` on whose answer is there and not collected. Those behind the first
+ * gap count only when they are claimed: a cut leaves them with this worker then. -1: none. */
+static int next_answered(const struct pool_worker *w, int place)
+{
+    if (place == w->taken && place < w->end && slab_is_answered(w->slab, place))
+        return place;
+    int claimed = slab_claimed(w->slab), end = claimed < w->end ? claimed : w->end;
+    for (; place < end; place++)
+        if (!w->ahead[place] && slab_is_answered(w->slab, place))
+            return place;
+    return -1;
+}
+
+/* Before the report, which may make the owner cut this slab. */
+static void note_taken(struct pool_worker *w, int place)
+{
+    w->ahead[place] = true;
+    w->served++;
+    if (w->reached <= place)
+        w->reached = place + 1;
+    while (w->taken < w->reached && w->ahead[w->taken])
+        w->taken++;
+}
+
+/* Takes the answers that are there. Places that were cut off meanwhile are left out: other workers
+ * have those checks. */
 void pool_worker_collect(struct pool *pool, struct pool_worker *w)
 {
-    if (!has_answer(w))
+    int place = next_answered(w, w->taken);
+    if (place < 0)
         return;
     int64_t now_us = pool_now_us(pool), boot_us = clock_boot_us(pool->o.clock);
     int64_t had_us = now_us - w->given_us;
-    while (has_answer(w)) {
+    pool_share_answered(pool, w, place, now_us);
+    for (; place >= 0; place = next_answered(w, place + 1)) {
         struct raw_answer raw = { 0 };
-        if (!take_one(w, &raw))
+        if (!take_one(w, place, &raw))
             break;
         bool known = raw.kind >= 0 && (size_t)raw.kind < sizeof kind_of_raw / sizeof *kind_of_raw;
         if (raw.kind == PRESCIENT_NO_ANSWER && !raw.text)
             raw.text = "the job gave no answer";
         bound_times(&raw, had_us, boot_us);
-        int place = w->taken++;         /* first, since the report may make the owner cut this slab */
-        w->served++;
+        note_taken(w, place);
         pool_report(pool, w, place, known ? kind_of_raw[raw.kind] : ANSWER_BAD, &raw, now_us);
     }
 }
 
-static void slab_over(struct pool_worker *w)
+static void slab_over(struct pool *pool, struct pool_worker *w)
 {
+    pool_share_over(pool, w);
     w->page = NULL;
-    w->count = w->end = w->taken = 0;
+    w->count = w->end = w->taken = w->reached = 0;
     w->state = WORKER_IDLE;
 }
 
@@ -114,7 +137,7 @@ static void slab_ended(struct pool *pool, struct pool_worker *w, uint32_t genera
         w->gone = true;
         return;
     }
-    slab_over(w);
+    slab_over(pool, w);
 }
 
 /* ---- messages ---- */
@@ -135,8 +158,9 @@ static void pool_worker_ready(struct pool *pool, struct pool_worker *w, const ch
         return;
     }
     for (int i = 0; i < njobs; i++) {
-        w->usable[i] = i < n && usable[i] != 0;
+        w->usable[i] = i < n && usable[i] != RUNS_NOT;
         w->lacks_some = w->lacks_some || !w->usable[i];
+        pool_share_note_batches(pool, i, i < n && usable[i] == RUNS_BATCHES);
     }
     pool_look_at_jobs(pool);
 }
@@ -212,6 +236,16 @@ static void pool_worker_logs(struct pool *pool, struct pool_worker *w, const cha
              body + 1);
 }
 
+static void pool_worker_requests(const struct pool *pool, struct pool_worker *w, const char *body, int n)
+{
+    if (!pool->o.is_dry) {
+        w->why = "it sent a request that nobody wants to see";
+        w->gone = true;
+    } else if (pool->o.events.requested) {
+        pool->o.events.requested(pool->o.events.ctx, body, (size_t)n);
+    }
+}
+
 static void pool_worker_sent(struct pool *pool, struct pool_worker *w, enum message_kind kind,
                              const char *body, int n)
 {
@@ -234,6 +268,9 @@ static void pool_worker_sent(struct pool *pool, struct pool_worker *w, enum mess
         break;
     case MESSAGE_FAILED:
         pool_worker_failed(pool, w, body, n);
+        break;
+    case MESSAGE_REQUEST:
+        pool_worker_requests(pool, w, body, n);
         break;
     default:
         w->why = "it sent an unknown message";
@@ -260,23 +297,56 @@ void pool_worker_listen(struct pool *pool, struct pool_worker *w)
     }
 }
 
+/* Puts what a worker printed into the log. */
+static void log_printed(const struct pool *pool, const struct pool_worker *w, char *text, size_t n)
+{
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    text[n] = '\0';
+    settings_secret_hide(text, pool->secrets, pool->nsecrets, true);
+    if (*text)
+        log_info(pool->o.log, "worker %d printed: %s", (int)w->child.pid, text);
+}
+
+/* Keeps the end of a text of `n` bytes that may be part of a secret; returns how long the rest
+ * is. */
+static size_t hold(const struct pool *pool, struct pool_worker *w, char *text, size_t n)
+{
+    for (char *end = text; (end = memchr(end, '\0', (size_t)(text + n - end))) != NULL;)
+        *end = '?';
+    text[n] = '\0';
+    size_t open = settings_secret_open_end(text, pool->secrets, pool->nsecrets);
+    w->nheld = open < sizeof w->held ? open : sizeof w->held;
+    memcpy(w->held, text + n - w->nheld, w->nheld);
+    return n - open;
+}
+
 /* What jobs print goes to the log, within its limits; the rest is read and dropped, so that no job
- * blocks on a full pipe. */
+ * blocks on a full pipe. A read ends anywhere, also in a secret. */
 void pool_worker_drain(struct pool *pool, struct pool_worker *w)
 {
-    char text[2048];
+    char text[POOL_HELD_MAX + 2048];
     for (int i = 0; i < 16; i++) {
-        ssize_t n = read(w->child.output, text, sizeof text - 1);
+        size_t held = w->nheld;
+        ssize_t n = read(w->child.output, text + held, sizeof text - 1 - held);
         if (n == 0) {
             close(w->child.output);
             w->child.output = -1;
         }
         if (n <= 0)
             return;
-        bool shown = may_log(pool, w, (size_t)n);
-        while (n > 0 && text[n - 1] == '\n')
-            n--;
-        if (shown)
-            log_info(pool->o.log, "worker %d printed: %.*s", (int)w->child.pid, (int)n, text);
+        memcpy(text, w->held, held);
+        bool is_shown = may_log(pool, w, (size_t)n);
+        size_t rest = hold(pool, w, text, held + (size_t)n);
+        if (is_shown)
+            log_printed(pool, w, text, rest);
     }
+}
+
+void pool_worker_tell_held(struct pool *pool, struct pool_worker *w)
+{
+    char text[POOL_HELD_MAX + 1];
+    memcpy(text, w->held, w->nheld);
+    log_printed(pool, w, text, w->nheld);
+    w->nheld = 0;
 }

@@ -19,11 +19,12 @@ enum {
 /* All settings have been sent: the worker may begin, without the jobs that workers have died of. */
 static int send_begin(struct pool *pool, struct pool_worker *w, struct err *err)
 {
-    char left_out[MESSAGE_MAX - 1];
+    char how[MESSAGE_MAX - 1];
+    char usual = pool->o.is_dry ? BEGIN_DRY : BEGIN_RUN;
     int n = pool->o.settings->njobs < MESSAGE_MAX - 1 ? pool->o.settings->njobs : MESSAGE_MAX - 1;
     for (int i = 0; i < n; i++)
-        left_out[i] = pool->deaths[i] >= DEATHS_ENOUGH;
-    return message_send(w->child.sock, MESSAGE_BEGIN, left_out, (size_t)n, -1, err);
+        how[i] = pool->deaths[i] >= DEATHS_ENOUGH ? BEGIN_LEAVE_OUT : usual;
+    return message_send(w->child.sock, MESSAGE_BEGIN, how, (size_t)n, -1, err);
 }
 
 static int send_settings(struct pool *pool, struct pool_worker *w, int slab_fd, struct err *err)

@@ -43,6 +43,14 @@ void pool_worker_terminate(struct pool *pool, struct pool_worker *w, const char 
     w->kill_us = pool_now_us(pool) + pool->o.settings->kill_grace_us;
 }
 
+int pool_worker_runs(const struct pool_worker *w, int claimed)
+{
+    int n = 0;
+    for (int i = w->taken; i < claimed; i++)
+        n += !w->ahead[i];
+    return n;
+}
+
 bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w)
 {
     return w->claimed > w->taken && pool_now_us(pool) - w->seen_us > WORKER_STUCK_US;

@@ -11,6 +11,7 @@ int sent_print(const struct settings *s, char **text, size_t *len, struct err *e
     struct settings sent = *s;
     if (sent.business)
         sent.store = sent.business;     /* a worker is not sent the store's URL */
+    sent.nlisteners = 0;                /* nor what it does not need; of a trial it has one job only */
     FILE *f = open_memstream(text, len);
     if (!f)
         return err_set(err, ERR_NOMEM, "out of memory for the workers' settings");

@@ -25,10 +25,30 @@ struct idempotency check_identity(const struct check *c)
     };
 }
 
-void check_origin_of_effect(const struct check *c, int place, char out[IDEMPOTENCY_KEY_SIZE])
+static void origin_of(const struct check *c, struct declaration by, char out[IDEMPOTENCY_KEY_SIZE])
 {
     char key[IDEMPOTENCY_KEY_SIZE];
     struct idempotency of = check_identity(c);
     idempotency_key(&of, key);
-    idempotency_origin_of_effect(&(struct declaration){ key, c->failure_count, place }, out);
+    by.key = key;
+    by.failure_count = c->failure_count;
+    by.lead = idempotency_lead(&of, c->bucket);
+    idempotency_origin_of_effect(&by, out);
+}
+
+void check_origin_of_effect(const struct check *c, int place, char out[IDEMPOTENCY_KEY_SIZE])
+{
+    origin_of(c, (struct declaration){ .place = place }, out);
+}
+
+void check_origin_of_event(const struct check *c, const struct emission *e, char out[IDEMPOTENCY_KEY_SIZE])
+{
+    int64_t deferred_slot = e->is_deferral ? c->next_check_at : 0;
+    origin_of(c, (struct declaration){ .place = e->place, .event = e->event, .deferred_slot = deferred_slot },
+              out);
+}
+
+bool settlement_leaves_run_row(const struct settlement *s, enum keep_runs keep)
+{
+    return (s->ran || s->outcome == OUTCOME_SKIPPED) && outcome_leaves_run_row(s->outcome, keep);
 }

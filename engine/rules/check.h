@@ -30,6 +30,7 @@ struct check {                      /* the strings end with NUL and live as long
 #undef CHECK_TEXT
     /* part of its idempotency key; NULL: first_check_at and id stand for it */
     const char *origin;
+    const char *terms;              /* what is unusual about it (terms.h); NULL: nothing */
     /* an open transaction has asked for it again: a job would not see its writes yet */
     bool kept;
 #define CHECK_TEXT(name) uint32_t name##_len;       /* bytes, without the NUL */
@@ -49,8 +50,14 @@ void check_rows_free(struct check_rows *rows);
 
 /* What the idempotency key of its run is made of. */
 struct idempotency check_identity(const struct check *c);
-/* The origin of what the answer to this check declares, in this place among its effects. */
+/* The origin of the check that the answer to this one declares, in this place among its effects. */
 void check_origin_of_effect(const struct check *c, int place, char out[IDEMPOTENCY_KEY_SIZE]);
+/* The origin of an event that it emits; `is_deferral`: the answer was a deferral. */
+struct emission { const char *event; int place; bool is_deferral; };
+void check_origin_of_event(const struct check *c, const struct emission *e, char out[IDEMPOTENCY_KEY_SIZE]);
+
+/* Who hears an event: a delivery to its job is filed. */
+struct hearer { const char *listener, *job; int32_t bucket; };
 
 enum effect_kind { EFFECT_EMIT, EFFECT_ENQUEUE, EFFECT_RESOLVE };
 
@@ -62,6 +69,20 @@ struct effect {
     const char *json;                               /* emit, enqueue; NULL: none */
     const char *conflict;                           /* enqueue: "keep", "earlier", "replace" */
     int64_t at;                                     /* enqueue */
+    /* Of an event that is heard; each of them has a delivery. */
+    const struct hearer *hearers;
+    int nhearers;                                   /* 0: nobody hears it */
+    const char *origin;                             /* of the event */
+    const char *terms;                              /* of its deliveries, but for `listener` and `at` */
+};
+
+struct listener_settings;
+
+/* The check is a listener's digest (digest.h), which the settle makes when it starts it anew. */
+struct digest {
+    const struct listener_settings *listener;
+    /* out: false: no delivery is filed and nothing is left to read. Until it is known: true */
+    bool files;
 };
 
 enum settle_state {
@@ -75,21 +96,31 @@ enum settle_state {
 struct settlement {
     const struct check *check;      /* as read */
     bool ends;
+    /* An occurrence of a schedule is over: the check starts anew, with a new id and first_at as its
+     * first_check_at. If it `ends`, by a guard or failures, it leaves a row of history, else a row
+     * of the run log. */
+    bool renews;
     enum outcome outcome;
-    /* moves only; the statement clamps it to the first slot that has not begun */
+    /* moves and renewals only; the statement clamps it to the first slot that has not begun */
     int64_t next_at;
+    bool is_attempt;                /* moves to its next attempt, within the slot that runs */
+    int64_t first_at;               /* renewals only: the nominal slot of the next occurrence */
     /* moves: what the row holds from now on; ends: with this run counted */
     int32_t check_count, failure_count;
     int64_t deferred_at;            /* moves; 0: none */
     int64_t put_off_at;             /* moves; 0: none */
-    bool ran;                       /* false: put off without a run; leaves no run row */
-    int64_t run_at_us;              /* when the run began (virtual time in a replay) */
+    bool ran;                       /* false: put off without a run */
+    int64_t run_at_us;      /* when the run began (virtual time in a replay), or was skipped; 0: neither */
     int64_t run_us;                 /* how long it took */
     const char *note;               /* error or output, valid UTF-8; NULL: none */
     const struct effect *effects;   /* in the order they were declared */
     int neffects;
+    struct digest *digest;          /* only of what is renewed; NULL: it is none */
     /* out */
     enum settle_state state;
 };
+
+/* Of one that moves or is renewed. */
+bool settlement_leaves_run_row(const struct settlement *s, enum keep_runs keep);
 
 #endif

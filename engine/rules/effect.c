@@ -5,7 +5,8 @@
 
 static int check_target(const struct effect *e, bool needs_job, struct err *err)
 {
-    int rc = field_check_name("entity name", e->entity_name, err);
+    int rc = needs_job ? field_check_entity("entity name", e->entity_name, err)
+                       : field_check_name("entity name", e->entity_name, err);
     if (rc < 0)
         return rc;
     rc = field_check_name("entity key", e->entity_key, err);

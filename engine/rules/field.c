@@ -9,6 +9,8 @@
 #include "../base/moment.h"
 #include "../base/utf8.h"
 #include "check.h"
+#include "digest.h"
+#include "slot.h"
 
 static const char *const conflicts[FIELD_CONFLICTS] = { "keep", "earlier", "replace" };
 
@@ -22,6 +24,28 @@ int field_check_name(const char *field, const char *text, struct err *err)
     if (len > CHECK_NAME_MAX)
         return err_set(err, ERR_INPUT, "%s: found %zu bytes ('%.*s...'), expected at most %d", field, len,
                        UTF8_SHOWN(text), CHECK_NAME_MAX);
+    return 0;
+}
+
+bool field_is_of_engines(const char *entity)
+{
+    return !strcmp(entity, DELIVERY_ENTITY) || !strcmp(entity, DIGEST_ENTITY);
+}
+
+int field_check_entity(const char *field, const char *text, struct err *err)
+{
+    int rc = field_check_name(field, text, err);
+    if (rc < 0)
+        return rc;
+    if (!strcmp(text, DELIVERY_ENTITY))
+        return err_set(err, ERR_INPUT,
+                       "%s: found " DELIVERY_ENTITY ", which stands for deliveries: only events file them",
+                       field);
+    if (!strcmp(text, DIGEST_ENTITY))
+        return err_set(err, ERR_INPUT,
+                       "%s: found " DIGEST_ENTITY
+                       ", which stands for digests: only engines file them, as listeners in the settings say",
+                       field);
     return 0;
 }
 
@@ -57,8 +81,12 @@ int field_check_json(const char *field, const char *json, struct err *err)
 
 int field_check_time(const char *field, int64_t at, struct err *err)
 {
-    if (moment_is_valid(at))
+    if (moment_is_valid(at) && at <= SLOT_PAUSES_FROM - SLOT_LENGTH_MAX_S)
         return 0;
+    if (moment_is_valid(at))
+        return err_set(err, ERR_INPUT,
+                       "%s: found %" PRId64 ", at which paused checks wait, expected a time before the year "
+                       "9000", field, at);
     return err_set(err, ERR_INPUT,
                    "%s: found %" PRId64 " seconds since 1970, expected a time from 1970 to 9999", field, at);
 }

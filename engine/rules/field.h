@@ -4,11 +4,18 @@
 #ifndef PRESCIENT_FIELD_H
 #define PRESCIENT_FIELD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "../base/err.h"
 
 /* 1 to CHECK_NAME_MAX bytes of UTF-8; NULL is as empty. */
 int field_check_name(const char *field, const char *text, struct err *err);
+
+/* The same of an entity that a check is asked for: that of deliveries is refused. */
+int field_check_entity(const char *field, const char *text, struct err *err);
+
+/* Whether the entity stands for deliveries or digests: only engines file checks of it. */
+bool field_is_of_engines(const char *entity);
 
 /* One JSON value of at most CHECK_PAYLOAD_MAX bytes. A payload must be one that a job's parser
  * reads: whole numbers have up to 64 bits, as the enqueue of both databases requires. In what a job

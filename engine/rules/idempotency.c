@@ -4,9 +4,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/fingerprint.h"
+
+#define LEAD_DIGITS 8
+#define NUMBER_BITS 24
 
 static void add_number(struct sha256_ctx *sha, int64_t number)
 {
@@ -37,6 +41,12 @@ void idempotency_key(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE
 {
     struct sha256_ctx sha;
     sha256_init(&sha);
+    if (!strcmp(of->entity_name, DELIVERY_ENTITY)) {
+        fingerprint_add_field(&sha, "delivery");
+        fingerprint_add_field(&sha, of->entity_key);
+        fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
+        return;
+    }
     fingerprint_add_field(&sha, of->entity_name);
     fingerprint_add_field(&sha, of->entity_key);
     fingerprint_add_field(&sha, of->job_exec);
@@ -47,6 +57,35 @@ void idempotency_key(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE
     fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
 }
 
+void idempotency_key_of_event(const char *reader, const char *cursor, int64_t emitted_us,
+                              char out[IDEMPOTENCY_KEY_SIZE])
+{
+    struct sha256_ctx sha;
+    sha256_init(&sha);
+    fingerprint_add_field(&sha, "consumer");
+    fingerprint_add_field(&sha, reader);
+    fingerprint_add_field(&sha, cursor);
+    add_number(&sha, emitted_us);
+    fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
+}
+
+static uint32_t number_of(const struct idempotency *of)
+{
+    char first[LEAD_DIGITS + 1];
+    const char *slash = of->origin ? strchr(of->origin, '/') : NULL;
+    if (!of->origin)
+        return (uint32_t)of->id;
+    if (slash)
+        return (uint32_t)strtoull(slash + 1, NULL, 10);
+    snprintf(first, sizeof first, "%s", of->origin);
+    return (uint32_t)strtoul(first, NULL, 16);
+}
+
+uint32_t idempotency_lead(const struct idempotency *of, int bucket)
+{
+    return (uint32_t)bucket << NUMBER_BITS | (number_of(of) & ((UINT32_C(1) << NUMBER_BITS) - 1));
+}
+
 void idempotency_origin_of_effect(const struct declaration *by, char out[IDEMPOTENCY_KEY_SIZE])
 {
     struct sha256_ctx sha;
@@ -55,17 +94,38 @@ void idempotency_origin_of_effect(const struct declaration *by, char out[IDEMPOT
     fingerprint_add_field(&sha, by->key);
     add_number(&sha, by->failure_count);
     add_number(&sha, by->place);
+    if (by->deferred_slot)
+        add_number(&sha, by->deferred_slot);
+    if (by->event)
+        fingerprint_add_field(&sha, by->event);
     fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
+    for (int i = 0; i < LEAD_DIGITS; i++)
+        out[i] = "0123456789abcdef"[by->lead >> 4 * (LEAD_DIGITS - 1 - i) & 15];
+}
+
+static void begin_origin_anew(struct sha256_ctx *sha, const struct idempotency *of)
+{
+    char first[ORIGIN_MAX + 1];
+    const char *origin = of->origin;
+    if (!origin) {
+        snprintf(first, sizeof first, "%" PRId64 "/%" PRId64, of->first_check_at, of->id);
+        origin = first;
+    }
+    sha256_init(sha);
+    sha256_update(sha, strlen("anew "), (const uint8_t *)"anew ");
+    sha256_update(sha, strlen(origin), (const uint8_t *)origin);
 }
 
 void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE])
 {
-    char origin[ORIGIN_MAX + 1];
     struct sha256_ctx sha;
-    snprintf(origin, sizeof origin, "%" PRId64 "/%" PRId64, of->first_check_at, of->id);
-    sha256_init(&sha);
-    sha256_update(&sha, strlen("anew "), (const uint8_t *)"anew ");
-    const char *from = of->origin ? of->origin : origin;
-    sha256_update(&sha, strlen(from), (const uint8_t *)from);
+    begin_origin_anew(&sha, of);
     fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
+}
+
+void idempotency_origin_anew_bytes(const struct idempotency *of, uint8_t out[IDEMPOTENCY_BYTES])
+{
+    struct sha256_ctx sha;
+    begin_origin_anew(&sha, of);
+    sha256_digest(&sha, IDEMPOTENCY_BYTES, out);
 }

@@ -25,9 +25,13 @@
     /* the check waits on: a row of the run log */                                                           \
     X(AGAIN, "again", again)                                                                                 \
     X(DEFERRED, "deferred", deferred)                                                                        \
+    /* a missed occurrence of a schedule, which was not run: a row of the run log */                         \
+    X(SKIPPED, "skipped", held_back)                                                                         \
     /* moved without having run: no row */                                                                   \
     X(HELD_BACK, "held_back", held_back)                /* its job was held back for the pass */             \
-    X(RESLOTTED, "reslotted", held_back)                /* `prescient reslot` */
+    X(RESLOTTED, "reslotted", held_back)                /* `prescient reslot` */                             \
+    X(PAUSED, "paused", held_back)                      /* into the slot of its pause */                     \
+    X(RESUMED, "resumed", held_back)                    /* and out of it */
 
 enum outcome {
 #define OUTCOME(name, text, count) OUTCOME_##name,

@@ -44,8 +44,37 @@ int64_t slot_next(int64_t now, int32_t length_s)
 
 int64_t slot_for(int64_t at, int64_t now, int32_t length_s)
 {
-    int64_t wanted = slot_ceil(at, length_s), open = slot_next(now, length_s);
-    return wanted > open ? wanted : open;
+    int64_t wanted = slot_ceil(at, length_s);
+    return wanted > now ? wanted : slot_next(now, length_s);
+}
+
+int64_t slot_fine_next(int64_t now, int32_t length_s)
+{
+    return slot_fine_for(INT64_MIN, now, length_s);
+}
+
+int64_t slot_fine_for(int64_t at, int64_t now, int32_t length_s)
+{
+    int64_t open = saturate_add(now, 1), slot = at > open ? at : open;
+    return slot_is_fine(slot, length_s) || length_s <= 1 ? slot : saturate_add(slot, 1);
+}
+
+/* The next slot of its kind that has not begun. */
+static int64_t next_in_turn(int64_t wanted, int64_t now, bool is_attempt, int32_t length_s)
+{
+    int64_t fine = slot_fine_next(now, length_s);
+    bool is_outside = slot_floor(fine, length_s) != slot_floor(wanted, length_s);
+    if (slot_is_fine(wanted, length_s) && !(is_attempt && is_outside))
+        return fine;
+    return slot_next(now, length_s);
+}
+
+int64_t slot_moved_in_turn(const struct slot_move *m, int32_t length_s)
+{
+    int64_t slot = m->wanted;
+    if (slot <= m->now)
+        slot = next_in_turn(m->wanted, m->now, m->is_attempt, length_s);
+    return slot == m->left ? next_in_turn(m->left, m->left, m->is_attempt, length_s) : slot;
 }
 
 bool slot_has_passed(int64_t at, int64_t now, int32_t length_s)

@@ -51,12 +51,27 @@ void catchup_tick(const struct plan_env *env, struct catchup *c)
     }
 }
 
+static bool is_fine(const struct plan_env *env, int64_t slot)
+{
+    return slot_is_fine(slot, env->clocks->slot_length_s);
+}
+
 /* With slots split between servers (`serve`), leave another server's slot to it for one hour; after
- * that any engine may run it. */
+ * that any engine may run it. Fine slots are not split. */
 static bool is_another_servers(const struct plan_env *env, int64_t slot)
 {
-    return !slot_is_served(slot, env->settings->serve, env->settings->nserve) &&
+    return !is_fine(env, slot) &&
+           !slot_is_served(slot, env->settings->serve, env->settings->nserve) &&
            plan_now(env) - slot < UNSERVED_WAIT_S;
+}
+
+/* A second look leaves the rows of jobs that are unknown here to the sweep. The sweep does not take
+ * a slot that is being looked at, and does not wait for a look at a fine slot. So a sweep's look at
+ * one takes all its rows, once other engines have had a slot's time for theirs. */
+static enum target_kind kind_of_look(const struct plan_env *env, const struct catchup *c, int64_t slot)
+{
+    bool is_late = slot + env->clocks->slot_length_s <= c->before;
+    return c->sweeps && is_late && is_fine(env, slot) ? c->kind : TARGET_RELOOK;
 }
 
 static void looked_again(const struct plan_env *env, struct catchup *c, const struct store_relook *r)
@@ -69,10 +84,11 @@ static void looked_again(const struct plan_env *env, struct catchup *c, const st
         if (is_another_servers(env, r->slots[i].slot))
             continue;
         c->unfinished = c->unfinished || r->slots[i].undone;
-        if (targets_have(env->targets, r->slots[i].slot))
+        if (plan_has_target(env, r->slots[i].slot))
             continue;                   /* it is being run at this moment */
-        if (plan_add_target(env, TARGET_RELOOK, r->slots[i].slot))
-            c->waiting++;
+        int64_t slot = r->slots[i].slot;
+        bool is_added = plan_add_target(env, kind_of_look(env, c, slot), slot);
+        c->waiting += is_added && !is_fine(env, slot);
     }
     c->step = CATCHUP_LOOKED;
 }
@@ -84,23 +100,35 @@ static void skip(struct catchup *c, int64_t slot)
         c->skipped_from = slot;
 }
 
+static bool may_ask_on(const struct plan_env *env, const struct catchup *c)
+{
+    for (int i = 0; i < c->nunder_way; i++)
+        if (!is_fine(env, c->under_way[i]))
+            return false;
+    return c->nunder_way < CATCHUP_AT_ONCE && !c->found_all;
+}
+
+static void choose_step(const struct plan_env *env, struct catchup *c)
+{
+    if (may_ask_on(env, c))
+        c->step = CATCHUP_ASK;
+    else if (c->nunder_way)
+        c->step = CATCHUP_SLOT;
+    else
+        c->step = c->looked_past ? CATCHUP_DONE : CATCHUP_MARK;
+}
+
 static void late_slot_found(const struct plan_env *env, struct catchup *c, int64_t slot)
 {
-    if (!slot) {
-        c->step = c->looked_past ? CATCHUP_DONE : CATCHUP_MARK;
-        return;
-    }
-    c->from = slot + 1;
-    if ((c->kind == TARGET_SWEEP && is_another_servers(env, slot)) || targets_have(env->targets, slot)) {
+    bool is_left = (c->kind == TARGET_SWEEP && is_another_servers(env, slot)) || plan_has_target(env, slot);
+    c->found_all = !slot;
+    if (slot)
+        c->from = slot + 1;
+    if (slot && (is_left || !plan_add_target(env, c->kind, slot)))
         skip(c, slot);
-        return;
-    }
-    if (!plan_add_target(env, c->kind, slot)) {
-        skip(c, slot);
-        return;
-    }
-    c->slot = slot;
-    c->step = CATCHUP_SLOT;
+    else if (slot)
+        c->under_way[c->nunder_way++] = slot;
+    choose_step(env, c);
 }
 
 static void look_past(const struct plan_env *env, struct catchup *c, const char *when, const struct err *err)
@@ -179,18 +207,28 @@ void catchup_errand_done(const struct plan_env *env, struct catchup *c, const st
     }
 }
 
+static bool take_out(struct catchup *c, int64_t slot)
+{
+    for (int i = 0; i < c->nunder_way; i++)
+        if (c->under_way[i] == slot) {
+            c->under_way[i] = c->under_way[--c->nunder_way];
+            return true;
+        }
+    return false;
+}
+
 void catchup_target_over(const struct plan_env *env, struct catchup *c, const struct target *target)
 {
-    (void)env;
-    c->moved = c->moved || target->counts.run || target->counts.unknown_job;
-    if (target->kind == TARGET_RELOOK && c->waiting > 0)
-        c->waiting--;
-    if (c->step != CATCHUP_SLOT || target->slot != c->slot)
-        return;
     const struct pass_counts *n = &target->counts;
+    c->moved = c->moved || n->run || n->unknown_job;
+    if (target->kind == TARGET_RELOOK && c->waiting > 0 && !is_fine(env, target->slot))
+        c->waiting--;
+    if (!take_out(c, target->slot))
+        return;
     if (target->held_by_others || target->unopened || n->locked || n->superseded)
         skip(c, target->slot);
     /* where nothing moves there is no hurry to look again */
     c->slots += !n->locked || n->run || n->unknown_job || n->held_back;
-    c->step = CATCHUP_ASK;
+    if (c->step == CATCHUP_SLOT)
+        choose_step(env, c);
 }

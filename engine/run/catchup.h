@@ -1,6 +1,7 @@
 /* catchup.h - the work of earlier slots: second looks at slots that are not closed, then the sweep
- * (or the reslot) of late slots, oldest first, one at a time. A part of the plans that need it; it
- * asks the store by errands.
+ * (or the reslot) of late slots, oldest first: full ones one at a time, fine ones some at once, as
+ * one slow check would keep all others. A part of the plans that need it; it asks the store by
+ * errands.
  *
  * On PostgreSQL an old transaction or snapshot keeps the rows that were settled since it began, and
  * a look scans them. A look that timed out twice is asked narrowly: it leaves out where those rows
@@ -12,6 +13,8 @@
 
 enum catchup_step { CATCHUP_DONE, CATCHUP_RELOOK, CATCHUP_LOOKED, CATCHUP_ASK, CATCHUP_SLOT, CATCHUP_MARK };
 
+enum { CATCHUP_AT_ONCE = 16 };
+
 struct catchup {
     enum catchup_step step;
     bool sweeps;                    /* false: only the second looks */
@@ -19,8 +22,10 @@ struct catchup {
     int64_t from, before;           /* late slots: [from, before); from 0: the low-water mark */
     bool full;                      /* look below the mark of the sweep, too */
     int64_t skipped_from;           /* the first slot that could not be emptied; 0: none */
-    int64_t slot;                   /* under way */
-    int waiting;                    /* second looks under way */
+    int64_t under_way[CATCHUP_AT_ONCE];     /* late slots */
+    int nunder_way;
+    bool found_all;                 /* there are no more late slots */
+    int waiting;                    /* second looks at full slots under way */
     int slots;                      /* late slots found, but for those of which nothing could be run */
     int damaged;                    /* how often in a row a question met a corrupt block */
     bool narrow;                    /* from now on looks are narrow */

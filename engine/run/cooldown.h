@@ -12,7 +12,8 @@ enum cooldown_kind {
     COOLDOWN_SLOT,                  /* what is logged of a slot */
     COOLDOWN_CATCHUP,               /* second looks and the search for late slots */
     COOLDOWN_NARROW_LOOK,           /* what is logged of a look that passes over old rows */
-    COOLDOWN_JOB                    /* what is logged of a job that no engine has */
+    COOLDOWN_JOB,                   /* what is logged of a job that no engine has */
+    COOLDOWN_TERMS                  /* what is logged of terms that cannot be read here */
 };
 
 struct cooldown_key { enum cooldown_kind kind; int64_t number; };

@@ -12,6 +12,9 @@ void counts_add_settled(struct pass_counts *counts, const struct settlement *s);
 struct totals {
     struct pass_counts counts;
     int64_t slots, held_by_others;
+    int64_t events;                 /* that settles have written */
+    int64_t filed_until;            /* the last second of an attempt in this full slot, or of a filing */
+    int64_t delivered_until;        /* the last one into which a settle filed a delivery, or a later one */
     /* a check that was due was left behind, and the log says so: a command's exit code does, too */
     bool skipped_some;
 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../base/moment.h"
+#include "../rules/slot.h"
 #include "engine_state.h"
 #include "lane.h"
 #include "lane_buckets.h"
@@ -23,15 +24,51 @@ static int64_t now_us(const struct engine *e)
 
 /* ---- events of lanes ---- */
 
-static void log_target_over(const struct engine *e, const struct target *t)
+static void log_fine_slots(struct engine *e)
+{
+    char counts[PASS_COUNTS_TEXT];
+    if (!e->fine_done.slots)
+        return;
+    log_info(e->o.log, "asked for at once, in %d seconds: %s", e->fine_done.slots,
+             pass_counts_format(&e->fine_done.counts, counts));
+    memset(&e->fine_done, 0, sizeof e->fine_done);
+    e->fine_done.logged_us = now_us(e);
+}
+
+static void fine_slot_over(struct engine *e, const struct target *t)
+{
+    enum { EVERY_US = 60 * 1000 * 1000 };
+    e->fine_done.slots++;
+    pass_counts_add(&e->fine_done.counts, &t->counts);
+    if (now_us(e) - e->fine_done.logged_us >= EVERY_US)
+        log_fine_slots(e);
+}
+
+/* The slot of a pause is no time that says anything. */
+static const char *paused_name(const struct engine *e, int64_t slot)
+{
+    const struct pause *p = pauses_of_slot(&e->pausing.pauses, slot);
+    return p ? p->name : "what was resumed";
+}
+
+static void log_target_over(struct engine *e, const struct target *t)
 {
     static const char *const kinds[] = { "slot", "slot (again)", "late slot", "late slot (moved on)" };
     const struct pass_counts *c = &t->counts;
     char slot[MOMENT_TEXT], counts[PASS_COUNTS_TEXT];
     if (!c->run && !c->held_back && !c->unknown_job && !t->held_by_others)
         return;
-    log_info(e->o.log, "%s %s: %s; %d leases held by others; %lld ms", kinds[t->kind],
-             moment_format(t->slot, slot), pass_counts_format(c, counts), t->held_by_others,
+    if (slot_is_fine(t->slot, e->clocks.slot_length_s)) {
+        fine_slot_over(e, t);
+        return;
+    }
+    const char *kind = kinds[t->kind], *which = moment_format(t->slot, slot);
+    if (slot_is_of_pause(t->slot)) {
+        kind = "moved on, after the pause of";
+        which = paused_name(e, t->slot);
+    }
+    log_info(e->o.log, "%s %s: %s; %d leases held by others; %lld ms", kind, which,
+             pass_counts_format(c, counts), t->held_by_others,
              (long long)(now_us(e) - t->began_us) / 1000);
 }
 
@@ -46,14 +83,21 @@ void engine_target_over(void *engine, struct target *target)
         trouble_tell(&e->trouble, &e->cooldowns, now_us(e));
     e->plan->target_over(&e->plan_env, e->plan_state, target);
     e->needs_tick = true;
-    targets_remove(&e->targets, target);
+    bool is_fine = slot_is_fine(target->slot, e->clocks.slot_length_s);
+    targets_remove(is_fine ? e->plan_env.fine_targets : &e->targets, target);
 }
 
 void engine_errand_done(void *engine, const struct errand_result *result)
 {
     struct engine *e = engine;
+    bool pauses_changed;
     e->needs_tick = true;
-    e->plan->errand_done(&e->plan_env, e->plan_state, result);
+    bool is_ours = pausing_errand_done(&e->pausing, &e->plan_env, result, &pauses_changed);
+    is_ours = is_ours || notifying_errand_done(&e->notifying, &e->plan_env, result);
+    if (pauses_changed)
+        lanes_take_back_paused(&e->lanes);
+    if (!is_ours)
+        e->plan->errand_done(&e->plan_env, e->plan_state, result);
 }
 
 void engine_fatal(void *engine, int rc, const char *text)
@@ -72,18 +116,18 @@ void engine_answered(void *engine, struct page *page, int index, enum answer_kin
 }
 
 /* What was left or put off while a job could not be run is found by the next look and the next
- * sweep. */
+ * sweep. At the end of an engine its workers end, which is no news. */
 void engine_workers_ready(void *engine, const bool *usable)
 {
     struct engine *e = engine;
+    enum log_level level = e->shutdown.stopping || e->shutdown.ended ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR;
     for (int i = 0; i < e->o.settings->njobs; i++) {
         const char *name = e->o.settings->jobs[i].name;
         bool was_usable = e->jobs.watched[i].is_usable;
         if (was_usable && !usable[i]) {
-            log_error(
-                e->o.log,
-                "job %s cannot be run here; other engines get its checks until a worker can open it",
-                name);
+            log_line(e->o.log, level,
+                     "job %s cannot be run here; other engines get its checks until a worker can open it",
+                     name);
             lanes_job_is_gone(&e->lanes, i);
         } else if (!was_usable && usable[i])
             log_info(e->o.log, "job %s can be run here again", name);
@@ -92,15 +136,20 @@ void engine_workers_ready(void *engine, const bool *usable)
     e->needs_tick = true;
 }
 
-bool engine_is_idle(const void *engine)
+static bool is_idle_but_for_notifying(const struct engine *e)
 {
-    const struct engine *e = engine;
-    if (e->targets.first || e->errands.current.kind)
+    if (e->targets.first || e->fine_targets.first || e->errands.current.kind || e->fine_errands.current.kind)
         return false;
     for (int i = 0; i < e->lanes.n; i++)
         if (!lane_is_idle(&e->lanes.all[i]))
             return false;
     return true;
+}
+
+bool engine_is_idle(const void *engine)
+{
+    const struct engine *e = engine;
+    return is_idle_but_for_notifying(e) && !notifying_owes(&e->notifying, &e->plan_env);
 }
 
 /* ---- ending ---- */
@@ -239,6 +288,15 @@ void engine_begin(struct engine *e, const struct plan *plan, void *plan_state)
     e->needs_tick = true;
 }
 
+/* Before it is known what is paused, nothing is chosen that would be run. */
+static void plan_turn(struct engine *e)
+{
+    pausing_tick(&e->pausing, &e->plan_env);
+    notifying_tick(&e->notifying, &e->plan_env, !e->o.patient && is_idle_but_for_notifying(e));
+    if (e->pausing.is_known || !e->clocks.is_known)
+        e->plan->tick(&e->plan_env, e->plan_state);
+}
+
 void engine_turn(struct engine *e)
 {
     enum { STOP_WATCH_US = 50000 };
@@ -248,7 +306,7 @@ void engine_turn(struct engine *e)
     e->clocks.suspended_us = clock_boot_us(e->o.clock) - now_us(e);
     pool_tick(e->pool);
     if (!s->stopping)
-        e->plan->tick(&e->plan_env, e->plan_state);
+        plan_turn(e);
     for (int i = 0; i < e->lanes.n && !s->ended; i++)
         lane_drive(&e->lanes.all[i]);
     pool_tick(e->pool);                 /* give what was read just now */
@@ -296,6 +354,7 @@ int engine_run(struct engine *e, const struct plan *plan, void *plan_state, stru
         wait_for_something(e);
         engine_turn(e);
     }
+    log_fine_slots(e);
     trouble_tell(&e->trouble, e->o.patient ? &e->cooldowns : NULL, now_us(e));
     let_workers_end(e);
     return engine_result(e, err);

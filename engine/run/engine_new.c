@@ -49,15 +49,25 @@ static int make_pool(struct engine *e, struct err *err)
     return pool_new(&options, &e->pool, err);
 }
 
+/* A replay runs one slot after another. Its SQLite connection also keeps a transaction open over
+ * several calls, for which another one would wait. */
+static bool has_fine_lane(const struct engine *e)
+{
+    return !e->o.relaxed;
+}
+
 /* ---- what lanes and plans are given ---- */
 
 static void connect_parts(struct engine *e)
 {
+    struct targets *fine_targets = has_fine_lane(e) ? &e->fine_targets : &e->targets;
+    struct errands *fine_errands = has_fine_lane(e) ? &e->fine_errands : &e->errands;
     e->lane_env = (struct lane_env){
         .settings = e->o.settings,
         .log = e->o.log,
         .clock = e->o.clock,
         .patient = e->o.patient,
+        .leaves_deliveries = e->o.leaves_deliveries,
         .owner = e->owner,
         .lanes = &e->lanes,
         .agenda = &e->agenda,
@@ -69,13 +79,18 @@ static void connect_parts(struct engine *e)
         .health = &e->health,
         .jobs = &e->jobs,
         .pace = &e->pace,
+        .pausing = &e->pausing,
         .errands = &e->errands,
         .shutdown = &e->shutdown,
         .totals = &e->totals,
         .trouble = &e->trouble,
+        .zones = &e->zones,
         .random = &e->random,
         .events = { engine_target_over, engine_errand_done, engine_fatal, e },
     };
+    e->fine_lane_env = e->lane_env;
+    e->fine_lane_env.targets = &e->fine_targets;
+    e->fine_lane_env.errands = &e->fine_errands;
     e->plan_env = (struct plan_env){
         .settings = e->o.settings,
         .log = e->o.log,
@@ -83,7 +98,10 @@ static void connect_parts(struct engine *e)
         .patient = e->o.patient,
         .clocks = &e->clocks,
         .targets = &e->targets,
+        .fine_targets = fine_targets,
         .errands = &e->errands,
+        .fine_errands = fine_errands,
+        .jobs = &e->jobs,
         .cooldowns = &e->cooldowns,
         .health = &e->health,
         .shutdown = &e->shutdown,
@@ -119,13 +137,13 @@ static int connections_of(const struct settings *s)
 static int open_lanes(struct engine *e, struct err *err)
 {
     struct store_options options = store_options_of(e);
-    int wanted = connections_of(e->o.settings);
+    int full = connections_of(e->o.settings), wanted = full + has_fine_lane(e);
     e->lanes.all = calloc((size_t)wanted, sizeof *e->lanes.all);
     if (!e->lanes.all)
         return err_set(err, ERR_NOMEM, "out of memory for %d store connections", wanted);
     for (int i = 0; i < wanted; i++) {
         struct lane *l = &e->lanes.all[i];
-        lane_init(l, &e->lane_env, i);
+        lane_init(l, i < full ? &e->lane_env : &e->fine_lane_env, i);
         int rc = e->o.open_store(&options, &l->store, err);
         if (rc)
             return rc;
@@ -165,7 +183,8 @@ int engine_new(const struct engine_options *options, struct engine **out, struct
     if (!e->o.open_store)
         e->o.open_store = store_new;
     e->signals = -1;
-    e->targets.agenda = &e->agenda;
+    pausing_init(&e->pausing);
+    e->targets.agenda = e->fine_targets.agenda = &e->agenda;
     e->clocks.virtual_now = options->virtual_now;
     e->trouble = (struct trouble){ .settings = e->o.settings, .log = e->o.log };
     int rc = set_up(e, err);
@@ -186,8 +205,12 @@ void engine_free(struct engine *e)
         lane_release(&e->lanes.all[i]);
     free(e->lanes.all);
     targets_release(&e->targets);
+    targets_release(&e->fine_targets);
     jobs_release(&e->jobs);
+    pausing_release(&e->pausing, &e->agenda);
+    notifying_release(&e->notifying, &e->agenda);
     trouble_release(&e->trouble);
+    zones_release(&e->zones);
     if (e->signals >= 0)
         close(e->signals);
     free(e);

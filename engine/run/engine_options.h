@@ -18,6 +18,7 @@ struct engine_options {
     const struct clock *clock;      /* NULL: the machine's */
     int64_t virtual_now;            /* 0: the database's clock */
     bool relaxed;                   /* a replay: settles need not be on disk one by one */
+    bool leaves_deliveries;         /* those that are due stay where they are, unrun */
     /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
     bool patient;
     const char *worker_program;     /* NULL: this program */

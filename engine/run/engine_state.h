@@ -6,6 +6,7 @@
 
 #include "engine_options.h"
 #include "lane_state.h"
+#include "notifying.h"
 #include "plan.h"
 
 struct engine {
@@ -24,11 +25,20 @@ struct engine {
     struct health health;
     struct jobs jobs;
     struct pace pace;
+    struct pausing pausing;
+    struct notifying notifying;
     struct errands errands;
     struct shutdown shutdown;
     struct totals totals;
     struct trouble trouble;
-    struct lane_env lane_env;
+    struct zones zones;
+    /* the last lane runs fine slots and nothing else: a slow check there holds no lease that a pass
+     * needs */
+    struct targets fine_targets;
+    struct errands fine_errands;
+    /* what was done in fine slots and is not logged yet: a line for each second would be many */
+    struct { struct pass_counts counts; int slots; int64_t logged_us; } fine_done;
+    struct lane_env lane_env, fine_lane_env;
     struct plan_env plan_env;
     /* the loop */
     const struct plan *plan;

@@ -1,9 +1,13 @@
 /* errand.c - the table of errands, and the one that is given. */
 #include "errand.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "../rules/job_limits.h"
 #include "../rules/slot.h"
+#include "digests.h"
+#include "noted.h"
 
 enum { URGENT_AFTER_US = 2 * 1000 * 1000 };
 
@@ -35,6 +39,38 @@ static void fill_pulse(const struct errand *errand, const struct errand_env *env
     r->pulse = (struct store_pulse)STORE_PULSE_INIT;
 }
 
+static void fill_fine_slots(const struct errand *errand, const struct errand_env *env,
+                            union errand_request *r)
+{
+    (void)env;
+    r->fine = (struct store_fine_slots)STORE_FINE_SLOTS_INIT;
+    r->fine.low = errand->from;
+    if (!errand->jobs)
+        return;
+    r->fine.jobs = errand->jobs->names;
+    r->fine.njobs = errand->jobs->nnames;
+}
+
+static void fill_report(const struct errand *errand, const struct errand_env *env, union errand_request *r)
+{
+    (void)env;
+    r->report = *errand->report;
+}
+
+static void fill_pauses(const struct errand *errand, const struct errand_env *env, union errand_request *r)
+{
+    (void)env;
+    r->pauses = (struct store_pauses)STORE_PAUSES_INIT;
+    r->pauses.known = errand->from;
+}
+
+static void fill_end_pauses(const struct errand *errand, const struct errand_env *env,
+                            union errand_request *r)
+{
+    (void)errand, (void)env;
+    r->end_pauses = (struct store_end_pauses)STORE_END_PAUSES_INIT;
+}
+
 static void fill_relook(const struct errand *errand, const struct errand_env *env, union errand_request *r)
 {
     r->relook = (struct store_relook)STORE_RELOOK_INIT;
@@ -63,13 +99,44 @@ static void fill_mark_swept(const struct errand *errand, const struct errand_env
     r->swept.full = errand->full;
 }
 
+static void fill_keep_digests(const struct errand *errand, const struct errand_env *env,
+                              union errand_request *r)
+{
+    r->digests = (struct store_keep_digests)STORE_KEEP_DIGESTS_INIT;
+    digests_fill(env, errand->given_us, &r->digests);
+}
+
+static void fill_note_listeners(const struct errand *errand, const struct errand_env *env,
+                                union errand_request *r)
+{
+    r->note = (struct store_note_listeners)STORE_NOTE_LISTENERS_INIT;
+    r->note.command = errand->command;
+    r->note.counts_s = errand->counts_s;
+    noted_fill(env, &r->note);
+}
+
+static void fill_note_loads(const struct errand *errand, const struct errand_env *env,
+                            union errand_request *r)
+{
+    (void)errand, (void)env;
+    r->loads = (struct store_note_loads)STORE_NOTE_LOADS_INIT;
+}
+
 static void fill_prune(const struct errand *errand, const struct errand_env *env, union errand_request *r)
 {
     (void)env;
     r->prune = (struct store_prune)STORE_PRUNE_INIT;
-    r->prune.part = (enum prune_part)errand->from;
+    r->prune.fine = errand->from == PRUNE_PARTS;
+    r->prune.part = r->prune.fine ? PRUNE_PASSES : (enum prune_part)errand->from;
     r->prune.wish = errand->full ? PRUNE_CLAIM : PRUNE_DROP;
     r->prune.before = errand->before;
+}
+
+static void fill_notify(const struct errand *errand, const struct errand_env *env, union errand_request *r)
+{
+    (void)errand;
+    r->notify = (struct store_notify)STORE_NOTIFY_INIT;
+    r->notify.channel = env->settings->notify;
 }
 
 /* ---- answers ---- */
@@ -83,9 +150,21 @@ static void check_serve(const struct errand_env *env, int32_t length_s)
         log_warn(env->log, "%s; slots that no server serves run an hour late", mistakes);
 }
 
+/* Asked again whenever the slot length has changed. */
+static bool attempts_fit(const struct errand_env *env, int32_t length_s)
+{
+    struct err err;
+    if (length_s == env->clocks->slot_length_s || job_limits_fit(env->settings, length_s, &err) == 0)
+        return true;
+    env->fatal(env->ctx, err.code, err.text);
+    return false;
+}
+
 static void take_hello(const struct errand_env *env, int64_t now_us, const union errand_request *answer)
 {
     const struct store_hello *hello = &answer->hello;
+    if (!attempts_fit(env, hello->slot_length_s))
+        return;
     if (!env->clocks->is_known)
         check_serve(env, hello->slot_length_s);
     clocks_set(env->clocks, hello->now_us, hello->slot_length_s, hello->full_look_at, now_us);
@@ -98,6 +177,29 @@ static void take_keep_days(const struct errand_env *env, int64_t now_us, const u
         log_warn(env->log, "%s", answer->days.noted);
 }
 
+static void take_mark_swept(const struct errand_env *env, int64_t now_us,
+                            const union errand_request *answer)
+{
+    (void)now_us;
+    int64_t n = answer->swept.filed;
+    if (n)
+        log_warn(env->log,
+                 "%" PRId64 " %s no check that waits: deleted by hand, or lost with an older copy of the "
+                 "table; filed in the next slot, where the rule holds from now on (prescient schedule show "
+                 "NAME)",
+                 n, n == 1 ? "schedule that is on had" : "schedules that are on had");
+}
+
+static void take_keep_digests(const struct errand_env *env, int64_t now_us,
+                              const union errand_request *answer)
+{
+    (void)now_us;
+    int64_t n = answer->digests.filed;
+    if (n)
+        log_info(env->log, "%" PRId64 " %s filed as the settings say", n,
+                 n == 1 ? "digest is" : "digests are");
+}
+
 static void index_days_failed(const struct errand_env *env, const struct err *err)
 {
     log_warn(env->log, "a day of the history was not indexed; lookups in it are slower: %s",
@@ -108,6 +210,30 @@ static void index_days_failed(const struct errand_env *env, const struct err *er
 static void prune_failed(const struct errand_env *env, const struct err *err)
 {
     (void)env, (void)err;
+}
+
+static void notify_failed(const struct errand_env *env, const struct err *err)
+{
+    log_info(env->log, "who waits for events was not told: %s", err->text);
+}
+
+static void note_failed(const struct errand_env *env, const struct err *err)
+{
+    log_warn(env->log, "prescient doctor cannot compare the listeners of this engine with others: %s",
+             err->text);
+}
+
+/* Slots are drawn by the counts of before. */
+static void note_loads_failed(const struct errand_env *env, const struct err *err)
+{
+    log_info(env->log, "the checks of the next slots were not counted: %s", err->text);
+}
+
+/* Who pauses or resumes at this moment holds what it needs: it is asked again. */
+static void end_pauses_failed(const struct errand_env *env, const struct err *err)
+{
+    if (err->code != ERR_BUSY)
+        log_warn(env->log, "it is not known whether a pause is over: %s", err->text);
 }
 
 /* ---- the table ---- */
@@ -124,11 +250,19 @@ static const struct errand_row {
     [ERRAND_KEEP_DAYS] = { fill_keep_days, take_keep_days, NULL, false },
     [ERRAND_INDEX_DAYS] = { fill_index_days, NULL, index_days_failed, true },
     [ERRAND_PULSE] = { fill_pulse, NULL, NULL, false },
+    [ERRAND_FINE_SLOTS] = { fill_fine_slots, NULL, NULL, false },
+    [ERRAND_REPORT] = { fill_report, NULL, NULL, false },
+    [ERRAND_PAUSES] = { fill_pauses, NULL, NULL, false },
+    [ERRAND_END_PAUSES] = { fill_end_pauses, NULL, end_pauses_failed, true },
     [ERRAND_RELOOK] = { fill_relook, NULL, NULL, false },
     [ERRAND_LATE_SLOT] = { fill_late_slot, NULL, NULL, false },
     [ERRAND_RELOOK_SETTLED] = { fill_relook, NULL, NULL, false },
     [ERRAND_LATE_BESIDE] = { fill_late_slot, NULL, NULL, false },
-    [ERRAND_MARK_SWEPT] = { fill_mark_swept, NULL, NULL, false },
+    [ERRAND_MARK_SWEPT] = { fill_mark_swept, take_mark_swept, NULL, false },
+    [ERRAND_KEEP_DIGESTS] = { fill_keep_digests, take_keep_digests, NULL, false },
+    [ERRAND_NOTE_LISTENERS] = { fill_note_listeners, NULL, note_failed, true },
+    [ERRAND_NOTE_LOADS] = { fill_note_loads, NULL, note_loads_failed, true },
+    [ERRAND_NOTIFY] = { fill_notify, NULL, notify_failed, true },
     [ERRAND_PRUNE] = { fill_prune, NULL, prune_failed, true },
 };
 
@@ -170,6 +304,12 @@ void errand_release(union errand_request *request)
 {
     if (request->call.op == STORE_RELOOK)
         free(request->relook.slots);
+    if (request->call.op == STORE_PAUSES)
+        arena_free(request->pauses.arena);
+    if (request->call.op == STORE_KEEP_DIGESTS)
+        arena_free(request->digests.arena);
+    if (request->call.op == STORE_NOTE_LISTENERS)
+        arena_free(request->note.arena);
 }
 
 /* ---- the one that is given ---- */
@@ -193,7 +333,8 @@ bool errands_wait(const struct errands *all)
 bool errands_are_urgent(const struct errands *all, int64_t now_us)
 {
     const struct errand *errand = &all->current;
-    if (errand->kind == ERRAND_KEEP_DAYS)
+    enum errand_kind kind = errand->kind;
+    if (kind == ERRAND_KEEP_DAYS || kind == ERRAND_FINE_SLOTS || kind == ERRAND_PAUSES)
         return true;
     return !errand_can_wait(errand->kind) && now_us - errand->given_us > URGENT_AFTER_US;
 }

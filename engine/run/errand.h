@@ -7,15 +7,20 @@
 #include <stdint.h>
 #include "../base/log.h"
 #include "../base/settings.h"
+#include "../store/store_report.h"
 #include "../store/store_slot.h"
 #include "clocks.h"
+#include "jobs.h"
+#include "zones.h"
 
 /* RELOOK_SETTLED and LATE_BESIDE are the narrow forms of the line before: see catchup.h. */
 enum errand_kind {
     ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_PULSE,
+    ERRAND_FINE_SLOTS, ERRAND_REPORT, ERRAND_PAUSES, ERRAND_END_PAUSES,
     ERRAND_RELOOK, ERRAND_LATE_SLOT,
     ERRAND_RELOOK_SETTLED, ERRAND_LATE_BESIDE,
-    ERRAND_MARK_SWEPT, ERRAND_PRUNE
+    ERRAND_NOTIFY,
+    ERRAND_MARK_SWEPT, ERRAND_KEEP_DIGESTS, ERRAND_NOTE_LISTENERS, ERRAND_NOTE_LOADS, ERRAND_PRUNE
 };
 enum { ERRANDS = ERRAND_PRUNE + 1 };
 
@@ -23,9 +28,14 @@ struct errand {
     enum errand_kind kind;
     bool is_under_way;
     int64_t given_us, sent_us;      /* monotonic */
-    /* LATE_SLOT, LATE_BESIDE, MARK_SWEPT (before), PRUNE (which table, before) */
+    /* FINE_SLOTS (low), LATE_SLOT, LATE_BESIDE, MARK_SWEPT (before), PRUNE (which table, before),
+     * PAUSES (from: the number of the last change that is known) */
     int64_t from, before;
     bool full;                      /* LATE_SLOT; PRUNE: only asks whose turn it is */
+    const struct jobs *jobs;        /* FINE_SLOTS: whose slots; NULL: those of all */
+    const struct store_report *report;  /* REPORT: the request; its plan's, until it is answered */
+    const char *command;            /* NOTE_LISTENERS: of whom; and for how long they count */
+    int counts_s;
 };
 
 struct errands {
@@ -50,16 +60,28 @@ union errand_request {
     struct store_hello hello;
     struct store_relook relook;
     struct store_pulse pulse;
+    struct store_fine_slots fine;
+    struct store_report report;
+    struct store_pauses pauses;
+    struct store_end_pauses end_pauses;
     struct store_late_slot late;
     struct store_mark_swept swept;
     struct store_keep_days days;
+    struct store_keep_digests digests;
+    struct store_note_listeners note;
+    struct store_note_loads loads;
     struct store_prune prune;
+    struct store_notify notify;
 };
 
 struct errand_env {
     const struct settings *settings;
     struct log *log;
     struct clocks *clocks;
+    struct zones *zones;
+    /* a failure that waiting does not heal */
+    void (*fatal)(void *ctx, int rc, const char *text);
+    void *ctx;
 };
 
 /* What a plan is given: the answer lives until the plan returns. */

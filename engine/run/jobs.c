@@ -3,24 +3,34 @@
 
 #include <stdlib.h>
 
+#include "../rules/job_limits.h"
+
 int jobs_init(struct jobs *jobs, const struct settings *settings, struct err *err)
 {
     size_t n = (size_t)settings->njobs + 1;
     *jobs = (struct jobs){ .settings = settings };
     jobs->watched = calloc(n, sizeof *jobs->watched);
+    jobs->policies = calloc(n, sizeof *jobs->policies);
+    jobs->of_deliveries = calloc(n, sizeof *jobs->of_deliveries);
     jobs->names = calloc(n, sizeof *jobs->names);
-    if (!jobs->watched || !jobs->names)
+    if (!jobs->watched || !jobs->policies || !jobs->of_deliveries || !jobs->names)
         return err_set(err, ERR_NOMEM, "out of memory for %d jobs", settings->njobs);
     for (int i = 0; i < settings->njobs; i++) {
         jobs->watched[i].is_usable = true;
+        jobs->policies[i] = job_limits_policy(&settings->jobs[i], 0);
+        jobs->of_deliveries[i] = job_limits_of_deliveries(&settings->jobs[i], 0);
         jobs->names[jobs->nnames++] = settings->jobs[i].name;
     }
+    jobs->policies[settings->njobs] = job_limits_policy(&settings->defaults, 0);
+    jobs->of_deliveries[settings->njobs] = job_limits_of_deliveries(&settings->defaults, 0);
     return 0;
 }
 
 void jobs_release(struct jobs *jobs)
 {
     free(jobs->watched);
+    free(jobs->policies);
+    free(jobs->of_deliveries);
     free(jobs->names);
     *jobs = (struct jobs){ 0 };
 }

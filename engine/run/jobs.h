@@ -16,6 +16,8 @@ struct jobs {
         int troubles;               /* timeouts and crashes in a row */
         int64_t held_slot;          /* held back for the pass of that slot; 0: is not */
     } *watched;                     /* one a job of the settings */
+    struct guard_policy *policies;  /* likewise, and the one of the defaults at the end */
+    struct guard_policy *of_deliveries;     /* likewise */
     const char **names;             /* of the usable ones */
     int nnames;
 };
@@ -31,6 +33,24 @@ int jobs_usable_index(const struct jobs *jobs, const char *name);       /* -1: c
 static inline const struct job_settings *jobs_settings(const struct jobs *jobs, int job)
 {
     return job >= 0 ? &jobs->settings->jobs[job] : &jobs->settings->defaults;
+}
+
+/* The job's limits, for slots of that length; of job -1, the defaults. Valid until the next call
+ * for the same job. */
+static inline const struct guard_policy *jobs_policy(const struct jobs *jobs, int job,
+                                                     int32_t slot_length_s)
+{
+    struct guard_policy *policy = &jobs->policies[job >= 0 ? job : jobs->settings->njobs];
+    policy->slot_length_s = slot_length_s;
+    return policy;
+}
+
+static inline const struct guard_policy *jobs_policy_of_deliveries(const struct jobs *jobs, int job,
+                                                                   int32_t slot_length_s)
+{
+    struct guard_policy *policy = &jobs->of_deliveries[job >= 0 ? job : jobs->settings->njobs];
+    policy->slot_length_s = slot_length_s;
+    return policy;
 }
 
 /* A check of the job ended like that. True when the job is to be held back for the rest of the

@@ -205,7 +205,9 @@ static int64_t next_us(const struct lane *l)
         return 0;
     int64_t settle_us = agenda_next_us(&l->settles);
     int64_t renew_us = l->nbuckets ? renew_at_us(l) : INT64_MAX;
-    return settle_us < renew_us ? settle_us : renew_us;
+    int64_t rest_us = lane_rests_until(l);
+    int64_t first = settle_us < renew_us ? settle_us : renew_us;
+    return first < rest_us ? first : rest_us;
 }
 
 void lane_set_alarm(struct lane *l)

@@ -7,6 +7,7 @@
 
 #include "../base/asan.h"
 #include "../base/moment.h"
+#include "../rules/slot.h"
 #include "verdict.h"
 
 static int64_t now_us(const struct lane_env *env)
@@ -14,12 +15,30 @@ static int64_t now_us(const struct lane_env *env)
     return clock_mono_us(env->clock);
 }
 
+/* The slot of a pause is emptied at a walk. 0: it does not rest, or is another slot. */
+static int64_t rests_until(const struct lane *l, const struct leased_bucket *bucket)
+{
+    if (!slot_is_of_pause(bucket->lease.slot))
+        return 0;
+    return pausing_rests_until(l->env->pausing, now_us(l->env));
+}
+
 struct leased_bucket *lane_bucket_to_read(const struct lane *l)
 {
     for (int i = 0; i < l->nbuckets; i++)
-        if (!l->buckets[i]->exhausted)
+        if (!l->buckets[i]->exhausted && !rests_until(l, l->buckets[i]))
             return l->buckets[i];
     return NULL;
+}
+
+int64_t lane_rests_until(const struct lane *l)
+{
+    for (int i = 0; i < l->nbuckets; i++) {
+        int64_t until = l->buckets[i]->exhausted ? 0 : rests_until(l, l->buckets[i]);
+        if (until)
+            return until;
+    }
+    return INT64_MAX;
 }
 
 struct leased_bucket *lane_bucket_to_finish(const struct lane *l)
@@ -271,6 +290,20 @@ void lanes_take_answer(const struct lanes *lanes, struct page *page, int index, 
         settle_set_alarm(env, page);
     if (is_held_back)
         hold_back(lanes, env, page->checks[index].job, page->bucket->lease.slot);
+}
+
+void lanes_take_back_paused(const struct lanes *lanes)
+{
+    for (int i = 0; i < lanes->n; i++) {
+        const struct lane_env *env = lanes->all[i].env;
+        for (struct page *p = lanes->all[i].pages; p; p = p->following) {
+            if (p->dropped)
+                continue;
+            pool_cut(env->pool, p);
+            verdict_pause(env, p, now_us(env));
+            settle_set_alarm(env, p);
+        }
+    }
 }
 
 void lanes_job_is_gone(const struct lanes *lanes, int job)

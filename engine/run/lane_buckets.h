@@ -4,8 +4,10 @@
 
 #include "lane_state.h"
 
-/* one that has more to read; NULL: none */
+/* one that has more to read, and does not rest; NULL: none */
 struct leased_bucket *lane_bucket_to_read(const struct lane *l);
+/* when one that rests may be read again, INT64_MAX: none rests */
+int64_t lane_rests_until(const struct lane *l);
 /* one that is read to its end and has no page; NULL: none */
 struct leased_bucket *lane_bucket_to_finish(const struct lane *l);
 int lane_waiting_checks(const struct lane *l);              /* read, and not given to a worker yet */
@@ -44,6 +46,9 @@ bool lanes_hold_lease(const struct lanes *lanes, const struct lease *lease);
 /* A run has ended: a pool's event. */
 void lanes_take_answer(const struct lanes *lanes, struct page *page, int index, enum answer_kind kind,
                        const struct raw_answer *raw, int64_t taken_us);
+/* What waits, and what workers were given and have not begun, is put into the slots of pauses that
+ * are on. */
+void lanes_take_back_paused(const struct lanes *lanes);
 /* No worker can run the job any more: what waits is put off. */
 void lanes_job_is_gone(const struct lanes *lanes, int job);
 

@@ -6,6 +6,7 @@
 
 #include "../base/failpoint.h"
 #include "../base/moment.h"
+#include "../rules/slot.h"
 #include "lane_buckets.h"
 #include "lane_send.h"
 #include "verdict.h"
@@ -49,7 +50,8 @@ static void begin_open(struct lane *l)
      * put there by hand. A slot that is only being run for the first time is not asked: its buckets
      * that are done have just been emptied. */
     o->again = !t->first_open;
-    if (t->kind != TARGET_SWEEP && t->kind != TARGET_RESLOT) {
+    bool takes_all = t->kind == TARGET_SWEEP || t->kind == TARGET_RESLOT || slot_is_of_pause(t->slot);
+    if (!takes_all && !t->is_final) {
         o->jobs = env->jobs->names;
         o->njobs = env->jobs->nnames;
     }
@@ -74,6 +76,10 @@ static void end_opening(struct lane *l, struct target *t)
 static void open_not_begun(struct lane *l, struct target *t)
 {
     int64_t now = now_us(l);
+    if (slot_is_of_pause(t->slot)) {    /* that is over */
+        end_opening(l, t);
+        return;
+    }
     l->retry_us = now + NOT_BEGUN_US;
     if (target_is_nearly_due(t, now))
         return;
@@ -251,6 +257,8 @@ static void begin_read(struct lane *l)
     r->lease = bucket->lease;
     r->after = bucket->cursor;
     r->want = l->env->health->is_degraded ? 1 : s->page;
+    if (slot_is_of_pause(bucket->lease.slot) && r->want > PAUSING_PAGE)
+        r->want = PAUSING_PAGE;
     r->max_bytes = (size_t)s->page_bytes;
     r->origin = bucket->origin;
     lane_send(l, &r->call);
@@ -345,6 +353,8 @@ static void end_read(struct lane *l, int rc)
     bucket->exhausted = !r->has_more;
     if (r->ndamaged)
         skip_damaged_rows(l, bucket, r);
+    if (slot_is_of_pause(bucket->lease.slot))
+        pausing_note_page(l->env->pausing, r->page.n, now_us(l));
     if (r->page.n > 0)
         take_page(l, bucket, &r->page);
     check_rows_free(&r->page);
@@ -400,6 +410,12 @@ static void finish_met_corrupt_block(struct lane *l, struct leased_bucket *bucke
     end_bucket(l, bucket);
 }
 
+/* Rows stay in it that this target would find again. */
+static bool leaves_rows(const struct leased_bucket *bucket, const struct store_finish *f)
+{
+    return f->leave || (bucket->target->is_final && bucket->nunknown_jobs);
+}
+
 static void end_finish(struct lane *l, int rc)
 {
     const struct store_finish *f = &l->req.finish;
@@ -411,7 +427,7 @@ static void end_finish(struct lane *l, int rc)
         finish_met_corrupt_block(l, bucket, &f->call.err);
     else if (rc)
         lane_back_off(l, "cannot finish a bucket", &f->call.err);
-    else if (f->finished && f->leave)
+    else if (f->finished && leaves_rows(bucket, f))
         end_bucket(l, bucket);
     else if (f->finished)
         lane_bucket_over(l, bucket);
@@ -479,7 +495,9 @@ static void end_settle(struct lane *l, int rc)
 
 static struct errand_env errand_env_of(const struct lane *l)
 {
-    return (struct errand_env){ l->env->settings, l->env->log, l->env->clocks };
+    const struct lane_env *env = l->env;
+    return (struct errand_env){ env->settings, env->log,          env->clocks,
+                                env->zones,    env->events.fatal, env->events.ctx };
 }
 
 static void begin_errand(struct lane *l)

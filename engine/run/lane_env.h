@@ -16,10 +16,12 @@
 #include "health.h"
 #include "jobs.h"
 #include "pace.h"
+#include "pausing.h"
 #include "shutdown.h"
 #include "targets.h"
 #include "trouble.h"
 #include "watch.h"
+#include "zones.h"
 
 struct lanes;
 
@@ -37,6 +39,7 @@ struct lane_env {
     struct log *log;
     const struct clock *clock;
     bool patient;                   /* a daemon */
+    bool leaves_deliveries;         /* a replay that sends nothing */
     const unsigned char *owner;     /* of our leases */
     const struct lanes *lanes;      /* all of them */
     struct agenda *agenda;          /* when anything has to be done next */
@@ -48,10 +51,12 @@ struct lane_env {
     struct health *health;
     struct jobs *jobs;
     struct pace *pace;
+    struct pausing *pausing;
     struct errands *errands;
     const struct shutdown *shutdown;
     struct totals *totals;
     struct trouble *trouble;
+    struct zones *zones;
     uint64_t *random;
     struct lane_events events;
 };

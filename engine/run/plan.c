@@ -1,13 +1,40 @@
 /* plan.c - what all plans do. */
 #include "plan.h"
 
-bool plan_add_target(const struct plan_env *env, enum target_kind kind, int64_t slot)
+#include "../rules/slot.h"
+
+static struct targets *list_of(const struct plan_env *env, int64_t slot)
 {
-    if (targets_add(env->targets, kind, slot, plan_mono_us(env)))
-        return true;
+    return slot_is_fine(slot, env->clocks->slot_length_s) ? env->fine_targets : env->targets;
+}
+
+bool plan_has_target(const struct plan_env *env, int64_t slot)
+{
+    return targets_have(list_of(env, slot), slot);
+}
+
+static struct target *add(const struct plan_env *env, enum target_kind kind, int64_t slot)
+{
+    struct target *t = targets_add(list_of(env, slot), kind, slot, plan_mono_us(env));
+    if (t)
+        return t;
     log_error(env->log, "out of memory: slot %lld is left to the next sweep", (long long)slot);
     env->totals->skipped_some = true;
-    return false;
+    return NULL;
+}
+
+bool plan_add_target(const struct plan_env *env, enum target_kind kind, int64_t slot)
+{
+    return add(env, kind, slot) != NULL;
+}
+
+bool plan_add_final_target(const struct plan_env *env, int64_t slot)
+{
+    struct target *t = add(env, TARGET_RELOOK, slot);
+    if (!t)
+        return false;
+    t->is_final = true;
+    return true;
 }
 
 bool plan_give(const struct plan_env *env, struct errand errand)

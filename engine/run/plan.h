@@ -12,6 +12,7 @@
 #include "counts.h"
 #include "errand.h"
 #include "health.h"
+#include "jobs.h"
 #include "shutdown.h"
 #include "targets.h"
 
@@ -21,8 +22,9 @@ struct plan_env {
     const struct clock *clock;
     bool patient;                   /* a daemon: it waits for ever for what it cannot have now */
     struct clocks *clocks;
-    struct targets *targets;
-    struct errands *errands;
+    struct targets *targets, *fine_targets;
+    struct errands *errands, *fine_errands;
+    const struct jobs *jobs;
     struct cooldowns *cooldowns;
     struct health *health;
     struct shutdown *shutdown;      /* a plan ends the engine by shutdown_end */
@@ -59,8 +61,12 @@ static inline void plan_wake_at(const struct plan_env *env, int64_t at_us)
     agenda_set(env->agenda, env->wake, at_us);
 }
 
-/* False when there is no memory for it, which the log says. */
+bool plan_has_target(const struct plan_env *env, int64_t slot);
+/* Full and fine slots have lanes, and lists, of their own. False when there is no memory for it,
+ * which the log says. */
 bool plan_add_target(const struct plan_env *env, enum target_kind kind, int64_t slot);
+/* A slot of the past that this command alone is to run: no sweep comes after it. */
+bool plan_add_final_target(const struct plan_env *env, int64_t slot);
 /* False when another one is under way or waits. */
 bool plan_give_errand(const struct plan_env *env, enum errand_kind kind);
 bool plan_give(const struct plan_env *env, struct errand errand);

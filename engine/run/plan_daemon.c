@@ -1,6 +1,8 @@
 /* plan_daemon.c - each slot at its time; between slots the second looks, sweeps, and the
  * housekeeping of partitions and clock. */
+#include "../rules/digest.h"
 #include "../rules/slot.h"
+#include "noted.h"
 #include "plans.h"
 
 enum {
@@ -9,6 +11,8 @@ enum {
     /* between two of them, while a transaction is waited for: with the look, a second */
     PULSE_US = 750 * 1000,
     DAYS_US = 600 * 1000 * 1000,
+    NOTE_US = 600 * 1000 * 1000,
+    LOADS_US = 60 * 1000 * 1000,
     CLOCK_US = 60 * 1000 * 1000,
     SOON_US = 10 * 1000 * 1000,         /* housekeeping that failed, or is wanted out of turn */
 };
@@ -110,6 +114,9 @@ static void wake_in_time(const struct plan_env *env, const struct plan_daemon *p
         next = p->catchup_us;
     if (!p->looking && !env->errands->current.kind && p->pulse_us && p->pulse_us < next)
         next = p->pulse_us;
+    if (env->clocks->slot_length_s > 1 && !env->clocks->virtual_now && p->fine.next_us > plan_mono_us(env) &&
+        p->fine.next_us < next)
+        next = p->fine.next_us;
     plan_wake_at(env, next);
 }
 
@@ -130,6 +137,14 @@ static void daemon_tick(const struct plan_env *env, void *state)
         p->days_us = now + DAYS_US;
     if (!p->started)
         return;
+    if (now >= p->digests_us && digests_next(env->settings, 0) >= 0 &&
+        plan_give_errand(env, ERRAND_KEEP_DIGESTS))
+        p->digests_us = now + full_us;
+    if (now >= p->noted_us)
+        plan_give(env, (struct errand){ ERRAND_NOTE_LISTENERS, .command = plan_daemon.name,
+                                        .counts_s = NOTED_DAEMON_S });
+    if (now >= p->loads_us)
+        plan_give_errand(env, ERRAND_NOTE_LOADS);
     if (now >= p->clock_us && plan_give_errand(env, ERRAND_HELLO))
         p->clock_us = now + CLOCK_US;
     if (p->current > slot_floor(plan_now(env), env->clocks->slot_length_s)) {
@@ -140,6 +155,7 @@ static void daemon_tick(const struct plan_env *env, void *state)
         begin_slot(env, p);
     if (!p->looking && p->pulse_us && now >= p->pulse_us && plan_give_errand(env, ERRAND_PULSE))
         p->pulse_us = now + PULSE_US;
+    fine_pulse_tick(env, &p->fine, env->fine_errands);
     catchup_turn(env, p, now);
     pruning_turn(env, p, now);
     wake_in_time(env, p);
@@ -160,8 +176,16 @@ static void daemon_errand_done(const struct plan_env *env, void *state, const st
             p->days_us = plan_mono_us(env) + (p->started ? SOON_US : SOON_US / 10);
         else
             plan_give_errand(env, ERRAND_INDEX_DAYS);
-    } else if (kind == ERRAND_PRUNE)
+    } else if (kind == ERRAND_KEEP_DIGESTS && rc)
+        p->digests_us = plan_mono_us(env) + SOON_US;
+    else if (kind == ERRAND_NOTE_LISTENERS)
+        p->noted_us = plan_mono_us(env) + NOTE_US;
+    else if (kind == ERRAND_NOTE_LOADS)
+        p->loads_us = plan_mono_us(env) + LOADS_US;
+    else if (kind == ERRAND_PRUNE)
         pruning_errand_done(env, &p->pruning, result);
+    else if (kind == ERRAND_FINE_SLOTS)
+        fine_pulse_errand_done(env, &p->fine, result);
     else if (kind == ERRAND_PULSE && !rc)
         pulse_came(env, p, &result->reply->pulse);
     else if (kind != ERRAND_INDEX_DAYS)
@@ -172,6 +196,10 @@ static void daemon_target_over(const struct plan_env *env, void *state, const st
 {
     struct plan_daemon *p = state;
     catchup_target_over(env, &p->catchup, target);
+    if (target->kind == TARGET_SLOT && slot_is_fine(target->slot, env->clocks->slot_length_s)) {
+        p->pause_us = LOOK_US;          /* what is committed into it from now on, a look finds */
+        look_at(p, plan_mono_us(env) + LOOK_US);
+    }
     p->pulse_us = plan_mono_us(env) + PULSE_US;
 }
 

@@ -6,6 +6,13 @@
 enum { CLOSE_EVERY = 500 };             /* slots between second looks, which close what is over */
 enum { STEP_DAYS, STEP_ASK, STEP_SLOT, STEP_CLOSE, STEP_END, STEP_KEEP };
 
+/* What the last slots emit is delivered in the seconds behind them. */
+static int64_t end_of(const struct plan_env *env, const struct plan_replay *p)
+{
+    int64_t delivered_until = p->delivers ? env->totals->delivered_until : 0;
+    return delivered_until > p->to ? delivered_until : p->to;
+}
+
 static void replay_tick(const struct plan_env *env, void *state)
 {
     struct plan_replay *p = state;
@@ -19,7 +26,7 @@ static void replay_tick(const struct plan_env *env, void *state)
             p->step = STEP_ASK;
     }
     if (p->step == STEP_ASK)
-        plan_give(env, (struct errand){ ERRAND_LATE_SLOT, .from = p->next, .before = p->to + 1 });
+        plan_give(env, (struct errand){ ERRAND_LATE_SLOT, .from = p->next, .before = end_of(env, p) + 1 });
     if (p->step == STEP_KEEP)
         /* what was written is on disk when it comes back */
         plan_give_errand(env, ERRAND_HELLO);
@@ -45,7 +52,7 @@ static void have_asked(const struct plan_env *env, struct plan_replay *p, int64_
     p->step = STEP_SLOT;
     if (p->progress)
         p->progress(p->ctx, slot, p->slots);
-    if (!plan_add_target(env, TARGET_RELOOK, slot))
+    if (!plan_add_final_target(env, slot))
         /* what comes later must not be run before it */
         shutdown_end(env->shutdown, ERR_NOMEM, "out of memory");
 }

@@ -1,18 +1,24 @@
 /* plan_run.c - what cron calls: the slot that is now, then what is late, then the end. Also sweep
  * and reslot alone. */
+#include "../rules/digest.h"
 #include "../rules/slot.h"
+#include "noted.h"
 #include "plans.h"
 
 enum { EARLY_MAX_US = 5 * 1000 * 1000 };
 enum {
     STEP_DAYS,
+    STEP_DIGESTS,
     STEP_CHOOSE,
     STEP_EARLY,
     STEP_SLOT,
     STEP_CATCHUP,
+    STEP_FINE,
     STEP_END,
     STEP_INDEX,
     STEP_INDEXED,
+    STEP_NOTED,
+    STEP_COUNTED,
     STEP_PRUNE,
     STEP_OVER
 };
@@ -35,19 +41,21 @@ static void choose(const struct plan_env *env, struct plan_run *p)
                      moment_format(p->slot, slot_text), moment_format(now, now_text));
         return;
     }
-    if (p->slot && p->slot != slot_floor(p->slot, env->clocks->slot_length_s)) {
+    if (slot_is_fine(p->slot, env->clocks->slot_length_s)) {
         char slot_text[MOMENT_TEXT], length[MOMENT_TEXT];
-        shutdown_end(env->shutdown, ERR_INPUT, "%s is not a slot: slots are multiples of %s",
-                     moment_format(p->slot, slot_text),
-                     duration_format_us(env->clocks->slot_length_s * 1000000LL, length));
-        return;
+        log_info(env->log,
+                 "%s is a second between two slots of %s: only what was asked for at once waits there",
+                 moment_format(p->slot, slot_text),
+                 duration_format_us(env->clocks->slot_length_s * 1000000LL, length));
     }
     int64_t slot = p->slot ? p->slot : current;
     p->step = STEP_SLOT;
     if (!p->slot && !slot_is_served(slot, env->settings->serve, env->settings->nserve))
         log_info(env->log, "slot %lld is served by another server (serve)", (long long)slot);
+    else if (slot == current)
+        plan_add_target(env, TARGET_SLOT, slot);
     else
-        plan_add_target(env, slot == current ? TARGET_SLOT : TARGET_RELOOK, slot);
+        plan_add_final_target(env, slot);
 }
 
 /* The first errands of a command: the clock, then the days of the history. True when `errand` was
@@ -58,27 +66,70 @@ static bool opening_done(const struct plan_env *env, int *step, const struct err
     if (kind == ERRAND_HELLO && result->rc)
         plan_give_errand(env, ERRAND_HELLO);
     else if (kind == ERRAND_KEEP_DAYS && !result->rc)
+        *step = STEP_DIGESTS;
+    else if (kind == ERRAND_KEEP_DIGESTS && !result->rc)
         *step = STEP_CHOOSE;
     else if (kind == ERRAND_INDEX_DAYS)
         *step = STEP_INDEXED;
-    return kind == ERRAND_HELLO || kind == ERRAND_KEEP_DAYS || kind == ERRAND_INDEX_DAYS;
+    else if (kind == ERRAND_NOTE_LISTENERS)
+        *step = STEP_NOTED;
+    else if (kind == ERRAND_NOTE_LOADS)
+        *step = STEP_COUNTED;
+    return kind == ERRAND_HELLO || kind == ERRAND_KEEP_DAYS || kind == ERRAND_KEEP_DIGESTS ||
+           kind == ERRAND_INDEX_DAYS || kind == ERRAND_NOTE_LISTENERS || kind == ERRAND_NOTE_LOADS;
 }
 
-/* The last steps of a command: the catch-up, housekeeping (`pruning`: NULL for none) when nothing
- * is under way any more, and the end. */
-static void closing_tick(const struct plan_env *env, int *step, struct catchup *c, struct pruning *pruning)
+static void opening_tick(const struct plan_env *env, int *step)
 {
-    if (*step == STEP_CATCHUP) {
-        catchup_tick(env, c);
-        if (c->step == CATCHUP_DONE)
-            *step = STEP_END;
-    }
+    if (*step == STEP_DAYS && env->clocks->is_known)
+        plan_give_errand(env, ERRAND_KEEP_DAYS);
+    if (*step == STEP_DIGESTS && digests_next(env->settings, 0) < 0)
+        *step = STEP_CHOOSE;
+    if (*step == STEP_DIGESTS)
+        plan_give_errand(env, ERRAND_KEEP_DIGESTS);
+}
+
+static void catchup_turn(const struct plan_env *env, int *step, struct catchup *c, int then)
+{
+    if (*step != STEP_CATCHUP)
+        return;
+    catchup_tick(env, c);
+    if (c->step == CATCHUP_DONE)
+        *step = then;
+}
+
+/* A time that was set is no engine's of today. */
+static void note_listeners(const struct plan_env *env, int *step)
+{
+    if (env->clocks->virtual_now)
+        *step = STEP_NOTED;
+    else
+        plan_give(env, (struct errand){ ERRAND_NOTE_LISTENERS, .command = plan_run.name,
+                                        .counts_s = noted_command_s(env->clocks->slot_length_s) });
+}
+
+static void note_loads(const struct plan_env *env, int *step)
+{
+    if (env->clocks->virtual_now)
+        *step = STEP_COUNTED;
+    else
+        plan_give_errand(env, ERRAND_NOTE_LOADS);
+}
+
+/* The last steps of a command: housekeeping (`pruning`: NULL for none) when nothing is under way
+ * any more, and the end. */
+static void closing_tick(const struct plan_env *env, int *step, struct pruning *pruning)
+{
     if (*step == STEP_END && plan_is_idle(env))
         *step = STEP_INDEX;
     if (*step == STEP_INDEX)
         /* last: nobody waits for it, and it may fail */
         plan_give_errand(env, ERRAND_INDEX_DAYS);
-    if (*step == STEP_INDEXED) {
+    if (*step == STEP_INDEXED)
+        note_listeners(env, step);
+    if (*step == STEP_NOTED)
+        note_loads(env, step);
+    if (*step == STEP_COUNTED) {
         if (pruning)
             pruning_begin(env, pruning, false);
         *step = STEP_PRUNE;
@@ -104,11 +155,74 @@ static void begin_catchup(const struct plan_env *env, struct plan_run *p)
     p->step = STEP_CATCHUP;
 }
 
+/* At a set time the pulse has no seconds to wait for: the fine slots up to then are asked for, one
+ * after the other. */
+static void fine_turn_at_set_time(const struct plan_env *env, const struct plan_run *p)
+{
+    int64_t now = plan_now(env), first = slot_floor(now, env->clocks->slot_length_s) + 1;
+    if (p->step == STEP_FINE)
+        plan_give(env, (struct errand){ ERRAND_LATE_SLOT, .from = p->fine_from ? p->fine_from : first,
+                                        .before = now + 1 });
+}
+
+static void fine_slot_found(const struct plan_env *env, struct plan_run *p, int64_t slot)
+{
+    p->fine_from = slot + 1;
+    if (!slot)
+        p->step = STEP_END;
+    else if (!plan_has_target(env, slot))
+        plan_add_target(env, TARGET_SLOT, slot);
+}
+
+/* What was asked for at once by then, and what was filed in fine slots meanwhile by settles of this
+ * run, is run once. What these file again is the next run's. */
+static void fine_turn(const struct plan_env *env, struct plan_run *p)
+{
+    if (env->clocks->virtual_now) {
+        fine_turn_at_set_time(env, p);
+        return;
+    }
+    if (p->step == STEP_FINE && !p->fine_until) {
+        int64_t now = plan_now(env), filed = env->totals->filed_until;
+        p->fine_until = filed > now ? filed : now;
+        p->fine.next_us = filed > now ? p->fine.next_us : 0;
+    }
+    bool is_seen = p->fine_until && fine_pulse_has_seen(&p->fine, p->fine_until);
+    if (p->step == STEP_FINE && (is_seen || env->clocks->slot_length_s <= 1)) {
+        p->step = STEP_END;
+        return;
+    }
+    fine_pulse_tick(env, &p->fine, env->errands);
+    if (!env->errands->current.kind && p->fine.next_us > plan_mono_us(env))
+        plan_wake_at(env, p->fine.next_us);
+}
+
+/* Checks of fine slots emit events, too. Their deliveries are made as well; what these file is the
+ * next run's. */
+static void deliver_late(const struct plan_env *env, struct plan_run *p)
+{
+    bool is_last = p->step == STEP_END && !p->slot && !env->clocks->virtual_now && plan_is_idle(env);
+    if (!is_last || p->delivers_late || env->totals->delivered_until <= p->fine_until)
+        return;
+    int64_t now = plan_now(env);
+    p->delivers_late = true;
+    p->fine_until = env->totals->delivered_until > now ? env->totals->delivered_until : now;
+    p->fine.next_us = 0;
+    p->step = STEP_FINE;
+}
+
+/* Once its own slot is over, nothing is added before all that is under way is over, too. */
+static bool is_at_work(const struct plan_env *env, const struct plan_run *p)
+{
+    if (p->slot)
+        return false;
+    return (p->step == STEP_SLOT && env->targets->first) || p->step == STEP_CATCHUP || p->step == STEP_FINE;
+}
+
 static void run_tick(const struct plan_env *env, void *state)
 {
     struct plan_run *p = state;
-    if (p->step == STEP_DAYS && env->clocks->is_known)
-        plan_give_errand(env, ERRAND_KEEP_DAYS);
+    opening_tick(env, &p->step);
     if (p->step == STEP_CHOOSE) {
         int64_t early = p->slot ? 0 : early_by_us(env);
         p->begin_us = plan_mono_us(env) + early + (early ? 2000 : 0);
@@ -120,15 +234,24 @@ static void run_tick(const struct plan_env *env, void *state)
         plan_wake_at(env, p->begin_us);
     if (p->step == STEP_SLOT && plan_is_idle(env))
         begin_catchup(env, p);
-    closing_tick(env, &p->step, &p->catchup, &p->pruning);
+    catchup_turn(env, &p->step, &p->catchup, STEP_FINE);
+    deliver_late(env, p);
+    if (is_at_work(env, p))
+        fine_turn(env, p);
+    closing_tick(env, &p->step, &p->pruning);
 }
 
 static void run_errand_done(const struct plan_env *env, void *state, const struct errand_result *result)
 {
     struct plan_run *p = state;
     pruning_errand_done(env, &p->pruning, result);
-    if (!opening_done(env, &p->step, result) && p->step == STEP_CATCHUP)
+    fine_pulse_errand_done(env, &p->fine, result);
+    if (opening_done(env, &p->step, result))
+        return;
+    if (p->step == STEP_CATCHUP)
         catchup_errand_done(env, &p->catchup, result);
+    else if (p->step == STEP_FINE && result->errand.kind == ERRAND_LATE_SLOT && !result->rc)
+        fine_slot_found(env, p, result->reply->late.slot);
 }
 
 static void run_target_over(const struct plan_env *env, void *state, const struct target *target)
@@ -145,14 +268,14 @@ const struct plan plan_run = { "run", run_tick, run_errand_done, run_target_over
 static void sweep_tick(const struct plan_env *env, void *state)
 {
     struct plan_sweep *p = state;
-    if (p->step == STEP_DAYS && env->clocks->is_known)
-        plan_give_errand(env, ERRAND_KEEP_DAYS);
+    opening_tick(env, &p->step);
     if (p->step == STEP_CHOOSE) {
         catchup_begin(&p->catchup, p->kind, true, slot_floor(plan_now(env), env->clocks->slot_length_s),
                       true);
         p->step = STEP_CATCHUP;
     }
-    closing_tick(env, &p->step, &p->catchup, NULL);
+    catchup_turn(env, &p->step, &p->catchup, STEP_END);
+    closing_tick(env, &p->step, NULL);
 }
 
 static void sweep_errand_done(const struct plan_env *env, void *state, const struct errand_result *result)

@@ -9,22 +9,36 @@
  * before all is gone. */
 enum { DAYS_MOST = 4, CHUNKS_MOST = 100, TRIES_MOST = 6 };
 enum { AGAIN_US = 10 * 1000 * 1000 };
+/* There may be a fine slot for each second; what its passes have to tell is soon of no interest. */
+enum { FINE_PASSES = PRUNE_PARTS, FINE_PASSES_KEEP_S = 86400 };
 
-static const char *const names[PRUNE_PARTS] = {
-    [PRUNE_HISTORY] = "history", [PRUNE_RUNS] = "runs", [PRUNE_EVENTS] = "events", [PRUNE_PASSES] = "passes"
+static const char *const names[] = {
+    [PRUNE_HISTORY] = "history", [PRUNE_RUNS] = "runs", [PRUNE_EVENTS] = "events", [PRUNE_PASSES] = "passes",
+    [PRUNE_PAUSES] = "pauses",
+    [FINE_PASSES] = "passes of seconds"
 };
 
 void pruning_begin(const struct plan_env *env, struct pruning *p, bool patient)
 {
-    *p = (struct pruning){ .active = env->settings->keep_us > 0 && !env->clocks->virtual_now,
-                           .patient = patient };
+    bool keeps_all = env->settings->keep_us <= 0;
+    *p = (struct pruning){ .active = !env->clocks->virtual_now,
+                           .patient = patient,
+                           .claimed = keeps_all,        /* the turn is for those who drop more */
+                           .part = keeps_all ? FINE_PASSES : 0 };
+}
+
+static int64_t keep_s(const struct plan_env *env, const struct pruning *p)
+{
+    int64_t keep_s = env->settings->keep_us / 1000000;
+    bool is_fine = p->part == FINE_PASSES && (!keep_s || keep_s > FINE_PASSES_KEEP_S);
+    return is_fine ? FINE_PASSES_KEEP_S : keep_s;
 }
 
 void pruning_tick(const struct plan_env *env, struct pruning *p)
 {
     if (p->active && plan_mono_us(env) >= p->due_us)
         plan_give(env, (struct errand){ ERRAND_PRUNE, .from = p->part,
-                                        .before = plan_now(env) - env->settings->keep_us / 1000000,
+                                        .before = plan_now(env) - keep_s(env, p),
                                         .full = !p->claimed });
 }
 
@@ -37,15 +51,15 @@ static void log_dropped(const struct plan_env *env, const struct pruning *p)
     if (all)
         log_info(env->log,
                  "pruned: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64 " %s, passes %" PRId64
-                 " rows",
+                 " rows, pauses %" PRId64 " rows",
                  p->dropped[PRUNE_HISTORY], unit, p->dropped[PRUNE_RUNS], unit, p->dropped[PRUNE_EVENTS],
-                 unit, p->dropped[PRUNE_PASSES]);
+                 unit, p->dropped[PRUNE_PASSES], p->dropped[PRUNE_PAUSES]);
 }
 
 static void next_part(const struct plan_env *env, struct pruning *p)
 {
     p->steps = p->tries = 0;
-    p->active = ++p->part < PRUNE_PARTS;
+    p->active = ++p->part <= FINE_PASSES;
     if (!p->active)
         log_dropped(env, p);
 }

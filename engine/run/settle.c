@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../rules/retry.h"
+#include "../rules/slot.h"
 #include "verdict.h"
 
 enum {
@@ -220,10 +221,50 @@ static void row_is_locked(struct ended *x, int index)
     x->page->retry_us = x->now_us + pause_us;
 }
 
+static bool files_delivery(const struct settlement *s)
+{
+    for (int i = 0; i < s->neffects; i++)
+        if (s->effects[i].nhearers)
+            return true;
+    return s->digest && s->digest->files;
+}
+
+/* What a `run` stays for. Where a settle came after the second of an attempt, the next seconds take
+ * its place. A delivery is filed in the first of these, also where that lies behind the next full
+ * slot. What else moves by seconds, after a back-off or because its job says so, may be minutes
+ * away, and a `run` is to end. */
+static void note_fine_slot(const struct ended *x, const struct settlement *s)
+{
+    enum { AT_MOST_LATER_S = 2 };
+    int32_t length_s = x->env->clocks->slot_length_s;
+    bool delivers = files_delivery(s), is_attempt = !s->ends && s->is_attempt;
+    if (!delivers && !is_attempt)
+        return;
+    int64_t now = clocks_now(x->env->clocks, x->now_us);
+    int64_t slot = is_attempt && s->next_at > now ? s->next_at : now + AT_MOST_LATER_S;
+    if (delivers && slot < now + AT_MOST_LATER_S)
+        slot = now + AT_MOST_LATER_S;
+    if (delivers && slot > x->env->totals->delivered_until)
+        x->env->totals->delivered_until = slot;
+    if ((delivers || slot < slot_next(now, length_s)) && slot > x->env->totals->filed_until)
+        x->env->totals->filed_until = slot;
+}
+
+static int events_of(const struct settlement *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->neffects; i++)
+        n += s->effects[i].kind == EFFECT_EMIT;
+    return n;
+}
+
 static void count_written(struct ended *x, const struct settlement *s)
 {
+    note_fine_slot(x, s);
+    x->env->totals->events += events_of(s);
     counts_add_settled(&x->bucket->counts, s);
-    if (trouble_note(x->env->trouble, s))
+    bool went_well = s->outcome == OUTCOME_DONE || s->outcome == OUTCOME_AGAIN;
+    if (!went_well && trouble_note(x->env->trouble, s))
         x->env->totals->skipped_some = true;
 }
 
@@ -311,7 +352,7 @@ static void was_refused(struct ended *x)
 static bool has_effects(const struct ended *x)
 {
     for (int i = 0; i < x->request->n; i++)
-        if (x->s->batch[i].neffects)
+        if (x->s->batch[i].neffects || x->s->batch[i].digest)
             return true;
     return false;
 }

@@ -21,6 +21,7 @@ struct target {
     bool first_open;
     /* It was not opened, or not to its end: the plan that asked for it has to ask again. */
     bool unopened;
+    bool is_final;                  /* no sweep comes after it: checks that it leaves are told */
     int held_by_others;             /* leases of it */
     int leased;                     /* leases of it that our lanes hold */
     /* since when the database's clock has it in the future; 0: it does not */

@@ -38,16 +38,39 @@ static struct trouble_job *job_of(struct trouble *t, const char *name)
     return &t->jobs[t->njobs++];
 }
 
-static void note_put_off(struct trouble *t, const struct settlement *s)
+static struct trouble_job *note_waiting(struct trouble *t, const char *name, int64_t since)
 {
-    struct trouble_job *job = job_of(t, s->check->job_exec);
+    struct trouble_job *job = job_of(t, name);
     if (!job) {
         t->nothers++;
-        return;
+        return NULL;
     }
     job->nchecks++;
-    if (s->put_off_at < job->oldest_at)
-        job->oldest_at = s->put_off_at;
+    if (since < job->oldest_at)
+        job->oldest_at = since;
+    return job;
+}
+
+static void note_put_off(struct trouble *t, const struct settlement *s)
+{
+    struct trouble_job *job = note_waiting(t, s->check->job_exec, s->put_off_at);
+    if (job)
+        job->nput_off++;
+}
+
+/* When a plug-in turns out not to load, the checks at hand are put off, and a replay meets them
+ * again in a later slot: those are counted once. */
+void trouble_note_left(struct trouble *t, const struct check *c)
+{
+    int64_t since = c->put_off_at ? c->put_off_at : c->next_check_at;
+    struct trouble_job *job = note_waiting(t, c->job_exec, since);
+    if (!job)
+        return;
+    job->is_left = true;
+    if (c->put_off_at && job->nput_off > 0) {
+        job->nput_off--;
+        job->nchecks--;
+    }
 }
 
 static void note_ended(struct trouble *t, const struct settlement *s)
@@ -87,16 +110,26 @@ static void say_why(const struct trouble *t, const char *name, char *out, size_t
         snprintf(out, size, "is not in the settings");
 }
 
+/* What becomes of them. */
+static void say_what_now(const struct trouble *t, const struct trouble_job *job, char *out, size_t size)
+{
+    char horizon[MOMENT_TEXT];
+    if (job->is_left)
+        snprintf(out, size, "They stay in their slots: when the job can be run, give this command again");
+    else
+        snprintf(out, size,
+                 "What waits stays for an engine that has the job, and ends %s after it was due",
+                 duration_format_us(t->settings->defaults.horizon_s * 1000000, horizon));
+}
+
 static void tell_job(const struct trouble *t, const struct trouble_job *job)
 {
-    char why[200], since[MOMENT_TEXT], horizon[MOMENT_TEXT];
+    char why[200], since[MOMENT_TEXT], what_now[200];
     say_why(t, job->name, why, sizeof why);
-    log_warn(t->log,
-             "%lld %s for job '%.*s', which %s; the oldest since %s. What waits stays for an engine that has "
-             "the job, and ends %s after it was due",
-             (long long)job->nchecks, job->nchecks == 1 ? "check waits" : "checks wait",
-             UTF8_SHOWN(job->name), why, moment_format(job->oldest_at, since),
-             duration_format_us(t->settings->defaults.horizon_s * 1000000, horizon));
+    say_what_now(t, job, what_now, sizeof what_now);
+    log_warn(t->log, "%lld %s for job '%.*s', which %s; the oldest since %s. %s", (long long)job->nchecks,
+             job->nchecks == 1 ? "check waits" : "checks wait", UTF8_SHOWN(job->name), why,
+             moment_format(job->oldest_at, since), what_now);
 }
 
 /* Which job a cooldown is about. */

@@ -19,8 +19,10 @@ struct trouble {
     int64_t nended;                 /* checks that ended in trouble; the first ones are in the log */
     struct trouble_job {
         char *name;
-        int64_t nchecks;            /* settled as put off */
+        int64_t nchecks;            /* settled as put off, or left */
+        int64_t nput_off;           /* of them: put off, and not met again since */
         int64_t oldest_at;          /* the slot at which the oldest was due */
+        bool is_left;               /* they were left in their slots, and are not put off */
     } jobs[TROUBLE_JOBS_MAX];
     int njobs;
     int64_t nothers;                /* checks of jobs for which there was no room */
@@ -31,6 +33,9 @@ void trouble_release(struct trouble *trouble);
 /* A settlement was written. True when it is one of those that a command's exit code has to show
  * besides the counts: its job cannot be run here. */
 bool trouble_note(struct trouble *trouble, const struct settlement *settled);
+
+/* A check was left in its slot: its job cannot be run here, and no sweep will put it off. */
+void trouble_note_left(struct trouble *trouble, const struct check *check);
 
 /* Logs what was noted since the last time. `cooldowns`: a job is named once, and again after
  * growing pauses, in which its checks add up; NULL: now. */

@@ -5,25 +5,24 @@
 
 #include "../base/moment.h"
 #include "../base/utf8.h"
+#include "../rules/digest.h"
 #include "../rules/slot.h"
+#include "../rules/terms.h"
+#include "hearing.h"
+#include "recurring.h"
 
 /* what a worker reports of itself need not be true */
 static const int64_t run_us_max = 365LL * 86400 * 1000000;
 
-static struct guard_policy policy_of(const struct lane_env *env, int job)
+static const struct guard_policy *policy_of(const struct lane_env *env, const struct page *page, int index)
 {
-    const struct job_settings *j = jobs_settings(env->jobs, job);
-    return (struct guard_policy){
-        .slot_length_s = env->clocks->slot_length_s,
-        .max_checks = j->max_checks,
-        .horizon_s = j->horizon_s,
-        .max_failures = j->max_failures,
-        .backoff_s = j->backoff_s,
-        .backoff_max_s = j->backoff_max_s,
-    };
+    int job = page->checks[index].job;
+    if (check_is_delivery(&page->rows.checks[index]))
+        return jobs_policy_of_deliveries(env->jobs, job, env->clocks->slot_length_s);
+    return jobs_policy(env->jobs, job, env->clocks->slot_length_s);
 }
 
-static struct guard_input input_of(const struct lane_env *env, const struct page *page, int index)
+static struct guard_input input_of(const struct page *page, int index)
 {
     const struct check *c = &page->rows.checks[index];
     return (struct guard_input){
@@ -31,21 +30,36 @@ static struct guard_input input_of(const struct lane_env *env, const struct page
         .check_count = c->check_count,
         .failure_count = c->failure_count,
         .deferred_at = c->deferred_at,
+        .is_recurring = check_recurs(c),
         .slot = c->next_check_at,
         .put_off_at = c->put_off_at,
-        .random = random_next(env->random),
     };
 }
 
 static void apply(struct settlement *s, const struct verdict *v)
 {
     s->ends = v->ends;
+    s->renews = false;
     s->outcome = v->outcome;
     s->next_at = v->next_at;
     s->check_count = v->check_count;
     s->failure_count = v->failure_count;
     s->deferred_at = v->deferred_at;
     s->put_off_at = v->put_off_at;
+    s->is_attempt = v->is_attempt;
+    s->digest = NULL;
+}
+
+/* False: out of memory. An event that went out without its deliveries would be lost to those who
+ * listen, so the check stays where it is, and is run again. */
+static bool add_hearers(const struct lane_env *env, struct page *page, int index, bool is_note_good)
+{
+    struct settlement *s = &page->checks[index].settlement;
+    if (hearing_add(env->settings, page->arena, is_note_good, s))
+        return true;
+    leased_bucket_skip(page->bucket, 1);
+    page_over(page, index);
+    return false;
 }
 
 /* ---- checks that are not run ---- */
@@ -55,15 +69,22 @@ static void put_off(const struct lane_env *env, struct page *page, int index, en
                     int64_t now_us)
 {
     char since[MOMENT_TEXT];
-    struct guard_policy policy = policy_of(env, page->checks[index].job);
-    struct guard_input in = input_of(env, page, index);
-    struct verdict v = guard_put_off(&policy, &in, why, at);
+    const struct guard_policy *policy = policy_of(env, page, index);
+    struct guard_input in = input_of(page, index);
+    struct verdict v = guard_put_off(policy, &in, why, at);
     struct settlement *s = &page->checks[index].settlement;
     apply(s, &v);
     if (v.ends)
         s->note = arena_printf(page->arena, "no engine has had its job since %s",
                                moment_format(in.put_off_at, since));
-    page_answer(page, index, now_us);
+    /* a digest that no settings have had for so long is over */
+    bool recurs = check_recurs(s->check) && !check_is_digest(s->check);
+    if (v.ends && recurs && !recurring_renew(env, page, s, now_us)) {
+        s->next_at = slot_for(at, page->now, env->clocks->slot_length_s);
+        s->put_off_at = in.put_off_at;
+    }
+    if (!s->ends || add_hearers(env, page, index, true))
+        page_answer(page, index, now_us);
 }
 
 static void put_off_unknown(const struct lane_env *env, struct page *page, int index, int64_t now_us)
@@ -78,6 +99,51 @@ static void put_off_to_next_slot(const struct lane_env *env, struct page *page, 
                                  int64_t now_us)
 {
     put_off(env, page, index, why, slot_next(page->now, env->clocks->slot_length_s), now_us);
+}
+
+static void answer_unrun(struct page *page, int index, const struct verdict *v, int64_t now_us)
+{
+    apply(&page->checks[index].settlement, v);
+    page_answer(page, index, now_us);
+}
+
+static void pause_check(struct page *page, int index, int64_t slot, int64_t now_us)
+{
+    struct guard_input in = input_of(page, index);
+    struct verdict v = guard_pause(&in, slot);
+    answer_unrun(page, index, &v, now_us);
+}
+
+/* Ids that follow each other go to seconds that do. */
+static void resume_check(const struct lane_env *env, struct page *page, int index, int64_t now_us)
+{
+    struct guard_input in = input_of(page, index);
+    const struct pause *from = pauses_of_slot(&env->pausing->pauses, page->bucket->lease.slot);
+    uint64_t place = from && from->is_reslotted ? 0 : (uint64_t)page->rows.checks[index].id;
+    struct verdict v = guard_resume(&in, env->clocks->slot_length_s, place);
+    answer_unrun(page, index, &v, now_us);
+    if (check_recurs(&page->rows.checks[index]))
+        recurring_resume(env, page, &page->checks[index].settlement, now_us);
+}
+
+/* The slot of the pause that holds the check; 0: none. Never that in which it is: who reads there
+ * has not heard yet that it was resumed. */
+static int64_t pause_of(const struct lane_env *env, const struct leased_bucket *bucket, const struct check *c)
+{
+    if (!env->pausing->pauses.n)
+        return 0;
+    int64_t slot = pauses_find(&env->pausing->pauses, c);
+    return slot == bucket->lease.slot ? 0 : slot;
+}
+
+void verdict_pause(const struct lane_env *env, struct page *page, int64_t now_us)
+{
+    for (int i = 0; i < page->rows.n; i++) {
+        int64_t slot = page->checks[i].state == CHECK_WAITING
+                           ? pause_of(env, page->bucket, &page->rows.checks[i]) : 0;
+        if (slot)
+            pause_check(page, i, slot, now_us);
+    }
 }
 
 void verdict_hold_back(const struct lane_env *env, struct page *page, int job, int64_t now_us)
@@ -123,10 +189,21 @@ static void skip_impossible(const struct lane_env *env, struct leased_bucket *bu
     leased_bucket_skip(bucket, 1);
 }
 
+/* Its slot has just come, and another engine may have the job; else the sweep puts it off, and
+ * reports it. Where no sweep follows, it is reported here. */
+static void leave_to_others(const struct lane_env *env, struct leased_bucket *bucket, const struct check *c)
+{
+    leased_bucket_skip_job(bucket, c->job_exec);
+    if (!bucket->target->is_final)
+        return;
+    trouble_note_left(env->trouble, c);
+    env->totals->skipped_some = true;
+}
+
 /* ---- a page comes in ---- */
 
-enum way { WAY_RUN, WAY_STAY, WAY_RESLOT, WAY_UNKNOWN_JOB, WAY_OTHER_ENGINE, WAY_IMPOSSIBLE, WAY_COOLDOWN,
-           WAY_HELD_BACK };
+enum way { WAY_RUN, WAY_STAY, WAY_PAUSE, WAY_RESUME, WAY_RESLOT, WAY_UNKNOWN_JOB, WAY_OTHER_ENGINE,
+           WAY_IMPOSSIBLE, WAY_LEAVE, WAY_HELD_BACK, WAY_MOVED_ON };
 
 static enum way way_of(const struct lane_env *env, const struct leased_bucket *bucket, const struct check *c,
                        int job, int64_t now_us)
@@ -136,21 +213,52 @@ static enum way way_of(const struct lane_env *env, const struct leased_bucket *b
         return WAY_IMPOSSIBLE;
     if (c->kept)
         return WAY_STAY;
+    if (cooldown_is_check_on(env->cooldowns, c->id, now_us))
+        return WAY_LEAVE;               /* nor is it moved: each try that fails doubles that time */
+    if (env->leaves_deliveries && check_is_delivery(c))
+        return WAY_LEAVE;
+    if (pause_of(env, bucket, c))
+        return WAY_PAUSE;
+    if (slot_is_of_pause(bucket->lease.slot))
+        return WAY_RESUME;
     if (kind == TARGET_RESLOT)
         return WAY_RESLOT;
     if (job < 0)
         return kind == TARGET_SWEEP ? WAY_UNKNOWN_JOB : WAY_OTHER_ENGINE;
-    if (cooldown_is_check_on(env->cooldowns, c->id, now_us))
-        return WAY_COOLDOWN;
     return jobs_is_held(env->jobs, job, bucket->lease.slot) ? WAY_HELD_BACK : WAY_RUN;
+}
+
+/* One that could be run, but has terms. If they cannot be read here, it stays for an engine that
+ * can read them, and moves on when its slot is over. */
+static enum way way_of_recurring(const struct lane_env *env, struct page *page, int i, int64_t now_us)
+{
+    switch (recurring_take_in(env, page, i, now_us)) {
+    case RECURRING_RUNS:
+        return WAY_RUN;
+    case RECURRING_MOVES_ON:
+        return WAY_MOVED_ON;
+    case RECURRING_UNREADABLE:
+        break;
+    }
+    return page->bucket->target->kind == TARGET_SWEEP ? WAY_UNKNOWN_JOB : WAY_LEAVE;
 }
 
 static void take_in(const struct lane_env *env, struct page *page, int i, int64_t now_us)
 {
     struct leased_bucket *bucket = page->bucket;
     const struct check *c = &page->rows.checks[i];
-    switch (way_of(env, bucket, c, page->checks[i].job, now_us)) {
+    enum way way = way_of(env, bucket, c, page->checks[i].job, now_us);
+    if (way == WAY_RUN && c->terms)
+        way = way_of_recurring(env, page, i, now_us);
+    switch (way) {
     case WAY_RUN:
+    case WAY_MOVED_ON:
+        return;
+    case WAY_PAUSE:
+        pause_check(page, i, pause_of(env, bucket, c), now_us);
+        return;
+    case WAY_RESUME:
+        resume_check(env, page, i, now_us);
         return;
     case WAY_RESLOT:
         put_off_to_next_slot(env, page, i, OUTCOME_RESLOTTED, now_us);
@@ -165,12 +273,12 @@ static void take_in(const struct lane_env *env, struct page *page, int i, int64_
         bucket->counts.locked++;
         break;
     case WAY_OTHER_ENGINE:
-        leased_bucket_skip_job(bucket, c->job_exec);
+        leave_to_others(env, bucket, c);
         break;
     case WAY_IMPOSSIBLE:
         skip_impossible(env, bucket, c, now_us);
         break;
-    case WAY_COOLDOWN:
+    case WAY_LEAVE:
         leased_bucket_skip(bucket, 1);
         break;
     }
@@ -185,6 +293,30 @@ void verdict_take_in(const struct lane_env *env, struct page *page, int64_t now_
 
 /* ---- answers ---- */
 
+static void note_run(const struct lane_env *env, const struct page *page, const struct raw_answer *raw,
+                     struct settlement *s)
+{
+    s->ran = true;
+    s->run_us = raw->run_us < 0 || raw->run_us > run_us_max ? 0 : raw->run_us;
+    s->run_at_us = env->clocks->virtual_now ? page->now * 1000000
+                                            : clocks_of_boot_us(env->clocks, raw->began_us);
+}
+
+/* When the run ended, in seconds, rounded up: no attempt is early. In virtual time a run takes no
+ * time. 0: it has not run. */
+static int64_t ended_at(const struct lane_env *env, const struct settlement *s)
+{
+    int64_t took_us = env->clocks->virtual_now ? 0 : s->run_us;
+    return s->ran ? (s->run_at_us + took_us + 999999) / 1000000 : 0;
+}
+
+/* What decides when a check is tried again that has failed. */
+static void add_failure(const struct lane_env *env, const struct settlement *s, struct guard_input *in)
+{
+    in->ended_at = ended_at(env, s);
+    in->random = random_next(env->random);
+}
+
 bool verdict_answered(const struct lane_env *env, struct page *page, int index, enum answer_kind kind,
                       const struct raw_answer *raw, int64_t now_us)
 {
@@ -196,20 +328,22 @@ bool verdict_answered(const struct lane_env *env, struct page *page, int index, 
         return false;
     }
     struct leased_bucket *bucket = page->bucket;
-    struct guard_policy policy = policy_of(env, c->job);
-    struct guard_input in = input_of(env, page, index);
+    struct settlement *s = &c->settlement;
+    note_run(env, page, raw, s);
+    const struct guard_policy *policy = policy_of(env, page, index);
+    struct guard_input in = input_of(page, index);
     in.answer = kind;
     in.at = raw->at;
-    struct verdict v = guard_judge(&policy, &in);
-    struct settlement *s = &c->settlement;
+    if (kind >= ANSWER_FAIL)
+        add_failure(env, s, &in);
+    struct verdict v = guard_judge(policy, &in);
     apply(s, &v);
-    s->ran = true;
-    s->run_us = raw->run_us < 0 || raw->run_us > run_us_max ? 0 : raw->run_us;
-    s->run_at_us = env->clocks->virtual_now ? page->now * 1000000
-                                            : clocks_of_boot_us(env->clocks, raw->began_us);
     s->note = raw->text;
     s->effects = raw->effects;
     s->neffects = raw->neffects;
+    if (s->ends && check_recurs(s->check))
+        recurring_renew(env, page, s, now_us);
+    add_hearers(env, page, index, true);
     pace_add(env->pace, s->run_us);
     if (!bucket->has_run) {
         bucket->has_run = true;
@@ -222,10 +356,11 @@ void verdict_refused_by_database(const struct lane_env *env, struct page *page, 
                                  const char *reason)
 {
     struct page_check *c = &page->checks[index];
-    struct guard_policy policy = policy_of(env, c->job);
-    struct guard_input in = input_of(env, page, index);
+    const struct guard_policy *policy = policy_of(env, page, index);
+    struct guard_input in = input_of(page, index);
     in.answer = ANSWER_BAD;
-    struct verdict v = guard_judge(&policy, &in);
+    add_failure(env, &c->settlement, &in);
+    struct verdict v = guard_judge(policy, &in);
     if (!c->settlement.ran)
         v.put_off_at = guard_late_since(&in);
     apply(&c->settlement, &v);
@@ -233,4 +368,7 @@ void verdict_refused_by_database(const struct lane_env *env, struct page *page, 
     c->settlement.note = arena_printf(page->arena, "the database refuses the answer: %.*s",
                                       (int)utf8_valid_bytes(reason, strlen(reason)), reason);
     c->answer_refused = true;
+    if (c->settlement.ends && check_recurs(c->settlement.check))
+        recurring_renew(env, page, &c->settlement, clock_mono_us(env->clock));
+    add_hearers(env, page, index, false);
 }

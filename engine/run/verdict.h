@@ -20,6 +20,9 @@ bool verdict_answered(const struct lane_env *env, struct page *page, int index, 
 void verdict_refused_by_database(const struct lane_env *env, struct page *page, int index,
                                  const char *reason);
 
+/* What waits in the page and is paused is put into the slot of its pause. */
+void verdict_pause(const struct lane_env *env, struct page *page, int64_t now_us);
+
 /* The checks of `job` that wait in the page are moved on: it is held back, or cannot be run here
  * any more. */
 void verdict_hold_back(const struct lane_env *env, struct page *page, int job, int64_t now_us);

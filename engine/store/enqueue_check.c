@@ -6,7 +6,7 @@
 
 int enqueue_check_row(const struct load_row *row, struct err *err)
 {
-    int rc = field_check_name("entity_name", row->entity_name, err);
+    int rc = field_check_entity("entity_name", row->entity_name, err);
     if (rc < 0)
         return rc;
     rc = field_check_name("entity_key", row->entity_key, err);

@@ -2,6 +2,8 @@
  * gives the calls. */
 #include "migrate.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,4 +143,17 @@ int migrate_run(const struct migrate_dialect *dialect, void *ctx, const struct s
 {
     const struct migrate_run run = { dialect, ctx, steps, options };
     return options->dry_run ? count_missing(&run, err) : apply_missing(&run, err);
+}
+
+void migrate_note_moved(const struct migrate_options *options, int64_t n)
+{
+    char words[300];
+    if (!options->noted)
+        return;
+    snprintf(words, sizeof words,
+             "checks that were asked for in the years 9000 to 9999 were moved to 8999-12-31T00:00:00Z: "
+             "%" PRId64 ". From now on paused checks wait in these years. `prescient list` shows them, and "
+             "`reschedule` moves one to another time",
+             n);
+    options->noted(options->ctx, words);
 }

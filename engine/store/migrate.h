@@ -60,4 +60,7 @@ int migrate_newest(const struct sql_migration *steps);          /* 0: there are 
  * itself. */
 int migrate_oldest_engine(const struct sql_migration *m);
 
+/* Tells that the migration which keeps the years 9000 to 9999 for pauses has moved `n` checks. */
+void migrate_note_moved(const struct migrate_options *options, int64_t n);
+
 #endif

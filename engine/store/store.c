@@ -122,6 +122,21 @@ int store_migrate(struct store *st, const struct migrate_options *options, struc
     return st->ops->migrate(st, options, err);
 }
 
+int store_listen(struct store *st, const char *channel, struct err *err)
+{
+    return st->ops->listen ? st->ops->listen(st, channel, err) : 0;
+}
+
+int store_heard_fd(const struct store *st)
+{
+    return st->ops->heard_fd ? st->ops->heard_fd(st) : -1;
+}
+
+bool store_heard(struct store *st)
+{
+    return st->ops->heard && st->ops->heard(st);
+}
+
 /* ---- prune ---- */
 
 /* Tries again a few times while the table is in use; then reports who uses it. */
@@ -158,7 +173,8 @@ static int prune_part(struct store *st, struct store_prune *p, int64_t *dropped)
 int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err)
 {
     *out = (struct prune_counts){ 0 };
-    int64_t *const counts[PRUNE_PARTS] = { &out->history, &out->runs, &out->events, &out->passes };
+    int64_t *const counts[PRUNE_PARTS] = { &out->history, &out->runs, &out->events, &out->passes,
+                                           &out->pauses };
     int first = 0;
     for (int part = 0; part < PRUNE_PARTS; part++) {
         struct store_prune p = STORE_PRUNE_INIT;

@@ -91,10 +91,17 @@ enum store_op {
     STORE_RELEASE,
     STORE_RELOOK,
     STORE_PULSE,
+    STORE_FINE_SLOTS,
+    STORE_PAUSES,
+    STORE_END_PAUSES,
     STORE_LATE_SLOT,
     STORE_MARK_SWEPT,
     STORE_KEEP_DAYS,
+    STORE_KEEP_DIGESTS,
+    STORE_NOTE_LISTENERS,
+    STORE_NOTE_LOADS,
     STORE_PRUNE,
+    STORE_NOTIFY,
     STORE_REPORT,
     STORE_OPS
 };
@@ -102,7 +109,8 @@ enum store_op {
 struct store_call {                 /* the first member of every request */
     enum store_op op;               /* set by the STORE_..._INIT of the request */
     /* The result is useless after this many ms, counted from when the connection is open; never
-     * more than the statement timeout. 0: the statement timeout. SQLite ignores it. */
+     * more than the statement timeout. 0: the statement timeout. On SQLite a report waits no longer
+     * than that for a lock; other calls ignore it. */
     int within_ms;
     int rc;
     struct err err;
@@ -162,7 +170,7 @@ struct store_keep_days {
  * real clock. On PostgreSQL a step of history, runs or events is one whole day, but never today or
  * yesterday; all other steps are some thousand rows. ERR_BUSY: the day is in use. Nobody waits for
  * this call for longer than a tenth of a second. */
-enum prune_part { PRUNE_HISTORY, PRUNE_RUNS, PRUNE_EVENTS, PRUNE_PASSES, PRUNE_PARTS };
+enum prune_part { PRUNE_HISTORY, PRUNE_RUNS, PRUNE_EVENTS, PRUNE_PASSES, PRUNE_PAUSES, PRUNE_PARTS };
 enum prune_wish {
     PRUNE_DROP,
     PRUNE_COUNT,                    /* count all rows or days that would be dropped; drop nothing */
@@ -176,12 +184,31 @@ struct store_prune {
     enum prune_part part;
     enum prune_wish wish;
     int64_t before;
+    bool fine;                      /* PRUNE_PASSES: those of fine slots alone */
     /* out */
     int64_t n;                      /* days or rows; PRUNE_CLAIM: 1 when it is our turn, else 0 */
     bool by_days;
     char who[256];                  /* PRUNE_WHO: the session; "": none is visible */
 };
 #define STORE_PRUNE_INIT { .call.op = STORE_PRUNE }
+
+/* ---- being told of events ---- */
+
+/* Tells all who listen on the channel that there are events, without saying which. SQLite has
+ * nobody to tell. */
+struct store_notify {
+    struct store_call call;
+    const char *channel;
+};
+#define STORE_NOTIFY_INIT { .call.op = STORE_NOTIFY }
+
+/* Listens from now on, on a connection of its own; blocks. Once it listens, again does nothing. */
+int store_listen(struct store *st, const char *channel, struct err *err);
+/* Readable when store_heard has something to look at. -1: nobody is told here (SQLite), or the
+ * connection was lost: listen again, and look at the events now and then. */
+int store_heard_fd(const struct store *st);
+/* Somebody may have told us since the last call; also when the connection is lost. */
+bool store_heard(struct store *st);
 
 /* ---- bulk load ------------------------------------------------------------------------------- */
 
@@ -219,11 +246,11 @@ struct migrate_options {
  * or an ERR_. */
 int store_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
-/* Drops old data: history, run log and events from before `before`, and the passes of slots that
- * are over. On PostgreSQL it drops and counts whole days (`by_days`), but never today or yesterday;
- * on SQLite rows. Blocks. A failure in one table does not stop the others. *out has what was
- * dropped, even after an error. Returns 0 or the first error. */
-struct prune_counts { int64_t history, runs, passes, events; bool by_days; };
+/* Drops old data: history, run log and events from before `before`, and the passes of slots and
+ * the pauses that are over. On PostgreSQL it drops and counts whole days (`by_days`), but never
+ * today or yesterday; on SQLite rows. Blocks. A failure in one table does not stop the others. *out
+ * has what was dropped, even after an error. Returns 0 or the first error. */
+struct prune_counts { int64_t history, runs, passes, events, pauses; bool by_days; };
 int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
 
 #endif

@@ -21,6 +21,10 @@ struct store_ops {
     int (*load)(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
                 struct load_counts *out, int *bad, struct err *err);
     int (*migrate)(struct store *st, const struct migrate_options *options, struct err *err);
+    /* NULL: nobody is told of anything here */
+    int (*listen)(struct store *st, const char *channel, struct err *err);
+    int (*heard_fd)(const struct store *st);
+    bool (*heard)(struct store *st);
 };
 
 struct store {                                  /* the first member of every backend's own struct */

@@ -80,7 +80,7 @@ static void pg_begin(struct store *st, struct store_call *call)
     clear_queue(pg);
     pg->call = call;
     pg->rounds = 0;
-    pg->degraded = pg->renumbers = false;
+    pg->degraded = pg->renumbers = pg->met_delivery = false;
     pg->lock_places = NULL;
     int rc = call->op == STORE_REPORT ? pg_report_check((struct store_report *)call, &call->err) : 0;
     if (rc < 0) {
@@ -219,8 +219,9 @@ static void send_degraded(struct pg_store *pg)
     send_again(pg);
 }
 
-/* The user may not read a table that the statement reads, and there is a form that reads none. A
- * command with a time of its own has no such form: applications go by the database's clock. */
+/* The user may not read a table that the statement reads, and there is a form that reads none:
+ * functions in place of what writes, views in place of reports. A command that writes by a time of
+ * its own has no such form: applications go by the database's clock. */
 static bool can_narrow(const struct pg_store *pg)
 {
     bool has_form = false;
@@ -250,6 +251,15 @@ static int older_than_narrow(struct pg_store *pg, int rc)
                    pg->schema, pg->asker);
 }
 
+/* A delivery may be there already, of an event with the same origin. */
+static bool can_meet_delivery(const struct pg_store *pg)
+{
+    bool has_form = false;
+    for (int i = 0; i < pg->nqueue; i++)
+        has_form = has_form || (pg_statements[pg->queue[i].statement].forms & PG_FORM_PRESENT);
+    return has_form && !pg->met_delivery && strcmp(pg->call->err.sqlstate, "23505") == 0;
+}
+
 /* A check cannot move, because another check with its id is in the slot where it goes. */
 static bool can_be_renumbered(const struct pg_store *pg)
 {
@@ -272,6 +282,11 @@ static void end_round(struct pg_store *pg)
     }
     if (rc < 0 && can_narrow(pg)) {
         send_narrow(pg);
+        return;
+    }
+    if (rc < 0 && can_meet_delivery(pg)) {
+        pg->met_delivery = true;
+        send_again(pg);
         return;
     }
     if (rc < 0 && can_be_renumbered(pg)) {
@@ -425,6 +440,7 @@ static void pg_close(struct store *st)
     clear_queue(pg);
     pg_disconnect(pg);
     pg_side_close(pg);
+    pg_listen_close(pg);
     for (int i = 0; i < PG_STATEMENTS; i++)
         free(pg->sql[i]);
     arena_free(pg->arena);
@@ -523,8 +539,12 @@ static const struct pg_operation *const operations[STORE_OPS] = {
     [STORE_HELLO] = &pg_hello,         [STORE_OPEN_SLOT] = &pg_open_slot,   [STORE_RENEW] = &pg_renew,
     [STORE_READ_PAGE] = &pg_read_page, [STORE_SETTLE] = &pg_settle,         [STORE_FINISH] = &pg_finish,
     [STORE_RELEASE] = &pg_release,     [STORE_RELOOK] = &pg_relook,         [STORE_PULSE] = &pg_pulse,
+    [STORE_FINE_SLOTS] = &pg_fine_slots,
     [STORE_LATE_SLOT] = &pg_late_slot, [STORE_MARK_SWEPT] = &pg_mark_swept, [STORE_KEEP_DAYS] = &pg_keep_days,
-    [STORE_PRUNE] = &pg_prune,         [STORE_REPORT] = &pg_report,
+    [STORE_KEEP_DIGESTS] = &pg_keep_digests, [STORE_NOTE_LISTENERS] = &pg_note_listeners,
+    [STORE_NOTE_LOADS] = &pg_note_loads,
+    [STORE_PRUNE] = &pg_prune,         [STORE_REPORT] = &pg_report,         [STORE_PAUSES] = &pg_pauses,
+    [STORE_END_PAUSES] = &pg_end_pauses, [STORE_NOTIFY] = &pg_notify,
 };
 
 const struct store_ops store_pg_ops = {
@@ -540,4 +560,7 @@ const struct store_ops store_pg_ops = {
     .abandon = pg_abandon,
     .load = pg_load,
     .migrate = pg_migrate,
+    .listen = pg_listen,
+    .heard_fd = pg_heard_fd,
+    .heard = pg_heard,
 };

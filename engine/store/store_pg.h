@@ -18,6 +18,7 @@
  *   store_pg_migrate.c  creating and upgrading the schema
  *   store_pg_indexes.c  indexes on a table of any size
  *   store_pg_prune.c    dropping what is old
+ *   store_pg_listen.c   telling and hearing that there are events
  *
  * A call is one message: what an operation queues with pg_queue goes out up to one Sync, and is
  * one transaction. */
@@ -78,6 +79,7 @@ struct pg_store {
     /* libpq's keepalive options: how soon it notices a dead connection */
     struct { const char *keyword, *value; } silence[5];
     PGconn *conn, *side;                    /* side: for blocking work, opened on first use */
+    PGconn *listening;                      /* hears of events; NULL: nobody wants to */
     enum pg_phase phase;
     PostgresPollingStatusType polling;
     int hosts_tried;
@@ -100,6 +102,8 @@ struct pg_store {
     const char **lock_places;
     /* a row cannot move because another row there has its id: it gets a new id */
     bool renumbers;
+    /* a delivery that is to be filed may be there already: it stays as it is */
+    bool met_delivery;
     bool large_rows;  /* the last page had payloads above their share of the bytes */
     /* this call met a corrupt block and uses forms that go around it */
     bool degraded;
@@ -122,6 +126,9 @@ bool pg_send_path(struct pg_store *pg, bool relaxed);
  * query shortly before our own deadline, so that we get its error and no query runs on that nobody
  * waits for. False as above. */
 bool pg_send_reading(struct pg_store *pg);
+/* Sends the statement `writing`, after the path of a report that writes. The server gives up at the
+ * latest at the fourth lock that it waits for. False as above. */
+bool pg_send_writing(struct pg_store *pg);
 /* Queues a statement with the struct of its parameters, in these forms, and in the degraded form
  * once the call has met a corrupt block. False: out of memory, or the connection is lost. */
 bool pg_queue(struct pg_store *pg, enum pg_statement statement, unsigned forms, const void *in);
@@ -182,6 +189,8 @@ void pg_lookup_end(struct pg_lookup *l);  /* ends the child and closes its pipe,
 /* Turns a failed statement into an ERR_ code with a reason and a message; returns the code. Of a
  * right that is missing, the message has the GRANT that gives it. */
 int pg_fail(const struct pg_store *pg, struct err *err, const PGresult *r, const PGconn *conn);
+/* Adds to `message`, with which a server kept us out, what lets us in. */
+void pg_add_way_in(const PGconn *conn, const char *state, char *message, size_t size);
 bool pg_is_denied(const struct err *err); /* a right is missing */
 /* the same for a lost connection */
 int pg_lost(struct err *err, const PGconn *conn, const char *what);

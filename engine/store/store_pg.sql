@@ -4,7 +4,7 @@
 -- and makes C structs of parameters and columns. build/sql/pg/ has each statement as it is sent. A
 -- lock timeout is set inside its statement, before the first lock, and for this transaction only.
 -- It is no session setting, so a pooler may run every transaction in another session.
--- forms: relaxed slot skip mixed large degraded narrow
+-- forms: relaxed slot skip mixed fine paused large degraded narrow present
 
 -- ---- the path -----------------------------------------------------------------------------------
 
@@ -14,13 +14,16 @@
 -- called instead, with the caller's rights. The path excludes them. Timeouts set for the role or
 -- the database do not apply: a call has its own deadline, and a statement that must not wait for a
 -- lock sets its own limit. A timeout that occurs while a commit waits for a synchronous standby
--- would end that wait and report success. In the form `relaxed`, of a replay, the commit does not
--- wait for the disk.
+-- would end that wait and report success. JIT compilation takes longer than these statements, also
+-- those that the planner takes for dear ones. In the form `relaxed`, of a replay, the commit does
+-- not wait for the disk.
 -- forms: relaxed
--- out: search_path text, statement_timeout text, lock_timeout text, synchronous_commit text?
+-- out: search_path text, statement_timeout text, lock_timeout text, jit text,
+-- out: synchronous_commit text?
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS search_path,
        pg_catalog.set_config('statement_timeout', '0', true) AS statement_timeout,
        pg_catalog.set_config('lock_timeout', '0', true) AS lock_timeout,
+       pg_catalog.set_config('jit', 'off', true) AS jit,
        {commit_setting} AS synchronous_commit
 
 -- part: commit_setting
@@ -33,19 +36,26 @@ pg_catalog.set_config('synchronous_commit', 'off', true)
 -- Goes before each report that only reads. :within is in ms, a little less than the client waits:
 -- the server ends a query that nobody waits for any more. From PostgreSQL 14 on, it also ends one
 -- whose client is gone, within a second. A transaction without an id does not wait for standbys at
--- commit, so a timeout here never hides a commit. JIT compilation and parallel workers take longer
--- to start than these statements take to run, and engines need the processors. enable_sort = off
--- makes the planner take order from an index: it cannot know where the running slot lies, expects a
--- third of the table to be overdue, and would read and sort all of it. On systems other than Linux,
+-- commit, so a timeout here never hides a commit. Parallel workers take longer to start than these
+-- statements take to run, and engines need the processors. enable_sort = off makes the planner take
+-- order from an index: it cannot know where the running slot lies, expects a third of the table to
+-- be overdue, and would read and sort all of it. On systems other than Linux,
 -- client_connection_check_interval may be an error (on Windows always).
 -- in: within text
--- out: statement_timeout text, jit text, workers text, sort text, check_interval text?
+-- out: statement_timeout text, workers text, sort text, check_interval text?
 SELECT set_config('statement_timeout', :within, true) AS statement_timeout,
-       set_config('jit', 'off', true) AS jit,
        set_config('max_parallel_workers_per_gather', '0', true) AS workers,
        set_config('enable_sort', 'off', true) AS sort,
        CASE WHEN current_setting('server_version_num')::integer >= 140000 AND version() LIKE '%linux%'
             THEN set_config('client_connection_check_interval', '1s', true) END AS check_interval
+
+-- name: writing
+-- Goes before each report that writes. :within is in ms, a part of what the client waits: behind a
+-- lock the server gives up first. A statement that nobody waits for any more would get the lock
+-- some time later, and do what its user was told had failed.
+-- in: within text
+-- out: lock_timeout text
+SELECT set_config('lock_timeout', :within, true) AS lock_timeout
 
 -- ---- connecting ---------------------------------------------------------------------------------
 
@@ -103,8 +113,8 @@ SELECT current_user::text AS asker, pg_get_userbyid(ns.owner)::text AS owner, co
        EXISTS (SELECT FROM pg_roles r WHERE r.rolname = :role AND pg_has_role(r.oid, 'USAGE')) AS has_role
   FROM ns LEFT JOIN wrong w ON true
 
--- The form `narrow` of a statement is for a user who may call the functions of the API and read no
--- table.
+-- The form `narrow` of a statement is for a user who may call the functions of the API, or read the
+-- views, and read no table.
 
 -- part: schema_state
 (SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS oldest_engine,
@@ -164,6 +174,13 @@ prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -
 (SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint
  # pg_relation_filenode('prescient.slot_lease')::bigint << 20)
 
+-- part: is_resumed
+-- The slot of a pause never begins. It is opened when the pause was resumed, until it is over:
+-- end_pauses() does not end it meanwhile.
+EXISTS (SELECT FROM prescient.pause p
+         WHERE p.slot_at = :slot AND p.resumed_at IS NOT NULL AND p.ended_at IS NULL
+           FOR SHARE SKIP LOCKED)
+
 -- name: open_slot
 -- :watched_buckets to :watched_until_us are the watched leases' bucket, owner, token and
 -- expires_at. :odd and :start give an order of buckets that depends on the owner. :now is virtual
@@ -187,7 +204,8 @@ prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -
 -- out: has_day bool, incarnation int8
 WITH setup AS MATERIALIZED (
     SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout
-     WHERE :slot <= coalesce(:now, clock_timestamp())),
+     WHERE CASE WHEN :slot >= '9000-01-01 00:00:00+00' AND :slot < '10000-01-01 00:00:00+00'
+                THEN {is_resumed} ELSE :slot <= coalesce(:now, clock_timestamp()) END),
 opening AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine, pending, seen_xid)
     SELECT :slot, -1, 0, CASE WHEN n.pending > :split_at THEN 64 ELSE 1 END, :engine, n.pending,
@@ -220,8 +238,10 @@ wanted AS MATERIALIZED (
      WHERE (:left_out >> greatest(b.bucket, 0)) & 1 = 0
        AND (NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR (:again AND {bucket_has_rows}))),
 taken AS (
-    INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at)
-    SELECT :slot, w.bucket, :owner, :engine, clock_timestamp() + :lease_s::integer * interval '1 second'
+    INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at, reads_terms,
+                                           heeds_pauses, reads_events)
+    SELECT :slot, w.bucket, :owner, :engine, clock_timestamp() + :lease_s::integer * interval '1 second',
+           true, true, true
       FROM wanted w, setup
      WHERE (NOT EXISTS (SELECT FROM held WHERE held.bucket = w.bucket)
             OR EXISTS (SELECT FROM ripe WHERE ripe.bucket = w.bucket))
@@ -320,17 +340,19 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 -- part: aside
 -- Values that few rows have, in one column, because each column of each row has a cost: the place
 -- of the lock, a blank, '+' where the payload was left out and '-' where not, the slot at which it
--- was put off in seconds, a blank, the origin.
-CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR f.put_off_at IS NOT NULL OR {is_left_out}
+-- was put off in seconds, a blank, the origin, and on a line of their own the terms.
+CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR f.put_off_at IS NOT NULL OR f.terms IS NOT NULL
+          OR {is_left_out}
      THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
-         || {put_off_and_origin} END
+         || {put_off_origin_terms} END
 
 -- part: aside_degraded
 nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
-       || {put_off_and_origin}, ' - ')
+       || {put_off_origin_terms}, ' - ')
 
--- part: put_off_and_origin
+-- part: put_off_origin_terms
 coalesce(date_part('epoch', f.put_off_at)::bigint::text, '') || ' ' || coalesce(f.origin, '')
+    || coalesce(E'\n' || f.terms, '')
 
 -- part: is_left_out
 -- The payload is larger than its share of the bytes.
@@ -495,6 +517,9 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last
 -- part: all_ran
 (SELECT (:ran)[1] WHERE cardinality(:ran) = 1)
 
+-- part: all_archived
+(SELECT (:archived)[1] WHERE cardinality(:archived) = 1)
+
 -- part: chosen
 {rows}
 
@@ -550,7 +575,7 @@ renewed AS (
            again_at = NULL, deferred_at = NULL, first_run_at = NULL, run_count = NULL, total_run_us = NULL,
            put_off_at = NULL,
            origin = prescient.origin_anew(prescient.origin_of(a.origin, a.first_check_at, a.id))
-      FROM anew a, LATERAL (SELECT prescient.slot_for(a.again_at, coalesce(:now, b.at)) AS slot
+      FROM anew a, LATERAL (SELECT prescient.slot_moved(a.again_at, NULL, coalesce(:now, b.at), false) AS slot
                             FROM begun b) n
      WHERE f.bucket = a.bucket AND f.entity_name = a.entity_name AND f.entity_key = a.entity_key
        AND f.job_exec = a.job_exec AND f.id = a.id
@@ -594,29 +619,83 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- part: moves_to
--- Files it at the wanted time or at again_at, the earlier one, in a slot that has not begun. Both
+-- The wanted time, or again_at if that is earlier, in a slot that has not begun. The wanted time
 -- may be of another slot length than there is now.
-greatest(least(coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1),
-                        (:next_at)[width_bucket(f.id, :ids)]),
-               CASE WHEN f.again_at IS NOT NULL THEN prescient.slot_ceil(f.again_at) END),
-         (SELECT prescient.slot_next(coalesce(:now, at)) FROM begun))
+least(prescient.slot_ceil(greatest({next_at}, {slot_open_next})), {asked_for})
+
+-- part: moves_to_fine
+-- Some of the page move to fine slots.
+least(prescient.slot_moved({next_at}, :slot, (SELECT coalesce(:now, at) FROM begun),
+                           coalesce({all_failure_count}, (:failure_counts)[width_bucket(f.id, :ids)])
+                           > f.failure_count), {asked_for})
+
+-- part: moves_to_paused moves_to_fine_paused
+-- Some of the page move to the slots of pauses: to those that are on. If one was resumed meanwhile,
+-- they go to the next slot.
+least(CASE WHEN {next_at} < '9000-01-01 00:00:00+00'
+                OR {next_at} = ANY (ARRAY(SELECT p.slot_at FROM paused p))
+           THEN prescient.slot_moved({next_at}, :slot, (SELECT coalesce(:now, at) FROM begun),
+                                     coalesce({all_failure_count},
+                                              (:failure_counts)[width_bucket(f.id, :ids)]) > f.failure_count)
+           ELSE {slot_open_next} END, {asked_for})
+
+-- part: moved
+next_check_at = {moves_to}
+
+-- part: moved_paused
+-- Where the pause was resumed meanwhile, an occurrence of a schedule that has not been run becomes
+-- that of the slot that it goes to: the time of a pause is not missed, and `missed skip` would pass
+-- it over there. One that is to find its first occurrence does so there.
+next_check_at = {moves_to},
+           first_check_at = CASE WHEN f.terms LIKE 'schedule %' AND {next_at} >= '9000-01-01 00:00:00+00'
+                                  AND {moves_to} < '9000-01-01 00:00:00+00' AND f.check_count = 0
+                                  AND f.failure_count = 0 AND f.deferred_at IS NULL
+                                  AND NOT prescient.finds_first(f)
+                                 THEN {moves_to} ELSE f.first_check_at END
+
+-- part: locks_of_move
+{locks}
+
+-- part: locks_of_move_paused
+-- The pauses that are on stay on until this transaction ends: who resumes changes the row behind
+-- this lock, and what is moved here is seen by the pass over its slot. One that is locked counts as
+-- over, so that no page waits for a transaction of an application.
+{locks},
+paused AS MATERIALIZED (
+    SELECT p.slot_at FROM prescient.pause p
+     WHERE p.slot_at = ANY (:next_at) AND p.resumed_at IS NULL AND EXISTS (SELECT FROM begun)
+       FOR SHARE SKIP LOCKED)
+
+-- part: next_at
+coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1), (:next_at)[width_bucket(f.id, :ids)])
+
+-- part: asked_for
+CASE WHEN f.again_at IS NOT NULL
+     THEN prescient.slot_moved(f.again_at, :slot, (SELECT coalesce(:now, at) FROM begun), false) END
+
+-- part: slot_open_next
+-- The first slot that has not begun, and is not the one that is left: where the clock was set back,
+-- a row would stay as it was read, and its answer could be written twice. The times wanted are
+-- never that slot (columns_add).
+(SELECT CASE n.slot WHEN :slot THEN prescient.slot_next(n.slot) ELSE n.slot END
+   FROM (SELECT prescient.slot_next(coalesce(:now, at)) AS slot FROM begun) n)
 
 -- name: settle_move
 -- :slot to :failure_counts as in `end`; :outcomes is the outcome of the run row (an index into
 -- :outcome_names; 0: no run row), :run_at_us to :last as in `end`, :next_at the next slots,
 -- :deferred_at and :put_off_at (the epoch: none).
--- forms: slot skip mixed
+-- forms: slot skip mixed fine paused
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
 -- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
 -- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
 -- in: run_us int8[], notes int2[], texts text[], ran int2[], remember bool, first int4, last int4,
 -- in: next_at timestamptz[], deferred_at timestamptz[], put_off_at timestamptz[]
 -- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
-WITH {locks},
+WITH {locks_of_move},
 moved AS (
     UPDATE prescient.future_job f
-       SET next_check_at = prescient.slot_ceil({moves_to}),
-           again_at = CASE WHEN f.again_at > {moves_to} THEN f.again_at END,
+       SET {moved},
+           again_at = CASE WHEN f.again_at IS NOT NULL AND f.again_at > {moves_to} THEN f.again_at END,
            check_count = coalesce({all_check_count}, (:check_counts)[width_bucket(f.id, :ids)]),
            failure_count = coalesce({all_failure_count}, (:failure_counts)[width_bucket(f.id, :ids)]),
            deferred_at = nullif(coalesce((SELECT (:deferred_at)[1] WHERE cardinality(:deferred_at) = 1),
@@ -651,6 +730,92 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
                                            true) END AS remembered
   FROM (SELECT count(*)::integer AS n FROM moved) t
 
+-- part: is_archived
+coalesce({all_archived}, (:archived)[width_bucket(f.id, :ids)]) = 1
+
+-- name: settle_renew
+-- Occurrences of schedules that are over: each row starts anew, at the next occurrence. :first_at
+-- is that one's nominal slot, which becomes first_check_at even if the settle is late for it.
+-- :archived is 1 for what leaves a row of history (a guard or failures ended it), else 0. All else
+-- as in `move`.
+--
+-- `was` has the old state of rows that are archived, and locks them; the UPDATE comes after it. A
+-- new life has a new id: with a clock that was set back, two lives would else have one key. The ids
+-- are drawn first and grow with the place, so that a place is found by the new id as by the old
+-- one. The row's own terms stay: an edit may have written them meanwhile. :origins are what
+-- origin_anew would return for the row as it was read.
+-- forms: slot skip mixed fine
+-- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
+-- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
+-- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
+-- in: run_us int8[], notes int2[], texts text[], ran int2[], remember bool, first int4, last int4,
+-- in: next_at timestamptz[], first_at timestamptz[], archived int2[], origins uuid[]
+-- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
+WITH {locks},
+drawn AS MATERIALIZED (
+    SELECT ARRAY(SELECT nextval('prescient.future_job_id_seq')
+                   FROM generate_series(1, cardinality(:ids))) AS ids FROM begun),
+was AS MATERIALIZED (
+    SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
+           f.first_run_at, f.run_count, f.total_run_us, f.payload
+      FROM prescient.future_job f
+     WHERE 1::int2 = ANY (:archived) AND {chosen} AND {as_read} AND {is_archived}
+       AND EXISTS (SELECT FROM begun)
+       FOR UPDATE),
+was_count AS MATERIALIZED (
+    SELECT count(*) AS n FROM was),
+renewed AS (
+    UPDATE prescient.future_job f
+       SET id = (SELECT d.ids FROM drawn d)[width_bucket(f.id, :ids)],
+           first_check_at = least((:first_at)[width_bucket(f.id, :ids)], f.again_at),
+           next_check_at = {moves_to},
+           again_at = CASE WHEN f.again_at IS NOT NULL AND f.again_at > {moves_to} THEN f.again_at END,
+           check_count = 0, failure_count = 0, deferred_at = NULL, put_off_at = NULL,
+           first_run_at = NULL, run_count = NULL, total_run_us = NULL,
+           origin = encode(uuid_send((:origins)[width_bucket(f.id, :ids)]), 'hex')
+     WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun) AND (SELECT n FROM was_count) >= 0
+    RETURNING width_bucket(f.id, (SELECT d.ids FROM drawn d)) AS place, f.next_check_at, f.entity_name,
+              f.entity_key, f.job_exec),
+run_log AS (
+    INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count,
+                                          entity_name, entity_key, job_exec, outcome, engine, note)
+    SELECT (:run_at_us)[m.place], :slot, m.next_check_at, (:run_us)[m.place],
+           coalesce({all_check_count}, (:check_counts)[m.place]),
+           coalesce({all_failure_count}, (:failure_counts)[m.place]), m.entity_name, m.entity_key, m.job_exec,
+           coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[m.place]]),
+           :engine,
+           CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[m.place]] END
+      FROM renewed m
+     WHERE coalesce({all_outcome}, (:outcomes)[m.place]) > 0
+       AND coalesce({all_archived}, (:archived)[m.place]) = 0),
+archived AS (
+    INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
+                                              failure_count, run_count, entity_name, entity_key, job_exec,
+                                              outcome, engine, first_run_at, last_run_at, total_run_us,
+                                              last_run_us, note, payload)
+    SELECT (SELECT at FROM begun), (SELECT coalesce(:now, at) FROM begun), :slot, e.first_check_at,
+           coalesce({all_check_count}, (:check_counts)[e.place]),
+           coalesce({all_failure_count}, (:failure_counts)[e.place]), coalesce(e.run_count, 0) + e.ran,
+           e.entity_name, e.entity_key, e.job_exec, e.outcome, :engine,
+           coalesce(e.first_run_at, e.run_at), e.run_at, coalesce(e.total_run_us, 0) + coalesce(e.run_us, 0),
+           e.run_us,
+           CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[e.place]] END,
+           CASE WHEN e.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+                THEN e.payload END
+      FROM (SELECT w.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[w.place] END AS run_at,
+                   CASE r.ran WHEN 1 THEN (:run_us)[w.place] END AS run_us,
+                   coalesce((SELECT (:outcome_names)[{all_outcome}]),
+                            (:outcome_names)[(:outcomes)[w.place]]) AS outcome
+              FROM was w, LATERAL (SELECT coalesce({all_ran}, (:ran)[w.place]) AS ran) r
+             WHERE w.place IN (SELECT n.place FROM renewed n) OFFSET 0) e)
+SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
+       CASE WHEN t.n < cardinality(:ids) THEN ARRAY(SELECT place FROM renewed) END AS places,
+       {still_there} AS still_there,
+       CASE WHEN :remember THEN set_config('prescient.renewed', ARRAY(SELECT (:ids)[place]
+                                                                        FROM renewed)::text, true)
+           END AS remembered
+  FROM (SELECT count(*)::integer AS n FROM renewed) t
+
 -- name: renumber
 -- :row_bucket and :row_id name a row that cannot move: in the slot where it is to go there is
 -- another row with its id (see new_id). The row gets a new id and is run again. Its key stays.
@@ -679,10 +844,7 @@ SELECT EXISTS (SELECT FROM lease) AS ours
 -- in: words text[], entities text[], keys text[], jobs text[], jsons text[], at timestamptz[],
 -- in: origins text[]
 -- out: outcomes int8
-WITH touched AS MATERIALIZED (
-    SELECT ARRAY(SELECT unnest(nullif(current_setting('prescient.ended', true), '')::bigint[]) UNION ALL
-                 SELECT unnest(nullif(current_setting('prescient.moved', true), '')::bigint[])
-                        ORDER BY 1) AS ids),
+WITH {touched},
 wanted AS MATERIALIZED (
     SELECT u.*
       FROM touched t, unnest(:ids, :check_counts, :kinds, :words, :entities, :keys, :jobs, :jsons, :at,
@@ -697,13 +859,178 @@ emitted AS (
     SELECT (SELECT prescient.current_generation()), coalesce(:now, clock_timestamp()), :slot, w.check_count,
            w.word, w.entity_name, w.entity_key, w.job, w.json::json
       FROM wanted w WHERE w.kind = 0),
+{called}
+SELECT count(outcome) AS outcomes FROM called
+
+-- part: if_there
+-- The key is found by the insert itself.
+
+-- part: if_there_present
+ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+
+-- name: effects_heard
+-- The same, where a listener hears an event of the page: a delivery is filed in the next second for
+-- each, in the transaction that writes the event. The clock is read behind the first statement of
+-- the transaction, so who looks at that second later on sees that it is under way. :origins is that
+-- of the event, too, where it is heard. By effect: :buckets, :listeners (NULL: nobody hears it),
+-- :hearing_jobs, and :terms of its delivery but for listener and time. Each further listener of an
+-- event has an element of its own, of kind 3, whose event is the one numbered :of_event.
+--
+-- They are filed bucket by bucket, as both indexes are ordered: in the order of the page each would
+-- go to another leaf than the one before.
+--
+-- A delivery that is there already is one of an event with the same origin (the clock was set back,
+-- and a check was deferred twice from one slot): then the first is made. That is rare, and to look
+-- for each key first would cost a tenth. So the statement fails where a key is there, and the
+-- message is sent once more in the form `present`, which leaves that delivery as it is.
+-- forms: present
+-- in: slot timestamptz, now timestamptz?, ids int8[], check_counts int4[], kinds int4[],
+-- in: words text[], entities text[], keys text[], jobs text[], jsons text[], at timestamptz[],
+-- in: origins text[], buckets int4[], listeners text[], hearing_jobs text[], terms text[],
+-- in: of_event int4[]
+-- out: outcomes int8
+WITH {touched},
+wanted AS MATERIALIZED (
+    SELECT u.*
+      FROM touched t, unnest(:ids, :check_counts, :kinds, :words, :entities, :keys, :jobs, :jsons, :at,
+                             :origins, :buckets, :listeners, :hearing_jobs, :terms, :of_event)
+                      WITH ORDINALITY u (id, check_count, kind, word, entity_name, entity_key, job, json, at,
+                                         origin, bucket, listener, hearing_job, terms, of_event, n)
+     WHERE t.ids[width_bucket(u.id, t.ids)] = u.id
+     ORDER BY u.n),
+clock AS MATERIALIZED (
+    SELECT coalesce(:now, clock_timestamp()) AS at),
+second AS MATERIALIZED (
+    SELECT prescient.slot_fine_next(c.at) AS slot, round(date_part('epoch', c.at) * 1000000)::bigint AS us
+      FROM clock c),
+emitted AS (
+    INSERT INTO prescient.event (generation, emitted_at, slot_at, check_count, event, entity_name, entity_key,
+                                 job_exec, data, origin)
+    SELECT (SELECT prescient.current_generation()), (SELECT c.at FROM clock c), :slot, w.check_count,
+           w.word, w.entity_name, w.entity_key, w.job, w.json::json, w.origin::uuid
+      FROM wanted w WHERE w.kind = 0),
+filed AS (
+    INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+                                      next_check_at, payload, origin, terms)
+    SELECT w.bucket, 'prescient.event', w.listener || '/' || w.origin, w.hearing_job, s.slot, s.slot,
+           coalesce(w.json, (:jsons)[w.of_event])::json, w.origin,
+           w.terms || ' listener "' || w.listener || '" at ' || s.us
+      FROM wanted w, second s
+     WHERE w.listener IS NOT NULL
+     ORDER BY w.bucket, w.listener COLLATE "C", w.n {if_there}),
+{called}
+SELECT count(outcome) AS outcomes FROM called
+
+-- part: matches
+(p.pattern = n.event OR p.pattern LIKE '%*' AND starts_with(n.event, left(p.pattern, -1)))
+
+-- name: digest
+-- The digest of :listener, in the transaction that starts its check anew, which was read as :id:
+-- events behind its cursor are read, at most 10,000, what it hears becomes one delivery in the next
+-- second, and the cursor moves. It is locked first: two checks of one listener (of two jobs) come
+-- one after the other, and the later one reads on where the first has stopped. The documents of
+-- 400 events are looked at, as many as 48 KiB can have; `count` is of all. Where there is more to
+-- read, the check comes again in the next second. As `effects_heard`, it reads the clock behind the
+-- first statement of its transaction.
+--
+-- A pattern with a star does not match delivery.failed (rules/listener.c). The planner must know
+-- neither the cursor nor how many are read: it would sort all events where it expects few.
+-- in: slot timestamptz, now timestamptz?, id int8, bucket int4, job text, listener text,
+-- in: events text[], except_events text[]
+-- out: filed int8, again int8
+WITH {touched}, {events_here},
+clock AS MATERIALIZED (
+    SELECT coalesce(:now, clock_timestamp()) AS at),
+mine AS MATERIALIZED (
+    SELECT c.generation, c.xid, c.id, c.pruned_at FROM prescient.cursor c
+     WHERE c.kind = 'digest' AND c.name = :listener
+       AND (SELECT t.ids[width_bucket(:id, t.ids)] = :id FROM touched t)
+       FOR UPDATE),
+looked AS MATERIALIZED (
+    SELECT e.generation, e.xid, e.id, e.event, e.entity_name, e.entity_key, e.job_exec, e.emitted_at,
+           e.check_count, e.data
+      FROM prescient.event e
+     WHERE (e.generation, e.xid, e.id) > ((SELECT m.generation FROM mine m), (SELECT m.xid FROM mine m),
+                                          (SELECT m.id FROM mine m)) AND {events_readable}
+     ORDER BY e.generation, e.xid, e.id LIMIT (SELECT 10000)),
+heard AS MATERIALIZED (
+    SELECT n.event FROM (SELECT DISTINCT l.event FROM looked l) n
+     WHERE EXISTS (SELECT FROM unnest(:events) p (pattern)
+                    WHERE {matches} AND (n.event <> 'delivery.failed' OR p.pattern = n.event))
+       AND NOT EXISTS (SELECT FROM unnest(:except_events) p (pattern) WHERE {matches})),
+matched AS MATERIALIZED (
+    SELECT l.*, l.generation || '-' || l.xid::text || '-' || l.id AS place,
+           round(date_part('epoch', l.emitted_at) * 1000000)::bigint::text AS us,
+           row_number() OVER (ORDER BY l.generation, l.xid, l.id) AS n
+      FROM looked l WHERE l.event IN (SELECT h.event FROM heard h)),
+documents AS MATERIALIZED (
+    SELECT m.n, '{"type":' || to_json(m.event)::text
+                || ',"id":"'
+                || left(encode(sha256(convert_to('8:' || 'consumer' || octet_length(:listener) || ':'
+                                                 || :listener || length(m.place) || ':' || m.place
+                                                 || length(m.us) || ':' || m.us, 'UTF8')), 'hex'), 32)
+                || '","timestamp":"'
+                || to_char(m.emitted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                || '","entity_name":' || to_json(m.entity_name)::text
+                || ',"entity_key":' || to_json(m.entity_key)::text || ',"job":' || to_json(m.job_exec)::text
+                || ',"check_number":' || coalesce((m.check_count::bigint + 1)::text, 'null')
+                || ',"failure_count":' || 'null,"first_check_at":' || 'null,"data":'
+                || coalesce(m.data::text, 'null') || '}' AS text
+      FROM matched m WHERE m.n <= 400),
+shown AS MATERIALIZED (
+    SELECT f.n, f.text
+      FROM (SELECT d.n, d.text, sum(octet_length(d.text) + 1) OVER (ORDER BY d.n) AS bytes
+              FROM documents d WHERE octet_length(d.text) < 49024) f
+     WHERE f.bytes <= 49024),
+last AS MATERIALIZED (
+    SELECT l.generation, l.xid, l.id FROM looked l ORDER BY l.generation DESC, l.xid DESC, l.id DESC LIMIT 1),
+counted AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM looked) AS looked, (SELECT count(*) FROM matched) AS matched,
+           (SELECT count(*) FROM shown) AS shown),
+filed AS (
+    INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+                                      next_check_at, payload, terms)
+    SELECT prescient.bucket_of('prescient.event', k.key), 'prescient.event', k.key, :job, k.slot, k.slot,
+           ('{"count":' || k.matched || ',"left_out":' || k.matched - k.shown || ',"pruned":' || k.is_pruned
+            || ',"events":[' || coalesce((SELECT string_agg(s.text, ',' ORDER BY s.n) FROM shown s), '')
+            || ']}')::json,
+           'event "digest" of "prescient.digest" key "' || :listener || '" job "' || replace(:job, '"', '""')
+           || '" number 1 failures 0 first ' || date_part('epoch', :slot)::bigint || ' listener "'
+           || :listener || '" at ' || round(date_part('epoch', k.at) * 1000000)::bigint
+      FROM (SELECT :listener || '/' || m.generation || '-' || m.xid::text || '-' || m.id || '..'
+                   || l.generation || '-' || l.xid::text || '-' || l.id AS key,
+                   prescient.slot_fine_next(c.at) AS slot, c.at, n.matched, n.shown,
+                   (m.pruned_at IS NOT NULL)::text AS is_pruned
+              FROM mine m, last l, counted n, clock c WHERE n.matched > 0 OFFSET 0) k
+        ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+    RETURNING 1),
+moved AS (
+    UPDATE prescient.cursor c
+       SET generation = l.generation, xid = l.xid, id = l.id, moved_at = clock_timestamp(),
+           pruned_at = CASE WHEN n.matched = 0 THEN c.pruned_at END
+      FROM last l, counted n WHERE c.kind = 'digest' AND c.name = :listener),
+again AS (
+    UPDATE prescient.future_job f SET next_check_at = prescient.slot_fine_next(c.at)
+      FROM clock c, counted n
+     WHERE n.looked = 10000 AND f.bucket = :bucket AND f.entity_name = 'prescient.digest'
+       AND f.entity_key = :listener AND f.job_exec = :job
+    RETURNING 1)
+SELECT (SELECT count(*) FROM filed) AS filed, (SELECT count(*) FROM again) AS again
+
+-- part: touched
+touched AS MATERIALIZED (
+    SELECT ARRAY(SELECT unnest(nullif(current_setting('prescient.ended', true), '')::bigint[]) UNION ALL
+                 SELECT unnest(nullif(current_setting('prescient.moved', true), '')::bigint[]) UNION ALL
+                 SELECT unnest(nullif(current_setting('prescient.renewed', true), '')::bigint[])
+                        ORDER BY 1) AS ids)
+
+-- part: called
 called AS MATERIALIZED (
     SELECT CASE w.kind
            WHEN 1 THEN (prescient.file_declared(w.entity_name, w.entity_key, w.job, w.at, w.json::json,
                                                 w.word, :now, w.origin)).outcome
            WHEN 2 THEN prescient.resolve_at(w.entity_name, w.entity_key, w.job, :now)::text END AS outcome
-      FROM wanted w WHERE w.kind > 0)
-SELECT count(outcome) AS outcomes FROM called
+      FROM wanted w WHERE w.kind IN (1, 2))
 
 -- ---- the end of a bucket ------------------------------------------------------------------------
 
@@ -825,6 +1152,101 @@ SELECT n.newest, r.running, r.oldest
        LATERAL (SELECT count(*)::integer AS running, coalesce(min(x.xid::text::bigint), 0) AS oldest
                   FROM pg_snapshot_xip(pg_current_snapshot()) x (xid) WHERE x.xid::text::bigint < n.newest) r
 
+-- part: second
+interval '1 second'
+
+-- part: pause_change
+-- The number of the last change to pauses.
+coalesce((SELECT value::bigint FROM prescient.setting WHERE name = 'pause_changes'), 0)
+
+-- name: fine_slots
+-- Seconds that are full slots, and those that an engine has opened, are the bounds of gaps; only
+-- gaps are looked into, from slot to slot by one step of the index each. So the dead rows of slots
+-- that were run are not read: an old transaction keeps them. The clock is read before the snapshot
+-- is taken: whoever takes an id later than that files later than it, too. `next_xid` is the id that
+-- the next transaction gets; the snapshot's xmax is no more than the first after those that are
+-- over. A time that is no whole second is the sweep's to mend. The last row has no slot.
+--
+-- A second in which there is nothing for these jobs is listed one second later: an engine that has
+-- its jobs opens it first. Sixteen rows are enough to see that, mostly; what they do not show is
+-- run a second later. `lefts` are seconds that an engine has run and left rows of these jobs in:
+-- only passes are read, and rows only where the last pass of a bucket names one of these jobs. So
+-- the dead rows of a second that was run here are not read there either.
+-- in: low timestamptz, jobs text[]?
+-- out: slot timestamptz?, clock_us timestamptz, xmin int8, next_xid int8, incarnation int8
+-- out: pause_change int8
+WITH bounds AS (
+    SELECT :low AS at
+    UNION
+    SELECT o.slot_at FROM prescient.slot_pass o
+     WHERE o.bucket = -1 AND o.pass = 0 AND o.slot_at > :low AND o.slot_at <= statement_timestamp()
+    UNION
+    SELECT s.at FROM generate_series(prescient.slot_next(:low), statement_timestamp(),
+                                     prescient.slot_length_s() * {second}) s (at)),
+gaps AS MATERIALIZED (
+    SELECT b.at, coalesce(lead(b.at) OVER (ORDER BY b.at), date_trunc('second', statement_timestamp())
+                                                           + {second}) AS until FROM bounds b),
+found AS MATERIALIZED (
+    SELECT f.slot
+      FROM gaps g, LATERAL (
+           WITH RECURSIVE filed (slot) AS (
+               (SELECT j.next_check_at FROM prescient.future_job j
+                 WHERE j.next_check_at > g.at AND j.next_check_at < g.until
+                 ORDER BY j.next_check_at LIMIT 1)
+               UNION ALL
+               SELECT (SELECT j.next_check_at FROM prescient.future_job j
+                        WHERE j.next_check_at > l.slot AND j.next_check_at < g.until
+                        ORDER BY j.next_check_at LIMIT 1)
+                 FROM filed l WHERE l.slot IS NOT NULL)
+           SELECT slot FROM filed WHERE slot = date_trunc('second', slot)) f
+     WHERE g.until > g.at + {second}
+       AND (:jobs IS NULL OR f.slot < date_trunc('second', statement_timestamp())
+            OR EXISTS (SELECT FROM (SELECT j.job_exec FROM prescient.future_job j
+                                     WHERE j.next_check_at = f.slot LIMIT 16) few
+                        WHERE few.job_exec = ANY (:jobs)))
+     ORDER BY g.at, f.slot LIMIT 16),
+lefts AS MATERIALIZED (
+    SELECT o.slot_at AS slot
+      FROM prescient.slot_pass o
+     WHERE o.pass = 0 AND o.closed_at IS NULL
+       AND o.slot_at > statement_timestamp() - prescient.slot_length_s() * {second}
+       AND o.slot_at <= statement_timestamp() AND o.slot_at <> prescient.slot_floor(o.slot_at)
+       AND EXISTS (SELECT FROM prescient.slot_pass p
+                    WHERE p.slot_at = o.slot_at AND p.pass > 0 AND p.left_jobs && :jobs
+                      AND NOT EXISTS (SELECT FROM prescient.slot_pass later
+                                       WHERE later.slot_at = p.slot_at AND later.bucket = p.bucket
+                                         AND later.pass > p.pass)
+                      AND NOT EXISTS (SELECT FROM prescient.slot_lease l
+                                       WHERE l.slot_at = p.slot_at AND l.bucket = p.bucket)
+                      AND EXISTS (SELECT FROM prescient.future_job f
+                                   WHERE f.next_check_at = p.slot_at AND f.bucket >= greatest(p.bucket, 0)
+                                     AND f.bucket <= CASE p.bucket WHEN -1 THEN 63 ELSE p.bucket END
+                                     AND f.job_exec = ANY (:jobs)))
+     ORDER BY o.slot_at LIMIT 16)
+SELECT f.slot, statement_timestamp() AS clock_us,
+       pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS xmin,
+       pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+           + age(pg_snapshot_xmin(pg_current_snapshot())::xid) AS next_xid, {incarnation} AS incarnation,
+       {pause_change} AS pause_change
+  FROM (SELECT slot FROM found UNION ALL SELECT slot FROM lefts UNION ALL SELECT NULL) f
+ ORDER BY f.slot NULLS LAST
+
+-- name: pauses_now
+-- Those that are not over, if the number of the last change to pauses is not :known.
+-- in: known int8
+-- out: change int8, slot timestamptz?, what text?, name text?, is_on bool, is_reslotted bool
+SELECT c.change, p.slot_at AS slot, p.what, p.name, coalesce(p.resumed_at IS NULL, false) AS is_on,
+       coalesce(p.is_reslotted, false) AS is_reslotted
+  FROM (SELECT {pause_change} AS change OFFSET 0) c
+  LEFT JOIN prescient.pause p ON c.change <> :known AND p.ended_at IS NULL
+
+-- name: end_pauses
+-- in: lock_timeout text
+-- out: ended int4
+SELECT prescient.end_pauses() AS ended
+  FROM (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup
+ WHERE setup.lock_timeout IS NOT NULL
+
 -- name: late_slot
 -- forms: degraded
 -- in: since timestamptz, before timestamptz
@@ -935,6 +1357,91 @@ noted_now AS (
         ON CONFLICT (name) DO UPDATE SET value = excluded.value)
 SELECT {busy_us} AS busy_us FROM clock, (SELECT count(*) FROM good) looked_at
 
+-- name: repair_schedules
+-- Files what active schedules lack. At most a million of them are looked at: 5 s.
+-- out: filed int8
+SELECT r.filed FROM prescient.repair_schedules(NULL, 1000000, NULL) r
+
+-- name: keep_digests
+-- The checks of digests, by listener; :buckets are those of the checks. A missing one is filed,
+-- with a cursor behind all that may be read; the cursor of one that is there stays. What another
+-- engine has filed meanwhile is there. A check whose job or terms are others gets new ones, and
+-- never waits longer than before: engines with different settings could else move it on for ever.
+-- One whose slot has begun may be under way. The transaction's id comes before the clock.
+-- in: now timestamptz?, listeners text[], buckets int4[], jobs text[], terms text[],
+-- in: first_at timestamptz[]
+-- out: filed int8
+WITH {events_here},
+begun AS MATERIALIZED (
+    SELECT pg_current_xact_id() AS xid),
+clock AS MATERIALIZED (
+    SELECT coalesce(:now, clock_timestamp()) AS at FROM begun WHERE xid IS NOT NULL),
+wanted AS MATERIALIZED (
+    SELECT u.listener, u.bucket, u.job, u.terms, prescient.slot_for(u.first_at, c.at) AS slot
+      FROM clock c, unnest(:listeners, :buckets, :jobs, :terms, :first_at)
+                        u (listener, bucket, job, terms, first_at)),
+changed AS (
+    UPDATE prescient.future_job f
+       SET id = prescient.new_id(least(f.next_check_at, w.slot), f.bucket, f.priority), job_exec = w.job,
+           terms = w.terms, first_check_at = least(f.next_check_at, w.slot),
+           next_check_at = least(f.next_check_at, w.slot)
+      FROM wanted w, clock c
+     WHERE f.bucket = w.bucket AND f.entity_name = 'prescient.digest' AND f.entity_key = w.listener
+       AND (f.job_exec <> w.job OR f.terms IS DISTINCT FROM w.terms) AND f.next_check_at > c.at
+       AND NOT EXISTS (SELECT FROM prescient.future_job o
+                        WHERE o.bucket = f.bucket AND o.entity_name = f.entity_name
+                          AND o.entity_key = f.entity_key AND o.job_exec = w.job AND o.id <> f.id)
+    RETURNING 1),
+filed AS (
+    INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+                                      next_check_at, terms)
+    SELECT w.bucket, 'prescient.digest', w.listener, w.job, w.slot, w.slot, w.terms
+      FROM wanted w
+     WHERE NOT EXISTS (SELECT FROM prescient.future_job f
+                        WHERE f.bucket = w.bucket AND f.entity_name = 'prescient.digest'
+                          AND f.entity_key = w.listener)
+        ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+    RETURNING entity_key),
+last AS MATERIALIZED (
+    SELECT e.generation, e.xid, e.id FROM prescient.event e
+     WHERE {events_readable} ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1),
+made AS (
+    INSERT INTO prescient.cursor AS c (kind, name, generation, xid, id)
+    SELECT 'digest', w.listener, coalesce(l.generation, 0), coalesce(l.xid, '0'), coalesce(l.id, 0)
+      FROM wanted w LEFT JOIN last l ON true
+        ON CONFLICT (kind, name) DO UPDATE
+       SET generation = excluded.generation, xid = excluded.xid, id = excluded.id, moved_at = NULL,
+           pruned_at = NULL
+     WHERE c.name IN (SELECT f.entity_key FROM filed f))
+SELECT (SELECT count(*) FROM changed) + (SELECT count(*) FROM filed) AS filed
+
+-- name: note_listeners
+-- What an engine has noted before goes. Two that drop old notes at once leave each other's alone.
+-- in: engine text?, command text?, file text?, listeners text?, counts_s int8
+-- out: dropped int8
+WITH dropped AS (
+    DELETE FROM prescient.engine_seen e
+     WHERE (e.engine, e.command, e.file) IN (
+           SELECT o.engine, o.command, o.file FROM prescient.engine_seen o
+            WHERE o.counts_until < clock_timestamp() - interval '1 day'
+              AND (o.engine, o.command, o.file) <> (:engine, :command, :file)
+            LIMIT 1000 FOR UPDATE SKIP LOCKED)
+    RETURNING 1),
+noted AS (
+    INSERT INTO prescient.engine_seen (engine, command, file, listeners, seen_at, counts_until)
+    VALUES (:engine, :command, :file, :listeners, clock_timestamp(),
+            clock_timestamp() + :counts_s::bigint * {second})
+        ON CONFLICT (engine, command, file) DO UPDATE
+       SET listeners = excluded.listeners, seen_at = excluded.seen_at, counts_until = excluded.counts_until)
+SELECT count(*) AS dropped FROM dropped
+
+-- name: note_loads
+-- Nothing is written where nobody draws slots. Of two engines one counts, as note_loads looks again
+-- behind a lock that it does not wait for.
+-- out: slots int8
+SELECT coalesce((SELECT prescient.note_loads()::bigint FROM prescient.setting s
+                  WHERE s.name = 'loads_noted_at'), -1) AS slots
+
 -- name: keep_days
 -- :days ahead. 0: build one index instead, in a transaction of its own, whose failure undoes no
 -- day. With days, it also records whether the database continues in another history, and moves up
@@ -946,6 +1453,16 @@ SELECT CASE WHEN :days > 0 THEN prescient.keep_history_days(:days) ELSE 0 END AS
        CASE WHEN :days > 0 THEN coalesce(prescient.note_history(false), '') ELSE '' END AS noted
 
 -- ---- prune --------------------------------------------------------------------------------------
+
+-- name: prune_unread
+-- Before a day of events goes: consumers that have not read all of such days are told so.
+-- in: before timestamptz
+UPDATE prescient.cursor c SET pruned_at = clock_timestamp()
+ WHERE EXISTS (SELECT FROM prescient.event e
+                WHERE (e.generation, e.xid, e.id) > {cursor_place}
+                  AND e.recorded_at < least(date_trunc('day', :before AT TIME ZONE 'UTC'),
+                                            date_trunc('day', clock_timestamp() AT TIME ZONE 'UTC')
+                                            - interval '1 day') AT TIME ZONE 'UTC')
 
 -- name: prune_day
 -- One transaction, because it locks out all users of the table, for a tenth of a second at most
@@ -991,11 +1508,41 @@ WITH gone AS (
     RETURNING 1)
 SELECT count(*) AS n FROM gone
 
+-- name: prune_fine_passes
+-- Those of fine slots: a row or two for each second.
+-- in: before timestamptz
+-- out: n int8
+WITH gone AS (
+    DELETE FROM prescient.slot_pass
+     WHERE slot_at IN (SELECT o.slot_at FROM prescient.slot_pass o WHERE {pass_is_over}
+                       AND o.slot_at <> prescient.slot_floor(o.slot_at) ORDER BY o.slot_at LIMIT 2000)
+    RETURNING 1)
+SELECT count(*) AS n FROM gone
+
 -- name: prune_passes_count
 -- in: before timestamptz
 -- out: n int8
 SELECT count(*) AS n FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at
  WHERE {pass_is_over}
+
+-- part: pause_may_go
+-- The newest stays: the next slot is the day after it.
+p.ended_at < :before AND p.slot_at < (SELECT max(m.slot_at) FROM prescient.pause m)
+
+-- name: prune_pauses
+-- in: before timestamptz
+-- out: n int8
+WITH gone AS (
+    DELETE FROM prescient.pause
+     WHERE slot_at IN (SELECT p.slot_at FROM prescient.pause p WHERE {pause_may_go}
+                       ORDER BY p.ended_at LIMIT 1000)
+    RETURNING 1)
+SELECT count(*) AS n FROM gone
+
+-- name: prune_pauses_count
+-- in: before timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient.pause p WHERE {pause_may_go}
 
 -- name: prune_claim
 -- Whether it is our turn: one engine gets it in :turn_s seconds. A note that is ahead of the clock
@@ -1011,6 +1558,22 @@ WITH turn AS (
 SELECT count(*) AS n FROM turn
 
 -- ---- reports: parameters are text, NULL when not given; moments are seconds ---------------------
+
+-- A user with prescient_reader reads the views: the form `narrow` of a report has them in place of
+-- the tables. They have no payload, and no order within a slot. The time of a check may be
+-- infinite, which no integer is: such moments are float8 here, whole seconds.
+
+-- part: shown_checks
+prescient.future_job
+
+-- part: shown_checks_narrow
+(SELECT 0::smallint AS bucket, 0::bigint AS id, NULL::json AS payload, p.* FROM prescient.pending p)
+
+-- part: checks_in_order
+f.next_check_at, f.bucket, f.priority, f.id
+
+-- part: checks_in_order_narrow
+f.next_check_at
 
 -- part: file_one
 SELECT c.outcome, c.filed_at
@@ -1032,6 +1595,112 @@ SELECT o.outcome, prescient.filed_at(:entity, :key, :job) AS filed_at
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({file_one}) c
+
+-- part: file_one_now
+SELECT c.outcome, c.filed_at
+  FROM prescient.file_now(:entity, :key, :job, :payload::json, coalesce(:conflict, 'earlier'),
+                          coalesce(:priority::integer, 0), to_timestamp(:now::bigint)) c
+
+-- part: file_one_now_narrow
+SELECT o.outcome, prescient.filed_at(:entity, :key, :job) AS filed_at
+  FROM (SELECT prescient.enqueue_now(:entity, :key, :job, :payload::json, coalesce(:conflict, 'earlier'),
+                                     coalesce(:priority::integer, 0)) AS outcome
+        OFFSET 0) o OFFSET 0
+
+-- name: enqueue_now
+-- forms: narrow
+-- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?, now text?
+-- out: outcome text, next_check_at int8?
+-- report: writes prepared
+SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({file_one_now}) c
+
+-- name: ask_loads
+-- From now on engines count checks.
+-- out: asked int4
+-- report: writes
+SELECT 1 AS asked FROM prescient.ask_loads()
+
+-- name: slot_loads
+-- out: slot_at int8, checks int4
+-- report
+SELECT date_part('epoch', l.slot_at)::bigint AS slot_at, l.checks FROM prescient.slot_loads() l
+
+-- name: pull_forward
+-- A check that waits, to the next second. It files none anew, unlike enqueue_now: `not_found` is
+-- one that has ended meanwhile. The id is taken before the clock is read, as in file_check.
+-- in: entity text?, key text?, job text?
+-- out: outcome text, next_check_at int8?
+-- report: writes prepared
+SELECT coalesce(c.outcome, 'not_found') AS outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
+  FROM (SELECT pg_current_xact_id() AS xid OFFSET 0) x,
+       LATERAL (SELECT prescient.slot_fine_next(clock_timestamp()) AS slot
+                 WHERE x.xid IS NOT NULL OFFSET 0) n,
+       LATERAL prescient.file_again(:entity, :key, :job, n.slot, NULL, NULL, 'earlier', 0) c
+
+-- name: checks_of_key
+-- The checks of one row that wait: which life each is in (its id), how often it ran, where it is
+-- filed, and who has a lease of it. A lease that is over counts: its engine may be at work still.
+-- in: entity text?, key text?, job text?
+-- out: job_exec text, id int8, next_check_at float8, again_at float8?, put_off_at float8?,
+-- out: run_count int4, failure_count int4, recurs int4, is_begun int4, engine text?, clock_at int8
+-- report
+SELECT f.job_exec, f.id, round(date_part('epoch', f.next_check_at)) AS next_check_at,
+       round(date_part('epoch', f.again_at)) AS again_at,
+       round(date_part('epoch', f.put_off_at)) AS put_off_at,
+       coalesce(f.run_count, 0) AS run_count, f.failure_count,
+       coalesce(f.terms LIKE 'schedule %', false)::integer AS recurs,
+       (f.next_check_at <= statement_timestamp())::integer AS is_begun,
+       (SELECT coalesce(l.engine, '?') FROM prescient.slot_lease l
+         WHERE l.slot_at = f.next_check_at AND l.bucket IN (-1, f.bucket) LIMIT 1) AS engine,
+       date_part('epoch', statement_timestamp())::bigint AS clock_at
+  FROM prescient.future_job f
+ WHERE f.bucket = prescient.bucket_of(:entity, :key) AND f.entity_name = :entity AND f.entity_key = :key
+   AND (:job IS NULL OR f.job_exec = :job)
+ ORDER BY f.job_exec LIMIT 100
+
+-- name: pause
+-- has_checks: whether any check of the entity waits; of a job and a schedule it is not asked.
+-- in: job text?, entity text?, schedule text?, reason text?
+-- out: outcome text, has_checks bool
+-- report: writes prepared
+SELECT prescient.pause(:job, :entity, :schedule, :reason) AS outcome,
+       :entity::text IS NULL OR EXISTS (
+           SELECT FROM generate_series(0, 63) b (bucket), LATERAL (
+                  SELECT FROM prescient.future_job f
+                   WHERE f.bucket = b.bucket AND f.entity_name = :entity LIMIT 1) one) AS has_checks
+
+-- name: resume
+-- in: job text?, entity text?, schedule text?, reslot text?
+-- out: outcome text
+-- report: writes prepared
+SELECT prescient.resume(:job, :entity, :schedule, coalesce(:reslot::boolean, false)) AS outcome
+
+-- part: order_of_pauses
+a.ended_at IS NOT NULL, CASE WHEN a.ended_at IS NULL THEN a.slot_at END, a.slot_at DESC
+
+-- name: pauses
+-- Those that are not over, the oldest first; with :all then the others, the newest first. Counts
+-- end at a bound, :counted or that of the view, and are made once: without the inner LIMIT, a count
+-- would stand in the plan for each place that names it.
+-- in: all text?, most text?, counted text?
+-- out: what text, name text, state text, checks int8, is_at_least bool, paused_at int8,
+-- out: paused_by text, reason text?, resumed_at int8?, resumed_by text?, ended_at int8?
+-- report
+SELECT a.what, a.name, a.state, a.counted AS checks,
+       a.counted >= coalesce(:counted::bigint, 10000) AS is_at_least,
+       date_part('epoch', a.paused_at)::bigint AS paused_at, a.paused_by, a.reason,
+       date_part('epoch', a.resumed_at)::bigint AS resumed_at, a.resumed_by,
+       date_part('epoch', a.ended_at)::bigint AS ended_at
+  FROM (SELECT a.what, a.name, a.state, a.paused_at, a.paused_by, a.reason, a.resumed_at, a.resumed_by,
+               a.ended_at, a.slot_at,
+               CASE WHEN :counted IS NULL THEN a.checks
+                    ELSE (SELECT count(*) FROM (SELECT FROM prescient.pending w
+                                                 WHERE w.next_check_at = a.slot_at
+                                                 LIMIT :counted::bigint) few) END AS counted
+          FROM prescient.pauses a
+         WHERE :all::boolean IS TRUE OR a.ended_at IS NULL
+         ORDER BY {order_of_pauses} LIMIT :most::integer) a
+ ORDER BY {order_of_pauses}
 
 -- part: resolve_one
 prescient.resolve_at(:entity, :key, :job, to_timestamp(:now::bigint))
@@ -1062,12 +1731,171 @@ OFFSET 0
 -- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({move_one}) c
 
+-- name: schedule_put
+-- :mode: add, set or put (0033_schedules). :bias in ten thousandths.
+-- in: mode text?, name text?, entity text?, key text?, job text?, every text?, bias text?,
+-- in: cron text?, timezone text?, missed text?, payload text?, now text?
+-- out: outcome text, next_check_at int8?
+-- report: writes prepared
+SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
+  FROM prescient.put_schedule(
+      :mode,
+      (SELECT s FROM json_populate_record(NULL::prescient.schedule, json_build_object(
+                         'name', :name, 'entity_name', :entity, 'entity_key', :key, 'job_exec', :job,
+                         'every_s', :every, 'bias', :bias, 'cron', :cron, 'timezone', :timezone,
+                         'missed', :missed, 'payload', :payload::json)) s),
+      to_timestamp(:now::bigint)) p
+
+-- name: schedule_switch
+-- in: name text?, active text?, why text?, now text?
+-- out: is_changed bool
+-- report: writes
+SELECT prescient.switch_schedule(:name, :active::boolean, :why, to_timestamp(:now::bigint)) AS is_changed
+
+-- name: schedule_remove
+-- in: name text?, now text?
+-- out: is_removed bool
+-- report: writes
+SELECT prescient.remove_schedule(:name, to_timestamp(:now::bigint)) AS is_removed
+
+-- name: schedule_put_many
+-- :entries: see put_schedules (0040_schedules_many).
+-- in: entries text?, now text?
+-- out: n int8
+-- report: writes
+SELECT prescient.put_schedules(:entries::json, to_timestamp(:now::bigint)) AS n
+
+-- name: schedule_remove_many
+-- :names: an array, as JSON
+-- in: names text?, now text?
+-- out: n int8
+-- report: writes
+SELECT count(*) FILTER (WHERE prescient.remove_schedule(w.name, to_timestamp(:now::bigint))) AS n
+  FROM (SELECT e.value AS name FROM json_array_elements_text(:names::json) e
+         ORDER BY e.value COLLATE "C" OFFSET 0) w
+
+-- part: schedule_columns
+s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.timezone, s.missed, s.payload,
+       s.is_active, date_part('epoch', f.next_check_at)::bigint AS next_check_at,
+       date_part('epoch', f.first_check_at)::bigint AS first_check_at,
+       date_part('epoch', f.again_at)::bigint AS again_at, f.terms,
+       date_part('epoch', s.made_at)::bigint AS made_at, s.made_by,
+       date_part('epoch', s.changed_at)::bigint AS changed_at, s.changed_by,
+       date_part('epoch', s.switched_at)::bigint AS switched_at, s.switched_by, s.switched_why,
+       prescient.slot_length_s() AS slot_length_s
+
+-- part: schedule_columns_narrow
+s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, round(s.bias * 10000)::integer AS bias, s.cron,
+       s.timezone, s.missed, NULL::json AS payload, s.is_active,
+       date_part('epoch', s.next_check_at)::bigint AS next_check_at, NULL::bigint AS first_check_at,
+       NULL::bigint AS again_at, NULL::text AS terms, date_part('epoch', s.made_at)::bigint AS made_at,
+       s.made_by, date_part('epoch', s.changed_at)::bigint AS changed_at, s.changed_by,
+       date_part('epoch', s.switched_at)::bigint AS switched_at, s.switched_by, s.switched_why,
+       prescient.slot_length_s() AS slot_length_s
+
+-- part: waits_how
+(f.check_count > 0 OR f.failure_count > 0 OR f.deferred_at IS NOT NULL)::integer AS has_begun,
+       EXISTS (SELECT FROM prescient.pause p
+                WHERE p.resumed_at IS NULL AND (p.what, p.name) IN (('schedule', s.name), ('job', s.job_exec),
+                                                                    ('entity', s.entity_name)))::integer
+           AS is_paused
+
+-- part: waits_how_narrow
+NULL::integer AS has_begun, NULL::integer AS is_paused
+
+-- part: shown_schedules
+prescient.schedule
+
+-- part: shown_schedules_narrow
+prescient.schedules
+
+-- part: check_of_schedule
+LEFT JOIN prescient.future_job f
+         ON f.bucket = prescient.bucket_of(s.entity_name, s.entity_key) AND f.entity_name = s.entity_name
+        AND f.entity_key = s.entity_key AND f.job_exec = s.job_exec
+
+-- part: check_of_schedule_narrow
+CROSS JOIN (SELECT) f
+
+-- name: schedules
+-- By the bytes of the name. :prefix: of the name; those that have it come first of all from it on,
+-- so that they are among the first :most, and no more are read. :after: behind that name.
+-- forms: narrow
+-- in: prefix text?, entity text?, key text?, job text?, most text?, after text?
+-- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias int4?,
+-- out: cron text?, timezone text?, missed text, payload json?, is_active bool, next_check_at int8?,
+-- out: first_check_at int8?, again_at int8?, terms text?, made_at int8, made_by text,
+-- out: changed_at int8, changed_by text, switched_at int8?, switched_by text?, switched_why text?,
+-- out: slot_length_s int4
+-- report
+SELECT {schedule_columns}
+  FROM (SELECT t.* FROM {shown_schedules} t
+         WHERE t.name COLLATE "C" >= coalesce(:prefix, '') AND (:after IS NULL OR t.name COLLATE "C" > :after)
+           AND (:entity IS NULL OR t.entity_name = :entity) AND (:key IS NULL OR t.entity_key = :key)
+           AND (:job IS NULL OR t.job_exec = :job)
+         ORDER BY t.name COLLATE "C" LIMIT :most::bigint) s
+  {check_of_schedule}
+ WHERE left(s.name, length(coalesce(:prefix, ''))) = coalesce(:prefix, '')
+ ORDER BY s.name COLLATE "C"
+
+-- name: schedule
+-- has_begun: its occurrence was run already and is tried again. is_paused: a pause is on that its
+-- check is moved into when it comes up.
+-- forms: narrow
+-- in: name text?
+-- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias int4?,
+-- out: cron text?, timezone text?, missed text, payload json?, is_active bool, next_check_at int8?,
+-- out: first_check_at int8?, again_at int8?, terms text?, made_at int8, made_by text,
+-- out: changed_at int8, changed_by text, switched_at int8?, switched_by text?, switched_why text?,
+-- out: slot_length_s int4, has_begun int4?, is_paused int4?, clock_at int8
+-- report
+SELECT {schedule_columns}, {waits_how},
+       date_part('epoch', statement_timestamp())::bigint AS clock_at
+  FROM {shown_schedules} s
+  {check_of_schedule}
+ WHERE s.name = :name
+
+-- name: schedules_amiss
+-- Schedules that are off and whose check waits, and those that are on and have none: the first of
+-- each kind by name, and how many there are among those looked at. At most 10,000 of each kind are,
+-- of the first 200,000 in the table. is_at_least: there are others, which were not looked at.
+-- out: is_active bool, n int8, is_at_least bool, name text, entity_name text, entity_key text,
+-- out: job_exec text
+-- report
+WITH looked_at AS (
+    (SELECT t.* FROM (SELECT s.* FROM prescient.schedule s LIMIT 200000) t WHERE NOT t.is_active LIMIT 10000)
+    UNION ALL
+    (SELECT t.* FROM (SELECT s.* FROM prescient.schedule s LIMIT 200000) t WHERE t.is_active LIMIT 10000)),
+amiss AS (
+    SELECT l.is_active, l.name, l.entity_name, l.entity_key, l.job_exec
+      FROM looked_at l
+      LEFT JOIN LATERAL (SELECT true AS is_there, f.terms FROM prescient.future_job f
+                          WHERE f.bucket = prescient.bucket_of(l.entity_name, l.entity_key)
+                            AND f.entity_name = l.entity_name AND f.entity_key = l.entity_key
+                            AND f.job_exec = l.job_exec LIMIT 1) c ON true
+     WHERE CASE WHEN l.is_active THEN c.is_there IS NULL ELSE coalesce(c.terms LIKE 'schedule %', false) END)
+SELECT DISTINCT ON (a.is_active) a.is_active, count(*) OVER (PARTITION BY a.is_active) AS n,
+       b.is_full OR EXISTS (SELECT FROM prescient.schedule OFFSET 200000 LIMIT 1) AS is_at_least,
+       a.name, a.entity_name, a.entity_key, a.job_exec
+  FROM amiss a
+  JOIN (SELECT l.is_active, count(*) >= 10000 AS is_full FROM looked_at l GROUP BY 1) b USING (is_active)
+ ORDER BY a.is_active, a.name COLLATE "C"
+
 -- The number of a look: the first look of a check is 1, and a granted `again` asks for the next. A
 -- look that failed and is tried again keeps its number. check_count counts the granted `again`s: in
 -- a row of the run log with its own, in an event without.
 
 -- part: number_of_run
 r.check_count::bigint + (r.outcome <> 'again')::integer
+
+-- part: number_of_run_narrow
+r.check_number
+
+-- part: number_of_event_narrow
+e.check_number
+
+-- part: number_of_last_look_narrow
+h.check_number
 
 -- part: number_of_event
 e.check_count::bigint + 1
@@ -1083,6 +1911,7 @@ h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
 -- name: retry
 -- The newest failure of each check, with its payload, unless the check has ended well since.
 -- Finding that out takes one look for all failures together, at the days since the oldest of them.
+-- A schedule's occurrence that ends well leaves a row in the run log.
 -- in: entity text?, key text?, job text?, since text?, at text?, now text?, most text?
 -- out: entity_name text, entity_key text, job_exec text, outcome text, next_check_at int8?
 -- report: writes
@@ -1090,10 +1919,24 @@ WITH newest AS MATERIALIZED (
     SELECT DISTINCT ON (h.entity_name, h.entity_key, h.job_exec) h.entity_name, h.entity_key, h.job_exec,
            h.payload, h.archived_at
       FROM prescient.future_job_history h
-     WHERE {failed_history} AND (:entity IS NULL OR h.entity_name = :entity)
+     WHERE {failed_history} AND h.entity_name NOT IN ('prescient.event', 'prescient.digest')
+       AND (:entity IS NULL OR h.entity_name = :entity)
        AND (:key IS NULL OR h.entity_key = :key) AND (:job IS NULL OR h.job_exec = :job)
        AND (:since IS NULL OR h.ended_at >= to_timestamp(:since::bigint))
      ORDER BY h.entity_name, h.entity_key, h.job_exec, h.archived_at DESC),
+recurring AS MATERIALIZED (
+    SELECT n.entity_name, n.entity_key, n.job_exec, n.archived_at
+      FROM newest n, LATERAL (
+           SELECT FROM prescient.future_job f
+            WHERE f.bucket = prescient.bucket_of(n.entity_name, n.entity_key)
+              AND f.entity_name = n.entity_name AND f.entity_key = n.entity_key AND f.job_exec = n.job_exec
+              AND f.terms LIKE 'schedule %' OFFSET 0) waits),
+mended AS MATERIALIZED (
+    SELECT c.entity_name, c.entity_key, c.job_exec
+      FROM recurring c, prescient.future_job_run r
+     WHERE r.recorded_at > (SELECT min(oldest.archived_at) FROM recurring oldest) AND r.outcome = 'done'
+       AND r.entity_name = c.entity_name AND r.entity_key = c.entity_key AND r.job_exec = c.job_exec
+       AND r.recorded_at > c.archived_at),
 chosen AS MATERIALIZED (
     SELECT n.* FROM newest n
      WHERE NOT EXISTS (SELECT FROM prescient.future_job_history h
@@ -1102,57 +1945,69 @@ chosen AS MATERIALIZED (
                           AND h.archived_at > n.archived_at
                           AND h.archived_at > (SELECT min(oldest.archived_at) FROM newest oldest)
                           AND NOT {failed_history})
+       AND NOT EXISTS (SELECT FROM mended m
+                        WHERE m.entity_name = n.entity_name AND m.entity_key = n.entity_key
+                          AND m.job_exec = n.job_exec)
      ORDER BY n.archived_at DESC LIMIT :most::bigint)
 SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
        date_part('epoch', c.filed_at)::bigint AS next_check_at
-  FROM chosen n, LATERAL prescient.file_check(n.entity_name, n.entity_key, n.job_exec,
+  FROM chosen n, LATERAL prescient.retry_check(n.entity_name, n.entity_key, n.job_exec,
            coalesce(to_timestamp(:at::bigint), to_timestamp(:now::bigint), clock_timestamp()), n.payload,
-           'keep', 0, to_timestamp(:now::bigint)) c
+           to_timestamp(:now::bigint)) c
 
 -- part: list_range
 (:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint))
     AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
+
+-- part: few_of_key
+SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
+       SELECT * FROM prescient.future_job k
+        WHERE k.bucket = b.bucket AND k.entity_name = :entity
+          AND (:key IS NULL OR (k.entity_key = :key AND b.bucket = prescient.bucket_of(:entity, :key)))
+        ORDER BY k.entity_key LIMIT CASE WHEN :key IS NULL THEN 1001 END) f
+ WHERE :entity IS NOT NULL LIMIT CASE WHEN :key IS NULL THEN 1001 END
+
+-- part: few_of_key_narrow
+SELECT k.* FROM {shown_checks} k
+ WHERE :entity IS NOT NULL AND k.entity_name = :entity AND (:key IS NULL OR k.entity_key = :key)
+ LIMIT CASE WHEN :key IS NULL THEN 1001 END
 
 -- name: list
 -- :since is included, :before is not. :looks: how many checks to look at in the order of slots,
 -- NULL: all. Checks of one key are found by the key, and so are all checks of an entity that has at
 -- most a thousand. Otherwise checks are looked at in order; if :looks ended that, a last row
 -- without an entity has the slot where it ended.
+-- forms: narrow
 -- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?
--- out: next_check_at int8, entity_name text?, entity_key text?, job_exec text?, check_count int4?,
--- out: failure_count int4?, priority int4?, first_check_at int8?, again_at int8?, put_off_at int8?,
--- out: payload json?
+-- out: next_check_at float8, entity_name text?, entity_key text?, job_exec text?,
+-- out: check_count int4?, failure_count int4?, priority int4?, first_check_at float8?,
+-- out: again_at float8?, put_off_at float8?, payload json?
 -- report
 WITH few AS MATERIALIZED (
-    SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
-           SELECT * FROM prescient.future_job k
-            WHERE k.bucket = b.bucket AND k.entity_name = :entity
-              AND (:key IS NULL OR (k.entity_key = :key AND b.bucket = prescient.bucket_of(:entity, :key)))
-            ORDER BY k.entity_key LIMIT CASE WHEN :key IS NULL THEN 1001 END) f
-     WHERE :entity IS NOT NULL LIMIT CASE WHEN :key IS NULL THEN 1001 END),
+    {few_of_key}),
 served AS MATERIALIZED (
     SELECT :entity IS NOT NULL AND (:key IS NOT NULL OR count(*) <= 1000) AS by_key FROM few),
 found AS MATERIALIZED (
     (SELECT f.* FROM few f WHERE (SELECT by_key FROM served) AND (:job IS NULL OR f.job_exec = :job)
      AND {list_range}
-      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :most::bigint)
+      ORDER BY {checks_in_order} LIMIT :most::bigint)
     UNION ALL
-    (SELECT f.* FROM (SELECT * FROM prescient.future_job f WHERE {list_range}
-                      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :looks::bigint) f
+    (SELECT f.* FROM (SELECT * FROM {shown_checks} f WHERE {list_range}
+                      ORDER BY {checks_in_order} LIMIT :looks::bigint) f
       WHERE NOT (SELECT by_key FROM served)
         AND (:entity IS NULL OR f.entity_name = :entity) AND (:key IS NULL OR f.entity_key = :key)
         AND (:job IS NULL OR f.job_exec = :job)
-      ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT :most::bigint)),
+      ORDER BY {checks_in_order} LIMIT :most::bigint)),
 ended AS (
-    SELECT f.next_check_at FROM prescient.future_job f
+    SELECT f.next_check_at FROM {shown_checks} f
      WHERE {list_range} AND :looks IS NOT NULL AND NOT (SELECT by_key FROM served)
        AND (SELECT count(*) FROM found) < :most::bigint
-     ORDER BY f.next_check_at, f.bucket, f.priority, f.id OFFSET :looks::bigint LIMIT 1)
-SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_name, f.entity_key, f.job_exec,
+     ORDER BY {checks_in_order} OFFSET :looks::bigint LIMIT 1)
+SELECT round(date_part('epoch', f.next_check_at)) AS next_check_at, f.entity_name, f.entity_key, f.job_exec,
        f.check_count, f.failure_count,
-       f.priority, date_part('epoch', f.first_check_at)::bigint AS first_check_at,
-       date_part('epoch', f.again_at)::bigint AS again_at,
-       date_part('epoch', f.put_off_at)::bigint AS put_off_at, f.payload
+       f.priority, round(date_part('epoch', f.first_check_at)) AS first_check_at,
+       round(date_part('epoch', f.again_at)) AS again_at,
+       round(date_part('epoch', f.put_off_at)) AS put_off_at, f.payload
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
         first_check_at, again_at, put_off_at, payload, bucket, id
           FROM found
@@ -1161,9 +2016,30 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
           FROM ended) f
  ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
 
+-- part: shown_history
+prescient.future_job_history
+
+-- part: shown_history_narrow
+prescient.history
+
+-- part: guard
+CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
+     THEN h.outcome
+     WHEN {failed_history} THEN 'max_failures' END
+
+-- part: guard_narrow
+h.guard
+
+-- part: payload_of_history
+h.payload
+
+-- part: payload_of_history_narrow
+NULL::json
+
 -- name: history
 -- :within_ms: how long to search, in ms, NULL: without limit. A last row without an entity has the
 -- time back to which it has searched.
+-- forms: narrow
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
 -- in: within_ms text?
 -- out: ended_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
@@ -1174,25 +2050,53 @@ SELECT date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.entity_na
 -- report
 SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key,
        h.job_exec, h.outcome,
-       CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
-            THEN h.outcome
-            WHEN {failed_history} THEN 'max_failures' END AS guard,
+       {guard} AS guard,
        {number_of_last_look} AS check_number, h.check_count, h.failure_count, h.run_count,
        date_part('epoch', h.slot_at)::bigint AS slot_at,
        date_part('epoch', h.first_check_at)::bigint AS first_check_at,
        (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
        (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us,
-       h.note, h.payload, h.engine,
+       h.note, {payload_of_history} AS payload, h.engine,
        (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us
-  FROM prescient.newest_rows(NULL::prescient.future_job_history, :entity, :key, :job, :outcome,
+  FROM prescient.newest_rows(NULL::{shown_history}, :entity, :key, :job, :outcome,
                              to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint,
                              :within_ms::integer)
        WITH ORDINALITY h
  ORDER BY h.ordinality
 
+-- name: refused
+-- Failures since :since by how many in a row they ended, with the note of the newest, newest first:
+-- the newest :most are looked at, for :within_ms at most. The last row has no job: there are more.
+-- forms: narrow
+-- in: since text, most text, within_ms text
+-- out: job_exec text?, is_delivery int4?, failure_count int4?, checks int8?, note text?
+-- report
+WITH seen AS MATERIALIZED (
+    SELECT h.entity_name, h.job_exec, h.failure_count, h.note, h.ordinality
+      FROM prescient.newest_rows(NULL::{shown_history}, NULL, NULL, NULL, 'failed',
+                                 to_timestamp(:since::bigint), NULL, :most::bigint, :within_ms::integer)
+           WITH ORDINALITY h)
+SELECT f.job_exec, f.is_delivery, f.failure_count, f.checks, f.note
+  FROM (SELECT s.job_exec, (s.entity_name = 'prescient.event')::integer AS is_delivery, s.failure_count,
+               count(*) AS checks, (array_agg(s.note ORDER BY s.ordinality))[1] AS note,
+               min(s.ordinality) AS newest
+          FROM seen s WHERE s.entity_name IS NOT NULL
+         GROUP BY 1, 2, 3
+        UNION ALL
+        SELECT NULL, NULL, NULL, NULL, NULL, 1::bigint << 62 FROM seen s
+        HAVING count(*) >= :most::bigint OR bool_or(s.entity_name IS NULL)) f
+ ORDER BY f.newest
+
+-- part: shown_runs
+prescient.future_job_run
+
+-- part: shown_runs_narrow
+prescient.runs
+
 -- name: runs
 -- :within_ms: how long to search, in ms, NULL: without limit. A last row without an entity has the
 -- time back to which it has searched.
+-- forms: narrow
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
 -- in: within_ms text?
 -- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
@@ -1204,30 +2108,190 @@ SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_n
        r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at,
        date_part('epoch', r.next_check_at)::bigint AS next_check_at,
        r.run_us, r.note, r.engine
-  FROM prescient.newest_rows(NULL::prescient.future_job_run, :entity, :key, :job, :outcome,
+  FROM prescient.newest_rows(NULL::{shown_runs}, :entity, :key, :job, :outcome,
                              to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint,
                              :within_ms::integer)
        WITH ORDINALITY r
  ORDER BY r.ordinality
 
+-- part: tries_of_check
+coalesce(k.run_count, 0)
+
+-- part: tries_of_check_narrow
+k.failure_count
+
+-- part: is_sought_delivery
+(:listener IS NULL OR starts_with(k.entity_key, :listener || '/'))
+    AND (:failed IS NULL OR k.failure_count > 0)
+    AND (:since IS NULL OR k.first_check_at >= to_timestamp(:since::bigint))
+
+-- part: waiting_deliveries
+SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
+       SELECT k.entity_key, k.job_exec, k.next_check_at, k.first_check_at, k.failure_count,
+              {tries_of_check} AS tries
+         FROM prescient.future_job k
+        WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event' AND {is_sought_delivery}
+        ORDER BY k.entity_key LIMIT :looks::bigint) f
+
+-- part: waiting_deliveries_narrow
+SELECT k.entity_key, k.job_exec, k.next_check_at, k.first_check_at, k.failure_count, {tries_of_check} AS tries
+  FROM {shown_checks} k WHERE k.entity_name = 'prescient.event' AND {is_sought_delivery}
+
+-- name: deliveries
+-- Those that wait come first, by the key of the table in each bucket, at most :looks; then those
+-- that are over, the newest first, by newest_rows: days that are over have an index by entity, and
+-- of the day that runs spans of time are looked at, no longer than :within_ms in all (NULL: without
+-- limit). A last row without a listener has the time back to which it has searched. :failed: those
+-- that failed, for good or not. The id is the command's to fill in.
+-- forms: narrow
+-- in: listener text?, failed text?, since text?, most text?, looks text?, within_ms text?
+-- out: ended_at_us int8?, id text?, listener text?, event text?, entity_name text?,
+-- out: entity_key text?, state text?, outcome text?, tries int4?, next_check_at int8?,
+-- out: note text?, job_exec text?, emitted_at_us int8?, delivery text?
+-- report
+WITH waiting AS MATERIALIZED (
+    SELECT w.* FROM ({waiting_deliveries}) w LIMIT :looks::bigint),
+told AS MATERIALIZED (
+    SELECT DISTINCT ON (r.entity_key, r.job_exec) r.entity_key, r.job_exec, r.note
+      FROM prescient.newest_rows(NULL::{shown_runs}, 'prescient.event', :listener || '/', NULL, NULL, NULL,
+                                 NULL, (SELECT CASE WHEN count(*) > 0 THEN 10000 ELSE 0 END FROM waiting w
+                                         WHERE w.failure_count > 0), :within_ms::integer) r
+     ORDER BY r.entity_key, r.job_exec, r.run_at DESC),
+found AS MATERIALIZED (
+    (SELECT 0 AS n, w.entity_key, w.job_exec, NULL::timestamptz AS ended_at, NULL::text AS outcome, w.tries,
+            w.next_check_at, w.first_check_at, w.failure_count, t.note
+       FROM waiting w LEFT JOIN told t ON t.entity_key = w.entity_key AND t.job_exec = w.job_exec
+      ORDER BY w.first_check_at DESC, w.entity_key LIMIT :most::bigint)
+    UNION ALL
+    SELECT h.ordinality, h.entity_key, h.job_exec, h.ended_at, h.outcome, h.run_count, NULL, h.first_check_at,
+           h.failure_count, h.note
+      FROM prescient.newest_rows(NULL::{shown_history}, 'prescient.event', :listener || '/', NULL,
+                                 CASE WHEN :failed IS NOT NULL THEN 'amiss' END, to_timestamp(:since::bigint),
+                                 NULL, (SELECT greatest(:most::bigint - count(*), 0) FROM waiting),
+                                 :within_ms::integer) WITH ORDINALITY h)
+SELECT (date_part('epoch', f.ended_at) * 1000000)::bigint AS ended_at_us, NULL::text AS id,
+       left(f.entity_key, position('/' IN f.entity_key) - 1) AS listener,
+       e.event, e.entity_name, e.entity_key,
+       CASE WHEN f.entity_key IS NULL THEN NULL
+            WHEN f.outcome IN ('done', 'resolved') THEN f.outcome WHEN f.outcome IS NOT NULL THEN 'failed'
+            WHEN f.next_check_at >= '9000-01-01 00:00:00+00' THEN 'paused'
+            WHEN f.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
+       f.outcome, f.tries, date_part('epoch', f.next_check_at)::bigint AS next_check_at, f.note, f.job_exec,
+       (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us, f.entity_key AS delivery
+  FROM found f LEFT JOIN LATERAL prescient.event_of(f.entity_key) e ON true
+ ORDER BY f.n, f.first_check_at DESC, f.entity_key
+
+-- part: origin_of_event
+replace(e.origin::text, '-', '')
+
+-- part: origin_of_event_narrow
+NULL::text
+
+-- part: delivery_of_row
+-- Its key ends with the origin of the event.
+SELECT k.entity_key, coalesce(k.run_count, 0) AS tries, k.next_check_at, NULL::timestamptz AS ended_at,
+       NULL::text AS outcome, k.failure_count, NULL::text AS note
+  FROM prescient.future_job k
+ WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event'
+   AND right(k.entity_key, 32) IN (SELECT e.origin FROM events e)
+
+-- part: delivery_of_row_narrow
+-- A reader's view of events has no origin.
+SELECT NULL::text AS entity_key, 0 AS tries, NULL::timestamptz AS next_check_at,
+       NULL::timestamptz AS ended_at, NULL::text AS outcome, 0 AS failure_count, NULL::text AS note
+ WHERE b.bucket < 0
+
+-- name: row_events
+-- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
+-- line each, and one without a listener where nobody heard it. Deliveries that are over are looked
+-- for among the newest 10,000 since the first of these events, for a second.
+-- forms: narrow
+-- in: entity text?, key text?, most text?
+-- out: emitted_at_us int8, event text, job_exec text, check_number int8?, listener text?,
+-- out: state text?, outcome text?, tries int4?, next_check_at int8?, ended_at_us int8?, note text?,
+-- out: delivery text?
+-- report
+WITH events AS MATERIALIZED (
+    SELECT e.event, e.emitted_at, e.job_exec, {number_of_event} AS check_number, {origin_of_event} AS origin,
+           row_number() OVER (ORDER BY e.recorded_at DESC, e.id DESC) AS n
+      FROM {shown_events} e
+     WHERE e.entity_name = :entity AND e.entity_key = :key
+     ORDER BY e.recorded_at DESC, e.id DESC LIMIT :most::bigint),
+heard AS MATERIALIZED (
+    SELECT min(e.emitted_at) AS since, CASE WHEN count(*) > 0 THEN 10000 ELSE 0 END AS looks
+      FROM events e WHERE e.origin IS NOT NULL),
+deliveries AS MATERIALIZED (
+    SELECT f.* FROM heard, generate_series(0, 63) b (bucket), LATERAL (
+           {delivery_of_row}) f
+     WHERE heard.looks > 0
+    UNION ALL
+    SELECT h.entity_key, h.run_count, NULL, h.ended_at, h.outcome, h.failure_count, h.note
+      FROM prescient.newest_rows(NULL::{shown_history}, 'prescient.event', NULL, NULL, NULL,
+                                 (SELECT since FROM heard), NULL, (SELECT looks FROM heard), 1000) h
+     WHERE h.entity_name IS NOT NULL)
+SELECT (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us, e.event, e.job_exec,
+       e.check_number, left(d.entity_key, position('/' IN d.entity_key) - 1) AS listener,
+       CASE WHEN d.entity_key IS NULL THEN NULL
+            WHEN d.outcome IN ('done', 'resolved') THEN d.outcome WHEN d.outcome IS NOT NULL THEN 'failed'
+            WHEN d.next_check_at >= '9000-01-01 00:00:00+00' THEN 'paused'
+            WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
+       d.outcome, d.tries, date_part('epoch', d.next_check_at)::bigint AS next_check_at,
+       (date_part('epoch', d.ended_at) * 1000000)::bigint AS ended_at_us, d.note, d.entity_key AS delivery
+  FROM events e LEFT JOIN deliveries d ON right(d.entity_key, 32) = e.origin
+ ORDER BY e.n, listener, d.ended_at
+
+-- name: deliver_again
+-- in: delivery text?, now text?
+-- out: outcome text, next_check_at int8?
+-- report: writes
+SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
+  FROM prescient.deliver_again(:delivery, to_timestamp(:now::bigint)) c
+
 -- part: first_filed
-SELECT f.next_check_at FROM prescient.future_job f
+SELECT f.next_check_at FROM {shown_checks} f
  WHERE (:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint))
    AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
 
+-- part: shown_passes
+prescient.slot_pass
+
+-- part: shown_passes_narrow
+prescient.passes
+
 -- part: first_opened
-SELECT p.slot_at FROM prescient.slot_pass p
+SELECT p.slot_at FROM {shown_passes} p
  WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint))
    AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
+
+-- part: first_unclosed
+{first_opened} AND p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < to_timestamp(:closed_since::bigint)
+ ORDER BY 1 LIMIT :most::bigint
+
+-- part: first_unclosed_narrow
+-- Which of them are not closed the view of slots has to look for in all of them. Those that have
+-- checks are listed anyway.
+SELECT NULL::timestamptz WHERE false
+
+-- part: passes_of_slot
+SELECT CASE WHEN max(p.split) IS NULL THEN 'pending' WHEN max(p.closed_at) IS NOT NULL THEN 'closed'
+            WHEN max(p.seen_xid) FILTER (WHERE p.pass = 0) IS NOT NULL
+                 OR count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) >= max(p.split) THEN 'relook'
+            ELSE 'open' END AS state,
+       max(p.late_us) AS late_us, sum(p.run)::bigint AS run, sum(p.done)::bigint AS done,
+       sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed
+  FROM prescient.slot_pass p WHERE p.slot_at = c.slot_at
+
+-- part: passes_of_slot_narrow
+SELECT coalesce(p.state, 'pending') AS state, p.late_us, p.run, p.done, p.again, p.failed
+  FROM (SELECT) one LEFT JOIN prescient.slots p ON p.slot_at = c.slot_at
 
 -- name: slots
 -- :since is included, :before is not. :closed_since: closed and empty slots only from this time on,
 -- NULL: all. :counted: how many checks of a slot are counted one by one, NULL: all. It goes from
--- slot to slot by one step of an index each, and never reads all rows of a slot. If a slot has more
--- than :counted checks, the buckets that were counted completely are a sample: bucket numbers are
--- hashes, so checks are spread evenly.
+-- slot to slot by one step of an index each, and never reads all rows of a slot.
+-- forms: narrow
 -- in: since text?, before text?, most text?, closed_since text?, counted text?
--- out: slot_at int8, checks int8, state text, late_us int8?, run int8?, done int8?, again int8?,
+-- out: slot_at float8, checks int8, state text, late_us int8?, run int8?, done int8?, again int8?,
 -- out: failed int8?, is_estimate int4
 -- report
 WITH RECURSIVE filed (slot_at, n) AS (
@@ -1250,46 +2314,30 @@ chosen AS MATERIALIZED (
             UNION
             SELECT slot_at FROM opened
             UNION
-            ({first_opened} AND p.pass = 0 AND p.closed_at IS NULL
-             AND p.slot_at < to_timestamp(:closed_since::bigint) ORDER BY 1 LIMIT :most::bigint)) s
+            ({first_unclosed})) s
      WHERE s.slot_at IS NOT NULL ORDER BY s.slot_at LIMIT :most::bigint)
-SELECT date_part('epoch', c.slot_at)::bigint AS slot_at,
-       CASE WHEN NOT w.is_estimate THEN w.n
-            WHEN w.last > 0 THEN greatest(w.n, w.n_before_last * 64 / w.last)
-            ELSE 64 * (SELECT count(*) FROM prescient.future_job f WHERE f.next_check_at = c.slot_at
-                       AND f.bucket = 0) END::bigint AS checks,
-       CASE WHEN k.split IS NULL THEN 'pending' WHEN k.closed_at IS NOT NULL THEN 'closed'
-            WHEN k.seen_empty IS NOT NULL OR k.finished >= k.split THEN 'relook' ELSE 'open' END AS state,
-       k.late_us, k.run, k.done, k.again, k.failed, w.is_estimate::integer AS is_estimate
-  FROM chosen c,
-       LATERAL (
-           SELECT coalesce(sum(b.n), 0) AS n, max(b.bucket) AS last,
-                  sum(b.n) - (array_agg(b.n ORDER BY b.bucket DESC))[1] AS n_before_last,
-                  coalesce(sum(b.n) >= :counted::bigint, false) AS is_estimate
-             FROM (SELECT g.bucket, count(*) AS n
-                     FROM (SELECT f.bucket FROM prescient.future_job f WHERE f.next_check_at = c.slot_at
-                           ORDER BY f.bucket LIMIT :counted::bigint) g
-                    GROUP BY g.bucket) b) w,
-       LATERAL (
-           SELECT max(p.closed_at) AS closed_at, max(p.seen_xid) FILTER (WHERE p.pass = 0) AS seen_empty,
-                  max(p.split) AS split,
-                  count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) AS finished, max(p.late_us) AS late_us,
-                  sum(p.run)::bigint AS run,
-                  sum(p.done)::bigint AS done, sum(p.again)::bigint AS again,
-                  sum(p.failed + p.timeout + p.crashed)::bigint AS failed
-             FROM prescient.slot_pass p WHERE p.slot_at = c.slot_at) k
+SELECT round(date_part('epoch', c.slot_at)) AS slot_at, w.checks, k.state, k.late_us, k.run, k.done, k.again,
+       k.failed, w.is_estimate::integer AS is_estimate
+  FROM chosen c, LATERAL prescient.slot_count(c.slot_at, :counted::bigint) w, LATERAL ({passes_of_slot}) k
  ORDER BY c.slot_at
 
+-- part: left_jobs
+array_to_string(p.left_jobs, ', ')
+
+-- part: left_jobs_narrow
+p.left_jobs
+
 -- name: passes
+-- forms: narrow
 -- in: since text?, before text?, most text?
 -- out: slot_at int8, bucket int2, pass int4, engine text?, split int2?, {counts int8?},
 -- out: late_us int8?, took_us int8?, left_jobs text?, recorded_at_us int8
 -- report
 SELECT date_part('epoch', p.slot_at)::bigint AS slot_at, p.bucket, p.pass, p.engine, p.split,
        {counts}, p.late_us, p.took_us,
-       array_to_string(p.left_jobs, ', ') AS left_jobs,
+       {left_jobs} AS left_jobs,
        (date_part('epoch', p.recorded_at) * 1000000)::bigint AS recorded_at_us
-  FROM prescient.slot_pass p
+  FROM {shown_passes} p
  WHERE (:since IS NULL OR p.slot_at >= to_timestamp(:since::bigint))
    AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
  ORDER BY p.slot_at DESC, p.bucket DESC, p.pass DESC LIMIT :most::bigint
@@ -1308,56 +2356,70 @@ coalesce(to_timestamp(:now::bigint), clock_timestamp())
    FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
   WHERE i.inhparent = 'prescient.future_job_history'::regclass)
 
--- part: count_some
-(SELECT count(*) FROM (SELECT FROM prescient.future_job LIMIT (SELECT many FROM known)) few)
+-- part: count_some count_some_degraded_narrow
+(SELECT count(*) FROM (SELECT FROM {shown_checks} f LIMIT (SELECT many FROM known)) few)
 
 -- part: count_some_degraded
 prescient.count_checks('-infinity', 'infinity', (SELECT many FROM known))
 
--- Each count names the index's order: with a LIMIT alone, the whole table is read when nothing is
+-- Each count ends at ten thousand: a count takes a row of the table for each check, wherever that
+-- lies. It names the index's order: with a LIMIT alone, the whole table is read when nothing is
 -- overdue.
 
--- part: count_due
-(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at = this.slot
-                       ORDER BY f.bucket LIMIT 1000000) few)
+-- part: counted_at_most
+10000
+
+-- part: count_due count_due_degraded_narrow
+-- In the slot that runs, and in the seconds of it that have begun.
+(SELECT count(*) FROM (SELECT FROM {shown_checks} f
+                        WHERE f.next_check_at >= this.slot AND f.next_check_at <= this.now
+                        ORDER BY f.next_check_at LIMIT {counted_at_most}) few)
 
 -- part: count_due_degraded
-prescient.count_checks(this.slot, this.slot + interval '1 second', 1000000)
+prescient.count_checks(this.slot, this.now + interval '1 microsecond', {counted_at_most})
 
--- part: count_overdue
-(SELECT count(*) FROM (SELECT FROM prescient.future_job f WHERE f.next_check_at < this.slot
-                       ORDER BY f.next_check_at LIMIT 1000000) few)
+-- part: count_overdue count_overdue_degraded_narrow
+(SELECT count(*) FROM (SELECT FROM {shown_checks} f WHERE f.next_check_at < this.slot
+                       ORDER BY f.next_check_at LIMIT {counted_at_most}) few)
 
 -- part: count_overdue_degraded
-prescient.count_checks('-infinity', this.slot, 1000000)
+prescient.count_checks('-infinity', this.slot, {counted_at_most})
 
--- part: oldest_overdue
-(SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at < this.slot)
+-- part: count_never
+-- At infinity, or in a year that no program knows.
+(SELECT count(*) FROM (SELECT FROM {shown_checks} f WHERE f.next_check_at >= '10000-01-01 00:00:00+00'
+                       ORDER BY f.next_check_at LIMIT {counted_at_most}) few)
+
+-- part: count_never_degraded count_never_degraded_narrow
+0::bigint
+
+-- part: oldest_overdue oldest_overdue_degraded_narrow
+(SELECT f.next_check_at FROM {shown_checks} f WHERE f.next_check_at < this.slot
+  ORDER BY f.next_check_at LIMIT 1)
 
 -- part: oldest_overdue_degraded
 prescient.first_slot('-infinity', this.slot)
 
--- part: first_put_off
--- The first 100,001 checks that were put off without a run, those that wait longest first.
-SELECT f.put_off_at, f.next_check_at, f.job_exec FROM prescient.future_job f
- WHERE f.put_off_at IS NOT NULL ORDER BY f.put_off_at LIMIT 100001
+-- part: first_put_off first_put_off_degraded_narrow
+-- The first checks that were put off without a run, those that wait longest first.
+SELECT f.put_off_at, f.next_check_at, f.job_exec FROM {shown_checks} f
+ WHERE f.put_off_at IS NOT NULL ORDER BY f.put_off_at LIMIT {counted_at_most}
+
+-- part: first_put_off_degraded
+-- A corrupt block may have one of these rows: none is looked at.
+SELECT NULL::timestamptz AS put_off_at, NULL::timestamptz AS next_check_at, NULL::text AS job_exec WHERE false
 
 -- part: count_put_off
--- How many of them wait in slots to come: in a slot of the past they are overdue already.
+-- How many of them wait in slots to come: in a slot of the past they are overdue already. Where
+-- this look or that count has come to its end, the two together are as many as each may count.
 (SELECT count(*) FILTER (WHERE p.next_check_at >= this.slot) FROM ({first_put_off}) p)
 
--- part: count_put_off_degraded
--- A corrupt block may have one of these rows: they are not counted.
-0
-
 -- part: oldest_put_off
-(SELECT min(f.put_off_at) FROM prescient.future_job f WHERE f.put_off_at IS NOT NULL)
+(SELECT p.put_off_at FROM ({first_put_off}) p ORDER BY p.put_off_at LIMIT 1)
 
--- part: oldest_put_off_degraded
-NULL::timestamptz
-
--- part: next_with_rows
-(SELECT min(f.next_check_at) FROM prescient.future_job f WHERE f.next_check_at > this.now)
+-- part: next_with_rows next_with_rows_degraded_narrow
+(SELECT f.next_check_at FROM {shown_checks} f
+  WHERE f.next_check_at > this.now AND f.next_check_at < 'infinity' ORDER BY f.next_check_at LIMIT 1)
 
 -- part: next_with_rows_degraded
 prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
@@ -1373,17 +2435,25 @@ prescient.first_slot(this.now + interval '1 microsecond', 'infinity')
  SELECT age(x.transaction), x.prepared, format('%L, prepared by %s in %s', x.gid, x.owner, x.database)
    FROM pg_prepared_xacts x)
 
+-- part: version_of_schema
+(SELECT max(version) FROM prescient.migration)
+
+-- part: version_of_schema_narrow
+(SELECT s.version FROM prescient.schema_state() s)
+
 -- name: status
--- The count of a large table is taken from statistics; due checks are counted up to a million. If
--- the statistics show more than a million due checks, the exact number does not matter. A check is
--- overdue from the slot at which it was due, also when it was put off without a run since.
--- forms: degraded
+-- The count of a large table is taken from statistics, if it has any. All other counts end at a
+-- bound and are "at least" from there on. A check is overdue from the slot at which it was due,
+-- also when it was put off without a run since.
+-- forms: degraded narrow
 -- in: now text?
 -- out: now_at int8, slot_length_s int4, schema_version int4, pending int8, is_estimate int4,
--- out: due int8, overdue int8, oldest_overdue_at int8?, next_slot_at int8?, leases int8,
+-- out: due int8, overdue int8, oldest_overdue_at float8?, next_slot_at float8?, leases int8,
 -- out: unclosed_slots int8, oldest_unclosed_at int8?, oldest_transaction_us int8?,
 -- out: transactions_since int4?, prepared_transactions int8, history_rows int8,
--- out: events_withheld int8?, withheld_by text?, withheld_us int8?, withheld_advice text?
+-- out: events_withheld int8?, withheld_by text?, withheld_us int8?, withheld_advice text?,
+-- out: is_pending_at_least int4, is_due_at_least int4, is_overdue_at_least int4,
+-- out: is_unclosed_at_least int4, never_due int8
 -- report
 WITH {withholding},
 this AS MATERIALIZED (
@@ -1392,40 +2462,50 @@ known AS MATERIALIZED (
     SELECT checks, CASE WHEN checks > 1000000 THEN 10001 ELSE 100001 END AS many
       FROM (SELECT {estimate_of_checks} AS checks) k),
 sample AS MATERIALIZED (
-    SELECT {count_some} AS n)
+    SELECT {count_some} AS n),
+counted AS MATERIALIZED (
+    SELECT {count_due} AS due, least({count_overdue} + {count_put_off}, {counted_at_most}) AS overdue
+      FROM this)
 SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s() AS slot_length_s,
-       (SELECT max(version) FROM prescient.migration) AS schema_version,
-       CASE WHEN sample.n >= known.many THEN greatest(sample.n, known.checks) ELSE sample.n END AS pending,
-       (sample.n >= known.many)::integer AS is_estimate,
-       {count_due} AS due,
-       {count_overdue} + {count_put_off} AS overdue,
-       date_part('epoch', least({oldest_overdue}, {oldest_put_off}))::bigint AS oldest_overdue_at,
-       date_part('epoch', {next_with_rows})::bigint AS next_slot_at,
-       (SELECT count(*) FROM prescient.slot_lease) AS leases,
-       (SELECT count(*) FROM prescient.slot_pass p WHERE p.pass = 0
-        AND p.closed_at IS NULL) AS unclosed_slots,
-       (SELECT date_part('epoch', min(p.slot_at))::bigint FROM prescient.slot_pass p WHERE p.pass = 0
-        AND p.closed_at IS NULL) AS oldest_unclosed_at,
+       {version_of_schema} AS schema_version,
+       CASE WHEN sample.n >= known.many THEN greatest(sample.n - 1, known.checks) ELSE sample.n
+           END AS pending,
+       (sample.n >= known.many AND known.checks >= sample.n)::integer AS is_estimate,
+       counted.due, counted.overdue,
+       round(date_part('epoch', least({oldest_overdue}, {oldest_put_off}))) AS oldest_overdue_at,
+       round(date_part('epoch', {next_with_rows})) AS next_slot_at,
+       o.leases, o.unclosed_slots, date_part('epoch', o.oldest_unclosed_at)::bigint AS oldest_unclosed_at,
        (SELECT (date_part('epoch', clock_timestamp() - t.began) * 1000000)::bigint FROM {transactions} t
         ORDER BY t.behind DESC LIMIT 1) AS oldest_transaction_us,
        (SELECT max(t.behind) FROM {transactions} t) AS transactions_since,
        (SELECT count(*) FROM pg_prepared_xacts) AS prepared_transactions,
        {history_rows} AS history_rows, w.n AS events_withheld, h.name AS withheld_by, h.us AS withheld_us,
-       h.advice AS withheld_advice
-  FROM this, known, sample, withheld w LEFT JOIN holder h ON true
+       h.advice AS withheld_advice,
+       (sample.n >= known.many AND known.checks < sample.n)::integer AS is_pending_at_least,
+       (counted.due >= {counted_at_most})::integer AS is_due_at_least,
+       (counted.overdue >= {counted_at_most})::integer AS is_overdue_at_least,
+       (o.unclosed_slots >= {counted_at_most})::integer AS is_unclosed_at_least,
+       {count_never} AS never_due
+  FROM this, known, sample, counted, prescient.open_work() o, withheld w LEFT JOIN holder h ON true
 
 -- part: history_rows
 (SELECT CASE WHEN h.known > 1000000 THEN h.known ELSE prescient.count_history(h.known) END
    FROM (SELECT {estimate_of_history} AS known OFFSET 0) h)
 
+-- part: history_rows_narrow
+(SELECT CASE WHEN h.known > 1000000 OR h.n > 100000 THEN greatest(h.known, h.n) ELSE h.n END
+   FROM (SELECT {estimate_of_history} AS known,
+                (SELECT count(*) FROM (SELECT FROM prescient.history LIMIT 100001) few) AS n OFFSET 0) h)
+
 -- name: put_off
 -- Checks that were put off without a run, by job, the job with most of them first. `total` is of
--- all jobs; of more than 100,000 checks, the 100,001 that wait longest are looked at.
+-- all jobs; the ten thousand that wait longest are looked at.
+-- forms: degraded narrow
 -- in: most text?
--- out: job_exec text, checks int8, since_at int8, total int8
+-- out: job_exec text, checks int8, since_at float8, total int8
 -- report
 WITH first AS MATERIALIZED ({first_put_off})
-SELECT p.job_exec, count(*) AS checks, date_part('epoch', min(p.put_off_at))::bigint AS since_at,
+SELECT p.job_exec, count(*) AS checks, round(date_part('epoch', min(p.put_off_at))) AS since_at,
        (SELECT count(*) FROM first) AS total
   FROM first p GROUP BY p.job_exec ORDER BY count(*) DESC, min(p.put_off_at), p.job_exec LIMIT :most::bigint
 
@@ -1464,7 +2544,7 @@ SELECT 'passes', greatest(c.reltuples, 0)::bigint, pg_total_relation_size(c.oid)
 -- the table are the sample, always the same ones. The next slot of a job is then known only for
 -- jobs among the first ten thousand checks.
 -- in: counted text?
--- out: job_exec text, checks int8, next_check_at int8?, is_estimate int4
+-- out: job_exec text, checks int8, next_check_at float8?, is_estimate int4
 -- report
 WITH many AS MATERIALIZED (
     SELECT :counted IS NOT NULL AND (SELECT count(*) FROM (SELECT
@@ -1488,12 +2568,79 @@ soon AS (
       FROM (SELECT f.job_exec, f.next_check_at FROM prescient.future_job f
             ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT 10000) f
      WHERE (SELECT yes FROM many) GROUP BY f.job_exec)
-SELECT job_exec, n AS checks, date_part('epoch', first)::bigint AS next_check_at, 0 AS is_estimate FROM every
+SELECT job_exec, n AS checks, round(date_part('epoch', first)) AS next_check_at, 0 AS is_estimate FROM every
 UNION ALL
 SELECT job_exec, greatest(round(coalesce(sampled.n, 0) * many.share), soon.n)::bigint,
-       date_part('epoch', soon.first)::bigint, 1
+       round(date_part('epoch', soon.first)), 1
   FROM sampled FULL JOIN soon USING (job_exec) CROSS JOIN many
  ORDER BY job_exec
+
+-- part: blocks_sampled
+-- In percent, for TABLESAMPLE: about 500 blocks.
+100 / greatest(1, pg_relation_size('prescient.future_job') / current_setting('block_size')::numeric
+                  / {blocks_of_sample})
+
+-- part: runs_of_check
+f.run_count
+
+-- part: runs_of_check_narrow
+NULL::integer
+
+-- part: sample_of_checks
+UNION ALL
+SELECT f.job_exec, f.next_check_at, f.put_off_at, f.run_count, false
+  FROM prescient.future_job f TABLESAMPLE SYSTEM ({blocks_sampled}) REPEATABLE (1)
+ WHERE (SELECT yes FROM part)
+
+-- part: sample_of_checks_narrow
+-- A view has no blocks.
+
+-- name: waiting_jobs
+-- Jobs that are not among :known, a JSON array, and have checks that were not put off; those with
+-- most checks first. No index has the job, so the first ten thousand checks are looked at, and if
+-- there are more, about 500 blocks of the table; `checks` is then at least so many. A job that was
+-- run in the last day is one of another engine, and is left out. Runs are looked for in the newest
+-- part of the history, and then for a few jobs each by itself; where a look was cut, has_run is
+-- NULL. The last row has no job: it says whether a part was looked at, of checks or of jobs.
+-- forms: narrow
+-- in: known text, most text?
+-- out: job_exec text?, checks int8?, first_at int8?, has_run int4?, is_part int4
+-- report
+WITH soon AS MATERIALIZED (
+    SELECT f.job_exec, f.next_check_at, f.put_off_at, {runs_of_check} AS run_count FROM {shown_checks} f
+     ORDER BY {checks_in_order} LIMIT 10001),
+part AS MATERIALIZED (
+    SELECT count(*) > 10000 AS yes FROM soon),
+looked_at AS (
+    SELECT s.*, true AS is_soon FROM soon s
+    {sample_of_checks}),
+lately AS MATERIALIZED (
+    SELECT DISTINCT h.job_exec
+      FROM prescient.newest_rows(NULL::{shown_history}, NULL, NULL, NULL, NULL,
+                                 clock_timestamp() - interval '1 day', NULL, 10000, 100) h
+     WHERE h.run_count > 0),
+jobs AS MATERIALIZED (
+    SELECT l.job_exec, greatest(count(*) FILTER (WHERE l.is_soon), count(*) FILTER (WHERE NOT l.is_soon))
+           AS checks, min(l.next_check_at) FILTER (WHERE isfinite(l.next_check_at)) AS first
+      FROM looked_at l
+     WHERE l.put_off_at IS NULL AND l.job_exec NOT IN (SELECT json_array_elements_text(:known::json))
+     GROUP BY l.job_exec
+    HAVING bool_or(l.run_count > 0) IS NOT TRUE
+       AND NOT EXISTS (SELECT FROM lately y WHERE y.job_exec = l.job_exec)
+     ORDER BY 2 DESC, 3, 1 LIMIT :most::bigint + 1),
+tried AS MATERIALIZED (
+    SELECT j.*, (SELECT CASE WHEN bool_or(h.run_count > 0) THEN 1
+                             WHEN bool_or(h.entity_name IS NULL) THEN NULL ELSE 0 END
+                   FROM prescient.newest_rows(NULL::{shown_history}, NULL, NULL, j.job_exec, NULL,
+                                              clock_timestamp() - interval '1 day', NULL, 10, 20) h)
+           AS has_run
+      FROM jobs j ORDER BY j.checks DESC, j.first, j.job_exec LIMIT :most::bigint)
+SELECT t.job_exec, t.checks, date_part('epoch', t.first)::bigint AS first_at,
+       t.has_run, p.yes::integer AS is_part
+  FROM tried t, part p WHERE t.has_run IS DISTINCT FROM 1
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, (p.yes OR (SELECT count(*) FROM jobs) > :most::bigint)::integer FROM part p
+ ORDER BY checks DESC NULLS LAST, first_at, job_exec
 
 -- part: events_here
 -- Up to which id events may be read; computed once for the statement.
@@ -1503,12 +2650,25 @@ here AS MATERIALIZED (
 -- part: events_readable
 (e.generation, e.xid) < ((SELECT generation FROM here), (SELECT below FROM here))
 
+-- part: shown_events
+prescient.event
+
+-- part: shown_events_narrow
+prescient.events
+
+-- part: data_of_event
+e.data
+
+-- part: data_of_event_narrow
+NULL::json
+
 -- name: events
 -- Events after (:after_generation, :after_xid, :after_id), of this history, and below the oldest
 -- running transaction: what that may still write comes later in this order. A cursor that this
 -- database cannot have issued gets no events. The planner must not know the cursor's value: if all
 -- events are of one generation, its statistics show nothing after the cursor, and it would sort all
 -- events instead of following the index of each day.
+-- forms: narrow
 -- in: after_generation text?, after_xid text?, after_id text?, most text?
 -- out: cursor text, event text, entity_name text, entity_key text, job_exec text,
 -- out: emitted_at_us int8, slot_at int8, check_number int8?, data json?
@@ -1520,8 +2680,9 @@ cursor AS MATERIALIZED (
 SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key,
        e.job_exec,
        (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
-       date_part('epoch', e.slot_at)::bigint AS slot_at, {number_of_event} AS check_number, e.data
-  FROM prescient.event e
+       date_part('epoch', e.slot_at)::bigint AS slot_at, {number_of_event} AS check_number,
+       {data_of_event} AS data
+  FROM {shown_events} e
  WHERE (SELECT prescient.refuse_cursor_ahead(coalesce(:after_generation::bigint, 0),
                                              coalesce(:after_xid, '0')::xid8))
    AND (e.generation, e.xid, e.id) > ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c),
@@ -1536,8 +2697,11 @@ SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.e
                                                        (SELECT above FROM ids))
                         ORDER BY e.generation, e.xid, e.id LIMIT 1000) few)
 
--- part: count_withheld_degraded
+-- part: count_withheld_degraded count_withheld_degraded_narrow
 NULL::bigint
+
+-- part: count_withheld_narrow
+prescient.events_withheld()
 
 -- part: withholding
 -- Events that are committed but not readable yet, counted up to a thousand, and the oldest
@@ -1575,6 +2739,7 @@ holder AS MATERIALIZED (
       FROM ids JOIN withheld w ON w.n > 0 LEFT JOIN owner o ON true)
 
 -- name: withheld
+-- forms: narrow
 -- out: events_withheld int8, withheld_by text?, withheld_us int8?, withheld_advice text?,
 -- out: withheld_xid text?
 -- report
@@ -1584,12 +2749,190 @@ SELECT w.n AS events_withheld, h.name AS withheld_by, h.us AS withheld_us, h.adv
   FROM withheld w LEFT JOIN holder h ON true
 
 -- name: events_end
+-- forms: narrow
 -- out: cursor text
 -- report
 WITH {events_here}
-SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM prescient.event e
+SELECT coalesce((SELECT e.generation || '-' || e.xid::text || '-' || e.id FROM {shown_events} e
                  WHERE {events_readable}
                   ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1), '0-0-0') AS cursor
+
+-- name: notify
+-- An empty one, of which a queue keeps one a transaction.
+-- in: channel text
+-- out: told int4
+SELECT 1 AS told FROM pg_notify(:channel, '')
+
+-- ---- named readers of events --------------------------------------------------------------------
+
+-- part: cursor_place
+(c.generation, c.xid, c.id)
+
+-- part: cursor_text
+c.generation || '-' || c.xid::text || '-' || c.id
+
+-- part: cursor_lease_until
+clock_timestamp() + :lease_ms::bigint * interval '1 millisecond'
+
+-- part: cursor_is_ours
+c.kind = 'consumer' AND c.name = :name AND c.owner = :owner::uuid AND c.token = :token::bigint
+
+-- name: events_from
+-- The cursor before the first event that was written at :at or later; the end of what may be read,
+-- if there is none.
+-- in: at text?
+-- out: cursor text
+-- report
+WITH {events_here},
+first AS MATERIALIZED (
+    SELECT e.generation, e.xid, e.id FROM prescient.event e
+     WHERE e.recorded_at >= to_timestamp(:at::bigint) AND {events_readable}
+     ORDER BY e.generation, e.xid, e.id LIMIT 1),
+last AS MATERIALIZED (
+    SELECT e.generation, e.xid, e.id FROM prescient.event e
+     WHERE {events_readable} AND NOT EXISTS (SELECT FROM first)
+     ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1)
+SELECT coalesce((SELECT f.generation || '-' || f.xid::text || '-' || f.id - 1 FROM first f),
+                (SELECT l.generation || '-' || l.xid::text || '-' || l.id FROM last l), '0-0-0') AS cursor
+
+-- name: cursor_make
+-- A new consumer begins with the oldest event that there is.
+-- in: name text?
+-- out: made int8
+-- report: writes
+WITH made AS (
+    INSERT INTO prescient.cursor (kind, name) VALUES ('consumer', :name) ON CONFLICT DO NOTHING RETURNING 1)
+SELECT count(*) AS made FROM made
+
+-- name: cursor_take
+-- The lease, when nobody holds it, when it has expired, when it is our own, or when we have watched
+-- the holder's :seen_owner, :seen_token and :seen_until_us unchanged for the lease's time. Each
+-- take has a new token: what was sent under an older one changes nothing any more. One row; none:
+-- there is no such consumer.
+-- in: name text?, owner text?, held_by text?, lease_ms text?, seen_owner text?, seen_token text?,
+-- in: seen_until_us text?
+-- out: cursor text, ours int8, owner text?, token int8, held_by text?, until_us int8?,
+-- out: pruned_at int8?
+-- report: writes
+WITH taken AS (
+    UPDATE prescient.cursor c
+       SET owner = :owner::uuid, token = nextval('prescient.slot_lease_token_seq'), held_by = :held_by,
+           expires_at = {cursor_lease_until}
+     WHERE c.kind = 'consumer' AND c.name = :name
+       AND (c.owner IS NULL OR c.owner = :owner::uuid OR c.expires_at <= clock_timestamp()
+            OR (c.owner = :seen_owner::uuid AND c.token = :seen_token::bigint
+                AND (date_part('epoch', c.expires_at) * 1000000)::bigint = :seen_until_us::bigint))
+    RETURNING c.*),
+found AS (
+    SELECT 1::bigint AS ours, t.* FROM taken t
+    UNION ALL
+    SELECT 0, o.* FROM prescient.cursor o
+     WHERE o.kind = 'consumer' AND o.name = :name AND NOT EXISTS (SELECT FROM taken))
+SELECT {cursor_text} AS cursor, c.ours, replace(c.owner::text, '-', '') AS owner, c.token, c.held_by,
+       (date_part('epoch', c.expires_at) * 1000000)::bigint AS until_us,
+       date_part('epoch', c.pruned_at)::bigint AS pruned_at
+  FROM found c
+
+-- name: cursor_renew
+-- in: name text?, owner text?, token text?, lease_ms text?
+-- out: renewed int8
+-- report: writes
+WITH renewed AS (
+    UPDATE prescient.cursor c SET expires_at = {cursor_lease_until} WHERE {cursor_is_ours} RETURNING 1)
+SELECT count(*) AS renewed FROM renewed
+
+-- name: cursor_move
+-- From where it was read to a later event, and the lease is renewed. Owner and token make one work
+-- at a time; the cursor as it was read keeps a move that arrives late from taking it back.
+-- in: name text?, owner text?, token text?, lease_ms text?, from_generation text?, from_xid text?,
+-- in: from_id text?, generation text?, xid text?, id text?, skipped text?
+-- out: moved int8
+-- report: writes
+WITH moved AS (
+    UPDATE prescient.cursor c
+       SET generation = :generation::bigint, xid = :xid::xid8, id = :id::bigint,
+           moved_at = clock_timestamp(), expires_at = {cursor_lease_until},
+           skipped = c.skipped + :skipped::bigint
+     WHERE {cursor_is_ours}
+       AND {cursor_place} = (:from_generation::bigint, :from_xid::xid8, :from_id::bigint)
+    RETURNING 1)
+SELECT count(*) AS moved FROM moved
+
+-- name: cursor_release
+-- in: name text?, owner text?, token text?
+-- out: released int8
+-- report: writes
+WITH released AS (
+    UPDATE prescient.cursor c SET owner = NULL, expires_at = NULL WHERE {cursor_is_ours} RETURNING 1)
+SELECT count(*) AS released FROM released
+
+-- name: cursor_reset
+-- Whoever reads now loses its lease. A cursor ahead of everything is refused.
+-- in: name text?, generation text?, xid text?, id text?
+-- out: made int8
+-- report: writes
+INSERT INTO prescient.cursor AS c (kind, name, generation, xid, id, moved_at)
+SELECT 'consumer', :name, :generation::bigint, :xid::xid8, :id::bigint, clock_timestamp()
+ WHERE (SELECT prescient.refuse_cursor_ahead(:generation::bigint, :xid::xid8))
+    ON CONFLICT (kind, name) DO UPDATE
+   SET generation = excluded.generation, xid = excluded.xid, id = excluded.id, moved_at = excluded.moved_at,
+       owner = NULL, expires_at = NULL, pruned_at = NULL
+RETURNING (c.xmax::text = '0')::integer::bigint AS made
+
+-- name: cursor_forget
+-- in: name text?
+-- out: forgotten int8
+-- report: writes
+WITH forgotten AS (
+    DELETE FROM prescient.cursor c WHERE c.kind = 'consumer' AND c.name = :name RETURNING 1)
+SELECT count(*) AS forgotten FROM forgotten
+
+-- name: engines_seen
+-- What engines have noted last, newest first: one that may have ended since stands here for as long
+-- as its note counts.
+-- out: engine text, command text, file text, listeners text, seen_at int8
+-- report
+SELECT e.engine, e.command, e.file, e.listeners, date_part('epoch', e.seen_at)::bigint AS seen_at
+  FROM prescient.engine_seen e
+ WHERE e.counts_until > clock_timestamp()
+ ORDER BY e.seen_at DESC, e.engine, e.command, e.file LIMIT 200
+
+-- name: consumers
+-- `unread` counts up to 10,000 events that may be read and were not.
+-- forms: narrow
+-- out: name text, cursor text, unread int8, oldest_unread_at int8?, held_by text?,
+-- out: held_until_at int8?, moved_at int8?, skipped int8, pruned_at int8?
+-- report
+WITH {events_here}
+SELECT c.name, c.cursor, u.unread, date_part('epoch', u.oldest)::bigint AS oldest_unread_at, c.held_by,
+       date_part('epoch', c.held_until)::bigint AS held_until_at,
+       date_part('epoch', c.moved_at)::bigint AS moved_at, c.skipped,
+       date_part('epoch', c.pruned_at)::bigint AS pruned_at
+  FROM prescient.consumers c, LATERAL (
+       SELECT count(*) AS unread, min(f.recorded_at) AS oldest
+         FROM (SELECT e.recorded_at FROM {shown_events} e
+                WHERE (e.generation, e.xid, e.id) > {cursor_place} AND {events_readable}
+                ORDER BY e.generation, e.xid, e.id LIMIT 10000) f) u
+ ORDER BY c.name
+
+-- name: consumers_unread
+-- Events, up to 10,000, that a prune of what was written before :before drops (0010_days: days that
+-- ended before it, but neither today nor yesterday), and that a consumer has not read.
+-- in: before text?
+-- out: name text, unread int8
+-- report
+SELECT c.name, u.unread
+  FROM prescient.cursor c, LATERAL (
+       SELECT count(*) AS unread
+         FROM (SELECT FROM prescient.event e
+                WHERE (e.generation, e.xid, e.id) > {cursor_place}
+                  AND e.recorded_at < least(date_trunc('day',
+                                                       to_timestamp(:before::bigint) AT TIME ZONE 'UTC'),
+                                            date_trunc('day', clock_timestamp() AT TIME ZONE 'UTC')
+                                            - interval '1 day') AT TIME ZONE 'UTC'
+                LIMIT 10000) few) u
+ WHERE c.kind = 'consumer' AND u.unread > 0
+ ORDER BY c.name
 
 -- name: whole
 -- :thorough: more than a quick look is wanted. Data on disk can be verified only by the server;
@@ -1720,6 +3063,11 @@ SELECT prescient.keep_history_days(:days) AS made
 -- out: noted text?
 SELECT prescient.note_history(true) AS noted
 
+-- name: moved_out_of_pauses
+-- How many checks 0036_pauses has moved, once. No row: none, or they were told.
+-- out: n int8
+DELETE FROM prescient.setting WHERE name = 'moved_out_of_pauses' RETURNING value::bigint AS n
+
 -- ---- indexes that are built beside the running system (store_pg_indexes.c) ---------------------
 
 -- name: index_is_there
@@ -1793,12 +3141,15 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
        CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids',
            'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
-                               'bucket_of', 'enqueue', 'enqueue_many', 'enqueue_each', 'resolve',
-                               'reschedule', 'pending', 'filed_at', 'schema_state') THEN '{EXECUTE}'
+                               'slot_fine_next', 'bucket_of', 'enqueue', 'enqueue_now', 'enqueue_many',
+                               'enqueue_each', 'resolve', 'reschedule', 'pending', 'filed_at',
+                               'schema_state', 'schedule', 'schedule_set', 'schedule_on', 'schedule_off',
+                               'unschedule', 'ask_loads', 'slot_loads') THEN '{EXECUTE}'
            ELSE '{}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
-                               'bucket_of', 'pending', 'generation_now', 'schema_state') THEN '{EXECUTE}'
-           ELSE '{}' END::text[]
+                               'slot_fine_next', 'bucket_of', 'pending', 'generation_now', 'schema_state',
+                               'slot_count', 'open_work', 'events_withheld', 'newest_rows',
+                               'refuse_cursor_ahead') THEN '{EXECUTE}' ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),
@@ -1820,7 +3171,7 @@ SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.r
 {absent_roles}
 
 -- part: absent_roles
-SELECT string_agg(w.name, ', ') AS roles
+SELECT string_agg(w.name, ', ' ORDER BY w.name) AS roles
   FROM unnest('{prescient_enqueuer,prescient_engine,prescient_reader}'::text[]) w (name)
  WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
 
@@ -1841,6 +3192,9 @@ SELECT 1, 'missing', format('GRANT %s ON %s %s TO %I', string_agg(u.wanted, ', '
 -- name: mend_rights
 -- out: commands text
 SELECT coalesce(string_agg(m.command, '; ' ORDER BY m.place, m.command), '') AS commands FROM ({amiss}) m
+
+-- part: or_more
+CASE WHEN n >= {counted_at_most} THEN ' or more' ELSE '' END
 
 -- name: doctor
 -- in: now text?
@@ -1863,16 +3217,29 @@ late AS MATERIALIZED (
     SELECT count(*) AS n, min(l.next_check_at) AS first
       FROM (SELECT f.next_check_at FROM prescient.future_job f
             WHERE f.next_check_at < (SELECT this.slot FROM this)
-             ORDER BY f.next_check_at LIMIT 1000000) l),
+             ORDER BY f.next_check_at LIMIT {counted_at_most}) l),
+never AS MATERIALIZED (            -- a slot of these is none, and no time comes to them
+    SELECT count(*) AS n, min(format('(%s, %s, %s)', left(f.entity_name, 40), left(f.entity_key, 40),
+                                     left(f.job_exec, 40))) AS one
+      FROM ((SELECT c.entity_name, c.entity_key, c.job_exec FROM prescient.future_job c
+              WHERE c.next_check_at >= '10000-01-01 00:00:00+00'
+              ORDER BY c.next_check_at LIMIT {counted_at_most})
+            UNION ALL
+            (SELECT c.entity_name, c.entity_key, c.job_exec FROM prescient.future_job c
+              WHERE c.next_check_at < '1970-01-01 00:00:00+00'
+              ORDER BY c.next_check_at LIMIT {counted_at_most})) f),
 below AS MATERIALIZED (
     SELECT count(*) AS n
       FROM (SELECT FROM prescient.future_job f
              WHERE f.next_check_at < (SELECT to_timestamp(s.value::bigint) FROM prescient.setting s
                                       WHERE s.name = 'swept_until')
-             ORDER BY f.next_check_at LIMIT 100000) b),
+             ORDER BY f.next_check_at LIMIT {counted_at_most}) b),
 stuck AS MATERIALIZED (
-    SELECT count(*) AS n, min(p.slot_at) AS first FROM prescient.slot_pass p, this
-     WHERE p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < this.slot - interval '1 day'),
+    SELECT count(*) AS n, min(o.slot_at) AS first
+      FROM (SELECT p.slot_at FROM prescient.slot_pass p
+             WHERE p.pass = 0 AND p.closed_at IS NULL
+               AND p.slot_at < (SELECT this.slot FROM this) - interval '1 day'
+             ORDER BY p.slot_at LIMIT {counted_at_most}) o),
 expired AS MATERIALIZED (
     SELECT count(*) AS n FROM prescient.slot_lease l
      WHERE l.expires_at < clock_timestamp() - interval '10 minutes'),
@@ -1908,17 +3275,27 @@ api AS MATERIALIZED (              -- by name, whatever they take
     SELECT string_agg(w.name, ', ') AS absent
       FROM unnest('{enqueue,enqueue_many,resolve,reschedule}'::text[]) w (name)
      WHERE NOT EXISTS (SELECT FROM pg_proc p
-                        WHERE p.proname = w.name AND p.pronamespace = 'prescient'::regnamespace)),
+                        WHERE p.proname = w.name AND p.pronamespace = 'prescient_schema'::regnamespace)),
 newest AS MATERIALIZED (
     SELECT p.slot_at, p.engine FROM (SELECT) one
-      LEFT JOIN LATERAL (SELECT s.slot_at, s.engine FROM prescient.slot_pass s WHERE s.pass > 0
+      LEFT JOIN LATERAL (SELECT s.slot_at, s.engine FROM prescient.slot_pass s
+                          WHERE s.pass > 0 AND s.slot_at < '9000-01-01 00:00:00+00'
                           ORDER BY s.slot_at DESC, s.bucket DESC, s.pass DESC LIMIT 1) p ON true),
-trouble AS MATERIALIZED (          -- flat: of short slots, or of split ones, the newest
+alive AS MATERIALIZED (
+    SELECT EXISTS (SELECT FROM prescient.slot_lease l WHERE l.expires_at > clock_timestamp()) AS is_so),
+lately AS MATERIALIZED (           -- two slots ago, or a minute
+    SELECT this.slot - make_interval(secs => greatest(2 * prescient.slot_length_s(), 60)) AS slot FROM this),
+trouble AS MATERIALIZED (          -- of short slots, or of split ones, the newest
     SELECT coalesce(sum(p.failed), 0) AS failed, coalesce(sum(p.timeout), 0) AS timeout,
-           coalesce(sum(p.crashed), 0) AS crashed
-      FROM (SELECT s.failed, s.timeout, s.crashed FROM prescient.slot_pass s, this
-             WHERE s.slot_at >= this.slot - interval '1 day'
-             ORDER BY s.slot_at DESC LIMIT 1000) p),
+           coalesce(sum(p.crashed), 0) AS crashed,
+           CASE WHEN count(*) < {counted_at_most} THEN 'in the last day'
+                ELSE format('in the newest %s passes, since %s', {counted_at_most},
+                            to_char(min(p.slot_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'))
+               END AS in_what,
+           CASE WHEN count(*) < {counted_at_most} THEN '' ELSE 'at least ' END AS at_least
+      FROM (SELECT s.slot_at, s.failed, s.timeout, s.crashed FROM prescient.slot_pass s
+             WHERE s.slot_at >= (SELECT this.slot FROM this) - interval '1 day'
+             ORDER BY s.slot_at DESC LIMIT {counted_at_most}) p),
 rows (place, what, bad, level, found, advice) AS (
     SELECT 1, 'server', false, 'ok', 'PostgreSQL ' || current_setting('server_version'), '' FROM this
     UNION ALL
@@ -1941,21 +3318,23 @@ rows (place, what, bad, level, found, advice) AS (
            'no engine has made the next days: is one running?' FROM days
     UNION ALL
     SELECT 6, 'missed slots', n > 0, 'warn', CASE n WHEN 0 THEN 'none'
-           ELSE n || ' overdue checks, the oldest of ' || to_char(first AT TIME ZONE 'UTC',
-               'YYYY-MM-DD HH24:MI:SS') END,
+           ELSE n || {or_more} || ' overdue checks, the oldest of '
+                || CASE WHEN isfinite(first)
+                        THEN to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+                        ELSE first::text END END,
            'prescient sweep runs them, prescient reslot moves them' FROM late
     UNION ALL
-    SELECT 19, 'last pass', late.n > 0 AND late.first < this.slot - interval '1 day'
-               AND coalesce(newest.slot_at < this.slot - interval '1 day', true), 'warn',
+    SELECT 19, 'last pass', late.n > 0 AND late.first <= lately.slot AND NOT alive.is_so
+               AND coalesce(newest.slot_at <= lately.slot, true), 'warn',
            coalesce('over the slot ' || to_char(newest.slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
                     || ', by ' || newest.engine, 'none yet'),
-           'checks were due, and no engine has run for a day: start prescient daemon, or let cron call '
-           'prescient run' FROM newest, late, this
+           'checks are due, and no engine has run for two slots: start prescient daemon, or let cron call '
+           'prescient run' FROM newest, late, lately, alive
     UNION ALL
     SELECT 20, 'runs in trouble', failed + timeout + crashed > 0, 'warn',
-           CASE WHEN failed + timeout + crashed = 0 THEN 'none in the newest passes of the last day'
-               ELSE failed || ' failed, ' || timeout || ' took too long, ' || crashed
-                    || ' crashed in the newest passes of the last day' END,
+           CASE WHEN failed + timeout + crashed = 0 THEN 'none ' || in_what
+               ELSE at_least || failed || ' failed, ' || timeout || ' took too long, ' || crashed
+                    || ' crashed ' || in_what END,
            'prescient history --outcome failed --since -1d shows checks that ended so, and why; '
            'prescient runs --since -1d those that are tried again' FROM trouble
     UNION ALL
@@ -1964,11 +3343,13 @@ rows (place, what, bad, level, found, advice) AS (
            'applications cannot call them: restore them from a dump of this schema, '
            'or of a new one that prescient init makes' FROM api
     UNION ALL
-    SELECT 7, 'checks below the low-water mark', n > 0, 'warn', CASE n WHEN 0 THEN 'none' ELSE n::text END,
+    SELECT 7, 'checks below the low-water mark', n > 0, 'warn',
+           CASE n WHEN 0 THEN 'none' ELSE n || {or_more} END,
            'put there by hand or by a clock that jumped; a full look, once an hour, finds them' FROM below
     UNION ALL
     SELECT 8, 'slots that stay open', n > 0, 'warn', CASE n WHEN 0 THEN 'none'
-           ELSE n || ', the oldest of ' || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') END,
+           ELSE n || {or_more} || ', the oldest of '
+                || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') END,
            'a sweep finishes them; one that waits for a second look waits for the oldest transaction'
       FROM stuck
     UNION ALL
@@ -2014,6 +3395,14 @@ rows (place, what, bad, level, found, advice) AS (
            ELSE n || ' of the next 1000 checks are in a wrong one, as ' || one END,
            'enqueue and resolve do not find them: a plain INSERT filed them. Delete these rows, and file '
            'the checks by prescient.enqueue()' FROM misfiled
+    UNION ALL
+    SELECT 19, 'times of checks', n > 0, 'warn',
+           CASE n WHEN 0 THEN 'from 1970 to 9999'
+                ELSE n || {or_more} || ' before 1970 or after 9999, or infinite, as ' || one END,
+           'no slot comes for a check at infinity: a plain INSERT filed it. This files such checks into the '
+           'next slot: SELECT prescient.reschedule(entity_name, entity_key, job_exec, now()) FROM '
+           'prescient.future_job WHERE next_check_at < ''1970-01-01'' OR next_check_at >= ''10000-01-01'''
+      FROM never
     UNION ALL
     SELECT 20, 'index of checks put off', NOT coalesce(i.indisvalid, false), 'warn',
            CASE WHEN i.indisvalid THEN 'built' ELSE 'not built: a migration was cut short' END,

@@ -14,6 +14,7 @@
 #include "store_pg.h"
 
 #define SERVER_OLDEST 130000
+#define NO_DATABASE "3D000"
 #define SEVERAL_HOSTS_TIMEOUT_MS 3000
 
 #define HOST_TIMEOUT_LEAST_MS 500
@@ -213,18 +214,29 @@ static PGconn *connect_to(struct pg_store *pg, const struct pg_host *host, bool 
     return conn;
 }
 
+/* A server that will say the same again: no such user, a wrong password, no right, no such
+ * database. */
+static bool is_refusal(const char *state)
+{
+    return strncmp(state, "28", 2) == 0 || strcmp(state, "42501") == 0 || strcmp(state, NO_DATABASE) == 0;
+}
+
 /* If a URL was misread, part of the password has become a host or a port, and libpq's message would
  * reveal it. */
 static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *err)
 {
     char state[6], found[sizeof err->text - 64], message[sizeof found];
     pg_handshake_failure(conn, state, found, sizeof found);
+    pg_add_way_in(conn, state, found, sizeof found);
     settings_mask_words(found, pg->url, message, sizeof message);
     err_set(err, ERR_LOST, "cannot connect: %s", message);
     err_one_line(err);
-    pg->all_denied = pg->all_denied && (strncmp(state, "28", 2) == 0 || strcmp(state, "42501") == 0);
-    if (pg->all_denied)
+    pg->all_denied = pg->all_denied && is_refusal(state);
+    if (pg->all_denied) {
         memcpy(err->sqlstate, state, sizeof state);
+        if (strcmp(state, NO_DATABASE) == 0)
+            err->code = ERR_SCHEMA;
+    }
     /* A server reports its parameters after it has accepted the login. If the connection fails
      * after that, the server is a standby or read-only. */
     pg->met_standby = pg->met_standby || (conn && PQparameterStatus(conn, "server_version"));
@@ -450,8 +462,21 @@ static int bound_silence(struct pg_store *pg, PGconn *conn, struct err *err)
     return pg_ask(pg, conn, PG_SILENCE, &in, &row, err);
 }
 
+/* The blocking form of libpq has no SQLSTATE to tell. A server that does not let us in has
+ * answered quickly: then the other form asks it for the reason. */
+static void ask_why_not(struct pg_store *pg, int64_t took_us, struct err *err)
+{
+    enum { QUICK_US = 2000 * 1000 };
+    struct store_hello hello = STORE_HELLO_INIT;
+    if (took_us > QUICK_US || store_do(&pg->head, &hello.call) >= 0)
+        return;
+    if (hello.call.err.code == ERR_SCHEMA || err_is_denied(&hello.call.err))
+        *err = hello.call.err;
+}
+
 PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
 {
+    int64_t began_us = clock_mono_us(pg->head.clock);
     for (int i = 0; i < pg->nhosts; i++) {
         PGconn *conn = connect_to(pg, &pg->hosts[(pg->host + i) % pg->nhosts], true);
         if (conn && PQstatus(conn) == CONNECTION_OK) {
@@ -463,6 +488,7 @@ PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
         }
         PQfinish(conn);
     }
+    ask_why_not(pg, clock_mono_us(pg->head.clock) - began_us, err);
     return NULL;
 }
 

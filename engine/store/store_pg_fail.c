@@ -6,10 +6,13 @@
 #include "../pg/pg_denied.h"
 #include "store_pg.h"
 
+#define OURS "prescient: " /* begins the messages of our functions, for those who call them in SQL */
+
 /* The longest matching prefix counts. SQLSTATEs that are not listed leave the result unknown: back
  * off, run nothing. */
 static const struct { const char *state; int code;
 } sqlstates[] = {
+    { "P0002", ERR_DATA }, /* our functions: there is no schedule of that name */
     { "55P03", ERR_BUSY },   { "22", ERR_DATA },      { "23", ERR_DATA },      { "42P01", ERR_SCHEMA },
     { "42883", ERR_SCHEMA }, { "42703", ERR_SCHEMA }, { "3F000", ERR_SCHEMA },
 };
@@ -57,13 +60,55 @@ static enum err_reason reason_of(const char *state, int code)
 
 static const char *what_failed(const char *state, int code)
 {
+    if (strcmp(state, "55P03") == 0)
+        return "another transaction holds a lock that is needed, and nothing was changed: ";
     if (strcmp(state, "57014") == 0)
         return "the database ended the statement (the setting statement_timeout limits its time): ";
     return code == ERR_SCHEMA ? "no usable schema (run `prescient init`): " : "";
 }
 
-/* What would give the right that was missing, for the one who may give it. A user who has the role
- * already lacks what the role has lost. */
+/* ---- what helps ---- */
+
+/* A refused login by its SQLSTATE, and a word of the message where a state has several meanings.
+ * The line to type is verb, database, between, user. */
+static const struct way_in {
+    const char *state, *word, *advice, *verb, *between;
+    bool names_database, names_user;
+} ways_in[] = {
+    { "3D000", "", "correct `store`, or make it, as a user who may: ", "CREATE DATABASE ", "", true, false },
+    { "28000", " does not exist", "correct the user in `store`, or make it, as a superuser: ",
+      "CREATE USER ", "", false, true },
+    { "28P01", "", "correct the password in `store`, in PGPASSWORD or in ~/.pgpass", "", "", false, false },
+    { "42501", "", "as the database's owner run: ", "GRANT CONNECT ON DATABASE ", " TO ", true, true },
+};
+
+static const struct way_in *way_in_for(const char *state, const char *message)
+{
+    for (size_t i = 0; i < sizeof ways_in / sizeof *ways_in; i++)
+        if (!strcmp(state, ways_in[i].state) && strstr(message, ways_in[i].word))
+            return &ways_in[i];
+    return NULL;
+}
+
+void pg_add_way_in(const PGconn *conn, const char *state, char *message, size_t size)
+{
+    char database[200] = "", user[200] = "";
+    const struct way_in *way = way_in_for(state, message);
+    if (!way || !PQdb(conn) || !PQuser(conn))
+        return;
+    if (way->names_database)
+        pg_denied_quote(PQdb(conn), database, sizeof database);
+    if (way->names_user)
+        pg_denied_quote(PQuser(conn), user, sizeof user);
+    size_t used = strlen(message);
+    while (used > 0 && strchr("\n.", message[used - 1]))
+        used--;
+    snprintf(message + used, size - used, "; %s%s%s%s%s", way->advice, way->verb, database, way->between,
+             user);
+}
+
+/* What would give the right that was missing, and who may give it. A user who has the role already
+ * lacks what the role has lost. */
 static void add_grant(const struct pg_store *pg, struct err *err, const PGconn *conn)
 {
     char user[200] = "";
@@ -72,10 +117,12 @@ static void add_grant(const struct pg_store *pg, struct err *err, const PGconn *
     pg_denied_quote(asker, user, sizeof user);
     if (pg->has_role)
         snprintf(err->text + used, room,
-                 " (user %s; the role %s has lost this right). As its owner run: prescient init", asker,
-                 pg->role);
+                 " (user %s; the role %s has lost this right). As the owner of the schema run: prescient "
+                 "init",
+                 asker, pg->role);
     else
-        snprintf(err->text + used, room, " (user %s). As its owner run: GRANT %s TO %s", asker, pg->role,
+        snprintf(err->text + used, room,
+                 " (user %s). As a superuser or an admin of that role run: GRANT %s TO %s", asker, pg->role,
                  user);
 }
 
@@ -95,6 +142,11 @@ int pg_fail(const struct pg_store *pg, struct err *err, const PGresult *r, const
     const char *what = what_failed(state, code);
     if (!message)
         message = "unknown failure";
+    /* one of our functions says it, and what to do; the hints of others are for who writes SQL */
+    if (strncmp(message, OURS, strlen(OURS)) == 0) {
+        message += strlen(OURS);
+        detail = detail ? detail : PQresultErrorField(r, PG_DIAG_MESSAGE_HINT);
+    }
     if (detail)
         err_set(err, code, "%s%s (%s)", what, message, detail);
     else

@@ -221,7 +221,7 @@ static PGresult *end_copy(struct pg_store *pg, const struct copy *c)
 static int load_by_copy(struct pg_store *pg, const struct load_row *rows, int n, int64_t now, int *bad,
                         struct err *err)
 {
-    int32_t slot_length_s;
+    int32_t slot_length_s = 0;
     int rc = begin_chunk(pg, &now, &slot_length_s, err);
     if (rc == 0)
         rc = begin_copy(pg, err);

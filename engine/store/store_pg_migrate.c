@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../pg/pg_denied.h"
 #include "../rules/slot.h"
 #include "migrate.h"
 #include "store_pg.h"
@@ -29,10 +30,13 @@ static int make_schema(struct pg_store *pg, PGconn *conn, struct err *err)
     int rc = pg_execute(pg, conn, PG_MAKE_SCHEMA, err);
     if (rc >= 0 || !pg_is_denied(err))
         return rc;
+    char database[200] = "", user[200] = "";
+    pg_denied_quote(PQdb(conn), database, sizeof database);
+    pg_denied_quote(PQuser(conn), user, sizeof user);
     return err_set(err, ERR_DENIED,
-                   "user %s may not create schema '%s' in database %s. As its owner run: GRANT CREATE ON "
-                   "DATABASE %s TO %s",
-                   PQuser(conn), pg->schema, PQdb(conn), PQdb(conn), PQuser(conn));
+                   "user %s may not create schema '%s' in database %s. As the owner of the database run: "
+                   "GRANT CREATE ON DATABASE %s TO %s",
+                   PQuser(conn), pg->schema, PQdb(conn), database, user);
 }
 
 /* Where there is nothing to lock yet, the catalog's own unique indexes let one through, and the
@@ -230,7 +234,7 @@ static int mend_rights(struct pg_store *pg, PGconn *conn, struct err *err)
 static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct migrate_options *o,
                              struct err *err)
 {
-    char words[200];
+    char words[400];
     struct pg_absent_out row = { 0 };
     int rc = pg_ask(pg, conn, PG_ABSENT, NULL, &row, err);
     if (rc < 0)
@@ -239,7 +243,7 @@ static int note_absent_roles(struct pg_store *pg, PGconn *conn, const struct mig
         return 0;
     snprintf(words, sizeof words,
              "these roles are not there, and this user may not make them, so that the schema works for its "
-             "owner alone: %s",
+             "owner alone: %s. As a superuser run CREATE ROLE for each, and then prescient init again",
              row.roles);
     o->noted(o->ctx, words);
     return 0;
@@ -284,12 +288,24 @@ static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_
     return 0;
 }
 
+static int note_moved(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
+{
+    struct pg_moved_out_of_pauses_out row = { 0 };
+    int rc = pg_ask(pg, conn, PG_MOVED_OUT_OF_PAUSES, NULL, &row, err);
+    if (rc > 0)
+        migrate_note_moved(o, row.n);
+    return rc < 0 ? rc : 0;
+}
+
 static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
                         struct err *err)
 {
     struct pg_make_days_in days = { .days = DAYS_AHEAD };
     struct pg_make_days_out made = { 0 };
     int rc = mend_rights(pg, conn, err);
+    if (rc < 0)
+        return rc;
+    rc = note_moved(pg, conn, o, err);
     if (rc < 0)
         return rc;
     rc = note_absent_roles(pg, conn, o, err);

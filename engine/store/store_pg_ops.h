@@ -19,10 +19,19 @@ struct pg_operation {
 
 /* store_pg_slot.c */
 extern const struct pg_operation pg_open_slot, pg_renew, pg_release, pg_finish, pg_relook, pg_pulse,
-    pg_late_slot, pg_mark_swept;
+    pg_fine_slots, pg_pauses, pg_end_pauses,
+    pg_late_slot, pg_mark_swept, pg_keep_digests, pg_note_listeners,
+    pg_note_loads;
 
 /* store_pg_page.c, store_pg_settle.c, store_pg_prune.c, store_pg_report.c */
 extern const struct pg_operation pg_read_page, pg_settle, pg_prune, pg_report;
+
+/* store_pg_listen.c */
+extern const struct pg_operation pg_notify;
+int pg_listen(struct store *st, const char *channel, struct err *err);
+int pg_heard_fd(const struct store *st);
+bool pg_heard(struct store *st);
+void pg_listen_close(struct pg_store *pg);
 
 /* For a `receive` whose results do not have the expected form. */
 static inline int unreadable(struct store_call *call, const char *what)

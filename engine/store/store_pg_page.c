@@ -61,13 +61,27 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     return sent && (!pg->degraded || send_unreadable(pg, &r->lease));
 }
 
+/* The origin and, after the first end of a line, the terms. They stay in the result, where a NUL
+ * now parts them: its memory is the page's own, although the reader returns it as constant. */
+static void read_origin_and_terms(const char *text, struct check *c)
+{
+    const char *end = strchrnul(text, '\n');
+    if (end > text)
+        c->origin = text;
+    if (!*end)
+        return;
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    *(char *)(uintptr_t)end = '\0';
+    c->terms = end + 1;
+}
+
 /* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, '+'
- * where the payload was left out or '-', the slot at which it was put off, a blank, the origin. The
- * place is copied into the arena; the origin stays in the result. */
+ * where the payload was left out or '-', the slot at which it was put off, a blank, the origin, and
+ * on a line of their own the terms. The place is copied into the arena. */
 static bool read_aside(struct arena *a, const char *aside, struct check *c, bool *is_left_out,
                        const char **lock_place)
 {
-    c->origin = NULL;
+    c->origin = c->terms = NULL;
     c->put_off_at = 0;
     *is_left_out = false;
     *lock_place = NULL;
@@ -82,8 +96,7 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, bool
         return false;
     if (blank[2] != ' ')
         c->put_off_at = strtoll(blank + 2, NULL, 10);
-    if (*origin)
-        c->origin = origin;
+    read_origin_and_terms(origin, c);
     if (blank == aside)
         return true;
     *lock_place = arena_strndup(a, aside, (size_t)(blank - aside));

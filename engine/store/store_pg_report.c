@@ -23,18 +23,20 @@ int pg_report_check(const struct store_report *r, struct err *err)
     return 0;
 }
 
-/* Whether the report was given a time in place of the database's clock. */
+/* Whether the report writes by a time of the caller in place of the database's clock. */
 bool pg_report_is_timed(const struct store_report *r)
 {
     const struct sql_statement *s = &pg_statements[find_report(r->name)];
+    if (!s->writes)
+        return false;
     for (int i = 0; i < r->nparams; i++)
         if (strcmp(s->in[i].name, "now") == 0)
             return r->params[i] != NULL;
     return false;
 }
 
-/* Parameters that are not given are NULL; the statement casts them. The server never times out a
- * report that writes: the block `path` explains why. */
+/* Parameters that are not given are NULL; the statement casts them. A report that writes is limited
+ * by its locks alone: the block `path` explains why. */
 static bool report_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
@@ -42,7 +44,7 @@ static bool report_send(struct pg_store *pg, struct store_call *call)
     const char *params[WIRE_PARAMS_MAX] = { 0 };
     for (int i = 0; i < r->nparams; i++)
         params[i] = r->params[i];
-    if (!pg_statements[report].writes && !pg_send_reading(pg))
+    if (!(pg_statements[report].writes ? pg_send_writing(pg) : pg_send_reading(pg)))
         return false;
     unsigned form = pg_report_is_timed(r) ? PG_FORM_PLAIN : pg_narrow_form(pg);
     return pg_queue_report(pg, (enum pg_statement)report, form, params);
@@ -95,12 +97,34 @@ static bool copy_rows(struct store_rows *rows, struct arena *a, const PGresult *
     return true;
 }
 
+/* The views have no JSON, payloads or data of events: the form `narrow` has NULL there, and a NULL
+ * would be taken for a check without a payload. */
+static void leave_out(struct store_report *r, int column)
+{
+    struct store_rows *rows = &r->rows;
+    int kept = 0, cells = 0;
+    r->left_out = rows->names[column];
+    for (int i = 0; i < rows->rows * rows->columns; i++)
+        if (i % rows->columns != column)
+            rows->cells[cells++] = rows->cells[i];
+    for (int c = 0; c < rows->columns; c++)
+        if (c != column) {
+            rows->names[kept] = rows->names[c];
+            rows->kinds[kept++] = rows->kinds[c];
+        }
+    rows->columns = kept;
+}
+
 static int report_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
     bool writes = pg_statements[find_report(r->name)].writes;
-    if (copy_rows(&r->rows, r->arena, pg_result(pg, writes ? 0 : 1)))
+    if (copy_rows(&r->rows, r->arena, pg_result(pg, 1))) {
+        for (int c = r->rows.columns - 1; pg->narrow && !writes && c >= 0; c--)
+            if (r->rows.kinds[c] == CELL_JSON)
+                leave_out(r, c);
         return 0;
+    }
     return err_set(&call->err, ERR_NOMEM, "store: out of memory for the rows of '%s'", r->name);
 }
 

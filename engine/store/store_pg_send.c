@@ -3,6 +3,8 @@
 
 #include "store_pg.h"
 
+enum { LOCKS_OF_A_WAIT = 4 };
+
 static bool queue_entry(struct pg_store *pg, int statement, bool prepares)
 {
     if (pg->nqueue == PG_QUEUE_MAX)
@@ -71,6 +73,13 @@ bool pg_send_reading(struct pg_store *pg)
     int64_t wait_ms = pg->wait_us / 1000;
     const char *limit = arena_printf(pg->arena, "%" PRId64 "ms", wait_ms - wait_ms / 20);
     return pg_send(pg, PG_READING, &(struct pg_reading_in){ .within = limit });
+}
+
+bool pg_send_writing(struct pg_store *pg)
+{
+    int64_t limit_ms = pg->wait_us / 1000 / LOCKS_OF_A_WAIT;
+    const char *limit = arena_printf(pg->arena, "%" PRId64 "ms", limit_ms > 0 ? limit_ms : 1);
+    return pg_send(pg, PG_WRITING, &(struct pg_writing_in){ .within = limit });
 }
 
 static bool is_path(int statement) { return statement == PG_PATH || statement == PG_PATH_RELAXED; }

@@ -257,6 +257,93 @@ static int pulse_receive(struct pg_store *pg, struct store_call *call)
     return 0;
 }
 
+static bool fine_slots_send(struct pg_store *pg, struct store_call *call)
+{
+    const struct store_fine_slots *f = (const struct store_fine_slots *)call;
+    return pg_send(pg, PG_FINE_SLOTS, &(struct pg_fine_slots_in){
+        .low = f->low,
+        .jobs = { f->njobs, f->jobs },
+    });
+}
+
+/* The last row is there without a slot. */
+static int fine_slots_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_fine_slots *f = (struct store_fine_slots *)call;
+    const PGresult *r = pg_result(pg, 0);
+    struct pg_fine_slots_out row = { 0 };
+    f->n = 0;
+    for (int i = 0; i < PQntuples(r); i++) {
+        if (!pg_row(pg, PG_FINE_SLOTS, r, i, &row))
+            return unreadable(call, "fine_slots");
+        if (row.slot && f->n < FINE_SLOTS_MAX)
+            f->slots[f->n++] = row.slot;
+    }
+    f->clock_us = row.clock_us;
+    f->xmin = row.xmin;
+    f->next_xid = row.next_xid;
+    f->incarnation = row.incarnation;
+    f->pause_change = row.pause_change;
+    return row.clock_us ? 0 : unreadable(call, "fine_slots");
+}
+
+static bool pauses_send(struct pg_store *pg, struct store_call *call)
+{
+    int64_t known = ((struct store_pauses *)call)->known;
+    return pg_send(pg, PG_PAUSES_NOW, &(struct pg_pauses_now_in){ .known = known });
+}
+
+/* Of something that this program cannot pause it knows nothing. */
+static bool add_pause(struct store_pauses *p, const struct pg_pauses_now_out *row)
+{
+    enum pause_what what = pause_what_of(row->what ? row->what : "");
+    if (what == PAUSE_WHATS)
+        return true;
+    struct pause *pause = &p->pauses.all[p->pauses.n++];
+    *pause = (struct pause){ row->slot, what, arena_strdup(p->arena, row->name), row->is_on,
+                             row->is_reslotted };
+    return pause->name;
+}
+
+/* Each row has the number of the last change. */
+static int pauses_receive(struct pg_store *pg, struct store_call *call)
+{
+    enum { ROOM = 4096 };
+    struct store_pauses *p = (struct store_pauses *)call;
+    const PGresult *r = pg_result(pg, 0);
+    int n = PQntuples(r);
+    p->pauses = (struct pauses){ 0 };
+    p->arena = arena_new(ROOM);
+    if (p->arena)
+        p->pauses.all = arena_alloc(p->arena, (size_t)(n + 1) * sizeof *p->pauses.all);
+    if (!p->pauses.all)
+        return err_set(&call->err, ERR_NOMEM, "out of memory for %d pauses", n);
+    for (int i = 0; i < n; i++) {
+        struct pg_pauses_now_out row;
+        if (!pg_row(pg, PG_PAUSES_NOW, r, i, &row))
+            return unreadable(call, "pauses");
+        p->change = row.change;
+        if (row.slot && !add_pause(p, &row))
+            return err_set(&call->err, ERR_NOMEM, "out of memory for %d pauses", n);
+    }
+    return 0;
+}
+
+static bool end_pauses_send(struct pg_store *pg, struct store_call *call)
+{
+    (void)call;
+    return pg_send(pg, PG_END_PAUSES, &(struct pg_end_pauses_in){ .lock_timeout = pg->lock_timeout });
+}
+
+static int end_pauses_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct pg_end_pauses_out row;
+    if (!pg_row(pg, PG_END_PAUSES, pg_result(pg, 0), 0, &row))
+        return unreadable(call, "end_pauses");
+    ((struct store_end_pauses *)call)->ended = row.ended;
+    return 0;
+}
+
 static bool late_slot_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_late_slot *l = (struct store_late_slot *)call;
@@ -287,24 +374,106 @@ static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_mark_swept *m = (struct store_mark_swept *)call;
     struct pg_mark_swept_in in = { .slot = m->slot, .full_look = m->full };
-    return pg_send(pg, PG_MARK_SWEPT, &in);
+    return pg_send(pg, PG_MARK_SWEPT, &in) && (!m->full || pg_send(pg, PG_REPAIR_SCHEDULES, NULL));
 }
 
 static int mark_swept_receive(struct pg_store *pg, struct store_call *call)
 {
+    struct store_mark_swept *m = (struct store_mark_swept *)call;
     struct pg_mark_swept_out row;
+    struct pg_repair_schedules_out repaired = { 0 };
     if (!pg_row(pg, PG_MARK_SWEPT, pg_result(pg, 0), 0, &row))
         return unreadable(call, "mark_swept");
+    if (m->full && !pg_row(pg, PG_REPAIR_SCHEDULES, pg_result(pg, 1), 0, &repaired))
+        return unreadable(call, "repair_schedules");
+    m->filed = repaired.filed;
     call->busy_us = row.busy_us;
     return 0;
 }
 
+static bool keep_digests_send(struct pg_store *pg, struct store_call *call)
+{
+    const struct store_keep_digests *k = (const struct store_keep_digests *)call;
+    size_t room = (size_t)k->n + 1;
+    const char **texts = arena_alloc(pg->arena, 3 * room * sizeof *texts);
+    int64_t *first_at = arena_alloc(pg->arena, room * sizeof *first_at);
+    int32_t *buckets = arena_alloc(pg->arena, room * sizeof *buckets);
+    if (!texts || !first_at || !buckets)
+        return false;
+    for (int i = 0; i < k->n; i++) {
+        texts[i] = k->checks[i].listener;
+        texts[room + (size_t)i] = k->checks[i].job;
+        texts[2 * room + (size_t)i] = k->checks[i].terms;
+        first_at[i] = k->checks[i].first_at;
+        buckets[i] = k->checks[i].bucket;
+    }
+    return pg_send(pg, PG_KEEP_DIGESTS, &(struct pg_keep_digests_in){
+        .now = k->now,
+        .listeners = { k->n, texts },
+        .buckets = { k->n, buckets },
+        .jobs = { k->n, texts + room },
+        .terms = { k->n, texts + 2 * room },
+        .first_at = { k->n, first_at },
+    });
+}
+
+static int keep_digests_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct pg_keep_digests_out row;
+    if (!pg_row(pg, PG_KEEP_DIGESTS, pg_result(pg, 0), 0, &row))
+        return unreadable(call, "keep_digests");
+    ((struct store_keep_digests *)call)->filed = row.filed;
+    return 0;
+}
+
+static bool note_listeners_send(struct pg_store *pg, struct store_call *call)
+{
+    const struct store_note_listeners *n = (const struct store_note_listeners *)call;
+    return pg_send(pg, PG_NOTE_LISTENERS, &(struct pg_note_listeners_in){
+        .engine = n->engine,
+        .command = n->command,
+        .file = n->file,
+        .listeners = n->listeners,
+        .counts_s = n->counts_s,
+    });
+}
+
+static int note_listeners_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct pg_note_listeners_out row;
+    if (!pg_row(pg, PG_NOTE_LISTENERS, pg_result(pg, 0), 0, &row))
+        return unreadable(call, "note_listeners");
+    ((struct store_note_listeners *)call)->dropped = row.dropped;
+    return 0;
+}
+
+static bool note_loads_send(struct pg_store *pg, struct store_call *call)
+{
+    (void)call;
+    return pg_send(pg, PG_NOTE_LOADS, NULL);
+}
+
+static int note_loads_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct pg_note_loads_out row;
+    if (!pg_row(pg, PG_NOTE_LOADS, pg_result(pg, 0), 0, &row))
+        return unreadable(call, "note_loads");
+    ((struct store_note_loads *)call)->slots = row.slots;
+    return 0;
+}
+
 const struct pg_operation
+    pg_note_loads = { .send = note_loads_send, .receive = note_loads_receive },
+    pg_note_listeners = { .send = note_listeners_send, .receive = note_listeners_receive },
+    pg_keep_digests = { .send = keep_digests_send, .receive = keep_digests_receive },
     pg_open_slot = { .send = open_slot_send, .receive = open_slot_receive, .relaxes = true },
     pg_renew = { .send = renew_send, .receive = renew_receive, .relaxes = true },
     pg_release = { .send = release_send, .receive = nothing_to_receive, .relaxes = true },
     pg_finish = { .send = finish_send, .receive = finish_receive, .relaxes = true },
     pg_relook = { .send = relook_send, .receive = relook_receive },
     pg_pulse = { .send = pulse_send, .receive = pulse_receive },
+    pg_fine_slots = { .send = fine_slots_send, .receive = fine_slots_receive },
+    pg_pauses = { .send = pauses_send, .receive = pauses_receive },
+    pg_end_pauses = { .send = end_pauses_send, .receive = end_pauses_receive },
     pg_late_slot = { .send = late_slot_send, .receive = late_slot_receive },
     pg_mark_swept = { .send = mark_swept_send, .receive = mark_swept_receive };

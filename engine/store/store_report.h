@@ -34,6 +34,7 @@ struct store_report {
     struct arena *arena;            /* the caller's; the rows live there */
     /* out */
     struct store_rows rows;
+    const char *left_out;           /* a column that this user may not read, and that the rows lack */
 };
 #define STORE_REPORT_INIT { .call.op = STORE_REPORT }
 

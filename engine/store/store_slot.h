@@ -7,6 +7,7 @@
 #include "../rules/bucket.h"
 #include "../rules/check.h"
 #include "../rules/pass_counts.h"
+#include "../rules/pause.h"
 #include "store.h"
 
 #define STORE_OWNER_SIZE 16
@@ -228,6 +229,52 @@ struct store_pulse {
 };
 #define STORE_PULSE_INIT { .call.op = STORE_PULSE }
 
+/* A cheap question for each second; it writes nothing. The first fine slots (rules/slot.h) that
+ * have work for an engine with these jobs, in order:
+ *   - Those in (low, now] that hold rows and that no engine has opened; `now` is the database's
+ *     clock from before the look. The second that runs is listed only when one of a few of its rows
+ *     is of these jobs: until it is over it belongs to engines that have its jobs.
+ *   - Those of the last slot length that an engine has run and left rows of these jobs in, because
+ *     it lacks them.
+ * On PostgreSQL, transactions with an id below `xmin` were over at that look, and ids from
+ * `next_xid` on were not given out yet. In SQLite these are 0, as writers are serial. With them
+ * comes the number of the last change to pauses (struct store_pauses). */
+enum { FINE_SLOTS_MAX = 16 };
+struct store_fine_slots {
+    struct store_call call;
+    int64_t low;
+    const char *const *jobs;        /* NULL: all, and nothing was left */
+    int njobs;
+    /* out */
+    int64_t slots[FINE_SLOTS_MAX];
+    int n;
+    int64_t clock_us;
+    int64_t xmin, next_xid, incarnation;    /* of the server, as in struct lease_origin */
+    int64_t pause_change;
+};
+#define STORE_FINE_SLOTS_INIT { .call.op = STORE_FINE_SLOTS }
+
+/* What is paused, and what was resumed and still has checks in its slot. Nothing is read when
+ * `known` is the number of the last change to pauses. Writes nothing. */
+struct store_pauses {
+    struct store_call call;
+    int64_t known;                  /* -1: none is known yet */
+    /* out */
+    int64_t change;                 /* the number of the last change */
+    struct pauses pauses;           /* in no order; empty when `change` is `known` */
+    struct arena *arena;            /* they live here; the caller frees it, NULL too */
+};
+#define STORE_PAUSES_INIT { .call.op = STORE_PAUSES, .known = -1 }
+
+/* Ends pauses that were resumed and whose slot is empty, and closed or was never opened. ERR_BUSY:
+ * a transaction that pauses or resumes is open. */
+struct store_end_pauses {
+    struct store_call call;
+    /* out */
+    int ended;
+};
+#define STORE_END_PAUSES_INIT { .call.op = STORE_END_PAUSES }
+
 /* The first slot in [from, before) that holds rows; 0: none. from = 0: from the sweep's low-water
  * mark.
  *
@@ -253,9 +300,58 @@ struct store_late_slot {
 struct store_mark_swept {
     struct store_call call;
     int64_t slot;
-    /* the sweep began with a full look: store when, by the database's clock */
+    /* The sweep began with a full look: store when, by the database's clock, and file the checks
+     * that active schedules lack. */
     bool full;
+    /* out: how many these were */
+    int64_t filed;
 };
 #define STORE_MARK_SWEPT_INIT { .call.op = STORE_MARK_SWEPT }
+
+/* The check of a listener's digest, as the settings have it: its entity is DIGEST_ENTITY, its key
+ * the listener's name. */
+struct digest_check {
+    const char *listener, *job, *terms;
+    int32_t bucket;
+    int64_t first_at;               /* its first time */
+};
+
+/* Files those that are missing, with a cursor behind the last event that may be read: a new digest
+ * begins now. One whose job or terms are others keeps its cursor, and what it was waiting for if
+ * that comes sooner; one that is due stays as it is. */
+struct store_keep_digests {
+    struct store_call call;
+    const struct digest_check *checks;
+    int n;
+    int64_t now;                    /* virtual; 0: the store's clock */
+    struct arena *arena;            /* the caller's: what `checks` lives in */
+    /* out: how many it has filed or changed */
+    int64_t filed;
+};
+#define STORE_KEEP_DIGESTS_INIT { .call.op = STORE_KEEP_DIGESTS }
+
+/* Notes which listeners an engine has, in place of what it has noted before, and drops notes that
+ * have counted for nothing for a day. By the store's clock, as engines are compared by what they
+ * have now. */
+struct store_note_listeners {
+    struct store_call call;
+    const char *engine, *command, *file;    /* whose: all three together; at most 255, 16, 256 bytes */
+    const char *listeners;                  /* a line each, rules/listener_line.h */
+    int64_t counts_s;                       /* the note stands for an engine for so long */
+    struct arena *arena;                    /* the caller's: what these live in */
+    /* out: how many old notes went */
+    int64_t dropped;
+};
+#define STORE_NOTE_LISTENERS_INIT { .call.op = STORE_NOTE_LISTENERS }
+
+/* Counts the checks of the next 1,000 slots for those who draw a slot (rules/spread.h), if a minute
+ * is over since any engine did, and a check with `within` was ever asked for. By the store's
+ * clock. */
+struct store_note_loads {
+    struct store_call call;
+    /* out: slots that hold checks; -1: it was not to be done now */
+    int64_t slots;
+};
+#define STORE_NOTE_LOADS_INIT { .call.op = STORE_NOTE_LOADS }
 
 #endif

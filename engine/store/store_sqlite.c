@@ -32,6 +32,13 @@ static int sqlite_keep_days(struct sqlite_store *db, struct store_call *call)
     return 0;
 }
 
+/* Who waits for events looks at the file. */
+static int sqlite_notify(struct sqlite_store *db, struct store_call *call)
+{
+    (void)db, (void)call;
+    return 0;
+}
+
 static const struct {
     int (*run)(struct sqlite_store *db, struct store_call *call);
     bool writes;
@@ -40,9 +47,15 @@ static const struct {
     [STORE_RENEW] = { sqlite_renew, true },           [STORE_READ_PAGE] = { sqlite_read_page, false },
     [STORE_SETTLE] = { sqlite_settle, true },         [STORE_FINISH] = { sqlite_finish, true },
     [STORE_RELEASE] = { sqlite_release, true },       [STORE_RELOOK] = { sqlite_relook, true },
+    [STORE_FINE_SLOTS] = { sqlite_fine_slots, false },
     [STORE_PULSE] = { sqlite_pulse, false },          [STORE_LATE_SLOT] = { sqlite_late_slot, false },
     [STORE_MARK_SWEPT] = { sqlite_mark_swept, true }, [STORE_KEEP_DAYS] = { sqlite_keep_days, false },
     [STORE_PRUNE] = { sqlite_prune, true },           [STORE_REPORT] = { sqlite_report, false },
+    [STORE_PAUSES] = { sqlite_pauses, false },        [STORE_END_PAUSES] = { sqlite_end_pauses, true },
+    [STORE_KEEP_DIGESTS] = { sqlite_keep_digests, true },
+    [STORE_NOTE_LISTENERS] = { sqlite_note_listeners, true },
+    [STORE_NOTE_LOADS] = { sqlite_note_loads, true },
+    [STORE_NOTIFY] = { sqlite_notify, false },
 };
 
 static int run_connected(struct sqlite_store *db, struct store_call *call, bool writes)
@@ -67,6 +80,8 @@ static int run_call(struct sqlite_store *db, struct store_call *call)
     bool writes = calls[call->op].writes || (is_report && sqlite_report_writes((struct store_report *)call));
     int64_t began_us = clock_mono_us(db->head.clock);
     sqlite_start_clock(db, is_report);
+    if (is_report && call->within_ms)
+        sqlite_wait_at_most(db, call->within_ms);
     int rc = run_connected(db, call, writes);
     sqlite_settle_down(db);
     call->busy_us = clock_mono_us(db->head.clock) - began_us;

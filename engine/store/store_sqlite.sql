@@ -66,6 +66,13 @@ SELECT EXISTS (SELECT 1 FROM prescient_future_job
                 WHERE next_check_at = :slot AND (:jobs IS NULL
                                                  OR job_exec IN (SELECT value FROM json_each(:jobs)))) AS has
 
+-- name: slot_is_resumed
+-- The slot of a pause never begins. It is opened when the pause was resumed, until it is over.
+-- in: slot timestamptz
+-- out: yes bool
+SELECT EXISTS (SELECT 1 FROM prescient_pause WHERE slot_at = :slot AND resumed_at_us IS NOT NULL
+               AND ended_at_us IS NULL) AS yes
+
 -- name: slot_reopen
 -- A closed slot has rows again: it needs another look.
 -- in: slot timestamptz
@@ -105,7 +112,7 @@ DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
--- out: payload text?, origin text?, put_off_at timestamptz?
+-- out: payload text?, origin text?, put_off_at timestamptz?, terms text?
 {page_rows}
 
 -- name: plan
@@ -115,14 +122,15 @@ EXPLAIN QUERY PLAN {page_rows}
 
 -- part: page_rows
 SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key,
-       job_exec, payload, origin, put_off_at
+       job_exec, payload, origin, put_off_at, terms
   FROM prescient_future_job
  WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id)
  ORDER BY priority, id LIMIT :want
 
 -- The answers of the page are the table prescient_answers (store_sqlite_answers.c): part 0 is all
--- of them; 1 to 3 are the touched ones that end, that move, and that leave a run row. Writers are
--- serial, so the first look stays true until the end.
+-- of them; 1 to 3 are the touched ones that end, that move, and that leave a run row; 4 and 5 those
+-- that are renewed, and of these those that leave a run row. Writers are serial, so the first look
+-- stays true until the end.
 
 -- name: settle_look
 -- The rows that are as they were read, and whether they were enqueued again meanwhile.
@@ -147,27 +155,78 @@ SELECT f.id, :ended_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.ch
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 1 AND f.id = a.id
 
+-- part: asked_for
+-- again_at, or when that has begun, the next slot of its kind. :open_slot and :open_fine: the first
+-- full and the first fine slot that have not begun and are not :slot.
+CASE WHEN again_at IS NULL THEN NULL WHEN again_at > :now AND again_at <> :slot THEN again_at
+     WHEN again_at % :length_s = 0 THEN :open_slot ELSE :open_fine END
+
 -- name: settle_anew
--- The check goes on under a new id, at the time in again_at, but not before :open_slot, the first
--- slot that has not begun.
--- in: id int8, open_slot timestamptz, origin text?
+-- The check goes on under a new id, at the time in again_at.
+-- in: id int8, slot timestamptz, now timestamptz, length_s int8, open_slot timestamptz,
+-- in: open_fine timestamptz, origin text?
 INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
-                                             priority, payload, origin)
-SELECT entity_name, entity_key, job_exec, max(again_at, :open_slot), max(again_at, :open_slot), priority,
-       payload, :origin
+                                             priority, payload, origin, terms)
+SELECT entity_name, entity_key, job_exec, {asked_for}, {asked_for}, priority, payload, :origin, terms
   FROM prescient_future_job WHERE id = :id AND again_at IS NOT NULL
+
+-- part: renews_at
+min(a.next_at, coalesce({asked_for}, a.next_at))
+
+-- name: settle_renewed_run
+-- Runs before settle_renew, which gives the row another id.
+-- in: engine text?, clock_us timestamptz, slot timestamptz, now timestamptz, length_s int8,
+-- in: open_slot timestamptz, open_fine timestamptz
+INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome,
+                                      check_count, failure_count, slot_at, next_check_at, run_us, note,
+                                      engine, recorded_at_us)
+SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count, a.failure_count,
+       a.slot_at, {renews_at}, a.run_us, a.note, :engine, :clock_us
+  FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
+ WHERE a.part = 5 AND f.id = a.id
+
+-- name: settle_renew
+-- Occurrences of schedules that are over: each row starts anew at the next one, or at again_at, if
+-- that is earlier, in a slot that has not begun. The occurrence's nominal slot becomes
+-- first_check_at even if the settle is late for it. The row has a new id, and keeps its own terms:
+-- an edit may have written them meanwhile.
+-- in: slot timestamptz, now timestamptz, length_s int8, open_slot timestamptz,
+-- in: open_fine timestamptz
+INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
+                                             again_at, priority, payload, origin, terms)
+SELECT f.entity_name, f.entity_key, f.job_exec, min(a.first_at, coalesce(f.again_at, a.first_at)),
+       {renews_at}, CASE WHEN f.again_at > {renews_at} THEN f.again_at END, f.priority, f.payload,
+       a.origin_anew, f.terms
+  FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
+ WHERE a.part = 4 AND f.id = a.id
 
 -- name: settle_delete
 -- Runs after settle_anew: a row with again_at has its new id by then.
 DELETE FROM prescient_future_job WHERE id IN (SELECT id FROM prescient_answers WHERE part = 1)
 
+-- part: moves_to
+-- The wanted time, but into the slot of a pause only while that is on.
+CASE WHEN a.next_at < 221845392000 THEN a.next_at
+     WHEN EXISTS (SELECT 1 FROM prescient_pause AS p WHERE p.slot_at = a.next_at AND p.resumed_at_us IS NULL)
+     THEN a.next_at ELSE :open_slot END
+
 -- name: settle_move
--- To the wanted time or again_at, the earlier one, but not before :open_slot, the first slot that
--- has not begun.
--- in: open_slot timestamptz
+-- To the wanted time or again_at, the earlier one, in a slot that has not begun. Where the pause
+-- was resumed meanwhile, an occurrence of a schedule that has not been run becomes that of the slot
+-- that it goes to: the time of a pause is not missed, and `missed skip` would pass it over there.
+-- One that is to find its first occurrence does so there.
+-- in: slot timestamptz, now timestamptz, length_s int8, open_slot timestamptz,
+-- in: open_fine timestamptz
 UPDATE prescient_future_job
-   SET next_check_at = max(min(a.next_at, coalesce(again_at, a.next_at)), :open_slot),
-       again_at = CASE WHEN again_at > max(min(a.next_at, again_at), :open_slot) THEN again_at END,
+   SET next_check_at = min({moves_to}, coalesce({asked_for}, a.next_at)),
+       first_check_at = CASE
+           WHEN terms GLOB 'schedule *' AND a.next_at >= 221845392000 AND {moves_to} < 221845392000
+            AND prescient_future_job.check_count = 0 AND prescient_future_job.failure_count = 0
+            AND prescient_future_job.deferred_at IS NULL
+            AND NOT EXISTS (SELECT 1 FROM prescient_first AS f
+                             WHERE f.id = prescient_future_job.id AND f.finds_first)
+           THEN min({moves_to}, coalesce({asked_for}, a.next_at)) ELSE first_check_at END,
+       again_at = CASE WHEN again_at > min({moves_to}, {asked_for}) THEN again_at END,
        check_count = a.check_count, failure_count = a.failure_count, deferred_at = a.deferred_at,
        put_off_at = a.put_off_at,
        run_count = prescient_future_job.run_count + a.runs,
@@ -188,10 +247,33 @@ SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.
 
 -- name: effect_emit
 -- in: event text?, entity text?, key text?, job text?, emitted_us timestamptz, slot timestamptz,
--- in: check_count int4, data text?, clock_us timestamptz
+-- in: check_count int4, data text?, clock_us timestamptz, origin text?
 INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at, check_count,
-                             data, recorded_at_us)
-VALUES (:event, :entity, :key, :job, :emitted_us, :slot, :check_count, :data, :clock_us)
+                             data, recorded_at_us, origin)
+VALUES (:event, :entity, :key, :job, :emitted_us, :slot, :check_count, :data, :clock_us, :origin)
+
+-- name: effect_deliver
+-- :origin is the event's, and its delivery's. One that is there already is that of an event with
+-- the same origin (the clock was set back, and a check was deferred twice from one slot).
+-- in: listener text, job text, slot timestamptz, data text?, origin text, terms text,
+-- in: emitted_us timestamptz
+INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
+                                  origin, terms)
+VALUES ('prescient.event', :listener || '/' || :origin, :job, :slot, :slot, :data, :origin,
+        :terms || ' listener "' || :listener || '" at ' || :emitted_us)
+    ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+
+-- name: settle_deliver
+-- All deliveries of the page, as effect_deliver files one. In one statement, as each reads and
+-- writes the sequence of ids.
+-- in: slot timestamptz, emitted_us timestamptz
+INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
+                                  origin, terms)
+SELECT 'prescient.event', a.listener || '/' || a.event_origin, a.hearing_job, :slot, :slot, a.data,
+       a.event_origin, a.event_terms || ' listener "' || a.listener || '" at ' || :emitted_us
+  FROM prescient_answers AS a
+ WHERE a.part = 6
+    ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 
 -- name: effect_enqueue
 -- in: entity text?, key text?, job text?, at timestamptz, payload text?, conflict text?,
@@ -199,6 +281,92 @@ VALUES (:event, :entity, :key, :job, :emitted_us, :slot, :check_count, :data, :c
 INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now,
                                   origin)
 VALUES (:entity, :key, :job, :at, :payload, :conflict, :priority, :now, :origin)
+
+-- name: digest_change
+-- The check of a listener's digest gets the job and terms of the settings, and never waits longer
+-- than before. One that is due stays as it is.
+-- in: listener text, job text, terms text, slot timestamptz, now timestamptz
+UPDATE OR IGNORE prescient_future_job
+   SET job_exec = :job, terms = :terms, first_check_at = min(next_check_at, :slot),
+       next_check_at = min(next_check_at, :slot)
+ WHERE bucket = 0 AND entity_name = 'prescient.digest' AND entity_key = :listener AND next_check_at > :now
+   AND (job_exec <> :job OR terms IS NOT :terms)
+
+-- name: digest_check
+-- in: listener text, job text, terms text, slot timestamptz
+INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, terms)
+SELECT 'prescient.digest', :listener, :job, :slot, :slot, :terms
+ WHERE NOT EXISTS (SELECT 1 FROM prescient_future_job
+                    WHERE bucket = 0 AND entity_name = 'prescient.digest' AND entity_key = :listener)
+
+-- name: digest_cursor_make
+-- A new digest begins behind all that is there.
+-- in: listener text, is_new bool, clock_us timestamptz
+INSERT INTO prescient_cursor (kind, name, id, made_at_us)
+SELECT 'digest', :listener, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event'), 0),
+       :clock_us WHERE true
+    ON CONFLICT (kind, name) DO UPDATE SET id = excluded.id, moved_at_us = NULL, pruned_at_us = NULL
+ WHERE :is_new
+
+-- name: note_listeners
+-- in: engine text?, command text?, file text?, listeners text?, seen_us timestamptz,
+-- in: until_us timestamptz
+INSERT INTO prescient_engine_seen (engine, command, file, listeners, seen_at_us, counts_until_us)
+VALUES (:engine, :command, :file, :listeners, :seen_us, :until_us)
+    ON CONFLICT (engine, command, file) DO UPDATE
+   SET listeners = excluded.listeners, seen_at_us = excluded.seen_at_us,
+       counts_until_us = excluded.counts_until_us
+
+-- name: note_loads
+-- in: now timestamptz
+INSERT INTO prescient_note_loads (now) VALUES (:now)
+
+-- name: loads_noted
+-- When slots were counted last (0: never), and how many held checks.
+-- out: noted_at int8, slots int8
+SELECT coalesce((SELECT value FROM prescient_setting WHERE name = 'loads_noted_at'), 0) AS noted_at,
+       (SELECT count(*) FROM prescient_slot_load) AS slots
+
+-- name: drop_notes
+-- in: before_us timestamptz, engine text, command text, file text
+DELETE FROM prescient_engine_seen
+ WHERE counts_until_us < :before_us AND (engine, command, file) <> (:engine, :command, :file)
+
+-- name: digest_cursor
+-- in: listener text
+-- out: id int8, was_pruned bool, is_there bool
+SELECT id, pruned_at_us IS NOT NULL AS was_pruned, 1 AS is_there FROM prescient_cursor
+ WHERE kind = 'digest' AND name = :listener
+
+-- name: digest_events
+-- in: after_id int8, most int8
+-- out: id int8, event text, entity_name text, entity_key text, job_exec text,
+-- out: emitted_at_us timestamptz, check_number int8, data text?
+SELECT id, event, entity_name, entity_key, job_exec, emitted_at_us, check_count + 1 AS check_number, data
+  FROM prescient_event WHERE id > :after_id ORDER BY id LIMIT :most
+
+-- name: digest_file
+-- in: listener text, job text, after_id int8, last_id int8, slot timestamptz, data text,
+-- in: first_at timestamptz, emitted_us timestamptz
+INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
+                                  terms)
+VALUES ('prescient.event', :listener || '/0-0-' || :after_id || '..0-0-' || :last_id, :job, :slot, :slot,
+        :data, 'event "digest" of "prescient.digest" key "' || :listener || '" job "'
+        || replace(:job, '"', '""') || '" number 1 failures 0 first ' || :first_at || ' listener "'
+        || :listener || '" at ' || :emitted_us)
+    ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+
+-- name: digest_move
+-- in: listener text, id int8, clock_us timestamptz, is_told bool
+UPDATE prescient_cursor SET id = :id, moved_at_us = :clock_us,
+       pruned_at_us = CASE WHEN :is_told THEN NULL ELSE pruned_at_us END
+ WHERE kind = 'digest' AND name = :listener
+
+-- name: digest_again
+-- There is more to read.
+-- in: listener text, job text, slot timestamptz
+UPDATE prescient_future_job SET next_check_at = :slot
+ WHERE bucket = 0 AND entity_name = 'prescient.digest' AND entity_key = :listener AND job_exec = :job
 
 -- name: finish_look
 -- :jobs is a JSON array of jobs whose rows may remain; :after_priority and :after_id are of the
@@ -210,15 +378,18 @@ SELECT EXISTS (SELECT 1 FROM prescient_future_job
                   AND job_exec NOT IN (SELECT value FROM json_each(:jobs))) AS has
 
 -- name: finish
--- :can_read is false when rows cannot be read: then the jobs of the remaining rows are unknown.
+-- :jobs is a JSON array of jobs that the engine lacks. :can_read is false when rows cannot be read:
+-- then it is unknown which of these have rows there.
 -- in: slot timestamptz, engine text?, late_us int8, took_us int8, clock_us timestamptz,
--- in: {counts int8}, can_read bool
+-- in: {counts int8}, jobs text?, can_read bool
 INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us,
                                  {counts}, left_jobs)
 SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :clock_us, {values_of_counts},
        CASE WHEN :can_read THEN (SELECT group_concat(job_exec, ', ')
                              FROM (SELECT DISTINCT job_exec FROM prescient_future_job
-                                   WHERE next_check_at = :slot ORDER BY job_exec)) END
+                                   WHERE next_check_at = :slot
+                                     AND job_exec IN (SELECT value FROM json_each(:jobs))
+                                   ORDER BY job_exec)) END
   FROM prescient_slot_pass WHERE slot_at = :slot AND bucket = -1
 
 -- ---- slots that are not over ------------------------------------------------------------------
@@ -248,6 +419,75 @@ SELECT slot_at, EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at =
                                        AND p.bucket = o.bucket AND p.pass > 0)) AS is_undone
   FROM prescient_slot_pass AS o WHERE pass = 0 AND closed_at_us IS NULL ORDER BY slot_at LIMIT :want
 
+-- name: fine_slots
+-- From slot to slot by one step of the index each. :jobs is a JSON array, or NULL for all. The
+-- second that runs is listed when one of a few rows is of these jobs. Seconds that an engine has
+-- run and left rows of these jobs in come with them.
+-- in: low timestamptz, now timestamptz, length_s int8, jobs text?, most int8
+-- out: slot timestamptz
+WITH RECURSIVE filed (slot) AS (
+    SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at > :low AND next_check_at <= :now
+    UNION ALL
+    SELECT (SELECT min(f.next_check_at) FROM prescient_future_job AS f
+             WHERE f.next_check_at > filed.slot AND f.next_check_at <= :now)
+      FROM filed WHERE slot IS NOT NULL)
+SELECT slot FROM (
+    SELECT slot FROM filed
+     WHERE slot % :length_s <> 0
+       AND NOT EXISTS (SELECT 1 FROM prescient_slot_pass AS o WHERE o.slot_at = slot AND o.bucket = -1
+                       AND o.pass = 0)
+       AND (:jobs IS NULL OR slot < :now
+            OR EXISTS (SELECT 1 FROM (SELECT job_exec FROM prescient_future_job
+                                       WHERE next_check_at = slot LIMIT 16)
+                        WHERE job_exec IN (SELECT value FROM json_each(:jobs))))
+     LIMIT :most)
+UNION
+SELECT slot FROM (
+    SELECT o.slot_at AS slot FROM prescient_slot_pass AS o CROSS JOIN prescient_slot_pass AS p
+     WHERE o.pass = 0 AND o.closed_at_us IS NULL AND o.slot_at > :now - :length_s AND o.slot_at <= :now
+       AND o.slot_at % :length_s <> 0
+       AND p.slot_at = o.slot_at AND p.bucket = -1 AND p.left_jobs IS NOT NULL
+       AND p.pass = (SELECT max(pass) FROM prescient_slot_pass AS l
+                      WHERE l.slot_at = o.slot_at AND l.bucket = -1)
+       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at)
+       AND EXISTS (SELECT 1 FROM json_each(:jobs) AS j
+                    WHERE instr(', ' || p.left_jobs || ', ', ', ' || j.value || ', ') > 0
+                      AND EXISTS (SELECT 1 FROM prescient_future_job AS f
+                                   WHERE f.next_check_at = o.slot_at AND f.job_exec = j.value))
+     ORDER BY o.slot_at LIMIT :most)
+ ORDER BY slot LIMIT :most
+
+-- name: pause_change
+-- The number of the last change to pauses.
+-- out: change int8
+SELECT coalesce((SELECT value FROM prescient_setting WHERE name = 'pause_changes'), 0) AS change
+
+-- name: pauses_now
+-- Those that are not over.
+-- out: slot timestamptz, what text, name text, is_on bool, is_reslotted bool
+SELECT slot_at AS slot, what, name, resumed_at_us IS NULL AS is_on, is_reslotted
+  FROM prescient_pause WHERE ended_at_us IS NULL
+
+-- part: pause_is_over
+-- Its slot is empty, and closed or was never opened.
+ended_at_us IS NULL AND resumed_at_us IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM prescient_future_job AS f WHERE f.next_check_at = prescient_pause.slot_at)
+   AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = prescient_pause.slot_at)
+   AND NOT EXISTS (SELECT 1 FROM prescient_slot_pass AS o WHERE o.slot_at = prescient_pause.slot_at
+                   AND o.pass = 0 AND o.closed_at_us IS NULL)
+
+-- name: end_pauses_passes
+DELETE FROM prescient_slot_pass
+ WHERE slot_at IN (SELECT slot_at FROM prescient_pause WHERE {pause_is_over})
+
+-- name: end_pauses
+-- in: clock_us timestamptz
+UPDATE prescient_pause SET ended_at_us = :clock_us WHERE {pause_is_over}
+
+-- name: note_pause_change
+-- in: clock_us timestamptz
+UPDATE prescient_setting SET value = max(value + 1, :clock_us) WHERE name = 'pause_changes'
+
 -- name: late_slot
 -- in: from timestamptz, before timestamptz
 -- out: slot timestamptz?
@@ -267,6 +507,22 @@ SELECT coalesce(max(value), 0) AS value FROM prescient_setting WHERE name = 'ful
 INSERT INTO prescient_setting (name, value) VALUES ('full_look_at', :now) ON CONFLICT (name)
     DO UPDATE SET value = excluded.value
 
+-- name: repair_schedules
+-- Files what active schedules lack: somebody has deleted the check by hand.
+-- in: now timestamptz
+INSERT INTO prescient_file_scheduled (name, now)
+SELECT s.name, :now FROM prescient_schedule AS s
+ WHERE s.is_active AND {lacks_check}
+
+-- part: lacks_check
+NOT EXISTS (SELECT 1 FROM prescient_future_job AS f
+             WHERE f.bucket = 0 AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
+               AND f.job_exec = s.job_exec)
+
+-- name: schedules_lacking
+-- out: n int8
+SELECT count(*) AS n FROM prescient_schedule AS s WHERE s.is_active AND {lacks_check}
+
 -- name: mark_swept
 -- The mark never moves down, unless it is ahead of the clock.
 -- in: slot timestamptz, now timestamptz
@@ -275,10 +531,17 @@ UPDATE prescient_setting SET value = :slot WHERE name = 'swept_until' AND (value
 -- ---- enqueue and load -------------------------------------------------------------------------
 
 -- name: pending_row
+-- finds_first: it waits for an engine to find its first occurrence (0025_asked_runs).
 -- in: entity text?, key text?, job text?
--- out: id int8, next_check_at timestamptz, again_at timestamptz?
-SELECT id, next_check_at, again_at FROM prescient_future_job
- WHERE bucket = 0 AND entity_name = :entity AND entity_key = :key AND job_exec = :job
+-- out: id int8, next_check_at timestamptz, again_at timestamptz?, finds_first bool, recurs bool
+-- out: has_begun bool
+SELECT j.id, j.next_check_at, j.again_at,
+       coalesce(j.terms GLOB 'schedule *', 0) AND j.next_check_at >= j.first_check_at
+           AND coalesce((SELECT f.finds_first FROM prescient_first AS f WHERE f.id = j.id), 0) AS finds_first,
+       coalesce(j.terms GLOB 'schedule *', 0) AS recurs,
+       j.check_count > 0 OR j.failure_count > 0 OR j.deferred_at IS NOT NULL AS has_begun
+  FROM prescient_future_job AS j
+ WHERE j.bucket = 0 AND j.entity_name = :entity AND j.entity_key = :key AND j.job_exec = :job
 
 -- name: enqueue
 -- All but :now as text.
@@ -286,6 +549,43 @@ SELECT id, next_check_at, again_at FROM prescient_future_job
 -- in: now timestamptz
 INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now)
 VALUES (:entity, :key, :job, :at, :payload, :conflict, CAST(:priority AS INTEGER), :now)
+
+-- name: enqueue_now
+-- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?,
+-- in: now timestamptz
+INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec, payload, conflict, priority, now)
+VALUES (:entity, :key, :job, :payload, :conflict, CAST(:priority AS INTEGER), :now)
+
+-- name: ask_loads
+-- From now on engines count checks.
+-- out: asked int4
+-- report: writes
+INSERT INTO prescient_setting (name, value) SELECT 'loads_noted_at', 0
+ WHERE NOT EXISTS (SELECT 1 FROM prescient_setting WHERE name = 'loads_noted_at') RETURNING 1 AS asked
+
+-- name: slot_loads
+-- out: slot_at timestamptz, checks int4
+-- report
+SELECT slot_at, checks FROM prescient_slot_load ORDER BY slot_at
+
+-- name: checks_of_key
+-- The checks of one row that wait: which life each is in (its id), how often it ran, where it is
+-- filed, and who has a lease of it. A lease that is over counts: its engine may be at work still.
+-- in: entity text?, key text?, job text?, clock_us timestamptz
+-- out: job_exec text, id int8, next_check_at timestamptz, again_at timestamptz?,
+-- out: put_off_at timestamptz?, run_count int4, failure_count int4, recurs int4, is_begun int4,
+-- out: engine text?, clock_at timestamptz
+-- report
+SELECT f.job_exec, f.id, f.next_check_at, f.again_at, f.put_off_at, coalesce(f.run_count, 0) AS run_count,
+       f.failure_count, coalesce(f.terms GLOB 'schedule *', 0) AS recurs,
+       f.next_check_at * 1000000 <= :clock_us AS is_begun,
+       (SELECT coalesce(l.engine, '?') FROM prescient_slot_lease AS l
+         WHERE l.slot_at = f.next_check_at LIMIT 1) AS engine,
+       :clock_us / 1000000 AS clock_at
+  FROM prescient_future_job AS f
+ WHERE f.bucket = 0 AND f.entity_name = :entity AND f.entity_key = :key
+   AND (:job IS NULL OR f.job_exec = :job)
+ ORDER BY f.job_exec LIMIT 100
 
 -- name: pending_count
 -- :job NULL: all jobs.
@@ -304,28 +604,241 @@ INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (:
 INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now)
     VALUES (:entity, :key, :job, :at, :now)
 
+-- name: schedule_state
+-- `rule`: all that defines it, in one text.
+-- in: name text?
+-- out: rule text, is_active bool, next_check_at timestamptz
+SELECT s.rule || char(10) || s.entity_name || char(10) || s.entity_key || char(10) || s.job_exec || char(10)
+           || coalesce(s.payload, '') AS rule, s.is_active,
+       coalesce((SELECT coalesce(f.again_at, f.next_check_at) FROM prescient_future_job AS f
+                  WHERE f.bucket = 0 AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
+                    AND f.job_exec = s.job_exec), 0) AS next_check_at
+  FROM prescient_schedule AS s WHERE s.name = :name
+
+-- name: schedule_put
+-- Texts; NULL is the default. The bias is in ten thousandths.
+-- in: name text?, entity text?, key text?, job text?, every text?, bias text?, cron text?,
+-- in: timezone text?, missed text?, payload text?, now timestamptz
+INSERT INTO prescient_put_schedule
+VALUES (:name, :entity, :key, :job, CAST(:every AS INTEGER),
+        CASE WHEN :every IS NOT NULL THEN CAST(coalesce(:bias, '667') AS INTEGER)
+             ELSE CAST(:bias AS INTEGER) END,
+        :cron, CASE WHEN :cron IS NOT NULL THEN coalesce(:timezone, 'UTC') ELSE :timezone END,
+        coalesce(:missed, 'run_once'), :payload, :now)
+
+-- name: schedule_set
+-- NULL leaves what is there.
+-- in: name text?, entity text?, key text?, job text?, every text?, bias text?, cron text?,
+-- in: timezone text?, missed text?, payload text?, now timestamptz
+INSERT INTO prescient_put_schedule
+SELECT name, coalesce(:entity, entity_name), coalesce(:key, entity_key), coalesce(:job, job_exec),
+       CASE WHEN :cron IS NULL THEN coalesce(CAST(:every AS INTEGER), every_s)
+            ELSE CAST(:every AS INTEGER) END,
+       CASE WHEN :bias IS NOT NULL THEN CAST(:bias AS INTEGER)
+            WHEN :cron IS NOT NULL OR :timezone IS NOT NULL THEN NULL
+            WHEN :every IS NOT NULL THEN coalesce(bias, 667) ELSE bias END,
+       coalesce(:cron, CASE WHEN :every IS NULL THEN cron END),
+       CASE WHEN :cron IS NOT NULL THEN coalesce(:timezone, timezone, 'UTC')
+            WHEN :every IS NOT NULL THEN :timezone ELSE coalesce(:timezone, timezone) END,
+       coalesce(:missed, missed), coalesce(:payload, payload), :now
+  FROM prescient_schedule WHERE name = :name
+
+-- name: schedule_switch
+-- in: name text?, active bool, why text?, now timestamptz
+UPDATE prescient_schedules SET is_active = :active, switched_why = :why, now = :now WHERE name = :name
+
+-- name: schedule_remove
+-- in: name text?
+DELETE FROM prescient_schedules WHERE name = :name
+
+-- part: schedules_given_up
+-- The entries come first, and each looks its check up (CROSS JOIN keeps that order): to read all
+-- entries for each schedule would hold the file's lock for seconds.
+name IN (SELECT json_extract(w.value, '$.name') FROM json_each(:entries) AS w)
+   AND name IN (SELECT o.name FROM json_each(:entries) AS w CROSS JOIN prescient_schedule AS o
+                 WHERE o.entity_name = json_extract(w.value, '$.entity_name')
+                   AND o.entity_key = json_extract(w.value, '$.entity_key')
+                   AND o.job_exec = json_extract(w.value, '$.job_exec')
+                   AND o.name <> json_extract(w.value, '$.name'))
+
+-- name: schedules_end_given_up
+-- Checks that one of :entries has, and another one of them is to have, are over.
+-- in: entries text?, now timestamptz
+INSERT INTO prescient_end_checks
+SELECT entity_name, entity_key, job_exec, :now FROM prescient_schedule WHERE {schedules_given_up}
+
+-- name: schedules_give_up
+-- And their schedules are of a check that nobody files, until their own turn.
+-- in: entries text?
+UPDATE prescient_schedule SET entity_name = 'prescient.schedule', entity_key = name, job_exec = 'none'
+ WHERE {schedules_given_up}
+
+-- name: schedules_put
+-- :entries: an array of objects, as JSON; all members are texts.
+-- in: entries text?, now timestamptz
+INSERT INTO prescient_put_schedule
+SELECT json_extract(w.value, '$.name'), json_extract(w.value, '$.entity_name'),
+       json_extract(w.value, '$.entity_key'), json_extract(w.value, '$.job_exec'),
+       CAST(json_extract(w.value, '$.every_s') AS INTEGER), CAST(json_extract(w.value, '$.bias') AS INTEGER),
+       json_extract(w.value, '$.cron'), json_extract(w.value, '$.timezone'),
+       json_extract(w.value, '$.missed'), json_extract(w.value, '$.payload'), :now
+  FROM json_each(:entries) AS w
+
+-- name: schedules_remove
+-- :names: an array, as JSON
+-- in: names text?
+DELETE FROM prescient_schedules WHERE name IN (SELECT value FROM json_each(:names))
+
+-- part: schedule_columns
+s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.timezone, s.missed, s.payload,
+       s.is_active, f.next_check_at, f.first_check_at, f.again_at, f.terms, s.made_at_us / 1000000 AS made_at,
+       NULL AS made_by, s.changed_at_us / 1000000 AS changed_at, NULL AS changed_by,
+       s.switched_at_us / 1000000 AS switched_at, NULL AS switched_by, s.switched_why,
+       (SELECT value FROM prescient_setting WHERE name = 'slot_length_s') AS slot_length_s
+
+-- name: schedules
+-- By the bytes of the name. Names with :prefix come first of all from it on.
+-- in: prefix text?, entity text?, key text?, job text?, most text?, after text?
+-- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias int4?,
+-- out: cron text?, timezone text?, missed text, payload text?, is_active bool,
+-- out: next_check_at timestamptz?, first_check_at timestamptz?, again_at timestamptz?, terms text?,
+-- out: made_at timestamptz, made_by text?, changed_at timestamptz, changed_by text?,
+-- out: switched_at timestamptz?, switched_by text?, switched_why text?, slot_length_s int4
+-- report
+SELECT {schedule_columns}
+  FROM (SELECT * FROM prescient_schedule
+         WHERE name >= coalesce(:prefix, '') AND name > coalesce(:after, '')
+           AND (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+           AND (:job IS NULL OR job_exec = :job)
+         ORDER BY name LIMIT coalesce(CAST(:most AS INTEGER), -1)) AS s
+  LEFT JOIN prescient_future_job AS f
+         ON f.bucket = 0 AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
+        AND f.job_exec = s.job_exec
+ WHERE substr(s.name, 1, length(coalesce(:prefix, ''))) = coalesce(:prefix, '')
+ ORDER BY s.name
+
+-- name: schedule
+-- has_begun: its occurrence was run already and is tried again. is_paused: a pause is on that its
+-- check is moved into when it comes up.
+-- in: name text?, clock_us timestamptz
+-- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias int4?,
+-- out: cron text?, timezone text?, missed text, payload text?, is_active bool,
+-- out: next_check_at timestamptz?, first_check_at timestamptz?, again_at timestamptz?, terms text?,
+-- out: made_at timestamptz, made_by text?, changed_at timestamptz, changed_by text?,
+-- out: switched_at timestamptz?, switched_by text?, switched_why text?, slot_length_s int4,
+-- out: has_begun int4?, is_paused int4?, clock_at timestamptz
+-- report
+SELECT {schedule_columns},
+       f.check_count > 0 OR f.failure_count > 0 OR f.deferred_at IS NOT NULL AS has_begun,
+       EXISTS (SELECT 1 FROM prescient_pause AS p
+                WHERE p.resumed_at_us IS NULL AND (p.what, p.name) IN (VALUES ('schedule', s.name),
+                      ('job', s.job_exec), ('entity', s.entity_name))) AS is_paused,
+       :clock_us / 1000000 AS clock_at
+  FROM prescient_schedule AS s
+  LEFT JOIN prescient_future_job AS f
+         ON f.bucket = 0 AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
+        AND f.job_exec = s.job_exec
+ WHERE s.name = :name
+
+-- name: schedules_amiss
+-- Schedules that are off and whose check waits, and those that are on and have none: the first of
+-- each kind by name, and how many there are among those looked at. At most 10,000 of each kind are,
+-- of the first 200,000 in the table. is_at_least: there are others, which were not looked at.
+-- out: is_active bool, n int8, is_at_least bool, name text, entity_name text, entity_key text,
+-- out: job_exec text
+-- report
+WITH looked_at AS (
+    SELECT * FROM (SELECT * FROM (SELECT * FROM prescient_schedule LIMIT 200000)
+                    WHERE NOT is_active LIMIT 10000)
+    UNION ALL
+    SELECT * FROM (SELECT * FROM (SELECT * FROM prescient_schedule LIMIT 200000)
+                    WHERE is_active LIMIT 10000)),
+amiss AS (
+    SELECT l.is_active, l.name, l.entity_name, l.entity_key, l.job_exec
+      FROM looked_at AS l
+      LEFT JOIN prescient_future_job AS f
+             ON f.bucket = 0 AND f.entity_name = l.entity_name AND f.entity_key = l.entity_key
+            AND f.job_exec = l.job_exec
+     WHERE CASE WHEN l.is_active THEN f.id IS NULL ELSE coalesce(f.terms GLOB 'schedule *', 0) END)
+SELECT a.is_active, count(*) AS n,
+       (SELECT count(*) >= 10000 FROM looked_at AS l WHERE l.is_active = a.is_active)
+       OR EXISTS (SELECT 1 FROM prescient_schedule LIMIT 1 OFFSET 200000) AS is_at_least,
+       min(a.name) AS name, a.entity_name, a.entity_key, a.job_exec
+  FROM amiss AS a GROUP BY a.is_active ORDER BY a.is_active
+
+-- name: pause_look
+-- has_checks: whether any check of the entity waits; of a job and a schedule it is not asked.
+-- in: what text, name text?
+-- out: is_on bool, has_checks bool
+SELECT EXISTS (SELECT 1 FROM prescient_pause WHERE what = :what AND name = :name
+               AND resumed_at_us IS NULL) AS is_on,
+       :what <> 'entity' OR EXISTS (SELECT 1 FROM prescient_future_job
+                                     WHERE bucket = 0 AND entity_name = :name) AS has_checks
+
+-- name: pause
+-- in: what text, name text?, reason text?, who text?
+INSERT INTO prescient_pauses (what, name, reason, paused_by) VALUES (:what, :name, :reason, :who)
+
+-- name: resume
+-- in: what text, name text?, reslot text?, who text?
+UPDATE prescient_pauses SET state = 'ending', is_reslotted = coalesce(:reslot = 'true', 0), resumed_by = :who
+ WHERE what = :what AND name = :name AND state = 'on'
+
+-- name: pauses
+-- See the same block of store_pg.sql.
+-- in: all text?, most text?, counted text?
+-- out: what text, name text, state text, checks int8, is_at_least bool, paused_at timestamptz,
+-- out: paused_by text?, reason text?, resumed_at timestamptz?, resumed_by text?,
+-- out: ended_at timestamptz?
+-- report
+SELECT what, name, state, counted AS checks,
+       counted >= coalesce(CAST(:counted AS INTEGER), 10000) AS is_at_least,
+       paused_at_us / 1000000 AS paused_at,
+       paused_by, reason, resumed_at_us / 1000000 AS resumed_at, resumed_by, ended_at_us / 1000000 AS ended_at
+  FROM (SELECT what, name, state, paused_at_us, paused_by, reason, resumed_at_us, resumed_by, ended_at_us,
+               slot_at,
+               (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job AS f
+                                       WHERE f.next_check_at = p.slot_at
+                                       LIMIT coalesce(CAST(:counted AS INTEGER), 10000))) AS counted
+          FROM prescient_pauses AS p)
+ WHERE coalesce(:all = 'true', 0) OR ended_at_us IS NULL
+ ORDER BY ended_at_us IS NOT NULL, CASE WHEN ended_at_us IS NULL THEN slot_at END, slot_at DESC
+ LIMIT coalesce(CAST(:most AS INTEGER), -1)
+
 -- part: failed_history
 outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
 
 -- name: retry
 -- max(id) picks the row whose payload is used. Checks that have ended well since are skipped, by
--- one look at the rows after the oldest failure. The columns are parameters of `enqueue`.
+-- one look at the rows after the oldest failure. A schedule's occurrence that ends well leaves a
+-- row in the run log. The columns are parameters of `enqueue`.
 -- in: entity text?, key text?, job text?, since text?, most text?
 -- out: entity text, key text, job text, payload text?, newest int8
 WITH failure AS MATERIALIZED (
-    SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest
+    SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest, archived_at_us
       FROM prescient_future_job_history
-     WHERE {failed_history}
+     WHERE {failed_history} AND entity_name NOT IN ('prescient.event', 'prescient.digest')
        AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
        AND (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
        AND (:job IS NULL OR job_exec = :job)
      GROUP BY entity_name, entity_key, job_exec),
+recurring AS MATERIALIZED (
+    SELECT f.entity_name, f.entity_key, f.job_exec, f.newest, f.archived_at_us
+      FROM failure AS f
+      JOIN prescient_future_job AS w ON w.bucket = 0 AND w.entity_name = f.entity_name
+       AND w.entity_key = f.entity_key AND w.job_exec = f.job_exec AND w.terms GLOB 'schedule *'),
 mended AS MATERIALIZED (
-    SELECT DISTINCT f.newest
+    SELECT f.newest
       FROM prescient_future_job_history h
       JOIN failure f ON f.entity_key = h.entity_key AND f.entity_name = h.entity_name
           AND f.job_exec = h.job_exec AND f.newest < h.id
-     WHERE h.id > (SELECT min(newest) FROM failure) AND NOT {failed_history})
+     WHERE h.id > (SELECT min(newest) FROM failure) AND NOT {failed_history}
+    UNION
+    SELECT f.newest
+      FROM prescient_future_job_run r
+      JOIN recurring f ON f.entity_key = r.entity_key AND f.entity_name = r.entity_name
+          AND f.job_exec = r.job_exec AND f.archived_at_us < r.recorded_at_us
+     WHERE r.outcome = 'done' AND EXISTS (SELECT 1 FROM recurring))
 SELECT entity_name AS entity, entity_key AS key, job_exec AS job, payload, newest
   FROM failure
  WHERE newest NOT IN (SELECT newest FROM mended)
@@ -422,6 +935,24 @@ SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
    AND (:before IS NULL OR ended_at_us < CAST(:before AS INTEGER) * 1000000)
  ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
+-- name: refused
+-- See the same block of store_pg.sql. By the index of failures.
+-- in: since text, most text
+-- out: job_exec text?, is_delivery int4?, failure_count int4?, checks int8?, note text?
+-- report
+WITH seen AS MATERIALIZED (
+    SELECT entity_name, job_exec, failure_count, note, ended_at_us
+      FROM prescient_future_job_history
+     WHERE {failed_history} AND outcome = 'failed' AND ended_at_us >= CAST(:since AS INTEGER) * 1000000
+     ORDER BY ended_at_us DESC LIMIT CAST(:most AS INTEGER))
+SELECT job_exec, is_delivery, failure_count, checks, note
+  FROM (SELECT job_exec, entity_name = 'prescient.event' AS is_delivery, failure_count, count(*) AS checks,
+               note, max(ended_at_us) AS newest
+          FROM seen GROUP BY 1, 2, 3
+        UNION ALL
+        SELECT NULL, NULL, NULL, NULL, NULL, min(0) FROM seen HAVING count(*) >= CAST(:most AS INTEGER))
+ ORDER BY newest DESC
+
 -- name: runs
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
 -- out: run_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
@@ -438,6 +969,149 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome,
                                                      OR run_at_us >= CAST(:since AS INTEGER) * 1000000)
    AND (:before IS NULL OR run_at_us < CAST(:before AS INTEGER) * 1000000)
  ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
+
+-- name: deliveries
+-- Those that wait come first, at most :looks; then those that are over, the newest first, by an
+-- index that has deliveries alone. With a listener at most :looks of these are looked at, NULL:
+-- all; then a last row without a listener has the time back to which it has searched. :failed:
+-- those that failed, for good or not. The id is the command's to fill in.
+-- in: listener text?, failed text?, since text?, most text?, looks text?
+-- out: ended_at_us timestamptz?, id text?, listener text?, event text?, entity_name text?,
+-- out: entity_key text?, state text?, outcome text?, tries int4?, next_check_at timestamptz?,
+-- out: note text?, job_exec text?, emitted_at_us timestamptz?, delivery text?
+-- report
+WITH waiting AS MATERIALIZED (
+    SELECT entity_key, job_exec, next_check_at, first_check_at, failure_count, coalesce(run_count, 0) AS tries
+      FROM prescient_future_job
+     WHERE bucket = 0 AND entity_name = 'prescient.event'
+       AND entity_key BETWEEN coalesce(:listener || '/', '') AND coalesce(:listener || '0', x'')
+       AND (:failed IS NULL OR failure_count > 0)
+       AND first_check_at >= coalesce(CAST(:since AS INTEGER), 0)
+     LIMIT coalesce(CAST(:looks AS INTEGER), -1)),
+seen AS MATERIALIZED (
+    SELECT * FROM (SELECT id, entity_key, job_exec, ended_at_us, outcome, run_count, first_check_at,
+                          failure_count, note
+                     FROM prescient_future_job_history
+                    WHERE entity_name = 'prescient.event' AND :failed IS NULL
+                    ORDER BY id DESC LIMIT coalesce(CAST(:looks AS INTEGER), -1))
+    UNION ALL
+    SELECT * FROM (SELECT id, entity_key, job_exec, ended_at_us, outcome, run_count, first_check_at,
+                          failure_count, note
+                     FROM prescient_future_job_history
+                    WHERE entity_name = 'prescient.event' AND outcome NOT IN ('done', 'resolved')
+                      AND :failed IS NOT NULL
+                    ORDER BY id DESC LIMIT coalesce(CAST(:looks AS INTEGER), -1))),
+over AS MATERIALIZED (
+    SELECT * FROM seen
+     WHERE entity_key BETWEEN coalesce(:listener || '/', '') AND coalesce(:listener || '0', x'')
+       AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
+     ORDER BY id DESC LIMIT max(coalesce(CAST(:most AS INTEGER), 1 << 40)
+                                - (SELECT count(*) FROM waiting), 0)),
+found AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT 0 AS n, w.entity_key, w.job_exec, NULL AS ended_at_us, NULL AS outcome, w.tries,
+               w.next_check_at, w.first_check_at, w.failure_count,
+               (SELECT r.note FROM prescient_future_job_run r
+                 WHERE r.entity_name = 'prescient.event' AND r.entity_key = w.entity_key
+                   AND r.job_exec = w.job_exec
+                 ORDER BY r.id DESC LIMIT 1) AS note
+          FROM waiting w ORDER BY w.first_check_at DESC, w.entity_key
+         LIMIT coalesce(CAST(:most AS INTEGER), 1 << 40))
+    UNION ALL
+    SELECT row_number() OVER (ORDER BY id DESC), entity_key, job_exec, ended_at_us, outcome, run_count, NULL,
+           first_check_at, failure_count, note FROM over
+    UNION ALL
+    SELECT * FROM (
+        SELECT 1 << 60, NULL, NULL, min(ended_at_us), NULL, NULL, NULL, NULL, NULL, NULL FROM seen
+        HAVING count(*) >= CAST(:looks AS INTEGER)
+           AND (SELECT count(*) FROM over) + (SELECT count(*) FROM waiting)
+               < coalesce(CAST(:most AS INTEGER), 1 << 40)))
+SELECT f.ended_at_us, NULL AS id, substr(f.entity_key, 1, instr(f.entity_key, '/') - 1) AS listener, e.event,
+       e.entity_name, e.entity_key,
+       CASE WHEN f.entity_key IS NULL THEN NULL
+            WHEN f.outcome IN ('done', 'resolved') THEN f.outcome WHEN f.outcome IS NOT NULL THEN 'failed'
+            WHEN f.next_check_at >= 221845392000 THEN 'paused'
+            WHEN f.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
+       f.outcome, f.tries, f.next_check_at, f.note, f.job_exec, e.emitted_at_us, f.entity_key AS delivery
+  FROM found f
+  LEFT JOIN prescient_event e
+    ON e.id = (SELECT max(v.id) FROM prescient_event v
+                WHERE v.origin = substr(f.entity_key, instr(f.entity_key, '/') + 1))
+ ORDER BY f.n, f.first_check_at DESC, f.entity_key
+
+-- name: row_events
+-- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
+-- line each, and one without a listener where nobody heard it.
+-- in: entity text?, key text?, most text?
+-- out: emitted_at_us timestamptz, event text, job_exec text, check_number int8?, listener text?,
+-- out: state text?, outcome text?, tries int4?, next_check_at timestamptz?,
+-- out: ended_at_us timestamptz?, note text?, delivery text?
+-- report
+WITH events AS MATERIALIZED (
+    SELECT id, event, emitted_at_us, job_exec, check_count + 1 AS check_number, origin
+      FROM prescient_event WHERE entity_name = :entity AND entity_key = :key
+     ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), 1 << 40)),
+names AS MATERIALIZED (
+    SELECT DISTINCT substr(entity_key, 1, instr(entity_key, '/')) AS name
+      FROM prescient_future_job_history
+     WHERE entity_name = 'prescient.event' AND id IN (
+           SELECT id FROM prescient_future_job_history WHERE entity_name = 'prescient.event'
+            ORDER BY id DESC LIMIT 10000)),
+deliveries AS MATERIALIZED (
+    SELECT e.id AS event_id, f.entity_key, coalesce(f.run_count, 0) AS tries, f.next_check_at,
+           NULL AS ended_at_us, NULL AS outcome, f.failure_count, NULL AS note
+      FROM events e
+      JOIN prescient_future_job f ON f.bucket = 0 AND f.entity_name = 'prescient.event'
+       AND substr(f.entity_key, instr(f.entity_key, '/') + 1) = e.origin
+     WHERE e.origin IS NOT NULL
+    UNION ALL
+    SELECT e.id, h.entity_key, h.run_count, NULL, h.ended_at_us, h.outcome, h.failure_count, h.note
+      FROM events e
+      JOIN names n
+      JOIN prescient_future_job_history h ON h.entity_name = 'prescient.event'
+       AND h.entity_key = n.name || e.origin
+     WHERE e.origin IS NOT NULL)
+SELECT e.emitted_at_us, e.event, e.job_exec, e.check_number,
+       substr(d.entity_key, 1, instr(d.entity_key, '/') - 1) AS listener,
+       CASE WHEN d.entity_key IS NULL THEN NULL
+            WHEN d.outcome IN ('done', 'resolved') THEN d.outcome WHEN d.outcome IS NOT NULL THEN 'failed'
+            WHEN d.next_check_at >= 221845392000 THEN 'paused'
+            WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
+       d.outcome, d.tries, d.next_check_at, d.ended_at_us, d.note, d.entity_key AS delivery
+  FROM events e LEFT JOIN deliveries d ON d.event_id = e.id
+ ORDER BY e.id DESC, listener, d.ended_at_us
+
+-- name: delivery_sought
+-- What it takes to send a delivery that is over once more: as deliver_again of PostgreSQL has it.
+-- The check that emitted the event ended before the delivery did, most likely among the last
+-- 10,000.
+-- in: delivery text?
+-- out: waits_at timestamptz?, job text?, listener text, origin text, data text?, terms text?,
+-- out: emitted_us timestamptz?
+SELECT (SELECT next_check_at FROM prescient_future_job
+         WHERE bucket = 0 AND entity_name = 'prescient.event' AND entity_key = :delivery LIMIT 1) AS waits_at,
+       h.job_exec AS job, substr(:delivery, 1, instr(:delivery, '/') - 1) AS listener,
+       substr(:delivery, instr(:delivery, '/') + 1) AS origin, e.data,
+       'event "' || replace(e.event, '"', '""') || '" of "' || replace(e.entity_name, '"', '""')
+           || '" key "' || replace(e.entity_key, '"', '""') || '" job "' || replace(e.job_exec, '"', '""')
+           || '" number ' || (e.check_count + 1) || ' failures ' || coalesce(p.failure_count, 0)
+           || ' first ' || max(coalesce(p.first_check_at, e.slot_at), 0) AS terms,
+       e.emitted_at_us AS emitted_us
+  FROM (SELECT 1) AS one
+  LEFT JOIN prescient_future_job_history h
+    ON h.id = (SELECT max(id) FROM prescient_future_job_history
+                WHERE entity_name = 'prescient.event' AND entity_key = :delivery)
+  LEFT JOIN prescient_event e
+    ON e.id = (SELECT max(id) FROM prescient_event
+                WHERE origin = substr(:delivery, instr(:delivery, '/') + 1))
+  LEFT JOIN prescient_future_job_history p
+    ON p.id = (SELECT max(k.id) FROM prescient_future_job_history k
+                WHERE k.id BETWEEN (SELECT min(id) FROM prescient_future_job_history
+                                     WHERE entity_name = 'prescient.event' AND entity_key = :delivery) - 10000
+                               AND h.id
+                  AND k.entity_name = e.entity_name AND k.entity_key = e.entity_key
+                  AND k.job_exec = e.job_exec AND k.check_count = e.check_count
+                  AND k.ended_at_us BETWEEN e.emitted_at_us - 300000000 AND e.emitted_at_us + 1000000)
 
 -- name: slots
 -- :recent: closed and empty slots only from this time on, NULL: all. It goes from slot to slot by
@@ -502,44 +1176,63 @@ SELECT slot_at, bucket, pass, engine, split, {counts}, late_us, took_us, left_jo
      253402300800)
  ORDER BY slot_at DESC, bucket DESC, pass DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
+-- part: counted_at_most
+10000
+
+-- part: or_more
+CASE WHEN n >= {counted_at_most} THEN ' or more' ELSE '' END
+
 -- name: status
+-- As the same block of store_pg.sql; all counts end at a bound. No check can be at infinity.
 -- in: now text?, clock_us timestamptz
 -- out: now_at timestamptz, slot_length_s int4, schema_version int4, pending int8, is_estimate bool,
 -- out: due int8, overdue int8, oldest_overdue_at timestamptz?, next_slot_at timestamptz?,
 -- out: leases int8, unclosed_slots int8, oldest_unclosed_at timestamptz?,
 -- out: oldest_transaction_us int8?, transactions_since int8?, prepared_transactions int8?,
 -- out: history_rows int8, events_withheld int8, withheld_by text?, withheld_us int8?,
--- out: withheld_advice text?
+-- out: withheld_advice text?, is_pending_at_least bool, is_due_at_least bool,
+-- out: is_overdue_at_least bool, is_unclosed_at_least bool, never_due int8
 -- report
 WITH this AS (
     SELECT now, length_s, now / length_s * length_s AS slot
       FROM (SELECT coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) AS now, value AS length_s
-              FROM prescient_setting WHERE name = 'slot_length_s'))
+              FROM prescient_setting WHERE name = 'slot_length_s')),
+counted AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job LIMIT 100000)) AS pending,
+           (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job
+                                   WHERE next_check_at BETWEEN slot AND now
+                                   LIMIT {counted_at_most})) AS due,
+           min({counted_at_most},
+               (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at < slot
+                                      LIMIT {counted_at_most}))
+               + (SELECT count(*) FILTER (WHERE next_check_at >= slot) FROM ({first_put_off}))) AS overdue,
+           (SELECT count(*) FROM (SELECT 1 FROM prescient_slot_pass
+                                   WHERE pass = 0 AND closed_at_us IS NULL
+                                   LIMIT {counted_at_most})) AS unclosed_slots
+      FROM this)
 SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version)
                                                   FROM prescient_migration) AS schema_version,
-       (SELECT count(*) FROM prescient_future_job) AS pending, 0 AS is_estimate,
-       (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at = slot LIMIT 1000000))
-       AS due,
-       (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job WHERE next_check_at < slot LIMIT 1000000))
-       + (SELECT count(*) FILTER (WHERE next_check_at >= slot) FROM ({first_put_off})) AS overdue,
+       pending, 0 AS is_estimate, due, overdue,
        (SELECT min(at) FROM (SELECT min(next_check_at) AS at FROM prescient_future_job
                               WHERE next_check_at < slot
                              UNION ALL
                              SELECT min(put_off_at) FROM prescient_future_job
                               WHERE put_off_at IS NOT NULL)) AS oldest_overdue_at,
        (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at > now) AS next_slot_at,
-       (SELECT count(*) FROM prescient_slot_lease) AS leases,
-       (SELECT count(*) FROM prescient_slot_pass WHERE pass = 0 AND closed_at_us IS NULL) AS unclosed_slots,
+       (SELECT count(*) FROM prescient_slot_lease) AS leases, unclosed_slots,
        (SELECT min(slot_at) FROM prescient_slot_pass WHERE pass = 0
         AND closed_at_us IS NULL) AS oldest_unclosed_at,
        NULL AS oldest_transaction_us, NULL AS transactions_since, NULL AS prepared_transactions,
        (SELECT coalesce(max(id) - min(id) + 1, 0) FROM prescient_future_job_history) AS history_rows,
-       0 AS events_withheld, NULL AS withheld_by, NULL AS withheld_us, NULL AS withheld_advice
-  FROM this
+       0 AS events_withheld, NULL AS withheld_by, NULL AS withheld_us, NULL AS withheld_advice,
+       pending >= 100000 AS is_pending_at_least, due >= {counted_at_most} AS is_due_at_least,
+       overdue >= {counted_at_most} AS is_overdue_at_least,
+       unclosed_slots >= {counted_at_most} AS is_unclosed_at_least, 0 AS never_due
+  FROM this, counted
 
 -- part: first_put_off
 SELECT put_off_at, next_check_at, job_exec FROM prescient_future_job
- WHERE put_off_at IS NOT NULL ORDER BY put_off_at LIMIT 100001
+ WHERE put_off_at IS NOT NULL ORDER BY put_off_at LIMIT {counted_at_most}
 
 -- name: put_off
 -- See the same block of store_pg.sql.
@@ -585,6 +1278,36 @@ SELECT 'passes', (SELECT count(*) FROM (SELECT 1 FROM prescient_slot_pass LIMIT 
 SELECT job_exec, count(*) AS checks, min(next_check_at) AS next_check_at, 0 AS is_estimate
   FROM prescient_future_job GROUP BY job_exec ORDER BY job_exec
 
+-- name: waiting_jobs
+-- See the same block of store_pg.sql. Looks at the first ten thousand checks by slot, and the ten
+-- thousand with the highest ids; and for runs at as many rows of the history.
+-- in: known text, most text?
+-- out: job_exec text?, checks int8?, first_at timestamptz?, has_run int4?, is_part bool
+-- report
+WITH soon AS MATERIALIZED (
+    SELECT id FROM prescient_future_job ORDER BY next_check_at, bucket, priority, id LIMIT 10001),
+part AS MATERIALIZED (
+    SELECT count(*) > 10000 AS yes FROM soon),
+newest AS MATERIALIZED (
+    SELECT id FROM prescient_future_job WHERE (SELECT yes FROM part) ORDER BY id DESC LIMIT 10000),
+ended AS MATERIALIZED (
+    SELECT job_exec, run_count FROM prescient_future_job_history ORDER BY id DESC LIMIT 10001),
+jobs AS MATERIALIZED (
+    SELECT job_exec, count(*) AS checks, min(next_check_at) AS first_at
+      FROM prescient_future_job
+     WHERE id IN (SELECT id FROM soon UNION SELECT id FROM newest) AND put_off_at IS NULL
+       AND job_exec NOT IN (SELECT value FROM json_each(:known))
+       AND job_exec NOT IN (SELECT job_exec FROM ended WHERE run_count > 0)
+     GROUP BY job_exec HAVING max(run_count) = 0
+     ORDER BY checks DESC, first_at, job_exec LIMIT CAST(:most AS INTEGER) + 1),
+tried AS (
+    SELECT * FROM jobs ORDER BY checks DESC, first_at, job_exec LIMIT CAST(:most AS INTEGER))
+SELECT job_exec, checks, first_at, CASE WHEN (SELECT count(*) FROM ended) <= 10000 THEN 0 END AS has_run,
+       (SELECT yes FROM part) AS is_part FROM tried
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, (SELECT yes FROM part) OR (SELECT count(*) FROM jobs) > CAST(:most AS INTEGER)
+ ORDER BY checks DESC NULLS LAST, first_at, job_exec
+
 -- name: events_handed_out
 -- The greatest id that an event of this file ever had.
 -- out: id int8
@@ -612,6 +1335,126 @@ SELECT 0 AS events_withheld, NULL AS withheld_by, NULL AS withheld_us, NULL AS w
 -- report
 SELECT '0-0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
 
+-- ---- named readers of events --------------------------------------------------------------------
+
+-- name: events_from
+-- in: at text?
+-- out: cursor text
+-- report
+SELECT '0-0-' || coalesce((SELECT id - 1 FROM prescient_event
+                            WHERE coalesce(recorded_at_us, emitted_at_us) >= CAST(:at AS INTEGER) * 1000000
+                            ORDER BY id LIMIT 1), (SELECT max(id) FROM prescient_event), 0) AS cursor
+
+-- name: cursor_make
+-- in: name text?, clock_us timestamptz
+-- out: made int8
+-- report: writes
+INSERT INTO prescient_cursor (kind, name, made_at_us) VALUES ('consumer', :name, :clock_us)
+    ON CONFLICT DO NOTHING RETURNING 1 AS made
+
+-- name: cursor_take
+-- See the same block of store_pg.sql.
+-- in: name text?, owner text?, held_by text?, lease_ms text?, seen_owner text?, seen_token text?,
+-- in: seen_until_us text?, clock_us timestamptz
+UPDATE prescient_cursor
+   SET owner = :owner, token = token + 1, held_by = :held_by,
+       expires_at_us = :clock_us + CAST(:lease_ms AS INTEGER) * 1000
+ WHERE kind = 'consumer' AND name = :name
+   AND (owner IS NULL OR owner = :owner OR expires_at_us <= :clock_us
+        OR (owner = :seen_owner AND token = CAST(:seen_token AS INTEGER)
+            AND expires_at_us = CAST(:seen_until_us AS INTEGER)))
+
+-- name: cursor_taken
+-- in: name text?, owner text?
+-- out: cursor text, ours int8, owner text?, token int8, held_by text?, until_us int8?,
+-- out: pruned_at int8?
+SELECT generation || '-' || xid || '-' || id AS cursor, owner IS NOT NULL AND owner = :owner AS ours, owner,
+       token, held_by, expires_at_us AS until_us, pruned_at_us / 1000000 AS pruned_at
+  FROM prescient_cursor WHERE kind = 'consumer' AND name = :name
+
+-- name: cursor_renew
+-- in: name text?, owner text?, token text?, lease_ms text?, clock_us timestamptz
+-- out: renewed int8
+-- report: writes
+UPDATE prescient_cursor SET expires_at_us = :clock_us + CAST(:lease_ms AS INTEGER) * 1000
+ WHERE kind = 'consumer' AND name = :name AND owner = :owner AND token = CAST(:token AS INTEGER)
+RETURNING 1 AS renewed
+
+-- name: cursor_move
+-- in: name text?, owner text?, token text?, lease_ms text?, from_generation text?, from_xid text?,
+-- in: from_id text?, generation text?, xid text?, id text?, skipped text?, clock_us timestamptz
+-- out: moved int8
+-- report: writes
+UPDATE prescient_cursor
+   SET generation = CAST(:generation AS INTEGER), xid = CAST(:xid AS INTEGER), id = CAST(:id AS INTEGER),
+       moved_at_us = :clock_us, expires_at_us = :clock_us + CAST(:lease_ms AS INTEGER) * 1000,
+       skipped = skipped + CAST(:skipped AS INTEGER)
+ WHERE kind = 'consumer' AND name = :name AND owner = :owner AND token = CAST(:token AS INTEGER)
+   AND generation = CAST(:from_generation AS INTEGER) AND xid = CAST(:from_xid AS INTEGER)
+   AND id = CAST(:from_id AS INTEGER)
+RETURNING 1 AS moved
+
+-- name: cursor_release
+-- in: name text?, owner text?, token text?
+-- out: released int8
+-- report: writes
+UPDATE prescient_cursor SET owner = NULL, expires_at_us = NULL
+ WHERE kind = 'consumer' AND name = :name AND owner = :owner AND token = CAST(:token AS INTEGER)
+RETURNING 1 AS released
+
+-- name: cursor_reset
+-- in: name text?, generation text?, xid text?, id text?, clock_us timestamptz
+-- out: made int8
+INSERT INTO prescient_cursor (kind, name, generation, xid, id, made_at_us, moved_at_us)
+VALUES ('consumer', :name, CAST(:generation AS INTEGER), CAST(:xid AS INTEGER), CAST(:id AS INTEGER),
+        :clock_us, :clock_us)
+    ON CONFLICT (kind, name) DO UPDATE
+   SET generation = excluded.generation, xid = excluded.xid, id = excluded.id,
+       moved_at_us = excluded.moved_at_us, owner = NULL, expires_at_us = NULL, pruned_at_us = NULL
+RETURNING made_at_us = moved_at_us AS made
+
+-- name: cursor_forget
+-- in: name text?
+-- out: forgotten int8
+-- report: writes
+DELETE FROM prescient_cursor WHERE kind = 'consumer' AND name = :name RETURNING 1 AS forgotten
+
+-- name: engines_seen
+-- in: clock_us timestamptz
+-- out: engine text, command text, file text, listeners text, seen_at int8
+-- report
+SELECT engine, command, file, listeners, seen_at_us / 1000000 AS seen_at
+  FROM prescient_engine_seen
+ WHERE counts_until_us > :clock_us
+ ORDER BY seen_at_us DESC, engine, command, file LIMIT 200
+
+-- name: consumers
+-- in: clock_us timestamptz
+-- out: name text, cursor text, unread int8, oldest_unread_at int8?, held_by text?,
+-- out: held_until_at int8?, moved_at int8?, skipped int8, pruned_at int8?
+-- report
+SELECT c.name, c.cursor,
+       (SELECT count(*) FROM (SELECT 1 FROM prescient_event WHERE id > c.id LIMIT 10000)) AS unread,
+       (SELECT coalesce(recorded_at_us, emitted_at_us) / 1000000 FROM prescient_event WHERE id > c.id
+         ORDER BY id LIMIT 1) AS oldest_unread_at,
+       c.held_by, CASE WHEN c.held_until_us > :clock_us THEN c.held_until_us / 1000000 END AS held_until_at,
+       c.moved_at_us / 1000000 AS moved_at, c.skipped, c.pruned_at_us / 1000000 AS pruned_at
+  FROM prescient_consumers AS c ORDER BY c.name
+
+-- name: consumers_unread
+-- in: before text?
+-- out: name text, unread int8
+-- report
+SELECT name, unread
+  FROM (SELECT c.name,
+               (SELECT count(*)
+                  FROM (SELECT 1 FROM prescient_event
+                         WHERE id > c.id
+                           AND coalesce(recorded_at_us, emitted_at_us) < CAST(:before AS INTEGER) * 1000000
+                         LIMIT 10000)) AS unread
+          FROM prescient_consumers AS c)
+ WHERE unread > 0 ORDER BY name
+
 -- ---- doctor -----------------------------------------------------------------------------------
 
 -- Each look is a statement of its own (store_sqlite_doctor.c).
@@ -626,22 +1469,23 @@ WITH this AS (
 overdue AS (
     SELECT count(*) AS n, min(next_check_at) AS oldest
       FROM (SELECT next_check_at FROM prescient_future_job, this WHERE next_check_at < slot
-            ORDER BY next_check_at LIMIT 1000000))
+            ORDER BY next_check_at LIMIT {counted_at_most}))
 SELECT 'overdue checks' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
-       n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
+       n || {or_more} || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
        CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END AS advice
            FROM overdue
 
 -- name: doctor_below
 -- out: what text, level text, found text, advice text
 SELECT 'checks below the mark of the sweep' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
-       n AS found,
+       n || {or_more} AS found,
        CASE WHEN n = 0 THEN ''
            ELSE 'put there by hand or by a clock that jumped; a full look, once an hour, finds them' END
                AS advice
   FROM (SELECT count(*) AS n FROM (SELECT 1 FROM prescient_future_job
                                     WHERE next_check_at < (SELECT value FROM prescient_setting
-                                                           WHERE name = 'swept_until') LIMIT 1000000))
+                                                           WHERE name = 'swept_until')
+                                    LIMIT {counted_at_most}))
 
 -- name: doctor_leases
 -- in: clock_us timestamptz
@@ -658,35 +1502,39 @@ WITH this AS (
            :clock_us / 1000000) AS now), prescient_setting
      WHERE name = 'slot_length_s')
 SELECT 'slots that stay open' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
-       n || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
+       n || {or_more} || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
        CASE WHEN n = 0 THEN ''
            ELSE 'opened over a day ago and not closed yet: a sweep closes what holds no checks any more' END
                AS advice
-  FROM (SELECT count(*) AS n, min(slot_at) AS oldest FROM prescient_slot_pass, this WHERE pass = 0
-        AND closed_at_us IS NULL AND slot_at < slot - 86400)
+  FROM (SELECT count(*) AS n, min(slot_at) AS oldest
+          FROM (SELECT slot_at FROM prescient_slot_pass, this
+                 WHERE pass = 0 AND closed_at_us IS NULL AND slot_at < slot - 86400
+                 ORDER BY slot_at LIMIT {counted_at_most}))
 
 -- name: doctor_engines
 -- in: now text?, clock_us timestamptz
 -- out: what text, level text, found text, advice text
 WITH this AS (
-    SELECT now / value * value AS slot FROM (SELECT coalesce(CAST(:now AS INTEGER),
-           :clock_us / 1000000) AS now), prescient_setting
-     WHERE name = 'slot_length_s'),
+    SELECT slot - max(2 * length_s, 60) AS lately
+      FROM (SELECT now / value * value AS slot, value AS length_s
+              FROM (SELECT coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) AS now), prescient_setting
+             WHERE name = 'slot_length_s')),
 newest AS (
-    SELECT slot_at, engine FROM prescient_slot_pass WHERE pass > 0
+    SELECT slot_at, engine FROM prescient_slot_pass WHERE pass > 0 AND slot_at < 221845392000
      ORDER BY slot_at DESC, bucket DESC, pass DESC LIMIT 1),
 missing AS (
-    SELECT coalesce((SELECT min(next_check_at) FROM prescient_future_job) < slot - 86400, 0)
-           AND coalesce((SELECT slot_at FROM newest) < slot - 86400, 1) AS is_so FROM this)
+    SELECT coalesce((SELECT min(next_check_at) FROM prescient_future_job) <= lately, 0)
+           AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE expires_at_us > :clock_us)
+           AND coalesce((SELECT slot_at FROM newest) <= lately, 1) AS is_so FROM this)
 SELECT 'last pass' AS what, CASE WHEN is_so THEN 'warn' ELSE 'ok' END AS level,
        coalesce((SELECT 'over the slot ' || datetime(slot_at, 'unixepoch') || ', by ' || engine FROM newest),
                 'none yet') AS found,
-       CASE WHEN is_so THEN 'checks were due, and no engine has run for a day: start prescient daemon, or '
+       CASE WHEN is_so THEN 'checks are due, and no engine has run for two slots: start prescient daemon, or '
             || 'let cron call prescient run' ELSE '' END AS advice
   FROM missing
 
 -- name: doctor_trouble
--- Flat: of short slots, the newest.
+-- Of short slots, the newest.
 -- in: now text?, clock_us timestamptz
 -- out: what text, level text, found text, advice text
 WITH this AS (
@@ -695,13 +1543,18 @@ WITH this AS (
      WHERE name = 'slot_length_s'),
 trouble AS (
     SELECT coalesce(sum(failed), 0) AS failed, coalesce(sum(timeout), 0) AS timeout,
-           coalesce(sum(crashed), 0) AS crashed
-      FROM (SELECT failed, timeout, crashed FROM prescient_slot_pass
-             WHERE slot_at >= (SELECT slot - 86400 FROM this) ORDER BY slot_at DESC LIMIT 1000))
+           coalesce(sum(crashed), 0) AS crashed,
+           CASE WHEN count(*) < {counted_at_most} THEN 'in the last day'
+                ELSE 'in the newest ' || {counted_at_most} || ' passes, since '
+                     || datetime(min(slot_at), 'unixepoch') END AS in_what,
+           CASE WHEN count(*) < {counted_at_most} THEN '' ELSE 'at least ' END AS at_least
+      FROM (SELECT slot_at, failed, timeout, crashed FROM prescient_slot_pass
+             WHERE slot_at >= (SELECT slot - 86400 FROM this) ORDER BY slot_at DESC
+             LIMIT {counted_at_most}))
 SELECT 'runs in trouble' AS what, CASE WHEN failed + timeout + crashed = 0 THEN 'ok' ELSE 'warn' END AS level,
-       CASE WHEN failed + timeout + crashed = 0 THEN 'none in the newest passes of the last day'
-            ELSE failed || ' failed, ' || timeout || ' took too long, ' || crashed
-                 || ' crashed in the newest passes of the last day' END AS found,
+       CASE WHEN failed + timeout + crashed = 0 THEN 'none ' || in_what
+            ELSE at_least || failed || ' failed, ' || timeout || ' took too long, ' || crashed
+                 || ' crashed ' || in_what END AS found,
        CASE WHEN failed + timeout + crashed = 0 THEN ''
             ELSE 'prescient history --outcome failed --since -1d shows checks that ended so, and why; '
                  || 'prescient runs --since -1d those that are tried again' END AS advice
@@ -769,6 +1622,33 @@ DELETE FROM prescient_slot_pass
                       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at)
                     ORDER BY slot_at LIMIT 2000)
 
+-- name: prune_fine_passes
+-- Those of fine slots: a row or two for each second.
+-- in: before_us timestamptz
+DELETE FROM prescient_slot_pass
+ WHERE slot_at IN (SELECT slot_at FROM prescient_slot_pass AS o
+                    WHERE pass = 0 AND closed_at_us IS NOT NULL AND slot_at < :before_us / 1000000
+                      AND recorded_at_us < :before_us
+                      AND slot_at % (SELECT value FROM prescient_setting WHERE name = 'slot_length_s') <> 0
+                      AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
+                      AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at)
+                    ORDER BY slot_at LIMIT 2000)
+
+-- name: prune_pauses
+-- The newest stays: the next slot is the day after it.
+-- in: before_us timestamptz
+DELETE FROM prescient_pause
+ WHERE slot_at IN (SELECT slot_at FROM prescient_pause
+                    WHERE ended_at_us < :before_us AND slot_at < (SELECT max(slot_at) FROM prescient_pause)
+                    ORDER BY slot_at LIMIT 1000)
+
+-- name: prune_unread
+-- in: before_us timestamptz, clock_us timestamptz
+UPDATE prescient_cursor SET pruned_at_us = :clock_us
+ WHERE EXISTS (SELECT 1 FROM prescient_event AS e
+                WHERE e.id > prescient_cursor.id AND e.id < (SELECT min(id) FROM prescient_event) + 5000
+                  AND coalesce(recorded_at_us, emitted_at_us) < :before_us)
+
 -- name: prune_events
 -- in: before_us timestamptz
 DELETE FROM prescient_event
@@ -795,6 +1675,12 @@ SELECT count(*) AS n FROM prescient_slot_pass
                       AND NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE next_check_at = o.slot_at)
                       AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease AS l WHERE l.slot_at = o.slot_at))
 
+-- name: prune_pauses_count
+-- in: before_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_pause
+ WHERE ended_at_us < :before_us AND slot_at < (SELECT max(slot_at) FROM prescient_pause)
+
 -- name: prune_events_count
 -- in: before_us timestamptz
 -- out: n int8
@@ -808,6 +1694,14 @@ INSERT INTO prescient_setting (name, value) VALUES ('pruned_at', :now)
     AND excluded.value
 
 -- ---- migrate ----------------------------------------------------------------------------------
+
+-- name: moved_out_of_pauses
+-- How many checks 0016_pauses has moved. No row: none, or they were told.
+-- out: n int8
+SELECT value AS n FROM prescient_setting WHERE name = 'moved_out_of_pauses'
+
+-- name: moved_out_of_pauses_told
+DELETE FROM prescient_setting WHERE name = 'moved_out_of_pauses'
 
 -- name: migration_find
 -- in: version int4
@@ -832,38 +1726,37 @@ UPDATE prescient_setting SET value = :length_s WHERE name = 'slot_length_s'
 -- out: n int8
 SELECT count(*) AS n FROM prescient_slot_lease WHERE expires_at_us > :clock_us
 
--- name: reslot_schema
--- out: table_sql text?, indexes_sql text?
-SELECT (SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'prescient_future_job') AS table_sql,
-       (SELECT group_concat(sql, '; ') FROM sqlite_schema
-         WHERE type = 'index' AND tbl_name = 'prescient_future_job' AND sql IS NOT NULL) AS indexes_sql
-
--- name: reslot_set_aside
+-- name: reslot_tell
+-- Makes each connection look at the schema again, and so at the slot length.
 -- script
-PRAGMA legacy_alter_table = ON;
-ALTER TABLE prescient_future_job RENAME TO prescient_future_job_old;
-PRAGMA legacy_alter_table = OFF
+CREATE VIEW prescient_slot_length_has_changed AS SELECT 1;
+DROP VIEW prescient_slot_length_has_changed
 
--- name: reslot_copy
--- A check that is not on a slot of the new length goes to the next slot that has not begun.
--- in: now timestamptz
-INSERT INTO prescient_future_job (next_check_at, again_at, {all_but_slots})
-SELECT CASE WHEN next_check_at % length_s = 0 THEN next_check_at
-            ELSE max((next_check_at / length_s + 1) * length_s, (:now / length_s + 1) * length_s) END,
-       (again_at + length_s - 1) / length_s * length_s, {all_but_slots}
-  FROM prescient_future_job_old, (SELECT value AS length_s FROM prescient_setting
-                                  WHERE name = 'slot_length_s')
+-- name: reslot_sought
+-- Before the setting changes: each check of a schedule that is to find its first occurrence, or was
+-- edited and is to find it in the slot asked for, gets the word that says so in slots of any length
+-- (0035_sought). One that does the former needs no second look for an edit. Where a run was asked
+-- for beside an edit, the rule holds from that slot on, also when it moves.
+-- in: new_s int8
+UPDATE prescient_future_job
+   SET terms = CASE WHEN f.finds_first THEN f.found || ' sought ' || first_check_at || ' from ' || f.since
+                    WHEN again_at = f.since THEN f.kept || ' from ' || {again_in_new}
+                    ELSE f.found || ' sought ' || {again_in_new} || ' from ' || f.since END,
+       again_at = CASE WHEN f.finds_first THEN nullif(again_at, f.first_slot) ELSE again_at END
+  FROM prescient_first AS f
+ WHERE f.id = prescient_future_job.id
+   AND ((f.finds_first AND next_check_at >= first_check_at) OR again_at IN (f.first_slot, f.sought, f.since))
 
--- part: all_but_slots
-id, bucket, entity_name, entity_key, job_exec, first_check_at, priority, check_count, failure_count,
-       deferred_at, run_count, first_run_at_us, total_run_us, payload, origin, put_off_at
+-- part: again_in_new
+((again_at + :new_s - 1) / :new_s * :new_s)
 
--- name: reslot_forget_sequence
-DELETE FROM sqlite_sequence WHERE name = 'prescient_future_job'
-
--- name: reslot_keep_sequence
-INSERT INTO sqlite_sequence (name, seq) SELECT 'prescient_future_job', seq FROM sqlite_sequence
-    WHERE name = 'prescient_future_job_old'
-
--- name: reslot_drop_old
-DROP TABLE prescient_future_job_old
+-- name: reslot
+-- A check that is not on a slot of the new length goes to the next slot that has not begun. What
+-- waits in a fine slot waits there still.
+-- in: old_s int8, new_s int8, now timestamptz
+UPDATE prescient_future_job
+   SET next_check_at = CASE WHEN next_check_at % :old_s <> 0 OR next_check_at % :new_s = 0 THEN next_check_at
+                            ELSE max((next_check_at / :new_s + 1) * :new_s, (:now / :new_s + 1) * :new_s) END,
+       again_at = CASE WHEN again_at % :old_s <> 0 THEN again_at
+                       ELSE (again_at + :new_s - 1) / :new_s * :new_s END
+ WHERE (next_check_at % :old_s = 0 AND next_check_at % :new_s <> 0) OR again_at IS NOT NULL

@@ -1,11 +1,14 @@
 /* store_sqlite_answers.c - the answers of one page as a virtual table, so that a few statements
  * settle a page, not thousands. The table exists only in the engine's connection (nothing in the
  * file refers to it), and has rows only during a settle. SELECT ... FROM prescient_answers WHERE
- * part = ?: all answers, or the touched ones that end, that move, or that leave a run row. */
+ * part = ?: all answers, or the touched ones that end, that move, or that leave a run row. The part
+ * of deliveries has a row for each listener of each event that the touched ones emit. */
 #include "store_sqlite_answers.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "../rules/slot.h"
 
 #define NO_PART (-1)
 
@@ -26,7 +29,15 @@ enum column {
     RUN_AT_US,
     RUN_US,
     NOTE,
-    KEEPS_PAYLOAD
+    KEEPS_PAYLOAD,
+    FIRST_AT,
+    ORIGIN_ANEW,
+    /* only in the part of deliveries */
+    LISTENER,
+    HEARING_JOB,
+    DATA,
+    EVENT_ORIGIN,
+    EVENT_TERMS
 };
 
 static const char schema[] =
@@ -34,7 +45,9 @@ static const char schema[] =
     "read_check_count INTEGER, "
     "read_failure_count INTEGER, outcome TEXT, check_count INTEGER, failure_count INTEGER, next_at INTEGER, "
     "deferred_at INTEGER, put_off_at INTEGER, "
-    "runs INTEGER, run_at_us INTEGER, run_us INTEGER, note TEXT, keeps_payload INTEGER)";
+    "runs INTEGER, run_at_us INTEGER, run_us INTEGER, note TEXT, keeps_payload INTEGER, "
+    "first_at INTEGER, origin_anew TEXT, "
+    "listener TEXT, hearing_job TEXT, data TEXT, event_origin TEXT, event_terms TEXT)";
 
 struct answers_table {
     sqlite3_vtab base;
@@ -45,6 +58,7 @@ struct answers_cursor {
     sqlite3_vtab_cursor base;
     const struct sqlite_answers *answers;
     int at, part;
+    int effect, hearer;             /* of the answer, in the part of deliveries; else 0 */
 };
 
 static int answers_connect(sqlite3 *db, void *ctx, int argc, const char *const *argv, sqlite3_vtab **out,
@@ -106,15 +120,32 @@ static bool is_of_part(const struct sqlite_answers *a, int n, int part)
         return true;
     if (t->state != SETTLE_TOUCHED)
         return false;
-    if (part == ANSWERS_ENDS)
-        return t->ends;
-    if (t->ends)
-        return false;
-    return part == ANSWERS_MOVES || (t->ran && outcome_leaves_run_row(t->outcome, a->keep_runs));
+    switch (part) {
+    case ANSWERS_ENDS: return t->ends;
+    case ANSWERS_MOVES: return !t->ends && !t->renews;
+    case ANSWERS_RUNS: return !t->ends && !t->renews && settlement_leaves_run_row(t, a->keep_runs);
+    case ANSWERS_RENEWALS: return t->renews;
+    case ANSWERS_RENEWED_RUNS: return t->renews && !t->ends && settlement_leaves_run_row(t, a->keep_runs);
+    default: return false;
+    }
+}
+
+static void seek_hearer(struct answers_cursor *c)
+{
+    for (; c->at < c->answers->n; c->at++, c->effect = c->hearer = 0) {
+        const struct settlement *t = &c->answers->settlements[c->at];
+        for (; t->state == SETTLE_TOUCHED && c->effect < t->neffects; c->effect++, c->hearer = 0)
+            if (c->hearer < t->effects[c->effect].nhearers)
+                return;
+    }
 }
 
 static int seek(struct answers_cursor *c)
 {
+    if (c->part == ANSWERS_DELIVERIES) {
+        seek_hearer(c);
+        return SQLITE_OK;
+    }
     while (c->at < c->answers->n && !is_of_part(c->answers, c->at, c->part))
         c->at++;
     return SQLITE_OK;
@@ -126,14 +157,14 @@ static int answers_filter(sqlite3_vtab_cursor *base, int number, const char *str
     (void)number, (void)string;
     struct answers_cursor *c = (struct answers_cursor *)base;
     c->part = argc ? sqlite3_value_int(argv[0]) : NO_PART;
-    c->at = 0;
+    c->at = c->effect = c->hearer = 0;
     return seek(c);
 }
 
 static int answers_next(sqlite3_vtab_cursor *base)
 {
     struct answers_cursor *c = (struct answers_cursor *)base;
-    c->at++;
+    *(c->part == ANSWERS_DELIVERIES ? &c->hearer : &c->at) += 1;
     return seek(c);
 }
 
@@ -149,6 +180,47 @@ static void result_when(sqlite3_context *result, bool is, int64_t value)
         sqlite3_result_int64(result, value);
 }
 
+/* Writers are serial: the clock that the settle has read is that of its commit. */
+static int64_t slot_of(const struct sqlite_answers *a, const struct settlement *t)
+{
+    struct slot_move move = { .wanted = t->next_at,
+                              .left = t->check->next_check_at,
+                              .now = a->now,
+                              .is_attempt = t->failure_count > t->check->failure_count };
+    return slot_moved(&move, a->slot_length_s);
+}
+
+static bool has_run_row_time(const struct settlement *t)
+{
+    return t->ran || t->outcome == OUTCOME_SKIPPED;
+}
+
+static void result_origin_anew(sqlite3_context *result, const struct check *check)
+{
+    char origin[IDEMPOTENCY_KEY_SIZE];
+    struct idempotency of = check_identity(check);
+    idempotency_origin_anew(&of, origin);
+    sqlite3_result_text(result, origin, -1, SQLITE_TRANSIENT);
+}
+
+static void result_text(sqlite3_context *result, const char *text)
+{
+    sqlite3_result_text(result, text, -1, SQLITE_STATIC);
+}
+
+static void delivery_column(const struct answers_cursor *c, sqlite3_context *result, enum column column)
+{
+    if (c->part != ANSWERS_DELIVERIES)
+        return;
+    const struct effect *e = &c->answers->settlements[c->at].effects[c->effect];
+    const struct hearer *to = &e->hearers[c->hearer];
+    const char *const texts[] = {
+        [LISTENER] = to->listener, [HEARING_JOB] = to->job, [DATA] = e->json,
+        [EVENT_ORIGIN] = e->origin, [EVENT_TERMS] = e->terms,
+    };
+    result_text(result, texts[column]);
+}
+
 static int answers_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int column)
 {
     struct answers_cursor *c = (struct answers_cursor *)base;
@@ -160,19 +232,26 @@ static int answers_column(sqlite3_vtab_cursor *base, sqlite3_context *result, in
     case SLOT_AT: sqlite3_result_int64(result, t->check->next_check_at); break;
     case READ_CHECK_COUNT: sqlite3_result_int(result, t->check->check_count); break;
     case READ_FAILURE_COUNT: sqlite3_result_int(result, t->check->failure_count); break;
-    case OUTCOME: sqlite3_result_text(result, outcome_name(t->outcome), -1, SQLITE_STATIC); break;
+    case OUTCOME: result_text(result, outcome_name(t->outcome)); break;
     case CHECK_COUNT: sqlite3_result_int(result, t->check_count); break;
     case FAILURE_COUNT: sqlite3_result_int(result, t->failure_count); break;
     case NEXT_AT:
-        sqlite3_result_int64(result, t->next_at > c->answers->open_slot ? t->next_at : c->answers->open_slot);
+        sqlite3_result_int64(result, slot_of(c->answers, t));
         break;
     case DEFERRED_AT: result_when(result, t->deferred_at != 0, t->deferred_at); break;
     case PUT_OFF_AT: result_when(result, t->put_off_at != 0, t->put_off_at); break;
     case RUNS: sqlite3_result_int(result, t->ran); break;
-    case RUN_AT_US: result_when(result, t->ran, t->run_at_us); break;
-    case RUN_US: result_when(result, t->ran, t->run_us); break;
-    case NOTE: sqlite3_result_text(result, t->note, -1, SQLITE_STATIC); break;
+    case RUN_AT_US: result_when(result, has_run_row_time(t), t->run_at_us); break;
+    case RUN_US: result_when(result, has_run_row_time(t), t->run_us); break;
+    case NOTE: result_text(result, t->note); break;
     case KEEPS_PAYLOAD: sqlite3_result_int(result, outcome_is_problem(t->outcome)); break;
+    case FIRST_AT: sqlite3_result_int64(result, t->first_at); break;
+    case ORIGIN_ANEW: result_origin_anew(result, t->check); break;
+    case LISTENER:
+    case HEARING_JOB:
+    case DATA:
+    case EVENT_ORIGIN:
+    case EVENT_TERMS: delivery_column(c, result, column); break;
     }
     return SQLITE_OK;
 }

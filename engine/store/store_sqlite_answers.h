@@ -11,12 +11,14 @@ struct sqlite_answers {
     const struct settlement *settlements;
     int n;
     enum keep_runs keep_runs;
-    int64_t open_slot;  /* the first slot that has not begun: no check moves to an earlier one */
+    int64_t now;                    /* no check moves to a slot that has begun */
+    int32_t slot_length_s;
 };
 
 /* The values of prescient_answers.part. All but the first choose among answers whose state is
- * SETTLE_TOUCHED. */
-enum sqlite_part { ANSWERS_ALL, ANSWERS_ENDS, ANSWERS_MOVES, ANSWERS_RUNS };
+ * SETTLE_TOUCHED. The last has a row for each listener of each event. */
+enum sqlite_part { ANSWERS_ALL, ANSWERS_ENDS, ANSWERS_MOVES, ANSWERS_RUNS, ANSWERS_RENEWALS,
+                   ANSWERS_RENEWED_RUNS, ANSWERS_DELIVERIES };
 
 /* Adds the table to a connection. `answers` must live as long as the connection. Returns a SQLite
  * result code. */

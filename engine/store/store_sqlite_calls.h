@@ -12,9 +12,20 @@ int sqlite_renew(struct sqlite_store *db, struct store_call *call);
 int sqlite_release(struct sqlite_store *db, struct store_call *call);
 int sqlite_finish(struct sqlite_store *db, struct store_call *call);
 int sqlite_relook(struct sqlite_store *db, struct store_call *call);
+int sqlite_pauses(struct sqlite_store *db, struct store_call *call);
+int sqlite_end_pauses(struct sqlite_store *db, struct store_call *call);
 int sqlite_late_slot(struct sqlite_store *db, struct store_call *call);
+int sqlite_fine_slots(struct sqlite_store *db, struct store_call *call);
 int sqlite_pulse(struct sqlite_store *db, struct store_call *call);
 int sqlite_mark_swept(struct sqlite_store *db, struct store_call *call);
+
+/* store_sqlite_digest.c */
+int sqlite_keep_digests(struct sqlite_store *db, struct store_call *call);
+int sqlite_note_listeners(struct sqlite_store *db, struct store_call *call);
+int sqlite_note_loads(struct sqlite_store *db, struct store_call *call);
+/* Inside of the settle that has renewed the check; `at_us` may be virtual. */
+int64_t sqlite_write_digest(struct sqlite_store *db, const struct settlement *of, int64_t at_us,
+                            int64_t clock_us, struct err *err);
 
 /* store_sqlite_page.c */
 int sqlite_read_page(struct sqlite_store *db, struct store_call *call);
@@ -27,8 +38,21 @@ int sqlite_prune(struct sqlite_store *db, struct store_call *call);
 int sqlite_report(struct sqlite_store *db, struct store_call *call);
 bool sqlite_report_writes(const struct store_report *report);
 
+/* store_sqlite_cursor.c */
+int sqlite_report_cursor_take(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_cursor_reset(struct sqlite_store *db, struct store_report *req);
+/* ERR_INPUT for a cursor that this file cannot have given out: the next events would come before
+ * it. NULL is 0. */
+int sqlite_check_cursor(struct sqlite_store *db, const char *generation, const char *xid, const char *id,
+                        struct err *err);
+
 /* store_sqlite_doctor.c */
 int sqlite_report_doctor(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_schedule_put(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_schedule_put_many(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_schedule_remove_many(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_schedule_switch(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_schedule_remove(struct sqlite_store *db, struct store_report *req);
 int sqlite_report_whole(struct sqlite_store *db, struct store_report *req);
 
 /* store_sqlite_load.c, store_sqlite_schema.c: these block and open their own transactions */
@@ -36,8 +60,8 @@ int sqlite_load(struct store *st, const struct load_row *rows, int n, const char
                 struct load_counts *out, int *bad, struct err *err);
 int sqlite_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
-/* Enqueues one check inside the caller's transaction and reports what happened. `at` of the answer
- * is the slot in which it will be run. */
+/* Enqueues one check inside the caller's transaction and reports what happened. `at` NULL: in the
+ * next second. `at` of the answer is the slot in which it will be run. */
 enum sqlite_filing { FILED_NEW, FILED_KEPT, FILED_MOVED, FILED_REPLACED, FILED_OUTCOMES };
 struct sqlite_filed {
     enum sqlite_filing what;

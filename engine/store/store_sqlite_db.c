@@ -51,6 +51,8 @@ static const struct {
     { SQLITE_SCHEMA, ERR_LOST, "has just had its schema changed" },
 };
 
+#define OURS "prescient: " /* begins the messages of our triggers, for those who write SQL */
+
 static bool is_missing_schema(const char *message)
 {
     return strstr(message, "no such table") || strstr(message, "no such column");
@@ -67,6 +69,8 @@ int sqlite_fail(struct sqlite_store *db, int rc, struct err *err)
     if (primary == SQLITE_ERROR && is_missing_schema(message))
         return err_set(err, ERR_SCHEMA, "%s has no schema that fits this program (%s): run 'prescient init'",
                        db->path, message);
+    if (primary == SQLITE_CONSTRAINT && !strncmp(message, OURS, strlen(OURS)))
+        return err_set(err, ERR_DATA, "%s", message + strlen(OURS));
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].rc == primary) {
             err_set(err, failures[i].code, "%s %s: %s (SQLite result %d)", db->path, failures[i].words,
@@ -87,6 +91,13 @@ void sqlite_start_clock(struct sqlite_store *db, bool patient)
     int64_t now = clock_mono_us(db->head.clock);
     db->deadline_us = now + db->statement_timeout_us;
     db->lock_until_us = patient ? db->deadline_us : now + db->lock_timeout_us;
+}
+
+void sqlite_wait_at_most(struct sqlite_store *db, int ms)
+{
+    int64_t until_us = clock_mono_us(db->head.clock) + ms * INT64_C(1000);
+    if (until_us < db->lock_until_us)
+        db->lock_until_us = until_us;
 }
 
 /* Short waits of equal length: the growing ones of sqlite3_busy_timeout would favour the process

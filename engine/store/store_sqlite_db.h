@@ -57,6 +57,8 @@ bool sqlite_has_wal(struct sqlite_store *db);
 /* Sets the deadlines of the call that begins now. A patient call may wait for a lock until its own
  * deadline. */
 void sqlite_start_clock(struct sqlite_store *db, bool patient);
+/* For a lock, from now on, in this call. */
+void sqlite_wait_at_most(struct sqlite_store *db, int ms);
 
 /* Begins a writing transaction, and checks the schema again if it has changed. ERR_BUSY when others
  * write for longer than the lock timeout. */

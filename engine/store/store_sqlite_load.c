@@ -20,6 +20,12 @@ static int look_at_row(struct sqlite_store *db, struct sqlite_enqueue_in *w,
     });
 }
 
+/* What was asked for stands in again_at where the slot of the row has begun, or does not count. */
+static bool is_asked_beside(const struct sqlite_pending_row_out *row, int64_t now)
+{
+    return row->again_at && (row->next_check_at <= now || row->finds_first);
+}
+
 static void compare_rows(const struct sqlite_pending_row_out *before,
                          const struct sqlite_pending_row_out *after, int64_t now, struct sqlite_filed *out)
 {
@@ -28,12 +34,27 @@ static void compare_rows(const struct sqlite_pending_row_out *before,
         out->what = FILED_NEW;
     else if (before->id != after->id)
         out->what = FILED_REPLACED;
-    else if (before->next_check_at != after->next_check_at)
+    else if (before->next_check_at != after->next_check_at || before->finds_first != after->finds_first)
         out->what = FILED_MOVED;
     else {
         out->what = FILED_KEPT;
-        out->at = before->next_check_at <= now && after->again_at ? after->again_at : after->next_check_at;
+        out->at = is_asked_beside(after, now) ? after->again_at : after->next_check_at;
     }
+}
+
+static int64_t file_check(struct sqlite_store *db, const struct sqlite_enqueue_in *w, struct err *err)
+{
+    if (w->at)
+        return sqlite_run_statement(db, err, STATEMENT_ENQUEUE, w);
+    return sqlite_run(db, err, STATEMENT_ENQUEUE_NOW, &(struct sqlite_enqueue_now_in){
+        .entity = w->entity,
+        .key = w->key,
+        .job = w->job,
+        .payload = w->payload,
+        .conflict = w->conflict,
+        .priority = w->priority,
+        .now = w->now,
+    });
 }
 
 int sqlite_enqueue(struct sqlite_store *db, struct sqlite_enqueue_in *w, struct sqlite_filed *out,
@@ -43,7 +64,7 @@ int sqlite_enqueue(struct sqlite_store *db, struct sqlite_enqueue_in *w, struct 
     int64_t rc = look_at_row(db, w, &before, err);
     if (rc < 0)
         return (int)rc;
-    rc = sqlite_run(db, err, STATEMENT_ENQUEUE, w);
+    rc = file_check(db, w, err);
     if (rc < 0)
         return (int)rc;
     rc = look_at_row(db, w, &after, err);

@@ -36,7 +36,8 @@ static bool read_check(struct arena *a, const struct sqlite_read_page_out *row, 
         .failure_count = row->failure_count,
         .next_check_at = slot,
     };
-    bool copied = copy_text(a, row->origin, row->origin_len, &c->origin);
+    bool copied = copy_text(a, row->origin, row->origin_len, &c->origin) &&
+                  copy_text(a, row->terms, row->terms_len, &c->terms);
 #define CHECK_TEXT(name)                                                                                     \
     c->name##_len = row->name##_len;                                                                         \
     copied = copied && copy_text(a, row->name, row->name##_len, &c->name);
@@ -137,7 +138,8 @@ struct settling {                   /* the values that all answers of a page sha
     struct err *err;
     int64_t now, clock_us;
     int64_t at_us;                  /* the time in history and events: virtual time in a replay */
-    int64_t open_slot;              /* the first slot that has not begun */
+    /* the first full and the first fine slot that have not begun, and are not the one left */
+    int64_t open_slot, open_fine;
 };
 
 /* Marks the answers whose row is as it was read. No other transaction can hold a row here, so a row
@@ -165,13 +167,17 @@ static int64_t start_anew(const struct settling *s)
     for (int i = 0; i < s->req->n; i++) {
         const struct settlement *t = &s->req->settlements[i];
         char origin[IDEMPOTENCY_KEY_SIZE];
-        if (!t->ends || t->state != SETTLE_TOUCHED)
+        if (!t->ends || t->renews || t->state != SETTLE_TOUCHED)
             continue;
         struct idempotency of = check_identity(t->check);
         idempotency_origin_anew(&of, origin);
         int64_t rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_ANEW, &(struct sqlite_settle_anew_in){
             .id = t->check->id,
+            .slot = t->check->next_check_at,
+            .now = s->now,
+            .length_s = s->db->head.slot_length_s,
             .open_slot = s->open_slot,
+            .open_fine = s->open_fine,
             .origin = origin,
         });
         if (rc < 0)
@@ -180,41 +186,90 @@ static int64_t start_anew(const struct settling *s)
     return 0;
 }
 
-static int64_t write_answers(const struct settling *s)
+static int64_t write_ends(const struct settling *s, bool enqueued_again)
 {
-    bool enqueued_again = false, ends = false, moves = false;
-    int64_t rc = mark_unchanged(s, &enqueued_again);
+    int64_t rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_ARCHIVE, &(struct sqlite_settle_archive_in){
+        .engine = s->db->engine,
+        .clock_us = s->clock_us,
+        .ended_us = s->at_us,
+    });
     if (rc < 0)
         return rc;
-    for (int i = 0; i < s->req->n; i++) {
-        ends = ends || s->req->settlements[i].ends;
-        moves = moves || !s->req->settlements[i].ends;
-    }
-    if (ends) {
-        rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_ARCHIVE, &(struct sqlite_settle_archive_in){
-            .engine = s->db->engine,
-            .clock_us = s->clock_us,
-            .ended_us = s->at_us,
-        });
-        if (rc < 0)
-            return rc;
-        rc = enqueued_again ? start_anew(s) : 0;
-        if (rc < 0)
-            return rc;
-        rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_DELETE, NULL);
-        if (rc < 0)
-            return rc;
-    }
-    if (!moves)
-        return 0;
-    rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_MOVE,
-                    &(struct sqlite_settle_move_in){ .open_slot = s->open_slot });
+    return enqueued_again ? start_anew(s) : 0;
+}
+
+static int64_t write_renewals(const struct settling *s)
+{
+    struct sqlite_settle_renewed_run_in in = {
+        .engine = s->db->engine,
+        .clock_us = s->clock_us,
+        .slot = s->req->lease.slot,
+        .now = s->now,
+        .length_s = s->db->head.slot_length_s,
+        .open_slot = s->open_slot,
+        .open_fine = s->open_fine,
+    };
+    int64_t rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_RENEWED_RUN, &in);
+    if (rc < 0)
+        return rc;
+    return sqlite_run(s->db, s->err, STATEMENT_SETTLE_RENEW, &(struct sqlite_settle_renew_in){
+        .slot = in.slot,
+        .now = in.now,
+        .length_s = in.length_s,
+        .open_slot = in.open_slot,
+        .open_fine = in.open_fine,
+    });
+}
+
+static int64_t write_moves(const struct settling *s)
+{
+    int64_t rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_MOVE, &(struct sqlite_settle_move_in){
+        .slot = s->req->lease.slot,
+        .now = s->now,
+        .length_s = s->db->head.slot_length_s,
+        .open_slot = s->open_slot,
+        .open_fine = s->open_fine,
+    });
     if (rc < 0)
         return rc;
     return sqlite_run(s->db, s->err, STATEMENT_SETTLE_RUN, &(struct sqlite_settle_run_in){
         .engine = s->db->engine,
         .clock_us = s->clock_us,
     });
+}
+
+struct kinds { bool end, move, renew; };
+
+static struct kinds kinds_of(const struct store_settle *req)
+{
+    struct kinds k = { false, false, false };
+    for (int i = 0; i < req->n; i++) {
+        const struct settlement *t = &req->settlements[i];
+        k.end = k.end || t->ends;
+        k.renew = k.renew || t->renews;
+        k.move = k.move || (!t->ends && !t->renews);
+    }
+    return k;
+}
+
+/* Rows that end are deleted after the renewals: by then each that starts anew has another id. */
+static int64_t write_answers(const struct settling *s)
+{
+    bool enqueued_again = false;
+    const struct kinds k = kinds_of(s->req);
+    int64_t rc = mark_unchanged(s, &enqueued_again);
+    if (rc < 0)
+        return rc;
+    rc = k.end ? write_ends(s, enqueued_again) : 0;
+    if (rc < 0)
+        return rc;
+    rc = k.renew ? write_renewals(s) : 0;
+    if (rc < 0)
+        return rc;
+    rc = k.end ? sqlite_run(s->db, s->err, STATEMENT_SETTLE_DELETE, NULL) : 0;
+    if (rc < 0)
+        return rc;
+    return k.move ? write_moves(s) : 0;
 }
 
 /* ---- effects: only of rows that were really touched, after all of them ----------------------- */
@@ -236,6 +291,15 @@ static int64_t emit(const struct settling *s, const struct settlement *t, int pl
         .check_count = c->check_count,
         .data = e->json,
         .clock_us = s->clock_us,
+        .origin = e->nhearers ? e->origin : NULL,
+    });
+}
+
+static int64_t deliver(const struct settling *s)
+{
+    return sqlite_run(s->db, s->err, STATEMENT_SETTLE_DELIVER, &(struct sqlite_settle_deliver_in){
+        .slot = slot_fine_next(s->at_us / 1000000, s->db->head.slot_length_s),
+        .emitted_us = s->at_us,
     });
 }
 
@@ -274,13 +338,28 @@ static int64_t (*const effect_writers[])(const struct settling *s, const struct 
 
 static int64_t write_effects(const struct settling *s)
 {
+    bool is_heard = false;
     for (int i = 0; i < s->req->n; i++) {
         const struct settlement *t = &s->req->settlements[i];
         for (int e = 0; t->state == SETTLE_TOUCHED && e < t->neffects; e++) {
             int64_t rc = effect_writers[t->effects[e].kind](s, t, e);
             if (rc < 0)
                 return rc;
+            is_heard = is_heard || t->effects[e].nhearers > 0;
         }
+    }
+    return is_heard ? deliver(s) : 0;
+}
+
+static int64_t write_digests(const struct settling *s)
+{
+    for (int i = 0; i < s->req->n; i++) {
+        const struct settlement *t = &s->req->settlements[i];
+        if (!t->digest || t->state != SETTLE_TOUCHED)
+            continue;
+        int64_t rc = sqlite_write_digest(s->db, t, s->at_us, s->clock_us, s->err);
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }
@@ -300,7 +379,20 @@ static int64_t settle_under_lease(const struct settling *s)
     rc = write_answers(s);
     if (rc < 0)
         return rc;
-    return write_effects(s);
+    rc = write_effects(s);
+    return rc < 0 ? rc : write_digests(s);
+}
+
+static void find_open_slots(struct settling *s)
+{
+    int32_t length_s = s->db->head.slot_length_s;
+    int64_t left = s->req->lease.slot;
+    s->open_slot = slot_next(s->now, length_s);
+    if (s->open_slot == left)
+        s->open_slot = slot_next(left, length_s);
+    s->open_fine = slot_fine_next(s->now, length_s);
+    if (s->open_fine == left)
+        s->open_fine = slot_fine_next(left, length_s);
 }
 
 int sqlite_settle(struct sqlite_store *db, struct store_call *call)
@@ -312,10 +404,14 @@ int sqlite_settle(struct sqlite_store *db, struct store_call *call)
                           .now = sqlite_now(db, req->now),
                           .clock_us = sqlite_clock_us(db) };
     s.at_us = req->now ? s.now * 1000000 : s.clock_us;
-    s.open_slot = slot_next(s.now, db->head.slot_length_s);
+    find_open_slots(&s);
     forget_states(req);
     db->answers = (struct sqlite_answers){
-        .settlements = req->settlements, .n = req->n, .keep_runs = req->keep_runs, .open_slot = s.open_slot
+        .settlements = req->settlements,
+        .n = req->n,
+        .keep_runs = req->keep_runs,
+        .now = s.now,
+        .slot_length_s = db->head.slot_length_s,
     };
     int64_t rc = settle_under_lease(&s);
     db->answers = (struct sqlite_answers){ 0 };

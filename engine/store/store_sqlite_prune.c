@@ -19,7 +19,22 @@ PRUNE_FUNCTIONS(prune_history, STATEMENT_PRUNE_HISTORY)
 PRUNE_FUNCTIONS(prune_runs, STATEMENT_PRUNE_RUNS)
 PRUNE_FUNCTIONS(prune_events, STATEMENT_PRUNE_EVENTS)
 PRUNE_FUNCTIONS(prune_passes, STATEMENT_PRUNE_PASSES)
+PRUNE_FUNCTIONS(prune_pauses, STATEMENT_PRUNE_PAUSES)
 #undef PRUNE_FUNCTIONS
+
+static int64_t mark_unread(struct sqlite_store *db, int64_t before_us, struct err *err)
+{
+    return sqlite_run(db, err, STATEMENT_PRUNE_UNREAD, &(struct sqlite_prune_unread_in){
+        .before_us = before_us,
+        .clock_us = sqlite_clock_us(db),
+    });
+}
+
+static int64_t drop_events(struct sqlite_store *db, int64_t before_us, struct err *err)
+{
+    int64_t rc = mark_unread(db, before_us, err);
+    return rc < 0 ? rc : drop_prune_events(db, before_us, err);
+}
 
 static const struct {
     int64_t (*drop)(struct sqlite_store *db, int64_t before_us, struct err *err);
@@ -27,8 +42,9 @@ static const struct {
 } parts[PRUNE_PARTS] = {
     [PRUNE_HISTORY] = { drop_prune_history, count_prune_history },
     [PRUNE_RUNS] = { drop_prune_runs, count_prune_runs },
-    [PRUNE_EVENTS] = { drop_prune_events, count_prune_events },
+    [PRUNE_EVENTS] = { drop_events, count_prune_events },
     [PRUNE_PASSES] = { drop_prune_passes, count_prune_passes },
+    [PRUNE_PAUSES] = { drop_prune_pauses, count_prune_pauses },
 };
 
 int sqlite_prune(struct sqlite_store *db, struct store_call *call)
@@ -47,6 +63,9 @@ int sqlite_prune(struct sqlite_store *db, struct store_call *call)
             .now = sqlite_clock_us(db) / 1000000,
             .turn_s = PRUNE_TURN_S,
         });
+    else if (p->part == PRUNE_PASSES && p->fine)
+        n = sqlite_run(db, &call->err, STATEMENT_PRUNE_FINE_PASSES,
+                       &(struct sqlite_prune_fine_passes_in){ .before_us = p->before * 1000000 });
     else
         n = parts[p->part].drop(db, p->before * 1000000, &call->err);
     if (n < 0)

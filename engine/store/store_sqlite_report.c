@@ -2,10 +2,14 @@
  * text in, rows of text out. Most are one SELECT of store_sqlite.sql; the table here has those that
  * write, or that need several statements. */
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../rules/pause.h"
+#include "../rules/slot.h"
 #include "store_sqlite_calls.h"
 #include "store_sqlite_rows.h"
 
@@ -127,6 +131,43 @@ enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMN
 /* `found` has the entity, key, job and payload of each check that ended with a failure. */
 enum { FOUND_PAYLOAD = 3 };
 
+/* The check of a schedule waits for the next occurrence: it starts anew at `at`, so that the next
+ * occurrence, which the rule counts from there, is not used up. */
+static bool starts_anew(const struct sqlite_store *db, const struct sqlite_pending_row_out *waits,
+                        const char *at, int64_t now)
+{
+    if (!waits->id || !waits->recurs || waits->has_begun || waits->next_check_at <= now)
+        return false;
+    int64_t slot = slot_for(strtoll(at, NULL, 10), now, db->head.slot_length_s);
+    return waits->finds_first || slot < waits->next_check_at;
+}
+
+static int retry_check(struct sqlite_store *db, struct sqlite_enqueue_in *wanted, struct sqlite_filed *filed,
+                       struct err *err)
+{
+    struct sqlite_pending_row_out waits = { 0 };
+    struct sqlite_pending_row_in key = { .entity = wanted->entity, .key = wanted->key, .job = wanted->job };
+    int64_t rc = sqlite_ask(db, err, STATEMENT_PENDING_ROW, &waits, &key);
+    if (rc < 0)
+        return (int)rc;
+    if (!starts_anew(db, &waits, wanted->at, wanted->now)) {
+        wanted->conflict = waits.recurs ? "earlier" : "keep";
+        return sqlite_enqueue(db, wanted, filed, err);
+    }
+    rc = sqlite_run(db, err, STATEMENT_RESCHEDULE, &(struct sqlite_reschedule_in){
+        .entity = wanted->entity,
+        .key = wanted->key,
+        .job = wanted->job,
+        .at = wanted->at,
+        .now = wanted->now,
+    });
+    if (rc < 0)
+        return (int)rc;
+    rc = sqlite_ask(db, err, STATEMENT_PENDING_ROW, &waits, &key);
+    *filed = (struct sqlite_filed){ .what = FILED_MOVED, .at = waits.next_check_at };
+    return rc < 0 ? (int)rc : 0;
+}
+
 static int retry_one(struct sqlite_store *db, const struct store_report *req, const struct store_rows *found,
                      int n, struct gathering *g, struct err *err)
 {
@@ -135,7 +176,7 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
     char at_once[24];
     snprintf(at_once, sizeof at_once, "%" PRId64, now);
     struct sqlite_filed filed;
-    int rc = sqlite_enqueue(db, &(struct sqlite_enqueue_in){
+    int rc = retry_check(db, &(struct sqlite_enqueue_in){
         .entity = f[RETRY_ENTITY],
         .key = f[RETRY_KEY],
         .job = f[RETRY_JOB],
@@ -181,26 +222,12 @@ static int report_retry(struct sqlite_store *db, struct store_report *req)
     return sqlite_gathered(&g, &req->rows, &req->call.err);
 }
 
-/* A cursor that this file cannot have issued is ignored: the next events would come before it. */
 static int report_events(struct sqlite_store *db, struct store_report *req)
 {
-    struct sqlite_events_handed_out_out newest = { 0 };
     const char *generation = param(req, 1), *xid = param(req, 2), *id = param(req, 3);
-    int rc = sqlite_ask(db, &req->call.err, STATEMENT_EVENTS_HANDED_OUT, &newest, NULL);
+    int rc = sqlite_check_cursor(db, generation, xid, id, &req->call.err);
     if (rc < 0)
         return rc;
-    if (!generation)
-        generation = "0";
-    if (!xid)
-        xid = "0";
-    bool foreign = strtoll(generation, NULL, 10) > 0 || strtoll(xid, NULL, 10) > 0;
-    if (foreign || (id && strtoll(id, NULL, 10) > newest.id))
-        return err_set(&req->call.err, ERR_INPUT,
-                       "the cursor %s-%s-%s is ahead of everything that this file ever had, 0-0-%" PRId64
-                       ": it is from another store, or the file was restored from an "
-                       "older copy. The next events would be skipped, so none are shown. Find the last event "
-                       "that you have with `prescient events`, and continue with its cursor",
-                       generation, xid, id ? id : "0", newest.id);
     const char *const params[] = { id, param(req, 4) };
     return sqlite_select(db, req, STATEMENT_EVENTS, params, 2);
 }
@@ -220,14 +247,194 @@ static int report_plan(struct sqlite_store *db, struct store_report *req)
     return 0;
 }
 
+static int report_enqueue_now(struct sqlite_store *db, struct store_report *req)
+{
+    struct sqlite_filed filed;
+    int rc = sqlite_enqueue(db, &(struct sqlite_enqueue_in){
+        .entity = param(req, 1),
+        .key = param(req, 2),
+        .job = param(req, 3),
+        .at = NULL, /* the next second */
+        .payload = param(req, 4),
+        .conflict = param(req, 5),
+        .priority = param(req, 6),
+        .now = now_param(db, req, 7),
+    }, &filed, &req->call.err);
+    if (rc < 0)
+        return rc;
+    return outcome_row(req, outcomes[filed.what], filed.at);
+}
+
+/* A check that waits, to the next second; none is filed anew. */
+static int report_pull_forward(struct sqlite_store *db, struct store_report *req)
+{
+    struct sqlite_pending_row_out row = { 0 };
+    int64_t rc = sqlite_ask(db, &req->call.err, STATEMENT_PENDING_ROW, &row, &(struct sqlite_pending_row_in){
+        .entity = param(req, 1),
+        .key = param(req, 2),
+        .job = param(req, 3),
+    });
+    if (rc < 0)
+        return (int)rc;
+    if (rc == 0)
+        return outcome_row(req, "not_found", 0);
+    struct sqlite_filed filed;
+    rc = sqlite_enqueue(db, &(struct sqlite_enqueue_in){
+        .entity = param(req, 1),
+        .key = param(req, 2),
+        .job = param(req, 3),
+        .at = NULL, /* the next second */
+        .payload = NULL,
+        .conflict = "earlier",
+        .priority = NULL,
+        .now = sqlite_now(db, 0),
+    }, &filed, &req->call.err);
+    if (rc < 0)
+        return (int)rc;
+    return outcome_row(req, outcomes[filed.what], filed.at);
+}
+
+/* ---- deliveries ---- */
+
+static int64_t deliver_again(struct sqlite_store *db, struct store_report *req,
+                             const struct sqlite_delivery_sought_out *found, int64_t now, int64_t *slot)
+{
+    *slot = slot_fine_next(now, db->head.slot_length_s);
+    return sqlite_run(db, &req->call.err, STATEMENT_EFFECT_DELIVER, &(struct sqlite_effect_deliver_in){
+        .listener = found->listener,
+        .job = found->job,
+        .slot = *slot,
+        .data = found->data,
+        .origin = found->origin,
+        .terms = found->terms,
+        .emitted_us = found->emitted_us,
+    });
+}
+
+static int report_deliver_again(struct sqlite_store *db, struct store_report *req)
+{
+    struct sqlite_delivery_sought_out found = { 0 };
+    struct sqlite_delivery_sought_in in = { .delivery = param(req, 1) };
+    sqlite3_stmt *row = NULL;
+    int rc = sqlite_query(db, &req->call.err, &row, STATEMENT_DELIVERY_SOUGHT, &in);
+    if (rc > 0)
+        rc = sqlite_columns(row, STATEMENT_DELIVERY_SOUGHT, &found);
+    if (rc < 0) {
+        sqlite_done(row);
+        return rc;
+    }
+    const char *outcome = "again";
+    int64_t slot = found.waits_at, filed = 0;
+    if (found.waits_at)
+        outcome = "waits";
+    else if (!found.job)
+        outcome = "unknown";
+    else if (!found.terms)
+        outcome = "pruned";
+    else
+        filed = deliver_again(db, req, &found, now_param(db, req, 2), &slot);
+    sqlite_done(row);
+    return filed < 0 ? (int)filed : outcome_row(req, outcome, slot);
+}
+
+/* ---- pauses ---- */
+
+/* A file has no users: it is who runs this program. */
+static const char *who(struct arena *a)
+{
+    const struct passwd *user = getpwuid(geteuid());
+    return user ? arena_strdup(a, user->pw_name) : arena_printf(a, "uid %ld", (long)geteuid());
+}
+
+struct thing { const char *what, *name; };
+
+/* Parameters 1 to PAUSE_WHATS are a job, an entity and a schedule. One of them is to be paused or
+ * resumed. What is known of it goes to *seen. */
+static int paused_thing(struct sqlite_store *db, struct store_report *req, struct thing *thing,
+                        struct sqlite_pause_look_out *seen)
+{
+    int given = 0;
+    for (int i = 0; i < PAUSE_WHATS; i++)
+        if (param(req, i + 1)) {
+            thing->what = pause_what_name((enum pause_what)i);
+            thing->name = param(req, i + 1);
+            given++;
+        }
+    if (given != 1)
+        return err_set(&req->call.err, ERR_INPUT,
+                       "%d of job, entity and schedule are given, expected one of them", given);
+    return sqlite_ask(db, &req->call.err, STATEMENT_PAUSE_LOOK, seen, &(struct sqlite_pause_look_in){
+        .what = thing->what,
+        .name = thing->name,
+    });
+}
+
+static int outcome_of(struct store_report *req, const char *outcome, const bool *has_checks)
+{
+    struct gathering g = { .arena = req->arena };
+    sqlite_gather_columns(&g, has_checks ? 2 : 1);
+    if (!g.failed)
+        sqlite_gather_name(&g, 0, "outcome", false);
+    if (!g.failed && has_checks)
+        sqlite_gather_name(&g, 1, "has_checks", true);
+    const char **row = g.failed ? NULL : sqlite_gather_row(&g);
+    if (row)
+        sqlite_gather_cell(&g, &row[0], outcome);
+    if (row && has_checks)
+        sqlite_gather_cell(&g, &row[1], *has_checks ? "1" : "0");
+    return sqlite_gathered(&g, &req->rows, &req->call.err);
+}
+
+static int report_pause(struct sqlite_store *db, struct store_report *req)
+{
+    struct thing thing = { 0 };
+    struct sqlite_pause_look_out seen = { 0 };
+    int rc = paused_thing(db, req, &thing, &seen);
+    if (rc < 0)
+        return rc;
+    if (seen.is_on)
+        return outcome_of(req, "kept", &seen.has_checks);
+    struct sqlite_pause_in in = {
+        .what = thing.what, .name = thing.name, .reason = param(req, 4), .who = who(req->arena)
+    };
+    int64_t made = sqlite_run(db, &req->call.err, STATEMENT_PAUSE, &in);
+    return made < 0 ? (int)made : outcome_of(req, "paused", &seen.has_checks);
+}
+
+static int report_resume(struct sqlite_store *db, struct store_report *req)
+{
+    struct thing thing = { 0 };
+    struct sqlite_pause_look_out seen = { 0 };
+    int rc = paused_thing(db, req, &thing, &seen);
+    if (rc < 0)
+        return rc;
+    if (!seen.is_on)
+        return outcome_of(req, "not_paused", NULL);
+    struct sqlite_resume_in in = {
+        .what = thing.what, .name = thing.name, .reslot = param(req, 4), .who = who(req->arena)
+    };
+    int64_t ended = sqlite_run(db, &req->call.err, STATEMENT_RESUME, &in);
+    return ended < 0 ? (int)ended : outcome_of(req, "resumed", NULL);
+}
+
 static const struct {
     const char *name;
     int (*run)(struct sqlite_store *db, struct store_report *req);
     bool writes;
 } specials[] = {
-    { "enqueue", report_enqueue, true },       { "resolve", report_resolve, true },
+    { "enqueue", report_enqueue, true },       { "enqueue_now", report_enqueue_now, true },
+    { "resolve", report_resolve, true },       { "pull_forward", report_pull_forward, true },
+    { "pause", report_pause, true },           { "resume", report_resume, true },
     { "reschedule", report_reschedule, true }, { "retry", report_retry, true },
+    { "deliver_again", report_deliver_again, true },
     { "events", report_events, false },        { "plan", report_plan, false },
+    { "cursor_take", sqlite_report_cursor_take, true },
+    { "cursor_reset", sqlite_report_cursor_reset, true },
+    { "schedule_put", sqlite_report_schedule_put, true },
+    { "schedule_put_many", sqlite_report_schedule_put_many, true },
+    { "schedule_remove_many", sqlite_report_schedule_remove_many, true },
+    { "schedule_switch", sqlite_report_schedule_switch, true },
+    { "schedule_remove", sqlite_report_schedule_remove, true },
     { "doctor", sqlite_report_doctor, false }, { "whole", sqlite_report_whole, false },
 };
 
@@ -239,19 +446,22 @@ static int special_named(const char *name)
     return -1;
 }
 
-bool sqlite_report_writes(const struct store_report *report)
-{
-    int special = special_named(report->name);
-    return special >= 0 && specials[special].writes;
-}
-
-/* The statement of a report that is one SELECT, or -1. Only these may be run by name. */
+/* The statement of a report that is one statement, or -1. Only these may be run by name. */
 static int report_named(const char *name)
 {
     for (int i = 0; i < SQLITE_STATEMENTS; i++)
         if (sqlite_statements[i].is_report && strcmp(sqlite_statements[i].name, name) == 0)
             return i;
     return -1;
+}
+
+bool sqlite_report_writes(const struct store_report *report)
+{
+    int special = special_named(report->name);
+    int statement = special < 0 ? report_named(report->name) : -1;
+    if (special >= 0)
+        return specials[special].writes;
+    return statement >= 0 && sqlite_statements[statement].writes;
 }
 
 int sqlite_report(struct sqlite_store *db, struct store_call *call)

@@ -1,5 +1,5 @@
 /* store_sqlite_schema.c - creates and upgrades the tables, by the calls that migrate.h needs, and
- * changes the slot length, which is a literal in them. */
+ * changes the slot length. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,92 +11,17 @@
 
 /* ---- the slot length ------------------------------------------------------------------------- */
 
-/* `text` with every "% 900 = 0" turned into "% 300 = 0"; NULL when there was none. The caller
- * frees. */
-static char *with_slot_length(const char *text, int32_t old_s, int32_t new_s)
+static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, struct err *err)
 {
-    char old[32], new[32], *out = NULL;
-    size_t size;
-    snprintf(old, sizeof old, "%% %d = 0", old_s);
-    snprintf(new, sizeof new, "%% %d = 0", new_s);
-    if (!strstr(text, old))
-        return NULL;
-    FILE *f = open_memstream(&out, &size);
-    for (const char *hit; f && (hit = strstr(text, old)); text = hit + strlen(old))
-        fprintf(f, "%.*s%s", (int)(hit - text), text, new);
-    if (f) {
-        fputs(text, f);
-        fclose(f);
-    }
-    return out;
-}
-
-/* SQLite cannot change a CHECK: the table is made anew under the old one's name, beside it, and
- * filled. The ids go on where they were. `table` and `indexes` are the new text of the table and
- * the text of its indexes. A fresh table is empty and has no columns of later migrations yet, which
- * the copy names. */
-static int rebuild(struct sqlite_store *db, const char *table, const char *indexes, bool fresh,
-                   struct err *err)
-{
-    int rc = sqlite_exec(db, sqlite_statements[STATEMENT_RESLOT_SET_ASIDE].text, err);
+    int64_t rc = sqlite_run(db, err, STATEMENT_SET_SLOT_LENGTH,
+                            &(struct sqlite_set_slot_length_in){ .length_s = new_s });
     if (rc < 0)
-        return rc;
-    rc = sqlite_exec(db, table, err);
+        return (int)rc;
+    rc = sqlite_run(db, err, STATEMENT_RESLOT,
+                    &(struct sqlite_reslot_in){ .old_s = old_s, .new_s = new_s, .now = sqlite_now(db, 0) });
     if (rc < 0)
-        return rc;
-    if (!fresh)
-        rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_COPY,
-                             &(struct sqlite_reslot_copy_in){ .now = sqlite_now(db, 0) });
-    if (rc < 0)
-        return rc;
-    rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_FORGET_SEQUENCE, NULL);
-    if (rc < 0)
-        return rc;
-    rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_KEEP_SEQUENCE, NULL);
-    if (rc < 0)
-        return rc;
-    rc = (int)sqlite_run(db, err, STATEMENT_RESLOT_DROP_OLD, NULL);
-    if (rc < 0)
-        return rc;
-    return sqlite_exec(db, indexes, err);
-}
-
-/* The text of the table with the new length, and that of its indexes; both are NULL before, and the
- * caller frees them, also after a failure. */
-static int text_with_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, char **table,
-                                 char **indexes, struct err *err)
-{
-    struct sqlite_reslot_schema_out texts = { 0 };
-    sqlite3_stmt *row = NULL;
-    int rc = sqlite_query(db, err, &row, STATEMENT_RESLOT_SCHEMA, NULL);
-    if (rc < 0)
-        return rc;
-    int read = sqlite_columns(row, STATEMENT_RESLOT_SCHEMA, &texts);
-    *table = read == 0 && texts.table_sql ? with_slot_length(texts.table_sql, old_s, new_s) : NULL;
-    *indexes = read == 0 && texts.indexes_sql ? strdup(texts.indexes_sql) : NULL;
-    sqlite_done(row);
-    if (read < 0)
-        return err_set(err, read, "%s: the text of table prescient_future_job cannot be read", db->path);
-    if (!*table)
-        return err_set(err, ERR_SCHEMA,
-                       "%s: table prescient_future_job does not have the slot length %d in its CHECK",
-                       db->path, old_s);
-    return *indexes ? 0 : err_set(err, ERR_NOMEM, "out of memory");
-}
-
-static int change_slot_length(struct sqlite_store *db, int32_t old_s, int32_t new_s, bool fresh,
-                              struct err *err)
-{
-    CLEANUP(cleanup_free) char *table = NULL;
-    CLEANUP(cleanup_free) char *indexes = NULL;
-    int rc = text_with_slot_length(db, old_s, new_s, &table, &indexes, err);
-    if (rc < 0)
-        return rc;
-    rc = (int)sqlite_run(db, err, STATEMENT_SET_SLOT_LENGTH,
-                         &(struct sqlite_set_slot_length_in){ .length_s = new_s });
-    if (rc < 0)
-        return rc;
-    return rebuild(db, table, indexes, fresh, err);
+        return (int)rc;
+    return sqlite_exec(db, sqlite_statements[STATEMENT_RESLOT_TELL].text, err);
 }
 
 static int refuse_while_leased(struct sqlite_store *db, struct err *err)
@@ -112,6 +37,17 @@ static int refuse_while_leased(struct sqlite_store *db, struct err *err)
                        "slot length",
                        db->path, (long long)leases.n);
     return 0;
+}
+
+/* Nobody runs checks, and all migrations are applied. */
+static int prepare_old(struct sqlite_store *db, int32_t new_s, struct err *err)
+{
+    int rc = refuse_while_leased(db, err);
+    if (rc < 0)
+        return rc;
+    int64_t n = sqlite_run(db, err, STATEMENT_RESLOT_SOUGHT,
+                           &(struct sqlite_reslot_sought_in){ .new_s = new_s });
+    return n < 0 ? (int)n : 0;
 }
 
 static int settle_slot_length(struct sqlite_store *db, const struct migrate_options *o, bool fresh,
@@ -130,11 +66,11 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
             "which moves pending checks to new slots, with 'prescient migrate --slot-length LENGTH'",
             db->path, slot.length_s, o->slot_length_s);
     if (!fresh) {
-        rc = refuse_while_leased(db, err);
+        rc = prepare_old(db, o->slot_length_s, err);
         if (rc < 0)
             return rc;
     }
-    return change_slot_length(db, slot.length_s, o->slot_length_s, fresh, err);
+    return change_slot_length(db, slot.length_s, o->slot_length_s, err);
 }
 
 /* ---- the calls of migrate.h ------------------------------------------------------------------ */
@@ -270,12 +206,27 @@ static int settle_slot_length_of_old(struct sqlite_migration *m, struct err *err
     return sqlite_commit(m->db, err);
 }
 
+static int note_moved(struct sqlite_migration *m, struct err *err)
+{
+    struct sqlite_moved_out_of_pauses_out row = { 0 };
+    int n = sqlite_ask(m->db, err, STATEMENT_MOVED_OUT_OF_PAUSES, &row, NULL);
+    if (n <= 0)
+        return n;
+    int64_t rc = sqlite_run(m->db, err, STATEMENT_MOVED_OUT_OF_PAUSES_TOLD, NULL);
+    if (rc < 0)
+        return (int)rc;
+    migrate_note_moved(m->options, row.n);
+    return 0;
+}
+
 static int migrate_open(struct sqlite_migration *m, struct err *err)
 {
     int applied = migrate_run(&dialect, m, migrations_sqlite, m->options, err);
     if (applied < 0 || m->options->dry_run)
         return applied;
-    int rc = settle_slot_length_of_old(m, err);
+    int rc = note_moved(m, err);
+    if (rc >= 0)
+        rc = settle_slot_length_of_old(m, err);
     return rc < 0 ? rc : applied;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rules/slot.h"
 #include "store_sqlite_calls.h"
 
 /* ---- leases ---------------------------------------------------------------------------------- */
@@ -168,6 +169,18 @@ static int look_and_take(struct sqlite_store *db, struct store_open_slot *req, s
     return wanted && req->want > 0 ? take_lease(db, req) : 0;
 }
 
+/* Whether the slot may be opened: it has begun, or is that of a pause that was resumed. No time
+ * comes to that of a pause that is on. */
+static int has_begun(struct sqlite_store *db, const struct store_open_slot *req, struct err *err)
+{
+    struct sqlite_slot_is_resumed_out row = { 0 };
+    if (!slot_is_of_pause(req->slot))
+        return req->slot * 1000000 <= (req->now ? req->now * 1000000 : req->clock_us);
+    struct sqlite_slot_is_resumed_in in = { .slot = req->slot };
+    int rc = sqlite_ask(db, err, STATEMENT_SLOT_IS_RESUMED, &row, &in);
+    return rc < 0 ? rc : row.yes;
+}
+
 int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
 {
     struct store_open_slot *req = (struct store_open_slot *)call;
@@ -176,11 +189,15 @@ int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
     req->rows = -1;
     req->ntaken = req->nheld = 0;
     req->clock_us = sqlite_clock_us(db);
-    req->not_begun = req->slot * 1000000 > (req->now ? req->now * 1000000 : req->clock_us);
+    req->not_begun = false;
+    int rc = has_begun(db, req, &call->err);
+    if (rc < 0)
+        return rc;
+    req->not_begun = !rc;
     if (req->not_begun)
         return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by this machine's clock",
                        (long long)req->slot);
-    int rc = look_and_take(db, req, &look);
+    rc = look_and_take(db, req, &look);
     req->state = look.closed && !req->ntaken ? SLOT_CLOSED : SLOT_RELOOK;
     if (!look.done)
         req->state = SLOT_OPEN;
@@ -247,55 +264,61 @@ int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struc
 
 /* ---- the end of a pass ----------------------------------------------------------------------- */
 
-static int may_finish(struct sqlite_store *db, const struct store_finish *req, bool *rows_left,
-                      struct err *err)
+static int may_finish(struct sqlite_store *db, const struct store_finish *req, const char *unknown_jobs,
+                      bool *rows_left, struct err *err)
 {
-    static const char *const none[] = { NULL };
     struct sqlite_finish_look_out row = { 0 };
-    char *jobs;
     if (req->leave)
         return 0;
-    int rc = names_as_json(req->nunknown_jobs ? req->unknown_jobs : none, req->nunknown_jobs, &jobs, err);
-    if (rc < 0)
-        return rc;
-    rc = sqlite_ask(db, err, STATEMENT_FINISH_LOOK, &row, &(struct sqlite_finish_look_in){
+    int rc = sqlite_ask(db, err, STATEMENT_FINISH_LOOK, &row, &(struct sqlite_finish_look_in){
         .slot = req->lease.slot,
-        .jobs = jobs,
+        .jobs = unknown_jobs,
         .after_priority = req->after.priority,
         .after_id = req->after.id,
     });
-    free(jobs);
     *rows_left = row.has;
     return rc;
 }
 
-int sqlite_finish(struct sqlite_store *db, struct store_call *call)
+static int record_pass(struct sqlite_store *db, const struct store_finish *req, const char *unknown_jobs,
+                       struct err *err)
 {
-    struct store_finish *req = (struct store_finish *)call;
     const struct pass_counts *c = &req->counts;
-    bool rows_left = false;
-    req->finished = false;
-    int rc = sqlite_check_lease(db, &req->lease, &call->err);
-    if (rc < 0)
-        return rc;
-    rc = may_finish(db, req, &rows_left, &call->err);
-    if (rc < 0)
-        return rc;
-    if (rows_left)
-        return 0;
 #define COUNT_OF(name, words) .name = c->name,
-    rc = (int)sqlite_run(db, &call->err, STATEMENT_FINISH, &(struct sqlite_finish_in){
+    return (int)sqlite_run(db, err, STATEMENT_FINISH, &(struct sqlite_finish_in){
         .slot = req->lease.slot,
         .engine = db->engine,
         .late_us = c->late_us,
         .took_us = c->took_us,
         .clock_us = sqlite_clock_us(db),
         PASS_COUNTS(COUNT_OF)
+        .jobs = unknown_jobs,
         .can_read = !req->skip_scan,
     });
 #undef COUNT_OF
+}
+
+int sqlite_finish(struct sqlite_store *db, struct store_call *call)
+{
+    static const char *const none[] = { NULL };
+    struct store_finish *req = (struct store_finish *)call;
+    bool rows_left = false;
+    char *jobs;
+    req->finished = false;
+    int rc = sqlite_check_lease(db, &req->lease, &call->err);
     if (rc < 0)
         return rc;
+    rc = names_as_json(req->nunknown_jobs ? req->unknown_jobs : none, req->nunknown_jobs, &jobs, &call->err);
+    if (rc < 0)
+        return rc;
+    rc = may_finish(db, req, jobs, &rows_left, &call->err);
+    if (rc >= 0 && !rows_left)
+        rc = record_pass(db, req, jobs, &call->err);
+    free(jobs);
+    if (rc < 0)
+        return rc;
+    if (rows_left)
+        return 0;
     rc = give_back(db, &req->lease, &call->err);
     req->finished = rc >= 0;
     return rc;
@@ -339,6 +362,116 @@ int sqlite_pulse(struct sqlite_store *db, struct store_call *call)
     return 0;
 }
 
+int sqlite_fine_slots(struct sqlite_store *db, struct store_call *call)
+{
+    struct store_fine_slots *req = (struct store_fine_slots *)call;
+    sqlite3_stmt *row = NULL;
+    char *jobs;
+    req->n = 0;
+    req->xmin = req->next_xid = req->incarnation = 0;
+    req->clock_us = sqlite_clock_us(db);
+    int rc = names_as_json(req->jobs, req->njobs, &jobs, &call->err);
+    if (rc < 0)
+        return rc;
+    rc = sqlite_query(db, &call->err, &row, STATEMENT_FINE_SLOTS, &(struct sqlite_fine_slots_in){
+        .low = req->low,
+        .now = req->clock_us / 1000000,
+        .length_s = db->head.slot_length_s,
+        .jobs = jobs,
+        .most = FINE_SLOTS_MAX,
+    });
+    for (; rc > 0; rc = sqlite_next(db, &call->err, row)) {
+        struct sqlite_fine_slots_out found = { 0 };
+        sqlite_columns(row, STATEMENT_FINE_SLOTS, &found);
+        req->slots[req->n++] = found.slot;
+    }
+    free(jobs);                         /* after the last row: it is bound, not copied */
+    if (rc < 0)
+        return rc;
+    struct sqlite_pause_change_out pauses = { 0 };
+    rc = sqlite_ask(db, &call->err, STATEMENT_PAUSE_CHANGE, &pauses, NULL);
+    req->pause_change = pauses.change;
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- pauses ---------------------------------------------------------------------------------- */
+
+static int add_pause(struct store_pauses *req, int *room, const struct sqlite_pauses_now_out *row)
+{
+    enum pause_what what = pause_what_of(row->what);
+    if (what == PAUSE_WHATS)
+        return 0;                       /* of what this program cannot pause it knows nothing */
+    if (req->pauses.n == *room) {
+        int more = *room * 2;
+        struct pause *all = arena_alloc(req->arena, (size_t)more * sizeof *all);
+        if (!all)
+            return ERR_NOMEM;
+        memcpy(all, req->pauses.all, (size_t)req->pauses.n * sizeof *all);
+        req->pauses.all = all;
+        *room = more;
+    }
+    struct pause *pause = &req->pauses.all[req->pauses.n++];
+    *pause = (struct pause){ row->slot, what, arena_strdup(req->arena, row->name), row->is_on,
+                             row->is_reslotted };
+    return pause->name ? 0 : ERR_NOMEM;
+}
+
+static int read_pauses(struct sqlite_store *db, struct store_pauses *req)
+{
+    enum { FIRST_ROOM = 16 };
+    struct err *err = &req->call.err;
+    int room = FIRST_ROOM;
+    sqlite3_stmt *row = NULL;
+    req->pauses.all = arena_alloc(req->arena, (size_t)room * sizeof *req->pauses.all);
+    int rc = sqlite_query(db, err, &row, STATEMENT_PAUSES_NOW, NULL);
+    while (rc > 0) {
+        struct sqlite_pauses_now_out found = { 0 };
+        sqlite_columns(row, STATEMENT_PAUSES_NOW, &found);
+        if (!req->pauses.all || add_pause(req, &room, &found) < 0) {
+            sqlite_done(row);
+            return err_set(err, ERR_NOMEM, "out of memory for the pauses");
+        }
+        rc = sqlite_next(db, err, row);
+    }
+    return rc;
+}
+
+int sqlite_pauses(struct sqlite_store *db, struct store_call *call)
+{
+    enum { ROOM = 4096 };
+    struct store_pauses *req = (struct store_pauses *)call;
+    struct sqlite_pause_change_out now = { 0 };
+    req->pauses = (struct pauses){ 0 };
+    req->arena = NULL;
+    int rc = sqlite_ask(db, &call->err, STATEMENT_PAUSE_CHANGE, &now, NULL);
+    if (rc < 0)
+        return rc;
+    req->change = now.change;
+    if (now.change == req->known)
+        return 0;
+    req->arena = arena_new(ROOM);
+    if (!req->arena)
+        return err_set(&call->err, ERR_NOMEM, "out of memory for the pauses");
+    return read_pauses(db, req);
+}
+
+int sqlite_end_pauses(struct sqlite_store *db, struct store_call *call)
+{
+    struct store_end_pauses *req = (struct store_end_pauses *)call;
+    struct sqlite_end_pauses_in in = { .clock_us = sqlite_clock_us(db) };
+    req->ended = 0;
+    int64_t rc = sqlite_run(db, &call->err, STATEMENT_END_PAUSES_PASSES, NULL);
+    if (rc < 0)
+        return (int)rc;
+    int64_t ended = sqlite_run(db, &call->err, STATEMENT_END_PAUSES, &in);
+    if (ended <= 0)
+        return (int)ended;
+    req->ended = (int)ended;
+    rc = sqlite_run(db, &call->err, STATEMENT_NOTE_PAUSE_CHANGE,
+                    &(struct sqlite_note_pause_change_in){ .clock_us = in.clock_us });
+    return rc < 0 ? (int)rc : 0;
+}
+
 int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
 {
     struct store_late_slot *req = (struct store_late_slot *)call;
@@ -366,6 +499,18 @@ int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
     return 0;
 }
 
+/* A query first: a write that changes nothing would still wait for other writers. */
+static int repair_schedules(struct sqlite_store *db, struct store_mark_swept *req, int64_t now)
+{
+    struct sqlite_schedules_lacking_out lacking = { 0 };
+    int rc = sqlite_ask(db, &req->call.err, STATEMENT_SCHEDULES_LACKING, &lacking, NULL);
+    req->filed = lacking.n;
+    if (rc < 0 || !lacking.n)
+        return rc < 0 ? rc : 0;
+    return (int)sqlite_run(db, &req->call.err, STATEMENT_REPAIR_SCHEDULES,
+                           &(struct sqlite_repair_schedules_in){ .now = now });
+}
+
 int sqlite_mark_swept(struct sqlite_store *db, struct store_call *call)
 {
     struct store_mark_swept *req = (struct store_mark_swept *)call;
@@ -373,6 +518,9 @@ int sqlite_mark_swept(struct sqlite_store *db, struct store_call *call)
     if (req->full) {
         int rc = (int)sqlite_run(db, &call->err, STATEMENT_NOTE_FULL_LOOK,
                                  &(struct sqlite_note_full_look_in){ .now = now });
+        if (rc < 0)
+            return rc;
+        rc = repair_schedules(db, req, now);
         if (rc < 0)
             return rc;
     }

@@ -16,10 +16,10 @@ enum message_kind {
     /* a part of the settings text (libconfig syntax); the slab's fd comes with the first part */
     MESSAGE_SETTINGS = 'S',
     /* the settings are complete: load and open the jobs, then send READY or FAILED. Body: per job
-     * of the settings, in order, one byte: 1 leave it out; jobs beyond the body are not left out */
+     * of the settings, in order, one byte of enum message_begin; jobs beyond the body are run */
     MESSAGE_BEGIN = 'B',
     /* instead of BEGIN, with settings that have one job: load and open it, and report PROBED. Body:
-     * one byte: 1 ask the business database, too */
+     * one byte of bits, enum message_probe */
     MESSAGE_PROBE = 'P',
     MESSAGE_RUN = 'R',         /* body: uint32 generation; the slab is open */
     MESSAGE_CONTINUE = 'C',    /* start_until is later now */
@@ -34,6 +34,21 @@ enum message_kind {
     MESSAGE_ENDED = 'e',
     MESSAGE_LOG = 'l',         /* body: one byte level, then text */
     MESSAGE_PROBED = 'p',      /* body: struct probed; the worker closes the job and exits 0 */
+    MESSAGE_REQUEST = 'q',     /* body: text of what a job would send, or the next part of it */
+};
+
+enum message_begin {
+    BEGIN_RUN = 0,
+    BEGIN_LEAVE_OUT = 1,
+    BEGIN_DRY = 2,              /* of all jobs: they may send nothing */
+};
+
+/* A byte of READY: how the worker runs a job. */
+enum message_runs { RUNS_NOT = 0, RUNS_SINGLY = 1, RUNS_BATCHES = 2 };
+
+enum message_probe {
+    PROBE_ASKS = 1,             /* it is to ask the business database, too */
+    PROBE_DRY = 2,              /* it may send nothing, nor start what lives on */
 };
 
 /* The steps of a job that is tried. Each is announced by OPENING. */
@@ -46,6 +61,7 @@ struct probed {
     bool is_unsure;             /* not usable, but only since the business database gave no answer */
     bool batches;               /* it has job_exec_many */
     bool can_probe;             /* it has a probe of its own */
+    bool heeds_dry;             /* it sends nothing where that is not wanted */
     enum probe_step failed;     /* not usable: which step failed */
     char path[512], name[128], summary[256];
     char why[1024];             /* it is not usable */

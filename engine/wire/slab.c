@@ -17,10 +17,11 @@
 #include "../rules/effect.h"
 #include "../rules/field.h"
 #include "../rules/slot.h"
+#include "../rules/terms.h"
 
 #define SLAB_MAGIC 0x62616c73u      /* "slab" */
 /* changes with struct shared: engine and worker are the same program, but a test may not be */
-#define SLAB_LAYOUT 2u
+#define SLAB_LAYOUT 4u
 #define NO_STRING UINT32_MAX        /* as a length: NULL */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -31,8 +32,8 @@ struct check_record {
     int32_t check_count, failure_count;
     int32_t job;
     uint32_t single;
-    /* in the in heap; NO_STRING: none, of the last two */
-    uint32_t name_at, key_at, job_at, payload_at, origin_at;
+    /* in the in heap; NO_STRING: none, of the last three */
+    uint32_t name_at, key_at, job_at, payload_at, origin_at, terms_at;
 };
 
 struct answer_record {
@@ -52,6 +53,7 @@ struct shared {
     uint32_t magic, layout;
     int64_t now;
     _Atomic uint32_t generation;
+    _Atomic uint32_t stopped;                           /* this generation begins nothing more */
     _Atomic int64_t start_until_us;
     alignas(64) _Atomic uint64_t claim;                 /* next << 32 | end */
     alignas(64) _Atomic uint32_t state[SLAB_CHECKS_MAX];    /* the generation when the answer is there */
@@ -197,15 +199,18 @@ bool slab_put(struct slab *s, const struct check *check, int job, bool single)
 {
     size_t payload = check->payload ? (size_t)check->payload_len + 1 : 0;
     size_t origin = check->origin ? strlen(check->origin) + 1 : 0;
+    size_t terms = check_is_delivery(check) ? strlen(check->terms) + 1 : 0;
     size_t room = (size_t)check->entity_name_len + check->entity_key_len + check->job_exec_len + 3 + payload +
-                  origin;
+                  origin + terms;
     if (s->count >= SLAB_CHECKS_MAX || room > SLAB_IN_BYTES - s->in_used)
         return false;
-    uint32_t payload_at = NO_STRING, origin_at = NO_STRING;
+    uint32_t payload_at = NO_STRING, origin_at = NO_STRING, terms_at = NO_STRING;
     if (payload)
         payload_at = put_string(s, check->payload, check->payload_len);
     if (origin)
         origin_at = put_string(s, check->origin, origin - 1);
+    if (terms)
+        terms_at = put_string(s, check->terms, terms - 1);
     s->shared->checks[s->count++] = (struct check_record){
         .id = check->id,
         .slot = check->next_check_at,
@@ -219,6 +224,7 @@ bool slab_put(struct slab *s, const struct check *check, int job, bool single)
         .job_at = put_string(s, check->job_exec, check->job_exec_len),
         .payload_at = payload_at,
         .origin_at = origin_at,
+        .terms_at = terms_at,
     };
     return true;
 }
@@ -256,6 +262,11 @@ int slab_cut(struct slab *s)
 void slab_set_trust(struct slab *s, int64_t start_until_us)
 {
     atomic_store_explicit(&s->shared->start_until_us, start_until_us, memory_order_release);
+}
+
+void slab_stop(struct slab *s)
+{
+    atomic_store_explicit(&s->shared->stopped, s->generation, memory_order_release);
 }
 
 /* ---- the engine takes answers ---- */
@@ -332,9 +343,9 @@ static int take_effects(struct slab *s, const struct answer_record *r, bool coun
     size_t before = s->taken_bytes;
     if (r->neffects == 0)
         return 0;
-    if (r->neffects > SLAB_EFFECTS_MAX)
+    if (r->neffects > ANSWER_EFFECTS_MAX)
         return err_set(err, ERR_INPUT, "it declares %u effects, expected at most %d", r->neffects,
-                       SLAB_EFFECTS_MAX);
+                       ANSWER_EFFECTS_MAX);
     struct effect *effects = arena_alloc(a, r->neffects * sizeof *effects);
     if (!effects)
         return err_set(err, ERR_NOMEM, "out of memory for its effects");
@@ -370,9 +381,9 @@ static int take_text(struct slab *s, const struct answer_record *r, bool count, 
 
 static int take_numbers(const struct answer_record *r, struct raw_answer *out, struct err *err)
 {
-    if (r->kind < PRESCIENT_NO_ANSWER || r->kind > PRESCIENT_FAIL)
+    if (r->kind < PRESCIENT_NO_ANSWER || r->kind > PRESCIENT_FAIL_FINAL)
         return err_set(err, ERR_INPUT, "its kind is %d, expected %d to %d", r->kind, PRESCIENT_DONE,
-                       PRESCIENT_FAIL);
+                       PRESCIENT_FAIL_FINAL);
     if (r->began_us < 0 || r->began_us / 1000000 > MOMENT_MAX)
         return err_set(err, ERR_INPUT, "it began at %lld us, which is no time", (long long)r->began_us);
     if (r->run_us < 0 || r->run_us / 1000000 > MOMENT_MAX)
@@ -441,6 +452,12 @@ static void follow_generation(struct slab *s)
     memset(s->chains, 0, sizeof s->chains);
 }
 
+bool slab_is_stopped(const struct slab *s)
+{
+    return s->seen_generation &&
+           atomic_load_explicit(&s->shared->stopped, memory_order_acquire) == s->seen_generation;
+}
+
 static const char *string_or_null(const struct slab *s, uint32_t at)
 {
     return at == NO_STRING ? NULL : s->shared->in + at;
@@ -464,6 +481,7 @@ void slab_get(const struct slab *s, int index, struct slab_check *out)
         .job_name = in + r->job_at,
         .payload = string_or_null(s, r->payload_at),
         .origin = string_or_null(s, r->origin_at),
+        .terms = string_or_null(s, r->terms_at),
     };
 }
 
@@ -534,7 +552,7 @@ int slab_add_effect(struct slab *s, int index, const struct effect *e)
         bytes += strings[i] ? r.len[i] : 0;
     }
     bytes = (bytes + 7) & ~(size_t)7;
-    if (chain->n >= SLAB_EFFECTS_MAX || chain->bytes + bytes > SLAB_ANSWER_BYTES)
+    if (chain->n >= ANSWER_EFFECTS_MAX || chain->bytes + bytes > SLAB_ANSWER_BYTES)
         return SLAB_TOO_MUCH;
     if (s->out_used + bytes > SLAB_OUT_BYTES)
         return SLAB_CROWDED;

@@ -8,9 +8,10 @@
  *   - before each claim the worker reads `start_until_us` (CLOCK_BOOTTIME): past it, no check is
  *   started until the engine has set a later one and sent CONTINUE;
  *   - each answer is written whole and then published by its `state` (release), which carries the
- *   slab's generation. So what is running is always what is claimed and not published. No message
- *   per check. When less than SLAB_ANSWER_BYTES of the out heap are free, the worker lowers `end`
- *   itself and sends ENDED: checks behind the end that slab_cut then returns were never started.
+ *   slab's generation; those of a range in any order. So what is running is always what is claimed
+ *   and not published. No message per check. When less than SLAB_ANSWER_BYTES of the out heap are
+ *   free, the worker lowers `end` itself and sends ENDED: checks behind the end that slab_cut then
+ *   returns were never started.
  *
  * The engine believes nothing it reads here: slab_take_answer copies an answer once, then checks
  * generation, kind, offsets, lengths and UTF-8 on the copy. The same code reads a slab whose
@@ -25,12 +26,12 @@
 #include "../base/arena.h"
 #include "../base/err.h"
 #include "../rules/check.h"         /* struct check, struct effect: both sides use them */
+#include "../rules/effect.h"
 
 #define SLAB_CHECKS_MAX 1024
 #define SLAB_IN_BYTES (1u << 20)        /* strings of the checks */
 #define SLAB_OUT_BYTES (1u << 20)       /* texts and effects of the answers */
 #define SLAB_TEXT_MAX 4096              /* bytes of one answer's text, without the NUL */
-#define SLAB_EFFECTS_MAX 64             /* declared by one answer */
 #define SLAB_ANSWER_BYTES (256u << 10)  /* of the out heap: what the effects of one answer may take */
 
 struct slab;                            /* the mapping; engine and worker each have their own */
@@ -58,6 +59,9 @@ int slab_end(const struct slab *s);             /* indexes from here on will not
 /* lowers the end to what is claimed; returns the new end: [end, count) is the engine's again */
 int slab_cut(struct slab *s);
 void slab_set_trust(struct slab *s, int64_t start_until_us);
+/* To be called beside slab_cut, when others do not take the rest: what is claimed and not begun is
+ * better put off. */
+void slab_stop(struct slab *s);
 
 struct raw_answer {                     /* one answer, copied and checked; the strings live in the arena */
     /* enum prescient_answer_kind, or -1: a bad answer, and `text` is what was wrong */
@@ -89,8 +93,9 @@ struct slab_check {                     /* a check as the worker sees it */
     bool single;
     int64_t id, now, slot, first_check_at;
     int32_t check_count, failure_count;
-    /* in the slab; the last two NULL: none */
+    /* in the slab; the last three NULL: none */
     const char *entity_name, *entity_key, *job_name, *payload, *origin;
+    const char *terms;                  /* of a delivery only */
 };
 void slab_get(const struct slab *s, int index, struct slab_check *out);
 
@@ -103,8 +108,10 @@ enum slab_claim { SLAB_CLAIMED, SLAB_EMPTY, SLAB_UNTRUSTED };
  * `boot_us` is the time now. */
 enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from, int *n);
 
+bool slab_is_stopped(const struct slab *s);     /* of what was claimed last; see slab_stop */
+
 /* Room for answer `index`'s effects and text comes from the slab's out heap. Returns 0,
- * SLAB_CROWDED when that is full, or SLAB_TOO_MUCH when this answer has SLAB_EFFECTS_MAX or
+ * SLAB_CROWDED when that is full, or SLAB_TOO_MUCH when this answer has ANSWER_EFFECTS_MAX or
  * SLAB_ANSWER_BYTES of them. The caller has checked the effect. */
 enum { SLAB_CROWDED = -1, SLAB_TOO_MUCH = -2 };
 int slab_add_effect(struct slab *s, int index, const struct effect *effect);

@@ -9,8 +9,12 @@
 
 #include "../base/arena.h"
 #include "../base/moment.h"
+#include "../base/utf8.h"
+#include "../rules/answer_object.h"
+#include "../rules/delivery.h"
 #include "../rules/effect.h"
 #include "../rules/idempotency.h"
+#include "../rules/terms.h"
 #include "asked.h"
 #include "business.h"
 
@@ -30,6 +34,7 @@ struct host {
     struct setting_text *texts;
     struct asked asked;
     bool is_open;
+    int batch_most;                     /* what the job takes at once; 0: any number */
     char spare_key[IDEMPOTENCY_KEY_SIZE];
     struct err err;
 };
@@ -219,6 +224,8 @@ static int declare(const struct prescient_host *api, struct prescient_answer *an
     struct host_answer *a = answer->impl;
     if (!h->services->slab || !a)
         return refuse(h, "%s: only an answer to a check can declare it", what);
+    if (a->is_published)
+        return refuse(h, "%s: the answer has been handed over already", what);
     struct err err;
     if (effect_check(effect, &err) < 0)
         return refuse_effect(h, a, what, err.text);
@@ -231,7 +238,7 @@ static int declare(const struct prescient_host *api, struct prescient_answer *an
     }
     char why[128];
     snprintf(why, sizeof why, "expected at most %d effects and %u bytes of them for one answer",
-             SLAB_EFFECTS_MAX, SLAB_ANSWER_BYTES);
+             ANSWER_EFFECTS_MAX, SLAB_ANSWER_BYTES);
     return refuse_effect(h, a, what, why);
 }
 
@@ -261,6 +268,193 @@ static int host_resolve(const struct prescient_host *api, struct prescient_answe
 {
     return declare(api, answer, "resolve", &(struct effect){
         .kind = EFFECT_RESOLVE, .entity_name = entity_name, .entity_key = entity_key, .job = job });
+}
+
+/* ---- JSON for other programs, and from them ---- */
+
+/* Of a check. */
+static struct delivery document_of(const struct prescient_host *api, const struct prescient_check *check)
+{
+    const struct slab_check *c = check->impl;
+    return (struct delivery){
+        .type = "check",
+        .id = host_idempotency_key(api, check),
+        .timestamp = c->now,
+        .entity_name = c->entity_name,
+        .entity_key = c->entity_key,
+        .job = c->job_name,
+        .check_number = c->check_count + INT64_C(1),
+        .failure_count = c->failure_count,
+        .first_check_at = c->first_check_at,
+        .data = c->payload,
+    };
+}
+
+/* Of the event that a delivery brings: it is about the check that emitted it. What it points to is
+ * in `e`. */
+static void make_event(struct delivery *d, const struct terms_event *e)
+{
+    d->type = e->type;
+    d->timestamp = e->emitted_us / 1000000;
+    d->entity_name = e->entity_name;
+    d->entity_key = e->entity_key;
+    d->job = e->job;
+    d->check_number = e->check_number;
+    d->failure_count = e->failure_count;
+    d->first_check_at = e->first_check_at;
+}
+
+/* NULL: out of memory. It lives as long as the call. */
+static const struct delivery *delivery_of(const struct prescient_host *api,
+                                          const struct prescient_check *check)
+{
+    struct host *h = self(api);
+    const struct slab_check *c = check->impl;
+    struct delivery *d = arena_alloc(h->call, sizeof *d);
+    struct terms *terms = c->terms ? arena_alloc(h->call, sizeof *terms) : NULL;
+    struct err err;
+    if (!d || (c->terms && !terms)) {
+        refuse(h, "out of memory for the document of a check");
+        return NULL;
+    }
+    *d = document_of(api, check);
+    if (terms && terms_parse(c->terms, terms, &err) == 0 && terms->has_event)
+        make_event(d, &terms->event);
+    return d;
+}
+
+static const char *host_document(const struct prescient_host *api, const struct prescient_check *check)
+{
+    struct host *h = self(api);
+    const struct slab_check *c = check->impl;
+    if (c->terms && check->payload && check->payload != c->payload)
+        return check->payload;          /* it is that already */
+    const struct delivery *d = delivery_of(api, check);
+    if (!d)
+        return NULL;
+    char *json = arena_alloc(h->call, delivery_size(d));
+    if (json)
+        delivery_write(d, json);
+    else
+        refuse(h, "out of memory for the document of a check");
+    return json;
+}
+
+static const char *host_field(const struct prescient_host *api, const struct prescient_check *check,
+                              const char *name)
+{
+    struct host *h = self(api);
+    const struct delivery *d = delivery_of(api, check);
+    char room[DELIVERY_FIELD_SIZE];
+    const char *text = d ? delivery_field(d, name, room) : NULL;
+    if (text == room && !(text = arena_strdup(h->call, room)))
+        refuse(h, "out of memory for a field of a check");
+    return text;
+}
+
+static void put_words(struct prescient_answer *answer, const struct answer_object *o)
+{
+    const char *note = o->note ? o->note : "";
+    if (!answer->text || !answer->text_size)
+        return;
+    if (o->words && *note)
+        snprintf(answer->text, answer->text_size, "%s\n%s", o->words, note);
+    else if (o->words || *note)
+        snprintf(answer->text, answer->text_size, "%s", o->words ? o->words : note);
+}
+
+static void take_object(struct host *h, struct prescient_answer *answer, const struct answer_object *o)
+{
+    static const int kinds[] = { [ANSWER_DONE] = PRESCIENT_DONE,    [ANSWER_AGAIN] = PRESCIENT_AGAIN,
+                                 [ANSWER_DEFER] = PRESCIENT_DEFER,  [ANSWER_FAIL] = PRESCIENT_FAIL,
+                                 [ANSWER_FAIL_FINAL] = PRESCIENT_FAIL_FINAL };
+    answer->kind = kinds[o->kind];
+    answer->at = o->at;
+    put_words(answer, o);
+    /* one that finds no room is noted where the answer is published */
+    for (int i = 0; i < o->neffects; i++)
+        declare(&h->api, answer, "answer", &o->effects[i]);
+}
+
+static int host_answer_json(const struct prescient_host *api, const struct prescient_check *check,
+                            struct prescient_answer *answer, const char *json, size_t len, unsigned flags)
+{
+    struct host *h = self(api);
+    struct answer_object o;
+    char *text = arena_alloc(h->call, len + 1);
+    if (!text)
+        return refuse(h, "out of memory for an answer of %zu bytes", len);
+    memcpy(text, json, len);
+    text[len] = '\0';
+    if (answer_object_read(text, len, check->now, !(flags & PRESCIENT_NO_EFFECTS), &o, &h->err) < 0)
+        return -1;
+    if (o.id && strcmp(o.id, host_idempotency_key(api, check)) != 0) {
+        refuse(h, "id: found '%.*s', expected %s", UTF8_SHOWN(o.id), host_idempotency_key(api, check));
+        answer_object_release(&o);
+        return -1;
+    }
+    take_object(h, answer, &o);
+    answer_object_release(&o);
+    return 0;
+}
+
+static int host_json_member(const struct prescient_host *api, const char *json, size_t len,
+                            const char *name, const char **text)
+{
+    struct host *h = self(api);
+    char *copy = arena_alloc(h->call, len + 1), *found;
+    *text = NULL;
+    if (!copy)
+        return refuse(h, "out of memory for JSON of %zu bytes", len);
+    memcpy(copy, json, len);
+    copy[len] = '\0';
+    if (answer_object_member(copy, len, name, &found, &h->err) < 0)
+        return -1;
+    *text = found ? arena_strdup(h->call, found) : NULL;
+    bool is_lost = found && !*text;
+    free(found);
+    return is_lost ? refuse(h, "out of memory for a member of JSON") : 0;
+}
+
+static void host_take_batch_most(const struct prescient_host *api, int n)
+{
+    self(api)->batch_most = n;
+}
+
+static int host_stopping(const struct prescient_host *api)
+{
+    const struct slab *slab = self(api)->services->slab;
+    return slab && slab_is_stopped(slab);
+}
+
+static int host_answered(const struct prescient_host *api, struct prescient_answer *answer)
+{
+    struct host *h = self(api);
+    const struct host_answer *a = answer->impl;
+    if (!h->services->answered || !a)
+        return refuse(h, "answered: only an answer to a check can be handed over");
+    if (a->is_published)
+        return refuse(h, "answered: the answer has been handed over already");
+    if (!h->services->answered(h->services->answered_ctx, answer))
+        return refuse(h, "answered: the answer belongs to no call that is under way");
+    return 0;
+}
+
+static int host_dry(const struct prescient_host *api, const struct prescient_check *check,
+                    const char *request)
+{
+    const struct host_services *services = self(api)->services;
+    bool tells = services->is_dry && check && request && services->requested;
+    if (tells)
+        services->requested(services->requested_ctx, request);
+    return services->is_dry;
+}
+
+static void host_hide(const struct prescient_host *api, char *text)
+{
+    const struct host_services *services = self(api)->services;
+    if (services->hide && text)
+        services->hide(services->hide_ctx, text);
 }
 
 /* ---- life ---- */
@@ -302,6 +496,17 @@ int host_new(const struct job_settings *job, const struct host_services *service
         .emit = host_emit,
         .enqueue = host_enqueue,
         .resolve = host_resolve,
+        .document = host_document,
+        .field = host_field,
+        .answer_json = host_answer_json,
+        .answered = host_answered,
+        .timeout_ms = job->timeout_us / 1000,
+        .batch_timeout_ms = job->batch_timeout_us / 1000,
+        .json_member = host_json_member,
+        .batch_most = host_take_batch_most,
+        .stopping = host_stopping,
+        .dry = host_dry,
+        .hide = host_hide,
     };
     *out = h;
     return 0;
@@ -320,6 +525,11 @@ void host_free(struct host *h)
 const struct prescient_host *host_api(const struct host *h)
 {
     return &h->api;
+}
+
+int host_batch_most(const struct host *h, int n)
+{
+    return h->batch_most > 0 && h->batch_most < n ? h->batch_most : n;
 }
 
 void host_begin(struct host *h, int64_t deadline_us)

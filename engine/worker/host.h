@@ -18,12 +18,25 @@ struct host_services {                  /* shared by all jobs of a worker; outli
     struct business *business;          /* NULL: none is set */
     void (*log)(void *ctx, int level, const char *text);    /* enum prescient_log_level */
     void *log_ctx;
+    /* publishes an answer of the call that is under way; false: it is none. NULL outside of a
+     * worker */
+    bool (*answered)(void *ctx, struct prescient_answer *answer);
+    void *answered_ctx;
+    /* Nothing may be sent; what would be is told. */
+    bool is_dry;
+    void (*requested)(void *ctx, const char *request);
+    void *requested_ctx;
+    void (*hide)(void *ctx, char *text);                    /* NULL: there are no secrets */
+    void *hide_ctx;
 };
 
 int host_new(const struct job_settings *job, const struct host_services *services, struct host **out,
              struct err *err);
 void host_free(struct host *h);         /* NULL is fine */
 const struct prescient_host *host_api(const struct host *h);
+
+/* How many of `n` checks one call of job_exec_many may get: the job may have set less in open. */
+int host_batch_most(const struct host *h, int n);
 
 /* A call into the job begins: its queries have until `deadline_us` (CLOCK_BOOTTIME). */
 void host_begin(struct host *h, int64_t deadline_us);
@@ -44,6 +57,7 @@ struct host_answer {
     bool is_refused;
     /* the effects of other checks left no room for one of its own: the check is deferred */
     bool is_crowded;
+    bool is_published;                  /* the engine has it: nothing can be declared any more */
     const char *refusal;
 };
 

@@ -1,6 +1,7 @@
 /* plugin.c - the loader of jobs. A refusal names the file, what was found and what was expected. */
 #include "plugin.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/nearest.h"
 #include "../base/owned.h"
+#include "../base/utf8.h"
 
 #define SYMBOL "prescient_plugin"
 
@@ -70,14 +73,49 @@ static int open_in(const char *dir, const char *file, struct plugin *p, struct e
     return rc;
 }
 
+/* Looks at one folder for a name that is near to the one wanted. `best` has the nearest so far. */
+static void look_for_alike(const char *dir, struct nearest *n, char best[NAME_MAX + 1])
+{
+    DIR *folder = opendir(dir);
+    if (!folder)
+        return;
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        char name[NAME_MAX + 1];
+        size_t len = strlen(entry->d_name);
+        if (len <= 3 || len > NAME_MAX || strcmp(entry->d_name + len - 3, ".so") != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(len - 3), entry->d_name);
+        nearest_look(n, name);
+        if (n->best != name)
+            continue;
+        memcpy(best, name, sizeof name);
+        n->best = best;
+    }
+    closedir(folder);
+}
+
+/* "; did you mean unshipped_order?" */
+static void suggest(const char *const *dirs, int ndirs, const char *file, char *out, size_t size)
+{
+    char wanted[NAME_MAX + 1], best[NAME_MAX + 1];
+    struct nearest n = { .wanted = wanted };
+    snprintf(wanted, sizeof wanted, "%.*s", (int)(strlen(file) - strlen(".so")), file);
+    for (int i = 0; i < ndirs; i++)
+        look_for_alike(dirs[i], &n, best);
+    const char *word = nearest_word(&n);
+    if (word)
+        snprintf(out, size, "; did you mean %.*s?", UTF8_SHOWN(word));
+}
+
 static int not_found(const char *const *dirs, int ndirs, const char *file, struct err *err)
 {
-    char where[1024] = "no plugin_dirs are set";
+    char where[1024] = "no plugin_dirs are set", hint[128] = "";
     size_t used = 0;
+    suggest(dirs, ndirs, file, hint, sizeof hint);
     for (int i = 0; i < ndirs && used < sizeof where; i++)
         used += (size_t)snprintf(where + used, sizeof where - used, "%s%s", i ? ", " : "looked into ",
                                  dirs[i]);
-    return err_set(err, ERR_NOTFOUND, "plug-in: no file %s (%s)", file, where);
+    return err_set(err, ERR_NOTFOUND, "plug-in: no file %s%s (%s)", file, hint, where);
 }
 
 int plugin_open(const char *const *dirs, int ndirs, const char *name, struct plugin *out, struct err *err)

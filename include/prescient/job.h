@@ -11,8 +11,11 @@
  *
  *     DONE            the check is over
  *     AGAIN at t      look again at t (rounded up to a slot)
- *     DEFER until t   could not look now (a rate limit); counts neither as a check nor as a failure
- *     FAIL with words something is broken; the engine tries again later, a limited number of times
+ *     DEFER until t   could not look now (a rate limit); counts neither as a check nor as a
+ *                     failure; a time before the next slot is kept to the second
+ *     FAIL with words something is broken; the engine tries again, within the slot if the job's
+ *                     settings have attempts, and in later ones, a limited number of times
+ *     final FAIL      trying again cannot help: the check is over, as after its last failure
  *
  * All times are whole seconds since the Unix epoch, UTC. `check->now` is the time to go by: in a
  * replay it is the virtual time, so never call time(). All strings are UTF-8, end with NUL and
@@ -45,7 +48,9 @@ struct prescient_check {
     const char *entity_name;        /* "orders" */
     const char *entity_key;         /* "42": the primary key of the row to look at, as text */
     const char *job;                /* the name this plug-in was bound to */
-    const char *payload;            /* JSON text that came with the enqueue; NULL when there is none */
+    /* JSON text that came with the enqueue; NULL when there is none. Of a delivery: the document of
+     * its event (docs/delivery.schema.json), with the event's data in `data` */
+    const char *payload;
     int64_t now;                    /* the time to go by */
     int64_t slot;                   /* the slot this check is run in; <= now */
     int64_t first_check_at;         /* the first slot this check was filed under; never changes */
@@ -60,10 +65,14 @@ enum prescient_answer_kind {
     PRESCIENT_AGAIN = 2,
     PRESCIENT_DEFER = 3,
     PRESCIENT_FAIL = 4,
+    /* A FAIL that is not tried again. An engine from before takes it for a bad answer: a failure,
+     * too, but without the words, and tried again. */
+    PRESCIENT_FAIL_FINAL = 5,
 };
 
 /* Filled by the functions below, or by hand. `text` is room of `text_size` bytes for words: the
- * error of a FAIL, or a note of at most that length that history keeps with a DONE or an AGAIN. */
+ * error of a FAIL, or a note of at most that length that history keeps with a DONE or an AGAIN.
+ * job_exec_many gets them in an array, so this struct and that of a check cannot grow. */
 struct prescient_answer {
     size_t size;
     int32_t kind;                   /* enum prescient_answer_kind */
@@ -132,7 +141,7 @@ struct prescient_host {
     /* Effects. Each belongs to the answer it is declared with and is written in the same
      * transaction as that answer; nothing of it happens when the answer is not settled. `json` is
      * JSON text of at most 64 KiB, or NULL for none. One that is refused (-1: bad JSON, a name
-     * that is empty or longer than 1 KiB, more than 64 effects) turns an answer that is not FAIL
+     * that is empty or longer than 1 KiB, more than 64 effects) turns an answer that is no FAIL
      * into FAIL. enqueue: conflict is "keep", "earlier" or "replace"; resolve: job NULL means
      * every job of that row. */
     int (*emit)(const struct prescient_host *host, struct prescient_answer *answer, const char *event,
@@ -142,7 +151,67 @@ struct prescient_host {
                    const char *json, const char *conflict);
     int (*resolve)(const struct prescient_host *host, struct prescient_answer *answer,
                    const char *entity_name, const char *entity_key, const char *job);
+
+    /* The following are not in every engine: see PRESCIENT_HAS. */
+
+    /* A check as one JSON document, in one line (docs/delivery.schema.json): what another program
+     * is given of it. NULL with words in error(host). Valid until the call returns. */
+    const char *(*document)(const struct prescient_host *host, const struct prescient_check *check);
+    /* One member of that document but `data`, as text: "type", "id", "timestamp", "entity_name",
+     * "entity_key", "job", "check_number", "failure_count" or "first_check_at". NULL: there is no
+     * such member, or as above. */
+    const char *(*field)(const struct prescient_host *host, const struct prescient_check *check,
+                         const char *name);
+    /* Answers with what another program has written: `len` bytes, one JSON object with one of done,
+     * again_at, defer_until and fail, and beside it final, note, emit, enqueue, resolve and id. -1
+     * with words when it is no such object, or its id is another check's: then the answer is as
+     * before. */
+    int (*answer_json)(const struct prescient_host *host, const struct prescient_check *check,
+                       struct prescient_answer *answer, const char *json, size_t len, unsigned flags);
+
+    /* Hands one answer of the call that is under way over to the engine, before the call is over.
+     * From then on it belongs to the engine, with its text: it may be settled at once, and it stays
+     * when the call crashes or is stopped later. -1 with words when it has been handed over before,
+     * or belongs to no call that is under way. Time: `timeout_ms` and `batch_timeout_ms` below. */
+    int (*answered)(const struct prescient_host *host, struct prescient_answer *answer);
+    /* What the engine allows, by the job's settings: one check `timeout`, a call of job_exec_many
+     * `batch_timeout`. A worker that takes longer is stopped. In a call that hands over answers
+     * both count anew from the last one: `batch_timeout` while several are left, `timeout` for the
+     * last. So a job that watches the time of each check itself has to be a little quicker. */
+    int64_t timeout_ms, batch_timeout_ms;
+
+    /* A member of a JSON object that another program has written: the text of a string, a number,
+     * or "true" or "false". *text is NULL when it is another value, or is not there. Returns -1
+     * with words when the `len` bytes are not one JSON object of at most 256 KiB. Valid until the
+     * call returns. */
+    int (*json_member)(const struct prescient_host *host, const char *json, size_t len, const char *name,
+                       const char **text);
+    /* In `open`: no call of job_exec_many is to get more than `n` checks. 1: there is none, and
+     * each check goes to job_exec, with a time and a worker of its own. */
+    void (*batch_most)(const struct prescient_host *host, int n);
+
+    /* In a call: 1 when the engine stops, has lost its lease, or holds these checks back; else 0.
+     * What is under way may be answered as usual; what the job has not begun yet is better put off
+     * (DEFER) than waited for. */
+    int (*stopping)(const struct prescient_host *host);
+
+    /* Whether nothing may be sent or changed, as in `prescient try JOB ... --event`: not 0. A job
+     * whose plug-in has `heeds_dry` asks for each check before it sends anything, and answers DONE
+     * then. `request` is what it would send, in lines: it is shown, and secrets of the settings are
+     * hidden in it; what else lets others in the job has to leave out. NULL, and a check that is
+     * NULL (in `open`), only ask. */
+    int (*dry)(const struct prescient_host *host, const struct prescient_check *check, const char *request);
+    /* Puts "***" for secrets of the settings in a text that is to be shown, and for long pieces of
+     * them, as `dry` does with `request`: for what a job changes before it shows it, since a secret
+     * that is encoded, or hidden in part, is not known any more. The text never gets longer. */
+    void (*hide)(const struct prescient_host *host, char *text);
 };
+
+enum { PRESCIENT_NO_EFFECTS = 1 };      /* answer_json: one that declares any is refused */
+
+/* Whether the engine's host has a member that came later. */
+#define PRESCIENT_HAS(host, member)                                                                          \
+    ((host)->size >= offsetof(struct prescient_host, member) + sizeof((host)->member))
 
 /* What a plug-in exports, as `prescient_plugin` (PRESCIENT_PLUGIN below writes it). */
 struct prescient_plugin {
@@ -162,7 +231,8 @@ struct prescient_plugin {
 
     /* Optional: answers `n` checks in one go, answers[i] belonging to checks[i]. Those left
      * without an answer count as FAIL. When the call crashes or takes longer than the batch
-     * timeout, its unanswered checks are run one by one. */
+     * timeout, its checks are run one by one, but for those that host->answered has handed over;
+     * when that leaves one, it has crashed or timed out. */
     void (*job_exec_many)(void *state, const struct prescient_check *checks, int n,
                           struct prescient_answer *answers);
 
@@ -170,6 +240,10 @@ struct prescient_plugin {
      * column or a right that is missing shows before a check is due. `prescient doctor`, `jobs` and
      * `config --check` call it once, after open. Returns 0, or -1 with words in `why`. */
     int (*probe)(void *state, char *why, size_t why_size);
+
+    /* Optional: 1: it asks host->dry before it sends or changes anything, or never does. One that
+     * does not say so is not run when nothing may be sent. */
+    int heeds_dry;
 };
 
 /* PRESCIENT_PLUGIN(.name = "order_paid", .summary = "...", .open = order_paid_open, .job_exec =
@@ -212,6 +286,18 @@ prescient_fail(struct prescient_answer *answer, const char *fmt, ...)
 {
     va_list ap;
     answer->kind = PRESCIENT_FAIL;
+    va_start(ap, fmt);
+    if (answer->text && answer->text_size)
+        vsnprintf(answer->text, answer->text_size, fmt, ap);
+    va_end(ap);
+}
+
+/* Trying again cannot help: the other side has said no for good. */
+static inline void __attribute__((format(printf, 2, 3)))
+prescient_fail_final(struct prescient_answer *answer, const char *fmt, ...)
+{
+    va_list ap;
+    answer->kind = PRESCIENT_FAIL_FINAL;
     va_start(ap, fmt);
     if (answer->text && answer->text_size)
         vsnprintf(answer->text, answer->text_size, fmt, ap);

@@ -1,12 +1,14 @@
 /* noop - answers every check the same way without looking at anything: for measuring the engine
- * itself. Settings: answer = "done" | "again" | "defer" | "fail"; again_after, for "again" and
- * "defer". */
+ * itself. Settings: answer = "done" | "again" | "defer" | "fail" | "fail_final"; again_after, for
+ * "again" and "defer"; event, emitted with each answer. */
 #include <prescient/job.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 struct noop {
+    const struct prescient_host *host;
+    const char *event;              /* NULL: none */
     int kind;
     int64_t after_s;
 };
@@ -17,6 +19,7 @@ static const struct { const char *name; int kind;
     { "again", PRESCIENT_AGAIN },
     { "defer", PRESCIENT_DEFER },
     { "fail", PRESCIENT_FAIL },
+    { "fail_final", PRESCIENT_FAIL_FINAL },
 };
 
 static int kind_named(const char *name)
@@ -33,7 +36,8 @@ static int noop_open(const struct prescient_host *host, void **state, char *why,
     int kind = name ? kind_named(name) : PRESCIENT_DONE;
     int64_t after_s = host->setting_duration(host, "again_after", 3600);
     if (kind == PRESCIENT_NO_ANSWER) {
-        snprintf(why, why_size, "setting 'answer': found '%.80s', expected done, again, defer or fail", name);
+        snprintf(why, why_size,
+                 "setting 'answer': found '%.80s', expected done, again, defer, fail or fail_final", name);
         return -1;
     }
     if (after_s < 0) {
@@ -45,7 +49,7 @@ static int noop_open(const struct prescient_host *host, void **state, char *why,
         snprintf(why, why_size, "out of memory");
         return -1;
     }
-    *job = (struct noop){ kind, after_s };
+    *job = (struct noop){ host, host->setting(host, "event"), kind, after_s };
     *state = job;
     return 0;
 }
@@ -55,6 +59,8 @@ static void noop_exec(void *state, const struct prescient_check *check, struct p
     const struct noop *job = state;
     answer->kind = job->kind;
     answer->at = check->now + job->after_s;
+    if (job->event)
+        job->host->emit(job->host, answer, job->event, NULL);
 }
 
 static void noop_exec_many(void *state, const struct prescient_check *checks, int n,
@@ -65,4 +71,5 @@ static void noop_exec_many(void *state, const struct prescient_check *checks, in
 }
 
 PRESCIENT_PLUGIN(.name = "noop", .summary = "answers every check the same way: for measuring",
-                 .open = noop_open, .close = free, .job_exec = noop_exec, .job_exec_many = noop_exec_many);
+                 .open = noop_open, .close = free, .job_exec = noop_exec, .job_exec_many = noop_exec_many,
+                 .heeds_dry = 1);

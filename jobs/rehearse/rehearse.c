@@ -80,4 +80,5 @@ static void rehearse_exec(void *state, const struct prescient_check *check, stru
 
 PRESCIENT_PLUGIN(.name = "rehearse",
                  .summary = "pretends to work: some checks fail, some hang; for load tests",
-                 .open = rehearse_open, .close = free, .job_exec = rehearse_exec);
+                 .open = rehearse_open, .close = free, .job_exec = rehearse_exec,
+                 .heeds_dry = 1);

@@ -293,4 +293,4 @@ static int sql_check_probe(void *state, char *why, size_t why_size)
 PRESCIENT_PLUGIN(.name = "sql_check",
                  .summary = "asks a query of the settings; emits an event while it has not happened",
                  .open = sql_check_open, .close = free, .job_exec = sql_check, .job_exec_many = sql_checks,
-                 .probe = sql_check_probe);
+                 .probe = sql_check_probe, .heeds_dry = 1);

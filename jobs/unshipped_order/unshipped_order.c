@@ -257,4 +257,5 @@ static int unshipped_order_probe(void *state, char *why, size_t why_size)
 
 PRESCIENT_PLUGIN(.name = "unshipped_order", .summary = "emits order.unshipped until an order is shipped",
                  .open = unshipped_order_open, .close = free, .job_exec = unshipped_order,
-                 .job_exec_many = unshipped_orders, .probe = unshipped_order_probe);
+                 .job_exec_many = unshipped_orders, .probe = unshipped_order_probe,
+                 .heeds_dry = 1);

@@ -8,7 +8,7 @@
 # and for a whole file, because gcc has nothing smaller but pragmas,
 #   /* analyze: -Wno-analyzer-name: why */
 
-ANALYZED := $(wildcard engine/main.c engine/*/*.c jobs/*/*.c bench/bench_*.c)
+ANALYZED := $(wildcard engine/main.c engine/*/*.c jobs/*/*.c jobs/shared/*/*.c bench/bench_*.c)
 # gcc does not report what it has optimised away, so it analyzes without optimising.
 # known.h: not where its functions are defined, and not in jobs, which see only include/.
 ANALYZE_KNOWN = $(if $(filter engine/base/err.c jobs/%,$<),,-include tests/analyze/known.h)

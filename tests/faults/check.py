@@ -51,6 +51,7 @@ FAILURES = {"failed", "timeout", "crashed", "bad_answer"}
 SILENT = {"timeout", "crashed", "bad_answer"}       # outcomes whose answer, and so its events, never came
 NO_ANSWER = {"silence", "sleep"}                    # deeds without an answer
 AGAIN = {"again", "past", "beyond_horizon", "max_checks"}
+OCCURRENCE_ENDS = {"done", "skipped"}               # of a schedule: the check goes on as a new one
 CRASH, HANG = {"crashed"}, {"timeout"}
 OUTCOMES = {                                        # by the last deed of a run
     "done": {"done"}, "again": AGAIN, "again_at": AGAIN, "again_from_slot": AGAIN,
@@ -371,6 +372,8 @@ class Check:
                 if s.runs != runs - (s.outcome == "resolved"):
                     self.say("chain", "%s: history counts %d runs, the run log has %d before",
                              name(row), s.runs, runs - 1)
+                checks = failures = runs = 0
+            elif s.outcome in OCCURRENCE_ENDS:
                 checks = failures = runs = 0
             before = s
         if ended > 1:

@@ -85,6 +85,26 @@ def two_lives_in_a_slot(w):
     w.runs.append(run(0, SLOT, 0, 0, "done", at_ms=300, idem="f" * 32))
 
 
+# A schedule's check: two occurrences are done, and begin it anew; then it is resolved.
+def recurs(w, runs_of_the_last_life=0):
+    second = run(0, SLOT + 2, 0, 0, "done", idem="e" * 32)._replace(first=SLOT + 2)
+    w.runs.append(second)
+    w.events.append(Event(row(0), SLOT + 2, 0))
+    w.settles = [s for s in w.settles if s.row != row(0)] + [
+        Settle(row(0), "done", 0, 0, SLOT, SLOT + 2, 0, 0, False, ENGINE),
+        Settle(row(0), "done", 0, 0, SLOT + 2, SLOT + 4, 0, 0, False, ENGINE),
+        Settle(row(0), "resolved", 0, 0, SLOT + 4, 0, SLOT + 4, runs_of_the_last_life, True, 0)]
+
+
+def count_runs_of_the_occurrence_before(w):
+    recurs(w, runs_of_the_last_life=2)
+
+
+def run_an_occurrence_twice(w):
+    recurs(w)
+    w.runs.append(w.runs[-1]._replace(at=w.runs[-1].at + 500000))
+
+
 def settle_a_changed_row_twice(w):
     w.settles.append(w.settles[0])
 
@@ -304,7 +324,8 @@ def settle_a_slot_again_after_a_jump_back(w):
     w.settles[2] = w.settles[2]._replace(slot=SLOT)
 
 
-PLANTED = [("settled_twice", settle_a_changed_row_twice), ("lost", lose_a_check),
+PLANTED = [("settled_twice", settle_a_changed_row_twice), ("chain", count_runs_of_the_occurrence_before),
+           ("rerun", run_an_occurrence_twice), ("lost", lose_a_check),
            ("invented", invent_a_check), ("pending_left", leave_one_pending), ("lease_left", leave_a_lease),
            ("settled_twice", settle_a_slot_twice), ("settled_twice", archive_twice),
            ("settled_twice", archive_and_keep), ("chain", count_an_again_twice),
@@ -440,7 +461,7 @@ def slots_in_another_order(w):
         w.runs[n] = w.runs[n]._replace(at=w.runs[n].at + HOUR * US)
 
 
-EXPLAINED = [two_lives_in_a_slot, settled_by_who_was_just_woken, deleted_by_the_application,
+EXPLAINED = [two_lives_in_a_slot, recurs, settled_by_who_was_just_woken, deleted_by_the_application,
              lost_with_a_primary, lose_an_unacknowledged_batch, lost_and_run_again,
              run_of_a_move_that_was_lost,
              declared_again_later, an_hour_ahead, swept_after_a_jump,

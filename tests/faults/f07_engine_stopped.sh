@@ -5,23 +5,6 @@
 # that, and its workers started nothing after the trust window.
 . "$(dirname "$0")/lib.sh"
 
-# SQLite: an engine that is stopped in the middle of a write keeps the file locked, which no lease
-# can help; it is stopped between two.
-file_is_free() {
-    [ "$STORE_NAME" = postgresql ] || sqlite3 -batch -cmd '.timeout 200' \
-        "${PRESCIENT_STORE#sqlite:}" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null
-}
-stop_between_writes() {
-    local n
-    for n in {1..80}; do
-        kill -STOP "$1"
-        file_is_free && return
-        kill -CONT "$1"
-        sleep 0.007
-    done
-    return 1
-}
-
 # started_by PID FROM-US TO-US: how many runs its workers began in between
 started_by() {
     awk -F'\t' -v e="$1" -v from="$2" -v to="$3" '$4 == e && $1 > from && $1 < to' "$CASE/journal" | wc -l

@@ -9,13 +9,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/net.sh"
 
-# behind NAME: an engine behind a proxy of its own, which writes down what it cuts
-behind() {
-    proxy_start "p$1" "$PRESCIENT_STORE"
-    PRESCIENT_STORE=$(proxy_url "p$1" "$PRESCIENT_STORE") engine "$1"
-    proxy "p$1" log "$CASE/faults" "engine:$(engine_pid "$1")"
-}
-
 # ---- each byte ----
 
 # places BYTES STEP [ENDS]: each STEP-th, beginning by the seed; and the ends of messages, with the

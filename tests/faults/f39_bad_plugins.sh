@@ -102,7 +102,7 @@ looks() {
     code good
     cfg "\"$PWD/jobs\"" "${names[@]}" good
     pass_over "${names[@]}" good
-    is "$CASE_NAME: what ran went well" "$CODE" 0
+    is "$CASE_NAME: what could not be run is told by the exit code" "$CODE" 1
     says group "group.so may be written by others (mode 0664)"
     says writable "writable.so may be written by others (mode 0646)"
     says linked "linked.so is a symbolic link"
@@ -143,7 +143,7 @@ deeds() {
     in_open closes 'for (int fd = 4; fd < 1024; fd++) close(fd);'
     cfg "\"$PWD/jobs\"" "${refused[@]}" "${deadly[@]}" "${good[@]}"
     pass_over "${refused[@]}" "${deadly[@]}" "${good[@]}"
-    is "$CASE_NAME: what ran went well" "$CODE" 0
+    is "$CASE_NAME: what could not be run is told by the exit code" "$CODE" 1
     says wrong_abi "wrong_abi.so was built for ABI 42"
     says no_symbol "no_symbol.so exports no symbol"
     says no_exec "no_exec.so has no job_exec"

@@ -52,10 +52,11 @@ within_a_second() {
 
 # Slots of a second are looked at each second, whatever engines learn of transactions. Of one of
 # half a minute the looks come 0.5, 1.5, 3.5, 7.5 and 15.5 s after its begin: what ends 18 s after
-# it is found within a second only by who asks for that.
+# it is found within a second only by who asks for that. A time that is a second ahead, with its
+# fraction, may lie in the slot of the second after it.
 between_two_looks() {
     local now; now=$(date +%s)
-    sleep $(((now + 1 + 29) / 30 * 30 + 18 - now))
+    sleep $(((now + 2 + 29) / 30 * 30 + 18 - now))
 }
 
 # over_a_slot NAME SLOT-LENGTH PAUSE [held]

@@ -194,6 +194,34 @@ kill_engine() {
         "found:    $(workers_of "$pid" | tr '\n' ' ')"
 }
 
+# stop_between_writes PID: SIGSTOP. SQLite: an engine that is stopped in the middle of a write keeps
+# the file locked, which no lease can help; it is stopped between two.
+file_is_free() {
+    [ "$STORE_NAME" = postgresql ] || sqlite3 -batch -cmd '.timeout 200' \
+        "${PRESCIENT_STORE#sqlite:}" 'BEGIN IMMEDIATE; ROLLBACK' 2>/dev/null
+}
+stop_between_writes() {
+    local n
+    for n in {1..80}; do
+        kill -STOP "$1"
+        file_is_free && return
+        kill -CONT "$1"
+        sleep 0.007
+    done
+    return 1
+}
+
+# past_its_lease NAME: that engine is stopped for longer than its leases last, and goes on then.
+past_its_lease() {
+    local pid; pid=$(engine_pid "$1")
+    fault_begins STOP "engine:$pid"
+    if stop_between_writes "$pid"; then sleep $((LEASE_S + 1)); else
+        fail "$CASE_NAME: engine $1 is stopped between two writes"
+    fi
+    kill -CONT "$pid"
+    fault_ends STOP "engine:$pid"
+}
+
 # signal_worker PID SIGNAL
 signal_worker() { fault_at "$2" "worker:$1"; kill -"$2" "$1" 2>/dev/null; }
 

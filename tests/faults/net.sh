@@ -53,6 +53,23 @@ proxy_stop() {
     rm -f "$TMP/$1.control" "$TMP/$1.port"
 }
 
+# behind NAME: an engine behind a proxy of its own, pNAME, which writes down what it cuts
+behind() {
+    proxy_start "p$1" "$PRESCIENT_STORE"
+    PRESCIENT_STORE=$(proxy_url "p$1" "$PRESCIENT_STORE") engine "$1"
+    proxy "p$1" log "$CASE/faults" "engine:$(engine_pid "$1")"
+}
+
+# line_lost NAME SECONDS: nothing moves between that engine and its store, and then all of it goes
+# on
+line_lost() {
+    fault_begins drop "engine:$(engine_pid "$1")"
+    proxy "p$1" drop
+    sleep "$2"
+    proxy "p$1" pass
+    fault_ends drop "engine:$(engine_pid "$1")"
+}
+
 # server_of URL: HOST:PORT, or the path of the socket
 server_of() {
     local host port=5432

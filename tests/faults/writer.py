@@ -51,6 +51,9 @@ MIXES = {
     "deferring": [(100, ["defer 2"])],
     "moving": [(90, ["again {s}", "done"]), (10, ["done"])],
     "slow": [(100, ["sleep {ms}, done"])],
+    "failing": [(30, ["done"]), (20, ["fail", "done"]), (20, ["fail", "fail", "done"]),
+                (10, ["fail", "fail", "fail", "crash", "done"]), (5, ["fail"]),
+                (5, ["crash", "again {s}", "done"]), (10, ["crash", "fail", "again {s}", "fail", "done"])],
 }
 
 
@@ -76,17 +79,18 @@ class Lost(Exception):
 class Psql:
     """A session of psql that is spoken to by pipes; a new one after each loss."""
 
-    def __init__(self, url):
-        self.url, self.session = url, None
+    def __init__(self, url, at_once):
+        self.url, self.at_once, self.session = url, at_once, None
 
     def commit(self, rows):
         values = ", ".join("(%s, %s, %s, %d, %s, %d)"
                            % (quote(r["entity"]), quote(r["key"]), quote(r["job"]), r["at"],
                               quote(r["payload"]), r["priority"])
                            for r in rows)
-        sql = ("SELECT count(prescient.enqueue(e, k, j, to_timestamp(a), p::json, 'keep', n)) FROM (VALUES "
-               "%s) v (e, k, j, a, p, n);\n"
-               "\\echo acknowledged :SQLSTATE\n" % values)
+        call = ("enqueue_now(e, k, j, p::json, 'keep', n)" if self.at_once
+                else "enqueue(e, k, j, to_timestamp(a), p::json, 'keep', n)")
+        sql = ("SELECT count(prescient.%s) FROM (VALUES %s) v (e, k, j, a, p, n);\n"
+               "\\echo acknowledged :SQLSTATE\n" % (call, values))
         try:
             if not self.session:
                 self.session = subprocess.Popen(["psql", "-qXAt", self.url], stdin=subprocess.PIPE,
@@ -111,8 +115,8 @@ class Psql:
 
 
 class Sqlite:
-    def __init__(self, url):
-        self.path, self.db = url[len("sqlite:"):], None
+    def __init__(self, url, at_once):
+        self.path, self.at_once, self.db = url[len("sqlite:"):], at_once, None
 
     def commit(self, rows):
         try:
@@ -121,10 +125,16 @@ class Sqlite:
                 # or a power cut brings the journal of a committed transaction back
                 self.db.execute("PRAGMA synchronous = EXTRA")
             self.db.execute("BEGIN IMMEDIATE")
-            self.db.executemany("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, "
-                                "check_at, payload, priority) VALUES (?, ?, ?, ?, ?, ?)",
-                                [(r["entity"], r["key"], r["job"], r["at"], r["payload"], r["priority"])
-                                 for r in rows])
+            if self.at_once:
+                self.db.executemany("INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec, "
+                                    "payload, priority) VALUES (?, ?, ?, ?, ?)",
+                                    [(r["entity"], r["key"], r["job"], r["payload"], r["priority"])
+                                     for r in rows])
+            else:
+                self.db.executemany("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, "
+                                    "check_at, payload, priority) VALUES (?, ?, ?, ?, ?, ?)",
+                                    [(r["entity"], r["key"], r["job"], r["at"], r["payload"],
+                                      r["priority"]) for r in rows])
             self.db.execute("COMMIT")
         except sqlite3.Error as e:
             self.close()
@@ -183,7 +193,7 @@ def write(a):
     if a.by == "cli":
         way = Cli(a.store, a.program)
     else:
-        way = Sqlite(a.store) if a.store.startswith("sqlite:") else Psql(a.store)
+        way = (Sqlite if a.store.startswith("sqlite:") else Psql)(a.store, a.at_once)
     began, first, lost = time.monotonic(), 0, 0
     while first < a.checks and not (a.until and os.path.exists(a.until)):
         n = min(a.batch, a.checks - first)
@@ -234,6 +244,7 @@ def main():
     p.add_argument("--priority", action="append", type=int,
                    help="one picked for each (0, and sometimes 5 or -3); a page of checks has one")
     p.add_argument("--by", choices=["sql", "cli"], default="sql")
+    p.add_argument("--at-once", action="store_true", help="by sql: they are wanted in the next second")
     p.add_argument("--patient", action="store_true",
                    help="a batch that is lost is noted, and the next one is tried")
     a = p.parse_args()

@@ -75,7 +75,7 @@ static void give(struct table *t)
     struct pool_worker *w = &t->worker;
     slab_reset(w->slab, 1000, INT64_MAX);
     for (int i = 0; i < CHECKS; i++) {
-        int next = page_next(t->page);
+        int next = page_next(t->page, 0, PAGE_ALL);
         MUST(slab_put(w->slab, &t->page->rows.checks[next], 0, false));
         page_give(t->page, next);
         w->index[w->count++] = next;
@@ -92,19 +92,22 @@ static void begin(struct table *t, bool running)
     MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0 &&
          pipe2(output, O_CLOEXEC | O_NONBLOCK) == 0);
     close(output[1]);
+    static struct job_settings job = { .name = "late", .weight = 100 };
+    t->settings.jobs = &job;
     t->settings.njobs = 1;
     log_init(&t->log, fopen("/dev/null", "w"), LOG_LEVEL_DEBUG, "fuzz");
     t->pool = (struct pool){
         .o = { .settings = &t->settings,
                .clock = &clock_system,
                .log = &t->log,
-               .events = { answered, ready, t } },
+               .events = { .answered = answered, .ready = ready, .ctx = t } },
         .workers = &t->worker,
         .size = 1,
         .used = 1,
         .usual = 1,
         .usable = &t->usable,
     };
+    MUST(pool_share_open(&t->pool) == 0);
     t->worker.child = (struct child){ .pid = getpid(), .sock = pair[0], .output = output[0] };
     t->worker.state = WORKER_STARTING;
     t->theirs = pair[1];
@@ -122,6 +125,7 @@ static void end(struct table *t)
     if (t->worker.child.output >= 0)
         close(t->worker.child.output);
     free(t->worker.usable);
+    pool_share_release(&t->pool);
     slab_free(t->worker.slab);
     slab_free(t->slab);
     page_free(t->page);

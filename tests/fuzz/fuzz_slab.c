@@ -64,11 +64,11 @@ static void scribble(struct input *in)
 
 static void check_answer(const struct raw_answer *got)
 {
-    MUST(got->kind >= -1 && got->kind <= PRESCIENT_FAIL);
+    MUST(got->kind >= -1 && got->kind <= PRESCIENT_FAIL_FINAL);
     MUST(got->kind >= 0 || (got->text && got->neffects == 0));
     MUST(!got->text || (strlen(got->text) <= SLAB_TEXT_MAX && utf8_is_valid(got->text, strlen(got->text))));
     MUST(got->run_us >= 0 && got->began_us >= 0);
-    MUST(got->neffects >= 0 && got->neffects <= SLAB_EFFECTS_MAX);
+    MUST(got->neffects >= 0 && got->neffects <= ANSWER_EFFECTS_MAX);
     for (int i = 0; i < got->neffects; i++)
         MUST(effect_check(&got->effects[i], NULL) == 0);
 }

@@ -1,6 +1,6 @@
 /* effects - declares what the beginning of the entity key says ("emit", "enqueue", "resolve",
- * "bad_json", "big"), does not look whether that was refused, and answers DONE. "notes" says what
- * the host told it: setting, count, duration, idempotency key. */
+ * "bad_json", "big"), does not look whether that was refused, and answers DONE; "final" a final
+ * FAIL. "notes" says what the host told it: setting, count, duration, idempotency key. */
 #include <prescient/job.h>
 
 #include <stdlib.h>
@@ -49,7 +49,10 @@ static void effects(void *state, const struct prescient_check *check, struct pre
         host->emit(host, answer, "order.late", "{");
     else if (!strncmp(key, "big", 3))
         big(host, answer);
-    else if (!strncmp(key, "notes", 5))
+    else if (!strncmp(key, "final", 5)) {
+        prescient_fail_final(answer, "410 Gone");
+        host->emit(host, answer, "order.late", "{");
+    } else if (!strncmp(key, "notes", 5))
         notes(host, check, answer);
 }
 

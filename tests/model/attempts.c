@@ -6,7 +6,7 @@
 enum { FULL_SLOTS = 2 };                /* with attempts, before a check has failed too often */
 
 /* An attempt is not made after the full slot that runs. */
-static int next_attempt(const struct model *m, int clock)
+int next_attempt(const struct model *m, int clock)
 {
     int slot = next_fine(m, clock);
     bool is_inside = full_slot_of(m, slot) == full_slot_of(m, clock);
@@ -19,13 +19,14 @@ int slot_after_failure(const struct model *m, int failures, int clock)
     return attempt % m->rules.attempts ? next_attempt(m, clock) : next_full(m, clock);
 }
 
-/* The settle may be later than the answer: then the full slot may have ended. */
+/* The settle may be later than the answer: then the full slot may have ended, and the next one
+ * takes its place, also where the first seconds of the one that runs by then are still to come. */
 int file_attempt_at(const struct model *m, int wanted, int clock)
 {
     bool is_inside = full_slot_of(m, wanted) == full_slot_of(m, clock);
     if (!m->rules.inside || !is_fine(m, wanted) || (wanted > clock && is_inside))
         return file_at(m, wanted, clock);
-    return file_at(m, next_attempt(m, clock), clock);
+    return file_at(m, is_inside ? next_attempt(m, clock) : next_full(m, clock), clock);
 }
 
 bool ends_check(const struct model *m, const struct item *item)

@@ -14,9 +14,16 @@ const char *const property_names[PROPERTIES] = {
     [SCHEDULE_IGNORED] = "SCHEDULE IGNORED",
     [CLOSED_OVER_A_ROW] = "CLOSED OVER A ROW",
     [EVENT_SKIPPED] = "EVENT SKIPPED",
+    [CURSOR_BACK] = "CURSOR GOES BACK",
+    [EVENT_REPEATED] = "EVENT IN TWO DIGESTS",
+    [NO_EVENT] = "DELIVERY WITHOUT ITS EVENT",
+    [OTHER_KEY] = "ONE EVENT, TWO KEYS",
+    [TWO_AT_ONCE] = "TWO RUNS OF A KEY AT ONCE",
+    [HEAVY_FIRST] = "A HEAVY TENANT BEFORE THE OTHERS",
     [NO_END] = "NO END",
     [STUCK] = "STUCK",
     [PASSED_OVER] = "PASSED OVER",
+    [HELD_FOR_NOTHING] = "PLACE HELD FOR NOTHING",
 };
 
 /* The named events so far are the faults. When a check fails, is deferred or has its answer
@@ -78,13 +85,14 @@ void check_settle(struct model *m, const struct row *row, const struct request *
 void check_move(struct model *m, const struct request *r, const struct item *item, const struct row *row,
                 int slot)
 {
-    int asked = row->again ? file_at(m, row->again, r->at) : 0;
+    int asked = slot_promised(m, r, row);
     bool fails = !item->put_off && item->answer == ANSWER_FAIL && !ends_check(m, item);
-    bool failed = fails && slot != asked;
+    bool moves = (fails || item->busy) && slot != asked;
+    bool is_inside = full_slot_of(m, slot) == full_slot_of(m, r->at);
     if (asked && slot > asked)
         breaks(m, LATER_THAN_PROMISED,
                "slot %d was promised to the application, and the check moves to slot %d", asked, slot);
-    else if (failed && is_fine(m, slot) && full_slot_of(m, slot) != full_slot_of(m, r->at))
+    else if (moves && is_fine(m, slot) && !is_inside)
         breaks(m, PAST_ITS_SLOT, "the next attempt is in slot %d, after the end of slot %d", slot,
                full_slot_of(m, r->at));
 }
@@ -98,6 +106,20 @@ static void check_events(struct model *m, const struct state *s)
                    "the event of transaction %d, generation %d, was not read, and the consumer's "
                    "cursor is at %d, generation %d",
                    e.xid, e.generation, s->cursor.xid, s->cursor.generation);
+    }
+}
+
+/* An event that no command and no digest has got. */
+static void check_cursor(struct model *m, const struct state *s)
+{
+    struct place cursor = s->subscription.cursor;
+    for (int i = 0; i < EVENTS; i++) {
+        struct place e = s->journal.event[i];
+        if (e.there && !e.got && cursor.there && !is_before(m, cursor, e))
+            breaks(m, EVENT_SKIPPED,
+                   "nobody got the event of transaction %d, generation %d, and the cursor is at %d, "
+                   "generation %d",
+                   e.xid, e.generation, cursor.xid, cursor.generation);
     }
 }
 
@@ -115,8 +137,12 @@ void check_state(struct model *m, const struct state *s)
 {
     if (m->rules.recurs)
         check_schedule(m, s);
+    if (m->rules.keys)
+        check_places(m, s);
     if (m->rules.events)
         check_events(m, s);
+    if (m->rules.writers)
+        check_cursor(m, s);
     for (int slot = 1; m->rules.strict && slot <= m->rules.slots; slot++)
         if (s->db.pass[slot].state == PASS_CLOSED && slot_has_rows(&s->db, slot)) {
             breaks(m, CLOSED_OVER_A_ROW, "slot %d is closed and holds check %d", slot,
@@ -133,7 +159,10 @@ bool is_over(const struct model *m, const struct state *s)
         return false;
     if (s->resuming || s->db.pause == PAUSE_ENDING)
         return false;
-    if (s->journal.event[0].there || s->clerk[0].op || s->clerk[1].op)
+    bool has_events = s->journal.event[0].there && !m->rules.digest;
+    if (!places_are_over(s) || is_event_without_delivery(s) || !consumers_are_over(m, s))
+        return false;
+    if (has_events || s->clerk[0].op || s->clerk[1].op)
         return false;
     if (m->rules.recurs && s->db.schedule_on && !s->db.row[0].slot)
         return false;
@@ -158,5 +187,5 @@ bool is_answered(const struct model *m, const struct state *s)
     for (int k = 0; k < CHECKS; k++)
         if (is_waiting(s, k, &m->rules) && !is_locked(s, k))
             return false;
-    return true;
+    return consumers_have_all(m, s);
 }

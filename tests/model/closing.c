@@ -38,6 +38,7 @@ static void prune(struct model *m, const struct state *s, int slot)
         move(m, &t, BY_SYSTEM, "prune finds slot %d closed and empty", slot);
     } else if (s->db.pass[slot].trimming) {
         t.db.pass[slot] = (struct pass){ 0 };
+        forget_rounds(&t, slot);
         move(m, &t, BY_SYSTEM, "prune deletes the pass rows of slot %d", slot);
     }
 }

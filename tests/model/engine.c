@@ -5,11 +5,9 @@
 
 #include <string.h>
 
-/* Where no fault can hit a call, the call and its effect are one move. The outcomes are the same,
- * with far fewer states. */
-static bool call_is_one_move(const struct model *m, const struct state *s)
+bool call_is_one_move(const struct model *m, const struct state *s)
 {
-    return !s->faults && m->rules.ownread && m->rules.xlate && !m->rules.early;
+    return (!s->faults || m->rules.quick) && m->rules.ownread && m->rules.xlate && !m->rules.early;
 }
 
 /* ---- answers come back ---- */
@@ -27,6 +25,8 @@ static void received_lease(const struct model *m, struct engine *e)
     e->token = r.token;
     e->older = r.older;
     e->complete = 1;
+    e->partial = r.partial;
+    e->unlisted = r.unlisted;
     e->trust = m->rules.fromsend ? was.call_trust : (unsigned)m->rules.trust & 3;
     if (m->rules.ownread)
         return;
@@ -42,7 +42,7 @@ static void received_lease(const struct model *m, struct engine *e)
     e->complete = 0;
 }
 
-static void received_settle(struct engine *e)
+static void received_settle(const struct model *m, struct engine *e)
 {
     for (int k = 0; k < CHECKS; k++) {
         struct item *item = &e->item[k];
@@ -53,25 +53,33 @@ static void received_settle(struct engine *e)
         if (became == ITEM_SUPERSEDED)
             e->complete = 0;
     }
+    if (m->rules.keys && m->rules.pback == 1 && e->call.place)
+        e->place = e->place_good = e->place_standby = e->place_trust = 0;
 }
 
 void receive(const struct model *m, struct state *s, int engine)
 {
     struct engine *e = &s->engine[engine];
     struct request r = e->call;
+    bool is_about_place = r.kind >= REQUEST_TAKE_PLACE;
     if (r.kind == REQUEST_OPEN && r.result == RESULT_GOOD) {
         received_lease(m, e);
         return;
     }
-    if (r.kind != REQUEST_OPEN && r.result == RESULT_LOST) {
+    if (r.kind != REQUEST_OPEN && r.result == RESULT_LOST && !is_about_place) {
+        loosen_runs(m, s, engine, m->rules.pdrop);
         engine_drop_run(e);
         return;
     }
-    if (r.kind == REQUEST_RENEW) {
+    if (is_about_place)
+        receive_place(m, s, engine, &r);
+    else if (r.kind == REQUEST_RENEW) {
         e->must_renew = 0;
         e->trust = m->rules.fromsend ? e->call_trust : (unsigned)m->rules.trust & 3;
-    } else if (r.kind == REQUEST_SETTLE)
-        received_settle(e);
+    } else if (r.kind == REQUEST_SETTLE) {
+        received_settle(m, e);
+        file_after_settle(m, s, &r);
+    }
     memset(&e->call, 0, sizeof e->call);
     e->call_trust = 0;
 }
@@ -198,7 +206,7 @@ static void choose_slot(struct model *m, const struct state *s, int engine)
 
 /* ---- reading ---- */
 
-static struct request make_request(const struct model *m, const struct engine *e, enum request_kind kind)
+struct request make_request(const struct model *m, const struct engine *e, enum request_kind kind)
 {
     struct request r = { .kind = kind,
                          .slot = e->slot,
@@ -210,6 +218,7 @@ static struct request make_request(const struct model *m, const struct engine *e
                          .skipped = e->skipped,
                          .leave_rows = e->leave_rows,
                          .failed_over = e->failed_over,
+                         .partial = e->partial && m->rules.roundend,
                          .complete = e->complete && m->rules.complete };
     return r;
 }
@@ -247,13 +256,13 @@ static void take_in(const struct model *m, const struct state *s, int engine, st
 }
 
 /* The check whose row comes next after the cursor, or -1. */
-static int next_row(const struct state *s, const struct engine *e)
+static int next_row(const struct model *m, const struct state *s, const struct engine *e)
 {
     int best = -1, best_place = 99;
     for (int k = 0; k < CHECKS; k++) {
         int place = place_of(k, s->db.row[k].id, e->whole);
         if (s->db.row[k].slot == e->slot && in_bucket(k, e->bucket, e->whole) && place > (int)e->cursor &&
-            place < best_place && !e->item[k].state) {
+            place < best_place && !e->item[k].state && !round_passes_over(m, e, k)) {
             best = k;
             best_place = place;
         }
@@ -268,9 +277,9 @@ static void reads(struct model *m, const struct state *s, int engine)
     int n = 0, k, seen = 0;
     /* While older transactions run, a read may miss a row. An empty page proves nothing. */
     if (!e->cursor)
-        e->complete = !e->older && next_row(s, e) >= 0 && !(e->failed_over && m->rules.server);
+        e->complete = !e->older && next_row(m, s, e) >= 0 && !(e->failed_over && m->rules.server);
     e->began = 1;
-    while (n < m->rules.page && (k = next_row(s, e)) >= 0) {
+    while (n < m->rules.page && (k = next_row(m, s, e)) >= 0) {
         e->cursor = (unsigned)place_of(k, s->db.row[k].id, e->whole) & 31;
         take_in(m, s, engine, e, k);
         seen |= 1 << k;
@@ -298,15 +307,33 @@ static void note_start(struct row *row, const struct engine *e, const struct ite
         row->owed = row->written = 0;
 }
 
+/* A delivery that a failover has lost is gone, and so is its event. */
+static bool is_current(const struct state *s, const struct engine *e, int check)
+{
+    const struct row *row = &s->db.row[check];
+    const struct item *item = &e->item[check];
+    return row->slot == e->slot && row->id == item->id && row->reborn == item->reborn;
+}
+
 static void starts(struct model *m, const struct state *s, int engine, int check)
 {
     struct state t = *s;
     struct engine *e = &t.engine[engine];
     struct item *item = &e->item[check];
     item->state = ITEM_RUNNING;
-    check_start(m, s, engine, check);
+    item->left = m->rules.keys ? (unsigned)m->rules.limit & 3 : 0;
+    item->looked = 0;
+    if (m->rules.armed)
+        check_start(m, s, engine, check);
+    if (e->partial && is_heavy(m, check))
+        breaks(m, HEAVY_FIRST, "check %d is of a heavy tenant, and runs in the first round", check);
     note_start(&t.db.row[check], e, item);
     note_start(&t.standby.row[check], e, item);
+    if (check == 1 && is_current(s, e, check)) {
+        check_delivery(m, s);
+        note_sent(m, &t);
+    } else if (m->rules.digest)
+        digest_at_run(m, &t);
     move(m, &t, BY_SYSTEM, "E%d's worker starts check %d (slot %d, count %d)", engine, check, e->slot,
          item->count);
 }
@@ -317,6 +344,7 @@ static void answers_with(struct model *m, const struct state *s, int engine, int
     struct state t = *s;
     struct item *item = &t.engine[engine].item[check];
     item->state = ITEM_ANSWERED;
+    item->left = 0;
     item->answer = answer;
     item->to = (unsigned)to & 7;
     move(m, &t, BY_SYSTEM, to ? "E%d: check %d answers %s, for slot %d" : "E%d: check %d answers %s", engine,
@@ -330,7 +358,13 @@ static int occurrence_after_run(const struct model *m, const struct state *s, in
     return next_occurrence(m, terms, m->rules.onward && slot > s->clock ? slot : s->clock);
 }
 
-/* A check that ran in a fine slot moves by seconds. */
+static bool moves_by_seconds(const struct model *m, const struct state *s, int engine, enum answer answer)
+{
+    bool is_inside = full_slot_of(m, next_fine(m, s->clock)) == full_slot_of(m, s->clock);
+    return is_fine(m, s->engine[engine].slot) || (m->rules.soon && answer == ANSWER_DEFER && is_inside);
+}
+
+/* A check that ran in a fine slot moves by seconds, and one that is deferred within a full slot. */
 static int slot_asked_for(const struct model *m, const struct state *s, int engine, int check,
                           enum answer answer, int steps)
 {
@@ -341,7 +375,7 @@ static int slot_asked_for(const struct model *m, const struct state *s, int engi
         return recurs(m, check) ? occurrence_after_run(m, s, engine, item->terms) : 0;
     if (answer == ANSWER_FAIL && m->rules.attempts)
         return slot_after_failure(m, item->fails, s->clock);
-    bool fine = is_fine(m, s->engine[engine].slot);
+    bool fine = moves_by_seconds(m, s, engine, answer);
     int slot = s->clock;
     for (int i = 0; i < steps; i++)
         slot = next_of_kind(m, slot, fine);
@@ -361,7 +395,7 @@ static void answers(struct model *m, const struct state *s, int engine, int chec
     for (int i = 0; i < 4; i++) {
         bool repeated = (table[i].answer == ANSWER_AGAIN && was->count) ||
                     (table[i].answer == ANSWER_FAIL && was->fails && !m->rules.attempts) ||
-                    (table[i].answer == ANSWER_DEFER && s->db.row[check].deferred);
+                    (table[i].answer == ANSWER_DEFER && s->db.row[check].deferred && !m->rules.twice);
         if ((table[i].flag && !(m->rules.answers & table[i].flag)) || repeated)
             continue;
         for (int on = 1; on <= (m->rules.far && table[i].answer == ANSWER_AGAIN ? 2 : 1); on++)
@@ -370,13 +404,47 @@ static void answers(struct model *m, const struct state *s, int engine, int chec
     }
 }
 
+/* The planted mistake: time may pass between the look at the windows and the start. */
+static void looks_at_windows(struct model *m, const struct state *s, int engine, int check)
+{
+    struct state t = *s;
+    t.engine[engine].item[check].looked = 1;
+    move(m, &t, BY_SYSTEM, "E%d's worker has looked at the windows, and is to start check %d", engine, check);
+}
+
+/* A second worker is there only for what the pool would let run beside the first. */
+static void may_start(struct model *m, const struct state *s, int engine, int check)
+{
+    const struct engine *e = &s->engine[engine];
+    bool trusted = e->trust || e->no_lease || !m->rules.slabtrust;
+    if (is_running(e) && m->rules.single)
+        return;
+    if (e->item[check].looked)
+        starts(m, s, engine, check);
+    else if (trusted && (!m->rules.keys || place_allows_start(m, s, engine))) {
+        if (m->rules.armed)
+            starts(m, s, engine, check);
+        else
+            looks_at_windows(m, s, engine, check);
+    }
+}
+
+void run_times_out(const struct model *m, struct state *s, int engine, int check)
+{
+    struct item *item = &s->engine[engine].item[check];
+    enum answer answer = item->fails && !m->rules.attempts ? ANSWER_DONE : ANSWER_FAIL;
+    item->state = ITEM_ANSWERED;
+    item->answer = (unsigned)answer & 3;
+    item->to = (unsigned)slot_asked_for(m, s, engine, check, answer, 1) & 7;
+    item->left = 0;
+}
+
 static void worker_moves(struct model *m, const struct state *s, int engine)
 {
     const struct engine *e = &s->engine[engine];
     for (int k = 0; k < CHECKS; k++) {
-        bool trusted = e->trust || e->no_lease || !m->rules.slabtrust;
-        if (e->item[k].state == ITEM_WAITING && !is_running(e) && trusted)
-            starts(m, s, engine, k);
+        if (e->item[k].state == ITEM_WAITING)
+            may_start(m, s, engine, k);
         if (e->item[k].state == ITEM_RUNNING)
             answers(m, s, engine, k);
     }
@@ -404,6 +472,13 @@ static void settles(struct model *m, const struct state *s, int engine)
             e->item[k].state = ITEM_SETTLING;
             e->call.item[k] = e->item[k];
         }
+    if (m->rules.keys) {
+        e->call.place = e->place;
+        e->call.place_good = e->place_good;
+        e->call.place_standby = e->place_standby;
+    }
+    e->call.hears = m->rules.deliver && takes_part(m, engine, 1);
+    file_before_settle(m, &t, &e->call);
     const char *check_0 = e->call.item[0].state ? " check 0" : "";
     const char *check_1 = e->call.item[1].state ? " check 1" : "";
     if (call_is_one_move(m, s))
@@ -422,7 +497,7 @@ static void gives_up(struct model *m, const struct state *s, int engine, int che
     e->leave_rows = 1;
     e->complete = 0;
     t.db.row[check].runs = t.standby.row[check].runs = 0;
-    move(m, &t, BY_SYSTEM, "E%d drops the answer to check %d: another transaction holds its row", engine,
+    move(m, &t, BY_GIVING_UP, "E%d drops the answer to check %d: another transaction holds its row", engine,
          check);
 }
 
@@ -448,6 +523,7 @@ static void finishes(struct model *m, const struct state *s, int engine)
         return;
     if (end == FINISH_MORE) {
         e->exhausted = 0;
+        e->reads_rest = !m->rules.roundall;
         if (!m->rules.beyond)
             e->cursor = 0;
     } else
@@ -508,9 +584,11 @@ static void under_lease(struct model *m, const struct state *s, int engine)
             releases(m, s, engine);
         return;
     }
+    if (e->partial)
+        round_moves(m, s, engine);
     if (!e->exhausted)
         reads(m, s, engine);
-    else if (is_page_over(e))
+    else if (is_page_over(e) && (!e->partial || !m->rules.roundend))
         finishes(m, s, engine);
     if (m->rules.stop && !e->no_lease)
         drops_waiting(m, s, engine, true);
@@ -526,6 +604,8 @@ void engine_moves(struct model *m, const struct state *s, int engine)
     if (e->leased && e->mode != FROZEN_WITH_WORKER)
         worker_moves(m, s, engine);
     if (e->mode == AWAKE && !e->call.kind) {
+        if (m->rules.keys)
+            place_moves(m, s, engine);
         if (e->leased)
             under_lease(m, s, engine);
         else

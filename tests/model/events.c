@@ -5,14 +5,14 @@
 
 /* ---- the order ---- */
 
-static bool is_before(const struct model *m, struct place a, struct place b)
+bool is_before(const struct model *m, struct place a, struct place b)
 {
     if (m->rules.generation && a.generation != b.generation)
         return a.generation < b.generation;
     return a.xid < b.xid;
 }
 
-static bool is_at(struct place a, struct place b)
+bool is_at(struct place a, struct place b)
 {
     return a.there && b.there && a.generation == b.generation && a.xid == b.xid;
 }
@@ -66,14 +66,14 @@ static void keep_in_order(struct journal *j, struct place event)
 void write_event(const struct model *m, struct state *s, unsigned xid)
 {
     struct journal *j = &s->journal;
-    if (!m->rules.events)
+    if (!m->rules.events && !m->rules.writers)
         return;
     if (m->rules.generation && !is_noted(s)) {
         j->generation = new_generation(m, s) & 3;
         j->noted_for = s->history;
     }
     unsigned generation = m->rules.generation ? j->generation : 0;
-    keep_in_order(j, (struct place){ .there = 1, .generation = generation & 3, .xid = xid & 31 });
+    keep_in_order(j, (struct place){ .there = 1, .generation = generation & 3, .xid = xid & 15 });
 }
 
 /* ---- the reader: generation_now ---- */
@@ -87,6 +87,9 @@ static unsigned oldest_xid(const struct model *m, const struct state *s)
     for (int i = 0; m->rules.oldest && i < STRAYS; i++)
         if (s->stray[i].xid && s->stray[i].xid < oldest)
             oldest = s->stray[i].xid;
+    for (int i = 0; m->rules.oldest && i < WRITERS; i++)
+        if (s->writers.xid[i] && s->writers.xid[i] < oldest)
+            oldest = s->writers.xid[i];
     return oldest;
 }
 
@@ -95,10 +98,10 @@ static struct place end_of_readable(const struct model *m, const struct state *s
 {
     if (m->rules.generation && !is_noted(s))
         return (struct place){ .there = 1, .generation = new_generation(m, s) & 3 };
-    return (struct place){ .there = 1, .generation = s->journal.generation, .xid = oldest_xid(m, s) & 31 };
+    return (struct place){ .there = 1, .generation = s->journal.generation, .xid = oldest_xid(m, s) & 15 };
 }
 
-static void forget_event(struct journal *j, struct place event)
+void forget_event(struct journal *j, struct place event)
 {
     for (int i = 0; i < EVENTS; i++)
         if (is_at(j->event[i], event)) {
@@ -108,14 +111,19 @@ static void forget_event(struct journal *j, struct place event)
         }
 }
 
-static int next_event(const struct model *m, const struct state *s)
+bool is_readable(const struct model *m, const struct state *s, struct place event)
 {
-    struct place end = end_of_readable(m, s);
+    return is_before(m, event, end_of_readable(m, s));
+}
+
+int event_behind(const struct model *m, const struct state *s, struct place cursor, bool of_all)
+{
     int next = -1;
     for (int i = 0; i < EVENTS; i++) {
         struct place e = s->journal.event[i];
-        bool is_behind = e.there && (!s->cursor.there || is_before(m, s->cursor, e)) && is_before(m, e, end);
-        if (is_behind && (next < 0 || is_before(m, e, s->journal.event[next])))
+        bool is_behind = e.there && (!cursor.there || is_before(m, cursor, e));
+        bool is_first = next < 0 || is_before(m, e, s->journal.event[next]);
+        if (is_behind && is_first && (of_all || is_readable(m, s, e)))
             next = i;
     }
     return next;
@@ -125,7 +133,7 @@ static int next_event(const struct model *m, const struct state *s)
  * read is removed from the copy, too: the consumer need not read it again. */
 void consumer_moves(struct model *m, const struct state *s)
 {
-    int next = m->rules.events ? next_event(m, s) : -1;
+    int next = m->rules.events ? event_behind(m, s, s->cursor, false) : -1;
     if (next < 0)
         return;
     struct state t = *s;

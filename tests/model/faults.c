@@ -10,7 +10,9 @@
  * lease is renewed. */
 static bool may_tick(const struct model *m, const struct state *s)
 {
-    bool moves = false;
+    bool moves = consumers_have_ticks(s) || places_have_ticks(s);
+    if (!consumers_may_tick(m, s) || !places_may_tick(m, s))
+        return false;
     for (int slot = 1; slot <= SLOTS; slot++)
         for (int b = 0; b < BUCKETS; b++) {
             const struct lease *l = &s->db.lease[slot][b];
@@ -39,6 +41,8 @@ static void tick(struct model *m, const struct state *s)
     struct state t = *s;
     tick_leases(&t.db);
     tick_leases(&t.standby);
+    consumers_tick(&t);
+    places_tick(m, &t);
     for (int i = 0; i < ENGINES; i++) {
         struct engine *e = &t.engine[i];
         bool stands_still = !m->rules.boottime && e->mode == FROZEN_WITH_WORKER;
@@ -115,21 +119,28 @@ static void owner_dies(struct lease lease[SLOTS + 1][BUCKETS], unsigned owner)
                 lease[slot][b].owner = NOBODY;
 }
 
-static void kill_engine(struct model *m, const struct state *s, int i)
+static void kill_engine(struct model *m, const struct state *s, int i, bool outlived)
 {
     struct state t = *s;
     unsigned owner = (unsigned)owner_of(&m->rules, i);
     if (!detach_call(m, &t, i))
         return;
     t.faults--;
+    if (outlived)
+        loosen_runs(m, &t, i, false);
+    engine_leaves_runs(&t, i, outlived);
     memset(&t.engine[i], 0, sizeof t.engine[i]);
     pulse_begins_anew(m, &t.engine[i], s->clock);
     owner_dies(t.db.lease, owner);
     owner_dies(t.standby.lease, owner);
+    for (int n = 0; n < PLACES; n++) {
+        t.db.place[n].owner = t.db.place[n].owner == owner ? NOBODY : t.db.place[n].owner & 3;
+        t.standby.place[n].owner = t.standby.place[n].owner == owner ? NOBODY : t.standby.place[n].owner & 3;
+    }
     for (int j = 0; j < STRAYS; j++)
         if (t.stray[j].kind && t.stray[j].owner == owner)
             t.stray[j].owner = NOBODY;
-    move(m, &t, BY_FAULT, "E%d is KILLED and restarted", i);
+    move(m, &t, BY_FAULT, "E%d is KILLED and restarted%s", i, outlived ? ", its run goes on" : "");
 }
 
 static void freeze(struct model *m, const struct state *s, int i)
@@ -155,7 +166,8 @@ static void lose_connection(const struct model *m, struct engine *e, int clock)
 
 static void cut_call(struct model *m, const struct state *s, int i)
 {
-    static const char *const calls[] = { "", "open_slot", "renewal", "settle" };
+    static const char *const calls[] = { "", "open_slot", "renewal", "settle", "", "taking of a place",
+                                         "renewal of its place", "giving back of its place" };
     struct state t = *s;
     struct engine *e = &t.engine[i];
     int kind = e->call.kind;
@@ -182,6 +194,7 @@ static void cut_finish(struct model *m, const struct state *s, int i)
                                    .cursor = e->cursor,
                                    .skipped = e->skipped,
                                    .leave_rows = e->leave_rows,
+                                   .partial = e->partial && m->rules.roundend,
                                    .complete = e->complete && m->rules.complete,
                                    .owner = (unsigned)owner_of(&m->rules, i) & 3 };
     t.faults--;
@@ -193,18 +206,27 @@ static void cut_finish(struct model *m, const struct state *s, int i)
 static bool ready_to_finish(const struct engine *e)
 {
     return e->leased && !e->no_lease && !e->call.kind && e->exhausted && !e->leaving && !e->item[0].state &&
-           !e->item[1].state;
+           !e->item[1].state && !(e->partial && e->whole);
+}
+
+static bool has_key_run(const struct model *m, const struct state *s, int i)
+{
+    const struct engine *e = &s->engine[i];
+    bool runs = e->item[0].state == ITEM_RUNNING || e->item[1].state == ITEM_RUNNING;
+    return m->rules.keys && (runs || has_loose_run(s, i));
 }
 
 static void engine_faults(struct model *m, const struct state *s, int i)
 {
     const struct engine *e = &s->engine[i];
-    if (!e->leased && !e->call.kind)
+    if (!e->leased && !e->call.kind && !e->place)
         return;
     if (m->rules.freeze && e->mode == AWAKE)
         freeze(m, s, i);
     if (m->rules.kill)
-        kill_engine(m, s, i);
+        kill_engine(m, s, i, false);
+    if (m->rules.kill && has_key_run(m, s, i))
+        kill_engine(m, s, i, true);
     if (m->rules.cut && e->mode == AWAKE && e->call.kind)
         cut_call(m, s, i);
     if (m->rules.cut && e->mode == AWAKE && ready_to_finish(e))
@@ -223,7 +245,8 @@ static void wake(struct model *m, const struct state *s, int i)
 
 static void drop_stray(struct model *m, const struct state *s, int j)
 {
-    static const char *const calls[] = { "", "open_slot", "renewal", "settle", "finish" };
+    static const char *const calls[] = { "", "open_slot", "renewal", "settle", "finish", "taking of a place",
+                                         "renewal of a place", "giving back of a place" };
     struct state t = *s;
     memset(&t.stray[j], 0, sizeof t.stray[j]);
     move(m, &t, BY_SYSTEM, "a stray %s never reaches the database", calls[s->stray[j].kind]);
@@ -238,7 +261,10 @@ static void stop_replication(struct model *m, const struct state *s)
     struct holder h;
     t.standby = s->db;
     t.standby_journal = s->journal;
+    t.standby_post = s->post;
+    consumers_note_standby(&t);
     t.replication = REPLICATION_STOPPED;
+    places_note_standby(&t);
     for (int n = 0; n < HOLDERS; n++)
         if (holder_get(s, &m->rules, n, &h) && h.token & TOKEN_GOOD)
             holder_set_token(&t, n, h.token | TOKEN_STANDBY);
@@ -280,7 +306,10 @@ static void fail_over(struct model *m, const struct state *s)
     if (loses) {
         t.db = s->standby;
         t.journal = s->standby_journal;
+        t.post = s->standby_post;
     }
+    consumers_fail_over(&t, loses);
+    places_fail_over(m, &t, loses);
     all_calls_fail(m, &t);
     for (int n = 0; loses && n < HOLDERS; n++)
         if (holder_get(&t, &m->rules, n, &h))
@@ -288,6 +317,7 @@ static void fail_over(struct model *m, const struct state *s)
     if (!m->rules.copy) {
         memset(&t.standby, 0, sizeof t.standby);
         memset(&t.standby_journal, 0, sizeof t.standby_journal);
+        memset(&t.standby_post, 0, sizeof t.standby_post);
     }
     t.replication = FAILED_OVER;
     move(m, &t, BY_FAULT,
@@ -306,6 +336,10 @@ static void set_clock(struct model *m, const struct state *s, int by)
             for (int b = 0; b < BUCKETS; b++)
                 if (both[i]->lease[slot][b].ticks)
                     both[i]->lease[slot][b].ticks = by < 0 ? FAR : 0;
+    for (int i = 0; i < 2; i++)
+        for (int n = 0; n < PLACES; n++)
+            if (both[i]->place[n].ticks)
+                both[i]->place[n].ticks = by < 0 ? FAR : 0;
     move(m, &t, BY_FAULT,
          by < 0 ? "the database's clock is SET BACK to slot %d"
                 : "the database's clock is SET FORWARD to slot %d, past all leases",
@@ -320,6 +354,7 @@ void fault_moves(struct model *m, const struct state *s)
     for (int j = 0; j < STRAYS; j++)
         if (s->stray[j].kind && !s->stray[j].looked)
             drop_stray(m, s, j);
+    named_consumer_faults(m, s);
     if (!s->faults)
         return;
     for (int i = 0; i < ENGINES; i++)

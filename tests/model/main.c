@@ -10,7 +10,7 @@
 #include "search.h"
 
 enum {
-    SCENARIOS_MAX = 200,
+    SCENARIOS_MAX = 300,
     AT_ONCE_MAX = 8,
     LIMIT_S = 600,
     MOST_STATES = 6000000,
@@ -91,7 +91,7 @@ static void end_one(struct runs *runs)
     int status;
     pid_t pid = wait(&status);
     for (int i = 0; i < runs->n; i++)
-        if (runs->run[i].pid == pid)
+        if (!runs->run[i].over && runs->run[i].pid == pid)      /* a pid is used again */
             read_verdict(&runs->run[i], status);
 }
 

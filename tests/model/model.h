@@ -19,15 +19,22 @@ enum property {
     SCHEDULE_IGNORED,
     CLOSED_OVER_A_ROW,
     EVENT_SKIPPED,
+    CURSOR_BACK,
+    EVENT_REPEATED,
+    NO_EVENT,
+    OTHER_KEY,
+    TWO_AT_ONCE,
+    HEAVY_FIRST,
     NO_END,
     STUCK,
     PASSED_OVER,
+    HELD_FOR_NOTHING,
     PROPERTIES
 };
 extern const char *const property_names[PROPERTIES];
 
 /* The maker of a move. Liveness asks whether work can end without some of them. */
-enum mover { BY_SYSTEM, BY_TIME, BY_NEW_SLOT, BY_APP, BY_NEW_TXN, BY_WAKING, BY_FAULT };
+enum mover { BY_SYSTEM, BY_TIME, BY_NEW_SLOT, BY_APP, BY_NEW_TXN, BY_WAKING, BY_FAULT, BY_GIVING_UP };
 
 struct search;
 struct model {
@@ -57,6 +64,12 @@ void clerk_moves(struct model *m, const struct state *s);
 void pause_moves(struct model *m, const struct state *s);
 void hears_of_pause(struct model *m, const struct state *s, int engine);
 void pulse_moves(struct model *m, const struct state *s, int engine);
+void places_moves(struct model *m, const struct state *s);
+void place_moves(struct model *m, const struct state *s, int engine);
+void round_moves(struct model *m, const struct state *s, int engine);
+void writer_moves(struct model *m, const struct state *s);
+void named_consumer_moves(struct model *m, const struct state *s);
+void named_consumer_faults(struct model *m, const struct state *s);
 
 /* ---- full and fine slots (slots.c) ---- */
 
@@ -71,10 +84,47 @@ int file_at(const struct model *m, int wanted, int clock);
 
 /* ---- attempts (attempts.c) ---- */
 
+/* the next fine slot, but not past the end of the full slot: then the next full slot */
+int next_attempt(const struct model *m, int clock);
 /* Where a check that failed is to run next, unless it has failed too often and ends. */
 int slot_after_failure(const struct model *m, int failures, int clock);
 int file_attempt_at(const struct model *m, int wanted, int clock);
 bool ends_check(const struct model *m, const struct item *item);    /* this answer does */
+
+/* ---- concurrency keys (places.c) ---- */
+
+int place_lasts(const struct model *m);
+bool wants_place(const struct model *m, const struct state *s, int engine);
+/* A worker of this engine may start a check under its place. */
+bool place_allows_start(const struct model *m, const struct state *s, int engine);
+bool has_loose_run(const struct state *s, int engine);
+/* a run of the key, of an engine that forgets it; known: it waits for its end */
+void loosen_runs(const struct model *m, struct state *s, int engine, bool known);
+/* what becomes of the loose runs of an engine that is killed */
+void engine_leaves_runs(struct state *s, int engine, bool outlive);
+void receive_place(const struct model *m, struct state *s, int engine, const struct request *r);
+void places_tick(const struct model *m, struct state *s);
+bool places_have_ticks(const struct state *s);
+bool places_may_tick(const struct model *m, const struct state *s);
+void places_note_standby(struct state *s);
+void places_fail_over(const struct model *m, struct state *s, bool loses);
+bool places_are_over(const struct state *s);
+bool is_no_place_held_for_nothing(const struct model *m, const struct state *s);
+void check_places(struct model *m, const struct state *s);
+struct sender;
+void serve_take_place(struct model *m, const struct state *s, struct sender from);
+void serve_renew_place(struct model *m, const struct state *s, struct sender from);
+void serve_return_place(struct model *m, const struct state *s, struct sender from);
+void place_in_settle(const struct model *m, struct state *s, struct request *r);
+
+/* ---- rounds (rounds.c) ---- */
+
+bool is_heavy(const struct model *m, int check);
+/* A lease of this bucket would be for the first round. */
+bool has_first_round(const struct model *m, const struct state *s, const struct request *r, int bucket);
+void note_round(struct state *s, int slot, int bucket);
+void forget_rounds(struct state *s, int slot);
+bool round_passes_over(const struct model *m, const struct engine *e, int check);
 
 /* ---- the pause (pause.c) ---- */
 
@@ -102,6 +152,32 @@ bool pulse_finds(const struct model *m, const struct state *s, int engine, int s
 /* no check that is due in a fine slot of this full slot waits, except locked ones */
 bool is_prompt(const struct model *m, const struct state *s);
 
+/* ---- deliveries (deliveries.c) ---- */
+
+/* This settle has written an answer of check 0, which emits an event. */
+void emit(struct model *m, struct state *s, const struct request *r, const struct item *item);
+/* Where deliveries are filed not in the settle, but before it is sent or when its answer is there.
+ */
+void file_before_settle(const struct model *m, struct state *s, struct request *r);
+void file_after_settle(const struct model *m, struct state *s, const struct request *r);
+/* before the job of a delivery is started */
+void check_delivery(struct model *m, const struct state *s);
+void note_sent(const struct model *m, struct state *s);
+bool is_event_without_delivery(const struct state *s);
+
+/* ---- consumers by name (consumers.c) and digests (digests.c) ---- */
+
+bool consumers_may_tick(const struct model *m, const struct state *s);
+bool consumers_have_ticks(const struct state *s);
+void consumers_tick(struct state *s);
+void consumers_note_standby(struct state *s);
+void consumers_fail_over(struct state *s, bool loses);
+bool consumers_are_over(const struct model *m, const struct state *s);
+/* no event can be read and waits, as far as a consumer is awake */
+bool consumers_have_all(const struct model *m, const struct state *s);
+void digest_at_run(struct model *m, struct state *s);
+void digest_in_settle(struct model *m, struct state *s);
+
 /* ---- between the files of moves ---- */
 
 bool slot_begun(const struct model *m, const struct state *s, int slot);
@@ -109,6 +185,21 @@ bool takes_part(const struct model *m, int engine, int check);              /* i
 bool lease_can_be_taken(const struct model *m, const struct state *s, int engine, int slot, int bucket);
 bool wants_bucket(const struct model *m, const struct state *s, const struct request *r, int engine,
                   int bucket);
+/* The sender of a request: an engine's own call (stray < 0), or a stray. */
+struct sender { int engine, stray; };
+struct request *request_of(struct state *s, struct sender from);
+const struct request *request_in(const struct state *s, struct sender from);
+int sender_owner(const struct model *m, const struct state *s, struct sender from);
+const char *sender_name(struct sender from);
+/* The answer goes to its sender. */
+void answer(const struct model *m, struct state *s, struct sender from);
+struct request make_request(const struct model *m, const struct engine *e, enum request_kind kind);
+/* Where no fault can hit a call, the call and its effect are one move. The outcomes are the same,
+ * with far fewer states. */
+bool call_is_one_move(const struct model *m, const struct state *s);
+/* The run was ended at its deadline. */
+void run_times_out(const struct model *m, struct state *s, int engine, int check);
+
 /* the database executes the engine's call */
 void serve_call(struct model *m, const struct state *s, int engine);
 enum finish { FINISH_BLOCKED, FINISH_FENCED, FINISH_MORE, FINISH_OVER };
@@ -121,9 +212,18 @@ void receive(const struct model *m, struct state *s, int engine);
 bool has_room_for_event(const struct model *m, const struct state *s);
 void take_xid(const struct model *m, struct state *s, struct request *r);
 void write_event(const struct model *m, struct state *s, unsigned xid);
+bool is_before(const struct model *m, struct place a, struct place b);
+bool is_at(struct place a, struct place b);
+/* The index of the first event behind this cursor, of those that may be read, or of all; -1: none.
+ */
+int event_behind(const struct model *m, const struct state *s, struct place cursor, bool of_all);
+bool is_readable(const struct model *m, const struct state *s, struct place event);
+void forget_event(struct journal *j, struct place event);
 /* The consumer's cursor is past the event, and the consumer has not read it. */
 bool is_skipped(const struct model *m, const struct state *s, struct place event);
 
+/* Where the application wants the row next; 0: nowhere. */
+int slot_promised(const struct model *m, const struct request *r, const struct row *row);
 int slot_to_move_to(const struct model *m, const struct request *r, const struct item *item,
                     const struct row *row);
 

@@ -10,26 +10,37 @@ void pulse_begins_anew(const struct model *m, struct engine *e, int clock)
         e->low = (unsigned)full_slot_of(m, clock) & 7;
 }
 
-/* Slots that have an opening row are on the re-look list. */
-static bool is_listed(const struct model *m, const struct state *s, int slot)
+static bool has_rows_for(const struct model *m, const struct state *s, int engine, int slot)
+{
+    for (int k = 0; k < CHECKS; k++)
+        if (s->db.row[k].slot == (unsigned)slot && takes_part(m, engine, k))
+            return true;
+    return false;
+}
+
+/* Slots that have an opening row are on the re-look list; with what an engine has left there, the
+ * pulse comes sooner than a look, and finds nothing else. The second that runs is left to engines
+ * that have its jobs. */
+static bool is_listed(const struct model *m, const struct state *s, int engine, int slot)
 {
     bool opened = s->db.pass[slot].state != PASS_NONE;
-    return is_fine(m, slot) && slot_has_rows(&s->db, slot) && !(m->rules.unopened && opened);
+    bool yields = slot == (int)s->clock && !has_rows_for(m, s, engine, slot);
+    return is_fine(m, slot) && slot_has_rows(&s->db, slot) && !yields && !(m->rules.unopened && opened);
 }
 
 /* The first slot with rows after `low`, up to `until`; 0: none. The statement returns the first 16;
  * here the list has one place. */
-static int first_listed(const struct model *m, const struct state *s, int low, int until)
+static int first_listed(const struct model *m, const struct state *s, int engine, int low, int until)
 {
     for (int slot = low + 1; slot <= until && slot <= m->rules.slots; slot++)
-        if (is_listed(m, s, slot))
+        if (is_listed(m, s, engine, slot))
             return slot;
     return 0;
 }
 
 bool pulse_finds(const struct model *m, const struct state *s, int engine, int slot)
 {
-    return m->rules.pulse && slot == first_listed(m, s, s->engine[engine].low, s->clock);
+    return m->rules.pulse && slot == first_listed(m, s, engine, s->engine[engine].low, s->clock);
 }
 
 /* ---- how `low` moves up ---- */
@@ -52,10 +63,19 @@ static void takes_time(struct engine *e, const struct state *s)
     e->pulse_at = s->clock;
 }
 
+/* What the next id is above, that is all that run. A snapshot's xmax is the id after the last one
+ * that is over: a transaction with that id runs already, and compares as not older. */
+static unsigned older_than_noted(const struct model *m, const struct state *s)
+{
+    unsigned running = (unsigned)running_xids(s, &m->rules) & ALL_XIDS;
+    bool is_newest = !m->rules.nextid && !s->app.passed;
+    return is_newest ? running & ~(unsigned)XID_APP : running;
+}
+
 static void takes_snapshot(const struct model *m, struct engine *e, const struct state *s)
 {
     e->pulse |= PULSE_HAS_SNAPSHOT;
-    e->pulse_older = (unsigned)running_xids(s, &m->rules) & ALL_XIDS;
+    e->pulse_older = older_than_noted(m, s) & ALL_XIDS;
 }
 
 /* statement_timestamp() is from before the snapshot of its statement; the two are one move unless a
@@ -75,14 +95,15 @@ static void notes(struct model *m, const struct state *s, int engine)
 }
 
 /* A later pulse: the transactions that the earlier one saw are over, and nothing is found up to the
- * time of that one. */
+ * time of that one. (The engine also waits for that second to be over, since its statement looks at
+ * a few rows only; here all are seen. A `low` that moves later finds no less.) */
 static void moves_low(struct model *m, const struct state *s, int engine)
 {
     struct state t = *s;
     struct engine *e = &t.engine[engine];
     if (m->rules.low & WAITS && e->pulse_older)
         return;
-    if (m->rules.low & LOOKS && first_listed(m, s, e->low, e->pulse_at))
+    if (m->rules.low & LOOKS && first_listed(m, s, engine, e->low, e->pulse_at))
         return;
     e->low = e->pulse_at;
     e->pulse = e->pulse_at = e->pulse_older = 0;

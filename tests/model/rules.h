@@ -18,17 +18,23 @@ struct rules {
     /* size */
     int slots, fine, split, page, checks, first, second, app, txns, answers, far, unknown, reslot, lanes,
         early, prune, events, pulse, attempts, recurs,
-        clerks, pause, lease, trust, patience;
+        clerks, pause, deliver, twice, soon, writers, consumers, digest, lease, trust, patience, keys, places,
+        renumber, limit, yields, rounds, quick;
     /* faults */
     int faults, kill, freeze, cut, stop, broken, failover, copy, back, forth;
     /* the protocol */
     int token, owner, share, message, ownread, begun, asread, newid, clamp, idfirst, settleid, againat,
         relook, keptlock, pull, reopen, beyond, complete, server, xlate, sweep, full, noted, renewfirst,
         lockclock, fromsend, slabtrust, boottime, winddown, trimlook, generation, genclock, timeline, oldest;
-    /* the protocol of what is built next */
-    int low, stamp, unopened, ahead, inside, leaves, elsewhere, anew, freshid,
+    /* of fine slots, attempts, schedules and pauses */
+    int low, stamp, nextid, unopened, ahead, inside, leaves, elsewhere, anew, freshid,
         carry, onward, order, asks,
         pauselock, nowait, ending, pauseclosed;
+    /* of deliveries, digests and consumers */
+    int within, ekey, compare, after, together, wtrust, own, inmove, dkey;
+    /* of concurrency keys and rounds */
+    int lasts, timer, armed, single, pwindow, psend, ptoken, pexpired, pnumber, pkeep, pback, psent, pdrop,
+        pwatch, pyoung, roundend, roundall, roundlist, roundfirst, roundsettled;
     /* promises */
     int strict, prompt;
 };

@@ -184,9 +184,12 @@ static void all_moves(struct model *m, const struct state *s)
     app_moves(m, s);
     clerk_moves(m, s);
     pause_moves(m, s);
+    places_moves(m, s);
     time_moves(m, s);
     fault_moves(m, s);
     consumer_moves(m, s);
+    writer_moves(m, s);
+    named_consumer_moves(m, s);
 }
 
 /* ---- counterexamples ---- */
@@ -324,6 +327,10 @@ static const struct end ends[] = {
     { PASSED_OVER, is_prompt,
       1u << BY_FAULT | 1u << BY_NEW_TXN | 1u << BY_APP | 1u << BY_WAKING | 1u << BY_NEW_SLOT, true,
       "from here a check that is due in a fine slot waits for the next full slot" },
+    { HELD_FOR_NOTHING, is_no_place_held_for_nothing,
+      1u << BY_FAULT | 1u << BY_NEW_TXN | 1u << BY_APP | 1u << BY_WAKING | 1u << BY_NEW_SLOT |
+          1u << BY_GIVING_UP,
+      true, "from here an engine holds a place without a run, until another transaction ends" },
 };
 
 static void check_liveness(struct model *m, FILE *out)
@@ -331,6 +338,8 @@ static void check_liveness(struct model *m, FILE *out)
     struct search *x = m->search;
     for (size_t i = 0; i < sizeof ends / sizeof *ends && !x->broken && !x->failed; i++) {
         if (ends[i].property == PASSED_OVER && !(m->rules.pulse && m->rules.prompt))
+            continue;
+        if (ends[i].property == HELD_FOR_NOTHING && !m->rules.keys)
             continue;
         long stuck = cannot_reach(m, &ends[i]);
         if (stuck == -1)
@@ -370,8 +379,10 @@ static void explore(struct model *m, FILE *out)
 /* The parts that this scenario does not use stand at the end of a state, and are not kept. */
 static size_t bytes_kept(const struct rules *rules)
 {
-    if (rules->events)
+    if (rules->deliver || rules->writers)
         return sizeof(struct state);
+    if (rules->events)
+        return offsetof(struct state, post);
     if (rules->failover == FAILOVER_ASYNC)
         return offsetof(struct state, journal);
     return offsetof(struct state, standby);

@@ -92,6 +92,7 @@ static void take_lease(const struct model *m, struct state *s, struct request *r
                        (m->rules.copy && s->replication == FAILED_OVER);
     r->token = TOKEN_GOOD | (comes_again ? TOKEN_AFTER : 0);
     r->result = RESULT_GOOD;
+    r->partial = has_first_round(m, s, r, r->bucket);
     struct pass *p = &s->db.pass[r->slot];
     if (p->state == PASS_CLOSED && m->rules.reopen)
         reopen(m, s, p);
@@ -118,21 +119,18 @@ static bool number_comes_again(const struct model *m, struct state *s, const str
     return again;
 }
 
-/* The sender of a request: an engine's own call (stray < 0), or a stray. */
-struct sender { int engine, stray; };
-
-static struct request *request_of(struct state *s, struct sender from)
+struct request *request_of(struct state *s, struct sender from)
 {
     return from.stray < 0 ? &s->engine[from.engine].call : &s->stray[from.stray];
 }
 
-static const struct request *request_in(const struct state *s, struct sender from)
+const struct request *request_in(const struct state *s, struct sender from)
 {
     return from.stray < 0 ? &s->engine[from.engine].call : &s->stray[from.stray];
 }
 
 /* A frozen engine reads the answer when it wakes; the answer to a stray is dropped. */
-static void answer(const struct model *m, struct state *s, struct sender from)
+void answer(const struct model *m, struct state *s, struct sender from)
 {
     if (from.stray >= 0)
         memset(&s->stray[from.stray], 0, sizeof s->stray[0]);
@@ -140,12 +138,12 @@ static void answer(const struct model *m, struct state *s, struct sender from)
         receive(m, s, from.engine);
 }
 
-static int sender_owner(const struct model *m, const struct state *s, struct sender from)
+int sender_owner(const struct model *m, const struct state *s, struct sender from)
 {
     return from.stray < 0 ? owner_of(&m->rules, from.engine) : s->stray[from.stray].owner;
 }
 
-static const char *sender_name(struct sender from)
+const char *sender_name(struct sender from)
 {
     static const char *const names[] = { "E0's", "E1's" };
     return from.stray < 0 ? names[from.engine] : "a stray";
@@ -184,17 +182,34 @@ static void open_finds_nothing(struct model *m, const struct state *s, struct se
          request_in(s, from)->slot, why);
 }
 
+/* A lease for the first round of a bucket comes before those for the last round of others. */
+static bool is_first_round_open(struct model *m, const struct state *s, const struct request *r, int engine)
+{
+    for (int b = 0; b < s->db.pass[r->slot].split; b++)
+        if (has_first_round(m, s, r, b) && wants_bucket(m, s, r, engine, b) &&
+            lease_can_be_taken(m, s, engine, r->slot, b))
+            return true;
+    return false;
+}
+
 static void open_takes_any(struct model *m, const struct state *s, struct sender from)
 {
     struct state t = *s;
     struct request *r = request_of(&t, from);
     const struct pass *p = &t.db.pass[r->slot];
     int engine = from.stray < 0 ? from.engine : -1, taken = 0;
+    bool waits = is_first_round_open(m, s, r, engine);
     bool own = m->rules.sweep == SWEEP_OWN_BUCKET && r->target != TARGET_SLOT;
     r->whole = p->split == 1 && !own;
     for (int b = 0; b < (own ? BUCKETS : p->split); b++)
         if (own ? bucket_has_rows(&t.db, r->slot, b, false) : wants_bucket(m, &t, r, engine, b))
             if (lease_can_be_taken(m, &t, engine, r->slot, b)) {
+                bool is_last = waits && !has_first_round(m, &t, r, b);
+                if (is_last && m->rules.roundfirst)
+                    continue;
+                if (is_last)
+                    breaks(m, HEAVY_FIRST, "slot %d, bucket %d has its last round before another its first",
+                           r->slot, b);
                 open_takes(m, &t, from, b);
                 taken++;
             }
@@ -229,6 +244,14 @@ static void open_first(struct model *m, const struct state *s, struct sender fro
     }
 }
 
+/* The opening row of another engine: it names the heavy tenant. */
+static void open_again(struct model *m, const struct state *s, struct sender from)
+{
+    struct state t = *s;
+    request_of(&t, from)->unlisted = !m->rules.roundlist;
+    open_takes_any(m, &t, from);
+}
+
 static void serve_open(struct model *m, const struct state *s, struct sender from)
 {
     const struct request *r = request_in(s, from);
@@ -237,7 +260,7 @@ static void serve_open(struct model *m, const struct state *s, struct sender fro
     else if (s->db.pass[r->slot].state == PASS_NONE)
         open_first(m, s, from);
     else
-        open_takes_any(m, s, from);
+        open_again(m, s, from);
 }
 
 /* ---- renew ---- */
@@ -300,6 +323,19 @@ static void end_check(const struct model *m, struct state *s, struct row *row, i
     s->db.next_id++;
 }
 
+/* No row stays in the slot that a settle moves it from, as if that slot had begun. */
+static int leaving(const struct model *m, const struct request *r, int slot)
+{
+    if (!m->rules.elsewhere || slot != (int)r->slot)
+        return slot;
+    return file_at(m, next_of_kind(m, slot, is_fine(m, slot)), r->at);
+}
+
+int slot_promised(const struct model *m, const struct request *r, const struct row *row)
+{
+    return row->again ? leaving(m, r, file_at(m, row->again, r->at)) : 0;
+}
+
 /* The slot that the row moves to: that of the answer, or the one that the application asked for
  * while it ran, if that comes first. */
 int slot_to_move_to(const struct model *m, const struct request *r, const struct item *item,
@@ -309,12 +345,10 @@ int slot_to_move_to(const struct model *m, const struct request *r, const struct
     bool is_paused = item->put_off && item->to == PAUSE_SLOT;
     if (is_paused)
         return r->found_pause_on ? PAUSE_SLOT : file_at(m, next_full(m, r->at), r->at);
-    int own = failed ? file_attempt_at(m, item->to, r->at) : file_at(m, item->to, r->at);
-    int asked = row->again ? file_at(m, row->again, r->at) : 0;
-    int slot = m->rules.pull && asked && asked < own ? asked : own;
-    if (m->rules.elsewhere && slot == (int)r->slot && !item->put_off)
-        return file_at(m, next_of_kind(m, slot, is_fine(m, slot)), r->at);
-    return slot;
+    int own = failed || item->busy ? file_attempt_at(m, item->to, r->at) : file_at(m, item->to, r->at);
+    int asked = slot_promised(m, r, row);
+    own = leaving(m, r, own);
+    return m->rules.pull && asked && asked < own ? asked : own;
 }
 
 static void count_answer(struct row *row, enum answer answer)
@@ -343,7 +377,7 @@ static void write_answer(struct model *m, struct state *s, const struct request 
         return;
     }
     check_move(m, r, item, row, slot_to_move_to(m, r, item, row));
-    int asked = row->again ? file_at(m, row->again, r->at) : 0;
+    int asked = slot_promised(m, r, row);
     if (item->put_off || item->answer != ANSWER_DEFER || m->rules.leaves)
         row->slot = (unsigned)slot_to_move_to(m, r, item, row) & 7;
     if (asked && (int)row->slot >= asked)
@@ -394,6 +428,8 @@ static enum item_state settle_one(struct model *m, struct state *s, const struct
         check_settle(m, row, r, check, k);
         note_settled(s, r, check);
         write_answer(m, s, r, item, row);
+        if (check == 0)
+            emit(m, s, r, item);
         return ITEM_TOUCHED;
     }
     return ITEM_SUPERSEDED;
@@ -412,8 +448,11 @@ static void settle_commits(struct model *m, const struct state *s, struct sender
     for (int k = 0; k < CHECKS; k++)
         if (r->item[k].state == ITEM_SETTLING)
             r->item[k].state = became[k] = settle_one(m, &t, r, k);
-    if (became[0] == ITEM_TOUCHED || became[1] == ITEM_TOUCHED)
+    if (m->rules.events && (became[0] == ITEM_TOUCHED || became[1] == ITEM_TOUCHED))
         write_event(m, &t, r->xid);
+    if (m->rules.digest && became[0] == ITEM_TOUCHED && !r->item[0].put_off && ends_check(m, &r->item[0]))
+        digest_in_settle(m, &t);
+    place_in_settle(m, &t, r);
     r->result = RESULT_GOOD;
     r->xid = r->found_pause_on = r->locks_pause = 0;
     xid_over(&t, from.stray < 0 ? XID_ENGINE << from.engine : XID_STRAY << from.stray);
@@ -449,6 +488,11 @@ enum finish finish_bucket(const struct model *m, struct state *s, const struct r
         return FINISH_BLOCKED;
     if (!(r->token & (TOKEN_GOOD | TOKEN_FAKE)))
         return FINISH_FENCED;
+    if (r->partial) {
+        note_round(s, r->slot, r->bucket);
+        lease_gone(s, r->slot, r->bucket);
+        return FINISH_OVER;
+    }
     for (int k = 0; k < CHECKS; k++) {
         const struct row *row = &s->db.row[k];
         bool unread = row->slot == r->slot && in_bucket(k, r->bucket, r->whole) && !is_left(r, k)
@@ -492,6 +536,9 @@ static void serve(struct model *m, const struct state *s, struct sender from)
         [REQUEST_RENEW] = serve_renew,
         [REQUEST_SETTLE] = serve_settle,
         [REQUEST_FINISH] = serve_finish,
+        [REQUEST_TAKE_PLACE] = serve_take_place,
+        [REQUEST_RENEW_PLACE] = serve_renew_place,
+        [REQUEST_RETURN_PLACE] = serve_return_place,
     };
     by_kind[request_in(s, from)->kind](m, s, from);
 }

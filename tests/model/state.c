@@ -1,6 +1,7 @@
 /* state.c - the first state, the canonical form of a state, and functions shared by the moves. */
 #include "state.h"
 
+#include <stddef.h>
 #include <string.h>
 
 void state_init(struct state *s, const struct rules *rules)
@@ -16,9 +17,11 @@ void state_init(struct state *s, const struct rules *rules)
                                      .owed = 1 };
     s->db.next_id = 3;
     s->db.schedule_on = rules->recurs & 1;
+    s->db.places = rules->keys ? (unsigned)rules->places & 3 : 0;
     if (rules->recurs && rules->checks)
         s->db.row[0].first = s->db.row[0].slot;
     s->journal.next_xid = 1;
+    s->writers.left = (unsigned)rules->writers & 3;
 }
 
 /* ---- questions ---- */
@@ -161,8 +164,39 @@ void engine_drop_run(struct engine *e)
 {
     struct engine kept = { .mode = e->mode, .watch = e->watch, .watch_left = e->watch_left,
                            .low = e->low, .pulse = e->pulse, .pulse_at = e->pulse_at,
-                           .pulse_older = e->pulse_older, .pause = e->pause };
+                           .pulse_older = e->pulse_older, .pause = e->pause, .place = e->place,
+                           .place_good = e->place_good, .place_standby = e->place_standby,
+                           .place_trust = e->place_trust, .place_watch = e->place_watch,
+                           .place_watch_left = e->place_watch_left };
     *e = kept;
+}
+
+/* ---- places ---- */
+
+void place_changed(struct state *s, int number)
+{
+    for (int i = 0; i < ENGINES; i++)
+        if (s->engine[i].place_watch == (unsigned)number)
+            s->engine[i].place_watch = s->engine[i].place_watch_left = 0;
+}
+
+static void request_loses_place(struct request *r, int number)
+{
+    if (r->place == (unsigned)number)
+        r->place_good = 0;
+}
+
+void place_gone(struct state *s, int number)
+{
+    s->db.place[number - 1] = (struct lease){ 0 };
+    for (int i = 0; i < ENGINES; i++) {
+        if (s->engine[i].place == (unsigned)number)
+            s->engine[i].place_good = 0;
+        request_loses_place(&s->engine[i].call, number);
+    }
+    for (int j = 0; j < STRAYS; j++)
+        request_loses_place(&s->stray[j], number);
+    place_changed(s, number);
 }
 
 /* ---- transactions ---- */
@@ -207,6 +241,7 @@ static int without(int set, int bit)
 void xid_over(struct state *s, int bit)
 {
     map_xids(s, without, bit);
+    s->app.passed |= bit != XID_APP && s->app.phase && s->app.has_id;
 }
 
 static int swap_bits(int set, int low)
@@ -236,12 +271,23 @@ static void swap_owners(struct lease lease[SLOTS + 1][BUCKETS])
             lease[slot][b].owner = swap_owner(lease[slot][b].owner) & 3;
 }
 
+static void swap_places(struct state *s, bool owners)
+{
+    for (int i = 0; i < PLACES && owners; i++) {
+        s->db.place[i].owner = swap_owner(s->db.place[i].owner) & 3;
+        s->standby.place[i].owner = swap_owner(s->standby.place[i].owner) & 3;
+    }
+    for (int i = 0; i < LOOSE; i++)
+        s->loose[i].engine = swap_owner(s->loose[i].engine) & 3;
+}
+
 static void swap_engines(struct state *s, const struct rules *rules)
 {
     struct engine first = s->engine[0];
     s->engine[0] = s->engine[1];
     s->engine[1] = first;
     map_xids(s, swap_bits, XID_ENGINE);
+    swap_places(s, !rules->lanes);
     if (rules->lanes)
         return;
     swap_owners(s->db.lease);
@@ -273,8 +319,33 @@ static void clear_items_out(struct item *item)
             item[k] = (struct item){ 0 };
 }
 
+static void sort_loose(struct state *s)
+{
+    if (memcmp(&s->loose[0], &s->loose[1], sizeof s->loose[0]) <= 0)
+        return;
+    struct loose first = s->loose[0];
+    s->loose[0] = s->loose[1];
+    s->loose[1] = first;
+}
+
+static void clear_unused_places(struct state *s)
+{
+    for (int i = 0; i < PLACES; i++)
+        if (!s->db.place[i].ticks)
+            s->db.place[i].owner = 0;
+    for (int i = 0; i < ENGINES; i++) {
+        struct engine *e = &s->engine[i];
+        if (!e->place)
+            e->place_good = e->place_standby = e->place_trust = 0;
+    }
+    sort_loose(s);
+}
+
 static void clear_unused(struct state *s, const struct rules *rules)
 {
+    clear_unused_places(s);
+    if (rules->nextid)
+        s->app.passed = 0;
     for (int slot = 1; slot <= SLOTS; slot++)
         for (int b = 0; b < BUCKETS; b++)
             if (!s->db.lease[slot][b].ticks)
@@ -287,9 +358,11 @@ static void clear_unused(struct state *s, const struct rules *rules)
     for (int i = 0; i < ENGINES; i++) {
         struct engine *e = &s->engine[i];
         clear_items_out(e->item);
-        if (e->began && e->cursor)
+        if (e->began && e->cursor && !e->partial)
             e->older = 0;
-        if (e->call.kind != REQUEST_OPEN && e->call.kind != REQUEST_RENEW && e->trust == e->call_trust)
+        bool is_timed = e->call.kind == REQUEST_OPEN || e->call.kind == REQUEST_RENEW ||
+                        e->call.kind == REQUEST_TAKE_PLACE || e->call.kind == REQUEST_RENEW_PLACE;
+        if (!is_timed && e->trust == e->call_trust)
             e->call_trust = 0;
         clear_items_out(e->call.item);
     }
@@ -310,8 +383,12 @@ bool state_canonize(struct state *s, const struct rules *rules)
     if (rules->unknown || memcmp(&s->engine[0], &s->engine[1], sizeof s->engine[0]) <= 0)
         return false;
     swap_engines(s, rules);
+    sort_loose(s);
     /* The owners of the strays have changed, and with them perhaps their order. */
     if (memcmp(&s->stray[0], &s->stray[1], sizeof s->stray[0]) > 0)
         swap_strays(s);
     return true;
 }
+
+_Static_assert(sizeof(struct state) % 4 == 0 && offsetof(struct state, post) % 4 == 0,
+               "states are hashed by words");

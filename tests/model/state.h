@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "rules.h"
 
-enum { CHECKS = 2, SLOTS = 5, ENGINES = 2, STRAYS = 2, BUCKETS = 2, CLERKS = 2 };
+enum { CHECKS = 2, SLOTS = 5, ENGINES = 2, STRAYS = 2, BUCKETS = 2, CLERKS = 2, PLACES = 2, LOOSE = 2 };
 /* The slot of a pause, far after all others: it never begins. */
 enum { PAUSE_SLOT = SLOTS };
 /* ticks of a lease whose database had its clock set back: it does not expire in this scenario */
@@ -51,11 +51,16 @@ struct db {
     struct row row[CHECKS];
     struct pass pass[SLOTS + 1];
     struct lease lease[SLOTS + 1][BUCKETS];
+    struct lease place[PLACES];         /* of the key (places.c): number 1 is the first */
+    uint16_t rounds : 12;               /* a bit for each slot and bucket whose first round is over */
     uint8_t next_id : 4, mark : 3;
     uint8_t noted : 3;                  /* the next mark, as soon as these transactions are over */
     uint8_t schedule_on : 1, schedule_terms : 1;
     uint8_t pause : 2;
     uint8_t noted_older : 7;
+    /* how many places the key has; ticks until none over that number is in use; ticks in which no
+     * place is taken, after this history has begun */
+    uint8_t places : 2, fewer : 3, young : 3;
 };
 
 /* ---- engines ---- */
@@ -80,6 +85,9 @@ struct item {
     uint32_t settled : 1;
     uint32_t terms : 1;
     uint32_t put_off : 1;               /* moved without a run */
+    uint32_t busy : 1;                  /* put off, since its key is */
+    uint32_t left : 2;                  /* of a run with a key: ticks until its deadline */
+    uint32_t looked : 1;                /* a worker has looked at the windows, and not yet started it */
 };
 
 /* Whether a holder's (owner, token) matches the lease in the database. */
@@ -91,7 +99,16 @@ enum {
     TOKEN_FAKE = 8                      /* the lease of another owner has the same number by now */
 };
 
-enum request_kind { REQUEST_NONE, REQUEST_OPEN, REQUEST_RENEW, REQUEST_SETTLE, REQUEST_FINISH };
+enum request_kind {
+    REQUEST_NONE,
+    REQUEST_OPEN,
+    REQUEST_RENEW,
+    REQUEST_SETTLE,
+    REQUEST_FINISH,
+    REQUEST_TAKE_PLACE,
+    REQUEST_RENEW_PLACE,
+    REQUEST_RETURN_PLACE
+};
 enum result { RESULT_NONE, RESULT_GOOD, RESULT_LOST };
 enum target_kind { TARGET_SLOT, TARGET_SWEEP, TARGET_RESLOT, TARGET_RESUME };
 
@@ -103,7 +120,10 @@ struct request {
     uint32_t xid : 4;                   /* of a settle, where events are read; 0: none */
     uint32_t no_lease : 1, complete : 1, leave_rows : 1, failed_over : 1, skipped : 2, cursor : 5, at : 3;
     uint32_t found_pause_on : 1, locks_pause : 1;       /* of a settle that moves checks there */
+    uint32_t hears : 1;                 /* of a settle: its engine has the listener */
     uint8_t older : 7;
+    uint8_t place : 2, place_good : 1, place_standby : 1;
+    uint8_t partial : 1, unlisted : 1;  /* of a lease for the first round (rounds.c) */
     struct item item[CHECKS];
 };
 
@@ -116,7 +136,10 @@ enum pulse { PULSE_NONE, PULSE_HAS_TIME, PULSE_HAS_SNAPSHOT, PULSE_HAS_BOTH };
 struct engine {
     uint32_t mode : 2, leased : 1, slot : 3, bucket : 1, whole : 1, target : 2, token : 4, trust : 2,
         call_trust : 2,                 /* trust, once the call has succeeded */
-        low : 3, pulse : 2, pulse_at : 3;       /* pulse.c */
+        low : 3, pulse : 2, pulse_at : 3,       /* pulse.c */
+        /* the place that it holds, 0: none; as TOKEN_GOOD and TOKEN_STANDBY; until when a worker
+         * may start a check under it */
+        place : 2, place_good : 1, place_standby : 1, place_trust : 2;
     /* complete: the reads have missed no row. must_renew: the lease, before any other call.
      * failed_over: the database did, since the lease was taken. skipped: a bit for each check that
      * stays in the slot. */
@@ -126,6 +149,10 @@ struct engine {
     /* transactions with ids below X, that of the open_slot, which still run */
     uint8_t older : 7;
     uint8_t watch : 4, watch_left : 3;
+    uint8_t place_watch : 2, place_watch_left : 3;
+    /* its lease is for the first round. Planted: it does not know whom to leave to the last one;
+     * the last one reads the rest, too */
+    uint8_t partial : 1, unlisted : 1, reads_rest : 1;
     struct item item[CHECKS];
     struct request call;
 };
@@ -136,7 +163,8 @@ enum app_phase { APP_IDLE, APP_DECIDED, APP_WRITTEN };
 enum app_effect { APP_NOTHING, APP_INSERT, APP_NEW_LIFE, APP_MOVE, APP_AGAIN, APP_DELETE, APP_KEPT };
 struct app {
     uint32_t phase : 2, op : 7, check : 1, at : 3, to : 3, has_id : 1, txns_left : 2,
-        effect : 3, id : 4, locks : 1, late : 1;
+        effect : 3, id : 4, locks : 1, late : 1,
+        passed : 1;                     /* another transaction has ended since it has its id */
 };
 
 /* ---- transactions that change a schedule: two at a time (clerks.c) ---- */
@@ -150,9 +178,10 @@ struct clerk {
 
 /* ---- events, and their consumer ---- */
 
-/* The position of an event, also in a consumer's cursor: by generation, then by transaction id. */
+/* The position of an event, also in a consumer's cursor: by generation, then by transaction id.
+ * got: a command has taken the event, or a digest has it. */
 struct place {
-    uint8_t there : 1, generation : 2, xid : 5;
+    uint8_t there : 1, generation : 2, xid : 4, got : 1;
 };
 
 /* The events that the consumer has not read, in their order; the next transaction id of this
@@ -164,11 +193,72 @@ struct journal {
     uint8_t unused[3];
 };
 
+/* ---- deliveries (deliveries.c) ---- */
+
+/* An event that a listener of the engine hears, by what the key of its delivery is made of: the
+ * answered run as it was read; of a deferral its slot, too. other: the data differ from those that
+ * a lost history had. filed: its delivery has been created. */
+struct letter {
+    uint16_t there : 1, count : 1, fails : 2, deferral : 1, slot : 3, other : 1, filed : 1;
+};
+
+/* Events that were heard, in their order. pending: that of the delivery which is check 1. */
+enum { LETTERS = 5 };
+struct post {
+    struct letter event[LETTERS], pending;
+};
+
+/* ---- writers of events, and consumers with a cursor in the store (consumers.c, digests.c) ---- */
+
+enum { CONSUMERS = 2, WRITERS = 2, DIGESTS = 3 };
+
+/* Transactions that write an event each: how many are left, and the ids of those that are open. */
+struct writers {
+    uint8_t left : 2, unused : 6;
+    uint8_t xid[WRITERS];
+};
+
+/* The cursor of a name, and its lease. owner: consumer + 1, or NOBODY. */
+struct subscription {
+    struct place cursor;
+    uint8_t ticks : 3, owner : 2;
+};
+
+enum consumer_phase { CONSUMER_IDLE, CONSUMER_LOOKED, CONSUMER_HAS_EVENT, CONSUMER_RUNS, CONSUMER_DONE };
+
+/* A consumer: the cursor as read, the event that its command gets. good, on_standby: as TOKEN_GOOD
+ * and TOKEN_STANDBY. */
+struct consumer {
+    struct place cursor, event;
+    uint8_t frozen : 1, leased : 1, good : 1, on_standby : 1, must_renew : 1, phase : 3;
+    uint8_t trust : 2;
+};
+
+/* A move of the cursor whose sender waits no longer. */
+struct late_move {
+    struct place cursor, event;
+    uint8_t there : 1, good : 1;
+    uint8_t unused;
+};
+
+/* A digest that was filed: its events lie behind `after`, up to `upto`. */
+struct digest {
+    struct place after, upto;
+};
+
+/* A run that nobody waits for: its engine was killed, or has lost the lease of its check. engine:
+ * the one that knows of it, 1 or 2; 0: none. */
+struct loose {
+    uint8_t there : 1, left : 2, engine : 2;
+};
+
 enum replication { REPLICATES, REPLICATION_STOPPED, FAILED_OVER };
 struct state {
     uint8_t clock : 3;                  /* the slot that runs by the database's clock */
     uint8_t faults : 3, replication : 2;
     uint8_t was_paused : 1, resuming : 1;       /* pause.c */
+    uint8_t lowered : 1, raised : 1;    /* the number of places */
+    struct loose loose[LOOSE];
     struct app app;
     struct clerk clerk[CLERKS];
     struct engine engine[ENGINES];
@@ -180,6 +270,15 @@ struct state {
     struct place cursor;                /* the consumer's */
     uint8_t history : 2;                /* the timeline */
     uint8_t unused[2];
+    /* Used only where events are delivered, or writers write them. */
+    struct post post, standby_post;
+    struct letter sent[LETTERS];        /* deliveries that a job was started for, in any history */
+    struct subscription subscription, standby_subscription;
+    struct consumer consumer[CONSUMERS];
+    struct late_move late_move;
+    struct writers writers;
+    struct digest digest[DIGESTS];
+    uint8_t unused_too[1];
 };
 
 void state_init(struct state *s, const struct rules *rules);
@@ -222,5 +321,10 @@ void holder_set_token(struct state *s, int n, unsigned token);
 void lease_changed(struct state *s, int slot, int bucket);      /* all watching of it ends */
 void lease_gone(struct state *s, int slot, int bucket);
 void engine_drop_run(struct engine *e);
+
+/* ---- places (number 1 is the first) ---- */
+
+void place_changed(struct state *s, int number);                /* all watching of it ends */
+void place_gone(struct state *s, int number);                   /* no token matches it any more */
 
 #endif

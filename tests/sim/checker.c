@@ -5,14 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../engine/rules/slot.h"
 #include "db.h"
 #include "host.h"
+#include "recurrence_rules.h"
 
 struct cause { int64_t until_us; int host, key; const char *what; };
 
 /* LINGERS_US: the effect of a lost call lasts for its deadline, a back-off, and the rest of the
- * lease. QUEUE_US: a check waits behind slow checks of the same slot. */
-enum { LINGERS_US = 30 * 1000 * 1000, KILLS_MAX = 256, QUEUE_US = 8 * 1000 * 1000 };
+ * lease. QUEUE_US: a check waits behind slow checks of the same slot. LEFT_US: the pulse of an
+ * engine finds what another has left to it. */
+enum {
+    LINGERS_US = 30 * 1000 * 1000,
+    KILLS_MAX = 256,
+    QUEUE_US = 8 * 1000 * 1000,
+    LEFT_US = 2 * 1000 * 1000,
+    PAUSE_US = 2 * 1000 * 1000
+};
 
 /* A settled answer: of this check, in this slot, with these counts, once. */
 struct settled { int64_t id, slot; int32_t check_count, failure_count; };
@@ -27,6 +36,8 @@ struct checker {
     int64_t begun, ended, replaced;         /* lives of checks */
     int64_t kills_us[KILLS_MAX];            /* when engines were killed */
     int nkills;
+    int64_t filed_us[KEYS_MAX];             /* when the commit came that filed the check where it is */
+    struct last_runs last_runs;             /* of schedules */
     int64_t locked_us;                      /* slots could not be opened until then */
     int64_t jumped_us;                      /* when the database's clock last jumped; 0: never */
     /* until then a failover may have lost leases that their owners still trust */
@@ -171,6 +182,21 @@ static void no_run_begins_early(struct world *w, const struct run *run)
                       (long long)run->slot);
 }
 
+static bool every_host_can_run(const struct world *w, int key)
+{
+    for (int i = 0; i < w->shape.hosts; i++)
+        if (!w->hosts[i].usable[w->db->rows[key].job])
+            return false;
+    return true;
+}
+
+/* Seconds are not split between engines: one that lacks the job may have opened it first. */
+static int64_t left_to_others_us(const struct world *w, const struct run *run)
+{
+    bool is_fine = slot_is_fine(run->slot, w->shape.slot_length_s);
+    return is_fine && !every_host_can_run(w, run->key) ? LEFT_US : 0;
+}
+
 /* A dead engine delays its checks by its lease and by the interval at which others look. The engine
  * that takes over may die, too. A lock delays an opening until it is released, and no longer. */
 static int64_t explained_us(const struct world *w, int64_t slot_us)
@@ -184,13 +210,28 @@ static int64_t explained_us(const struct world *w, int64_t slot_us)
 
 static void no_run_begins_late(struct world *w, const struct run *run)
 {
-    int64_t slot_us = run->slot * SECOND_US - w->db->clock_offset_us, late_us = w->now_us - slot_us;
+    int64_t slot_us = run->slot * SECOND_US - w->db->clock_offset_us;
+    int64_t filed_us = w->checker->filed_us[run->key];
+    int64_t late_us = w->now_us - (filed_us > slot_us ? filed_us : slot_us);
     if (!w->shape.prompt || slot_us < w->began_us + 5 * SECOND_US)
         return;                         /* its slot began before the engines did */
-    int64_t most_us = explained_us(w, slot_us);
+    int64_t most_us = explained_us(w, slot_us) + left_to_others_us(w, run);
     if (late_us > most_us)
-        world_violate(w, "check %d begins %lld ms after its slot; at most %lld ms are explained",
-                      run->key, (long long)late_us / 1000, (long long)most_us / 1000);
+        world_violate(w, "check %d begins %lld ms after its slot, and its commit; at most %lld ms are "
+                      "explained", run->key, (long long)late_us / 1000, (long long)most_us / 1000);
+}
+
+/* A pause takes effect within a second, and the time that an answer takes. */
+static void no_paused_check_is_run(struct world *w, const struct run *run)
+{
+    const struct row *row = &w->db->rows[run->key];
+    for (int i = 0; i < w->db->npauses && w->shape.prompt; i++) {
+        const struct pause_row *p = &w->db->pauses[i];
+        bool is_its = p->job >= 0 ? p->job == row->job : p->key == run->key && row->is.terms.exists;
+        if (is_its && p->is.state == PAUSED && w->now_us > p->since_us + PAUSE_US)
+            world_violate(w, "check %d is run %lld ms after it was paused", run->key,
+                          (long long)(w->now_us - p->since_us) / 1000);
+    }
 }
 
 int checker_run_begins(struct world *w, const struct run *run)
@@ -201,6 +242,8 @@ int checker_run_begins(struct world *w, const struct run *run)
         no_run_begins_without_its_lease(w, run);
         no_run_begins_early(w, run);
         no_run_begins_late(w, run);
+        no_paused_check_is_run(w, run);
+        recurrence_rules_run_begins(w, &c->last_runs, run);
     }
     c->runs = room_for_one(c->runs, c->nruns, &c->runs_room, sizeof *c->runs);
     c->runs[c->nruns] = *run;
@@ -302,6 +345,16 @@ static void an_event_is_written_once(struct world *w, const struct record *r)
                       c->runs[r->run].effects, c->runs[r->run].emitted);
 }
 
+/* A check ends when all attempts of max_failures + 1 slots have failed, and not before. */
+static void failures_end_a_check_in_time(struct world *w, const struct record *r)
+{
+    int32_t most = w->shape.attempts * (w->settings->defaults.max_failures + 1);
+    bool is_over = r->kind == RECORD_HISTORY;
+    if (outcome_is_problem(r->outcome) && (r->failure_count + 1 >= most) != is_over)
+        world_violate(w, "check %d has failed %d times, of %d that end it, and %s", r->key,
+                      r->failure_count + 1, most, is_over ? "is over" : "goes on");
+}
+
 static void check_records(struct world *w, const struct tx *tx)
 {
     for (int i = 0; i < tx->nrecords && !w->over; i++) {
@@ -312,6 +365,7 @@ static void check_records(struct world *w, const struct tx *tx)
         }
         if (!r->ran)
             continue;
+        failures_end_a_check_in_time(w, r);
         a_number_is_settled_once(w, r);
         an_answer_is_that_of_its_run(w, r);
     }
@@ -348,6 +402,12 @@ static void a_filed_check_gets_a_look(struct world *w, const struct tx *tx, cons
     bool opened = slot && slot->exists;
     if (row->is.exists && row->is.next_at == at)
         return;
+    if (slot_is_of_pause(at)) {
+        const struct pause_row *pause = pause_of_slot(w->db, at);
+        if (!pause || pause->is.state != PAUSED)
+            world_violate(w, "check %d is moved to a pause that is not on", row->key);
+        return;
+    }
     if (opened && slot->xid < tx->xid)
         world_violate(
             w, "check %d is filed into slot %lld by a transaction that began after the slot was opened",
@@ -372,7 +432,7 @@ static const struct record *move_of(const struct tx *tx, int64_t id)
 }
 
 /* A settle that moves a check on without a run leaves it visibly late, since it was due. Only a
- * reslot, which an operator asks for, does not make it late. */
+ * reslot, which an operator asks for, does not make it late, and what is paused is not late. */
 static void what_was_not_run_stays_late(struct world *w, const struct tx *tx, const struct row *row)
 {
     const struct version *was = &row->is, *is = &row->will;
@@ -380,13 +440,89 @@ static void what_was_not_run_stays_late(struct world *w, const struct tx *tx, co
     int64_t late_since = was->put_off_at;
     if (!move)
         return;
-    if (move->kind == RECORD_RUN)
+    if (move->kind == RECORD_RUN || move->outcome == OUTCOME_PAUSED)
         late_since = 0;
-    else if (!late_since && move->outcome != OUTCOME_RESLOTTED)
+    else if (!late_since && move->outcome != OUTCOME_RESLOTTED && move->outcome != OUTCOME_RESUMED)
         late_since = was->next_at;
     if (is->put_off_at != late_since)
         world_violate(w, "check %d moves on from slot %lld, and is late since %lld, expected %lld", row->key,
                       (long long)was->next_at, (long long)is->put_off_at, (long long)late_since);
+}
+
+/* What may be filed under a second between two slots: what is asked for at once, also while it
+ * runs, the next attempt of a run that failed, what has run there, and a missed occurrence that is
+ * made up for. */
+static bool may_be_fine(const struct world *w, const struct tx *tx, const struct row *row)
+{
+    const struct version *was = &row->is, *is = &row->will;
+    int32_t length_s = w->shape.slot_length_s;
+    bool goes_on = was->exists && was->id == is->id;
+    bool has_failed = goes_on && is->failure_count == was->failure_count + 1;
+    bool was_asked_for = was->exists && was->again_at % length_s;
+    const struct record *move = move_of(tx, was->id);
+    bool is_resumed = move && move->outcome == OUTCOME_RESUMED;
+    bool is_deferred = goes_on && move && move->outcome == OUTCOME_DEFERRED;
+    bool has_run_there = goes_on && was->next_at % length_s && !(move && move->kind == RECORD_PUT_OFF);
+    bool has_passed = is->first_at * SECOND_US <= db_clock_us(w->db) || w->checker->jumped_us;
+    bool was_missed = is->terms.exists && tx->host >= 0 && has_passed;
+    bool moves_by_seconds = is_resumed || is_deferred || has_failed || has_run_there;
+    return moves_by_seconds || tx->asks_at_once || was_asked_for || was_missed;
+}
+
+/* An attempt is not made after the end of the slot that runs. Without attempts, or where the job is
+ * unknown, a check that fails in a fine slot backs off by seconds. */
+static void a_check_is_filed_under_a_slot(struct world *w, const struct tx *tx, const struct row *row)
+{
+    const struct version *was = &row->is, *is = &row->will;
+    int32_t length_s = w->shape.slot_length_s;
+    bool goes_on = was->exists && was->id == is->id;
+    if (!is->exists || is->next_at % length_s == 0 || (goes_on && is->next_at == was->next_at))
+        return;
+    const struct record *move = goes_on ? move_of(tx, was->id) : NULL;
+    bool has_run = move && move->kind == RECORD_RUN && w->shape.attempts > 1;
+    bool is_attempt = has_run && is->failure_count == was->failure_count + 1;
+    int64_t end = slot_next(db_clock_us(w->db) / SECOND_US, length_s);
+    if (!may_be_fine(w, tx, row))
+        world_violate(w, "check %d is filed at %lld, which is no slot", row->key, (long long)is->next_at);
+    else if (is_attempt && !was->again_at && is->next_at > end && !w->checker->jumped_us)
+        world_violate(w, "the next attempt of check %d is at %lld, after the end of its slot, %lld", row->key,
+                      (long long)is->next_at, (long long)end);
+}
+
+/* A row that leaves its slot is the acknowledgement. One that stays would take its answer twice. */
+static void an_answered_check_leaves_its_slot(struct world *w, const struct tx *tx, const struct row *row)
+{
+    if (move_of(tx, row->is.id) && row->will.next_at == row->is.next_at)
+        world_violate(w, "check %d is answered, and stays in slot %lld", row->key,
+                      (long long)row->is.next_at);
+}
+
+static bool is_settled(const struct tx *tx, int64_t id)
+{
+    for (int i = 0; i < tx->nrecords; i++) {
+        const struct record *r = &tx->records[i];
+        if (r->id == id && r->host >= 0 && r->kind != RECORD_EVENT)
+            return true;
+    }
+    return false;
+}
+
+/* The slot that was asked for while the check ran may have begun, or be the one that it leaves:
+ * then the next one of its kind takes its place. An effect may have filed it elsewhere since. And
+ * by a clock that was set back meanwhile it has not begun, though it had for the settle. */
+static void what_was_asked_for_is_kept(struct world *w, const struct tx *tx, const struct row *row)
+{
+    const struct version *was = &row->is;
+    int64_t most = was->again_at, begun = db_clock_us(w->db) / SECOND_US;
+    int32_t length_s = w->shape.slot_length_s;
+    if (!was->again_at || !row->will.exists || tx->files || !is_settled(tx, was->id) || w->checker->jumped_us)
+        return;
+    begun = begun > was->next_at ? begun : was->next_at;
+    if (most <= begun)
+        most = most % length_s ? slot_fine_next(begun, length_s) : slot_next(begun, length_s);
+    if (row->will.next_at > most)
+        world_violate(w, "check %d was asked for at %lld while it ran, and moves on to %lld", row->key,
+                      (long long)was->again_at, (long long)row->will.next_at);
 }
 
 static void check_row(struct world *w, const struct tx *tx, const struct row *row)
@@ -399,8 +535,14 @@ static void check_row(struct world *w, const struct tx *tx, const struct row *ro
     c->ended += between;
     if (is->exists && !goes_on)
         c->begun++;
-    if (goes_on)
+    if (!goes_on || is->next_at != was->next_at)
+        c->filed_us[row->key] = w->now_us;
+    if (goes_on) {
         what_was_not_run_stays_late(w, tx, row);
+        an_answered_check_leaves_its_slot(w, tx, row);
+    }
+    if (was->exists)
+        what_was_asked_for_is_kept(w, tx, row);
     if (goes_on && histories)
         world_violate(w, "check %d goes on and has a row of history", row->key);
     if (was->exists && !goes_on) {
@@ -410,8 +552,7 @@ static void check_row(struct world *w, const struct tx *tx, const struct row *ro
             world_violate(w, "check %d (id %lld) ended with %d rows of history", row->key, (long long)was->id,
                           histories);
     }
-    if (is->exists && is->next_at % w->shape.slot_length_s)
-        world_violate(w, "check %d is filed at %lld, which is no slot", row->key, (long long)is->next_at);
+    a_check_is_filed_under_a_slot(w, tx, row);
     if (is->exists && !c->jumped_us)
         a_filed_check_gets_a_look(w, tx, row);
 }
@@ -443,6 +584,7 @@ void checker_commit(struct world *w, const struct tx *tx)
 {
     for (int i = 0; i < tx->nrows; i++)
         check_row(w, tx, tx->rows[i]);
+    recurrence_rules_commit(w, &w->checker->last_runs, tx);
     check_records(w, tx);
     a_lease_is_given_back_by_its_owner(w, tx);
     a_settle_holds_its_lease(w, tx);

@@ -17,12 +17,14 @@ void db_make(struct world *w)
     db->w = w;
     db->clock_offset_us = world_between(w, -3, 3) * SECOND_US;
     db->next_xid = 700;
+    db->over_xid = db->next_xid - 1;
     db->next_id = db->next_token = 1;
     for (int key = 0; key < KEYS_MAX; key++) {
         char text[16];
         snprintf(text, sizeof text, "%d", key);
         db->rows[key] = (struct row){ .key = key, .job = key % JOBS, .bucket = bucket_of("order", text) };
     }
+    rules_draw(db);
     db_set_clock(db, 0);
 }
 
@@ -132,13 +134,14 @@ struct tx *tx_begin(struct db *db, struct tx **holder)
     tx->host = tx->start = -1;
     tx->committing = false;
     tx->xid = db->next_xid++;
-    tx->nrows = tx->nleases = tx->ncloses = tx->nrecords = 0;
+    tx->nrows = tx->nschedules = tx->nleases = tx->ncloses = tx->nrecords = 0;
     tx->shared = NULL;
+    tx->npauses = tx->nshared_pauses = 0;
     tx->opens = tx->reopens = NULL;
     tx->pass = (struct pass){ 0 };
     tx->mark = tx->noted = tx->full_look_at = 0;
     tx->clears = false;
-    tx->makes_day = false;
+    tx->makes_day = tx->asks_at_once = tx->files = false;
     tx->following = db->running;
     db->running = tx;
     return *holder = tx;
@@ -152,6 +155,8 @@ static void tx_end(struct db *db, struct tx *tx)
             break;
         }
     *tx->holder = NULL;
+    if (tx->xid > db->over_xid)
+        db->over_xid = tx->xid;
     tx->following = db->spare;
     db->spare = tx;
 }
@@ -206,13 +211,17 @@ static void unlock_rows(struct tx *tx)
 {
     for (int i = 0; i < tx->nrows; i++)
         tx->rows[i]->by = NULL;
-    tx->nrows = 0;
+    for (int i = 0; i < tx->nschedules; i++)
+        tx->schedules[i]->by = NULL;
+    tx->nrows = tx->nschedules = 0;
 }
 
 void tx_undo_rows(struct tx *tx)
 {
     for (int i = 0; i < tx->nrows; i++)
         tx->rows[i]->will = tx->rows[i]->is;
+    for (int i = 0; i < tx->nschedules; i++)
+        tx->schedules[i]->will = tx->schedules[i]->is;
     tx->nrecords = 0;
 }
 
@@ -227,9 +236,10 @@ void tx_forget_rows(struct tx *tx)
     tx->nleases = tx->nrecords = tx->ncloses = 0;
 }
 
-static void unlock_all(struct tx *tx)
+static void unlock_all(struct db *db, struct tx *tx)
 {
     unlock_rows(tx);
+    pauses_unlock(db, tx);
     for (int i = 0; i < tx->nleases; i++)
         tx->leases[i]->by = NULL;
     if (tx->shared)
@@ -240,7 +250,7 @@ static void unlock_all(struct tx *tx)
 
 void tx_roll_back(struct db *db, struct tx *tx)
 {
-    unlock_all(tx);
+    unlock_all(db, tx);
     tx_end(db, tx);
 }
 
@@ -249,7 +259,9 @@ static void write_pass(const struct tx *tx)
     struct slot_row *s = tx->pass.slot;
     if (!s)
         return;
-    s->done |= 1ull << (tx->pass.bucket == BUCKET_WHOLE_SLOT ? 0 : tx->pass.bucket);
+    int bucket = tx->pass.bucket == BUCKET_WHOLE_SLOT ? 0 : tx->pass.bucket;
+    s->done |= 1ull << bucket;
+    s->left[bucket] = tx->pass.left;
     if (tx->xid > s->seen_xid && !tx->pass.complete)
         s->seen_xid = tx->xid;
 }
@@ -269,6 +281,9 @@ void tx_commit(struct db *db, struct tx *tx)
     checker_commit(db->w, tx);
     for (int i = 0; i < tx->nrows; i++)
         tx->rows[i]->is = tx->rows[i]->will;
+    for (int i = 0; i < tx->nschedules; i++)
+        tx->schedules[i]->is = tx->schedules[i]->will;
+    pauses_committed(db, tx);
     for (int i = 0; i < tx->nleases; i++)
         tx->leases[i]->is = tx->leases[i]->will;
     if (tx->opens) {
@@ -295,7 +310,7 @@ void tx_commit(struct db *db, struct tx *tx)
         clear_leases(db);
     if (tx->makes_day)
         db->day_missing = false;
-    unlock_all(tx);
+    unlock_all(db, tx);
     tx_end(db, tx);
 }
 
@@ -312,7 +327,7 @@ void db_go_down(struct db *db)
 
 bool db_is_done(const struct db *db, char *remaining, size_t size)
 {
-    int rows = 0, leases = 0, slots = 0, txs = 0, key = -1;
+    int rows = 0, leases = 0, slots = 0, txs = 0, pauses = 0, key = -1;
     for (int i = 0; i < KEYS_MAX; i++)
         if (db->rows[i].is.exists) {
             rows++;
@@ -324,11 +339,13 @@ bool db_is_done(const struct db *db, char *remaining, size_t size)
         slots += db->slots[i]->exists && !db->slots[i]->closed;
     for (const struct tx *tx = db->running; tx; tx = tx->following)
         txs++;
+    for (int i = 0; i < db->npauses; i++)
+        pauses += db->pauses[i].is.state == PAUSED || db->pauses[i].is.state == RESUMING;
     int n = snprintf(remaining, size,
-                     "%d checks wait, %d leases remain, %d slots are not closed, %d transactions run", rows,
-                     leases, slots, txs);
+                     "%d checks wait, %d leases remain, %d slots are not closed, %d transactions run, %d "
+                     "pauses are not over", rows, leases, slots, txs, pauses);
     if (key >= 0 && n > 0 && (size_t)n < size)
         snprintf(remaining + n, size - (size_t)n, "; check %d waits at slot +%lld s", key,
                  (long long)(db->rows[key].is.next_at - db->w->began_us / SECOND_US));
-    return rows + leases + slots + txs == 0;
+    return rows + leases + slots + txs + pauses == 0;
 }

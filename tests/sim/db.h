@@ -12,11 +12,40 @@
 struct message;
 struct tx;
 
+/* By which a schedule's check recurs. */
+struct rule {
+    bool is_cron;
+    int32_t period_s;               /* of a cron text: minutes of the hour, all that it divides */
+    int32_t bias;                   /* ten thousandths; only without a cron text */
+    const char *missed;
+};
+enum { RULES = 6, TERMS_SIZE = 160 };
+
+/* What is unusual about a check: the number of its rule, and from when on that holds, as in
+ * rules/terms.h (0: not there). For the checker: no engine has found its first occurrence, and the
+ * slot in which an edit leaves it to be found. */
+struct check_terms {
+    bool exists;
+    int rule;
+    int64_t from, sought;
+    bool is_unfound;
+    int64_t looks_at;
+};
+
 struct version {
     bool exists;
     int64_t id;
     int64_t first_at, next_at, deferred_at, put_off_at, again_at;
     int32_t priority, check_count, failure_count;
+    struct check_terms terms;
+};
+
+struct schedule_version { bool is_on; int rule; };
+
+/* The schedule of the check with the same number. */
+struct schedule {
+    struct schedule_version is, will;
+    struct tx *by;
 };
 
 /* One row for each key. Its checks come and go, and differ by their ids. */
@@ -24,6 +53,21 @@ struct row {
     int key, job, bucket;
     struct version is, will;        /* committed; as changed by `by` */
     struct tx *by;                  /* the transaction that has locked it */
+    struct check_terms read;        /* as an engine has read them last */
+};
+
+enum pause_state { NOT_PAUSED, PAUSED, RESUMING, RESUMED };
+
+struct pause_version { enum pause_state state; bool is_reslotted; };
+
+enum { PAUSES_MAX = 6 };
+struct pause_row {
+    int64_t slot;
+    int job, key;                   /* of a job, -1: of the schedule of the key */
+    struct pause_version is, will;
+    struct tx *by;
+    int shares;                     /* settles and openings under way */
+    int64_t since_us;               /* when its last change was committed */
 };
 
 struct lease_version {
@@ -48,6 +92,7 @@ struct slot_row {                   /* the opening row, and the sum of its passe
     struct tx *by;
     int split;
     uint64_t done;                  /* a bit for each finished bucket; bit 0 for the whole slot */
+    unsigned char left[BUCKETS];    /* by its last pass: a bit for each job that its engine lacks */
     /* of the opening transaction: for later ones the slot has begun */
     int64_t xid;
     /* empty_xid: the look that found the slot empty; 0: no such look. seen_xid: the newest look */
@@ -69,7 +114,7 @@ struct record {
     int host;                       /* -1: an application */
 };
 
-struct pass { struct slot_row *slot; int32_t bucket; bool complete; };
+struct pass { struct slot_row *slot; int32_t bucket; bool complete; unsigned char left; };
 
 enum { TX_LEASES = 64, TX_RECORDS = 256, TX_CLOSES = 64 };
 
@@ -81,6 +126,11 @@ struct tx {
     int host, start;                /* its engine; -1: an application */
     struct row *rows[KEYS_MAX];
     int nrows;
+    struct schedule *schedules[SCHEDULES_MAX];
+    int nschedules;
+    struct pause_row *pauses[PAUSES_MAX], *shared_pauses[PAUSES_MAX];
+    int npauses, nshared_pauses;
+    int64_t pause_change;
     struct lease_row *leases[TX_LEASES];
     int nleases;
     struct lease_row *shared;
@@ -93,6 +143,8 @@ struct tx {
     int64_t mark, noted;            /* 0: not moved */
     int64_t full_look_at;           /* 0: none */
     bool makes_day;
+    bool asks_at_once;              /* it files checks under fine slots */
+    bool files;                     /* it enqueues or reschedules checks */
 };
 
 struct db {
@@ -100,8 +152,15 @@ struct db {
     int64_t clock_offset_us;        /* from true time */
     int64_t clock_most_us;          /* the latest time that its clock has shown */
     int64_t next_xid, next_id, next_token;
+    int64_t over_xid;               /* the greatest of the transactions that are over */
     int64_t incarnation;            /* how often the server was started */
     struct row rows[KEYS_MAX];
+    struct rule rules[RULES];
+    struct schedule schedules[SCHEDULES_MAX];
+    struct pause_row pauses[PAUSES_MAX];
+    int npauses;
+    int64_t pause_change;           /* the number of the last one */
+    struct tx *pausing;             /* has changed pauses, and is not over */
     struct lease_row **leases;
     int nleases, leases_room;
     struct slot_row **slots;
@@ -154,10 +213,37 @@ enum served { ANSWERED, COMMITS, BLOCKED };
 enum conflict { CONFLICT_KEEP, CONFLICT_EARLIER, CONFLICT_REPLACE };
 enum served api_enqueue(struct db *db, struct tx *tx, int key, int64_t at, enum conflict conflict,
                         int32_t priority);
+enum served api_enqueue_now(struct db *db, struct tx *tx, int key, enum conflict conflict);
 enum served api_reschedule(struct db *db, struct tx *tx, int key, int64_t at);
 enum served api_resolve(struct db *db, struct tx *tx, int key);
 
-/* ---- the statements of the store's contract (db_slots.c, db_settle.c) ---- */
+/* ---- schedules (db_schedule.c) ---- */
+void rules_draw(struct db *db);
+/* As the store keeps them. */
+void terms_write(const struct db *db, int key, const struct check_terms *terms, char out[TERMS_SIZE]);
+/* The check is to find the first occurrence of its rule, as finds_first() of 0070_sought has it. */
+bool finds_first(const struct db *db, const struct version *v);
+/* What is asked for is an occurrence. */
+void first_is_found(struct check_terms *terms);
+/* The key's schedule; NULL: it has none. */
+struct schedule *schedule_of(struct db *db, int key);
+/* Makes it recur by this rule; if the schedule is off, that is only noted. */
+enum served api_schedule(struct db *db, struct tx *tx, int key, int rule);
+enum served api_switch(struct db *db, struct tx *tx, int key, bool on);
+/* Before the check is ended. */
+enum served schedule_resolved(struct db *db, struct tx *tx, int key);
+
+/* ---- pauses (db_pause.c): of a job, or with job -1 of the schedule of the key ---- */
+enum served api_pause(struct db *db, struct tx *tx, int job, int key);
+enum served api_resume(struct db *db, struct tx *tx, int job, int key, bool reslot);
+struct pause_row *pause_of_slot(struct db *db, int64_t slot);
+/* A settle may move checks to its slot; that of a resumed one may be opened. Until `tx` is over. */
+bool pause_takes(struct db *db, struct tx *tx, int64_t slot);
+bool pause_may_be_opened(struct db *db, struct tx *tx, int64_t slot);
+void pauses_committed(struct db *db, struct tx *tx);
+void pauses_unlock(struct db *db, struct tx *tx);
+
+/* ---- the statements of the store's contract (db_slots.c, db_settle.c, db_pause.c) ---- */
 /* Runs the message's statement. COMMITS: message->tx is to be committed, then it is answered.
  * BLOCKED: try again. */
 enum served db_serve(struct db *db, struct message *m);
@@ -169,5 +255,7 @@ enum served db_read_page(struct db *db, struct message *m);
 enum served db_settle(struct db *db, struct message *m);
 enum served db_finish(struct db *db, struct message *m);
 enum served db_relook(struct db *db, struct message *m);
+enum served db_pauses(struct db *db, struct message *m);
+enum served db_end_pauses(struct db *db, struct message *m);
 
 #endif

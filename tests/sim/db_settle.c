@@ -52,8 +52,10 @@ enum served db_read_page(struct db *db, struct message *m)
     int want = r->want < PAGE_MAX ? r->want : PAGE_MAX;
     if (n > 1 && world_chance(db->w, 50))
         want = (int)world_between(db->w, 1, n);     /* a page is bounded in bytes, too */
-    for (m->npage = 0; m->npage < n && m->npage < want; m->npage++)
+    for (m->npage = 0; m->npage < n && m->npage < want; m->npage++) {
         m->page[m->npage] = found[m->npage];
+        db->rows[found[m->npage].key].read = found[m->npage].v.terms;
+    }
     r->has_more = m->npage < n;
     r->is_complete = m->npage && r->origin.xid && r->origin.xid <= oldest_running(db, db->next_xid);
     return ANSWERED;
@@ -89,17 +91,81 @@ static void write_end(struct db *db, struct message *m, const struct row *row, s
     v->exists = false;
     if (!v->again_at)
         return;
-    int64_t slot = slot_for(v->again_at, db_clock_us(db) / SECOND_US, db->w->shape.slot_length_s);
+    struct slot_move move = { .wanted = v->again_at, .now = db_clock_us(db) / SECOND_US };
+    int64_t slot = slot_moved(&move, db->w->shape.slot_length_s);
     *v = (struct version){ .exists = true, .id = db->next_id++, .first_at = slot, .next_at = slot,
-                           .priority = v->priority };
+                           .priority = v->priority, .terms = v->terms };
+}
+
+/* Where the application asked for the check while it ran; INT64_MAX: nowhere. */
+static int64_t asked_for(const struct db *db, const struct version *v, int64_t left)
+{
+    struct slot_move move = { .wanted = v->again_at, .left = left, .now = db_clock_us(db) / SECOND_US };
+    if (!v->again_at || db->w->wrong[SETTLE_FORGETS_ASKED])
+        return INT64_MAX;
+    return slot_moved(&move, db->w->shape.slot_length_s);
+}
+
+/* Where the check goes that leaves its slot. What was asked for later than that stays. */
+static int64_t moves_to(struct db *db, struct tx *tx, struct version *v, const struct sent_settlement *s)
+{
+    struct slot_move move = { .wanted = s->s.next_at,
+                              .left = s->slot,
+                              .now = db_clock_us(db) / SECOND_US,
+                              .is_attempt = s->s.failure_count > v->failure_count };
+    int64_t to = slot_moved(&move, db->w->shape.slot_length_s), asked = asked_for(db, v, s->slot);
+    if (slot_is_of_pause(to) && !pause_takes(db, tx, to)) {
+        to = slot_next(move.now, db->w->shape.slot_length_s);
+        if (to == s->slot)
+            to = slot_next(to, db->w->shape.slot_length_s);
+    }
+    to = asked < to ? asked : to;
+    if (v->again_at <= to)
+        v->again_at = 0;
+    return to;
+}
+
+/* An occurrence is over: the check starts anew, with a new id, at the next one. The row's own rule
+ * stays: an edit may have written it meanwhile. */
+static void write_renewal(struct db *db, struct message *m, const struct row *row, struct version *v,
+                          const struct sent_settlement *s)
+{
+    bool has_row = s->s.ran || s->s.outcome == OUTCOME_SKIPPED;
+    enum record_kind kind = has_row ? RECORD_RUN : RECORD_PUT_OFF;
+    record_run(m, s->s.ends ? RECORD_HISTORY : kind, row, v, s);
+    if (s->s.ends && db->w->wrong[FAILURES_END_SCHEDULES]) {
+        v->exists = false;
+        return;
+    }
+    struct version next = { .exists = true, .id = db->next_id++, .priority = v->priority };
+    next.first_at = v->again_at && v->again_at < s->s.first_at ? v->again_at : s->s.first_at;
+    next.next_at = moves_to(db, m->tx, v, s);
+    next.again_at = v->again_at;
+    next.terms = db->w->wrong[RENEWAL_WRITES_TERMS] ? row->read : v->terms;
+    next.terms.is_unfound = v->terms.looks_at && next.first_at == v->terms.looks_at;
+    next.terms.looks_at = 0;
+    if (db->w->wrong[RENEWAL_COMES_EARLY] && s->s.ran)
+        next.next_at -= db->w->shape.slot_length_s;
+    if (db->w->wrong[RENEWAL_KEEPS_ID])
+        next.id = v->id;
+    *v = next;
+}
+
+static bool stays_by_mistake(const struct db *db, const struct sent_settlement *s)
+{
+    return db->w->wrong[DEFERRED_STAYS] && s->s.outcome == OUTCOME_DEFERRED &&
+           slot_is_fine(s->slot, db->w->shape.slot_length_s);
 }
 
 static void write_move(struct db *db, struct message *m, const struct row *row, struct version *v,
                        const struct sent_settlement *s)
 {
-    int64_t open = slot_next(db_clock_us(db) / SECOND_US, db->w->shape.slot_length_s);
     record_run(m, s->s.ran ? RECORD_RUN : RECORD_PUT_OFF, row, v, s);
-    v->next_at = s->s.next_at > open || db->w->wrong[SETTLE_IGNORES_BEGUN] ? s->s.next_at : open;
+    v->next_at = moves_to(db, m->tx, v, s);
+    if (db->w->wrong[SETTLE_IGNORES_BEGUN])
+        v->next_at = s->s.next_at;
+    if (stays_by_mistake(db, s))
+        v->next_at = s->slot;
     v->check_count = s->s.check_count;
     v->failure_count = s->s.failure_count;
     v->deferred_at = s->s.deferred_at;
@@ -144,7 +210,9 @@ static bool write_answer(struct db *db, struct message *m, struct sent_settlemen
         s->s.state = SETTLE_LOCKED;
         return skip;
     }
-    if (s->s.ends)
+    if (s->s.renews)
+        write_renewal(db, m, row, v, s);
+    else if (s->s.ends)
         write_end(db, m, row, v, s);
     else
         write_move(db, m, row, v, s);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../engine/rules/slot.h"
 #include "db.h"
 #include "message.h"
 
@@ -123,7 +124,8 @@ enum served db_open_slot(struct db *db, struct message *m)
     o->ntaken = o->nheld = 0;
     o->rows = -1;
     o->clock_us = db_clock_us(db);
-    o->not_begun = o->slot * SECOND_US > db_clock_us(db);
+    bool is_ahead = o->slot * SECOND_US > db_clock_us(db);
+    o->not_begun = is_ahead && !pause_may_be_opened(db, message_tx(db, m), o->slot);
     if (o->not_begun)
         return refuse(m, ERR_BUSY, "the slot has not begun by the database's clock");
     struct slot_row *s = db_slot(db, o->slot, true);
@@ -194,6 +196,15 @@ enum served db_release(struct db *db, struct message *m)
 
 /* ---- the end of a bucket ---- */
 
+/* A bit for each of the jobs that came with it. */
+static unsigned char jobs_of(const struct message *m)
+{
+    unsigned char out = 0;
+    for (int i = 0; i < JOBS; i++)
+        out |= (unsigned char)(m->jobs[i] << i);
+    return out;
+}
+
 /* Rows after the last one that was read. */
 static bool has_unread_rows(const struct db *db, const struct message *m)
 {
@@ -222,7 +233,7 @@ enum served db_finish(struct db *db, struct message *m)
     if (!db->w->wrong[FINISH_KEEPS_LEASE])
         tx_lease(m->tx, lease)->exists = false;
     m->tx->pass = (struct pass){ db_slot(db, f->lease.slot, false), f->lease.bucket,
-                                 f->complete && f->origin.incarnation == db->incarnation };
+                                 f->complete && f->origin.incarnation == db->incarnation, jobs_of(m) };
     f->finished = true;
     return COMMITS;
 }
@@ -322,6 +333,69 @@ static int64_t first_slot_beside(struct db *db, int64_t from, int64_t before)
     return slot;
 }
 
+static bool has_rows_of(const struct db *db, const struct message *m, int64_t slot, int32_t bucket)
+{
+    for (int i = 0; i < KEYS_MAX; i++) {
+        const struct row *row = &db->rows[i];
+        if (row_is_in(&row->is, row, slot, bucket) && (m->any_job || m->jobs[row->job]))
+            return true;
+    }
+    return false;
+}
+
+/* An engine that lacks the jobs of a bucket was the last to run it, and has given it back. */
+static bool was_left_to(struct db *db, const struct message *m, const struct slot_row *s)
+{
+    for (int b = 0; b < s->split; b++) {
+        int32_t bucket = s->split == 1 ? BUCKET_WHOLE_SLOT : b;
+        const struct lease_row *lease = db_lease(db, s->slot, bucket, false);
+        if (s->left[b] & jobs_of(m) && !(lease && lease->is.exists) && has_rows_of(db, m, s->slot, bucket))
+            return true;
+    }
+    return false;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int add_left_slots(struct db *db, const struct message *m, int64_t now, int64_t *slots, int most)
+{
+    int n = 0, length_s = db->w->shape.slot_length_s;
+    for (int i = 0; i < db->nslots && n < most; i++) {
+        const struct slot_row *s = db->slots[i];
+        if (s->exists && !s->closed && s->slot > now - length_s && s->slot <= now &&
+            slot_is_fine(s->slot, length_s) && was_left_to(db, m, s))
+            slots[n++] = s->slot;
+    }
+    return n;
+}
+
+static enum served fine_slots(struct db *db, struct message *m)
+{
+    struct store_fine_slots *f = &m->u.fine;
+    int64_t slots[2 * FINE_SLOTS_MAX], now = db_clock_us(db) / SECOND_US, until = now + 1;
+    int n = 0;
+    f->clock_us = db_clock_us(db);
+    bool ignores = db->w->wrong[PULSE_IGNORES_RUNNING];
+    f->xmin = ignores ? db->next_xid : oldest_running(db, db->over_xid + 1);
+    f->next_xid = db->w->wrong[PULSE_NOTES_XMAX] ? db->over_xid + 1 : db->next_xid;
+    f->incarnation = db->incarnation;
+    f->pause_change = db->pause_change;
+    for (int64_t slot = f->low; (slot = first_slot_beside(db, slot + 1, until)) && n < FINE_SLOTS_MAX;)
+        if (slot_is_fine(slot, db->w->shape.slot_length_s) &&
+            (slot < now || has_rows_of(db, m, slot, BUCKET_WHOLE_SLOT)))
+            slots[n++] = slot;
+    if (!m->any_job)
+        n += add_left_slots(db, m, now, slots + n, FINE_SLOTS_MAX);
+    qsort(slots, (size_t)n, sizeof *slots, by_time);
+    f->n = n < FINE_SLOTS_MAX ? n : FINE_SLOTS_MAX;
+    memcpy(f->slots, slots, (size_t)f->n * sizeof *slots);
+    return ANSWERED;
+}
+
 /* A mark ahead of the clock is ignored. */
 static int64_t mark_of(const struct db *db)
 {
@@ -371,7 +445,7 @@ static enum served keep_days(struct db *db, struct message *m)
 static enum served prune(struct db *db, struct message *m)
 {
     struct store_prune *p = &m->u.prune;
-    p->by_days = p->part != PRUNE_PASSES;
+    p->by_days = p->part < PRUNE_PASSES;
     p->n = p->wish == PRUNE_CLAIM || db->w->now_us / SECOND_US % 3 == 0;
     if (p->wish == PRUNE_DROP && db->w->now_us / SECOND_US % 7 == 0)
         return refuse(m, ERR_BUSY, "canceling statement due to lock timeout");
@@ -400,8 +474,10 @@ static const struct {
     [STORE_SETTLE] = { db_settle, true },      [STORE_FINISH] = { db_finish, true },
     [STORE_RELEASE] = { db_release, true },    [STORE_RELOOK] = { db_relook, true },
     [STORE_LATE_SLOT] = { late_slot, false },  [STORE_PULSE] = { pulse, false },
+    [STORE_FINE_SLOTS] = { fine_slots, false },
     [STORE_MARK_SWEPT] = { mark_swept, true }, [STORE_KEEP_DAYS] = { keep_days, true },
-    [STORE_PRUNE] = { prune, true },
+    [STORE_PRUNE] = { prune, true },           [STORE_PAUSES] = { db_pauses, false },
+    [STORE_END_PAUSES] = { db_end_pauses, true },
 };
 
 enum served db_serve(struct db *db, struct message *m)

@@ -2,12 +2,17 @@
 #include "failover.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "checker.h"
 #include "db.h"
 
 struct standby {
     struct row rows[KEYS_MAX];
+    struct schedule schedules[SCHEDULES_MAX];
+    struct pause_row pauses[PAUSES_MAX];
+    int npauses;
+    int64_t pause_change;
     struct lease_row *leases;
     struct slot_row *slots;
     int nleases, nslots;
@@ -33,6 +38,15 @@ struct standby *standby_new(const struct world *w)
         s->rows[i] = db->rows[i];
         s->rows[i].by = NULL;
     }
+    for (int i = 0; i < db->npauses; i++) {
+        s->pauses[i] = db->pauses[i];
+        s->pauses[i].by = NULL;
+        s->pauses[i].shares = 0;
+    }
+    s->npauses = db->npauses;
+    s->pause_change = db->pause_change;
+    for (int i = 0; i < SCHEDULES_MAX; i++)
+        s->schedules[i] = (struct schedule){ .is = db->schedules[i].is };
     for (int i = 0; i < db->nleases; i++) {
         s->leases[s->nleases] = *db->leases[i];
         s->leases[s->nleases].by = NULL;
@@ -83,8 +97,13 @@ void standby_take_over(struct world *w, struct standby *s)
         tx_roll_back(db, db->running);
     for (int i = 0; i < KEYS_MAX; i++)
         db->rows[i] = s->rows[i];
+    memcpy(db->schedules, s->schedules, sizeof db->schedules);
+    memcpy(db->pauses, s->pauses, sizeof db->pauses);
+    db->npauses = s->npauses;
+    db->pause_change = s->pause_change;
     put_back_lists(db, s);
     db->next_xid = s->next_xid;
+    db->over_xid = s->next_xid - 1;
     db->next_id = s->next_id;
     db->next_token = s->next_token;
     db->mark = s->mark;

@@ -278,6 +278,10 @@ static void draw_settings(struct host *h)
     struct world *w = h->w;
     struct settings *s = &h->settings;
     *s = *w->settings;
+    memcpy(h->jobs, s->jobs, sizeof h->jobs);
+    s->jobs = h->jobs;
+    for (int j = 0; j < JOBS; j++)
+        h->jobs[j].attempts = w->shape.attempts;
     if (w->shape.unknown_job) {
         s->njobs--;
         s->defaults.horizon_s = UNKNOWN_HORIZON_S;

@@ -18,6 +18,7 @@ struct host {
     int64_t mono_base_us, wall_offset_us, drift_ppm;
     int64_t asleep_us, asleep_since_us;     /* suspended in total; since then, 0: awake */
     struct settings settings;
+    struct job_settings jobs[JOBS];         /* those of the settings */
     struct log log;
     FILE *log_out;
     struct engine *engine;                  /* NULL: no engine runs */

@@ -24,6 +24,7 @@ static const char settings_text[] =
     "keep = \"1d\"; store = \"simulated:\"; engine_name = \"host\"; lock_timeout = \"250ms\"; "
     "statement_timeout = \"5s\"; connect_timeout = \"3s\";\n"
     "timeout = \"2s\"; batch_timeout = \"3s\"; max_checks = 4; max_failures = 2; backoff_max = \"60s\"; "
+    "attempt_interval = \"1s\"; attempt_interval_max = \"2s\"; attempt_jitter = \"1s\"; "
     "stop_timeout = \"10s\"; batch = 1;\n"
     "horizon = \"30d\"; jobs = { j0 = { plugin = \"a\"; }; j1 = { plugin = \"b\"; batch = 4; }; j2 = { "
     "plugin = \"c\"; }; };\n";

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../engine/base/arena.h"
+
 int key_of(const char *entity_key)
 {
     char *end = NULL;
@@ -49,6 +51,12 @@ static void take_release(struct message *m) { take_leases(m, m->u.release.leases
 static void take_finish(struct message *m)
 {
     mark_jobs(m, m->u.finish.unknown_jobs, m->u.finish.nunknown_jobs);
+}
+
+static void take_fine_slots(struct message *m)
+{
+    m->any_job = !m->u.fine.jobs;
+    mark_jobs(m, m->u.fine.jobs, m->u.fine.njobs);
 }
 
 static enum conflict conflict_of(const char *name)
@@ -143,12 +151,14 @@ static int give_page(const struct message *m, struct store_call *call)
     if (!m->npage)
         return 0;
     struct check *checks = calloc((size_t)m->npage, sizeof *checks);
-    char (*keys)[8] = calloc((size_t)m->npage, sizeof *keys);
-    if (!checks || !keys)
+    struct texts { char key[8], terms[TERMS_SIZE]; } *texts = calloc((size_t)m->npage, sizeof *texts);
+    if (!checks || !texts)
         abort();
     for (int i = 0; i < m->npage; i++) {
         const struct version *v = &m->page[i].v;
-        int key = m->page[i].key, len = snprintf(keys[i], sizeof keys[i], "%d", key);
+        int key = m->page[i].key, len = snprintf(texts[i].key, sizeof texts[i].key, "%d", key);
+        if (v->terms.exists)
+            terms_write(m->db, key, &v->terms, texts[i].terms);
         checks[i] = (struct check){
             .id = v->id,
             .first_check_at = v->first_at,
@@ -160,14 +170,15 @@ static int give_page(const struct message *m, struct store_call *call)
             .check_count = v->check_count,
             .failure_count = v->failure_count,
             .entity_name = "order",
-            .entity_key = keys[i],
+            .entity_key = texts[i].key,
             .job_exec = jobs[key % JOBS],
+            .terms = v->terms.exists ? texts[i].terms : NULL,
             .entity_name_len = 5,
             .entity_key_len = (uint32_t)len,
             .job_exec_len = 2,
         };
     }
-    r->page = (struct check_rows){ .checks = checks, .n = m->npage, .impl = keys, .free_impl = free };
+    r->page = (struct check_rows){ .checks = checks, .n = m->npage, .impl = texts, .free_impl = free };
     return 0;
 }
 
@@ -195,12 +206,56 @@ static int give_relook(const struct message *m, struct store_call *call)
     return 0;
 }
 
+static void write_pause(const struct pause_row *from, struct arena *arena, struct pause *to)
+{
+    *to = (struct pause){ .slot = from->slot,
+                          .what = from->job < 0 ? PAUSE_SCHEDULE : PAUSE_JOB,
+                          .is_on = from->is.state == PAUSED,
+                          .is_reslotted = from->is.is_reslotted };
+    if (from->job < 0)
+        to->name = arena_printf(arena, "s%d", from->key);
+    else
+        to->name = arena_printf(arena, "j%d", from->job);
+}
+
+static int give_pauses(const struct message *m, struct store_call *call)
+{
+    struct store_pauses *p = (struct store_pauses *)call;
+    struct arena *arena = arena_new(1024);
+    struct pause *all = arena_alloc(arena, PAUSES_MAX * sizeof *all);
+    for (int i = 0; i < m->npauses; i++)
+        write_pause(&m->pauses[i], arena, &all[i]);
+    p->change = m->u.pauses.change;
+    p->pauses = (struct pauses){ .all = all, .n = m->npauses };
+    p->arena = arena;
+    return 0;
+}
+
+static int give_end_pauses(const struct message *m, struct store_call *call)
+{
+    ((struct store_end_pauses *)call)->ended = m->u.end_pauses.ended;
+    return 0;
+}
+
 static int give_pulse(const struct message *m, struct store_call *call)
 {
     struct store_pulse *p = (struct store_pulse *)call;
     p->newest = m->u.pulse.newest;
     p->running = m->u.pulse.running;
     p->oldest = m->u.pulse.oldest;
+    return 0;
+}
+
+static int give_fine_slots(const struct message *m, struct store_call *call)
+{
+    struct store_fine_slots *f = (struct store_fine_slots *)call;
+    f->n = m->u.fine.n;
+    memcpy(f->slots, m->u.fine.slots, sizeof f->slots);
+    f->clock_us = m->u.fine.clock_us;
+    f->xmin = m->u.fine.xmin;
+    f->next_xid = m->u.fine.next_xid;
+    f->incarnation = m->u.fine.incarnation;
+    f->pause_change = m->u.fine.pause_change;
     return 0;
 }
 
@@ -234,9 +289,15 @@ static const struct {
     [STORE_RELEASE] = { "release", sizeof(struct store_release), take_release, give_nothing },
     [STORE_RELOOK] = { "relook", sizeof(struct store_relook), NULL, give_relook },
     [STORE_PULSE] = { "pulse", sizeof(struct store_pulse), NULL, give_pulse },
+    [STORE_FINE_SLOTS] = { "fine slots", sizeof(struct store_fine_slots), take_fine_slots, give_fine_slots },
+    [STORE_END_PAUSES] = { "end pauses", sizeof(struct store_end_pauses), NULL, give_end_pauses },
+    [STORE_PAUSES] = { "pauses", sizeof(struct store_pauses), NULL, give_pauses },
     [STORE_LATE_SLOT] = { "late slot", sizeof(struct store_late_slot), NULL, give_late },
     [STORE_MARK_SWEPT] = { "mark swept", sizeof(struct store_mark_swept), NULL, give_nothing },
     [STORE_KEEP_DAYS] = { "keep days", sizeof(struct store_keep_days), NULL, give_nothing },
+    [STORE_NOTE_LISTENERS] = { "note listeners", sizeof(struct store_note_listeners), NULL, give_nothing },
+    [STORE_NOTE_LOADS] = { "note loads", sizeof(struct store_note_loads), NULL, give_nothing },
+    [STORE_KEEP_DIGESTS] = { "keep digests", sizeof(struct store_keep_digests), NULL, give_nothing },
     [STORE_PRUNE] = { "prune", sizeof(struct store_prune), NULL, give_prune },
 };
 

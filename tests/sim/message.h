@@ -30,6 +30,7 @@ struct sent_check { int key, bucket; struct version v; };
 struct message {
     struct message *older, *spare;
     struct link *link;              /* waits for the answer; NULL: no longer */
+    const struct db *db;
     uint64_t connection;
     int host, start;
     int64_t sent_boot_us, arrived_us;
@@ -51,13 +52,16 @@ struct message {
         struct store_finish finish;
         struct store_relook relook;
         struct store_pulse pulse;
+        struct store_fine_slots fine;
+        struct store_pauses pauses;
+        struct store_end_pauses end_pauses;
         struct store_late_slot late;
         struct store_mark_swept swept;
         struct store_keep_days days;
         struct store_prune prune;
     } u;
-    bool any_job;                   /* open */
-    bool jobs[JOBS];                /* open: wanted; finish: left */
+    bool any_job;                   /* open, fine slots */
+    bool jobs[JOBS];                /* open, fine slots: wanted; finish: left */
     unsigned char owner[STORE_OWNER_SIZE];
     struct lease leases[WATCHED_MAX_SENT];          /* open: watched; renew, release */
     struct sent_settlement *settlements;
@@ -65,6 +69,8 @@ struct message {
     struct sent_check page[PAGE_MAX];
     int npage;
     struct relook_slot slots[BUCKETS];
+    struct pause_row pauses[PAUSES_MAX];
+    int npauses;
 };
 
 /* The transaction of its statement, begun when there is none. */

@@ -254,6 +254,7 @@ static void send_call(struct link *l)
     /* The copy is made now: until here the caller keeps the call valid. */
     message_take(m, l->call);
     m->link = l;
+    m->db = w->db;
     m->connection = l->connection;
     m->host = host_number(l->host);
     m->start = l->host->starts;

@@ -116,7 +116,7 @@ void world_violate(struct world *w, const char *fmt, ...)
 
 static void draw_shape(struct world *w)
 {
-    static const int32_t lengths[] = { 5, 10, 15, 60 };
+    static const int32_t lengths[] = { 5, 10, 30, 60 };
     struct shape *s = &w->shape;
     s->slot_length_s = lengths[world_random(w) % (sizeof lengths / sizeof *lengths)];
     s->hosts = (int)world_between(w, 1, HOSTS_MAX);
@@ -124,17 +124,22 @@ static void draw_shape(struct world *w)
     s->slots = (int)world_between(w, 1, 6);
     s->lease_us = world_between(w, 4, LEASE_MOST_S) * SECOND_US;
     s->trust_us = s->lease_us * world_between(w, 30, 95) / 100;
-    s->split_at = world_chance(w, 250) ? (int)world_between(w, 0, 8) : 1000;
+    s->split_at = world_chance(w, 250) ? (int)world_between(w, 1, 8) : 1000;
     s->calm = world_chance(w, 100);
-    s->app_writes = world_chance(w, 700);
+    s->app_writes = world_chance(w, s->calm ? 400 : 700);
+    s->asks_at_once = world_chance(w, 350);
+    s->schedules = world_chance(w, 300) ? (int)world_between(w, 1, SCHEDULES_MAX) : 0;
     s->jobs_misbehave = !s->calm && world_chance(w, 500);
     s->jobs_are_slow = !s->calm && world_chance(w, 250);
     s->only_kills = !s->calm && s->hosts > 1 && world_chance(w, 80);
     s->only_locks = !s->calm && !s->only_kills && world_chance(w, 60);
+    s->pauses = world_chance(w, 250);
     s->unknown_job = world_chance(w, 60);
     if (s->only_kills || s->only_locks)
         s->jobs_misbehave = s->jobs_are_slow = s->app_writes = false;
+    bool fits = s->slot_length_s >= 23;         /* the longest delays of three, with their timeouts */
     s->prompt = s->only_kills || s->only_locks || (s->calm && !s->app_writes);
+    s->attempts = fits && world_chance(w, 500) ? (int)world_between(w, 2, 3) : 1;
     w->began_us = (1700000000LL + world_between(w, 0, 7200)) * SECOND_US + world_between(w, 0, 999999);
     w->now_us = w->began_us;
     w->quiet_us = w->began_us + (s->slots + 2) * world_slot_us(w) + world_between(w, 0, 30) * SECOND_US;
@@ -149,11 +154,15 @@ static void say_shape(struct world *w)
         { s->only_kills, "only kills" },
         { s->only_locks, "only locks" },
         { s->app_writes, "the application writes" },
+        { s->asks_at_once, "it asks for checks at once" },
+        { s->schedules, "there are schedules" },
+        { s->pauses, "what recurs and jobs are paused" },
         { s->jobs_misbehave, "jobs misbehave" },
         { s->jobs_are_slow, "jobs are slow" },
         { s->unknown_job, "one job is unknown" },
+        { s->attempts > 1, "failures are tried again within the slot" },
     };
-    char text[100] = "";
+    char text[240] = "";
     size_t len = 0;
     for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
         if (traits[i].holds)

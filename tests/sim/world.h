@@ -14,7 +14,7 @@
 #define SECOND_US 1000000LL
 #define MS_US 1000LL
 
-enum { HOSTS_MAX = 3, KEYS_MAX = 128, JOBS = 3, VIOLATION_SIZE = 400, LEASE_MOST_S = 12 };
+enum { HOSTS_MAX = 3, KEYS_MAX = 128, JOBS = 3, SCHEDULES_MAX = 4, VIOLATION_SIZE = 400, LEASE_MOST_S = 12 };
 
 struct world;
 struct db;
@@ -39,14 +39,18 @@ struct event {
 struct shape {
     int32_t slot_length_s;
     int hosts, checks, slots;       /* checks are filed into this many slots */
+    bool pauses;                    /* jobs and schedules are paused and resumed */
+    int schedules;                  /* the first checks are those of schedules */
     int64_t lease_us, trust_us;
     int split_at;
     bool calm;                      /* no faults at all: stricter rules hold then */
     bool app_writes;                /* applications change things while engines run */
+    bool asks_at_once;              /* applications ask for checks in the next second */
     bool jobs_misbehave, jobs_are_slow;
     bool unknown_job;               /* one job is in no engine's settings */
     bool only_kills;                /* the only faults are kills, and one engine survives */
     bool only_locks;                /* the only faults are locks on the opening of a slot */
+    int attempts;                   /* of every job, in a slot */
     bool prompt;                    /* the delay of a check has a known bound */
 };
 

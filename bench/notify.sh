@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# bench/notify.sh [CHECKS] [ROUNDS]   what `notify` costs settles that emit: CHECKS checks (20000),
+#                                     each with an event, ROUNDS times (9) with it and without it.
+#
+# One engine with two workers, and a session that listens; no consumer, whose reading would take
+# processors from the engine in the one kind only. The two kinds take
+# turns, in pairs that begin with one kind and with the other. Prints checks a second of each run,
+# the ratio of each pair, and its median. Fails when that is below 0.95.
+#
+# BUILD              where the program is (build)
+set -euo pipefail
+shopt -s inherit_errexit
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+
+checks=${1:-20000} rounds=${2:-9}
+program=$(realpath "${BUILD:-build}/prescient")
+jobs=$(realpath "${BUILD:-build}/tests/jobs")
+for name in $(compgen -e); do
+    case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
+done
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-notify.XXXXXX")
+chmod 711 "$tmp"
+listener=
+clean_up() {
+    if [ -n "$listener" ]; then
+        exec 9>&-
+        wait "$listener" 2>/dev/null || true
+    fi
+    tests/pg_cluster.sh stop "$tmp/pg"
+    rm -rf "$tmp"
+}
+trap clean_up EXIT
+store=$(tests/pg_cluster.sh start "$tmp/pg" fsync=on autovacuum=off)
+q() { psql -qXAt -v ON_ERROR_STOP=1 "$store" -c "$1"; }
+
+settings() {
+    cat >"$tmp/$1.cfg" <<CFG
+store = "$store";
+plugin_dirs = [ "$jobs" ];
+log_level = "warn";
+workers = 2;
+$2
+jobs = { look = { plugin = "journal"; settings = { file = "/dev/null"; event = "ran"; pause_us = 0; }; }; };
+CFG
+}
+settings with 'notify = "prescient_event";'
+settings without ''
+run() { local kind=$1; shift; "$program" --config "$tmp/$kind.cfg" --quiet "$@"; }
+run with init
+mkfifo "$tmp/words"
+psql -qXAt "$store" <"$tmp/words" >/dev/null &
+listener=$!
+exec 9>"$tmp/words"
+echo "LISTEN prescient_event;" >&9
+
+# Checks a second of a whole run.
+one() {
+    # nor may it be known how far a sweep came, or these checks would be left alone
+    q "TRUNCATE prescient.future_job, prescient.slot_pass" >/dev/null
+    q "DELETE FROM prescient.setting WHERE name IN ('swept_until', 'sweep_noted')"
+    q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+                                         next_check_at)
+       SELECT prescient.bucket_of('row', n::text), 'row', n::text, 'look', s.at, s.at
+         FROM generate_series(1, $checks) n, (SELECT to_timestamp(1700000100) AS at) s"
+    q "VACUUM ANALYZE prescient.future_job"
+    local from=$EPOCHREALTIME until
+    run "$1" run
+    until=$EPOCHREALTIME
+    [ "$(q "SELECT count(*) FROM prescient.future_job")" = 0 ] || {
+        echo "bench/notify.sh: run left checks in their slot" >&2
+        return 1
+    }
+    awk -v n="$checks" -v f="$from" -v u="$until" 'BEGIN { printf "%.0f\n", n / (u - f) }'
+}
+
+one with >/dev/null                     # what is cold
+for ((round = 1; round <= rounds; round++)); do
+    if [ $((round % 2)) = 1 ]; then with=$(one with) without=$(one without)
+    else without=$(one without) with=$(one with); fi
+    echo "$with $without" >>"$tmp/pairs"
+    awk '{ printf "with notify %d/s, without %d/s: %.3f\n", $1, $2, $1 / $2 }' <<<"$with $without"
+done
+awk '{ print $1 / $2 }' "$tmp/pairs" | sort -n | awk '{ r[NR] = $1 } END {
+    printf "median of %d pairs: %.3f (%.3f to %.3f)\n", NR, r[int((NR + 1) / 2)], r[1], r[NR]
+    exit r[int((NR + 1) / 2)] < 0.95 }'

@@ -1,0 +1,201 @@
+/* prescient deliveries - what was sent to listeners, waits to be sent, or could not be; and one of
+ * them once more. */
+#include <inttypes.h>
+#include <string.h>
+#include "../base/utf8.h"
+#include "../rules/idempotency.h"
+#include "app.h"
+#include "filter.h"
+
+static int deliveries_main(struct app *app, const struct args *args);
+
+static const struct command_option options[] = {
+    { "listener", 'n', "NAME", "only of this listener" },
+    { "failed", 'F', NULL, "only what has failed, for good or so far" },
+    FILTER_SINCE,
+    FILTER_LIMITED,
+    FILTER_WIDE,
+    { "again", 'a', "ID", "send one that is over once more, under the same key" },
+    { 0 }
+};
+
+const struct command cmd_deliveries = {
+    .name = "deliveries", .args = "",
+    .help = "list deliveries of events to listeners, newest first; or send one again",
+    .more =
+        "First those that are not over: waiting, retrying (they have failed, and are tried again)\n"
+        "or paused; then those that are: done, failed or resolved. ID is the key that the receiver\n"
+        "was sent (webhook-id), or LISTENER/EVENT as --wide shows it.",
+    .options = options, .main = deliveries_main,
+    .role = "prescient_reader", .only_reads = true,
+};
+
+/* ---- what they are called ---- */
+
+/* The report has room for the key that each was sent under; only rules know how it is made. */
+static void fill_ids(struct app *app, struct store_rows *rows)
+{
+    int id = rows_column(rows, "id"), of = rows_column(rows, "delivery");
+    for (int r = 0; id >= 0 && of >= 0 && r < rows->rows; r++) {
+        const char **cells = rows->cells + (size_t)r * (size_t)rows->columns;
+        char key[IDEMPOTENCY_KEY_SIZE];
+        if (!cells[of])
+            continue;
+        idempotency_key(&(struct idempotency){ .entity_name = DELIVERY_ENTITY, .entity_key = cells[of] },
+                        key);
+        cells[id] = arena_strdup(app->arena, key);
+    }
+}
+
+static int read_deliveries(struct app *app, const char *listener, const char *failed, const struct filter *f,
+                           struct store_rows *rows, struct err *err)
+{
+    const char *params[] = { listener, failed, f->from, filter_limit_param(app, f), filter_look_param(app, f),
+                             filter_look_ms_param(f) };
+    int rc = app_rows(app, "deliveries", params, sizeof params / sizeof *params, rows, err);
+    if (rc == 0)
+        fill_ids(app, rows);
+    return rc;
+}
+
+/* ---- the list ---- */
+
+/* A last row without a listener: where the search ended before it had seen all. NULL: it has. */
+static const char *take_end(struct app *app, struct store_rows *rows)
+{
+    int last = rows->rows - 1;
+    if (last < 0 || rows_value(rows, last, "listener"))
+        return NULL;
+    rows->rows = last;
+    return rows_text(app->arena, CELL_MOMENT_US, rows_value(rows, last, "ended_at_us"));
+}
+
+static void print_none(struct app *app, const char *listener, const char *failed)
+{
+    const char *what = failed ? "no delivery has failed" : "no deliveries";
+    if (listener)
+        fprintf(app->out, "%s, of listener %s\n", what, listener);
+    else
+        fprintf(app->out, "%s\n", what);
+}
+
+static int list(struct app *app, const struct args *args, struct err *err)
+{
+    static const struct report_view few = {
+        .columns = "listener event entity_name=entity entity_key=key state tries next_check_at=next "
+                   "ended_at_us=ended note id",
+    };
+    struct filter f;
+    struct store_rows rows;
+    const char *listener = args_text(args, 'n'), *failed = args_has(args, 'F') ? "1" : NULL;
+    if (filter_read(app, args, &f, err) < 0 || read_deliveries(app, listener, failed, &f, &rows, err) < 0)
+        return err->code;
+    const char *ended = take_end(app, &rows);
+    bool more = f.limit && rows.rows > f.limit;
+    struct report_view view = few;
+    if (more)
+        rows.rows = (int)f.limit;
+    if (f.wide)
+        view.columns = NULL;
+    if (rows.rows || app->json)
+        report_print(app, &rows, &view);
+    else
+        print_none(app, listener, failed);
+    if (ended)
+        app_remark(app, "searched back to %s; --limit 0 searches all", ended);
+    if (more)
+        app_remark(app, "these are the first %" PRId64 ", or more; --limit N shows N of them, --limit 0 all",
+                   f.limit);
+    return 0;
+}
+
+/* ---- one of them again ---- */
+
+static bool is_id(const char *text)
+{
+    return strlen(text) == IDEMPOTENCY_KEY_SIZE - 1 &&
+           strspn(text, "0123456789abcdef") == IDEMPOTENCY_KEY_SIZE - 1;
+}
+
+/* No index has the ids, which follow from LISTENER/EVENT: it is looked for among the newest. */
+static int find_delivery(struct app *app, const char *id, const char **delivery, struct err *err)
+{
+    struct store_rows rows;
+    const struct filter newest = { .limit = FILTER_LOOK - 1 };
+    *delivery = strchr(id, '/') ? id : NULL;
+    if (*delivery)
+        return 0;
+    if (!is_id(id))
+        return err_set(err, ERR_INPUT,
+                       "--again: found '%.*s', expected the 32 digits of an id, or LISTENER/EVENT",
+                       UTF8_SHOWN(id));
+    int rc = read_deliveries(app, NULL, NULL, &newest, &rows, err);
+    if (rc < 0)
+        return rc;
+    const char *ended = take_end(app, &rows);
+    for (int r = 0; !*delivery && r < rows.rows; r++) {
+        const char *is = rows_value(&rows, r, "id");
+        if (is && !strcmp(is, id))
+            *delivery = rows_value(&rows, r, "delivery");
+    }
+    if (*delivery)
+        return 0;
+    const char *back = ended ? arena_printf(app->arena, ", back to %s", ended) : "";
+    return err_set(err, ERR_NOTFOUND,
+                   "no delivery has the id %s among the newest %d%s; an older one is found by "
+                   "LISTENER/EVENT: `prescient deliveries --wide --limit 0` lists both",
+                   id, FILTER_LOOK, back ? back : "");
+}
+
+static int refusal(const char *outcome, const char *delivery, const char *at, struct err *err)
+{
+    if (!strcmp(outcome, "waits"))
+        return err_set(err, ERR_INPUT,
+                       "delivery %s is not over: it waits, or is being sent (due %s); `prescient resolve "
+                       "prescient.event %s` ends it",
+                       delivery, at ? at : "?", delivery);
+    if (!strcmp(outcome, "pruned") && strstr(delivery, ".."))
+        return err_set(err, ERR_INPUT,
+                       "delivery %s is a digest, and cannot be sent again; `prescient events` lists what "
+                       "it had",
+                       delivery);
+    if (!strcmp(outcome, "pruned"))
+        return err_set(err, ERR_NOTFOUND,
+                       "delivery %s cannot be sent again: its event was pruned, and what was sent with it",
+                       delivery);
+    return err_set(err, ERR_NOTFOUND, "no delivery %s in the history; `prescient deliveries` lists them",
+                   delivery);
+}
+
+static int again(struct app *app, const char *id, struct err *err)
+{
+    struct store_rows rows;
+    const char *delivery;
+    int rc = find_delivery(app, id, &delivery, err);
+    if (rc < 0)
+        return rc;
+    const char *params[] = { delivery, app_now_param(app) };
+    rc = app_rows(app, "deliver_again", params, 2, &rows, err);
+    if (rc < 0)
+        return rc;
+    const char *outcome = rows_value(&rows, 0, "outcome");
+    const char *at = rows_text(app->arena, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"));
+    if (!outcome || strcmp(outcome, "again") != 0)
+        return refusal(outcome ? outcome : "", delivery, at, err);
+    if (app->json)
+        report_print(app, &rows, &(struct report_view){ 0 });
+    else if (!app->quiet)
+        fprintf(app->out, "%s is sent again, at %s or by the next run after it\n", delivery, at ? at : "?");
+    return 0;
+}
+
+static int deliveries_main(struct app *app, const struct args *args)
+{
+    struct err err = { 0 };
+    const char *id = args_text(args, 'a');
+    if (id && (args_has(args, 'n') || args_has(args, 'F') || args_has(args, 'f') || args_has(args, 'l')))
+        return app_usage(app,
+                         "--again sends one, and takes none of --listener, --failed, --since and --limit");
+    int rc = id ? again(app, id, &err) : list(app, args, &err);
+    return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
+}

@@ -1,0 +1,28 @@
+/* digests_load.c - see digests_load.h. */
+#include "digests_load.h"
+
+#include "../base/cleanup.h"
+#include "../base/settings_load.h"
+#include "../base/zone.h"
+#include "../rules/digest.h"
+
+static int look_up_zone(const struct listener_settings *l, struct err *err)
+{
+    CLEANUP(zone_freep) struct zone *zone = NULL;
+    int rc = l->timezone ? zone_read(l->timezone, &zone, err) : 0;
+    if (rc < 0)
+        return err_wrap(err, ERR_SETTINGS, "%s: timezone of a listener", l->from);
+    return 0;
+}
+
+int digests_load(struct app *app, struct err *err)
+{
+    const struct settings *s = &app->settings;
+    int rc = settings_load(&app->settings, app->settings_file, app->flags, app->nflags, err);
+    if (rc < 0)
+        return rc;
+    rc = digests_check(s, err);
+    for (int i = 0; rc == 0 && i < s->nlisteners; i++)
+        rc = look_up_zone(&s->listeners[i], err);
+    return rc;
+}

@@ -1,0 +1,11 @@
+/* digests_load.h - the settings, with the times of digests looked at, which only rules can read. */
+#ifndef PRESCIENT_DIGESTS_LOAD_H
+#define PRESCIENT_DIGESTS_LOAD_H
+
+#include "app.h"
+
+/* As settings_load, of the app's files and flags. ERR_SETTINGS also for a digest whose time cannot
+ * be read, or whose time zone this machine does not have. */
+int digests_load(struct app *app, struct err *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* listener.h - which events a listener hears. Pure. */
+#ifndef PRESCIENT_LISTENER_H
+#define PRESCIENT_LISTENER_H
+
+#include <stdbool.h>
+#include "../base/settings.h"
+
+/* A delivery has failed for good. A pattern with a star does not hear it: the deliveries of a
+ * listener to everything would make new ones, as long as their receiver is away. */
+#define EVENT_DELIVERY_FAILED "delivery.failed"
+
+/* One of its patterns matches, and none of those that it excepts. */
+bool listener_hears(const struct listener_settings *listener, const char *event);
+
+/* The index of the first listener, from `from` on, that hears the event at once, and not in a
+ * digest; -1: none does. */
+int listeners_next(const struct settings *settings, int from, const char *event);
+
+#endif

@@ -1,0 +1,39 @@
+/* notifying.c - see notifying.h. */
+#include "notifying.h"
+
+enum { PAUSE_US = 1000 * 1000 };
+
+bool notifying_owes(const struct notifying *n, const struct plan_env *env)
+{
+    return env->settings->notify && env->totals->events > n->told;
+}
+
+void notifying_tick(struct notifying *n, const struct plan_env *env, bool is_last)
+{
+    int64_t now = plan_mono_us(env);
+    if (!notifying_owes(n, env))
+        return;
+    bool is_due = now >= n->next_us || is_last;
+    int64_t emitted = env->totals->events;
+    if (is_due && errands_give(env->fine_errands, &(struct errand){ .kind = ERRAND_NOTIFY }, now)) {
+        n->sent = emitted;
+        n->next_us = now + PAUSE_US;
+    }
+    agenda_set(env->agenda, &n->wake, n->next_us > now ? n->next_us : now + PAUSE_US);
+}
+
+/* Where it failed, a daemon sends it again. Others end: consumers look at their own times, too. */
+bool notifying_errand_done(struct notifying *n, const struct plan_env *env,
+                           const struct errand_result *result)
+{
+    if (result->errand.kind != ERRAND_NOTIFY)
+        return false;
+    if (!result->rc || !env->patient)
+        n->told = n->sent;
+    return true;
+}
+
+void notifying_release(struct notifying *n, struct agenda *agenda)
+{
+    agenda_unset(agenda, &n->wake);
+}

@@ -1,0 +1,67 @@
+/* contract_note.c - the store's contract: engines note their listeners. */
+#include "store_contract.h"
+
+#define DAY_S 86400
+
+/* How many old ones went; or an ERR_. */
+static int64_t note(const char *engine, const char *listeners, int64_t counts_s)
+{
+    struct store_note_listeners n = STORE_NOTE_LISTENERS_INIT;
+    n.engine = engine;
+    n.command = "daemon";
+    n.file = "/etc/prescient.cfg";
+    n.listeners = listeners;
+    n.counts_s = counts_s;
+    int rc = fixture_call(&n.call);
+    return rc < 0 ? rc : n.dropped;
+}
+
+void what_an_engine_notes_takes_the_place_of_what_it_had_noted(void)
+{
+    WITH_STORE();
+    IS(0, rows_in("engines_seen"));
+    IS(0, note("shop1", "hook 1 job tell: *\n", 60));
+    IS(0, note("shop2", "", 60));
+    IS(0, note("shop1", "hook 2 job tell: order.*\n", 60));
+    struct store_rows rows = fixture_report("engines_seen", NULL, 0);
+    IS(2, rows.rows);
+    TEXT_IS("shop1", cell(&rows, 0, "engine"));     /* the newest comes first */
+    TEXT_IS("daemon", cell(&rows, 0, "command"));
+    TEXT_IS("/etc/prescient.cfg", cell(&rows, 0, "file"));
+    TEXT_IS("hook 2 job tell: order.*\n", cell(&rows, 0, "listeners"));
+    TEXT_IS("shop2", cell(&rows, 1, "engine"));
+    TEXT_IS("", cell(&rows, 1, "listeners"));
+}
+
+void a_note_counts_for_its_time(void)
+{
+    WITH_STORE();
+    IS(0, note("gone", "", -1));
+    IS(0, rows_in("engines_seen"));
+    IS(0, note("shop1", "", 60));
+    IS(1, rows_in("engines_seen"));
+    IS(0, note("gone", "", 60));                    /* it is there again */
+    IS(2, rows_in("engines_seen"));
+}
+
+void a_note_that_has_counted_for_nothing_for_a_day_is_dropped(void)
+{
+    WITH_STORE();
+    IS(0, note("young", "", 60 - DAY_S));
+    IS(0, note("old", "", -DAY_S - 60));
+    IS(1, note("older", "", -2 * DAY_S));
+    IS(0, note("older", "", 60));                   /* its own is there again */
+    IS(1, rows_in("engines_seen"));
+    IS(0, note("old", "", -DAY_S - 60));
+    IS(1, note("oldest", "", -3 * DAY_S));
+    IS(1, note("shop1", "", 60));
+    IS(2, rows_in("engines_seen"));
+}
+
+void a_note_without_listeners_is_refused(void)
+{
+    WITH_STORE();
+    CU_ASSERT(note("shop1", NULL, 60) < 0);
+    CU_ASSERT(note(NULL, "", 60) < 0);
+    IS(0, rows_in("engines_seen"));
+}
