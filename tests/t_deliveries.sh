@@ -116,21 +116,6 @@ failures() {
     is "$STORE_NAME: nobody asks for a delivery" "$? $(grep -c 'which stands for deliveries' refused)" "2 1"
 }
 
-# Before there were listeners, any name was good: it can still be switched off.
-an_old_schedule() {
-    [ "$STORE_NAME" = sqlite ] || return 0
-    local is_new="name IN ('prescient_schedule_event', 'prescient_enqueue_at_event')" triggers
-    a_clean_store
-    settings "" "jobs = { $(hears look) };"
-    triggers=$(q "SELECT group_concat(sql, '; ') || ';' FROM sqlite_schema WHERE $is_new")
-    q "$(q "SELECT group_concat('DROP TRIGGER ' || name, '; ') FROM sqlite_schema WHERE $is_new")"
-    ok "sqlite: a schedule of another time" "$P" --quiet schedule add old prescient.event k look --every 1h
-    q "$triggers"
-    ok "sqlite: is switched off" "$P" --quiet schedule off old
-    fails_with 2 "stands for deliveries: only events file them" \
-        "$P" schedule add another prescient.event k2 look --every 1h
-}
-
 replayed() {
     a_clean_store
     settings "jobs = { $(emits '{"done":true,"emit":{"event":"order.late"}}') $(hears hook) };" \
@@ -286,6 +271,6 @@ has_run_more_or_is_over() { [ "$(runs_of_jobs)" -gt "$RUNS" ] || ! alive engine;
 whole() { awk 'NF == 4 && length($2) == 32' heard; }
 run_once() { runs; nothing_pending; }
 
-PARTS="by_command by_webhook failures an_old_schedule replayed looked_at sent_again killed"
+PARTS="by_command by_webhook failures replayed looked_at sent_again killed"
 everything() { at_once ${ONLY:-$PARTS}; }
 on_each_store everything

@@ -28,10 +28,10 @@ static void a_migration_applied_with_other_contents_is_refused(void)
     litefx_begin();
     SQL_IS("", "UPDATE prescient_migration SET checksum = 'something else' WHERE version = 1");
     RC_IS(ERR_SCHEMA, litefx_init(litefx.st));
-    SAYS("0001_init");
+    SAYS("0001_tables");
 }
 
-/* Its table is made anew before the migrations after the first have given it their columns. */
+/* In the transaction that creates its tables: no process sees the file with another length. */
 static void a_new_file_takes_the_slot_length_that_was_asked_for(void)
 {
     litefx_begin();

@@ -3,10 +3,7 @@
 #include "sqlite_store_fixture.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "../engine/store/embedded_sql.h"
 
 static void a_view_files_checks_by_text_or_number(void)
 {
@@ -147,47 +144,6 @@ static void a_plain_insert_may_lie_on_any_second(void)
     SQL_IS("1", "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%%again_at must lie%%'");
 }
 
-static void note_into(void *ctx, const char *words)
-{
-    snprintf(ctx, 400, "%s", words);
-}
-
-/* Nobody asked for 8999: so it is told, once. */
-static void checks_that_pauses_moved_are_told(void)
-{
-    litefx_begin();
-    char words[400] = "";
-    const struct migrate_options options = { .noted = note_into, .ctx = words };
-    SQL_IS("", "INSERT INTO prescient_setting (name, value) VALUES ('moved_out_of_pauses', 2)");
-    RC_IS(0, store_migrate(litefx.st, &options, &litefx_err));
-    CU_ASSERT_PTR_NOT_NULL(strstr(words, "8999-12-31T00:00:00Z: 2."));
-    *words = '\0';
-    RC_IS(0, store_migrate(litefx.st, &options, &litefx_err));
-    CU_ASSERT_STRING_EQUAL(words, "");
-}
-
-/* The migration itself: run again on a file that is as it was before it. */
-static void checks_of_the_years_of_pauses_are_moved_and_counted(void)
-{
-    const char *text = NULL;
-    for (const struct sql_migration *m = migrations_sqlite; m->name; m++)
-        if (m->version == 16)
-            text = m->text;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    const char *begin = strstr(text, "INSERT INTO prescient_setting (name, value)\nSELECT"),
-               *end = strstr(text, "CREATE TRIGGER prescient_enqueue_at_paused");
-    CU_ASSERT_FATAL(begin && end && begin < end);
-    char *moves = strndup(begin, (size_t)(end - begin));
-    litefx_begin();
-    SQL_IS("", "INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, "
-               "next_check_at) SELECT 'e', value, 'j', value, value FROM json_each("
-               "'[221845305600, 221845392000, 253402214400]')");
-    CU_ASSERT_EQUAL(sqlite3_exec(litefx.app, moves, NULL, NULL, NULL), SQLITE_OK);
-    SQL_IS("3", "SELECT count(*) FROM prescient_future_job WHERE next_check_at = 221845305600");
-    SQL_IS("2", "SELECT value FROM prescient_setting WHERE name = 'moved_out_of_pauses'");
-    free(moves);
-}
-
 static const struct test tests[] = {
     TEST(a_view_files_checks_by_text_or_number),
     TEST(a_view_uses_the_clock_when_it_is_given_no_now),
@@ -196,8 +152,6 @@ static const struct test tests[] = {
     TEST(views_work_in_triggers_and_transactions_of_the_application),
     TEST(a_view_reschedules),
     TEST(a_plain_insert_may_lie_on_any_second),
-    TEST(checks_that_pauses_moved_are_told),
-    TEST(checks_of_the_years_of_pauses_are_moved_and_counted),
     { NULL, NULL },
 };
 

@@ -531,7 +531,7 @@ UPDATE prescient_setting SET value = :slot WHERE name = 'swept_until' AND (value
 -- ---- enqueue and load -------------------------------------------------------------------------
 
 -- name: pending_row
--- finds_first: it waits for an engine to find its first occurrence (0025_asked_runs).
+-- finds_first: it waits for an engine to find its first occurrence (prescient_first).
 -- in: entity text?, key text?, job text?
 -- out: id int8, next_check_at timestamptz, again_at timestamptz?, finds_first bool, recurs bool
 -- out: has_begun bool
@@ -1266,7 +1266,7 @@ SELECT 'runs', coalesce(max(id) - min(id) + 1, 0), NULL,
        FROM prescient_future_job_run
 UNION ALL
 SELECT 'events', coalesce(max(id) - min(id) + 1, 0), NULL,
-       (SELECT coalesce(recorded_at_us, emitted_at_us) / 1000000 FROM prescient_event ORDER BY id LIMIT 1)
+       (SELECT recorded_at_us / 1000000 FROM prescient_event ORDER BY id LIMIT 1)
        FROM prescient_event
 UNION ALL
 SELECT 'passes', (SELECT count(*) FROM (SELECT 1 FROM prescient_slot_pass LIMIT 100000)), NULL,
@@ -1342,7 +1342,7 @@ SELECT '0-0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
 -- out: cursor text
 -- report
 SELECT '0-0-' || coalesce((SELECT id - 1 FROM prescient_event
-                            WHERE coalesce(recorded_at_us, emitted_at_us) >= CAST(:at AS INTEGER) * 1000000
+                            WHERE recorded_at_us >= CAST(:at AS INTEGER) * 1000000
                             ORDER BY id LIMIT 1), (SELECT max(id) FROM prescient_event), 0) AS cursor
 
 -- name: cursor_make
@@ -1435,7 +1435,7 @@ SELECT engine, command, file, listeners, seen_at_us / 1000000 AS seen_at
 -- report
 SELECT c.name, c.cursor,
        (SELECT count(*) FROM (SELECT 1 FROM prescient_event WHERE id > c.id LIMIT 10000)) AS unread,
-       (SELECT coalesce(recorded_at_us, emitted_at_us) / 1000000 FROM prescient_event WHERE id > c.id
+       (SELECT recorded_at_us / 1000000 FROM prescient_event WHERE id > c.id
          ORDER BY id LIMIT 1) AS oldest_unread_at,
        c.held_by, CASE WHEN c.held_until_us > :clock_us THEN c.held_until_us / 1000000 END AS held_until_at,
        c.moved_at_us / 1000000 AS moved_at, c.skipped, c.pruned_at_us / 1000000 AS pruned_at
@@ -1450,7 +1450,7 @@ SELECT name, unread
                (SELECT count(*)
                   FROM (SELECT 1 FROM prescient_event
                          WHERE id > c.id
-                           AND coalesce(recorded_at_us, emitted_at_us) < CAST(:before AS INTEGER) * 1000000
+                           AND recorded_at_us < CAST(:before AS INTEGER) * 1000000
                          LIMIT 10000)) AS unread
           FROM prescient_consumers AS c)
  WHERE unread > 0 ORDER BY name
@@ -1647,13 +1647,13 @@ DELETE FROM prescient_pause
 UPDATE prescient_cursor SET pruned_at_us = :clock_us
  WHERE EXISTS (SELECT 1 FROM prescient_event AS e
                 WHERE e.id > prescient_cursor.id AND e.id < (SELECT min(id) FROM prescient_event) + 5000
-                  AND coalesce(recorded_at_us, emitted_at_us) < :before_us)
+                  AND recorded_at_us < :before_us)
 
 -- name: prune_events
 -- in: before_us timestamptz
 DELETE FROM prescient_event
  WHERE id < (SELECT min(id) FROM prescient_event) + 5000
-   AND coalesce(recorded_at_us, emitted_at_us) < :before_us
+   AND recorded_at_us < :before_us
 
 -- name: prune_history_count
 -- in: before_us timestamptz
@@ -1684,7 +1684,7 @@ SELECT count(*) AS n FROM prescient_pause
 -- name: prune_events_count
 -- in: before_us timestamptz
 -- out: n int8
-SELECT count(*) AS n FROM prescient_event WHERE coalesce(recorded_at_us, emitted_at_us) < :before_us
+SELECT count(*) AS n FROM prescient_event WHERE recorded_at_us < :before_us
 
 -- name: prune_claim
 -- One engine gets its turn in :turn_s seconds; see the same block of store_pg.sql.
@@ -1694,14 +1694,6 @@ INSERT INTO prescient_setting (name, value) VALUES ('pruned_at', :now)
     AND excluded.value
 
 -- ---- migrate ----------------------------------------------------------------------------------
-
--- name: moved_out_of_pauses
--- How many checks 0016_pauses has moved. No row: none, or they were told.
--- out: n int8
-SELECT value AS n FROM prescient_setting WHERE name = 'moved_out_of_pauses'
-
--- name: moved_out_of_pauses_told
-DELETE FROM prescient_setting WHERE name = 'moved_out_of_pauses'
 
 -- name: migration_find
 -- in: version int4
@@ -1735,8 +1727,8 @@ DROP VIEW prescient_slot_length_has_changed
 -- name: reslot_sought
 -- Before the setting changes: each check of a schedule that is to find its first occurrence, or was
 -- edited and is to find it in the slot asked for, gets the word that says so in slots of any length
--- (0035_sought). One that does the former needs no second look for an edit. Where a run was asked
--- for beside an edit, the rule holds from that slot on, also when it moves.
+-- (prescient_first). One that does the former needs no second look for an edit. Where a run was
+-- asked for beside an edit, the rule holds from that slot on, also when it moves.
 -- in: new_s int8
 UPDATE prescient_future_job
    SET terms = CASE WHEN f.finds_first THEN f.found || ' sought ' || first_check_at || ' from ' || f.since

@@ -1,4 +1,4 @@
-/* store_sqlite_schedule.c - the reports that change schedules. The triggers of 0013_schedules file
+/* store_sqlite_schedule.c - the reports that change schedules. The triggers of 0003_schedules file
  * and end their checks. */
 #include <stdlib.h>
 #include <string.h>

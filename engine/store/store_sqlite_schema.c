@@ -206,27 +206,12 @@ static int settle_slot_length_of_old(struct sqlite_migration *m, struct err *err
     return sqlite_commit(m->db, err);
 }
 
-static int note_moved(struct sqlite_migration *m, struct err *err)
-{
-    struct sqlite_moved_out_of_pauses_out row = { 0 };
-    int n = sqlite_ask(m->db, err, STATEMENT_MOVED_OUT_OF_PAUSES, &row, NULL);
-    if (n <= 0)
-        return n;
-    int64_t rc = sqlite_run(m->db, err, STATEMENT_MOVED_OUT_OF_PAUSES_TOLD, NULL);
-    if (rc < 0)
-        return (int)rc;
-    migrate_note_moved(m->options, row.n);
-    return 0;
-}
-
 static int migrate_open(struct sqlite_migration *m, struct err *err)
 {
     int applied = migrate_run(&dialect, m, migrations_sqlite, m->options, err);
     if (applied < 0 || m->options->dry_run)
         return applied;
-    int rc = note_moved(m, err);
-    if (rc >= 0)
-        rc = settle_slot_length_of_old(m, err);
+    int rc = settle_slot_length_of_old(m, err);
     return rc < 0 ? rc : applied;
 }
 

@@ -1,0 +1,69 @@
+-- 0005_readers - what waits and what has been, as views for reports and for people.
+--
+-- The views have the columns that the reports of `prescient` have, without payloads and the data of
+-- events. Names stay, and a released view gets a new column at its end only. The program itself
+-- reads the tables, but for prescient_consumers.
+--
+-- Moments and slots are seconds since the Unix epoch, UTC, as in
+-- datetime(next_check_at, 'unixepoch'). Names that end in _us have microseconds.
+
+-- The checks that wait. is_paused: 1: it waits until it is resumed, and next_check_at is no time.
+-- The condition on bucket, which is always 0, lets a query find a row's checks by the key's index.
+CREATE VIEW prescient_pending AS
+SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
+       first_check_at, again_at, put_off_at, next_check_at >= 221845392000 AS is_paused
+  FROM prescient_future_job WHERE bucket = 0;
+
+-- The checks that are over. guard: the guard that ended it; NULL: none did. check_number: the
+-- number of its last run; 0: it was never run.
+CREATE VIEW prescient_history AS
+SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
+       CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
+            THEN outcome
+            WHEN outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+            THEN 'max_failures' END AS guard,
+       check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us,
+       last_run_at_us, total_run_us, last_run_us, note, engine, archived_at_us,
+       check_count + (outcome NOT IN ('resolved', 'unknown_job') OR failure_count > 0) AS check_number
+  FROM prescient_future_job_history;
+
+-- Runs after which the check waits again. check_number: the number of this run; the first is 1.
+CREATE VIEW prescient_runs AS
+SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, slot_at,
+       next_check_at, run_us, note, engine, recorded_at_us, check_count + (outcome <> 'again') AS check_number
+  FROM prescient_future_job_run;
+
+-- What jobs emitted. Writers are serial: a reader that goes on after the last id that it has seen
+-- misses no event. cursor: as `prescient events` prints it. check_number: the number of the run
+-- that emitted it.
+CREATE VIEW prescient_events AS
+SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at,
+       check_count, id, check_count + 1 AS check_number
+  FROM prescient_event;
+
+-- A row for each slot that was opened. state: open: it is being run; relook: it was run, and is
+-- read once more for rows that were filed meanwhile; closed. late_us: how late its first run was,
+-- at most. failed: runs that failed, timed out or crashed.
+CREATE VIEW prescient_slots AS
+SELECT slot_at,
+       CASE WHEN max(closed_at_us) IS NOT NULL THEN 'closed'
+            WHEN max(pass) > 0 OR max(CASE pass WHEN 0 THEN opened_rows END) = 0 THEN 'relook'
+            ELSE 'open' END AS state,
+       max(late_us) AS late_us, sum(run) AS run, sum(done) AS done, sum(again) AS again,
+       sum(failed + timeout + crashed) AS failed,
+       min(CASE pass WHEN 0 THEN recorded_at_us END) AS opened_at_us, max(closed_at_us) AS closed_at_us
+  FROM prescient_slot_pass GROUP BY slot_at;
+
+-- What engines did: a row for each pass over a slot; pass 0 is the row that opened it.
+CREATE VIEW prescient_passes AS
+SELECT slot_at, bucket, pass, engine, split, run, done, again, failed, timeout, crashed, guarded, deferred,
+       held_back, unknown_job, superseded, locked, late_us, took_us, left_jobs, recorded_at_us
+  FROM prescient_slot_pass;
+
+-- The readers of events that have a name (`prescient events --deliver NAME`), and how far each has
+-- come. held_until_us: when its lease expires; NULL: nobody reads by that name now.
+CREATE VIEW prescient_consumers (name, cursor, moved_at_us, made_at_us, held_by, held_until_us, skipped,
+                                 pruned_at_us, generation, xid, id) AS
+SELECT name, generation || '-' || xid || '-' || id, moved_at_us, made_at_us, held_by, expires_at_us, skipped,
+       pruned_at_us, generation, xid, id
+  FROM prescient_cursor WHERE kind = 'consumer';
