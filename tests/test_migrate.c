@@ -18,13 +18,15 @@ struct fake {
     struct fake_row {
         int version, oldest_engine;
         char sha256[CHECKSUM_SIZE + 8];
-    } rows[10], pending;
-    int n;
-    bool in_transaction, has_pending;
+    } rows[10], pending[10];
+    int n, npending;
+    bool in_transaction;
     char calls[1000];           /* the names of the calls, in order */
     char reported[200];         /* what options.applied was called with */
     const char *fails;          /* the call that fails: "begin", "apply2" */
     int other_applies;          /* begin: another process has just applied this migration */
+    bool completes;             /* the dialect has something to do when all steps are applied */
+    const char *names;          /* of the steps that were applied; NULL: the dialect has none */
 };
 
 static struct fake db;
@@ -78,9 +80,9 @@ static int fake_commit(void *ctx, struct err *err)
     CU_ASSERT(f->in_transaction);
     f->in_transaction = false;
     int rc = call(f, "commit", 0, err);
-    if (rc >= 0 && f->has_pending)
-        f->rows[f->n++] = f->pending;
-    f->has_pending = false;
+    for (int i = 0; rc >= 0 && i < f->npending; i++)
+        f->rows[f->n++] = f->pending[i];
+    f->npending = 0;
     return rc;
 }
 
@@ -89,7 +91,7 @@ static void fake_rollback(void *ctx)
     struct fake *f = ctx;
     call(f, "rollback", 0, &(struct err){ 0 });
     f->in_transaction = false;
-    f->has_pending = false;
+    f->npending = 0;
 }
 
 static int fake_read_state(void *ctx, struct migrate_state *out, struct err *err)
@@ -104,6 +106,8 @@ static int fake_read_state(void *ctx, struct migrate_state *out, struct err *err
     }
     return call(f, "state", 0, err);
 }
+
+static const char *fake_names(void *ctx) { return ((struct fake *)ctx)->names; }
 
 static int fake_find(void *ctx, int version, struct migrate_applied *out, struct err *err)
 {
@@ -134,10 +138,22 @@ static int fake_record(void *ctx, const struct sql_migration *m, const char *sha
                        struct err *err)
 {
     struct fake *f = ctx;
-    f->pending = (struct fake_row){ .version = m->version, .oldest_engine = oldest_engine };
-    snprintf(f->pending.sha256, sizeof f->pending.sha256, "%s", sha256);
-    f->has_pending = true;
+    struct fake_row *row = &f->pending[f->npending++];
+    *row = (struct fake_row){ .version = m->version, .oldest_engine = oldest_engine };
+    snprintf(row->sha256, sizeof row->sha256, "%s", sha256);
     return call(f, "record", m->version, err);
+}
+
+static int fake_complete(void *ctx, struct err *err)
+{
+    CU_ASSERT(((struct fake *)ctx)->in_transaction);
+    return call(ctx, "complete", 0, err);
+}
+
+static int fake_refuse_unreleased(void *ctx, struct err *err)
+{
+    (void)ctx;
+    return migrate_refuse_unreleased("the fake", "rm", err);
 }
 
 static int fake_refuse_newer(void *ctx, const struct migrate_state *found, struct err *err)
@@ -154,7 +170,7 @@ static int fake_refuse_changed(void *ctx, const struct sql_migration *m, const s
     return err_set(err, ERR_SCHEMA, "changed: %s, %s", m->name, found->name);
 }
 
-static const struct migrate_dialect fake_dialect = {
+static struct migrate_dialect fake_dialect = {
     .begin = fake_begin,
     .commit = fake_commit,
     .rollback = fake_rollback,
@@ -163,6 +179,7 @@ static const struct migrate_dialect fake_dialect = {
     .apply = fake_apply,
     .record = fake_record,
     .refuse_newer = fake_refuse_newer,
+    .refuse_unreleased = fake_refuse_unreleased,
     .refuse_changed = fake_refuse_changed,
 };
 
@@ -179,6 +196,8 @@ static int run(bool dry_run)
     struct migrate_options options = { .dry_run = dry_run, .applied = applied, .ctx = &db };
     db.calls[0] = db.reported[0] = '\0';
     err_clear(&error);
+    fake_dialect.complete = db.completes ? fake_complete : NULL;
+    fake_dialect.names = db.names ? fake_names : NULL;
     return migrate_run(&fake_dialect, &db, steps, &options, &error);
 }
 
@@ -189,14 +208,45 @@ static void begin(int n_applied)
         add(&db, steps[i].version, migrate_oldest_engine(&steps[i]), steps[i].text);
 }
 
-static void an_empty_database_gets_every_step_in_a_transaction_of_its_own(void)
+static void an_empty_database_gets_every_step_in_one_transaction(void)
 {
     begin(0);
     CU_ASSERT_EQUAL(run(false), 3);
-    CU_ASSERT_STRING_EQUAL(db.calls, "begin state apply1 record1 commit "
+    CU_ASSERT_STRING_EQUAL(db.calls, "state begin state apply1 record1 apply2 record2 apply3 record3 commit");
+    CU_ASSERT_STRING_EQUAL(db.reported, "step1 step2 step3");
+    CU_ASSERT_EQUAL(db.n, 3);
+}
+
+static void what_completes_a_new_schema_is_part_of_its_transaction(void)
+{
+    begin(0);
+    db.completes = true;
+    CU_ASSERT_EQUAL(run(false), 3);
+    CU_ASSERT_PTR_NOT_NULL(strstr(db.calls, "record3 complete commit"));
+    begin(1);
+    db.completes = true;
+    CU_ASSERT_EQUAL(run(false), 2);
+    CU_ASSERT_PTR_NULL(strstr(db.calls, "complete"));
+}
+
+static void later_steps_have_a_transaction_each(void)
+{
+    begin(1);
+    CU_ASSERT_EQUAL(run(false), 2);
+    CU_ASSERT_STRING_EQUAL(db.calls, "state begin state find1 commit "
                                      "begin state find2 apply2 record2 commit "
                                      "begin state find3 apply3 record3 commit");
-    CU_ASSERT_STRING_EQUAL(db.reported, "step1 step2 step3");
+    CU_ASSERT_STRING_EQUAL(db.reported, "step2 step3");
+}
+
+/* The first look found nothing; inside the transaction there is a step. */
+static void a_database_that_another_process_fills_meanwhile_gets_what_it_lacks(void)
+{
+    begin(0);
+    db.other_applies = 1;
+    CU_ASSERT_EQUAL(run(false), 2);
+    CU_ASSERT_STRING_EQUAL(db.reported, "step2 step3");
+    CU_ASSERT_PTR_NULL(strstr(db.calls, "apply1"));
     CU_ASSERT_EQUAL(db.n, 3);
 }
 
@@ -260,7 +310,7 @@ static void a_changed_step_is_refused_and_nothing_after_it_is_applied(void)
     CU_ASSERT_STRING_EQUAL(error.text, "changed: 0002_more, row 1");
     CU_ASSERT_EQUAL(run(false), ERR_SCHEMA);
     CU_ASSERT_STRING_EQUAL(error.text, "changed: 0002_more, row 1");
-    CU_ASSERT_STRING_EQUAL(db.calls, "begin state find1 commit begin state find2 rollback");
+    CU_ASSERT_STRING_EQUAL(db.calls, "state begin state find1 commit begin state find2 rollback");
     CU_ASSERT_EQUAL(db.n, 2);
 }
 
@@ -278,7 +328,35 @@ static void a_schema_that_serves_only_later_programs_is_refused(void)
     add(&db, 9, 4, "nine");
     CU_ASSERT_EQUAL(run(false), ERR_SCHEMA);
     CU_ASSERT_STRING_EQUAL(error.text, "newer: 4");
-    CU_ASSERT_STRING_EQUAL(db.calls, "begin state rollback");
+    CU_ASSERT_STRING_EQUAL(db.calls, "state");
+}
+
+/* Of a program from before the first release: nothing leads from there to here. */
+static void a_schema_that_other_migrations_have_made_is_refused(void)
+{
+    static const struct { const char *names; int n, rc; } cases[] = {
+        { "0001_init 0002_more 0003_last", 3, 0 },
+        { "0001_init 0002_more 0003_last 0004_later", 3, 0 },
+        { "0001_init", 1, 2 },
+        { "0001_init 0002_other", 2, ERR_SCHEMA },
+        { "0001_init 0002_more_of_it 0003_last", 3, ERR_SCHEMA },
+        { "0001_ini", 1, ERR_SCHEMA },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(cases[i].n);
+        db.names = cases[i].names;
+        if (cases[i].rc != 2)
+            CU_ASSERT_EQUAL(run(true), cases[i].rc);
+        CU_ASSERT_EQUAL(run(false), cases[i].rc);
+        CU_ASSERT_EQUAL(strstr(error.text, "the fake was made by an unreleased version") != NULL,
+                        cases[i].rc < 0);
+    }
+    begin(1);
+    add(&db, 80, 80, "eighty");
+    db.names = "0001_init 0080_of_before";
+    CU_ASSERT_EQUAL(run(false), ERR_SCHEMA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "dump what you need, drop it (rm), and run `prescient init`"));
+    CU_ASSERT_STRING_EQUAL(db.calls, "state");
 }
 
 static void a_later_schema_that_serves_this_program_is_left_as_it_is(void)
@@ -300,28 +378,40 @@ static void a_schema_outgrown_while_steps_are_applied_ends_the_run(void)
     CU_ASSERT_EQUAL(db.n, 2);
 }
 
-/* `call` fails: what its step wrote is undone, what was committed stays, a later run goes on. */
-static void fails_at(const char *call, const char *message, int kept)
+/* `call` fails, where `there` steps are applied: what its transaction wrote is undone, what was
+ * committed stays, a later run goes on. */
+static void fails_at(const char *call, const char *message, int there, int kept)
 {
-    begin(0);
+    begin(there);
+    db.completes = true;
     db.fails = call;
     CU_ASSERT_EQUAL(run(false), ERR_BUSY);
     CU_ASSERT_STRING_EQUAL(error.text, message);
     CU_ASSERT_EQUAL(db.n, kept);
-    CU_ASSERT_FALSE(db.in_transaction || db.has_pending);
+    CU_ASSERT_FALSE(db.in_transaction || db.npending > 0);
     db.fails = NULL;
     CU_ASSERT_EQUAL(run(false), 3 - kept);
+    CU_ASSERT_EQUAL(db.n, 3);
+}
+
+static void a_failure_in_an_empty_database_leaves_it_empty(void)
+{
+    fails_at("apply1", "migration 0001_init: apply1 failed", 0, 0);
+    fails_at("apply2", "migration 0002_more: apply2 failed", 0, 0);
+    fails_at("record3", "migration 0003_last: record3 failed", 0, 0);
+    fails_at("complete", "complete failed", 0, 0);
+    fails_at("state", "state failed", 0, 0);
+    fails_at("begin", "begin failed", 0, 0);
+    fails_at("commit", "commit failed", 0, 0);
 }
 
 static void a_failure_undoes_its_step_and_keeps_those_before(void)
 {
-    fails_at("apply2", "migration 0002_more: apply2 failed", 1);
-    CU_ASSERT_EQUAL(db.n, 3);
-    fails_at("record3", "migration 0003_last: record3 failed", 2);
-    fails_at("find2", "find2 failed", 1);
-    fails_at("state", "state failed", 0);
-    fails_at("begin", "begin failed", 0);
-    fails_at("commit", "commit failed", 0);
+    fails_at("apply2", "migration 0002_more: apply2 failed", 1, 1);
+    fails_at("record3", "migration 0003_last: record3 failed", 1, 2);
+    fails_at("find2", "find2 failed", 1, 1);
+    fails_at("find3", "find3 failed", 1, 2);
+    fails_at("begin", "begin failed", 1, 1);
 }
 
 static void a_failed_commit_is_not_rolled_back_and_not_reported(void)
@@ -329,7 +419,8 @@ static void a_failed_commit_is_not_rolled_back_and_not_reported(void)
     begin(0);
     db.fails = "commit";
     CU_ASSERT_EQUAL(run(false), ERR_BUSY);
-    CU_ASSERT_STRING_EQUAL(db.calls, "begin state apply1 record1 commit");
+    CU_ASSERT_PTR_NOT_NULL(strstr(db.calls, "record3 commit"));
+    CU_ASSERT_PTR_NULL(strstr(db.calls, "rollback"));
     CU_ASSERT_STRING_EQUAL(db.reported, "");
 }
 
@@ -349,7 +440,10 @@ static void a_program_works_with_schemas_that_serve_it(void)
 }
 
 static const struct test tests[] = {
-    TEST(an_empty_database_gets_every_step_in_a_transaction_of_its_own),
+    TEST(an_empty_database_gets_every_step_in_one_transaction),
+    TEST(what_completes_a_new_schema_is_part_of_its_transaction),
+    TEST(later_steps_have_a_transaction_each),
+    TEST(a_database_that_another_process_fills_meanwhile_gets_what_it_lacks),
     TEST(a_second_run_applies_nothing),
     TEST(only_what_is_missing_is_applied),
     TEST(each_row_has_the_checksum_and_the_oldest_engine_of_its_text),
@@ -358,8 +452,10 @@ static const struct test tests[] = {
     TEST(a_changed_step_is_refused_and_nothing_after_it_is_applied),
     TEST(a_checksum_with_something_after_it_is_another_one),
     TEST(a_schema_that_serves_only_later_programs_is_refused),
+    TEST(a_schema_that_other_migrations_have_made_is_refused),
     TEST(a_later_schema_that_serves_this_program_is_left_as_it_is),
     TEST(a_schema_outgrown_while_steps_are_applied_ends_the_run),
+    TEST(a_failure_in_an_empty_database_leaves_it_empty),
     TEST(a_failure_undoes_its_step_and_keeps_those_before),
     TEST(a_failed_commit_is_not_rolled_back_and_not_reported),
     TEST(a_program_works_with_schemas_that_serve_it),

@@ -30,6 +30,19 @@ int migrate_oldest_engine(const struct sql_migration *m)
     return at ? atoi(at + strlen(label)) : m->version;
 }
 
+/* The names are compared as far as both lists go. */
+bool migrate_is_unreleased(const struct sql_migration *steps, const char *names)
+{
+    for (const struct sql_migration *m = steps; m->name && *names; m++) {
+        size_t len = strcspn(names, " ");
+        if (len != strlen(m->name) || memcmp(names, m->name, len) != 0)
+            return true;
+        names += len;
+        names += strspn(names, " ");
+    }
+    return false;
+}
+
 enum migrate_fit migrate_fit(const struct sql_migration *steps, const struct migrate_state *found)
 {
     int known = migrate_newest(steps);
@@ -42,6 +55,24 @@ static void report(const struct migrate_run *run, const struct sql_migration *m)
 {
     if (run->options->applied)
         run->options->applied(run->options->ctx, m->version, m->name);
+}
+
+int migrate_refuse_unreleased(const char *where, const char *drop, struct err *err)
+{
+    return err_set(err, ERR_SCHEMA,
+                   "%s was made by an unreleased version of prescient, and no migration leads from it to "
+                   "this one: dump what you need, drop it (%s), and run `prescient init`",
+                   where, drop);
+}
+
+static int refuse_misfit(const struct migrate_run *run, const struct migrate_state *found, struct err *err)
+{
+    const struct migrate_dialect *dialect = run->dialect;
+    if (dialect->names && migrate_is_unreleased(run->steps, dialect->names(run->ctx)))
+        return dialect->refuse_unreleased(run->ctx, err);
+    if (migrate_fit(run->steps, found) == MIGRATE_OUTGROWN)
+        return dialect->refuse_newer(run->ctx, found, err);
+    return 0;
 }
 
 /* 1: applied, with the text that this program has; 0: not applied. */
@@ -69,16 +100,21 @@ static int apply(const struct migrate_run *run, const struct sql_migration *m, s
     return rc < 0 ? err_wrap(err, rc, "migration %s", m->name) : 0;
 }
 
+static int read_state(const struct migrate_run *run, struct migrate_state *out, struct err *err)
+{
+    *out = (struct migrate_state){ 0 };
+    int rc = run->dialect->read_state(run->ctx, out, err);
+    return rc < 0 ? rc : refuse_misfit(run, out, err);
+}
+
 /* In a transaction of its caller. 1: applied now; 0: was there. */
 static int apply_if_missing(const struct migrate_run *run, const struct sql_migration *m, struct err *err)
 {
-    struct migrate_state found = { 0 };
+    struct migrate_state found;
     int applied = 0;
-    int rc = run->dialect->read_state(run->ctx, &found, err);
+    int rc = read_state(run, &found, err);
     if (rc < 0)
         return rc;
-    if (migrate_fit(run->steps, &found) == MIGRATE_OUTGROWN)
-        return run->dialect->refuse_newer(run->ctx, &found, err);
     if (found.is_there)
         applied = is_applied(run, m, err);
     if (applied < 0)
@@ -103,9 +139,48 @@ static int migrate_one(const struct migrate_run *run, const struct sql_migration
     return rc < 0 ? rc : applied;
 }
 
+/* In a transaction of its caller, if it is still empty: another process may have been quicker.
+ * Returns how many were applied. */
+static int apply_all(const struct migrate_run *run, struct err *err)
+{
+    struct migrate_state found;
+    int count = 0;
+    int rc = read_state(run, &found, err);
+    if (rc < 0 || found.version)
+        return rc;
+    for (const struct sql_migration *m = run->steps; m->name && rc >= 0; m++, count++)
+        rc = apply(run, m, err);
+    if (rc >= 0 && run->dialect->complete)
+        rc = run->dialect->complete(run->ctx, err);
+    return rc < 0 ? rc : count;
+}
+
+/* Of an empty database. Returns how many were applied; 0: another process has applied them. */
+static int migrate_empty(const struct migrate_run *run, struct err *err)
+{
+    int count = run->dialect->begin(run->ctx, err);
+    if (count >= 0)
+        count = apply_all(run, err);
+    if (count < 0) {
+        run->dialect->rollback(run->ctx);
+        return count;
+    }
+    int rc = run->dialect->commit(run->ctx, err);
+    if (rc < 0)
+        return rc;
+    for (const struct sql_migration *m = run->steps; count && m->name; m++)
+        report(run, m);
+    return count;
+}
+
 static int apply_missing(const struct migrate_run *run, struct err *err)
 {
-    int count = 0;
+    struct migrate_state found;
+    int count = read_state(run, &found, err);
+    if (count >= 0 && !found.version)
+        count = migrate_empty(run, err);
+    if (count != 0)
+        return count;
     for (const struct sql_migration *m = run->steps; m->name; m++) {
         int applied = migrate_one(run, m, err);
         if (applied < 0)
@@ -120,12 +195,10 @@ static int apply_missing(const struct migrate_run *run, struct err *err)
 static int count_missing(const struct migrate_run *run, struct err *err)
 {
     int missing = 0;
-    struct migrate_state found = { 0 };
-    int rc = run->dialect->read_state(run->ctx, &found, err);
+    struct migrate_state found;
+    int rc = read_state(run, &found, err);
     if (rc < 0)
         return rc;
-    if (migrate_fit(run->steps, &found) == MIGRATE_OUTGROWN)
-        return run->dialect->refuse_newer(run->ctx, &found, err);
     for (const struct sql_migration *m = run->steps; m->name; m++) {
         int applied = found.is_there ? is_applied(run, m, err) : 0;
         if (applied < 0)

@@ -26,23 +26,32 @@ struct migrate_dialect {
     int (*commit)(void *ctx, struct err *err);
     void (*rollback)(void *ctx);                /* also after a begin that failed */
     int (*read_state)(void *ctx, struct migrate_state *out, struct err *err);
+    /* The names of all migrations that the last read_state found, by version, a blank between them.
+     * NULL: they are not known. */
+    const char *(*names)(void *ctx);
     /* 1: the migration was applied, and *out is filled; 0: it was not. */
     int (*find)(void *ctx, int version, struct migrate_applied *out, struct err *err);
     int (*apply)(void *ctx, const char *text, struct err *err);
     int (*record)(void *ctx, const struct sql_migration *m, const char *sha256, int oldest_engine,
                   struct err *err);
+    /* All migrations were applied to an empty database, and their transaction is still open. NULL:
+     * there is nothing else to do in it. */
+    int (*complete)(void *ctx, struct err *err);
     /* The message of a refusal, which names the database; ERR_SCHEMA. */
     int (*refuse_newer)(void *ctx, const struct migrate_state *found, struct err *err);
+    /* NULL where the names are not known. */
+    int (*refuse_unreleased)(void *ctx, struct err *err);
     int (*refuse_changed)(void *ctx, const struct sql_migration *m, const struct migrate_applied *found,
                           const char *sha256, struct err *err);
 };
 
-/* Applies what is missing of `steps`, in their order, a transaction each. Before each it looks
- * again, inside its transaction: another process may be at the same migration. Refused are a schema
- * that serves only later programs, and a migration that was applied with another text. What was
- * committed before a failure stays. With options->dry_run nothing is begun, and what is missing is
- * counted. options->applied is called after each commit. Returns
- * how many were applied, or would be, or a negative ERR_. */
+/* Applies what is missing of `steps`, in their order: to an empty database all of them in one
+ * transaction, to another one a transaction each. Inside each transaction it looks again what is
+ * there: another process may be at the same migration. Refused are a schema that serves only later
+ * programs, one that other migrations have made, and a migration that was applied with another
+ * text. What was committed before a failure stays. With options->dry_run nothing is begun, and what
+ * is missing is counted. options->applied is called after the commit. Returns how many were
+ * applied, or would be, or a negative ERR_. */
 int migrate_run(const struct migrate_dialect *dialect, void *ctx, const struct sql_migration *steps,
                 const struct migrate_options *options, struct err *err);
 
@@ -53,6 +62,14 @@ enum migrate_fit {
     MIGRATE_OUTGROWN,           /* it serves only programs that know later migrations */
 };
 enum migrate_fit migrate_fit(const struct sql_migration *steps, const struct migrate_state *found);
+
+/* Whether migrations of other names than `steps` have made a schema: those of a program that was
+ * never released. `names` as above. */
+bool migrate_is_unreleased(const struct sql_migration *steps, const char *names);
+
+/* The message about such a schema, or about a migration that was applied with another text. `where`
+ * is the schema, `drop` what drops it. ERR_SCHEMA. */
+int migrate_refuse_unreleased(const char *where, const char *drop, struct err *err);
 
 int migrate_newest(const struct sql_migration *steps);          /* 0: there are none */
 

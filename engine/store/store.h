@@ -241,8 +241,9 @@ struct migrate_options {
     void *ctx;
 };
 
-/* Creates or upgrades the schema: applies the missing migrations in order, one transaction each.
- * Several processes may do so at once. Blocks. Returns how many were applied (`dry_run`: would be),
+/* Creates or upgrades the schema: applies the missing migrations in order, to an empty store in one
+ * transaction, else one transaction each. Several processes may do so at once. Blocks. Returns how
+ * many were applied (`dry_run`: would be),
  * or an ERR_. */
 int store_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
