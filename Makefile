@@ -49,7 +49,8 @@ LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
 ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
 BENCH := $(wildcard bench/bench_*.c)
 BENCH_SQL := $(wildcard bench/bench_*.sql)
-SQL := $(wildcard engine/*/*.sql) $(wildcard migrations/*/*.sql)
+MIGRATIONS := $(wildcard migrations/*/*.sql)
+SQL := $(wildcard engine/*/*.sql) $(MIGRATIONS)
 # Those whose statements declare their parameters.
 DIALECTS := $(patsubst engine/store/store_%.sql,%,$(shell grep -l '^-- in: ' engine/store/store_*.sql))
 COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
@@ -138,10 +139,16 @@ $(BUILD)/sql/%_statements.h $(BUILD)/sql/%_statements.c: engine/store/statements
 	awk -v dialect=$* -v out=$(@D) -f $< $(wildcard migrations/$*/*.sql) engine/rules/pass_counts.h \
 	  engine/store/store_$*.sql
 
-# SQL is read as SQL; the build turns each block and each migration into a string.
-$(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(SQL) $(BUILD)/lists
+# What a migration has once for several types of arguments is written out.
+$(BUILD)/sql/migrations/%.sql: migrations/%.sql engine/store/schema.awk
 	@mkdir -p $(@D)
-	awk -f $< $(filter-out $(DIALECTS:%=engine/store/store_%.sql),$(SQL)) > $@.tmp && mv $@.tmp $@
+	awk -f engine/store/schema.awk $< > $@.tmp && mv $@.tmp $@
+
+# SQL is read as SQL; the build turns each block and each migration into a string.
+$(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(MIGRATIONS:%=$(BUILD)/sql/%) \
+    $(filter-out $(MIGRATIONS) $(DIALECTS:%=engine/store/store_%.sql),$(SQL)) $(BUILD)/lists
+	@mkdir -p $(@D)
+	awk -f $< $(filter %.sql,$^) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/bench_sql.c: engine/store/embed_sql.awk $(BENCH_SQL) $(BUILD)/lists
 	@mkdir -p $(@D)

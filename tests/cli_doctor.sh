@@ -98,9 +98,8 @@ inside() {
         SELECT unixepoch('2030-01-01 03:00:00'), -1, n, 1, 0 FROM i"
     if [ "$STORE_NAME" = postgresql ]; then
         PREFIX=prescient.
-        LEASE="INSERT INTO prescient.slot_lease (slot_at, bucket, owner, token, expires_at,
-                                                        reads_terms, heeds_pauses, reads_events)
-            VALUES (to_timestamp(900), -1, gen_random_uuid(), 1, 'infinity', true, true, true)"
+        LEASE="INSERT INTO prescient.slot_lease (slot_at, bucket, owner, token, expires_at)
+            VALUES (to_timestamp(900), -1, gen_random_uuid(), 1, 'infinity')"
         PASSES="INSERT INTO prescient.slot_pass (slot_at, bucket, pass)
             SELECT '2030-01-01 03:00:00+00', -1, n FROM generate_series(1001, 3000) n"
     fi

@@ -336,45 +336,6 @@ static void an_answer_on_either_side_of_a_twin_leaves_it_alone(void)
     }
 }
 
-/* What a schema from before looks like that is too large to be locked for so long, with ids that
- * are there twice. */
-static void init_makes_the_index_unique_while_checks_are_filed(void)
-{
-    WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "DROP INDEX prescient.future_job_slot"));
-    PQclear(pgfx_ask(
-        pgfx.app,
-        "CREATE INDEX future_job_slot ON prescient.future_job (next_check_at, bucket, priority, id)"));
-    pgfx_put_checks(2);
-    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (id, bucket, entity_name, entity_key, "
-                               "job_exec, first_check_at, next_check_at)"
-                               " SELECT id, bucket, entity_name, entity_key, 'twin', first_check_at, "
-                               "next_check_at FROM prescient.future_job"));
-    SQL_IS("2", "SELECT count(DISTINCT id) FROM prescient.future_job");
-    RC_IS(0, store_migrate(pgfx.st, &(struct migrate_options){ .slot_length_s = LENGTH }, &pgfx.err));
-    SQL_IS("t", "SELECT indisunique AND indisvalid FROM pg_index WHERE indexrelid = "
-                "'prescient.future_job_slot'::regclass");
-    SQL_IS("4", "SELECT count(DISTINCT id) FROM prescient.future_job");
-    SQL_IS("2", "SELECT count(*) FROM prescient.future_job WHERE origin IS NOT NULL");
-    SQL_IS("1", "SELECT count(*) FROM pg_class WHERE relname LIKE 'future_job_slot%%'");
-}
-
-static void init_builds_the_index_of_what_was_put_off(void)
-{
-    WITH_SERVER();
-    PQclear(pgfx_ask(pgfx.app, "DROP INDEX prescient.future_job_put_off"));
-    RC_IS(0, store_migrate(pgfx.st, &(struct migrate_options){ .slot_length_s = LENGTH }, &pgfx.err));
-    SQL_IS("(put_off_at IS NOT NULL)",
-           "SELECT pg_get_expr(indpred, indrelid) FROM pg_index WHERE indisvalid AND indexrelid = "
-           "'prescient.future_job_put_off'::regclass");
-    /* what was left of a try that was cut off */
-    SQL_IS("", "UPDATE pg_index SET indisvalid = false WHERE indexrelid = "
-               "'prescient.future_job_put_off'::regclass");
-    RC_IS(0, store_migrate(pgfx.st, &(struct migrate_options){ .slot_length_s = LENGTH }, &pgfx.err));
-    SQL_IS("t", "SELECT indisvalid FROM pg_index WHERE indexrelid = "
-                "'prescient.future_job_put_off'::regclass");
-}
-
 /* ---- many at once ---------------------------------------------------------------------------- */
 
 static void a_load_refuses_what_the_single_call_refuses(void)
@@ -542,8 +503,6 @@ static const struct test tests[] = {
     TEST(an_answer_that_cannot_move_for_a_twin_is_given_again_under_the_same_key),
     TEST(the_answer_to_one_is_not_taken_for_that_of_its_twin),
     TEST(an_answer_on_either_side_of_a_twin_leaves_it_alone),
-    TEST(init_makes_the_index_unique_while_checks_are_filed),
-    TEST(init_builds_the_index_of_what_was_put_off),
     TEST(a_load_refuses_what_the_single_call_refuses),
     TEST(a_load_takes_new_and_old_ones_and_those_that_stand_twice),
     TEST(a_load_takes_no_subtransaction),

@@ -42,7 +42,7 @@ static void an_enqueuer_uses_the_program(void)
     struct store_report r;
     RC_IS(0, store_do(st, &hello.call));
     CU_ASSERT_EQUAL(hello.slot_length_s, LENGTH);
-    CU_ASSERT(hello.schema_version >= 16);
+    CU_ASSERT(hello.schema_version > 0);
     static const char *const far[] = { "orders", "42", "unshipped", "4102444800", "{}", "keep", "3", NULL };
     static const char *const near[] = {
         "orders", "42", "unshipped", "4102440000", NULL, "earlier", "0", NULL
@@ -139,8 +139,8 @@ static void a_schema_of_another_age_is_told_to_an_enqueuer_too(void)
     pgfx.err = hello.call.err;
     SAYS("upgrade it");
     SQL_IS("", "DELETE FROM prescient.migration WHERE version = 9999");
-    SQL_IS("", "CREATE TABLE aside AS SELECT * FROM prescient.migration WHERE version >= 15; DELETE FROM "
-               "prescient.migration WHERE version >= 15");
+    SQL_IS("", "CREATE TABLE aside AS SELECT * FROM prescient.migration WHERE version > 3; DELETE FROM "
+               "prescient.migration WHERE version > 3");
     RC_IS(ERR_SCHEMA, store_do(st, &hello.call));
     pgfx.err = hello.call.err;
     SAYS("this program needs");

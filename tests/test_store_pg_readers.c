@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../engine/store/embedded_sql.h"
 #include "../engine/store/store_pg.h"
 
 /* A row in each table, with a secret in payload and data. */
@@ -423,24 +422,6 @@ static void old_days_are_dropped_beside_the_views(void)
         READER_IS("0", "SELECT count(*) FROM prescient.%s", views[i].name);
 }
 
-static void a_name_that_is_taken_is_told_by_the_migration(void)
-{
-    WITH_ROLES();
-    PQclear(pgfx_ask(pgfx.app, "CREATE SCHEMA taken; CREATE TABLE taken.history (id int); CREATE VIEW "
-                               "taken.runs AS SELECT 1 AS id"));
-    for (const struct sql_migration *m = migrations_pg; m->name; m++) {
-        if (m->version != 16)
-            continue;
-        char *text = pg_with_schema(m->text, "taken");
-        PGresult *r = PQexec(pgfx.app, text);
-        CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_SQLSTATE), "42P07");
-        CU_ASSERT_PTR_NOT_NULL(strstr(PQresultErrorMessage(r), "history, runs: rename it"));
-        PQclear(r);
-        free(text);
-    }
-    PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA taken CASCADE"));
-}
-
 static const struct test tests[] = {
     TEST(what_waits_for_a_row_is_told_for_a_key_of_any_type),
     TEST(a_row_without_a_name_and_a_key_of_another_type_are_refused),
@@ -457,7 +438,6 @@ static const struct test tests[] = {
     TEST(a_function_in_a_where_sees_what_the_view_shows),
     TEST(a_column_more_in_a_table_leaves_the_views_as_they_are),
     TEST(old_days_are_dropped_beside_the_views),
-    TEST(a_name_that_is_taken_is_told_by_the_migration),
     { NULL, NULL },
 };
 

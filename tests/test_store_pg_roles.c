@@ -349,32 +349,7 @@ static void the_oldest_transaction_is_told_to_an_engines_role(void)
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
 }
 
-/* It does not fill the columns that it does not know. */
-static void an_engine_that_is_older_than_the_schema_is_told_so(void)
-{
-    WITH_ROLES();
-    static const char lease[] = "INSERT INTO prescient.slot_lease (slot_at, bucket, owner, engine,"
-                                " expires_at%s) VALUES (now(), 0, gen_random_uuid(), 'old', now()%s)";
-    static const char *const more[][2] = { { "", "" }, { ", reads_terms", ", true" },
-                                               { ", reads_terms, heeds_pauses", ", true, true" } };
-    PGconn *runner = PQconnectdb(pg_roles.runner_url);
-    char *needed = NULL;
-    CU_ASSERT_FATAL(asprintf(&needed, "knows migration %s,",
-                             pgfx_cell(runner, "SELECT max(oldest_engine) FROM prescient.migration")) > 0);
-    for (int i = 0; i < 3; i++) {
-        PGresult *r = pgfx_ask(runner, lease, more[i][0], more[i][1]);
-        CU_ASSERT_STRING_EQUAL(PQresultErrorField(r, PG_DIAG_SQLSTATE), "42703");
-        CU_ASSERT_PTR_NOT_NULL(strstr(PQresultErrorMessage(r), "this engine is older than the schema"));
-        CU_ASSERT_PTR_NOT_NULL(strstr(PQresultErrorMessage(r), needed));
-        PQclear(r);
-    }
-    free(needed);
-    CELL_IS(runner, "", lease, ", reads_terms, heeds_pauses, reads_events", ", true, true, true");
-    PQfinish(runner);
-}
-
 static const struct test tests[] = {
-    TEST(an_engine_that_is_older_than_the_schema_is_told_so),
     TEST(no_function_is_open_to_everybody),
     TEST(every_function_with_its_owners_rights_has_a_path_of_its_own),
     TEST(whoever_makes_tables_with_its_owners_rights_says_where),

@@ -2,8 +2,8 @@
 #   engine/store/store_NAME.sql: each "-- name: WORD" block becomes a row of
 #       `struct sql_block sql_NAME[]`
 #   bench/NAME.sql: the same
-#   migrations/NAME/NNNN_what.sql: each file becomes a row of
-#       `struct sql_migration migrations_NAME[]`, in order
+#   build/sql/migrations/NAME/NNNN_what.sql, as schema.awk has expanded it: each file becomes a row
+#       of `struct sql_migration migrations_NAME[]`, in order
 # Lines that are only a comment are left out of blocks, and kept in migrations (they are stored with
 # the schema). A "-- part: WORD" block is no row: later blocks of its file include it as {WORD}.
 

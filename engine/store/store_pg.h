@@ -16,7 +16,6 @@
  *   store_pg_report.c   the statements of STORE_REPORT
  *   store_pg_load.c     bulk load by COPY
  *   store_pg_migrate.c  creating and upgrading the schema
- *   store_pg_indexes.c  indexes on a table of any size
  *   store_pg_prune.c    dropping what is old
  *   store_pg_listen.c   telling and hearing that there are events
  *
@@ -166,6 +165,7 @@ int pg_check_owners(struct pg_store *pg, const PGresult *r, struct err *err);
  * ERR_. `own`: it must belong to the connection's user, who is to create objects in it. */
 int pg_ask_owners(struct pg_store *pg, PGconn *conn, bool own, struct err *err);
 int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err);
+int pg_refuse_unreleased(const struct pg_store *pg, struct err *err);           /* ERR_SCHEMA */
 void pg_disconnect(struct pg_store *pg);
 /* Whether we are connected to a pooler: the backend process that answers, `backend_pid`, is not the
  * one that accepted the connection. */
@@ -221,8 +221,5 @@ int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct 
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);
-/* Builds the indexes of future_job that are missing, and makes the one by slot unique. Others may
- * write to the table meanwhile, whatever its size. */
-int pg_build_indexes(struct pg_store *pg, PGconn *conn, struct err *err);
 
 #endif

@@ -119,18 +119,19 @@ SELECT current_user::text AS asker, pg_get_userbyid(ns.owner)::text AS owner, co
 -- part: schema_state
 (SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS oldest_engine,
         coalesce((SELECT value::integer FROM prescient.setting WHERE name = 'slot_length_s'),
-                 0) AS slot_length_s
+                 0) AS slot_length_s, coalesce(string_agg(name, ' ' ORDER BY version), '') AS names
    FROM prescient.migration)
 
 -- part: schema_state_narrow
-prescient.schema_state()
+(SELECT n.version, n.oldest_engine, n.slot_length_s, ''::text AS names FROM prescient.schema_state() n)
 
 -- name: check_schema
 -- forms: narrow
 -- in: silence_ms int4
--- out: isolation text, encoding text, version int4, oldest_engine int4, slot_length_s int4
+-- out: isolation text, encoding text, version int4, oldest_engine int4, slot_length_s int4,
+-- out: names text
 SELECT left({silence_settings}, 0) || current_setting('transaction_isolation') AS isolation,
-       current_setting('server_encoding') AS encoding, s.version, s.oldest_engine, s.slot_length_s
+       current_setting('server_encoding') AS encoding, s.version, s.oldest_engine, s.slot_length_s, s.names
   FROM {schema_state} s
 
 -- part: full_look_at
@@ -238,10 +239,8 @@ wanted AS MATERIALIZED (
      WHERE (:left_out >> greatest(b.bucket, 0)) & 1 = 0
        AND (NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR (:again AND {bucket_has_rows}))),
 taken AS (
-    INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at, reads_terms,
-                                           heeds_pauses, reads_events)
-    SELECT :slot, w.bucket, :owner, :engine, clock_timestamp() + :lease_s::integer * interval '1 second',
-           true, true, true
+    INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at)
+    SELECT :slot, w.bucket, :owner, :engine, clock_timestamp() + :lease_s::integer * interval '1 second'
       FROM wanted w, setup
      WHERE (NOT EXISTS (SELECT FROM held WHERE held.bucket = w.bucket)
             OR EXISTS (SELECT FROM ripe WHERE ripe.bucket = w.bucket))
@@ -1466,7 +1465,7 @@ UPDATE prescient.cursor c SET pruned_at = clock_timestamp()
 
 -- name: prune_day
 -- One transaction, because it locks out all users of the table, for a tenth of a second at most
--- (0010_days).
+-- (0004_days).
 -- in: day_table text, before timestamptz
 -- out: n int8
 SELECT count(prescient.drop_old_day(:day_table, :before)) AS n
@@ -1732,7 +1731,7 @@ OFFSET 0
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({move_one}) c
 
 -- name: schedule_put
--- :mode: add, set or put (0033_schedules). :bias in ten thousandths.
+-- :mode: add, set or put (0009_schedules). :bias in ten thousandths.
 -- in: mode text?, name text?, entity text?, key text?, job text?, every text?, bias text?,
 -- in: cron text?, timezone text?, missed text?, payload text?, now text?
 -- out: outcome text, next_check_at int8?
@@ -1759,7 +1758,7 @@ SELECT prescient.switch_schedule(:name, :active::boolean, :why, to_timestamp(:no
 SELECT prescient.remove_schedule(:name, to_timestamp(:now::bigint)) AS is_removed
 
 -- name: schedule_put_many
--- :entries: see put_schedules (0040_schedules_many).
+-- :entries: see put_schedules (0009_schedules).
 -- in: entries text?, now text?
 -- out: n int8
 -- report: writes
@@ -2916,7 +2915,7 @@ SELECT c.name, c.cursor, u.unread, date_part('epoch', u.oldest)::bigint AS oldes
  ORDER BY c.name
 
 -- name: consumers_unread
--- Events, up to 10,000, that a prune of what was written before :before drops (0010_days: days that
+-- Events, up to 10,000, that a prune of what was written before :before drops (0004_days: days that
 -- ended before it, but neither today nor yesterday), and that a consumer has not read.
 -- in: before text?
 -- out: name text, unread int8
@@ -3001,7 +3000,8 @@ SELECT added, kept, moved, replaced FROM {file_many}
 
 -- name: begin_migration
 -- script
-{on_path}; SET LOCAL lock_timeout = '30s'
+-- Bodies of functions are not compiled here: that would take half of the time, and the tests do it.
+{on_path}; SET LOCAL lock_timeout = '30s'; SET LOCAL check_function_bodies = off
 
 -- name: shorten_lock_timeout
 SET LOCAL lock_timeout = '3s'
@@ -3023,14 +3023,11 @@ CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NUL
 -- out: has bool
 SELECT to_regclass('prescient.migration') IS NOT NULL AS has
 
--- name: has_checks
--- out: has bool
-SELECT to_regclass('prescient.future_job') IS NOT NULL AS has
-
 -- name: schema_version
 -- oldest_engine: the newest migration that a program must know to work with this schema.
--- out: version int4, oldest_engine int4
-SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS oldest_engine
+-- out: version int4, oldest_engine int4, names text
+SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS oldest_engine,
+       coalesce(string_agg(name, ' ' ORDER BY version), '') AS names
   FROM prescient.migration
 
 -- name: find_migration
@@ -3062,44 +3059,6 @@ SELECT prescient.keep_history_days(:days) AS made
 -- that are behind. It compares every check's id if that is quick, or if a problem was found.
 -- out: noted text?
 SELECT prescient.note_history(true) AS noted
-
--- name: moved_out_of_pauses
--- How many checks 0036_pauses has moved, once. No row: none, or they were told.
--- out: n int8
-DELETE FROM prescient.setting WHERE name = 'moved_out_of_pauses' RETURNING value::bigint AS n
-
--- ---- indexes that are built beside the running system (store_pg_indexes.c) ---------------------
-
--- name: index_is_there
--- in: name text, is_unique bool
--- out: yes bool
-SELECT EXISTS (SELECT FROM pg_index x
-                WHERE x.indexrelid = to_regclass('prescient.' || :name) AND x.indisvalid
-                  AND (x.indisunique OR NOT :is_unique)) AS yes
-
--- name: drop_unfinished_index
-DROP INDEX CONCURRENTLY IF EXISTS prescient.future_job_slot_unique
-
--- name: part_ids
--- Gives new ids to rows that share one: else the index cannot be built.
--- out: parted int8
-SELECT prescient.part_ids() AS parted
-
--- name: build_unique_index
-CREATE UNIQUE INDEX CONCURRENTLY future_job_slot_unique
-    ON prescient.future_job (next_check_at, bucket, priority, id)
-
--- name: put_index_in_place
--- script
-{on_path}; SET LOCAL lock_timeout = '3s'; LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE;
-DROP INDEX IF EXISTS prescient.future_job_slot;
-ALTER INDEX prescient.future_job_slot_unique RENAME TO future_job_slot; COMMIT
-
--- name: drop_unfinished_put_off
-DROP INDEX CONCURRENTLY IF EXISTS prescient.future_job_put_off
-
--- name: build_put_off
-CREATE INDEX CONCURRENTLY future_job_put_off ON prescient.future_job (put_off_at) WHERE put_off_at IS NOT NULL
 
 -- ---- who may do what ----------------------------------------------------------------------------
 -- The only list of rights. init and migrate apply it each time: a dump contains grants but no
@@ -3138,7 +3097,7 @@ SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name,
   FROM pg_namespace n WHERE n.nspname = 'prescient_schema'
 UNION ALL
 SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f', p.proowner)),
-       CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length', 'part_ids',
+       CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length',
            'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'enqueue', 'enqueue_now', 'enqueue_many',
@@ -3149,7 +3108,7 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'pending', 'generation_now', 'schema_state',
                                'slot_count', 'open_work', 'events_withheld', 'newest_rows',
-                               'refuse_cursor_ahead') THEN '{EXECUTE}' ELSE '{}' END::text[]
+                               'refuse_cursor_ahead', 'event_of') THEN '{EXECUTE}' ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),

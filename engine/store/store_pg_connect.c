@@ -401,6 +401,14 @@ int pg_check_server(struct pg_store *pg, struct err *err)
     return 0;
 }
 
+int pg_refuse_unreleased(const struct pg_store *pg, struct err *err)
+{
+    char where[200], drop[200];
+    snprintf(where, sizeof where, "schema '%s'", pg->schema);
+    snprintf(drop, sizeof drop, "DROP SCHEMA %s CASCADE", pg->schema);
+    return migrate_refuse_unreleased(where, drop, err);
+}
+
 static int check_versions(const struct pg_store *pg, const struct migrate_state *found, struct err *err)
 {
     int known = migrate_newest(migrations_pg);
@@ -433,6 +441,8 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
                        row.isolation);
     int32_t length_s = row.slot_length_s;
     struct migrate_state found = { true, row.version, row.oldest_engine };
+    if (migrate_is_unreleased(migrations_pg, row.names))
+        return pg_refuse_unreleased(pg, err);
     int rc = check_versions(pg, &found, err);
     if (rc < 0)
         return rc;

@@ -8,7 +8,7 @@
 #include "migrate.h"
 #include "store_pg.h"
 
-#define DAYS_AHEAD 7
+#define DAYS_AHEAD 3                        /* as the default of history_days_ahead */
 #define TRIES 5
 
 /* ---- a transaction in which nobody else migrates --------------------------------------------- */
@@ -17,6 +17,9 @@
 struct pg_migration {
     struct pg_store *pg;
     PGconn *conn;
+    const struct migrate_options *options;
+    char names[2048];           /* of the migrations that were applied */
+    bool is_complete;           /* all that init does was done in the transaction of the migrations */
 };
 
 static int lock_migrations(struct pg_store *pg, PGconn *conn, struct err *err)
@@ -142,8 +145,11 @@ static int migration_read_state(void *ctx, struct migrate_state *out, struct err
     *out = (struct migrate_state){
         .is_there = true, .version = schema.version, .oldest_engine = schema.oldest_engine
     };
+    snprintf(m->names, sizeof m->names, "%s", schema.names);
     return 0;
 }
+
+static const char *migration_names(void *ctx) { return ((struct pg_migration *)ctx)->names; }
 
 static int migration_find(void *ctx, int version, struct migrate_applied *out, struct err *err)
 {
@@ -183,27 +189,20 @@ static int migration_refuse_newer(void *ctx, const struct migrate_state *found, 
                    m->pg->schema, found->oldest_engine, migrate_newest(migrations_pg));
 }
 
+static int migration_refuse_unreleased(void *ctx, struct err *err)
+{
+    struct pg_migration *m = ctx;
+    return pg_refuse_unreleased(m->pg, err);
+}
+
 static int migration_refuse_changed(void *ctx, const struct sql_migration *step,
                                     const struct migrate_applied *found, const char *sha256, struct err *err)
 {
     struct pg_migration *m = ctx;
-    return err_set(err, ERR_SCHEMA,
-                   "migration %s of schema '%s' was applied as '%s' with checksum %.12s, this program has "
-                   "%.12s: a landed migration never changes",
-                   step->name, m->pg->schema, found->name, found->sha256, sha256);
+    int rc = pg_refuse_unreleased(m->pg, err);
+    return err_wrap(err, rc, "migration %s was applied with checksum %.12s, this program has %.12s",
+                    step->name, found->sha256, sha256);
 }
-
-static const struct migrate_dialect dialect = {
-    .begin = migration_begin,
-    .commit = migration_commit,
-    .rollback = migration_rollback,
-    .read_state = migration_read_state,
-    .find = migration_find,
-    .apply = migration_apply,
-    .record = migration_record,
-    .refuse_newer = migration_refuse_newer,
-    .refuse_changed = migration_refuse_changed,
-};
 
 /* ---- what init and migrate do each time ------------------------------------------------------ */
 
@@ -288,33 +287,15 @@ static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_
     return 0;
 }
 
-static int note_moved(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
-{
-    struct pg_moved_out_of_pauses_out row = { 0 };
-    int rc = pg_ask(pg, conn, PG_MOVED_OUT_OF_PAUSES, NULL, &row, err);
-    if (rc > 0)
-        migrate_note_moved(o, row.n);
-    return rc < 0 ? rc : 0;
-}
-
 static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
                         struct err *err)
 {
     struct pg_make_days_in days = { .days = DAYS_AHEAD };
     struct pg_make_days_out made = { 0 };
-    int rc = mend_rights(pg, conn, err);
-    if (rc < 0)
-        return rc;
-    rc = note_moved(pg, conn, o, err);
-    if (rc < 0)
-        return rc;
-    rc = note_absent_roles(pg, conn, o, err);
+    int rc = note_absent_roles(pg, conn, o, err);
     if (rc < 0)
         return rc;
     rc = settle_slot_length(pg, conn, o, is_new, err);
-    if (rc < 0)
-        return rc;
-    rc = pg_build_indexes(pg, conn, err);
     if (rc < 0)
         return rc;
     rc = pg_ask(pg, conn, PG_MAKE_DAYS, &days, &made, err);
@@ -323,22 +304,44 @@ static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_
     return note_history(pg, conn, o, err);
 }
 
+/* In the transaction that creates the schema: nobody sees it without its days, or with slots of
+ * another length. */
+static int migration_complete(void *ctx, struct err *err)
+{
+    struct pg_migration *m = ctx;
+    m->is_complete = true;
+    return put_in_order(m->pg, m->conn, m->options, true, err);
+}
+
+static const struct migrate_dialect dialect = {
+    .begin = migration_begin,
+    .commit = migration_commit,
+    .rollback = migration_rollback,
+    .read_state = migration_read_state,
+    .names = migration_names,
+    .find = migration_find,
+    .apply = migration_apply,
+    .record = migration_record,
+    .complete = migration_complete,
+    .refuse_newer = migration_refuse_newer,
+    .refuse_unreleased = migration_refuse_unreleased,
+    .refuse_changed = migration_refuse_changed,
+};
+
 static int migrate(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
-    struct pg_migration migration = { pg, conn };
-    struct pg_has_checks_out checks = { 0 };
+    struct pg_migration migration = { .pg = pg, .conn = conn, .options = o };
     if (PQserverVersion(conn) < 130000)
         return err_set(err, ERR_SETTINGS, "store: the server is older than PostgreSQL 13");
     int rc = pg_ask_owners(pg, conn, !o->dry_run, err);
     if (rc < 0)
         return rc;
-    rc = pg_ask(pg, conn, PG_HAS_CHECKS, NULL, &checks, err);
-    if (rc < 0)
-        return rc;
     int applied = migrate_run(&dialect, &migration, migrations_pg, o, err);
-    if (applied < 0 || o->dry_run)
+    if (applied < 0 || o->dry_run || migration.is_complete)
         return applied;
-    rc = put_in_order(pg, conn, o, !checks.has, err);
+    rc = mend_rights(pg, conn, err);
+    if (rc == 0)
+        rc = put_in_order(pg, conn, o, false, err);
     return rc < 0 ? rc : applied;
 }
 

@@ -1,5 +1,5 @@
 /* store_pg_prune.c - drops old rows: whole days of history, runs and events through the owner's
- * function (0010_days), the passes of slots and the pauses that are over. Each call is one step and
+ * function (0004_days), the passes of slots and the pauses that are over. Each call is one step and
  * one transaction. */
 #include <stdio.h>
 

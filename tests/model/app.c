@@ -1,5 +1,5 @@
 /* app.c - the application: one transaction at a time, which writes and commits at any later move.
- * It decides as file_check, file_again and resolve_at do (migrations/pg/0003_api.sql). */
+ * It decides as file_check, file_again and resolve_at do (migrations/pg/0007_filing.sql). */
 #include "model.h"
 
 static const struct { int op; int check; const char *name;

@@ -1,6 +1,6 @@
 /* events.c - the events that settles write, and a consumer that reads them in order, from its
  * cursor on. A transaction id is unique within one history of the database: after a copy is
- * restored, ids are issued again (migrations/pg/0011_generations.sql). */
+ * restored, ids are issued again (migrations/pg/0003_generations.sql). */
 #include "model.h"
 
 /* ---- the order ---- */

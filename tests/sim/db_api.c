@@ -1,5 +1,5 @@
-/* db_api.c - enqueue, reschedule and resolve, as in migrations/pg/0003_api.sql, 0030_fine_slots and
- * 0046_asked_runs: a transaction gets its number first, then reads the clock, then chooses the
+/* db_api.c - enqueue, reschedule and resolve, as in migrations/pg/0006_enqueue.sql and
+ * 0007_filing.sql: a transaction gets its number first, then reads the clock, then chooses the
  * slot. */
 #include "../../engine/rules/slot.h"
 #include "db.h"

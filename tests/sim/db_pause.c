@@ -1,4 +1,4 @@
-/* db_pause.c - pauses, as in migrations/pg/0036_pauses.sql: each has a slot of its own that never
+/* db_pause.c - pauses, as in migrations/pg/0010_pauses.sql: each has a slot of its own that never
  * begins. Settles and openings share its row until they commit. Who resumes waits for them. */
 #include "../../engine/rules/slot.h"
 #include "db.h"

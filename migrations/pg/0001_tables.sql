@@ -1,0 +1,432 @@
+-- 0001_tables - the tables, their indexes and sequences.
+--
+--                       applications     engines                        readers
+--   future_job          file, move, end  read, delete, move             views pending, schedules
+--   schedule            write            repair missing checks          view schedules
+--   pause               write            read each second, end          view pauses
+--   future_job_history  resolve adds     settles add, prune drops days  view history
+--   future_job_run      -                settles add, prune drops days  view runs
+--   event               -                settles add, prune drops days  view events
+--   slot_lease          -                take, renew, give back         prescient status
+--   slot_pass           -                open and close slots           views slots, passes
+--   cursor              -                prescient events --deliver     view consumers
+--   setting, generation, slot_load, engine_seen: notes of engines and of init
+--
+-- No application touches a table: it calls the functions of 0006_enqueue, 0009_schedules and
+-- 0010_pauses, which run with their owner's rights. Readers see the views of 0013_readers.
+--
+-- "prescient." stands for the schema that the program was told to use. Times are UTC: nothing here
+-- asks for a time zone. The build makes the COMMENT of a column from the lines above it.
+
+CREATE TABLE prescient.setting (
+    -- slot_length_s, pause_changes, swept_until, ...
+    name text PRIMARY KEY,
+    -- Numbers and times, too, are texts.
+    value text NOT NULL
+);
+COMMENT ON TABLE prescient.setting IS 'What engines and SQL clients must agree on.';
+
+-- ---- what is pending ----------------------------------------------------------------------------
+
+-- Above 2^53 an id would not survive as a double, which is how the settle searches for it fastest.
+CREATE SEQUENCE prescient.future_job_id_seq AS bigint MAXVALUE 9007199254740991;
+
+-- No CHECK limits its values: each statement would read the constraints anew, which made an enqueue
+-- several times dearer. The functions refuse bad values; what a plain INSERT gets wrong is refused
+-- by engines at its slot, and a time that is no slot is moved to one (refile in 0012_engine).
+CREATE TABLE prescient.future_job (
+    -- Names one life of the check; a life that begins anew draws another id. A settle finds the row
+    -- by it.
+    id bigint NOT NULL DEFAULT nextval('prescient.future_job_id_seq'),
+    -- The first slot it was filed under; never changes in one life of a check.
+    first_check_at timestamptz NOT NULL,
+    -- The slot the check is filed under. From the year 9000 on: the slot of a pause, which never
+    -- begins.
+    next_check_at timestamptz NOT NULL,
+    -- Runs of this life that ended with `again`; written by settles.
+    check_count integer NOT NULL DEFAULT 0,
+    -- Failures in a row; written by settles.
+    failure_count integer NOT NULL DEFAULT 0,
+    -- Lower ones are read first in a slot.
+    priority integer NOT NULL DEFAULT 0,
+    -- bucket_of(entity_name, entity_key), 0 to 63: the part of a slot that a lease is for.
+    bucket smallint NOT NULL,
+    -- What the check is about: the name of a table, as the application calls it.
+    entity_name text NOT NULL,
+    -- Which row of it.
+    entity_key text NOT NULL,
+    -- The job that answers it, as the settings name it.
+    job_exec text NOT NULL,
+    -- What the application gives to the job; NULL: nothing.
+    payload json,
+    -- Asked for while its slot was running: when the answer ends the check, it starts anew here.
+    -- NULL: it was not.
+    again_at timestamptz,
+    -- When this check number was first deferred; NULL: it was not. Written by settles.
+    deferred_at timestamptz,
+    -- When this life was run first; NULL: not yet.
+    first_run_at timestamptz,
+    -- All runs of this life together, in microseconds; NULL: there was none.
+    total_run_us bigint,
+    -- Runs of this life, however they ended; NULL: there was none.
+    run_count integer,
+    -- What the idempotency key is made of besides names, count and payload. NULL: first_check_at in
+    -- seconds, a slash, and the id.
+    origin text,
+    -- The slot at which it was due and was put off without having been run; NULL: it was not.
+    put_off_at timestamptz,
+    -- What is unusual about the check: the rule by which it recurs, or the event that it delivers,
+    -- as words (rules/terms.h). NULL: nothing is.
+    terms text,
+    PRIMARY KEY (bucket, entity_name, entity_key, job_exec)
+) WITH (
+    -- Rows live for hours and go by the page: vacuum soon and without pauses, and never take the
+    -- lock that truncating needs.
+    autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000,
+    autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.1,
+    autovacuum_analyze_threshold = 5000, vacuum_truncate = off
+);
+ALTER SEQUENCE prescient.future_job_id_seq OWNED BY prescient.future_job.id;
+-- For the page read and for the settle. Unique, so that an answer to one row never ends another
+-- one.
+CREATE UNIQUE INDEX future_job_slot ON prescient.future_job (next_check_at, bucket, priority, id);
+CREATE INDEX future_job_put_off ON prescient.future_job (put_off_at) WHERE put_off_at IS NOT NULL;
+COMMENT ON TABLE prescient.future_job IS 'Checks waiting for their slot; nothing old.';
+
+-- A key never changes. For each statement, and only where it names one of these columns: that costs
+-- nothing in a settle.
+CREATE FUNCTION prescient.refuse_key_change() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION 'prescient: bucket, entity and key of a check do not change: resolve it and enqueue '
+                    'another'
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'future_job_key', SCHEMA = TG_TABLE_SCHEMA,
+              TABLE = TG_TABLE_NAME;
+END $$;
+CREATE TRIGGER future_job_key BEFORE UPDATE OF bucket, entity_name, entity_key ON prescient.future_job
+    FOR EACH STATEMENT EXECUTE FUNCTION prescient.refuse_key_change();
+
+-- ---- what was -----------------------------------------------------------------------------------
+-- Three tables by days (0004_days). The day is that of the real clock when the row was written,
+-- never the virtual time of a replay. A day that is open has a coarse index by time only; the
+-- others are built when it is over.
+
+CREATE TABLE prescient.future_job_history (
+    -- When the row was written, by the real clock: its day says where it is and when it goes.
+    archived_at timestamptz NOT NULL,
+    -- When the check ended; in a replay, the virtual time.
+    ended_at timestamptz NOT NULL,
+    -- The slot in which it ended; of one that was resolved, the slot for which it waited.
+    slot_at timestamptz NOT NULL,
+    -- As in future_job, and the counts, names and times below too.
+    first_check_at timestamptz NOT NULL,
+    check_count integer NOT NULL,
+    failure_count integer NOT NULL,
+    -- Runs of this life; 0: none.
+    run_count integer NOT NULL,
+    entity_name text NOT NULL,
+    entity_key text NOT NULL,
+    job_exec text NOT NULL,
+    -- How it ended (rules/outcome.h): done, resolved, failed, max_checks, ...
+    outcome text NOT NULL,
+    -- The engine that wrote the row; NULL: an application resolved the check.
+    engine text,
+    -- NULL: it was never run.
+    first_run_at timestamptz,
+    -- NULL: it was never run, or an application ended it.
+    last_run_at timestamptz,
+    -- All runs together, in microseconds; NULL: there was none.
+    total_run_us bigint,
+    -- The last run, in microseconds; NULL: as last_run_at.
+    last_run_us bigint,
+    -- What the job said, or why it failed; NULL: nothing.
+    note text,
+    -- Kept where a check ended in trouble, so that `retry` can file it again; else NULL.
+    payload json
+) PARTITION BY RANGE (archived_at);
+CREATE INDEX future_job_history_time ON prescient.future_job_history
+    USING brin (archived_at, ended_at) WITH (autosummarize = on);
+COMMENT ON TABLE prescient.future_job_history IS
+    'Archived checks, one row each, written in the transaction that deletes the check.';
+
+CREATE TABLE prescient.future_job_run (
+    -- When the job was run; in a replay, the virtual time.
+    run_at timestamptz NOT NULL,
+    -- The slot of the run.
+    slot_at timestamptz NOT NULL,
+    -- The slot to which the check was moved.
+    next_check_at timestamptz NOT NULL,
+    -- How long it ran, in microseconds; 0: it was moved without a run.
+    run_us bigint NOT NULL,
+    -- After this run.
+    check_count integer NOT NULL,
+    -- After this run.
+    failure_count integer NOT NULL,
+    entity_name text NOT NULL,
+    entity_key text NOT NULL,
+    job_exec text NOT NULL,
+    -- How the run ended (rules/outcome.h): again, deferred, failed, reslotted, ...
+    outcome text NOT NULL,
+    -- The engine that wrote the row; NULL: a function of the schema did.
+    engine text,
+    -- What the job said, or why it failed; NULL: nothing.
+    note text,
+    -- When the row was written, by the real clock, in a replay too: its day says where it is and
+    -- when it goes.
+    recorded_at timestamptz NOT NULL DEFAULT clock_timestamp()
+) PARTITION BY RANGE (recorded_at);
+CREATE INDEX future_job_run_time ON prescient.future_job_run
+    USING brin (recorded_at, run_at) WITH (autosummarize = on);
+COMMENT ON TABLE prescient.future_job_run IS 'One row for each run that did not end its check.';
+
+-- Events are read in the order (generation, xid, id), and only below the oldest transaction that is
+-- still running: an id alone would skip what is committed late (0003_generations).
+CREATE SEQUENCE prescient.event_id_seq AS bigint;
+CREATE TABLE prescient.event (
+    -- The transaction that wrote it.
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    -- Its place among the events of this transaction.
+    id bigint NOT NULL DEFAULT nextval('prescient.event_id_seq'),
+    -- When the job emitted it; in a replay, the virtual time.
+    emitted_at timestamptz NOT NULL,
+    -- The slot of the run that emitted it.
+    slot_at timestamptz,
+    -- Of the check that emitted it, before that run.
+    check_count integer,
+    -- Its name.
+    event text NOT NULL,
+    -- The check that emitted it.
+    entity_name text NOT NULL,
+    entity_key text NOT NULL,
+    job_exec text NOT NULL,
+    -- What the job gave with it; NULL: nothing. May hold personal data: no view shows it.
+    data json,
+    -- When the row was written, by the real clock, in a replay too: its day says where it is and
+    -- when it goes.
+    recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- The history of the database in which xid means something. Its default comes with the function
+    -- current_generation.
+    generation bigint NOT NULL,
+    -- Of an event that a listener heard: with the listener's name it is the entity_key of its
+    -- delivery. NULL: nobody heard it.
+    origin uuid,
+    PRIMARY KEY (generation, xid, id, recorded_at)
+) PARTITION BY RANGE (recorded_at);
+ALTER SEQUENCE prescient.event_id_seq OWNED BY prescient.event.id;
+-- From a delivery to its event. Few events have an origin.
+CREATE INDEX event_origin ON prescient.event (origin) WHERE origin IS NOT NULL;
+COMMENT ON TABLE prescient.event IS 'What jobs have emitted, written by the settle of the run.';
+
+-- ---- who runs which slot ------------------------------------------------------------------------
+
+CREATE TABLE prescient.slot_pass (
+    slot_at timestamptz NOT NULL,
+    -- 0 to 63; -1: the whole slot.
+    bucket smallint NOT NULL CHECK (bucket BETWEEN -1 AND 63),
+    -- 0: the row that opened the slot. From 1 on: the end of a pass over the bucket.
+    pass integer NOT NULL CHECK (pass >= 0),
+    -- When the row was written, by the real clock.
+    recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- In how many parts the slot is run; NULL where pass is not 0.
+    split smallint CHECK (split IN (1, 64)),
+    -- The checks counted when the slot was opened, at most one more than a split needs; NULL where
+    -- pass is not 0.
+    pending bigint,
+    -- Taken in the statement of the last scan that found nothing: each transaction that this scan
+    -- may have missed has a smaller id. NULL: no such scan yet.
+    seen_xid bigint,
+    -- When nothing more could come into the slot; NULL: it is open, or pass is not 0.
+    closed_at timestamptz,
+    -- Who wrote the row.
+    engine text,
+    -- The counts of the pass (rules/pass_counts.h); NULL where pass is 0.
+    run bigint, done bigint, again bigint, deferred bigint, failed bigint, timeout bigint,
+    crashed bigint, guarded bigint, held_back bigint, unknown_job bigint, superseded bigint,
+    locked bigint,
+    -- How late its first run was, in microseconds; NULL where pass is 0.
+    late_us bigint,
+    -- How long the pass took, in microseconds; NULL where pass is 0.
+    took_us bigint,
+    -- Jobs whose checks were left to other engines; NULL: none.
+    left_jobs text[],
+    PRIMARY KEY (slot_at, bucket, pass),
+    CHECK ((pass = 0) = (split IS NOT NULL))
+);
+CREATE INDEX slot_pass_unclosed ON prescient.slot_pass (slot_at) WHERE pass = 0 AND closed_at IS NULL;
+COMMENT ON TABLE prescient.slot_pass IS
+    'Slots that were opened, and passes over their buckets; pruned like the history.';
+
+CREATE SEQUENCE prescient.slot_lease_token_seq AS bigint;
+CREATE TABLE prescient.slot_lease (
+    slot_at timestamptz NOT NULL,
+    -- 0 to 63; -1: the whole slot.
+    bucket smallint NOT NULL CHECK (bucket BETWEEN -1 AND 63),
+    -- The engine's process; another one each time it starts.
+    owner uuid NOT NULL,
+    -- Another one each time the lease is taken: a settle under an older one changes nothing.
+    token bigint NOT NULL DEFAULT nextval('prescient.slot_lease_token_seq'),
+    -- By the database's clock. From then on anybody may take it.
+    expires_at timestamptz NOT NULL,
+    -- The engine's name, for people.
+    engine text,
+    PRIMARY KEY (slot_at, bucket)
+) WITH (
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
+    vacuum_truncate = off
+);
+ALTER SEQUENCE prescient.slot_lease_token_seq OWNED BY prescient.slot_lease.token;
+COMMENT ON TABLE prescient.slot_lease IS
+    'The right to run one (slot, bucket). A settle shows its owner and token here.';
+
+-- Numbers grow and follow the clock: two histories that began after the same backup do not share
+-- one (0003_generations).
+CREATE TABLE prescient.generation (
+    generation bigint PRIMARY KEY,
+    -- The server on which this history is written; 0: it is not known.
+    system_identifier bigint NOT NULL,
+    -- Its timeline; 0: it is not known.
+    timeline integer NOT NULL,
+    noted_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE prescient.generation IS
+    'Histories that this database has gone through; transaction ids mean something within one.';
+
+-- ---- what recurs, what is paused ----------------------------------------------------------------
+
+CREATE TABLE prescient.schedule (
+    name text PRIMARY KEY,
+    -- Its check: one schedule has one check.
+    entity_name text NOT NULL,
+    entity_key text NOT NULL,
+    job_exec text NOT NULL,
+    -- Seconds from the end of a run to the next one; NULL: cron has the times.
+    every_s bigint,
+    -- Ten thousandths of every_s by which a time may be off; NULL where every_s is.
+    bias integer,
+    -- Five fields with one blank between them, in small letters; NULL: every_s has the times.
+    cron text,
+    -- The zone of cron; NULL where cron is.
+    timezone text,
+    -- What is done about times that nobody ran: run_once, run_all or skip.
+    missed text NOT NULL,
+    -- What each of its checks carries; NULL: nothing.
+    payload json,
+    -- False: it was switched off, and has no check.
+    is_active boolean NOT NULL DEFAULT true,
+    made_at timestamptz NOT NULL,
+    -- The user of the session.
+    made_by text NOT NULL,
+    -- When its rule, check or payload was last changed.
+    changed_at timestamptz NOT NULL,
+    changed_by text NOT NULL,
+    -- When it was last switched off or on, by whom, and why; NULL: never.
+    switched_at timestamptz,
+    switched_by text,
+    -- At most 4096 bytes; NULL: nobody said why.
+    switched_why text,
+    UNIQUE (entity_name, entity_key, job_exec)
+);
+-- Lists are read in the order of names by their bytes, whatever the collation of the database.
+CREATE INDEX schedule_by_name ON prescient.schedule (name COLLATE "C");
+CREATE INDEX schedule_by_job ON prescient.schedule (job_exec, name COLLATE "C");
+COMMENT ON TABLE prescient.schedule IS 'What recurs, and by which rule. Its check waits in future_job.';
+
+CREATE TABLE prescient.pause (
+    -- The slot in which its checks wait; no time ever comes to it.
+    slot_at timestamptz PRIMARY KEY,
+    -- Whose checks are paused: those of a job, an entity or a schedule, and its name.
+    what text NOT NULL,
+    name text NOT NULL,
+    -- At most 4096 bytes; NULL: nobody said why.
+    reason text,
+    paused_at timestamptz NOT NULL,
+    paused_by text NOT NULL,
+    -- NULL: it is on.
+    resumed_at timestamptz,
+    resumed_by text,
+    -- Resumed checks go to the next full slot together, and are not spread over its seconds.
+    is_reslotted boolean NOT NULL DEFAULT false,
+    -- When its last check had left its slot; NULL: it is on, or some checks still leave.
+    ended_at timestamptz,
+    CONSTRAINT pause_what CHECK (what IN ('job', 'entity', 'schedule')),
+    -- A day from the year 9000 on: that is a slot at every slot length.
+    CONSTRAINT pause_slot CHECK (slot_at >= '9000-01-01 00:00:00+00' AND slot_at < '10000-01-01 00:00:00+00'
+                                 AND date_part('epoch', slot_at)::bigint % 86400 = 0)
+);
+CREATE UNIQUE INDEX pause_on ON prescient.pause (what, name) WHERE resumed_at IS NULL;
+CREATE INDEX pause_not_over ON prescient.pause (slot_at) WHERE ended_at IS NULL;
+CREATE INDEX pause_ended ON prescient.pause (ended_at) WHERE ended_at IS NOT NULL;
+COMMENT ON TABLE prescient.pause IS
+    'Pauses, also those that are over, until they are pruned: who paused what, when, why, and who '
+    'resumed it.';
+
+-- ---- notes of engines and readers of events -----------------------------------------------------
+
+-- The cursor is in the database of the events, so a failover takes both back together. A reader
+-- holds a lease, as of a slot, and moves the cursor only while owner, token and cursor are as it
+-- read them (tests/model/consumers.c).
+CREATE TABLE prescient.cursor (
+    -- consumer: prescient events --deliver NAME; digest: the digest of a listener.
+    kind text NOT NULL,
+    name text NOT NULL,
+    -- The last event that was delivered; generation, xid and id of it.
+    generation bigint NOT NULL DEFAULT 0,
+    xid xid8 NOT NULL DEFAULT '0',
+    id bigint NOT NULL DEFAULT 0,
+    -- Who holds the lease; NULL: nobody.
+    owner uuid,
+    -- Another one each time the lease is taken.
+    token bigint NOT NULL DEFAULT 0,
+    -- The last one that held it: host/pid; NULL: nobody yet.
+    held_by text,
+    -- When the lease ends, by the database's clock; NULL: nobody holds it.
+    expires_at timestamptz,
+    made_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- When the cursor was last moved; NULL: never.
+    moved_at timestamptz,
+    -- Events that its command refused and that were skipped.
+    skipped bigint NOT NULL DEFAULT 0,
+    -- When events were last pruned that it had not read; NULL: none since it was reset.
+    pruned_at timestamptz,
+    PRIMARY KEY (kind, name),
+    CONSTRAINT cursor_kind CHECK (kind IN ('consumer', 'digest')),
+    CONSTRAINT cursor_name CHECK (octet_length(name) BETWEEN 1 AND 64),
+    CONSTRAINT cursor_lease CHECK ((owner IS NULL) = (expires_at IS NULL))
+);
+COMMENT ON TABLE prescient.cursor IS
+    'How far each named reader of events has come (prescient events --deliver NAME), and who reads.';
+
+-- The settle of an event files its deliveries by the settings of its engine. Two engines with
+-- different listeners are no error that either of them can see: so each notes its own.
+CREATE TABLE prescient.engine_seen (
+    -- Its engine_name, else its host.
+    engine text NOT NULL,
+    -- daemon, or run, which stands for sweep, too.
+    command text NOT NULL,
+    -- Where its settings come from.
+    file text NOT NULL,
+    -- A line each: its name, a fingerprint of all that decides what it hears, and words.
+    listeners text NOT NULL,
+    seen_at timestamptz NOT NULL,
+    -- From then on it stands for no engine any more; a day later it is dropped.
+    counts_until timestamptz NOT NULL,
+    PRIMARY KEY (engine, command, file),
+    CONSTRAINT engine_seen_sizes CHECK (octet_length(engine) <= 255 AND octet_length(command) <= 16
+                                        AND octet_length(file) <= 256 AND octet_length(listeners) <= 65792)
+);
+COMMENT ON TABLE prescient.engine_seen IS
+    'The listeners of each engine, as it noted them last (prescient doctor compares them).';
+
+CREATE TABLE prescient.slot_load (
+    slot_at timestamptz PRIMARY KEY,
+    -- Up to 1,000 they are counted, from there on estimated, up to 64,000.
+    checks integer NOT NULL
+);
+COMMENT ON TABLE prescient.slot_load IS
+    'About how many checks wait in each of the next 1,000 slots, as an engine has counted them last; only '
+    'once a call with `within` was made. Few are counted, many estimated, up to 64,000.';
+
+INSERT INTO prescient.setting VALUES
+    ('slot_length_s', '900'),
+    -- The number of the last change to pauses (0010_pauses).
+    ('pause_changes', '0');

@@ -1,0 +1,183 @@
+-- 0012_engine - what engines ask for when their own statements do not suffice: corrupt blocks, and
+-- times that are no slots.
+
+-- ---- corrupt blocks -----------------------------------------------------------------------------
+-- A corrupt block of the table fails each statement that meets it. One such block would keep its
+-- slot from being opened, and other slots from being scanned or swept. These functions answer the
+-- same questions as the engine's statements do, and cost more: what cannot be read counts as a row
+-- that is there. An engine calls them when its own statement has failed for a corrupt block. They
+-- make no sequential scans: the index says which rows are to be fetched, and only those. What is
+-- corrupt in the index itself cannot be gone around.
+
+-- Whether the error is about another relation than the index by slot. Messages are in the server's
+-- language; the path in them is not.
+CREATE FUNCTION prescient.is_beside_the_index(message text) RETURNS boolean
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT message !~ (pg_relation_filepath('prescient.future_job_slot') || '([^0-9]|$)') $$;
+
+-- Whether there are rows in the slots from `first` to `last`, both included, in these buckets, of
+-- these jobs (NULL: any).
+CREATE FUNCTION prescient.holds_checks(first timestamptz, last timestamptz, first_bucket integer,
+                                       last_bucket integer, jobs text[]) RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM prescient.future_job f
+                    WHERE f.next_check_at BETWEEN first AND last
+                    AND f.bucket BETWEEN first_bucket AND last_bucket
+                    AND (jobs IS NULL OR f.job_exec = ANY (jobs)));
+EXCEPTION WHEN data_corrupted THEN
+    IF NOT prescient.is_beside_the_index(SQLERRM) THEN
+        RAISE;
+    END IF;
+    RETURN true;
+END $$;
+
+-- The first slot in [first, before) with rows; NULL: none. Found by halving, among all seconds.
+CREATE FUNCTION prescient.first_slot(first timestamptz, before timestamptz) RETURNS timestamptz
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    low bigint := ceil(date_part('epoch', greatest(first, '1970-01-01 00:00:00+00')));
+    high bigint := ceil(date_part('epoch', least(before, '10000-01-01 00:00:00+00')));
+    middle bigint;
+BEGIN
+    IF low >= high OR NOT prescient.holds_checks(to_timestamp(low), to_timestamp(high - 1), 0, 63, NULL) THEN
+        RETURN NULL;
+    END IF;
+    WHILE high - low > 1 LOOP
+        middle := low + (high - low) / 2;
+        IF prescient.holds_checks(to_timestamp(low), to_timestamp(middle - 1), 0, 63, NULL) THEN
+            high := middle;
+        ELSE
+            low := middle;
+        END IF;
+    END LOOP;
+    RETURN to_timestamp(low);
+END $$;
+
+-- The ids in a slot's buckets whose rows cannot be read, in order. A range of ids that cannot be
+-- read as a whole is halved until it can, or is one id: ids are a column of the index, so rows
+-- outside the range are not touched.
+CREATE FUNCTION prescient.unreadable_checks(slot timestamptz, first_bucket integer, last_bucket integer)
+    RETURNS bigint[]
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    most CONSTANT integer := 10000;
+    unreadable bigint[] := '{}';
+    lows bigint[] := '{0}';                         -- ranges to be read, the next one last
+    highs bigint[] := ARRAY[(1::bigint << 62)];     -- not included
+    low bigint;
+    high bigint;
+    n integer := 1;
+BEGIN
+    WHILE n > 0 LOOP
+        low := lows[n];
+        high := highs[n];
+        n := n - 1;
+        BEGIN
+            PERFORM count(f::text) FROM prescient.future_job f
+              WHERE f.next_check_at = slot AND f.bucket BETWEEN first_bucket AND last_bucket
+              AND f.id >= low AND f.id < high;
+        EXCEPTION WHEN data_corrupted THEN
+            IF NOT prescient.is_beside_the_index(SQLERRM) OR cardinality(unreadable) = most THEN
+                RAISE;
+            END IF;
+            IF high - low = 1 THEN
+                unreadable := unreadable || low;
+            ELSE
+                lows[n + 1] := low + (high - low) / 2;
+                highs[n + 1] := high;
+                lows[n + 2] := low;
+                highs[n + 2] := low + (high - low) / 2;
+                n := n + 2;
+            END IF;
+        END;
+    END LOOP;
+    RETURN unreadable;
+END $$;
+
+-- The other rows.
+CREATE FUNCTION prescient.readable_checks(slot timestamptz, first_bucket integer, last_bucket integer)
+    RETURNS SETOF prescient.future_job
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    low bigint := 0;
+    high bigint;
+BEGIN
+    FOREACH high IN ARRAY prescient.unreadable_checks(slot, first_bucket, last_bucket)
+        || (1::bigint << 62) LOOP
+        RETURN QUERY SELECT f.* FROM prescient.future_job f
+                      WHERE f.next_check_at = slot AND f.bucket BETWEEN first_bucket AND last_bucket
+                      AND f.id >= low AND f.id < high;
+        low := high + 1;
+    END LOOP;
+END $$;
+
+-- How many rows there are in the slots of [first, before), about `most` at the most, with those
+-- that cannot be read: slot by slot.
+CREATE FUNCTION prescient.count_checks(first timestamptz, before timestamptz, most bigint) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    slot timestamptz := prescient.first_slot(first, before);
+    total bigint := 0;
+BEGIN
+    WHILE slot IS NOT NULL AND total < most LOOP
+        BEGIN
+            total := total + (SELECT count(*)
+                              FROM (SELECT FROM prescient.future_job f
+                                    WHERE f.next_check_at = slot LIMIT most - total) few);
+        EXCEPTION WHEN data_corrupted THEN
+            IF NOT prescient.is_beside_the_index(SQLERRM) THEN
+                RAISE;
+            END IF;
+            total := total + cardinality(prescient.unreadable_checks(slot, 0, 63))
+                + (SELECT count(*) FROM prescient.readable_checks(slot, 0, 63));
+        END;
+        slot := prescient.first_slot(slot + interval '1 microsecond', before);
+    END LOOP;
+    RETURN total;
+END $$;
+
+-- ---- times that are no slots --------------------------------------------------------------------
+
+-- The first slot in [first, before) with rows. Rows before it at times that are no slots are moved
+-- to the first slot behind that has not begun; the run log has why. A row that another transaction
+-- has locked is left to the next call.
+CREATE FUNCTION prescient.refile(first timestamptz, before timestamptz) RETURNS timestamptz
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrong timestamptz;
+    at timestamptz;
+    slot timestamptz;
+BEGIN
+    PERFORM pg_current_xact_id();
+    LOCK TABLE prescient.future_job IN ROW EXCLUSIVE MODE;      -- the slot length stays as it is
+    at := clock_timestamp();
+    LOOP
+        wrong := (SELECT f.next_check_at FROM prescient.future_job f
+                   WHERE f.next_check_at >= first AND f.next_check_at < before
+                   ORDER BY f.next_check_at LIMIT 1);
+        IF wrong IS NULL OR prescient.is_slot(wrong) THEN
+            RETURN wrong;
+        END IF;
+        slot := prescient.slot_for(wrong, at);
+        WITH misfiled AS MATERIALIZED (
+            SELECT f.bucket, f.entity_name, f.entity_key, f.job_exec FROM prescient.future_job f
+             WHERE f.next_check_at = wrong FOR UPDATE SKIP LOCKED),
+        refiled AS (
+            UPDATE prescient.future_job f
+               SET next_check_at = slot, id = prescient.new_id(slot, f.bucket, f.priority),
+                   origin = prescient.origin_of(f.origin, f.first_check_at, f.id)
+              FROM misfiled m
+             WHERE f.bucket = m.bucket AND f.entity_name = m.entity_name AND f.entity_key = m.entity_key
+               AND f.job_exec = m.job_exec
+            RETURNING f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec)
+        INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
+                                              failure_count, entity_name, entity_key, job_exec, outcome, note)
+        SELECT at, greatest(prescient.slot_floor(wrong), '1970-01-01 00:00:00+00'), slot, 0, r.check_count,
+               r.failure_count, r.entity_name, r.entity_key, r.job_exec, 'reslotted',
+               format('not run: it was filed at %s, which is no slot of %s s; file checks by '
+                      'prescient.enqueue()', wrong, prescient.slot_length_s())
+          FROM refiled r;
+        first := greatest(wrong, '4713-01-01 00:00:00+00 BC') + interval '1 microsecond';
+    END LOOP;
+END $$;

@@ -1,0 +1,280 @@
+-- 0013_readers - what waits and what was, for those who only read: dashboards, admin pages,
+-- reports.
+--
+-- Views with stable names and columns: a column is only ever added at the end. A view has the
+-- rights of its owner, so its readers need none on the tables. What a view leaves out they cannot
+-- see: payloads and the data of events, which may hold personal data. The columns are listed, never
+-- "*": a column that a later migration adds to a table changes nothing here.
+--
+-- Two more views: schedules in 0009_schedules, pauses in 0010_pauses. A check *runs*, or its job
+-- *looks*: that is one thing. check_count is taken before the answer in an event and after it in a
+-- run, so it numbers no run; check_number does, the same one everywhere: 1 for the first.
+
+-- ---- views --------------------------------------------------------------------------------------
+
+-- The primary key begins with the bucket, which nobody who asks for an entity and a key can name.
+-- There are 64: with their numbers beside the table, each is one step of the key.
+CREATE VIEW prescient.pending AS
+    SELECT f.next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
+           f.priority, f.first_check_at, f.again_at, f.put_off_at,
+           f.next_check_at >= '9000-01-01 00:00:00+00' AND f.next_check_at < '10000-01-01 00:00:00+00'
+               AS is_paused
+      FROM generate_series(0, 63) b (bucket) JOIN prescient.future_job f ON f.bucket = b.bucket;
+COMMENT ON VIEW prescient.pending IS 'Checks that wait for their slot.';
+COMMENT ON COLUMN prescient.pending.next_check_at IS 'The slot in which the check is looked at next.';
+COMMENT ON COLUMN prescient.pending.check_count IS 'Looks so far that ended with: again.';
+COMMENT ON COLUMN prescient.pending.failure_count IS 'Failures in a row.';
+COMMENT ON COLUMN prescient.pending.first_check_at IS 'The slot of its first look.';
+COMMENT ON COLUMN prescient.pending.again_at IS
+    'Asked for again while its slot was running: when that look ends it, it starts anew here.';
+COMMENT ON COLUMN prescient.pending.put_off_at IS
+    'The slot at which it was due and was put off without having been run; NULL: it was not.';
+COMMENT ON COLUMN prescient.pending.is_paused IS
+    'It waits until it is resumed (see pauses); next_check_at is no time at which it is looked at.';
+
+CREATE VIEW prescient.history AS
+    SELECT h.ended_at, h.entity_name, h.entity_key, h.job_exec, h.outcome,
+           CASE WHEN h.outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
+                THEN h.outcome
+                WHEN h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') THEN 'max_failures' END
+               AS guard,
+           h.check_count, h.failure_count, h.run_count, h.slot_at, h.first_check_at, h.first_run_at,
+           h.last_run_at, h.total_run_us, h.last_run_us, h.note, h.engine, h.archived_at,
+           h.check_count::bigint
+               + (h.outcome NOT IN ('resolved', 'unknown_job') OR h.failure_count > 0)::integer
+               AS check_number
+      FROM prescient.future_job_history h;
+COMMENT ON VIEW prescient.history IS 'Checks that have ended, one row each.';
+COMMENT ON COLUMN prescient.history.ended_at IS 'When it ended; in a replay, the virtual time.';
+COMMENT ON COLUMN prescient.history.archived_at IS
+    'When the row was written, by the real clock: a condition on it reads only the days that it names.';
+COMMENT ON COLUMN prescient.history.guard IS 'The guard that ended it; NULL: none did.';
+COMMENT ON COLUMN prescient.history.check_count IS 'Looks that ended with: again.';
+COMMENT ON COLUMN prescient.history.check_number IS 'The number of the last look; 0: there was none.';
+COMMENT ON COLUMN prescient.history.total_run_us IS 'All looks together, in microseconds.';
+COMMENT ON COLUMN prescient.history.last_run_us IS 'The last look, in microseconds.';
+COMMENT ON COLUMN prescient.history.note IS 'What the job said, or why it failed.';
+
+CREATE VIEW prescient.runs AS
+    SELECT r.run_at, r.entity_name, r.entity_key, r.job_exec, r.outcome, r.check_count, r.failure_count,
+           r.slot_at, r.next_check_at, r.run_us, r.note, r.engine, r.recorded_at,
+           r.check_count::bigint + (r.outcome <> 'again')::integer AS check_number
+      FROM prescient.future_job_run r;
+COMMENT ON VIEW prescient.runs IS 'Looks that did not end their check, one row each.';
+COMMENT ON COLUMN prescient.runs.run_at IS 'When the job looked; in a replay, the virtual time.';
+COMMENT ON COLUMN prescient.runs.recorded_at IS
+    'When the row was written, by the real clock: a condition on it reads only the days that it names.';
+COMMENT ON COLUMN prescient.runs.run_us IS 'How long it looked, in microseconds.';
+COMMENT ON COLUMN prescient.runs.check_count IS 'Looks that had ended with: again after this one.';
+COMMENT ON COLUMN prescient.runs.check_number IS 'The number of this look; the first is 1.';
+
+-- Only events that a cursor may pass: nothing is ever written before them. The barrier keeps a
+-- function in a WHERE from the others.
+CREATE VIEW prescient.events WITH (security_barrier) AS
+    WITH here AS MATERIALIZED (
+        SELECT n.generation, n.below FROM prescient.generation_now() n)
+    SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key,
+           e.job_exec, e.emitted_at, e.slot_at, e.check_count, e.recorded_at, e.generation, e.xid, e.id,
+           e.check_count::bigint + 1 AS check_number
+      FROM prescient.event e
+     WHERE (e.generation, e.xid) < ((SELECT h.generation FROM here h), (SELECT h.below FROM here h));
+COMMENT ON VIEW prescient.events IS
+    'What jobs have emitted, up to the oldest transaction that still writes. Who goes on where it '
+    'stopped takes ORDER BY generation, xid, id, and WHERE (generation, xid, id) > the last three: the '
+    'order of the times is another one, and would skip what was committed late.';
+COMMENT ON COLUMN prescient.events.cursor IS
+    'generation, xid and id in one text, as `prescient events` has it.';
+COMMENT ON COLUMN prescient.events.recorded_at IS
+    'When the row was written, by the real clock: a condition on it reads only the days that it names.';
+COMMENT ON COLUMN prescient.events.check_count IS 'Looks that had ended with: again before this one.';
+COMMENT ON COLUMN prescient.events.check_number IS 'The number of the look that emitted it; the first is 1.';
+
+CREATE VIEW prescient.slots AS
+    SELECT p.slot_at,
+           CASE WHEN max(p.closed_at) IS NOT NULL THEN 'closed'
+                WHEN count(p.seen_xid) FILTER (WHERE p.pass = 0) > 0
+                     OR count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) >= max(p.split) THEN 'relook'
+                ELSE 'open' END AS state,
+           max(p.late_us) AS late_us, sum(p.run)::bigint AS run, sum(p.done)::bigint AS done,
+           sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed,
+           min(p.recorded_at) FILTER (WHERE p.pass = 0) AS opened_at, max(p.closed_at) AS closed_at
+      FROM prescient.slot_pass p GROUP BY p.slot_at;
+COMMENT ON VIEW prescient.slots IS
+    'Slots that an engine has opened, one row each; what waits in slots to come is in pending.';
+COMMENT ON COLUMN prescient.slots.state IS
+    'open: being run; relook: run, and looked at again for what is committed late; closed.';
+COMMENT ON COLUMN prescient.slots.late_us IS 'How late its first look was, at the most, in microseconds.';
+COMMENT ON COLUMN prescient.slots.failed IS 'Looks that failed, timed out or crashed.';
+
+CREATE VIEW prescient.passes AS
+    SELECT p.slot_at, p.bucket, p.pass, p.engine, p.split, p.run, p.done, p.again, p.failed, p.timeout,
+           p.crashed, p.guarded, p.deferred, p.held_back, p.unknown_job, p.superseded, p.locked, p.late_us,
+           p.took_us, array_to_string(p.left_jobs, ', ') AS left_jobs, p.recorded_at
+      FROM prescient.slot_pass p;
+COMMENT ON VIEW prescient.passes IS
+    'What engines did in a slot: one row (pass 0) when it was opened, and one for each pass over a bucket.';
+COMMENT ON COLUMN prescient.passes.bucket IS '0 to 63; -1: the whole slot.';
+COMMENT ON COLUMN prescient.passes.split IS
+    'In how many parts the slot is run, 1 or 64; only when pass is 0.';
+COMMENT ON COLUMN prescient.passes.left_jobs IS 'Jobs whose checks were left behind.';
+
+CREATE VIEW prescient.consumers AS
+    SELECT c.name, c.generation || '-' || c.xid::text || '-' || c.id AS cursor, c.moved_at, c.made_at,
+           c.held_by, CASE WHEN c.expires_at > clock_timestamp() THEN c.expires_at END AS held_until,
+           c.skipped, c.pruned_at, c.generation, c.xid, c.id
+      FROM prescient.cursor c WHERE c.kind = 'consumer';
+COMMENT ON VIEW prescient.consumers IS 'Consumers of events, and how far each has come.';
+COMMENT ON COLUMN prescient.consumers.held_until IS 'When its lease expires; NULL: none is at work.';
+
+-- ---- what reports need besides ------------------------------------------------------------------
+
+-- What a program asks first. For users who may not read the tables that have it.
+CREATE FUNCTION prescient.schema_state(OUT version integer, OUT oldest_engine integer,
+                                       OUT slot_length_s integer)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(max(m.version), 0), coalesce(max(m.oldest_engine), 0),
+           coalesce((SELECT s.value::integer FROM prescient.setting s WHERE s.name = 'slot_length_s'), 0)
+      FROM prescient.migration m $$;
+COMMENT ON FUNCTION prescient.schema_state() IS
+    'The newest migration of the schema, the newest one that a program must know, and the slot length.';
+
+-- How many checks wait in a slot. Of more than `counted`, the buckets that were counted completely
+-- are a sample: bucket numbers are hashes, so checks are spread evenly. NULL: all are counted.
+CREATE FUNCTION prescient.slot_count(slot timestamptz, counted bigint, OUT checks bigint,
+                                     OUT is_estimate boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE WHEN NOT w.is_estimate THEN w.n
+                WHEN w.last > 0 THEN greatest(w.n, w.n_before_last * 64 / w.last)
+                ELSE greatest(w.n, 64 * (SELECT count(*) FROM prescient.future_job f
+                                          WHERE f.next_check_at = slot AND f.bucket = 0)) END::bigint,
+           w.is_estimate
+      FROM (SELECT coalesce(sum(b.n), 0) AS n, max(b.bucket) AS last,
+                   sum(b.n) - (array_agg(b.n ORDER BY b.bucket DESC))[1] AS n_before_last,
+                   coalesce(sum(b.n) >= counted, false) AS is_estimate
+              FROM (SELECT g.bucket, count(*) AS n
+                      FROM (SELECT f.bucket FROM prescient.future_job f WHERE f.next_check_at = slot
+                            ORDER BY f.bucket LIMIT counted) g
+                     GROUP BY g.bucket) b) w $$;
+COMMENT ON FUNCTION prescient.slot_count(timestamptz, bigint) IS
+    'How many checks wait in a slot; of more than the second number, an estimate.';
+
+CREATE FUNCTION prescient.open_work(OUT leases bigint, OUT unclosed_slots bigint,
+                                    OUT oldest_unclosed_at timestamptz)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT (SELECT count(*) FROM (SELECT FROM prescient.slot_lease LIMIT 10000) few),
+           (SELECT count(*) FROM (SELECT FROM prescient.slot_pass p WHERE p.pass = 0
+                                  AND p.closed_at IS NULL ORDER BY p.slot_at LIMIT 10000) few),
+           (SELECT min(p.slot_at) FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) $$;
+COMMENT ON FUNCTION prescient.open_work() IS
+    'Leases, and slots that are not closed, both counted to 10,000; and the oldest of these slots.';
+
+-- Events that are committed and not readable yet. The snapshot is that of the statement that asks.
+CREATE FUNCTION prescient.events_withheld() RETURNS bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    WITH here AS MATERIALIZED (
+        SELECT n.generation, n.below FROM prescient.generation_now() n)
+    SELECT count(*)
+      FROM (SELECT FROM prescient.event e
+             WHERE (e.generation, e.xid) >= ((SELECT h.generation FROM here h), (SELECT h.below FROM here h))
+               AND (e.generation, e.xid) < ((SELECT h.generation FROM here h),
+                                            pg_snapshot_xmax(pg_current_snapshot()))
+             ORDER BY e.generation, e.xid, e.id LIMIT 1000) few $$;
+COMMENT ON FUNCTION prescient.events_withheld() IS
+    'Events that wait for an older transaction, counted to 1,000: the view does not show them yet.';
+
+-- The rows of the history, counted up to 100,000; of more, those that the statistics know of
+-- (`known`). A function, as its statement opens all days, which takes longer than all else of a
+-- status: it is done only when it is called.
+CREATE FUNCTION prescient.count_history(known bigint) RETURNS bigint
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    n bigint;
+BEGIN
+    SELECT count(*) INTO n FROM (SELECT FROM prescient.future_job_history LIMIT 100001) few;
+    RETURN CASE WHEN n > 100000 THEN known ELSE n END;
+END $$;
+
+-- The newest `most` rows of the history or of the runs, of the table or view whose row type `kind`
+-- has; of this entity, key, job, outcome, and with a time in [since, before), where those are
+-- given. The outcome `amiss` is each that is no good end. A key of the entity prescient.event that
+-- ends in / is a listener: it has all its deliveries.
+--
+-- The tables are in the order in which they were written, with a coarse index by time: no index has
+-- the order of these rows, as each would cost every settle. So the rows are looked for in spans of
+-- time, from now on backwards, each as long as the last ones were quick, until there are enough.
+-- What took longer than look_ms in all ends, and a last row says by its times how far back it has
+-- looked; NULL: it never ends so. All statements here see what the caller's statement sees, with
+-- its rights.
+CREATE FUNCTION prescient.newest_rows(kind anyelement, entity text, key text, job text, ending text,
+                                      since timestamptz, before timestamptz, most bigint, look_ms integer)
+    RETURNS SETOF anyelement
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+SET enable_sort = on AS $$
+DECLARE
+    -- a span with more rows than that is made shorter before they are sorted
+    many CONSTANT bigint := 10000;
+    begun CONSTANT timestamptz := clock_timestamp();
+    of_history CONSTANT boolean := pg_typeof(kind) IN ('prescient.future_job_history'::regtype,
+                                                       'prescient.history'::regtype);
+    parent CONSTANT regclass := CASE WHEN of_history THEN 'prescient.future_job_history'
+                                     ELSE 'prescient.future_job_run' END;
+    written CONSTANT text := CASE WHEN of_history THEN 'archived_at' ELSE 'recorded_at' END;
+    told CONSTANT text := CASE WHEN of_history THEN 'ended_at' ELSE 'run_at' END;
+    chosen text := format('FROM %s r WHERE r.%I >= $1 AND r.%I < $2', pg_typeof(kind), written, written)
+        || CASE WHEN entity IS NULL THEN '' ELSE ' AND r.entity_name = $3' END
+        || CASE WHEN key IS NULL THEN ''
+                WHEN entity = 'prescient.event' AND right(key, 1) = '/'
+                THEN ' AND starts_with(r.entity_key, $4)'
+                ELSE ' AND r.entity_key = $4' END
+        || CASE WHEN job IS NULL THEN '' ELSE ' AND r.job_exec = $5' END
+        || CASE WHEN ending IS NULL THEN ''
+                WHEN ending = 'amiss' THEN ' AND r.outcome <> ALL (''{done,resolved}'')'
+                ELSE ' AND r.outcome = $6' END
+        || CASE WHEN since IS NULL THEN '' ELSE format(' AND r.%I >= $7', told) END
+        || CASE WHEN before IS NULL THEN '' ELSE format(' AND r.%I < $8', told) END;
+    counting CONSTANT text := format('SELECT count(*) FROM (SELECT %s LIMIT $9) few', chosen);
+    sorting CONSTANT text := format('SELECT r.* %s ORDER BY r.%I DESC, %s r.entity_name, r.entity_key, '
+                                    'r.job_exec LIMIT $9', chosen, written,
+                                    CASE WHEN of_history THEN '' ELSE
+                                        'r.run_at DESC, r.check_count DESC,' END);
+    oldest CONSTANT timestamptz := (SELECT min(right(c.relname, 8))::date::timestamp AT TIME ZONE 'UTC'
+                                      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                                      WHERE i.inhparent = parent);
+    high timestamptz := 'infinity';             -- the span that comes next ends before this moment
+    low timestamptz;
+    width interval := '1 second';
+    span_begun timestamptz;
+    n bigint;
+    wanted bigint := coalesce(most, 1::bigint << 62);
+BEGIN
+    IF wanted > 1000000 THEN
+        RETURN QUERY EXECUTE sorting USING '-infinity'::timestamptz, high, entity, key,
+            job, ending, since, before, wanted;
+        RETURN;
+    END IF;
+    WHILE wanted > 0 AND high > oldest LOOP
+        span_begun := clock_timestamp();
+        low := CASE WHEN high = 'infinity' THEN begun ELSE high END - width;
+        low := CASE WHEN low < before AND before < high THEN before ELSE low END;
+        EXECUTE counting INTO n USING low, high, entity, key, job, ending, since, before, many + 1;
+        IF n > many AND high < 'infinity' AND high - low > interval '1 millisecond' THEN
+            width := (high - low) / 8;
+            CONTINUE;
+        END IF;
+        IF n > 0 THEN
+            RETURN QUERY EXECUTE sorting USING low, high, entity, key, job, ending, since, before, wanted;
+            GET DIAGNOSTICS n = ROW_COUNT;
+            wanted := wanted - n;
+        END IF;
+        high := low;
+        width := CASE WHEN high = before THEN interval '1 second'       -- there the rows are as dense as now
+                      WHEN clock_timestamp() - span_begun < interval '10 milliseconds' THEN width * 2
+                      WHEN clock_timestamp() - span_begun > interval '20 milliseconds' THEN width / 2
+                      ELSE width END;
+        IF wanted > 0 AND high > oldest AND clock_timestamp() - begun > look_ms * interval '1 millisecond'
+            THEN
+            RETURN NEXT jsonb_populate_record(kind, jsonb_build_object(written, high, told, high));
+            RETURN;
+        END IF;
+    END LOOP;
+END $$;

@@ -1,0 +1,83 @@
+-- 0014_roles - who may do what: prescient_enqueuer calls the functions of applications and sees no
+-- table, prescient_engine runs checks, prescient_reader reads the views.
+--
+-- Roles belong to the cluster, not to the database: they may exist already, and this user may not
+-- be allowed to create them. Then the schema works for its owner alone, and a notice says so. init
+-- and migrate repair these rights each time (`things` in store_pg.sql has them, too; a test
+-- compares).
+
+-- Every new function is open to everybody until this.
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA prescient_schema FROM PUBLIC;
+-- A table is not, unless the database's default privileges make it so.
+REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_history,
+    prescient.future_job_run, prescient.event, prescient.slot_pass, prescient.slot_lease,
+    prescient.generation, prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen,
+    prescient.slot_load, prescient.pending, prescient.history, prescient.runs, prescient.events,
+    prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers
+    FROM PUBLIC;
+
+DO $$
+DECLARE
+    part text;
+BEGIN
+    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine', 'prescient_reader'] LOOP
+        CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = part);
+        BEGIN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', part);
+        EXCEPTION
+            WHEN insufficient_privilege THEN
+                RAISE NOTICE 'prescient: role % was not created, as this user may not create roles; grant '
+                             'rights by hand', part;
+            WHEN duplicate_object OR unique_violation THEN
+                NULL;       -- another database's schema was being created at the same moment
+        END;
+    END LOOP;
+END $$;
+
+DO $$
+DECLARE
+    of_all CONSTANT text[] := '{slot_length_s,slot_floor,slot_ceil,slot_next,slot_for,slot_fine_next,'
+        'bucket_of,pending,schema_state}';
+    of_enqueuer CONSTANT text[] := '{enqueue,enqueue_now,enqueue_many,enqueue_each,reschedule,resolve,'
+        'filed_at,schedule,schedule_set,schedule_on,schedule_off,unschedule,ask_loads,slot_loads}';
+    -- the view of events calls generation_now with the rights of its reader
+    of_reader CONSTANT text[] := '{generation_now,refuse_cursor_ahead,newest_rows,slot_count,open_work,'
+        'events_withheld,event_of}';
+    given record;
+BEGIN
+    FOR given IN
+        SELECT r.rolname AS role, string_agg(p.oid::regprocedure::text, ', ') AS calls
+          FROM pg_catalog.pg_proc p
+          JOIN pg_catalog.pg_roles r
+            ON (r.rolname = 'prescient_enqueuer' AND p.proname = ANY (of_all || of_enqueuer))
+            OR (r.rolname = 'prescient_reader' AND p.proname = ANY (of_all || of_reader))
+         WHERE p.pronamespace = 'prescient_schema'::regnamespace GROUP BY r.rolname LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', given.calls, given.role);
+    END LOOP;
+
+    IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'prescient_enqueuer') THEN
+        GRANT USAGE ON SCHEMA prescient_schema TO prescient_enqueuer;
+    END IF;
+    IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'prescient_reader') THEN
+        GRANT USAGE ON SCHEMA prescient_schema TO prescient_reader;
+        GRANT SELECT ON prescient.pending, prescient.history, prescient.runs, prescient.events,
+            prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers
+            TO prescient_reader;
+    END IF;
+    IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'prescient_engine') THEN
+        GRANT USAGE ON SCHEMA prescient_schema TO prescient_engine;
+        GRANT SELECT, INSERT, UPDATE, DELETE ON prescient.setting, prescient.future_job,
+            prescient.future_job_history, prescient.future_job_run, prescient.event, prescient.slot_pass,
+            prescient.slot_lease, prescient.schedule, prescient.pause, prescient.cursor,
+            prescient.engine_seen, prescient.slot_load TO prescient_engine;
+        GRANT SELECT ON prescient.migration, prescient.generation, prescient.pending, prescient.history,
+            prescient.runs, prescient.events, prescient.slots, prescient.passes, prescient.schedules,
+            prescient.pauses, prescient.consumers TO prescient_engine;
+        GRANT USAGE ON SEQUENCE prescient.future_job_id_seq, prescient.event_id_seq,
+            prescient.slot_lease_token_seq TO prescient_engine;
+        GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA prescient_schema TO prescient_engine;
+        REVOKE EXECUTE ON FUNCTION prescient.set_slot_length(integer), prescient.refuse_key_change(),
+            prescient.require_schedule(), prescient.begin_generation(bigint, integer, boolean),
+            prescient.mend_sequences(boolean) FROM prescient_engine;
+    END IF;
+END $$;
