@@ -1,5 +1,5 @@
 /* store.c - chooses the backend by the URL, makes calls block, and has what both backends share.
- * Only this file has the list of backends; all others use struct store_ops. */
+ * Only this file and store_schema.c have a list of backends; all others use struct store_ops. */
 #include "store.h"
 
 #include <poll.h>

@@ -1,0 +1,58 @@
+/* prescient schema - prints the SQL that makes the schema. */
+#include <stdlib.h>
+
+#include <jansson.h>
+#include "../store/store_schema.h"
+#include "app.h"
+#include "report.h"
+
+static int schema_main(struct app *app, const struct args *args);
+
+const struct command cmd_schema = {
+    .name = "schema",
+    .args = "",
+    .help = "print the SQL that makes the schema",
+    .more = "For those who run migrations by a tool of their own, and to read. It is what init does to an "
+            "empty store of\n"
+            "the kind that --store names (postgresql:// or sqlite:FILE), in one transaction. The store is "
+            "not opened.",
+    .main = schema_main,
+};
+
+/* The kind of store and the name of the schema are checked as for any other command. */
+static int print_schema(struct app *app, FILE *out, char **kind, struct err *err)
+{
+    struct store *st = NULL;
+    struct store_options options = store_options_from(&app->settings);
+    if (store_new(&options, &st, err) < 0)
+        return err->code;
+    *kind = arena_strdup(app->arena, store_scheme(st));
+    int rc = store_schema_write(store_scheme(st), options.schema, out, err);
+    store_free(st);
+    return rc;
+}
+
+static int print_json(struct app *app, struct err *err)
+{
+    char *sql = NULL, *kind = NULL;
+    size_t size;
+    FILE *out = open_memstream(&sql, &size);
+    if (!out)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    int rc = print_schema(app, out, &kind, err);
+    if (fclose(out) != 0 && rc >= 0)
+        rc = err_set(err, ERR_NOMEM, "out of memory");
+    if (rc >= 0)
+        report_print_object(app, json_pack("{s:s, s:s}", "kind", kind, "sql", sql));
+    free(sql);
+    return rc;
+}
+
+static int schema_main(struct app *app, const struct args *args)
+{
+    struct err err = { 0 };
+    char *kind;
+    (void)args;
+    int rc = app->json ? print_json(app, &err) : print_schema(app, app->out, &kind, &err);
+    return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
+}

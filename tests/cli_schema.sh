@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# `prescient schema`: what it prints makes the store that init makes, alone and in one transaction, on
+# PostgreSQL also as a role without superuser rights; and a store of an unreleased version is refused.
+. "$(dirname "$0")/lib.sh"
+
+# apply STORE: what schema prints
+apply() {
+    "$P" --store "$1" schema >schema.sql || return
+    if [ "$STORE_NAME" = sqlite ]; then
+        sqlite3 -bail "${1#sqlite:}" <schema.sql
+    else
+        psql -qX -v ON_ERROR_STOP=1 -f schema.sql "$1"
+    fi
+}
+
+# Each object of a store, but for days, and its definition.
+objects() {
+    if [ "$STORE_NAME" = sqlite ]; then
+        sqlite3 "${1#sqlite:}" "SELECT type, name, sql FROM sqlite_master ORDER BY 1, 2"
+        return
+    fi
+    psql -qXAt "$1" -c "
+        SELECT pg_get_functiondef(p.oid), p.proacl IS NOT NULL, obj_description(p.oid, 'pg_proc')
+          FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace ORDER BY 1 COLLATE \"C\";
+        SELECT c.relname, c.relkind, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+               col_description(c.oid, a.attnum)
+          FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+         WHERE c.relnamespace = 'prescient'::regnamespace AND c.relname !~ '_p[0-9]{8}'
+         ORDER BY 1, a.attnum;
+        SELECT version, name, sha256, oldest_engine FROM prescient.migration ORDER BY 1"
+}
+
+scripted() {
+    local made=$PRESCIENT_STORE plain=prescient_plain_$$
+    fails_with 78 "prescient init" $P list
+    has "$STORE_NAME: --json has the kind of store" \
+        "$($P schema --json | json 'j["kind"], "BEGIN" in j["sql"], j["sql"].endswith("COMMIT;\n")')" \
+        "('$STORE_NAME', True, True)"
+    fails_with 78 "prescient init" $P list                  # nothing was made
+    a_store by_script
+    if [ "$STORE_NAME" = postgresql ]; then
+        psql -qX "$SERVER" -c "CREATE ROLE $plain LOGIN" -c \
+            "GRANT CREATE ON DATABASE prescient_cli_$$_by_script TO $plain" >/dev/null
+        PRESCIENT_STORE=${PRESCIENT_STORE/postgres@/$plain@}
+    fi
+    ok "$STORE_NAME: what it prints is applied" apply "$PRESCIENT_STORE"
+    fails_with "$([ $STORE_NAME = sqlite ] && echo 1 || echo 3)" "already exists" apply "$PRESCIENT_STORE"
+    ok "$STORE_NAME: the store takes checks" $P enqueue orders 42 unshipped +3h
+    has "$STORE_NAME: init finds nothing to apply" "$($P init)" "is up to date, slots of 15m"
+    PRESCIENT_STORE=$made $P init --quiet
+    is "$STORE_NAME: it is the one that init makes" \
+        "$(diff <(objects "$made") <(objects "$PRESCIENT_STORE") | head -20)" ""
+    [ "$STORE_NAME" = sqlite ] || psql -qX "$SERVER" -c "DROP DATABASE prescient_cli_$$_by_script" \
+        -c "DROP ROLE $plain" >/dev/null
+}
+on_each_store scripted
+
+named() {
+    [ "$STORE_NAME" = postgresql ] || return 0
+    $P --set schema=other schema >schema.sql
+    ok "the schema has the name of the settings" psql -qX -v ON_ERROR_STOP=1 -f schema.sql "$PRESCIENT_STORE"
+    ok "and is found by it" $P --set schema=other list
+    is "nothing of it has another name" "$(grep -cE 'prescient_schema|prescient\.(future|slot)' schema.sql)" 0
+    psql -qX "$PRESCIENT_STORE" -c "UPDATE other.migration SET name = '0002_history_days' WHERE version = 2" \
+        -c "INSERT INTO other.migration VALUES (86, '0086_within', '', 80)"
+    for command in list init migrate "migrate --dry-run" run; do
+        fails_with 78 "schema 'other' was made by an unreleased version of prescient" \
+            $P --set schema=other $command
+    done
+}
+on_each_store named
+
+fails_with 2 "is no URL of a store" $P --store mysql:x schema
+fails_with 2 "takes no arguments" $P --store sqlite:x.db schema orders
+ok "the file of the URL is not made" test ! -e x.db
