@@ -19,15 +19,17 @@ objects() {
         sqlite3 "${1#sqlite:}" "SELECT type, name, sql FROM sqlite_master ORDER BY 1, 2"
         return
     fi
-    psql -qXAt "$1" -c "
+    psql -qXAt -v ON_ERROR_STOP=1 "$1" -c "
         SELECT pg_get_functiondef(p.oid), p.proacl IS NOT NULL, obj_description(p.oid, 'pg_proc')
-          FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace ORDER BY 1 COLLATE \"C\";
+          FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace
+         ORDER BY p.oid::regprocedure::text;
         SELECT c.relname, c.relkind, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
                col_description(c.oid, a.attnum)
           FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
          WHERE c.relnamespace = 'prescient'::regnamespace AND c.relname !~ '_p[0-9]{8}'
          ORDER BY 1, a.attnum;
-        SELECT version, name, sha256, oldest_engine FROM prescient.migration ORDER BY 1"
+        SELECT version, name, sha256, oldest_engine FROM prescient.migration ORDER BY 1" ||
+        echo "the objects of $1 cannot be read"
 }
 
 scripted() {

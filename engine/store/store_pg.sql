@@ -3344,9 +3344,11 @@ rows (place, what, bad, level, found, advice) AS (
     UNION ALL
     SELECT 18, 'ids in one slot', NOT coalesce(i.indisunique AND i.indisvalid, false), 'warn',
            CASE WHEN i.indisunique AND i.indisvalid THEN 'kept apart'
-               ELSE 'not kept apart, as the index for that is not built: a migration was cut short' END,
+               ELSE 'not kept apart, as the unique index by slot is not there' END,
            'of two rows with one id the answer to one may end the other: '
-           'prescient migrate builds it, and nobody waits for it'
+           'DROP INDEX IF EXISTS prescient.future_job_slot; '
+           'CREATE UNIQUE INDEX CONCURRENTLY future_job_slot ON prescient.future_job '
+           '(next_check_at, bucket, priority, id)'
       FROM (SELECT) one LEFT JOIN pg_index i ON i.indexrelid = to_regclass('prescient.future_job_slot')
     UNION ALL
     SELECT 19, 'buckets', n > 0, 'warn',
@@ -3364,9 +3366,11 @@ rows (place, what, bad, level, found, advice) AS (
       FROM never
     UNION ALL
     SELECT 20, 'index of checks put off', NOT coalesce(i.indisvalid, false), 'warn',
-           CASE WHEN i.indisvalid THEN 'built' ELSE 'not built: a migration was cut short' END,
+           CASE WHEN i.indisvalid THEN 'built' ELSE 'not there' END,
            'status and doctor read all checks without it: '
-           'prescient migrate builds it, and nobody waits for it'
+           'DROP INDEX IF EXISTS prescient.future_job_put_off; '
+           'CREATE INDEX CONCURRENTLY future_job_put_off ON prescient.future_job (put_off_at) '
+           'WHERE put_off_at IS NOT NULL'
       FROM (SELECT) one LEFT JOIN pg_index i ON i.indexrelid = to_regclass('prescient.future_job_put_off')
     UNION ALL
     SELECT 12, 'autovacuum', NOT current_setting('autovacuum')::boolean
