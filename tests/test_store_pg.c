@@ -137,8 +137,8 @@ static void a_lease_that_another_is_just_taking_is_not_waited_for_long(void)
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other,
                      "INSERT INTO prescient.slot_lease VALUES (to_timestamp(%" PRId64
-                     "), -1, '00000000-0000-0000-0000-000000000000', 1, now() + interval '1 hour', NULL, "
-                     "true, true, true)",
+                     "), -1, '00000000-0000-0000-0000-000000000000', 1, now() + interval '1 hour', "
+                     "NULL)",
                      SLOT));
     RC_IS(ERR_BUSY, pgfx_call(&o.call));
     PQclear(pgfx_ask(pgfx.other, "COMMIT"));
