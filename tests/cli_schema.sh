@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `prescient schema`: what it prints makes the store that init makes, alone and in one transaction, on
-# PostgreSQL also as a role without superuser rights; and a store of an unreleased version is refused.
+# `prescient schema`: what it prints makes the store that init makes, alone and in one transaction,
+# on PostgreSQL also as a role without superuser rights. A store of an unreleased version is
+# refused.
 . "$(dirname "$0")/lib.sh"
 
 # apply STORE: what schema prints

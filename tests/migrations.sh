@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# migrations.sh - a released migration never changes: each one of migrations/landed.sha256 is still as
-# it was. A new migration comes to the list with its release; before the first release it is empty.
-# Then the check is shown migrations of its own.
+# migrations.sh - a released migration never changes: each one of migrations/landed.sha256 is still
+# as it was. A new migration comes to the list with its release; before the first release it is
+# empty. Then the check is shown migrations of its own.
 # not instrumented
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 

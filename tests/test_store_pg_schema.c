@@ -82,7 +82,8 @@ static void no_lease_is_taken_without_a_partition_for_today(void)
     pgfx_put_checks(1);
     char day[64];
     snprintf(day, sizeof day, "%s",
-             pgfx_cell(pgfx.app, "SELECT prescient.day_table('future_job_history', prescient.utc_day(now()))"));
+             pgfx_cell(pgfx.app,
+                       "SELECT prescient.day_table('future_job_history', prescient.utc_day(now()))"));
     PQclear(pgfx_ask(
         pgfx.app,
         "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s",
@@ -107,7 +108,8 @@ static void a_settle_without_a_partition_is_no_verdict_about_a_check(void)
     pgfx_run_init(&run, 1);
     char day[64];
     snprintf(day, sizeof day, "%s",
-             pgfx_cell(pgfx.app, "SELECT prescient.day_table('future_job_history', prescient.utc_day(now()))"));
+             pgfx_cell(pgfx.app,
+                       "SELECT prescient.day_table('future_job_history', prescient.utc_day(now()))"));
     PQclear(pgfx_ask(
         pgfx.app,
         "ALTER TABLE prescient.future_job_history DETACH PARTITION prescient.%s; DROP TABLE prescient.%s",
@@ -127,7 +129,8 @@ static void a_lock_that_anybody_may_hold_keeps_no_day_from_being_made(void)
                  "SELECT pg_advisory_lock(1886544243, 'prescient.future_job_history'::regclass::oid::int)"));
     char day[64];
     snprintf(day, sizeof day, "%s",
-             pgfx_cell(pgfx.app, "SELECT prescient.day_table('future_job_history', prescient.utc_day(now()))"));
+             pgfx_cell(pgfx.app,
+                       "SELECT prescient.day_table('future_job_history', prescient.utc_day(now()))"));
     PQclear(pgfx_ask(pgfx.app, "DROP TABLE prescient.%s", day));
     SQL_IS("1", "SELECT prescient.keep_history_days(0)");
     PQclear(pgfx_ask(pgfx.other, "SELECT pg_advisory_unlock_all()"));

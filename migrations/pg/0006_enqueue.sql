@@ -14,8 +14,9 @@
 --
 -- The build makes them of one text each (engine/store/schema.awk).
 --
--- Only these functions run with their owner's rights. So they qualify each name, and judge the type
--- of a key or a payload before they cast it: a caller's own cast would run with the owner's rights.
+-- These functions run with their owner's rights. So they have a search_path of their own, and judge
+-- the type of a key or a payload before they cast it: a caller's own cast would run with the
+-- owner's rights.
 --
 -- A function compares its parameters by the collation of the caller's arguments. By one that takes
 -- 'AB1' and 'ab1' for the same, a call would touch the checks of other rows. So each function hands
@@ -190,7 +191,8 @@ COMMENT ON FUNCTION prescient.enqueue(text, {key_type}, text, {time_type}, anyco
     '''tomorrow''). Returns new, kept, moved or replaced; conflict: keep, earlier, replace.';
 
 -- end
--- In the next second. Without a wait for the next full slot.
+-- Files one check under the next second. The slot length need not be read again: a change makes
+-- that second a full slot at worst.
 -- for each: text_key any_key
 CREATE FUNCTION prescient.enqueue_now(entity text, key {key_type}, job text,
                                       payload anycompatible DEFAULT NULL::text,
@@ -224,8 +226,7 @@ BEGIN
                                         coalesce(at, clock_timestamp()), document, conflict);
     END IF;
 
-    -- The transaction id first, then the clock, the slot last. A slot length that changes meanwhile
-    -- makes this second a full slot at worst.
+    -- The transaction id first, then the clock, the slot last.
     xid := pg_current_xact_id();
     length_s := prescient.slot_length_s();
     second := floor(date_part('epoch', coalesce(at, clock_timestamp())))::bigint + 1;
@@ -249,6 +250,7 @@ COMMENT ON FUNCTION prescient.enqueue_now(text, text, text, anycompatible, text,
 COMMENT ON FUNCTION prescient.enqueue_now(text, anyelement, text, anycompatible, text, integer) IS
     'The same, for a key of type smallint, integer, bigint or uuid.';
 
+-- Each reads the clock of tests, and leaves the rest to reschedule_at and resolve_at (0007_filing).
 -- for each: text_key any_key, timestamptz interval words
 CREATE FUNCTION prescient.reschedule(entity text, key {key_type}, job text, {time}) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

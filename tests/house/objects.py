@@ -4,7 +4,8 @@ twice, and each table, view, sequence and function that nothing refers to.
 
 The files are read as the build has expanded them (engine/store/schema.awk). A later definition that
 replaces an earlier one (OR REPLACE, DROP, ADD COLUMN) counts as a second one. Released files
-(migrations/landed.sha256) are as they are, and later ones may replace what they define. Something refers to an
+(migrations/landed.sha256) are as they are, and later ones may replace what they define. Something
+refers to an
 object if its name stands in another object, in a statement of the store or of bench, in the program,
 or in the manual of what applications call (of SQLite: in any manual). Grants and comments do not
 count."""

@@ -221,7 +221,7 @@ enum served api_resolve(struct db *db, struct tx *tx, int key);
 void rules_draw(struct db *db);
 /* As the store keeps them. */
 void terms_write(const struct db *db, int key, const struct check_terms *terms, char out[TERMS_SIZE]);
-/* The check is to find the first occurrence of its rule, as finds_first() of 0009_schedules has it. */
+/* The check is to find its rule's first occurrence, as finds_first() of 0009_schedules has it. */
 bool finds_first(const struct db *db, const struct version *v);
 /* What is asked for is an occurrence. */
 void first_is_found(struct check_terms *terms);

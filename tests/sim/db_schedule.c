@@ -1,5 +1,5 @@
-/* db_schedule.c - schedules and their checks, as in migrations/pg/0009_schedules.sql. SQL computes no times: it files the check under the next slot, with the rule and
- * from when on that holds.
+/* db_schedule.c - schedules and their checks, as in migrations/pg/0009_schedules.sql. SQL computes
+ * no times: it files the check under the next slot, with the rule and from when on that holds.
  * Locks: the schedule first, then its check. */
 #include "../../engine/rules/slot.h"
 #include "db.h"
