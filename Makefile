@@ -195,10 +195,13 @@ sim: $(BUILD)/sim
 model: $(BUILD)/model
 	$(BUILD)/model $(if $(filter quick,$(PART)),-q)
 
-check: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
+check: $(if $(filter suites,$(KIND)),suite-programs,test-programs)
 	BUILD=$(BUILD) SANITIZE=$(SANITIZE) NIGHT=$(NIGHT) KIND=$(KIND) tests/run.sh $(T)
 
 test-programs: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
+
+# What the suites start: all but the bench and the simulation.
+suite-programs: $(BUILD)/prescient $(JOBS) left-out $(BUILD)/test $(TEST_JOBS)
 
 drivers: $(BUILD)/prescient $(JOBS)
 	DRIVERS_FETCH=1 BUILD=$(BUILD) tests/drivers.sh
@@ -253,7 +256,7 @@ clean:
 
 include $(wildcard tests/*/*.mk)
 
-.PHONY: FORCE all left-out model sim check test-programs faults-programs faults planted storm night \
-  coverage valgrind drivers fmt install clean
+.PHONY: FORCE all left-out model sim check test-programs suite-programs faults-programs faults planted \
+  storm night coverage valgrind drivers fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

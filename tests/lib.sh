@@ -70,7 +70,7 @@ sql() {
 
 # json EXPRESSION: the value of a Python expression about the JSON on stdin, `j`.
 json() {
-    python3 -c "
+    python3 -S -E -c "
 import json, sys
 text = sys.stdin.read()
 try:

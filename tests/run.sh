@@ -52,9 +52,7 @@ for name in $(compgen -e); do
     case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
 done
 
-# A python3 that is a wrapper (pyenv's is a script) takes ten times as long to start.
-python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
-[ ! -x "$python" ] || PATH=$(dirname "$python"):$PATH
+. tests/path_lib.sh
 
 # Short, since sockets live in it, and their paths have 107 bytes at most.
 base=${TMPDIR:-/tmp}

@@ -39,6 +39,8 @@ for name in $(compgen -e); do
     case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
 done
 
+. tests/path_lib.sh
+
 base=${TMPDIR:-/tmp}
 [ ${#base} -le 16 ] || base=/tmp        # sockets live in there, and their paths have 107 bytes at most
 tmp=$(mktemp -d "$base/pf.XXXXXX") || exit 2
