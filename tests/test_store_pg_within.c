@@ -21,7 +21,7 @@ static void a_slot_is_drawn_alike_in_sql_and_in_c(void)
                                "unnest('{1893499200,1893500100,1893501900}'::bigint[], '{500,20,7000}'"
                                "::integer[]) u (at, n)"));
     for (int i = 0; i < 200; i++) {
-        char key[16], expected[32];
+        char key[24], expected[32];
         int32_t within = within_s[i % 5];
         snprintf(key, sizeof key, "w\xc3\xb6rt%d", i);
         struct spread_hash hash = spread_hash_of("orders", key, "look");
