@@ -9,6 +9,9 @@ store, through sqlite3 or psql.
              [--late-before EPOCH] [--no-events] [--pending-ok KEY-PREFIX] [--changed KEY-PREFIX]
              [--declared KEY-PREFIX] [--batches]
 
+A check that ran late while the machine itself stalled (stalls.py) is no violation; how many there
+were is printed.
+
 It prints what is wrong, one line each, and exits 1; check_selftest.py plants each kind of violation
 and expects it to be found. Kinds:
     lost            an acknowledged check is neither archived nor pending
@@ -46,6 +49,10 @@ Pending = collections.namedtuple("Pending", "row checks failures slot first")
 Fault = collections.namedtuple("Fault", "begin end what whom")
 Event = collections.namedtuple("Event", "row slot checks")
 Pass = collections.namedtuple("Pass", "slot number left")
+
+# A check waits for processes one after the other: engine, server, worker, engine. Each of them is
+# woken as late as the one that measures it.
+WAKES = 4
 
 FAILURES = {"failed", "timeout", "crashed", "bad_answer"}
 SILENT = {"timeout", "crashed", "bad_answer"}       # outcomes whose answer, and so its events, never came
@@ -109,6 +116,7 @@ class World:
         self.acked = {}                 # batch -> moment
         self.clock = StoreClock()
         self.runs, self.settles, self.pending, self.faults, self.events, self.passes = [], [], [], [], [], []
+        self.stalls = []                # (begin, end): nothing was woken (stalls.py)
         self.leases = 0
 
 
@@ -227,12 +235,19 @@ def read_store(url, world):
     world.leases = int(next(iter(ask("lease")))[0])
 
 
+def read_stalls(path):
+    if not os.path.exists(path):        # nobody measured
+        return []
+    return [tuple(int(word) for word in row[0].split()) for row in lines(path)]
+
+
 def read_case(folder, url):
     world = World()
     read_plan(os.path.join(folder, "plan"), world)
     world.runs = list(read_journal(os.path.join(folder, "journal")))
     world.faults = read_faults(os.path.join(folder, "faults"))
     world.clock = read_clock(os.path.join(folder, "faults"))
+    world.stalls = read_stalls(os.path.join(folder, "stalls"))
     read_store(url, world)
     return world
 
@@ -251,7 +266,7 @@ class Check:
     def __init__(self, world, options):
         self.w, self.o = world, options
         self.found = []                 # (kind, words)
-        self.longest, self.again = 0, 0
+        self.longest, self.again, self.late_by_stall = 0, 0, 0
         self.gone = set()               # batches that a failover lost
         self.by_row = collections.defaultdict(lambda: ([], [], []))
         for r in world.runs:
@@ -542,6 +557,9 @@ class Check:
         self.longest = max(self.longest, late)
         if late <= self.o.epsilon:
             return
+        if late - WAKES * self.stalled(began, at) <= self.o.epsilon:
+            self.late_by_stall += 1
+            return
         ends = [min(f.end, at) for f in self.late_faults if f.begin <= at]
         if not ends:
             self.say("late", "%s: slot %d: ran %d ms after it, and no fault came before",
@@ -549,6 +567,9 @@ class Check:
         elif at - max(ends) > self.o.epsilon + self.o.lease * 2:
             self.say("late", "%s: slot %d: ran %d ms after it, %d ms after the last fault",
                      name(row), slot, late // 1000, (at - max(ends)) // 1000)
+
+    def stalled(self, begin, end):
+        return sum(max(0, min(end, e) - max(begin, b)) for b, e in self.w.stalls)
 
     def declared(self):
         written = collections.Counter(self.w.events)
@@ -572,7 +593,10 @@ class Check:
 
 def check(world, options):
     c = Check(world, options)
-    return c.all(), (len(world.runs), c.again, c.longest // 1000)
+    found = c.all()
+    if c.late_by_stall:
+        print("%d checks were late while the machine stalled" % c.late_by_stall)
+    return found, (len(world.runs), c.again, c.longest // 1000)
 
 
 def report(found, most=12):

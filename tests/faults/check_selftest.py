@@ -256,6 +256,11 @@ def run_late_long_after_a_fault(w):
     w.faults = [Fault(SLOT * US, SLOT * US + 1, "KILL", "engine:%d" % ENGINE)]
 
 
+def run_later_than_the_machine_stalled(w):
+    w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=6000)
+    w.stalls = [((SLOT - 9) * US, SLOT * US), (SLOT * US + 100000, SLOT * US + 500000)]
+
+
 def put_off_in_silence(w):
     w.settles[1] = w.settles[1]._replace(next=SLOT + 1)
 
@@ -339,6 +344,7 @@ PLANTED = [("settled_twice", settle_a_changed_row_twice), ("chain", count_runs_o
            ("key_shared", share_a_key_between_rows), ("key_shared", share_a_key_among_declared),
            ("key_changed", change_the_key_of_one_declared_again), ("early", run_early),
            ("late", run_late), ("late", run_late_long_after_a_fault),
+           ("late", run_later_than_the_machine_stalled),
            ("put_off", put_off_in_silence), ("put_off", put_off_the_first_slot_in_silence),
            ("event", lose_an_event), ("event", double_an_event),
            ("event", invent_an_event), ("early", run_early_by_the_stores_clock),
@@ -404,6 +410,11 @@ def declared_again_later(w):
     w.faults = [Fault(SLOT * US + 50000, SLOT * US + 500000, "loss", "store")]
 
 
+def late_as_the_machine_stalled(w):
+    w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=6000)
+    w.stalls = [(SLOT * US + 100000, SLOT * US + 700000)]
+
+
 def late_after_a_takeover(w):
     w.runs[0] = run(0, SLOT, 0, 0, "done", at_ms=6500)
     w.faults = [Fault(SLOT * US + 500000, SLOT * US + 500000, "KILL", "engine:%d" % ENGINE)]
@@ -466,7 +477,7 @@ EXPLAINED = [two_lives_in_a_slot, recurs, settled_by_who_was_just_woken, deleted
              run_of_a_move_that_was_lost,
              declared_again_later, an_hour_ahead, swept_after_a_jump,
              slots_in_another_order, killed_between_run_and_settle, database_away_between,
-             late_after_a_takeover,
+             late_as_the_machine_stalled, late_after_a_takeover,
              late_after_a_store_that_came_back_before_its_slot, worker_killed_before_it_wrote,
              worker_killed_while_it_slept, held_back_and_said,
              taken_over_and_settled_by_the_last, taken_back_from_one_that_died, sent_and_not_acknowledged]
@@ -486,6 +497,8 @@ def files_are_read(folder):
     for name, text in (("journal", JOURNAL), ("plan", PLAN), ("faults", FAULTS)):
         with open(os.path.join(folder, name), "w") as f:
             f.write(text)
+    with open(os.path.join(folder, "stalls"), "w") as f:
+        f.write("5 9\n20 3")
     w = World()
     check.read_plan(os.path.join(folder, "plan"), w)
     runs = list(check.read_journal(os.path.join(folder, "journal")))
@@ -494,6 +507,8 @@ def files_are_read(folder):
             ("journal: escapes are undone", runs[0].row == ("row", "k\t\\1", "witness")),
             ("plan", w.sent == {("row", "k1", "witness"): "b0", ("row", "k2", "witness"): "b1"}
              and w.acked == {"b0": 2}),
+            ("stalls: a line cut off by a kill is left out",
+             check.read_stalls(os.path.join(folder, "stalls")) == [(5, 9)]),
             ("faults: jumps of the store's clock",
              check.read_clock(os.path.join(folder, "faults")).spans[1:] == [(6, 3600)]),
             ("faults: beginnings and ends",

@@ -96,6 +96,8 @@ a_case() {
     ENGINES=() ALL_ENGINES=()
     mkdir -p "$CASE/tmp" && cd "$CASE" || exit 2
     : >journal >plan >faults
+    [ -z "${RUNNING[stalls]:-}" ] || { kill "${RUNNING[stalls]}"; join stalls; }
+    start stalls python3 "$FAULTS/stalls.py" "$CASE/stalls"
     shift
     case_settings "$@"
     a_clean_store --slot-length "${SLOT_LENGTH:-1s}"
