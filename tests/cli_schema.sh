@@ -73,6 +73,21 @@ named() {
 }
 on_each_store named
 
+# A file of an unreleased version, older or newer than this one by its number.
+unreleased() {
+    [ "$STORE_NAME" = sqlite ] || return 0
+    for last in 0001_init 0049_within; do
+        rm -f "${PRESCIENT_STORE#sqlite:}"
+        $P init --quiet
+        sql "UPDATE prescient_migration SET name = '0002_raise' WHERE version = 2"
+        sql "INSERT OR REPLACE INTO prescient_migration VALUES (${last:2:2} + 0, '$last', '', 1, 0)"
+        for command in list init migrate "migrate --dry-run" run; do
+            fails_with 78 "was made by an unreleased version of prescient" $P $command
+        done
+    done
+}
+on_each_store unreleased
+
 fails_with 2 "is no URL of a store" $P --store mysql:x schema
 fails_with 2 "takes no arguments" $P --store sqlite:x.db schema orders
 ok "the file of the URL is not made" test ! -e x.db

@@ -36,6 +36,12 @@ SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS 
        coalesce((SELECT value FROM prescient_setting WHERE name = 'slot_length_s'), 0) AS slot_length_s
   FROM prescient_migration
 
+-- name: migration_names
+-- A blank between them.
+-- out: names text
+SELECT coalesce((SELECT group_concat(name, ' ') FROM (SELECT name FROM prescient_migration ORDER BY version)),
+                '') AS names
+
 -- ---- slots and leases -------------------------------------------------------------------------
 
 -- name: slot_state

@@ -441,6 +441,37 @@ int sqlite_refuse_newer(const struct sqlite_store *db, const struct migrate_stat
     return ERR_SCHEMA;
 }
 
+int sqlite_read_migration_names(struct sqlite_store *db, char *out, size_t size, struct err *err)
+{
+    struct sqlite_migration_names_out found = { 0 };
+    sqlite3_stmt *row = NULL;
+    *out = '\0';
+    int rc = sqlite_query(db, err, &row, STATEMENT_MIGRATION_NAMES, NULL);
+    if (rc <= 0)
+        return rc;
+    if (sqlite_columns(row, STATEMENT_MIGRATION_NAMES, &found) == ERR_NOMEM || !found.names)
+        rc = err_set(err, ERR_NOMEM, "out of memory");
+    else
+        snprintf(out, size, "%s", found.names);
+    sqlite_done(row);
+    return rc < 0 ? rc : 0;
+}
+
+int sqlite_refuse_unreleased(const struct sqlite_store *db, struct err *err)
+{
+    return migrate_refuse_unreleased(db->path, "remove the file, or drop its tables", err);
+}
+
+/* Before versions are compared: those of a program that was never released mean nothing here. */
+static int check_names(struct sqlite_store *db, struct err *err)
+{
+    char names[2048];
+    int rc = sqlite_read_migration_names(db, names, sizeof names, err);
+    if (rc < 0)
+        return rc;
+    return migrate_is_unreleased(migrations_sqlite, names) ? sqlite_refuse_unreleased(db, err) : 0;
+}
+
 static int check_schema(struct sqlite_store *db, const struct sqlite_schema_version_out *s, struct err *err)
 {
     struct migrate_state found = { true, s->version, s->oldest_engine };
@@ -490,6 +521,9 @@ static int read_schema(struct sqlite_store *db, struct err *err)
         return rc;
     if (!schema.has)
         return err_set(err, ERR_SCHEMA, "%s has no schema: run 'prescient init'", db->path);
+    rc = check_names(db, err);
+    if (rc < 0)
+        return rc;
     rc = sqlite_ask(db, err, STATEMENT_SCHEMA_VERSION, &s, NULL);
     if (rc < 0)
         return rc;

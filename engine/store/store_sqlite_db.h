@@ -47,6 +47,10 @@ int sqlite_connect(struct sqlite_store *db, struct err *err);
 int sqlite_create(struct sqlite_store *db, struct err *err);
 void sqlite_disconnect(struct sqlite_store *db);
 /* The message for a file with a migration that needs a newer program: ERR_SCHEMA. */
+/* The names of the migrations that were applied, by version, a blank between them; `out` has them
+ * as far as it has room. */
+int sqlite_read_migration_names(struct sqlite_store *db, char *out, size_t size, struct err *err);
+int sqlite_refuse_unreleased(const struct sqlite_store *db, struct err *err);   /* ERR_SCHEMA */
 int sqlite_refuse_newer(const struct sqlite_store *db, const struct migrate_state *found, struct err *err);
 
 /* Whether this version of SQLite (a number like 3046001) keeps all transactions of a write-ahead

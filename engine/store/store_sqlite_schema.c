@@ -78,6 +78,7 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
 struct sqlite_migration {
     struct sqlite_store *db;
     const struct migrate_options *options;
+    char names[2048];           /* of the migrations that were applied */
     bool is_new;                /* no migration was applied to the file yet */
 };
 
@@ -110,14 +111,20 @@ static int migration_read_state(void *ctx, struct migrate_state *out, struct err
     if (rc < 0)
         return rc;
     m->is_new = !schema.has;
+    m->names[0] = '\0';
     if (m->is_new)
         return 0;
+    rc = sqlite_read_migration_names(m->db, m->names, sizeof m->names, err);
+    if (rc < 0)
+        return rc;
     rc = sqlite_ask(m->db, err, STATEMENT_SCHEMA_VERSION, &version, NULL);
     if (rc < 0)
         return rc;
     *out = (struct migrate_state){ true, version.version, version.oldest_engine };
     return 0;
 }
+
+static const char *migration_names(void *ctx) { return ((struct sqlite_migration *)ctx)->names; }
 
 static int migration_find(void *ctx, int version, struct migrate_applied *out, struct err *err)
 {
@@ -168,6 +175,11 @@ static int migration_refuse_newer(void *ctx, const struct migrate_state *found, 
     return sqlite_refuse_newer(m->db, found, err);
 }
 
+static int migration_refuse_unreleased(void *ctx, struct err *err)
+{
+    return sqlite_refuse_unreleased(((struct sqlite_migration *)ctx)->db, err);
+}
+
 static int migration_refuse_changed(void *ctx, const struct sql_migration *step,
                                     const struct migrate_applied *found, const char *sha256, struct err *err)
 {
@@ -183,10 +195,12 @@ static const struct migrate_dialect dialect = {
     .commit = migration_commit,
     .rollback = migration_rollback,
     .read_state = migration_read_state,
+    .names = migration_names,
     .find = migration_find,
     .apply = migration_apply,
     .record = migration_record,
     .refuse_newer = migration_refuse_newer,
+    .refuse_unreleased = migration_refuse_unreleased,
     .refuse_changed = migration_refuse_changed,
 };
 
