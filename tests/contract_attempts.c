@@ -117,7 +117,7 @@ void what_has_failed_is_found_with_its_last_error_and_put_back_from_the_beginnin
     TEXT_IS("no answer", value("history", "1", "note"));
     IS(2, number("history", "1", "failure_count"));
     IS(2, number("history", "1", "run_count"));
-    rows = REPORT("retry", NULL, NULL, NULL, NULL, text_of(LATER), text_of(THIRD), "10");
+    rows = fixture_retry(NULL, NULL, NULL, NULL, text_of(LATER), text_of(THIRD));
     IS(1, rows.rows);
     IS(0, number("list", "1", "failure_count"));
     IS(0, number("list", "1", "check_count"));

@@ -355,7 +355,7 @@ void retry_leaves_digests_alone(void)
     IS(1, s.touched);
     check_rows_free(&due.page);
     IS(1, rows_in("history"));
-    IS(0, REPORT("retry", NULL, NULL, NULL, NULL, NULL, text_of(FIRST + LENGTH), NULL).rows);
+    IS(0, fixture_retry(NULL, NULL, NULL, NULL, NULL, text_of(FIRST + LENGTH)).rows);
 }
 
 /* ---- what others may do with it -------------------------------------------------------------- */

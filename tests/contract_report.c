@@ -380,16 +380,16 @@ void retry_enqueues_what_ended_in_trouble(void)
     scene_end(&scene);
     put("2", SLOT + LENGTH, "keep", BEFORE);
     TEXT_IS("1", resolve("2"));
-    IS(0, REPORT("retry", NULL, NULL, "bill", NULL, NULL, number_text(NOW), NULL).rows);
-    IS(0, REPORT("retry", NULL, NULL, NULL, number_text(NOW + 60), NULL, number_text(NOW), NULL).rows);
-    struct store_rows rows = REPORT("retry", NULL, NULL, NULL, NULL, number_text(SLOT + 3 * LENGTH),
-                                    number_text(NOW), "10");
+    IS(0, fixture_retry(NULL, NULL, "bill", NULL, NULL, number_text(NOW)).rows);
+    IS(0, fixture_retry(NULL, NULL, NULL, number_text(NOW + 60), NULL, number_text(NOW)).rows);
+    struct store_rows rows = fixture_retry(NULL, NULL, NULL, NULL, number_text(SLOT + 3 * LENGTH),
+                                           number_text(NOW));
     CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
     TEXT_IS("1", cell(&rows, 0, "entity_key"));
     TEXT_IS("new", cell(&rows, 0, "outcome"));
     IS(SLOT + 3 * LENGTH, atoll(cell(&rows, 0, "next_check_at")));
     TEXT_IS("{\"n\": 1}", value("list", "1", "payload"));
-    rows = REPORT("retry", "orders", "1", NULL, NULL, NULL, number_text(NOW), NULL);
+    rows = fixture_retry("orders", "1", NULL, NULL, NULL, number_text(NOW));
     TEXT_IS("kept", cell(&rows, 0, "outcome"));
 }
 
@@ -408,8 +408,7 @@ static void end_as(struct lease lease, enum outcome outcome)
 
 static int retried(const char *key)
 {
-    return REPORT("retry", "orders", key, NULL, NULL, number_text(SLOT + 3 * LENGTH), number_text(NOW), "10")
-        .rows;
+    return fixture_retry("orders", key, NULL, NULL, number_text(SLOT + 3 * LENGTH), number_text(NOW)).rows;
 }
 
 void retry_leaves_out_what_has_ended_well_since(void)

@@ -268,7 +268,7 @@ static void fail_an_occurrence(void)
 
 static const char *retry(int64_t at, int64_t now)
 {
-    struct store_rows rows = REPORT("retry", "orders", "1", NULL, NULL, text_of(at), text_of(now), NULL);
+    struct store_rows rows = fixture_retry("orders", "1", NULL, NULL, text_of(at), text_of(now));
     return filed_as(&rows);
 }
 

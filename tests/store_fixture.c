@@ -242,6 +242,18 @@ struct store_rows fixture_report(const char *name, const char *const *params, in
     return r.rows;
 }
 
+struct store_rows fixture_retry(const char *entity, const char *key, const char *job, const char *since,
+                                const char *at, const char *now)
+{
+    struct store_rows found = REPORT("retry_found", entity, key, job, since);
+    const char *marks = "";
+    for (int i = 0; i < found.rows; i++)
+        marks = arena_printf(fx.arena, "%s%s%s", marks, i ? "," : "", cell(&found, i, "mark"));
+    if (found.rows <= 0)
+        return found;
+    return REPORT("retry", arena_printf(fx.arena, "[%s]", marks), cell(&found, 0, "found"), at, now);
+}
+
 const char *cell(const struct store_rows *rows, int row, const char *column)
 {
     for (int c = 0; row < rows->rows && c < rows->columns; c++)

@@ -50,6 +50,9 @@ struct store_rows fixture_report(const char *name, const char *const *params, in
 #define REPORT(name, ...)                                                                                    \
     fixture_report(name, (const char *const[]){ __VA_ARGS__ },                                               \
                    (int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)))
+/* What failed is put back, as `prescient retry` does it: NULL takes all. */
+struct store_rows fixture_retry(const char *entity, const char *key, const char *job, const char *since,
+                                const char *at, const char *now);
 /* "NULL", "no such column" */
 const char *cell(const struct store_rows *rows, int row, const char *column);
 const char *text_of(int64_t n);             /* a parameter of a report */

@@ -33,7 +33,9 @@ static void every_report_runs_with_and_without_parameters(void)
         { "doctor", 1, 10, "what", { "1772370960" } },
         { "whole", 1, 0, "what", { "1" } },
         { "plan", 1, 1, "line", { "1772370900" } },
-        { "retry", 7, 0, "entity_name", { "e", "2", "look", "0", "1772380000", "1772370960", "10" } },
+        { "retry_found", 4, 0, "mark", { "e", "2", "look", "0" } },
+        { "retry", 4, 0, "entity_name",
+          { "[[\"e\", \"2\", \"look\", 1]]", "1772380000000000", "1772380000", "1772370960" } },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (int n = 0; n <= all[i].nparams; n += all[i].nparams ? all[i].nparams : 1) {

@@ -1907,16 +1907,17 @@ h.check_count::bigint + CASE WHEN h.outcome NOT IN ('resolved', 'unknown_job') O
 -- part: failed_history
 h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
 
--- name: retry
--- The newest failure of each check, with its payload, unless the check has ended well since.
--- Finding that out takes one look for all failures together, at the days since the oldest of them.
--- A schedule's occurrence that ends well leaves a row in the run log.
--- in: entity text?, key text?, job text?, since text?, at text?, now text?, most text?
--- out: entity_name text, entity_key text, job_exec text, outcome text, next_check_at int8?
--- report: writes
+-- name: retry_found
+-- The newest failure of each check, unless the check has ended well since: as marks, newest first,
+-- which `retry` takes page by page. Finding that out takes one look for all failures together, at
+-- the days since the oldest of them. A schedule's occurrence that ends well leaves a row in the run
+-- log.
+-- in: entity text?, key text?, job text?, since text?
+-- out: mark text, found text
+-- report
 WITH newest AS MATERIALIZED (
     SELECT DISTINCT ON (h.entity_name, h.entity_key, h.job_exec) h.entity_name, h.entity_key, h.job_exec,
-           h.payload, h.archived_at
+           h.archived_at
       FROM prescient.future_job_history h
      WHERE {failed_history} AND h.entity_name NOT IN ('prescient.event', 'prescient.digest')
        AND (:entity IS NULL OR h.entity_name = :entity)
@@ -1935,19 +1936,49 @@ mended AS MATERIALIZED (
       FROM recurring c, prescient.future_job_run r
      WHERE r.recorded_at > (SELECT min(oldest.archived_at) FROM recurring oldest) AND r.outcome = 'done'
        AND r.entity_name = c.entity_name AND r.entity_key = c.entity_key AND r.job_exec = c.job_exec
-       AND r.recorded_at > c.archived_at),
+       AND r.recorded_at > c.archived_at)
+SELECT json_build_array(n.entity_name, n.entity_key, n.job_exec,
+                        round(date_part('epoch', n.archived_at) * 1000000)::bigint)::text AS mark,
+       round(date_part('epoch', statement_timestamp()) * 1000000)::bigint::text AS found
+  FROM newest n
+ WHERE NOT EXISTS (SELECT FROM prescient.future_job_history h
+                    WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key
+                      AND h.job_exec = n.job_exec
+                      AND h.archived_at > n.archived_at
+                      AND h.archived_at > (SELECT min(oldest.archived_at) FROM newest oldest)
+                      AND NOT {failed_history})
+   AND NOT EXISTS (SELECT FROM mended m
+                    WHERE m.entity_name = n.entity_name AND m.entity_key = n.entity_key
+                      AND m.job_exec = n.job_exec)
+ ORDER BY n.archived_at DESC, n.entity_name, n.entity_key, n.job_exec
+
+-- name: retry
+-- Those of a page of marks, a JSON array, that have not ended well since `found`. A settle that was
+-- open then may commit what it dated before: a minute is allowed for that. Each failure is read by
+-- its key in the day where it is (OFFSET 0 keeps the planner from other indexes).
+-- in: checks text, found text, at text?, now text?
+-- out: entity_name text, entity_key text, job_exec text, outcome text, next_check_at int8?
+-- report: writes
+WITH asked AS MATERIALIZED (
+    SELECT a.nth, a.mark ->> 0 AS entity_name, a.mark ->> 1 AS entity_key, a.mark ->> 2 AS job_exec,
+           timestamptz 'epoch' + (a.mark ->> 3)::bigint * interval '1 microsecond' AS failed_at
+      FROM json_array_elements(:checks::json) WITH ORDINALITY a (mark, nth)),
+ended_well AS MATERIALIZED (
+    SELECT h.entity_name, h.entity_key, h.job_exec, h.archived_at
+      FROM prescient.future_job_history h
+     WHERE h.archived_at > timestamptz 'epoch' + (:found::bigint - 60000000) * interval '1 microsecond'
+       AND NOT {failed_history}),
 chosen AS MATERIALIZED (
-    SELECT n.* FROM newest n
-     WHERE NOT EXISTS (SELECT FROM prescient.future_job_history h
-                        WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key
-                          AND h.job_exec = n.job_exec
-                          AND h.archived_at > n.archived_at
-                          AND h.archived_at > (SELECT min(oldest.archived_at) FROM newest oldest)
-                          AND NOT {failed_history})
-       AND NOT EXISTS (SELECT FROM mended m
-                        WHERE m.entity_name = n.entity_name AND m.entity_key = n.entity_key
-                          AND m.job_exec = n.job_exec)
-     ORDER BY n.archived_at DESC LIMIT :most::bigint)
+    SELECT n.entity_name, n.entity_key, n.job_exec, h.payload
+      FROM asked n, LATERAL (
+           SELECT h.job_exec, h.outcome, h.payload FROM prescient.future_job_history h
+            WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key
+              AND h.archived_at = n.failed_at OFFSET 0) h
+     WHERE h.job_exec = n.job_exec AND {failed_history}
+       AND NOT EXISTS (SELECT FROM ended_well w
+                        WHERE w.entity_name = n.entity_name AND w.entity_key = n.entity_key
+                          AND w.job_exec = n.job_exec AND w.archived_at > n.failed_at)
+     ORDER BY n.nth)
 SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
        date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM chosen n, LATERAL prescient.retry_check(n.entity_name, n.entity_key, n.job_exec,

@@ -814,14 +814,14 @@ SELECT what, name, state, counted AS checks,
 -- part: failed_history
 outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
 
--- name: retry
--- max(id) picks the row whose payload is used. Checks that have ended well since are skipped, by
--- one look at the rows after the oldest failure. A schedule's occurrence that ends well leaves a
--- row in the run log. The columns are parameters of `enqueue`.
--- in: entity text?, key text?, job text?, since text?, most text?
--- out: entity text, key text, job text, payload text?, newest int8
+-- name: retry_found
+-- See the same block of store_pg.sql. A mark is the id of a row, and max(id) picks the newest one
+-- of a check.
+-- in: entity text?, key text?, job text?, since text?
+-- out: mark text, found text
+-- report
 WITH failure AS MATERIALIZED (
-    SELECT entity_name, entity_key, job_exec, payload, max(id) AS newest, archived_at_us
+    SELECT entity_name, entity_key, job_exec, max(id) AS newest, archived_at_us
       FROM prescient_future_job_history
      WHERE {failed_history} AND entity_name NOT IN ('prescient.event', 'prescient.digest')
        AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
@@ -845,10 +845,25 @@ mended AS MATERIALIZED (
       JOIN recurring f ON f.entity_key = r.entity_key AND f.entity_name = r.entity_name
           AND f.job_exec = r.job_exec AND f.archived_at_us < r.recorded_at_us
      WHERE r.outcome = 'done' AND EXISTS (SELECT 1 FROM recurring))
-SELECT entity_name AS entity, entity_key AS key, job_exec AS job, payload, newest
+SELECT CAST(newest AS TEXT) AS mark,
+       CAST((SELECT max(id) FROM prescient_future_job_history) AS TEXT) AS found
   FROM failure
  WHERE newest NOT IN (SELECT newest FROM mended)
- ORDER BY newest DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
+ ORDER BY newest DESC
+
+-- name: retry
+-- Those of a page of marks that have not ended well since `found`, the newest row of that time. The
+-- columns are parameters of `enqueue`.
+-- in: checks text, found text
+-- out: entity text, key text, job text, payload text?
+WITH ended_well AS MATERIALIZED (
+    SELECT entity_name, entity_key, job_exec FROM prescient_future_job_history
+     WHERE id > CAST(:found AS INTEGER) AND NOT {failed_history})
+SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payload
+  FROM json_each(:checks) AS a
+ CROSS JOIN prescient_future_job_history AS h ON h.id = a.value
+ WHERE (h.entity_name, h.entity_key, h.job_exec) NOT IN (SELECT * FROM ended_well)
+ ORDER BY a.key
 
 -- name: load_new
 -- in: entity text?, key text?, job text?, slot timestamptz, priority int4, payload text?

@@ -172,7 +172,7 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
                      int n, struct gathering *g, struct err *err)
 {
     const char *const *f = found->cells + (size_t)n * (size_t)found->columns;
-    int64_t now = now_param(db, req, 6);
+    int64_t now = now_param(db, req, 4);
     char at_once[24];
     snprintf(at_once, sizeof at_once, "%" PRId64, now);
     struct sqlite_filed filed;
@@ -180,7 +180,7 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
         .entity = f[RETRY_ENTITY],
         .key = f[RETRY_KEY],
         .job = f[RETRY_JOB],
-        .at = param(req, 5) ? param(req, 5) : at_once,
+        .at = param(req, 3) ? param(req, 3) : at_once,
         .payload = f[FOUND_PAYLOAD],
         .conflict = "keep",
         .priority = NULL,
@@ -202,9 +202,8 @@ static int report_retry(struct sqlite_store *db, struct store_report *req)
     static const char *const names[RETRY_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome",
                                                       "next_check_at" };
     struct gathering g = { .arena = req->arena };
-    /* params 5 and 6 are those of enqueue: its time, and the clock */
-    const char *const params[] = { param(req, 1), param(req, 2), param(req, 3), param(req, 4),
-                                   param(req, 7) };
+    /* params 3 and 4 are those of enqueue: its time, and the clock */
+    const char *const params[] = { param(req, 1), param(req, 2) };
     int rc = sqlite_select(db, req, STATEMENT_RETRY, params, sizeof params / sizeof *params);
     if (rc < 0)
         return rc;
