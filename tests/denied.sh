@@ -6,9 +6,12 @@
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL"; exit 0; }
 chmod 755 "$TMP"
-SERVER=$("$ROOT/tests/pg_cluster.sh" start "$TMP/own" fsync=off 'hba=local all shop scram-sha-256') || {
+port=$((20000 + $$ % 20000))
+SERVER=$("$ROOT/tests/pg_cluster.sh" start "$TMP/own" fsync=off listen_addresses=127.0.0.1 port=$port \
+    'hba=local all shop scram-sha-256' 'hba=host all shop 127.0.0.1/32 scram-sha-256') || {
     echo "not ok - a server of its own"; exit 1
 }
+SERVER="$SERVER&port=$port"
 trap '"$ROOT/tests/pg_cluster.sh" stop "$TMP/own"; finish || exit 1' EXIT
 as() { sed "s#://postgres@#://$1@#" <<<"$SERVER"; }
 sql() { psql -qXAt "$SERVER" -c "$1"; }
@@ -46,6 +49,11 @@ denied enqueue "$(as worker)" "permission denied for schema prescient $lacks pre
 for command in list init migrate; do
     denied "a wrong password: $command" "$(as shop:wrong)" \
         'password authentication failed for user "shop"; correct the password in `store`' $command
+done
+# A name has to be looked up first, and may have several addresses.
+for host in 127.0.0.1 localhost localhost,127.0.0.1 127.0.0.1,localhost; do
+    url=$(sed "s#host=[^&]*#host=$host#" <<<"$(as shop:wrong)")
+    denied "a wrong password at $host" "$url" 'password authentication failed for user "shop"' list
 done
 denied "no password" "$(as shop)" "no password supplied; correct the password in \`store\`, in PGPASSWORD" run
 make_user='correct the user in `store`, or make it, as a superuser: CREATE USER nobody'

@@ -350,7 +350,7 @@ static bool lookup_step(struct pg_store *pg, struct err *err)
     if (rc == 0 && clock_mono_us(pg->head.clock) < pg->host_deadline_us)
         return true;
     pg->heard_host = pg->heard_host || rc < 0;
-    pg->all_denied = false;
+    pg->all_denied = pg->all_denied && rc > 0;  /* an address that was found may still let us in, or not */
     if (rc == 0)
         err_set(err, ERR_LOST, "cannot connect: no address of %s was found within %d ms", host_shown(pg),
                 host_timeout_ms(pg));
