@@ -152,6 +152,13 @@ struct store *app_store(struct app *app, struct err *err)
     return app->store = st;
 }
 
+bool app_is_away(const struct err *err)
+{
+    if (err->code == ERR_SCHEMA)
+        return err->reason != ERR_REASON_OUTGROWN;
+    return err->code == ERR_LOST || err->code == ERR_BUSY;
+}
+
 /* ---- time and numbers ------------------------------------------------------------------------ */
 
 int app_now(struct app *app, int64_t *now, struct err *err)

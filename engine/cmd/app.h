@@ -17,6 +17,10 @@ int app_call(struct app *app, struct store *st, struct store_call *call);
  * at most. */
 int app_insist(struct app *app, int (*fn)(void *ctx, struct err *err), void *ctx, struct err *err);
 
+/* For a command that stays and has worked: whether waiting may help. The store is away or busy, or
+ * its schema is, as while it is restored in place; not when a later program has migrated it. */
+bool app_is_away(const struct err *err);
+
 /* --now as a parameter of a report: decimal seconds, or NULL for the database's clock. */
 const char *app_now_param(struct app *app);
 

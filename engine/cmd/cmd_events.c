@@ -149,8 +149,8 @@ static int drain(struct events *e, struct err *err)
     return 0;
 }
 
-/* Reads again and again. When the store is away it waits, and continues after it. Events that are
- * withheld for long are told. */
+/* Reads again and again. When the store or its schema is away it waits, and continues after it.
+ * Events that are withheld for long are told. */
 static int follow(struct events *e, struct err *err)
 {
     struct interrupt in;
@@ -161,7 +161,7 @@ static int follow(struct events *e, struct err *err)
         return rc;
     do {
         rc = drain(e, err);
-        bool gone = rc == ERR_LOST || rc == ERR_BUSY;
+        bool gone = rc < 0 && rc != ERR_STOPPED && app_is_away(err);
         if (gone && !away)
             log_warn(&e->app->log, "%s; waiting for the store", err->text);
         away = gone;

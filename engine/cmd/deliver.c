@@ -377,7 +377,7 @@ static int pass(struct delivering *d, struct err *err)
 
 static bool is_away(struct delivering *d, int rc, const struct err *err)
 {
-    bool away = (rc == ERR_LOST || rc == ERR_BUSY) && !err_is_denied(err);
+    bool away = rc < 0 && app_is_away(err) && !err_is_denied(err);
     if (away && !d->away)
         log_warn(&d->app->log, "%s; waiting for the store", err->text);
     d->away = away;
