@@ -22,6 +22,28 @@ int log_level_named(const char *name)
     return -1;
 }
 
+/* How many bytes at `text` would be obeyed by some terminal or viewer, or turn the text around that
+ * follows: control characters, line separators, marks and overrides of the direction. 0: none. */
+static size_t obeyed(const char *text, size_t len)
+{
+    static const struct { size_t bytes; const char *first, *last; } ranges[] = {
+        { 1, "\x01", "\x1f" },
+        { 1, "\x7f", "\x7f" },
+        { 2, "\xc2\x80", "\xc2\x9f" },
+        { 2, "\xd8\x9c", "\xd8\x9c" },              /* U+061C */
+        { 3, "\xe2\x80\x8e", "\xe2\x80\x8f" },      /* U+200E, U+200F */
+        { 3, "\xe2\x80\xa8", "\xe2\x80\xae" },      /* U+2028 to U+202E */
+        { 3, "\xe2\x81\xa6", "\xe2\x81\xa9" },      /* U+2066 to U+2069 */
+    };
+    if (!*text)
+        return 1;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (len >= ranges[i].bytes && memcmp(text, ranges[i].first, ranges[i].bytes) >= 0 &&
+            memcmp(text, ranges[i].last, ranges[i].bytes) <= 0)
+            return ranges[i].bytes;
+    return 0;
+}
+
 void log_line(struct log *log, enum log_level level, const char *fmt, ...)
 {
     if (!log || level < log->least)
@@ -45,14 +67,8 @@ void log_line(struct log *log, enum log_level level, const char *fmt, ...)
     size_t end = more < 0 ? n : n + (size_t)more;
     if (end > sizeof line - 2)
         end = sizeof line - 2;
-    for (size_t i = 0; i < end; i++) {
-        unsigned char c = (unsigned char)line[i], next = i + 1 < end ? (unsigned char)line[i + 1] : 0;
-        if (c < 0x20 || c == 0x7f)
-            line[i] = ' ';
-        /* control characters of two bytes: some terminals obey these, too */
-        else if (c == 0xc2 && next >= 0x80 && next < 0xa0)
-            line[i] = line[i + 1] = ' ';
-    }
+    for (size_t i = 0; i < end; i++)
+        memset(line + i, ' ', obeyed(line + i, end - i));
     line[end] = '\n';
     fwrite(line, 1, end + 1, log->out);
     fflush(log->out);

@@ -16,6 +16,7 @@ struct glyph {
 static const struct range { uint32_t first, last; } unseen[] = {
     { 0x80, 0x9f },         /* C1 controls: 0x9b alone begins an escape sequence on some terminals */
     { 0xad, 0xad },         /* soft hyphen */
+    { 0x61c, 0x61c },       /* a direction mark */
     { 0x200b, 0x200f },     /* zero width, direction marks */
     { 0x2028, 0x202e },     /* separators, embedded directions */
     { 0x2060, 0x206f },
