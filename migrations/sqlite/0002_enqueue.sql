@@ -250,6 +250,11 @@ BEGIN
             THEN CAST(NEW.check_at AS INTEGER)
             WHEN typeof(NEW.check_at) = 'text'
              AND NEW.check_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
+             -- SQLite takes 2026-02-30 for 2 March, once it has to reckon with it
+             AND date(substr(NEW.check_at, 1, 10), '+0 days') <> substr(NEW.check_at, 1, 10)
+            THEN RAISE(ABORT, 'prescient: check_at: there is no such day')
+            WHEN typeof(NEW.check_at) = 'text'
+             AND NEW.check_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
             THEN strftime('%s', NEW.check_at) + (strftime('%f', NEW.check_at) NOT GLOB '*.000')
             ELSE RAISE(ABORT,
                        'prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch')
