@@ -103,6 +103,19 @@ did you mean $J? (looked into "
         "$(unset PRESCIENT_STORE; export DATABASE_URL=postgresql://app@127.0.0.1:1/app
         $P config --config i.cfg 2>&1 >/dev/null)" \
         "prescient config: the setting store is that of DATABASE_URL, not that of i.cfg:1"
+    has "$STORE_NAME: a run tells it, too" \
+        "$(unset PRESCIENT_STORE; export DATABASE_URL=postgresql://app:secret@127.0.0.1:1/app
+        $P run --config i.cfg 2>&1 >/dev/null)" \
+        "prescient run: the store is that of DATABASE_URL, postgresql://app:***@127.0.0.1:1/app, \
+not that of i.cfg:1"
+    is "$STORE_NAME: and a variable of our own is no surprise" \
+        "$($P --quiet run --config e.cfg --set slot_length=15m 2>&1 | grep -c 'the store is that of')" 0
+    is "$STORE_NAME: init in a folder without settings" \
+        "$(unset PRESCIENT_STORE; mkdir -p bare; cd bare && $P --quiet init 2>&1; rm -f prescient.db*)" \
+        "prescient init: there is no settings file: the store is sqlite:prescient.db, in this folder. \
+Engines that were given settings or another --store do not look there"
+    is "$STORE_NAME: init that was told where says nothing" \
+        "$(unset PRESCIENT_STORE; cd bare && $P --quiet init --store sqlite:other.db 2>&1)" ""
     if [ "$(id -u)" != 0 ]; then
         chmod 0 e.cfg
         says 78 "cannot open e.cfg: Permission denied" $P list --config e.cfg

@@ -52,6 +52,7 @@ struct settings {
     /* "DATABASE_URL", when that or another variable of the environment has replaced the store of
      * the file, and "prescient.cfg:3"; NULL: neither */
     const char *store_from, *store_instead_of;
+    const char *store_place;        /* "prescient.cfg:3", "DATABASE_URL", "--store"; NULL: the default */
     const char *schema;             /* PostgreSQL; "prescient" */
     const char *schema_owner;       /* "prescient_owner" */
     const char *business;           /* URL of the business database; NULL: the store's own */

@@ -21,6 +21,8 @@ static void note_place(struct settings_loader *l, const struct setting_row *row,
         l->s->store_instead_of = is_flag ? NULL : *place;
         l->s->store_from = is_flag ? NULL : where;
     }
+    if (!strcmp(row->name, "store"))
+        l->s->store_place = where;
     *place = where;
 }
 

@@ -21,6 +21,11 @@ const struct command cmd_init = {
 
 static int init_main(struct app *app, const struct args *args)
 {
+    if (!app->settings.file && !app->settings.store_place)
+        app_warn(app,
+                 "there is no settings file: the store is %s, in this folder. Engines that were given "
+                 "settings or another --store do not look there",
+                 app->settings.store);
     struct schema_options o = { .slot_length = args_text(args, 'l') };
     return schema_upgrade(app, &o);
 }

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <string.h>
+#include "../base/settings_mask.h"
+#include "app.h"
 #include "report.h"
 
 static int64_t checks_in_trouble(const struct pass_counts *c)
@@ -45,6 +48,22 @@ static int totals_exit_code(const struct totals *totals, bool patient)
     return EXIT_WELL;
 }
 
+/* Variables that others read, too, may lead to another database than the file beside it says. */
+static void tell_store(struct app *app)
+{
+    const struct settings *s = &app->settings;
+    const char *from = s->store_place, *instead_of = s->store_instead_of;
+    char url[512];
+    bool is_variable = from && !strchr(from, ':');
+    if (!is_variable || (strcmp(from, "DATABASE_URL") != 0 && strncmp(from, "PG", 2) != 0))
+        return;
+    settings_mask_url(s->store, url, sizeof url);
+    if (instead_of)
+        app_remark(app, "the store is that of %s, %s, not that of %s", from, url, instead_of);
+    else
+        app_remark(app, "the store is that of %s, %s", from, url);
+}
+
 int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now,
                    bool patient)
 {
@@ -59,6 +78,7 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         .relaxed = plan == &plan_replay,
         .leaves_deliveries = plan == &plan_replay && !((const struct plan_replay *)plan_state)->delivers,
     };
+    tell_store(app);
     int rc = engine_new(&options, &e, &err);
     if (rc < 0)
         return app_fail(app, &err);
