@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../engine/store/store_pg.h"
+
 struct pg_fixture pgfx;
 const unsigned char pgfx_owner[STORE_OWNER_SIZE] = "engine one......",
                     pgfx_stranger[STORE_OWNER_SIZE] = "engine two......";
@@ -84,6 +86,16 @@ struct store *pgfx_new_store(const struct store_options *changes)
     if (store_new(&o, &s, &pgfx.err) < 0)
         printf("      store_new: %s\n", pgfx.err.text);
     return s;
+}
+
+void pgfx_in_its_session(const char *sql)
+{
+    PGconn *conn = pg_store(pgfx.st)->conn;
+    CU_ASSERT_FATAL(PQexitPipelineMode(conn) && PQsetnonblocking(conn, 0) == 0);
+    PGresult *r = PQexec(conn, sql);
+    CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_COMMAND_OK);
+    PQclear(r);
+    CU_ASSERT_FATAL(PQsetnonblocking(conn, 1) == 0 && PQenterPipelineMode(conn));
 }
 
 int pgfx_setup(void)

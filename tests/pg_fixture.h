@@ -35,6 +35,9 @@ bool pgfx_begin(void);
 /* Another store on the same database, with these options; the caller frees it. */
 struct store *pgfx_new_store(const struct store_options *changes);
 
+/* Says something else in the session of the store under test, between two calls. */
+void pgfx_in_its_session(const char *sql);
+
 PGresult *pgfx_ask(PGconn *conn, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The first cell as text, "" for none, or the SQLSTATE of a failure. */
 const char *pgfx_cell(PGconn *conn, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -6,17 +6,6 @@
 #include "../engine/base/fingerprint.h"
 #include "../engine/store/store_pg.h"
 
-/* Says something else in the session of the store under test, between two calls. */
-static void in_its_session(const char *sql)
-{
-    PGconn *conn = pg_store(pgfx.st)->conn;
-    CU_ASSERT_FATAL(PQexitPipelineMode(conn) && PQsetnonblocking(conn, 0) == 0);
-    PGresult *r = PQexec(conn, sql);
-    CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_COMMAND_OK);
-    PQclear(r);
-    CU_ASSERT_FATAL(PQsetnonblocking(conn, 1) == 0 && PQenterPipelineMode(conn));
-}
-
 static struct store_hello greet(void)
 {
     struct store_hello hello = STORE_HELLO_INIT;
@@ -38,7 +27,7 @@ static void a_session_that_forgot_what_was_prepared_tells_of_one(void)
 {
     WITH_SERVER();
     greet();
-    in_its_session("DEALLOCATE ALL");
+    pgfx_in_its_session("DEALLOCATE ALL");
     CU_ASSERT_TRUE(greet().lost_prepared);
 }
 
@@ -57,7 +46,7 @@ static void a_settle_that_meets_it_counts_once(void)
     WITH_SERVER();
     struct pgfx_run run;
     pgfx_run_init(&run, 3);
-    in_its_session("DEALLOCATE ALL");
+    pgfx_in_its_session("DEALLOCATE ALL");
     struct store_settle settle = pgfx_run_settle(&run);
     RC_IS(0, pgfx_call(&settle.call));
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job");

@@ -174,12 +174,28 @@ static int first_failure(struct pg_store *pg)
     return 0;
 }
 
+/* The first message of a connection tells whether there is a pooler. */
+static int receive_pins(struct pg_store *pg)
+{
+    for (int i = 0; i < pg->nqueue; i++) {
+        struct pg_pin_out row;
+        if (pg->queue[i].statement != PG_PIN || pg->queue[i].prepares)
+            continue;
+        if (!pg_row(pg, PG_PIN, pg->queue[i].result, 0, &row))
+            return unreadable(pg->call, "pin");
+        pg->pooled = row.pooled;
+    }
+    return 0;
+}
+
 static int receive(struct pg_store *pg)
 {
     if (pg->phase == PG_READY)
         return operations[pg->call->op]->receive(pg, pg->call);
     bool of_owners = pg->phase == PG_CHECKING_OWNERS;
-    int rc = (of_owners ? pg_check_owners : pg_check_schema)(pg, pg_result(pg, 1), &pg->call->err);
+    int rc = of_owners ? receive_pins(pg) : 0;
+    if (rc == 0)
+        rc = (of_owners ? pg_check_owners : pg_check_schema)(pg, pg_result(pg, 1), &pg->call->err);
     if (rc == 0)
         pg->phase = of_owners ? PG_CHECKING : PG_READY;
     return rc < 0 ? rc : PG_SEND_AGAIN;

@@ -6,6 +6,7 @@
  *   store_pg_settle.c   the settle: answers to parameters, results to states
  *   store_pg_send.c     statements as they go out in a message, and the rows that come back
  *   store_pg_connect.c  hosts, connecting, checks of server and schema
+ *   store_pg_pins.c     settings that must not be as the user's server has them
  *   store_pg_fail.c     failures to ERR_ codes
  *   store_pg_ask.c      statements that block, for commands
  *   store_pg_owners.c   whose the schema is, before anything in it is touched
@@ -34,8 +35,8 @@
 
 enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING_OWNERS, PG_CHECKING, PG_READY };
 
-/* path, two statements of a settle, effects; each may need a PREPARE before it */
-#define PG_QUEUE_MAX 10
+/* path, pins, two statements of a settle, effects; each may need a PREPARE before it */
+#define PG_QUEUE_MAX 12
 
 struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's default */
 
@@ -61,6 +62,7 @@ struct pg_store {
      * user may call. */
     bool narrow;
     bool unprepared, relaxed;
+    bool pooled;                            /* behind a pooler; known once a connection is checked */
     /* a pooler gave us a session without the statements that we had prepared, or with them
      * already */
     bool lost_prepared;
@@ -118,6 +120,7 @@ char *pg_with_schema(const char *sql, const char *schema);
 
 /* ---- calls ---- */
 /* Sends the statement `path`, with which every message begins: it sets search_path for the others.
+ * The first message of a connection, and each one behind a pooler, goes on with the pins.
  * `relaxed`: in a replay, the commit does not wait for the disk. False: out of memory, or the
  * connection is lost. */
 bool pg_send_path(struct pg_store *pg, bool relaxed);
@@ -176,6 +179,15 @@ PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err);
  * err has the reason. */
 PGconn *pg_side(struct pg_store *pg, struct err *err);
 void pg_side_close(struct pg_store *pg);
+
+/* ---- settings ---- */
+/* What the statement `pin` is given on this connection; the lists are in `room`. */
+enum { PG_PINS_MAX = 20 };
+struct pg_pin_lists { const char *names[PG_PINS_MAX], *settings[PG_PINS_MAX]; };
+struct pg_pin_in pg_pins(const struct pg_store *pg, const PGconn *conn, struct pg_pin_lists *room);
+/* Runs the script that begins a transaction on a connection that blocks. Behind a pooler, the pins
+ * follow it. */
+int pg_begin_blocking(struct pg_store *pg, PGconn *conn, enum pg_statement script, struct err *err);
 
 /* ---- names ---- */
 /* whether the host is a name, not an address or a path */

@@ -69,10 +69,24 @@ set_config('tcp_user_timeout', greatest(750, :silence_ms / 4 * 3)::text, false)
 set_config('tcp_keepalives_interval', greatest(1, :silence_ms / 6000)::text, false)
     || set_config('tcp_keepalives_count', '3', false)
 
+-- part: pinned
+-- How many settings are now as this program's statements need them (store_pg_pins.c). Those that a
+-- server of this version does not have are left out. They last as long as the session; behind a
+-- pooler, where the process that answers is not :backend_pid, for this transaction only, because
+-- the next one of this session may be another program's.
+(SELECT count(set_config(n.name, n.setting, pg_backend_pid() <> :backend_pid))
+   FROM unnest(:names::text[], :settings::text[]) n (name, setting)
+  WHERE current_setting(n.name, true) IS NOT NULL)
+
+-- name: pin
+-- in: names text[], settings text[], backend_pid int4
+-- out: pinned int8, pooled bool
+SELECT {pinned} AS pinned, pg_backend_pid() <> :backend_pid AS pooled
+
 -- name: silence
--- in: silence_ms int4
--- out: settings text
-SELECT {silence_settings} AS settings
+-- in: silence_ms int4, names text[], settings text[], backend_pid int4
+-- out: silence text, pinned int8, pooled bool
+SELECT {silence_settings} AS silence, {pinned} AS pinned, pg_backend_pid() <> :backend_pid AS pooled
 
 -- name: owners
 -- :schema_owner is the setting of that name. No row: the schema does not exist. Else the row has
@@ -2981,8 +2995,9 @@ SELECT 'checksums of pages' AS what, CASE WHEN has THEN 'ok' ELSE 'warn' END AS 
 -- ---- on a connection that blocks: commands -------------------------------------------------
 
 -- part: on_path
--- How a transaction begins there: with the same search_path as a message (see path).
-BEGIN; SET LOCAL search_path = pg_catalog, pg_temp
+-- How a transaction begins there: with the same settings as a message (see path).
+BEGIN; SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL statement_timeout = 0;
+SET LOCAL lock_timeout = 0; SET LOCAL jit = off
 
 -- name: begin
 -- script

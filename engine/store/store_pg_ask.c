@@ -15,20 +15,19 @@ static PGresult *execute(PGconn *conn, const char *sql, const struct wire_params
 }
 
 /* A transaction of its own, which begins with the path as every message does. Only the statement's
- * result is returned. */
-static PGresult *execute_alone(PGconn *conn, const char *sql, const struct wire_params *p)
+ * result is returned. NULL: it did not begin; err has the reason. */
+static PGresult *execute_alone(struct pg_store *pg, PGconn *conn, const char *sql,
+                               const struct wire_params *p, struct err *err)
 {
-    PGresult *r = PQexec(conn, pg_statements[PG_BEGIN].text);
-    if (PQresultStatus(r) == PGRES_COMMAND_OK) {
+    if (pg_begin_blocking(pg, conn, PG_BEGIN, err) < 0)
+        return NULL;
+    PGresult *r = execute(conn, sql, p);
+    PGresult *end = PQexec(conn, "COMMIT");
+    if (is_good(r) && PQresultStatus(end) != PGRES_COMMAND_OK) {
         PQclear(r);
-        r = execute(conn, sql, p);
-        PGresult *end = PQexec(conn, "COMMIT");
-        if (is_good(r) && PQresultStatus(end) != PGRES_COMMAND_OK) {
-            PQclear(r);
-            return end;
-        }
-        PQclear(end);
+        return end;
     }
+    PQclear(end);
     return r;
 }
 
@@ -69,8 +68,8 @@ PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement 
         return NULL;
     }
     bool is_alone = PQtransactionStatus(conn) == PQTRANS_IDLE;
-    PGresult *r = is_alone ? execute_alone(conn, sql, &p) : execute(conn, sql, &p);
-    if (!r)
+    PGresult *r = is_alone ? execute_alone(pg, conn, sql, &p, err) : execute(conn, sql, &p);
+    if (!r && !is_alone)
         pg_fail(pg, err, r, conn);
     return r;
 }
@@ -84,6 +83,20 @@ int pg_ask_row(struct pg_store *pg, PGconn *conn, enum pg_statement statement, c
     int rc = is_good(r) ? first_row(pg, statement, r, out, err) : pg_fail(pg, err, r, conn);
     PQclear(r);
     return rc;
+}
+
+int pg_begin_blocking(struct pg_store *pg, PGconn *conn, enum pg_statement script, struct err *err)
+{
+    struct pg_pin_lists room;
+    struct pg_pin_in in = pg_pins(pg, conn, &room);
+    struct pg_pin_out row = { 0 };
+    int rc = pg_execute(pg, conn, script, err);
+    if (rc < 0 || !pg->pooled)
+        return rc;
+    rc = pg_ask(pg, conn, PG_PIN, &in, &row, err);
+    if (rc < 0)
+        PQclear(PQexec(conn, "ROLLBACK"));
+    return rc < 0 ? rc : 0;
 }
 
 int pg_execute(struct pg_store *pg, PGconn *conn, enum pg_statement statement, struct err *err)

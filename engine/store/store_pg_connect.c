@@ -250,7 +250,7 @@ void pg_disconnect(struct pg_store *pg)
     PQfinish(pg->conn);
     pg->conn = NULL;
     pg->phase = PG_AWAY;
-    pg->unflushed = false;
+    pg->unflushed = pg->pooled = false;
     memset(pg->prepared, 0, sizeof pg->prepared);
 }
 
@@ -464,12 +464,20 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
 
 /* ---- blocking -------------------------------------------------------------------------------- */
 
-/* The same keepalives that the first message of the other connection sets. */
-static int bound_silence(struct pg_store *pg, PGconn *conn, struct err *err)
+/* The same settings and keepalives as those of the other connection. */
+static int pin_blocking(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    struct pg_silence_in in = { .silence_ms = pg->silence_ms };
+    struct pg_pin_lists room;
+    struct pg_pin_in pins = pg_pins(pg, conn, &room);
+    struct pg_silence_in in = { .silence_ms = pg->silence_ms,
+                                .names = pins.names,
+                                .settings = pins.settings,
+                                .backend_pid = pins.backend_pid };
     struct pg_silence_out row = { 0 };
-    return pg_ask(pg, conn, PG_SILENCE, &in, &row, err);
+    int rc = pg_ask(pg, conn, PG_SILENCE, &in, &row, err);
+    if (rc >= 0)
+        pg->pooled = row.pooled;
+    return rc;
 }
 
 /* The blocking form of libpq has no SQLSTATE to tell. A server that does not let us in has
@@ -491,7 +499,7 @@ PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
         PGconn *conn = connect_to(pg, &pg->hosts[(pg->host + i) % pg->nhosts], true);
         if (conn && PQstatus(conn) == CONNECTION_OK) {
             pg_handshake_drop_notices(conn);
-            if (bound_silence(pg, conn, err) >= 0)
+            if (pin_blocking(pg, conn, err) >= 0)
                 return conn;
         } else {
             connect_failed(pg, conn, err);

@@ -142,7 +142,7 @@ static bool is_narrow(const struct pg_store *pg, int64_t now)
 
 static int begin_load(struct pg_store *pg, int64_t now, struct err *err)
 {
-    int rc = pg_execute(pg, pg->side, PG_BEGIN_LOAD, err);
+    int rc = pg_begin_blocking(pg, pg->side, PG_BEGIN_LOAD, err);
     if (rc < 0 || is_narrow(pg, now))
         return rc;
     return pg_execute(pg, pg->side, PG_LOCK_CHECKS, err);

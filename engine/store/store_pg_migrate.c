@@ -78,7 +78,7 @@ static bool was_made_meanwhile(const struct err *err)
 
 static int begin_once(struct pg_store *pg, PGconn *conn, struct err *err)
 {
-    int rc = pg_execute(pg, conn, PG_BEGIN_MIGRATION, err);
+    int rc = pg_begin_blocking(pg, conn, PG_BEGIN_MIGRATION, err);
     if (rc < 0)
         return rc;
     rc = take_place(pg, conn, err);

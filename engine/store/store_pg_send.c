@@ -63,9 +63,18 @@ bool pg_queue_report(struct pg_store *pg, enum pg_statement statement, unsigned 
            PQsendQueryParams(pg->conn, sql, p.n, p.types, p.values, NULL, NULL, 0);
 }
 
+static bool send_pins(struct pg_store *pg)
+{
+    struct pg_pin_lists room;
+    struct pg_pin_in in = pg_pins(pg, pg->conn, &room);
+    return pg_send(pg, PG_PIN, &in);
+}
+
 bool pg_send_path(struct pg_store *pg, bool relaxed)
 {
-    return pg_send_form(pg, PG_PATH, relaxed ? PG_FORM_RELAXED : PG_FORM_PLAIN, NULL);
+    bool pins = pg->pooled || pg->phase == PG_CHECKING_OWNERS;
+    return pg_send_form(pg, PG_PATH, relaxed ? PG_FORM_RELAXED : PG_FORM_PLAIN, NULL) &&
+           (!pins || send_pins(pg));
 }
 
 bool pg_send_reading(struct pg_store *pg)
@@ -82,7 +91,10 @@ bool pg_send_writing(struct pg_store *pg)
     return pg_send(pg, PG_WRITING, &(struct pg_writing_in){ .within = limit });
 }
 
-static bool is_path(int statement) { return statement == PG_PATH || statement == PG_PATH_RELAXED; }
+static bool is_path(int statement)
+{
+    return statement == PG_PATH || statement == PG_PATH_RELAXED || statement == PG_PIN;
+}
 
 const PGresult *pg_result(const struct pg_store *pg, int n)
 {

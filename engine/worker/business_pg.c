@@ -1,7 +1,8 @@
 /* business_pg.c - the business database in PostgreSQL. A query is sent as one message: its limits
- * (read-only, statement_timeout), then the query itself, in one implicit transaction that ends with
- * the Sync. The session is not changed, so this works through PgBouncer in transaction mode, and
- * the query of a worker that is killed ends when its check would have timed out. */
+ * (read-only, statement_timeout, no JIT compilation), then the query itself, in one implicit
+ * transaction that ends with the Sync. The session is not changed, so this works through PgBouncer
+ * in transaction mode, and the query of a worker that is killed ends when its check would have
+ * timed out. */
 #include "business.h"
 
 #include "../base/settings.h"
@@ -20,7 +21,8 @@
 enum { CACHED = 64, GRACE_MS = 1000 };
 
 static const char limits_sql[] = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), "
-                                 "pg_catalog.set_config('statement_timeout', $1, true)";
+                                 "pg_catalog.set_config('statement_timeout', $1, true), "
+                                 "pg_catalog.set_config('jit', 'off', true)";
 
 /* known: our session has prepared it */
 struct prepared { char *sql; char name[PG_PREPARED_NAME_SIZE]; bool known; };

@@ -1,0 +1,196 @@
+/* test_store_pg_settings.c - settings that are set for a role or a database do not change what the
+ * store does there: they are pinned, make no difference, or are refused in words. */
+#include "pg_fixture.h"
+
+#include "../engine/store/store_pg.h"
+
+/* `pinned`: what statements of the store see, NULL: it makes no difference to them. */
+static const struct change { const char *name, *setting, *pinned; } changes[] = {
+    { "jit", "on", "off" },
+    { "jit_above_cost", "0", NULL },
+    { "plan_cache_mode", "force_custom_plan", "auto" },
+    { "plan_cache_mode", "force_generic_plan", "auto" },
+    { "enable_indexscan", "off", "on" },
+    { "enable_indexonlyscan", "off", "on" },
+    { "enable_bitmapscan", "off", "on" },
+    { "enable_nestloop", "off", "on" },
+    { "enable_seqscan", "off", NULL },
+    { "search_path", "public", "pg_catalog, pg_temp" },
+    { "statement_timeout", "54s", "0" },
+    { "lock_timeout", "1ms", NULL },                    /* each statement sets its own */
+    { "idle_in_transaction_session_timeout", "54s", "0" },
+    { "idle_session_timeout", "54s", "0" },
+    { "transaction_timeout", "54s", "0" },
+    { "row_security", "off", NULL },
+    { "standard_conforming_strings", "off", "on" },
+    { "array_nulls", "off", "on" },
+    { "DateStyle", "German, DMY", "ISO, MDY" },
+    { "IntervalStyle", "iso_8601", "postgres" },
+    { "bytea_output", "escape", "hex" },
+    { "timezone", "Asia/Kathmandu", "UTC" },
+    { "quote_all_identifiers", "on", NULL },
+    { "default_transaction_deferrable", "on", NULL },
+};
+
+/* Triggers note what the statements of the store run with. */
+static void begin_noting(void)
+{
+    PQclear(pgfx_ask(pgfx.app,
+                     "CREATE TABLE asked (name text); CREATE TABLE seen (way text, setting text);"
+                     "CREATE FUNCTION note_setting() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                     " INSERT INTO public.seen SELECT TG_ARGV[0], current_setting(name) FROM public.asked;"
+                     " RETURN NEW; END $$;"
+                     "CREATE TRIGGER noted BEFORE INSERT ON prescient.slot_lease"
+                     " FOR EACH ROW EXECUTE FUNCTION note_setting('call');"
+                     "CREATE TRIGGER noted BEFORE INSERT ON prescient.future_job"
+                     " FOR EACH ROW WHEN (NEW.entity_name = 'loaded')"
+                     " EXECUTE FUNCTION note_setting('load')"));
+}
+
+static void end_noting(void)
+{
+    PQclear(pgfx_ask(pgfx.app,
+                     "DROP TRIGGER noted ON prescient.slot_lease; DROP TRIGGER noted ON prescient.future_job;"
+                     "DROP FUNCTION note_setting; DROP TABLE seen, asked"));
+}
+
+static void load_one(const char *key)
+{
+    struct load_row row = { .entity_name = "loaded", .entity_key = key, .job_exec = "look", .at = NOW };
+    struct load_counts counts;
+    int bad;
+    RC_IS(0, store_load(pgfx.st, &row, 1, "keep", NOW, &counts, &bad, &pgfx.err));
+    CU_ASSERT_EQUAL(counts.added, 1);
+}
+
+/* Five checks of a slot from the lease to the last look, and one that is loaded. */
+static void run_a_pass(const char *key)
+{
+    struct pgfx_run run;
+    pgfx_run_init(&run, 5);
+    struct store_settle settle = pgfx_run_settle(&run);
+    RC_IS(0, settle.call.rc);
+    check_rows_free(&run.page);
+    SQL_IS("0", "SELECT count(*) FROM prescient.future_job WHERE entity_name = 'e'");
+    PQclear(pgfx_ask(pgfx.app, "DELETE FROM prescient.slot_lease"));
+    load_one(key);
+}
+
+/* As behind a pooler: the session is another one, and nothing lasts longer than a transaction. */
+static void lose_the_session(void)
+{
+    struct pg_store *pg = pg_store(pgfx.st);
+    pgfx_in_its_session("RESET ALL");
+    PQclear(pg->side ? PQexec(pg->side, "RESET ALL") : NULL);
+    pg->pooled = true;
+}
+
+static void see(const struct change *c, const char *form)
+{
+    const char *seen = pgfx_cell(pgfx.app, "SELECT coalesce(string_agg(DISTINCT way || ' ' || setting, ', '),"
+                                           " 'nothing') FROM public.seen");
+    char expected[200];
+    snprintf(expected, sizeof expected, "call %s, load %s", c->pinned, c->pinned);
+    if (c->pinned && strcmp(seen, expected) != 0)
+        printf("      %s = %s, %s: %s\n", c->name, c->setting, form, seen);
+    CU_ASSERT(!c->pinned || strcmp(seen, expected) == 0);
+    PQclear(pgfx_ask(pgfx.app, "DELETE FROM public.seen"));
+}
+
+static void settings_of_a_role_change_nothing(void)
+{
+    WITH_SERVER();
+    struct store *usual = pgfx.st;
+    begin_noting();
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const struct change *c = &changes[i];
+        if (strcmp(pgfx_cell(pgfx.app, "SELECT current_setting('%s', true) IS NULL", c->name), "t") == 0)
+            continue;                   /* of a newer server */
+        SQL_IS("", "ALTER ROLE CURRENT_USER IN DATABASE %s SET %s = '%s'", pgfx.database, c->name,
+               c->setting);
+        PQclear(pgfx_ask(pgfx.app, "DELETE FROM public.asked; INSERT INTO public.asked VALUES ('%s')",
+                         c->name));
+        pgfx.st = pgfx_new_store(NULL);
+        run_a_pass("one");
+        see(c, "once a session");
+        lose_the_session();
+        run_a_pass("two");
+        see(c, "in each transaction");
+        store_free(pgfx.st);
+        pgfx.st = usual;
+        SQL_IS("", "ALTER ROLE CURRENT_USER IN DATABASE %s RESET %s", pgfx.database, c->name);
+        pgfx_begin();
+    }
+    end_noting();
+}
+
+/* The server's session goes to other programs between our transactions. */
+static void behind_a_pooler_the_session_stays_as_it_was(void)
+{
+    WITH_SERVER();
+    struct store *usual = pgfx.st;
+    SQL_IS("", "ALTER DATABASE %s SET jit = on", pgfx.database);
+    pgfx.st = pgfx_new_store(NULL);
+    run_a_pass("one");
+    PGconn *side = pg_store(pgfx.st)->side;
+    CELL_IS(side, "off", "SHOW jit");
+    lose_the_session();
+    run_a_pass("two");
+    CELL_IS(side, "on", "SHOW jit");
+    pgfx_in_its_session("DO $$ BEGIN ASSERT current_setting('jit') = 'on'; END $$");
+    store_free(pgfx.st);
+    pgfx.st = usual;
+    SQL_IS("", "ALTER DATABASE %s RESET jit", pgfx.database);
+}
+
+/* A command that reads a file has a transaction open meanwhile, or a session that says nothing. */
+static void a_session_may_wait_for_us(void)
+{
+    WITH_SERVER();
+    struct store *usual = pgfx.st;
+    SQL_IS("", "ALTER DATABASE %s SET idle_in_transaction_session_timeout = '20ms'", pgfx.database);
+    pgfx.st = pgfx_new_store(NULL);
+    load_one("one");
+    PGconn *side = pg_store(pgfx.st)->side;
+    RC_IS(0, pg_begin_blocking(pg_store(pgfx.st), side, PG_BEGIN_LOAD, &pgfx.err));
+    SQL_IS("", "SELECT pg_sleep(0.2)");
+    CELL_IS(side, "1", "SELECT 1");
+    CELL_IS(side, "", "ROLLBACK");
+    store_free(pgfx.st);
+    pgfx.st = usual;
+    SQL_IS("", "ALTER DATABASE %s RESET idle_in_transaction_session_timeout", pgfx.database);
+}
+
+static void refused_in_words(const char *name, const char *setting, int expected, const char *words)
+{
+    struct store *usual = pgfx.st;
+    struct store_hello hello = STORE_HELLO_INIT;
+    SQL_IS("", "ALTER DATABASE %s SET %s = '%s'", pgfx.database, name, setting);
+    pgfx.st = pgfx_new_store(NULL);
+    RC_IS(expected, pgfx_call(&hello.call));
+    if (!strstr(pgfx.err.text, words))
+        printf("      %s\n", pgfx.err.text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, words));
+    store_free(pgfx.st);
+    pgfx.st = usual;
+    PQclear(pgfx_ask(pgfx.app, "SET default_transaction_read_only = off"));
+    SQL_IS("", "ALTER DATABASE %s RESET %s", pgfx.database, name);
+}
+
+static void what_cannot_be_pinned_is_refused_in_words(void)
+{
+    WITH_SERVER();
+    refused_in_words("default_transaction_isolation", "serializable", ERR_SETTINGS,
+                     "expected default_transaction_isolation 'read committed'");
+    refused_in_words("default_transaction_read_only", "on", ERR_LOST, "read-only");
+}
+
+static const struct test tests[] = {
+    TEST(settings_of_a_role_change_nothing),
+    TEST(behind_a_pooler_the_session_stays_as_it_was),
+    TEST(a_session_may_wait_for_us),
+    TEST(what_cannot_be_pinned_is_refused_in_words),
+    { NULL, NULL },
+};
+
+const struct suite suite_store_pg_settings = { "store_pg_settings", pgfx_setup, pgfx_teardown, tests };
