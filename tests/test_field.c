@@ -34,6 +34,21 @@ static void nobody_asks_for_a_check_of_the_entity_of_deliveries(void)
     CU_ASSERT_FALSE(field_is_of_engines("prescient.events"));
 }
 
+static void what_begins_like_an_array_is_no_name(void)
+{
+    struct effect e = { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "{1}", .job = "{a,b}",
+                        .at = 900, .conflict = "keep" };
+    CU_ASSERT_EQUAL(effect_check(&e, &err), ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "job: found '{a,b}', which begins like an array, expected one name: did "
+                                     "you mean enqueue_each?");
+    e.job = "look{";
+    CU_ASSERT_EQUAL(effect_check(&e, &err), 0);             /* a key may begin so */
+    CU_ASSERT_EQUAL(field_check_entity("entity", "{a,b}", &err), ERR_INPUT);
+    e.kind = EFFECT_RESOLVE;
+    e.entity_name = "{a,b}";
+    CU_ASSERT_EQUAL(effect_check(&e, &err), 0);             /* what is there already can be ended */
+}
+
 static void conflict_is_one_of_three_words(void)
 {
     CU_ASSERT_EQUAL(field_check_conflict("keep", &err), 0);
@@ -104,6 +119,7 @@ static void an_effect_needs_the_fields_of_its_kind(void)
 static const struct test tests[] = {
     TEST(a_name_that_is_missing_is_as_empty),
     TEST(nobody_asks_for_a_check_of_the_entity_of_deliveries),
+    TEST(what_begins_like_an_array_is_no_name),
     TEST(conflict_is_one_of_three_words),
     TEST(each_conflict_has_an_index_of_its_own),
     TEST(a_whole_number_of_any_length_is_json),

@@ -235,6 +235,19 @@ static void an_insert_that_would_be_ignored_in_part_is_refused_in_words(void)
                "is_active) VALUES ('a', 'shop', '1', 'sync', 60, 1)");
 }
 
+static void what_begins_like_an_array_is_no_name(void)
+{
+    litefx_begin();
+    SQL_IS("prescient: entity_name begins with {, like an array: it must be one name, and a row one check",
+           "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at) "
+           "VALUES ('{a,b}', '1', 'sync', '2026-03-01 13:15:00')");
+    SQL_IS("prescient: job_exec begins with {, like an array: it must be one name, and a row one check",
+           "INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec) "
+           "VALUES ('a', '{1}', '{sync,sync}')");
+    SQL_IS("", "INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec) "
+               "VALUES ('a{', '{1}', 'sync')");
+}
+
 /* As for new ones: an UPDATE, and an INSERT that is one, of the view or the table. */
 static void no_update_makes_what_only_engines_file(void)
 {
@@ -284,6 +297,7 @@ static const struct test tests[] = {
     TEST(what_people_write_beside_is_bounded_in_words),
     TEST(an_update_that_would_change_nothing_is_refused_in_words),
     TEST(an_insert_that_would_be_ignored_in_part_is_refused_in_words),
+    TEST(what_begins_like_an_array_is_no_name),
     TEST(no_update_makes_what_only_engines_file),
     TEST(a_digest_stays_a_digest),
     { NULL, NULL },

@@ -103,6 +103,40 @@ static void bad_values_are_refused_in_words(void)
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
 }
 
+/* A driver that sends no types calls enqueue_many(text, text, text, text) with four of them. */
+static void what_begins_like_an_array_is_no_name(void)
+{
+    WITH_SERVER();
+    static const char *const calls[] = {
+        "enqueue_many('{a,b}', '{1,2}', '{noop,noop}', '+3 hours')",
+        "enqueue_many('{a,b}', '{1,2}', 'noop', '+3 hours')",
+        "enqueue_many('a', '{1,2}', '{noop,noop}', '+3 hours')",
+        "enqueue_many('{a,b}', ARRAY[1, 2], 'noop', interval '3 hours')",
+        "enqueue('{a,b}', '1', 'noop', now())",
+        "enqueue('a', 1, '{noop}', '3 hours')",
+        "enqueue_now('{a,b}', '1', 'noop')",
+        "enqueue_now('a', '1', '{noop}')",
+        "enqueue_each('{a,{b}', '{1,2}', '{noop,noop}', '{now,now}')",
+        "enqueue_each(ARRAY['a', '{b'], ARRAY['1', '2'], ARRAY['j', 'j'], ARRAY[now(), now()])",
+        "schedule('s', '{a,b}', '1', 'j', every => interval '1 hour')",
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        PGresult *r = pgfx_ask(pgfx.app, "SELECT prescient.%s", calls[i]);
+        const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+        const char *words = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(words);
+        bool is_array_refused = !strcmp(state, "22P02");
+        bool is_told = is_array_refused || strstr(words, "did you mean prescient.enqueue_each?");
+        if (!is_told)
+            printf("      %s: %s\n", calls[i], words);
+        CU_ASSERT(is_told);
+        PQclear(r);
+    }
+    SQL_IS("0", "SELECT count(*) FROM prescient.future_job");
+    SQL_IS("new", "SELECT prescient.enqueue('Größe', '{1}', 'ü', now())");
+    SQL_IS("new", "SELECT prescient.enqueue('a{', '{1}', '~j', '3 hours')");
+}
+
 /* Each way in has its own quick look at what it is given. */
 static void no_function_files_a_delivery(void)
 {
@@ -380,6 +414,7 @@ static const struct test tests[] = {
     TEST(enqueue_in_the_past_gets_the_next_slot),
     TEST(enqueue_many_takes_arrays_and_names_the_bad_row),
     TEST(bad_values_are_refused_in_words),
+    TEST(what_begins_like_an_array_is_no_name),
     TEST(no_function_files_a_delivery),
     TEST(no_function_files_a_digest),
     TEST(the_key_of_a_check_does_not_change),

@@ -12,7 +12,9 @@ static int check_target(const struct effect *e, bool needs_job, struct err *err)
     rc = field_check_name("entity key", e->entity_key, err);
     if (rc < 0)
         return rc;
-    return needs_job || e->job ? field_check_name("job", e->job, err) : 0;
+    if (needs_job)
+        return field_check_job("job", e->job, err);
+    return e->job ? field_check_name("job", e->job, err) : 0;
 }
 
 static int check_enqueue(const struct effect *e, struct err *err)

@@ -27,6 +27,17 @@ int field_check_name(const char *field, const char *text, struct err *err)
     return 0;
 }
 
+int field_check_job(const char *field, const char *text, struct err *err)
+{
+    int rc = field_check_name(field, text, err);
+    if (rc < 0 || *text != '{')
+        return rc;
+    return err_set(err, ERR_INPUT,
+                   "%s: found '%.*s', which begins like an array, expected one name: did you mean "
+                   "enqueue_each?",
+                   field, UTF8_SHOWN(text));
+}
+
 bool field_is_of_engines(const char *entity)
 {
     return !strcmp(entity, DELIVERY_ENTITY) || !strcmp(entity, DIGEST_ENTITY);
@@ -34,7 +45,7 @@ bool field_is_of_engines(const char *entity)
 
 int field_check_entity(const char *field, const char *text, struct err *err)
 {
-    int rc = field_check_name(field, text, err);
+    int rc = field_check_job(field, text, err);
     if (rc < 0)
         return rc;
     if (!strcmp(text, DELIVERY_ENTITY))

@@ -11,7 +11,11 @@
 /* 1 to CHECK_NAME_MAX bytes of UTF-8; NULL is as empty. */
 int field_check_name(const char *field, const char *text, struct err *err);
 
-/* The same of an entity that a check is asked for: that of deliveries is refused. */
+/* The same of the job of a check that is asked for. What begins with '{' is an array that a driver
+ * has sent as text, and is refused. */
+int field_check_job(const char *field, const char *text, struct err *err);
+
+/* The same of its entity: that of deliveries is refused, too. */
 int field_check_entity(const char *field, const char *text, struct err *err);
 
 /* Whether the entity stands for deliveries or digests: only engines file checks of it. */

@@ -12,7 +12,7 @@ int enqueue_check_row(const struct load_row *row, struct err *err)
     rc = field_check_name("entity_key", row->entity_key, err);
     if (rc < 0)
         return rc;
-    rc = field_check_name("job_exec", row->job_exec, err);
+    rc = field_check_job("job_exec", row->job_exec, err);
     if (rc < 0)
         return rc;
     rc = field_check_time("check_at", row->at, err);

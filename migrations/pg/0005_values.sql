@@ -49,6 +49,7 @@ LANGUAGE sql STABLE AS $$
                     AND octet_length(job) BETWEEN 1 AND 1024
            AND octet_length(entity) + octet_length(key) + octet_length(job) <= 2600
            AND entity COLLATE "C" <> 'prescient.event' AND entity COLLATE "C" <> 'prescient.digest'
+           AND left(entity, 1) COLLATE "C" <> '{' AND left(job, 1) COLLATE "C" <> '{'
            AND check_at >= '1970-01-01 00:00:00+00'
            AND prescient.slot_ceil(check_at) < '9000-01-01 00:00:00+00'
            AND (payload IS NULL OR prescient.is_good_payload(payload)), false) $$;
@@ -70,6 +71,11 @@ BEGIN
         ELSIF octet_length(found[i]) > 1024 THEN
             RAISE EXCEPTION 'prescient: % has % bytes, expected 1 to 1024: %...', names[i],
                 octet_length(found[i]), left(found[i], 40)
+                USING ERRCODE = 'invalid_parameter_value';
+        END IF;
+        IF names[i] <> 'key' AND left(found[i], 1) COLLATE "C" = '{' THEN
+            RAISE EXCEPTION 'prescient: % is %, which begins like an array, expected one name: did you mean '
+                            'prescient.enqueue_each?', names[i], quote_literal(left(found[i], 40))
                 USING ERRCODE = 'invalid_parameter_value';
         END IF;
         size := size + octet_length(found[i]);

@@ -154,6 +154,7 @@ BEGIN
         is_good := prescient.is_good_payload(words);
     END IF;
     IF (octet_length(entity || {row_key} || job) <= 1024 AND least(entity COLLATE "C", {row_key}, job) > ''
+        AND greatest(entity COLLATE "C", job) < '{'
         AND wanted >= '1970-01-01 00:00:00+00' AND wanted < '8999-12-31 00:00:00+00'
         AND entity COLLATE "C" <> 'prescient.event' AND entity COLLATE "C" <> 'prescient.digest'
         AND conflict COLLATE "C" = ANY ('{keep,earlier,replace}') AND is_good IS NOT FALSE
@@ -220,6 +221,7 @@ BEGIN
     END IF;
     {read_clock}
     IF (octet_length(entity || row_key || job) <= 1024 AND least(entity COLLATE "C", row_key, job) > ''
+        AND greatest(entity COLLATE "C", job) < '{'
         AND entity COLLATE "C" <> 'prescient.event' AND entity COLLATE "C" <> 'prescient.digest'
         AND conflict COLLATE "C" = ANY ('{keep,earlier,replace}') AND is_good) IS NOT TRUE THEN
         PERFORM prescient.require_check(entity COLLATE "default", row_key, job,

@@ -64,6 +64,12 @@ BEGIN
            WHEN NEW.entity_name = 'prescient.digest'
            THEN RAISE(ABORT,
              'prescient: entity_name is prescient.digest, which stands for digests: only engines file them')
+           WHEN NEW.entity_name GLOB '{*'
+           THEN RAISE(ABORT,
+             'prescient: entity_name begins with {, like an array: it must be one name, and a row one check')
+           WHEN NEW.job_exec GLOB '{*'
+           THEN RAISE(ABORT,
+             'prescient: job_exec begins with {, like an array: it must be one name, and a row one check')
            WHEN NEW.at IS NULL OR NEW.at NOT BETWEEN 0 AND 253402300799
            THEN RAISE(ABORT, 'prescient: check_at must lie in the years 1970 to 9999')
            WHEN NEW.at > 221845305600
