@@ -204,7 +204,7 @@ the oldest since $(at $((then + 87300))). They stay in their slots: when the job
 }
 
 the_sample_for_cron_mails_trouble() {
-    local slot=$((DUE - 900)) i
+    local slot=$((DUE - 1800)) i
     "$P" --quiet --config cron/prescient.cfg --now $((slot - 100)) enqueue well 1 type $slot >/dev/null
     mailed $slot
     is "$STORE_NAME: cron: nothing to mail when all is well" "$CODE $(cat .mail)" "0 "
