@@ -25,7 +25,8 @@ put() {
        VALUES ($2, 'e', $1, 'noop', now(), $3${5:+, $5})"
 }
 own() { echo "prescient.bucket_of('e', $1)"; }
-slot="prescient.slot_floor(now()) - interval '1 hour'"
+# Asked for once: a slot may begin while the test runs.
+slot="timestamptz '$(q "SELECT prescient.slot_floor(now()) - interval '1 hour'")'"
 put "'good'" "$(own "'good'")" "$slot"
 put "'bucket'" "($(own "'bucket'") + 1) % 64" "$slot"
 put "'counts'" "$(own "'counts'")" "$slot" failure_count -1
