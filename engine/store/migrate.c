@@ -46,6 +46,8 @@ bool migrate_is_unreleased(const struct sql_migration *steps, const char *names)
 enum migrate_fit migrate_fit(const struct sql_migration *steps, const struct migrate_state *found)
 {
     int known = migrate_newest(steps);
+    if (found->is_unreleased)           /* its numbers mean nothing here */
+        return MIGRATE_UNRELEASED;
     if (found->oldest_engine > known)
         return MIGRATE_OUTGROWN;
     return found->version < known ? MIGRATE_BEHIND : MIGRATE_FITS;
@@ -68,11 +70,10 @@ int migrate_refuse_unreleased(const char *where, const char *drop, struct err *e
 static int refuse_misfit(const struct migrate_run *run, const struct migrate_state *found, struct err *err)
 {
     const struct migrate_dialect *dialect = run->dialect;
-    if (dialect->names && migrate_is_unreleased(run->steps, dialect->names(run->ctx)))
+    enum migrate_fit fit = migrate_fit(run->steps, found);
+    if (fit == MIGRATE_UNRELEASED)
         return dialect->refuse_unreleased(run->ctx, err);
-    if (migrate_fit(run->steps, found) == MIGRATE_OUTGROWN)
-        return dialect->refuse_newer(run->ctx, found, err);
-    return 0;
+    return fit == MIGRATE_OUTGROWN ? dialect->refuse_newer(run->ctx, found, err) : 0;
 }
 
 /* 1: applied, with the text that this program has; 0: not applied. */
@@ -216,17 +217,4 @@ int migrate_run(const struct migrate_dialect *dialect, void *ctx, const struct s
 {
     const struct migrate_run run = { dialect, ctx, steps, options };
     return options->dry_run ? count_missing(&run, err) : apply_missing(&run, err);
-}
-
-void migrate_note_moved(const struct migrate_options *options, int64_t n)
-{
-    char words[300];
-    if (!options->noted)
-        return;
-    snprintf(words, sizeof words,
-             "checks that were asked for in the years 9000 to 9999 were moved to 8999-12-31T00:00:00Z: "
-             "%" PRId64 ". From now on paused checks wait in these years. `prescient list` shows them, and "
-             "`reschedule` moves one to another time",
-             n);
-    options->noted(options->ctx, words);
 }

@@ -12,6 +12,7 @@ struct migrate_state {
     bool is_there;              /* the table of migrations exists */
     int version;                /* the newest that was applied */
     int oldest_engine;          /* the newest that a program must know to work with this schema */
+    bool is_unreleased;         /* migrations of other names have made it (migrate_is_unreleased) */
 };
 
 /* A migration as it was applied. Longer texts are cut; a checksum that is too long stays so. */
@@ -26,9 +27,6 @@ struct migrate_dialect {
     int (*commit)(void *ctx, struct err *err);
     void (*rollback)(void *ctx);                /* also after a begin that failed */
     int (*read_state)(void *ctx, struct migrate_state *out, struct err *err);
-    /* The names of all migrations that the last read_state found, by version, a blank between them.
-     * NULL: they are not known. */
-    const char *(*names)(void *ctx);
     /* 1: the migration was applied, and *out is filled; 0: it was not. */
     int (*find)(void *ctx, int version, struct migrate_applied *out, struct err *err);
     int (*apply)(void *ctx, const char *text, struct err *err);
@@ -39,7 +37,6 @@ struct migrate_dialect {
     int (*complete)(void *ctx, struct err *err);
     /* The message of a refusal, which names the database; ERR_SCHEMA. */
     int (*refuse_newer)(void *ctx, const struct migrate_state *found, struct err *err);
-    /* NULL where the names are not known. */
     int (*refuse_unreleased)(void *ctx, struct err *err);
     int (*refuse_changed)(void *ctx, const struct sql_migration *m, const struct migrate_applied *found,
                           const char *sha256, struct err *err);
@@ -60,11 +57,12 @@ enum migrate_fit {
     MIGRATE_FITS,
     MIGRATE_BEHIND,             /* migrations are missing */
     MIGRATE_OUTGROWN,           /* it serves only programs that know later migrations */
+    MIGRATE_UNRELEASED,         /* a program that was never released has made it */
 };
 enum migrate_fit migrate_fit(const struct sql_migration *steps, const struct migrate_state *found);
 
 /* Whether migrations of other names than `steps` have made a schema: those of a program that was
- * never released. `names` as above. */
+ * never released. `names` has those that were applied, by version, a blank between them. */
 bool migrate_is_unreleased(const struct sql_migration *steps, const char *names);
 
 /* The message about such a schema, or about a migration that was applied with another text. `where`
@@ -76,8 +74,5 @@ int migrate_newest(const struct sql_migration *steps);          /* 0: there are 
 /* From the line "-- oldest engine: N" of a migration; without it, a program must know the migration
  * itself. */
 int migrate_oldest_engine(const struct sql_migration *m);
-
-/* Tells that the migration which keeps the years 9000 to 9999 for pauses has moved `n` checks. */
-void migrate_note_moved(const struct migrate_options *options, int64_t n);
 
 #endif

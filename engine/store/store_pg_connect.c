@@ -413,6 +413,8 @@ static int check_versions(const struct pg_store *pg, const struct migrate_state 
 {
     int known = migrate_newest(migrations_pg);
     enum migrate_fit fit = migrate_fit(migrations_pg, found);
+    if (fit == MIGRATE_UNRELEASED)
+        return pg_refuse_unreleased(pg, err);
     if (fit == MIGRATE_OUTGROWN) {
         err_set(err, ERR_SCHEMA,
                 "schema '%s' is at version %d and serves programs that know version %d or later; this one "
@@ -440,9 +442,8 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
                        "'read committed'",
                        row.isolation);
     int32_t length_s = row.slot_length_s;
-    struct migrate_state found = { true, row.version, row.oldest_engine };
-    if (migrate_is_unreleased(migrations_pg, row.names))
-        return pg_refuse_unreleased(pg, err);
+    struct migrate_state found = { true, row.version, row.oldest_engine,
+                                   migrate_is_unreleased(migrations_pg, row.names) };
     int rc = check_versions(pg, &found, err);
     if (rc < 0)
         return rc;

@@ -18,7 +18,6 @@ struct pg_migration {
     struct pg_store *pg;
     PGconn *conn;
     const struct migrate_options *options;
-    char names[2048];           /* of the migrations that were applied */
     bool is_complete;           /* all that init does was done in the transaction of the migrations */
 };
 
@@ -143,13 +142,13 @@ static int migration_read_state(void *ctx, struct migrate_state *out, struct err
     if (rc < 0)
         return rc;
     *out = (struct migrate_state){
-        .is_there = true, .version = schema.version, .oldest_engine = schema.oldest_engine
+        .is_there = true,
+        .version = schema.version,
+        .oldest_engine = schema.oldest_engine,
+        .is_unreleased = migrate_is_unreleased(migrations_pg, schema.names),
     };
-    snprintf(m->names, sizeof m->names, "%s", schema.names);
     return 0;
 }
-
-static const char *migration_names(void *ctx) { return ((struct pg_migration *)ctx)->names; }
 
 static int migration_find(void *ctx, int version, struct migrate_applied *out, struct err *err)
 {
@@ -318,7 +317,6 @@ static const struct migrate_dialect dialect = {
     .commit = migration_commit,
     .rollback = migration_rollback,
     .read_state = migration_read_state,
-    .names = migration_names,
     .find = migration_find,
     .apply = migration_apply,
     .record = migration_record,

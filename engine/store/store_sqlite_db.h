@@ -46,11 +46,18 @@ int sqlite_connect(struct sqlite_store *db, struct err *err);
 /* Opens the file, creates it if it is missing, and checks nothing. For migrations. */
 int sqlite_create(struct sqlite_store *db, struct err *err);
 void sqlite_disconnect(struct sqlite_store *db);
-/* The message for a file with a migration that needs a newer program: ERR_SCHEMA. */
-/* The names of the migrations that were applied, by version, a blank between them; `out` has them
- * as far as it has room. */
-int sqlite_read_migration_names(struct sqlite_store *db, char *out, size_t size, struct err *err);
-int sqlite_refuse_unreleased(const struct sqlite_store *db, struct err *err);   /* ERR_SCHEMA */
+
+/* ---- its schema (store_sqlite_check.c) ---- */
+
+/* ERR_SCHEMA: there is none, or none for this program. ERR_SETTINGS, ERR_CHANGED: its slots have
+ * another length than the settings say, or than before. */
+int sqlite_check_schema(struct sqlite_store *db, struct err *err);
+/* The same where the schema has changed since it was checked. */
+int sqlite_check_cookie(struct sqlite_store *db, struct err *err);
+/* Whether migrations of other names have made it (migrate.h). The table of migrations exists. */
+int sqlite_find_unreleased(struct sqlite_store *db, bool *is_unreleased, struct err *err);
+/* The messages about a file of an unreleased program, or of a newer one: ERR_SCHEMA. */
+int sqlite_refuse_unreleased(const struct sqlite_store *db, struct err *err);
 int sqlite_refuse_newer(const struct sqlite_store *db, const struct migrate_state *found, struct err *err);
 
 /* Whether this version of SQLite (a number like 3046001) keeps all transactions of a write-ahead

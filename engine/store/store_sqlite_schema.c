@@ -78,7 +78,6 @@ static int settle_slot_length(struct sqlite_store *db, const struct migrate_opti
 struct sqlite_migration {
     struct sqlite_store *db;
     const struct migrate_options *options;
-    char names[2048];           /* of the migrations that were applied */
     bool is_new;                /* no migration was applied to the file yet */
 };
 
@@ -111,20 +110,19 @@ static int migration_read_state(void *ctx, struct migrate_state *out, struct err
     if (rc < 0)
         return rc;
     m->is_new = !schema.has;
-    m->names[0] = '\0';
     if (m->is_new)
         return 0;
-    rc = sqlite_read_migration_names(m->db, m->names, sizeof m->names, err);
+    rc = sqlite_find_unreleased(m->db, &out->is_unreleased, err);
     if (rc < 0)
         return rc;
     rc = sqlite_ask(m->db, err, STATEMENT_SCHEMA_VERSION, &version, NULL);
     if (rc < 0)
         return rc;
-    *out = (struct migrate_state){ true, version.version, version.oldest_engine };
+    out->is_there = true;
+    out->version = version.version;
+    out->oldest_engine = version.oldest_engine;
     return 0;
 }
-
-static const char *migration_names(void *ctx) { return ((struct sqlite_migration *)ctx)->names; }
 
 static int migration_find(void *ctx, int version, struct migrate_applied *out, struct err *err)
 {
@@ -195,7 +193,6 @@ static const struct migrate_dialect dialect = {
     .commit = migration_commit,
     .rollback = migration_rollback,
     .read_state = migration_read_state,
-    .names = migration_names,
     .find = migration_find,
     .apply = migration_apply,
     .record = migration_record,
