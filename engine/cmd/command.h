@@ -87,10 +87,7 @@ struct store *app_store(struct app *app, struct err *err);
  * ERR_. */
 int app_now(struct app *app, int64_t *now, struct err *err);
 
-/* Runs the report `name` and prints its rows: a table on a terminal (or plain columns in a pipe),
- * a JSON array with --json. Returns an exit code. app_rows only fetches. */
-int app_report(struct app *app, const char *name, const char *const *params, int nparams,
-               const char *when_empty);
+/* The rows of the report `name`. Returns 0 or an ERR_. */
 int app_rows(struct app *app, const char *name, const char *const *params, int nparams,
              struct store_rows *out, struct err *err);
 

@@ -184,14 +184,3 @@ void report_print_pairs(struct app *app, const char *const (*pairs)[2], int n)
     report_added(app, table_print(app->out, columns, 2, &pairs[0][0], n,
                                   app->terminal ? table_terminal_width(STDOUT_FILENO) : 0));
 }
-
-int app_report(struct app *app, const char *name, const char *const *params, int nparams,
-               const char *when_empty)
-{
-    struct err err = { 0 };
-    struct store_rows rows;
-    if (app_rows(app, name, params, nparams, &rows, &err) < 0)
-        return app_fail(app, &err);
-    report_print(app, &rows, &(struct report_view){ .when_empty = when_empty });
-    return EXIT_WELL;
-}
