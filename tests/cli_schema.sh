@@ -40,6 +40,7 @@ scripted() {
         "$($P schema --json | json 'j["kind"], "BEGIN" in j["sql"], j["sql"].endswith("COMMIT;\n")')" \
         "('$STORE_NAME', True, True)"
     fails_with 78 "prescient init" $P list                  # nothing was made
+    $P init --quiet                                         # which also makes the roles
     a_store by_script
     if [ "$STORE_NAME" = postgresql ]; then
         psql -qX "$SERVER" -c "CREATE ROLE $plain LOGIN" -c \
@@ -49,8 +50,9 @@ scripted() {
     ok "$STORE_NAME: what it prints is applied" apply "$PRESCIENT_STORE"
     fails_with "$([ $STORE_NAME = sqlite ] && echo 1 || echo 3)" "already exists" apply "$PRESCIENT_STORE"
     ok "$STORE_NAME: the store takes checks" $P enqueue orders 42 unshipped +3h
+    [ "$STORE_NAME" = sqlite ] || is "the roles have all rights that they need" \
+        "$($P doctor --json | json '[r["found"] for r in j if r["what"] == "rights"]')" "['as they must be']"
     has "$STORE_NAME: init finds nothing to apply" "$($P init)" "is up to date, slots of 15m"
-    PRESCIENT_STORE=$made $P init --quiet
     is "$STORE_NAME: it is the one that init makes" \
         "$(diff <(objects "$made") <(objects "$PRESCIENT_STORE") | head -20)" ""
     [ "$STORE_NAME" = sqlite ] || psql -qX "$SERVER" -c "DROP DATABASE prescient_cli_$$_by_script" \

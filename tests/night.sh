@@ -18,6 +18,8 @@ table=build/night.tsv
 logs=build/night
 seed=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 make="make -s -j$jobs"
+# Instrumented, or many of the night beside each other, a script may take minutes.
+long="env TEST_LIMIT_S=300"
 sanitized="SANITIZE=address,undefined"
 export NIGHT=1 FULL=1 QUIET=1 PATIENCE=${PATIENCE:-6}
 
@@ -25,10 +27,10 @@ names=() commands=()
 night() { names+=("$1"); commands+=("${*:2}"); }
 
 night build         ./quickstart.sh build
-night tests         make -s check
-night sanitizers    make -s $sanitized check
-night coverage      make -s coverage
-night valgrind      $make valgrind
+night tests         $long make -s check
+night sanitizers    $long make -s $sanitized check
+night coverage      $long make -s coverage
+night valgrind      env TEST_LIMIT_S=1800 $make valgrind
 night analysis      $make analyze
 night fuzz          $make $sanitized fuzz-corpus
 night drivers       ./quickstart.sh drivers

@@ -141,6 +141,7 @@ count() {
 
 explain() {
     case $code in
+    0) ;;
     124 | 137) echo "    $name: stopped after $limit_s s" ;;
     *) echo "    $name: exit code $code" ;;
     esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# schema_objects.sh - the migrations define each object once, and something refers to each; and the
-# check finds what is planted in a copy of them
+# schema_objects.sh - the migrations of PostgreSQL define each object once, and something refers to
+# each; and the check finds what is planted in a copy of them
 # not instrumented
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2

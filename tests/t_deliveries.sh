@@ -80,7 +80,7 @@ for line in open("receiver/requests"):
     same = named["webhook-id"] == d["id"] == named["idempotency-key"]
     seen.add((d["type"], d["entity_key"], str(d["data"]), same))
 print(*sorted(seen))')" \
-        "('order.late', 'k1', '[1, 2]', True) ('order.late', 'k2', '[1, 2]', True) ('order.late', 'k3', '[1, 2]', True)"
+        "$(printf "('order.late', '%s', '[1, 2]', True) " k1 k2 k3 | sed 's/ $//')"
     kill "$(pid_of receiver)"; join receiver
 }
 

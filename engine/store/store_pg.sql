@@ -3107,9 +3107,9 @@ SELECT prescient.keep_history_days(:days) AS made
 SELECT prescient.note_history(true) AS noted
 
 -- ---- who may do what ----------------------------------------------------------------------------
--- The only list of rights. init and migrate apply it each time: a dump contains grants but no
--- roles, and a restore without the roles undoes even what was revoked from PUBLIC. Additional
--- grants of an operator stay.
+-- init and migrate apply these rights each time: a dump contains grants but no roles, and a restore
+-- without the roles undoes even what was revoked from PUBLIC. Additional grants of an operator
+-- stay. 0014_roles.sql gives the same ones, for a schema that is made without this program.
 
 -- name: make_roles
 -- Roles belong to the cluster, not to the database: they may exist already, and the user may not be

@@ -4,7 +4,7 @@
 -- Roles belong to the cluster, not to the database: they may exist already, and this user may not
 -- be allowed to create them. Then the schema works for its owner alone, and a notice says so. init
 -- and migrate repair these rights each time (`things` in store_pg.sql has them, too; a test
--- compares).
+-- finds what is missing here).
 
 -- Every new function is open to everybody until this.
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA prescient_schema FROM PUBLIC;

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""objects.py [ROOT] - what the schemas define: prints each object of migrations/ that is defined
-twice, and each table, view, sequence and function that nothing refers to.
+"""objects.py [ROOT] - what the schema of PostgreSQL defines: prints each object of migrations/pg that
+is defined twice, and each table, view, sequence and function that nothing refers to. For SQLite,
+tests/schema_once_sqlite.sh asks the same.
 
 The files are read as the build has expanded them (engine/store/schema.awk). A later definition that
 replaces an earlier one (OR REPLACE, DROP, ADD COLUMN) counts as a second one. Released files
 (migrations/landed.sha256) are as they are, and later ones may replace what they define. Something
-refers to an
-object if its name stands in another object, in a statement of the store or of bench, in the program,
-or in the manual of what applications call (of SQLite: in any manual). Grants and comments do not
-count."""
+refers to an object if its name stands in another object, in a statement of the store or of bench, in
+the program, or as a section of a manual. Grants and comments do not count."""
 import glob
 import os
 import re
@@ -54,13 +53,12 @@ def words(lines):
     return {word for line in lines for word in re.findall(r"\w+", line)}
 
 
-def look(kind, prefix, calls):
-    """Prints what is wrong in migrations/KIND. An object PREFIXname is used where that stands, and
-    where `calls` finds its name in a manual."""
+def look():
+    """Prints what is wrong, a line each. Returns how many lines that were."""
     found = 0
     seen, where, pieces = {}, {}, []
-    released = re.findall(rf"^\w+ +({kind}/\S+)", read(["migrations/landed.sha256"]), flags=re.M)
-    for file in sorted(glob.glob(f"migrations/{kind}/*.sql")):
+    released = re.findall(r"^\w+ +(pg/\S+)", read(["migrations/landed.sha256"]), flags=re.M)
+    for file in sorted(glob.glob("migrations/pg/*.sql")):
         text = expanded(file)
         starts = list(CREATE.finditer(text))
         for i, m in enumerate(starts):
@@ -69,7 +67,7 @@ def look(kind, prefix, calls):
             if key in seen:
                 print(f"{file}: {what} {name} is defined in {seen[key]} already")
                 found += 1
-            if f"{kind}/{os.path.basename(file)}" not in released:
+            if f"pg/{os.path.basename(file)}" not in released:
                 seen[key] = file
             end = starts[i + 1].start() if i + 1 < len(starts) else len(text)
             pieces.append((name, text[m.end():end]))
@@ -78,17 +76,16 @@ def look(kind, prefix, calls):
         for m in [] if released else REPLACE.finditer(text):
             print(f"{file}: defines again: {m[0].strip()[:80]}")
             found += 1
-    outside = read([f"engine/store/store_{kind}.sql", "engine/**/*.c", "bench/*.sql", "bench/*.c"])
+    outside = read(["engine/store/store_pg.sql", "engine/**/*.c", "bench/*.sql", "bench/*.c"])
     manuals = read(["docs/*.[17]", "docs/*.md"])
-    used = set(re.findall(rf"{prefix}(\w+)", outside)) | words(re.findall(calls, manuals, flags=re.M))
+    sections = re.findall(r"^\.SS (.*)", manuals, flags=re.M)
+    used = set(re.findall(r"prescient\.(\w+)", outside)) | words(sections)
     for name, (file, what) in sorted(where.items()):
-        bare = re.sub("^prescient_", "", name)
-        word = re.compile(rf"{prefix}{bare}\b")
-        if bare not in used and not any(word.search(text) for owner, text in pieces if owner != name):
+        word = re.compile(rf"prescient\.{name}\b")
+        if name not in used and not any(word.search(text) for owner, text in pieces if owner != name):
             print(f"{file}: nothing refers to {what} {name}")
             found += 1
     return found
 
 
-sys.exit(1 if look("pg", r"prescient\.", r"^\.SS (.*)") + look("sqlite", "prescient_", r"\bprescient_(\w+)")
-         else 0)
+sys.exit(1 if look() else 0)
