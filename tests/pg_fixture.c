@@ -77,6 +77,20 @@ static void name_database(void)
                  pgfx.database);
 }
 
+static int64_t slow_us(void *ctx)
+{
+    (void)ctx;
+    return clock_mono_us(&clock_system) / 4;
+}
+
+static int64_t wall_us(void *ctx)
+{
+    (void)ctx;
+    return clock_wall_us(&clock_system);
+}
+
+const struct clock pgfx_slow = { slow_us, slow_us, wall_us, NULL };
+
 struct store *pgfx_new_store(const struct store_options *changes)
 {
     struct store_options o = changes ? *changes : (struct store_options){ 0 };

@@ -26,6 +26,10 @@ extern struct pg_fixture {
 } pgfx;
 extern const unsigned char pgfx_owner[STORE_OWNER_SIZE], pgfx_stranger[STORE_OWNER_SIZE];
 
+/* A quarter as quick as the machine's: of a store that may be woken late, and is to hear of the
+ * server's own time limit, which is a twentieth shorter than its own. */
+extern const struct clock pgfx_slow;
+
 int pgfx_setup(void);
 int pgfx_teardown(void);
 /* False when there is no server; else all tables are empty. */

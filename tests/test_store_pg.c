@@ -227,21 +227,56 @@ static void a_settle_that_waited_for_a_takeover_changes_nothing(void)
     check_rows_free(&run.page);
 }
 
+#define WAITING                                                                                              \
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = "       \
+    "'prescient' AND wait_event_type = 'Lock'"
+
+static bool comes_to(const char *expected, const char *sql)
+{
+    for (int tries = 0; tries < 1000; tries++) {
+        if (strcmp(pgfx_cell(pgfx.app, "%s", sql), expected) == 0)
+            return true;
+        poll(NULL, 0, 10);
+    }
+    return false;
+}
+
+/* Goes on with a call until the server has it wait for a lock. */
+static bool steps_until_it_waits(struct store *st)
+{
+    for (int tries = 0; tries < 1000; tries++) {
+        if (store_step(st))
+            return false;
+        if (strcmp(pgfx_cell(pgfx.app, WAITING), "1") == 0)
+            return true;
+        poll(NULL, 0, 10);
+    }
+    return false;
+}
+
+/* Moves only when a test moves it. */
+static int64_t held_us(void *ctx) { return *(const int64_t *)ctx; }
+
 static void a_call_past_its_deadline_loses_its_connection(void)
 {
     WITH_SERVER();
+    int64_t now_us = 1;
+    const struct clock held = { held_us, held_us, pgfx_slow.wall_us, &now_us };
     struct store *patient = pgfx.st;
-    pgfx.st = pgfx_new_store(
-        &(struct store_options){ .statement_timeout_ms = 150, .lock_timeout_ms = 60000 });
+    pgfx.st = pgfx_new_store(&(struct store_options){
+        .statement_timeout_ms = 150, .lock_timeout_ms = 60000, .clock = &held });
     struct store_hello hello = STORE_HELLO_INIT;
     RC_IS(0, pgfx_call(&hello.call));
-    int fd = store_fd(pgfx.st);
-    CU_ASSERT(fd >= 0);
+    CU_ASSERT(store_fd(pgfx.st) >= 0);
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "LOCK prescient.slot_pass"));
     struct store_open_slot o = pgfx_open_slot(pgfx_owner);
-    RC_IS(ERR_LOST, pgfx_call(&o.call));
-    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "connection is closed"));
+    store_begin(pgfx.st, &o.call);
+    CU_ASSERT(steps_until_it_waits(pgfx.st));
+    now_us += 150 * 1000;
+    CU_ASSERT(store_step(pgfx.st));
+    CU_ASSERT_EQUAL(o.call.rc, ERR_LOST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(o.call.err.text, "connection is closed"));
     CU_ASSERT_EQUAL(store_fd(pgfx.st), -1);
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
     RC_IS(0, pgfx_call(&hello.call));
@@ -277,41 +312,13 @@ static void settings_of_a_database_do_not_reach_a_call(void)
     pgfx.st = patient;
 }
 
-#define WAITING                                                                                              \
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = "       \
-    "'prescient' AND wait_event_type = 'Lock'"
-
-static bool comes_to(const char *expected, const char *sql)
-{
-    for (int tries = 0; tries < 1000; tries++) {
-        if (strcmp(pgfx_cell(pgfx.app, "%s", sql), expected) == 0)
-            return true;
-        poll(NULL, 0, 10);
-    }
-    return false;
-}
-
-/* A quarter as quick as the machine's, so that this process may be woken late: the server has a
- * twentieth of a call's time less than it. */
-static int64_t slow_us(void *ctx)
-{
-    (void)ctx;
-    return clock_mono_us(&clock_system) / 4;
-}
-
-static int64_t wall_us(void *ctx)
-{
-    (void)ctx;
-    return clock_wall_us(&clock_system);
-}
-
 static void a_look_past_its_time_is_ended_by_the_server_first(void)
 {
     WITH_SERVER();
-    static const struct clock slow = { slow_us, slow_us, wall_us, NULL };
     struct store *patient = pgfx.st;
     CLEANUP(arena_freep) struct arena *a = arena_new(4096);
-    pgfx.st = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 2000, .clock = &slow });
+    pgfx.st = pgfx_new_store(
+        &(struct store_options){ .statement_timeout_ms = 2000, .clock = &pgfx_slow });
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "LOCK prescient.future_job"));
     struct store_report r = pgfx_report(a, "list", 0, NULL);
@@ -327,7 +334,8 @@ static void a_look_past_its_time_is_ended_by_the_server_first(void)
 static void a_connection_that_is_not_answered_leaves_no_session_behind(void)
 {
     WITH_SERVER();
-    struct store *st = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 2000 });
+    struct store *st = pgfx_new_store(
+        &(struct store_options){ .statement_timeout_ms = 2000, .clock = &pgfx_slow });
     struct store_hello hello = STORE_HELLO_INIT;
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
     PQclear(pgfx_ask(pgfx.other, "LOCK prescient.setting"));
@@ -381,11 +389,7 @@ static void a_look_ends_with_whoever_asked(void)
     r.name = "status";
     r.arena = a;
     store_begin(asker, &r.call);
-    for (int tries = 0; tries < 1000 && strcmp(pgfx_cell(pgfx.app, WAITING), "1") != 0; tries++) {
-        CU_ASSERT_FALSE_FATAL(store_step(asker));
-        poll(NULL, 0, 10);
-    }
-    SQL_IS("1", WAITING);
+    CU_ASSERT(steps_until_it_waits(asker));
     store_free(asker);
     CU_ASSERT(comes_to("0", WAITING));
     PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));

@@ -315,7 +315,8 @@ static const struct { const char *name, *params[4]; int n; } changes[] = {
 static void a_change_behind_a_lock_is_given_up_and_does_not_happen_later(void)
 {
     WITH_SERVER();
-    struct store *st = pgfx_new_store(&(struct store_options){ .statement_timeout_ms = 2000 });
+    struct store *st = pgfx_new_store(
+        &(struct store_options){ .statement_timeout_ms = 2000, .clock = &pgfx_slow });
     SQL_IS("new", "SELECT prescient.enqueue('orders', '1', 'look', interval '1 day')");
     PQclear(pgfx_ask(pgfx.app, "BEGIN; SELECT prescient.pause('other')"));
     PQclear(pgfx_ask(pgfx.app, "SELECT FROM prescient.future_job FOR UPDATE"));
