@@ -65,6 +65,8 @@ int sqlite_refuse_newer(const struct sqlite_store *db, const struct migrate_stat
 bool sqlite_wal_is_safe(int version);
 bool sqlite_has_wal(struct sqlite_store *db);
 
+/* The connection gives up waiting for a lock, or a statement, when its deadline is over. */
+void sqlite_heed_deadlines(struct sqlite_store *db);
 /* Sets the deadlines of the call that begins now. A patient call may wait for a lock until its own
  * deadline. */
 void sqlite_start_clock(struct sqlite_store *db, bool patient);
