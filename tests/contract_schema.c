@@ -128,6 +128,8 @@ void after_a_change_checks_are_filed_under_the_new_slots(void)
 {
     WITH_STORE();
     struct store *st = fixture_another((struct store_options){ 0 });
+    if (!fixture_is_sqlite())                       /* there a store refuses to go on */
+        put("before", FUTURE + 1, NULL, NOW);       /* so that the session has its plans */
     IS(0, migrate(st, (struct migrate_options){ .slot_length_s = 3600, .change_slot_length = true }));
     put("new", FUTURE + 1, NULL, NOW);
     TEXT_IS("4102448400", at_of("new"));

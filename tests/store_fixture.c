@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <libpq-fe.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@ static struct {
     char url[512];
     struct store *store;
     struct arena *arena;
+    PGconn *side;       /* a session that stays: each new one would plan and compile all anew */
 } fx;
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -65,10 +65,13 @@ struct store *fixture_nowhere(void)
                      : fixture_another((struct store_options){ .schema = "nobody_made_this" });
 }
 
+/* PostgreSQL's is kept from test to test, as an engine keeps it: to plan its statements anew took
+ * most of the time. */
 static bool open_store(void)
 {
     struct store_hello hello = STORE_HELLO_INIT;
-    fx.store = fixture_another((struct store_options){ 0 });
+    if (!fx.store)
+        fx.store = fixture_another((struct store_options){ 0 });
     if (!fx.store || store_do(fx.store, &hello.call) == 0)
         return fx.store != NULL;
     fixture_err = hello.call.err;
@@ -86,6 +89,10 @@ static void drop_store(void)
 {
     store_free(fx.store);
     fx.store = NULL;
+}
+
+static void drop_arena(void)
+{
     arena_free(fx.arena);
     fx.arena = NULL;
 }
@@ -102,24 +109,25 @@ static const char *file_path(void)
     return fx.url + strlen("sqlite:");
 }
 
-static int on_server(const char *url, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int on_server(const char *url, const char *fmt, ...)
+static int run_sql(PGconn *conn, const char *sql)
 {
-    char sql[1024];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(sql, sizeof sql, fmt, ap);
-    va_end(ap);
-    PGconn *conn = PQconnectdb(url);
-    PGresult *r = PQexec(conn, "SET client_min_messages = warning");
-    PQclear(r);
-    r = PQexec(conn, sql);
+    PGresult *r = PQexec(conn, sql);
     bool well = PQresultStatus(r) == PGRES_COMMAND_OK || PQresultStatus(r) == PGRES_TUPLES_OK;
     if (!well)
         printf("\n      %s: %s", sql, PQerrorMessage(conn));
     PQclear(r);
-    PQfinish(conn);
     return well ? 0 : -1;
+}
+
+/* With the database of the suite in place of %s. */
+static int on_server(const char *command, const char *database)
+{
+    char sql[200];
+    PGconn *conn = PQconnectdb(test_pg_url());
+    snprintf(sql, sizeof sql, "%s %s", command, database);
+    int rc = run_sql(conn, sql);
+    PQfinish(conn);
+    return rc;
 }
 
 /* The server's URL with another database in place of "/postgres". */
@@ -144,18 +152,24 @@ int fixture_setup_pg(void)
         return 0;
     }
     name_database(name, sizeof name);
-    return on_server(test_pg_url(), "CREATE DATABASE %s", name) < 0 || !make_store();
+    if (on_server("CREATE DATABASE", name) < 0 || !make_store())
+        return 1;
+    fx.side = PQconnectdb(fx.url);
+    return run_sql(fx.side, "SET client_min_messages = warning") < 0;
 }
 
 int fixture_teardown(void)
 {
     char name[64];
     drop_store();
+    drop_arena();
     if (fx.sqlite) {
         litefx_remove(file_path());
     } else if (fx.there) {
+        PQfinish(fx.side);
+        fx.side = NULL;
         name_database(name, sizeof name);
-        on_server(test_pg_url(), "DROP DATABASE IF EXISTS %s (FORCE)", name);
+        on_server("DROP DATABASE IF EXISTS", name);
     }
     fx.there = false;
     return 0;
@@ -166,23 +180,25 @@ bool fixture_begin(void)
     if (!fx.there)
         return false;
     err_clear(&fixture_err);
-    drop_store();
+    drop_arena();
     fx.arena = arena_new(64 * 1024);
     bool made = false;
     if (fx.sqlite) {
+        drop_store();
         bool copied = litefx_new_file(file_path());
         fx.store = fixture_another((struct store_options){ 0 });
         made = copied && fx.store;
     } else {
-        /* Of the tables by day the rows go, not the files: there are a hundred of them. */
-        on_server(fx.url,
-                  "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease, "
-                  "prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen;"
-                  "DELETE FROM prescient.future_job_history;"
-                  "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
-                  "DELETE FROM prescient.slot_load; DELETE FROM prescient.setting "
-                  "WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at', 'loads_noted_at'); "
-                  "SELECT prescient.keep_history_days(1)");
+        /* The rows go, not the files: there are a hundred of them. */
+        run_sql(fx.side,
+                "DELETE FROM prescient.future_job; DELETE FROM prescient.slot_pass;"
+                "DELETE FROM prescient.slot_lease; DELETE FROM prescient.schedule;"
+                "DELETE FROM prescient.pause; DELETE FROM prescient.cursor;"
+                "DELETE FROM prescient.engine_seen; DELETE FROM prescient.future_job_history;"
+                "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
+                "DELETE FROM prescient.slot_load; DELETE FROM prescient.setting "
+                "WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at', 'loads_noted_at'); "
+                "SELECT prescient.keep_history_days(1)");
         made = open_store();
     }
     if (!made)
@@ -207,16 +223,15 @@ void fixture_make_old(int days)
                   sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
         sqlite3_close(db);
     } else {
-        CU_ASSERT(
-            0 ==
-            on_server(
-                fx.url,
+        char sql[1024];
+        snprintf(sql, sizeof sql,
                 "SELECT prescient.make_history_day(prescient.utc_day(now() - %d * interval '1 day'));"
                 "UPDATE prescient.future_job_history SET archived_at = archived_at - %d * interval '1 day';"
                 "UPDATE prescient.future_job_run SET recorded_at = recorded_at - %d * interval '1 day';"
                 "UPDATE prescient.event SET recorded_at = recorded_at - %d * interval '1 day';"
                 "UPDATE prescient.slot_pass SET recorded_at = recorded_at - %d * interval '1 day'",
-                days, days, days, days, days));
+                days, days, days, days, days);
+        CU_ASSERT(run_sql(fx.side, sql) == 0);
     }
 }
 

@@ -8,9 +8,12 @@
 -- function is stricter than its body. So those called for each row of a settle are not STRICT.
 
 -- The length in seconds. It is part of the function, so that it costs nothing to read;
--- set_slot_length replaces the function.
+-- set_slot_length replaces the function. It is STABLE, so that a session notices: PostgreSQL
+-- computes an IMMUTABLE call once and for all, and a session that has called enqueue would go on
+-- with the old length. The body of a STABLE one is put into a plan as well, but the plan is made
+-- anew when the function is replaced.
 CREATE FUNCTION prescient.slot_length_s() RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 900';
+LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT 900';
 
 CREATE FUNCTION prescient.slot_floor(at timestamptz) RETURNS timestamptz
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -122,7 +125,7 @@ BEGIN
     LOCK TABLE prescient.future_job IN ACCESS EXCLUSIVE MODE;
     EXECUTE seek;
     EXECUTE format('CREATE OR REPLACE FUNCTION prescient.slot_length_s() RETURNS integer '
-                   'LANGUAGE sql IMMUTABLE PARALLEL SAFE AS %L', 'SELECT ' || seconds);
+                   'LANGUAGE sql STABLE PARALLEL SAFE AS %L', 'SELECT ' || seconds);
     BEGIN
         EXECUTE move;
         GET DIAGNOSTICS n = ROW_COUNT;
