@@ -26,6 +26,7 @@
 # TEST_AT_ONCE          how many of them run at once (two more than processors, at most 6; they
 #                       mostly wait), each beside a cluster of its own: a transaction that is open
 #                       in one database delays second looks and events in all others of the server
+# TMPDIR                where the folders of tests are made (/dev/shm if there is room, else /tmp)
 # TEST_TIMES            a file to which a line "SECONDS NAME" is added for each
 set -uo pipefail
 umask 022                               # a plug-in that a group may write is refused, also in a test
@@ -54,9 +55,20 @@ done
 
 . tests/path_lib.sh
 
+# In memory where there is room, and programs may be run: a disk takes tens of thousands of syncs.
 # Short, since sockets live in it, and their paths have 107 bytes at most.
+is_roomy() {
+    local free code
+    free=$(df --output=avail -m "$1" 2>/dev/null | tail -n 1)
+    [ "${free:-0}" -ge 8000 ] && code=$(mktemp "$1/pt.XXXXXX") || return
+    printf '#!/bin/sh\n' >"$code" && chmod 700 "$code" && "$code" 2>/dev/null
+    local runs=$?
+    rm -f "$code"
+    return $runs
+}
 base=${TMPDIR:-/tmp}
 [ ${#base} -le 16 ] || base=/tmp
+[ -n "${TMPDIR:-}" ] || ! is_roomy /dev/shm || base=/dev/shm
 tmp=$(mktemp -d "$base/pt.XXXXXX") || exit 2
 chmod 711 "$tmp"                        # the server's user must get to its folder in here
 clean_up() {

@@ -1,5 +1,5 @@
 /* test_store_on_pg.c - the store's contract, kept by the PostgreSQL store. */
-/* about 40 s */
+/* about 12 s */
 #include "store_contract.h"
 
 static const struct test tests[] = { STORE_CONTRACT(TEST_ROW) { NULL, NULL } };
