@@ -134,6 +134,9 @@ prescient schedule: 2 more have an every that becomes another one in slots"
         sed "s/^many 0001,shops/many 0001,$entity/" many.csv >bad.csv
         fails_with 2 "$entity, which stands for" p schedule load bad.csv
     done
+    sed 's/^many 0001,shops/many 0001,{shops/' many.csv >bad.csv
+    fails_with 2 "line 2: entity_name: found '{shops', which begins like an array" \
+        p schedule load bad.csv
     is "$STORE_NAME: the schedule stays that of its check" \
         "$(p schedule show 'many 0001' --json | json 'j["entity_name"]')" shops
     # a long name and key that only the store refuses: the rest of the page is written
@@ -240,6 +243,8 @@ schedules() {
     fails_with 2 "of the same check" p schedule add bad shops 7 sync --every 5m
     fails_with 2 "prescient.event, which stands for deliveries" p schedule set stock prescient.event 7 stock
     fails_with 2 "prescient.digest, which stands for digests" p schedule set stock prescient.digest 7 stock
+    fails_with 2 "like an array" p schedule set stock '{shops}' 7 stock
+    fails_with 2 "like an array" p schedule add bad shops 8 '{sync}' --every 5m
     fails_with 2 "pause: there is no schedule" p pause --schedule none
     fails_with 2 "expected 0, or a fraction from 0.0001" p schedule add bad e k j --every 5m --bias 0.00001
     is "$STORE_NAME: a prefix that no name has, in words" "$(p schedule list zzz)" \

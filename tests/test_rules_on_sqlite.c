@@ -248,6 +248,38 @@ static void what_begins_like_an_array_is_no_name(void)
                "VALUES ('a{', '{1}', 'sync')");
 }
 
+/* Each way in: the view, the table, and what the program writes to. */
+static void no_schedule_is_of_an_array(void)
+{
+    litefx_begin();
+    static const char entity[] = "prescient: entity_name begins with {, like an array: it must be one name, "
+                                 "and a row one check";
+    static const char job[] = "prescient: job_exec begins with {, like an array: it must be one name, "
+                              "and a row one check";
+    static const struct { const char *words, *sql; } all[] = {
+        { entity, "INSERT OR IGNORE INTO prescient_schedules (name, entity_name, entity_key, job_exec, "
+                  "every_s) VALUES ('b', '{a,b}', '1', 'sync', 60)" },
+        { job, "INSERT OR IGNORE INTO prescient_schedules (name, entity_name, entity_key, job_exec, cron) "
+               "VALUES ('b', 'a', '1', '{sync,sync}', '@daily')" },
+        { entity, "INSERT OR IGNORE INTO prescient_put_schedule "
+                  "VALUES ('b', '{a', '1', 'sync', 60, 667, NULL, NULL, 'run_once', NULL, 900)" },
+        { job, "INSERT OR IGNORE INTO prescient_schedule (name, entity_name, entity_key, job_exec, every_s, "
+               "bias, missed, made_at_us, changed_at_us) "
+               "VALUES ('b', 'a', '1', '{sync', 60, 667, 'run_once', 1, 1)" },
+        { entity, "UPDATE OR IGNORE prescient_schedules SET entity_name = '{shop}'" },
+        { job, "UPDATE OR IGNORE prescient_schedules SET job_exec = '{sync}'" },
+        { entity, "UPDATE OR IGNORE prescient_schedule SET entity_name = '{shop}'" },
+        { job, "UPDATE OR IGNORE prescient_schedule SET job_exec = '{sync}'" },
+    };
+    SQL_IS("", "INSERT INTO prescient_schedules (name, entity_name, entity_key, job_exec, every_s) "
+               "VALUES ('{a}', 'shop{', '{1}', 'sync', 60)");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        SQL_IS(all[i].words, all[i].sql);
+    SQL_IS("{a} shop{ {1} sync", "SELECT name || ' ' || entity_name || ' ' || entity_key || ' ' || job_exec "
+                                 "FROM prescient_schedule");
+    SQL_IS("shop{ sync", "SELECT entity_name || ' ' || job_exec FROM prescient_future_job");
+}
+
 /* As for new ones: an UPDATE, and an INSERT that is one, of the view or the table. */
 static void no_update_makes_what_only_engines_file(void)
 {
@@ -298,6 +330,7 @@ static const struct test tests[] = {
     TEST(an_update_that_would_change_nothing_is_refused_in_words),
     TEST(an_insert_that_would_be_ignored_in_part_is_refused_in_words),
     TEST(what_begins_like_an_array_is_no_name),
+    TEST(no_schedule_is_of_an_array),
     TEST(no_update_makes_what_only_engines_file),
     TEST(a_digest_stays_a_digest),
     { NULL, NULL },

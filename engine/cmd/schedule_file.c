@@ -105,10 +105,16 @@ static int by_check(const void *a, const void *b)
 
 static int check_names(const struct schedule_entry *e, struct err *err)
 {
+    static int (*const checks[])(const char *, const char *, struct err *) = {
+        [SCHEDULE_NAME] = field_check_name,
+        [SCHEDULE_ENTITY] = field_check_entity,
+        [SCHEDULE_KEY] = field_check_name,
+        [SCHEDULE_JOB] = field_check_job,
+    };
     for (int c = SCHEDULE_NAME; c <= SCHEDULE_JOB; c++) {
         if (!e->v[c])
             return err_set(err, ERR_INPUT, "%s is missing", schedule_columns[c].name);
-        int rc = field_check_name(schedule_columns[c].name, e->v[c], err);
+        int rc = checks[c](schedule_columns[c].name, e->v[c], err);
         if (rc < 0)
             return rc;
     }

@@ -134,9 +134,9 @@ END;
 -- INSERT INTO prescient_require_schedule refuses what a schedule cannot have. It refuses more than
 -- the constraints of the table, in better words, and under OR IGNORE, too. bias: in ten
 -- thousandths.
-CREATE VIEW prescient_require_schedule (name, entity_name, every_s, bias, cron, timezone, missed, is_active,
-                                        switched_why) AS
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
+CREATE VIEW prescient_require_schedule (name, entity_name, job_exec, every_s, bias, cron, timezone, missed,
+                                        is_active, switched_why) AS
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 CREATE TRIGGER prescient_require_schedule_insert INSTEAD OF INSERT ON prescient_require_schedule
 BEGIN
@@ -147,6 +147,12 @@ BEGIN
            WHEN NEW.entity_name = 'prescient.digest'
            THEN RAISE(ABORT,
              'prescient: entity_name is prescient.digest, which stands for digests: only engines file them')
+           WHEN NEW.entity_name GLOB '{*'
+           THEN RAISE(ABORT,
+             'prescient: entity_name begins with {, like an array: it must be one name, and a row one check')
+           WHEN NEW.job_exec GLOB '{*'
+           THEN RAISE(ABORT,
+             'prescient: job_exec begins with {, like an array: it must be one name, and a row one check')
            WHEN length(CAST(NEW.switched_why AS BLOB)) > 4096 OR instr(NEW.switched_why, char(0)) <> 0
            THEN RAISE(ABORT, 'prescient: switched_why must have at most 4096 bytes and no NUL')
            WHEN coalesce(length(CAST(NEW.name AS BLOB)), 0) NOT BETWEEN 1 AND 255
@@ -188,17 +194,17 @@ END;
 CREATE TRIGGER prescient_schedule_insert_required BEFORE INSERT ON prescient_schedule
 BEGIN
     INSERT INTO prescient_require_schedule
-    VALUES (NEW.name, NEW.entity_name, NEW.every_s, NEW.bias, NEW.cron, NEW.timezone, NEW.missed,
-            NEW.is_active, NEW.switched_why);
+    VALUES (NEW.name, NEW.entity_name, NEW.job_exec, NEW.every_s, NEW.bias, NEW.cron, NEW.timezone,
+            NEW.missed, NEW.is_active, NEW.switched_why);
 END;
 
 CREATE TRIGGER prescient_schedule_update_required
-BEFORE UPDATE OF name, entity_name, every_s, bias, cron, timezone, missed, is_active, switched_why
+BEFORE UPDATE OF name, entity_name, job_exec, every_s, bias, cron, timezone, missed, is_active, switched_why
 ON prescient_schedule
 BEGIN
     INSERT INTO prescient_require_schedule
-    VALUES (NEW.name, NEW.entity_name, NEW.every_s, NEW.bias, NEW.cron, NEW.timezone, NEW.missed,
-            NEW.is_active, NEW.switched_why);
+    VALUES (NEW.name, NEW.entity_name, NEW.job_exec, NEW.every_s, NEW.bias, NEW.cron, NEW.timezone,
+            NEW.missed, NEW.is_active, NEW.switched_why);
 END;
 
 -- ---- the check of a schedule --------------------------------------------------------------------
