@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # t_wrong_rows.sh - rows that a plain INSERT got wrong on PostgreSQL. A pass refuses at its slot
 # what it cannot run, in words, and runs what stands beside it; a time that is no whole second, and
-# so no slot, is moved into one. Nothing is run twice, disappears, or stops an engine.
+# so no slot, is moved into one, and what is in another bucket than its key's is filed in that one.
+# Nothing is run twice, disappears, or stops an engine.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: SQLite refuses such an INSERT"; exit 0; }
@@ -36,7 +37,11 @@ put "'second'" "$(own "'second'")" "$slot + interval '7 minutes'"
 put "'fraction'" "$(own "'fraction'")" "$slot + interval '0.5 s'"
 put "'before'" "$(own "'before'")" "'1950-01-01 00:15+00'"
 put "'never'" "$(own "'never'")" "'-infinity'"
-is "all of them are there" "$(q "SELECT count(*) FROM prescient.future_job")" 9
+put "'waits'" "($(own "'waits'") + 1) % 64" "$slot + interval '4 hours'"
+is "all of them are there" "$(q "SELECT count(*) FROM prescient.future_job")" 10
+has "a bucket that no lease is for is refused" "$(put "'none'" 64 "$slot")" \
+    "bucket is bucket_of(entity_name, entity_key), 0 to 63"
+is "a check in a wrong bucket is not found" "$("$P" resolve e waits --json | json 'j["resolved"]')" 0
 
 told=$("$P" doctor)
 timeout 100 "$P" run >run.out 2>run.err
@@ -45,7 +50,11 @@ is "what is right is run, once" "$(q "SELECT entity_key || ' ' || outcome || ' '
                                         FROM prescient.future_job_history ORDER BY 1")" \
     $'bucket done 1\ngood done 1\nsecond done 1'
 has "a wrong bucket is told before" "$told" \
-    "1 of the next 1000 checks are in a wrong one, as (e, bucket, noop)"
+    "2 of the next 1000 checks are in a wrong one, as (e, bucket, noop)"
+has "one that waits comes into the right one, and a run says so" "$(cat run.err)" \
+    "1 waiting check was in a bucket that is not that of the key, as (e, waits, noop): a plain INSERT filed"
+is "from then on it can be resolved" "$("$P" resolve e waits --json | json 'j["resolved"]')" 1
+q "DELETE FROM prescient.future_job_history WHERE outcome = 'resolved'" >/dev/null
 has "a negative count" "$(cat run.err)" "(e, counts, noop) has a negative count"
 has "a long name" "$(cat run.err)" "xxx, noop) has a name that is too long"
 has "a large payload" "$(cat run.err)" "(e, payload, noop) has a payload that is too large"

@@ -177,10 +177,23 @@ static void take_keep_days(const struct errand_env *env, int64_t now_us, const u
         log_warn(env->log, "%s", answer->days.noted);
 }
 
+static void warn_of_buckets(const struct errand_env *env, const struct store_mark_swept *swept)
+{
+    int64_t n = swept->refiled + swept->doubles;
+    if (n)
+        log_warn(env->log,
+                 "%" PRId64 " waiting %s in a bucket that is not that of the key, as %s: a plain INSERT "
+                 "filed them, and enqueue and resolve could not find them. They are in the right one now, "
+                 "for the same slot; %" PRId64 " of them had been filed once more meanwhile, and ended. "
+                 "File checks by prescient.enqueue()",
+                 n, n == 1 ? "check was" : "checks were", swept->one_refiled, swept->doubles);
+}
+
 static void take_mark_swept(const struct errand_env *env, int64_t now_us,
                             const union errand_request *answer)
 {
     (void)now_us;
+    warn_of_buckets(env, &answer->swept);
     int64_t n = answer->swept.filed;
     if (n)
         log_warn(env->log,

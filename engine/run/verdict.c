@@ -162,8 +162,8 @@ void verdict_job_is_gone(const struct lane_env *env, struct page *page, int job,
 
 /* The SQL functions and bulk load see to it, but a plain INSERT may put anything into the table.
  * Such a check would never fit into a slab, or its settle would match no row. One in a wrong bucket
- * is run: to hash each name here would cost half of what an engine does for a check (doctor does it
- * for some). Returns what is wrong; NULL: nothing. */
+ * is run: to hash each name here would cost half of what an engine does for a check (sweeps do it
+ * for those that come next, mark_swept). Returns what is wrong; NULL: nothing. */
 static const char *why_impossible(const struct check *c)
 {
     if (c->check_count < 0 || c->failure_count < 0)

@@ -1370,6 +1370,10 @@ noted_now AS (
         ON CONFLICT (name) DO UPDATE SET value = excluded.value)
 SELECT {busy_us} AS busy_us FROM clock, (SELECT count(*) FROM good) looked_at
 
+-- name: refile_buckets
+-- out: refiled int8, doubles int8, one text
+SELECT r.refiled, r.doubles, coalesce(r.one, '') AS one FROM prescient.refile_buckets() r
+
 -- name: repair_schedules
 -- Files what active schedules lack. At most a million of them are looked at: 5 s.
 -- out: filed int8
@@ -3400,8 +3404,8 @@ rows (place, what, bad, level, found, advice) AS (
     SELECT 19, 'buckets', n > 0, 'warn',
            CASE n WHEN 0 THEN 'those of entity and key'
            ELSE n || ' of the next 1000 checks are in a wrong one, as ' || one END,
-           'enqueue and resolve do not find them: a plain INSERT filed them. Delete these rows, and file '
-           'the checks by prescient.enqueue()' FROM misfiled
+           'enqueue and resolve do not find them: a plain INSERT filed them. The next prescient run or '
+           'sweep files those that have not begun in their own; use prescient.enqueue()' FROM misfiled
     UNION ALL
     SELECT 19, 'times of checks', n > 0, 'warn',
            CASE n WHEN 0 THEN 'from 1970 to 9999'

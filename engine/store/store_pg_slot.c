@@ -374,19 +374,26 @@ static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_mark_swept *m = (struct store_mark_swept *)call;
     struct pg_mark_swept_in in = { .slot = m->slot, .full_look = m->full };
-    return pg_send(pg, PG_MARK_SWEPT, &in) && (!m->full || pg_send(pg, PG_REPAIR_SCHEDULES, NULL));
+    return pg_send(pg, PG_MARK_SWEPT, &in) && pg_send(pg, PG_REFILE_BUCKETS, NULL) &&
+           (!m->full || pg_send(pg, PG_REPAIR_SCHEDULES, NULL));
 }
 
 static int mark_swept_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_mark_swept *m = (struct store_mark_swept *)call;
     struct pg_mark_swept_out row;
+    struct pg_refile_buckets_out moved;
     struct pg_repair_schedules_out repaired = { 0 };
     if (!pg_row(pg, PG_MARK_SWEPT, pg_result(pg, 0), 0, &row))
         return unreadable(call, "mark_swept");
-    if (m->full && !pg_row(pg, PG_REPAIR_SCHEDULES, pg_result(pg, 1), 0, &repaired))
+    if (!pg_row(pg, PG_REFILE_BUCKETS, pg_result(pg, 1), 0, &moved))
+        return unreadable(call, "refile_buckets");
+    if (m->full && !pg_row(pg, PG_REPAIR_SCHEDULES, pg_result(pg, 2), 0, &repaired))
         return unreadable(call, "repair_schedules");
     m->filed = repaired.filed;
+    m->refiled = moved.refiled;
+    m->doubles = moved.doubles;
+    snprintf(m->one_refiled, sizeof m->one_refiled, "%s", moved.one);
     call->busy_us = row.busy_us;
     return 0;
 }

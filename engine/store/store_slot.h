@@ -305,6 +305,11 @@ struct store_mark_swept {
     bool full;
     /* out: how many these were */
     int64_t filed;
+    /* On PostgreSQL: checks that are not due yet, in a bucket that is not their key's. They are
+     * filed in that one, at the same time, or end as doubles of a check that is there. Only the
+     * next thousand are looked at, and more where some were wrong. */
+    int64_t refiled, doubles;
+    char one_refiled[512];          /* one of them, for people; "": none */
 };
 #define STORE_MARK_SWEPT_INIT { .call.op = STORE_MARK_SWEPT }
 

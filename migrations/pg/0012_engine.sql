@@ -1,5 +1,5 @@
--- 0012_engine - what engines ask for when their own statements do not suffice: corrupt blocks, and
--- times that are no slots.
+-- 0012_engine - what engines ask for when their own statements do not suffice: corrupt blocks,
+-- times that are no slots, and buckets that are not those of their keys.
 
 -- ---- corrupt blocks -----------------------------------------------------------------------------
 -- A corrupt block of the table fails each statement that meets it. One such block would keep its
@@ -180,4 +180,83 @@ BEGIN
           FROM refiled r;
         first := greatest(wrong, '4713-01-01 00:00:00+00 BC') + interval '1 microsecond';
     END LOOP;
+END $$;
+
+-- ---- buckets that are not those of their keys ---------------------------------------------------
+
+-- A plain INSERT may file a check in any bucket. It runs where it is, but enqueue, resolve and
+-- pending look for it in the bucket of its key. So this looks at the checks that come next: a
+-- thousand, and a thousand more behind each wrong one, 10,000 in all. What has not begun is filed
+-- anew in its own bucket, at the same time: a bucket never changes by UPDATE. If the application
+-- has filed the same check meanwhile, as it could not find this one, that one stays, at the earlier
+-- time of the two. What another transaction has locked is left to the next call. `one`: a check
+-- that was wrong.
+CREATE FUNCTION prescient.refile_buckets(OUT refiled bigint, OUT doubles bigint, OUT one text)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off AS $$
+DECLARE
+    looked integer := 0;
+    most integer := 1000;
+    c record;
+    was record;
+BEGIN
+    refiled := 0;
+    doubles := 0;
+    FOR c IN SELECT f.bucket, f.entity_name, f.entity_key, f.job_exec, f.next_check_at,
+                    prescient.bucket_of(f.entity_name, f.entity_key) AS own
+               FROM prescient.future_job f
+              WHERE f.next_check_at > clock_timestamp() AND f.next_check_at < '9000-01-01 00:00:00+00'
+              ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT 10000 LOOP
+        looked := looked + 1;
+        EXIT WHEN looked > most;
+        CONTINUE WHEN c.bucket = c.own;
+        most := looked + 1000;
+        PERFORM pg_current_xact_id();       -- before the clock is read, as each writer does
+        WITH locked AS MATERIALIZED (
+            SELECT f.id FROM prescient.future_job f
+             WHERE f.bucket = c.bucket AND f.entity_name = c.entity_name AND f.entity_key = c.entity_key
+               AND f.job_exec = c.job_exec AND f.next_check_at > clock_timestamp()
+               FOR UPDATE SKIP LOCKED),
+        gone AS (
+            DELETE FROM prescient.future_job f USING locked l
+             WHERE f.bucket = c.bucket AND f.entity_name = c.entity_name AND f.entity_key = c.entity_key
+               AND f.job_exec = c.job_exec AND f.id = l.id
+            RETURNING f.*),
+        filed AS (
+            INSERT INTO prescient.future_job (id, first_check_at, next_check_at, check_count, failure_count,
+                                              priority, bucket, entity_name, entity_key, job_exec, payload,
+                                              again_at, deferred_at, first_run_at, total_run_us, run_count,
+                                              origin, put_off_at, terms)
+            SELECT prescient.new_id(g.next_check_at, c.own, g.priority), g.first_check_at, g.next_check_at,
+                   g.check_count, g.failure_count, g.priority, c.own, g.entity_name, g.entity_key, g.job_exec,
+                   g.payload, g.again_at, g.deferred_at, g.first_run_at, g.total_run_us, g.run_count,
+                   prescient.origin_of(g.origin, g.first_check_at, g.id), g.put_off_at, g.terms
+              FROM gone g
+                ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+            RETURNING 1),
+        archived AS (
+            INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at,
+                                                      check_count, failure_count, run_count, entity_name,
+                                                      entity_key, job_exec, outcome, first_run_at,
+                                                      total_run_us, note)
+            SELECT clock_timestamp(), clock_timestamp(), g.next_check_at, g.first_check_at, g.check_count,
+                   g.failure_count, coalesce(g.run_count, 0), g.entity_name, g.entity_key, g.job_exec,
+                   'resolved', g.first_run_at, g.total_run_us,
+                   format('a plain INSERT filed it in the bucket %s, which is not that of its key, and the '
+                          'same check waits in the bucket %s', c.bucket, c.own)
+              FROM gone g WHERE NOT EXISTS (SELECT FROM filed))
+        SELECT (SELECT count(*) FROM gone) AS gone, (SELECT count(*) FROM filed) AS filed INTO was;
+        CONTINUE WHEN was.gone = 0;
+        IF was.filed = 0 THEN
+            PERFORM prescient.file_again(c.entity_name, c.entity_key, c.job_exec,
+                                         prescient.slot_for(c.next_check_at, clock_timestamp()), NULL, NULL,
+                                         'earlier', NULL);
+        END IF;
+        refiled := refiled + was.filed;
+        doubles := doubles + was.gone - was.filed;
+        one := format('(%s, %s, %s)', left(c.entity_name, 40), left(c.entity_key, 40), left(c.job_exec, 40));
+    END LOOP;
+EXCEPTION WHEN data_corrupted OR lock_not_available THEN
+    refiled := 0;                           -- undone; a sweep goes on without it
+    doubles := 0;
+    one := NULL;
 END $$;
