@@ -92,6 +92,8 @@ static void what_is_prepared_is_waited_for_and_told(void)
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* This server's own history again, of which generation 0 is the first. */
+static const char *doctor_says(const char *what);
+
 static bool begin_here(void)
 {
     if (!pgfx_begin())
@@ -106,6 +108,12 @@ static bool begin_here(void)
 static void go_elsewhere(void)
 {
     SQL_IS("", "UPDATE prescient.generation SET system_identifier = system_identifier + 1");
+}
+
+/* A start of this server later: restarted, or a copy of its files was put back. */
+static void start_anew(void)
+{
+    SQL_IS("", "UPDATE prescient.generation SET started_at = started_at - interval '1 hour'");
 }
 
 static void write_event(PGconn *conn, const char *name)
@@ -215,6 +223,57 @@ static void a_cursor_that_cannot_be_from_here_is_refused(void)
     READS("refused", never);
 }
 
+/* All that was committed before lies before what comes, and nobody has to do anything. */
+static void a_mere_restart_neither_skips_nor_refuses_nor_warns(void)
+{
+    WITH_HISTORY();
+    char early[64] = "0-0-0", late[64] = "0-0-0";
+    write_event(pgfx.app, "one");
+    READS("one", late);
+    write_event(pgfx.app, "two");
+    start_anew();
+    READS("one two", early);                            /* nobody has written yet */
+    SQL_IS("", "SELECT prescient.note_history(true)");
+    SQL_IS("2", "SELECT count(*) FROM prescient.generation");
+    write_event(pgfx.app, "three");
+    READS("three", early);
+    READS("two three", late);
+    CU_ASSERT_PTR_NULL(strstr(doctor_says("generation of events"), "another"));
+}
+
+/* Server and timeline are the same, and ids come again. */
+static void a_copy_of_files_put_back_skips_nothing(void)
+{
+    WITH_HISTORY();
+    char cursor[64] = "0-0-0";
+    write_event(pgfx.app, "one");
+    READS("one", cursor);
+    /* it has read two more than the copy has, with ids that the copy counts up to */
+    SQL_IS("t", "SELECT set_config('test.seen', '0-' || (pg_current_xact_id()::text::bigint + 3) || '-3', "
+                "false) <> ''");
+    snprintf(cursor, sizeof cursor, "%s", pgfx_cell(pgfx.app, "SELECT current_setting('test.seen')"));
+    start_anew();
+    for (int i = 0; i < 5; i++)
+        write_event(pgfx.app, (const char *[]){ "two", "three", "four", "five", "six" }[i]);
+    READS("two three four five six", cursor);
+}
+
+/* What no start shows: somebody says so. */
+static void who_says_that_it_is_a_copy_is_believed(void)
+{
+    WITH_HISTORY();
+    char cursor[64] = "0-0-0", ahead[64] = "0-1000000000-1";
+    write_event(pgfx.app, "one");
+    READS("one", cursor);
+    READS("refused", ahead);
+    SQL_IS("t", "SELECT prescient.note_restored() LIKE 'this is a restored copy: generation %% of events "
+                "begins%%'");
+    READS("", ahead);
+    write_event(pgfx.app, "two");
+    READS("two", ahead);
+    READS("two", cursor);
+}
+
 /* The second would be written under a number that is smaller than one that can be read already. */
 static void writers_that_meet_begin_one_generation(void)
 {
@@ -264,8 +323,6 @@ static void events_copied_into_a_fresh_schema_are_noticed(void)
     snprintf(cursor, sizeof cursor, "0-0-0");
     READS("one two", cursor);
 }
-
-static const char *doctor_says(const char *what);
 
 /* So did those of a generation that nobody has noted here: a consumer that had read them was
  * refused for good, and any other was never shown them. */
@@ -425,6 +482,9 @@ static const struct test tests[] = {
     TEST(what_is_written_in_another_history_comes_behind_all_before),
     TEST(of_two_histories_of_one_backup_the_later_has_the_greater_number),
     TEST(a_cursor_that_cannot_be_from_here_is_refused),
+    TEST(a_mere_restart_neither_skips_nor_refuses_nor_warns),
+    TEST(a_copy_of_files_put_back_skips_nothing),
+    TEST(who_says_that_it_is_a_copy_is_believed),
     TEST(writers_that_meet_begin_one_generation),
     TEST(an_answers_event_is_of_the_generation_that_is),
     TEST(events_copied_into_a_fresh_schema_are_noticed),

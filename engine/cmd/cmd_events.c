@@ -44,7 +44,9 @@ const struct command cmd_events = {
         "Every event has a cursor; --after CURSOR continues after it, so that none is missed or seen twice.\n"
         "--json prints one object a line. --deliver keeps the cursor in the store: COMMAND reads events\n"
         "from its standard input, and when it exits with 0 the cursor moves. Else they come again, fewer\n"
-        "and fewer, down to the one that fails. Of several processes by one NAME one is at work.",
+        "and fewer, down to the one that fails. Of several processes by one NAME one is at work.\n"
+        "When an older copy of the store is put back, call prescient init --restored: then a consumer that\n"
+        "had read further is shown all that comes. Without it, it is refused where events would be missed.",
     .options = options,
     .operands = { 0, INT_MAX },
     .main = events_main,

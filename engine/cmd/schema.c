@@ -153,6 +153,7 @@ int schema_upgrade(struct app *app, const struct schema_options *options)
         .options = { .slot_length_s = (int32_t)app->settings.slot_length_s,
                      .change_slot_length = options->change_slot_length,
                      .dry_run = options->dry_run,
+                     .restored = options->restored,
                      .applied = applied,
                      .noted = noted },
         .applied = app->json ? report_made(app, json_array()) : NULL,

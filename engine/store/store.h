@@ -234,6 +234,8 @@ struct migrate_options {
     /* ... or, when this is set, pending checks move to slots of the new length */
     bool change_slot_length;
     bool dry_run;                   /* only report what would be applied */
+    /* this is a copy put back: what events come now lies behind all cursors of before */
+    bool restored;
     /* called for each migration; may be NULL */
     void (*applied)(void *ctx, int version, const char *name);
     /* called for each other repair, for instance of a restored database; may be NULL */

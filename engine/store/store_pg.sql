@@ -3110,6 +3110,11 @@ SELECT prescient.keep_history_days(:days) AS made
 -- out: noted text?
 SELECT prescient.note_history(true) AS noted
 
+-- name: note_restored
+-- Begins a history of events because the user says so.
+-- out: noted text
+SELECT prescient.note_restored() AS noted
+
 -- ---- who may do what ----------------------------------------------------------------------------
 -- init and migrate apply these rights each time: a dump contains grants but no roles, and a restore
 -- without the roles undoes even what was revoked from PUBLIC. Additional grants of an operator
@@ -3148,7 +3153,7 @@ SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name,
 UNION ALL
 SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f', p.proowner)),
        CASE WHEN p.prorettype = 'trigger'::regtype OR p.proname IN ('set_slot_length',
-           'begin_generation', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
+           'begin_generation', 'note_restored', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'enqueue', 'enqueue_now', 'enqueue_many',
                                'enqueue_each', 'resolve', 'reschedule', 'pending', 'filed_at',
@@ -3383,8 +3388,8 @@ rows (place, what, bad, level, found, advice) AS (
                        THEN '; there are events from the future: their transaction ids '
                             'are ones that this server has not come to'
                        WHEN is_elsewhere
-                           THEN '; of another server (restored, switched to, promoted): '
-                                'the next event begins another' ELSE '' END,
+                           THEN '; of an earlier start, or another server (restored, switched '
+                                'to, promoted): the next event begins another' ELSE '' END,
            'they were copied from elsewhere, and no consumer is shown them: '
            'prescient init begins another generation' FROM history
     UNION ALL

@@ -277,8 +277,14 @@ static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct mi
 
 static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
 {
+    struct pg_note_restored_out restored = { 0 };
     struct pg_note_history_out row = { 0 };
-    int rc = pg_ask(pg, conn, PG_NOTE_HISTORY, NULL, &row, err);
+    int rc = o->restored ? pg_ask(pg, conn, PG_NOTE_RESTORED, NULL, &restored, err) : 0;
+    if (rc < 0)
+        return rc;
+    if (o->noted && restored.noted)
+        o->noted(o->ctx, restored.noted);
+    rc = pg_ask(pg, conn, PG_NOTE_HISTORY, NULL, &row, err);
     if (rc < 0)
         return rc;
     if (o->noted && row.noted)

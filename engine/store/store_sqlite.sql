@@ -347,8 +347,9 @@ SELECT id, pruned_at_us IS NOT NULL AS was_pruned, 1 AS is_there FROM prescient_
 -- name: digest_events
 -- in: after_id int8, most int8
 -- out: id int8, event text, entity_name text, entity_key text, job_exec text,
--- out: emitted_at_us timestamptz, check_number int8, data text?
-SELECT id, event, entity_name, entity_key, job_exec, emitted_at_us, check_count + 1 AS check_number, data
+-- out: emitted_at_us timestamptz, recorded_at_us timestamptz, check_number int8, data text?
+SELECT id, event, entity_name, entity_key, job_exec, emitted_at_us, recorded_at_us,
+       check_count + 1 AS check_number, data
   FROM prescient_event WHERE id > :after_id ORDER BY id LIMIT :most
 
 -- name: digest_file
@@ -1334,12 +1335,28 @@ SELECT NULL, NULL, NULL, NULL, (SELECT yes FROM part) OR (SELECT count(*) FROM j
 -- out: id int8
 SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event'), 0) AS id
 
+-- name: event_recorded
+-- When the event of this id was written; no row: it is not there.
+-- in: id text
+-- out: at_us int8
+SELECT recorded_at_us AS at_us FROM prescient_event WHERE id = CAST(:id AS INTEGER)
+
+-- name: events_hold
+-- The sequence of ids of events exists from the first one on.
+INSERT INTO sqlite_sequence (name, seq)
+SELECT 'prescient_event', 0
+ WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'prescient_event')
+
+-- name: events_restart
+-- Ids of events go on far above all that a lost history has given out beside this copy of the file.
+UPDATE sqlite_sequence SET seq = seq + (1 << 32) WHERE name = 'prescient_event'
+
 -- name: events
 -- in: after_id text?, most text?
 -- out: cursor text, event text, entity_name text?, entity_key text?, job_exec text?,
 -- out: emitted_at_us timestamptz, slot_at timestamptz?, check_number int8?, data text?
-SELECT '0-0-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at,
-       check_count + 1 AS check_number, data
+SELECT '0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity_key, job_exec,
+       emitted_at_us, slot_at, check_count + 1 AS check_number, data
   FROM prescient_event WHERE id > coalesce(CAST(:after_id AS INTEGER), 0)
  ORDER BY id LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
@@ -1354,7 +1371,8 @@ SELECT 0 AS events_withheld, NULL AS withheld_by, NULL AS withheld_us, NULL AS w
 -- name: events_end
 -- out: cursor text
 -- report
-SELECT '0-0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
+SELECT coalesce((SELECT '0-' || recorded_at_us || '-' || id FROM prescient_event ORDER BY id DESC LIMIT 1),
+                '0-0-0') AS cursor
 
 -- ---- named readers of events --------------------------------------------------------------------
 
@@ -1362,9 +1380,11 @@ SELECT '0-0-' || coalesce(max(id), 0) AS cursor FROM prescient_event
 -- in: at text?
 -- out: cursor text
 -- report
-SELECT '0-0-' || coalesce((SELECT id - 1 FROM prescient_event
-                            WHERE recorded_at_us >= CAST(:at AS INTEGER) * 1000000
-                            ORDER BY id LIMIT 1), (SELECT max(id) FROM prescient_event), 0) AS cursor
+SELECT '0-' || coalesce((SELECT recorded_at_us FROM prescient_event AS e WHERE e.id = place.id), 0)
+       || '-' || place.id AS cursor
+  FROM (SELECT coalesce((SELECT id - 1 FROM prescient_event
+                          WHERE recorded_at_us >= CAST(:at AS INTEGER) * 1000000
+                          ORDER BY id LIMIT 1), (SELECT max(id) FROM prescient_event), 0) AS id) AS place
 
 -- name: cursor_make
 -- in: name text?, clock_us timestamptz

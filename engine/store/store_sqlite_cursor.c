@@ -3,12 +3,44 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "../base/moment.h"
 #include "store_sqlite_calls.h"
 #include "store_sqlite_rows.h"
 
 static const char *param(const struct store_report *req, int n)
 {
     return n <= req->nparams ? req->params[n - 1] : NULL;
+}
+
+static int refuse_ahead(const char *generation, const char *xid, const char *id, int64_t newest,
+                        struct err *err)
+{
+    return err_set(err, ERR_INPUT,
+                   "the cursor %s-%s-%s is ahead of everything that this file ever had, event %" PRId64
+                   ": it is from another store, or the file was restored from an "
+                   "older copy. The next events would be skipped, so none are shown. Find the last event "
+                   "that you have with `prescient events`, and continue with its cursor",
+                   generation, xid, id, newest);
+}
+
+/* An older copy of the file that was put back gives the id to another event. One that was pruned
+ * cannot be compared; then all that the consumer would skip is gone as well. */
+static int compare_event(struct sqlite_store *db, const char *xid, const char *id, struct err *err)
+{
+    char was[MOMENT_TEXT], is[MOMENT_TEXT];
+    struct sqlite_event_recorded_in in = { .id = id };
+    struct sqlite_event_recorded_out event = { 0 };
+    int64_t seen_us = strtoll(xid, NULL, 10);
+    int rc = seen_us ? sqlite_ask(db, err, STATEMENT_EVENT_RECORDED, &event, &in) : 0;
+    if (rc <= 0 || event.at_us == seen_us)
+        return rc < 0 ? rc : 0;
+    return err_set(err, ERR_INPUT,
+                   "the cursor 0-%s-%s is of an event written at %s, and the event %s of this file was "
+                   "written at %s: it is from another store, or the file was restored from an older copy and "
+                   "has come to this number again. Events would be skipped, so none are shown. Find the last "
+                   "event that you have with `prescient events`, and continue with its cursor",
+                   xid, id, moment_format(seen_us / 1000000, was), id,
+                   moment_format(event.at_us / 1000000, is));
 }
 
 int sqlite_check_cursor(struct sqlite_store *db, const char *generation, const char *xid, const char *id,
@@ -18,19 +50,13 @@ int sqlite_check_cursor(struct sqlite_store *db, const char *generation, const c
     int rc = sqlite_ask(db, err, STATEMENT_EVENTS_HANDED_OUT, &newest, NULL);
     if (rc < 0)
         return rc;
-    if (!generation)
-        generation = "0";
-    if (!xid)
-        xid = "0";
-    bool foreign = strtoll(generation, NULL, 10) > 0 || strtoll(xid, NULL, 10) > 0;
-    if (foreign || (id && strtoll(id, NULL, 10) > newest.id))
-        return err_set(err, ERR_INPUT,
-                       "the cursor %s-%s-%s is ahead of everything that this file ever had, 0-0-%" PRId64
-                       ": it is from another store, or the file was restored from an "
-                       "older copy. The next events would be skipped, so none are shown. Find the last event "
-                       "that you have with `prescient events`, and continue with its cursor",
-                       generation, xid, id ? id : "0", newest.id);
-    return 0;
+    generation = generation ? generation : "0";
+    xid = xid ? xid : "0";
+    id = id ? id : "0";
+    bool is_foreign = strtoll(generation, NULL, 10) > 0;
+    if (is_foreign || strtoll(id, NULL, 10) > newest.id)
+        return refuse_ahead(generation, xid, id, newest.id, err);
+    return compare_event(db, xid, id, err);
 }
 
 int sqlite_report_cursor_take(struct sqlite_store *db, struct store_report *req)

@@ -142,7 +142,7 @@ static int take_event(struct telling *t, const struct sqlite_digest_events_out *
         return 0;
     if (++t->counts.matched > DIGEST_SHOWN_MAX || t->is_full)
         return 0;
-    snprintf(cursor, sizeof cursor, "0-0-%" PRId64, e->id);
+    snprintf(cursor, sizeof cursor, "0-%" PRId64 "-%" PRId64, e->recorded_at_us, e->id);
     idempotency_key_of_event(t->listener->name, cursor, e->emitted_at_us, id);
     return keep_document(t, &(struct delivery){
         .type = e->event,

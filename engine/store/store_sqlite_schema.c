@@ -1,5 +1,6 @@
 /* store_sqlite_schema.c - creates and upgrades the tables, by the calls that migrate.h needs, and
  * changes the slot length. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,13 +204,33 @@ static const struct migrate_dialect dialect = {
 
 /* ---- init and migrate ------------------------------------------------------------------------ */
 
+/* Cursors of a lost history lie before what comes. */
+static int note_restored(struct sqlite_migration *m, struct err *err)
+{
+    char words[200];
+    struct sqlite_events_handed_out_out newest = { 0 };
+    int rc = sqlite_ask(m->db, err, STATEMENT_EVENTS_HANDED_OUT, &newest, NULL);
+    int64_t n = rc < 0 ? rc : sqlite_run(m->db, err, STATEMENT_EVENTS_HOLD, NULL);
+    if (n >= 0)
+        n = sqlite_run(m->db, err, STATEMENT_EVENTS_RESTART, NULL);
+    snprintf(words, sizeof words,
+             "this is a restored copy: events go on far above number %" PRId64
+             ", after all that a consumer may have seen before",
+             newest.id);
+    if (n >= 0 && m->options->noted)
+        m->options->noted(m->options->ctx, words);
+    return n < 0 ? (int)n : 0;
+}
+
 /* In a transaction of its own: an old file changes its length only on demand. */
-static int settle_slot_length_of_old(struct sqlite_migration *m, struct err *err)
+static int settle_old(struct sqlite_migration *m, struct err *err)
 {
     int rc = migration_begin(m, err);
     if (rc < 0)
         return rc;
     rc = settle_slot_length(m->db, m->options, false, err);
+    if (rc == 0 && m->options->restored)
+        rc = note_restored(m, err);
     if (rc < 0) {
         sqlite_rollback(m->db);
         return rc;
@@ -222,7 +243,7 @@ static int migrate_open(struct sqlite_migration *m, struct err *err)
     int applied = migrate_run(&dialect, m, migrations_sqlite, m->options, err);
     if (applied < 0 || m->options->dry_run)
         return applied;
-    int rc = settle_slot_length_of_old(m, err);
+    int rc = settle_old(m, err);
     return rc < 0 ? rc : applied;
 }
 

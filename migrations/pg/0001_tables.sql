@@ -293,6 +293,8 @@ CREATE TABLE prescient.generation (
     system_identifier bigint NOT NULL,
     -- Its timeline; 0: it is not known.
     timeline integer NOT NULL,
+    -- When this server was started: no copy of its files comes back without a start.
+    started_at timestamptz NOT NULL,
     noted_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 COMMENT ON TABLE prescient.generation IS

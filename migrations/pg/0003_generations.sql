@@ -5,13 +5,23 @@
 -- switched to by logical replication, promoted without the last commits. Then ids come again, or
 -- begin far below, and a reader that has seen higher ids would skip the new events. So each history
 -- has a number, a generation, which stands before the id. It begins with the first writer that
--- finds itself on another server, or another timeline, than the newest generation names.
+-- finds itself on another server, another timeline, or under another start of the server, than the
+-- newest generation names.
+--
+-- A copy of files that is put back (a snapshot of a disk) keeps server and timeline, and counts ids
+-- anew; but it was started. A mere restart begins a generation, too, and costs a row: nobody writes
+-- under the older number any more, all that was committed under it lies before, and a consumer goes
+-- on from there. A snapshot with the server's memory (of a virtual machine) comes back without a
+-- start: `init --restored` begins a generation (note_restored).
 
--- The server, and the timeline of what is being written now: the control file shows a new one only
--- after a checkpoint. A service may hide them; then they count as never changing.
-CREATE FUNCTION prescient.server_identity(OUT system_identifier bigint, OUT timeline integer)
+-- The server, the timeline of what is being written now, as the control file shows a new one only
+-- after a checkpoint, and the start. A service may hide the first two; then they count as never
+-- changing.
+CREATE FUNCTION prescient.server_identity(OUT system_identifier bigint, OUT timeline integer,
+                                          OUT started_at timestamptz)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    started_at := pg_postmaster_start_time();
     system_identifier := -1;
     timeline := -1;
     system_identifier := (SELECT c.system_identifier FROM pg_control_system() c);
@@ -23,23 +33,24 @@ END $$;
 -- Begins a generation, under a lock that is held to the end of this transaction and that others who
 -- would begin one wait for: none of them writes under an older number afterwards. If the newest one
 -- is `here` by then, it is returned, unless it must be another.
-CREATE FUNCTION prescient.begin_generation(here_identifier bigint, here_timeline integer, another boolean)
-    RETURNS bigint
+CREATE FUNCTION prescient.begin_generation(here_identifier bigint, here_timeline integer,
+                                           here_started_at timestamptz, another boolean) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     newest prescient.generation;
 BEGIN
     LOCK TABLE prescient.generation IN SHARE ROW EXCLUSIVE MODE;
     SELECT * INTO newest FROM prescient.generation g ORDER BY g.generation DESC LIMIT 1;
-    IF newest.system_identifier = here_identifier AND newest.timeline = here_timeline AND NOT another THEN
+    IF newest.system_identifier = here_identifier AND newest.timeline = here_timeline
+        AND newest.started_at = here_started_at AND NOT another THEN
         RETURN newest.generation;
     END IF;
     newest.generation := greatest(coalesce(newest.generation, -1) + 1,
                                   date_part('epoch', clock_timestamp())::bigint,
                                   CASE WHEN another THEN (SELECT max(e.generation) + 1
                                                           FROM prescient.event e) END);
-    INSERT INTO prescient.generation (generation, system_identifier, timeline)
-        VALUES (newest.generation, here_identifier, here_timeline);
+    INSERT INTO prescient.generation (generation, system_identifier, timeline, started_at)
+        VALUES (newest.generation, here_identifier, here_timeline, here_started_at);
     RETURN newest.generation;
 END $$;
 
@@ -53,10 +64,11 @@ DECLARE
 BEGIN
     SELECT * INTO here FROM prescient.server_identity();
     SELECT g.* INTO newest FROM prescient.generation g ORDER BY g.generation DESC LIMIT 1;
-    IF newest.system_identifier = here.system_identifier AND newest.timeline = here.timeline THEN
+    IF newest.system_identifier = here.system_identifier AND newest.timeline = here.timeline
+        AND newest.started_at = here.started_at THEN
         RETURN newest.generation;
     END IF;
-    RETURN prescient.begin_generation(here.system_identifier, here.timeline, false);
+    RETURN prescient.begin_generation(here.system_identifier, here.timeline, here.started_at, false);
 END $$;
 COMMENT ON FUNCTION prescient.current_generation() IS
     'The generation of what is written now; begins a new one where the database goes on in another '
@@ -81,7 +93,7 @@ BEGIN
     END IF;
     SELECT * INTO here FROM prescient.server_identity();
     IF newest.system_identifier IS DISTINCT FROM here.system_identifier
-        OR newest.timeline <> here.timeline THEN
+        OR newest.timeline <> here.timeline OR newest.started_at <> here.started_at THEN
         generation := greatest(generation + 1, date_part('epoch', clock_timestamp())::bigint);
         below := '0';
     END IF;
@@ -187,36 +199,55 @@ END $$;
 -- Called by init, migrate and, now and then, engines: begins a generation if none was begun yet.
 -- Also if there are events with ids that this server, the one of the newest generation, has not
 -- come to, or of a generation that is not noted here (their rows alone were copied). Returns in
--- words what was done; NULL: nothing. It never fails: engines create days in the same statement,
--- and run nothing without them.
+-- words what was done; NULL: nothing, or a generation after a mere start. It never fails: engines
+-- create days in the same statement, and run nothing without them.
 CREATE FUNCTION prescient.note_history(thorough boolean) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
 DECLARE
-    newest CONSTANT bigint := (SELECT max(g.generation) FROM prescient.generation g);
+    newest prescient.generation;
     small CONSTANT boolean := pg_relation_size('prescient.future_job') < 1::bigint << 30;
     now bigint;
     here record;
+    is_another boolean;
 BEGIN
     IF pg_is_in_recovery() THEN
         RETURN NULL;
     END IF;
+    SELECT * INTO newest FROM prescient.generation g ORDER BY g.generation DESC LIMIT 1;
+    SELECT * INTO here FROM prescient.server_identity();
+    is_another := (newest.system_identifier, newest.timeline)
+                  IS DISTINCT FROM (here.system_identifier, here.timeline);
     now := prescient.current_generation();
     IF EXISTS (SELECT FROM prescient.event e
                WHERE (e.generation, e.xid) >= (now, pg_snapshot_xmax(pg_current_snapshot()))) THEN
         -- behind the lock, those who wrote under the old number have ended
         LOCK TABLE prescient.event IN SHARE ROW EXCLUSIVE MODE;
-        SELECT * INTO here FROM prescient.server_identity();
-        now := prescient.begin_generation(here.system_identifier, here.timeline, true);
+        now := prescient.begin_generation(here.system_identifier, here.timeline, here.started_at, true);
+        is_another := true;
     END IF;
     RETURN nullif(concat_ws('; ',
-        CASE WHEN now IS DISTINCT FROM newest
+        CASE WHEN is_another AND now IS DISTINCT FROM newest.generation
              THEN format('the database goes on in another history than before (restored, switched to, '
-                         'promoted): generation %s of events begins, after %s', now, newest) END,
+                         'promoted): generation %s of events begins, after %s', now, newest.generation) END,
         prescient.mend_sequences(thorough
                                  AND (small OR EXISTS (SELECT FROM prescient.sequences_behind(false))))), '');
 EXCEPTION WHEN OTHERS THEN
     RETURN 'another history of the database could not be noted yet: ' || SQLERRM;     -- but the next time
 END $$;
 
-INSERT INTO prescient.generation (generation, system_identifier, timeline)
-SELECT 0, h.system_identifier, h.timeline FROM prescient.server_identity() h;
+-- For init --restored: somebody knows that this is a copy put back, which nothing here need show.
+CREATE FUNCTION prescient.note_restored() RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '5s' AS $$
+DECLARE
+    here record;
+BEGIN
+    -- behind the lock, those who wrote under the old number have ended
+    LOCK TABLE prescient.event IN SHARE ROW EXCLUSIVE MODE;
+    SELECT * INTO here FROM prescient.server_identity();
+    RETURN format('this is a restored copy: generation %s of events begins, after all that a consumer may '
+                  'have seen before', prescient.begin_generation(here.system_identifier, here.timeline,
+                                                                 here.started_at, true));
+END $$;
+
+INSERT INTO prescient.generation (generation, system_identifier, timeline, started_at)
+SELECT 0, h.system_identifier, h.timeline, h.started_at FROM prescient.server_identity() h;

@@ -77,7 +77,8 @@ BEGIN
             prescient.slot_lease_token_seq TO prescient_engine;
         GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA prescient_schema TO prescient_engine;
         REVOKE EXECUTE ON FUNCTION prescient.set_slot_length(integer), prescient.refuse_key_change(),
-            prescient.require_schedule(), prescient.begin_generation(bigint, integer, boolean),
+            prescient.require_schedule(), prescient.note_restored(),
+            prescient.begin_generation(bigint, integer, timestamptz, boolean),
             prescient.mend_sequences(boolean) FROM prescient_engine;
     END IF;
 END $$;

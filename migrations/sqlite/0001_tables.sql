@@ -258,8 +258,9 @@ CREATE TABLE prescient_cursor (
     kind TEXT NOT NULL CONSTRAINT "kind must be consumer or digest" CHECK (kind IN ('consumer', 'digest')),
     name TEXT NOT NULL CONSTRAINT "name must have 1 to 64 bytes and no NUL"
         CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND 64 AND instr(name, char(0)) = 0),
-    generation INTEGER NOT NULL DEFAULT 0,  -- always 0 in SQLite, as xid
-    xid INTEGER NOT NULL DEFAULT 0,
+    generation INTEGER NOT NULL DEFAULT 0,  -- always 0 in SQLite
+    xid INTEGER NOT NULL DEFAULT 0,         -- recorded_at_us of that event: an older copy of the file
+                                            -- gives the id to another one; 0: it is not known
     id INTEGER NOT NULL DEFAULT 0,          -- the last event that it has passed
     owner TEXT,                             -- who holds the lease; NULL: nobody
     token INTEGER NOT NULL DEFAULT 0,       -- one more each time that the lease is taken

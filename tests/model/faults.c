@@ -302,7 +302,8 @@ static void fail_over(struct model *m, const struct state *s)
     unsigned stays = m->rules.copy ? TOKEN_AFTER | TOKEN_STANDBY : TOKEN_AFTER;
     struct holder h;
     t.faults--;
-    t.history = (s->history + (unsigned)m->rules.timeline) & 3;
+    unsigned is_named = m->rules.timeline || m->rules.started;
+    t.history = (s->history + is_named) & 3;
     if (loses) {
         t.db = s->standby;
         t.journal = s->standby_journal;

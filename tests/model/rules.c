@@ -107,7 +107,8 @@ static const struct { const char *name; size_t at; int initial, most; const char
     { AT(generation), 1, 1, "0: events are ordered by transaction id alone, across histories" },
     { AT(genclock), 1, 1, "0: a new generation is the next number, not one from the clock" },
     { AT(timeline), 1, 1,
-      "0: a restored copy keeps its timeline (a snapshot of a disk): its history has no new name" },
+      "0: a server that is started on another one's files keeps the timeline (a snapshot of a disk)" },
+    { AT(started), 1, 1, "0: a start of the server gives a history no new name" },
     { AT(oldest), 1, 1, "0: events are returned although an older transaction may still write some" },
 
     { AT(low), 3, 3,

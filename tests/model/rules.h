@@ -25,7 +25,8 @@ struct rules {
     /* the protocol */
     int token, owner, share, message, ownread, begun, asread, newid, clamp, idfirst, settleid, againat,
         relook, keptlock, pull, reopen, beyond, complete, server, xlate, sweep, full, noted, renewfirst,
-        lockclock, fromsend, slabtrust, boottime, winddown, trimlook, generation, genclock, timeline, oldest;
+        lockclock, fromsend, slabtrust, boottime, winddown, trimlook, generation, genclock, timeline, started,
+        oldest;
     /* of fine slots, attempts, schedules and pauses */
     int low, stamp, nextid, unopened, ahead, inside, leaves, elsewhere, anew, freshid,
         carry, onward, order, asks,

@@ -64,6 +64,15 @@ static const struct scenario as_built[] = {
     { HOLDS, "the same, one copy is restored twice",
       "events=1 faults=2 failover=2 copy=1 checks=1 slots=1 answers=1",
       "the event of transaction 1, generation 2" },
+    { HOLDS, "a snapshot of a disk is put back: the start of the server names its history",
+      "timeline=0 events=1 failover=2 checks=1 answers=1", "the event of transaction 1, generation 1" },
+    { HOLDS, "the same, one snapshot is put back twice",
+      "timeline=0 events=1 faults=2 failover=2 copy=1 checks=1 slots=1 answers=1",
+      "the event of transaction 1, generation 2" },
+    { HOLDS, "a server is started anew, and nothing is lost: consumers go on",
+      "timeline=0 events=1 failover=1 checks=1 answers=1", "generation 1" },
+    { HOLDS, "the same, two consumers by one name and two writers",
+      "timeline=0 consumers=2 writers=2 slots=0 checks=0 faults=2 failover=2", "generation 1" },
 
     { HOLDS, "the database's clock is set back: leases are watched",
       "back=1 freeze=1 kill=1 checks=1 strict=0", "held and watches it" },
@@ -144,6 +153,10 @@ static const struct scenario planted[] = {
       "generation=0 events=1 failover=2 checks=1", NULL },
     { EVENT_SKIPPED, "a generation is the next number, and one copy is restored twice",
       "genclock=0 events=1 faults=2 failover=2 copy=1 checks=1 slots=1 answers=0", NULL },
+    { EVENT_SKIPPED, "a snapshot of a disk is put back, and a start of the server names no history",
+      "started=0 timeline=0 events=1 failover=2 checks=1", NULL },
+    { EVENT_SKIPPED, "the same, for two consumers by one name",
+      "started=0 timeline=0 consumers=2 writers=3 slots=0 checks=0 failover=2", NULL },
     { EVENT_SKIPPED, "events are returned although an older transaction still runs",
       "oldest=0 events=1 faults=0", NULL },
     { NO_END, "the sweep's mark does not wait for transactions that run",
@@ -185,8 +198,8 @@ static const struct scenario limits[] = {
       "deliver=1 twice=1 slots=2 faults=2 back=1 strict=0 checks=1 answers=4", NULL },
     { TWO_AT_ONCE, "the clock is set forward, past the place of a run that goes on",
       "keys=1 quick=1 forth=1 strict=0 split=2 slots=1 answers=0", NULL },
-    { EVENT_SKIPPED, "a snapshot of a disk is restored, without a timeline of its own",
-      "timeline=0 events=1 failover=2 checks=1", NULL },
+    { EVENT_SKIPPED, "a snapshot of a machine comes back with its memory, and without a start",
+      "timeline=0 started=0 events=1 failover=2 checks=1", NULL },
 };
 
 static const struct scenario later[] = {

@@ -268,7 +268,7 @@ struct state {
     /* Last: used only where events are read. */
     struct journal journal, standby_journal;
     struct place cursor;                /* the consumer's */
-    uint8_t history : 2;                /* the timeline */
+    uint8_t history : 2;                /* the timeline, and the start of the server */
     uint8_t unused[2];
     /* Used only where events are delivered, or writers write them. */
     struct post post, standby_post;
