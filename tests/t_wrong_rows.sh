@@ -70,6 +70,9 @@ is "the run log says why" \
     "$(q "SELECT count(*) FROM prescient.future_job_run WHERE outcome = 'reslotted'
            AND note LIKE 'not run: it was filed at %, which is no slot of 900 s%'")" 3
 
+has "and so does the run" "$(cat run.err)" \
+    "3 late checks were at times that are no slot, as only a plain INSERT files them"
+
 timeout 100 "$P" --now +1h run >run.out 2>run.err
 is "the next run ends, too" $? 1
 is "and has run those, each once" \
@@ -79,3 +82,18 @@ is "the others are still there" "$(q "SELECT count(*) FROM prescient.future_job"
 timeout 100 "$P" reslot >run.out 2>run.err
 is "reslot ends, too" $? 1
 is "and moves none of them" "$(q "SELECT count(*) FROM prescient.future_job WHERE next_check_at = $slot")" 3
+
+# More than one call moves, and a late slot behind them all.
+q "DELETE FROM prescient.future_job"
+q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at)
+   SELECT $(own k.key), 'e', k.key, 'noop', now(), $slot + i * interval '0.123 s'
+     FROM generate_series(1, 5000) i, LATERAL (SELECT 'many' || i AS key OFFSET 0) k WHERE i % 1000 <> 0"
+put "'behind'" "$(own "'behind'")" "$slot + interval '15 minutes'"
+timeout 100 "$P" run >run.out 2>run.err
+is "a run moves as many as there are, and is well" $? 0
+has "in words" "$(cat run.err)" "4995 late checks were at times that are no slot"
+is "and blames no old transaction" "$(grep -c 'old transaction' run.err)" 0
+is "all of them are in slots" \
+    "$(q "SELECT count(*) FROM prescient.future_job WHERE prescient.is_slot(next_check_at)")" 4995
+is "what is late in a slot is run" \
+    "$(q "SELECT count(*) FROM prescient.future_job_history WHERE entity_key = 'behind'")" 1

@@ -192,6 +192,108 @@ static void late_slots_are_run_one_at_a_time_and_then_the_mark_moves(void)
     end();
 }
 
+/* What comes of a look for late slots, or of a call that moves checks to slots. */
+static union errand_request look_is(int64_t slot, int64_t misfiled_at, int64_t until)
+{
+    return (union errand_request){ .late = { .slot = slot, .misfiled_at = misfiled_at, .until = until } };
+}
+
+static union errand_request moved_are(int64_t n, int64_t until)
+{
+    return (union errand_request){ .refile = { .refiled = n, .until = until } };
+}
+
+static enum errand_kind asks_for(const union errand_request *reply)
+{
+    catchup_tick(&env, &c);
+    enum errand_kind kind = errands.current.kind;
+    is_answered(reply);
+    return kind;
+}
+
+/* 150,000 of them were moved in one call, which never came to an end: no late slot was run. */
+static void checks_at_times_that_are_no_slots_are_moved_between_late_slots(void)
+{
+    begin(false);
+    is_answered(&nothing);
+    union errand_request look = look_is(200, 50, 0), more = moved_are(2000, 60);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    CU_ASSERT_TRUE(targets_have(&targets, 200));
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    slot_is_over((struct target){ .counts = { .run = 1 } });
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.from, 50);
+    CU_ASSERT_EQUAL(errands.current.before, 900);
+    CU_ASSERT_EQUAL(asks_for(&more), ERRAND_REFILE);
+    look = look_is(300, 250, 0);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    slot_is_over((struct target){ .counts = { .run = 1 } });
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.from, 60);
+    CU_ASSERT_EQUAL(asks_for(&more), ERRAND_REFILE);
+    look = look_is(0, 350, 0);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    for (int i = 0; i < CATCHUP_REFILES; i++)               /* a command goes on to the end */
+        CU_ASSERT_EQUAL(asks_for(&more), ERRAND_REFILE);
+    more = moved_are(5, 0);
+    CU_ASSERT_EQUAL(asks_for(&more), ERRAND_REFILE);
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.kind, ERRAND_MARK_SWEPT);
+    CU_ASSERT_EQUAL(c.slots, 2);
+    end();
+}
+
+/* Second looks wait while a catch-up is under way. */
+static void a_daemon_moves_some_of_them_and_looks_again_soon(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    union errand_request look = look_is(0, 50, 0), more = moved_are(2000, 60);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    for (int i = 0; i < CATCHUP_REFILES; i++)
+        CU_ASSERT_EQUAL(asks_for(&more), ERRAND_REFILE);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_DONE);          /* the mark stays */
+    CU_ASSERT_TRUE(c.moved);
+    CU_ASSERT_EQUAL(catchup_rest_us(c.cost_us), 0);
+    end();
+}
+
+/* Those that a lock keeps where they are do not hold up the end. */
+static void what_is_left_at_such_a_time_is_asked_for_once(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    union errand_request look = look_is(0, 50, 70), none = moved_are(0, 0);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    CU_ASSERT_EQUAL(asks_for(&none), ERRAND_REFILE);
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.from, 70);              /* the look that was cut goes on */
+    look = look_is(0, 80, 0);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_MARK);
+    end();
+}
+
+/* A call that times out is not blamed on an old transaction, and late slots are run. */
+static void late_slots_are_run_where_such_checks_cannot_be_moved(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    union errand_request look = look_is(200, 50, 0);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    slot_is_over((struct target){ .counts = { .run = 1 } });
+    CU_ASSERT_EQUAL(c.step, CATCHUP_REFILE);
+    is_late(ERRAND_REFILE, 30 * S);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_REFILE);
+    is_late(ERRAND_REFILE, 30 * S);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_ASK);
+    CU_ASSERT_FALSE(c.narrow);
+    look = look_is(300, 50, 0);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    CU_ASSERT_TRUE(targets_have(&targets, 300));
+    end();
+}
+
 static void next_late_slot_is(int64_t slot)
 {
     union errand_request found = { .late = { .slot = slot } };
@@ -354,6 +456,10 @@ static const struct test tests[] = {
     TEST(what_is_late_twice_is_asked_narrowly_and_the_mark_stays),
     TEST(a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not),
     TEST(late_slots_are_run_one_at_a_time_and_then_the_mark_moves),
+    TEST(checks_at_times_that_are_no_slots_are_moved_between_late_slots),
+    TEST(a_daemon_moves_some_of_them_and_looks_again_soon),
+    TEST(what_is_left_at_such_a_time_is_asked_for_once),
+    TEST(late_slots_are_run_where_such_checks_cannot_be_moved),
     TEST(late_fine_slots_are_run_some_at_once),
     TEST(a_late_full_slot_waits_for_all_and_all_wait_for_it),
     TEST(fine_slots_are_every_servers),

@@ -73,7 +73,7 @@ static void each_kind_is_put_as_its_request(void)
         { ERRAND_FINE_SLOTS, STORE_FINE_SLOTS }, { ERRAND_REPORT, STORE_REPORT },
         { ERRAND_PAUSES, STORE_PAUSES },         { ERRAND_END_PAUSES, STORE_END_PAUSES },
         { ERRAND_KEEP_DIGESTS, STORE_KEEP_DIGESTS }, { ERRAND_NOTE_LISTENERS, STORE_NOTE_LISTENERS },
-        { ERRAND_NOTE_LOADS, STORE_NOTE_LOADS },
+        { ERRAND_NOTE_LOADS, STORE_NOTE_LOADS }, { ERRAND_REFILE, STORE_REFILE },
     };
     static const struct store_report report = STORE_REPORT_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -91,6 +91,8 @@ static void each_kind_is_put_as_its_request(void)
         if (request.call.op == STORE_LATE_SLOT)
             CU_ASSERT(request.late.from == 3 && request.late.before == 5 && request.late.full &&
                       request.late.beside_opened == (all[i].kind == ERRAND_LATE_BESIDE));
+        if (request.call.op == STORE_REFILE)
+            CU_ASSERT(request.refile.from == 3 && request.refile.before == 5 && request.refile.most > 0);
         errand_release(&request);
     }
 }

@@ -118,6 +118,13 @@ static void the_sweep_files_a_check_at_infinity_and_goes_on(void)
     l.before = SLOT + LENGTH;
     RC_IS(0, pgfx_call(&l.call));
     CU_ASSERT_EQUAL(l.slot, SLOT);
+    CU_ASSERT_EQUAL(l.misfiled_at, 1);
+    struct store_refile r = STORE_REFILE_INIT;
+    r.from = l.misfiled_at;
+    r.before = l.before;
+    r.most = 10;
+    RC_IS(0, pgfx_call(&r.call));
+    CU_ASSERT(r.refiled == 1 && !r.until);
     SQL_IS("1", "SELECT count(*) FROM prescient.future_job WHERE entity_key = '1' AND entity_name = 'orders' "
                 "AND next_check_at = prescient.slot_next(now()) AND origin LIKE '-infinity/%%'");
 }

@@ -103,7 +103,106 @@ static void the_server_tells_how_long_it_was_at_a_look(void)
     CU_ASSERT(is_busy_for_some_time(&mark.call));
 }
 
+/* `n` checks from that moment on, so many microseconds apart, by a plain INSERT. */
+static void insert_from(int64_t at, int n, int apart_us)
+{
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                     "first_check_at, next_check_at) "
+                     "SELECT prescient.bucket_of('e', k.key), 'e', k.key, 'look', now(), "
+                     "to_timestamp(%" PRId64 ") + i::bigint * %d * interval '1 us' "
+                     "FROM generate_series(1, %d) i, "
+                     "LATERAL (SELECT '%" PRId64 "-' || i AS key OFFSET 0) k",
+                     at, apart_us, n, at));
+}
+
+static struct store_late_slot first_late_slot(int64_t from, int64_t before)
+{
+    struct store_late_slot l = STORE_LATE_SLOT_INIT;
+    l.from = from;
+    l.before = before;
+    l.full = !from;
+    CU_ASSERT_EQUAL(pgfx_call(&l.call), 0);
+    return l;
+}
+
+/* How many calls it takes to move all of them, `most` at a time. */
+static int calls_to_refile(int64_t from, int64_t before, int most, int64_t *moved)
+{
+    enum { LIMIT = 100 };
+    int calls = 0;
+    *moved = 0;
+    do {
+        struct store_refile r = STORE_REFILE_INIT;
+        r.from = from;
+        r.before = before;
+        r.most = most;
+        CU_ASSERT_EQUAL_FATAL(pgfx_call(&r.call), 0);
+        CU_ASSERT(r.refiled <= most);
+        *moved += r.refiled;
+        from = r.until;
+        calls++;
+    } while (from && calls < LIMIT);
+    return calls;
+}
+
+/* It was one statement without a bound: 150,000 plain INSERTs took longer than a call may. */
+static void checks_at_times_that_are_no_slots_are_moved_a_bounded_number_a_call(void)
+{
+    WITH_SERVER();
+    int64_t moved;
+    insert_from(SLOT - LENGTH, 300, 1000);                  /* in one second */
+    insert_from(SLOT - LENGTH + 10, 120, 1500000);          /* some each second; every second one is a slot */
+    put_at(SLOT);
+    struct store_late_slot l = first_late_slot(0, SLOT + LENGTH);
+    CU_ASSERT_EQUAL(l.misfiled_at, SLOT - LENGTH);
+    CU_ASSERT_EQUAL(l.slot, SLOT - LENGTH + 13);            /* beside them the first slot is found */
+    CU_ASSERT_EQUAL(l.until, 0);
+    int calls = calls_to_refile(l.misfiled_at, SLOT + LENGTH, 100, &moved);
+    CU_ASSERT(calls >= 4 && calls <= 5);
+    CU_ASSERT_EQUAL(moved, 360);
+    SQL_IS("420", "SELECT count(*) FROM prescient.future_job WHERE prescient.is_slot(next_check_at) "
+                   "AND entity_key LIKE '%%-%%'");
+    SQL_IS("360", "SELECT count(*) FROM prescient.future_job_run WHERE outcome = 'reslotted'");
+    l = first_late_slot(0, SLOT + LENGTH);
+    CU_ASSERT(l.slot == SLOT - LENGTH + 13 && !l.misfiled_at);
+}
+
+/* A look passes over so many seconds and then comes back, so that it, too, has a bound. */
+static void a_look_behind_many_such_times_goes_on_from_where_it_was_cut(void)
+{
+    enum { SECONDS = 10002 };
+    WITH_SERVER();
+    int64_t first = SLOT - SECONDS - 10, moved;
+    insert_from(first, SECONDS, 1000001);
+    struct store_late_slot l = first_late_slot(0, SLOT + LENGTH);
+    CU_ASSERT(!l.slot && l.misfiled_at == first + 1);
+    CU_ASSERT_EQUAL(l.until, first + 10001);
+    put_at(SLOT);
+    l = first_late_slot(l.until, SLOT + LENGTH);
+    CU_ASSERT(l.slot == SLOT && !l.until);
+    CU_ASSERT_EQUAL(calls_to_refile(first, SLOT + LENGTH, 20000, &moved), 2);
+    CU_ASSERT_EQUAL(moved, SECONDS);
+}
+
+static void rows_that_are_locked_stay_at_such_a_time_and_end_no_call(void)
+{
+    WITH_SERVER();
+    int64_t moved;
+    insert_from(SLOT, 5, 1000);
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "SELECT FROM prescient.future_job WHERE entity_key LIKE '%%-3' FOR UPDATE"));
+    CU_ASSERT_EQUAL(calls_to_refile(SLOT, SLOT + LENGTH, 2, &moved), 3);
+    CU_ASSERT_EQUAL(moved, 4);
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    CU_ASSERT_EQUAL(calls_to_refile(SLOT, SLOT + LENGTH, 2, &moved), 1);
+    CU_ASSERT_EQUAL(moved, 1);
+}
+
 static const struct test tests[] = {
+    TEST(checks_at_times_that_are_no_slots_are_moved_a_bounded_number_a_call),
+    TEST(a_look_behind_many_such_times_goes_on_from_where_it_was_cut),
+    TEST(rows_that_are_locked_stay_at_such_a_time_and_end_no_call),
     TEST(a_narrow_look_leaves_out_slots_that_wait_for_a_transaction),
     TEST(the_server_tells_how_long_it_was_at_a_look),
     TEST(a_look_beside_opened_slots_finds_what_lies_between_them),

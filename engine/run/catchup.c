@@ -1,6 +1,8 @@
 /* catchup.c - a small state machine: look again, then ask for the next late slot until there is
- * none, then move the mark. */
+ * none, then move the mark; in between, checks at times that are no slots are moved to slots. */
 #include "catchup.h"
+
+#include <inttypes.h>
 
 #include "../rules/slot.h"
 
@@ -39,6 +41,9 @@ void catchup_tick(const struct plan_env *env, struct catchup *c)
         else
             plan_give(env, (struct errand){ ERRAND_LATE_SLOT, .from = c->from, .before = c->before,
                                             .full = c->full && !c->from });
+        break;
+    case CATCHUP_REFILE:
+        plan_give(env, (struct errand){ ERRAND_REFILE, .from = c->refile_from, .before = c->before });
         break;
     case CATCHUP_MARK:
         plan_give(env,
@@ -108,22 +113,62 @@ static bool may_ask_on(const struct plan_env *env, const struct catchup *c)
     return c->nunder_way < CATCHUP_AT_ONCE && !c->found_all;
 }
 
-static void choose_step(const struct plan_env *env, struct catchup *c)
+static void tell_of_refiled(const struct plan_env *env, struct catchup *c)
 {
-    if (may_ask_on(env, c))
-        c->step = CATCHUP_ASK;
-    else if (c->nunder_way)
-        c->step = CATCHUP_SLOT;
-    else
-        c->step = c->looked_past ? CATCHUP_DONE : CATCHUP_MARK;
+    const char *what = c->refiled == 1 ? "check was at a time that is" : "checks were at times that are";
+    const char *more = c->refile_from ? "; more will be" : "";
+    if (c->refiled)
+        log_warn(env->log,
+                 "%" PRId64 " late %s no slot, as only a plain INSERT files them: moved to the next slot, "
+                 "not run%s. File checks by prescient.enqueue(); `prescient runs --outcome reslotted` lists "
+                 "those that were moved",
+                 c->refiled, what, more);
+    c->refiled = 0;
 }
 
-static void late_slot_found(const struct plan_env *env, struct catchup *c, int64_t slot)
+static bool may_refile(const struct plan_env *env, const struct catchup *c)
 {
+    return c->refile_from && (!env->patient || c->refiles < CATCHUP_REFILES);
+}
+
+static void choose_step(const struct plan_env *env, struct catchup *c)
+{
+    bool asks = may_ask_on(env, c), refiles = may_refile(env, c);
+    if (asks)
+        c->step = refiles && c->is_refiles_turn ? CATCHUP_REFILE : CATCHUP_ASK;
+    else if (c->nunder_way)
+        c->step = CATCHUP_SLOT;
+    else if (refiles)
+        c->step = CATCHUP_REFILE;
+    else {
+        tell_of_refiled(env, c);
+        c->looked_past = c->looked_past || c->refile_from;
+        c->step = c->looked_past ? CATCHUP_DONE : CATCHUP_MARK;
+    }
+}
+
+static void refiled(const struct plan_env *env, struct catchup *c, const struct store_refile *r)
+{
+    c->is_refiles_turn = false;
+    c->refiles++;
+    c->refiled += r->refiled;
+    c->refile_from = r->until;
+    c->moved = c->moved || r->refiled;
+    choose_step(env, c);
+}
+
+static void late_slot_found(const struct plan_env *env, struct catchup *c, const struct store_late_slot *late)
+{
+    int64_t slot = late->slot;
     bool is_left = (c->kind == TARGET_SWEEP && is_another_servers(env, slot)) || plan_has_target(env, slot);
-    c->found_all = !slot;
+    c->found_all = !slot && !late->until;
+    if (late->misfiled_at && !c->refile_from && !c->refiles)
+        c->refile_from = late->misfiled_at;
+    c->is_refiles_turn = true;
     if (slot)
         c->from = slot + 1;
+    else if (late->until)
+        c->from = late->until;
     if (slot && (is_left || !plan_add_target(env, c->kind, slot)))
         skip(c, slot);
     else if (slot)
@@ -133,13 +178,22 @@ static void late_slot_found(const struct plan_env *env, struct catchup *c, int64
 
 static void look_past(const struct plan_env *env, struct catchup *c, const char *when, const struct err *err)
 {
-    const char *what = c->step == CATCHUP_RELOOK ? "slots are not looked at again"
-                                                 : "no more late slots are looked for";
+    const char *what = "no more late slots are looked for";
+    if (c->step == CATCHUP_RELOOK)
+        what = "slots are not looked at again";
+    if (c->step == CATCHUP_REFILE)
+        what = "late checks at times that are no slots are not moved";
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0), plan_mono_us(env)))
         log_error(env->log, "%s%s: %s", what, when, err->text);
-    c->step = c->step == CATCHUP_RELOOK ? CATCHUP_LOOKED : CATCHUP_DONE;
     c->looked_past = true;
     c->damaged = 0;
+    if (c->step == CATCHUP_RELOOK) {
+        c->step = CATCHUP_LOOKED;
+        return;
+    }
+    c->found_all = c->found_all || c->step == CATCHUP_ASK;
+    c->refile_from = 0;
+    choose_step(env, c);
 }
 
 /* The first time it is asked again as it was: perhaps the line was dead. Then it is asked narrowly;
@@ -184,7 +238,8 @@ void catchup_errand_done(const struct plan_env *env, struct catchup *c, const st
     enum errand_kind kind = result->errand.kind;
     bool looks = kind == ERRAND_RELOOK || kind == ERRAND_RELOOK_SETTLED;
     bool asks = kind == ERRAND_LATE_SLOT || kind == ERRAND_LATE_BESIDE;
-    if (!looks && !asks && kind != ERRAND_MARK_SWEPT)
+    bool refiles = kind == ERRAND_REFILE;
+    if (!looks && !asks && !refiles && kind != ERRAND_MARK_SWEPT)
         return;
     if (result->rc && err_is_late(result->err))
         was_late(env, c, result);
@@ -194,12 +249,14 @@ void catchup_errand_done(const struct plan_env *env, struct catchup *c, const st
         return;
     c->cost_us += result->reply->call.busy_us;
     c->damaged = 0;
-    if (c->narrow && kind != ERRAND_MARK_SWEPT)
+    if (c->narrow && (looks || asks))
         narrowly_answered(env, c);
     if (looks && c->step == CATCHUP_RELOOK)
         looked_again(env, c, &result->reply->relook);
     else if (asks && c->step == CATCHUP_ASK)
-        late_slot_found(env, c, result->reply->late.slot);
+        late_slot_found(env, c, &result->reply->late);
+    else if (refiles && c->step == CATCHUP_REFILE)
+        refiled(env, c, &result->reply->refile);
     else if (kind == ERRAND_MARK_SWEPT && c->step == CATCHUP_MARK) {
         if (c->full)
             clocks_note_full_look(env->clocks, plan_mono_us(env));

@@ -5,15 +5,21 @@
  *
  * On PostgreSQL an old transaction or snapshot keeps the rows that were settled since it began, and
  * a look scans them. A look that timed out twice is asked narrowly: it leaves out where those rows
- * are. What it leaves out is looked at when the transaction has ended; the log reports it. */
+ * are. What it leaves out is looked at when the transaction has ended; the log reports it.
+ *
+ * Checks at times that are no slots are moved to slots, some thousand a call: one call between two
+ * late slots, the rest when there is none. A daemon makes CATCHUP_REFILES calls in a catch-up at
+ * most, and looks again soon, as second looks wait meanwhile. */
 #ifndef PRESCIENT_CATCHUP_H
 #define PRESCIENT_CATCHUP_H
 
 #include "plan.h"
 
-enum catchup_step { CATCHUP_DONE, CATCHUP_RELOOK, CATCHUP_LOOKED, CATCHUP_ASK, CATCHUP_SLOT, CATCHUP_MARK };
+enum catchup_step {
+    CATCHUP_DONE, CATCHUP_RELOOK, CATCHUP_LOOKED, CATCHUP_ASK, CATCHUP_SLOT, CATCHUP_REFILE, CATCHUP_MARK
+};
 
-enum { CATCHUP_AT_ONCE = 16 };
+enum { CATCHUP_AT_ONCE = 16, CATCHUP_REFILES = 16 };
 
 struct catchup {
     enum catchup_step step;
@@ -36,6 +42,10 @@ struct catchup {
     int64_t unanswered_us;
     bool moved;                     /* the last look closed something or found something to do */
     bool unfinished;                /* a slot waits for the lease of an engine that may be dead */
+    int64_t refile_from;            /* checks at times that are no slots: from there; 0: none are left */
+    bool is_refiles_turn;           /* a late slot was asked for since the last call */
+    int refiles;                    /* calls so far */
+    int64_t refiled;                /* checks that they have moved */
 };
 
 /* How long a daemon waits after a catch-up that took `cost_us` of the store's time. Costly ones,

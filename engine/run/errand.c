@@ -90,6 +90,16 @@ static void fill_late_slot(const struct errand *errand, const struct errand_env 
     r->late.beside_opened = errand->kind == ERRAND_LATE_BESIDE;
 }
 
+static void fill_refile(const struct errand *errand, const struct errand_env *env, union errand_request *r)
+{
+    enum { AT_ONCE = 2000 };            /* well below a second */
+    (void)env;
+    r->refile = (struct store_refile)STORE_REFILE_INIT;
+    r->refile.from = errand->from;
+    r->refile.before = errand->before;
+    r->refile.most = AT_ONCE;
+}
+
 static void fill_mark_swept(const struct errand *errand, const struct errand_env *env,
                             union errand_request *r)
 {
@@ -271,6 +281,7 @@ static const struct errand_row {
     [ERRAND_LATE_SLOT] = { fill_late_slot, NULL, NULL, false },
     [ERRAND_RELOOK_SETTLED] = { fill_relook, NULL, NULL, false },
     [ERRAND_LATE_BESIDE] = { fill_late_slot, NULL, NULL, false },
+    [ERRAND_REFILE] = { fill_refile, NULL, NULL, false },
     [ERRAND_MARK_SWEPT] = { fill_mark_swept, take_mark_swept, NULL, false },
     [ERRAND_KEEP_DIGESTS] = { fill_keep_digests, take_keep_digests, NULL, false },
     [ERRAND_NOTE_LISTENERS] = { fill_note_listeners, NULL, note_failed, true },

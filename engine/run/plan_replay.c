@@ -39,8 +39,14 @@ static void close_slots(struct plan_replay *p, int then)
     catchup_begin(&p->catchup, TARGET_SWEEP, false, 0, false);
 }
 
-static void have_asked(const struct plan_env *env, struct plan_replay *p, int64_t slot)
+/* A time that is no slot is the sweep's to mend. */
+static void have_asked(const struct plan_env *env, struct plan_replay *p, const struct store_late_slot *late)
 {
+    int64_t slot = late->slot;
+    if (!slot && late->until) {
+        p->next = late->until;
+        return;
+    }
     if (!slot) {
         env->clocks->virtual_now = p->to > env->clocks->virtual_now ? p->to : env->clocks->virtual_now;
         close_slots(p, STEP_END);
@@ -71,7 +77,7 @@ static void replay_errand_done(const struct plan_env *env, void *state, const st
     else if (kind == ERRAND_HELLO && p->step == STEP_KEEP)
         shutdown_end(env->shutdown, 0, "all done");
     else if (kind == ERRAND_LATE_SLOT && p->step == STEP_ASK)
-        have_asked(env, p, result->reply->late.slot);
+        have_asked(env, p, &result->reply->late);
     else
         catchup_errand_done(env, &p->catchup, result);
 }

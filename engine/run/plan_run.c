@@ -165,9 +165,13 @@ static void fine_turn_at_set_time(const struct plan_env *env, const struct plan_
                                         .before = now + 1 });
 }
 
-static void fine_slot_found(const struct plan_env *env, struct plan_run *p, int64_t slot)
+static void fine_slot_found(const struct plan_env *env, struct plan_run *p,
+                            const struct store_late_slot *late)
 {
-    p->fine_from = slot + 1;
+    int64_t slot = late->slot;
+    p->fine_from = slot ? slot + 1 : late->until;
+    if (!slot && late->until)
+        return;
     if (!slot)
         p->step = STEP_END;
     else if (!plan_has_target(env, slot))
@@ -251,7 +255,7 @@ static void run_errand_done(const struct plan_env *env, void *state, const struc
     if (p->step == STEP_CATCHUP)
         catchup_errand_done(env, &p->catchup, result);
     else if (p->step == STEP_FINE && result->errand.kind == ERRAND_LATE_SLOT && !result->rc)
-        fine_slot_found(env, p, result->reply->late.slot);
+        fine_slot_found(env, p, &result->reply->late);
 }
 
 static void run_target_over(const struct plan_env *env, void *state, const struct target *target)

@@ -1208,7 +1208,8 @@ found AS MATERIALIZED (
                  ORDER BY j.next_check_at LIMIT 1)
                UNION ALL
                SELECT (SELECT j.next_check_at FROM prescient.future_job j
-                        WHERE j.next_check_at > l.slot AND j.next_check_at < g.until
+                        WHERE j.next_check_at >= date_trunc('second', l.slot) + {second}
+                          AND j.next_check_at < g.until
                         ORDER BY j.next_check_at LIMIT 1)
                  FROM filed l WHERE l.slot IS NOT NULL)
            SELECT slot FROM filed WHERE slot = date_trunc('second', slot)) f
@@ -1261,15 +1262,21 @@ SELECT prescient.end_pauses() AS ended
  WHERE setup.lock_timeout IS NOT NULL
 
 -- name: late_slot
+-- `misfiled_at`: the first late row is at a time that is no slot, in that second (the first second
+-- of 1970 stands for all before it). The slot is the first behind it. `until`: see slot_behind.
 -- forms: degraded
 -- in: since timestamptz, before timestamptz
--- out: slot timestamptz?, busy_us int8
-SELECT ({first_late}) AS slot, {busy_us} AS busy_us
+-- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8
+SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us
+  FROM (SELECT) one LEFT JOIN LATERAL ({first_late}) l ON true
 
 -- part: filed
--- The time of the first late row; where that is no slot, the row is filed into one, and the next is
--- looked for.
-CASE WHEN prescient.is_slot(f.at) THEN f.at ELSE prescient.refile(f.at, :before) END
+-- The time of the first late row, or where that is no slot, the first slot behind.
+SELECT f.at AS slot, NULL::timestamptz AS misfiled_at, NULL::timestamptz AS until
+ WHERE prescient.is_slot(f.at)
+UNION ALL
+SELECT b.slot, date_trunc('second', greatest(f.at, '1970-01-01 00:00:01+00')), b.until
+  FROM prescient.slot_behind(f.at, f.before) b WHERE NOT prescient.is_slot(f.at)
 
 -- part: since
 -- What is not a whole second comes before it. The earliest slot stands for all that is before it,
@@ -1277,12 +1284,14 @@ CASE WHEN prescient.is_slot(f.at) THEN f.at ELSE prescient.refile(f.at, :before)
 CASE WHEN :since > '1970-01-01 00:00:00+00' THEN :since - interval '999999 microseconds' ELSE '-infinity' END
 
 -- part: first_late
-SELECT {filed} AS slot
-  FROM (SELECT next_check_at AS at FROM prescient.future_job
-         WHERE next_check_at >= {since} AND next_check_at < :before ORDER BY next_check_at LIMIT 1) f
+SELECT filed.slot, filed.misfiled_at, filed.until
+  FROM (SELECT next_check_at AS at, :before AS before FROM prescient.future_job
+         WHERE next_check_at >= {since} AND next_check_at < :before ORDER BY next_check_at LIMIT 1) f,
+       LATERAL ({filed}) filed
 
 -- part: first_late_degraded
-SELECT s.slot FROM (SELECT prescient.first_slot(:since, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
+SELECT s.slot, NULL::timestamptz AS misfiled_at, NULL::timestamptz AS until
+  FROM (SELECT prescient.first_slot(:since, :before) AS slot OFFSET 0) s
 
 -- part: mark
 -- A missing mark means the beginning of time. So does a mark ahead of the clock: the clock was set
@@ -1293,34 +1302,50 @@ coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name =
 -- name: late_slot_from_mark
 -- forms: degraded
 -- in: before timestamptz
--- out: slot timestamptz?, busy_us int8
-SELECT ({first_from_mark}) AS slot, {busy_us} AS busy_us
+-- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8
+SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us
+  FROM (SELECT) one LEFT JOIN LATERAL ({first_from_mark}) l ON true
 
 -- part: first_from_mark
-SELECT {filed} AS slot
-  FROM (SELECT next_check_at AS at FROM prescient.future_job
-         WHERE next_check_at < :before AND next_check_at >= {mark} ORDER BY next_check_at LIMIT 1) f
+SELECT filed.slot, filed.misfiled_at, filed.until
+  FROM (SELECT next_check_at AS at, :before AS before FROM prescient.future_job
+         WHERE next_check_at < :before AND next_check_at >= {mark} ORDER BY next_check_at LIMIT 1) f,
+       LATERAL ({filed}) filed
 
 -- part: first_from_mark_degraded
-SELECT s.slot FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 0) s WHERE s.slot IS NOT NULL
+SELECT s.slot, NULL::timestamptz AS misfiled_at, NULL::timestamptz AS until
+  FROM (SELECT prescient.first_slot({mark}, :before) AS slot OFFSET 0) s
 
 -- name: late_slot_beside
 -- :since is the earliest slot, or the mark, if that is later. The look skips slots that engines
 -- have opened: if many checks were settled while an old transaction was open, their dead rows are
--- still there.
+-- still there. It goes no further than one gap between them.
 -- in: since timestamptz, before timestamptz
--- out: slot timestamptz?, busy_us int8
-SELECT (SELECT {filed}
-          FROM (SELECT b.at AS opened, coalesce(lead(b.at) OVER (ORDER BY b.at), :before) AS next_opened
-                  FROM (SELECT greatest({mark}, :since) - interval '1 second' AS at
-                        UNION
-                        SELECT o.slot_at FROM prescient.slot_pass o
-                         WHERE o.pass = 0 AND o.slot_at >= greatest({mark}, :since)
-                           AND o.slot_at < :before) b) gap,
-               LATERAL (SELECT j.next_check_at AS at FROM prescient.future_job j
-                         WHERE j.next_check_at > gap.opened AND j.next_check_at < gap.next_opened
-                         ORDER BY j.next_check_at LIMIT 1) f
-         ORDER BY gap.opened LIMIT 1) AS slot, {busy_us} AS busy_us
+-- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8
+SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us
+  FROM (SELECT) one LEFT JOIN LATERAL (
+       SELECT filed.slot, filed.misfiled_at,
+              coalesce(filed.until, CASE WHEN filed.slot IS NULL AND f.before < :before
+                                         THEN f.before END) AS until
+         FROM (SELECT b.at AS opened, coalesce(lead(b.at) OVER (ORDER BY b.at), :before) AS next_opened
+                 FROM (SELECT greatest({mark}, :since) - interval '1 second' AS at
+                       UNION
+                       SELECT o.slot_at FROM prescient.slot_pass o
+                        WHERE o.pass = 0 AND o.slot_at >= greatest({mark}, :since)
+                          AND o.slot_at < :before) b) gap,
+              LATERAL (SELECT j.next_check_at AS at, gap.next_opened AS before FROM prescient.future_job j
+                        WHERE j.next_check_at > gap.opened AND j.next_check_at < gap.next_opened
+                        ORDER BY j.next_check_at LIMIT 1) f,
+              LATERAL ({filed}) filed
+        ORDER BY gap.opened LIMIT 1) l ON true
+
+-- name: refile
+-- :since as misfiled_at and until of late_slot and of this one.
+-- in: since timestamptz, before timestamptz, most int4
+-- out: refiled int8, until timestamptz?
+SELECT r.refiled, r.until
+  FROM prescient.refile(CASE WHEN :since > '1970-01-01 00:00:01+00' THEN :since ELSE '-infinity' END, :before,
+                        :most) r
 
 -- part: rows_below
 EXISTS (SELECT FROM prescient.future_job f

@@ -366,7 +366,30 @@ static int late_slot_receive(struct pg_store *pg, struct store_call *call)
     if (!pg_row(pg, PG_LATE_SLOT, r, 0, &row))
         return unreadable(call, "late_slot");
     l->slot = row.slot;
+    l->misfiled_at = row.misfiled_at;
+    l->until = row.until;
     call->busy_us = row.busy_us;
+    return 0;
+}
+
+static bool refile_send(struct pg_store *pg, struct store_call *call)
+{
+    const struct store_refile *req = (const struct store_refile *)call;
+    return pg_send(pg, PG_REFILE, &(struct pg_refile_in){
+        .since = req->from,
+        .before = req->before,
+        .most = req->most,
+    });
+}
+
+static int refile_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_refile *req = (struct store_refile *)call;
+    struct pg_refile_out row;
+    if (!pg_row(pg, PG_REFILE, pg_result(pg, 0), 0, &row))
+        return unreadable(call, "refile");
+    req->refiled = row.refiled;
+    req->until = row.until;
     return 0;
 }
 
@@ -483,4 +506,5 @@ const struct pg_operation
     pg_pauses = { .send = pauses_send, .receive = pauses_receive },
     pg_end_pauses = { .send = end_pauses_send, .receive = end_pauses_receive },
     pg_late_slot = { .send = late_slot_send, .receive = late_slot_receive },
+    pg_refile = { .send = refile_send, .receive = refile_receive },
     pg_mark_swept = { .send = mark_swept_send, .receive = mark_swept_receive };

@@ -282,6 +282,10 @@ struct store_end_pauses {
  * `beside_opened` (without `full`) finds the first slot that no engine has opened; rows in opened
  * slots are the task of store_relook.
  *
+ * On PostgreSQL a plain INSERT can file a check at a time that is no slot. The look passes over
+ * such rows, and `misfiled_at` is the second of the first: store_refile moves them. A look passes
+ * over a bounded number, and without a slot then goes on from `until`.
+ *
  * On PostgreSQL a long transaction keeps dead rows, and a look reads all of them, at about a second
  * a million. `settled_only` and `beside_opened` avoid the places where they are. SQLite has no dead
  * rows and ignores both. */
@@ -291,8 +295,23 @@ struct store_late_slot {
     bool full, beside_opened;
     /* out */
     int64_t slot;
+    int64_t misfiled_at;            /* 0: none was seen */
+    int64_t until;                  /* 0: the look was complete */
 };
 #define STORE_LATE_SLOT_INIT { .call.op = STORE_LATE_SLOT }
+
+/* Moves checks in [from, before) that are at times that are no slots to the next slot, unrun: at
+ * most `most`, so that nothing else waits for long. Rows that are locked stay. SQLite has none: its
+ * times are whole seconds. */
+struct store_refile {
+    struct store_call call;
+    int64_t from, before;           /* from: store_late_slot's misfiled_at, or `until` of the call before */
+    int most;
+    /* out */
+    int64_t refiled;
+    int64_t until;                  /* go on from there; 0: none are left */
+};
+#define STORE_REFILE_INIT { .call.op = STORE_REFILE }
 
 /* Moves the sweep's low-water mark up to `slot`, before which no slot holds rows. On PostgreSQL a
  * running transaction may still file a check there. The slot is only noted then; a later call makes

@@ -39,6 +39,14 @@ static int sqlite_notify(struct sqlite_store *db, struct store_call *call)
     return 0;
 }
 
+/* Each whole second may be a slot, and a time is whole seconds. */
+static int sqlite_refile(struct sqlite_store *db, struct store_call *call)
+{
+    (void)db;
+    ((struct store_refile *)call)->refiled = ((struct store_refile *)call)->until = 0;
+    return 0;
+}
+
 static const struct {
     int (*run)(struct sqlite_store *db, struct store_call *call);
     bool writes;
@@ -55,7 +63,7 @@ static const struct {
     [STORE_KEEP_DIGESTS] = { sqlite_keep_digests, true },
     [STORE_NOTE_LISTENERS] = { sqlite_note_listeners, true },
     [STORE_NOTE_LOADS] = { sqlite_note_loads, true },
-    [STORE_NOTIFY] = { sqlite_notify, false },
+    [STORE_NOTIFY] = { sqlite_notify, false },        [STORE_REFILE] = { sqlite_refile, false },
 };
 
 static int run_connected(struct sqlite_store *db, struct store_call *call, bool writes)

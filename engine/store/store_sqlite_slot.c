@@ -496,6 +496,7 @@ int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
     if (rc < 0)
         return rc;
     req->slot = late.slot;
+    req->misfiled_at = req->until = 0;
     return 0;
 }
 

@@ -139,47 +139,96 @@ END $$;
 
 -- ---- times that are no slots --------------------------------------------------------------------
 
--- The first slot in [first, before) with rows. Rows before it at times that are no slots are moved
--- to the first slot behind that has not begun; the run log has why. A row that another transaction
--- has locked is left to the next call.
-CREATE FUNCTION prescient.refile(first timestamptz, before timestamptz) RETURNS timestamptz
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- The second behind a time that is no slot; what is before 1970 is one stretch.
+CREATE FUNCTION prescient.second_behind(wrong timestamptz) RETURNS timestamptz
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE WHEN wrong < '1970-01-01 00:00:00+00' THEN '1970-01-01 00:00:00+00'
+                ELSE date_trunc('second', wrong) + interval '1 second' END $$;
+
+-- The first slot in [wrong, before) with rows, where the first row is at a time that is no slot:
+-- from second to second by one step of the index each, ten thousand at most. `until`: that many
+-- were not enough, and the look goes on from there.
+CREATE FUNCTION prescient.slot_behind(wrong timestamptz, before timestamptz, OUT slot timestamptz,
+                                      OUT until timestamptz)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    slot := wrong;
+    FOR step IN 1 .. 10000 LOOP
+        wrong := prescient.second_behind(slot);
+        slot := (SELECT f.next_check_at FROM prescient.future_job f
+                  WHERE f.next_check_at >= wrong AND f.next_check_at < before
+                  ORDER BY f.next_check_at LIMIT 1);
+        IF slot IS NULL OR prescient.is_slot(slot) THEN
+            RETURN;
+        END IF;
+    END LOOP;
+    until := date_trunc('second', slot);
+    slot := NULL;
+END $$;
+
+-- Moves checks in [first, before) that are at times that are no slots to the first slot behind that
+-- has not begun; the run log has why. At most so many, and it looks at ten thousand times at most,
+-- so that a call stays short: `until` is where the next one goes on; NULL: none are left but those
+-- that another transaction has locked, which are left to the next sweep.
+CREATE FUNCTION prescient.refile(first timestamptz, before timestamptz, most integer, OUT refiled bigint,
+                                 OUT until timestamptz)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off
+    SET enable_mergejoin = off AS $$
 DECLARE
     wrong timestamptz;
+    behind timestamptz;
     at timestamptz;
     slot timestamptz;
 BEGIN
     PERFORM pg_current_xact_id();
     LOCK TABLE prescient.future_job IN ROW EXCLUSIVE MODE;      -- the slot length stays as it is
     at := clock_timestamp();
-    LOOP
+    refiled := 0;
+    FOR step IN 1 .. 10000 LOOP
         wrong := (SELECT f.next_check_at FROM prescient.future_job f
                    WHERE f.next_check_at >= first AND f.next_check_at < before
                    ORDER BY f.next_check_at LIMIT 1);
-        IF wrong IS NULL OR prescient.is_slot(wrong) THEN
-            RETURN wrong;
+        IF wrong IS NULL THEN
+            RETURN;
         END IF;
+        IF prescient.is_slot(wrong) THEN
+            first := wrong + interval '1 microsecond';
+            CONTINUE;
+        END IF;
+        behind := prescient.second_behind(wrong);
         slot := prescient.slot_for(wrong, at);
         WITH misfiled AS MATERIALIZED (
-            SELECT f.bucket, f.entity_name, f.entity_key, f.job_exec FROM prescient.future_job f
-             WHERE f.next_check_at = wrong FOR UPDATE SKIP LOCKED),
-        refiled AS (
+            SELECT f.bucket, f.entity_name, f.entity_key, f.job_exec, f.next_check_at
+              FROM prescient.future_job f
+             WHERE f.next_check_at >= wrong AND f.next_check_at < least(behind, before)
+             ORDER BY f.next_check_at LIMIT most - refiled FOR UPDATE SKIP LOCKED),
+        moved AS (
             UPDATE prescient.future_job f
                SET next_check_at = slot, id = prescient.new_id(slot, f.bucket, f.priority),
                    origin = prescient.origin_of(f.origin, f.first_check_at, f.id)
               FROM misfiled m
              WHERE f.bucket = m.bucket AND f.entity_name = m.entity_name AND f.entity_key = m.entity_key
                AND f.job_exec = m.job_exec
-            RETURNING f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec)
-        INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
-                                              failure_count, entity_name, entity_key, job_exec, outcome, note)
-        SELECT at, greatest(prescient.slot_floor(wrong), '1970-01-01 00:00:00+00'), slot, 0, r.check_count,
-               r.failure_count, r.entity_name, r.entity_key, r.job_exec, 'reslotted',
-               format('not run: it was filed at %s, which is no slot of %s s; file checks by '
-                      'prescient.enqueue()', wrong, prescient.slot_length_s())
-          FROM refiled r;
-        first := greatest(wrong, '4713-01-01 00:00:00+00 BC') + interval '1 microsecond';
+            RETURNING f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec,
+                      m.next_check_at AS wrong),
+        noted AS (
+            INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
+                                                  failure_count, entity_name, entity_key, job_exec, outcome,
+                                                  note)
+            SELECT at, greatest(prescient.slot_floor(m.wrong), '1970-01-01 00:00:00+00'), slot, 0,
+                   m.check_count, m.failure_count, m.entity_name, m.entity_key, m.job_exec, 'reslotted',
+                   format('not run: it was filed at %s, which is no slot of %s s; file checks by '
+                          'prescient.enqueue()', m.wrong, prescient.slot_length_s())
+              FROM moved m
+            RETURNING 1)
+        SELECT refiled + count(*) INTO refiled FROM noted;
+        IF refiled >= most THEN
+            first := wrong;
+            EXIT;
+        END IF;
+        first := behind;
     END LOOP;
+    until := date_trunc('second', greatest(first, '1970-01-01 00:00:01+00'));
 END $$;
 
 -- ---- buckets that are not those of their keys ---------------------------------------------------
