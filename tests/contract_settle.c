@@ -154,6 +154,51 @@ void what_was_put_off_is_overdue_since_it_was_due(void)
     }
 }
 
+static int64_t recall(const char *job, bool only_one)
+{
+    struct store_recall r = STORE_RECALL_INIT;
+    r.jobs = job ? &job : NULL;
+    r.njobs = job != NULL;
+    r.now = NOW;
+    r.only_one = only_one;
+    IS(0, fixture_call(&r.call));
+    IS(0, r.until.put_off_at);
+    return r.recalled;
+}
+
+/* They waited for half of the time since they were due, up to a day, while their job was back. */
+void what_was_put_off_is_recalled_by_an_engine_that_has_its_job(void)
+{
+    static const char *const jobs[] = { "typo", "typo", "look" };
+    WITH_STORE();
+    put_any("orders", "4", "look", NULL, "keep", SLOT + 9 * LENGTH, BEFORE);       /* asked for so late */
+    for (int i = 0; i < 3; i++)
+        put_any("orders", text_of(i + 1), jobs[i], NULL, "keep", SLOT, BEFORE);
+    struct scene scene = { .lease = take(), .n = 3 };
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, 3);
+    for (int i = 0; i < 3; i++) {
+        scene.answers[i].check = &scene.page.checks[i];
+        answer_again(&scene.answers[i], SLOT + 9 * LENGTH);
+        scene.answers[i].outcome = OUTCOME_UNKNOWN_JOB;
+        scene.answers[i].ran = false;
+        scene.answers[i].put_off_at = SLOT;
+    }
+    IS(3, settle(&scene).touched);
+    IS(0, recall("none", false));
+    IS(1, recall("look", false));
+    IS(0, recall("look", false));
+    IS(SLOT + LENGTH, number("list", "3", "next_check_at"));
+    IS(SLOT, number("list", "3", "put_off_at"));                /* it is late until it has run */
+    IS(SLOT + 9 * LENGTH, number("list", "4", "next_check_at"));
+    IS(SLOT + 9 * LENGTH, number("list", "1", "next_check_at"));
+    IS(1, recall(NULL, true));
+    IS(1, recall(NULL, false));
+    IS(SLOT + LENGTH, number("list", "1", "next_check_at"));
+    IS(SLOT + LENGTH, number("list", "2", "next_check_at"));
+    scene_end(&scene);
+}
+
 void checks_put_off_are_reported_by_job(void)
 {
     WITH_STORE();

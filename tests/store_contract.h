@@ -117,6 +117,7 @@
     X(again_moves_counts_and_leaves_one_run_row)                                                             \
     X(a_deferral_is_remembered_beside_the_check)                                                             \
     X(a_check_put_off_remembers_when_it_was_due_until_it_has_run)                                            \
+    X(what_was_put_off_is_recalled_by_an_engine_that_has_its_job)                                            \
     X(a_new_life_has_not_been_put_off)                                                                       \
     X(what_was_put_off_is_overdue_since_it_was_due)                                                          \
     X(checks_put_off_are_reported_by_job)                                                                    \

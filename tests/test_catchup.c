@@ -294,6 +294,70 @@ static void late_slots_are_run_where_such_checks_cannot_be_moved(void)
     end();
 }
 
+static union errand_request recalled_are(int64_t n, int64_t until)
+{
+    return (union errand_request){ .recall = { .recalled = n, .until = { until, 1 } } };
+}
+
+/* After the late slots, page by page, and the mark comes last. */
+static void checks_that_were_put_off_are_recalled_page_by_page(void)
+{
+    begin(false);
+    c.recalling.wanted = true;
+    is_answered(&nothing);
+    union errand_request look = look_is(0, 0, 0), more = recalled_are(5000, 60);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    for (int i = 0; i <= CATCHUP_RECALLS; i++)
+        CU_ASSERT_EQUAL(asks_for(&more), ERRAND_RECALL);
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.after.put_off_at, 60);
+    more = recalled_are(5, 0);
+    CU_ASSERT_EQUAL(asks_for(&more), ERRAND_RECALL);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_MARK);
+    CU_ASSERT_FALSE(c.recalling.wanted);
+    end();
+}
+
+static void a_daemon_goes_on_recalling_in_its_next_catchup(void)
+{
+    begin(true);
+    c.recalling.wanted = true;
+    is_answered(&nothing);
+    union errand_request look = look_is(0, 0, 0), more = recalled_are(0, 60);
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    for (int i = 0; i < CATCHUP_RECALLS; i++)
+        CU_ASSERT_EQUAL(asks_for(&more), ERRAND_RECALL);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_MARK);
+    CU_ASSERT_TRUE(c.moved);                        /* which comes soon */
+    catchup_begin(&c, TARGET_SWEEP, true, 900, false);
+    is_answered(&nothing);
+    is_answered(&look);
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.kind, ERRAND_RECALL);
+    CU_ASSERT_EQUAL(errands.current.after.put_off_at, 60);
+    more = recalled_are(0, 0);
+    CU_ASSERT_EQUAL(asks_for(&more), ERRAND_RECALL);
+    CU_ASSERT_FALSE(c.recalling.wanted);
+    c.recalling = (struct recalling){ 0 };
+    end();
+}
+
+/* Its run shows whether the job can be run here. */
+static void after_the_one_check_of_an_engine_that_has_loaded_no_job_none_is_asked_for(void)
+{
+    begin(true);
+    c.recalling.wanted = true;
+    is_answered(&nothing);
+    union errand_request look = look_is(0, 0, 0), one = recalled_are(1, 60), none = recalled_are(0, 60);
+    one.recall.only_one = none.recall.only_one = true;
+    CU_ASSERT_EQUAL(asks_for(&look), ERRAND_LATE_SLOT);
+    CU_ASSERT_EQUAL(asks_for(&none), ERRAND_RECALL);
+    CU_ASSERT_EQUAL(asks_for(&one), ERRAND_RECALL);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_MARK);
+    CU_ASSERT_FALSE(c.recalling.wanted);
+    end();
+}
+
 static void next_late_slot_is(int64_t slot)
 {
     union errand_request found = { .late = { .slot = slot } };
@@ -460,6 +524,9 @@ static const struct test tests[] = {
     TEST(a_daemon_moves_some_of_them_and_looks_again_soon),
     TEST(what_is_left_at_such_a_time_is_asked_for_once),
     TEST(late_slots_are_run_where_such_checks_cannot_be_moved),
+    TEST(checks_that_were_put_off_are_recalled_page_by_page),
+    TEST(a_daemon_goes_on_recalling_in_its_next_catchup),
+    TEST(after_the_one_check_of_an_engine_that_has_loaded_no_job_none_is_asked_for),
     TEST(late_fine_slots_are_run_some_at_once),
     TEST(a_late_full_slot_waits_for_all_and_all_wait_for_it),
     TEST(fine_slots_are_every_servers),

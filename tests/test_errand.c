@@ -74,6 +74,7 @@ static void each_kind_is_put_as_its_request(void)
         { ERRAND_PAUSES, STORE_PAUSES },         { ERRAND_END_PAUSES, STORE_END_PAUSES },
         { ERRAND_KEEP_DIGESTS, STORE_KEEP_DIGESTS }, { ERRAND_NOTE_LISTENERS, STORE_NOTE_LISTENERS },
         { ERRAND_NOTE_LOADS, STORE_NOTE_LOADS }, { ERRAND_REFILE, STORE_REFILE },
+        { ERRAND_RECALL, STORE_RECALL },
     };
     static const struct store_report report = STORE_REPORT_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -95,6 +96,25 @@ static void each_kind_is_put_as_its_request(void)
             CU_ASSERT(request.refile.from == 3 && request.refile.before == 5 && request.refile.most > 0);
         errand_release(&request);
     }
+}
+
+/* A job that cannot be loaded here would move all its checks to and fro. */
+static void before_a_worker_has_loaded_the_jobs_one_check_is_recalled(void)
+{
+    const char *names[] = { "mail", "look" };
+    struct jobs jobs = { .names = names, .nnames = 2 };
+    union errand_request request;
+    for (unsigned changes = 0; changes < 2; changes++) {
+        struct errands errands = { .current = { ERRAND_RECALL, .jobs = &jobs, .after = { 7, 8 } } };
+        jobs.changes = changes;
+        errand_fill(&errands, &env, 7 * S, &request);
+        CU_ASSERT(request.recall.njobs == 2 && request.recall.jobs == names);
+        CU_ASSERT(request.recall.after.put_off_at == 7 && request.recall.after.id == 8);
+        CU_ASSERT_EQUAL(request.recall.only_one, !changes);
+    }
+    struct errands of_all = { .current = { ERRAND_RECALL } };
+    errand_fill(&of_all, &env, 7 * S, &request);
+    CU_ASSERT(!request.recall.jobs && !request.recall.only_one);
 }
 
 static void an_answer_makes_room_and_is_handed_on(void)
@@ -175,6 +195,7 @@ static const struct test tests[] = {
     TEST(days_take_the_place_of_what_waits_and_all_take_that_of_what_can_wait),
     TEST(what_waits_for_two_seconds_is_urgent_but_not_what_can_wait),
     TEST(each_kind_is_put_as_its_request),
+    TEST(before_a_worker_has_loaded_the_jobs_one_check_is_recalled),
     TEST(an_answer_makes_room_and_is_handed_on),
     TEST(a_failure_holds_up_the_lane_but_for_what_can_wait),
     TEST(attempts_that_do_not_fit_into_a_slot_end_the_engine_at_once_and_when_it_changes),

@@ -27,7 +27,10 @@ static void all_jobs_are_usable_until_a_worker_has_loaded_them(void)
     CU_ASSERT_EQUAL(jobs.nnames, 2);
     CU_ASSERT_EQUAL(jobs_usable_index(&jobs, "a"), 0);
     CU_ASSERT_EQUAL(jobs_usable_index(&jobs, "c"), -1);
+    CU_ASSERT_EQUAL(jobs.changes, 0);
     jobs_set_usable(&jobs, (const bool[]){ false, true });
+    jobs_set_usable(&jobs, (const bool[]){ false, true });
+    CU_ASSERT_EQUAL(jobs.changes, 1);
     CU_ASSERT_EQUAL(jobs_usable_index(&jobs, "a"), -1);
     CU_ASSERT_EQUAL(jobs_usable_index(&jobs, "b"), 1);
     CU_ASSERT_EQUAL_FATAL(jobs.nnames, 1);

@@ -199,7 +199,78 @@ static void rows_that_are_locked_stay_at_such_a_time_and_end_no_call(void)
     CU_ASSERT_EQUAL(moved, 1);
 }
 
+static void put_many_off(int n, const char *job, const char *until)
+{
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                     "first_check_at, next_check_at, put_off_at) "
+                     "SELECT prescient.bucket_of('e', k.key), 'e', k.key, '%s', to_timestamp(%" PRId64 "), "
+                     "'%s', to_timestamp(%" PRId64 ") FROM generate_series(1, %d) i, "
+                     "LATERAL (SELECT '%s' || i AS key OFFSET 0) k",
+                     job, SLOT, until, SLOT, n, job));
+}
+
+/* By an engine that has the job `mail`. */
+static int calls_to_recall(int64_t *recalled)
+{
+    static const char *const jobs[] = { "look", "mail" };
+    enum { LIMIT = 100 };
+    struct store_recall r = STORE_RECALL_INIT;
+    int calls = 0;
+    r.jobs = jobs;
+    r.njobs = 2;
+    r.now = NOW;
+    *recalled = 0;
+    do {
+        CU_ASSERT_EQUAL_FATAL(pgfx_call(&r.call), 0);
+        *recalled += r.recalled;
+        r.after = r.until;
+    } while (++calls < LIMIT && r.until.put_off_at);
+    return calls;
+}
+
+static void what_was_put_off_is_recalled_in_calls_with_a_bound(void)
+{
+    WITH_SERVER();
+    int64_t n;
+    CU_ASSERT_EQUAL(calls_to_recall(&n), 1);
+    put_many_off(6000, "mail", "2026-03-02 00:00+00");
+    put_many_off(6000, "nobody", "2026-03-02 00:00+00");
+    put_many_off(3, "look", "9000-01-02 00:00+00");         /* paused */
+    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.other, "SELECT FROM prescient.future_job WHERE entity_key = 'mail7' FOR UPDATE"));
+    CU_ASSERT_EQUAL(calls_to_recall(&n), 3);
+    CU_ASSERT_EQUAL(n, 5999);
+    PQclear(pgfx_ask(pgfx.other, "COMMIT"));
+    CU_ASSERT_EQUAL(calls_to_recall(&n), 3);
+    CU_ASSERT_EQUAL(n, 1);
+    SQL_IS("6000", "SELECT count(*) FROM prescient.future_job WHERE job_exec = 'mail' "
+                   "AND put_off_at IS NOT NULL AND origin IS NULL "
+                   "AND next_check_at = to_timestamp(%" PRId64 ")", SLOT + LENGTH);
+}
+
+/* A sequence was set back: two checks may have one id, in two slots. */
+static void two_of_one_id_are_recalled_into_one_slot(void)
+{
+    WITH_SERVER();
+    int64_t n;
+    put_many_off(2, "mail", "2026-03-02 00:00+00");
+    put_many_off(1, "look", "2026-03-01 18:00+00");
+    PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.future_job SET id = 1, next_check_at = next_check_at + "
+                               "CASE entity_key WHEN 'mail1' THEN interval '1 hour' ELSE '0' END"));
+    SQL_IS("3", "WITH b AS (SELECT * FROM prescient.future_job), d AS (DELETE FROM prescient.future_job), "
+                "i AS (INSERT INTO prescient.future_job (bucket, id, entity_name, entity_key, job_exec, "
+                "first_check_at, next_check_at, put_off_at) SELECT 5, 1, 'f', entity_key, job_exec, "
+                "first_check_at, next_check_at, put_off_at FROM b RETURNING 1) SELECT count(*) FROM i");
+    calls_to_recall(&n);
+    CU_ASSERT_EQUAL(n, 3);
+    SQL_IS("3 2", "SELECT count(DISTINCT id) || ' ' || count(origin) FROM prescient.future_job "
+                  "WHERE next_check_at = to_timestamp(%" PRId64 ")", SLOT + LENGTH);
+}
+
 static const struct test tests[] = {
+    TEST(what_was_put_off_is_recalled_in_calls_with_a_bound),
+    TEST(two_of_one_id_are_recalled_into_one_slot),
     TEST(checks_at_times_that_are_no_slots_are_moved_a_bounded_number_a_call),
     TEST(a_look_behind_many_such_times_goes_on_from_where_it_was_cut),
     TEST(rows_that_are_locked_stay_at_such_a_time_and_end_no_call),

@@ -29,10 +29,12 @@ const struct command cmd_retry = {
     .name = "retry",
     .args = "[ENTITY [KEY]]",
     .operands = { 0, 2 },
-    .help = "enqueue again what ended as failed, timeout, crashed, bad_answer or unknown_job",
+    .help = "enqueue again what ended as failed, timeout, crashed, bad_answer or unknown_job, or was put off",
     .more = "Each keeps its payload. A check that is waiting already stays as it is (kept), but for that of\n"
             "a schedule: it is run at the time asked for (moved), and its rule goes on from there.\n"
             "Every 1,000 are one transaction: after --limit, Ctrl-C or a failure the same command goes on.\n"
+            "Checks that were put off as their job could not be run are filed into the next slot, too, but\n"
+            "not with --at or --limit.\n"
             "Deliveries are not among them: prescient deliveries --again.",
     .options = options,
     .main = retry_main,
@@ -45,6 +47,8 @@ struct retry {
     struct store_rows found;        /* the marks of what failed, newest first */
     int asked;                      /* so many of them */
     int64_t put, kept, moved;       /* `put` includes `moved` */
+    bool recalls;                   /* no other time and no limit are asked for */
+    int64_t recalled;               /* checks that were put off */
     struct store_rows done;         /* what is shown; its cells are of malloc */
     struct interrupt interrupt;
     struct progress progress;
@@ -184,6 +188,33 @@ static int put_back(struct retry *r, struct err *err)
     return 0;
 }
 
+/* ---- checks that were put off ---- */
+
+/* Until a call has found none: each moves what it finds away from where it looks. */
+static int recall(struct retry *r, const char *const *of, struct err *err)
+{
+    const char *now = app_now_param(r->app);
+    const char *params[] = { of[0], of[1], of[2], of[3], now, NULL, NULL };
+    int64_t n;
+    do {
+        struct store_report report = STORE_REPORT_INIT;
+        report.name = "retry_put_off";
+        report.params = params;
+        report.nparams = sizeof params / sizeof *params;
+        report.arena = r->app->arena;
+        int rc = ask(r, &report, err);
+        if (rc < 0)
+            return rc;
+        n = 0;
+        for (int i = 0; i < report.rows.rows; i++)
+            n += rows_number(&report.rows, i, "recalled");
+        r->recalled += n;
+        params[5] = report.rows.rows ? rows_value(&report.rows, 0, "until_at") : NULL;
+        params[6] = params[5] ? rows_value(&report.rows, 0, "until_id") : NULL;
+    } while (n || params[5]);
+    return 0;
+}
+
 /* ---- the answer ---- */
 
 static void remark(const struct retry *r)
@@ -196,6 +227,9 @@ static void remark(const struct retry *r)
     if (r->moved)
         app_remark(app, "moved: %" PRId64 " %s run at the time shown; the rule goes on from there", r->moved,
                    r->moved == 1 ? "check of a schedule is" : "checks of schedules are");
+    if (r->recalled)
+        app_remark(app, "%" PRId64 " %s filed into the next slot", r->recalled,
+                   r->recalled == 1 ? "check that was put off is" : "checks that were put off are");
     if (r->put + r->kept > r->done.rows)
         app_remark(app, "these are the first %d; --json shows all", r->done.rows);
     if (left || r->put + r->kept > r->done.rows)
@@ -213,7 +247,9 @@ static void retry_free(struct retry *r)
 
 static int retry_run(struct retry *r, const char *const *of, struct err *err)
 {
-    int rc = find(r, of, 4, err);
+    int rc = r->recalls ? recall(r, of, err) : 0;
+    if (rc == 0)
+        rc = find(r, of, 4, err);
     if (rc < 0 || r->found.rows == 0)
         return rc;
     rc = interrupt_init(&r->interrupt, err);
@@ -230,7 +266,8 @@ static int retry_checks(struct retry *r, const char *const *of)
     int rc = retry_run(r, of, &err);
     progress_clear(&r->progress);
     if (rc >= 0 || r->asked) {
-        report_print(r->app, &r->done, &(struct report_view){ .when_empty = nothing });
+        if (!r->recalled || r->done.rows || r->app->json)
+            report_print(r->app, &r->done, &(struct report_view){ .when_empty = nothing });
         remark(r);
     }
     int code = rc < 0 ? app_fail(r->app, &err) : EXIT_WELL;
@@ -255,6 +292,7 @@ static int retry_main(struct app *app, const struct args *args)
         app_moment_option_param(app, args, 'a', &r.at, &err) < 0 ||
         args_number(args, 'l', 1, INT32_MAX, &r.limit, &err) < 0)
         return app_fail(app, &err);
+    r.recalls = !r.at && !r.limit;
     if (!r.at)
         r.at = app_moment_param(app, "now", &err);
     if (!r.at)

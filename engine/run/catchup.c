@@ -18,8 +18,10 @@ int64_t catchup_rest_us(int64_t cost_us)
 
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full)
 {
+    struct recalling recalling = c->recalling;
     *c = (struct catchup){ .step = kind == TARGET_RESLOT ? CATCHUP_ASK : CATCHUP_RELOOK,
-                           .kind = kind, .sweeps = sweeps, .before = before, .full = full };
+                           .kind = kind, .sweeps = sweeps, .before = before, .full = full,
+                           .recalling = recalling };
 }
 
 void catchup_tick(const struct plan_env *env, struct catchup *c)
@@ -44,6 +46,10 @@ void catchup_tick(const struct plan_env *env, struct catchup *c)
         break;
     case CATCHUP_REFILE:
         plan_give(env, (struct errand){ ERRAND_REFILE, .from = c->refile_from, .before = c->before });
+        break;
+    case CATCHUP_RECALL:
+        plan_give(env, (struct errand){ ERRAND_RECALL, .after = c->recalling.after,
+                                        .jobs = c->kind == TARGET_RESLOT ? NULL : env->jobs });
         break;
     case CATCHUP_MARK:
         plan_give(env,
@@ -140,6 +146,8 @@ static void choose_step(const struct plan_env *env, struct catchup *c)
         c->step = CATCHUP_SLOT;
     else if (refiles)
         c->step = CATCHUP_REFILE;
+    else if (c->recalling.wanted && (!env->patient || c->recalls < CATCHUP_RECALLS))
+        c->step = CATCHUP_RECALL;
     else {
         tell_of_refiled(env, c);
         c->looked_past = c->looked_past || c->refile_from;
@@ -154,6 +162,29 @@ static void refiled(const struct plan_env *env, struct catchup *c, const struct 
     c->refiled += r->refiled;
     c->refile_from = r->until;
     c->moved = c->moved || r->refiled;
+    choose_step(env, c);
+}
+
+static void tell_of_recalled(const struct plan_env *env, const struct catchup *c)
+{
+    int64_t n = c->recalling.recalled;
+    const char *what = n == 1 ? "check that was put off is" : "checks that were put off are";
+    const char *why = c->kind == TARGET_RESLOT ? "" : ": their jobs can be run here";
+    if (n)
+        log_info(env->log, "%" PRId64 " %s filed into the next slot%s", n, what, why);
+}
+
+static void recalled(const struct plan_env *env, struct catchup *c, const struct store_recall *r)
+{
+    c->recalls++;
+    c->recalling.after = r->until;
+    c->recalling.recalled += r->recalled;
+    c->recalling.wanted = r->until.put_off_at && !(r->only_one && r->recalled);
+    c->moved = c->moved || c->recalling.wanted;
+    if (!c->recalling.wanted) {
+        tell_of_recalled(env, c);
+        c->recalling = (struct recalling){ 0 };
+    }
     choose_step(env, c);
 }
 
@@ -183,6 +214,8 @@ static void look_past(const struct plan_env *env, struct catchup *c, const char 
         what = "slots are not looked at again";
     if (c->step == CATCHUP_REFILE)
         what = "late checks at times that are no slots are not moved";
+    if (c->step == CATCHUP_RECALL)
+        what = "checks that were put off are not looked for";
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_CATCHUP, 0), plan_mono_us(env)))
         log_error(env->log, "%s%s: %s", what, when, err->text);
     c->looked_past = true;
@@ -193,6 +226,7 @@ static void look_past(const struct plan_env *env, struct catchup *c, const char 
     }
     c->found_all = c->found_all || c->step == CATCHUP_ASK;
     c->refile_from = 0;
+    c->recalling.wanted = c->recalling.wanted && c->step != CATCHUP_RECALL;
     choose_step(env, c);
 }
 
@@ -238,8 +272,8 @@ void catchup_errand_done(const struct plan_env *env, struct catchup *c, const st
     enum errand_kind kind = result->errand.kind;
     bool looks = kind == ERRAND_RELOOK || kind == ERRAND_RELOOK_SETTLED;
     bool asks = kind == ERRAND_LATE_SLOT || kind == ERRAND_LATE_BESIDE;
-    bool refiles = kind == ERRAND_REFILE;
-    if (!looks && !asks && !refiles && kind != ERRAND_MARK_SWEPT)
+    bool refiles = kind == ERRAND_REFILE, recalls = kind == ERRAND_RECALL;
+    if (!looks && !asks && !refiles && !recalls && kind != ERRAND_MARK_SWEPT)
         return;
     if (result->rc && err_is_late(result->err))
         was_late(env, c, result);
@@ -257,6 +291,8 @@ void catchup_errand_done(const struct plan_env *env, struct catchup *c, const st
         late_slot_found(env, c, &result->reply->late);
     else if (refiles && c->step == CATCHUP_REFILE)
         refiled(env, c, &result->reply->refile);
+    else if (recalls && c->step == CATCHUP_RECALL)
+        recalled(env, c, &result->reply->recall);
     else if (kind == ERRAND_MARK_SWEPT && c->step == CATCHUP_MARK) {
         if (c->full)
             clocks_note_full_look(env->clocks, plan_mono_us(env));

@@ -9,17 +9,29 @@
  *
  * Checks at times that are no slots are moved to slots, some thousand a call: one call between two
  * late slots, the rest when there is none. A daemon makes CATCHUP_REFILES calls in a catch-up at
- * most, and looks again soon, as second looks wait meanwhile. */
+ * most, and looks again soon, as second looks wait meanwhile.
+ *
+ * Checks that were put off because no engine could run their jobs wait for as long as half of the
+ * time since they were due. An engine that can run them files them into the next slot: a sweep
+ * asks for them when it has found no more late slots. */
 #ifndef PRESCIENT_CATCHUP_H
 #define PRESCIENT_CATCHUP_H
 
 #include "plan.h"
 
 enum catchup_step {
-    CATCHUP_DONE, CATCHUP_RELOOK, CATCHUP_LOOKED, CATCHUP_ASK, CATCHUP_SLOT, CATCHUP_REFILE, CATCHUP_MARK
+    CATCHUP_DONE, CATCHUP_RELOOK, CATCHUP_LOOKED, CATCHUP_ASK, CATCHUP_SLOT, CATCHUP_REFILE,
+    CATCHUP_RECALL, CATCHUP_MARK
 };
 
-enum { CATCHUP_AT_ONCE = 16, CATCHUP_REFILES = 16 };
+/* How far the look at checks that were put off is. */
+struct recalling {
+    bool wanted;
+    struct recall_place after;
+    int64_t recalled;
+};
+
+enum { CATCHUP_AT_ONCE = 16, CATCHUP_REFILES = 16, CATCHUP_RECALLS = 16 };
 
 struct catchup {
     enum catchup_step step;
@@ -46,6 +58,8 @@ struct catchup {
     bool is_refiles_turn;           /* a late slot was asked for since the last call */
     int refiles;                    /* calls so far */
     int64_t refiled;                /* checks that they have moved */
+    struct recalling recalling;     /* wanted: its plan has set it; may last longer than a catch-up */
+    int recalls;                    /* calls so far */
 };
 
 /* How long a daemon waits after a catch-up that took `cost_us` of the store's time. Costly ones,
@@ -53,6 +67,7 @@ struct catchup {
  * longer than five minutes. */
 int64_t catchup_rest_us(int64_t cost_us);
 
+/* Keeps `recalling`. */
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full);
 void catchup_tick(const struct plan_env *env, struct catchup *c);
 void catchup_errand_done(const struct plan_env *env, struct catchup *c, const struct errand_result *result);

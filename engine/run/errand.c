@@ -100,6 +100,20 @@ static void fill_refile(const struct errand *errand, const struct errand_env *en
     r->refile.most = AT_ONCE;
 }
 
+/* Before a worker has loaded the jobs, one check is fetched, whose run loads them: a job that
+ * cannot be loaded here would else move all its checks to and fro. */
+static void fill_recall(const struct errand *errand, const struct errand_env *env, union errand_request *r)
+{
+    r->recall = (struct store_recall)STORE_RECALL_INIT;
+    r->recall.now = env->clocks->virtual_now;
+    r->recall.after = errand->after;
+    if (!errand->jobs)
+        return;
+    r->recall.jobs = errand->jobs->names;
+    r->recall.njobs = errand->jobs->nnames;
+    r->recall.only_one = !errand->jobs->changes;
+}
+
 static void fill_mark_swept(const struct errand *errand, const struct errand_env *env,
                             union errand_request *r)
 {
@@ -282,6 +296,7 @@ static const struct errand_row {
     [ERRAND_RELOOK_SETTLED] = { fill_relook, NULL, NULL, false },
     [ERRAND_LATE_BESIDE] = { fill_late_slot, NULL, NULL, false },
     [ERRAND_REFILE] = { fill_refile, NULL, NULL, false },
+    [ERRAND_RECALL] = { fill_recall, NULL, NULL, false },
     [ERRAND_MARK_SWEPT] = { fill_mark_swept, take_mark_swept, NULL, false },
     [ERRAND_KEEP_DIGESTS] = { fill_keep_digests, take_keep_digests, NULL, false },
     [ERRAND_NOTE_LISTENERS] = { fill_note_listeners, NULL, note_failed, true },

@@ -18,7 +18,7 @@ enum errand_kind {
     ERRAND_NONE, ERRAND_HELLO, ERRAND_KEEP_DAYS, ERRAND_INDEX_DAYS, ERRAND_PULSE,
     ERRAND_FINE_SLOTS, ERRAND_REPORT, ERRAND_PAUSES, ERRAND_END_PAUSES,
     ERRAND_RELOOK, ERRAND_LATE_SLOT,
-    ERRAND_RELOOK_SETTLED, ERRAND_LATE_BESIDE, ERRAND_REFILE,
+    ERRAND_RELOOK_SETTLED, ERRAND_LATE_BESIDE, ERRAND_REFILE, ERRAND_RECALL,
     ERRAND_NOTIFY,
     ERRAND_MARK_SWEPT, ERRAND_KEEP_DIGESTS, ERRAND_NOTE_LISTENERS, ERRAND_NOTE_LOADS, ERRAND_PRUNE
 };
@@ -32,7 +32,8 @@ struct errand {
      * before), PAUSES (from: the number of the last change that is known) */
     int64_t from, before;
     bool full;                      /* LATE_SLOT; PRUNE: only asks whose turn it is */
-    const struct jobs *jobs;        /* FINE_SLOTS: whose slots; NULL: those of all */
+    const struct jobs *jobs;        /* FINE_SLOTS, RECALL: whose; NULL: of all */
+    struct recall_place after;      /* RECALL */
     const struct store_report *report;  /* REPORT: the request; its plan's, until it is answered */
     const char *command;            /* NOTE_LISTENERS: of whom; and for how long they count */
     int counts_s;
@@ -66,6 +67,7 @@ union errand_request {
     struct store_end_pauses end_pauses;
     struct store_late_slot late;
     struct store_refile refile;
+    struct store_recall recall;
     struct store_mark_swept swept;
     struct store_keep_days days;
     struct store_keep_digests digests;

@@ -37,12 +37,15 @@ void jobs_release(struct jobs *jobs)
 
 void jobs_set_usable(struct jobs *jobs, const bool *usable)
 {
+    bool changes = !jobs->changes;
     jobs->nnames = 0;
     for (int i = 0; i < jobs->settings->njobs; i++) {
+        changes = changes || jobs->watched[i].is_usable != usable[i];
         jobs->watched[i].is_usable = usable[i];
         if (usable[i])
             jobs->names[jobs->nnames++] = jobs->settings->jobs[i].name;
     }
+    jobs->changes += changes;
 }
 
 int jobs_usable_index(const struct jobs *jobs, const char *name)

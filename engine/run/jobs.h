@@ -20,6 +20,7 @@ struct jobs {
     struct guard_policy *of_deliveries;     /* likewise */
     const char **names;             /* of the usable ones */
     int nnames;
+    unsigned changes;               /* to which can be run; 0: no worker has loaded them */
 };
 
 /* All are taken for usable until the first worker has loaded them. */

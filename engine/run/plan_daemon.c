@@ -51,6 +51,17 @@ static int64_t longest_pause_us(const struct plan_env *env, const struct plan_da
     return p->catchup.unfinished && lease < LOOK_MAX_US ? lease : LOOK_MAX_US;
 }
 
+/* Once a slot, and when another job can be run here: another engine may have put off its checks
+ * meanwhile. */
+static void want_recall(const struct plan_env *env, struct plan_daemon *p)
+{
+    if (p->recalled_slot == p->current && p->recalled_jobs == env->jobs->changes)
+        return;
+    p->recalled_slot = p->current;
+    p->recalled_jobs = env->jobs->changes;
+    p->catchup.recalling = (struct recalling){ .wanted = true };
+}
+
 /* A catch-up mostly ends between two turns, when its last errand comes back. It is noticed here,
  * and the pause begins. */
 static void catchup_turn(const struct plan_env *env, struct plan_daemon *p, int64_t now)
@@ -60,6 +71,7 @@ static void catchup_turn(const struct plan_env *env, struct plan_daemon *p, int6
     if (!p->looking) {
         p->looking = true;
         bool full = now >= p->full_us || clocks_wants_full_look(env->clocks, plan_mono_us(env));
+        want_recall(env, p);
         catchup_begin(&p->catchup, TARGET_SWEEP, true, p->current, full);
         if (full)
             p->full_us = now + full_us;

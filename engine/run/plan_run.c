@@ -148,6 +148,7 @@ static void begin_catchup(const struct plan_env *env, struct plan_run *p)
         p->step = STEP_END;
         return;
     }
+    p->catchup.recalling = (struct recalling){ .wanted = true };
     /* Once an hour with a look at the left edge, whenever this is called. */
     catchup_begin(&p->catchup, TARGET_SWEEP, !p->no_sweep,
                   slot_floor(plan_now(env), env->clocks->slot_length_s),
@@ -274,6 +275,7 @@ static void sweep_tick(const struct plan_env *env, void *state)
     struct plan_sweep *p = state;
     opening_tick(env, &p->step);
     if (p->step == STEP_CHOOSE) {
+        p->catchup.recalling = (struct recalling){ .wanted = true };
         catchup_begin(&p->catchup, p->kind, true, slot_floor(plan_now(env), env->clocks->slot_length_s),
                       true);
         p->step = STEP_CATCHUP;

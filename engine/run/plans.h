@@ -42,6 +42,9 @@ struct plan_daemon {
     int64_t pause_us;               /* between second looks; grows while nothing moves */
     int64_t rest_until_us;          /* no look before, monotonic: the last one was costly */
     bool looking;                   /* a catch-up is under way */
+    /* Checks that were put off were looked for in this slot, and with these jobs. */
+    int64_t recalled_slot;
+    unsigned recalled_jobs;
     /* when to ask how far the transactions are that slots wait for; 0: they wait for none */
     int64_t pulse_us;
     struct fine_pulse fine;

@@ -1347,6 +1347,15 @@ SELECT r.refiled, r.until
   FROM prescient.refile(CASE WHEN :since > '1970-01-01 00:00:01+00' THEN :since ELSE '-infinity' END, :before,
                         :most) r
 
+-- name: recall
+-- :jobs: those that can be run here; NULL: all. :after_at and :after_id as returned by the call
+-- before; NULL and 0 at first.
+-- in: jobs text[]?, now timestamptz?, after_at timestamptz?, after_id int8, only_one bool
+-- out: recalled int8, until_at timestamptz?, until_id int8
+SELECT r.recalled, r.until_at, coalesce(r.until_id, 0) AS until_id
+  FROM prescient.recall(NULL, NULL, :jobs, NULL, :now, coalesce(:after_at, '-infinity'), :after_id,
+                        :only_one) r
+
 -- part: rows_below
 EXISTS (SELECT FROM prescient.future_job f
          WHERE f.next_check_at < to_timestamp(n.slot)
@@ -2044,6 +2053,18 @@ SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
 SELECT k.* FROM {shown_checks} k
  WHERE :entity IS NOT NULL AND k.entity_name = :entity AND (:key IS NULL OR k.entity_key = :key)
  LIMIT CASE WHEN :key IS NULL THEN 1001 END
+
+-- name: retry_put_off
+-- Checks that were put off unrun go to the next slot. A call looks at some of them, behind the
+-- place where the call before ended.
+-- in: entity text?, key text?, job text?, since text?, now text?, after_at text?, after_id text?
+-- out: recalled int8, until_at int8?, until_id int8?
+-- report: writes
+SELECT r.recalled, date_part('epoch', r.until_at)::bigint AS until_at, r.until_id
+  FROM prescient.recall(:entity, :key, CASE WHEN :job IS NOT NULL THEN ARRAY[:job] END,
+                        to_timestamp(:since::bigint), to_timestamp(:now::bigint),
+                        coalesce(to_timestamp(:after_at::bigint), '-infinity'),
+                        coalesce(:after_id::bigint, 0), false) r
 
 -- name: list
 -- :since is included, :before is not. :looks: how many checks to look at in the order of slots,
@@ -3449,7 +3470,7 @@ rows (place, what, bad, level, found, advice) AS (
            CASE WHEN i.indisvalid THEN 'built' ELSE 'not there' END,
            'status and doctor read all checks without it: '
            'DROP INDEX IF EXISTS prescient.future_job_put_off; '
-           'CREATE INDEX CONCURRENTLY future_job_put_off ON prescient.future_job (put_off_at) '
+           'CREATE INDEX CONCURRENTLY future_job_put_off ON prescient.future_job (put_off_at, id) '
            'WHERE put_off_at IS NOT NULL'
       FROM (SELECT) one LEFT JOIN pg_index i ON i.indexrelid = to_regclass('prescient.future_job_put_off')
     UNION ALL

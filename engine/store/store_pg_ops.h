@@ -20,7 +20,7 @@ struct pg_operation {
 /* store_pg_slot.c */
 extern const struct pg_operation pg_open_slot, pg_renew, pg_release, pg_finish, pg_relook, pg_pulse,
     pg_fine_slots, pg_pauses, pg_end_pauses,
-    pg_late_slot, pg_refile, pg_mark_swept, pg_keep_digests, pg_note_listeners,
+    pg_late_slot, pg_refile, pg_recall, pg_mark_swept, pg_keep_digests, pg_note_listeners,
     pg_note_loads;
 
 /* store_pg_page.c, store_pg_settle.c, store_pg_prune.c, store_pg_report.c */

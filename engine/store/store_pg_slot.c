@@ -393,6 +393,29 @@ static int refile_receive(struct pg_store *pg, struct store_call *call)
     return 0;
 }
 
+static bool recall_send(struct pg_store *pg, struct store_call *call)
+{
+    const struct store_recall *req = (const struct store_recall *)call;
+    return pg_send(pg, PG_RECALL, &(struct pg_recall_in){
+        .jobs = { req->njobs, req->jobs },
+        .now = req->now,
+        .after_at = req->after.put_off_at,
+        .after_id = req->after.id,
+        .only_one = req->only_one,
+    });
+}
+
+static int recall_receive(struct pg_store *pg, struct store_call *call)
+{
+    struct store_recall *req = (struct store_recall *)call;
+    struct pg_recall_out row;
+    if (!pg_row(pg, PG_RECALL, pg_result(pg, 0), 0, &row))
+        return unreadable(call, "recall");
+    req->recalled = row.recalled;
+    req->until = (struct recall_place){ row.until_at, row.until_id };
+    return 0;
+}
+
 static bool mark_swept_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_mark_swept *m = (struct store_mark_swept *)call;
@@ -507,4 +530,5 @@ const struct pg_operation
     pg_end_pauses = { .send = end_pauses_send, .receive = end_pauses_receive },
     pg_late_slot = { .send = late_slot_send, .receive = late_slot_receive },
     pg_refile = { .send = refile_send, .receive = refile_receive },
+    pg_recall = { .send = recall_send, .receive = recall_receive },
     pg_mark_swept = { .send = mark_swept_send, .receive = mark_swept_receive };

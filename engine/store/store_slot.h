@@ -313,6 +313,23 @@ struct store_refile {
 };
 #define STORE_REFILE_INIT { .call.op = STORE_REFILE }
 
+/* Files checks that were put off unrun into the next slot, where they wait for a later one: those
+ * of these jobs, which could not be run anywhere when they were due. They stay late since then.
+ * Looks at some thousand of all that were put off, behind the place where the call before ended. */
+struct recall_place { int64_t put_off_at, id; };
+struct store_recall {
+    struct store_call call;
+    const char *const *jobs;        /* NULL: all */
+    int njobs;
+    int64_t now;
+    bool only_one;                  /* moves one check at most */
+    struct recall_place after;      /* all 0: from the first on */
+    /* out */
+    int64_t recalled;
+    struct recall_place until;      /* go on from there; put_off_at 0: none are left */
+};
+#define STORE_RECALL_INIT { .call.op = STORE_RECALL }
+
 /* Moves the sweep's low-water mark up to `slot`, before which no slot holds rows. On PostgreSQL a
  * running transaction may still file a check there. The slot is only noted then; a later call makes
  * it the mark once those transactions are over and no row has come in. */

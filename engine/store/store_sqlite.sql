@@ -530,6 +530,27 @@ NOT EXISTS (SELECT 1 FROM prescient_future_job AS f
 -- out: n int8
 SELECT count(*) AS n FROM prescient_schedule AS s WHERE s.is_active AND {lacks_check}
 
+-- part: first_put_off_behind
+SELECT id, put_off_at, next_check_at, job_exec, entity_name, entity_key FROM prescient_future_job
+ WHERE put_off_at IS NOT NULL AND (put_off_at, id) > (:after_at, :after_id)
+ ORDER BY put_off_at, id LIMIT :most
+
+-- name: recall_end
+-- The last row that recall looks at; none: it looks at all that are left.
+-- in: after_at timestamptz, after_id int8, most int8
+-- out: id int8, put_off_at timestamptz
+SELECT id, put_off_at FROM ({first_put_off_behind}) ORDER BY put_off_at, id LIMIT 1 OFFSET :most - 1
+
+-- name: recall
+-- Checks that were put off unrun go to the next slot, where they wait for a later one. :jobs is a
+-- JSON array; NULL: all. What is paused is in the slot of its pause.
+-- in: after_at timestamptz, after_id int8, most int8, slot timestamptz, jobs text?, moves int8
+UPDATE prescient_future_job SET next_check_at = :slot
+ WHERE id IN (SELECT id FROM ({first_put_off_behind})
+               WHERE next_check_at > :slot AND next_check_at < 221845392000
+                 AND (:jobs IS NULL OR job_exec IN (SELECT value FROM json_each(:jobs)))
+               LIMIT :moves)
+
 -- name: mark_swept
 -- The mark never moves down, unless it is ahead of the clock.
 -- in: slot timestamptz, now timestamptz
@@ -876,6 +897,26 @@ VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload)
 -- ---- reports ----------------------------------------------------------------------------------
 
 -- Parameters are text, NULL when not given; limits, times and ids are cast here.
+
+-- name: retry_put_off
+-- Checks that were put off unrun go to the next slot, some thousand a call; a row a check. What was
+-- moved is not met again, so that no place is needed.
+-- in: entity text?, key text?, job text?, since text?, now text?, after_at text?, after_id text?,
+-- in: clock_us timestamptz
+-- out: recalled int8, until_at int8?, until_id int8?
+-- report: writes
+WITH next AS MATERIALIZED (
+    SELECT (coalesce(CAST(:now AS INTEGER), :clock_us / 1000000) / value + 1) * value AS slot
+      FROM prescient_setting WHERE name = 'slot_length_s')
+UPDATE prescient_future_job SET next_check_at = (SELECT slot FROM next)
+ WHERE id IN (SELECT id FROM prescient_future_job
+               WHERE put_off_at IS NOT NULL AND next_check_at > (SELECT slot FROM next)
+                 AND next_check_at < 221845392000 AND (:entity IS NULL OR entity_name = :entity)
+                 AND (:key IS NULL OR entity_key = :key) AND (:job IS NULL OR job_exec = :job)
+                 AND (:since IS NULL OR put_off_at >= CAST(:since AS INTEGER))
+                 AND :after_at IS NULL AND :after_id IS NULL
+               LIMIT 5000)
+RETURNING 1 AS recalled, NULL AS until_at, NULL AS until_id
 
 -- name: list
 -- :most_looked_at: how many checks to read in the order of slots, NULL: all. Checks of one key are

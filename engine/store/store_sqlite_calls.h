@@ -15,6 +15,7 @@ int sqlite_relook(struct sqlite_store *db, struct store_call *call);
 int sqlite_pauses(struct sqlite_store *db, struct store_call *call);
 int sqlite_end_pauses(struct sqlite_store *db, struct store_call *call);
 int sqlite_late_slot(struct sqlite_store *db, struct store_call *call);
+int sqlite_recall(struct sqlite_store *db, struct store_call *call);
 int sqlite_fine_slots(struct sqlite_store *db, struct store_call *call);
 int sqlite_pulse(struct sqlite_store *db, struct store_call *call);
 int sqlite_mark_swept(struct sqlite_store *db, struct store_call *call);

@@ -500,6 +500,36 @@ int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
     return 0;
 }
 
+int sqlite_recall(struct sqlite_store *db, struct store_call *call)
+{
+    enum { MOST = 5000 };
+    struct store_recall *req = (struct store_recall *)call;
+    struct sqlite_recall_end_out end = { 0 };
+    char *jobs;
+    int rc = names_as_json(req->jobs, req->njobs, &jobs, &call->err);
+    if (rc < 0)
+        return rc;
+    rc = sqlite_ask(db, &call->err, STATEMENT_RECALL_END, &end, &(struct sqlite_recall_end_in){
+        .after_at = req->after.put_off_at,
+        .after_id = req->after.id,
+        .most = MOST,
+    });
+    int64_t n = rc < 0 ? rc : sqlite_run(db, &call->err, STATEMENT_RECALL, &(struct sqlite_recall_in){
+        .after_at = req->after.put_off_at,
+        .after_id = req->after.id,
+        .most = MOST,
+        .slot = slot_next(sqlite_now(db, req->now), db->head.slot_length_s),
+        .jobs = jobs,
+        .moves = req->only_one ? 1 : MOST,
+    });
+    free(jobs);
+    if (n < 0)
+        return (int)n;
+    req->recalled = n;
+    req->until = (struct recall_place){ end.put_off_at, end.id };
+    return 0;
+}
+
 /* A query first: a write that changes nothing would still wait for other writers. */
 static int repair_schedules(struct sqlite_store *db, struct store_mark_swept *req, int64_t now)
 {

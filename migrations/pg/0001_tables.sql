@@ -97,7 +97,7 @@ ALTER SEQUENCE prescient.future_job_id_seq OWNED BY prescient.future_job.id;
 -- For the page read and for the settle. Unique, so that an answer to one row never ends another
 -- one.
 CREATE UNIQUE INDEX future_job_slot ON prescient.future_job (next_check_at, bucket, priority, id);
-CREATE INDEX future_job_put_off ON prescient.future_job (put_off_at) WHERE put_off_at IS NOT NULL;
+CREATE INDEX future_job_put_off ON prescient.future_job (put_off_at, id) WHERE put_off_at IS NOT NULL;
 COMMENT ON TABLE prescient.future_job IS 'Checks waiting for their slot; nothing old.';
 
 -- A key never changes. For each statement, and only where it names one of these columns: that costs

@@ -1,5 +1,5 @@
 -- 0012_engine - what engines ask for when their own statements do not suffice: corrupt blocks,
--- times that are no slots, and buckets that are not those of their keys.
+-- times that are no slots, buckets that are not those of their keys, and checks that were put off.
 
 -- ---- corrupt blocks -----------------------------------------------------------------------------
 -- A corrupt block of the table fails each statement that meets it. One such block would keep its
@@ -308,4 +308,65 @@ EXCEPTION WHEN data_corrupted OR lock_not_available THEN
     refiled := 0;                           -- undone; a sweep goes on without it
     doubles := 0;
     one := NULL;
+-- ---- checks that were put off -------------------------------------------------------------------
+
+-- Files checks that were put off unrun into the next slot, where they wait for a later one: of
+-- these jobs (NULL: all), of an entity, of a key. They stay late since they were due. Five thousand
+-- are looked at in a call, in the order of put_off_at and id; `until_at` and `until_id` are where
+-- the next call goes on; NULL: none are left. Rows that are locked stay where they are. What is
+-- paused is in a slot of its pause, and stays there. A check keeps its id, and so its life, unless
+-- another one of the slot has the same (see new_id).
+CREATE FUNCTION prescient.recall(entity text, key text, jobs text[], since timestamptz, now timestamptz,
+                                 after_at timestamptz, after_id bigint, only_one boolean,
+                                 OUT recalled bigint, OUT until_at timestamptz, OUT until_id bigint)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off
+    SET enable_mergejoin = off AS $$
+DECLARE
+    most CONSTANT integer := 5000;
+    slot timestamptz;
+    looked bigint;
+BEGIN
+    recalled := 0;
+    IF NOT EXISTS (SELECT FROM prescient.future_job f WHERE f.put_off_at IS NOT NULL
+                   AND (f.put_off_at, f.id) > (after_at, after_id)) THEN
+        RETURN;
+    END IF;
+    PERFORM pg_current_xact_id();
+    LOCK TABLE prescient.future_job IN ROW EXCLUSIVE MODE;      -- the slot length stays as it is
+    slot := prescient.slot_next(coalesce(now, clock_timestamp()));
+    WITH first AS MATERIALIZED (
+        SELECT f.put_off_at, f.id, f.next_check_at, f.bucket, f.entity_name, f.entity_key, f.job_exec,
+               row_number() OVER (PARTITION BY f.bucket, f.priority, f.id) > 1 AS is_double
+          FROM (SELECT f.* FROM prescient.future_job f
+                 WHERE f.put_off_at IS NOT NULL AND (f.put_off_at, f.id) > (after_at, after_id)
+                 ORDER BY f.put_off_at, f.id LIMIT most) f),
+    chosen AS MATERIALIZED (
+        SELECT f.bucket, f.entity_name, f.entity_key, f.job_exec,
+               p.is_double OR EXISTS (SELECT FROM prescient.future_job o
+                                       WHERE o.next_check_at = slot AND o.bucket = f.bucket
+                                       AND o.priority = f.priority AND o.id = f.id) AS is_taken
+          FROM first p, prescient.future_job f
+         WHERE p.next_check_at > slot AND p.next_check_at < '9000-01-01 00:00:00+00'
+           AND (jobs IS NULL OR p.job_exec = ANY (jobs)) AND (entity IS NULL OR p.entity_name = entity)
+           AND (key IS NULL OR p.entity_key = key) AND (since IS NULL OR p.put_off_at >= since)
+           AND f.bucket = p.bucket AND f.entity_name = p.entity_name AND f.entity_key = p.entity_key
+           AND f.job_exec = p.job_exec AND f.next_check_at = p.next_check_at AND f.id = p.id
+         LIMIT CASE WHEN only_one THEN 1 END FOR UPDATE OF f SKIP LOCKED),
+    moved AS (
+        UPDATE prescient.future_job f
+           SET next_check_at = slot,
+               id = CASE WHEN c.is_taken THEN prescient.new_id(slot, f.bucket, f.priority) ELSE f.id END,
+               origin = CASE WHEN c.is_taken THEN prescient.origin_of(f.origin, f.first_check_at, f.id)
+                             ELSE f.origin END
+          FROM chosen c
+         WHERE f.bucket = c.bucket AND f.entity_name = c.entity_name AND f.entity_key = c.entity_key
+           AND f.job_exec = c.job_exec
+        RETURNING 1)
+    SELECT (SELECT count(*) FROM first), (SELECT count(*) FROM moved), l.put_off_at, l.id
+      INTO looked, recalled, until_at, until_id
+      FROM (SELECT p.put_off_at, p.id FROM first p ORDER BY p.put_off_at DESC, p.id DESC LIMIT 1) l;
+    IF looked < most THEN
+        until_at := NULL;
+        until_id := NULL;
+    END IF;
 END $$;

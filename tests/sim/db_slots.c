@@ -433,6 +433,26 @@ static enum served mark_swept(struct db *db, struct message *m)
     return COMMITS;
 }
 
+/* Rows that another transaction has locked stay where they are. */
+static enum served recall(struct db *db, struct message *m)
+{
+    struct tx *tx = message_tx(db, m);
+    struct store_recall *r = &m->u.recall;
+    int64_t slot = slot_next(db_clock_us(db) / SECOND_US, db->w->shape.slot_length_s);
+    r->recalled = 0;
+    r->until = (struct recall_place){ 0 };
+    for (int i = 0; i < KEYS_MAX; i++) {
+        struct row *row = &db->rows[i];
+        bool waits = row->is.exists && row->is.put_off_at && row->is.next_at > slot &&
+                     !slot_is_of_pause(row->is.next_at);
+        if (!waits || row->by || !(m->any_job || m->jobs[row->job]) || (r->only_one && r->recalled))
+            continue;
+        tx_row(tx, row)->next_at = slot;
+        r->recalled++;
+    }
+    return COMMITS;
+}
+
 static enum served keep_days(struct db *db, struct message *m)
 {
     message_tx(db, m)->makes_day = m->u.days.days > 0;
@@ -475,6 +495,7 @@ static const struct {
     [STORE_RELEASE] = { db_release, true },    [STORE_RELOOK] = { db_relook, true },
     [STORE_LATE_SLOT] = { late_slot, false },  [STORE_PULSE] = { pulse, false },
     [STORE_FINE_SLOTS] = { fine_slots, false },
+    [STORE_RECALL] = { recall, true },
     [STORE_MARK_SWEPT] = { mark_swept, true }, [STORE_KEEP_DAYS] = { keep_days, true },
     [STORE_PRUNE] = { prune, true },           [STORE_PAUSES] = { db_pauses, false },
     [STORE_END_PAUSES] = { db_end_pauses, true },

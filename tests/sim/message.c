@@ -59,6 +59,12 @@ static void take_fine_slots(struct message *m)
     mark_jobs(m, m->u.fine.jobs, m->u.fine.njobs);
 }
 
+static void take_recall(struct message *m)
+{
+    m->any_job = !m->u.recall.jobs;
+    mark_jobs(m, m->u.recall.jobs, m->u.recall.njobs);
+}
+
 static enum conflict conflict_of(const char *name)
 {
     if (!name || !strcmp(name, "keep"))
@@ -265,6 +271,13 @@ static int give_late(const struct message *m, struct store_call *call)
     return 0;
 }
 
+static int give_recall(const struct message *m, struct store_call *call)
+{
+    ((struct store_recall *)call)->recalled = m->u.recall.recalled;
+    ((struct store_recall *)call)->until = m->u.recall.until;
+    return 0;
+}
+
 static int give_prune(const struct message *m, struct store_call *call)
 {
     ((struct store_prune *)call)->n = m->u.prune.n;
@@ -293,6 +306,7 @@ static const struct {
     [STORE_END_PAUSES] = { "end pauses", sizeof(struct store_end_pauses), NULL, give_end_pauses },
     [STORE_PAUSES] = { "pauses", sizeof(struct store_pauses), NULL, give_pauses },
     [STORE_LATE_SLOT] = { "late slot", sizeof(struct store_late_slot), NULL, give_late },
+    [STORE_RECALL] = { "recall", sizeof(struct store_recall), take_recall, give_recall },
     [STORE_MARK_SWEPT] = { "mark swept", sizeof(struct store_mark_swept), NULL, give_nothing },
     [STORE_KEEP_DAYS] = { "keep days", sizeof(struct store_keep_days), NULL, give_nothing },
     [STORE_NOTE_LISTENERS] = { "note listeners", sizeof(struct store_note_listeners), NULL, give_nothing },

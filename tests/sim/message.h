@@ -56,6 +56,7 @@ struct message {
         struct store_pauses pauses;
         struct store_end_pauses end_pauses;
         struct store_late_slot late;
+        struct store_recall recall;
         struct store_mark_swept swept;
         struct store_keep_days days;
         struct store_prune prune;
