@@ -174,6 +174,48 @@ static void on_postgresql_the_slot_index_serves_with_statistics_of_an_empty_tabl
     plans_hold();
 }
 
+/* The number behind the first such word; -1: there is none. */
+static double number_behind(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    return at ? atof(at + strlen(word)) : -1;
+}
+
+/* After a burst the index has many blocks and few rows, and a look into it is taken for a scan of
+ * many. The opening was expected to make thousands of them: on a server with its default settings
+ * each call was compiled, which took seconds. */
+static void on_postgresql_opening_a_slot_after_a_burst_is_cheap(void)
+{
+    enum { BURST = 50000, COMPILED_FROM = 100000, BLOCKS_MOST = 400 };
+    static const char values[] =
+        "'2026-03-01 13:15:00+00', 100, '00000000-0000-0000-0000-000000000001', 'e', 60, 4, true, '{look}', "
+        "'1s', '{}', '{}', '{}', '{}', 1, 0, NULL, 0";
+    char plan[40000] = "";
+    const struct sql_statement *s = &pg_statements[PG_OPEN_SLOT];
+    Oid types[WIRE_PARAMS_MAX];
+    WITH_SERVER();
+    for (int i = 0; i < s->nin; i++)
+        types[i] = wire_type(s->in[i].type);
+    put_many(BURST);
+    PQclear(pgfx_ask(pgfx.app, "DELETE FROM prescient.future_job WHERE entity_key::int > 12"));
+    PQclear(pgfx_ask(pgfx.app, "VACUUM (ANALYZE) prescient.future_job"));
+    PQclear(pgfx_ask(pgfx.app, "SET plan_cache_mode = force_generic_plan"));
+    PQclear(PQprepare(pgfx.app, "planned", pg_sql(pg_store(pgfx.st), PG_OPEN_SLOT), s->nin, types));
+    PGresult *r = pgfx_ask(pgfx.app, "EXPLAIN (ANALYZE, BUFFERS) EXECUTE planned(%s)", values);
+    if (PQresultStatus(r) != PGRES_TUPLES_OK)
+        printf("      %s\n", PQerrorMessage(pgfx.app));
+    for (int i = 0; i < PQntuples(r); i++)
+        snprintf(plan + strlen(plan), sizeof plan - strlen(plan), "%s\n", PQgetvalue(r, i, 0));
+    PQclear(r);
+    PQclear(pgfx_ask(pgfx.app, "DEALLOCATE planned; RESET plan_cache_mode"));
+    double cost = number_behind(plan, ".."), blocks = number_behind(plan, "Buffers: shared hit=");
+    bool is_cheap = cost > 0 && cost < COMPILED_FROM / 4, is_short = blocks > 0 && blocks < BLOCKS_MOST;
+    if (!is_cheap || !is_short)
+        printf("      cost %g, %g blocks:\n%s\n", cost, blocks, plan);
+    CU_ASSERT_TRUE(is_cheap);
+    CU_ASSERT_TRUE(is_short);
+}
+
 /* The part of its plan that reads events: from `begins` on, up to `ends` (NULL: to its end). */
 static void reads_along_keys(enum pg_statement which, const Oid *types, int ntypes, const char *values,
                              const char *begins, const char *ends)
@@ -343,6 +385,7 @@ static void on_sqlite_the_slot_index_and_the_id_serve(void)
 static const struct test tests[] = {
     TEST(on_postgresql_the_slot_index_serves_without_statistics_and_with),
     TEST(on_postgresql_the_slot_index_serves_with_statistics_of_an_empty_table),
+    TEST(on_postgresql_opening_a_slot_after_a_burst_is_cheap),
     TEST(on_postgresql_events_are_read_along_their_keys),
     TEST(on_postgresql_the_slot_functions_are_part_of_the_statement),
     TEST(on_sqlite_the_slot_index_and_the_id_serve),

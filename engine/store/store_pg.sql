@@ -210,6 +210,9 @@ EXISTS (SELECT FROM prescient.pause p
 -- counted only when there is no opening row. That count is the last look at an empty slot: this
 -- transaction's id, taken in the same statement, is above the ids of all transactions that the look
 -- may have missed.
+--
+-- Buckets are listed apart from the looks into them: the planner expects thousands of buckets, and
+-- took as many looks for so dear that the server compiled the statement at each call (jit).
 -- forms: degraded
 -- in: slot timestamptz, split_at int4, owner uuid, engine text?, lease_s int4, want int4,
 -- in: again bool, jobs text[]?, lock_timeout text, watched_buckets int4[], watched_owners uuid[],
@@ -247,11 +250,13 @@ ripe AS MATERIALIZED (
            OR (l.bucket, l.owner, l.token, l.expires_at) IN (
                SELECT * FROM unnest(:watched_buckets, :watched_owners, :watched_tokens, :watched_until_us)))
        FOR UPDATE OF l SKIP LOCKED),
-wanted AS MATERIALIZED (
+asked AS MATERIALIZED (
     SELECT b.bucket FROM slot, generate_series(CASE slot.split WHEN 1 THEN -1 ELSE 0 END,
                                                CASE slot.split WHEN 1 THEN -1 ELSE 63 END) b (bucket)
-     WHERE (:left_out >> greatest(b.bucket, 0)) & 1 = 0
-       AND (NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR (:again AND {bucket_has_rows}))),
+     WHERE (:left_out >> greatest(b.bucket, 0)) & 1 = 0),
+wanted AS MATERIALIZED (
+    SELECT b.bucket FROM asked b
+     WHERE NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR (:again AND {bucket_has_rows})),
 taken AS (
     INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at)
     SELECT :slot, w.bucket, :owner, :engine, clock_timestamp() + :lease_s::integer * interval '1 second'
