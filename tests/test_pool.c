@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "pool_fixture.h"
+#include "../engine/pool/pool_state.h"
 
 enum { ASIDE_US = 2000 };
 
@@ -452,6 +453,45 @@ static void idle_workers_are_told_to_end_and_those_that_do_not_are_ended(void)
     }
 }
 
+/* The first is slow until it is cut, and another one is started beside it, which has to be
+ * ended. */
+static void be_slow_as_first_and_end_late_as_second(struct fake_worker *f)
+{
+    char body[MESSAGE_MAX + 1];
+    enum message_kind kind;
+    int from, n;
+    poolfx_say_ready(f);
+    if (poolfx.started > 0)
+        poolfx_answer_all(f);
+    poolfx_wait_for(f, MESSAGE_RUN);
+    slab_claim(f->slab, 1, clock_boot_us(&clock_system), &from, &n);
+    poolfx_wait_for(f, MESSAGE_CONTINUE);
+    slab_answer(f->slab, from, PRESCIENT_DONE, 0, clock_boot_us(&clock_system), 5, NULL);
+    poolfx_say(f, MESSAGE_ENDED, &f->generation, sizeof f->generation);
+    while ((kind = poolfx_hear(f, body)) != MESSAGE_EXIT)
+        if (kind == MESSAGE_RUN) {
+            memcpy(&f->generation, body, sizeof f->generation);
+            poolfx_answer_slab(f);
+        }
+}
+
+/* The usual number of workers is one: when the first of the two was gone, none that was left could
+ * run a job, and a run in which all went well ended with an error. */
+static void that_workers_end_with_their_pool_is_no_news_of_jobs(void)
+{
+    poolfx_begin_with(SETTINGS("2"), be_slow_as_first_and_end_late_as_second);
+    TURN_UNTIL(poolfx.is_ready, 0);
+    TURN_UNTIL(poolfx.started == 2, 50000);
+    TURN_UNTIL(poolfx_all_ended() == CHECKS && pool_count(poolfx.pool, WORKER_IDLE) == 2, 0);
+    pool_forget(poolfx.pool, poolfx.page);
+    pool_retire(poolfx.pool);
+    TURN_UNTIL(pool_is_retired(poolfx.pool), 10000);
+    CU_ASSERT_EQUAL(poolfx.ended[ANSWER_DONE], CHECKS);
+    CU_ASSERT_TRUE(poolfx.usable[0]);
+    CU_ASSERT_TRUE(poolfx.usable[1]);
+    poolfx_end();
+}
+
 static const struct test tests[] = {
     TEST(a_worker_that_keeps_to_the_rules_answers_a_page),
     TEST(deliveries_that_hang_leave_half_of_the_workers_to_others),
@@ -470,6 +510,7 @@ static const struct test tests[] = {
     TEST(messages_that_fit_nothing_end_the_worker_and_nothing_else),
     TEST(what_jobs_print_is_bounded_in_time_and_says_what_was_dropped),
     TEST(idle_workers_are_told_to_end_and_those_that_do_not_are_ended),
+    TEST(that_workers_end_with_their_pool_is_no_news_of_jobs),
     { 0 },
 };
 

@@ -142,6 +142,8 @@ static bool can_be_run(const struct pool *pool, int job)
 
 void pool_look_at_jobs(struct pool *pool)
 {
+    if (!pool->started)
+        return;                         /* it ends, and its workers one after the other: no news */
     bool has_changed = !pool->ready;
     pool->ready = true;
     for (int job = 0; job < pool->o.settings->njobs; job++) {
