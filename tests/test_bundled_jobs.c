@@ -267,7 +267,7 @@ static void without_the_database_three_orders_fail_and_the_rest_is_put_off(void)
         CU_ASSERT_EQUAL_FATAL(rig_open(&r, "sqlite:/nonexistent/x.db", plugins[p][0], plugins[p][1]), 0);
         rig_run(&r, keys, NULL, true);
         for (int i = 0; i < 5; i++)
-            CU_ASSERT_TRUE(is_answer(&r, i, i < 3 ? PRESCIENT_FAIL : PRESCIENT_DEFER, NOW, 0));
+            CU_ASSERT_TRUE(is_answer(&r, i, i < 3 ? PRESCIENT_FAIL : PRESCIENT_BROKEN, 0, 0));
         CU_ASSERT_PTR_NOT_NULL(strstr(rig_answer(&r, 0).text, "cannot open /nonexistent/x.db"));
         rig_close(&r);
     }
@@ -363,7 +363,7 @@ static void settings_that_make_no_sense_are_refused_with_words(void)
 {
     static const struct { const char *plugin, *settings, *words;
     } cases[] = {
-        { "noop", "answer = \"maybe\";", "found 'maybe', expected done, again, defer, fail or fail_final" },
+        { "noop", "answer = \"maybe\";", "found 'maybe', expected done, again, defer, fail, fail_final or " },
         { "noop", "again_after = \"soon\";", "again_after" },
         { "noop", "again_after = [1];", "is a list or a group" },
         { "unshipped_order", "table = \"orders; DROP TABLE x\";",
@@ -399,6 +399,7 @@ static void noop_answers_as_it_is_told(void)
         { "answer = \"defer\";", PRESCIENT_DEFER, NOW + 3600 },
         { "answer = \"fail\";", PRESCIENT_FAIL, 0 },
         { "answer = \"fail_final\";", PRESCIENT_FAIL_FINAL, 0 },
+        { "answer = \"broken\";", PRESCIENT_BROKEN, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rig r;

@@ -390,7 +390,8 @@ static void a_check_that_has_run_is_late_no_more(void)
     for (int kind = ANSWER_DONE; kind <= ANSWER_BAD; kind++) {
         struct guard_input in = { .answer = (enum answer_kind)kind, .at = NOW + 900, .now = NOW,
                                   .slot = NOW, .put_off_at = NOW - 9000 };
-        CU_ASSERT_EQUAL(guard_judge(&usual, &in).put_off_at, 0);
+        int64_t late_since = kind == ANSWER_BROKEN ? NOW - 9000 : 0;    /* it could not be looked at */
+        CU_ASSERT_EQUAL(guard_judge(&usual, &in).put_off_at, late_since);
     }
 }
 
@@ -441,7 +442,51 @@ static void a_job_that_only_fails_runs_four_times_by_default(void)
     CU_ASSERT_EQUAL(v.failure_count, 4);
 }
 
+static void a_check_of_a_broken_job_is_late_and_counts_nothing(void)
+{
+    struct guard_input in = { .answer = ANSWER_BROKEN, .now = NOW, .slot = NOW - 900, .check_count = 2,
+                              .failure_count = 1 };
+    struct verdict v = guard_judge(&usual, &in);
+    CU_ASSERT_FALSE(v.ends);
+    CU_ASSERT_EQUAL(v.outcome, OUTCOME_JOB_BROKEN);
+    CU_ASSERT_EQUAL(v.next_at, NOW + 900);
+    CU_ASSERT_EQUAL(v.put_off_at, NOW - 900);
+    CU_ASSERT_EQUAL(v.failure_count, 1);
+    CU_ASSERT_EQUAL(v.check_count, 2);
+    in.put_off_at = NOW - 86400;
+    v = guard_judge(&usual, &in);
+    CU_ASSERT_EQUAL(v.put_off_at, NOW - 86400);
+    CU_ASSERT_TRUE(v.next_at > NOW && v.next_at <= NOW + 3600);
+    in.put_off_at = NOW - usual.horizon_s - 1;
+    v = guard_judge(&usual, &in);
+    CU_ASSERT_TRUE(v.ends);
+    CU_ASSERT_EQUAL(v.outcome, OUTCOME_FAILED);
+    v = guard_put_off(&usual, &in, OUTCOME_JOB_BROKEN, NOW + 900);
+    CU_ASSERT_TRUE(v.ends);
+    CU_ASSERT_EQUAL(v.outcome, OUTCOME_FAILED);
+}
+
+/* A database that is away for seconds is asked again within the slot; then its attempts count for
+ * nothing. */
+static void attempts_are_made_with_a_broken_job_and_forgotten(void)
+{
+    struct guard_policy p = usual;
+    p.attempts = (struct retry_attempts){ .most = 3, .interval_s = 5, .interval_max_s = 60 };
+    struct guard_input in = { .answer = ANSWER_BROKEN, .now = NOW, .slot = NOW };
+    struct verdict v = guard_judge(&p, &in);
+    CU_ASSERT_TRUE(v.is_attempt);
+    CU_ASSERT_EQUAL(v.next_at, NOW + 5);
+    CU_ASSERT_EQUAL(v.failure_count, 1);
+    in.failure_count = 2;
+    v = guard_judge(&p, &in);
+    CU_ASSERT_FALSE(v.is_attempt);
+    CU_ASSERT_EQUAL(v.failure_count, 0);
+    CU_ASSERT_EQUAL(v.put_off_at, NOW);
+}
+
 static const struct test tests[] = {
+    TEST(a_check_of_a_broken_job_is_late_and_counts_nothing),
+    TEST(attempts_are_made_with_a_broken_job_and_forgotten),
     TEST(done_ends_the_check),
     TEST(again_moves_to_the_slot_of_its_time_and_forgets_failures),
     TEST(a_check_that_has_run_in_a_fine_slot_moves_by_seconds),

@@ -65,12 +65,33 @@ static bool has_an_attempt_left(const struct story *s)
     return has_a_try_left(s) && !is_last && attempt_at(s) / length == s->in->now / length;
 }
 
+static bool is_late_for_good(const struct story *s)
+{
+    return says(s, ANSWER_BROKEN) && s->in->put_off_at && s->in->now - s->in->put_off_at > s->p->horizon_s;
+}
+static bool is_broken_between_attempts(const struct story *s)
+{
+    bool is_last = s->in->failure_count % attempts_of(s->p) == attempts_of(s->p) - 1;
+    int64_t length = s->p->slot_length_s;
+    return says(s, ANSWER_BROKEN) && !is_last && attempt_at(s) / length == s->in->now / length;
+}
+static bool is_broken(const struct story *s) { return says(s, ANSWER_BROKEN); }
+/* Half the time since it was due. */
+static int64_t broken_again_at(const struct story *s)
+{
+    int64_t due = s->in->slot ? s->in->slot : 1;
+    int64_t since = s->in->put_off_at ? s->in->put_off_at : due;
+    int64_t half = (s->in->now - since) / 2, length = s->p->slot_length_s;
+    return s->in->now + (half < length ? length : half);
+}
+
 enum then {
     ENDS,
     MOVES_TO_AT,
     MOVES_TO_AT_WITHIN_HORIZON,
     MOVES_TO_ITS_SECOND,
     MOVES_TO_ATTEMPT,
+    MOVES_AS_LATE,
     MOVES_BACK_OFF
 };
 
@@ -90,6 +111,9 @@ static const struct sentence {
     { defers_within_the_slot, MOVES_TO_ITS_SECOND, OUTCOME_DEFERRED, 0, false, false },
     { defers, MOVES_TO_AT_WITHIN_HORIZON, OUTCOME_DEFERRED, 0, false, false },
     { fails_finally, ENDS, OUTCOME_FAILED, 0, false, true },
+    { is_late_for_good, ENDS, OUTCOME_FAILED, 0, false, false },
+    { is_broken_between_attempts, MOVES_TO_ATTEMPT, OUTCOME_JOB_BROKEN, 0, false, true },
+    { is_broken, MOVES_AS_LATE, OUTCOME_JOB_BROKEN, 0, false, false },
     { has_an_attempt_left, MOVES_TO_ATTEMPT, -1, 0, false, true },
     { has_a_try_left, MOVES_BACK_OFF, -1, 0, false, true },
     { has_none_left, ENDS, -1, 0, false, true },
@@ -123,6 +147,8 @@ static bool is_as_told(const struct sentence *told, const struct story *s, const
         from = in->now + delay / 2;
         to = in->now + delay;
     }
+    if (told->then == MOVES_AS_LATE)
+        from = to = broken_again_at(s);
     int64_t earliest = first_open_slot_from(from, in->now, s->p->slot_length_s),
             latest = first_open_slot_from(to, in->now, s->p->slot_length_s);
     if (told->then == MOVES_TO_ATTEMPT)
@@ -133,6 +159,8 @@ static bool is_as_told(const struct sentence *told, const struct story *s, const
         earliest = latest = 0;
     int outcome = told->outcome < 0 ? failures[in->answer] : told->outcome;
     int failure_count = in->failure_count + told->fails;
+    if (told->then == MOVES_AS_LATE)
+        failure_count -= failure_count % attempts_of(s->p);
     int64_t deferred_at = in->deferred_at;
     if (told->outcome == OUTCOME_DEFERRED && in->deferred_at == 0)
         deferred_at = in->now;
@@ -174,10 +202,10 @@ static int digit(long *n, int range)
 
 static void all_small_inputs_do_as_the_table_says(void)
 {
-    const long all = 8L * 2 * 2 * 3 * 2 * 12 * 7 * 4 * 4 * 6 * 2 * 4 * 2;
+    const long all = 9L * 2 * 2 * 3 * 2 * 12 * 7 * 4 * 4 * 6 * 2 * 4 * 2;
     for (long n = 0; n < all; n += test_is_brief() ? 397 : 7) {
         long rest = n;
-        const struct guard_input base = { .answer = (enum answer_kind)digit(&rest, 8) };
+        const struct guard_input base = { .answer = (enum answer_kind)digit(&rest, 9) };
         struct guard_policy p = { .backoff_s = 0, .backoff_max_s = 9 };
         p.slot_length_s = digit(&rest, 2) ? 4 : 1;
         p.max_checks = digit(&rest, 2) * 2;
@@ -223,6 +251,8 @@ static bool is_slot_of_its_kind(const struct guard_policy *p, const struct guard
     bool is_soon = is_fine && v->next_at < slot_next(in->now, p->slot_length_s);
     if (ran && v->outcome == OUTCOME_DEFERRED && is_soon)
         return true;
+    if (ran && v->outcome == OUTCOME_JOB_BROKEN)
+        return !is_fine || (is_soon && p->attempts.most > 1);
     if (ran && p->attempts.most > 1 && outcome_is_problem(v->outcome))
         return !is_fine || v->next_at < slot_next(in->now, p->slot_length_s);
     return is_fine == (ran && slot_is_fine(in->slot, p->slot_length_s));
@@ -233,6 +263,7 @@ static bool keeps_its_promises(const struct guard_policy *p, const struct guard_
 {
     bool counts = v->check_count - (int64_t)in->check_count == (v->outcome == OUTCOME_AGAIN && !v->ends) &&
                   (v->failure_count == in->failure_count || v->failure_count == 0 ||
+                   (v->outcome == OUTCOME_JOB_BROKEN && v->failure_count < in->failure_count) ||
                    v->failure_count - (int64_t)in->failure_count == 1);
     if (v->ends)
         return v->next_at == 0 && counts;
@@ -253,7 +284,7 @@ static void whatever_comes_in_a_check_ends_or_moves_to_a_later_slot(void)
                                         .backoff_max_s = any_number(&random),
                                         .attempts = { any_count(&random), any_number(&random),
                                                       any_number(&random), any_number(&random) } };
-        struct guard_input in = { .answer = (enum answer_kind)(random_next(&random) % 9),
+        struct guard_input in = { .answer = (enum answer_kind)(random_next(&random) % 10),
                                   .at = any_number(&random),
                                   .now = any_number(&random),
                                   .ended_at = any_number(&random),
@@ -282,6 +313,7 @@ static int runs_of_a_life(const struct guard_policy *p, uint64_t *random, int mo
     struct guard_input in = { .now = NOW };
     for (int runs = 1; runs <= most; runs++) {
         in.answer = (enum answer_kind)(random_next(random) % 7 + 1);            /* anything but DONE */
+        in.answer += in.answer >= ANSWER_BROKEN;        /* nor that, which only its horizon ends */
         in.at = in.now + (int64_t)(random_next(random) % (uint64_t)(2 * p->slot_length_s));
         in.random = random_next(random);
         if (random_next(random) % 64)

@@ -122,6 +122,31 @@ static void a_job_of_the_settings_that_cannot_be_run_is_told_as_such(void)
     lane_env_end(&x);
 }
 
+static void broken(const char *note, bool ran, bool is_attempt)
+{
+    struct check c = check_of("1", "j");
+    struct settlement s = { .check = &c, .ran = ran, .outcome = OUTCOME_JOB_BROKEN, .put_off_at = 900,
+                            .note = note, .is_attempt = is_attempt };
+    CU_ASSERT_TRUE(trouble_note(&x.trouble, &s));
+}
+
+static void a_job_that_is_broken_has_one_line_with_the_first_reason_and_the_count(void)
+{
+    lane_env_begin(&x, "");
+    broken("it will be tried again", true, true);
+    trouble_tell(&x.trouble, NULL, 0);
+    CU_ASSERT_EQUAL(lines_with("\n"), 0);
+    broken("order 1: permission denied\nfor table orders", true, false);
+    broken("not asked: it is away", true, false);
+    broken(NULL, false, false);
+    trouble_tell(&x.trouble, NULL, 0);
+    CU_ASSERT_EQUAL(lines_with("\n"), 1);
+    CU_ASSERT_TRUE(
+        fixture_logged(&x, "job 'j' is broken: order 1: permission denied for table orders; 3 checks are put "
+                           "off, the oldest since 1970-01-01T00:15:00Z. "));
+    lane_env_end(&x);
+}
+
 static void left(const char *job, int64_t slot, int64_t put_off_at)
 {
     struct check c = check_of("1", job);
@@ -204,6 +229,7 @@ static const struct test tests[] = {
     TEST(a_job_of_the_settings_that_cannot_be_run_is_told_as_such),
     TEST(checks_that_stay_in_their_slots_are_told_as_such),
     TEST(a_check_that_is_put_off_and_met_again_is_counted_once),
+    TEST(a_job_that_is_broken_has_one_line_with_the_first_reason_and_the_count),
     TEST(many_unknown_jobs_are_named_up_to_a_limit),
     TEST(a_daemon_tells_of_a_job_with_growing_pauses_and_adds_up_meanwhile),
     { NULL, NULL },

@@ -153,7 +153,7 @@ static int check_event(const char *event, const char *payload, struct err *err)
 
 static const char *const answers[] = {
     [ANSWER_DONE] = "done", [ANSWER_AGAIN] = "again",     [ANSWER_DEFER] = "defer",    [ANSWER_FAIL] = "fail",
-    [ANSWER_FAIL_FINAL] = "final fail",
+    [ANSWER_FAIL_FINAL] = "final fail", [ANSWER_BROKEN] = "broken",
     [ANSWER_TIMEOUT] = "timeout", [ANSWER_CRASH] = "crash", [ANSWER_BAD] = "bad answer",
 };
 

@@ -42,7 +42,7 @@ void pool_worker_cut(struct pool_worker *w)
 static const enum answer_kind kind_of_raw[] = {
     [PRESCIENT_NO_ANSWER] = ANSWER_FAIL, [PRESCIENT_DONE] = ANSWER_DONE, [PRESCIENT_AGAIN] = ANSWER_AGAIN,
     [PRESCIENT_DEFER] = ANSWER_DEFER,    [PRESCIENT_FAIL] = ANSWER_FAIL,
-    [PRESCIENT_FAIL_FINAL] = ANSWER_FAIL_FINAL,
+    [PRESCIENT_FAIL_FINAL] = ANSWER_FAIL_FINAL, [PRESCIENT_BROKEN] = ANSWER_BROKEN,
 };
 
 void pool_report(struct pool *pool, struct pool_worker *w, int place, enum answer_kind kind,

@@ -160,6 +160,34 @@ static struct verdict judge_fail_final(const struct guard_policy *policy, const 
     return ends(v, OUTCOME_FAILED);
 }
 
+/* Whether a check whose job no engine can run has been late for so long that it ends. */
+static bool is_late_for_good(const struct guard_policy *policy, const struct guard_input *in)
+{
+    return in->put_off_at && saturate_sub(in->now, in->put_off_at) > policy->horizon_s;
+}
+
+/* No fault of the check: it is late, and what it has counted stays. Attempts are made all the same,
+ * for a database that is away for seconds. */
+static struct verdict judge_broken(const struct guard_policy *policy, const struct guard_input *in)
+{
+    struct verdict v = as_read(in);
+    int64_t attempt_at = next_attempt_at(policy, in), since = guard_late_since(in);
+    if (is_late_for_good(policy, in))
+        return ends(v, OUTCOME_FAILED);
+    v.is_attempt = attempt_at != 0 && v.failure_count < INT32_MAX;
+    if (v.is_attempt) {
+        v.failure_count++;
+        v.put_off_at = in->put_off_at;
+        return moves(v, OUTCOME_JOB_BROKEN, attempt_at);
+    }
+    if (v.failure_count > 0)
+        v.failure_count -= v.failure_count % attempts_of(policy);
+    v.put_off_at = since;
+    int64_t at = saturate_add(in->now, retry_broken_job_delay_s(since, in->now, policy->slot_length_s));
+    return moves(v, OUTCOME_JOB_BROKEN, slot_for(at < MOMENT_MAX ? at : MOMENT_MAX, in->now,
+                                                 policy->slot_length_s));
+}
+
 static struct verdict judge_timeout(const struct guard_policy *policy, const struct guard_input *in)
 {
     return judge_failure(policy, in, OUTCOME_TIMEOUT);
@@ -181,6 +209,7 @@ static struct verdict (*const judges[])(const struct guard_policy *, const struc
     [ANSWER_DEFER] = judge_defer,
     [ANSWER_FAIL] = judge_fail,
     [ANSWER_FAIL_FINAL] = judge_fail_final,
+    [ANSWER_BROKEN] = judge_broken,
     [ANSWER_TIMEOUT] = judge_timeout,
     [ANSWER_CRASH] = judge_crash,
     [ANSWER_BAD] = judge_bad,
@@ -204,8 +233,10 @@ struct verdict guard_put_off(const struct guard_policy *policy, const struct gua
 {
     struct verdict v = as_read(in);
     bool was_late = in->put_off_at != 0;
-    if (was_late && why == OUTCOME_UNKNOWN_JOB && saturate_sub(in->now, in->put_off_at) > policy->horizon_s)
+    if (why == OUTCOME_UNKNOWN_JOB && is_late_for_good(policy, in))
         return ends(v, OUTCOME_UNKNOWN_JOB);
+    if (why == OUTCOME_JOB_BROKEN && is_late_for_good(policy, in))
+        return ends(v, OUTCOME_FAILED);
     if (was_late || why != OUTCOME_RESLOTTED)
         v.put_off_at = guard_late_since(in);
     return moves(v, why, slot_for(at < MOMENT_MAX ? at : MOMENT_MAX, in->now, policy->slot_length_s));

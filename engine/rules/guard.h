@@ -26,6 +26,7 @@ enum answer_kind {
     ANSWER_DEFER,
     ANSWER_FAIL,                    /* from here on: failures */
     ANSWER_FAIL_FINAL,           /* trying again cannot help */
+    ANSWER_BROKEN,                  /* the job itself is broken, whatever row it looks at */
     ANSWER_TIMEOUT,
     ANSWER_CRASH,
     ANSWER_BAD
@@ -59,8 +60,8 @@ struct verdict guard_judge(const struct guard_policy *policy, const struct guard
 
 /* The same shape for a check that was not run (held back, unknown job, reslot): moved to the first
  * full slot at or after `at`, nothing counted. put_off_at keeps the slot from which on it is late;
- * a reslot, which an operator asks for, sets none. A check of an unknown job ends when it has been
- * late for the horizon. */
+ * a reslot, which an operator asks for, sets none. A check of an unknown job, or of one that is
+ * broken, ends when it has been late for the horizon. */
 struct verdict guard_put_off(const struct guard_policy *policy, const struct guard_input *in,
                              enum outcome why, int64_t at);
 

@@ -21,6 +21,6 @@ bool outcome_is_problem(enum outcome o)
 bool outcome_leaves_run_row(enum outcome o, enum keep_runs keep)
 {
     if (keep == KEEP_RUNS_PROBLEMS)
-        return outcome_is_problem(o);
+        return outcome_is_problem(o) || o == OUTCOME_JOB_BROKEN;
     return keep == KEEP_RUNS_ALL;
 }

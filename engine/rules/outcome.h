@@ -25,6 +25,8 @@
     /* the check waits on: a row of the run log */                                                           \
     X(AGAIN, "again", again)                                                                                 \
     X(DEFERRED, "deferred", deferred)                                                                        \
+    /* its job cannot ask about any row: put off; a row of the run log where it has run */               \
+    X(JOB_BROKEN, "job_broken", held_back)                                                                   \
     /* a missed occurrence of a schedule, which was not run: a row of the run log */                         \
     X(SKIPPED, "skipped", held_back)                                                                         \
     /* moved without having run: no row */                                                                   \

@@ -6,6 +6,7 @@
 
 #include "../base/saturate.h"
 
+#define HOUR_S 3600
 #define DAY_S 86400
 #define SECOND_US 1000000
 
@@ -58,11 +59,22 @@ struct retry_sum retry_attempts_sum(const struct retry_attempts *attempts, int64
     return sum;
 }
 
-int64_t retry_unknown_job_delay_s(int64_t due_at, int64_t now, int32_t slot_length_s)
+/* Half the time since then, so that what waits for long is moved seldom. */
+static int64_t half_since(int64_t due_at, int64_t now, int32_t slot_length_s, int64_t most)
 {
     int64_t delay = saturate_sub(now, due_at) / 2;
     int64_t least = slot_length_s < 1 ? 1 : slot_length_s;
-    if (delay > DAY_S)
-        delay = DAY_S;
+    if (delay > most)
+        delay = most;
     return delay < least ? least : delay;
+}
+
+int64_t retry_unknown_job_delay_s(int64_t due_at, int64_t now, int32_t slot_length_s)
+{
+    return half_since(due_at, now, slot_length_s, DAY_S);
+}
+
+int64_t retry_broken_job_delay_s(int64_t due_at, int64_t now, int32_t slot_length_s)
+{
+    return half_since(due_at, now, slot_length_s, HOUR_S);
 }

@@ -31,5 +31,7 @@ struct retry_sum retry_attempts_sum(const struct retry_attempts *attempts, int64
 /* How long a check of an unknown job is put off that was due at `due_at`: half the time since then,
  * at least one slot, at most a day. */
 int64_t retry_unknown_job_delay_s(int64_t due_at, int64_t now, int32_t slot_length_s);
+/* The same for a job that is broken, which is most often mended: an hour at most, or one slot. */
+int64_t retry_broken_job_delay_s(int64_t due_at, int64_t now, int32_t slot_length_s);
 
 #endif

@@ -61,7 +61,8 @@ bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind)
     if (job < 0)
         return false;
     struct job_watch *w = &jobs->watched[job];
-    bool is_trouble = kind == ANSWER_TIMEOUT || kind == ANSWER_CRASH;
+    bool is_trouble = kind == ANSWER_TIMEOUT || kind == ANSWER_CRASH || kind == ANSWER_BROKEN;
     w->troubles = is_trouble ? w->troubles + 1 : 0;
+    w->is_broken = kind == ANSWER_BROKEN;
     return w->troubles >= jobs->settings->hold_back_after;
 }

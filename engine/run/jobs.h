@@ -13,7 +13,8 @@ struct jobs {
     const struct settings *settings;
     struct job_watch {
         bool is_usable;
-        int troubles;               /* timeouts and crashes in a row */
+        int troubles;               /* timeouts, crashes and answers that it is broken, in a row */
+        bool is_broken;             /* the last of them was such an answer */
         int64_t held_slot;          /* held back for the pass of that slot; 0: is not */
     } *watched;                     /* one a job of the settings */
     struct guard_policy *policies;  /* likewise, and the one of the defaults at the end */
@@ -55,7 +56,7 @@ static inline const struct guard_policy *jobs_policy_of_deliveries(const struct 
 }
 
 /* A check of the job ended like that. True when the job is to be held back for the rest of the
- * pass: too many timeouts or crashes in a row. */
+ * pass: too many timeouts or crashes in a row, or it has said too often that it is broken. */
 bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind);
 static inline bool jobs_is_held(const struct jobs *jobs, int job, int64_t slot)
 {

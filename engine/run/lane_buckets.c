@@ -255,7 +255,7 @@ static void hold_back(const struct lanes *lanes, const struct lane_env *env, int
 {
     struct job_watch *watch = &env->jobs->watched[job];
     int64_t now = now_us(env);
-    if (watch->held_slot != slot)
+    if (watch->held_slot != slot && !watch->is_broken)
         log_warn(env->log,
                  "job %s: held back for this pass after %d timeouts or crashes in a row; its other checks "
                  "are put off, uncounted",

@@ -14,6 +14,7 @@ enum { NOTE_SHOWN = 500 };
 static void forget_job(struct trouble *t, int place)
 {
     free(t->jobs[place].name);
+    free(t->jobs[place].why_broken);
     t->njobs--;
     memmove(&t->jobs[place], &t->jobs[place + 1], (size_t)(t->njobs - place) * sizeof *t->jobs);
 }
@@ -58,6 +59,14 @@ static void note_put_off(struct trouble *t, const struct settlement *s)
         job->nput_off++;
 }
 
+/* Those that are tried again within the slot are not over yet. */
+static void note_broken(struct trouble *t, const struct settlement *s)
+{
+    struct trouble_job *job = s->is_attempt ? NULL : note_waiting(t, s->check->job_exec, s->put_off_at);
+    if (job && !job->why_broken && s->note)
+        job->why_broken = strndup(s->note, utf8_cut(s->note, strlen(s->note), NOTE_SHOWN));
+}
+
 /* When a plug-in turns out not to load, the checks at hand are put off, and a replay meets them
  * again in a later slot: those are counted once. */
 void trouble_note_left(struct trouble *t, const struct check *c)
@@ -91,7 +100,9 @@ bool trouble_note(struct trouble *t, const struct settlement *s)
         note_ended(t, s);
     else if (is_unknown)
         note_put_off(t, s);
-    return is_unknown;
+    else if (s->outcome == OUTCOME_JOB_BROKEN)
+        note_broken(t, s);
+    return is_unknown || s->outcome == OUTCOME_JOB_BROKEN;
 }
 
 /* ---- telling ---- */
@@ -122,6 +133,16 @@ static void say_what_now(const struct trouble *t, const struct trouble_job *job,
                  duration_format_us(t->settings->defaults.horizon_s * 1000000, horizon));
 }
 
+static void tell_broken(const struct trouble *t, const struct trouble_job *job)
+{
+    char since[MOMENT_TEXT];
+    log_warn(t->log,
+             "job '%.*s' is broken: %s; %lld %s put off, the oldest since %s. They are late, have not "
+             "failed, and are run once that is mended; prescient doctor says what is missing",
+             UTF8_SHOWN(job->name), job->why_broken, (long long)job->nchecks,
+             job->nchecks == 1 ? "check is" : "checks are", moment_format(job->oldest_at, since));
+}
+
 static void tell_job(const struct trouble *t, const struct trouble_job *job)
 {
     char why[200], since[MOMENT_TEXT], what_now[200];
@@ -150,7 +171,7 @@ static void tell_jobs(struct trouble *t, struct cooldowns *cooldowns, int64_t no
 {
     for (int i = 0; i < t->njobs;) {
         if (may_tell(cooldowns, t->jobs[i].name, now_us)) {
-            tell_job(t, &t->jobs[i]);
+            (t->jobs[i].why_broken ? tell_broken : tell_job)(t, &t->jobs[i]);
             forget_job(t, i);
         } else
             i++;

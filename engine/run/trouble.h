@@ -1,6 +1,6 @@
 /* trouble.h - what a person has to hear of: checks that ended in trouble, and checks that were put
- * off because no engine has their job. A few lines each, then a count: a daemon logs them when a
- * slot is over, a command at its end. */
+ * off because no engine has their job, or it is broken. A few lines each, then a count: a daemon
+ * logs them when a slot is over, a command at its end. */
 #ifndef PRESCIENT_TROUBLE_H
 #define PRESCIENT_TROUBLE_H
 
@@ -23,6 +23,7 @@ struct trouble {
         int64_t nput_off;           /* of them: put off, and not met again since */
         int64_t oldest_at;          /* the slot at which the oldest was due */
         bool is_left;               /* they were left in their slots, and are not put off */
+        char *why_broken;           /* what the first of them was told; NULL: it is not */
     } jobs[TROUBLE_JOBS_MAX];
     int njobs;
     int64_t nothers;                /* checks of jobs for which there was no room */
@@ -31,7 +32,7 @@ struct trouble {
 void trouble_release(struct trouble *trouble);
 
 /* A settlement was written. True when it is one of those that a command's exit code has to show
- * besides the counts: its job cannot be run here. */
+ * besides the counts: its job cannot be run here, or is broken. */
 bool trouble_note(struct trouble *trouble, const struct settlement *settled);
 
 /* A check was left in its slot: its job cannot be run here, and no sweep will put it off. */

@@ -64,6 +64,12 @@ static bool add_hearers(const struct lane_env *env, struct page *page, int index
 
 /* ---- checks that are not run ---- */
 
+/* Why it ends at last, although it has not run. */
+static const char *why_late(enum outcome why)
+{
+    return why == OUTCOME_JOB_BROKEN ? "its job has been broken since" : "no engine has had its job since";
+}
+
 /* Moves a check on that was not run: held back, unknown here, or reslotted. */
 static void put_off(const struct lane_env *env, struct page *page, int index, enum outcome why, int64_t at,
                     int64_t now_us)
@@ -75,8 +81,7 @@ static void put_off(const struct lane_env *env, struct page *page, int index, en
     struct settlement *s = &page->checks[index].settlement;
     apply(s, &v);
     if (v.ends)
-        s->note = arena_printf(page->arena, "no engine has had its job since %s",
-                               moment_format(in.put_off_at, since));
+        s->note = arena_printf(page->arena, "%s %s", why_late(why), moment_format(in.put_off_at, since));
     /* a digest that no settings have had for so long is over */
     bool recurs = check_recurs(s->check) && !check_is_digest(s->check);
     if (v.ends && recurs && !recurring_renew(env, page, s, now_us)) {
@@ -99,6 +104,19 @@ static void put_off_to_next_slot(const struct lane_env *env, struct page *page, 
                                  int64_t now_us)
 {
     put_off(env, page, index, why, slot_next(page->now, env->clocks->slot_length_s), now_us);
+}
+
+/* To the next slot; or later, when the job will hardly be mended by then. */
+static void put_off_held_back(const struct lane_env *env, struct page *page, int index, int64_t now_us)
+{
+    const struct job_watch *watch = &env->jobs->watched[page->checks[index].job];
+    struct guard_input in = input_of(page, index);
+    if (!watch->is_broken) {
+        put_off_to_next_slot(env, page, index, OUTCOME_HELD_BACK, now_us);
+        return;
+    }
+    int64_t delay_s = retry_broken_job_delay_s(guard_late_since(&in), page->now, env->clocks->slot_length_s);
+    put_off(env, page, index, OUTCOME_JOB_BROKEN, page->now + delay_s, now_us);
 }
 
 static void answer_unrun(struct page *page, int index, const struct verdict *v, int64_t now_us)
@@ -150,7 +168,7 @@ void verdict_hold_back(const struct lane_env *env, struct page *page, int job, i
 {
     for (int i = 0; i < page->rows.n; i++)
         if (page->checks[i].job == job && page->checks[i].state == CHECK_WAITING)
-            put_off_to_next_slot(env, page, i, OUTCOME_HELD_BACK, now_us);
+            put_off_held_back(env, page, i, now_us);
 }
 
 void verdict_job_is_gone(const struct lane_env *env, struct page *page, int job, int64_t now_us)
@@ -264,7 +282,7 @@ static void take_in(const struct lane_env *env, struct page *page, int i, int64_
         put_off_to_next_slot(env, page, i, OUTCOME_RESLOTTED, now_us);
         return;
     case WAY_HELD_BACK:
-        put_off_to_next_slot(env, page, i, OUTCOME_HELD_BACK, now_us);
+        put_off_held_back(env, page, i, now_us);
         return;
     case WAY_UNKNOWN_JOB:
         put_off_unknown(env, page, i, now_us);

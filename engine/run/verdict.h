@@ -12,7 +12,7 @@
 void verdict_take_in(const struct lane_env *env, struct page *page, int64_t now_us);
 
 /* A run has ended. True when its job is to be held back for the rest of the pass: too many timeouts
- * or crashes in a row. */
+ * or crashes in a row, or it is broken. */
 bool verdict_answered(const struct lane_env *env, struct page *page, int index, enum answer_kind kind,
                       const struct raw_answer *raw, int64_t now_us);
 

@@ -381,9 +381,9 @@ static int take_text(struct slab *s, const struct answer_record *r, bool count, 
 
 static int take_numbers(const struct answer_record *r, struct raw_answer *out, struct err *err)
 {
-    if (r->kind < PRESCIENT_NO_ANSWER || r->kind > PRESCIENT_FAIL_FINAL)
+    if (r->kind < PRESCIENT_NO_ANSWER || r->kind > PRESCIENT_BROKEN)
         return err_set(err, ERR_INPUT, "its kind is %d, expected %d to %d", r->kind, PRESCIENT_DONE,
-                       PRESCIENT_FAIL_FINAL);
+                       PRESCIENT_BROKEN);
     if (r->began_us < 0 || r->began_us / 1000000 > MOMENT_MAX)
         return err_set(err, ERR_INPUT, "it began at %lld us, which is no time", (long long)r->began_us);
     if (r->run_us < 0 || r->run_us / 1000000 > MOMENT_MAX)

@@ -67,13 +67,40 @@ static void sqlite_close_business(struct business *base)
     free(b);
 }
 
+/* The SQLSTATEs that PostgreSQL would have given, for what has nothing to do with a row. */
+#define WRONG_STATEMENT "42000"
+#define NO_DATABASE "08001"
+
+static int of_job(const char *sqlstate, int rc, struct err *err)
+{
+    if (err)
+        memcpy(err->sqlstate, sqlstate, sizeof NO_DATABASE);
+    return rc;
+}
+
+static bool is_no_database(int code)
+{
+    return code == SQLITE_CANTOPEN || code == SQLITE_NOTADB || code == SQLITE_PERM || code == SQLITE_AUTH;
+}
+
+/* `code`: 0, or that of a statement that was compiled before. A table that has gone since is found
+ * when it is run. */
+static bool is_wrong_now(struct sqlite_business *b, const char *sql, int code)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool is_wrong = code == SQLITE_ERROR && sqlite3_prepare_v2(b->db, sql, -1, &stmt, NULL) == SQLITE_ERROR;
+    sqlite3_finalize(stmt);
+    return is_wrong;
+}
+
 static int failed(struct sqlite_business *b, const char *doing, struct err *err)
 {
     int code = sqlite3_errcode(b->db) & 0xff;
     if (code == SQLITE_INTERRUPT || (code == SQLITE_BUSY && business_remaining_ms(b->deadline_us) == 0))
         return err_set(err, ERR_BUSY, "business database: %s: out of time", doing);
-    return err_set(err, code == SQLITE_BUSY ? ERR_BUSY : ERR_GENERAL, "business database: %s: %s", doing,
-                   sqlite3_errmsg(b->db));
+    int rc = err_set(err, code == SQLITE_BUSY ? ERR_BUSY : ERR_GENERAL, "business database: %s: %s", doing,
+                     sqlite3_errmsg(b->db));
+    return is_no_database(code) ? of_job(NO_DATABASE, rc, err) : rc;
 }
 
 static bool is_damaged(int code)
@@ -129,13 +156,18 @@ static int prepare(struct sqlite_business *b, const char *sql, sqlite3_stmt **ou
     sqlite3_stmt *stmt = NULL;
     const char *tail = NULL;
     if (sqlite3_prepare_v3(b->db, sql, -1, b->unprepared ? 0 : SQLITE_PREPARE_PERSISTENT, &stmt, &tail) !=
-        SQLITE_OK)
-        return failed(b, "prepare", err);
+        SQLITE_OK) {
+        bool is_wrong = (sqlite3_errcode(b->db) & 0xff) == SQLITE_ERROR;
+        int rc = failed(b, "prepare", err);
+        return is_wrong ? of_job(WRONG_STATEMENT, rc, err) : rc;
+    }
     if (!stmt)
-        return err_set(err, ERR_GENERAL, "business database: the query is empty");
+        return of_job(WRONG_STATEMENT, err_set(err, ERR_GENERAL, "business database: the query is empty"),
+                      err);
     if (tail[strspn(tail, " \t\r\n;")] || !sqlite3_stmt_readonly(stmt)) {
         sqlite3_finalize(stmt);
-        return err_set(err, ERR_GENERAL, "business database: expected one statement that only reads");
+        err_set(err, ERR_GENERAL, "business database: expected one statement that only reads");
+        return of_job(WRONG_STATEMENT, ERR_GENERAL, err);
     }
     sqlite3_finalize(oldest->stmt);
     *oldest = (struct cached){ stmt, b->queries };
@@ -162,10 +194,12 @@ static int bind_all(struct sqlite_business *b, sqlite3_stmt *stmt, const struct 
     int places = sqlite3_bind_parameter_count(stmt);
     for (int i = 1; i <= places; i++) {
         int number = parameter_number(stmt, i);
-        if (number < 1 || number > n)
-            return err_set(
-                err, ERR_GENERAL, "business database: the query has a parameter %s, expected $1 to $%d",
-                sqlite3_bind_parameter_name(stmt, i) ? sqlite3_bind_parameter_name(stmt, i) : "?", n);
+        if (number < 1 || number > n) {
+            const char *name = sqlite3_bind_parameter_name(stmt, i);
+            err_set(err, ERR_GENERAL, "business database: the query has a parameter %s, expected $1 to $%d",
+                    name ? name : "?", n);
+            return of_job(WRONG_STATEMENT, ERR_GENERAL, err);
+        }
         const struct prescient_value *p = &params[number - 1];
         int rc = p->text ? sqlite3_bind_text64(stmt, i, p->text, p->len, SQLITE_STATIC, SQLITE_UTF8)
                          : sqlite3_bind_null(stmt, i);
@@ -250,10 +284,13 @@ static int sqlite_query(struct business *base, const char *sql, const struct pre
     rc = bind_all(b, stmt, params, n, err);
     if (rc == 0)
         rc = read_rows(b, stmt, err);
+    int code = rc ? sqlite3_errcode(b->db) & 0xff : 0;
     sqlite3_reset(stmt);                /* releases its read lock */
     sqlite3_clear_bindings(stmt);
-    if (rc && is_damaged(sqlite3_errcode(b->db) & 0xff))
+    if (is_damaged(code))
         disconnect(b);                  /* the file may have been replaced: the next query opens it again */
+    else if (is_wrong_now(b, sql, code))
+        return of_job(WRONG_STATEMENT, rc, err);
     return rc;
 }
 

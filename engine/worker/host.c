@@ -13,6 +13,7 @@
 #include "../rules/answer_object.h"
 #include "../rules/delivery.h"
 #include "../rules/effect.h"
+#include "../rules/fault.h"
 #include "../rules/idempotency.h"
 #include "../rules/terms.h"
 #include "asked.h"
@@ -34,6 +35,7 @@ struct host {
     struct setting_text *texts;
     struct asked asked;
     bool is_open;
+    bool is_broken;                     /* the last query of this call failed, and not because of the row */
     int batch_most;                     /* what the job takes at once; 0: any number */
     char spare_key[IDEMPOTENCY_KEY_SIZE];
     struct err err;
@@ -168,9 +170,17 @@ static int host_query(const struct prescient_host *api, const char *sql, const s
                       int n, const struct prescient_rows **rows)
 {
     struct host *h = self(api);
-    if (!h->services->business)
+    h->is_broken = !h->services->business;
+    if (h->is_broken)
         return refuse(h, "no business database is set; expected `business = \"...\"` in the settings");
-    return business_query(h->services->business, sql, params, n, h->deadline_us, rows, &h->err) ? -1 : 0;
+    int rc = business_query(h->services->business, sql, params, n, h->deadline_us, rows, &h->err);
+    h->is_broken = rc < 0 && fault_is_of_job(rc, h->err.sqlstate);
+    return rc ? -1 : 0;
+}
+
+static int host_broken(const struct prescient_host *api)
+{
+    return self(api)->is_broken;
 }
 
 static const char *host_dialect(const struct prescient_host *api)
@@ -507,6 +517,7 @@ int host_new(const struct job_settings *job, const struct host_services *service
         .stopping = host_stopping,
         .dry = host_dry,
         .hide = host_hide,
+        .broken = host_broken,
     };
     *out = h;
     return 0;
@@ -535,6 +546,7 @@ int host_batch_most(const struct host *h, int n)
 void host_begin(struct host *h, int64_t deadline_us)
 {
     h->deadline_us = deadline_us;
+    h->is_broken = false;
     if (arena_used(h->call))
         arena_reset(h->call);
 }

@@ -84,7 +84,9 @@ static const char *overrule(const struct worker *w, int place, struct prescient_
         prescient_defer(a, w->batch.seen[place].now);
         return "put off: the other checks of its batch have taken all room for effects";
     }
-    bool has_failed = a->kind == PRESCIENT_FAIL || a->kind == PRESCIENT_FAIL_FINAL;
+    bool has_failed = a->kind >= PRESCIENT_FAIL && a->kind <= PRESCIENT_BROKEN;
+    if (a->kind == PRESCIENT_FAIL && host_api(w->batch.of)->broken(host_api(w->batch.of)))
+        a->kind = PRESCIENT_BROKEN;     /* its query failed, as it would for any other row */
     if (a->kind != PRESCIENT_NO_ANSWER && (!h->is_refused || has_failed))
         return NULL;
     a->kind = PRESCIENT_FAIL;
@@ -125,6 +127,7 @@ static void begin_call(struct worker *w, struct host *host, int from, int n, siz
                        int64_t began_us)
 {
     w->batch.n = n;
+    w->batch.of = host;
     w->batch.text_room = text_room;
     w->batch.began_us = began_us;
     for (int i = 0; i < n; i++)

@@ -28,6 +28,7 @@ struct job {
 
 struct batch {                          /* room for one call of job_exec_many; element 0 serves job_exec */
     int n;                              /* checks of the call that is under way; 0: none is */
+    const struct host *of;              /* the host of its job */
     size_t text_room;                   /* of each */
     int64_t began_us;
     struct slab_check *seen;

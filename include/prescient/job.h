@@ -16,6 +16,9 @@
  *     FAIL with words something is broken; the engine tries again, within the slot if the job's
  *                     settings have attempts, and in later ones, a limited number of times
  *     final FAIL      trying again cannot help: the check is over, as after its last failure
+ *     BROKEN          it is not about this check: the job cannot ask about any. It counts as no
+ *                     failure, the check is put off and late until the job can be run. A FAIL after
+ *                     host->query has failed for such a reason becomes this by itself
  *
  * All times are whole seconds since the Unix epoch, UTC. `check->now` is the time to go by: in a
  * replay it is the virtual time, so never call time(). All strings are UTF-8, end with NUL and
@@ -68,6 +71,8 @@ enum prescient_answer_kind {
     /* A FAIL that is not tried again. An engine from before takes it for a bad answer: a failure,
      * too, but without the words, and tried again. */
     PRESCIENT_FAIL_FINAL = 5,
+    /* An engine from before takes it for a bad answer, likewise. */
+    PRESCIENT_BROKEN = 6,
 };
 
 /* Filled by the functions below, or by hand. `text` is room of `text_size` bytes for words: the
@@ -205,6 +210,11 @@ struct prescient_host {
      * them, as `dry` does with `request`: for what a job changes before it shows it, since a secret
      * that is encoded, or hidden in part, is not known any more. The text never gets longer. */
     void (*hide)(const struct prescient_host *host, char *text);
+
+    /* Whether the last query of this call failed for a reason that is not the row's: a right, a
+     * table or a column is missing, or the database cannot be reached. Not 0: other checks would
+     * fare no better, and need not be asked about. */
+    int (*broken)(const struct prescient_host *host);
 };
 
 enum { PRESCIENT_NO_EFFECTS = 1 };      /* answer_json: one that declares any is refused */
@@ -298,6 +308,18 @@ prescient_fail_final(struct prescient_answer *answer, const char *fmt, ...)
 {
     va_list ap;
     answer->kind = PRESCIENT_FAIL_FINAL;
+    va_start(ap, fmt);
+    if (answer->text && answer->text_size)
+        vsnprintf(answer->text, answer->text_size, fmt, ap);
+    va_end(ap);
+}
+
+/* The job itself is broken, whatever check it gets. */
+static inline void __attribute__((format(printf, 2, 3)))
+prescient_broken(struct prescient_answer *answer, const char *fmt, ...)
+{
+    va_list ap;
+    answer->kind = PRESCIENT_BROKEN;
     va_start(ap, fmt);
     if (answer->text && answer->text_size)
         vsnprintf(answer->text, answer->text_size, fmt, ap);

@@ -20,6 +20,7 @@ static const struct { const char *name; int kind;
     { "defer", PRESCIENT_DEFER },
     { "fail", PRESCIENT_FAIL },
     { "fail_final", PRESCIENT_FAIL_FINAL },
+    { "broken", PRESCIENT_BROKEN },
 };
 
 static int kind_named(const char *name)
@@ -37,7 +38,8 @@ static int noop_open(const struct prescient_host *host, void **state, char *why,
     int64_t after_s = host->setting_duration(host, "again_after", 3600);
     if (kind == PRESCIENT_NO_ANSWER) {
         snprintf(why, why_size,
-                 "setting 'answer': found '%.80s', expected done, again, defer, fail or fail_final", name);
+                 "setting 'answer': found '%.80s', expected done, again, defer, fail, fail_final or "
+                 "broken", name);
         return -1;
     }
     if (after_s < 0) {

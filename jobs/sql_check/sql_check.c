@@ -240,6 +240,20 @@ static const char **sort_keys(const struct prescient_rows *rows, size_t *n)
     return keys;
 }
 
+/* Not asked: the queries before it have failed. Where that was for any key, so would be this
+ * one. */
+static void put_off(const struct sql_check *job, const struct prescient_check *check,
+                    struct prescient_answer *answer)
+{
+    const struct prescient_host *host = job->host;
+    if (PRESCIENT_HAS(host, broken) && host->broken(host)) {
+        prescient_broken(answer, "not asked: %s", host->error(host));
+        return;
+    }
+    prescient_defer(answer, check->now);
+    prescient_note(answer, "not asked: %d queries in a row failed", job->failures);
+}
+
 /* One key can make the query of a whole batch fail: asked one by one, only it fails. Once the
  * database fails again and again, the others are put off and not counted. */
 static void one_by_one(struct sql_check *job, const struct prescient_check *checks, int n,
@@ -251,8 +265,7 @@ static void one_by_one(struct sql_check *job, const struct prescient_check *chec
             sql_check(job, &checks[i], &answers[i]);
             continue;
         }
-        prescient_defer(&answers[i], checks[i].now);
-        prescient_note(&answers[i], "not asked: %d queries in a row failed", job->failures);
+        put_off(job, &checks[i], &answers[i]);
     }
 }
 

@@ -197,6 +197,20 @@ static struct prescient_value *sort_rows(const struct prescient_rows *rows)
     return sorted;
 }
 
+/* Not asked: the lookups before it have failed. Where that was for any order, so would be this
+ * one. */
+static void put_off(const struct unshipped_order *job, const struct prescient_check *check,
+                    struct prescient_answer *answer)
+{
+    const struct prescient_host *host = job->host;
+    if (PRESCIENT_HAS(host, broken) && host->broken(host)) {
+        prescient_broken(answer, "not asked: %s", host->error(host));
+        return;
+    }
+    prescient_defer(answer, check->now);
+    prescient_note(answer, "not asked: %d lookups in a row failed", job->failures);
+}
+
 /* Looks at them one by one; once the database fails again and again, the others are put off and
  * not counted. */
 static void one_by_one(struct unshipped_order *job, const struct prescient_check *checks, int n,
@@ -210,8 +224,7 @@ static void one_by_one(struct unshipped_order *job, const struct prescient_check
             unshipped_order(job, &checks[i], &answers[i]);
             continue;
         }
-        prescient_defer(&answers[i], checks[i].now);
-        prescient_note(&answers[i], "not asked: %d lookups in a row failed", job->failures);
+        put_off(job, &checks[i], &answers[i]);
     }
 }
 

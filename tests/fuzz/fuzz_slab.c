@@ -64,7 +64,7 @@ static void scribble(struct input *in)
 
 static void check_answer(const struct raw_answer *got)
 {
-    MUST(got->kind >= -1 && got->kind <= PRESCIENT_FAIL_FINAL);
+    MUST(got->kind >= -1 && got->kind <= PRESCIENT_BROKEN);
     MUST(got->kind >= 0 || (got->text && got->neffects == 0));
     MUST(!got->text || (strlen(got->text) <= SLAB_TEXT_MAX && utf8_is_valid(got->text, strlen(got->text))));
     MUST(got->run_us >= 0 && got->began_us >= 0);
