@@ -2,7 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include "../base/moment.h"
+#include "../base/utf8.h"
 #include "app.h"
+#include "failing_jobs.h"
 #include "put_off.h"
 #include "report.h"
 #include "standing_pauses.h"
@@ -22,6 +24,10 @@ const struct command cmd_status = {
 #define PUT_OFF "put_off"           /* reports of their own */
 #define UNKNOWN_JOBS "unknown_jobs"
 #define PAUSES "pauses"
+#define ENGINES "engines"
+#define FAILING_JOBS "failing_jobs"     /* a line each */
+
+enum { ENGINES_NAMED = 5 };
 
 static const struct line { const char *label, *column; } lines[] = {
     { "now", "now_at" },
@@ -36,6 +42,7 @@ static const struct line { const char *label, *column; } lines[] = {
     { "paused", PAUSES },
     { "never due", "never_due" },
     { "next checks", "next_slot_at" },
+    { "engines", ENGINES },
     { "leases", "leases" },
     { "slots not closed", "unclosed_slots" },
     { "oldest of them", "oldest_unclosed_at" },
@@ -106,11 +113,58 @@ static const char *line_value(struct app *app, const struct store_rows *rows, co
 }
 
 struct found {
-    struct store_rows status, put_off, pauses;
+    struct store_rows status, put_off, pauses, failing, engines;
     struct waiting_jobs waiting_jobs;
     /* that look reads more of the table than the others, and may fail without them */
     const char *why_not;
+    bool hides_engines;                 /* this role does not see them */
 };
+
+/* "shop1 daemon /etc/prescient.cfg (2026-03-01T13:15:00Z)": who has noted its settings and has not
+ * been silent for too long since. */
+static const char *engines_words(struct app *app, const struct found *f)
+{
+    char seen[MOMENT_TEXT];
+    const struct store_rows *rows = &f->engines;
+    const char *all = f->hides_engines ? "not visible to this role" : NULL;
+    for (int r = 0; r < rows->rows && r < ENGINES_NAMED; r++) {
+        const char *before = all ? arena_printf(app->arena, "%s, ", all) : "";
+        const char *engine = rows_value(rows, r, "engine"), *file = rows_value(rows, r, "file");
+        all = arena_printf(app->arena, "%s%.*s %s %.*s (%s)", before, UTF8_SHOWN(engine),
+                           rows_value(rows, r, "command"), UTF8_SHOWN(file),
+                           moment_format(rows_number(rows, r, "seen_at"), seen));
+    }
+    if (rows->rows > ENGINES_NAMED)
+        return arena_printf(app->arena, "%s, and %d more", all, rows->rows - ENGINES_NAMED);
+    return all;
+}
+
+static json_t *engines_json(struct app *app, const struct found *f)
+{
+    static const char *const members[] = { "engine", "command", "file", "seen_at" };
+    if (f->hides_engines)
+        return json_null();
+    json_t *all = report_made(app, json_array());
+    for (int r = 0; r < f->engines.rows; r++) {
+        json_t *engine = report_made(app, rows_object(&f->engines, r));
+        json_t *shown = report_made(app, json_object());
+        for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+            report_added(app, json_object_set(shown, members[i], json_object_get(engine, members[i])));
+        json_decref(engine);
+        report_added(app, json_array_append_new(all, shown));
+    }
+    return all;
+}
+
+static int look_at_jobs(struct app *app, struct found *f, struct err *err)
+{
+    int rc = failing_jobs_ask(app, rows_number(&f->status, 0, "now_at"), &f->failing, err);
+    if (rc < 0)
+        return rc;
+    rc = app_rows(app, "engines_seen", NULL, 0, &f->engines, err);
+    f->hides_engines = rc < 0 && err_is_denied(err);
+    return f->hides_engines ? 0 : rc;
+}
 
 static int look(struct app *app, struct found *f, struct err *err)
 {
@@ -122,6 +176,9 @@ static int look(struct app *app, struct found *f, struct err *err)
     if (rc < 0)
         return rc;
     rc = standing_pauses_ask(app, &f->pauses, err);
+    if (rc < 0)
+        return rc;
+    rc = look_at_jobs(app, f, err);
     if (rc < 0)
         return rc;
     if (waiting_jobs_ask(app, &f->waiting_jobs, err) < 0)
@@ -137,6 +194,8 @@ static const char *words_of(struct app *app, const struct found *f, const char *
         return f->why_not ? f->why_not : waiting_jobs_words(app, &f->waiting_jobs);
     if (!strcmp(column, PAUSES))
         return standing_pauses_words(app, &f->pauses);
+    if (!strcmp(column, ENGINES))
+        return engines_words(app, f);
     return line_value(app, &f->status, column);
 }
 
@@ -149,6 +208,8 @@ static void print_json(struct app *app, const struct found *f)
     report_added(app, json_object_set_new(object, UNKNOWN_JOBS "_is_part",
                                           json_boolean(f->waiting_jobs.is_part)));
     report_added(app, json_object_set_new(object, PAUSES, standing_pauses_json(app, &f->pauses)));
+    report_added(app, json_object_set_new(object, ENGINES, engines_json(app, f)));
+    report_added(app, json_object_set_new(object, FAILING_JOBS, failing_jobs_json(app, &f->failing)));
     report_print_object(app, object);
 }
 
@@ -164,11 +225,16 @@ static int status_main(struct app *app, const struct args *args)
         return EXIT_WELL;
     }
     enum { LINES = sizeof lines / sizeof *lines };
-    const char *pairs[LINES][2];
-    for (int i = 0; i < LINES; i++) {
-        pairs[i][0] = lines[i].label;
-        pairs[i][1] = words_of(app, &found, lines[i].column);
+    const char *pairs[LINES + FAILING_JOBS_MAX][2];
+    int n = 0;
+    for (; n < LINES; n++) {
+        pairs[n][0] = lines[n].label;
+        pairs[n][1] = words_of(app, &found, lines[n].column);
     }
-    report_print_pairs(app, (const char *const (*)[2])pairs, LINES);
+    for (int r = 0; r < found.failing.rows && r < FAILING_JOBS_MAX; r++, n++) {
+        pairs[n][0] = "failing job";
+        pairs[n][1] = failing_jobs_words(app, &found.failing, r);
+    }
+    report_print_pairs(app, (const char *const (*)[2])pairs, n);
     return EXIT_WELL;
 }

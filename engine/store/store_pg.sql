@@ -2186,6 +2186,36 @@ SELECT f.job_exec, f.is_delivery, f.failure_count, f.checks, f.note
         HAVING count(*) >= :most::bigint OR bool_or(s.entity_name IS NULL)) f
  ORDER BY f.newest
 
+-- name: failing_jobs
+-- Jobs with trouble since :since, by the newest :most runs after which a check waits again and as
+-- many failures that ended one; each is looked for for :within_ms at most. The note is that of the
+-- first trouble among them.
+-- forms: narrow
+-- in: since text, most text, within_ms text
+-- out: job_exec text, runs int8, failed int8, broken int8, first_at int8, note text?
+-- report
+WITH seen AS MATERIALIZED (
+    SELECT r.job_exec, r.outcome, r.run_at AS at, r.note
+      FROM prescient.newest_rows(NULL::{shown_runs}, NULL, NULL, NULL, NULL, to_timestamp(:since::bigint),
+                                 NULL, :most::bigint, :within_ms::integer) r
+     WHERE r.entity_name IS NOT NULL
+    UNION ALL
+    SELECT h.job_exec, h.outcome, h.ended_at, h.note
+      FROM prescient.newest_rows(NULL::{shown_history}, NULL, NULL, NULL, 'failed',
+                                 to_timestamp(:since::bigint), NULL, :most::bigint, :within_ms::integer) h
+     WHERE h.entity_name IS NOT NULL),
+judged AS (
+    SELECT s.*, s.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job') AS has_failed,
+           s.outcome = 'job_broken' AS is_broken
+      FROM seen s)
+SELECT j.job_exec, count(*) AS runs, count(*) FILTER (WHERE j.has_failed) AS failed,
+       count(*) FILTER (WHERE j.is_broken) AS broken,
+       date_part('epoch', min(j.at) FILTER (WHERE j.has_failed OR j.is_broken))::bigint AS first_at,
+       (array_agg(j.note ORDER BY j.at) FILTER (WHERE j.has_failed OR j.is_broken))[1] AS note
+  FROM judged j GROUP BY j.job_exec
+HAVING bool_or(j.has_failed OR j.is_broken)
+ ORDER BY count(*) FILTER (WHERE j.has_failed OR j.is_broken) DESC, j.job_exec LIMIT 10
+
 -- part: shown_runs
 prescient.future_job_run
 

@@ -1016,6 +1016,32 @@ SELECT job_exec, is_delivery, failure_count, checks, note
         SELECT NULL, NULL, NULL, NULL, NULL, min(0) FROM seen HAVING count(*) >= CAST(:most AS INTEGER))
  ORDER BY newest DESC
 
+-- name: failing_jobs
+-- See the same block of store_pg.sql.
+-- in: since text, most text
+-- out: job_exec text, runs int8, failed int8, broken int8, first_at int8, note text?
+-- report
+WITH seen AS MATERIALIZED (
+    SELECT * FROM (
+        SELECT job_exec, outcome, run_at_us AS at_us, note FROM prescient_future_job_run
+         ORDER BY id DESC LIMIT CAST(:most AS INTEGER))
+    UNION ALL
+    SELECT * FROM (
+        SELECT job_exec, outcome, ended_at_us, note FROM prescient_future_job_history
+         WHERE {failed_history} AND outcome = 'failed'
+           AND ended_at_us >= CAST(:since AS INTEGER) * 1000000
+         ORDER BY ended_at_us DESC LIMIT CAST(:most AS INTEGER))),
+judged AS (
+    SELECT job_exec, at_us, note,
+           outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job') AS has_failed,
+           outcome = 'job_broken' AS is_broken
+      FROM seen WHERE at_us >= CAST(:since AS INTEGER) * 1000000)
+SELECT job_exec, count(*) AS runs, sum(has_failed) AS failed, sum(is_broken) AS broken,
+       min(CASE WHEN has_failed OR is_broken THEN at_us END) / 1000000 AS first_at, note
+  FROM judged GROUP BY job_exec
+HAVING sum(has_failed) + sum(is_broken) > 0
+ ORDER BY sum(has_failed) + sum(is_broken) DESC, job_exec LIMIT 10
+
 -- name: runs
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
 -- out: run_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
