@@ -51,6 +51,8 @@ is "and the command for that is the README's" \
 chmod go-w mine mine/order_paid.so
 job='order_paid = { plugin = "order_paid"; };'
 sed 's|^jobs = {|plugin_dirs = ["mine", "'"$JOBS"'"];\njobs = {\n    '"$job|" prescient.cfg >mine.cfg
+is "its probe says what the table lacks" \
+    "$(prescient --config mine.cfg config --check 2>&1 | grep -c 'job order_paid: .*paid_at')" 1
 prescient --config mine.cfg enqueue orders 43 order_paid +1h >/dev/null
 sqlite3 shop.db "ALTER TABLE orders ADD paid_at TEXT"
 prescient --config mine.cfg --quiet --log-level error replay --from now --to +2h

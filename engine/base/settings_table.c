@@ -175,7 +175,8 @@ const struct setting_row settings_rows[] = {
 
     { "plugin_dirs", SETTING_TEXTS, AT(plugin_dirs), .count = offsetof(struct settings, nplugin_dirs),
       .default_text = PLUGIN_DIR, .min = 1, .max = 4095, .accepts = is_printable, .section = "Jobs",
-      .help = "Folders where plug-ins are looked for, in this order." },
+      .help = "Folders where plug-ins are looked for, in this order. The bundled ones are found only if "
+              "their\nfolder, the default, is among them." },
     { .name = NULL },
 };
 
