@@ -163,7 +163,7 @@ static void a_cast_of_the_callers_own_is_never_called(void)
         "prescient.enqueue('orders', 1, 'j', interval '1 hour', t.own)",
         "prescient.enqueue('orders', '1'::text, 'j', now(), payload => t.own)",
         "prescient.enqueue_many('orders', ARRAY[t.own], 'j', interval '1 hour')",
-        "prescient.enqueue_many('orders', ARRAY[1], 'j', interval '1 hour', 'keep', t.own)",
+        "prescient.enqueue_many('orders', ARRAY[1], 'j', interval '1 hour', t.own)",
         "prescient.enqueue_each(ARRAY['orders'], ARRAY[t.own], ARRAY['j'], now())",
         "prescient.enqueue_each(ARRAY['orders'], ARRAY[1], ARRAY['j'], now(), ARRAY[t.own])",
         "prescient.enqueue_each(ARRAY['orders'], ARRAY[1], ARRAY['j'], now(), t.own)",

@@ -301,13 +301,13 @@ keys
 -- One entity, one job, one time, many keys.
 -- for each: text_keys any_keys, timestamptz interval words
 CREATE FUNCTION prescient.enqueue_many(entity text, keys {keys_type}, job text, {time},
-                                       conflict text DEFAULT 'keep',
                                        payload anycompatible DEFAULT NULL::text,
                                        priority integer DEFAULT 0,
                                        OUT added bigint, OUT kept bigint, OUT moved bigint,
                                        OUT replaced bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+                                       conflict text DEFAULT 'keep',
     row_keys text[];
     n integer[];
     documents json[];
@@ -326,7 +326,7 @@ BEGIN
                                  array_fill({moment}, n), documents, conflict,
                                  array_fill(priority, n), at) f;
 END $$;
-COMMENT ON FUNCTION prescient.enqueue_many(text, {keys_type}, text, {time_type}, text, anycompatible,
+COMMENT ON FUNCTION prescient.enqueue_many(text, {keys_type}, text, {time_type}, anycompatible, text,
                                            integer) IS
     'enqueue for many keys of one entity, with one job and one time. Returns how many were new, kept, '
     'moved, replaced.';
