@@ -198,7 +198,23 @@ static void an_every_that_slots_cannot_keep_is_told(void)
     NOTICE_IS("schedule('a', 'shop', '1', 'sync', cron => '* * * * *')", "");
 }
 
+static void a_resolve_of_what_nothing_waits_for_is_told(void)
+{
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app, "TRUNCATE prescient.future_job, prescient.schedule"));
+    NOTICE_IS("resolve('ordrs', '1')",
+              "NOTICE:  prescient: nothing was resolved, and no check of any row of entity 'ordrs' waits: is "
+              "that its name?");
+    NOTICE_IS("enqueue('orders', '63', 'j', '3 hours')", "");
+    NOTICE_IS("resolve('orders', 1)", "");
+    NOTICE_IS("resolve('orders', 63, 'k')", "");
+    NOTICE_IS("resolve('orders', '63')", "");
+    NOTICE_IS("schedule('b', 'shops', '1', 'sync', every => '1 day')", "");
+    NOTICE_IS("resolve('shops', '2')", "");
+}
+
 static const struct test tests[] = {
+    TEST(a_resolve_of_what_nothing_waits_for_is_told),
     TEST(cron_texts_are_read_as_by_engines),
     TEST(periods_are_read_as_by_the_command_line),
     TEST(biases_are_read_as_by_the_command_line),

@@ -272,14 +272,19 @@ CREATE FUNCTION prescient.resolve(entity text, key {key_type}, job text DEFAULT 
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     at timestamptz;         -- of tests; NULL: by the clock
+    ended bigint;
 BEGIN
     {check_key}
     {read_clock}
-    RETURN prescient.resolve_at(entity COLLATE "default", key::text, job, at);
+    ended := prescient.resolve_at(entity COLLATE "default", key::text, job, at);
+    IF ended = 0 THEN
+        PERFORM prescient.doubt_entity(entity COLLATE "default");
+    END IF;
+    RETURN ended;
 END $$;
 COMMENT ON FUNCTION prescient.resolve(text, {key_type}, text) IS
     'What was waited for has happened: ends the pending checks of a row (of one job, or of all). Returns '
-    'how many there were.';
+    'how many there were; a notice says when nothing waits for any row of the entity.';
 
 -- end
 -- ---- many checks --------------------------------------------------------------------------------
@@ -302,12 +307,12 @@ keys
 -- for each: text_keys any_keys, timestamptz interval words
 CREATE FUNCTION prescient.enqueue_many(entity text, keys {keys_type}, job text, {time},
                                        payload anycompatible DEFAULT NULL::text,
+                                       conflict text DEFAULT 'keep',
                                        priority integer DEFAULT 0,
                                        OUT added bigint, OUT kept bigint, OUT moved bigint,
                                        OUT replaced bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-                                       conflict text DEFAULT 'keep',
     row_keys text[];
     n integer[];
     documents json[];

@@ -380,6 +380,20 @@ BEGIN
     RETURN n;
 END $$;
 
+-- A name that nothing waits for and that has no schedule may be a mistyped one. The first row of it
+-- is enough, and where there is none it takes one step into the index for each bucket.
+CREATE FUNCTION prescient.doubt_entity(entity text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM generate_series(0, 63) b (bucket),
+                        LATERAL (SELECT FROM prescient.future_job f
+                                  WHERE f.bucket = b.bucket AND f.entity_name = entity LIMIT 1) one)
+        AND NOT EXISTS (SELECT FROM prescient.schedule s WHERE s.entity_name = entity) THEN
+        RAISE NOTICE 'prescient: nothing was resolved, and no check of any row of entity ''%'' waits: is '
+                     'that its name?', left(entity, 80);
+    END IF;
+END $$;
+
 -- Begins a new life of a pending check at another time. It may be a delivery or a digest.
 CREATE FUNCTION prescient.reschedule_at(entity text, key text, job text, check_at timestamptz,
                                         at timestamptz, OUT outcome text, OUT filed_at timestamptz)
