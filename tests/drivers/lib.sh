@@ -23,7 +23,11 @@ stop_loopback() { [ -z "${CLUSTER:-}" ] || "$ROOT/tests/pg_cluster.sh" stop "$CL
 # LANGUAGE_ready DRIVER: whether the language and its driver are installed.
 
 # Debian's Python, which has Debian's drivers
-python_ready() { /usr/bin/python3 -c "import ${1/psycopg3/psycopg}" 2>/dev/null; }
+# one module, or two with "_" between them
+python_ready() {
+    local modules=${1/psycopg3/psycopg}
+    /usr/bin/python3 -c "import ${modules/_/, }" 2>/dev/null
+}
 
 # A driver of Node is Debian's, or fetched by npm into a temporary folder when DRIVERS_FETCH is set
 fetch_node() {
