@@ -58,6 +58,11 @@ mistakes() {
     job unshipped_order 'shipped = "shiped_at";'
     finds "a column that does not exist" "business database: $typo"
     has "$STORE_NAME: doctor names the column" "$("$P" doctor)" shiped_at
+    sql 'CREATE TABLE flags (id integer PRIMARY KEY, shipped boolean NOT NULL DEFAULT false)'
+    job unshipped_order 'table = "flags"; shipped = "shipped";'
+    finds "a column that is never NULL" "column 'shipped' of 'flags' is NOT NULL, so every order would count"
+    job unshipped_order 'again_after = 24;'
+    finds "a duration without a unit" "setting 'again_after': found 24, expected a unit"
     job sql_check 'query = "SELECT id FROM ordres WHERE $1 IS NULL"; event = "e";'
     finds "a table of a query that does not exist" "business database: $missing"
     job sql_check 'query = "SELEKT $1"; event = "e";'

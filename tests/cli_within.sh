@@ -5,7 +5,7 @@
 
 within() {
     e() { $P --now 2030-01-01T00:00:00Z enqueue "$@"; }
-    ok "$STORE_NAME: init" $P init --slot-length 60
+    ok "$STORE_NAME: init" $P init --slot-length 60s
     for key in $(seq 12); do e orders "$key" noop 2030-01-01T12:00:00Z --within 3m >/dev/null 2>&1; done
     is "$STORE_NAME: a check is drawn into a slot of its span" \
         "$($P list orders --json |

@@ -25,7 +25,7 @@ case_sql() { sqlite3 "$name.db" "$1"; }
 begin() {
     name=$1
     export PRESCIENT_STORE="sqlite:$TMP/$name.db"
-    ok "$name: init" "$P" init --slot-length 60
+    ok "$name: init" "$P" init --slot-length 60s
 }
 
 # tasks NAME COLUMNS VALUES: defines ten thousand schedules in one second

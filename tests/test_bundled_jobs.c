@@ -308,7 +308,7 @@ static void asks_one_bad_key(const char *url)
 {
     static const char *const keys[] = { "1", "x", "2", NULL };
     struct rig r;
-    CU_ASSERT_EQUAL_FATAL(rig_open(&r, url, "sql_check", SQL_CHECK("again_every = 60;")), 0);
+    CU_ASSERT_EQUAL_FATAL(rig_open(&r, url, "sql_check", SQL_CHECK("again_every = \"60s\";")), 0);
     rig_run(&r, keys, NULL, true);
     CU_ASSERT_TRUE(is_answer(&r, 0, PRESCIENT_DONE, 0, 0));
     CU_ASSERT_TRUE(url == sqlite_url ? is_answer(&r, 1, PRESCIENT_AGAIN, NOW + 60, 1)
@@ -363,6 +363,9 @@ static void settings_that_make_no_sense_are_refused_with_words(void)
 {
     static const struct { const char *plugin, *settings, *words;
     } cases[] = {
+        { "unshipped_order", "again_after = 24;", "found 24, expected a unit: 24s is seconds, 24h hours" },
+        { "sql_check", "query = \"SELECT $1\"; event = \"e\"; again = [24, 72];",
+          "setting 'again.0': found 24" },
         { "noop", "answer = \"maybe\";", "found 'maybe', expected done, again, defer, fail, fail_final or " },
         { "noop", "again_after = \"soon\";", "again_after" },
         { "noop", "again_after = [1];", "is a list or a group" },

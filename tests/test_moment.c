@@ -395,7 +395,18 @@ static void a_duration_of_whole_milliseconds_reads_back(void)
     }
 }
 
+static void a_number_alone_has_no_unit(void)
+{
+    static const struct { const char *text; bool has; } all[] = {
+        { "24h", true }, { "1h30m", true }, { "2.5s", true }, { "0", true }, { "0.0", true },
+        { "24", false }, { "1", false },    { "10", false },  { "0.5", false },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CU_ASSERT_EQUAL(duration_has_unit(all[i].text), all[i].has);
+}
+
 static const struct test tests[] = {
+    TEST(a_number_alone_has_no_unit),
     TEST(rfc_3339_is_read_in_its_spellings),
     TEST(a_date_is_its_midnight_in_utc),
     TEST(a_fraction_of_a_second_rounds_up),

@@ -150,6 +150,12 @@ static const char *read_duration(const char *p, int64_t *out)
     return NULL;
 }
 
+bool duration_has_unit(const char *text)
+{
+    size_t number = strspn(text, "0123456789."), zeros = strspn(text, "0.");
+    return text[number] || zeros == number;
+}
+
 int duration_parse_us(const char *text, int64_t *out, struct err *err)
 {
     const char *wrong = read_duration(text, out);

@@ -21,6 +21,9 @@ int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err);
 /* "250ms", "90s", "15m", "3h", "30d", "1h30m", or a number of seconds ("0.5"). Negative and
  * overflowing ones are refused. */
 int duration_parse_us(const char *text, int64_t *out, struct err *err);
+/* Whether it ends with a unit, or is 0: a number alone is seconds, which is seldom meant where
+ * hours are usual. */
+bool duration_has_unit(const char *text);
 
 #define MOMENT_TEXT 40
 const char *moment_format(int64_t at, char out[MOMENT_TEXT]);              /* "2026-03-01T13:15:00Z" */

@@ -24,6 +24,10 @@ static int slot_length_read(const char *text, int32_t *out, struct err *err)
     int64_t us;
     if (duration_parse_us(text, &us, err) < 0)
         return err_wrap(err, ERR_INPUT, "--slot-length");
+    if (!duration_has_unit(text))
+        return err_set(err, ERR_INPUT,
+                       "--slot-length: found '%.20s', expected a unit, such as %.20sm or %.20ss", text, text,
+                       text);
     if (us % 1000000 || !slot_length_is_valid(us / 1000000))
         return err_set(err, ERR_INPUT,
                        "--slot-length: found '%.80s', expected a length from 1s to 1d that divides a day",

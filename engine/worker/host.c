@@ -159,6 +159,9 @@ static int64_t host_setting_duration(const struct prescient_host *api, const cha
         err_wrap(&h->err, ERR_SETTINGS, "setting '%s'", name);
         return -1;
     }
+    if (!duration_has_unit(text))
+        return refuse(h, "setting '%s': found %.20s, expected a unit: %.20ss is seconds, %.20sh hours", name,
+                      text, text, text);
     if (us % 1000000)
         return refuse(h, "setting '%s': found '%.80s', expected whole seconds", name, text);
     return us / 1000000;

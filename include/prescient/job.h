@@ -127,8 +127,8 @@ struct prescient_host {
     /* How many elements a list, array or group has; -1 when there is no such setting, 0 for a
      * plain value. */
     int (*setting_count)(const struct prescient_host *host, const char *name);
-    /* A duration setting ("90s", "15m", "24h", "3d", or a number of seconds) in seconds;
-     * `otherwise` when it is not set, -1 when it cannot be read (words in error). */
+    /* A duration setting ("90s", "15m", "24h", "3d", or 0) in seconds; `otherwise` when it is not
+     * set, -1 when it cannot be read, as 24 without a unit (words in error). */
     int64_t (*setting_duration)(const struct prescient_host *host, const char *name, int64_t otherwise);
 
     /* Asks the business database, read-only, within the time the check has left. Parameters are

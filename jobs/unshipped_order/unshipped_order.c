@@ -254,10 +254,43 @@ static void unshipped_orders(void *state, const struct prescient_check *checks, 
 
 /* ---- before a check is due ---- */
 
+static const char *setting_or(const struct prescient_host *host, const char *name, const char *otherwise)
+{
+    const char *text = host->setting(host, name);
+    return text ? text : otherwise;
+}
+
+/* A column that is never NULL, as a boolean with a default, makes every order a shipped one. A
+ * view, or a table of a file that is attached, is not looked into. */
+static bool is_never_null(const struct unshipped_order *job, const char **table, const char **column)
+{
+    const struct prescient_host *host = job->host;
+    const struct prescient_rows *rows;
+    static const char postgresql[] = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($1)"
+                                     " AND attname = $2 AND attnotnull";
+    static const char sqlite[] = "SELECT 1 FROM pragma_table_info($1)"
+                                 " WHERE lower(name) = lower($2) AND \"notnull\"";
+    char quoted[NAME_ROOM];
+    *table = setting_or(host, "table", "orders");
+    *column = setting_or(host, "shipped", "shipped_at");
+    const char *name = job->is_postgresql && quote_name(quoted, *table, true) ? quoted : *table;
+    const struct prescient_value params[] = { { name, strlen(name) }, { *column, strlen(*column) } };
+    const char *sql = job->is_postgresql ? postgresql : sqlite;
+    return host->query(host, sql, params, 2, &rows) == 0 && rows->rows > 0;
+}
+
 /* The same two queries, about no order. */
 static int unshipped_order_probe(void *state, char *why, size_t why_size)
 {
     struct unshipped_order *job = state;
+    const char *table, *column;
+    if (is_never_null(job, &table, &column)) {
+        snprintf(why, why_size,
+                 "column '%s' of '%s' is NOT NULL, so every order would count as shipped; expected one that "
+                 "is NULL until then, such as a time",
+                 column, table);
+        return -1;
+    }
     const char *none = job->is_postgresql ? "{}" : "[]";
     const struct prescient_value no_key = { NULL, 0 }, no_keys = { none, strlen(none) };
     const struct prescient_rows *rows;
