@@ -102,7 +102,7 @@ static void each_kind_is_put_as_its_request(void)
 static void before_a_worker_has_loaded_the_jobs_one_check_is_recalled(void)
 {
     const char *names[] = { "mail", "look" };
-    struct jobs jobs = { .names = names, .nnames = 2 };
+    struct jobs jobs = { .sound = names, .nsound = 2 };
     union errand_request request;
     for (unsigned changes = 0; changes < 2; changes++) {
         struct errands errands = { .current = { ERRAND_RECALL, .jobs = &jobs, .after = { 7, 8 } } };

@@ -61,6 +61,28 @@ static void troubles_count_in_a_row_and_for_each_job(void)
     end();
 }
 
+static bool is_sound(const char *name)
+{
+    for (int i = 0; i < jobs.nsound; i++)
+        if (strcmp(jobs.sound[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void a_job_is_sound_until_it_says_that_it_is_broken_and_after_another_answer(void)
+{
+    begin();
+    const char *name = jobs.settings->jobs[0].name, *other = jobs.settings->jobs[1].name;
+    CU_ASSERT(is_sound(name) && is_sound(other));
+    jobs_note_run(&jobs, 0, ANSWER_BROKEN);
+    CU_ASSERT(!is_sound(name) && is_sound(other));
+    jobs_note_run(&jobs, 0, ANSWER_FAIL);
+    CU_ASSERT(is_sound(name));
+    jobs_set_usable(&jobs, (const bool[]){ false, true });
+    CU_ASSERT(!is_sound(name) && is_sound(other));
+    end();
+}
+
 static void a_job_is_held_back_for_one_slot(void)
 {
     begin();
@@ -76,6 +98,7 @@ static const struct test tests[] = {
     TEST(all_jobs_are_usable_until_a_worker_has_loaded_them),
     TEST(an_unknown_job_has_the_defaults),
     TEST(troubles_count_in_a_row_and_for_each_job),
+    TEST(a_job_is_sound_until_it_says_that_it_is_broken_and_after_another_answer),
     TEST(a_job_is_held_back_for_one_slot),
     { NULL, NULL },
 };

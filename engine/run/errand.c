@@ -101,7 +101,8 @@ static void fill_refile(const struct errand *errand, const struct errand_env *en
 }
 
 /* Before a worker has loaded the jobs, one check is fetched, whose run loads them: a job that
- * cannot be loaded here would else move all its checks to and fro. */
+ * cannot be loaded here would else move all its checks to and fro. So would one that is broken;
+ * its checks come back by themselves within an hour. */
 static void fill_recall(const struct errand *errand, const struct errand_env *env, union errand_request *r)
 {
     r->recall = (struct store_recall)STORE_RECALL_INIT;
@@ -109,8 +110,8 @@ static void fill_recall(const struct errand *errand, const struct errand_env *en
     r->recall.after = errand->after;
     if (!errand->jobs)
         return;
-    r->recall.jobs = errand->jobs->names;
-    r->recall.njobs = errand->jobs->nnames;
+    r->recall.jobs = errand->jobs->sound;
+    r->recall.njobs = errand->jobs->nsound;
     r->recall.only_one = !errand->jobs->changes;
 }
 

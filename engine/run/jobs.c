@@ -5,6 +5,14 @@
 
 #include "../rules/job_limits.h"
 
+static void list_sound(struct jobs *jobs)
+{
+    jobs->nsound = 0;
+    for (int i = 0; i < jobs->settings->njobs; i++)
+        if (jobs->watched[i].is_usable && !jobs->watched[i].is_broken)
+            jobs->sound[jobs->nsound++] = jobs->settings->jobs[i].name;
+}
+
 int jobs_init(struct jobs *jobs, const struct settings *settings, struct err *err)
 {
     size_t n = (size_t)settings->njobs + 1;
@@ -13,7 +21,8 @@ int jobs_init(struct jobs *jobs, const struct settings *settings, struct err *er
     jobs->policies = calloc(n, sizeof *jobs->policies);
     jobs->of_deliveries = calloc(n, sizeof *jobs->of_deliveries);
     jobs->names = calloc(n, sizeof *jobs->names);
-    if (!jobs->watched || !jobs->policies || !jobs->of_deliveries || !jobs->names)
+    jobs->sound = calloc(n, sizeof *jobs->sound);
+    if (!jobs->watched || !jobs->policies || !jobs->of_deliveries || !jobs->names || !jobs->sound)
         return err_set(err, ERR_NOMEM, "out of memory for %d jobs", settings->njobs);
     for (int i = 0; i < settings->njobs; i++) {
         jobs->watched[i].is_usable = true;
@@ -21,6 +30,7 @@ int jobs_init(struct jobs *jobs, const struct settings *settings, struct err *er
         jobs->of_deliveries[i] = job_limits_of_deliveries(&settings->jobs[i], 0);
         jobs->names[jobs->nnames++] = settings->jobs[i].name;
     }
+    list_sound(jobs);
     jobs->policies[settings->njobs] = job_limits_policy(&settings->defaults, 0);
     jobs->of_deliveries[settings->njobs] = job_limits_of_deliveries(&settings->defaults, 0);
     return 0;
@@ -32,6 +42,7 @@ void jobs_release(struct jobs *jobs)
     free(jobs->policies);
     free(jobs->of_deliveries);
     free(jobs->names);
+    free(jobs->sound);
     *jobs = (struct jobs){ 0 };
 }
 
@@ -46,6 +57,7 @@ void jobs_set_usable(struct jobs *jobs, const bool *usable)
             jobs->names[jobs->nnames++] = jobs->settings->jobs[i].name;
     }
     jobs->changes += changes;
+    list_sound(jobs);
 }
 
 int jobs_usable_index(const struct jobs *jobs, const char *name)
@@ -63,6 +75,9 @@ bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind)
     struct job_watch *w = &jobs->watched[job];
     bool is_trouble = kind == ANSWER_TIMEOUT || kind == ANSWER_CRASH || kind == ANSWER_BROKEN;
     w->troubles = is_trouble ? w->troubles + 1 : 0;
-    w->is_broken = kind == ANSWER_BROKEN;
+    if (w->is_broken != (kind == ANSWER_BROKEN)) {
+        w->is_broken = kind == ANSWER_BROKEN;
+        list_sound(jobs);
+    }
     return w->troubles >= jobs->settings->hold_back_after;
 }

@@ -21,6 +21,8 @@ struct jobs {
     struct guard_policy *of_deliveries;     /* likewise */
     const char **names;             /* of the usable ones */
     int nnames;
+    const char **sound;             /* of those that have not said last that they are broken */
+    int nsound;
     unsigned changes;               /* to which can be run; 0: no worker has loaded them */
 };
 

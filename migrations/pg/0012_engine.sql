@@ -308,6 +308,8 @@ EXCEPTION WHEN data_corrupted OR lock_not_available THEN
     refiled := 0;                           -- undone; a sweep goes on without it
     doubles := 0;
     one := NULL;
+END $$;
+
 -- ---- checks that were put off -------------------------------------------------------------------
 
 -- Files checks that were put off unrun into the next slot, where they wait for a later one: of
