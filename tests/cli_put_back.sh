@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cli_put_back.sh - a copy of the store's files is put back, and counts its events anew: a consumer
 # that had read further is refused or shown all of them, and skips none, also when the copy has
-# counted past its cursor. With `cp` of a SQLite file, and of the data folder of a server of its own.
+# counted past its cursor. By `cp` of a SQLite file, and of the data folder of a server of its own.
 # about 15 s
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -34,11 +34,11 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failu
   FROM prescient_future_job_run;
 
 -- What jobs emitted. Writers are serial: a reader that goes on after the last id that it has seen
--- misses no event. cursor: as `prescient events` prints it: 0, recorded_at_us, id. check_number: the number of the run
--- that emitted it.
+-- misses no event. cursor: as `prescient events` prints it: 0, recorded_at_us, id. check_number:
+-- the number of the run that emitted it.
 CREATE VIEW prescient_events AS
-SELECT '0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity_key, job_exec, emitted_at_us, slot_at,
-       check_count, id, check_count + 1 AS check_number
+SELECT '0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity_key, job_exec,
+       emitted_at_us, slot_at, check_count, id, check_count + 1 AS check_number
   FROM prescient_event;
 
 -- A row for each slot that was opened. state: open: it is being run; relook: it was run, and is
