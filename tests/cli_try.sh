@@ -68,7 +68,7 @@ looks() {
     CODE=1 tried bad 'j["answer"], j["outcome"]' "('bad answer', 'bad_answer')"
     sql 'DROP TABLE orders'
     CODE=1 tried 1 'j["answer"], "orders" in j["note"], "business database" in j["note"]' \
-        "('fail', True, True)" asks
+        "('broken', True, True)" asks
     is "$STORE_NAME: nothing was written down" \
         "$("$P" list --json; "$P" history --json; "$P" runs --json; "$P" events --json; "$P" passes --json)" \
         "$before"

@@ -1007,7 +1007,7 @@ WITH seen AS MATERIALIZED (
     SELECT entity_name, job_exec, failure_count, note, ended_at_us
       FROM prescient_future_job_history
      WHERE {failed_history} AND outcome = 'failed' AND ended_at_us >= CAST(:since AS INTEGER) * 1000000
-     ORDER BY ended_at_us DESC LIMIT CAST(:most AS INTEGER))
+     ORDER BY ended_at_us DESC LIMIT coalesce(CAST(:most AS INTEGER), 10000))
 SELECT job_exec, is_delivery, failure_count, checks, note
   FROM (SELECT job_exec, entity_name = 'prescient.event' AS is_delivery, failure_count, count(*) AS checks,
                note, max(ended_at_us) AS newest
@@ -1024,13 +1024,13 @@ SELECT job_exec, is_delivery, failure_count, checks, note
 WITH seen AS MATERIALIZED (
     SELECT * FROM (
         SELECT job_exec, outcome, run_at_us AS at_us, note FROM prescient_future_job_run
-         ORDER BY id DESC LIMIT CAST(:most AS INTEGER))
+         ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), 10000))
     UNION ALL
     SELECT * FROM (
         SELECT job_exec, outcome, ended_at_us, note FROM prescient_future_job_history
          WHERE {failed_history} AND outcome = 'failed'
            AND ended_at_us >= CAST(:since AS INTEGER) * 1000000
-         ORDER BY ended_at_us DESC LIMIT CAST(:most AS INTEGER))),
+         ORDER BY ended_at_us DESC LIMIT coalesce(CAST(:most AS INTEGER), 10000))),
 judged AS (
     SELECT job_exec, at_us, note,
            outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job') AS has_failed,
@@ -1388,9 +1388,9 @@ jobs AS MATERIALIZED (
        AND job_exec NOT IN (SELECT value FROM json_each(:known))
        AND job_exec NOT IN (SELECT job_exec FROM ended WHERE run_count > 0)
      GROUP BY job_exec HAVING max(run_count) = 0
-     ORDER BY checks DESC, first_at, job_exec LIMIT CAST(:most AS INTEGER) + 1),
+     ORDER BY checks DESC, first_at, job_exec LIMIT coalesce(CAST(:most AS INTEGER), 10000) + 1),
 tried AS (
-    SELECT * FROM jobs ORDER BY checks DESC, first_at, job_exec LIMIT CAST(:most AS INTEGER))
+    SELECT * FROM jobs ORDER BY checks DESC, first_at, job_exec LIMIT coalesce(CAST(:most AS INTEGER), 10000))
 SELECT job_exec, checks, first_at, CASE WHEN (SELECT count(*) FROM ended) <= 10000 THEN 0 END AS has_run,
        (SELECT yes FROM part) AS is_part FROM tried
 UNION ALL
