@@ -1,6 +1,7 @@
 # make                          the program, prescient-bench and the bundled jobs, in build/
-# make check [T=slot] [NIGHT=1] the quick tests, or the suites and scripts whose name contains T;
-#                               NIGHT=1: those that take long or judge time, too (tests/README.md)
+# make check [T=slot] [NIGHT=1] [KIND=suites]   the quick tests, or suites and scripts whose name
+#                               contains T; NIGHT=1: those that take long or judge time, too; KIND:
+#                               only the suites, or only the scripts (tests/README.md)
 # make SANITIZE=address,undefined check     the same under sanitizers, in a build folder of its own
 # make faults [ONLY=F06] [SEED=N] [QUICK=1] the campaign of faults (tests/faults/README.md)
 # make sim [SEED=n | SEEDS=n FROM=n]        simulated worlds: one with its story, or many
@@ -198,7 +199,7 @@ model: $(BUILD)/model
 check: $(if $(filter suites,$(KIND)),suite-programs,test-programs)
 	BUILD=$(BUILD) SANITIZE=$(SANITIZE) NIGHT=$(NIGHT) KIND=$(KIND) tests/run.sh $(T)
 
-test-programs: all $(BUILD)/test $(BUILD)/sim $(TEST_JOBS)
+test-programs: all $(if $(filter scripts,$(KIND)),,$(BUILD)/test) $(BUILD)/sim $(TEST_JOBS)
 
 # What the suites start: all but the bench and the simulation.
 suite-programs: $(BUILD)/prescient $(JOBS) left-out $(BUILD)/test $(TEST_JOBS)

@@ -80,12 +80,13 @@ for command in list init run daemon; do
 done
 has "doctor, too" "$("$P" --store "$nowhere" doctor)" 'CREATE DATABASE "no-db"'
 
-# What is taken from a daemon may be given back.
+# What is taken from a daemon may be given back. It has begun when it has a pass of its own.
+sql "DELETE FROM prescient.slot_pass" >/dev/null
 "$P" --store "$(as worker)" daemon >.daemon 2>&1 &
 daemon=$!
-for _ in $(seq 100); do [ "$(sql 'SELECT count(*) FROM prescient.slot_pass')" = 0 ] || break; sleep 0.1; done
+for _ in $(seq 600); do [ "$(sql 'SELECT count(*) FROM prescient.slot_pass')" = 0 ] || break; sleep 0.1; done
 sql "REVOKE prescient_engine FROM worker" >/dev/null
-for _ in $(seq 200); do grep -q "GRANT prescient_engine TO worker" .daemon && break; sleep 0.1; done
+for _ in $(seq 600); do grep -q "GRANT prescient_engine TO worker" .daemon && break; sleep 0.1; done
 has "a daemon says what it lacks" "$(cat .daemon)" \
     "As a superuser or an admin of that role run: GRANT prescient_engine TO worker"
 ok "and goes on" kill -0 $daemon
