@@ -99,9 +99,11 @@ static void a_job_that_can_never_be_opened_costs_few_workers(void)
     int64_t began_us = poolfx.ahead_us;
     while (poolfx.ahead_us - began_us < 120 * INT64_C(1000000))
         poolfx_turn(100 * 1000);
-    if (poolfx.started < 4 || poolfx.started > 10)
+    if (poolfx.started > 10)
         printf("\n      %d workers were started", poolfx.started);
-    CU_ASSERT(poolfx.started >= 4 && poolfx.started <= 10);
+    CU_ASSERT(poolfx.started <= 10);
+    /* the clock runs ahead, and a process takes its own time to start: perhaps these are few yet */
+    TURN_UNTIL(poolfx.started >= 4, 100 * 1000);
     CU_ASSERT_FALSE(poolfx.usable[0]);
     CU_ASSERT_EQUAL(poolfx_all_ended(), 0);
     poolfx_end();

@@ -357,13 +357,13 @@ static void a_call_waits_no_longer_than_its_caller_has_use_of_it(void)
     struct store *patient = pgfx.st;
     pgfx.st = pgfx_new_store(&(struct store_options){
         .statement_timeout_ms = 60000, .lock_timeout_ms = 60000, .clock = &held });
-    PQclear(pgfx_ask(pgfx.other, "BEGIN"));
-    PQclear(pgfx_ask(pgfx.other, "LOCK prescient.slot_pass"));
     for (int connected = 0; connected < 2; connected++) {
         struct store_hello hello = STORE_HELLO_INIT;
         struct store_open_slot o = pgfx_open_slot(pgfx_owner);
         if (connected)
             RC_IS(0, pgfx_call(&hello.call));
+        PQclear(pgfx_ask(pgfx.other, "BEGIN"));
+        PQclear(pgfx_ask(pgfx.other, "LOCK prescient.slot_pass"));
         o.call.within_ms = 150;
         store_begin(pgfx.st, &o.call);
         CU_ASSERT(steps_until_it_waits(pgfx.st));
@@ -374,8 +374,9 @@ static void a_call_waits_no_longer_than_its_caller_has_use_of_it(void)
         CU_ASSERT_EQUAL(o.call.rc, ERR_LOST);
         CU_ASSERT_EQUAL(o.call.err.reason, ERR_REASON_TIMEOUT);
         CU_ASSERT_PTR_NOT_NULL(strstr(o.call.err.text, "within its time (150 ms)"));
+        PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
+        CU_ASSERT(comes_to("0", WAITING));          /* its session, which nobody listens to */
     }
-    PQclear(pgfx_ask(pgfx.other, "ROLLBACK"));
     store_free(pgfx.st);
     pgfx.st = patient;
 }
