@@ -26,7 +26,9 @@ PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS))
 VERSION := $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md 2>/dev/null | head -1)
 
 CC ?= cc
-OPT ?= $(if $(SANITIZE)$(COVERAGE),-O1,-O2) -g
+# Sanitized code is compiled for the stacks that it prints: that takes a quarter less time. Without
+# an optimizer one of the warnings guesses wrongly; the other build asks for it.
+OPT ?= $(if $(SANITIZE),-O0 -g1,$(if $(COVERAGE),-O1,-O2) -g)
 WARN := -Wall -Wextra -Werror=incompatible-pointer-types -Werror=int-conversion -Wshadow \
   -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wwrite-strings $(WERROR)
 # The flags that this compiler supports and that turn a wild write or a stack overrun into an abort.
@@ -39,7 +41,8 @@ FORTIFY := -U_FORTIFY_SOURCE $(or $(call takes,-D_FORTIFY_SOURCE=3),-D_FORTIFY_S
 PROTECT := -fstack-protector-strong $(call takes,-fstack-clash-protection) $(CONTROL_FLOW) \
   $(if $(SANITIZE)$(COVERAGE),,$(FORTIFY))
 LINK_PROTECT := -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed$(if $(CONTROL_FLOW),$(comma)-z$(comma)shstk)
-INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer \
+  -Wno-format-truncation) \
   $(if $(COVERAGE),--coverage -fprofile-update=atomic)
 CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUMENT) -Iinclude -iquote . \
   -iquote $(BUILD)/sql -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' \

@@ -2,7 +2,7 @@
 # bench/guard.sh [--record]   fails when a check became dearer, by figures that do not depend on the
 #                             machine's mood.
 #
-# For 10,000 no-op checks that end, 10,000 that move and 10,000 of schedules, one engine with one
+# For 4,000 no-op checks that end, 4,000 that move and 4,000 of schedules, one engine with one
 # worker and one store connection:
 #   instructions of engine and worker (valgrind --tool=callgrind), a check
 #   transactions, a thousand checks: a round trip that is made for each check shows here
@@ -19,7 +19,7 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
-checks=10000
+checks=4000
 program=$(realpath "${BUILD:-build}/prescient")
 jobs=$(realpath "${BUILD:-build}/jobs")
 kept=bench/guard.txt
@@ -197,7 +197,7 @@ count_calls() {
 # part of as many.
 measure_enqueue() {
     local alone=$tmp/alone columns='bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at'
-    local insert="INSERT INTO prescient.future_job ($columns) VALUES" calls=300 i what statement url
+    local insert="INSERT INTO prescient.future_job ($columns) VALUES" calls=200 i what statement url
     local row="'ENTITY', \$1, 'guard_end', \$2, \$2" names=() types at
     local plain='text, timestamptz|2040-01-01 00:00+00' payload="'{\"total\": 1}'::jsonb"
     url=$(tests/pg_cluster.sh start "$alone" fsync=off autovacuum=off)

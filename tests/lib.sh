@@ -10,12 +10,15 @@ P=$(realpath "${BUILD:-build}/prescient") || exit 2
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/prescient-cli.XXXXXX") || exit 2
 cd "$TMP" || exit 2
 SERVER=${PRESCIENT_TEST_PG:-}
+TEMPLATE=${PRESCIENT_TEST_TEMPLATE:-}    # a database with the schema, on a server of the run's own
 unset "${!PRESCIENT_@}" DATABASE_URL "${!PG@}" COLUMNS NO_COLOR 2>/dev/null
 : "${FAILED:=0}"
 
 finish() {
     cd / || exit 2
-    for db in ${DATABASES:-}; do psql -qX "$SERVER" -c "DROP DATABASE IF EXISTS $db" >/dev/null 2>&1; done
+    [ -n "$TEMPLATE" ] || for db in ${DATABASES:-}; do
+        psql -qX "$SERVER" -c "DROP DATABASE IF EXISTS $db" >/dev/null 2>&1
+    done
     rm -rf "$TMP"
     [ "$FAILED" = 0 ]
 }
@@ -110,7 +113,8 @@ a_store() {
     PRESCIENT_STORE="sqlite:$TMP/$1.db"
     [ "$STORE_NAME" != sqlite ] || return 0
     local db="prescient_cli_$$_$1"
-    psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || {
+    PGOPTIONS="-c client_min_messages=warning" psql -qX "$SERVER" \
+        -c "DROP DATABASE IF EXISTS $db" -c "CREATE DATABASE $db" >/dev/null || {
         FAILED=1; echo "not ok - a database of our own"; return 1
     }
     DATABASES="${DATABASES:-} $db"

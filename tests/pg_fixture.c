@@ -45,23 +45,35 @@ const char *pgfx_cell(PGconn *conn, const char *fmt, ...)
     return out;
 }
 
-static void run_on_server(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void run_on_server(const char *fmt, ...)
-{
-    char sql[256];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(sql, sizeof sql, fmt, ap);
-    va_end(ap);
-    PGconn *conn = PQconnectdb(test_pg_url());
-    PQclear(PQexec(conn, sql));
-    PQfinish(conn);
-}
-
 static void drop_notice(void *arg, const char *words)
 {
     (void)arg;
     (void)words;
+}
+
+/* A database with the schema, on a server that is removed with all its databases; or NULL. */
+static const char *template_database(void)
+{
+    const char *name = getenv("PRESCIENT_TEST_TEMPLATE");
+    return name && *name ? name : NULL;
+}
+
+static void create_database(void)
+{
+    const char *template = template_database() ? template_database() : "template1";
+    PGconn *conn = PQconnectdb(test_pg_url());
+    PQsetNoticeProcessor(conn, drop_notice, NULL);
+    /* of an earlier process with this number */
+    PQclear(pgfx_ask(conn, "DROP DATABASE IF EXISTS %s", pgfx.database));
+    PQclear(pgfx_ask(conn, "CREATE DATABASE %s TEMPLATE %s", pgfx.database, template));
+    PQfinish(conn);
+}
+
+static void drop_database(void)
+{
+    PGconn *conn = PQconnectdb(test_pg_url());
+    PQclear(pgfx_ask(conn, "DROP DATABASE IF EXISTS %s (FORCE)", pgfx.database));
+    PQfinish(conn);
 }
 
 /* The server's URL with another database: in place of "/postgres". */
@@ -119,7 +131,7 @@ int pgfx_setup(void)
         return 0;
     }
     name_database();
-    run_on_server("CREATE DATABASE %s", pgfx.database);
+    create_database();
     pgfx.st = pgfx_new_store(NULL);
     struct migrate_options options = { 0 };
     int rc = pgfx.st ? store_migrate(pgfx.st, &options, &pgfx.err) : -1;
@@ -137,8 +149,8 @@ int pgfx_teardown(void)
     store_free(pgfx.st);
     PQfinish(pgfx.app);
     PQfinish(pgfx.other);
-    if (test_pg_url())
-        run_on_server("DROP DATABASE IF EXISTS %s (FORCE)", pgfx.database);
+    if (test_pg_url() && !template_database())
+        drop_database();
     return 0;
 }
 

@@ -188,10 +188,11 @@ static void add_table(void)
 {
     CLEANUP(cleanup_free) char *line = NULL;
     size_t size = 0;
+    int n = 0;
     FILE *f = fopen("tests/cron/table.tsv", "re");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
     while (getline(&line, &size, f) > 0 && made.texts.n < 1000)
-        if (*line != '#') {
+        if (*line != '#' && (!test_is_brief() || ++n % 4 == 0)) {
             line[strcspn(line, "\t")] = '\0';
             add(read_cron, line);
         }
@@ -289,7 +290,7 @@ const struct rule_texts *rule_texts_cron(void)
     add_all(read_cron, chosen);
     add_long();
     add_table();
-    for (int i = test_is_brief() ? RANDOM_CRON * 9 / 10 : 0; i < RANDOM_CRON; i++) {
+    for (int i = test_is_brief() ? RANDOM_CRON * 49 / 50 : 0; i < RANDOM_CRON; i++) {
         make_cron(text);
         add(read_cron, text);
         break_cron(text);

@@ -22,6 +22,8 @@
 #                       condition; its limit is there for what never comes.
 # PRESCIENT_TEST_PG     a PostgreSQL to use; else a cluster of our own is started and removed again;
 #                       "none": SQLite only
+#                       (tests get it, and PRESCIENT_TEST_TEMPLATE: on a cluster of our own, where
+#                       databases need not be dropped, the name of one with the schema, to copy)
 # TEST_LIMIT_S          how long each suite and script may take (100, times PATIENCE)
 # TEST_AT_ONCE          how many of them run at once (two more than processors, at most 6; they
 #                       mostly wait), each beside a cluster of its own: a transaction that is open
@@ -50,10 +52,14 @@ servers=()                              # by lane; "": none
 
 # The tests use only what they bring: no settings and databases of the user who runs them.
 server=${PRESCIENT_TEST_PG:-}
+template=prescient_template
 times=${TEST_TIMES:-/dev/null}
 for name in $(compgen -e); do
     case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
 done
+
+# Suites that draw values, or go through all pairs of something, take a part of them, but at night.
+[ -n "${NIGHT:-}" ] || export PRESCIENT_TEST_BRIEF=1
 
 . tests/path_lib.sh
 
@@ -88,16 +94,23 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-asan=detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=1
+# What was freed is kept for 16 MB, not 256: more than any test frees between a free and a wrong
+# use, and a third less time, as each page that is kept must be mapped.
+asan=detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=1:quarantine_size_mb=16
 export ASAN_OPTIONS="$asan:${ASAN_OPTIONS:-}"
 export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 
-# start_server LANE: makes servers[LANE]; without initdb it prints that and leaves it empty
+# start_server LANE: makes servers[LANE], and on it a database with the schema, which tests copy;
+# without initdb it prints that and leaves it empty. Databases stay until the server goes, so
+# autovacuum would start a process a second for them.
 start_server() {
-    local words settings=(fsync=off full_page_writes=off max_prepared_transactions=8)
+    local words settings=(fsync=off full_page_writes=off max_prepared_transactions=8
+        autovacuum_naptime=1h)
     if words=$(PG_TEMPLATE=$tmp/cluster tests/pg_cluster.sh start "$tmp/pg$1" "${settings[@]}" 2>&1); then
         servers[$1]=$words
+        psql -qX "$words" -c "CREATE DATABASE $template" &&
+            "$BUILD/prescient" --quiet --store "${words/\/postgres\?//$template?}" init
         return
     fi
     printf '%s\n' "$words" "tests/run.sh: no PostgreSQL for these tests; they run on SQLite alone" >&2
@@ -122,7 +135,7 @@ start_one() {
     rm -rf "${tmp:?}/$name"
     mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
     TMPDIR=$tmp PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=${servers[at]} \
-        PRESCIENT_TEST_COUNTS=$tmp/$name.counts \
+        PRESCIENT_TEST_COUNTS=$tmp/$name.counts PRESCIENT_TEST_TEMPLATE=$template \
         timeout -k 10 "$limit_s" "${command[@]}" >"$tmp/$name.out" 2>&1 </dev/null &
     running[$!]=$name
     began[$!]=$SECONDS
@@ -240,7 +253,7 @@ name_of() {
 
 case $server in
 none) for ((i = 0; i < at_once; i++)); do servers[i]=; done ;;
-?*) at_once=1 servers=("$server") ;;
+?*) at_once=1 servers=("$server") template= ;;
 esac
 
 for file in $(files); do

@@ -96,7 +96,7 @@ static void line_ends_at_the_end_are_dropped_and_nul_bytes_replaced(void)
 static void no_character_is_cut_whatever_the_room(void)
 {
     uint64_t random = 4;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = test_is_brief() ? 1700 : 0; i < 2000; i++) {
         size_t len = write_text((size_t)(random_next(&random) % LONG) + 5, &random);
         size_t size = 1 + (size_t)(random_next(&random) % (EXCERPT_MAX + 100));
         add(len, &random);
@@ -112,8 +112,8 @@ static void no_character_is_cut_whatever_the_room(void)
 static void no_secret_is_cut_into_pieces(void)
 {
     uint64_t random = 5;
-    size_t len = 6000, n = strlen(secret), whole = 0;
-    for (size_t at = 0; at + n <= len; at++) {
+    size_t len = 6000, n = strlen(secret), whole = 0, step = test_is_brief() ? 7 : 1;
+    for (size_t at = 0; at + n <= len; at += step) {
         memset(text, '.', len);
         memcpy(text + at, secret, n);
         add(len, &random);
@@ -121,7 +121,7 @@ static void no_secret_is_cut_into_pieces(void)
         whole += strstr(out, "***") != NULL;
         CU_ASSERT_PTR_NULL(strpbrk(out, secret));
     }
-    CU_ASSERT_TRUE(whole > 3900);
+    CU_ASSERT_TRUE(whole > 3900 / step);
     CU_ASSERT_PTR_NOT_NULL(strstr(out, "left out"));
 }
 

@@ -209,7 +209,7 @@ static void of_many_who_make_a_schema_at_once_each_step_is_made_by_one(void)
     int steps = migrate(true);
     store_free(pgfx.st);
     pgfx.st = own;
-    for (int round = 0; round < 3; round++) {
+    for (int round = test_is_brief() ? 2 : 0; round < 3; round++) {
         enum { MANY = 5 };
         int pids[MANY], total = 0;
         for (int i = 0; i < MANY; i++)

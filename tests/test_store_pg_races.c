@@ -121,26 +121,34 @@ static void race(size_t first, size_t second, const char *ending, const char *st
         printf("      %s (%s), then %s: %s\n", calls[first], ending, calls[second], wrong);
 }
 
-static void race_all(const char *ending)
+/* Of a brief run each pair has one of the two endings. */
+static bool is_left_out(size_t first, size_t second, bool commits)
 {
+    return test_is_brief() && ((first + second) % 2 == 0) == commits;
+}
+
+static void race_all(bool commits)
+{
+    const char *ending = commits ? "COMMIT" : "ROLLBACK";
     PGconn *watcher = PQconnectdb(pgfx.url);
     for (size_t state = test_is_brief() ? STATES - 1 : 0; state < STATES; state++)
         for (size_t first = 0; first < CALLS; first++)
             for (size_t second = 0; second < CALLS; second++)
-                race(first, second, ending, states[state], watcher);
+                if (!is_left_out(first, second, commits))
+                    race(first, second, ending, states[state], watcher);
     PQfinish(watcher);
 }
 
 static void a_call_behind_one_that_commits_leaves_schedules_and_checks_in_step(void)
 {
     WITH_SERVER();
-    race_all("COMMIT");
+    race_all(true);
 }
 
 static void a_call_behind_one_that_is_rolled_back_does_so_too(void)
 {
     WITH_SERVER();
-    race_all("ROLLBACK");
+    race_all(false);
 }
 
 /* ---- what came of it ------------------------------------------------------------------------- */

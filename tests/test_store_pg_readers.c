@@ -255,7 +255,7 @@ static void slots_are_open_then_looked_at_again_then_closed(void)
 static void an_event_is_shown_when_nothing_can_come_before_it(void)
 {
     WITH_ROLES();
-    static const char *const emit =
+    static const char emit[] =
         "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, "
         "job_exec) VALUES (now(), 'late', 'orders', '%s', 'j')";
     PQclear(pgfx_ask(pgfx.other, "BEGIN"));
