@@ -83,8 +83,11 @@ static void the_setting_of_a_session_stays(void)
     WITH_SERVER();
     SQL_IS("Asia/Kathmandu",
            "SET timezone = 'Asia/Kathmandu'; SELECT prescient.zone_text('Europe/Amsterdam'); SHOW timezone");
+    /* A name that is searched for in the view, where there is such a zone: Debian 13 has those in a
+     * package of their own. */
     SQL_IS("UTC", "SET timezone = 'UTC'; BEGIN; SET LOCAL timezone = 'Asia/Kathmandu'; "
-                  "SELECT prescient.zone_text('EST5EDT'); COMMIT; SHOW timezone");
+                  "SELECT prescient.zone_text(coalesce((SELECT z.name FROM pg_timezone_names z "
+                  "WHERE z.name = 'EST5EDT'), 'Europe/Amsterdam')); COMMIT; SHOW timezone");
 }
 
 /* What is said of a text: the field, the column in the text as it was given, what was expected. */
