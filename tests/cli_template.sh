@@ -26,7 +26,7 @@ job() {
     chmod 600 prescient.cfg
 }
 # tried WHAT EXPRESSION EXPECTED: of the JSON of prescient try, with $PAYLOAD
-PAYLOAD='{"name": "A & \"B\"", "n": 1.50, "big": 9007199254740993, "no": null, "line": "a\r\nX: b",
+PAYLOAD='{"name": "A & \"B\"", "n": 1.5, "big": 9007199254740993, "no": null, "line": "a\r\nX: b",
     "list": [1, 2]}'
 USUAL=$PAYLOAD
 tried() {
@@ -79,9 +79,12 @@ done
 job 'body = ".data.at | strftime(1)";'
 fails_for_good "a form that is no text" "'body: jq: strftime: no text'"
 PAYLOAD=$USUAL
-job 'body = ".data.big";'
+job 'body = "[.data.big, .data.big + 0]";'
 tried "numbers are doubles" 'j["answer"]' "done"
-is "and are rounded from 2^53 on" "$(last 'int(j["body"]) - 9007199254740992')" 0
+is "and are rounded from 2^53 on where jq counts with them" \
+    "$(last 'json.loads(j["body"])[1] - 9007199254740992')" 0
+is "others are rounded (libjq 1.6), or stay as they were given" \
+    "$(last 'json.loads(j["body"])[0] - 9007199254740992 in (0, 1)')" True
 job 'body = "def twice: \"\(.)\(.)\"; # env\n.data.n | twice";'
 tried "a program with a function and a comment" 'j["answer"]' "done"
 is "is run" "$(last 'j["body"]')" "1.51.5"
@@ -133,8 +136,10 @@ if [ -z "${SANITIZE:-}" ]; then
     PAYLOAD=1000000 tried "a value of a million levels" 'j["answer"]' "done"
     is "is freed" "$(last 'j["body"]')" 1
     job 'body = "reduce range(.data) as $i (0; [.]) | contains(.)";'
-    PAYLOAD=300000 tried "another is compared with itself" 'j["answer"]' "done"
-    is "as one of few levels is" "$(last 'j["body"]')" true
+    # libjq 1.7 of Debian 13 has a bound of its own for that, of 10,000 levels
+    PAYLOAD=300000 tried "another is compared with itself, or refused in words" \
+        'j["answer"] == "done" or j["note"] == "body: jq: Containment check too deep"' True
+    [ "$SENT" = 0 ] || is "as one of few levels is" "$(last 'j["body"]')" true
     TIMEOUT=8s job 'body = "until(false; [.])";'
     tried "one that is nested for ever" 'j["answer"], j["note"][:9]' "('fail', 'body: jq:')"
 fi
