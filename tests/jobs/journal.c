@@ -11,6 +11,7 @@ struct journal {
     const struct prescient_host *host;
     const char *event;              /* setting: emitted with each answer; NULL: none */
     long pause_us;                  /* setting: how long a check takes */
+    const char *hold;               /* setting: a file; while it is there, no check ends. NULL: none */
     int fd;
 };
 
@@ -26,6 +27,7 @@ static int journal_open(const struct prescient_host *host, void **state, char *w
     j->host = host;
     j->event = host->setting(host, "event");
     j->pause_us = pause ? atol(pause) : 0;
+    j->hold = host->setting(host, "hold");
     *state = j;
     return 0;
 }
@@ -35,6 +37,14 @@ static void journal_close(void *state)
     struct journal *j = state;
     close(j->fd);
     free(j);
+}
+
+/* A minute at most: the test that holds it may be gone. */
+static void wait_while_held(const char *hold)
+{
+    const struct timespec nap = { 0, 10000000 };
+    for (int i = 0; hold && i < 6000 && access(hold, F_OK) == 0; i++)
+        nanosleep(&nap, NULL);
 }
 
 static void journal_exec(void *state, const struct prescient_check *check, struct prescient_answer *answer)
@@ -53,6 +63,7 @@ static void journal_exec(void *state, const struct prescient_check *check, struc
     }
     if (j->pause_us)
         nanosleep(&pause, NULL);
+    wait_while_held(j->hold);
     if (j->event)
         j->host->emit(j->host, answer, j->event, NULL);
     prescient_done(answer);
